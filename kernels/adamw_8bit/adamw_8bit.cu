@@ -6,15 +6,20 @@
 //             and quotient right to two units in the last place
 // Memory      allocates nothing; moves 2 p + g + 4 n + 16 n/256 bytes, with bf16 10.06 an element; the moments are
 //             fp32 in registers only
-// Variants    one: a warp takes a block of 256, eight neighboring elements per lane where all pointers are on 16 bytes
-//             and the block is whole, every 32nd element where not
+// Variants    a warp takes a block of 256, eight neighboring elements per lane where all pointers are on 16 bytes and the
+//             block is whole, every 32nd element where not. Blocks stay and walk the tensors, since their tables take a
+//             while to fill, and a warp loads its next block ahead. 32 copies of the tables of values, 91 KiB, or 8,
+//             40 KiB, where a multiprocessor has not room for two blocks with 32
 // Source      Dettmers et al. 2022, arXiv:2110.02861, sections 1.3 and 2; the map in kernels/common/dynamic_code.h
 // Checked by  tests/kernels/adamw_8bit_gpu_test.cpp
+#include <algorithm>
 #include <cstdint>
-#include <type_traits>
 
 #include "kernels/adamw/adamw_math.h"
 #include "kernels/adamw_8bit/adamw_8bit.h"
+#include "kernels/adamw_8bit/adamw_8bit_step.cuh"
+#include "kernels/common/device.h"
+#include "kernels/common/dynamic_cells.h"
 #include "kernels/common/dynamic_code.h"
 #include "kernels/common/pack.cuh"
 #include "kernels/common/storage.cuh"
@@ -24,18 +29,29 @@ namespace headroom::kernels {
 
 namespace {
 
-constexpr int kThreads = 256;
-constexpr int kPack = 8;  // elements of a lane; 32 lanes are a quantized block
-static_assert(kPack * kWarp == kQuantisedBlock);
+using adamw_8bit_step::kPack;
+using adamw_8bit_step::Maps;
+using adamw_8bit_step::NoCopy;
+using adamw_8bit_step::Packed;
+using adamw_8bit_step::Place;
+using adamw_8bit_step::Shared;
+
+constexpr int kThreads = 256;  // of quantization by itself
 constexpr int kWarps = kThreads / kWarp;
-constexpr int kBlocksOfWarp = 4;
-constexpr std::int64_t kBlockElements = kWarps * kBlocksOfWarp * kQuantisedBlock;  // 8192
+// Of a step, as measured on an H200: 80 registers per thread, room for the block that is loaded ahead.
+constexpr int kStepThreads = 384;
+constexpr int kStepBlocks = 2;  // of a multiprocessor
+constexpr int kStepWarps = kStepThreads / kWarp;
+constexpr int kBlocksOfWarp = 8;
+constexpr std::int64_t kPartElements = kStepWarps * kBlocksOfWarp * kQuantisedBlock;  // 24,576
 constexpr int kMostTensors = 320;
 
 using Batch = TensorBatch<AdamW8bitTensor, kMostTensors>;
 
 __device__ const DynamicMap kSignedMap = dynamic_map(true);
 __device__ const DynamicMap kUnsignedMap = dynamic_map(false);
+__device__ const DynamicCells kSignedCells = dynamic_cells(true);
+__device__ const DynamicCells kUnsignedCells = dynamic_cells(false);
 
 // A map at hand in shared memory.
 struct SharedMap {
@@ -71,147 +87,83 @@ __device__ __forceinline__ float encode(const float (&values)[kPack], const Shar
   return absmax;
 }
 
-// Offsets of a lane's eight elements of a block: neighbors, or every 32nd and possibly fewer.
-template <bool kWhole>
-struct Place {
-  std::int64_t first;  // of the block
-  std::int64_t n;
-  int lane;
-
-  __device__ std::int64_t index(int k) const { return first + (kWhole ? lane * kPack + k : k * kWarp + lane); }
-  template <typename T>
-  __device__ Pack<T, kPack> load(const T* array) const {
-    if constexpr (kWhole) return load_pack<kPack>(array + index(0));
-    Pack<T, kPack> pack{};
-#pragma unroll
-    for (int k = 0; k < kPack; ++k) {
-      if (index(k) < n) pack.element[k] = array[index(k)];
-    }
-    return pack;
-  }
-  template <typename T>
-  __device__ void store(T* array, const Pack<T, kPack>& pack) const {
-    if constexpr (kWhole) {
-      store_pack(array + index(0), pack);
-    } else {
-#pragma unroll
-      for (int k = 0; k < kPack; ++k) {
-        if (index(k) < n) array[index(k)] = pack.element[k];
-      }
-    }
-  }
-};
-
-struct NoCopy {
-  std::uint16_t bits;  // never touched
-};
-
-// What all elements of a tensor share.
-struct Shared {
-  AdamWStep step;
-  float gradient_scale;
-  bool stochastic;
-  RoundingKey key;
-};
-
-// The parameter's step with a root and a quotient that are two units off in the last place instead of none, and that
-// take numbers below 2^−126 as 0: the kernel is bound by its arithmetic, not by memory, and the moments have two
-// digits.
-__device__ __forceinline__ float quick_step(float param, float m, float v, const AdamWStep& step) {
-  float root, inverse;
-  asm("sqrt.approx.ftz.f32 %0, %1;" : "=f"(root) : "f"(v));
-  asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(inverse) : "f"(root * step.second_moment_scale + step.epsilon));
-  return step.decay * param - step.step_size * m * inverse;
-}
-
-// A warp's step over one block. Elements beyond the tensor's end are zeros, which stay zeros.
-template <typename P, typename G, typename W, bool kWhole>
-__device__ __forceinline__ void step_block(const AdamW8bitTensor& tensor, const Place<kWhole>& place,
-                                           const Shared& shared, const SharedMap& first, const SharedMap& second) {
-  const std::int64_t block = place.first / kQuantisedBlock;
-  Pack<P, kPack> p = place.load(static_cast<const P*>(tensor.param));
-  const Pack<G, kPack> g = place.load(static_cast<const G*>(tensor.gradient));
-  Pack<std::uint8_t, kPack> m_codes = place.load(tensor.m_codes), v_codes = place.load(tensor.v_codes);
-  const float m_absmax = tensor.m_absmax[block], v_absmax = tensor.v_absmax[block];
-  [[maybe_unused]] Pack<W, kPack> w;
-  float m[kPack], v[kPack];
-#pragma unroll
-  for (int k = 0; k < kPack; ++k) {
-    m[k] = first.value[m_codes.element[k]] * m_absmax;
-    v[k] = second.value[v_codes.element[k]] * v_absmax;
-    float moved = load(p.element[k]);
-    adamw_moments(load(g.element[k]) * shared.gradient_scale, m[k], v[k], shared.step);
-    moved = quick_step(moved, m[k], v[k], shared.step);
-    store(p.element[k], moved);
-    if constexpr (std::is_same_v<P, Bf16>) {
-      if (shared.stochastic) {
-        const std::int64_t i = place.index(k);
-        const std::uint32_t random = rounding_bits(shared.key, i / 2) >> (static_cast<int>(i % 2) * 16);
-        p.element[k].bits = rounded_stochastically(moved, random & 0xffffu);
-      }
-    }
-    if constexpr (!std::is_same_v<W, NoCopy>) store(w.element[k], moved);
-    if (!kWhole && place.index(k) >= place.n) m[k] = v[k] = 0.0f;
-  }
-  place.store(static_cast<P*>(tensor.param), p);
-  if constexpr (!std::is_same_v<W, NoCopy>) place.store(static_cast<W*>(tensor.working), w);
-  const float m_largest = encode<true>(m, first, m_codes), v_largest = encode<false>(v, second, v_codes);
-  place.store(tensor.m_codes, m_codes);
-  place.store(tensor.v_codes, v_codes);
-  if (place.lane == 0) {
-    tensor.m_absmax[block] = m_largest;
-    tensor.v_absmax[block] = v_largest;
-  }
-}
-
-// Block b takes kBlockElements elements of one tensor, each of its warps kBlocksOfWarp quantized blocks.
-template <typename P, typename G, typename W>
-__global__ void __launch_bounds__(kThreads)
+// Each block takes every gridDim.x-th of the batch's parts of kPartElements.
+template <typename P, typename G, typename W, int kCopies>
+__global__ void __launch_bounds__(kStepThreads, kStepBlocks)
     adamw_8bit_kernel(const __grid_constant__ Batch batch, AdamWStep step, AdamWSwitches switches) {
-  __shared__ SharedMap first, second;
+  extern __shared__ uint4 maps_memory[];
   __shared__ AdamWStep corrected;
+  auto& maps = *reinterpret_cast<Maps<kCopies>*>(maps_memory);
   if (switches.overflow != nullptr && *switches.overflow != 0) return;
-  first.fill(kSignedMap);
-  second.fill(kUnsignedMap);
+  maps.fill(kSignedMap, kUnsignedMap, kSignedCells, kUnsignedCells);
   if (threadIdx.x == 0) {
     corrected = step;
     if (switches.step_count != nullptr) set_bias_corrections(corrected, *switches.step_count);
   }
   __syncthreads();
-  const int which = batch.tensor_of(blockIdx.x);
-  const AdamW8bitTensor& tensor = batch.tensor[which];
+  const int lane = threadIdx.x % kWarp, warp = threadIdx.x / kWarp;
   Shared shared{.step = corrected,
                 .gradient_scale = switches.inverse_scale != nullptr ? *switches.inverse_scale : 1.0f,
                 .stochastic = switches.stochastic_rounding,
-                .key = rounding_key(switches.seed, corrected.t, tensor.number)};
-  if (!tensor.decays) shared.step.decay = 1.0f;
-  const bool wide = aligned_all(static_cast<const P*>(tensor.param), static_cast<const G*>(tensor.gradient),
-                                tensor.m_codes, tensor.v_codes, static_cast<const W*>(tensor.working));
-  const int lane = threadIdx.x % kWarp;
-  const std::int64_t begin = (blockIdx.x - batch.first_block[which]) * kBlockElements;
-  for (int i = 0; i < kBlocksOfWarp; ++i) {
-    const std::int64_t place = begin + (i * kWarps + threadIdx.x / kWarp) * kQuantisedBlock;
-    if (place >= tensor.n) break;
-    if (wide && place + kQuantisedBlock <= tensor.n) {
-      step_block<P, G, W>(tensor, Place<true>{place, tensor.n, lane}, shared, first, second);
-    } else {
-      step_block<P, G, W>(tensor, Place<false>{place, tensor.n, lane}, shared, first, second);
+                .key = {}};
+  const float decay = shared.step.decay;
+  const unsigned parts = batch.first_block[batch.count];
+  for (unsigned part = blockIdx.x; part < parts; part += gridDim.x) {
+    const int which = batch.tensor_of(part);
+    const AdamW8bitTensor& tensor = batch.tensor[which];
+    if (shared.stochastic) shared.key = rounding_key(switches.seed, corrected.t, tensor.number);
+    shared.step.decay = tensor.decays ? decay : 1.0f;
+    const bool wide = aligned_all(static_cast<const P*>(tensor.param), static_cast<const G*>(tensor.gradient),
+                                  tensor.m_codes, tensor.v_codes, static_cast<const W*>(tensor.working));
+    const auto whole_at = [&](std::int64_t first) { return wide && first + kQuantisedBlock <= tensor.n; };
+    constexpr std::int64_t kNext = kStepWarps * kQuantisedBlock;  // from a warp's block to its next one
+    std::int64_t first = (part - batch.first_block[which]) * kPartElements + warp * kQuantisedBlock;
+    Packed<P, G> ahead;
+    if (whole_at(first)) ahead.load(tensor, Place<true>{first, tensor.n, lane});
+    for (int i = 0; i < kBlocksOfWarp && first < tensor.n; ++i, first += kNext) {
+      if (whole_at(first)) {
+        const Packed<P, G> packed = ahead;
+        const bool more = i + 1 < kBlocksOfWarp && whole_at(first + kNext);
+        if (more) ahead.load(tensor, Place<true>{first + kNext, tensor.n, lane});
+        step_block<P, G, W>(tensor, packed, Place<true>{first, tensor.n, lane}, shared, maps);
+      } else {
+        const Place<false> place{first, tensor.n, lane};
+        Packed<P, G> packed;
+        packed.load(tensor, place);
+        step_block<P, G, W>(tensor, packed, place, shared, maps);
+      }
     }
   }
 }
 
+// Whether a multiprocessor has room for kStepBlocks blocks with so many copies; each takes 1 KiB beside its own.
+template <int kCopies>
+bool copies_fit() {
+  constexpr int kReserved = 1024, kCorrected = sizeof(AdamWStep);
+  return kStepBlocks * (static_cast<int>(sizeof(Maps<kCopies>)) + kCorrected + kReserved) <= processor_shared_bytes();
+}
+
 struct Launch {
   const Batch& batch;
-  unsigned blocks;
+  unsigned parts;
   const AdamWTypes& types;
   const AdamWStep& step;
   const AdamWSwitches& switches;
   CUstream_st* stream;
 
+  template <typename P, typename G, typename W, int kCopies>
+  int with_copies() const {
+    constexpr auto* kernel = &adamw_8bit_kernel<P, G, W, kCopies>;
+    constexpr int kBytes = sizeof(Maps<kCopies>);
+    const cudaError_t error = cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, kBytes);
+    if (error != cudaSuccess) return error;
+    const unsigned blocks = std::min(parts, static_cast<unsigned>(kStepBlocks * multiprocessors()));
+    kernel<<<blocks, kStepThreads, kBytes, stream>>>(batch, step, switches);
+    return cudaGetLastError();
+  }
   template <typename P, typename G, typename W>
   int run() const {
-    adamw_8bit_kernel<P, G, W><<<blocks, kThreads, 0, stream>>>(batch, step, switches);
-    return cudaGetLastError();
+    return copies_fit<32>() ? with_copies<P, G, W, 32>() : with_copies<P, G, W, 8>();
   }
   // A copy in W beside an fp32 master: the gradient like the copy or fp32.
   template <typename W>
@@ -257,8 +209,8 @@ __global__ void __launch_bounds__(kThreads) dequantise_kernel(QuantisedArray arr
 int adamw_8bit_cuda(std::span<const AdamW8bitTensor> tensors, const AdamWTypes& types, const AdamWStep& step,
                     const AdamWSwitches& switches, CUstream_st* stream) {
   if (!types.supported()) return cudaErrorInvalidValue;
-  return for_each_batch<kMostTensors>(tensors, kBlockElements, [&](const Batch& batch, unsigned blocks) {
-    return Launch{batch, blocks, types, step, switches, stream}();
+  return for_each_batch<kMostTensors>(tensors, kPartElements, [&](const Batch& batch, unsigned parts) {
+    return Launch{batch, parts, types, step, switches, stream}();
   });
 }
 

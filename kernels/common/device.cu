@@ -9,18 +9,40 @@
 
 namespace headroom::kernels {
 
-int multiprocessors() {
-  constexpr int kMostDevices = 64;
-  static std::array<std::atomic<int>, kMostDevices> known{};
-  int device = 0;
-  cudaGetDevice(&device);
-  std::atomic<int>& count = known[static_cast<std::size_t>(device % kMostDevices)];
-  if (count == 0) {
-    int asked = 0;
-    cudaDeviceGetAttribute(&asked, cudaDevAttrMultiProcessorCount, device);
-    count = asked;
+namespace {
+
+// An attribute of each device, asked once.
+class DeviceNumber {
+ public:
+  explicit DeviceNumber(cudaDeviceAttr attribute) : attribute_(attribute) {}
+  int of_current_device() {
+    int device = 0;
+    cudaGetDevice(&device);
+    std::atomic<int>& number = known_[static_cast<std::size_t>(device % kMostDevices)];
+    if (number == 0) {
+      int asked = 0;
+      cudaDeviceGetAttribute(&asked, attribute_, device);
+      number = asked;
+    }
+    return number;
   }
-  return count;
+
+ private:
+  static constexpr int kMostDevices = 64;
+  cudaDeviceAttr attribute_;
+  std::array<std::atomic<int>, kMostDevices> known_{};
+};
+
+}  // namespace
+
+int multiprocessors() {
+  static DeviceNumber count(cudaDevAttrMultiProcessorCount);
+  return count.of_current_device();
+}
+
+int processor_shared_bytes() {
+  static DeviceNumber bytes(cudaDevAttrMaxSharedMemoryPerMultiprocessor);
+  return bytes.of_current_device();
 }
 
 int oldest_capability() {

@@ -3,13 +3,17 @@
 // Shapes      q [B, T, A, D], k [B, T, K, D], strides free but for D; cos, sin [T, D/2]
 // Precision   q and k fp32, bf16 or fp16; table fp32; arithmetic fp32
 // Memory      in place, allocates nothing; moves 2·B·T·(A + K)·D·s bytes and, mostly from caches, the table
-// Variants    16 bytes per thread where pointers, strides and D/2 allow it, else single elements. A thread turns the same
-//             pairs of kHeads heads of a token, so that it reads its angles once and has 2·kHeads loads under way
+// Variants    16 bytes of each half where pointers, strides and D/2 allow it, else single elements. A thread turns the
+//             same pairs of kHeads heads of a token, so that it reads its angles once and has 2·kHeads loads under way
 // Source      Su et al. 2021, RoFormer, arXiv:2104.09864, equation 34; pairs (j, j + D/2) as in Hugging Face weights
 // Checked by  tests/kernels/rope_gpu_test.cpp
 #include <algorithm>
+#include <bit>
 #include <cstdint>
+#include <limits>
+#include <type_traits>
 
+#include "kernels/common/numbers.cuh"
 #include "kernels/common/pack.cuh"
 #include "kernels/common/storage.cuh"
 #include "kernels/rope/rope.h"
@@ -18,53 +22,89 @@ namespace headroom::kernels {
 
 namespace {
 
-// Both as measured on an H200: with 5, Llama's 32 + 8 heads of 64 or 128 make 8 whole groups.
-constexpr int kHeads = 5;
-constexpr int kMostThreads = 128;
-constexpr int kMostTokens = 8;                 // of a block
+// As measured on an H200, at 24 + 8 and 32 + 8 heads of 64 and 128, in points of a copy's speed: 4 heads a thread are up to
+// 3 slower, 5 heads 1 to 3, 512 threads 10, streaming loads and stores 2 to 4; 128 threads are alike.
+constexpr int kHeads = 2;
+constexpr int kMostThreads = 256;
+constexpr int kMostTokens = 64;                // of a block
 constexpr std::int64_t kMostGridRows = 65535;  // of gridDim.y
 
-// blockIdx.y walks the batch, blockIdx.x tiles of blockDim.y tokens; threadIdx.x is a piece of kWidth pairs of a group
-// of heads. Head g + i·groups is the i-th of group g, so neighboring threads touch neighboring memory.
+// A piece of a head: 16 bytes, which stay packed until they are turned.
 template <typename T, int kWidth>
-__global__ void __launch_bounds__(kMostThreads) rope_kernel(RopeArgs args, int groups, int pieces) {
+struct Piece {
+  static_assert(kWidth == kElements<T>);
+  using InFp32 = Numbers<T>;
+  uint4 bits;
+
+  __device__ __forceinline__ void take(const T* place) { bits = *reinterpret_cast<const uint4*>(place); }
+  __device__ __forceinline__ InFp32 numbers() {
+    keep_packed(bits);
+    return InFp32(bits);
+  }
+  __device__ static __forceinline__ void put(T* place, const InFp32& x) {
+    *reinterpret_cast<uint4*>(place) = x.packed();
+  }
+};
+
+// One element, at any address.
+template <typename T>
+struct Piece<T, 1> {
+  struct InFp32 {
+    float at[1];
+  };
+  T element;
+
+  __device__ __forceinline__ void take(const T* place) { element = *place; }
+  __device__ __forceinline__ InFp32 numbers() const { return {load(element)}; }
+  __device__ static __forceinline__ void put(T* place, const InFp32& x) { store(*place, x.at[0]); }
+};
+
+// blockIdx.y walks the batch, blockIdx.x tiles of blockDim.y tokens; threadIdx.x is a piece of kWidth pairs of a group
+// of heads. Head g + i·groups is the i-th of group g, so neighboring threads touch neighboring memory. `shift` is the
+// binary logarithm of `pieces`, or −1.
+template <typename T, int kWidth>
+__global__ void __launch_bounds__(kMostThreads) rope_kernel(const RopeArgs args, int groups, int pieces, int shift) {
+  using Stride = std::conditional_t<kWidth == 1, std::int64_t, int>;  // a product with 32 bits is one instruction
   const std::int64_t t = std::int64_t{blockIdx.x} * blockDim.y + threadIdx.y;
   if (t >= args.length) return;
-  const std::int64_t half = args.head_dim / 2;
-  const std::int64_t all_heads = args.q.heads + args.k.heads;
+  const int half = static_cast<int>(args.head_dim / 2);
+  const int q_heads = static_cast<int>(args.q.heads), all_heads = q_heads + static_cast<int>(args.k.heads);
+  const auto q_stride = static_cast<Stride>(args.q.head_stride), k_stride = static_cast<Stride>(args.k.head_stride);
   for (int item = threadIdx.x; item < groups * pieces; item += blockDim.x) {
-    const int group = item / pieces;
-    const std::int64_t j = std::int64_t{item % pieces} * kWidth;
-    const Pack<float, kWidth> cos = load_pack<kWidth>(args.cos + t * half + j);
-    Pack<float, kWidth> sin = load_pack<kWidth>(args.sin + t * half + j);
-#pragma unroll
-    for (int e = 0; e < kWidth; ++e) sin.element[e] = args.inverse ? -sin.element[e] : sin.element[e];
+    const int group = shift >= 0 ? item >> shift : item / pieces;
+    const int j = (item - group * pieces) * kWidth;
+    const std::int64_t angle = t * half + j;
     for (std::int64_t b = blockIdx.y; b < args.batch; b += gridDim.y) {
       T* const q = static_cast<T*>(args.q.data) + b * args.q.batch_stride + t * args.q.time_stride + j;
       T* const k = static_cast<T*>(args.k.data) + b * args.k.batch_stride + t * args.k.time_stride + j;
       T* place[kHeads];
-      Pack<T, kWidth> low[kHeads], high[kHeads];
+      Piece<T, kWidth> low[kHeads], high[kHeads];
 #pragma unroll
       for (int i = 0; i < kHeads; ++i) {
-        const std::int64_t head = group + std::int64_t{i} * groups;
+        const int head = group + i * groups;
+        place[i] = head < q_heads ? q + std::int64_t{head} * q_stride : k + std::int64_t{head - q_heads} * k_stride;
         if (head >= all_heads) continue;
-        place[i] = head < args.q.heads ? q + head * args.q.head_stride : k + (head - args.q.heads) * args.k.head_stride;
-        low[i] = load_pack<kWidth>(place[i]);
-        high[i] = load_pack<kWidth>(place[i] + half);
+        low[i].take(place[i]);
+        high[i].take(place[i] + half);
       }
+      // Behind the loads of the heads, which come from memory: the table mostly comes from caches.
+      const Pack<float, kWidth> cos = load_pack<kWidth>(args.cos + angle);
+      Pack<float, kWidth> sin = load_pack<kWidth>(args.sin + angle);
+#pragma unroll
+      for (int e = 0; e < kWidth; ++e) sin.element[e] = args.inverse ? -sin.element[e] : sin.element[e];
 #pragma unroll
       for (int i = 0; i < kHeads; ++i) {
-        if (group + std::int64_t{i} * groups >= all_heads) continue;
+        if (group + i * groups >= all_heads) continue;
+        auto x = low[i].numbers(), y = high[i].numbers();
 #pragma unroll
         for (int e = 0; e < kWidth; ++e) {
-          const float x = load(low[i].element[e]), y = load(high[i].element[e]);
-          const float c = cos.element[e], s = sin.element[e];
+          const float a = x.at[e], other = y.at[e], c = cos.element[e], s = sin.element[e];
           // Said which product is rounded, so that both variants give the same bits.
-          store(low[i].element[e], fmaf(x, c, -__fmul_rn(y, s)));
-          store(high[i].element[e], fmaf(y, c, __fmul_rn(x, s)));
+          x.at[e] = fmaf(a, c, -__fmul_rn(other, s));
+          y.at[e] = fmaf(other, c, __fmul_rn(a, s));
         }
-        store_pack(place[i], low[i]);
-        store_pack(place[i] + half, high[i]);
+        Piece<T, kWidth>::put(place[i], x);
+        Piece<T, kWidth>::put(place[i] + half, y);
       }
     }
   }
@@ -75,20 +115,23 @@ int launch(const RopeArgs& args, CUstream_st* stream) {
   const std::int64_t all_heads = args.q.heads + args.k.heads;
   const auto groups = static_cast<int>((all_heads + kHeads - 1) / kHeads);
   const auto pieces = static_cast<int>(args.head_dim / 2 / kWidth);
+  const auto bits = static_cast<unsigned>(pieces);
+  const int shift = std::has_single_bit(bits) ? std::countr_zero(bits) : -1;
   const int items = std::min(groups * pieces, kMostThreads);
-  // Worked example: 32 + 8 heads of 64 in bf16: 8 groups · 4 pieces = 32 threads per token, 4 tokens per block.
+  // Worked example: 32 + 8 heads of 64 in bf16: 20 groups · 4 pieces = 80 threads per token, 3 tokens per block.
   int tokens = std::clamp(kMostThreads / items, 1, kMostTokens);
   tokens = static_cast<int>(std::min<std::int64_t>(tokens, args.length));
   const dim3 block(static_cast<unsigned>(items), static_cast<unsigned>(tokens));
   const dim3 grid(static_cast<unsigned>((args.length + tokens - 1) / tokens),
                   static_cast<unsigned>(std::min(args.batch, kMostGridRows)));
-  rope_kernel<T, kWidth><<<grid, block, 0, stream>>>(args, groups, pieces);
+  rope_kernel<T, kWidth><<<grid, block, 0, stream>>>(args, groups, pieces, shift);
   return cudaGetLastError();
 }
 
 bool wide(const RopeTensor& tensor, std::int64_t width) {
-  return tensor.heads == 0 || (aligned(tensor.data) && tensor.batch_stride % width == 0 &&
-                               tensor.time_stride % width == 0 && tensor.head_stride % width == 0);
+  return tensor.heads == 0 ||
+         (aligned(tensor.data) && tensor.batch_stride % width == 0 && tensor.time_stride % width == 0 &&
+          tensor.head_stride % width == 0 && tensor.head_stride <= std::numeric_limits<int>::max());
 }
 
 }  // namespace

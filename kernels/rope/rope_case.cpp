@@ -21,9 +21,9 @@ constexpr Shape odd(std::int64_t batch, std::int64_t length, std::int64_t heads,
           .head_dim = head_dim,
           .batch = batch};
 }
-constexpr Shape kOddShapes[] = {odd(1, 1, 1, 1, 2),    odd(2, 3, 1, 1, 6),    odd(3, 17, 5, 2, 64),
-                                odd(1, 7, 3, 1, 40),   odd(2, 9, 32, 8, 128), odd(2, 33, 24, 8, 16),
-                                odd(1, 5, 70, 10, 256)};
+constexpr Shape kOddShapes[] = {odd(1, 1, 1, 1, 2),     odd(2, 3, 1, 1, 6),    odd(3, 17, 5, 2, 64),
+                                odd(1, 7, 3, 1, 40),    odd(2, 9, 32, 8, 128), odd(2, 33, 24, 8, 16),
+                                odd(1, 5, 70, 10, 256), odd(2, 9, 6, 2, 96)};
 
 at::Tensor eager_rope(const at::Tensor& x, const at::Tensor& cos, const at::Tensor& sin) {
   const std::int64_t half = x.size(-1) / 2;

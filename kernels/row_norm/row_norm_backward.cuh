@@ -1,20 +1,26 @@
 // Backward of the norms of rows. A persistent grid walks the rows. A thread has the same columns in every row, so it
 // keeps their sums for the gradients of weight and bias in registers until the end. While a row is worked on, the next
-// is on its way into shared memory (cp.async). The blocks' sums are added up by a second, small kernel.
+// is on its way into shared memory (cp.async). The blocks' sums are added up by the kernel in row_norm_column_sum.cuh.
 #pragma once
 
 #include <algorithm>
 #include <cstdint>
+#include <type_traits>
 
+#include "kernels/row_norm/row_norm_column_sum.cuh"
 #include "kernels/row_norm/row_norm_parts.cuh"
 #include "kernels/row_norm/row_norm_wide.cuh"
 
 namespace headroom::kernels::row_norm {
 
-constexpr int kStages = 2;  // rows of a group in shared memory: one to work on, one on its way
+constexpr int kRowStages = 2;  // rows of a group in shared memory: one to work on, one on its way; the widest have one
 // Measured on an H200: with up to two vectors of a row a thread keeps them, and the weight, in registers between its
 // two walks over the row; with four it would spill, and takes them from shared memory a second time.
 constexpr int kHeldVectors = 2;
+// Whether a thread has its part of the weight in shared memory: the widest rows leave no room for it there, and take it
+// from the caches.
+template <int kVectors, int kThreads>
+constexpr bool kSharesWeight = kVectors > kHeldVectors&& kThreads <= kBlockThreads;
 
 __device__ __forceinline__ void copy_async(void* to_shared, const void* from, bool there) {
   // Reads nothing and writes zeros where the row has ended.
@@ -78,7 +84,7 @@ class GroupSum {
 
 // The rows on their way into shared memory: kStages rows of kStreams tensors, kVectors vectors per thread. A thread
 // fetches what it reads itself, so no barrier is needed.
-template <int kStreams, int kVectors>
+template <int kStreams, int kVectors, int kStages>
 class Ring {
  public:
   static constexpr int kSlots = kStages * kStreams * kVectors;  // vectors per thread
@@ -133,13 +139,14 @@ class Ring {
 // dx of all rows, and this block's row of the partial sums of dweight (and dbias).
 // With g = dy · w and x̂ = (x − mean) · rstd: dx = rstd · (g − [LayerNorm: mean(g)] − x̂ · mean(g · x̂)) + d_sum,
 // dweight = Σ dy · x̂ and dbias = Σ dy over the rows.
-template <typename T, bool kMean, bool kAddSum, int kVectors>
-__global__ void __launch_bounds__(kBlockThreads, 1) backward_kernel(NormBackward norm) {
+template <typename T, bool kMean, bool kAddSum, int kVectors, int kStages, int kThreads>
+__global__ void __launch_bounds__(kThreads, 1) backward_kernel(NormBackward norm) {
   constexpr int kWidth = kElements<T>;
   constexpr int kStreams = kAddSum ? 3 : 2;
   constexpr int kSums = kMean ? 2 : 1;
   constexpr bool kHeld = kVectors <= kHeldVectors;
-  using Rows = Ring<kStreams, kVectors>;
+  constexpr bool kSharedWeight = kSharesWeight<kVectors, kThreads>;
+  using Rows = Ring<kStreams, kVectors, kStages>;
   extern __shared__ uint4 shared_memory[];
   __shared__ typename GroupSum<kSums>::Memory sum_memory;
   const int row_vectors = static_cast<int>(norm.width / kWidth);
@@ -162,7 +169,7 @@ __global__ void __launch_bounds__(kBlockThreads, 1) backward_kernel(NormBackward
   for (int v = 0; v < kVectors; ++v) {
     const int column = v * blockDim.x + threadIdx.x;
     weight[v] = column < row_vectors ? static_cast<const uint4*>(norm.weight)[column] : uint4{};
-    if constexpr (!kHeld) shared_weight[v * threads] = weight[v];
+    if constexpr (kSharedWeight) shared_weight[v * threads] = weight[v];
 #pragma unroll
     for (int e = 0; e < kWidth; ++e) {
       dweight[v][e] = 0;
@@ -184,7 +191,11 @@ __global__ void __launch_bounds__(kBlockThreads, 1) backward_kernel(NormBackward
       x[v] = *ring.place(0, v);
       dy[v] = *ring.place(1, v);
       if constexpr (kAddSum) d_sum[v] = *ring.place(2, v);
-      if constexpr (!kHeld) weight[v] = shared_weight[v * threads];
+      if constexpr (kSharedWeight) weight[v] = shared_weight[v * threads];
+      if constexpr (!kHeld && !kSharedWeight) {
+        const int column = v * blockDim.x + threadIdx.x;
+        weight[v] = column < row_vectors ? __ldg(static_cast<const uint4*>(norm.weight) + column) : uint4{};
+      }
     };
     ring.wait();
     float sums[kSums] = {};
@@ -247,7 +258,7 @@ __global__ void __launch_bounds__(kBlockThreads, 1) backward_kernel(NormBackward
     mean = next_mean;
   }
 
-  if (blockDim.y == 1) {
+  if (kThreads > kBlockThreads || blockDim.y == 1) {
 #pragma unroll
     for (int v = 0; v < kVectors; ++v) {
       const int column = v * blockDim.x + threadIdx.x;
@@ -270,7 +281,7 @@ __global__ void __launch_bounds__(kBlockThreads, 1) backward_kernel(NormBackward
   float* const shared = reinterpret_cast<float*>(shared_memory);
   const int mine = threadIdx.y * blockDim.x + threadIdx.x;
   constexpr int kColumns = kVectors * kWidth;
-  static_assert(kSums * kColumns * sizeof(float) <= Rows::kSlots * kVectorBytes);
+  static_assert(kSums * kColumns * sizeof(float) <= Rows::kSlots * kVectorBytes || kThreads > kBlockThreads);
   wait_for_copies<0>();
   __syncthreads();
 #pragma unroll
@@ -295,51 +306,6 @@ __global__ void __launch_bounds__(kBlockThreads, 1) backward_kernel(NormBackward
   }
 }
 
-// dweight (blockIdx.y 0) and dbias (1) from the partial sums: 32 columns a block, a part of the parts each warp.
-constexpr int kColumnWarps = 16;
-
-template <typename T>
-__global__ void __launch_bounds__(kWarp* kColumnWarps) column_sum_kernel(NormBackward norm, int parts) {
-  __shared__ float shared[kColumnWarps][kWarp];
-#if __CUDA_ARCH__ >= 900
-  cudaGridDependencySynchronize();  // the launch may run ahead of the kernel that makes the partial sums
-#endif
-  const std::int64_t column = std::int64_t{blockIdx.x} * kWarp + threadIdx.x;
-  const float* const partials = blockIdx.y == 0 ? norm.dweight_partials : norm.dbias_partials;
-  float part[kMostPartialRows / kColumnWarps];  // all on their way at once
-#pragma unroll
-  for (int i = 0; i < kMostPartialRows / kColumnWarps; ++i) {
-    const int row = i * kColumnWarps + threadIdx.y;
-    part[i] = row < parts && column < norm.width ? partials[row * norm.width + column] : 0.0f;
-  }
-  float sum = 0;
-#pragma unroll
-  for (const float value : part) sum += value;
-  shared[threadIdx.y][threadIdx.x] = sum;
-  __syncthreads();
-  if (threadIdx.y > 0 || column >= norm.width) return;
-  for (int warp = 1; warp < kColumnWarps; ++warp) sum += shared[warp][threadIdx.x];
-  store(static_cast<T*>(blockIdx.y == 0 ? norm.dweight : norm.dbias)[column], sum);
-}
-
-// From compute capability 9.0 on the launch overlaps with the end of the kernel before it.
-template <typename T>
-cudaError_t launch_column_sum(const NormBackward& norm, int parts, cudaStream_t stream) {
-  int device = 0, major = 0;
-  cudaGetDevice(&device);
-  cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device);
-  cudaLaunchAttribute attribute{};
-  attribute.id = cudaLaunchAttributeProgrammaticStreamSerialization;
-  attribute.val.programmaticStreamSerializationAllowed = 1;
-  cudaLaunchConfig_t config{};
-  config.gridDim = dim3(static_cast<unsigned>((norm.width + kWarp - 1) / kWarp), norm.dbias == nullptr ? 1 : 2);
-  config.blockDim = dim3(kWarp, kColumnWarps);
-  config.stream = stream;
-  config.attrs = &attribute;
-  config.numAttrs = major >= 9 ? 1 : 0;
-  return cudaLaunchKernelEx(&config, &column_sum_kernel<T>, norm, parts);
-}
-
 // Lets a kernel have `bytes` of shared memory a block beside what it declares; false where the device has less.
 template <typename Kernel>
 bool take_shared(Kernel* kernel, int bytes) {
@@ -349,15 +315,15 @@ bool take_shared(Kernel* kernel, int bytes) {
 }
 
 // dx and the partial sums by `blocks` blocks; false: the device has not the shared memory for it.
-template <typename T, bool kMean, bool kAddSum, int kVectors>
+template <typename T, bool kMean, bool kAddSum, int kVectors, int kStages = kRowStages, int kThreads = kBlockThreads>
 bool launch_backward_rows(const NormBackward& norm, cudaStream_t stream, unsigned& blocks) {
-  constexpr auto* kernel = &backward_kernel<T, kMean, kAddSum, kVectors>;
+  constexpr auto* kernel = &backward_kernel<T, kMean, kAddSum, kVectors, kStages, kThreads>;
   // Two small blocks end sooner than a large one; partial_rows has room for two a multiprocessor.
   const dim3 half = cut(norm.width / kElements<T>, kVectors, kBlockThreads / 2);
   const bool two = half.x <= kBlockThreads / 2;
-  const dim3 block = two ? half : cut(norm.width / kElements<T>, kVectors, kBlockThreads);
-  using Rows = Ring<kAddSum ? 3 : 2, kVectors>;
-  const int slots = Rows::kSlots + (kVectors <= kHeldVectors ? 0 : kVectors);
+  const dim3 block = two ? half : cut(norm.width / kElements<T>, kVectors, kThreads);
+  using Rows = Ring<kAddSum ? 3 : 2, kVectors, kStages>;
+  const int slots = Rows::kSlots + (kSharesWeight<kVectors, kThreads> ? kVectors : 0);
   const int shared = slots * kVectorBytes * static_cast<int>(block.x * block.y);
   if (!take_shared(kernel, shared)) return false;
   // As few blocks as take no more turns: they end together, and leave fewer parts to add up.
@@ -369,14 +335,29 @@ bool launch_backward_rows(const NormBackward& norm, cudaStream_t stream, unsigne
   return true;
 }
 
+// LayerNorm's fp32 rows of more than 8192 columns: 16 KiB of shared memory a vector, a tensor and a stage. Two stages of
+// three vectors are 192 KiB, one of four 128 KiB; on an H200 the former is the faster one, by 5 points of a copy's speed.
+template <typename T, bool kMean, bool kAddSum>
+bool launch_backward_widest(const NormBackward& norm, cudaStream_t stream, unsigned& blocks) {
+  const std::int64_t row_vectors = norm.width / kElements<T>;
+  if (row_vectors <= 3 * kWidestThreads &&
+      launch_backward_rows<T, kMean, kAddSum, 3, 2, kWidestThreads>(norm, stream, blocks))
+    return true;
+  return row_vectors <= 4 * kWidestThreads &&
+         launch_backward_rows<T, kMean, kAddSum, 4, 1, kWidestThreads>(norm, stream, blocks);
+}
+
 template <typename T, bool kMean, bool kAddSum>
 bool launch_backward_whole(const NormBackward& norm, cudaStream_t stream, unsigned& blocks) {
   const std::int64_t row_vectors = norm.width / kElements<T>;
   const bool whole = norm.width % kElements<T> == 0 && aligned(norm.dy) && aligned(norm.x) && aligned(norm.weight) &&
                      aligned(norm.d_sum) && aligned(norm.dx);
-  if (!whole || row_vectors > 4 * kBlockThreads) return false;
-  if (row_vectors > 2 * kBlockThreads) return launch_backward_rows<T, kMean, kAddSum, 4>(norm, stream, blocks);
-  return launch_backward_rows<T, kMean, kAddSum, 2>(norm, stream, blocks);
+  if (!whole) return false;
+  if (row_vectors <= 2 * kBlockThreads) return launch_backward_rows<T, kMean, kAddSum, 2>(norm, stream, blocks);
+  if (row_vectors <= 4 * kBlockThreads) return launch_backward_rows<T, kMean, kAddSum, 4>(norm, stream, blocks);
+  if constexpr (kMean && std::is_same_v<T, float>)
+    return launch_backward_widest<T, kMean, kAddSum>(norm, stream, blocks);
+  return false;
 }
 
 template <typename T, bool kMean>

@@ -132,8 +132,7 @@ void check_norm(KernelDriver& driver, const Norm& norm, Storage storage, const S
   if (n.dy.bits() != dx || n.dweight.bits() != dweight) driver.fail(name, "two runs differ");
 }
 
-void time_norm(KernelDriver& driver, const Norm& norm, std::int64_t rows, std::int64_t width) {
-  const Storage storage = Storage::kBf16;
+void time_norm(KernelDriver& driver, const Norm& norm, Storage storage, std::int64_t rows, std::int64_t width) {
   const Norms n{storage, {rows, width}};
   const std::int64_t tensor = n.n * kernels::bytes_of(storage);
   const std::string name = named(norm.name, storage, n.size);
@@ -146,7 +145,8 @@ void time_norm(KernelDriver& driver, const Norm& norm, std::int64_t rows, std::i
 template <const Norm& kNorm>
 void drive(KernelDriver& driver) {
   if (driver.timed()) {
-    for (const std::int64_t width : {2048, 4096, 8192, 16384}) time_norm(driver, kNorm, 8192, width);
+    for (const std::int64_t width : {2048, 4096, 8192, 16384}) time_norm(driver, kNorm, Storage::kBf16, 8192, width);
+    for (const std::int64_t width : {12'288, 16'384}) time_norm(driver, kNorm, Storage::kFp32, 4096, width);
     return;
   }
   // One row, one column; not a whole vector; not a whole warp; more rows than blocks; a last turn that has not a row
@@ -157,6 +157,10 @@ void drive(KernelDriver& driver) {
         Size{2, 16392}, Size{2, 40'960}, Size{2, 33'333}}) {
     for (const Storage storage : {Storage::kFp32, Storage::kBf16, Storage::kFp16})
       check_norm(driver, kNorm, storage, size);
+  }
+  // A row in 1,024 threads, and more than a row for each block: with two rows on their way, and with one.
+  if (kNorm.is_layer) {
+    for (const std::int64_t width : {12'284, 16'380}) check_norm(driver, kNorm, Storage::kFp32, {140, width});
   }
 }
 

@@ -18,6 +18,26 @@ TEST_CASE("the norms on a GPU give the same bits in every form") { test::check_n
 
 TEST_CASE("the norms on a GPU take no rows") { test::check_norm_empty(at::kCUDA); }
 
+TEST_CASE("LayerNorm on a GPU agrees with float64 in the widest rows that it holds, and beyond") {
+  const kernels::KernelCase& layer_norm = *kernels::find_case("layer_norm");
+  for (const std::int64_t width : {8196, 12'288, 12'292, 16'384, 16'388}) {
+    const kernels::Shape shape{.rows = 300, .width = width};  // more than a row for each block
+    at::manual_seed(11);
+    const kernels::KernelInputs in = layer_norm.inputs(shape, {.device = at::kCUDA});
+    const kernels::KernelForms forms = layer_norm.forms(shape, in);
+    const kernels::Tensors exact = forms.exact("full");
+    for (const kernels::KernelForm& form : forms.forms) {
+      if (form.variant != "fused" || form.pass != "full") continue;
+      const kernels::Tensors ours = form.call();
+      REQUIRE(ours.size() == exact.size());
+      for (std::size_t i = 0; i < exact.size(); ++i) {
+        CAPTURE(width, i);
+        CHECK(kernels::relative_error(ours[i], exact[i]) < 1e-5);
+      }
+    }
+  }
+}
+
 TEST_CASE("the norms can be captured in a CUDA graph and replayed") {
   const at::Tensor x = at::randn({300, 4096}, at::kCUDA), w = at::randn({4096}, at::kCUDA);
   const at::Tensor dy = at::randn({300, 4096}, at::kCUDA);

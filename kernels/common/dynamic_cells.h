@@ -1,0 +1,149 @@
+// The maps of dynamic_code.h looked up by a magnitude's bits: its upper 16 bits name a cell, which has at most one border
+// between two codes. A cell's number and the magnitude's bits add up to the code in the third byte: what is at or above the
+// border carries into it. Same codes as dynamic_code(), bit by bit (tests/kernels/dynamic_cells_test.cpp), in two
+// instructions and one read.
+//
+// Worked example, signed: 0.05 has the bits 0x3d4c'cccd and is in cell 0x3d4c, all of which has the code 0x2e. The cell's
+// number is (0x2e − 0x3d4c) << 16, and the sum 0x002e'cccd.
+#pragma once
+
+#include <cmath>
+#include <cstdint>
+
+#include "kernels/common/both.h"
+#include "kernels/common/dynamic_code.h"
+
+namespace headroom::kernels {
+
+inline constexpr std::uint32_t kFirstCell = 0x3380;  // 2^−24, which is below all decades
+inline constexpr std::uint32_t kLastCell = 0x3f80;   // 1, and what rounding makes of it
+inline constexpr int kCells = kLastCell - kFirstCell + 1;
+
+// Magnitudes' codes in the order of their values: those of no decade, of the decades, and the next one for 1, which is 128
+// in the signed map, and 256, to be replaced by 1, in the unsigned one.
+class DynamicOrder {
+ public:
+  constexpr explicit DynamicOrder(bool is_signed)
+      : top_(dynamic_threshold_as_float(is_signed, -1)), one_(is_signed ? 128 : 256), map_(dynamic_map(is_signed)) {
+    for (int e = 0; e < kDecades; ++e) threshold_[e] = dynamic_threshold_as_float(is_signed, e);
+  }
+  constexpr std::uint32_t code(std::uint32_t bits) const {
+    const float magnitude = __builtin_bit_cast(float, bits);
+    if (magnitude >= top_) return one_;
+    int e = 0;
+    while (e < kDecades && magnitude < threshold_[e]) ++e;
+    const DynamicDecade& decade = map_.decade[e];
+    const float scaled = magnitude * decade.scale;
+    const float place = scaled + decade.base;
+    const float rounded = (place < decade.most ? place : decade.most) + 0x1p23f;
+    return __builtin_bit_cast(std::uint32_t, rounded) & 0xffu;
+  }
+
+ private:
+  float top_;
+  std::uint32_t one_;
+  float threshold_[kDecades] = {};
+  DynamicMap map_;
+};
+
+struct alignas(16) DynamicCells {
+  std::uint32_t number[(kCells + 3) / 4 * 4];
+};
+
+constexpr DynamicCells dynamic_cells(bool is_signed) {
+  const DynamicOrder order(is_signed);
+  DynamicCells cells{};
+  std::uint32_t code = order.code(kFirstCell << 16);
+  for (std::uint32_t cell = kFirstCell; cell <= kLastCell; ++cell) {
+    const std::uint32_t begin = cell << 16, end = begin + 0x10000u;
+    const std::uint32_t next = cell == kLastCell ? code : order.code(end);
+    std::uint32_t border = end;  // the first magnitude of the next code
+    if (next != code) {
+      std::uint32_t below = begin;
+      while (border - below > 1) {
+        const std::uint32_t middle = below + (border - below) / 2;
+        if (order.code(middle) == code) {
+          below = middle;
+        } else {
+          border = middle;
+        }
+      }
+    }
+    cells.number[cell - kFirstCell] = (code << 16) + (end - border) - begin;
+    code = next;
+  }
+  return cells;
+}
+
+// The largest magnitude below those that have the code of 1.
+constexpr float below_one(bool is_signed) {
+  return __builtin_bit_cast(float, __builtin_bit_cast(std::uint32_t, dynamic_threshold_as_float(is_signed, -1)) - 1);
+}
+template <bool kSigned>
+struct BelowOne {
+  static constexpr float kValue = below_one(kSigned);
+};
+
+// A magnitude's code in the third byte; what is above it is of no use. kLeastMagnitude ≤ magnitude ≤ 1 + 2^−23.
+inline constexpr float kLeastMagnitude = 0x1p-24f;  // the first cell's first; any below it has the same code
+HEADROOM_BOTH std::uint32_t cell_sum(const DynamicCells& cells, float magnitude) {
+  const std::uint32_t bits = bits_of(magnitude);
+  return cells.number[static_cast<int>(bits >> 16) - static_cast<int>(kFirstCell)] + bits;
+}
+
+// A word of the same byte of four words: 2 or 3.
+template <int kByte>
+HEADROOM_BOTH std::uint32_t gathered(const std::uint32_t (&words)[4]) {
+#if defined(__CUDA_ARCH__)
+  constexpr unsigned kTwo = kByte | (4 + kByte) << 4;
+  return __byte_perm(__byte_perm(words[0], words[1], kTwo), __byte_perm(words[2], words[3], kTwo), 0x5410);
+#else
+  std::uint32_t word = 0;
+  for (int k = 0; k < 4; ++k) word |= (words[k] >> (8 * kByte) & 0xffu) << (8 * k);
+  return word;
+#endif
+}
+
+// Four codes in a word: of each x = values[k] · inverse, |x| ≤ 1 + 2^−23 or NaN, dynamic_code<true>(x).
+HEADROOM_BOTH std::uint32_t signed_codes(const float* values, float inverse, const DynamicCells& cells) {
+  constexpr float kMost = BelowOne<true>::kValue;  // −1 has no code; fmaxf makes of a NaN −kMost
+  std::uint32_t sums[4], signs[4];
+#if defined(__CUDA_ARCH__)
+#pragma unroll
+#endif
+  for (int k = 0; k < 4; ++k) {
+    const float x = values[k] * inverse;
+    signs[k] = bits_of(x);
+    sums[k] = cell_sum(cells, fmaxf(fabsf(fmaxf(x, -kMost)), kLeastMagnitude));
+  }
+  const std::uint32_t codes = gathered<2>(sums);
+  const std::uint32_t has_sign = (codes & 0x7f7f7f7fu) + 0x7f7f7f7fu;  // in bit 7: neither 0 nor 128
+  return codes | (gathered<3>(signs) & has_sign & 0x80808080u);
+}
+
+// The same of dynamic_code<false>(x), 0 ≤ x ≤ 1 + 2^−23: no NaN.
+HEADROOM_BOTH std::uint32_t unsigned_codes(const float* values, float inverse, const DynamicCells& cells) {
+  std::uint32_t sums[4], least = 0xffffffffu;
+  float x[4];
+#if defined(__CUDA_ARCH__)
+#pragma unroll
+#endif
+  for (int k = 0; k < 4; ++k) {
+    x[k] = values[k] * inverse;
+    sums[k] = cell_sum(cells, fmaxf(x[k], kLeastMagnitude));
+    least = bits_of(x[k]) < least ? bits_of(x[k]) : least;
+  }
+  // The cells of 1 end at 256, the code of 1 is 1: what is 0 until here.
+  std::uint32_t codes = gathered<2>(sums);
+  const std::uint32_t others = codes | ((codes & 0x7f7f7f7fu) + 0x7f7f7f7fu);  // in bit 7: not 0
+  codes |= (~others & 0x80808080u) >> 7;
+  if (least == 0) {  // where a gradient always was 0
+#if defined(__CUDA_ARCH__)
+#pragma unroll
+#endif
+    for (int k = 0; k < 4; ++k) codes &= x[k] == 0.0f ? ~(0xffu << (8 * k)) : 0xffffffffu;
+  }
+  return codes;
+}
+
+}  // namespace headroom::kernels
