@@ -30,14 +30,14 @@ constexpr std::array kPublished{record::Choice{"off", "none"}, record::Choice{"b
                                 record::Choice{"gpt2", "GPT-2, by Harmony"},
                                 record::Choice{"report", "the report's runs"}};
 constexpr std::array kSchema{
-    record::ParamSpec{.key = "axis",
+    record::ParamSpec{.key = "over",
                       .label = "Over",
                       .help = "What grows along the axis; the other one is that of the settings",
                       .kind = record::ParamKind::kChoice,
                       .default_text = "batch",
                       .choices = kAxes},
     kCardParam,
-    record::ParamSpec{.key = "published",
+    record::ParamSpec{.key = "published_by",
                       .label = "Published",
                       .help = "What others measured, with their own models and settings",
                       .kind = record::ParamKind::kChoice,
@@ -274,7 +274,7 @@ std::int64_t last_place(const Steps& steps, const CardLimit& limit, const std::s
 }
 
 Chart areas_of(const Steps& steps, const CardLimit& limit, const FigureInput& input) {
-  const std::string published = input.params->text("published");
+  const std::string published = input.params->text("published_by");
   const std::int64_t last = last_place(steps, limit, published);
   const Bytes top = steps.total(last);
   Chart chart;
@@ -349,7 +349,7 @@ void add_panels(FigureData& figure, const FigureInput& input) {
                                       ? params_of(input.run->recording().info(), {})
                                       : experiments::step_params(input.settings != nullptr ? *input.settings : first);
   if (!begin_on_card(figure.head, {}, settings)) return;
-  const Steps steps(settings, input.params->text("axis") == "batch");
+  const Steps steps(settings, input.params->text("over") == "batch");
   if (input.view.hidden) {
     figure.panels.emplace_back(alone(steps));
     return;
@@ -357,7 +357,7 @@ void add_panels(FigureData& figure, const FigureInput& input) {
   const CardLimit limit = card_limit(*input.params, settings);
   figure.head.provenance["card.memory_bytes"] = std::to_string(limit.memory);
   figure.panels.emplace_back(areas_of(steps, limit, input));
-  if (const std::string published = input.params->text("published"); published == "bert96" || published == "gpt2")
+  if (const std::string published = input.params->text("published_by"); published == "bert96" || published == "gpt2")
     figure.panels.emplace_back(published_areas(published));
   figure.panels.emplace_back(doubled(steps, limit));
 }

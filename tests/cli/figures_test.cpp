@@ -144,10 +144,11 @@ TEST_CASE("A parameter goes to the figures that have it") {
   INFO(ran.err);  // peak_by_category has no axis
   CHECK(ran.exit_code == 0);
   // Those of closed forms draw whatever ran.
-  CHECK(out.files() == Words{"checkpoint_schedule__a.svg", "fit_map__a.svg", "fit_validation__a.svg",
-                             "flce_chunks__a.svg", "formula_table__a.svg", "loss_curves__a.svg", "manifest.json",
-                             "memory_timeline__a.svg", "needle_ratio__a.svg", "peak_by_category__a.svg",
-                             "recipe_steps__a.svg", "static_bytes__a.svg"});
+  CHECK(out.files() == Words{"activation_terms__a.svg", "checkpoint_schedule__a.svg", "fit_map__a.svg",
+                             "fit_validation__a.svg", "flce_chunks__a.svg", "formula_table__a.svg",
+                             "loss_curves__a.svg", "manifest.json", "memory_over__a.svg", "memory_timeline__a.svg",
+                             "needle_ratio__a.svg", "peak_by_category__a.svg", "recipe_steps__a.svg",
+                             "static_bytes__a.svg"});
 }
 
 TEST_CASE("Bad choices are refused before anything is written") {
