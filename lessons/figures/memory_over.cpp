@@ -177,7 +177,7 @@ void add_measured(Chart& chart, const Steps& steps, const FigureInput& input, co
 }
 
 // Areas of Harmony's figure, read off it at its first and last minibatch.
-Chart published_areas(const std::string& model) {
+Chart published_areas(const std::string& model, const ShownUnit& unit) {
   constexpr std::array kKinds{std::pair{record::Category::kWeights, &PublishedStep::weights},
                               std::pair{record::Category::kGradients, &PublishedStep::gradients},
                               std::pair{record::Category::kOptimizerState, &PublishedStep::optimizer_state},
@@ -189,7 +189,6 @@ Chart published_areas(const std::string& model) {
       top = std::max(top, step.weights + step.gradients + step.optimizer_state + step.activations);
       card = step.card;
     }
-  const ShownUnit unit = byte_unit(static_cast<double>(top));
   for (const auto& [category, bytes] : kKinds) {
     ChartSeries series{.label = kind_name(category), .category = category, .points = {}};
     for (const PublishedStep& step : published_steps())
@@ -296,10 +295,9 @@ Chart areas_of(const Steps& steps, const CardLimit& limit, const FigureInput& in
 }
 
 // Where the settings are and where twice of it is: which kinds move, and by how much.
-Table doubled(const Steps& steps, const CardLimit& limit) {
+Table doubled(const Steps& steps, const CardLimit& limit, const ShownUnit& unit) {
   const std::int64_t own = steps.own();
   const ByCategory once = folded(steps.peak(own)), twice = folded(steps.peak(2 * own));
-  const ShownUnit unit = byte_unit(static_cast<double>(record::total(twice)));
   const char* const name = steps.over_batch() ? "batch {}" : "{} tokens";
   const auto column = [&](std::int64_t x) { return fmt::format(fmt::runtime(name), record::format_count(x)); };
   Table table{.head = "At the peak", .columns = {column(own), column(2 * own), "factor"}, .rows = {}};
@@ -356,10 +354,12 @@ void add_panels(FigureData& figure, const FigureInput& input) {
   }
   const CardLimit limit = card_limit(*input.params, settings);
   figure.head.provenance["card.memory_bytes"] = std::to_string(limit.memory);
-  figure.panels.emplace_back(areas_of(steps, limit, input));
+  Chart areas = areas_of(steps, limit, input);
+  const ShownUnit unit = unit_of(areas.y);
+  figure.panels.emplace_back(std::move(areas));
   if (const std::string published = input.params->text("published_by"); published == "bert96" || published == "gpt2")
-    figure.panels.emplace_back(published_areas(published));
-  figure.panels.emplace_back(doubled(steps, limit));
+    figure.panels.emplace_back(published_areas(published, unit));
+  figure.panels.emplace_back(doubled(steps, limit, unit));
 }
 
 }  // namespace
