@@ -28,8 +28,8 @@ using record::Bytes;
 constexpr std::array kShows{record::Choice{"tensors", "one layer, tensor by tensor"},
                             record::Choice{"parts", "all layers, by part"}};
 constexpr std::array kSchema{
-    record::ParamSpec{.key = "show",
-                      .label = "Show",
+    record::ParamSpec{.key = "bars",
+                      .label = "Bars",
                       .help = "The tensors that one layer keeps, or the parts of all layers with their sums",
                       .kind = record::ParamKind::kChoice,
                       .default_text = "tensors",
@@ -225,7 +225,7 @@ void add_panels(FigureData& figure, const FigureInput& input) {
     figure.panels.emplace_back(symbols_of(shown));
     return;
   }
-  if (input.params->text("show") == "tensors") {
+  if (input.params->text("bars") == "tensors") {
     figure.panels.emplace_back(tensors_of(shown));
     return;
   }

@@ -30,14 +30,14 @@ constexpr std::array kPublished{record::Choice{"off", "none"}, record::Choice{"b
                                 record::Choice{"gpt2", "GPT-2, by Harmony"},
                                 record::Choice{"report", "the report's runs"}};
 constexpr std::array kSchema{
-    record::ParamSpec{.key = "axis",
+    record::ParamSpec{.key = "over",
                       .label = "Over",
                       .help = "What grows along the axis; the other one is that of the settings",
                       .kind = record::ParamKind::kChoice,
                       .default_text = "batch",
                       .choices = kAxes},
     kCardParam,
-    record::ParamSpec{.key = "published",
+    record::ParamSpec{.key = "published_by",
                       .label = "Published",
                       .help = "What others measured, with their own models and settings",
                       .kind = record::ParamKind::kChoice,
@@ -177,7 +177,7 @@ void add_measured(Chart& chart, const Steps& steps, const FigureInput& input, co
 }
 
 // Areas of Harmony's figure, read off it at its first and last minibatch.
-Chart published_areas(const std::string& model) {
+Chart published_areas(const std::string& model, const ShownUnit& unit) {
   constexpr std::array kKinds{std::pair{record::Category::kWeights, &PublishedStep::weights},
                               std::pair{record::Category::kGradients, &PublishedStep::gradients},
                               std::pair{record::Category::kOptimizerState, &PublishedStep::optimizer_state},
@@ -189,7 +189,6 @@ Chart published_areas(const std::string& model) {
       top = std::max(top, step.weights + step.gradients + step.optimizer_state + step.activations);
       card = step.card;
     }
-  const ShownUnit unit = byte_unit(static_cast<double>(top));
   for (const auto& [category, bytes] : kKinds) {
     ChartSeries series{.label = kind_name(category), .category = category, .points = {}};
     for (const PublishedStep& step : published_steps())
@@ -274,7 +273,7 @@ std::int64_t last_place(const Steps& steps, const CardLimit& limit, const std::s
 }
 
 Chart areas_of(const Steps& steps, const CardLimit& limit, const FigureInput& input) {
-  const std::string published = input.params->text("published");
+  const std::string published = input.params->text("published_by");
   const std::int64_t last = last_place(steps, limit, published);
   const Bytes top = steps.total(last);
   Chart chart;
@@ -296,10 +295,9 @@ Chart areas_of(const Steps& steps, const CardLimit& limit, const FigureInput& in
 }
 
 // Where the settings are and where twice of it is: which kinds move, and by how much.
-Table doubled(const Steps& steps, const CardLimit& limit) {
+Table doubled(const Steps& steps, const CardLimit& limit, const ShownUnit& unit) {
   const std::int64_t own = steps.own();
   const ByCategory once = folded(steps.peak(own)), twice = folded(steps.peak(2 * own));
-  const ShownUnit unit = byte_unit(static_cast<double>(record::total(twice)));
   const char* const name = steps.over_batch() ? "batch {}" : "{} tokens";
   const auto column = [&](std::int64_t x) { return fmt::format(fmt::runtime(name), record::format_count(x)); };
   Table table{.head = "At the peak", .columns = {column(own), column(2 * own), "factor"}, .rows = {}};
@@ -349,17 +347,19 @@ void add_panels(FigureData& figure, const FigureInput& input) {
                                       ? params_of(input.run->recording().info(), {})
                                       : experiments::step_params(input.settings != nullptr ? *input.settings : first);
   if (!begin_on_card(figure.head, {}, settings)) return;
-  const Steps steps(settings, input.params->text("axis") == "batch");
+  const Steps steps(settings, input.params->text("over") == "batch");
   if (input.view.hidden) {
     figure.panels.emplace_back(alone(steps));
     return;
   }
   const CardLimit limit = card_limit(*input.params, settings);
   figure.head.provenance["card.memory_bytes"] = std::to_string(limit.memory);
-  figure.panels.emplace_back(areas_of(steps, limit, input));
-  if (const std::string published = input.params->text("published"); published == "bert96" || published == "gpt2")
-    figure.panels.emplace_back(published_areas(published));
-  figure.panels.emplace_back(doubled(steps, limit));
+  Chart areas = areas_of(steps, limit, input);
+  const ShownUnit unit = unit_of(areas.y);
+  figure.panels.emplace_back(std::move(areas));
+  if (const std::string published = input.params->text("published_by"); published == "bert96" || published == "gpt2")
+    figure.panels.emplace_back(published_areas(published, unit));
+  figure.panels.emplace_back(doubled(steps, limit, unit));
 }
 
 }  // namespace

@@ -27,10 +27,10 @@ record::Params train_step(std::initializer_list<std::string_view> assignments) {
   return params;
 }
 
-FigureData terms(const FigureInput& input, std::string_view show = "show=tensors") {
+FigureData terms(const FigureInput& input, std::string_view bars = "bars=tensors") {
   const Figure* const figure = find_figure("activation_terms");
   record::Params params(figure->schema);
-  REQUIRE(params.set_assignment(show).ok());
+  REQUIRE(params.set_assignment(bars).ok());
   FigureInput with = input;
   with.params = &params;
   return figure->build(with);
@@ -67,7 +67,7 @@ TEST_CASE("a layer of the 1B is 17 bars, and all layers are 4,096, 2,048 and 648
   CHECK(tests::panel_in<Bars>(figure).total_label == "sum per layer 424.53 MiB, 108,680 B per token");
   CHECK(tests::bars_of(figure).back().label == "Product");
   CHECK(tests::bars_of(figure).back().note == "2 · F · B · T, measured 64.00 MiB");
-  const FigureData by_part = terms({.run = &ledger}, "show=parts");
+  const FigureData by_part = terms({.run = &ledger}, "bars=parts");
   const std::vector<Bar>& parts = tests::bars_of(by_part);
   REQUIRE(parts.size() == 4);
   CHECK(parts[0].value_text + ", " + parts[0].note == "4,096.0 MiB, 60 %, measured 4,096.0 MiB");
@@ -84,7 +84,7 @@ TEST_CASE("other settings than the run's are the closed form alone, and follow t
   const record::Params fused = train_step(
       {"model=llama-3.2-1b", "batch=4", "seq=1024", "precision=bf16", "fused.rms_norm=on", "fused.swiglu=on"});
   const FigureData figure = terms({.run = &ledger, .settings = &fused});
-  const FigureData by_part = terms({.run = &ledger, .settings = &fused}, "show=parts");
+  const FigureData by_part = terms({.run = &ledger, .settings = &fused}, "bars=parts");
   CHECK(tests::bars_of(by_part)[0].note == "63 %");
   CHECK(tests::panel_in<Bars>(figure).total_label == "sum per layer 200.53 MiB, 51,336 B per token");
   const record::Params eager =
@@ -169,7 +169,7 @@ TEST_CASE("over the sequence flash attention is a straight line, and eager atten
   const auto bend = [](std::string_view attention) {
     record::Params settings = mixed();
     REQUIRE(settings.set_assignment(attention).ok());
-    const FigureData figure = over({.settings = &settings}, {"axis=seq", "card=h200"});
+    const FigureData figure = over({.settings = &settings}, {"over=seq", "card=h200"});
     const ChartSeries& kept = *series_named(*tests::charts_of(figure).at(0), "Activations");
     // At the shortest sequences the peak is at another moment.
     const ChartPoint &half = kept.points[(kept.points.size() - 1) / 2], &last = kept.points.back();
@@ -203,7 +203,7 @@ TEST_CASE("a sweep's points are marks where only the batch differs") {
     if (point.series == "hf")
       for (const auto& [key, value] : point.params) (void)settings.set(key, std::string_view(value));
   for (const char* each : {"batch=4", "seq=1024"}) REQUIRE(settings.set_assignment(each).ok());
-  const FigureData figure = over({.run = &ledger, .settings = &settings}, {"published=report"});
+  const FigureData figure = over({.run = &ledger, .settings = &settings}, {"published_by=report"});
   const Chart& chart = *tests::charts_of(figure).at(0);
   const ChartSeries* measured = series_named(chart, "measured");
   REQUIRE(measured != nullptr);
@@ -224,7 +224,7 @@ TEST_CASE("Harmony's areas are beside ours, with the flat parts and the slopes t
     const char* published;
     double flat, slope;
   };
-  for (const Read& read : {Read{"published=bert96", 19.6e9, 11.75e9}, Read{"published=gpt2", 25.8e9, 29.25e9}}) {
+  for (const Read& read : {Read{"published_by=bert96", 19.6e9, 11.75e9}, Read{"published_by=gpt2", 25.8e9, 29.25e9}}) {
     const FigureData figure = over({.settings = &settings}, {read.published});
     REQUIRE(tests::charts_of(figure).size() == 2);
     const Chart& chart = *tests::charts_of(figure)[1];

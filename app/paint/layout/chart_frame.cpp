@@ -116,11 +116,26 @@ void ChartLayout::find_lines() {
       lines_.back().push_back({x_px(reference.x[i]), y_px(reference.y[i])});
   }
   if (guess_) lines_.push_back({{plot_.x0, y_px(*guess_)}, {plot_.x1, y_px(*guess_)}});
-  if (chart_.bars || chart_.stacked || !chart_.joined) return;
+  if (chart_.stacked && !chart_.bars) return find_edges();
+  if (chart_.bars || !chart_.joined) return;
   for (const lessons::ChartSeries& series : chart_.series) {
     lines_.emplace_back();
     for (const lessons::ChartPoint& point : series.points)
       if (!point.out_of_memory) lines_.back().push_back({x_px(point.x), y_px(point.y)});
+  }
+}
+
+// The upper edges of areas, which have the same places, and the lines over them.
+void ChartLayout::find_edges() {
+  std::vector<double> sums;
+  for (const lessons::ChartSeries& series : chart_.series) {
+    lines_.emplace_back();
+    if (!series.over) sums.resize(std::max(sums.size(), series.points.size()), 0);
+    for (std::size_t i = 0; i < series.points.size(); ++i) {
+      const lessons::ChartPoint& point = series.points[i];
+      if (!series.over) sums[i] += point.y;
+      lines_.back().push_back({x_px(point.x), y_px(series.over ? point.y : sums[i])});
+    }
   }
 }
 

@@ -92,6 +92,7 @@ class ChartLayout {
   bool crosses_line(const Rect& box) const;
   // What labels keep off: references, series that are joined, the reader's guess.
   void find_lines();
+  void find_edges();
   // Above the limit: the zone that does not fit.
   void limit_zone(const lessons::ChartReference& limit);
   // The names of series beside their last points.
