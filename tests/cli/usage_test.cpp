@@ -77,7 +77,7 @@ TEST_CASE("Values out of range say the range") {
   refused({"run", "train_step", "--time-limit", "0"}, 2, {"--time-limit", "\"0\""});
   refused({"run", "train_step", "--time-limit", "nan"}, 2, {"--time-limit"});
   refused({"run", "train_step", "--time-limit"}, 2, {"--time-limit", "headroom run --help"});
-  refused({"figures", "--chapter", "0", "--out", "out"}, 2, {"no chapter 0", "P, 3"});
+  refused({"figures", "--chapter", "0", "--out", "out"}, 2, {"no chapter 0", "P, 1"});
   refused({"figures", "--chapter", "900", "--out", "out"}, 2, {"no chapter 900"});
 }
 
