@@ -125,12 +125,13 @@ Eight cross_entropy_dx(const DerivativeInput& in) {
   return dx;
 }
 
+constexpr Derivative derivative(std::size_t at, std::vector<double> (*forward)(const DerivativeInput&),
+                                Eight (*formula)(const DerivativeInput&)) {
+  return {kDerivativeNames[at].key, kDerivativeNames[at].label, forward, formula};
+}
 constexpr std::array<Derivative, kDerivatives> kAll{
-    {{"rms_norm", "RMSNorm", rms_norm, rms_norm_dx},
-     {"layer_norm", "LayerNorm", layer_norm, layer_norm_dx},
-     {"swiglu", "SwiGLU", swiglu, swiglu_dx},
-     {"rope", "RoPE", rope, rope_dx},
-     {"cross_entropy", "Cross entropy", cross_entropy, cross_entropy_dx}}};
+    derivative(0, rms_norm, rms_norm_dx), derivative(1, layer_norm, layer_norm_dx), derivative(2, swiglu, swiglu_dx),
+    derivative(3, rope, rope_dx), derivative(4, cross_entropy, cross_entropy_dx)};
 
 }  // namespace
 

@@ -7,6 +7,8 @@
 #include <string_view>
 #include <vector>
 
+#include "demos/record/schema.h"
+
 namespace headroom::lessons {
 
 inline constexpr std::size_t kEight = 8;
@@ -29,6 +31,12 @@ struct Derivative {
   Eight (*formula)(const DerivativeInput& in);                // dx
 };
 inline constexpr std::size_t kDerivatives = 5;
+inline constexpr std::array<record::Choice, kDerivatives> kDerivativeNames{{{"rms_norm", "RMSNorm"},
+                                                                            {"layer_norm", "LayerNorm"},
+                                                                            {"swiglu", "SwiGLU"},
+                                                                            {"rope", "RoPE"},
+                                                                            {"cross_entropy", "cross entropy"}}};
+// In the order of their names.
 const std::array<Derivative, kDerivatives>& derivatives();
 
 // Sum of dy · y, whose gradient is dx.

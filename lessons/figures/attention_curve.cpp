@@ -54,8 +54,8 @@ class TileDiagram {
     const std::int64_t all = (step.sequence + tile - 1) / tile;
     blocks_ = std::min(all, kMostBlocks);
     now_ = place_of(static_cast<std::int64_t>(index));
-    diagram_.title = fmt::format("Queries {} by keys {}: {} × {} scores, {} on the chip", span(now_.first),
-                                 span(now_.second), tile, tile, short_bytes(tile * tile * 4));
+    diagram_.title = fmt::format("Queries {} by keys {}: {} × {} scores on the chip", span(now_.first),
+                                 span(now_.second), tile, tile);
     if (all > blocks_) diagram_.title += fmt::format("; the first {} of {} blocks", blocks_, all);
     const auto n = static_cast<double>(blocks_);
     diagram_.width = n + 6;
@@ -109,7 +109,7 @@ class TileDiagram {
   void strips(std::int64_t i) {
     const auto at = static_cast<double>(i);
     const Bytes bytes = tile_ * width_ * element_;
-    const std::string size = fmt::format("{} × {}, {}", tile_, width_, short_bytes(bytes));
+    const std::string size = fmt::format("{} × {} numbers", tile_, width_);
     add(fmt::format("q{}", i), 0.5, at + 2, BoxState::kAlive, i == now_.first, Category::kActivations, bytes,
         fmt::format("Queries {}: {}", span(i), size));
     add(fmt::format("kv{}", i), at + 2, 0.5, BoxState::kAlive, i == now_.second, Category::kActivations, 2 * bytes,
@@ -270,13 +270,13 @@ void set_axes(Chart& chart, std::int64_t longest) {
   chart.y = whole.y;
 }
 
-std::string words_of(const StepSettings& step, bool hidden) {
+std::string words_of(const StepSettings& step, bool hidden, const ShownUnit& unit) {
   const std::int64_t layers = step.model.num_layers;
   std::string words = fmt::format("{} layers of {} heads, batch {}, {} tokens", layers, step.model.num_heads,
                                   step.batch, record::format_count(step.sequence));
   if (hidden) return words;
-  return words + fmt::format(": scores {}, log-sum-exp {}", short_bytes(layers * predict::score_bytes(step)),
-                             short_bytes(layers * predict::log_sum_exp_bytes(step)));
+  return words + fmt::format(": scores {}, log-sum-exp {}", short_bytes(layers * predict::score_bytes(step), unit),
+                             short_bytes(layers * predict::log_sum_exp_bytes(step), unit));
 }
 
 void set_formula(FigureHead& head, const record::Params& settings) {
@@ -302,7 +302,7 @@ void add_panels(FigureData& figure, const FigureInput& input) {
     set_run(figure.head, *run, *input.params);
   else
     set_formula(figure.head, settings);
-  figure.head.provenance_line = words_of(step, input.view.hidden);
+  figure.head.provenance_line = words_of(step, input.view.hidden, unit_of(bytes.y));
   const std::size_t frame = show_frame(figure.head, *input.params, TileDiagram::frames(step, tile));
   figure.panels.emplace_back(TileDiagram(step, tile, frame).take());
   if (input.view.hidden) return;

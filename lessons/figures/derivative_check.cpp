@@ -18,12 +18,6 @@ extern const Figure kDerivativeCheck;
 
 namespace {
 
-constexpr std::array<record::Choice, kDerivatives> kOperations{{{"rms_norm", "RMSNorm"},
-                                                                {"layer_norm", "LayerNorm"},
-                                                                {"swiglu", "SwiGLU"},
-                                                                {"rope", "RoPE"},
-                                                                {"cross_entropy", "cross entropy"}}};
-
 constexpr record::ParamSpec whole(std::string_view key, std::string_view label, std::string_view help, double minimum,
                                   double maximum, double default_number) {
   return {.key = key,
@@ -47,7 +41,7 @@ constexpr std::array kSchema{
                       .help = "Whose derivative is checked",
                       .kind = record::ParamKind::kChoice,
                       .default_text = "rms_norm",
-                      .choices = kOperations},
+                      .choices = kDerivativeNames},
     whole("numbers", "Numbers", "Which eight numbers x, and which dy: each seed draws others", 1, 999, 1),
     whole("element", "Element", "Which of the eight is set to the value beside it; 0: none", 0, 8, 0),
     whole("value", "Its value × 100", "Of that element, in hundredths: 250 is 2.5", 0, 400, 100),

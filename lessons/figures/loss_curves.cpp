@@ -68,8 +68,9 @@ void fit(Axis& axis, const std::vector<ChartSeries>& series) {
   axis.high = std::ceil((high + room) / step) * step;
 }
 
-// Losses of single batches jump: a few of them joined would look like a trend.
-constexpr std::size_t kLeastCurve = 20;
+// Losses of single batches jump: a few of them joined would look like a trend, and which of two runs learns better shows
+// only after many.
+constexpr std::size_t kLeastCurve = 20, kLeastCompared = 200;
 
 bool makes_curve(const LossByStep& run) { return run.size() >= kLeastCurve; }
 
@@ -87,6 +88,8 @@ Chart losses_chart(const FigureInput& input, const LossByStep& run, const LossBy
   chart.y.unit = AxisUnit::kNumber;
   chart.joined = makes_curve(run);
   if (!chart.joined) chart.title = "Loss: too few steps for a curve";
+  if (!baseline.empty() && std::min(run.size(), baseline.size()) < kLeastCompared)
+    chart.title = fmt::format("Loss: which run learns better shows after {} steps", kLeastCompared);
   fit(chart.y, chart.series);
   return chart;
 }

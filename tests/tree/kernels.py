@@ -12,8 +12,9 @@ from counts import listed, without_comments
 LIST = "kernels/CMakeLists.txt"
 MOST_NAMED = 2
 PRODUCT = ("app", "demos", "lessons", "kernels")
-# Operators of a training step, of which many are called as the kernels that may compute them.
-OPERATORS = {"lessons/names.cpp", "lessons/figures/launches.cpp"}
+# Operators of a model or a training step, of which many are called as the kernels that may compute them.
+OPERATORS = {"lessons/names.cpp", "lessons/figures/launches.cpp", "lessons/figures/architecture.cpp",
+             "lessons/derivatives.h", "lessons/figures/derivative_check.cpp"}
 
 
 def ids(root):
