@@ -1,17 +1,22 @@
 // A walk through the whole course without drawing: every page, every question answered right and wrong, every step of
-// every tour, every figure as a file.
+// every tour, every figure as a file; and that the figures of the course's map take data.
 #include <algorithm>
 #include <cctype>
+#include <fstream>
+#include <functional>
 #include <memory>
 #include <set>
 #include <sstream>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "app/common/assets.h"
 #include "app/common/session.h"
 #include "app/page/acts.h"
 #include "app/page/page_model.h"
 #include "app/paint/files/export.h"
+#include "app/paint/files/table.h"
 #include "tests/support/catch.h"
 #include "tests/support/course.h"
 
@@ -83,7 +88,91 @@ std::vector<lessons::Act> links_of(const lessons::Page& page) {
   return lessons::mark_links(words).acts;
 }
 
+// Fields of a line of assets/course_items.csv: in quotes a comma is text.
+std::vector<std::string> fields_of(const std::string& line) {
+  std::vector<std::string> fields(1);
+  bool quoted = false;
+  for (const char c : line) {
+    if (c == '"') quoted = !quoted;
+    if (c == ',' && !quoted)
+      fields.emplace_back();
+    else
+      fields.back() += c;
+  }
+  return fields;
+}
+
+// Of the items that a page teaches: the page and its figure, once each.
+std::set<std::pair<std::string, std::string>> taught() {
+  std::ifstream file(kAssets / "course_items.csv");
+  std::set<std::pair<std::string, std::string>> all;
+  std::string line;
+  for (std::getline(file, line); std::getline(file, line);) {  // after the header
+    const std::vector<std::string> fields = fields_of(line);
+    REQUIRE(fields.size() == 5);
+    if (!fields[2].empty()) all.emplace(fields[2], fields[4]);
+  }
+  return all;
+}
+
+// The numbers of the figure on show, without the lines that say where they come from.
+std::string numbers_of(PageModel& model) {
+  std::istringstream all(app::paint::to_csv(model.figure(400)));
+  std::string numbers;
+  for (std::string line; std::getline(all, line);)
+    if (!line.starts_with('#')) numbers += line + '\n';
+  return numbers;
+}
+
+// Values that a reader may choose; of a number, its ends and twice what it is.
+std::vector<std::string> other_values(const record::ParamSpec& spec, const record::Params& now) {
+  std::vector<std::string> values;
+  for (const record::Choice& choice : record::choices_of(spec)) values.emplace_back(choice.key);
+  if (values.empty() && spec.kind == record::ParamKind::kInteger)
+    for (const std::int64_t value : {2 * now.integer(spec.key), static_cast<std::int64_t>(spec.minimum)})
+      values.push_back(std::to_string(value));
+  return values;
+}
+
+// Whether its numbers change with a control of the figure, with another run of the page or with a setting.
+bool takes_data(PageModel& model, int tab) {
+  model.show_tab(tab);
+  const std::string before = numbers_of(model);
+  const auto changed_by = [&](const record::Params& params, const auto& set) {
+    for (const record::ParamSpec& spec : params.schema())
+      for (const std::string& value : other_values(spec, params))
+        if (set(spec.key, value) && numbers_of(model) != before) return true;
+    return false;
+  };
+  const record::Params controls = model.figure_params();
+  if (changed_by(controls, [&](auto key, auto& value) { return model.set_figure_param(key, value).ok(); })) return true;
+  const record::Params settings = model.settings();
+  if (changed_by(settings, [&](auto key, auto& value) { return model.set_param(key, value).ok(); })) return true;
+  for (int run = 0; run < static_cast<int>(model.runs().size()); ++run) {
+    model.show_run(run);
+    model.show_tab(tab);
+    if (numbers_of(model) != before) return true;
+  }
+  return false;
+}
+
 }  // namespace
+
+TEST_CASE("every item of the course's map is shown by a figure that takes data", "[window][walk]") {
+  const auto pages = tests::course().pages();
+  const auto all = taught();
+  CHECK(all.size() > 30);
+  for (const auto& [id, figure] : all) {
+    INFO(id << ", " << figure);
+    const auto page = std::ranges::find(pages, id, &lessons::Page::id);
+    REQUIRE(page != pages.end());
+    const auto at = std::ranges::find((*page)->figures, figure);
+    REQUIRE(at != (*page)->figures.end());
+    const auto model = open(**page, "");
+    model->question().skip();
+    CHECK(takes_data(*model, static_cast<int>(at - (*page)->figures.begin())));
+  }
+}
 
 TEST_CASE("every question is answered right and wrong, and the replies differ", "[window][walk]") {
   for (const lessons::Page* page : tests::course().pages()) {
