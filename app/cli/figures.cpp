@@ -169,7 +169,9 @@ void say_what_is_cut(const std::vector<RunFigures>& runs) {
                       run.name));
 }
 
-record::Status check_step(const FiguresOptions& options) {
+record::Status check_choice(const FiguresOptions& options) {
+  if (options.report && (!options.ids.empty() || options.from || options.chapter || options.step.given()))
+    return record::Error{"--report draws the report's figures: leave figures, --chapter, --from and predictions out."};
   if (!options.step.given()) return record::Ok{};
   if (options.from || options.chapter)
     return record::Error{"--of, --model and --card draw a prediction: leave --from and --chapter out."};
@@ -178,9 +180,7 @@ record::Status check_step(const FiguresOptions& options) {
 
 record::Status check(const FiguresOptions& options) {
   if (auto style = file_style(options.files); !style) return style.error();
-  if (auto step = check_step(options); !step) return step;
-  if (options.report && (!options.ids.empty() || options.from || options.chapter || options.step.given()))
-    return record::Error{"--report draws the report's figures: leave figures, --chapter, --from and predictions out."};
+  if (auto choice = check_choice(options); !choice) return choice;
   if (options.chapter) {
     const auto course = load_course();
     if (!course) return course.error();
@@ -198,7 +198,7 @@ record::Result<ExitCode> figures(const FiguresOptions& options) {
   const InterruptGuard guard;
   auto style = file_style(options.files);
   if (!style) return style.error();
-  if (auto step = check_step(options); !step) return step.error();
+  if (auto choice = check_choice(options); !choice) return choice.error();
   const auto runs = options.report         ? report_figures()
                     : options.step.given() ? step_figures(options.step, options.ids, options.engine)
                                            : choose_figures({options.ids, options.chapter, options.from, options.engine});
