@@ -154,6 +154,7 @@ class PageText {
     const double value = numbers_.run == nullptr ? -1 : answer.of(*numbers_.run);
     if (value < 0) return {};
     const lessons::ShownUnit unit = lessons::unit_for(answer.unit, value);
+    if (!answer.counted.empty()) return fmt::format(": {:.0f} {}", value, answer.counted);
     return fmt::format(": {:.1f} {}", value / unit.size, unit.name);
   }
 
