@@ -109,10 +109,10 @@ TEST_CASE("any page is two actions away by keyboard, at every width", "[gui]") {
 
 TEST_CASE("chapters are presented from the first screen to the last by keys alone", "[gui]") {
   for (const char* number : {"6", "8", "11"}) {
-    Scene scene;
-    scene.stage.width = 1920;
-    scene.stage.height = 1080;
-    perform(number, scene.stage, [&](Actor& actor) {
+    Stage stage = shipped("where_memory_goes");
+    stage.width = 1920;
+    stage.height = 1080;
+    perform(number, stage, [&](Actor& actor) {
       const lessons::Chapter& chapter = *actor.app.course().find_chapter(number);
       actor.jump(chapter.pages.front()->id);
       actor.ctx->KeyPress(ImGuiKey_F5);
