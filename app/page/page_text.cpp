@@ -20,6 +20,9 @@ PageParts parts_of(const std::vector<lessons::Block>& blocks, const lessons::Num
     } else if (const auto* widget = std::get_if<lessons::WidgetBlock>(&block)) {
       end_words();
       parts.emplace_back(*widget);
+    } else if (const auto* task = std::get_if<lessons::TaskBlock>(&block)) {
+      end_words();
+      parts.emplace_back(TaskWords{lessons::mark_links(lessons::with_numbers(task->words, numbers))});
     } else {
       words.push_back(block);
     }
