@@ -23,6 +23,9 @@ PageParts parts_of(const std::vector<lessons::Block>& blocks, const lessons::Num
     } else if (const auto* table = std::get_if<lessons::TableBlock>(&block)) {
       end_words();
       parts.emplace_back(*table);
+    } else if (const auto* task = std::get_if<lessons::TaskBlock>(&block)) {
+      end_words();
+      parts.emplace_back(TaskWords{lessons::mark_links(lessons::with_numbers(task->words, numbers))});
     } else {
       words.push_back(block);
     }

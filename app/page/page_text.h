@@ -11,9 +11,12 @@
 
 namespace headroom::app::page {
 
+// The words of the page's task, in its card.
+struct TaskWords {
+  lessons::MarkedText words;
+};
 // A stretch of words, or what is between two of them.
-using PagePart =
-    std::variant<lessons::MarkedText, lessons::FigureBlock, lessons::WidgetBlock, lessons::TableBlock>;
+using PagePart = std::variant<lessons::MarkedText, lessons::FigureBlock, lessons::WidgetBlock, lessons::TableBlock, TaskWords>;
 using PageParts = std::vector<PagePart>;
 
 struct PageText {
