@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <charconv>
 #include <cmath>
@@ -60,8 +61,20 @@ record::Result<std::vector<paint::Format>> parse_formats(std::string_view list) 
   }
 }
 
+struct ThemeName {
+  std::string_view name;  // as typed
+  const paint::Palette* palette;
+};
+constexpr std::array<ThemeName, 3> kThemes{{{"light", &paint::kLight}, {"dark", &paint::kDark}, {"print", &paint::kPrint}}};
+
 constexpr double kPixelsPerInch = 96;  // CSS and SVG
 constexpr double kMinWidth = 240, kMaxWidth = 8192;
+
+// A page of A4 between its margins; and half a slide of 1920 pixels, on which the smallest text then has 27.
+struct SizeName {
+  std::string_view name, width;
+};
+constexpr std::array<SizeName, 2> kSizes{{{"paper", "170mm"}, {"slide", "900"}}};
 
 // "900", "900px", "3.33in", "85mm" → pixels.
 record::Result<float> parse_width(const std::string& text) {
@@ -85,9 +98,9 @@ record::Result<float> parse_width(const std::string& text) {
 }
 
 // One path part: a recording's name may hold anything that a file's name may; the rest is our own.
-std::string file_name(const lessons::FigureData& figure, const std::string& recording, bool dark,
-                      std::string_view extension) {
-  return fmt::format("{}__{}{}.{}", figure.head.id, recording, dark ? "__dark" : "", extension);
+std::string file_name(const std::string& stem, std::string_view theme, std::string_view extension) {
+  const std::string suffix = theme == kThemes.front().name ? "" : fmt::format("__{}", theme);
+  return fmt::format("{}{}.{}", stem, suffix, extension);
 }
 
 }  // namespace
@@ -96,15 +109,24 @@ record::Result<FileStyle> file_style(const FileOptions& options) {
   if (options.out.empty()) return Error{"Say where the figures go: --out FOLDER."};
   auto formats = parse_formats(options.format);
   if (!formats) return formats.error();
-  if (options.theme != "light" && options.theme != "dark")
-    return Error{fmt::format("--theme {}: it is light or dark.", record::quoted(options.theme))};
-  FileStyle style{options.out, std::move(formats).value(), {}, options.theme == "dark"};
+  const auto theme = std::ranges::find(kThemes, options.theme, &ThemeName::name);
+  if (theme == kThemes.end())
+    return Error{fmt::format("--theme {}: it is light, dark or print.", record::quoted(options.theme))};
+  FileStyle style{options.out, std::move(formats).value(), {}, options.theme};
   const auto assets = find_assets();
   if (!assets) return assets.error();
   style.options.assets = assets.value();
-  style.options.palette = style.dark ? &paint::kDark : &paint::kLight;
-  if (options.width) {
-    auto width = parse_width(*options.width);
+  style.options.palette = theme->palette;
+  if (options.width && options.size) return Error{"--size says the width: leave --width out."};
+  std::optional<std::string> wanted = options.width;
+  if (options.size) {
+    const auto size = std::ranges::find(kSizes, *options.size, &SizeName::name);
+    if (size == kSizes.end())
+      return Error{fmt::format("--size {}: it is paper or slide.", record::quoted(*options.size))};
+    wanted = size->width;
+  }
+  if (wanted) {
+    auto width = parse_width(*wanted);
     if (!width) return width.error();
     style.options.width = width.value();
   }
@@ -122,11 +144,13 @@ record::Result<FigureFiles> FigureFiles::open(FileStyle style) {
   return FigureFiles(std::move(style));
 }
 
-record::Status FigureFiles::write(const lessons::FigureData& figure, const std::string& recording) {
+record::Status FigureFiles::write(const lessons::FigureData& figure, const std::string& recording,
+                                  const std::string& prefix) {
+  const std::string stem = fmt::format("{}{}__{}", prefix, figure.head.id, recording);
   for (const paint::Format format : style_.formats) {
     const auto bytes = paint::render(figure, format, style_.options);
     if (!bytes) return bytes.error();
-    const std::string name = file_name(figure, recording, style_.dark, name_of(format));
+    const std::string name = file_name(stem, style_.theme, name_of(format));
     if (auto written = write_whole(style_.folder / name, bytes.value()); !written) return written.error();
     entries_.push_back({name, figure.head.id, figure.head.title, recording, std::string(name_of(format)),
                         figure.head.source, bytes.value().size()});

@@ -17,7 +17,7 @@ struct FileOptions {
   std::string out;
   std::string format = "svg";  // several with commas
   std::string theme = "light";
-  std::optional<std::string> width;
+  std::optional<std::string> width, size;  // not both
 };
 
 // Formats, look and folder of all files of one command, checked.
@@ -25,7 +25,7 @@ struct FileStyle {
   std::filesystem::path folder;
   std::vector<paint::Format> formats;  // each once, in the order asked for
   paint::ExportOptions options;
-  bool dark = false;
+  std::string theme;
 };
 record::Result<FileStyle> file_style(const FileOptions& options);
 
@@ -34,8 +34,8 @@ class FigureFiles {
   // Makes the folder; an error where it cannot be written.
   static record::Result<FigureFiles> open(FileStyle style);
 
-  // <folder>/<figure>__<recording>.<format>, dark ones …__dark.<format>; each is there whole or not at all.
-  record::Status write(const lessons::FigureData& figure, const std::string& recording);
+  // <folder>/<prefix><figure>__<recording>.<format>, dark ones …__dark.<format>; each is there whole or not at all.
+  record::Status write(const lessons::FigureData& figure, const std::string& recording, const std::string& prefix = {});
   // <folder>/manifest.json: what was written, in order.
   record::Status write_manifest() const;
 

@@ -15,6 +15,7 @@
 #include "app/cli/grammar.h"
 #include "app/cli/output.h"
 #include "app/cli/predicted_figures.h"
+#include "app/cli/report_figures.h"
 #include "app/cli/shown_course.h"
 #include "app/cli/suggest.h"
 #include "app/common/session.h"
@@ -30,6 +31,7 @@ namespace {
 struct FiguresOptions : CommonOptions {
   std::vector<std::string> ids;
   std::optional<std::string> chapter;  // its number
+  bool report = false;
   std::optional<std::string> from;
   std::optional<std::string> against;  // run A
   StepChoice step;
@@ -39,6 +41,7 @@ struct FiguresOptions : CommonOptions {
 void declare(FiguresOptions& options, OptionList& list) {
   list.words("ID", options.ids, "Figures to write (default: all); `headroom list` shows them");
   list.text("--chapter", options.chapter, "Only the figures of this chapter: 6, or P for the prologue", "NUMBER");
+  list.flag("--report", options.report, "Those of the report, each by its number there");
   list.text("--from", options.from, "Draw this recording (default: the stored ones of the pages)", "FILE");
   list.text("--against", options.against, "Run A, drawn behind each run and compared with it", "FILE");
   list.texts("--of", options.step.of, "Draw the prediction of a training step with these settings", "KEY=VALUE");
@@ -48,7 +51,8 @@ void declare(FiguresOptions& options, OptionList& list) {
   list.text("--out", options.files.out, "Folder to write to; made if missing", "FOLDER");
   list.text("--format", options.files.format, "svg, pdf, png, csv, json, several with commas (default: svg)", "LIST");
   list.set("Parameters of the figures");
-  list.text("--theme", options.files.theme, "light or dark (default: light)");
+  list.text("--theme", options.files.theme, "light, dark or print (default: light)");
+  list.text("--size", options.files.size, "Width for paper or for a slide", "NAME");
   list.text("--width", options.files.width, "Width: 900 (pixels), 3.33in or 85mm", "WIDTH");
   list.json();
   list.engine();
@@ -75,6 +79,8 @@ record::Result<std::vector<Drawing>> plan_drawings(const std::vector<RunFigures>
   for (const RunFigures& run : runs) {
     for (const Figure* figure : run.figures) {
       record::Params params(figure->schema);
+      for (const std::string& control : run.controls)
+        if (auto set = params.set_assignment(control); !set) return set.error();
       for (const std::string& assignment : assignments) {
         const std::string key = assignment.substr(0, assignment.find('='));
         if (!params.has(key) && any_figure_has(runs, key)) continue;
@@ -139,7 +145,7 @@ record::Result<bool> draw(const std::vector<Drawing>& drawings, const record::Le
     }
     const lessons::FigureData data = build(drawing, ledgers, run_a);
     if (data.head.empty_reason.empty()) {
-      if (auto written = files.write(data, run->name); !written) return written.error();
+      if (auto written = files.write(data, run->name, run->prefix); !written) return written.error();
       shown.insert(run);
     } else if (!whatever_fits) {
       say(fmt::format("{} of {}: {}", drawing.figure->id, run->name, data.head.empty_reason));
@@ -163,7 +169,9 @@ void say_what_is_cut(const std::vector<RunFigures>& runs) {
                       run.name));
 }
 
-record::Status check_step(const FiguresOptions& options) {
+record::Status check_choice(const FiguresOptions& options) {
+  if (options.report && (!options.ids.empty() || options.from || options.chapter || options.step.given()))
+    return record::Error{"--report draws the report's figures: leave figures, --chapter, --from and predictions out."};
   if (!options.step.given()) return record::Ok{};
   if (options.from || options.chapter)
     return record::Error{"--of, --model and --card draw a prediction: leave --from and --chapter out."};
@@ -172,7 +180,7 @@ record::Status check_step(const FiguresOptions& options) {
 
 record::Status check(const FiguresOptions& options) {
   if (auto style = file_style(options.files); !style) return style.error();
-  if (auto step = check_step(options); !step) return step;
+  if (auto choice = check_choice(options); !choice) return choice;
   if (options.chapter) {
     const auto course = load_course();
     if (!course) return course.error();
@@ -190,9 +198,10 @@ record::Result<ExitCode> figures(const FiguresOptions& options) {
   const InterruptGuard guard;
   auto style = file_style(options.files);
   if (!style) return style.error();
-  if (auto step = check_step(options); !step) return step.error();
-  const auto runs = options.step.given() ? step_figures(options.step, options.ids, options.engine)
-                                         : choose_figures({options.ids, options.chapter, options.from, options.engine});
+  if (auto choice = check_choice(options); !choice) return choice.error();
+  const auto runs = options.report         ? report_figures()
+                    : options.step.given() ? step_figures(options.step, options.ids, options.engine)
+                                           : choose_figures({options.ids, options.chapter, options.from, options.engine});
   if (!runs) return runs.error();
   const auto drawings = plan_drawings(runs.value(), options.set);
   if (!drawings) return drawings.error();

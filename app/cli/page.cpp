@@ -1,5 +1,7 @@
-// headroom page: a page of the course as text, with all replies of its question and the tables of its figures.
+// headroom page: a page of the course as text: the words, its figures' tables, and last the answer with all replies.
+#include <algorithm>
 #include <string>
+#include <vector>
 
 #include <fmt/format.h>
 
@@ -23,9 +25,29 @@ using lessons::Page;
 
 struct PageOptions : CommonOptions {
   std::string id;
+  bool data = false;
 };
 
-void declare(PageOptions& options, OptionList& list) { list.word("ID", options.id, "The page; see headroom list"); }
+void declare(PageOptions& options, OptionList& list) {
+  list.word("ID", options.id, "The page or its number, 6.1 (default: the contents)");
+  list.flag("--data", options.data, "All rows of the figures' tables, with where they come from");
+}
+
+constexpr std::size_t kFewRows = 12;
+
+// Of a table in CSV the header and the first rows, without the lines that say where it comes from.
+std::string first_rows(const std::string& csv, std::string_view page) {
+  std::string text;
+  std::size_t rows = 0;
+  for (std::size_t at = 0; at < csv.size();) {
+    const std::size_t end = std::min(csv.find('\n', at), csv.size() - 1) + 1;
+    const std::string_view line = std::string_view(csv).substr(at, end - at);
+    at = end;
+    if (!line.starts_with('#') && rows++ <= kFewRows) text += line;
+  }
+  if (rows > kFewRows + 1) text += fmt::format("… {} rows more: headroom page {} --data\n", rows - kFewRows - 1, page);
+  return text;
+}
 
 // A recording of the page, if this copy of the program ships it.
 std::shared_ptr<const record::Recording> stored_run(const std::string& name) {
@@ -63,8 +85,8 @@ record::Params settings_of(const Page& page, const record::Recording* run) {
 // Writes one page.
 class PageText {
  public:
-  PageText(const Page& page, const lessons::Course& course, const lessons::NumberInput& numbers)
-      : page_(page), course_(course), numbers_(numbers) {
+  PageText(const Page& page, const lessons::Course& course, const lessons::NumberInput& numbers, bool all_data)
+      : page_(page), course_(course), numbers_(numbers), all_data_(all_data) {
     for (const std::string& name : page.beside)
       if (const auto run = beside_runs_.emplace_back(stored_run(name)); run != nullptr)
         beside_.push_back(std::make_unique<record::Ledger>(*run));
@@ -74,9 +96,11 @@ class PageText {
     add(fmt::format("{}\n{}", page_.title, page_.claim));
     blocks(page_.front);
     if (page_.question) question(*page_.question);
+    if (page_.question) add("The answer is below the figures.");
     for (const lessons::TourStep& step : page_.more) blocks(step.blocks);
     for (const std::string& id : page_.figures) figure(id, {});
     for (const std::string& id : page_.widgets) widget(id);
+    if (page_.question) answer(*page_.question);
     sources();
     return text_;
   }
@@ -100,13 +124,25 @@ class PageText {
 
   void question(const lessons::QuestionSpec& question) {
     add("Question: " + words(question.ask));
+    if (const auto* choice = std::get_if<lessons::ChoiceQuestion>(&question.kind)) {
+      for (const lessons::AnswerChoice& each : choice->choices) add("( ) " + words(each.words));
+    } else if (const auto* order = std::get_if<lessons::OrderQuestion>(&question.kind)) {
+      std::vector<std::string> items = order->items;
+      std::ranges::sort(items);  // as in the window, by the alphabet
+      for (const std::string& item : items) add("- " + words(item));
+    }
+  }
+
+  void answer(const lessons::QuestionSpec& question) {
     if (const auto* number = std::get_if<lessons::NumberQuestion>(&question.kind)) {
       add(fmt::format("The answer is {}, taken from a run{}.", number->answer->name, value_of(*number->answer)));
     } else if (const auto* choice = std::get_if<lessons::ChoiceQuestion>(&question.kind)) {
       for (const lessons::AnswerChoice& each : choice->choices)
-        add(each.right ? "[x] " + words(each.words)
-                       : fmt::format("[ ] {}\n    {}", words(each.words), words(each.reply)));
+        if (each.right) add("The answer: " + words(each.words));
+      for (const lessons::AnswerChoice& each : choice->choices)
+        if (!each.right) add(fmt::format("Not: {}\n    {}", words(each.words), words(each.reply)));
     } else if (const auto* order = std::get_if<lessons::OrderQuestion>(&question.kind)) {
+      add("The answer:");
       for (std::size_t i = 0; i < order->items.size(); ++i) add(fmt::format("{}. {}", i + 1, words(order->items[i])));
       add("Another order: " + words(order->reply));
     }
@@ -121,7 +157,7 @@ class PageText {
     return fmt::format(": {:.1f} {}", value / unit.size, unit.name);
   }
 
-  // Its numbers, as --format csv writes them.
+  // Its numbers, as `headroom figures --format csv` writes them, or the first of them.
   void figure(const std::string& id, const std::vector<lessons::Setting>& settings) {
     const lessons::Figure& shown = *lessons::find_figure(id);
     record::Params params(shown.schema);
@@ -144,7 +180,10 @@ class PageText {
     }
     const lessons::FigureData data = shown.build(input);
     add(fmt::format("Figure: {}. {}.", shown.title, shown.caption));
-    add(data.head.empty_reason.empty() ? paint::to_csv(data) : data.head.empty_reason);
+    if (!data.head.empty_reason.empty())
+      add(data.head.empty_reason);
+    else
+      add(all_data_ ? paint::to_csv(data) : first_rows(paint::to_csv(data), page_.id));
   }
 
   void widget(const std::string& id) {
@@ -162,13 +201,28 @@ class PageText {
   const Page& page_;
   const lessons::Course& course_;
   lessons::NumberInput numbers_;
+  bool all_data_;
   std::vector<std::shared_ptr<const record::Recording>> beside_runs_;
   std::vector<std::unique_ptr<record::Ledger>> beside_;
   std::string text_;
 };
 
+std::string contents(const lessons::Course& course) {
+  std::string text;
+  for (const lessons::Chapter& chapter : course.chapters()) {
+    text += fmt::format("{}{} {}\n", text.empty() ? "" : "\n", chapter.number, chapter.title);
+    for (std::size_t i = 0; i < chapter.pages.size(); ++i)
+      text += fmt::format("  {:<5} {:<24} {}\n", lessons::page_number(chapter, i), chapter.pages[i]->id,
+                          chapter.pages[i]->title);
+  }
+  return text;
+}
+
 record::Result<const Page*> find(const lessons::Course& course, const std::string& id) {
   if (const Page* page = course.find_page(id)) return page;
+  for (const lessons::Chapter& chapter : course.chapters())
+    for (std::size_t i = 0; i < chapter.pages.size(); ++i)
+      if (lessons::page_number(chapter, i) == id) return chapter.pages[i];
   // A page that was left out says why.
   for (const lessons::Problem& problem : course.problems())
     if (problem.file == id + ".md") return record::Error{problem.text()};
@@ -180,6 +234,7 @@ record::Result<const Page*> find(const lessons::Course& course, const std::strin
 record::Status check(const PageOptions& options) {
   const auto course = load_course();
   if (!course) return course.error();
+  if (options.id.empty()) return record::Ok{};
   const auto page = find(course.value(), options.id);
   return page ? record::Status(record::Ok{}) : page.error();
 }
@@ -187,6 +242,10 @@ record::Status check(const PageOptions& options) {
 record::Result<ExitCode> page(const PageOptions& options) {
   const auto course = load_course();
   if (!course) return course.error();
+  if (options.id.empty()) {
+    put(contents(course.value()));
+    return ExitCode::kDone;
+  }
   const auto found = find(course.value(), options.id);
   if (!found) return found.error();
   const Page& shown = *found.value();
@@ -195,7 +254,7 @@ record::Result<ExitCode> page(const PageOptions& options) {
   const auto base = run == nullptr ? nullptr : base_of(shown, *run);
   const auto base_ledger = base == nullptr ? nullptr : std::make_unique<record::Ledger>(*base);
   const record::Params settings = settings_of(shown, run.get());
-  put(PageText(shown, course.value(), {&settings, ledger.get(), base_ledger.get()}).text());
+  put(PageText(shown, course.value(), {&settings, ledger.get(), base_ledger.get()}, options.data).text());
   return ExitCode::kDone;
 }
 

@@ -8,8 +8,10 @@
 #include <nlohmann/json.hpp>
 
 #include "app/cli/text_table.h"
+#include "demos/experiments/demo.h"
 #include "demos/record/json_fields.h"
 #include "lessons/shown_unit.h"
+#include "lessons/wording.h"
 
 namespace headroom::app {
 
@@ -133,17 +135,34 @@ std::string model_text(const std::vector<StepPlan>& plans) {
   return text;
 }
 
+// What all steps have in common: "Llama 3.2 1B, bf16, fp32 masters, checkpointing each layer".
+std::string common_words(const std::vector<StepPlan>& plans) {
+  if (plans.empty()) return {};
+  const std::string line = lessons::settings_line(
+      {.demo = std::string(experiments::training_step().id), .params = plans.front().params.to_map(), .provenance = {}});
+  std::string words;
+  for (std::size_t at = 0; at < line.size();) {
+    const std::size_t end = std::min(line.find(", ", at), line.size());
+    const std::string part = line.substr(at, end - at);
+    at = end + 2;
+    if (!part.starts_with("batch ") && !part.ends_with(" tokens")) words += (words.empty() ? "  " : ", ") + part;
+  }
+  return words + "\n\n";
+}
+
 }  // namespace
 
 std::string plan_text(const std::vector<StepPlan>& plans) {
-  std::string text;
+  std::string text = common_words(plans);
   if (const auto rows = memory_rows(plans); rows.size() > 1) text += text_table(rows, 1);
   if (const auto rows = card_rows(plans); rows.size() > 1) {
     text += "\n" + text_table(rows, 2);
     text += fmt::format(
         "\n  process: what the CUDA context, kernels and libraries take, as recorded on {}, and how far that may be "
         "off.\n"
-        "  largest: what fits with that margin left.\n",
+        "  left: beside that and what the allocator holds under the card's limit. It gives free memory back before it "
+        "fails, so a step with nothing left may fit.\n"
+        "  largest: what fits with the margin of the process left.\n",
         predict::process_bytes({}).source);
   }
   text += model_text(plans);

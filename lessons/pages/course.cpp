@@ -20,6 +20,7 @@ constexpr std::string_view kPageLink = "](page:";
 constexpr const char* kContents = "contents.md";
 constexpr const char* kGlossary = "glossary.md";
 constexpr const char* kReferences = "sources.csv";
+constexpr const char* kItems = "course_items.csv";
 
 std::optional<std::string> read_file(const fs::path& path, Problems& problems) {
   std::ifstream file(path, std::ios::binary);
@@ -92,6 +93,21 @@ void check_all_listed(const fs::path& folder, const std::set<std::string>& liste
       problems.push_back({file, 1, fmt::format("No chapter of {} names this page: add its line.", kContents)});
 }
 
+// An item whose page or figure is not there is left out. Of a page that was left out for another reason nothing is said.
+void check_items(std::vector<CourseItem>& items, const Course& course, const std::set<std::string>& listed,
+                 Problems& problems) {
+  std::erase_if(items, [&](const CourseItem& item) {
+    if (item.page.empty()) return false;
+    const Page* page = course.find_page(item.page);
+    if (page != nullptr && std::ranges::find(page->figures, item.figure) != page->figures.end()) return false;
+    if (page != nullptr)
+      problems.push_back({kItems, 1, fmt::format("Item {}: {} has no figure {}.", item.id, item.page, item.figure)});
+    else if (!listed.contains(item.page + ".md"))
+      problems.push_back({kItems, 1, fmt::format("Item {}: there is no page {}.", item.id, item.page)});
+    return true;
+  });
+}
+
 }  // namespace
 
 Course Course::load(const fs::path& assets, const CommandCheck& check_command) {
@@ -130,6 +146,11 @@ Course Course::load(const fs::path& assets, const CommandCheck& check_command) {
   }
   for (const auto& [file, text] : texts) check_page_links(file, text, files, course.problems_);
   check_all_listed(folder, files, course.problems_);
+  if (std::error_code ignored; fs::exists(assets / kItems, ignored)) {
+    if (const auto text = read_file(assets / kItems, course.problems_))
+      course.items_ = parse_items(*text, kItems, course.problems_);
+    check_items(course.items_, course, files, course.problems_);
+  }
   return course;
 }
 

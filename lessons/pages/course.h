@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <memory>
 
+#include "lessons/pages/items.h"
 #include "lessons/pages/page_reader.h"
 
 namespace headroom::lessons {
@@ -20,6 +21,7 @@ class Course {
   std::vector<const Page*> pages() const;                             // of all chapters, in order
   const Glossary& glossary() const { return glossary_; }
   const References& references() const { return references_; }
+  const std::vector<CourseItem>& items() const { return items_; }     // none where the assets have no table of them
   const Problems& problems() const { return problems_; }
 
  private:
@@ -27,6 +29,7 @@ class Course {
   std::vector<Chapter> chapters_;
   Glossary glossary_;
   References references_;
+  std::vector<CourseItem> items_;
   Problems problems_;
 };
 

@@ -5,31 +5,13 @@
 
 #include <fmt/format.h>
 
+#include "lessons/csv_fields.h"
+
 namespace headroom::lessons {
 
 namespace {
 
 constexpr std::size_t kFields = 6;
-
-// Fields between commas; in quotes a comma counts as text, and "" is a quote.
-std::vector<std::string> fields_of(std::string_view line) {
-  std::vector<std::string> fields(1);
-  bool quoted = false;
-  for (std::size_t i = 0; i < line.size(); ++i) {
-    const char c = line[i];
-    if (c == '"' && quoted && i + 1 < line.size() && line[i + 1] == '"') {
-      fields.back() += c;
-      ++i;
-    } else if (c == '"') {
-      quoted = !quoted;
-    } else if (c == ',' && !quoted) {
-      fields.emplace_back();
-    } else {
-      fields.back() += c;
-    }
-  }
-  return fields;
-}
 
 }  // namespace
 
@@ -46,7 +28,7 @@ References parse_references(std::string_view text, std::string_view file, Proble
     const std::string_view line = trimmed(lines.take());
     const int number = lines.number();
     if (number == 1 || line.empty()) continue;
-    auto fields = fields_of(line);
+    auto fields = csv_fields(line);
     if (fields.size() != kFields) {
       problems.push_back({std::string(file), number,
                           fmt::format("A source has {} fields (key, authors, title, year, venue, link), not {}.",

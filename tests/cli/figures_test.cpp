@@ -1,6 +1,7 @@
 // headroom figures: files, names, formats, manifest, bad recordings, speed.
 #include <algorithm>
 #include <filesystem>
+#include <set>
 #include <sstream>
 
 #include <nlohmann/json.hpp>
@@ -137,6 +138,43 @@ TEST_CASE("Theme, width and parameters change the file") {
   CHECK(read_file(out / "memory_timeline__a.svg") != light);
 }
 
+TEST_CASE("A size for paper or a slide is a width, and print is a theme") {
+  const TemporaryFolder folder, out;
+  const std::string file = store(folder, "a.hrec", small_recording());
+  const auto draw = [&](Words more, const std::string& name) {
+    Words words{"figures", "memory_timeline", "--from", file, "--out", out.path().string()};
+    words.insert(words.end(), more.begin(), more.end());
+    CHECK(run_headroom(words).exit_code == 0);
+    return read_file(out / name);
+  };
+  const std::string paper = draw({"--size", "paper"}, "memory_timeline__a.svg");
+  CHECK(paper == draw({"--width", "170mm"}, "memory_timeline__a.svg"));
+  CHECK(draw({"--size", "slide"}, "memory_timeline__a.svg") == draw({"--width", "900"}, "memory_timeline__a.svg"));
+  const std::string print = draw({"--size", "paper", "--theme", "print"}, "memory_timeline__a__print.svg");
+  CHECK(print != paper);
+  CHECK(holds(print, "#000000"));
+}
+
+TEST_CASE("The report's figures are written by its numbers, each as its page draws it") {
+  const TemporaryFolder out;
+  const Ran ran = run_headroom({"figures", "--report", "--out", out.path().string(), "--format", "csv"});
+  INFO(ran.err);
+  REQUIRE(ran.exit_code == 0);
+  std::set<std::string> numbers;
+  for (const std::string& file : out.files()) {
+    if (!file.starts_with("report_")) continue;
+    const std::string name = file.substr(7, file.find("__") - 7);  // "06_12_15"
+    for (std::size_t at = 0; at < name.size(); at += 3) CHECK(numbers.insert(name.substr(at, 2)).second);
+  }
+  CHECK(numbers.size() == 16);  // all but the second, of many GPUs
+  CHECK_FALSE(numbers.contains("02"));
+  // Two ways in one, three in the other.
+  const std::string two = read_file(out / "report_13__report_batch__report_h200.csv"),
+                    three = read_file(out / "report_16__report_batch__report_h200.csv");
+  CHECK_FALSE(holds(two, "without FLCE"));
+  CHECK(holds(three, "without FLCE"));
+}
+
 TEST_CASE("A parameter goes to the figures that have it") {
   const TemporaryFolder folder, out;
   const std::string file = store(folder, "a.hrec", small_recording());
@@ -167,6 +205,9 @@ TEST_CASE("Bad choices are refused before anything is written") {
   refused({"--format", ""}, "--format");
   if (!kWritesPdf) refused({"--format", "svg,pdf"}, "build it with cairo and pango");
   refused({"--theme", "blue"}, "\"blue\"");
+  refused({"--size", "poster"}, "\"poster\"");
+  refused({"--size", "paper", "--width", "600"}, "leave --width out");
+  refused({"--report"}, "leave figures");
   refused({"--width", "wide"}, "\"wide\"");
   refused({"--width", "-5"}, "\"-5\"");
   refused({"--width", "1e9"}, "\"1e9\"");

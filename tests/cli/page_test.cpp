@@ -14,14 +14,34 @@ TEST_CASE("A page that calculates prints its figures' tables, without an engine 
   const Ran ran = run_headroom({"page", "static_bytes"});
   INFO(ran.err);
   REQUIRE(ran.exit_code == 0);
-  CHECK(holds(ran.out, "Training takes sixteen bytes per parameter"));
-  CHECK(holds(ran.out, "[x] No: not even one sequence fits"));
+  CHECK(holds(ran.out, "Mixed-precision training with AdamW takes sixteen bytes"));
+  const std::size_t question = ran.out.find("( ) No: the activations do not fit."),
+                    answer = ran.out.find("The answer: No: the activations do not fit.");
+  REQUIRE(answer != std::string::npos);
+  CHECK(question < answer);  // with all else between them
+  CHECK(ran.out.find("Because") > answer);
   CHECK(holds(ran.out, "\"Weights\",no,\"mixed precision\",3000000000"));
   CHECK(holds(ran.out, "2 × 1,235,814,400"));
   CHECK(holds(ran.out, "settings that the figures follow"));
   const Ran needle = run_headroom({"page", "vocabulary"});
   REQUIRE(needle.exit_code == 0);
   CHECK(holds(needle.out, "23.48"));
+}
+
+TEST_CASE("A long table is printed in part, and whole when asked for") {
+  const Ran part = run_headroom({"page", "where_memory_goes"}), whole = run_headroom({"page", "P.1", "--data"});
+  REQUIRE(part.exit_code == 0);
+  REQUIRE(whole.exit_code == 0);
+  CHECK(part.out.size() < 20'000);
+  CHECK(holds(part.out, "rows more: headroom page where_memory_goes --data"));
+  CHECK(whole.out.size() > 10 * part.out.size());
+}
+
+TEST_CASE("Without a page the contents are printed, with numbers that name pages, too") {
+  const Ran contents = run_headroom({"page"});
+  REQUIRE(contents.exit_code == 0);
+  CHECK(holds(contents.out, "  6.1   loss_paths               Four ways to the loss\n"));
+  CHECK(run_headroom({"page", "6.1"}).out == run_headroom({"page", "loss_paths"}).out);
 }
 
 TEST_CASE("A page prints what its links set, and the words alone of what they show") {

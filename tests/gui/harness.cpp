@@ -125,6 +125,21 @@ ImVec2 Actor::on_pill() const {
           plot.RectFull.Min.y + scene.guess->center_y() - scene.map.plot.y0};
 }
 
+void Actor::jump(const std::string& page) const {
+  std::string number;
+  for (const lessons::Chapter& chapter : app.course().chapters())
+    for (std::size_t i = 0; i < chapter.pages.size(); ++i)
+      if (chapter.pages[i]->id == page) number = lessons::page_number(chapter, i);
+  ctx->KeyPress(ImGuiKey_G);
+  frames(3);
+  for (const char each : number)
+    ctx->KeyPress(each == '.'   ? ImGuiKey_Period
+                  : each == 'P' ? ImGuiKey_P
+                                : static_cast<ImGuiKey>(ImGuiKey_0 + each - '0'));
+  ctx->KeyPress(ImGuiKey_Enter);
+  frames(3);
+}
+
 void Actor::guess(double value) const {
   question().set_guess(value);
   ctx->Yield(2);

@@ -75,6 +75,8 @@ struct Actor {
   // A guess without a drag, for scripts that are about something else.
   void guess(double value) const;
   void wait_for_end_of_run() const;
+  // To that page, by its number among the contents.
+  void jump(const std::string& page) const;
   // What can be read on the screen at this moment, piece by piece.
   std::vector<std::string> texts() const;
   // Keeps a picture of this moment in the folder HEADROOM_SHOTS, if that is set.

@@ -76,11 +76,6 @@ class Presenter {
     actor_.ctx->KeyPress(key);
     actor_.frames(3);
   }
-  void jump(int number) const {
-    press(ImGuiKey_G);
-    for (const char digit : std::to_string(number)) press(static_cast<ImGuiKey>(ImGuiKey_0 + digit - '0'));
-    press(ImGuiKey_Enter);
-  }
   void picture(const std::string& name) {
     ++pictures_;
     ::picture(actor_, "lesson", (pictures_ < 10 ? "0" : "") + std::to_string(pictures_) + " " + name);
@@ -191,7 +186,7 @@ void teach_the_paths(const Actor& actor, Presenter& presenter) {
   presenter.picture("contents");
   presenter.press(ImGuiKey_Escape);
   IM_CHECK(actor.app.ui().stage);  // Escape closed the contents only
-  presenter.jump(13);
+  actor.jump("loss_paths");
   IM_CHECK_STR_EQ(actor.page().page().id.c_str(), "loss_paths");
   presenter.picture("paths question");
   presenter.press(ImGuiKey_Space);  // without a guess
@@ -213,7 +208,7 @@ void teach_the_paths(const Actor& actor, Presenter& presenter) {
 }
 
 void teach_the_fused_loss(const Actor& actor, Presenter& presenter) {
-  presenter.jump(14);
+  actor.jump("vocabulary");
   IM_CHECK_STR_EQ(actor.page().page().id.c_str(), "vocabulary");
   presenter.picture("vocabulary question");
   presenter.press(ImGuiKey_RightArrow);

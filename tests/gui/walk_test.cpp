@@ -2,8 +2,6 @@
 // every tour, every figure as a file; and that the figures of the course's map take data.
 #include <algorithm>
 #include <cctype>
-#include <fstream>
-#include <functional>
 #include <memory>
 #include <set>
 #include <sstream>
@@ -88,30 +86,11 @@ std::vector<lessons::Act> links_of(const lessons::Page& page) {
   return lessons::mark_links(words).acts;
 }
 
-// Fields of a line of assets/course_items.csv: in quotes a comma is text.
-std::vector<std::string> fields_of(const std::string& line) {
-  std::vector<std::string> fields(1);
-  bool quoted = false;
-  for (const char c : line) {
-    if (c == '"') quoted = !quoted;
-    if (c == ',' && !quoted)
-      fields.emplace_back();
-    else
-      fields.back() += c;
-  }
-  return fields;
-}
-
 // Of the items that a page teaches: the page and its figure, once each.
 std::set<std::pair<std::string, std::string>> taught() {
-  std::ifstream file(kAssets / "course_items.csv");
   std::set<std::pair<std::string, std::string>> all;
-  std::string line;
-  for (std::getline(file, line); std::getline(file, line);) {  // after the header
-    const std::vector<std::string> fields = fields_of(line);
-    REQUIRE(fields.size() == 5);
-    if (!fields[2].empty()) all.emplace(fields[2], fields[4]);
-  }
+  for (const lessons::CourseItem& item : tests::course().items())
+    if (!item.page.empty()) all.emplace(item.page, item.figure);
   return all;
 }
 

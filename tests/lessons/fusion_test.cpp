@@ -134,7 +134,7 @@ TEST_CASE("scores of the ladder's first rung are 8.00 GiB, and a sequence four t
   CHECK(6 * predict::flash_attention_flops(short_step, 1024) ==
         7 * predict::eager_attention_flops(short_step));  // one tile: nothing is left out
   const FigureData figure = attention(settings, nullptr);
-  CHECK(figure.head.provenance_line.ends_with("scores 8 GiB, log-sum-exp 8 MiB"));
+  CHECK(figure.head.provenance_line.ends_with("scores 8 GiB, log-sum-exp 0.01 GiB"));
 }
 
 TEST_CASE("the stored sweep has the scores of the closed form to the byte, and flash attention's memory is linear") {

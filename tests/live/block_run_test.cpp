@@ -117,6 +117,18 @@ TEST_CASE("GPT-2's block keeps what the closed count says, and LayerNorm's two n
   CHECK(kept(run_block(settings), element) == kTokens * (operands + kLogSumExp + kMasks + statistics));
 }
 
+TEST_CASE("Llama's block keeps what a layer of the training step keeps by PyTorch's operators in bf16") {
+  // Two norms, each its input in fp32, the normed input, its result and a number per row; queries, keys, values, the result
+  // and a log-sum-exp per head; gate, silu(gate), up and their product. With 1B's sizes: 108,680.
+  const auto of = [](Bytes hidden, Bytes kv_heads) {
+    return 2 * ((4 + 2 + 2) * hidden + 4) + 2 * (2 * hidden + 2 * kv_heads * 64) + 4 * hidden / 64 + 4 * 2 * 4 * hidden;
+  };
+  CHECK(of(2048, 8) == 108'680);
+  Settings settings = small(kLlama);
+  settings["storage"] = "bf16";
+  CHECK(kept(run_block(settings), 2) == kTokens * of(kHidden, 1));
+}
+
 TEST_CASE("each change of the block keeps as much more or less as its operators say") {
   constexpr Bytes kElement = 4, kMlp = 4 * kHidden;
   const auto kept_with = [](const Settings& changes) { return kept(run_block(small(changes)), kElement) / kTokens; };

@@ -24,7 +24,10 @@ float height_for(const lessons::FigureData& figure, const ExportOptions& options
     return 150 + 92 * static_cast<float>(lanes->lanes.size());
   const bool many = lessons::panels_of<lessons::Chart>(figure.panels).size() > 3;
   const float share = many || lanes != nullptr ? 0.68f : 0.5625f;  // rows of charts, and of lanes, need more height
-  return std::round(std::clamp(options.width * share, 280.0f, 1200.0f));
+  // Rows of a table, and charts below each other, are as high in a narrow picture as in a wide one.
+  constexpr float kUsualWidth = 900, kLeast = 280;
+  const float least = figure.panels.size() > 1 ? kUsualWidth * share : kLeast;
+  return std::round(std::clamp(options.width * share, least, 1200.0f));
 }
 
 Scene scene_of(const lessons::FigureData& figure, const ExportOptions& options, const TextMeasure& measure, float scale,

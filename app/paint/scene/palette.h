@@ -129,6 +129,22 @@ inline constexpr Palette kLight{
                            rgb(0x1A1A18), 0.58f, 4, 4),
 };
 
+// On paper, in color or without: white ground, black text, and neighbors among the kinds differ by a hatch or an outline.
+inline constexpr Palette kPrint = [] {
+  Palette print = kLight;
+  print.canvas = print.rail = rgb(0xFFFFFF);
+  print.hairline = rgb(0xC8C8C4);
+  print.grid = rgb(0xDCDCD8);
+  print.text = print.ink = print.focus = rgb(0x000000);
+  print.text2 = rgb(0x262624);
+  print.text3 = rgb(0x3C3C39);
+  for (std::size_t i = 0; i < print.kinds.size(); ++i) {
+    print.kinds[i].outlined = true;
+    print.kinds[i].hatched = i % 2 == 1;
+  }
+  return print;
+}();
+
 inline constexpr Palette kDark{
     .dark = true,
     .rail = rgb(0x121214),

@@ -203,6 +203,10 @@ void draw_icon(Icon icon, float center_x, float center_y, ImU32 color, float siz
     case Icon::kBook:
       draw_book(pen);
       break;
+    case Icon::kSearch:
+      pen.circle({7, 7}, 4.5f);
+      pen.line({{10.3f, 10.3f}, {14, 14}});
+      break;
     case Icon::kPin:
       pen.line({{5, 2.5f}, {11, 2.5f}});
       pen.line({{6, 2.5f}, {6, 7}, {4, 9.75f}, {12, 9.75f}, {10, 7}, {10, 2.5f}});

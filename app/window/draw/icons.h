@@ -29,6 +29,7 @@ enum class Icon : unsigned char {
   kKeys,
   kLayers,
   kBook,
+  kSearch,
   kPin,
 };
 

@@ -143,17 +143,23 @@ PageChoice draw_rail(const PageFrame& frame, const Rect& rect, std::span<const l
   // Rows get lower where the window has no room for all of them.
   const std::size_t open = wide ? chapters[static_cast<std::size_t>(frame.place.chapter)].pages.size() : 0;
   const float room = rect.y1 - column.y0 - px(wide ? 72 : 8);
-  const float row = std::clamp(room / static_cast<float>(chapters.size() + open), px(22), px(wide ? 36 : 34));
+  const int all = static_cast<int>(chapters.size() + open);
+  const float row = std::clamp(room / static_cast<float>(all), px(22), px(wide ? 36 : 34));
+  // Where even the lowest rows are too many, those around the current chapter are shown.
+  const int shown = std::min(all, static_cast<int>(room / row + 0.01f));
+  const int first = std::clamp(frame.place.chapter - shown / 2, 0, all - shown);
   PageChoice choice;
   int pages = 0;
   ImGui::PushID("rail");
   for (int i = 0; i < static_cast<int>(chapters.size()); ++i) {
     const lessons::Chapter& chapter = chapters[static_cast<std::size_t>(i)];
     pages += static_cast<int>(chapter.pages.size());
+    if (i < first || i >= first + shown) continue;
     const bool current = i == frame.place.chapter;
     if (draw_chapter(i, chapter, current, wide, row, column, read) && !current) choice = {i, 0};
     if (!current || !wide) continue;
-    if (const int page = draw_pages(chapter, frame.place.page, std::min(row, px(30)), column, read); page >= 0) choice = {i, page};
+    const int page = draw_pages(chapter, frame.place.page, std::min(row, px(30)), column, read);
+    if (page >= 0) choice = {i, page};
   }
   ImGui::PopID();
   if (wide) draw_progress(rect, static_cast<int>(read.size()), pages);
@@ -169,7 +175,7 @@ void draw_top_bar(PageFrame& frame, const Rect& rect) {
       px(8);
   draw_icon(Icon::kChevronRight, x + px(5), rect.center_y(), theme().text3, 12);
   x += px(18);
-  const float room = rect.x1 - px(16 + 3 * 36 + 16) - x;
+  const float room = rect.x1 - px(16 + 6 * 36 + 16) - x;
   text_in(Face::kMedium, 13, {x, rect.y0, rect.x1, rect.y1}, theme().text,
           shortened(Face::kMedium, 13, frame.place.chapter_title, room));
 
@@ -184,6 +190,7 @@ void draw_top_bar(PageFrame& frame, const Rect& rect) {
   if (icon_button("keys", Icon::kKeys, "Keys (?)")) frame.ui.keys_open = true;
   if (icon_button("present", Icon::kPlay, "Present: a claim and a figure per screen (F5)")) frame.ui.stage = true;
   if (icon_button("contents", Icon::kBook, "Contents (G)")) frame.ui.contents_open = true;
+  if (icon_button("find", Icon::kSearch, "Find pages, terms, figures, settings (Ctrl P)")) frame.ui.finder_open = true;
   if (icon_button("export", Icon::kExport, "Export this figure (Ctrl E)")) frame.ui.export_open = true;
 }
 

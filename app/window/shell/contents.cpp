@@ -2,7 +2,7 @@
 #include "app/window/shell/contents.h"
 
 #include <algorithm>
-#include <charconv>
+#include <string>
 #include <vector>
 
 #include <fmt/format.h>
@@ -27,31 +27,36 @@ std::vector<Row> rows_of(std::span<const lessons::Chapter> chapters) {
   return rows;
 }
 
-// The page with that number, counted through all chapters from 1.
-PageChoice page_numbered(std::span<const lessons::Chapter> chapters, const std::string& digits) {
-  int number = 0;
-  (void)std::from_chars(digits.data(), digits.data() + digits.size(), number);
-  for (const Row& row : rows_of(chapters))
-    if (row.page >= 0 && --number == 0) return {row.chapter, row.page};
+// "6.1" is a page, "6" the first one of its chapter.
+PageChoice page_numbered(std::span<const lessons::Chapter> chapters, const std::string& typed) {
+  for (const Row& row : rows_of(chapters)) {
+    const lessons::Chapter& chapter = chapters[static_cast<std::size_t>(row.chapter)];
+    if (row.page < 0) continue;
+    if (typed == chapter.number || typed == lessons::page_number(chapter, static_cast<std::size_t>(row.page)))
+      return {row.chapter, row.page};
+  }
   return {};
 }
 
-void type_digits(std::string& digits) {
-  constexpr std::size_t kMost = 3;
+// What numbers of pages are made of.
+void type_number(std::string& typed) {
+  constexpr std::size_t kMost = 5;
+  const auto type = [&](ImGuiKey key, ImGuiKey other, char character) {
+    if ((ImGui::IsKeyPressed(key, false) || ImGui::IsKeyPressed(other, false)) && typed.size() < kMost) typed += character;
+  };
   for (int i = 0; i <= 9; ++i)
-    if ((ImGui::IsKeyPressed(static_cast<ImGuiKey>(ImGuiKey_0 + i), false) ||
-         ImGui::IsKeyPressed(static_cast<ImGuiKey>(ImGuiKey_Keypad0 + i), false)) &&
-        digits.size() < kMost)
-      digits += static_cast<char>('0' + i);
-  if (ImGui::IsKeyPressed(ImGuiKey_Backspace) && !digits.empty()) digits.pop_back();
+    type(static_cast<ImGuiKey>(ImGuiKey_0 + i), static_cast<ImGuiKey>(ImGuiKey_Keypad0 + i), static_cast<char>('0' + i));
+  type(ImGuiKey_Period, ImGuiKey_KeypadDecimal, '.');
+  type(ImGuiKey_P, ImGuiKey_P, 'P');
+  if (ImGui::IsKeyPressed(ImGuiKey_Backspace) && !typed.empty()) typed.pop_back();
 }
 
 }  // namespace
 
 PageChoice draw_contents(PageFrame& frame, std::span<const lessons::Chapter> chapters) {
-  std::string& digits = frame.ui.jump;
+  std::string& number = frame.ui.jump;
   if (frame.ui.contents_open) {
-    digits.clear();
+    number.clear();
     ImGui::OpenPopup("contents");
   }
   frame.ui.contents_open = false;
@@ -59,16 +64,15 @@ PageChoice draw_contents(PageFrame& frame, std::span<const lessons::Chapter> cha
   const std::size_t half = (rows.size() + 1) / 2;
   const float width = std::min(px(kWidth), ImGui::GetMainViewport()->Size.x);
   if (!begin_centered_popup("contents", width, kPadding, kPadding)) return {};
-  type_digits(digits);
+  type_number(number);
   PageChoice choice;
   const ImVec2 at = ImGui::GetCursorScreenPos();
   const float column = (width - px(2 * kPadding)) * 0.5f;
   const Rect head{at.x, at.y, at.x + 2 * column, at.y + px(kRow)};
   text_in(Face::kSemiBold, 13, head, theme().text, "Contents");
   const std::string typed =
-      digits.empty() ? "A number and Enter jump to a page" : fmt::format("Page {}: Enter", digits);
+      number.empty() ? "A number such as 6.1 and Enter jump to a page" : fmt::format("Page {}: Enter", number);
   text_in(Face::kRegular, 12, head, theme().text2, typed, 1);
-  int number = 0;
   for (std::size_t i = 0; i < rows.size(); ++i) {
     const Row& row = rows[i];
     const lessons::Chapter& chapter = chapters[static_cast<std::size_t>(row.chapter)];
@@ -79,21 +83,21 @@ PageChoice draw_contents(PageFrame& frame, std::span<const lessons::Chapter> cha
       continue;
     }
     const bool here = row.chapter == frame.place.chapter && row.page == frame.place.page;
-    ImGui::PushID(++number);
+    ImGui::PushID(static_cast<int>(i));
     const Hit state = hit("jump", line);
     ImGui::PopID();
     if (state.hovered || here) fill(line, here ? theme().selected : theme().hover, 6);
     if (state.focused) focus_ring(line, 6);
-    text_in(Face::kMedium, 12, {line.x0, line.y0, line.x0 + px(26), line.y1}, theme().text2, fmt::format("{}", number),
-            1);
-    const Rect words{line.x0 + px(34), line.y0, line.x1, line.y1};
+    text_in(Face::kMedium, 12, {line.x0, line.y0, line.x0 + px(30), line.y1}, theme().text2,
+            lessons::page_number(chapter, static_cast<std::size_t>(row.page)), 1);
+    const Rect words{line.x0 + px(38), line.y0, line.x1, line.y1};
     const std::string& title = chapter.pages[static_cast<std::size_t>(row.page)]->title;
     text_in(here ? Face::kSemiBold : Face::kRegular, 13, words, theme().text,
             shortened(Face::kRegular, 13, title, words.width()));
     if (state.clicked) choice = {row.chapter, row.page};
   }
   const bool enter = ImGui::IsKeyPressed(ImGuiKey_Enter, false) || ImGui::IsKeyPressed(ImGuiKey_KeypadEnter, false);
-  if (enter && !digits.empty()) choice = page_numbered(chapters, digits);
+  if (enter && !number.empty()) choice = page_numbered(chapters, number);
   if (choice.chapter >= 0) ImGui::CloseCurrentPopup();
   ImGui::SetCursorScreenPos(at);
   ImGui::Dummy({2 * column, px(kRow) * static_cast<float>(half + 1) + px(6)});

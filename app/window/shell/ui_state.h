@@ -22,7 +22,7 @@ struct UiState {
   bool glossary_open = false;
   std::string glossary_term;  // key of the one that comes into sight; empty: the first
   bool popup = false;         // a list, menu or dialog was open in the frame before
-  std::string jump;           // digits of the page's number that is typed there
+  std::string jump;           // the page's number that is typed there
   bool figure_only = false;   // without the words beside it
   bool full_screen = false;   // the window follows
   bool stage = false;         // for a room: a claim and a figure per screen

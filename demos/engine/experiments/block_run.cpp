@@ -4,6 +4,7 @@
 
 #include <ATen/ATen.h>
 #include <c10/cuda/CUDAStream.h>
+#include <torch/csrc/autograd/custom_function.h>
 
 #include "demos/engine/experiments/decoder_block.h"
 #include "demos/engine/experiments/demo_run.h"
@@ -23,6 +24,19 @@ using record::Scope;
 constexpr int kPasses = 2;  // the first loads and chooses what later ones find
 constexpr std::uint16_t kLayer = 0;
 
+// x as a layer before gives it: backward comes to it with its gradient, and nothing else holds it. A tensor that takes a
+// gradient itself would be held until the end, whoever reads it.
+struct EntryFunction : torch::autograd::Function<EntryFunction> {
+  static at::Tensor forward(torch::autograd::AutogradContext* /*ctx*/, const at::Tensor& x,
+                            const at::Tensor& /*anchor*/) {
+    return x;
+  }
+  static torch::autograd::variable_list backward(torch::autograd::AutogradContext* /*ctx*/,
+                                                 torch::autograd::variable_list /*gradients*/) {
+    return torch::autograd::variable_list(2);
+  }
+};
+
 class BlockRun final : public DemoRun {
  public:
   BlockRun(const llama::Architecture& shape, const record::Params& params, const llama::Placement& placement,
@@ -30,6 +44,7 @@ class BlockRun final : public DemoRun {
       : block_(make_block(shape, placement, static_cast<std::uint64_t>(params.integer("seed")))),
         sizes_{params.integer("batch"), params.integer("seq"), shape.shape.hidden_size},
         options_(at::TensorOptions().device(placement.device).dtype(placement.type)),
+        anchor_(at::empty({0}, options_).requires_grad_(true)),
         cancel_(cancel) {}
 
   StepResult step(int index) override {
@@ -58,9 +73,7 @@ class BlockRun final : public DemoRun {
   void pass() {
     const at::AutoGradMode grad_mode(true);
     const Scope scope(Category::kActivations);
-    at::Tensor x_BTH = drawn(input_);
-    // A learned table takes the gradient, as it would beside an embedding; else the layer before does.
-    x_BTH.requires_grad_(!block_.positions_TH.defined());
+    at::Tensor x_BTH = EntryFunction::apply(drawn(input_), anchor_);
     llama::mark_backward(Phase::kForward, kLayer);
     const at::Tensor y_BTH = block_forward(block_, std::move(x_BTH));
     if (cancelled()) return;
@@ -74,6 +87,7 @@ class BlockRun final : public DemoRun {
   DecoderBlock block_;
   std::vector<std::int64_t> sizes_;
   at::TensorOptions options_;
+  at::Tensor anchor_;  // of no elements; brings backward to the input
   const std::atomic<bool>* cancel_;
   std::uint16_t input_ = record::intern_operator("block.input"), upstream_ = record::intern_operator("block.upstream");
 };

@@ -1,0 +1,112 @@
+#include "app/cli/report_figures.h"
+
+#include <algorithm>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include <fmt/format.h>
+
+#include "app/cli/shown_course.h"
+#include "app/common/assets.h"
+#include "app/common/session.h"
+
+namespace headroom::app {
+
+namespace fs = std::filesystem;
+using lessons::Page;
+
+namespace {
+
+constexpr std::string_view kItem = "figure.";
+// "13" of "figure.13"; of others with the same counterpart "06_12_15".
+struct Counterpart {
+  std::string numbers;
+  const lessons::CourseItem* item;
+};
+
+std::vector<Counterpart> counterparts(const std::vector<lessons::CourseItem>& items) {
+  std::vector<Counterpart> all;
+  for (const lessons::CourseItem& item : items) {
+    if (!item.id.starts_with(kItem) || item.page.empty()) continue;
+    const std::string number = fmt::format("{:0>2}", item.id.substr(kItem.size()));
+    const auto same = std::ranges::find_if(all, [&](const Counterpart& each) {
+      return each.item->page == item.page && each.item->figure == item.figure && each.item->set == item.set;
+    });
+    if (same == all.end())
+      all.push_back({number, &item});
+    else
+      same->numbers += "_" + number;
+  }
+  return all;
+}
+
+using Stored = std::vector<std::shared_ptr<const record::Recording>>;
+
+// Of the page's recordings that are here.
+record::Result<Stored> load_all(const std::vector<std::string>& names, const fs::path& assets) {
+  Stored all;
+  for (const std::string& name : names) {
+    const fs::path path = recording_path(assets, name);
+    if (std::error_code ignored; !fs::exists(path, ignored)) continue;
+    auto recording = load_recording(path);
+    if (!recording) return recording.error();
+    all.push_back(std::move(recording).value());
+  }
+  return all;
+}
+
+bool draws(const lessons::Figure& figure, const record::Recording& recording) {
+  const record::Ledger ledger(recording);
+  return figure.build({.run = &ledger}).head.empty_reason.empty();
+}
+
+// The page begins with the run that it is about; the first that has what the figure draws is taken, else its settings.
+record::Status take_run(RunFigures& run, const Page& page, const fs::path& assets) {
+  std::vector<std::string> names = page.recordings;
+  std::stable_partition(names.begin(), names.end(), [&](const std::string& name) { return name == page.shows; });
+  for (const std::string& name : names) {
+    const auto stored = load_all({name}, assets);
+    if (!stored) return stored.error();
+    if (stored.value().empty() || !draws(*run.figures.front(), *stored.value().front())) continue;
+    run.name = name;
+    run.recording = stored.value().front();
+    return record::Ok{};
+  }
+  run.name = page.id;
+  run.settings = lessons::settings_of(page);
+  run.sweep = page.sweep;
+  return record::Ok{};
+}
+
+record::Result<RunFigures> drawn(const Counterpart& part, const lessons::Course& course, const fs::path& assets) {
+  const Page& page = *course.find_page(part.item->page);
+  RunFigures run{.name = {},
+                 .recording = nullptr,
+                 .figures = {lessons::find_figure(part.item->figure)},
+                 .prefix = fmt::format("report_{}__", part.numbers)};
+  if (!part.item->set.empty()) run.controls.push_back(part.item->set);
+  auto beside = load_all(page.beside, assets);
+  if (!beside) return beside.error();
+  run.beside = std::move(beside).value();
+  if (auto taken = take_run(run, page, assets); !taken) return taken.error();
+  return run;
+}
+
+}  // namespace
+
+record::Result<std::vector<RunFigures>> report_figures() {
+  const auto course = load_course();
+  if (!course) return course.error();
+  const auto assets = find_assets();
+  if (!assets) return assets.error();
+  std::vector<RunFigures> runs;
+  for (const Counterpart& part : counterparts(course.value().items())) {
+    auto run = drawn(part, course.value(), assets.value());
+    if (!run) return run.error();
+    runs.push_back(std::move(run).value());
+  }
+  return runs;
+}
+
+}  // namespace headroom::app
