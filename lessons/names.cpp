@@ -25,6 +25,11 @@ constexpr std::array kOperators{
     OperatorName{"rope.tables", "", "RoPE tables"},
     OperatorName{"matmul.workspace", "Matrix product", "Matrix products"},
     OperatorName{"embedding", "Embedding", "Embedded tokens"},
+    OperatorName{"positions", "Positions", "Embedded tokens"},
+    OperatorName{"block.input", "", "Block input"},
+    OperatorName{"block.upstream", "", "Gradient of the result"},
+    OperatorName{"attention.layer_norm", "Norm", kStream},
+    OperatorName{"attention.dropout", "", "Dropout"},
     OperatorName{"attention.rms_norm", "Norm", kStream},
     OperatorName{"attention.q_proj", "Attention", kQkv},
     OperatorName{"attention.k_proj", "Attention", kQkv},
@@ -37,6 +42,9 @@ constexpr std::array kOperators{
     OperatorName{"attention.scores", "Attention", "Attention outputs"},
     OperatorName{"attention.o_proj", "Attention", kStream},
     OperatorName{"attention.residual", "", kStream},
+    OperatorName{"mlp.layer_norm", "Norm", kStream},
+    OperatorName{"mlp.gelu", "", "GELU"},
+    OperatorName{"mlp.dropout", "", "Dropout"},
     OperatorName{"mlp.rms_norm", "Norm", kStream},
     OperatorName{"mlp.gate_proj", "MLP", kGate},
     OperatorName{"mlp.up_proj", "MLP", kGate},
@@ -70,6 +78,8 @@ struct Operation {
 constexpr std::array kOperations{
     Operation{"tokens", "token ids"},
     Operation{"rms_norm", "RMSNorm"},
+    Operation{"layer_norm", "LayerNorm"},
+    Operation{"gelu", "GELU"},
     Operation{"rope", "RoPE"},
     Operation{"tables", "RoPE"},
     Operation{"scores", "attention"},
@@ -129,7 +139,8 @@ std::string operation_name(std::string_view op) {
       std::find_if(kOperations.begin(), kOperations.end(), [last](const Operation& o) { return o.last == last; });
   if (known != kOperations.end()) return std::string(known->name);
   constexpr std::string_view kProjection = "_proj";
-  if (last.ends_with(kProjection)) return fmt::format("{} projection", last.substr(0, last.size() - kProjection.size()));
+  if (last.ends_with(kProjection))
+    return fmt::format("{} projection", last.substr(0, last.size() - kProjection.size()));
   std::string words(last);
   std::replace(words.begin(), words.end(), '_', ' ');
   return words;

@@ -1,8 +1,10 @@
 #include "lessons/wording.h"
 
 #include <algorithm>
+#include <array>
 #include <cctype>
 #include <charconv>
+#include <cmath>
 #include <vector>
 
 #include <fmt/format.h>
@@ -54,6 +56,27 @@ std::string with_commas(const std::string& digits) {
   return error == std::errc() && end == digits.data() + digits.size() ? record::format_count(number) : digits;
 }
 
+// "checkpointing every layer", "storage bf16"; nothing where it is off, or left to the program.
+std::string technique_taken(const record::ParamSpec& spec, const std::string& value) {
+  const bool named = spec.default_text == "off" || spec.default_text == "auto";
+  if (!named || value.empty() || value == spec.default_text) return {};
+  return in_lower_case(spec.label) + " " + std::string(record::label_of(spec, value));
+}
+
+// What is computed, beside a model's name and the size of a batch: "RMSNorm", "dropout"; a number where it is another than at
+// first: "key/value heads 8".
+bool is_part_of_shape(const record::ParamSpec& spec) {
+  constexpr std::array<std::string_view, 3> kNamedAlready{"model", "batch", "seq"};
+  return spec.role == record::ParamRole::kShape && std::ranges::find(kNamedAlready, spec.key) == kNamedAlready.end();
+}
+std::string part_of_shape(const record::ParamSpec& spec, const std::string& value) {
+  if (spec.kind == record::ParamKind::kChoice) return std::string(record::label_of(spec, value));
+  if (spec.kind == record::ParamKind::kSwitch) return value == "on" ? in_lower_case(spec.label) : std::string();
+  const bool number = spec.kind == record::ParamKind::kInteger && !value.empty();
+  if (!number || value == std::to_string(std::llround(spec.default_number))) return {};
+  return fmt::format("{} {}", in_lower_case(spec.label), with_commas(value));
+}
+
 }  // namespace
 
 std::string in_lower_case(std::string_view label) {
@@ -87,9 +110,9 @@ std::string settings_line(const record::RunInfo& info) {
   add_number("seq", "{} tokens");
   if (const auto* demo = experiments::find_demo(info.demo)) {
     for (const record::ParamSpec& spec : demo->schema) {
+      if (!in_provenance_line(spec)) continue;
       const std::string value = value_of(info.params, std::string(spec.key));
-      if (!in_provenance_line(spec) || spec.default_text != "off" || value.empty() || value == "off") continue;
-      add(in_lower_case(spec.label) + " " + std::string(record::label_of(spec, value)));
+      add(is_part_of_shape(spec) ? part_of_shape(spec, value) : technique_taken(spec, value));
     }
   }
   if (const std::string unknown = unknown_settings(info); !unknown.empty()) add(unknown + " (not known here)");

@@ -51,6 +51,10 @@ technique offload checkpointing=layer offload.optimizer=host offload.parameters=
 technique lora adapters=lora
 technique qlora adapters=qlora
 record moments_cpu run moments
+# One decoder block: GPT-2's, and Llama's.
+record block_cpu run block --set storage=bf16
+record block_llama_cpu run block --set storage=bf16 --set positions=rope --set norm=rms_norm --set mlp=swiglu \
+  --set dropout=off --set num_kv_heads=4 --set biases=off
 record bandwidth_cpu run bandwidth
 record rms_norm_cpu_launches run launches --set kernel=rms_norm --set rows=1024 --set trace=on
 # The page on schedules: its settings and its sweep.

@@ -211,9 +211,17 @@ Table table_of(const std::vector<Architecture>& models, const record::Params& pa
   return table;
 }
 
+// Whose batch and sequence count: all that the figure reads of a page's settings, whatever demo or schema they are of.
+record::Params settings_of(const FigureInput& input) {
+  const record::Schema schema = experiments::shape_schema().schema;
+  if (input.settings != nullptr) return *input.settings;
+  if (input.run == nullptr) return record::Params(schema);
+  return record::Params::known_of(schema, input.run->recording().info().params);
+}
+
 void add_panels(FigureData& figure, const FigureInput& input) {
   const record::Params& params = *input.params;
-  const record::Params settings = input.settings ? *input.settings : record::Params(experiments::shape_schema().schema);
+  const record::Params settings = settings_of(input);
   const bool hidden = input.view.hidden;
   const std::vector<Architecture> models = models_of(params);
   figure.head.provenance_line = "from the models' published configurations";

@@ -2,8 +2,12 @@
 #include <algorithm>
 #include <string>
 
+#include "demos/experiments/block_model.h"
+#include "demos/experiments/demo.h"
 #include "demos/llama/architecture.h"
+#include "demos/record/ledger.h"
 #include "lessons/figure.h"
+#include "lessons/wording.h"
 #include "tests/support/catch.h"
 #include "tests/support/panels.h"
 
@@ -26,6 +30,37 @@ lessons::FigureData build(std::initializer_list<const char*> settings, lessons::
   record::Params params(figure->schema);
   for (const char* each : settings) REQUIRE(params.set_assignment(each).ok());
   return figure->build({.params = &params, .view = view});
+}
+
+record::Recording stored(const std::string& name) {
+  auto read = record::Recording::read(std::string(HEADROOM_SOURCE_DIR "/assets/recordings/") + name + ".hrec");
+  REQUIRE(read.ok());
+  return std::move(read).value();
+}
+
+record::Params settings_of(const record::Recording& run) {
+  return record::Params::known_of(experiments::find_demo("block")->schema, run.info().params);
+}
+
+// Of a run of `block`, per token: what forward left when backward began, without the block's result, in 16 bits.
+record::Bytes kept_per_token(const record::Recording& run) {
+  const record::Params settings = settings_of(run);
+  const auto& marks = run.marks();
+  const auto backward = std::ranges::find(marks.rbegin(), marks.rend(), record::Phase::kBackward, &record::Mark::phase);
+  REQUIRE(backward != marks.rend());
+  const record::Totals left = record::Ledger(run).at(backward->event_index - 1);
+  return left.by_category[static_cast<std::size_t>(record::Category::kActivations)] /
+             (settings.integer("batch") * settings.integer("seq")) -
+         2 * settings.integer("hidden_size");
+}
+
+// By closed form, with a byte for each number that two dropouts may set to zero.
+record::Bytes counted_per_token(const record::Recording& run) {
+  const Architecture shape = experiments::block_model(settings_of(run)).value();
+  record::Bytes sum = shape.dropout ? 2 * shape.shape.hidden_size : 0;
+  for (const Block block : {Block::kNorms, Block::kAttention, Block::kMlp})
+    sum += llama::numbers_of(shape, block, 0).kept;
+  return sum;
 }
 
 std::size_t changed(const lessons::FigureData& figure, std::string_view prefix) {
@@ -99,4 +134,37 @@ TEST_CASE("the table has the chosen block of each model, and nothing while it is
   const lessons::FigureData hidden = build({}, {.hidden = true});
   CHECK(lessons::panel_of<lessons::Table>(hidden) == nullptr);
   for (const lessons::DiagramBox& box : tests::panel_in<lessons::Diagram>(hidden).boxes) CHECK_FALSE(box.value);
+}
+
+TEST_CASE("the stored blocks keep what the page says of them, counted and measured") {
+  const record::Recording gpt2 = stored("block_cpu"), llama = stored("block_llama_cpu");
+  CHECK(counted_per_token(gpt2) == 34'880);
+  CHECK(kept_per_token(gpt2) == 34'888);
+  CHECK(counted_per_token(llama) == 37'952);
+  CHECK(kept_per_token(llama) == 54'344);
+  // RMSNorm keeps 8 H bytes where 4 H are counted, twice, and a number per row; SwiGLU silu(gate), of 4 H numbers.
+  CHECK(kept_per_token(llama) - counted_per_token(llama) == (2 * 4 + 2 * 4) * 1024 + 2 * 4);
+}
+
+TEST_CASE("what a block's run computed is named in its line") {
+  const record::Recording gpt2 = stored("block_cpu"), llama = stored("block_llama_cpu");
+  CHECK(lessons::settings_line(gpt2.info()) ==
+        "batch 4, 1,024 tokens, learned positions, LayerNorm, GELU, dropout, storage bf16");
+  CHECK(lessons::settings_line(llama.info()) ==
+        "batch 4, 1,024 tokens, RoPE, RMSNorm, SwiGLU, key/value heads 4, storage bf16");
+}
+
+TEST_CASE("the figure counts for the batch and sequence of its page's settings, else of its run") {
+  const lessons::Figure* figure = lessons::find_figure("architecture");
+  record::Params settings(experiments::find_demo("block")->schema);
+  REQUIRE(settings.set("batch", "3").ok());
+  REQUIRE(settings.set("seq", "100").ok());
+  CHECK_THAT(tests::table_of(figure->build({.settings = &settings})).foot, ContainsSubstring("300 tokens"));
+  record::Recording run = stored("block_cpu");
+  record::RunInfo info = run.info();
+  info.params["batch"] = "2";
+  run.set_info(info);
+  const record::Ledger ledger(run);
+  CHECK_THAT(tests::table_of(figure->build({.run = &ledger})).foot, ContainsSubstring("2,048 tokens"));
+  CHECK_THAT(tests::table_of(figure->build({})).foot, ContainsSubstring("4,096 tokens"));
 }

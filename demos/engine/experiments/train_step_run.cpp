@@ -91,13 +91,9 @@ std::string where_not_scaled(const llama::Fp8Scales& scales, int step) {
          " tensors gave no fp8 scale, as an infinity, a NaN or next to 0: their scales stayed as they were.";
 }
 
-// The first product on a CUDA stream takes cuBLAS's workspace, which stays: taken here, under its own name.
 void take_blas_workspace(const llama::Placement& placement, llama::StepGraph* graph) {
-  if (!placement.device.is_cuda()) return;
-  if (graph != nullptr) return graph->on_stream([&] { take_blas_workspace(placement, nullptr); });
-  const record::Scope scope(record::Category::kWorkspace, llama::operators().blas_workspace);
-  const at::Tensor small = at::zeros({16, 16}, at::TensorOptions().device(placement.device).dtype(placement.type));
-  at::mm(small, small);
+  if (graph == nullptr || !placement.device.is_cuda()) return llama::take_blas_workspace(placement);
+  graph->on_stream([&] { llama::take_blas_workspace(placement); });
 }
 
 }  // namespace

@@ -84,18 +84,7 @@ at::Tensor attention_block(const Model& model, const LayerWeights& w, const Proj
   return y_BTH;
 }
 
-at::Tensor swiglu(const at::Tensor& gate_BTF, const at::Tensor& up_BTF) {
-  const Operators& op = operators();
-  at::Tensor activated_BTF;
-  {
-    const Scope scope(op.silu);
-    activated_BTF = label_backward(at::silu(gate_BTF), Category::kActivations, op.silu);
-  }
-  const Scope scope(op.product);
-  return label_backward(activated_BTF * up_BTF, Category::kActivations, op.product);
-}
-
-// SwiGLU: down(silu(gate) ⊙ up). Shazeer 2020, arXiv:2002.05202.
+// SwiGLU: down(silu(gate) ⊙ up).
 at::Tensor mlp_block(const Model& model, const Projection& down_proj, const at::Tensor& gate_BTF,
                      const at::Tensor& up_BTF, const LayerRun& run) {
   if (model.fused.swiglu)
@@ -126,6 +115,17 @@ at::Tensor rope(const at::Tensor& x_BTAD, const at::Tensor& cos_T1D, const at::T
   const at::Tensor second = x_BTAD.narrow(-1, half, half);
   const at::Tensor quarter_turn = at::cat({-second, first}, -1);
   return label_backward(x_BTAD * cos_T1D + quarter_turn * sin_T1D, Category::kActivations, operators().rope);
+}
+
+at::Tensor swiglu(const at::Tensor& gate_BTF, const at::Tensor& up_BTF) {
+  const Operators& op = operators();
+  at::Tensor activated_BTF;
+  {
+    const Scope scope(op.silu);
+    activated_BTF = label_backward(at::silu(gate_BTF), Category::kActivations, op.silu);
+  }
+  const Scope scope(op.product);
+  return label_backward(activated_BTF * up_BTF, Category::kActivations, op.product);
 }
 
 at::Tensor layer_forward(const Model& model, std::int64_t layer, const at::Tensor& x_BTH, const LayerRun& run) {

@@ -92,6 +92,10 @@ struct ModelSource {
 Model make_model(const Config& config, const FusedKernels& fused, const Placement& placement, std::int64_t seq,
                  std::uint64_t seed, const std::atomic<bool>* cancel = nullptr, const ModelSource& source = {});
 
+// The first product on a CUDA stream takes cuBLAS's workspace, which stays: taken here, under its own name. Elsewhere
+// nothing.
+void take_blas_workspace(const Placement& placement);
+
 // Every weight once, in the order of the forward pass, each layer's adapters behind its weights; a tied head is the
 // embedding. Weights in NF4 are no tensors and are not among them.
 std::vector<Parameter> parameters(const Model& model);
@@ -105,6 +109,9 @@ at::Tensor rms_norm(const at::Tensor& x, const at::Tensor& weight_H, double eps,
 // Rotates pairs (j, j + D/2) of every head by position · frequency_j. x [B, T, heads, D]. Su et al. 2021,
 // arXiv:2104.09864; the pairing is that of Hugging Face weights.
 at::Tensor rope(const at::Tensor& x_BTAD, const at::Tensor& cos_T1D, const at::Tensor& sin_T1D);
+
+// silu(gate) ⊙ up. Shazeer 2020, arXiv:2002.05202.
+at::Tensor swiglu(const at::Tensor& gate_BTF, const at::Tensor& up_BTF);
 
 // The frequencies θ^(−2j/D), j < D/2, stretched as the config says.
 std::vector<float> rope_frequencies(const Config& config);

@@ -7,6 +7,7 @@
 
 #include "demos/engine/llama/model/labels.h"
 #include "demos/engine/llama/model/model.h"
+#include "demos/engine/llama/model/weight_maker.h"
 
 namespace headroom::llama {
 
@@ -14,46 +15,6 @@ namespace {
 
 using record::Category;
 using record::Scope;
-
-constexpr double kInitialDeviation = 0.02;  // initializer_range of the published configs
-
-class WeightMaker {
- public:
-  // draw: false leaves the memory as it is, for load().
-  WeightMaker(const Placement& placement, std::uint64_t seed, bool draw)
-      : options_(at::TensorOptions().device(placement.device).dtype(placement.type)), draw_(draw) {
-    if (placement.device.is_meta()) return;
-    at::Generator generator = at::globalContext().defaultGenerator(placement.device);
-    const std::lock_guard lock(generator.mutex());
-    generator.set_current_seed(seed);
-  }
-
-  // Weights of this layer come next.
-  void enter(std::uint16_t layer) { layer_ = layer; }
-
-  at::Tensor matrix(std::int64_t rows, std::int64_t columns, std::uint16_t op) const {
-    const Scope scope(tag(op));
-    at::Tensor weight = at::empty({rows, columns}, options_);
-    if (draw_) weight.normal_(0, kInitialDeviation);
-    return weight.requires_grad_(true);
-  }
-
-  at::Tensor ones(std::int64_t size, std::uint16_t op) const { return filled(size, 1, op); }
-  at::Tensor zeros(std::int64_t size, std::uint16_t op) const { return filled(size, 0, op); }
-
- private:
-  at::Tensor filled(std::int64_t size, double value, std::uint16_t op) const {
-    const Scope scope(tag(op));
-    return at::empty({size}, options_).fill_(value).requires_grad_(true);
-  }
-  record::Tag tag(std::uint16_t op) const {
-    return {.phase = record::Phase::kSetup, .category = Category::kWeights, .layer = layer_, .op = op};
-  }
-
-  at::TensorOptions options_;
-  bool draw_;
-  std::uint16_t layer_ = record::kNoLayer;
-};
 
 LayerWeights make_layer(const WeightMaker& make, const Config& c) {
   const Operators& op = operators();
@@ -118,27 +79,60 @@ at::Tensor upload(std::vector<float>& values, at::Device device) {
   return at::empty(host.sizes(), host.options().device(device)).copy_(host);
 }
 
-// cos and sin of position · frequency, worked out in fp32. PyTorch's operators take them as wide as a head and in the
-// model's type, [T, 1, D]; the fused kernel takes fp32, [T, D/2].
-void make_rope_tables(Model& model, const Placement& placement, std::int64_t seq) {
+constexpr double kInitialDeviation = 0.02;  // initializer_range of the published configs
+
+}  // namespace
+
+WeightMaker::WeightMaker(const Placement& placement, std::uint64_t seed, bool draw)
+    : options_(at::TensorOptions().device(placement.device).dtype(placement.type)), draw_(draw) {
+  if (placement.device.is_meta()) return;
+  at::Generator generator = at::globalContext().defaultGenerator(placement.device);
+  const std::lock_guard lock(generator.mutex());
+  generator.set_current_seed(seed);
+}
+
+at::Tensor WeightMaker::matrix(std::int64_t rows, std::int64_t columns, std::uint16_t op) const {
+  const Scope scope(tag(op));
+  at::Tensor weight = at::empty({rows, columns}, options_);
+  if (draw_) weight.normal_(0, kInitialDeviation);
+  return weight.requires_grad_(true);
+}
+
+at::Tensor WeightMaker::filled(std::int64_t size, double value, std::uint16_t op) const {
+  const Scope scope(tag(op));
+  return at::empty({size}, options_).fill_(value).requires_grad_(true);
+}
+
+record::Tag WeightMaker::tag(std::uint16_t op) const {
+  return {.phase = record::Phase::kSetup, .category = Category::kWeights, .layer = layer_, .op = op};
+}
+
+RopeTables make_rope_tables(const Config& config, const Placement& placement, std::int64_t seq, bool fused) {
   const Scope scope(Category::kOther, operators().rope_tables);
-  std::vector<float> frequencies = rope_frequencies(model.config);  // [D/2]
+  std::vector<float> frequencies = rope_frequencies(config);  // [D/2]
   std::vector<float> positions(static_cast<std::size_t>(seq));
   for (std::size_t t = 0; t < positions.size(); ++t) positions[t] = static_cast<float>(t);
   const at::Tensor position_T1 = upload(positions, placement.device).view({-1, 1});
   const at::Tensor frequency_1J = upload(frequencies, placement.device).view({1, -1});
   const at::Tensor angle_TJ = position_T1 * frequency_1J;
-  if (model.fused.rope) {
-    model.cos = angle_TJ.cos();
-    model.sin = angle_TJ.sin();
-    return;
+  RopeTables tables;
+  if (fused) {
+    tables.cos = angle_TJ.cos();
+    tables.sin = angle_TJ.sin();
+    return tables;
   }
   const at::Tensor angle_T1D = at::cat({angle_TJ, angle_TJ}, -1).unsqueeze(1);
-  model.cos = angle_T1D.cos().to(placement.type);
-  model.sin = angle_T1D.sin().to(placement.type);
+  tables.cos = angle_T1D.cos().to(placement.type);
+  tables.sin = angle_T1D.sin().to(placement.type);
+  return tables;
 }
 
-}  // namespace
+void take_blas_workspace(const Placement& placement) {
+  if (!placement.device.is_cuda()) return;
+  const Scope scope(Category::kWorkspace, operators().blas_workspace);
+  const at::Tensor small = at::zeros({16, 16}, at::TensorOptions().device(placement.device).dtype(placement.type));
+  at::mm(small, small);
+}
 
 std::vector<float> rope_frequencies(const Config& config) {
   std::vector<float> frequencies(static_cast<std::size_t>(config.head_dim / 2));
@@ -230,7 +224,9 @@ Model make_model(const Config& config, const FusedKernels& fused, const Placemen
   model.target = placement.target;
   model.fused = fused;
   model.attention = attention_kernel(fused.attention, placement.target, placement.type);
-  make_rope_tables(model, placement, seq);
+  const RopeTables tables = make_rope_tables(config, placement, seq, fused.rope);
+  model.cos = tables.cos;
+  model.sin = tables.sin;
   if (model.attention == AttentionKernel::kEager) {
     model.mask_TT = causal_mask(seq, at::TensorOptions().device(placement.device).dtype(placement.type));
   }

@@ -4,13 +4,10 @@
 #include <algorithm>
 #include <span>
 
-#include <c10/core/AutogradState.h>
-#include <torch/csrc/autograd/autograd.h>
-
+#include "demos/engine/llama/model/backward.h"
 #include "demos/engine/llama/model/checkpoint.h"
 #include "demos/engine/llama/model/labels.h"
 #include "demos/engine/llama/model/linear.h"
-#include "demos/engine/llama/model/meta_kernels.h"
 #include "kernels/gradient_check/gradient_check_ops.h"
 
 namespace headroom::llama {
@@ -20,21 +17,6 @@ namespace {
 using record::Category;
 using record::Phase;
 using record::Scope;
-
-// Backward runs on the calling thread, on CUDA too: one thread makes every allocation, in one order, and cuBLAS keeps
-// one workspace instead of two.
-class SingleThreadedBackward {
- public:
-  SingleThreadedBackward() : before_(c10::AutogradState::get_tls_state().get_multithreading_enabled()) {
-    c10::AutogradState::get_tls_state().set_multithreading_enabled(false);
-  }
-  ~SingleThreadedBackward() { c10::AutogradState::get_tls_state().set_multithreading_enabled(before_); }
-  SingleThreadedBackward(const SingleThreadedBackward&) = delete;
-  SingleThreadedBackward& operator=(const SingleThreadedBackward&) = delete;
-
- private:
-  bool before_;
-};
 
 void stop_if_cancelled(const TrainOptions& options) {
   if (options.cancel != nullptr && options.cancel->load(std::memory_order_relaxed)) throw Cancelled();
@@ -130,29 +112,12 @@ at::Tensor forward(const Pass& pass, const at::Tensor& ids_BT, const at::Tensor&
   return lm_loss(model, x_BTH, targets_BT, pass.options.loss, pass.upstream);
 }
 
-// A backward that ends in an exception leaves the nodes that were ready to run, with their gradients and the graph
-// behind them, in a queue of the engine's that belongs to this thread. The engine throws them away before it runs
-// anything else: here a backward through nothing, which allocates nothing either.
-void drop_pending_backward() {
-  const at::AutoGradMode grad_mode(true);
-  const SingleThreadedBackward single_threaded;
-  const at::Tensor nothing = at::empty({0}).requires_grad_(true);
-  torch::autograd::backward({nothing}, {at::empty({0})});
-}
-
 // The loss, detached; its gradients are added to `.grad`.
 at::Tensor one_pass(const Pass& pass, const at::Tensor& ids_BT, const at::Tensor& targets_BT) {
   const at::Tensor loss = forward(pass, ids_BT, targets_BT);
-  const BackwardLabels labels;
   pass.mark(Phase::kBackward);
   set_backward_label(Category::kLogits, operators().nll);
-  try {
-    const EngineCall engine_call;
-    torch::autograd::backward({loss}, {pass.upstream});
-  } catch (...) {
-    drop_pending_backward();
-    throw;
-  }
+  run_backward(loss, pass.upstream);
   return loss.detach();
 }
 
@@ -192,7 +157,6 @@ at::Tensor step_on_device(Model& model, Optimizer& optimizer, const at::Tensor& 
 at::Tensor forward_backward(const Model& model, const at::Tensor& ids_BT, const at::Tensor& targets_BT,
                             const TrainOptions& options) {
   const at::AutoGradMode grad_mode(true);
-  const SingleThreadedBackward single_threaded;
   const Scope scope(Category::kActivations);  // of everything that says nothing else
   const std::int64_t portions = options.micro_batches;
   TORCH_CHECK(ids_BT.size(0) % portions == 0, ids_BT.size(0), " samples are not ", portions, " equal micro-batches");

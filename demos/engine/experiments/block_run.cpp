@@ -1,0 +1,119 @@
+// One decoder block forward and backward: a pass to warm up, then the one that is looked at.
+#include <memory>
+#include <utility>
+
+#include <ATen/ATen.h>
+#include <c10/cuda/CUDAStream.h>
+#include <torch/csrc/autograd/custom_function.h>
+
+#include "demos/engine/experiments/decoder_block.h"
+#include "demos/engine/experiments/demo_run.h"
+#include "demos/engine/llama/model/backward.h"
+#include "demos/engine/llama/model/labels.h"
+#include "demos/experiments/block_model.h"
+#include "demos/record/scope.h"
+
+namespace headroom::experiments {
+
+namespace {
+
+using record::Category;
+using record::Phase;
+using record::Scope;
+
+constexpr int kPasses = 2;  // the first loads and chooses what later ones find
+constexpr std::uint16_t kLayer = 0;
+
+// x as a layer before gives it: backward comes to it with its gradient, and nothing else holds it. A tensor that takes a
+// gradient itself would be held until the end, whoever reads it.
+struct EntryFunction : torch::autograd::Function<EntryFunction> {
+  static at::Tensor forward(torch::autograd::AutogradContext* /*ctx*/, const at::Tensor& x,
+                            const at::Tensor& /*anchor*/) {
+    return x;
+  }
+  static torch::autograd::variable_list backward(torch::autograd::AutogradContext* /*ctx*/,
+                                                 torch::autograd::variable_list /*gradients*/) {
+    return torch::autograd::variable_list(2);
+  }
+};
+
+class BlockRun final : public DemoRun {
+ public:
+  BlockRun(const llama::Architecture& shape, const record::Params& params, const llama::Placement& placement,
+           const std::atomic<bool>* cancel)
+      : block_(make_block(shape, placement, static_cast<std::uint64_t>(params.integer("seed")))),
+        sizes_{params.integer("batch"), params.integer("seq"), shape.shape.hidden_size},
+        options_(at::TensorOptions().device(placement.device).dtype(placement.type)),
+        anchor_(at::empty({0}, options_).requires_grad_(true)),
+        cancel_(cancel) {}
+
+  StepResult step(int index) override {
+    record::mark_step(index);
+    pass();
+    if (cancelled()) return StepResult::kCancelled;
+    record::mark_step(-1);
+    return StepResult::kDone;
+  }
+  int steps() const override { return kPasses; }
+  int marks_per_step() const override { return 4; }
+  StepReport report() override {
+    if (options_.device().is_cuda()) c10::cuda::getCurrentCUDAStream().synchronize();
+    return {.tokens = sizes_[0] * sizes_[1]};
+  }
+
+ private:
+  bool cancelled() const { return cancel_ != nullptr && cancel_->load(std::memory_order_relaxed); }
+
+  at::Tensor drawn(std::uint16_t op) const {
+    const Scope scope(Category::kActivations, op);
+    return at::empty(sizes_, options_).normal_();
+  }
+
+  // Backward begins with a gradient as the layer behind gives one. Without an optimizer, gradients go at the end.
+  void pass() {
+    const at::AutoGradMode grad_mode(true);
+    const Scope scope(Category::kActivations);
+    at::Tensor x_BTH = EntryFunction::apply(drawn(input_), anchor_);
+    llama::mark_backward(Phase::kForward, kLayer);
+    const at::Tensor y_BTH = block_forward(block_, std::move(x_BTH));
+    if (cancelled()) return;
+    llama::mark_backward(Phase::kBackward, kLayer);
+    llama::run_backward(y_BTH, drawn(upstream_));
+    for (const at::Tensor& parameter : parameters_of_autograd(block_))
+      llama::relabel(parameter.grad(), Category::kGradients);
+    for (at::Tensor& parameter : parameters(block_)) parameter.mutable_grad() = at::Tensor();
+  }
+
+  DecoderBlock block_;
+  std::vector<std::int64_t> sizes_;
+  at::TensorOptions options_;
+  at::Tensor anchor_;  // of no elements; brings backward to the input
+  const std::atomic<bool>* cancel_;
+  std::uint16_t input_ = record::intern_operator("block.input"), upstream_ = record::intern_operator("block.upstream");
+};
+
+// As `storage` says; `auto` is fp32 on a CPU, where 16 bits are slow.
+at::ScalarType type_of(std::string_view storage, record::DeviceKind target) {
+  if (storage == "fp16") return at::kHalf;
+  if (storage == "fp32" || (storage == "auto" && target == record::DeviceKind::kCpu)) return at::kFloat;
+  return at::kBFloat16;
+}
+
+record::Result<std::unique_ptr<DemoRun>> make(const record::Params& params, const RunSetting& setting) {
+  const RunPlace& place = setting.place;
+  if (place.device.is_meta()) return record::Error{"A block can be run, not predicted.", record::ErrorKind::kRefused};
+  const auto shape = block_model(params);
+  if (!shape) return shape.error();
+  const llama::Placement placement{
+      .device = place.device, .target = place.target, .type = type_of(params.text("storage"), place.target)};
+  record::mark(Phase::kSetup);
+  llama::take_blas_workspace(placement);
+  return std::unique_ptr<DemoRun>(std::make_unique<BlockRun>(shape.value(), params, placement, setting.cancel));
+}
+
+}  // namespace
+
+extern const DemoRunner kBlockRunner;
+constinit const DemoRunner kBlockRunner = {.id = "block", .make = &make};
+
+}  // namespace headroom::experiments

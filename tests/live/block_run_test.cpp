@@ -1,0 +1,158 @@
+// Whole runs of the demo `block` on the CPU: its events, and what it keeps for backward against the closed count.
+#include <algorithm>
+
+#include "demos/experiments/block_model.h"
+#include "demos/experiments/demo.h"
+#include "demos/record/ledger.h"
+#include "demos/record/timeline.h"
+#include "tests/live/run_driver.h"
+#include "tests/support/catch.h"
+
+namespace {
+
+using namespace headroom;
+using record::Bytes;
+using record::Category;
+using record::Phase;
+using tests::DrivenRun;
+using tests::RunDriver;
+using tests::Settings;
+
+constexpr std::int64_t kBatch = 2, kSeq = 64, kHidden = 256, kTokens = kBatch * kSeq;
+const Settings kSmall{{"hidden_size", "256"}, {"batch", "2"}, {"seq", "64"}, {"device", "cpu"}};
+const Settings kLlama{{"positions", "rope"}, {"norm", "rms_norm"},  {"mlp", "swiglu"},
+                      {"dropout", "off"},    {"num_kv_heads", "1"}, {"biases", "off"}};
+
+Settings small(const Settings& more) {
+  Settings settings = more;
+  settings.insert(kSmall.begin(), kSmall.end());
+  return settings;
+}
+
+DrivenRun run_block(const Settings& settings) {
+  RunDriver driver;
+  DrivenRun run = driver.run(settings, true, {}, "block");
+  REQUIRE(run.outcome().kind == record::OutcomeKind::kCompleted);
+  return run;
+}
+
+// Where backward of the last pass begins.
+std::uint64_t backward_of(const record::Recording& recording) {
+  const auto& marks = recording.marks();
+  const auto found =
+      std::find_if(marks.rbegin(), marks.rend(), [](const auto& mark) { return mark.phase == Phase::kBackward; });
+  REQUIRE(found != marks.rend());
+  return found->event_index;
+}
+
+// Activations that forward leaves for backward, without the block's result, which the layer behind reads.
+Bytes kept(const DrivenRun& run, Bytes element) {
+  const record::Ledger ledger(run.recording);
+  const Bytes all =
+      ledger.at(backward_of(run.recording) - 1).by_category[static_cast<std::size_t>(Category::kActivations)];
+  return all - kTokens * kHidden * element;
+}
+
+// By closed form in 16 bits, per token: a norm's input, each product's operands, attention's.
+Bytes counted(const Settings& settings) {
+  record::Params params(experiments::find_demo("block")->schema);
+  for (const auto& [key, value] : settings) REQUIRE(params.set(key, std::string_view(value)).ok());
+  const llama::Architecture shape = experiments::block_model(params).value();
+  Bytes sum = 0;
+  for (const llama::Block block : {llama::Block::kNorms, llama::Block::kAttention, llama::Block::kMlp})
+    sum += llama::numbers_of(shape, block, kSeq).kept;
+  return sum;
+}
+
+// What two runs have in common whatever they take in time; storages are numbered from the run's first.
+std::vector<record::MemEvent> without_times(const record::Recording& recording) {
+  std::vector<record::MemEvent> events(recording.events().begin(), recording.events().end());
+  std::uint64_t first = ~std::uint64_t{0};
+  for (const record::MemEvent& event : events) first = std::min(first, event.storage);
+  const Bytes before = events.front().allocator_allocated - events.front().block;
+  for (record::MemEvent& event : events) {
+    event.time = 0;
+    event.storage -= first;
+    event.allocator_allocated -= before;
+  }
+  return events;
+}
+
+}  // namespace
+
+TEST_CASE("a block's run adds up to the allocator's totals, has two passes alike, and ends with weights alone") {
+  const Settings settings = small(GENERATE(Settings{}, kLlama));
+  const DrivenRun run = run_block(settings);
+  CHECK(run.dropped == 0);
+  const record::Ledger ledger(run.recording);
+  CHECK(ledger.first_mismatch() == record::kNever);
+  const auto steps = record::steps_of(run.recording);
+  REQUIRE(steps.size() == 2);
+  const auto peak_of = [&](const record::StepRange& step) {
+    return ledger.peak(step.first, step.last).totals.by_category;
+  };
+  CHECK(peak_of(steps[0]) == peak_of(steps[1]));
+  const auto of = [](const record::Totals& totals, Category kind) {
+    return totals.by_category[static_cast<std::size_t>(kind)];
+  };
+  // Gradients of all weights are there when backward ends, and none when it begins.
+  const std::uint64_t backward = backward_of(run.recording);
+  CHECK(of(ledger.at(backward - 1), Category::kGradients) == 0);
+  Bytes most = 0;
+  for (std::uint64_t i = backward; i < steps[1].last; ++i)
+    most = std::max(most, of(ledger.at(i), Category::kGradients));
+  CHECK(most == of(ledger.at(backward), Category::kWeights));
+  const record::Totals end = ledger.at(steps[1].last - 1);
+  CHECK(of(end, Category::kGradients) == 0);
+  CHECK(of(end, Category::kActivations) == 0);
+  CHECK(of(end, Category::kWorkspace) == 0);
+}
+
+TEST_CASE("GPT-2's block keeps what the closed count says, and LayerNorm's two numbers per row") {
+  const Bytes element = GENERATE(2, 4);
+  const Settings settings = small({{"storage", element == 2 ? "bf16" : "fp32"}});
+  constexpr Bytes kLogSumExp = 4 * kHidden / 64, kMasks = 2 * kHidden;
+  const Bytes operands = (counted(settings) - kLogSumExp) / 2 * element;
+  const Bytes statistics = 2 * 2 * element;  // of two norms; on a CPU in the tensors' type
+  CHECK(kept(run_block(settings), element) == kTokens * (operands + kLogSumExp + kMasks + statistics));
+}
+
+TEST_CASE("Llama's block keeps what a layer of the training step keeps by PyTorch's operators in bf16") {
+  // Two norms, each its input in fp32, the normed input, its result and a number per row; queries, keys, values, the result
+  // and a log-sum-exp per head; gate, silu(gate), up and their product. With 1B's sizes: 108,680.
+  const auto of = [](Bytes hidden, Bytes kv_heads) {
+    return 2 * ((4 + 2 + 2) * hidden + 4) + 2 * (2 * hidden + 2 * kv_heads * 64) + 4 * hidden / 64 + 4 * 2 * 4 * hidden;
+  };
+  CHECK(of(2048, 8) == 108'680);
+  Settings settings = small(kLlama);
+  settings["storage"] = "bf16";
+  CHECK(kept(run_block(settings), 2) == kTokens * of(kHidden, 1));
+}
+
+TEST_CASE("each change of the block keeps as much more or less as its operators say") {
+  constexpr Bytes kElement = 4, kMlp = 4 * kHidden;
+  const auto kept_with = [](const Settings& changes) { return kept(run_block(small(changes)), kElement) / kTokens; };
+  const Bytes gpt2 = kept_with({});
+  CHECK(kept_with({{"positions", "rope"}}) == gpt2);
+  // Composed, RMSNorm keeps its input, as LayerNorm, and the input divided: of H numbers each. One number per row less.
+  CHECK(kept_with({{"norm", "rms_norm"}}) == gpt2 + 2 * (kElement * kHidden - 4));
+  // The gate, silu(gate) and their product beside up; GELU keeps up and its result.
+  CHECK(kept_with({{"mlp", "swiglu"}}) == gpt2 + 2 * kElement * kMlp);
+  CHECK(kept_with({{"dropout", "off"}}) == gpt2 - 2 * kHidden);
+  CHECK(kept_with({{"num_kv_heads", "1"}}) == gpt2 - 2 * kElement * (kHidden - 64));
+  CHECK(kept_with({{"biases", "off"}}) == gpt2);
+}
+
+TEST_CASE("the same settings give the same events twice") {
+  const Settings settings = small(GENERATE(Settings{}, kLlama));
+  const DrivenRun first = run_block(settings), second = run_block(settings);
+  REQUIRE(first.recording.events().size() == second.recording.events().size());
+  const bool same = without_times(first.recording) == without_times(second.recording);
+  CHECK(same);
+}
+
+TEST_CASE("a block that cannot be is refused by the engine with its sentence") {
+  RunDriver driver;
+  const DrivenRun run = driver.run(small({{"hidden_size", "100"}}), true, {}, "block");
+  CHECK(run.outcome().kind == record::OutcomeKind::kRefused);
+}
