@@ -31,7 +31,7 @@ bool prints(const std::string& digits, double value) {
   return false;
 }
 
-// A number and its unit keep together by a space of their own, which the screen draws as any other.
+// A number and its unit are joined by a space that breaks no line; the screen draws it as any other.
 std::string with_plain_spaces(std::string words) {
   constexpr std::string_view kJoined = "\u00A0";
   for (std::size_t at = words.find(kJoined); at != std::string::npos; at = words.find(kJoined, at))
