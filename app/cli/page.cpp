@@ -101,6 +101,8 @@ class PageText {
     for (const std::string& id : page_.figures) figure(id, {});
     for (const std::string& id : page_.widgets) widget(id);
     if (page_.question) answer(*page_.question);
+    // Its numbers are those of the reader's step.
+    if (const auto* task = lessons::task_of(page_)) add("Once the task is done: " + lessons::without_links(task->done));
     sources();
     return text_;
   }
@@ -117,6 +119,8 @@ class PageText {
         figure(figure_block->figure, figure_block->settings);
       else if (const auto* widget_block = std::get_if<lessons::WidgetBlock>(&block))
         widget(widget_block->widget);
+      else if (const auto* task_block = std::get_if<lessons::TaskBlock>(&block))
+        task(*task_block);
       else
         add(words(lessons::markdown_of({block})));
     }
@@ -154,7 +158,13 @@ class PageText {
     const double value = numbers_.run == nullptr ? -1 : answer.of(*numbers_.run);
     if (value < 0) return {};
     const lessons::ShownUnit unit = lessons::unit_for(answer.unit, value);
+    if (!answer.counted.empty()) return fmt::format(": {:.0f} {}", value, answer.counted);
     return fmt::format(": {:.1f} {}", value / unit.size, unit.name);
+  }
+
+  void task(const lessons::TaskBlock& task) {
+    add("Task: " + words(task.words));
+    add("It is done with: " + task.written);
   }
 
   // Its numbers, as `headroom figures --format csv` writes them, or the first of them.

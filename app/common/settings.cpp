@@ -91,6 +91,7 @@ PageMemory memory_from(const json& page, const std::string& id, std::vector<std:
     return true;
   });
   reading.key("pin", "the page's own run A is used", [&](const json& value) { return take_text(value, memory.pin); });
+  reading.key("task", "the task is open", [&](const json& value) { return take_text(value, memory.task); });
   return memory;
 }
 
@@ -134,6 +135,7 @@ json as_json(const PageMemory& memory) {
   if (!memory.answer.empty()) page["answer"] = memory.answer;
   if (!memory.settings.empty()) page["settings"] = memory.settings;
   if (!memory.pin.empty()) page["pin"] = memory.pin;
+  if (!memory.task.empty()) page["task"] = memory.task;
   return page;
 }
 

@@ -16,6 +16,7 @@ struct PageMemory {
   std::string answer;                           // as page::Question::remembered() says it
   std::map<std::string, std::string> settings;  // that are others than those that the page begins with
   std::string pin;                              // as page::PageModel::pin_name() says it
+  std::string task{};                           // as page::Task::remembered() says it
 
   bool operator==(const PageMemory&) const = default;
 };

@@ -106,6 +106,22 @@ std::string Ladder::why_not(std::size_t place) const {
   return lessons::conflict_in_words(rows_[place + 1].planned.params);
 }
 
+std::optional<Ladder::Last> Ladder::last() const {
+  std::optional<Last> last;
+  for (const Row& row : rows_) {
+    if (!row.known || lessons::ran_out(*row.known)) return std::nullopt;
+    if (!lessons::completed(*row.known)) continue;  // off, or it does not go with those above
+    const auto source = row.known->provenance.find(std::string(lessons::kSourceOfPoint));
+    const bool by_formula = source != row.known->provenance.end() && source->second == record::key_of(Source::kFormula);
+    last = Last{.settings = row.planned.params,
+                .peak = row.known->peak_allocated,
+                .by = source == row.known->provenance.end() ? "measured"
+                      : by_formula                          ? "by closed form"
+                                                            : "predicted"};
+  }
+  return last;
+}
+
 bool Ladder::follow(const Around& around) {
   const bool same = around_ && *around_ == around && planned_ == switches_;
   if (!same) {

@@ -6,6 +6,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "app/common/predictions.h"
@@ -51,6 +52,13 @@ class Ladder {
   // A point for the first rung and for each switch, in order: one that is off, or not known yet, is a point that was
   // cancelled, the latter without a message. It has an outcome once all are known. Null: before follow().
   std::shared_ptr<const record::Recording> rungs() const { return recording_; }
+  // The last rung that is climbed: nothing while it is not known, or where one ran out of memory.
+  struct Last {
+    record::Params settings;
+    record::Bytes peak = 0;
+    std::string_view by;  // "measured"
+  };
+  std::optional<Last> last() const;
   // Why rungs are by the closed form and not predicted; empty: none is.
   const std::string& why_formula() const { return why_formula_; }
   // What the switches that are on would run.

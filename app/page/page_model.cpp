@@ -14,6 +14,7 @@ namespace headroom::app::page {
 PageModel::PageModel(const lessons::Page& page, const experiments::DemoInfo& demo, PageSources sources)
     : page_(&page),
       question_(page.question ? &*page.question : nullptr),
+      task_(lessons::task_of(page)),
       control_(demo, sources.runner, std::move(sources.fixed_settings)),
       why_no_engine_(std::move(sources.why_no_engine)),
       predictions_(sources.predictions),
@@ -184,6 +185,7 @@ bool PageModel::follow(RunOnShow& run, const std::shared_ptr<const record::Recor
 void PageModel::use(backend::Backend* runner, Predictions* predictions) {
   if (runner != nullptr) control_.use(runner);
   planner_.reset();  // it asks the old ones
+  task_.forget();
   predictions_ = predictions;
   if (shows_prediction_) ask_prediction();
 }
@@ -212,6 +214,7 @@ bool PageModel::poll(double now, bool news) {
   changed = follow_planner() || changed;
   changed = follow_ladder() || changed;
   changed = plan_step(news) || changed;
+  changed = follow_task(news) || changed;
   constexpr double kNoticed = 0.1;  // seconds until an answer is late
   if (!asked_) asked_at_.reset();
   if (asked_ && !asked_at_) asked_at_ = now;

@@ -20,6 +20,7 @@
 #include "app/page/question.h"
 #include "app/page/run_control.h"
 #include "app/page/run_on_show.h"
+#include "app/page/task.h"
 #include "app/page/timeline_view.h"
 #include "app/page/ways_out.h"
 #include "lessons/figure.h"
@@ -50,6 +51,7 @@ class PageModel {
   const PageText& text() const { return text_; }
   Question& question() { return question_; }
   const Question& question() const { return question_; }
+  const Task& task() const { return task_; }
   const RunControl& control() const { return control_; }
   // Of the figure on show.
   TimelineView& view() { return views_[static_cast<std::size_t>(tab_)]; }
@@ -79,10 +81,10 @@ class PageModel {
   int changed() const { return static_cast<int>(changes().size()); }
   // Settings that are others than those.
   std::map<std::string, std::string> changes() const;
-  // As it was before a restart: the answer as Question::remembered() said it, then those settings. What this version does
+  // As it was before a restart: answer and task as their remembered() said it, then those settings. What this version does
   // not take has its default; a sentence each.
   std::vector<std::string> recall(const std::string& answer, const std::map<std::string, std::string>& changes,
-                                  const std::string& pin = {});
+                                  const std::string& pin = {}, const std::string& task = {});
   // Null: not asked for, or on its way.
   const RunOnShow* predicted() const;
   // Of runs(), those that were made with these settings: indices.
@@ -301,6 +303,8 @@ class PageModel {
   bool advance(double now);
   void show_whole(const lessons::FigureData& figure);
   void settle_question();
+  bool follow_task(bool news);
+  Task::Around around_task() const;
   lessons::FigureInput input(int columns) const;
   lessons::FigureInput input_of(const lessons::Figure& figure, int columns) const;
 
@@ -308,6 +312,7 @@ class PageModel {
   PageText text_;
   std::vector<const lessons::Figure*> figures_;
   Question question_;
+  Task task_;
   RunControl control_;
   std::string why_no_engine_;  // not even a command to start one
   Predictions* predictions_;
@@ -324,13 +329,6 @@ class PageModel {
   bool pinned_by_reader_ = false;  // or let go
   std::string wanted_pin_;         // of a run that is not there yet
   std::vector<std::string> forgotten_;
-  // The border being tried: the settings before, the batches that are left, and the largest that ran.
-  struct Trial {
-    record::Params before;
-    std::vector<std::int64_t> left;
-    bool began = false;
-    std::int64_t ran = 0;
-  };
   std::optional<Trial> trial_;
   struct Marks {
     record::Params settings;

@@ -82,9 +82,11 @@ std::map<std::string, std::string> PageModel::changes() const {
 }
 
 std::vector<std::string> PageModel::recall(const std::string& answer, const std::map<std::string, std::string>& changes,
-                                           const std::string& pin) {
+                                           const std::string& pin, const std::string& task) {
   std::vector<std::string> refused;
   this->pin(pin);
+  if (!task.empty() && !task_.recall(task))
+    refused.push_back(fmt::format("{} is nothing that became of this page's task.", record::quoted(task)));
   question_.recall(answer);
   if (!answer.empty() && question_.hides())
     refused.push_back(fmt::format("{} is no answer to this question: it is open.", record::quoted(answer)));

@@ -1,4 +1,4 @@
-// Blocks of a page become stretches of words, parted by figures and widgets.
+// Blocks of a page become stretches of words, parted by figures, widgets and tables.
 #include "app/page/page_text.h"
 
 namespace headroom::app::page {
@@ -20,6 +20,12 @@ PageParts parts_of(const std::vector<lessons::Block>& blocks, const lessons::Num
     } else if (const auto* widget = std::get_if<lessons::WidgetBlock>(&block)) {
       end_words();
       parts.emplace_back(*widget);
+    } else if (const auto* table = std::get_if<lessons::TableBlock>(&block)) {
+      end_words();
+      parts.emplace_back(*table);
+    } else if (const auto* task = std::get_if<lessons::TaskBlock>(&block)) {
+      end_words();
+      parts.emplace_back(TaskWords{lessons::mark_links(lessons::with_numbers(task->words, numbers))});
     } else {
       words.push_back(block);
     }

@@ -1,4 +1,4 @@
-// A page's words as the window draws them, with the figures and widgets among them.
+// A page's words as the window draws them, with the figures, widgets and tables among them.
 #pragma once
 
 #include <string>
@@ -11,8 +11,12 @@
 
 namespace headroom::app::page {
 
+// The words of the page's task, in its card.
+struct TaskWords {
+  lessons::MarkedText words;
+};
 // A stretch of words, or what is between two of them.
-using PagePart = std::variant<lessons::MarkedText, lessons::FigureBlock, lessons::WidgetBlock>;
+using PagePart = std::variant<lessons::MarkedText, lessons::FigureBlock, lessons::WidgetBlock, lessons::TableBlock, TaskWords>;
 using PageParts = std::vector<PagePart>;
 
 struct PageText {

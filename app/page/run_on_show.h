@@ -1,11 +1,14 @@
-// The runs of a page: one that can be looked at, and what one showed of a setting.
+// The runs of a page: one that can be looked at, what one showed of a setting, and those at a border.
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "demos/record/ledger.h"
 #include "demos/record/recording.h"
+#include "demos/record/schema.h"
 
 namespace headroom::app::page {
 
@@ -31,6 +34,14 @@ struct RunMark {
 
   double value = 0;
   Kind kind = Kind::kRan;  // the others: under the limit of the card in question
+};
+
+// The border being tried: the settings before, the batches that are left, and the largest that ran.
+struct Trial {
+  record::Params before;
+  std::vector<std::int64_t> left;
+  bool began = false;
+  std::int64_t ran = 0;
 };
 
 }  // namespace headroom::app::page

@@ -73,7 +73,7 @@ constexpr std::array kAnswers{
     Answer{"eager_memory", AxisUnit::kBytes, eager_memory},
     Answer{"end_of_ladder", AxisUnit::kBytes, end_of_ladder},
     Answer{"error_of_dynamic", AxisUnit::kPercent, error_of_dynamic},
-    Answer{"first_failing_batch", AxisUnit::kNumber, first_failing_batch},
+    Answer{"first_failing_batch", AxisUnit::kNumber, first_failing_batch, "sequences"},
     Answer{"host_link", AxisUnit::kBytesPerSecond, host_link},
     Answer{"peak_of_step", AxisUnit::kBytes, peak_of_step},
 };

@@ -13,6 +13,7 @@ struct Answer {
   AxisUnit unit = AxisUnit::kBytes;
   // From a finished run; negative: this run cannot answer (cancelled before its peak).
   double (*of)(const record::Ledger& run) = nullptr;
+  std::string_view counted = {};  // of kNumber: what a whole number is of, "sequences"
 };
 
 std::span<const Answer> answers();

@@ -14,6 +14,8 @@ namespace {
 constexpr std::string_view kFence = "```", kMore = "<!--more-->", kFront = "---", kFormula = "$$";
 // Blocks whose first lines are settings.
 constexpr std::array<std::string_view, 3> kWithEntries{"question", "figure", "step"};
+// Whose settings are below the words.
+constexpr std::string_view kEntriesBelow = "task";
 
 bool is_space(char c) { return std::isspace(static_cast<unsigned char>(c)) != 0; }
 
@@ -44,7 +46,8 @@ void take_front(Document& document, Lines& lines, Problems& problems) {
 void take_block(Document& document, std::string_view kind, Lines& lines, Problems& problems) {
   const int opened = lines.number();
   Part part{.kind = std::string(kind), .entries = {}, .text = {}, .line = opened + 1};
-  bool heads = std::find(kWithEntries.begin(), kWithEntries.end(), kind) != kWithEntries.end();
+  const bool below = kind == kEntriesBelow;
+  bool heads = below || std::find(kWithEntries.begin(), kWithEntries.end(), kind) != kWithEntries.end();
   std::string text;
   for (bool closed = false; !closed;) {
     if (lines.done()) {
@@ -55,7 +58,7 @@ void take_block(Document& document, std::string_view kind, Lines& lines, Problem
     const std::string_view line = lines.take();
     closed = line.starts_with(kFence);
     if (closed || (heads && take_entry(part.entries, line, lines.number()))) continue;
-    heads = false;
+    heads = below;
     if (text.empty()) part.line = lines.number();
     text += line;
     text += '\n';

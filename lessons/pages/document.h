@@ -26,7 +26,7 @@ struct Entry {
 // One part of the body. Prose is Markdown; a display formula is a part by itself; "more" is the line <!--more-->.
 struct Part {
   std::string kind;            // "prose", "formula", "more", or the word behind ```
-  std::vector<Entry> entries;  // of a block with settings: its first lines
+  std::vector<Entry> entries;  // of a block with settings: its first lines; of a task those below its words
   std::string text;            // trimmed
   int line = 0;                // of the text's first line
 };

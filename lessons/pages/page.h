@@ -9,6 +9,7 @@
 
 #include "demos/experiments/sweep_axes.h"
 #include "lessons/pages/answers.h"
+#include "lessons/pages/task.h"
 
 namespace headroom::experiments {
 struct DemoInfo;
@@ -39,7 +40,7 @@ struct TableBlock {
   std::vector<std::string> columns;
   std::vector<std::vector<std::string>> rows;  // as many cells as columns
 };
-using Block = std::variant<TextBlock, FormulaBlock, FigureBlock, WidgetBlock, TableBlock>;
+using Block = std::variant<TextBlock, FormulaBlock, FigureBlock, WidgetBlock, TableBlock, TaskBlock>;
 
 // What a step of a tour does to the figure; empty: that part stays as it is.
 struct TourView {
@@ -111,6 +112,8 @@ struct Page {
 
 // What declares the page's settings: its demo, or its schema.
 const experiments::DemoInfo* demo_or_schema(const Page& page);  // null: the page names neither, or an unknown one
+// The task among the words of its tour; null: it sets none.
+const TaskBlock* task_of(const Page& page);
 // What the page begins with; it names a known one.
 record::Params settings_of(const Page& page);
 

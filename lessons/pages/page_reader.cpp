@@ -215,13 +215,27 @@ class Reader {
     if (part.kind == "formula") return FormulaBlock{part.text};
     if (part.kind == "table") return read_table(part);
     if (part.kind == "figure") return read_figure(part);
+    if (part.kind == "task") return take_task(part);
     if (part.kind == "widget") {
       if (const std::string why = why_no_widget(part.text); !why.empty()) complain(part.line, why);
       return WidgetBlock{part.text};
     }
     complain(part.line - 1, unknown("block", "```" + part.kind,
-                                    {"because", "figure", "question", "sources", "step", "table", "widget"}));
+                                    {"because", "figure", "question", "sources", "step", "table", "task", "widget"}));
     return std::nullopt;
+  }
+
+  // Its last words are read like all others.
+  std::optional<Block> take_task(const Part& part) {
+    const bool step = page_.demo == experiments::training_step().id || page_.schema == experiments::shape_schema().id;
+    if (!step) complain(part.line, "A task is about a training step, and this page has another demo or schema.");
+    if (!in_more_) complain(part.line, "A task comes after <!--more--> only: until then the question is open.");
+    if (task_of(page_) != nullptr) complain(part.line, "A page has one task.");
+    if (!step) return std::nullopt;
+    for (const Entry& entry : part.entries)
+      if (entry.key == "done")
+        check_words(document_, {"task", {}, entry.value, entry.line}, page_, context_, problems_);
+    return read_task(document_, part, demo_or_schema(page_)->schema, problems_);
   }
 
   FigureBlock read_figure(const Part& part) {

@@ -32,6 +32,7 @@ std::vector<ShownCommand> commands_in(std::string_view markdown);
 // Parts of read_page().
 QuestionSpec read_question(const Document& document, const Part& part, Problems& problems);
 TourView read_view(const Document& document, const Part& part, const Page& page, Problems& problems);
+TaskBlock read_task(const Document& document, const Part& part, record::Schema schema, Problems& problems);
 void check_words(const Document& document, const Part& part, const Page& page, const PageContext& context,
                  Problems& problems);
 

@@ -21,6 +21,7 @@ struct AsMarkdown {
   std::string operator()(const FormulaBlock& block) const { return "$$" + block.tex + "$$"; }
   std::string operator()(const FigureBlock&) const { return {}; }
   std::string operator()(const WidgetBlock&) const { return {}; }
+  std::string operator()(const TaskBlock& block) const { return block.words; }
   std::string operator()(const TableBlock& block) const {
     std::string text = row_text(block.columns) + row_text(std::vector<std::string>(block.columns.size(), "---"));
     for (const auto& row : block.rows) text += row_text(row);

@@ -53,6 +53,13 @@ TEST_CASE("A page prints what its links set, and the words alone of what they sh
   CHECK_FALSE(holds(ran.out, "view:"));
 }
 
+TEST_CASE("A page prints its task and the goal, and below the answer what is said once it is reached") {
+  const Ran ran = run_headroom({"page", "low_rank"});
+  REQUIRE(ran.exit_code == 0);
+  CHECK(holds(ran.out, "It is done with: model=llama-3-8b adapters=lora,qlora batch>=4"));
+  CHECK(ran.out.find("Once the task is done: ") > ran.out.find("The answer: "));
+}
+
 TEST_CASE("A page that is not there is named with the nearest one") {
   const Ran ran = run_headroom({"page", "static_byte"});
   CHECK(ran.exit_code == 2);

@@ -22,6 +22,7 @@ namespace fs = std::filesystem;
 
 // As a reader types it.
 std::string typed(double value, lessons::AxisUnit unit) {
+  if (unit == lessons::AxisUnit::kNumber) return fmt::format("{:.0f}", value);
   if (unit == lessons::AxisUnit::kPercent) return fmt::format("{:.3f} %", value);
   if (unit == lessons::AxisUnit::kBytesPerSecond) return fmt::format("{:.3f} GB/s", value / 1e9);
   return fmt::format("{:.3f} KiB", value / static_cast<double>(record::kKiB));

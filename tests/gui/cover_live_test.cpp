@@ -31,6 +31,14 @@ bool prints(const std::string& digits, double value) {
   return false;
 }
 
+// A number and its unit keep together by a space of their own, which the screen draws as any other.
+std::string with_plain_spaces(std::string words) {
+  constexpr std::string_view kJoined = "\u00A0";
+  for (std::size_t at = words.find(kJoined); at != std::string::npos; at = words.find(kJoined, at))
+    words.replace(at, kJoined.size(), " ");
+  return words;
+}
+
 // Of the right choice, where it is on the screen beside the question's words.
 std::vector<std::string> leaked(const app::page::Question& question, const std::vector<std::string>& pieces) {
   std::string right, words = question.spec()->ask;
@@ -38,9 +46,10 @@ std::vector<std::string> leaked(const app::page::Question& question, const std::
     words += " " + choice.words;
     if (choice.right) right = choice.words;
   }
+  words = with_plain_spaces(std::move(words));
   std::vector<std::string> beside;
   for (const std::string& piece : pieces)
-    if (words.find(piece) == std::string::npos) beside.push_back(piece);
+    if (words.find(with_plain_spaces(piece)) == std::string::npos) beside.push_back(piece);
   const std::vector<std::string> on_screen = numbers_in(beside);
   std::vector<std::string> found;
   for (const std::string& number : numbers_in({right}))

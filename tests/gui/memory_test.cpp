@@ -3,6 +3,7 @@
 #include <fstream>
 #include <iterator>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "app/common/settings.h"
@@ -20,6 +21,21 @@ namespace {
 std::string text_of_file(const std::filesystem::path& path) {
   std::ifstream file(path);
   return {std::istreambuf_iterator<char>(file), {}};
+}
+
+bool on_screen(const Actor& actor, const std::string& words) {
+  for (const std::string& text : actor.texts())
+    if (text.find(words) != std::string::npos) return true;
+  return false;
+}
+
+// Where the page's task is.
+void read_last_step(const Actor& actor) {
+  actor.frames(3);
+  if (actor.there("skip")) actor.click("skip");
+  actor.frames(2);
+  actor.app.go_to(actor.page().page(), static_cast<int>(actor.page().page().more.size()) - 1);
+  actor.frames(3);
 }
 
 }  // namespace
@@ -114,6 +130,50 @@ TEST_CASE("the reader's runs and run A are there after a restart, until they are
     IM_CHECK_EQ(actor.page().runs().size(), 1u);
   });
   CHECK(files().empty());
+}
+
+TEST_CASE("a task says how far it is, beside the figure that shows it", "[gui]") {
+  Stage stage = shipped("will_it_fit");
+  stage.width = 1440;
+  stage.height = 900;
+  perform("a task that is not reached", stage, [](Actor& actor) {
+    read_last_step(actor);
+    IM_CHECK(actor.page().set_param("loss", "flce").ok());
+    IM_CHECK(actor.page().set_param("batch", "12").ok());
+    actor.frames(3);
+    IM_CHECK(on_screen(actor, "GeForce RTX 4090: "));
+    IM_CHECK(!on_screen(actor, "Task, done"));
+    actor.picture("task too much");
+  });
+}
+
+TEST_CASE("a task is drawn in its step of the tour, and once reached it stays so after a restart", "[gui]") {
+  const TemporaryFolder folder;
+  for (const bool before : {true, false}) {
+    Stage stage = shipped("memory_over_batch");
+    app::SettingsFile file(folder / "settings.json");
+    stage.settings = &file;
+    perform(before ? "a task before the restart" : "a task after the restart", stage, [&](Actor& actor) {
+      read_last_step(actor);
+      if (before) {
+        IM_CHECK(on_screen(actor, "Still to set: "));
+        actor.picture("task open");
+        for (const auto& [key, value] : {std::pair{"seq", "4096"}, std::pair{"batch", "4"}, std::pair{"loss", "flce"},
+                                         std::pair{"precision", "bf16_mixed"}, std::pair{"checkpointing", "layer"}})
+          IM_CHECK(actor.page().set_param(key, value).ok());
+        actor.frames(3);
+      }
+      IM_CHECK(on_screen(actor, "Task, done"));
+      IM_CHECK(!on_screen(actor, "Still to set: "));
+      actor.picture(before ? "task done" : "task done before");
+      actor.ctx->KeyPress(ImGuiKey_F5);  // on stage it is a step like others
+      actor.frames(3);
+      IM_CHECK(on_screen(actor, "Task, done"));
+      actor.picture("task on stage");
+      actor.app.keep_all();
+    });
+  }
+  CHECK(text_of_file(folder / "settings.json").find("reached; by closed form") != std::string::npos);
 }
 
 TEST_CASE("what a file has that is not taken is said above the words, and closed by a click", "[gui]") {

@@ -1,5 +1,7 @@
 // On stage: screens by a presenter's keys alone, the figure that answers them, jumps, and text that a room can read.
 #include <algorithm>
+#include <string>
+#include <vector>
 
 #include "imgui_te_engine.h"
 #include "tests/gui/page_scene.h"
@@ -101,6 +103,43 @@ TEST_CASE("any page is two actions away by keyboard, at every width", "[gui]") {
         actor.jump(pages[i]->id);
         IM_CHECK_STR_EQ(actor.page().page().id.c_str(), pages[i]->id.c_str());
       }
+    });
+  }
+}
+
+TEST_CASE("chapters are presented from the first screen to the last by keys alone", "[gui]") {
+  for (const char* number : {"6", "8", "11"}) {
+    Stage stage = shipped("where_memory_goes");
+    stage.width = 1920;
+    stage.height = 1080;
+    perform(number, stage, [&](Actor& actor) {
+      const lessons::Chapter& chapter = *actor.app.course().find_chapter(number);
+      actor.jump(chapter.pages.front()->id);
+      actor.ctx->KeyPress(ImGuiKey_F5);
+      actor.frames(3);
+      std::vector<std::string> seen;  // "flce question", "flce 0"
+      constexpr int kMostScreens = 150;
+      const auto place = [&] {
+        const app::window::PageState& state = actor.app.view().state();
+        const std::string at = actor.question().hides() ? "question" : state.reading_more ? std::to_string(state.step) : "answer";
+        return actor.page().page().id + " " + at;
+      };
+      const auto in_chapter = [&] { return std::ranges::find(chapter.pages, &actor.page().page()) != chapter.pages.end(); };
+      for (int screen = 0; screen < kMostScreens && in_chapter(); ++screen) {
+        actor.picture("chapter " + std::string(number) + " " + std::to_string(100 + screen));
+        if (seen.empty() || seen.back() != place()) seen.push_back(place());
+        actor.ctx->KeyPress(ImGuiKey_Space);
+        actor.frames(3);
+      }
+      std::vector<std::string> wanted;
+      for (const lessons::Page* page : chapter.pages) {
+        wanted.push_back(page->id + " question");
+        wanted.push_back(page->id + " answer");
+        for (std::size_t step = 0; step < page->more.size(); ++step) wanted.push_back(page->id + " " + std::to_string(step));
+      }
+      IM_CHECK(seen == wanted);
+      IM_CHECK(actor.app.ui().stage);
+      IM_CHECK(!in_chapter());  // the next one has begun
     });
   }
 }

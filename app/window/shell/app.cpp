@@ -107,15 +107,18 @@ void App::recall_page() {
   const auto known = settings_->values().pages.find(opened->id);
   if (known == settings_->values().pages.end()) return;
   const PageMemory& memory = known->second;
-  std::vector<std::string> refused = page().recall(memory.answer, memory.settings, memory.pin);
+  std::vector<std::string> refused = page().recall(memory.answer, memory.settings, memory.pin, memory.task);
   for (std::string& sentence : refused) sentence = fmt::format("page {}: {}", opened->id, sentence);
   if (!refused.empty()) ui_.say(refused_in(settings_->path().filename(), refused));
 }
 
 PageMemory App::memory_of_page() {
   const bool read = std::find(read_.begin(), read_.end(), &page().page()) != read_.end();
-  return {
-      .read = read, .answer = page().question().remembered(), .settings = page().changes(), .pin = page().pin_name()};
+  return {.read = read,
+          .answer = page().question().remembered(),
+          .settings = page().changes(),
+          .pin = page().pin_name(),
+          .task = page().task().remembered()};
 }
 
 bool App::poll(double now) {

@@ -4,6 +4,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "app/window/draw/drag_order.h"
 #include "app/window/shell/ui_state.h"
@@ -50,6 +51,7 @@ struct PageState {
   DragOrder order;                // of the items of a question
   bool long_run_asked = false;    // Run was pressed once, and would take long
   bool long_trial_asked = false;  // the same of *Try it*
+  std::vector<std::string> ways;  // the chips that are shown, by their names
   std::string settings_group;     // the one that is open behind "More settings"
   std::string editing_param;      // key of the setting that is being typed
   std::string param_text;

@@ -55,7 +55,8 @@ PageFrame PageView::frame(const Surroundings& surroundings) {
   const lessons::ShownUnit unit =
       drawn ? lessons::unit_of(*axis) : lessons::unit_for(asked, static_cast<double>(record::kGiB));
   frame.guess_unit = unit.size;
-  frame.guess_unit_name = unit.name;
+  const lessons::NumberQuestion* number = model_->question().number();
+  frame.guess_unit_name = number != nullptr && !number->answer->counted.empty() ? number->answer->counted : unit.name;
   return frame;
 }
 

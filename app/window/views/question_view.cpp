@@ -22,8 +22,12 @@ namespace {
 constexpr float kChoiceLine = 1.4f;  // line height over em of an answer to choose
 
 // One digit after the point, where there is room for it.
-std::string number_text(double value, double unit) {
-  return value < 1000 * unit ? fmt::format("{:.1f}", value / unit) : record::format_count(std::llround(value / unit));
+std::string number_text(double value, double unit, bool whole = false) {
+  return value < 1000 * unit && !whole ? fmt::format("{:.1f}", value / unit) : record::format_count(std::llround(value / unit));
+}
+
+bool counts(const page::Question& question) {
+  return question.number() != nullptr && !question.number()->answer->counted.empty();
 }
 
 // One of several answers: a ring, filled when it is chosen, and the words. All of it is the control.
@@ -84,7 +88,7 @@ void draw_number(PageFrame& frame) {
   PageState& state = frame.state;
   const Rect row = take(32);
   const Rect field{row.x0, row.y0, row.x0 + px(112), row.y1};
-  if (!state.editing_guess) state.guess_text = question.guess() ? number_text(*question.guess(), frame.guess_unit) : "";
+  if (!state.editing_guess) state.guess_text = question.guess() ? number_text(*question.guess(), frame.guess_unit, counts(question)) : "";
   const bool entered = text_field("guess", field, state.guess_text, frame.guess_unit_name);
   state.editing_guess = ImGui::IsItemActive();
   if (entered) {
@@ -159,10 +163,10 @@ void draw_scale(const Rect& rect, double said, double is) {
 }
 
 // One line, where the figure is of other settings than the answer.
-void draw_folded(PageFrame& frame, const page::Question::Reveal& reveal, const lessons::ShownUnit& unit) {
+void draw_folded(PageFrame& frame, const page::Question::Reveal& reveal, const lessons::ShownUnit& unit, bool whole) {
   const Rect at = content_rect(0);
-  const std::string head = fmt::format("You said {} {}, it was {} {}", number_text(reveal.said, unit.size), unit.name,
-                                       number_text(reveal.is, unit.size), unit.name);
+  const std::string head = fmt::format("You said {} {}, it was {} {}", number_text(reveal.said, unit.size, whole),
+                                       unit.name, number_text(reveal.is, unit.size, whole), unit.name);
   const float bottom = callout(at, CalloutKind::kNote, head, frame.page.answered_by());
   end_drawing({at.x0, at.y0, at.x1, bottom});
 }
@@ -173,9 +177,11 @@ void draw_reveal(PageFrame& frame) {
   const lessons::AxisUnit asked = frame.page.question().unit();
   // Links differ by decades: their speeds are in the unit of the slower one, as on the axis.
   const bool speeds = asked == lessons::AxisUnit::kBytesPerSecond;
-  const lessons::ShownUnit unit =
+  lessons::ShownUnit unit =
       lessons::unit_for(asked, speeds ? std::min(reveal.said, reveal.is) : std::max(reveal.said, reveal.is));
-  if (frame.page.left_answer()) return draw_folded(frame, reveal, unit);
+  const bool whole = counts(frame.page.question());
+  if (whole) unit.name = frame.page.question().number()->answer->counted;
+  if (frame.page.left_answer()) return draw_folded(frame, reveal, unit, whole);
   if (begin_card("reveal", frame)) {
     card_head(Icon::kCheck, "Your prediction");
     if (const std::string run = frame.page.answered_by(); !run.empty()) {
@@ -192,8 +198,8 @@ void draw_reveal(PageFrame& frame) {
       ImU32 color;
     };
     const page::Question::Distance distance = page::distance_of(reveal);
-    const Number numbers[] = {{"you said", number_text(reveal.said, unit.size), unit.name, theme().text3},
-                              {"it is", number_text(reveal.is, unit.size), unit.name, theme().text},
+    const Number numbers[] = {{"you said", number_text(reveal.said, unit.size, whole), unit.name, theme().text3},
+                              {"it is", number_text(reveal.is, unit.size, whole), unit.name, theme().text},
                               {distance.head, distance.value, distance.unit, theme().text}};
     float x = row.x0;
     for (const Number& number : numbers) {

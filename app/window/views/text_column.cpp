@@ -12,6 +12,8 @@
 #include "app/window/views/inset.h"
 #include "app/window/views/linked_words.h"
 #include "app/window/views/question_view.h"
+#include "app/window/views/task_view.h"
+#include "app/window/views/word_table.h"
 #include "app/window/widgets/widget.h"
 #include "imgui_internal.h"  // ImGuiWindow: the width of a column
 
@@ -41,6 +43,10 @@ void draw_parts(PageFrame& frame, int step, const page::PageParts& parts) {
       draw_linked(frame, *words, text_em(frame), text_line(frame));
     } else if (const auto* figure = std::get_if<lessons::FigureBlock>(&parts[i])) {
       frame.insets.draw(frame, {step, static_cast<int>(i)}, *figure);
+    } else if (const auto* table = std::get_if<lessons::TableBlock>(&parts[i])) {
+      draw_word_table(frame, *table);
+    } else if (const auto* task = std::get_if<page::TaskWords>(&parts[i])) {
+      draw_task(frame, *task);
     } else if (WidgetView* widget = frame.widgets.among_words(std::get<lessons::WidgetBlock>(parts[i]).widget)) {
       gap(6);
       widget->draw_narrow(frame, take(widget->narrow_height()));

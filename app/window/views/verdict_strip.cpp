@@ -258,8 +258,10 @@ struct Chip {
 Chip chip_of(const WayOut& way, const PeakUnit& unit) {
   // Of other settings it would be read as of these.
   std::string change = way.change && way.current ? unit.change(*way.change) : way.turned ? "…" : "";
+  // With room for what it is going to say.
+  const float least = text_width(Face::kRegular, 12, "−00.0");
   const float width = text_width(Face::kSemiBold, 12, way.what->short_label) +
-                      (change.empty() ? 0 : px(8) + text_width(Face::kRegular, 12, change)) + px(22);
+                      (change.empty() ? 0 : px(8) + std::max(least, text_width(Face::kRegular, 12, change))) + px(22);
   return {&way, std::move(change), width};
 }
 
@@ -324,13 +326,26 @@ void draw_rest(PageFrame& frame, const std::vector<Chip>& chips, std::size_t fro
   take_press(frame, pressed);
 }
 
+// No chip comes or goes while the mouse is on them: it would press another than it was moved to.
+std::vector<Chip> chips_on(PageFrame& frame, const Rect& rect, const PeakUnit& unit) {
+  std::vector<Chip> chips;
+  std::vector<std::string>& names = frame.state.ways;
+  if (names.empty() || !ImGui::IsMouseHoveringRect(upper_left(rect), lower_right(rect))) {
+    names.clear();
+    for (const WayOut* way : frame.page.shown_ways()) names.emplace_back(way->what->short_label);
+  }
+  for (const std::string& name : names)
+    for (const WayOut& way : frame.page.ways_out())
+      if (way.what->short_label == name) chips.push_back(chip_of(way, unit));
+  return chips;
+}
+
 void draw_ways(PageFrame& frame, const Rect& rect) {
   const StepPlan* const plan = frame.page.plan();
   if (plan == nullptr || plan->cards.empty()) return;
   const bool fits_now = plan->cards.front().fit.verdict == Verdict::kFits;
   const PeakUnit unit = unit_of(frame, plan->allocated);
-  std::vector<Chip> chips;
-  for (const WayOut* way : frame.page.shown_ways()) chips.push_back(chip_of(*way, unit));
+  const std::vector<Chip> chips = chips_on(frame, rect, unit);
   if (chips.empty()) text_in(Face::kRegular, 12, rect, theme().text2, "Working out what each technique would change");
   constexpr float kRest = 84;
   float x = rect.x0, y = rect.y0;

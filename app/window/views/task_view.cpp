@@ -1,0 +1,57 @@
+// The page's task.
+#include "app/window/views/task_view.h"
+
+#include <string>
+#include <string_view>
+
+#include <fmt/format.h>
+
+#include "app/page/page_model.h"
+#include "app/window/views/column.h"
+#include "app/window/views/linked_words.h"
+
+namespace headroom::app::window {
+
+namespace {
+
+constexpr float kLine = 1.5f;  // line height over em
+
+// The icon's place is a ring until the task is done.
+void draw_head(bool reached) {
+  const Rect at = content_rect(20);
+  card_head(reached ? Icon::kCheck : Icon::kNone, reached ? "Task, done" : "Task");
+  if (!reached) canvas()->AddCircle({at.x0 + px(7), at.center_y()}, px(6), theme().text3, 0, line_px(1.5f));
+}
+
+void draw_small(std::string_view words, ImU32 color, float em) {
+  const Rect at = content_rect(0);
+  const float bottom = paragraph(Face::kMedium, em, kLine, at, color, words);
+  end_drawing({at.x0, at.y0, at.x1, bottom});
+}
+
+}  // namespace
+
+void draw_task(PageFrame& frame, const page::TaskWords& words) {
+  const page::Task& task = frame.page.task();
+  const bool reached = task.state() == page::Task::State::kReached;
+  const float em = card_em(frame);
+  gap(6);
+  if (begin_card("task", frame)) {
+    draw_head(reached);
+    gap(4);
+    draw_linked(frame, words.words, em, kLine);
+    gap(8);
+    if (reached)
+      draw_linked(frame, task.done(), em, kLine);
+    else if (!task.progress().empty())
+      draw_small(task.progress(), theme().text2, em);
+    if (reached && !task.shown_by().empty()) {
+      gap(4);
+      draw_small(fmt::format("Checked: {}.", task.shown_by()), theme().text3, 12);
+    }
+  }
+  end_card();
+  gap(10);
+}
+
+}  // namespace headroom::app::window

@@ -1,0 +1,172 @@
+// The block of a page that is a task, and what its goal asks of settings.
+#include <algorithm>
+#include <string_view>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "lessons/card_limit.h"
+#include "lessons/pages/entries.h"
+#include "lessons/pages/task.h"
+#include "lessons/shown_unit.h"
+
+namespace headroom::lessons {
+
+namespace {
+
+using record::ParamKind;
+using record::Params;
+
+// "batch>=8", parted.
+struct Condition {
+  std::string key, sign, value;
+};
+Condition parted(const std::string& word) {
+  const std::size_t at = std::min(word.find_first_of("<>="), word.size());
+  const std::size_t end = std::min(word.find_first_not_of("<>=", at), word.size());
+  return {word.substr(0, at), word.substr(at, end - at), word.substr(end)};
+}
+
+const record::ParamSpec* spec_of(record::Schema schema, std::string_view key) {
+  const auto found = std::ranges::find(schema, key, &record::ParamSpec::key);
+  return found == schema.end() ? nullptr : &*found;
+}
+
+bool is_number(const record::ParamSpec& spec) {
+  return spec.kind == ParamKind::kInteger || spec.kind == ParamKind::kReal || spec.kind == ParamKind::kBytes;
+}
+
+double number_of(const Params& params, const record::ParamSpec& spec) {
+  return spec.kind == ParamKind::kReal ? params.real(spec.key) : static_cast<double>(params.integer(spec.key));
+}
+
+std::vector<std::string> alternatives(std::string_view text) {
+  std::vector<std::string> all;
+  for (std::size_t comma = 0; comma != std::string_view::npos;) {
+    comma = text.find(',');
+    all.emplace_back(text.substr(0, comma));
+    text.remove_prefix(comma == std::string_view::npos ? text.size() : comma + 1);
+  }
+  return all;
+}
+
+// A size, which is what the allocator may take, or a card by its key in the figures.
+std::optional<TaskCard> card_named(const std::string& name, Entries& entries) {
+  if (const auto size = record::parse_bytes(name)) return TaskCard{short_bytes(size.value()), size.value(), {}};
+  std::vector<std::string_view> known;
+  for (const record::Choice& choice : kCardChoices) {
+    known.push_back(choice.key);
+    if (choice.key != name) continue;
+    for (const predict::Card* const card : predict::find_cards(choice.label))
+      if (card->memory)
+        return TaskCard{card->name, *card->memory, predict::process_bytes(card->name), card->compute_capability};
+  }
+  entries.complain(unknown("card", name, known));
+  return std::nullopt;
+}
+
+// Reads one goal, word by word.
+class GoalReader {
+ public:
+  GoalReader(record::Schema schema, Entries& entries) : schema_(schema), entries_(entries) {}
+
+  TaskGoal read(const std::vector<std::string>& words) {
+    for (const std::string& word : words) read_condition(parted(word));
+    if (!goal_.largest.empty() && !goal_.fits)
+      entries_.complain(fmt::format("largest={} needs a card: fits=24GiB.", goal_.largest));
+    return std::move(goal_);
+  }
+
+ private:
+  void read_condition(const Condition& condition) {
+    const auto& [key, sign, value] = condition;
+    if (key == "fits" && sign == "=") {
+      goal_.fits = card_named(value, entries_);
+    } else if (key == "peak" && sign == "<=") {
+      const auto bytes = record::parse_bytes(value);
+      if (!bytes) return entries_.complain(bytes.error().message);
+      goal_.peak = bytes.value();
+    } else if (key == "largest" && sign == "=") {
+      const record::ParamSpec* const spec = spec_of(schema_, value);
+      if (spec == nullptr || spec->kind != ParamKind::kInteger)
+        return entries_.complain(fmt::format("largest=… takes a setting that counts, such as batch, not {}.", value));
+      goal_.largest = value;
+    } else {
+      read_setting(condition);
+    }
+  }
+
+  void read_setting(const Condition& condition) {
+    const auto& [key, sign, value] = condition;
+    const record::ParamSpec* const spec = spec_of(schema_, key);
+    if (spec == nullptr) {
+      std::vector<std::string_view> known{"fits", "largest", "peak"};
+      for (const record::ParamSpec& each : schema_) known.push_back(each.key);
+      return entries_.complain(unknown("condition", key, known));
+    }
+    TaskSetting wanted{.key = key, .is = TaskSetting::Is::kOneOf, .values = {value}};
+    if (sign == "=") {
+      wanted.values = alternatives(value);
+    } else if (is_number(*spec) && (sign == ">=" || sign == "<=")) {
+      wanted.is = sign == ">=" ? TaskSetting::Is::kAtLeast : TaskSetting::Is::kAtMost;
+    } else {
+      return entries_.complain(
+          fmt::format("A goal has KEY=VALUE, and of numbers KEY>=VALUE or KEY<=VALUE, not {}{}{}.", key, sign, value));
+    }
+    for (const std::string& each : wanted.values)
+      if (const auto set = Params(schema_).set(key, std::string_view(each)); !set)
+        return entries_.complain(set.error().message);
+    goal_.settings.push_back(std::move(wanted));
+  }
+
+  record::Schema schema_;
+  Entries& entries_;
+  TaskGoal goal_;
+};
+
+}  // namespace
+
+TaskBlock read_task(const Document& document, const Part& part, record::Schema schema, Problems& problems) {
+  Entries entries(document.file, "The task", part.entries, part.line, problems);
+  TaskBlock task{.words = part.text, .done = entries.need("done"), .written = entries.need("goal"), .goal = {}};
+  task.goal = GoalReader(schema, entries).read(words_of(task.written));
+  entries.end();
+  if (task.words.empty()) problems.push_back({document.file, part.line, "The task has no words."});
+  return task;
+}
+
+const TaskBlock* task_of(const Page& page) {
+  for (const TourStep& step : page.more)
+    for (const Block& block : step.blocks)
+      if (const auto* task = std::get_if<TaskBlock>(&block)) return task;
+  return nullptr;
+}
+
+bool holds(const TaskSetting& wanted, const Params& params) {
+  const record::ParamSpec* const spec = spec_of(params.schema(), wanted.key);
+  if (spec == nullptr) return false;
+  return std::ranges::any_of(wanted.values, [&](const std::string& value) {
+    Params there = params;
+    if (!there.set(wanted.key, std::string_view(value))) return false;
+    if (wanted.is == TaskSetting::Is::kOneOf) return there.as_text(wanted.key) == params.as_text(wanted.key);
+    const double is = number_of(params, *spec), bound = number_of(there, *spec);
+    return wanted.is == TaskSetting::Is::kAtLeast ? is >= bound : is <= bound;
+  });
+}
+
+std::string words_of(const TaskSetting& wanted, record::Schema schema) {
+  const record::ParamSpec* const spec = spec_of(schema, wanted.key);
+  if (spec == nullptr) return wanted.key;
+  std::vector<std::string> values;
+  for (const std::string& value : wanted.values) {
+    Params there(schema);
+    const bool counts = spec->kind == ParamKind::kInteger && there.set(wanted.key, std::string_view(value)).ok();
+    values.emplace_back(counts ? record::format_count(there.integer(wanted.key)) : label_of(*spec, value));
+  }
+  const std::string_view bound = wanted.is == TaskSetting::Is::kAtLeast  ? "at least "
+                                 : wanted.is == TaskSetting::Is::kAtMost ? "at most "
+                                                                         : "";
+  return fmt::format("{}: {}{}", spec->label, bound, fmt::join(values, " or "));
+}
+
+}  // namespace headroom::lessons

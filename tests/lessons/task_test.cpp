@@ -1,0 +1,121 @@
+// Tasks of pages: what a block may say, where it says that something is wrong, and when a setting is as it is to be.
+#include "demos/experiments/demo.h"
+#include "tests/support/catch.h"
+#include "tests/support/course.h"
+
+using namespace headroom;
+using namespace headroom::lessons;
+
+namespace {
+
+const std::string kPage =
+    "---\ntitle: Four ways\nclaim: Chunks remove the logits.\ndemo: train_step\nfigures: memory_timeline\n---\n"
+    "Words.\n\n<!--more-->\n\n### **Your turn**\n\n";
+
+struct Reading {
+  Page page;
+  Problems problems;
+};
+
+Reading read(const std::string& text) {
+  static const Glossary glossary;
+  static const References references;
+  static const CommandCheck any;
+  Reading reading;
+  const Document document = parse_document(text, "p.md", reading.problems);
+  reading.page = read_page(document, {glossary, references, any}, reading.problems);
+  return reading;
+}
+
+std::string task_with(const std::string& goal, const std::string& more = "done: It fits.\n") {
+  return "```task\nMake it *fit*:\nall of it.\ngoal: " + goal + "\n" + more + "```\n";
+}
+
+// The only problem of the page with that task.
+std::string problem_of(const std::string& task, const std::string& page = kPage) {
+  const Problems problems = read(page + task).problems;
+  if (problems.size() != 1) {
+    for (const Problem& problem : problems) UNSCOPED_INFO(problem.text());
+    FAIL("problems: " << problems.size());
+  }
+  return problems[0].text();
+}
+
+std::string replaced(std::string text, const std::string& from, const std::string& to) {
+  return text.replace(text.find(from), from.size(), to);
+}
+
+record::Params settings(std::initializer_list<const char*> assignments) {
+  record::Params params(experiments::training_step().schema);
+  for (const char* each : assignments) REQUIRE(params.set_assignment(each));
+  return params;
+}
+
+}  // namespace
+
+TEST_CASE("a task has words, then a goal, and what is said once it is reached", "[pages]") {
+  const Reading reading =
+      read(kPage + task_with("model=tiny,custom batch>=8 seq<=512 peak<=1.5GiB fits=rtx_4090 largest=batch",
+                             "done: It takes {peak.bytes}.\n"));
+  for (const Problem& problem : reading.problems) FAIL_CHECK(problem.text());
+  const TaskBlock* const task = task_of(reading.page);
+  REQUIRE(task != nullptr);
+  CHECK(task->words == "Make it *fit*:\nall of it.");
+  CHECK(task->done == "It takes {peak.bytes}.");
+  REQUIRE(task->goal.settings.size() == 3);
+  CHECK(task->goal.settings[0].values == std::vector<std::string>{"tiny", "custom"});
+  CHECK(task->goal.settings[1].is == TaskSetting::Is::kAtLeast);
+  CHECK(task->goal.settings[2].is == TaskSetting::Is::kAtMost);
+  CHECK(task->goal.peak == 3 * record::kGiB / 2);
+  REQUIRE(task->goal.fits);
+  CHECK(task->goal.fits->name == "GeForce RTX 4090");
+  CHECK(task->goal.fits->process.bytes > 0);
+  CHECK(task->goal.largest == "batch");
+  CHECK(markdown_of(reading.page.more).ends_with(task->words));  // it is found like all other words
+  const Page by_size = read(kPage + task_with("fits=24GiB")).page;
+  REQUIRE(task_of(by_size)->goal.fits);
+  CHECK(task_of(by_size)->goal.fits->memory == 24 * record::kGiB);
+  CHECK(task_of(by_size)->goal.fits->process.bytes == 0);  // what the allocator may take
+}
+
+TEST_CASE("what a task gets wrong is named with file and line", "[pages]") {
+  CHECK(problem_of(task_with("fits=24GiB", "")) == "p.md:14: The task lacks a line \"done: …\".");
+  CHECK(problem_of(task_with("fits=24GiB", "done: Yes.\nreply: No.\n")) ==
+        "p.md:18: The task has no key \"reply\": the nearest is goal.");
+  CHECK(problem_of(task_with("bach>=8")) == "p.md:16: There is no condition \"bach\": the nearest is batch.");
+  CHECK(problem_of(task_with("model>=tiny")) ==
+        "p.md:16: A goal has KEY=VALUE, and of numbers KEY>=VALUE or KEY<=VALUE, not model>=tiny.");
+  CHECK(problem_of(task_with("fits=rtx_4080")) == "p.md:16: There is no card \"rtx_4080\": the nearest is rtx_4090.");
+  CHECK(problem_of(task_with("largest=batch")) == "p.md:16: largest=batch needs a card: fits=24GiB.");
+  CHECK(problem_of(task_with("fits=24GiB largest=model")) ==
+        "p.md:16: largest=… takes a setting that counts, such as batch, not model.");
+  CHECK(problem_of(task_with("batch=0")).starts_with("p.md:16: "));
+  CHECK(problem_of(task_with("peak<=much")).starts_with("p.md:16: "));
+  CHECK(
+      problem_of(task_with("fits=24GiB", "done: It takes {peak.byte}.\n")).starts_with("p.md:17: There is no number"));
+  CHECK(problem_of("```task\ngoal: fits=24GiB\ndone: Yes.\n```\n") == "p.md:14: The task has no words.");
+  CHECK(problem_of(task_with("fits=24GiB") + task_with("fits=8GiB")) == "p.md:20: A page has one task.");
+  CHECK(problem_of(task_with("fits=24GiB"), replaced(kPage, "<!--more-->", "")) ==
+        "p.md:14: A task comes after <!--more--> only: until then the question is open.");
+  CHECK(problem_of(task_with("fits=24GiB"),
+                   replaced(replaced(kPage, "train_step", "bench"), "memory_timeline", "bench_times")) ==
+        "p.md:14: A task is about a training step, and this page has another demo or schema.");
+}
+
+TEST_CASE("a setting is one of some values, or on one side of a number", "[pages]") {
+  const TaskSetting one{.key = "adapters", .is = TaskSetting::Is::kOneOf, .values = {"lora", "qlora"}};
+  CHECK_FALSE(holds(one, settings({})));
+  CHECK(holds(one, settings({"adapters=qlora"})));
+  const TaskSetting least{.key = "batch", .is = TaskSetting::Is::kAtLeast, .values = {"8"}};
+  CHECK_FALSE(holds(least, settings({"batch=7"})));
+  CHECK(holds(least, settings({"batch=8"})));
+  const TaskSetting most{.key = "seq", .is = TaskSetting::Is::kAtMost, .values = {"2048"}};
+  CHECK(holds(most, settings({"seq=2048"})));
+  CHECK_FALSE(holds(most, settings({"seq=2049"})));
+  CHECK_FALSE(holds({.key = "no_key", .values = {"1"}}, settings({})));
+
+  const record::Schema schema = experiments::training_step().schema;
+  CHECK(words_of(one, schema) == "Adapters: LoRA or QLoRA, 4-bit weights");
+  CHECK(words_of(least, schema) == "Batch: at least 8");
+  CHECK(words_of(most, schema) == "Sequence: at most 2,048");
+}
