@@ -22,7 +22,7 @@ constexpr std::array kSchema{
     shape(choice("norm", "Norm", "With mean, weight and bias, or by the root mean square with a weight", kNorms)),
     shape(choice("mlp", "MLP", "Two matrices, or three of the same size: the third is the gate", kMlps)),
     shape(on_off("dropout", "Dropout", "Sets a tenth of attention's and of the MLP's results to zero", true)),
-    shape(unset("one per head",
+    shape(unset("all",
                 number("num_kv_heads", "Key/value heads", "", "K: must divide the query heads, H / 64", 0, 128, 0))),
     shape(number("hidden_size", "Hidden size", "", "H: a multiple of 64, the width of a head; the MLP has 4 H", 64,
                  8192, 1024)),

@@ -126,7 +126,8 @@ TEST_CASE("what changed is marked, and five switches make a Llama of GPT-2") {
 }
 
 TEST_CASE("the table has the chosen block of each model, and nothing while it is asked about") {
-  const lessons::Table& table = tests::table_of(build({"block=all"}));
+  const lessons::FigureData all = build({"block=all"});
+  const lessons::Table& table = tests::table_of(all);
   REQUIRE(table.rows.size() == 4);
   CHECK(table.rows[0].cells[1] == "1,557,611,200");
   CHECK(table.rows[3].cells[1] == "1,235,814,400");
