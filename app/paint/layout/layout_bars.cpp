@@ -83,7 +83,7 @@ void lay_out_bars(Sheet& sheet, const lessons::Bars& panel, Rect area) {
   const Palette& palette = sheet.palette();
   sheet.text(Layer::kBars, {Face::kSemiBold, 13}, palette.text, panel.total_label, area.x0, area.y0);
   area.y0 += sheet.px(30);
-  const float pitch = std::clamp(area.height() / static_cast<float>(panel.bars.size()), sheet.px(18), sheet.px(44));
+  const float pitch = std::clamp(area.height() / static_cast<float>(panel.bars.size()), sheet.px(15), sheet.px(44));
   const BarColumns columns = columns_for(sheet, panel.bars, area);
   float y = area.y0;
   for (const Bar& bar : panel.bars) {

@@ -1,5 +1,6 @@
 // A table: names with a line of explanation on the left, numbers under heads on the right.
 #include <algorithm>
+#include <vector>
 
 #include "app/paint/layout/sheet.h"
 
@@ -20,26 +21,48 @@ bool has_notes(const Table& table) {
 }
 float least_row(const Table& table) { return has_notes(table) ? kLeastRow : kLeastPlainRow; }
 
-// Right ends of the columns.
-std::vector<float> column_ends(const Sheet& sheet, const Table& table, Rect area) {
-  std::vector<float> ends(table.columns.size());
-  float x = area.x1;
-  for (std::size_t i = table.columns.size(); i-- > 0;) {
-    float width = sheet.width(kHead, table.columns[i]);
-    for (const TableRow& row : table.rows)
-      if (i < row.cells.size()) width = std::max(width, sheet.width(kCell, row.cells[i]));
-    ends[i] = x;
-    x -= width + sheet.px(20);
-  }
-  return ends;
+// Right ends of the columns, and where the names end. Columns before `first` have no room.
+struct TableColumns {
+  std::vector<float> ends;
+  std::size_t first = 0;
+  float names_end = 0;
+};
+
+float widest_name(const Sheet& sheet, const Table& table) {
+  float widest = sheet.width(kHead, table.head);
+  for (const TableRow& row : table.rows)
+    widest = std::max(widest, sheet.width(kName, row.name) + (row.category ? sheet.px(20) : 0));
+  return widest;
 }
 
-float names_end(const Sheet& sheet, const Table& table, const std::vector<float>& ends, Rect area) {
-  if (ends.empty()) return area.x1;
-  float width = sheet.width(kHead, table.columns.front());
-  for (const TableRow& row : table.rows)
-    if (!row.cells.empty()) width = std::max(width, sheet.width(kCell, row.cells.front()));
-  return ends.front() - width - sheet.px(16);
+// Names keep two fifths of a narrow table: a number without its name says nothing. The last columns are the results, so the first
+// ones go.
+TableColumns columns_of(const Sheet& sheet, const Table& table, Rect area) {
+  TableColumns columns;
+  const std::size_t count = table.columns.size();
+  std::vector<float> widths(count);
+  for (std::size_t i = 0; i < count; ++i) {
+    widths[i] = sheet.width(kHead, table.columns[i]);
+    for (const TableRow& row : table.rows)
+      if (i < row.cells.size()) widths[i] = std::max(widths[i], sheet.width(kCell, row.cells[i]));
+  }
+  const float names = std::min(widest_name(sheet, table), 0.4f * area.width());
+  float gap = sheet.px(20);
+  const auto needed = [&] {
+    float sum = names;
+    for (std::size_t i = columns.first; i < count; ++i) sum += gap + widths[i];
+    return sum;
+  };
+  if (needed() > area.width()) gap = sheet.px(12);
+  while (columns.first + 1 < count && needed() > area.width()) ++columns.first;
+  columns.ends.resize(count);
+  float x = area.x1;
+  for (std::size_t i = count; i-- > columns.first;) {
+    columns.ends[i] = x;
+    x -= widths[i] + gap;
+  }
+  columns.names_end = count == 0 ? area.x1 : x;
+  return columns;
 }
 
 }  // namespace
@@ -53,13 +76,13 @@ void lay_out_table(Sheet& sheet, const Table& table, Rect area) {
   const Palette& palette = sheet.palette();
   const float line = sheet.line_px(1), head = sheet.px(kHeadHeight);
   const float foot = table.foot.empty() ? 0 : sheet.px(kFootHeight);
-  const std::vector<float> ends = column_ends(sheet, table, area);
-  const float words_end = names_end(sheet, table, ends, area);
+  const TableColumns columns = columns_of(sheet, table, area);
+  const float words_end = columns.names_end;
   float y = area.y0;
   sheet.text_mid(Layer::kBars, kHead, palette.text2, sheet.shortened(kHead, table.head, words_end - area.x0), area.x0,
                  y + head * 0.5f);
-  for (std::size_t i = 0; i < table.columns.size(); ++i)
-    sheet.text_mid(Layer::kBars, kHead, palette.text2, table.columns[i], ends[i], y + head * 0.5f, Anchor::kEnd);
+  for (std::size_t i = columns.first; i < table.columns.size(); ++i)
+    sheet.text_mid(Layer::kBars, kHead, palette.text2, table.columns[i], columns.ends[i], y + head * 0.5f, Anchor::kEnd);
   y += head;
   sheet.horizontal(Layer::kBars, area.x0, area.x1, sheet.snap(y), palette.control, line);
   const auto rows = static_cast<float>(std::max<std::size_t>(1, table.rows.size()));
@@ -77,8 +100,8 @@ void lay_out_table(Sheet& sheet, const Table& table, Rect area) {
     if (!row.note.empty())
       sheet.text_mid(Layer::kBars, kNote, palette.text2, sheet.shortened(kNote, row.note, room), area.x0 + indent,
                      y + height * 0.5f + sheet.px(9));
-    for (std::size_t i = 0; i < row.cells.size() && i < ends.size(); ++i)
-      sheet.text_mid(Layer::kBars, kCell, palette.text, row.cells[i], ends[i], y + height * 0.5f, Anchor::kEnd);
+    for (std::size_t i = columns.first; i < row.cells.size() && i < columns.ends.size(); ++i)
+      sheet.text_mid(Layer::kBars, kCell, palette.text, row.cells[i], columns.ends[i], y + height * 0.5f, Anchor::kEnd);
     sheet.scene().hits.push_back({{area.x0, y, area.x1, y + height}, row.category, joined(row.tip, ". ", row.note)});
     y += height;
     sheet.horizontal(Layer::kBars, area.x0, area.x1, sheet.snap(y), palette.hairline, line);

@@ -262,13 +262,28 @@ void draw_verdict(PageFrame& frame) {
 void draw_waiting(PageFrame& frame) {
   const bool running = frame.page.control().running();
   const double guess = *frame.page.question().guess();
-  const lessons::ShownUnit unit = lessons::unit_for(frame.page.question().unit(), guess);
+  const bool whole = counts(frame.page.question());
+  lessons::ShownUnit unit = lessons::unit_for(frame.page.question().unit(), guess);
+  if (whole) unit.name = frame.page.question().number()->answer->counted;
   const Rect at = content_rect(0);
-  const std::string head = fmt::format("Locked: {} {}", number_text(guess, unit.size), unit.name);
+  const std::string head = fmt::format("Locked: {} {}", number_text(guess, unit.size, whole), unit.name);
   const std::string_view body = running ? "The answer comes when the run is done."
                                         : "This run has no answer: run it again, or look at a recorded run.";
   const float bottom = callout(at, CalloutKind::kNote, head, body);
   end_drawing({at.x0, at.y0, at.x1, bottom});
+}
+
+// Without a guess: what is right, and why.
+void draw_skipped(PageFrame& frame) {
+  if (begin_card("reveal", frame)) {
+    card_head(Icon::kInfo, "The answer");
+    gap(4);
+    if (frame.page.question().number() == nullptr)
+      draw_said(frame, frame.page.question().items() != nullptr ? "In order" : "It is",
+                right_answer(frame.page.question()));
+    draw_linked(frame, frame.page.text().because, card_em(frame), 1.5f);
+  }
+  end_card();
 }
 
 }  // namespace
@@ -284,8 +299,10 @@ void draw_question(PageFrame& frame) {
     case page::Question::State::kAnswered:
       frame.page.question().number() != nullptr ? draw_reveal(frame) : draw_verdict(frame);
       break;
-    case page::Question::State::kNone:
     case page::Question::State::kSkipped:
+      draw_skipped(frame);
+      break;
+    case page::Question::State::kNone:
       break;
   }
 }
