@@ -13,6 +13,7 @@
 #include "app/common/session.h"
 #include "app/paint/files/table.h"
 #include "app/paint/layout/layout.h"
+#include "lessons/base_run.h"
 #include "lessons/pages/live_numbers.h"
 #include "lessons/pages/widgets.h"
 #include "lessons/wording.h"
@@ -68,9 +69,13 @@ std::shared_ptr<const record::Recording> stored_sweep(const Page& page) {
 
 // Run A, as the window pins it at first.
 std::shared_ptr<const record::Recording> base_of(const Page& page, const record::Recording& run) {
+  std::vector<std::shared_ptr<const record::Recording>> bases;
   for (const std::string& name : page.bases)
-    if (auto base = stored_run(name); base != nullptr && lessons::same_shape(base->info(), run.info())) return base;
-  return nullptr;
+    if (auto base = stored_run(name)) bases.push_back(std::move(base));
+  std::vector<const record::RunInfo*> infos;
+  for (const auto& base : bases) infos.push_back(&base->info());
+  const auto nearest = lessons::nearest_base(run.info(), infos);
+  return nearest ? bases[*nearest] : nullptr;
 }
 
 // What the page's numbers are of: the run's settings as far as this program knows them, else the page's.

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "app/page/run_estimate.h"
+#include "lessons/base_run.h"
 #include "lessons/wording.h"
 
 namespace headroom::app::page {
@@ -148,14 +149,15 @@ void PageModel::show_run_of_figure() {
   if (found >= 0) look_at(found);
 }
 
-// What a technique is compared with is pinned by the page: of the stored bases the one of the same model and shape as
-// the run on show.
+// What a technique is compared with is pinned by the page: of the stored bases of the same model and shape as the
+// run on show the one with the fewest other switches.
 void PageModel::pin_base() {
   const RunOnShow* run = on_show();
   if (pinned_by_reader_ || bases_.empty() || run == nullptr) return;
-  const auto base = std::find_if(bases_.begin(), bases_.end(), [&](const auto& each) {
-    return lessons::same_shape(each->info(), run->recording->info());
-  });
+  std::vector<const record::RunInfo*> infos;
+  for (const auto& each : bases_) infos.push_back(&each->info());
+  const auto nearest = lessons::nearest_base(run->recording->info(), infos);
+  const auto base = nearest ? bases_.begin() + static_cast<std::ptrdiff_t>(*nearest) : bases_.end();
   if (base == bases_.end() ? pinned_.recording == nullptr : pinned_.recording == *base) return;
   pinned_ = RunOnShow{};
   for (const RunOnShow& each : runs_)

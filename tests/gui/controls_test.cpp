@@ -149,6 +149,10 @@ TEST_CASE("the words are read on and back by keys", "[gui]") {
   scene.stage.height = 480;
   perform("reading by keys", scene.stage, [](Actor& actor) {
     actor.click("skip");
+    actor.frames(2);
+    actor.ctx->MouseMoveToPos({200, 300});
+    actor.ctx->MouseWheelY(-50);  // past the answer
+    actor.frames(2);
     actor.click("more");
     actor.frames(3);
     IM_CHECK(!actor.app.view().state().words_above);

@@ -9,12 +9,10 @@
 
 #include <fmt/format.h>
 
-#include "demos/experiments/demo.h"
-#include "demos/experiments/schemas.h"
 #include "demos/record/ledger.h"
 #include "demos/record/timeline.h"
+#include "lessons/base_run.h"
 #include "lessons/figure.h"
-#include "lessons/wording.h"
 #include "tests/support/catch.h"
 #include "tests/support/course.h"
 
@@ -23,8 +21,6 @@ using namespace headroom::lessons;
 
 namespace {
 
-// Offload is stored on top of checkpointing and compared with a step without: its page says so first, and by how much.
-constexpr std::string_view kSeveralSwitches = "offload";
 constexpr std::int64_t kFewestStepsOfLosses = 200;
 
 const record::Recording& stored(const std::string& name) {
@@ -34,25 +30,6 @@ const record::Recording& stored(const std::string& name) {
   auto recording = record::Recording::read(fmt::format("{}/assets/recordings/{}.hrec", HEADROOM_SOURCE_DIR, name));
   if (!recording) FAIL(recording.error().message);
   return read.emplace(name, std::move(recording.value())).first->second;
-}
-
-// The kernels and the fused loss are one switch together, Liger's; what is moved to the host is one, of several degrees.
-std::string switch_of(std::string_view key) {
-  if (key == "loss" || key.starts_with("fused.")) return "fused";
-  return std::string(key.starts_with("offload.") ? "offload" : key);
-}
-
-// Switches of techniques and shape that are in use in both of them and have another value there.
-std::set<std::string> differences(const record::RunInfo& a, const record::RunInfo& b) {
-  const record::Schema schema = experiments::training_step().schema;
-  const auto params = [&](const record::RunInfo& info) { return record::Params::known_of(schema, info.params); };
-  const record::Params of_a = params(a), of_b = params(b);
-  std::set<std::string> differ;
-  for (const record::ParamSpec& spec : schema)
-    if (spec.role != record::ParamRole::kRun && of_a.in_use(spec.key) && of_b.in_use(spec.key) &&
-        of_a.as_text(spec.key) != of_b.as_text(spec.key))
-      differ.insert(switch_of(spec.key));
-  return differ;
 }
 
 // Names that are no numbers, or numbers in equal steps.
@@ -71,26 +48,25 @@ bool is_even(const std::vector<std::string>& categories) {
 // The page compares the recording with this one of its bases; null: with none.
 const record::Recording* base_of(const Page& page, const std::string& name) {
   if (std::ranges::find(page.bases, name) != page.bases.end()) return nullptr;
-  for (const std::string& base : page.bases)
-    if (same_shape(stored(base).info(), stored(name).info())) return &stored(base);
-  return nullptr;
+  std::vector<const record::RunInfo*> infos;
+  for (const std::string& base : page.bases) infos.push_back(&stored(base).info());
+  const auto nearest = nearest_base(stored(name).info(), infos);
+  return nearest ? &stored(page.bases[*nearest]) : nullptr;
 }
 
 }  // namespace
 
 TEST_CASE("the runs that a page compares differ in one switch", "[pages]") {
   int pairs = 0;
-  for (const Page* page : tests::course().pages()) {
-    if (page->id == kSeveralSwitches) continue;
+  for (const Page* page : tests::course().pages())
     for (const std::string& name : page->recordings) {
       const record::Recording* base = base_of(*page, name);
       if (base == nullptr) continue;
       ++pairs;
-      const std::set<std::string> differ = differences(base->info(), stored(name).info());
+      const std::set<std::string> differ = switches_between(base->info(), stored(name).info());
       INFO(fmt::format("{}: {} against its base: {}", page->id, name, fmt::join(differ, ", ")));
       CHECK(differ.size() == 1);
     }
-  }
   CHECK(pairs > 15);
 }
 
