@@ -40,7 +40,9 @@ TEST_CASE("a value that does not go with the others is disabled with its reason,
   perform("refused combination", scene.stage, [](Actor& actor) {
     skip_question(actor);
     const app::page::RunControl& control = actor.page().control();
-    IM_CHECK(control.params().on("offload.parameters"));  // what the page begins with
+    IM_CHECK(actor.page().set_param("checkpointing", "layer").ok());
+    IM_CHECK(actor.page().set_param("offload.parameters", "on").ok());
+    actor.frames(2);
     IM_CHECK(!control.why_not("checkpointing", "off").empty());
     IM_CHECK(control.why_not("checkpointing", "layer").empty());
     actor.ctx->ItemClick("**/checkpointing/choice");
