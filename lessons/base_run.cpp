@@ -18,7 +18,8 @@ std::string switch_of(std::string_view key) {
 std::set<std::string> switches_between(const record::RunInfo& a, const record::RunInfo& b) {
   const experiments::DemoInfo* demo = a.demo == b.demo ? experiments::find_demo(a.demo) : nullptr;
   if (demo == nullptr) return {};
-  const auto of_a = record::Params::known_of(demo->schema, a.params), of_b = record::Params::known_of(demo->schema, b.params);
+  const auto of_a = record::Params::known_of(demo->schema, a.params),
+             of_b = record::Params::known_of(demo->schema, b.params);
   std::set<std::string> differ;
   for (const record::ParamSpec& spec : demo->schema)
     if (spec.role != record::ParamRole::kRun && of_a.in_use(spec.key) && of_b.in_use(spec.key) &&

@@ -6,7 +6,7 @@
 
 A line of the list is an item, what it says, and where it is taught: the page, how the sentence begins that teaches it, and the
 page's figure that takes data for it. An item without a page is open. That each figure takes data is tested in
-tests/paint/course_map_test.cpp.
+tests/gui/walk_test.cpp.
 """
 import csv
 import re

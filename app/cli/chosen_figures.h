@@ -30,9 +30,8 @@ struct RunFigures {
   // Where the recording is evidence for the settings: what was predicted with them, and the card that both are held against.
   std::shared_ptr<const record::Recording> prediction = {};
   std::optional<lessons::CardLeft> card = {};
-  // Of the figures' own parameters.
-  std::vector<std::string> controls = {};  // "strategies=two"
-  std::string prefix = {};  // of file names
+  std::vector<std::string> controls = {};  // of the figures' own parameters: "strategies=two"
+  std::string prefix = {};                 // of file names
   // Of other demos, that a page has for its figures.
   std::vector<std::shared_ptr<const record::Recording>> beside = {};
 };

@@ -65,12 +65,13 @@ struct ThemeName {
   std::string_view name;  // as typed
   const paint::Palette* palette;
 };
-constexpr std::array<ThemeName, 3> kThemes{{{"light", &paint::kLight}, {"dark", &paint::kDark}, {"print", &paint::kPrint}}};
+constexpr std::array<ThemeName, 3> kThemes{
+    {{"light", &paint::kLight}, {"dark", &paint::kDark}, {"print", &paint::kPrint}}};
 
 constexpr double kPixelsPerInch = 96;  // CSS and SVG
 constexpr double kMinWidth = 240, kMaxWidth = 8192;
 
-// A page of A4 between its margins; and half a slide of 1920 pixels, on which the smallest text then has 27.
+// In px: a page of A4 between margins of 20 mm; and what, drawn as wide as a slide of 1920, makes text of 13 into 27.
 struct SizeName {
   std::string_view name, width;
 };

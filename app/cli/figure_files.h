@@ -34,7 +34,7 @@ class FigureFiles {
   // Makes the folder; an error where it cannot be written.
   static record::Result<FigureFiles> open(FileStyle style);
 
-  // <folder>/<prefix><figure>__<recording>.<format>, dark ones …__dark.<format>; each is there whole or not at all.
+  // <folder>/<prefix><figure>__<recording>.<format>, those of another theme than light …__<theme>.<format>; each is there whole or not at all.
   record::Status write(const lessons::FigureData& figure, const std::string& recording, const std::string& prefix = {});
   // <folder>/manifest.json: what was written, in order.
   record::Status write_manifest() const;

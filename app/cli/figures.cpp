@@ -199,9 +199,10 @@ record::Result<ExitCode> figures(const FiguresOptions& options) {
   auto style = file_style(options.files);
   if (!style) return style.error();
   if (auto choice = check_choice(options); !choice) return choice.error();
-  const auto runs = options.report         ? report_figures()
-                    : options.step.given() ? step_figures(options.step, options.ids, options.engine)
-                                           : choose_figures({options.ids, options.chapter, options.from, options.engine});
+  const auto runs = options.report ? report_figures()
+                    : options.step.given()
+                        ? step_figures(options.step, options.ids, options.engine)
+                        : choose_figures({options.ids, options.chapter, options.from, options.engine});
   if (!runs) return runs.error();
   const auto drawings = plan_drawings(runs.value(), options.set);
   if (!drawings) return drawings.error();

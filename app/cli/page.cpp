@@ -162,9 +162,8 @@ class PageText {
   std::string value_of(const lessons::Answer& answer) const {
     const double value = numbers_.run == nullptr ? -1 : answer.of(*numbers_.run);
     if (value < 0) return {};
-    const lessons::ShownUnit unit = lessons::unit_for(answer.unit, value);
-    if (!answer.counted.empty()) return fmt::format(": {:.0f} {}", value, answer.counted);
-    return fmt::format(": {:.1f} {}", value / unit.size, unit.name);
+    const lessons::ShownUnit unit = lessons::unit_of(answer, value);
+    return fmt::format(": {:.{}f} {}", value / unit.size, answer.counted.empty() ? 1 : 0, unit.name);
   }
 
   void task(const lessons::TaskBlock& task) {

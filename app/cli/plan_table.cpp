@@ -138,16 +138,11 @@ std::string model_text(const std::vector<StepPlan>& plans) {
 // What all steps have in common: "Llama 3.2 1B, bf16, fp32 masters, checkpointing each layer".
 std::string common_words(const std::vector<StepPlan>& plans) {
   if (plans.empty()) return {};
-  const std::string line = lessons::settings_line(
-      {.demo = std::string(experiments::training_step().id), .params = plans.front().params.to_map(), .provenance = {}});
-  std::string words;
-  for (std::size_t at = 0; at < line.size();) {
-    const std::size_t end = std::min(line.find(", ", at), line.size());
-    const std::string part = line.substr(at, end - at);
-    at = end + 2;
-    if (!part.starts_with("batch ") && !part.ends_with(" tokens")) words += (words.empty() ? "  " : ", ") + part;
-  }
-  return words + "\n\n";
+  auto params = plans.front().params.to_map();
+  for (const char* const key : {"batch", "seq"}) params.erase(key);
+  return fmt::format("  {}\n\n", lessons::settings_line({.demo = std::string(experiments::training_step().id),
+                                                         .params = std::move(params),
+                                                         .provenance = {}}));
 }
 
 }  // namespace

@@ -19,6 +19,7 @@ using lessons::Page;
 namespace {
 
 constexpr std::string_view kItem = "figure.";
+
 // "13" of "figure.13"; of others with the same counterpart "06_12_15".
 struct Counterpart {
   std::string numbers;
@@ -41,19 +42,11 @@ std::vector<Counterpart> counterparts(const std::vector<lessons::CourseItem>& it
   return all;
 }
 
-using Stored = std::vector<std::shared_ptr<const record::Recording>>;
-
-// Of the page's recordings that are here.
-record::Result<Stored> load_all(const std::vector<std::string>& names, const fs::path& assets) {
-  Stored all;
-  for (const std::string& name : names) {
-    const fs::path path = recording_path(assets, name);
-    if (std::error_code ignored; !fs::exists(path, ignored)) continue;
-    auto recording = load_recording(path);
-    if (!recording) return recording.error();
-    all.push_back(std::move(recording).value());
-  }
-  return all;
+// Null: this copy of the program does not ship it.
+record::Result<std::shared_ptr<const record::Recording>> stored(const std::string& name, const fs::path& assets) {
+  const fs::path path = recording_path(assets, name);
+  if (std::error_code ignored; !fs::exists(path, ignored)) return std::shared_ptr<const record::Recording>();
+  return load_recording(path);
 }
 
 bool draws(const lessons::Figure& figure, const record::Recording& recording) {
@@ -63,14 +56,12 @@ bool draws(const lessons::Figure& figure, const record::Recording& recording) {
 
 // The page begins with the run that it is about; the first that has what the figure draws is taken, else its settings.
 record::Status take_run(RunFigures& run, const Page& page, const fs::path& assets) {
-  std::vector<std::string> names = page.recordings;
-  std::stable_partition(names.begin(), names.end(), [&](const std::string& name) { return name == page.shows; });
-  for (const std::string& name : names) {
-    const auto stored = load_all({name}, assets);
-    if (!stored) return stored.error();
-    if (stored.value().empty() || !draws(*run.figures.front(), *stored.value().front())) continue;
+  for (const std::string& name : lessons::recordings_in_turn(page)) {
+    auto recording = stored(name, assets);
+    if (!recording) return recording.error();
+    if (recording.value() == nullptr || !draws(*run.figures.front(), *recording.value())) continue;
     run.name = name;
-    run.recording = stored.value().front();
+    run.recording = std::move(recording).value();
     return record::Ok{};
   }
   run.name = page.id;
@@ -86,9 +77,11 @@ record::Result<RunFigures> drawn(const Counterpart& part, const lessons::Course&
                  .figures = {lessons::find_figure(part.item->figure)},
                  .prefix = fmt::format("report_{}__", part.numbers)};
   if (!part.item->set.empty()) run.controls.push_back(part.item->set);
-  auto beside = load_all(page.beside, assets);
-  if (!beside) return beside.error();
-  run.beside = std::move(beside).value();
+  for (const std::string& name : page.beside) {
+    auto recording = stored(name, assets);
+    if (!recording) return recording.error();
+    if (recording.value() != nullptr) run.beside.push_back(std::move(recording).value());
+  }
   if (auto taken = take_run(run, page, assets); !taken) return taken.error();
   return run;
 }

@@ -29,7 +29,7 @@ bool PageModel::follow_task(bool news) {
   const bool still_to_start = predictions_ == nullptr && why_no_engine_.empty() && !page_->demo.empty();
   if (still_to_start || (asked_ && planner() != nullptr)) return false;
   const RunOnShow* const shown = on_show();
-  if (!task_.wants({settings(), shown == nullptr ? nullptr : shown->recording.get(), runs_.size(), planner()}))
+  if (!task_.wants(settings(), {shown == nullptr ? nullptr : shown->recording.get(), runs_.size(), planner()}))
     return false;
   if (climbs() && !ladder_->last()) return false;  // on its way
   Task::Around around = around_task();

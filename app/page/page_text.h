@@ -16,7 +16,8 @@ struct TaskWords {
   lessons::MarkedText words;
 };
 // A stretch of words, or what is between two of them.
-using PagePart = std::variant<lessons::MarkedText, lessons::FigureBlock, lessons::WidgetBlock, lessons::TableBlock, TaskWords>;
+using PagePart =
+    std::variant<lessons::MarkedText, lessons::FigureBlock, lessons::WidgetBlock, lessons::TableBlock, TaskWords>;
 using PageParts = std::vector<PagePart>;
 
 struct PageText {

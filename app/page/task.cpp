@@ -2,13 +2,13 @@
 #include "app/page/task.h"
 
 #include <algorithm>
-#include <cctype>
 #include <utility>
 
 #include <fmt/format.h>
 
 #include "app/common/evidence.h"
 #include "demos/experiments/demo.h"
+#include "lessons/wording.h"
 
 namespace headroom::app::page {
 
@@ -52,9 +52,7 @@ std::optional<bool> ran_under(Bytes limit, Params settings, const Task::Around& 
 // "batch 6"
 std::string counted(const Params& params, std::string_view key) {
   const auto spec = std::ranges::find(params.schema(), key, &record::ParamSpec::key);
-  std::string name(spec->label);
-  name.front() = static_cast<char>(std::tolower(static_cast<unsigned char>(name.front())));
-  return fmt::format("{} {}", name, record::format_count(params.integer(key)));
+  return fmt::format("{} {}", lessons::in_lower_case(spec->label), record::format_count(params.integer(key)));
 }
 
 // "24 GiB: 2.1 GiB too much", or why nothing is known; empty: it fits.
@@ -80,9 +78,9 @@ PlannedCard planned(const std::optional<lessons::TaskCard>& card) {
 
 }  // namespace
 
-bool Task::wants(Sign sign) {
-  const bool same = seen_ && *seen_ == sign, news = std::exchange(heard_, false);
-  seen_ = std::move(sign);
+bool Task::wants(const record::Params& settings, const Sign& sign) {
+  const bool same = seen_ && *seen_ == sign && seen_settings_ == settings, news = std::exchange(heard_, false);
+  if (!same) seen_ = sign, seen_settings_ = settings;
   return !same || (waits_ && news);
 }
 
@@ -168,27 +166,12 @@ std::string Task::not_on_card(const Around& around) {
 
 void Task::reach(const lessons::NumberInput& numbers) {
   state_ = State::kReached;
-  numbers_.clear();
-  for (const lessons::NumberPlace& place : lessons::numbers_in(spec_->done)) {
-    const lessons::LiveNumber* const number = lessons::find_number(place.name);
-    numbers_.push_back(number == nullptr ? std::string() : number->text(numbers));
-  }
+  numbers_ = lessons::number_texts(spec_->done, numbers);
   say_done();
 }
 
 // Numbers stay those of the moment at which it was reached, whatever is on show later.
-void Task::say_done() {
-  std::string words;
-  std::size_t at = 0, next = 0;
-  for (const lessons::NumberPlace& place : lessons::numbers_in(spec_->done)) {
-    words += spec_->done.substr(at, place.begin - at);
-    const bool known = next < numbers_.size() && !numbers_[next].empty();
-    words += known ? numbers_[next] : "…";
-    at = place.end;
-    ++next;
-  }
-  done_ = lessons::mark_links(words + spec_->done.substr(at));
-}
+void Task::say_done() { done_ = lessons::mark_links(lessons::with_texts(spec_->done, numbers_)); }
 
 std::string Task::remembered() const {
   if (state_ != State::kReached) return {};

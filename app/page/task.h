@@ -50,9 +50,8 @@ class Task {
   const lessons::MarkedText& done() const { return done_; }
   const std::string& shown_by() const { return shown_by_; }
 
-  // What Around follows from, without its cost: the settings of the page, what is on show, how many runs, who predicts.
+  // What Around follows from beside the settings, without its cost: what is on show, how many runs, who predicts.
   struct Sign {
-    record::Params settings;
     const record::Recording* on_show = nullptr;
     std::size_t runs = 0;
     const Predictions* predictions = nullptr;
@@ -62,7 +61,7 @@ class Task {
   // An answer may have come.
   void hear_news() { heard_ = true; }
   // Whether follow() has anything to look at that it has not seen.
-  bool wants(Sign sign);
+  bool wants(const record::Params& settings, const Sign& sign);
   // Looks again; an answer that is on its way comes at a later call. True: what it says is another.
   bool follow(const Around& around);
   void forget() { planner_.reset(); }  // what it asked: what answers is about to go
@@ -92,7 +91,7 @@ class Task {
   lessons::MarkedText done_;
   std::vector<std::string> numbers_;  // of done_, in its order
   std::optional<Sign> seen_;
-  record::Params looked_at_;
+  record::Params seen_settings_, looked_at_;
   const Predictions* asked_ = nullptr;
   std::unique_ptr<StepPlanner> planner_;  // of those settings
   bool waits_ = false, heard_ = false;

@@ -60,7 +60,8 @@ double first_failing_batch(const record::Ledger& run) {
   std::vector<std::pair<double, double>> ran;  // batch, peak
   for (const std::int64_t batch : sweep.places)
     for (const SweepPoint& point : recording.sweep_points())
-      if (point.series == "hf" && completed(point) && setting(point, "seq") == sweep.at && setting(point, "batch") == batch)
+      if (point.series == "hf" && completed(point) && setting(point, "seq") == sweep.at &&
+          setting(point, "batch") == batch)
         ran.emplace_back(static_cast<double>(batch), static_cast<double>(point.peak_allocated));
   const auto cap = static_cast<double>(recording.info().cap);
   if (ran.size() < 2 || cap <= ran.back().second) return -1;
@@ -79,6 +80,10 @@ constexpr std::array kAnswers{
 };
 
 }  // namespace
+
+ShownUnit unit_of(const Answer& answer, double largest) {
+  return answer.counted.empty() ? unit_for(answer.unit, largest) : ShownUnit{answer.counted, 1};
+}
 
 std::span<const Answer> answers() { return kAnswers; }
 

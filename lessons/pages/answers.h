@@ -16,6 +16,9 @@ struct Answer {
   std::string_view counted = {};  // of kNumber: what a whole number is of, "sequences"
 };
 
+// Its own, or one in which numbers up to `largest` read well.
+ShownUnit unit_of(const Answer& answer, double largest);
+
 std::span<const Answer> answers();
 const Answer* find_answer(std::string_view name);  // null: unknown
 

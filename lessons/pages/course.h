@@ -21,7 +21,7 @@ class Course {
   std::vector<const Page*> pages() const;                             // of all chapters, in order
   const Glossary& glossary() const { return glossary_; }
   const References& references() const { return references_; }
-  const std::vector<CourseItem>& items() const { return items_; }     // none where the assets have no table of them
+  const std::vector<CourseItem>& items() const { return items_; }  // none where the assets have no table of them
   const Problems& problems() const { return problems_; }
 
  private:

@@ -169,15 +169,28 @@ std::vector<NumberPlace> numbers_in(std::string_view markdown) {
   return places;
 }
 
-std::string with_numbers(std::string_view markdown, const NumberInput& input) {
-  std::string text;
-  std::size_t done = 0;
+std::vector<std::string> number_texts(std::string_view markdown, const NumberInput& input) {
+  std::vector<std::string> texts;
   for (const NumberPlace& place : numbers_in(markdown)) {
     const LiveNumber* number = find_number(place.name);
-    const std::string value = number == nullptr ? std::string() : number->text(input);
+    texts.push_back(number == nullptr ? std::string() : number->text(input));
+  }
+  return texts;
+}
+
+std::string with_numbers(std::string_view markdown, const NumberInput& input) {
+  return with_texts(markdown, number_texts(markdown, input));
+}
+
+std::string with_texts(std::string_view markdown, std::span<const std::string> texts) {
+  std::string text;
+  std::size_t done = 0, next = 0;
+  for (const NumberPlace& place : numbers_in(markdown)) {
+    const bool known = next < texts.size() && !texts[next].empty();
     text += markdown.substr(done, place.begin - done);
-    text += value.empty() ? "…" : value;
+    text += known ? texts[next] : "…";
     done = place.end;
+    ++next;
   }
   text += markdown.substr(done);
   return text;

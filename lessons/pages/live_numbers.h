@@ -35,5 +35,8 @@ std::vector<NumberPlace> numbers_in(std::string_view markdown);
 
 // The text with its numbers put in; one that is not known is an ellipsis.
 std::string with_numbers(std::string_view markdown, const NumberInput& input);
+// The same in two: what they say, in their order (empty: not known), and the words with them.
+std::vector<std::string> number_texts(std::string_view markdown, const NumberInput& input);
+std::string with_texts(std::string_view markdown, std::span<const std::string> texts);
 
 }  // namespace headroom::lessons

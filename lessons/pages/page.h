@@ -114,6 +114,8 @@ struct Page {
 const experiments::DemoInfo* demo_or_schema(const Page& page);  // null: the page names neither, or an unknown one
 // The task among the words of its tour; null: it sets none.
 const TaskBlock* task_of(const Page& page);
+// In the order in which they are shown: the run that the page is about comes first.
+std::vector<std::string> recordings_in_turn(const Page& page);
 // What the page begins with; it names a known one.
 record::Params settings_of(const Page& page);
 

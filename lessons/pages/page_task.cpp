@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "demos/record/split.h"
 #include "lessons/card_limit.h"
 #include "lessons/pages/entries.h"
 #include "lessons/pages/task.h"
@@ -38,16 +39,6 @@ bool is_number(const record::ParamSpec& spec) {
 
 double number_of(const Params& params, const record::ParamSpec& spec) {
   return spec.kind == ParamKind::kReal ? params.real(spec.key) : static_cast<double>(params.integer(spec.key));
-}
-
-std::vector<std::string> alternatives(std::string_view text) {
-  std::vector<std::string> all;
-  for (std::size_t comma = 0; comma != std::string_view::npos;) {
-    comma = text.find(',');
-    all.emplace_back(text.substr(0, comma));
-    text.remove_prefix(comma == std::string_view::npos ? text.size() : comma + 1);
-  }
-  return all;
 }
 
 // A size, which is what the allocator may take, or a card by its key in the figures.
@@ -106,7 +97,7 @@ class GoalReader {
     }
     TaskSetting wanted{.key = key, .is = TaskSetting::Is::kOneOf, .values = {value}};
     if (sign == "=") {
-      wanted.values = alternatives(value);
+      wanted.values = record::split(value, ',');
     } else if (is_number(*spec) && (sign == ">=" || sign == "<=")) {
       wanted.is = sign == ">=" ? TaskSetting::Is::kAtLeast : TaskSetting::Is::kAtMost;
     } else {

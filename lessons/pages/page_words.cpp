@@ -1,4 +1,5 @@
 // The words of a page: blocks as Markdown, and what is looked up in them.
+#include <algorithm>
 #include <regex>
 
 #include <fmt/format.h>
@@ -69,6 +70,12 @@ std::string why_no_number(const std::string& name, const Page& page) {
 }
 
 }  // namespace
+
+std::vector<std::string> recordings_in_turn(const Page& page) {
+  std::vector<std::string> names = page.recordings;
+  std::ranges::stable_partition(names, [&](const std::string& name) { return name == page.shows; });
+  return names;
+}
 
 std::string page_number(const Chapter& chapter, std::size_t page) { return fmt::format("{}.{}", chapter.number, page + 1); }
 

@@ -121,10 +121,14 @@ TEST_CASE("chapters are presented from the first screen to the last by keys alon
       constexpr int kMostScreens = 150;
       const auto place = [&] {
         const app::window::PageState& state = actor.app.view().state();
-        const std::string at = actor.question().hides() ? "question" : state.reading_more ? std::to_string(state.step) : "answer";
+        const std::string at = actor.question().hides() ? "question"
+                               : state.reading_more     ? std::to_string(state.step)
+                                                        : "answer";
         return actor.page().page().id + " " + at;
       };
-      const auto in_chapter = [&] { return std::ranges::find(chapter.pages, &actor.page().page()) != chapter.pages.end(); };
+      const auto in_chapter = [&] {
+        return std::ranges::find(chapter.pages, &actor.page().page()) != chapter.pages.end();
+      };
       for (int screen = 0; screen < kMostScreens && in_chapter(); ++screen) {
         actor.picture("chapter " + std::string(number) + " " + std::to_string(100 + screen));
         if (seen.empty() || seen.back() != place()) seen.push_back(place());
@@ -135,7 +139,8 @@ TEST_CASE("chapters are presented from the first screen to the last by keys alon
       for (const lessons::Page* page : chapter.pages) {
         wanted.push_back(page->id + " question");
         wanted.push_back(page->id + " answer");
-        for (std::size_t step = 0; step < page->more.size(); ++step) wanted.push_back(page->id + " " + std::to_string(step));
+        for (std::size_t step = 0; step < page->more.size(); ++step)
+          wanted.push_back(page->id + " " + std::to_string(step));
       }
       IM_CHECK(seen == wanted);
       IM_CHECK(actor.app.ui().stage);

@@ -10,8 +10,8 @@
 #include <string>
 #include <vector>
 
-#include "app/page/page_model.h"
 #include <fmt/format.h>
+#include "app/page/page_model.h"
 
 #include "app/paint/layout/layout.h"
 #include "app/paint/scene/fonts.h"

@@ -31,9 +31,7 @@ std::unique_ptr<PageModel> open(const lessons::Page& page, std::string fixed_set
   PageSources sources;
   sources.fixed_settings = std::move(fixed_settings);
   auto model = std::make_unique<PageModel>(page, *lessons::demo_or_schema(page), std::move(sources));
-  std::vector<std::string> names = page.recordings;
-  std::stable_partition(names.begin(), names.end(), [&](const std::string& name) { return name == page.shows; });
-  for (const std::string& name : names) {
+  for (const std::string& name : lessons::recordings_in_turn(page)) {
     auto recording = app::load_recording(app::recording_path(kAssets, name));
     if (!recording) FAIL(recording.error().message);
     const bool base = std::find(page.bases.begin(), page.bases.end(), name) != page.bases.end();

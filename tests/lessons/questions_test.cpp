@@ -231,7 +231,8 @@ TEST_CASE("the report: the answer is the first batch above the card, by what ran
   const double step = static_cast<double>(last.peak_allocated - before.peak_allocated) /
                       static_cast<double>(setting(last, "batch") - setting(before, "batch"));
   std::int64_t batch = setting(last, "batch");
-  for (auto peak = static_cast<double>(last.peak_allocated); peak <= static_cast<double>(run.info().cap); ++batch) peak += step;
+  for (auto peak = static_cast<double>(last.peak_allocated); peak <= static_cast<double>(run.info().cap); ++batch)
+    peak += step;
   CHECK(answer_of("report", run) == static_cast<double>(batch));
   CHECK(batch > setting(last, "batch"));
   CHECK(batch <= failed);

@@ -82,7 +82,8 @@ void lay_out_table(Sheet& sheet, const Table& table, Rect area) {
   sheet.text_mid(Layer::kBars, kHead, palette.text2, sheet.shortened(kHead, table.head, words_end - area.x0), area.x0,
                  y + head * 0.5f);
   for (std::size_t i = columns.first; i < table.columns.size(); ++i)
-    sheet.text_mid(Layer::kBars, kHead, palette.text2, table.columns[i], columns.ends[i], y + head * 0.5f, Anchor::kEnd);
+    sheet.text_mid(Layer::kBars, kHead, palette.text2, table.columns[i], columns.ends[i], y + head * 0.5f,
+                   Anchor::kEnd);
   y += head;
   sheet.horizontal(Layer::kBars, area.x0, area.x1, sheet.snap(y), palette.control, line);
   const auto rows = static_cast<float>(std::max<std::size_t>(1, table.rows.size()));

@@ -129,7 +129,7 @@ inline constexpr Palette kLight{
                            rgb(0x1A1A18), 0.58f, 4, 4),
 };
 
-// On paper, in color or without: white ground, black text, and neighbors among the kinds differ by a hatch or an outline.
+// On paper, in color or without: white ground, black text, and every second kind is hatched, so that neighbors differ in gray, too.
 inline constexpr Palette kPrint = [] {
   Palette print = kLight;
   print.canvas = print.rail = rgb(0xFFFFFF);

@@ -42,10 +42,12 @@ PageChoice page_numbered(std::span<const lessons::Chapter> chapters, const std::
 void type_number(std::string& typed) {
   constexpr std::size_t kMost = 5;
   const auto type = [&](ImGuiKey key, ImGuiKey other, char character) {
-    if ((ImGui::IsKeyPressed(key, false) || ImGui::IsKeyPressed(other, false)) && typed.size() < kMost) typed += character;
+    if ((ImGui::IsKeyPressed(key, false) || ImGui::IsKeyPressed(other, false)) && typed.size() < kMost)
+      typed += character;
   };
   for (int i = 0; i <= 9; ++i)
-    type(static_cast<ImGuiKey>(ImGuiKey_0 + i), static_cast<ImGuiKey>(ImGuiKey_Keypad0 + i), static_cast<char>('0' + i));
+    type(static_cast<ImGuiKey>(ImGuiKey_0 + i), static_cast<ImGuiKey>(ImGuiKey_Keypad0 + i),
+         static_cast<char>('0' + i));
   type(ImGuiKey_Period, ImGuiKey_KeypadDecimal, '.');
   type(ImGuiKey_P, ImGuiKey_P, 'P');
   if (ImGui::IsKeyPressed(ImGuiKey_Backspace) && !typed.empty()) typed.pop_back();

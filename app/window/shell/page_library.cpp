@@ -18,13 +18,6 @@ bool is_base(const lessons::Page& page, std::string_view recording) {
   return std::find(page.bases.begin(), page.bases.end(), recording) != page.bases.end();
 }
 
-// The one that the page is about comes first.
-std::vector<std::string_view> recordings_in_turn(const lessons::Page& page) {
-  std::vector<std::string_view> names(page.recordings.begin(), page.recordings.end());
-  std::stable_partition(names.begin(), names.end(), [&](std::string_view name) { return name == page.shows; });
-  return names;
-}
-
 }  // namespace
 
 PageLibrary::PageLibrary(LibraryOptions options, Session session, KeptRuns kept)
@@ -105,13 +98,13 @@ record::Result<PageView*> PageLibrary::find_or_make(const lessons::Page& page) {
   if (info == nullptr) return record::Error{fmt::format("The page {} names no demo or schema that is there.", page.id)};
   page::PageSources sources = this->sources(page);
   // One recording shows at once; the others come while the reader reads.
-  const std::vector<std::string_view> names = recordings_in_turn(page);
+  std::vector<std::string> names = lessons::recordings_in_turn(page);
   auto name = options_.from == nullptr ? names.begin() : names.end();
   auto view = std::make_unique<PageView>(std::make_unique<page::PageModel>(page, *info, std::move(sources)), engines_);
   for (; view->model().runs().empty() && name != names.end(); ++name)
     if (auto recording = stored(*name)) view->model().add_stored(std::move(recording), is_base(page, *name), *name);
   using As = ToLoad::As;
-  for (; name != names.end(); ++name) to_load_.push_back({&view->model(), std::string(*name)});
+  for (; name != names.end(); ++name) to_load_.push_back({&view->model(), std::move(*name)});
   for (const std::string& beside : page.beside) to_load_.push_back({&view->model(), beside, As::kBeside});
   if (options_.from == nullptr && !page.demo.empty())
     for (std::string& kept : kept_.of_page(page.id)) to_load_.push_back({&view->model(), std::move(kept), As::kKept});

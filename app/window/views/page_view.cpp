@@ -52,11 +52,13 @@ PageFrame PageView::frame(const Surroundings& surroundings) {
   const lessons::Axis* axis = lessons::guess_axis(figure);
   const lessons::AxisUnit asked = model_->question().unit();
   const bool drawn = axis != nullptr && axis->unit == asked;
-  const lessons::ShownUnit unit =
-      drawn ? lessons::unit_of(*axis) : lessons::unit_for(asked, static_cast<double>(record::kGiB));
-  frame.guess_unit = unit.size;
+  constexpr auto kLargest = static_cast<double>(record::kGiB);
   const lessons::NumberQuestion* number = model_->question().number();
-  frame.guess_unit_name = number != nullptr && !number->answer->counted.empty() ? number->answer->counted : unit.name;
+  const lessons::ShownUnit unit = drawn               ? lessons::unit_of(*axis)
+                                  : number != nullptr ? lessons::unit_of(*number->answer, kLargest)
+                                                      : lessons::unit_for(asked, kLargest);
+  frame.guess_unit = unit.size;
+  frame.guess_unit_name = unit.name;
   return frame;
 }
 

@@ -23,7 +23,8 @@ constexpr float kChoiceLine = 1.4f;  // line height over em of an answer to choo
 
 // One digit after the point, where there is room for it.
 std::string number_text(double value, double unit, bool whole = false) {
-  return value < 1000 * unit && !whole ? fmt::format("{:.1f}", value / unit) : record::format_count(std::llround(value / unit));
+  return value < 1000 * unit && !whole ? fmt::format("{:.1f}", value / unit)
+                                       : record::format_count(std::llround(value / unit));
 }
 
 bool counts(const page::Question& question) {
@@ -88,7 +89,8 @@ void draw_number(PageFrame& frame) {
   PageState& state = frame.state;
   const Rect row = take(32);
   const Rect field{row.x0, row.y0, row.x0 + px(112), row.y1};
-  if (!state.editing_guess) state.guess_text = question.guess() ? number_text(*question.guess(), frame.guess_unit, counts(question)) : "";
+  if (!state.editing_guess)
+    state.guess_text = question.guess() ? number_text(*question.guess(), frame.guess_unit, counts(question)) : "";
   const bool entered = text_field("guess", field, state.guess_text, frame.guess_unit_name);
   state.editing_guess = ImGui::IsItemActive();
   if (entered) {
@@ -177,10 +179,10 @@ void draw_reveal(PageFrame& frame) {
   const lessons::AxisUnit asked = frame.page.question().unit();
   // Links differ by decades: their speeds are in the unit of the slower one, as on the axis.
   const bool speeds = asked == lessons::AxisUnit::kBytesPerSecond;
-  lessons::ShownUnit unit =
-      lessons::unit_for(asked, speeds ? std::min(reveal.said, reveal.is) : std::max(reveal.said, reveal.is));
+  const lessons::ShownUnit unit =
+      lessons::unit_of(*frame.page.question().number()->answer,
+                       speeds ? std::min(reveal.said, reveal.is) : std::max(reveal.said, reveal.is));
   const bool whole = counts(frame.page.question());
-  if (whole) unit.name = frame.page.question().number()->answer->counted;
   if (frame.page.left_answer()) return draw_folded(frame, reveal, unit, whole);
   if (begin_card("reveal", frame)) {
     card_head(Icon::kCheck, "Your prediction");
@@ -263,8 +265,7 @@ void draw_waiting(PageFrame& frame) {
   const bool running = frame.page.control().running();
   const double guess = *frame.page.question().guess();
   const bool whole = counts(frame.page.question());
-  lessons::ShownUnit unit = lessons::unit_for(frame.page.question().unit(), guess);
-  if (whole) unit.name = frame.page.question().number()->answer->counted;
+  const lessons::ShownUnit unit = lessons::unit_of(*frame.page.question().number()->answer, guess);
   const Rect at = content_rect(0);
   const std::string head = fmt::format("Locked: {} {}", number_text(guess, unit.size, whole), unit.name);
   const std::string_view body = running ? "The answer comes when the run is done."

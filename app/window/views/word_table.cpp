@@ -1,6 +1,7 @@
 #include "app/window/views/word_table.h"
 
 #include <algorithm>
+#include <cmath>
 #include <numeric>
 #include <sstream>
 #include <string>
@@ -15,8 +16,9 @@ namespace {
 
 using Cells = std::vector<std::string>;
 
-constexpr float kGap = 14, kAbove = 5, kLine = 1.3f;  // px at scale 1 between columns and above words; line height over em
-constexpr float kSmallest = 11;                       // em, of any text of the window
+constexpr float kGap = 14, kAbove = 5,
+                kLine = 1.3f;    // px at scale 1 between columns and above words; line height over em
+constexpr float kSmallest = 11;  // em, of any text of the window
 
 float longest_word(Face face, float em, const std::string& cell) {
   float longest = 0;
@@ -58,8 +60,8 @@ float sum(const std::vector<float>& widths) { return std::accumulate(widths.begi
 Layout layout_of(const lessons::TableBlock& table, float em, float room) {
   Layout layout{.em = em, .widths = {}, .numbers = {}};
   room -= px(kGap) * static_cast<float>(table.columns.size() - 1);
-  while (layout.em > kSmallest && sum(column_widths(table, layout.em, false)) > room)
-    layout.em = std::max(kSmallest, layout.em - 0.5f);
+  if (const float needed = sum(column_widths(table, em, false)); needed > room)
+    layout.em = std::max(kSmallest, std::floor(2 * em * room / needed) / 2);
   layout.widths = column_widths(table, layout.em, false);
   const std::vector<float> whole = column_widths(table, layout.em, true);
   const float over = std::max(0.0f, room - sum(layout.widths)), lacking = sum(whole) - sum(layout.widths);
