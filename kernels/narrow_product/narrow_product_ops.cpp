@@ -2,6 +2,7 @@
 #include "kernels/narrow_product/narrow_product_ops.h"
 
 #include <array>
+#include <atomic>
 #include <mutex>
 #include <optional>
 #include <shared_mutex>
@@ -17,6 +18,7 @@
 #include "kernels/common/storage_ops.h"
 #include "kernels/common/traced.h"
 #include "kernels/fused_linear_cross_entropy/product.h"
+#include "kernels/narrow_product/emulated_product.h"
 #include "kernels/narrow_product/tiles.h"
 
 namespace headroom::kernels {
@@ -96,6 +98,7 @@ void multiply_fp8(at::Tensor& result, const Fp8Operand& a, const Fp8Operand& b, 
     return &reinterpret_cast<const Fp8Scaling*>(scaling.const_data_ptr<float>())->inverse;
   };
   const std::int64_t inner = a.codes.size(1);
+  const bool emulated = products_emulated(NarrowFormat::kFp8);
   const Product product{.rows = result.size(0),
                         .columns = result.size(1),
                         .inner = inner,
@@ -109,19 +112,51 @@ void multiply_fp8(at::Tensor& result, const Fp8Operand& a, const Fp8Operand& b, 
                         .b_fp8 = format_of(b.codes),
                         .fast_sums = options.fast_sums,
                         .host_numbers = true};
-  const int error = multiply(product, product,
-                             {.a = a.codes.const_data_ptr(),
-                              .b = b.codes.const_data_ptr(),
-                              .d = result.mutable_data_ptr(),
-                              .alpha = &kOne,
-                              .beta = options.adds ? &kOne : &kZero,
-                              .a_scale = scale(a.scaling),
-                              .b_scale = scale(b.scaling),
-                              .workspace = at::cuda::getCUDABlasLtWorkspace(),
-                              .workspace_bytes = static_cast<std::int64_t>(at::cuda::getCUDABlasLtWorkspaceSize())},
-                             c10::cuda::getCurrentCUDAStream().stream());
+  const ProductMemory memory{.a = a.codes.const_data_ptr(),
+                             .b = b.codes.const_data_ptr(),
+                             .d = result.mutable_data_ptr(),
+                             .alpha = &kOne,
+                             .beta = options.adds ? &kOne : &kZero,
+                             .a_scale = scale(a.scaling),
+                             .b_scale = scale(b.scaling),
+                             .workspace = at::cuda::getCUDABlasLtWorkspace(),  // emulated, too: the same memory
+                             .workspace_bytes = static_cast<std::int64_t>(at::cuda::getCUDABlasLtWorkspaceSize())};
+  CUstream_st* const stream = c10::cuda::getCurrentCUDAStream().stream();
+  const int error = emulated ? multiply_emulated(product, memory, stream) : multiply(product, product, memory, stream);
   TORCH_CHECK(error < kCublasError, "fp8_product: cuBLASLt answers with status ", error - kCublasError);
   TORCH_CHECK(error == 0, "fp8_product: CUDA error ", error);
+}
+
+void multiply_tf32_emulated(at::Tensor& result, const at::Tensor& a, const at::Tensor& b,
+                            const ProductOptions& options) {
+  TORCH_CHECK(result.scalar_type() == at::kFloat && a.scalar_type() == at::kFloat && b.scalar_type() == at::kFloat,
+              "product: tf32 is for operands and results of fp32");
+  TORCH_CHECK(result.stride(1) == 1 && (a.stride(0) == 1 || a.stride(1) == 1) && (b.stride(0) == 1 || b.stride(1) == 1),
+              "product: emulated on a GPU, tf32 is for matrices row by row, and operands also transposed");
+  const c10::cuda::CUDAGuard guard(result.device());
+  at::cuda::getCurrentCUDABlasHandle();  // sees to it that the stream has its workspace, as by LibTorch
+  const Traced traced("tf32_product", {a, b, result});
+  const auto alpha = static_cast<float>(options.alpha);
+  const float beta = options.adds ? 1 : 0;
+  const bool a_turned = a.stride(1) != 1, b_turned = b.stride(1) != 1;
+  const Product product{.rows = result.size(0),
+                        .columns = result.size(1),
+                        .inner = a.size(1),
+                        .a_transposed = a_turned,
+                        .b_transposed = b_turned,
+                        .a_stride = a.stride(a_turned ? 1 : 0),
+                        .b_stride = b.stride(b_turned ? 1 : 0),
+                        .d_stride = result.stride(0),
+                        .tf32 = true,
+                        .host_numbers = true};
+  const int error = multiply_emulated(product,
+                                      {.a = a.const_data_ptr(),
+                                       .b = b.const_data_ptr(),
+                                       .d = result.mutable_data_ptr(),
+                                       .alpha = &alpha,
+                                       .beta = &beta},
+                                      c10::cuda::getCurrentCUDAStream().stream());
+  TORCH_CHECK(error == 0, "product: CUDA error ", error);
 }
 
 // Row by row, or so transposed, without gaps; nothing: neither.
@@ -195,7 +230,17 @@ bool multiply_as_found(at::Tensor& result, const at::Tensor& a, const at::Tensor
   return error == 0;
 }
 
+std::atomic<bool> always_emulated = false;
+
 }  // namespace
+
+void emulate_narrow_products(bool always) { always_emulated.store(always, std::memory_order_relaxed); }
+
+bool products_emulated(NarrowFormat format) {
+  if (always_emulated.load(std::memory_order_relaxed)) return true;
+  const cudaDeviceProp* const device = at::cuda::getCurrentDeviceProperties();
+  return 10 * device->major + device->minor < (format == NarrowFormat::kFp8 ? kFp8Capability : kTf32Capability);
+}
 
 std::string product_failure() {
   const std::lock_guard lock(failure_mutex);
@@ -212,6 +257,8 @@ void fp8_product(at::Tensor& result_NP, const Fp8Operand& a_NM, const Fp8Operand
 
 void product(at::Tensor& result_NP, const at::Tensor& a_NM, const at::Tensor& b_MP, const ProductOptions& options) {
   if (options.tf32 && result_NP.is_cpu()) return emulate_tf32(result_NP, a_NM, b_MP, options);
+  if (options.tf32 && result_NP.is_cuda() && products_emulated(NarrowFormat::kTf32))
+    return multiply_tf32_emulated(result_NP, a_NM, b_MP, options);
   if (multiply_as_found(result_NP, a_NM, b_MP, options)) return;
   std::optional<AllowTf32> allow;
   if (options.tf32 && result_NP.is_cuda()) allow.emplace();

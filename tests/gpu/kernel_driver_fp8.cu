@@ -1,10 +1,11 @@
-// Drives the casts to eight bits. The codes are those of the CPU's kernel.
+// Drives the casts to eight bits, whose codes are those of the CPU's kernel, and products without tensor cores.
 #include <cstdint>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "kernels/fp8_cast/fp8_cast.h"
+#include "kernels/narrow_product/emulated_product.h"
 #include "tests/gpu/kernel_driver.h"
 
 namespace headroom::test {
@@ -97,6 +98,44 @@ void drive_cast(KernelDriver& driver, const Fp8Case& c) {
   if (b.not_scaled.bits() != std::vector<char>(4)) driver.fail(name_of(c), "a scale that could be chosen was not");
 }
 
+// Products of fp32 operands that have no more than 10 bits of fraction, so that they are exact: A is 1 / 64 of small
+// numbers, and B is 1 where its column's number is that of the sum's place, modulo the places.
+void drive_product(KernelDriver& driver, bool turned) {
+  constexpr std::int64_t kRows = 67, kColumns = 35, kInner = 21;
+  const std::string name = std::string("emulated product of tf32") + (turned ? ", operands transposed" : "");
+  std::vector<float> a(kRows * kInner), b(kInner * kColumns);
+  const auto a_at = [&](std::int64_t i, std::int64_t k) { return turned ? k * kRows + i : i * kInner + k; };
+  const auto b_at = [&](std::int64_t k, std::int64_t j) { return turned ? j * kInner + k : k * kColumns + j; };
+  std::vector<double> expected(kRows * kColumns);
+  for (std::int64_t k = 0; k < kInner; ++k) {
+    for (std::int64_t i = 0; i < kRows; ++i) a[a_at(i, k)] = static_cast<float>((i * 7 + k * 5) % 61) / 64;
+    for (std::int64_t j = 0; j < kColumns; ++j) b[b_at(k, j)] = j % kInner == k ? 1.0f : 0.0f;
+  }
+  for (std::int64_t i = 0; i < kRows; ++i)
+    for (std::int64_t j = 0; j < kColumns; ++j) expected[i * kColumns + j] = 2 * a[a_at(i, j % kInner)];
+  const DeviceBuffer a_there(kRows * kInner * 4), b_there(kInner * kColumns * 4);
+  DeviceBuffer d(kRows * kColumns * 4);
+  d.poison();
+  const float two = 2, nothing = 0;
+  const kernels::Product product{.rows = kRows,
+                                 .columns = kColumns,
+                                 .inner = kInner,
+                                 .a_transposed = turned,
+                                 .b_transposed = turned,
+                                 .a_stride = turned ? kRows : kInner,
+                                 .b_stride = turned ? kInner : kColumns,
+                                 .d_stride = kColumns,
+                                 .tf32 = true,
+                                 .host_numbers = true};
+  cudaMemcpy(a_there.data(), a.data(), a.size() * 4, cudaMemcpyHostToDevice);
+  cudaMemcpy(b_there.data(), b.data(), b.size() * 4, cudaMemcpyHostToDevice);
+  driver.run(name, [&] {
+    return kernels::multiply_emulated(
+        product, {.a = a_there.data(), .b = b_there.data(), .d = d.data(), .alpha = &two, .beta = &nothing}, nullptr);
+  });
+  driver.expect_near(name, d.numbers(Storage::kFp32), expected, 0);
+}
+
 void drive_all(KernelDriver& driver) {
   if (driver.timed()) {
     for (const auto& [rows, columns] : {std::pair<std::int64_t, std::int64_t>{8192, 2048}, {8192, 8192}})
@@ -108,6 +147,7 @@ void drive_all(KernelDriver& driver) {
       for (const auto& [rows, columns] :
            {std::pair<std::int64_t, std::int64_t>{16, 16}, {16, 4096}, {48, 208}, {144, 64}, {1040, 32}})
         drive_cast(driver, {rows, columns, storage, format});
+  for (const bool turned : {false, true}) drive_product(driver, turned);
 }
 
 }  // namespace

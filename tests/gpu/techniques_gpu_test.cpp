@@ -6,11 +6,15 @@
 #include <cmath>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
+
+#include <c10/cuda/CUDACachingAllocator.h>
 
 #include "demos/engine/experiments/train_step_run.h"
 #include "demos/engine/llama/model/model.h"
 #include "demos/engine/llama/step/cuda_graph.h"
+#include "kernels/narrow_product/narrow_product_ops.h"
 #include "tests/llama/checkpoint_folder.h"
 #include "tests/llama/small_config.h"
 #include "tests/llama/step_fixture.h"
@@ -114,6 +118,29 @@ TEST_CASE("a technique gives the same losses on the GPU as on the CPU") {
   for (std::size_t i = 0; i < cpu.size(); ++i) {
     CAPTURE(i, cpu[i], gpu[i]);
     CHECK(std::abs(gpu[i] - cpu[i]) < (rounds(settings) || drawn ? 1e-2 : 1e-4) * cpu[i]);
+  }
+}
+
+TEST_CASE("a GPU without tensor cores for fp8 or tf32 takes the memory of one that has them, and gives its losses") {
+  const Settings products = GENERATE(Settings{"gemm=tf32"}, Settings{"precision=bf16", "gemm=fp8"},
+                                     Settings{"precision=bf16_mixed", "gemm=fp8", "checkpointing=layer", "loss=flce"});
+  CAPTURE(text_of(products));
+  const Settings settings = from_checkpoint(products);
+  const auto run = [&](bool emulated) {
+    kernels::emulate_narrow_products(emulated);
+    c10::cuda::CUDACachingAllocator::resetPeakStats(0);
+    const std::vector<double> of_steps = losses(settings, 3, kGpu);
+    kernels::emulate_narrow_products(false);
+    const auto stats = c10::cuda::CUDACachingAllocator::getDeviceStats(0);
+    return std::pair(of_steps, stats.allocated_bytes[0].peak);
+  };
+  losses(settings, 1, kGpu);  // libraries take their workspaces
+  const auto [by_tensor_cores, peak] = run(false);
+  const auto [emulated, emulated_peak] = run(true);
+  CHECK(emulated_peak == peak);
+  for (std::size_t i = 0; i < emulated.size(); ++i) {
+    CAPTURE(i, emulated[i], by_tensor_cores[i]);
+    CHECK(std::abs(emulated[i] - by_tensor_cores[i]) < (rounds(settings) ? 1e-2 : 1e-4) * by_tensor_cores[i]);
   }
 }
 

@@ -31,30 +31,17 @@ std::string utc_now() {
   return {text.data(), std::strftime(text.data(), text.size(), "%Y-%m-%dT%H:%M:%SZ", &parts)};
 }
 
-// A number format that not every GPU computes in.
-struct NeededFormat {
-  std::string_view key, value, instead;  // a value behind '!' is the one that every GPU has
-  double capability;
-};
-// PyTorch's flash attention and TF32 are for Ampere and later.
-constexpr std::array kNeededFormats{NeededFormat{"precision", "!fp32", "fp32", 8.0},
-                                    NeededFormat{"gemm", "tf32", "as_stored", 8.0},
-                                    NeededFormat{"gemm", "fp8", "as_stored", 8.9}};
+// Of a GPU for anything but fp32: PyTorch's flash attention is for Ampere and later.
+constexpr double kLeastCapability = 8.0;
 
-// Why the run's number formats cannot be on this GPU; empty where they can.
+// Why the run's precision cannot be on this GPU; empty where it can.
 std::string lacks_format(const RunPlan& plan, const Machine& machine) {
   const std::optional<double> has = experiments::capability_in(machine.facts().facts);
-  if (plan.kind() != DeviceKind::kGpu || !has) return {};
-  for (const NeededFormat& needed : kNeededFormats) {
-    if (!plan.params.has(needed.key) || *has >= needed.capability) continue;
-    const std::string_view value = plan.params.text(needed.key);
-    const bool all_but = needed.value.starts_with('!');
-    if (all_but ? value == needed.value.substr(1) : value != needed.value) continue;
-    return fmt::format("{} has compute capability {:.1f}, and {} needs {:.1f}: take {}={}, or device=cpu.",
-                       plan.device->name, *has, value.substr(0, value.find('_')), needed.capability, needed.key,
-                       needed.instead);
-  }
-  return {};
+  if (plan.kind() != DeviceKind::kGpu || !has || *has >= kLeastCapability || !plan.params.has("precision")) return {};
+  const std::string_view precision = plan.params.text("precision");
+  if (precision == "fp32") return {};
+  return fmt::format("{} has compute capability {:.1f}, and {} needs {:.1f}: take precision=fp32, or device=cpu.",
+                     plan.device->name, *has, precision.substr(0, precision.find('_')), kLeastCapability);
 }
 
 // What attention=auto is on the run's device takes its place; provenance says that it was not asked for by its name.

@@ -15,6 +15,7 @@
 #include "demos/nvml/nvml.h"
 #include "demos/predict/step_bound.h"
 #include "demos/predict/step_bytes.h"
+#include "kernels/narrow_product/narrow_product_ops.h"
 
 namespace headroom::llama {
 
@@ -94,6 +95,16 @@ std::string words_of(const Timing& timing, std::size_t all) {
          std::to_string(of_cublas ? timing.error - kernels::kCublasError : timing.error);
 }
 
+// Empty: the device multiplies the step's format itself.
+std::string emulation(const predict::StepSettings& step, const kernels::ProductPlace& place) {
+  const bool fp8 = step.fp8();
+  if (!fp8 && step.gemm != predict::Gemm::kTf32) return {};
+  if (!kernels::products_emulated(fp8 ? kernels::NarrowFormat::kFp8 : kernels::NarrowFormat::kTf32)) return {};
+  return std::string(fp8 ? "in fp8" : "in tf32") +
+         " emulated in fp32 without tensor cores: the same numbers, slower; " + place.gpu +
+         " does not multiply them, or " + kProductsVariable + " says so";
+}
+
 }  // namespace
 
 std::vector<LinearProduct> linear_products(const predict::StepSettings& step) {
@@ -129,16 +140,21 @@ record::Result<std::string> choose_products(const predict::StepSettings& step, c
                                             const std::atomic<bool>* cancel) {
   const char* const said = std::getenv(kProductsVariable);
   const std::string_view by = said == nullptr ? "timed" : said;
-  if (by != "timed" && by != "libtorch")
-    return record::Error{std::string(kProductsVariable) + "=" + std::string(by) + ": say timed or libtorch.",
+  if (by != "timed" && by != "libtorch" && by != "emulated")
+    return record::Error{std::string(kProductsVariable) + "=" + std::string(by) + ": say timed, libtorch or emulated.",
                          record::ErrorKind::kRefused};
-  const std::vector<LinearProduct> products = linear_products(step);
+  kernels::emulate_narrow_products(by == "emulated");
+  const kernels::ProductPlace place = product_place();
+  std::vector<LinearProduct> products = linear_products(step);
+  const std::string emulated = emulation(step, place);
+  if (!emulated.empty())
+    std::erase_if(products, [](const LinearProduct& p) { return p.format == LinearFormat::kFp8Codes; });
+  const std::string behind = emulated.empty() ? "" : "; " + emulated;
   if (by == "libtorch") {
     for (const LinearProduct& product : products) kernels::forget_algorithm(kernels::product_of(product));
-    return std::string(kByLibTorch) + ", as " + kProductsVariable + " says";
+    return std::string(kByLibTorch) + ", as " + kProductsVariable + " says" + behind;
   }
-  if (products.empty()) return std::string(kByLibTorch) + " in fp32";
-  const kernels::ProductPlace place = product_place();
+  if (products.empty()) return emulated.empty() ? std::string(kByLibTorch) + " in fp32" : emulated;
   const auto all = tables_in(tables);
   const auto ours = std::ranges::find(all, place, [](const auto& named) { return named.second.place; });
   const std::size_t kept = ours == all.end() ? 0 : take_from(ours->second, products);
@@ -148,7 +164,7 @@ record::Result<std::string> choose_products(const predict::StepSettings& step, c
     words += "; " + count_of(products.size() - kept, products.size()) + " timed here";
   if (ours == all.end() && !all.empty())
     words += "; no table is of this GPU, driver " + place.driver + " and cuBLASLt " + place.cublaslt;
-  return words + words_of(timing, products.size());
+  return words + words_of(timing, products.size()) + behind;
 }
 
 }  // namespace headroom::llama

@@ -13,7 +13,8 @@
 
 namespace headroom::llama {
 
-// `libtorch` leaves all products to LibTorch, `timed` (the default) does not.
+// `libtorch` leaves all products to LibTorch, `timed` (the default) does not; `emulated` takes no tensor cores for fp8 and
+// tf32, as a GPU that has none for them.
 inline constexpr const char* kProductsVariable = "HEADROOM_PRODUCTS";
 
 // The products of a micro-batch by the weights of a layer and, where its logits are there at once, of the head; each once.
@@ -27,7 +28,8 @@ std::int64_t product_workspace(kernels::LinearFormat format);
 
 // Finds algorithms for the step's products, before anything of the run is allocated: from the table of this place among the
 // files of `tables`, and by timing on the driver's memory, which is given back. The same table gives the same algorithms.
-// The answer is the run's provenance: "table NAME", "timed here", "LibTorch's choice" and why. Refused: the variable has
+// The answer is the run's provenance: "table NAME", "timed here", "LibTorch's choice" and why, and whether
+// the GPU emulates the step's format. Refused: the variable has
 // another value.
 record::Result<std::string> choose_products(const predict::StepSettings& step, const std::filesystem::path& tables,
                                             const std::atomic<bool>* cancel);
