@@ -1,0 +1,104 @@
+#!/bin/sh
+# Makes all recordings of a GPU that are shipped, at one revision, by the product's own commands, and packs them.
+#
+#   tools/gpu/recordings.sh [--build DIR] [--out DIR] [--quick] [--only REGEX]
+#
+# Build, machine and results as for tools/gpu/check.sh. --quick leaves out the kernels' benchmark, the ladder and the
+# report's experiment, each of which takes minutes.
+title="Recordings of a GPU"
+# shellcheck source=tools/gpu/common.sh
+. "$(dirname "$0")/common.sh"
+
+# keep NAME COMMAND…: a recording by another command than `run train_step`.
+keep() {
+  name=$1; shift
+  echo "headroom $* --record $name.hrec" >>"$out/recordings/commands.txt"
+  step "record_$name" "$build/bin/headroom" "$@" --record "$out/recordings/$name.hrec"
+}
+
+# shellcheck disable=SC2086  # settings have no blanks
+{
+  common="model=llama-3.2-1b precision=bf16 seq=1024 device=cuda"
+  fused="fused.rms_norm=on fused.rope=on fused.swiglu=on fused.embedding=on"
+  record llama-3.2-1b_h200_b4 completed $common batch=4
+  record llama-3.2-1b_h200_b4_checkpointing completed $common batch=4 checkpointing=layer
+  record llama-3.2-1b_h200_b8_24gib_oom out_of_memory $common batch=8 cap=24GiB
+  # Kernels of a step, eager and fused: traced, so that they give launches and kernel times, but no speed.
+  record llama-3.2-1b_h200_eager_kernels completed $common batch=1 trace=on
+  record llama-3.2-1b_h200_fused_kernels completed $common batch=1 trace=on $fused loss=flce
+  for rows in 32 1024; do
+    name=rms_norm_h200_launches
+    [ $rows = 1024 ] || name=${name}_$rows
+    keep $name run launches --device cuda --set rows=$rows --trace
+  done
+  keep edit_kernel_rms_norm_h200 run edit_kernel --set exercise=rms_norm --device cuda
+  keep bandwidth_h200 run bandwidth --device cuda
+
+  # One technique each beside the plain step: 4 sequences in bf16.
+  technique() {
+    name=technique_$1_h200; shift
+    record "$name" completed model=llama-3.2-1b seq=1024 device=cuda batch=4 steps=3 "$@"
+  }
+  technique plain precision=bf16
+  technique fp16_mixed precision=fp16_mixed histogram=on
+  technique bf16_mixed precision=bf16_mixed
+  technique bf16_mixed_composed_adamw precision=bf16_mixed fused.adamw=off
+  technique bf16_stochastic precision=bf16 rounding=stochastic
+  technique fp8 precision=bf16 gemm=fp8
+  technique fp8_delayed precision=bf16 gemm=fp8 fp8_scaling=delayed
+  technique adamw_8bit precision=bf16 optimizer=adamw_8bit
+  technique optimizer_in_backward precision=bf16 optimizer_in_backward=on
+  technique checkpointing_layer precision=bf16 checkpointing=layer
+  technique checkpointing_every precision=bf16 checkpointing=every checkpoint_every=4
+  technique checkpointing_selective precision=bf16 checkpointing=selective
+  technique accumulate precision=bf16 batch=1 accumulate=4
+  technique loss_hf_2024 precision=bf16 loss=hf_2024
+  technique loss_hf_2025 precision=bf16 loss=hf_2025
+  technique loss_flce precision=bf16 loss=flce
+  technique lora precision=bf16 adapters=lora
+  technique qlora precision=bf16 adapters=qlora
+  technique galore precision=bf16 optimizer=galore galore_rank=512 galore_interval=2
+  # What goes to the host, beside a step whose peak is no needle.
+  technique offload_optimizer precision=bf16_mixed offload.optimizer=host
+  technique offload precision=bf16_mixed checkpointing=layer offload.optimizer=host offload.parameters=on
+  technique offload_checkpoints precision=bf16 checkpointing=layer offload.checkpoints=on
+
+  # The report's steps, as its experiment sets them: Hugging Face's code of 2024, and all of Liger's kernels.
+  timeline() {
+    name=report_$1_h200; shift
+    record "$name" completed model=llama-3.2-1b seq=1024 device=cuda steps=2 precision=fp16_mixed loss_scale=128 \
+      checkpointing=layer offload.optimizer=host offload.parameters=on cap=23.2GiB "$@"
+  }
+  hf="loss=hf_2024 keep_output=on" liger="loss=flce $fused"
+  timeline hf_4 $hf batch=4
+  timeline hf_8 $hf batch=8
+  timeline liger_4 $liger batch=4
+  timeline liger_8 $liger batch=8
+  timeline liger_112 $liger batch=112
+
+  # Losses need many steps.
+  for products in as_stored fp8; do
+    record losses_${products}_h200 completed model=llama-3.2-1b batch=4 seq=512 steps=300 device=cuda precision=bf16 \
+      rounding=stochastic loss=flce $fused gemm=$products
+  done
+
+  keep sweep_loss_chunk_h200 sweep train_step --over loss_chunk=32,64,128,256,512,1024,2048,8192 --device cuda \
+    --set model=llama-3.2-1b --set precision=bf16 --set batch=8 --set seq=1024 --set loss=flce
+  keep sweep_attention_h200 sweep train_step --over seq=512,1024,2048,4096 --over attention=eager,flash --device cuda \
+    --set model=llama-3.2-1b --set precision=bf16 --set batch=1 --set loss=flce
+  keep sweep_batch_h200 sweep train_step --over batch=1,2,4,8,16 --over loss=plain,flce --device cuda \
+    --set model=llama-3.2-1b --set precision=bf16 --set seq=1024
+  keep sweep_checkpoint_every_h200 sweep train_step --over checkpoint_every=1,2,4,8,16 --device cuda \
+    --set model=llama-3.2-1b --set precision=bf16 --set batch=16 --set seq=1024 --set checkpointing=every --set loss=flce
+}
+
+if [ -z "$quick" ]; then
+  keep ladder_h200 sweep ladder --device cuda --set model=llama-3.2-1b --set batch=4 --set seq=1024
+  # Kernels beside eager compositions, LibTorch's own and a copy; the table is in the log.
+  keep kernels_h200 bench --device cuda --set panel=all
+  echo "headroom report --device cuda --out DIR (its report.hrec)" >>"$out/recordings/commands.txt"
+  step report "$build/bin/headroom" report --device cuda --out "$out/report"
+  [ -e "$out/report/report.hrec" ] && cp "$out/report/report.hrec" "$out/recordings/report_h200.hrec"
+  [ -e "$out/report/report.md" ] && cp "$out/report/report.md" "$out/logs/"
+fi
+finish
