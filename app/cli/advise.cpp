@@ -1,4 +1,4 @@
-// headroom advise: the fewest switches that make a training step fit on a card.
+// headroom advise: the cheapest switches that make a training step fit on a card.
 #include <algorithm>
 #include <string>
 #include <vector>
@@ -118,10 +118,11 @@ std::string advice_text(const Advice& advice, const PlannedCard& card) {
   if (fits && advice.switches.empty())
     return fmt::format("It fits on {} as it is: {}, with {} left. Nothing is to be turned on.\n", name, before,
                        lessons::bytes_text(limit - advice.before, unit));
-  std::string text = fmt::format("It takes {}, and {} leaves {}.\n", before, name, lessons::bytes_text(limit, unit));
+  std::string text = fmt::format("It takes {} with the process, and {} leaves {} for it.\n", before, name,
+                                 lessons::bytes_text(limit, unit));
   if (advice.switches.empty()) return text + "Nothing that may be given up makes it smaller.\n";
   const Bytes after = advice.switches.back().bytes;
-  text += fits ? "The fewest switches that make it fit, in this order:\n\n"
+  text += fits ? "The cheapest switches that make it fit, in this order:\n\n"
                : fmt::format("No four switches make it fit. The smallest set, {} too large:\n\n",
                              lessons::bytes_text(std::max<Bytes>(after - limit, 0), unit));
   text += switches_text(advice, unit);
@@ -185,7 +186,7 @@ record::Result<ExitCode> advise_on(const AdviseOptions& options) {
 extern const Command kAdvise;
 constinit const Command kAdvise{
     .name = "advise",
-    .summary = "The fewest switches that make a training step fit on a card",
+    .summary = "The cheapest switches that make a training step fit on a card",
     .example = "headroom advise --model llama-3.2-1b --card \"RTX 4090\" --batch 8 --seq 4096",
     .make = make_invocation<AdviseOptions, declare, advise_on, check>};
 

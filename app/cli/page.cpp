@@ -106,8 +106,9 @@ class PageText {
     for (const std::string& id : page_.figures) figure(id, {});
     for (const std::string& id : page_.widgets) widget(id);
     if (page_.question) answer(*page_.question);
-    // Its numbers are those of the reader's step.
-    if (const auto* task = lessons::task_of(page_)) add("Once the task is done: " + lessons::without_links(task->done));
+    // Its numbers are those of the reader's step, which is not there.
+    if (const auto* task = lessons::task_of(page_))
+      add("Once the task is done: " + lessons::without_links(lessons::with_texts(task->done, {})));
     sources();
     return text_;
   }

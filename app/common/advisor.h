@@ -1,4 +1,4 @@
-// Which switches make a training step fit on a card: the fewest, in which order, and what each gives up.
+// Which switches make a training step fit on a card: the cheapest, in which order, and what each gives up.
 #pragma once
 
 #include <optional>
@@ -27,8 +27,8 @@ struct Advice {
   int asked = 0;                        // sets that the closed form let through and the prediction refused
 };
 
-// Of sets of up to four switches, the first that fits: fewest, then least given up, then quickest, then smallest. The closed
-// form puts them in this order, and the planner's prediction decides. Where none fits, the smallest set. Nothing: stopped.
+// Of sets of up to four switches, the first that fits, in the order of experiments::switch_sets(): what gives up least comes
+// first. The closed form leaves out what is too large, and the planner's prediction decides. Where none fits, the smallest set. Nothing: stopped.
 std::optional<Advice> advise(const record::Params& params, const PlannedCard& card, const GivenUp& may,
                              StepPlanner& planner);
 

@@ -42,11 +42,11 @@ class Search {
       if ((may.speed || !each.costs_speed) && (may.exactness || !each.costs_exactness)) usable_.push_back(&each);
   }
 
-  // All sets of one to `most` switches that can be, fewest first and so on.
+  // All sets of one to `most` switches that can be, the cheapest first.
   std::vector<SwitchSet> candidates(std::size_t most) {
     grow({.switches = {}, .params = start_}, 0, most);
     std::ranges::sort(found_, {}, [](const SwitchSet& each) {
-      return std::tuple(each.switches.size(), each.exactness, each.speed, each.times, each.bytes);
+      return std::tuple(each.exactness, each.speed, each.switches.size(), each.times, each.bytes);
     });
     return std::move(found_);
   }

@@ -25,7 +25,8 @@ struct SwitchSet {
 // By closed form, with the model that the settings name.
 record::Bytes closed_form_peak(const record::Params& train_step);
 
-// All sets of one to `most` switches that can be: fewest first, then least given up, then quickest, then smallest.
+// All sets of one to `most` switches that can be: first those that give up least (nothing, then speed, then exactness), of
+// those the fewest, then the quickest, then the smallest.
 std::vector<SwitchSet> switch_sets(const record::Params& params, const GivenUp& may, std::size_t most);
 
 // Cheap ones first: what gives up nothing, then speed, then exactness; of those, as in the table.

@@ -137,7 +137,8 @@ void add_column(Diagram& diagram, const Architecture& model, double x, std::stri
   int norms = 0;
   for (const Row& row : kRows) {
     y += kBetween;
-    const llama::BlockNumbers numbers = llama::numbers_of(model, row.block, 0);
+    llama::BlockNumbers numbers = llama::numbers_of(model, row.block, 0);
+    if (row.block == Block::kNorms) numbers.parameters /= 2;  // one of a layer's two
     DiagramBox box{.id = id(key_of(row.block)),
                    .x = x + (row.in_layer ? kGap : 0),
                    .y = y,

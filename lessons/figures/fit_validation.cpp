@@ -68,7 +68,7 @@ extern const Figure kFitValidation;
 constinit const Figure kFitValidation{
     .id = "fit_validation",
     .title = "Predicted and measured",
-    .caption = "What was predicted for drawn settings against what an H200 and an H100 then reserved.",
+    .caption = "What was predicted for drawn settings against what an H200 and an H100 then reserved",
     .schema = kSchema,
     .basis = Basis::kParameters,
     .add_panels = add_panels};

@@ -58,6 +58,8 @@ TEST_CASE("A page prints its task and the goal, and below the answer what is sai
   REQUIRE(ran.exit_code == 0);
   CHECK(holds(ran.out, "It is done with: model=llama-3-8b adapters=lora,qlora batch>=4"));
   CHECK(ran.out.find("Once the task is done: ") > ran.out.find("The answer: "));
+  // The numbers of a step that nobody took.
+  CHECK(holds(run_headroom({"page", "checkpointing"}).out, "Once the task is done: … tokens fit instead of 5,120."));
 }
 
 TEST_CASE("A page that is not there is named with the nearest one") {
