@@ -34,7 +34,6 @@ cudnn="attention=cudnn"
 ours ckpt_ours_112 steps=12 batch=112 checkpointing=layer $cudnn
 peer ckpt_liger liger --checkpointing --batch 96 --batch 112
 ours ckpt_ours_96 steps=12 batch=96 checkpointing=layer $cudnn
-peer ckpt_hf hf --checkpointing --batch 16
 ours plain_ours_16 steps=14 batch=16 $cudnn
 peer plain_liger liger --batch 16 --batch 64
 ours plain_ours_64 steps=10 batch=64 $cudnn
@@ -48,6 +47,10 @@ peer one_compile hf --compile reduce-overhead --batch 1 --steps 60
 ours one_ours_graph steps=64 batch=1 cuda_graph=on $cudnn
 peer one_liger liger --batch 1 --steps 60
 ours one_ours steps=60 batch=1
+
+# The output layer with its loss, alone.
+step loss_peers python3 "$here/peer_loss.py"
+step loss_ours "$build/bin/headroom" bench fused_linear_cross_entropy --device cuda
 
 python3 "$here/table.py" "$rows" | tee "$out/peers.md"
 finish
