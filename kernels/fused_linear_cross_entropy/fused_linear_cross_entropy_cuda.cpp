@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <bit>
 #include <cstddef>
+#include <span>
 
 #include <cuda_runtime_api.h>
 
@@ -126,7 +127,7 @@ class Call {
   }
   // For products whose result may be written again and again before it is made for good.
   void search(const Product& product, const Product& kind, const ProductMemory& memory) {
-    if (problem_.search && error_ == 0) check(find_algorithm(product, kind, memory, stream_));
+    if (problem_.search && error_ == 0) check(find_algorithm(product, kind, std::span(&memory, 1), stream_));
   }
   void search_dweight(const Product& kind, std::int64_t count, std::int64_t columns, const void* x,
                       const Product& logits, const Product& logits_kind, const ProductMemory& logits_memory);
@@ -161,7 +162,8 @@ void Call::search_dweight(const Product& kind, std::int64_t count, std::int64_t 
   check(cudaMemsetAsync(result, 0, static_cast<std::size_t>(result_bytes), stream_));
   Product product = dweight_product(count, timed);
   product.a_stride = timed;
-  check(find_algorithm(product, kind, operands(memory_.logits, x, result, &scalars()->one, true), stream_));
+  const ProductMemory memory = operands(memory_.logits, x, result, &scalars()->one, true);
+  check(find_algorithm(product, kind, std::span(&memory, 1), stream_));
 }
 
 void Call::clear_dweight() {

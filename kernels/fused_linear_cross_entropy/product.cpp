@@ -19,6 +19,7 @@ namespace {
 constexpr int kProposals = 16;
 constexpr int kTimedRuns = 5;
 constexpr double kLongFlops = 4e12;       // several milliseconds, which are the same each time
+constexpr float kFaster = 0.98F;  // what another proposal than the first must take at most: times vary by as much
 constexpr std::uint32_t kWideBytes = 16;  // alignment that the fast algorithms want of all operands
 
 int code_of(cublasStatus_t status) { return status == CUBLAS_STATUS_SUCCESS ? 0 : kCublasError + status; }
@@ -65,15 +66,20 @@ cublasStatus_t describe(const Product& p, const ProductMemory& memory, Descripti
     set(CUBLASLT_MATMUL_DESC_FAST_ACCUM, static_cast<std::int8_t>(p.fast_sums));
   }
   const auto layout = [&](cublasLtMatrixLayoutOpaque_t& place, cudaDataType_t type, bool transposed,
-                          std::int64_t height, std::int64_t width, std::int64_t stride) {
+                          std::int64_t height, std::int64_t width, std::int64_t stride, std::int64_t apart) {
     if (status != CUBLAS_STATUS_SUCCESS) return;
     if (transposed) std::swap(height, width);
     status = cublasLtMatrixLayoutInit(&place, type, static_cast<std::uint64_t>(height),
                                       static_cast<std::uint64_t>(width), stride);
+    if (p.count == 1 || status != CUBLAS_STATUS_SUCCESS) return;
+    status = cublasLtMatrixLayoutSetAttribute(&place, CUBLASLT_MATRIX_LAYOUT_BATCH_COUNT, &p.count, sizeof p.count);
+    if (status != CUBLAS_STATUS_SUCCESS) return;
+    status =
+        cublasLtMatrixLayoutSetAttribute(&place, CUBLASLT_MATRIX_LAYOUT_STRIDED_BATCH_OFFSET, &apart, sizeof apart);
   };
-  layout(d.left, type_of(p.operands, p.b_fp8), p.b_transposed, p.columns, p.inner, p.b_stride);
-  layout(d.right, type_of(p.operands, p.a_fp8), p.a_transposed, p.inner, p.rows, p.a_stride);
-  layout(d.result, type_of(p.result), false, p.columns, p.rows, p.d_stride);
+  layout(d.left, type_of(p.operands, p.b_fp8), p.b_transposed, p.columns, p.inner, p.b_stride, memory.b_apart);
+  layout(d.right, type_of(p.operands, p.a_fp8), p.a_transposed, p.inner, p.rows, p.a_stride, memory.a_apart);
+  layout(d.result, type_of(p.result), false, p.columns, p.rows, p.d_stride, memory.d_apart);
   return status;
 }
 
@@ -157,11 +163,12 @@ bool capturing(CUstream_st* stream) {
   return cudaStreamIsCapturing(stream, &status) != cudaSuccess || status != cudaStreamCaptureStatusNone;
 }
 
-// Mean time in ms over back-to-back launches; negative if the algorithm fails.
+// Mean time in ms over back-to-back launches, on one memory after the other; negative if the algorithm fails.
 float time_algorithm(const Device& device, Description& d, const cublasLtMatmulAlgo_t& algorithm, int runs,
-                     const ProductMemory& memory, cudaEvent_t begin, cudaEvent_t end, CUstream_st* stream) {
+                     std::span<const ProductMemory> memories, cudaEvent_t begin, cudaEvent_t end, CUstream_st* stream) {
   for (int run = 0; run <= runs; ++run) {
     if (run == 1) cudaEventRecord(begin, stream);  // the first run loads the kernel
+    const ProductMemory& memory = memories[static_cast<std::size_t>(run) % memories.size()];
     if (queue(device, d, algorithm, memory, stream) != CUBLAS_STATUS_SUCCESS) return -1;
   }
   cudaEventRecord(end, stream);
@@ -216,7 +223,11 @@ int keep_algorithm(const Product& kind, const ProductAlgorithm& algorithm, std::
   const int error = current_device(device);
   if (error != 0) return error;
   Description description;
-  const ProductMemory memory{.workspace_bytes = workspace_bytes};
+  // Matrices behind each other.
+  const ProductMemory memory{.a_apart = kind.rows * kind.inner,
+                             .b_apart = kind.inner * kind.columns,
+                             .d_apart = kind.rows * kind.columns,
+                             .workspace_bytes = workspace_bytes};
   const auto algo = std::bit_cast<cublasLtMatmulAlgo_t>(algorithm);
   const cublasStatus_t status = describe(kind, memory, description);
   if (status != CUBLAS_STATUS_SUCCESS) return code_of(status);
@@ -233,7 +244,9 @@ void forget_algorithm(const Product& kind) {
 
 std::size_t cublaslt_version() { return cublasLtGetVersion(); }
 
-int find_algorithm(const Product& timed, const Product& kind, const ProductMemory& memory, CUstream_st* stream) {
+int find_algorithm(const Product& timed, const Product& kind, std::span<const ProductMemory> memories,
+                   CUstream_st* stream, float* best_ms) {
+  const ProductMemory& memory = memories.front();
   if (algorithm_found(kind) || capturing(stream) || !wide(memory)) return 0;
   const std::lock_guard lock(mutex);
   Device* device = nullptr;
@@ -252,17 +265,20 @@ int find_algorithm(const Product& timed, const Product& kind, const ProductMemor
   cudaEventCreate(&begin);
   cudaEventCreate(&end);
   float best = -1;
+  bool from_first = false;
   for (int i = 0; i < count; ++i) {
     const auto& proposal = proposals[static_cast<std::size_t>(i)];
     if (proposal.state != CUBLAS_STATUS_SUCCESS || !applies(*device, part, proposal.algo, memory)) continue;
-    const float ms = time_algorithm(*device, part, proposal.algo, runs_of(timed), memory, begin, end, stream);
-    if (ms < 0 || (best >= 0 && ms >= best)) continue;
+    const float ms = time_algorithm(*device, part, proposal.algo, runs_of(timed), memories, begin, end, stream);
+    if (ms < 0 || (best >= 0 && ms >= (from_first ? kFaster : 1) * best)) continue;
     best = ms;
+    from_first = i == 0;
     kept.algorithm = proposal.algo;
     if (timed == kind) kept.workspace_bytes = memory.workspace_bytes;
   }
   cudaEventDestroy(begin);
   cudaEventDestroy(end);
+  if (best_ms != nullptr) *best_ms = best;
   return 0;
 }
 

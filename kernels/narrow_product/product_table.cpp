@@ -11,7 +11,8 @@ namespace headroom::kernels {
 namespace {
 
 constexpr std::string_view kHead = "Algorithms of cuBLASLt, found by product_times";
-constexpr std::string_view kColumns = "pass,format,rows,outputs,inputs,algorithm";
+constexpr std::string_view kColumns = "pass,format,rows,outputs,inputs,count,algorithm";
+constexpr std::string_view kLibTorch = "libtorch";
 constexpr std::array<std::string_view, 3> kPasses{"output", "input_gradient", "weight_gradient"};
 constexpr std::array<std::string_view, 3> kFormats{"bf16", "fp16", "fp8"};
 
@@ -38,12 +39,26 @@ bool read(std::string_view word, int base, Number& value) {
   return error == std::errc() && end == word.data() + word.size();
 }
 
-bool read_product(std::string_view line, LinearProduct& product, ProductAlgorithm& algorithm) {
+bool read_product(std::string_view line, LinearProduct& product, std::optional<ProductAlgorithm>& algorithm) {
   bool good = read(take(line, ','), kPasses, product.pass) && read(take(line, ','), kFormats, product.format);
   for (std::int64_t* side : {&product.rows, &product.outputs, &product.inputs})
     good = good && read(take(line, ','), 10, *side) && *side > 0;
-  for (std::uint64_t& word : algorithm) good = good && read(take(line, ' '), 16, word);
+  int count = 0;
+  good = good && read(take(line, ','), 10, count) && (count == 1 || count == 2);
+  product.pair = count == 2;
+  if (line == kLibTorch) return good;
+  for (std::uint64_t& word : algorithm.emplace()) good = good && read(take(line, ' '), 16, word);
   return good && line.empty();
+}
+
+std::string words_of(const ProductAlgorithm& algorithm) {
+  std::string text;
+  for (std::size_t i = 0; i < algorithm.size(); ++i) {
+    std::array<char, 16> digits{};
+    const auto [end, error] = std::to_chars(digits.data(), digits.data() + digits.size(), algorithm[i], 16);
+    text += (i == 0 ? "" : " ") + std::string(digits.data(), end);
+  }
+  return text;
 }
 
 bool read_place(std::string_view& rest, std::string_view key, std::string& value) {
@@ -62,12 +77,7 @@ std::string text_of(const ProductTable& table) {
     text += std::string(kPasses[static_cast<std::size_t>(product.pass)]) + ',';
     text += std::string(kFormats[static_cast<std::size_t>(product.format)]) + ',';
     for (const std::int64_t side : {product.rows, product.outputs, product.inputs}) text += std::to_string(side) + ',';
-    for (std::size_t i = 0; i < algorithm.size(); ++i) {
-      std::array<char, 16> digits{};
-      const auto [end, error] = std::to_chars(digits.data(), digits.data() + digits.size(), algorithm[i], 16);
-      text += (i == 0 ? "" : " ") + std::string(digits.data(), end);
-    }
-    text += '\n';
+    text += (product.pair ? "2," : "1,") + (algorithm ? words_of(*algorithm) : std::string(kLibTorch)) + '\n';
   }
   return text;
 }
@@ -80,7 +90,7 @@ std::optional<ProductTable> parse_product_table(std::string_view text) {
     return std::nullopt;
   while (!text.empty()) {
     LinearProduct product;
-    ProductAlgorithm algorithm{};
+    std::optional<ProductAlgorithm> algorithm;
     if (!read_product(take(text, '\n'), product, algorithm)) return std::nullopt;
     table.algorithms[product] = algorithm;
   }

@@ -76,11 +76,6 @@ keep() {
   timeline liger_8 $liger batch=8
   timeline liger_112 $liger batch=112
 
-  # Losses need many steps.
-  for products in as_stored fp8; do
-    record losses_${products}_h200 completed model=llama-3.2-1b batch=4 seq=512 steps=300 device=cuda precision=bf16 \
-      rounding=stochastic loss=flce $fused gemm=$products
-  done
 
   keep sweep_loss_chunk_h200 sweep train_step --over loss_chunk=32,64,128,256,512,1024,2048,8192 --device cuda \
     --set model=llama-3.2-1b --set precision=bf16 --set batch=8 --set seq=1024 --set loss=flce

@@ -135,7 +135,9 @@ std::string KernelTrace::start() {
           return traced.domain == domain && traced.id == id;
         });
         const auto index = static_cast<std::size_t>(found - kTraced.begin());
-        trace.enter(call.correlationId, index < names.size() ? names[index] : record::kNoOperator);
+        const bool known = index < names.size();
+        trace.enter(call.correlationId, known ? names[index] : record::kNoOperator,
+                    known && std::string_view(found->name).find("Launch") != std::string_view::npos);
       },
       this, &params);
   if (subscribed == CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED) {
@@ -187,7 +189,7 @@ void KernelTrace::begin(Nanoseconds now) {
 
 void KernelTrace::end() { recording_ = false; }
 
-void KernelTrace::enter(std::uint32_t correlation, std::uint16_t name) {
+void KernelTrace::enter(std::uint32_t correlation, std::uint16_t name, bool launches) {
   if (t_depth++ > 0) {
     if (t_call == kNotKept) return;
     const std::lock_guard guard(mutex_);
@@ -205,7 +207,8 @@ void KernelTrace::enter(std::uint32_t correlation, std::uint16_t name) {
                     .bytes = record::kUnknownBytes,
                     .correlation = correlation,
                     .step = step_.load(std::memory_order_relaxed),
-                    .name = name});
+                    .name = name,
+                    .launches = launches});
 }
 
 void KernelTrace::leave() {
@@ -221,9 +224,14 @@ std::size_t KernelTrace::calls() const {
   return calls_.size();
 }
 
+// A product may clear a counter first: the bytes are its kernel's, not those of the memset before.
 void KernelTrace::add_bytes(std::size_t first, Bytes bytes) {
   const std::lock_guard guard(mutex_);
-  if (first < calls_.size() && calls_[first].bytes == record::kUnknownBytes) calls_[first].bytes = bytes;
+  if (first >= calls_.size()) return;
+  const auto begin = calls_.begin() + static_cast<std::ptrdiff_t>(first);
+  auto call = std::find_if(begin, calls_.end(), [](const Call& each) { return each.launches; });
+  if (call == calls_.end()) call = begin;
+  if (call->bytes == record::kUnknownBytes) call->bytes = bytes;
 }
 
 // CUPTI asks in the middle of a launch: fresh pages would cost that launch a millisecond.

@@ -52,6 +52,7 @@ class KernelTrace {
     std::uint32_t correlation = 0;
     std::int32_t step = -1;
     std::uint16_t name = 0;
+    bool launches = false;  // a kernel or a graph
   };
   struct Activity {
     record::Nanoseconds begin = 0, end = 0;
@@ -66,7 +67,7 @@ class KernelTrace {
   ~KernelTrace() = default;
 
   std::string start();  // what trouble() says
-  void enter(std::uint32_t correlation, std::uint16_t name);
+  void enter(std::uint32_t correlation, std::uint16_t name, bool launches);
   void leave();
   std::uint8_t* give_buffer();
   void take_buffer(std::uint8_t* buffer, std::size_t bytes);

@@ -61,8 +61,9 @@ std::size_t take_from(const ProductTable& table, const std::vector<LinearProduct
   for (const LinearProduct& product : products) {
     const auto found = table.algorithms.find(product);
     if (found == table.algorithms.end()) continue;
-    kept +=
-        kernels::keep_algorithm(kernels::product_of(product), found->second, product_workspace(product.format)) == 0;
+    const std::optional<kernels::ProductAlgorithm>& algorithm = found->second;
+    kept += !algorithm ||
+            kernels::keep_algorithm(kernels::product_of(product), *algorithm, product_workspace(product.format)) == 0;
   }
   return kept;
 }
@@ -114,11 +115,15 @@ std::vector<LinearProduct> linear_products(const predict::StepSettings& step) {
     const auto format = format_of(step, head);
     if (!format || (head && predict::loss_in_chunks(step))) continue;  // those searches by themselves
     if (each.kind == ProductKind::kWeightGradient && step.adapters.kind != predict::AdapterKind::kOff) continue;
-    all.insert({.pass = pass_of(each.kind),
-                .format = *format,
-                .rows = each.tokens,
-                .outputs = each.outputs,
-                .inputs = each.inputs});
+    LinearProduct product{.pass = pass_of(each.kind),
+                          .format = *format,
+                          .rows = each.tokens,
+                          .outputs = each.outputs,
+                          .inputs = each.inputs};
+    all.insert(product);
+    const bool of_keys = !head && each.outputs == step.model.num_kv_heads * step.model.head_dim;
+    product.pair = step.pairs_keys_and_values() && of_keys && product.pass != LinearPass::kInputGradient;
+    if (product.pair) all.insert(product);
   }
   return {all.begin(), all.end()};
 }
