@@ -133,11 +133,6 @@ std::string odd_side(const StepSettings& step) {
 
 }  // namespace
 
-bool StepSettings::pairs_keys_and_values() const {
-  constexpr std::int64_t kMostTokens = 2048;
-  return cuda_graph && fused.rms_norm && precision != Precision::kFp32 && !fp8() && tokens() <= kMostTokens;
-}
-
 bool StepSettings::fp8() const { return gemm == Gemm::kFp8 && odd_side(*this).empty(); }
 
 std::string gemm_fact(const StepSettings& step, record::DeviceKind device) {

@@ -79,9 +79,6 @@ struct StepSettings {
   bool masters() const { return has_masters(precision); }
   bool tf32() const { return gemm == Gemm::kTf32; }  // of the head as well
   bool fp8() const;                                  // of the layers' projections, where their sides allow it
-  // Keys and values are computed as one product, forward and dW, where that is as fast as two: behind the fused norm, in 16
-  // bits, in a step that is recorded as a graph. On an H200 it is faster at 1,024 tokens, and no longer at 4,096.
-  bool pairs_keys_and_values() const;
   // Only the inputs of layers are kept, and layers are computed again, up to the last product of those that are together.
   bool keeps_layer_inputs() const { return checkpointing == Checkpointing::kLayer; }
   // What is cheap is computed again, and the results of products are kept.

@@ -66,20 +66,15 @@ cublasStatus_t describe(const Product& p, const ProductMemory& memory, Descripti
     set(CUBLASLT_MATMUL_DESC_FAST_ACCUM, static_cast<std::int8_t>(p.fast_sums));
   }
   const auto layout = [&](cublasLtMatrixLayoutOpaque_t& place, cudaDataType_t type, bool transposed,
-                          std::int64_t height, std::int64_t width, std::int64_t stride, std::int64_t apart) {
+                          std::int64_t height, std::int64_t width, std::int64_t stride) {
     if (status != CUBLAS_STATUS_SUCCESS) return;
     if (transposed) std::swap(height, width);
     status = cublasLtMatrixLayoutInit(&place, type, static_cast<std::uint64_t>(height),
                                       static_cast<std::uint64_t>(width), stride);
-    if (p.count == 1 || status != CUBLAS_STATUS_SUCCESS) return;
-    status = cublasLtMatrixLayoutSetAttribute(&place, CUBLASLT_MATRIX_LAYOUT_BATCH_COUNT, &p.count, sizeof p.count);
-    if (status != CUBLAS_STATUS_SUCCESS) return;
-    status =
-        cublasLtMatrixLayoutSetAttribute(&place, CUBLASLT_MATRIX_LAYOUT_STRIDED_BATCH_OFFSET, &apart, sizeof apart);
   };
-  layout(d.left, type_of(p.operands, p.b_fp8), p.b_transposed, p.columns, p.inner, p.b_stride, memory.b_apart);
-  layout(d.right, type_of(p.operands, p.a_fp8), p.a_transposed, p.inner, p.rows, p.a_stride, memory.a_apart);
-  layout(d.result, type_of(p.result), false, p.columns, p.rows, p.d_stride, memory.d_apart);
+  layout(d.left, type_of(p.operands, p.b_fp8), p.b_transposed, p.columns, p.inner, p.b_stride);
+  layout(d.right, type_of(p.operands, p.a_fp8), p.a_transposed, p.inner, p.rows, p.a_stride);
+  layout(d.result, type_of(p.result), false, p.columns, p.rows, p.d_stride);
   return status;
 }
 
@@ -223,11 +218,7 @@ int keep_algorithm(const Product& kind, const ProductAlgorithm& algorithm, std::
   const int error = current_device(device);
   if (error != 0) return error;
   Description description;
-  // Matrices behind each other.
-  const ProductMemory memory{.a_apart = kind.rows * kind.inner,
-                             .b_apart = kind.inner * kind.columns,
-                             .d_apart = kind.rows * kind.columns,
-                             .workspace_bytes = workspace_bytes};
+  const ProductMemory memory{.workspace_bytes = workspace_bytes};
   const auto algo = std::bit_cast<cublasLtMatmulAlgo_t>(algorithm);
   const cublasStatus_t status = describe(kind, memory, description);
   if (status != CUBLAS_STATUS_SUCCESS) return code_of(status);
@@ -245,7 +236,7 @@ void forget_algorithm(const Product& kind) {
 std::size_t cublaslt_version() { return cublasLtGetVersion(); }
 
 int find_algorithm(const Product& timed, const Product& kind, std::span<const ProductMemory> memories,
-                   CUstream_st* stream, float* best_ms) {
+                   CUstream_st* stream) {
   const ProductMemory& memory = memories.front();
   if (algorithm_found(kind) || capturing(stream) || !wide(memory)) return 0;
   const std::lock_guard lock(mutex);
@@ -278,7 +269,6 @@ int find_algorithm(const Product& timed, const Product& kind, std::span<const Pr
   }
   cudaEventDestroy(begin);
   cudaEventDestroy(end);
-  if (best_ms != nullptr) *best_ms = best;
   return 0;
 }
 

@@ -27,7 +27,6 @@ struct Product {
   std::optional<Fp8Format> a_fp8, b_fp8;
   bool fast_sums = false;     // of fp8: partial sums keep 14 bits of fraction
   bool host_numbers = false;  // alpha and beta are in the host's memory
-  std::int32_t count = 1;     // so many products at once; their matrices are as far apart as ProductMemory says
   auto operator<=>(const Product&) const = default;
 };
 
@@ -39,7 +38,6 @@ struct ProductMemory {
   void* d = nullptr;
   const float* alpha = nullptr;
   const float* beta = nullptr;
-  std::int64_t a_apart = 0, b_apart = 0, d_apart = 0;  // elements from one product's matrix to the next one's
   const float* a_scale = nullptr;  // of fp8, one number each on the device: the codes are multiplied by it
   const float* b_scale = nullptr;
   void* workspace = nullptr;
@@ -59,9 +57,8 @@ bool algorithm_found(const Product& kind);
 // Times what cuBLASLt proposes and keeps the fastest for `kind`; its first proposal, unless another one is 2 % faster. Runs
 // `timed`, a product of the kind or a smaller one, several times and on each memory in turn, so d is overwritten; with
 // several, what one run left in the L2 is not what the next one reads. Waits for the stream. Does nothing during a capture.
-// `best_ms`: the time of what was kept, where it was asked for and found.
 int find_algorithm(const Product& timed, const Product& kind, std::span<const ProductMemory> memories,
-                   CUstream_st* stream, float* best_ms = nullptr);
+                   CUstream_st* stream);
 
 // As cuBLASLt stores an algorithm: good for this version of it alone.
 using ProductAlgorithm = std::array<std::uint64_t, 8>;

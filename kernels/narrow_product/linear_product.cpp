@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <optional>
 #include <random>
 #include <vector>
 
@@ -34,7 +33,7 @@ Fp8Format left_codes(LinearPass pass) { return pass == LinearPass::kOutput ? Fp8
 }  // namespace
 
 Product product_of(const LinearProduct& linear) {
-  const auto [pass, format, n, o, i, pair] = linear;
+  const auto [pass, format, n, o, i] = linear;
   Product product{.operands = format == LinearFormat::kFp16 ? Storage::kFp16 : Storage::kBf16, .host_numbers = true};
   product.result = product.operands;
   switch (pass) {
@@ -60,7 +59,6 @@ Product product_of(const LinearProduct& linear) {
   product.a_stride = product.a_transposed ? product.rows : product.inner;
   product.b_stride = product.b_transposed ? product.inner : product.columns;
   product.d_stride = product.columns;
-  product.count = pair ? 2 : 1;
   return product;
 }
 
@@ -93,23 +91,19 @@ int ProductTimer::make(std::int64_t bytes, LinearFormat format) {
   return error;
 }
 
-int ProductTimer::time(const LinearProduct& linear, std::int64_t workspace_bytes, float& ms) {
+int ProductTimer::find(const LinearProduct& linear, std::int64_t workspace_bytes) {
   const Product kind = product_of(linear);
+  if (algorithm_found(kind)) return 0;
   const std::int64_t element = kind.a_fp8 ? 1 : bytes_of(kind.operands);
-  // Of a pair x is there once: the left operand for y, the right one for dW.
-  const std::int64_t lefts = linear.pair && linear.pass == LinearPass::kWeightGradient ? 2 : 1;
-  const std::int64_t rights = linear.pair && linear.pass == LinearPass::kOutput ? 2 : 1;
-  const std::int64_t left = aligned(kind.rows * kind.inner * element);
-  const std::int64_t right = aligned(kind.inner * kind.columns * element);
-  const std::int64_t result = aligned(kind.rows * kind.columns * bytes_of(kind.result));
-  const std::int64_t all = lefts * left + rights * right + kind.count * result, shared = kAligned;
+  const std::int64_t a = aligned(kind.rows * kind.inner * element), b = aligned(kind.inner * kind.columns * element);
+  const std::int64_t all = a + b + aligned(kind.rows * kind.columns * bytes_of(kind.result));
   int device = 0, l2_bytes = 0;
   if (const cudaError_t error = cudaGetDevice(&device); error != cudaSuccess) return error;
   if (const cudaError_t error = cudaDeviceGetAttribute(&l2_bytes, cudaDevAttrL2CacheSize, device); error != cudaSuccess)
     return error;
-  constexpr std::int64_t kMostSets = 6;  // the runs of a timing, and the one before
+  constexpr std::int64_t kMostSets = 6, kScale = kAligned;  // the runs of a timing, and the one before
   const std::int64_t sets = std::clamp<std::int64_t>(2 * l2_bytes / all + 1, 1, kMostSets);
-  if (const int error = make(shared + aligned(workspace_bytes) + sets * all, linear.format); error != 0) return error;
+  if (const int error = make(kScale + aligned(workspace_bytes) + sets * all, linear.format); error != 0) return error;
   static constexpr float kOne = 1, kZero = 0;
   auto* const begin = static_cast<std::byte*>(memory_);
   auto* const scale = reinterpret_cast<float*>(begin);
@@ -117,38 +111,18 @@ int ProductTimer::time(const LinearProduct& linear, std::int64_t workspace_bytes
     return error;
   std::vector<ProductMemory> memories;
   for (std::int64_t set = 0; set < sets; ++set) {
-    std::byte* const of_set = begin + shared + aligned(workspace_bytes) + set * all;
+    std::byte* const of_set = begin + kScale + aligned(workspace_bytes) + set * all;
     memories.push_back({.a = of_set,
-                        .b = of_set + lefts * left,
-                        .d = of_set + lefts * left + rights * right,
+                        .b = of_set + a,
+                        .d = of_set + a + b,
                         .alpha = &kOne,
                         .beta = &kZero,
-                        .a_apart = lefts == 1 ? 0 : left / element,
-                        .b_apart = rights == 1 ? 0 : right / element,
-                        .d_apart = result / bytes_of(kind.result),
                         .a_scale = scale,
                         .b_scale = scale,
-                        .workspace = begin + shared,
+                        .workspace = begin + kScale,
                         .workspace_bytes = workspace_bytes});
   }
-  return find_algorithm(kind, kind, memories, nullptr, &ms);
-}
-
-int ProductTimer::find(const LinearProduct& linear, std::int64_t workspace_bytes) {
-  const Product kind = product_of(linear);
-  if (algorithm_found(kind)) return 0;
-  float ms = 0;
-  if (const int error = time(linear, workspace_bytes, ms); error != 0 || !linear.pair) return error;
-  LinearProduct single = linear;
-  single.pair = false;
-  const Product one = product_of(single);
-  const std::optional<ProductAlgorithm> before = found_algorithm(one);
-  forget_algorithm(one);  // its time is wanted, too
-  float single_ms = 0;
-  const int error = time(single, workspace_bytes, single_ms);
-  if (before) (void)keep_algorithm(one, *before, workspace_bytes);
-  if (error != 0 || ms < 0 || ms >= 2 * single_ms) forget_algorithm(kind);
-  return error;
+  return find_algorithm(kind, kind, memories, nullptr);
 }
 
 }  // namespace headroom::kernels

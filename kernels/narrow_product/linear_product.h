@@ -23,8 +23,6 @@ struct LinearProduct {
   LinearPass pass = LinearPass::kOutput;
   LinearFormat format = LinearFormat::kBf16;
   std::int64_t rows = 0, outputs = 0, inputs = 0;  // N, O, I
-  // Of two layers with the same x at once: their y, or their dW. 16 bits alone.
-  bool pair = false;
   auto operator<=>(const LinearProduct&) const = default;
 };
 
@@ -40,13 +38,11 @@ class ProductTimer {
   ProductTimer& operator=(const ProductTimer&) = delete;
 
   // find_algorithm() for the product with a workspace of so many bytes, on random numbers that are not in the L2, as a step's
-  // weights are not. 0: found; else an error of product.h, and nothing is kept. Nor is anything for a pair that takes no
-  // less than its two products one after the other. Waits for the device.
+  // weights are not. 0: found; else an error of product.h, and nothing is kept. Waits for the device.
   int find(const LinearProduct& linear, std::int64_t workspace_bytes);
 
  private:
   int make(std::int64_t bytes, LinearFormat format);
-  int time(const LinearProduct& linear, std::int64_t workspace_bytes, float& ms);
 
   void* memory_ = nullptr;
   std::int64_t bytes_ = 0;

@@ -230,49 +230,6 @@ bool multiply_as_found(at::Tensor& result, const at::Tensor& a, const at::Tensor
   return error == 0;
 }
 
-// From the first one's matrix to the second one's, in elements; nothing: it is before that, or in part of it.
-std::optional<std::int64_t> apart(const std::array<at::Tensor, 2>& matrices) {
-  const auto* const first = static_cast<const char*>(matrices[0].const_data_ptr());
-  const auto* const second = static_cast<const char*>(matrices[1].const_data_ptr());
-  if (second == first) return 0;
-  const std::ptrdiff_t bytes = second - first;
-  if (bytes < static_cast<std::ptrdiff_t>(matrices[0].nbytes())) return std::nullopt;
-  return bytes / matrices[0].itemsize();
-}
-
-// By the algorithm that was found for the pair. False: none was, they are not so in memory, or it failed, and nothing was
-// computed.
-bool multiply_pair_as_found(const std::array<at::Tensor, 2>& results, const std::array<at::Tensor, 2>& a,
-                            const std::array<at::Tensor, 2>& b, const ProductOptions& options) {
-  std::optional<Product> kind = kind_of(results[0], a[0], b[0]);
-  if (!kind || kind != kind_of(results[1], a[1], b[1])) return false;
-  kind->count = 2;
-  if (!algorithm_found(*kind)) return false;
-  const auto of_a = apart(a), of_b = apart(b), of_results = apart(results);
-  if (!of_a || !of_b || of_results.value_or(0) == 0) return false;
-  const c10::cuda::CUDAGuard guard(results[0].device());
-  const c10::cuda::CUDAStream stream = c10::cuda::getCurrentCUDAStream();
-  void* const workspace = blas_workspace(stream);
-  if (workspace == nullptr) return false;
-  const Traced traced("product_pair", {a[0], a[1], b[0], b[1], results[0], results[1]});
-  const auto alpha = static_cast<float>(options.alpha);
-  const float beta = options.adds ? 1 : 0;
-  const int error = multiply(*kind, *kind,
-                             {.a = a[0].const_data_ptr(),
-                              .b = b[0].const_data_ptr(),
-                              .d = results[0].mutable_data_ptr(),
-                              .alpha = &alpha,
-                              .beta = &beta,
-                              .a_apart = *of_a,
-                              .b_apart = *of_b,
-                              .d_apart = *of_results,
-                              .workspace = workspace,
-                              .workspace_bytes = static_cast<std::int64_t>(at::cuda::getChosenWorkspaceSize())},
-                             stream.stream());
-  if (error != 0) note_failure(*kind, error);
-  return error == 0;
-}
-
 std::atomic<bool> always_emulated = false;
 
 }  // namespace
@@ -309,15 +266,6 @@ void product(at::Tensor& result_NP, const at::Tensor& a_NM, const at::Tensor& b_
     at::mm_out(result_NP, a_NM, b_MP);
   } else {
     at::addmm_out(result_NP, result_NP, a_NM, b_MP, options.adds ? 1 : 0, options.alpha);
-  }
-}
-
-void product_pair(const std::array<at::Tensor, 2>& results_NP, const std::array<at::Tensor, 2>& a_NM,
-                  const std::array<at::Tensor, 2>& b_MP, const ProductOptions& options) {
-  if (multiply_pair_as_found(results_NP, a_NM, b_MP, options)) return;
-  for (std::size_t i = 0; i < results_NP.size(); ++i) {
-    at::Tensor result = results_NP[i];
-    product(result, a_NM[i], b_MP[i], options);
   }
 }
 

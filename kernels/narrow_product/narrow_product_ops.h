@@ -1,7 +1,6 @@
 // Matrix products of linear layers, on tensors: by LibTorch, or with operands of fewer bits than fp32 or bf16.
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <string>
 
@@ -31,12 +30,6 @@ void emulate_narrow_products(bool always);  // on every GPU, to compare
 // CUDA by cuBLASLt where an algorithm was found for these shapes (linear_product.h), in the workspace that cuBLAS has on the
 // stream anyway, so that the same is allocated. Nothing is timed here.
 void product(at::Tensor& result_NP, const at::Tensor& a_NM, const at::Tensor& b_MP, const ProductOptions& options = {});
-
-// As product() for two products of the same shapes that have one operand in common: results[i] = alpha · a[i] · b[i]. Where
-// an algorithm was found for them as a pair, and the second one's matrices are behind the first one's in memory, they are one
-// launch; else one after the other.
-void product_pair(const std::array<at::Tensor, 2>& results_NP, const std::array<at::Tensor, 2>& a_NM,
-                  const std::array<at::Tensor, 2>& b_MP, const ProductOptions& options = {});
 
 // Why a product for which an algorithm was found went to LibTorch: the first failure in this process. Empty: none did.
 std::string product_failure();

@@ -11,7 +11,7 @@ namespace headroom::kernels {
 namespace {
 
 constexpr std::string_view kHead = "Algorithms of cuBLASLt, found by product_times";
-constexpr std::string_view kColumns = "pass,format,rows,outputs,inputs,count,algorithm";
+constexpr std::string_view kColumns = "pass,format,rows,outputs,inputs,algorithm";
 constexpr std::string_view kLibTorch = "libtorch";
 constexpr std::array<std::string_view, 3> kPasses{"output", "input_gradient", "weight_gradient"};
 constexpr std::array<std::string_view, 3> kFormats{"bf16", "fp16", "fp8"};
@@ -43,9 +43,6 @@ bool read_product(std::string_view line, LinearProduct& product, std::optional<P
   bool good = read(take(line, ','), kPasses, product.pass) && read(take(line, ','), kFormats, product.format);
   for (std::int64_t* side : {&product.rows, &product.outputs, &product.inputs})
     good = good && read(take(line, ','), 10, *side) && *side > 0;
-  int count = 0;
-  good = good && read(take(line, ','), 10, count) && (count == 1 || count == 2);
-  product.pair = count == 2;
   if (line == kLibTorch) return good;
   for (std::uint64_t& word : algorithm.emplace()) good = good && read(take(line, ' '), 16, word);
   return good && line.empty();
@@ -77,7 +74,7 @@ std::string text_of(const ProductTable& table) {
     text += std::string(kPasses[static_cast<std::size_t>(product.pass)]) + ',';
     text += std::string(kFormats[static_cast<std::size_t>(product.format)]) + ',';
     for (const std::int64_t side : {product.rows, product.outputs, product.inputs}) text += std::to_string(side) + ',';
-    text += (product.pair ? "2," : "1,") + (algorithm ? words_of(*algorithm) : std::string(kLibTorch)) + '\n';
+    text += (algorithm ? words_of(*algorithm) : std::string(kLibTorch)) + '\n';
   }
   return text;
 }

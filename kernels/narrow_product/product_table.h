@@ -23,8 +23,8 @@ struct ProductTable {
   std::map<LinearProduct, std::optional<ProductAlgorithm>> algorithms;  // nothing: LibTorch's choice is as fast
 };
 
-// Lines of text: the place, then a product each, as "output,bf16,4096,8192,2048,1," and eight words in hexadecimal, or
-// "libtorch". The last number is 2 for a pair.
+// Lines of text: the place, then a product each, as "output,bf16,4096,8192,2048," and eight words in hexadecimal, or
+// "libtorch".
 std::string text_of(const ProductTable& table);
 std::optional<ProductTable> parse_product_table(std::string_view text);  // nothing: it is no such table
 

@@ -41,8 +41,6 @@ constexpr double kFaster = 0.99;  // of LibTorch's time, at most, to be in the t
 
 struct Operands {
   at::Tensor left, right, result;
-
-  void by_libtorch() { at::mm_out(result, left, right); }
 };
 Operands operands_of(const LinearProduct& p) {
   const auto make = [](std::int64_t rows, std::int64_t columns) {
@@ -60,7 +58,6 @@ std::vector<LinearProduct> products_of(std::int64_t tokens) {
   step.batch = 1;
   step.sequence = tokens;
   step.precision = predict::Precision::kBf16;
-  step.cuda_graph = step.fused.rms_norm = true;  // of pairs, too
   return llama::linear_products(step);
 }
 
@@ -69,45 +66,28 @@ bool compare(const LinearProduct& product, kernels::ProductTable& table) {
   kernels::ProductTimer timer;
   const int error = timer.find(product, llama::product_workspace(product.format));
   const auto found = kernels::found_algorithm(kernels::product_of(product));
-  if (error == 0 && !found && product.pair) {
-    table.algorithms[product] = std::nullopt;
-    std::printf("| %lld | two of %s | %lld × %lld | no less than one after the other |\n",
-                static_cast<long long>(product.rows), name_of(product.pass), static_cast<long long>(product.outputs),
-                static_cast<long long>(product.inputs));
-    return true;
-  }
   if (error != 0 || !found) {
     std::printf("| %lld | %s | %lld × %lld | error %d |\n", static_cast<long long>(product.rows), name_of(product.pass),
                 static_cast<long long>(product.outputs), static_cast<long long>(product.inputs), error);
     return false;
   }
-  Operands by = operands_of(product), second = operands_of(product);
-  if (product.pass == LinearPass::kOutput) second.left = by.left;
-  if (product.pass == LinearPass::kWeightGradient) second.right = by.right;
+  Operands by = operands_of(product);
   experiments::BenchClock clock(by.result.device());
   const std::array samplers{
-      clock.cold([by, second, pair = product.pair]() mutable {
-        by.by_libtorch();
-        if (pair) second.by_libtorch();
-      }),
-      clock.cold([by, second, pair = product.pair]() mutable {
-        if (pair)
-          kernels::product_pair({by.result, second.result}, {by.left, second.left}, {by.right, second.right});
-        else
-          kernels::product(by.result, by.left, by.right);
-      }),
+      clock.cold([by]() mutable { at::mm_out(by.result, by.left, by.right); }),
+      clock.cold([by]() mutable { kernels::product(by.result, by.left, by.right); }),
   };
   const auto times = *experiments::time_in_turns(samplers, kPatience, [] { return false; });
   if (times[1].median <= kFaster * times[0].median)
     table.algorithms[product] = *found;
   else
     table.algorithms[product] = std::nullopt;
-  const double flops = (product.pair ? 2 : 1) * 2.0 * static_cast<double>(product.rows) *
-                       static_cast<double>(product.outputs) * static_cast<double>(product.inputs);
-  std::printf("| %lld | %s%s | %lld × %lld | %.1f | %.1f | %.0f | %.1f %% |\n", static_cast<long long>(product.rows),
-              product.pair ? "two of " : "", name_of(product.pass), static_cast<long long>(product.outputs),
-              static_cast<long long>(product.inputs), times[0].median / 1e3, times[1].median / 1e3,
-              flops / times[1].median / 1e3, 100 * (1 - times[1].median / times[0].median));
+  const double flops = 2.0 * static_cast<double>(product.rows) * static_cast<double>(product.outputs) *
+                       static_cast<double>(product.inputs);
+  std::printf("| %lld | %s | %lld × %lld | %.1f | %.1f | %.0f | %.1f %% |\n", static_cast<long long>(product.rows),
+              name_of(product.pass), static_cast<long long>(product.outputs), static_cast<long long>(product.inputs),
+              times[0].median / 1e3, times[1].median / 1e3, flops / times[1].median / 1e3,
+              100 * (1 - times[1].median / times[0].median));
   std::fflush(stdout);
   return true;
 }

@@ -19,7 +19,7 @@ kernels::ProductTable small_table() {
   using kernels::ProductAlgorithm;
   table.algorithms[{.rows = 4096, .outputs = 8192, .inputs = 2048}] =
       ProductAlgorithm{0x1234, 0, ~std::uint64_t{0}, 7, 0, 0, 0, 1};
-  table.algorithms[{.rows = 1024, .outputs = 512, .inputs = 2048, .pair = true}] = std::nullopt;
+  table.algorithms[{.rows = 1024, .outputs = 512, .inputs = 2048}] = std::nullopt;
   table.algorithms[{.pass = LinearPass::kWeightGradient,
                     .format = LinearFormat::kFp8Codes,
                     .rows = 1024,
@@ -33,8 +33,8 @@ kernels::ProductTable small_table() {
 TEST_CASE("a table is read as it was written") {
   const kernels::ProductTable table = small_table();
   const std::string text = text_of(table);
-  CHECK(text.find("output,bf16,4096,8192,2048,1,1234 0 ffffffffffffffff 7 0 0 0 1\n") != std::string::npos);
-  CHECK(text.find("output,bf16,1024,512,2048,2,libtorch\n") != std::string::npos);
+  CHECK(text.find("output,bf16,4096,8192,2048,1234 0 ffffffffffffffff 7 0 0 0 1\n") != std::string::npos);
+  CHECK(text.find("output,bf16,1024,512,2048,libtorch\n") != std::string::npos);
   const auto read = kernels::parse_product_table(text);
   REQUIRE(read);
   CHECK(read->place == table.place);
@@ -45,13 +45,12 @@ TEST_CASE("a table is read as it was written") {
 TEST_CASE("a text that is no table, or is cut off, is none") {
   const std::string text = text_of(small_table());
   CHECK_FALSE(kernels::parse_product_table(""));
-  CHECK_FALSE(kernels::parse_product_table("pass,format,rows,outputs,inputs,count,algorithm\n"));
+  CHECK_FALSE(kernels::parse_product_table("pass,format,rows,outputs,inputs,algorithm\n"));
   CHECK_FALSE(kernels::parse_product_table(text.substr(0, text.size() - 3)));
-  CHECK_FALSE(kernels::parse_product_table(text + "output,bf16,0,1,1,1,0 0 0 0 0 0 0 0\n"));
-  CHECK_FALSE(kernels::parse_product_table(text + "output,bf12,1,1,1,1,0 0 0 0 0 0 0 0\n"));
-  CHECK_FALSE(kernels::parse_product_table(text + "output,bf16,1,1,1,1,0 0 0 0 0 0 0 0 0\n"));
-  CHECK_FALSE(kernels::parse_product_table(text + "output,bf16,1,1,1,3,0 0 0 0 0 0 0 0\n"));
-  CHECK_FALSE(kernels::parse_product_table(text + "output,bf16,1,1,1,1,torch\n"));
+  CHECK_FALSE(kernels::parse_product_table(text + "output,bf16,0,1,1,0 0 0 0 0 0 0 0\n"));
+  CHECK_FALSE(kernels::parse_product_table(text + "output,bf12,1,1,1,0 0 0 0 0 0 0 0\n"));
+  CHECK_FALSE(kernels::parse_product_table(text + "output,bf16,1,1,1,0 0 0 0 0 0 0 0 0\n"));
+  CHECK_FALSE(kernels::parse_product_table(text + "output,bf16,1,1,1,torch\n"));
 }
 
 TEST_CASE("a linear layer's products have its matrices as they are in memory") {

@@ -58,17 +58,3 @@ TEST_CASE("products of codes are found as such, and the head's beside them in 16
   const auto fp16 = products(one_b({"precision=fp16_mixed"}));
   CHECK(std::ranges::count(fp16, LinearFormat::kFp16, &LinearProduct::format) == 15);
 }
-
-TEST_CASE("keys and values are looked for as pairs where a step is recorded and small") {
-  const auto pairs = [](const std::vector<std::string>& more) {
-    std::vector<std::string> settings{"model=llama-3.2-1b", "batch=1", "precision=bf16", "loss=flce"};
-    settings.insert(settings.end(), more.begin(), more.end());
-    const auto all = products(settings);
-    return std::ranges::count(all, true, &LinearProduct::pair);
-  };
-  CHECK(pairs({"seq=1024", "cuda_graph=on", "fused.rms_norm=on"}) == 2);  // y and dW
-  CHECK(pairs({"seq=1024", "fused.rms_norm=on"}) == 0);
-  CHECK(pairs({"seq=1024", "cuda_graph=on"}) == 0);
-  CHECK(pairs({"seq=4096", "cuda_graph=on", "fused.rms_norm=on"}) == 0);
-  CHECK(pairs({"seq=1024", "cuda_graph=on", "fused.rms_norm=on", "gemm=fp8"}) == 0);
-}

@@ -30,8 +30,9 @@ step bench_step "$build/bin/headroom" bench step --device cuda
 # The kernels alone, without LibTorch, on memory of exactly the right size. Last: the tools keep the GPU busy for each
 # other, so nothing is timed beside them.
 sanitizer=$(command -v compute-sanitizer || ls /usr/local/cuda/bin/compute-sanitizer 2>/dev/null)
-if [ -n "$sanitizer" ] && [ -z "$quick" ]; then
-  tools="memcheck racecheck initcheck synccheck"
+tools=
+for tool in memcheck racecheck initcheck synccheck; do wanted "sanitizer_$tool" && tools="$tools $tool"; done
+if [ -n "$sanitizer" ] && [ -z "$quick" ] && [ -n "$tools" ]; then
   for tool in $tools; do
     { timeout 300 "$sanitizer" --tool "$tool" --error-exitcode 1 "$build/bin/kernel_driver" \
         >"$out/logs/$tool.tool" 2>&1; echo $? >"$out/logs/$tool.code"; } &

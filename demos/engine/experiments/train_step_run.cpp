@@ -170,7 +170,6 @@ record::Result<std::unique_ptr<TrainStepRun>> TrainStepRun::create(const record:
     return record::Error{changed.what(), record::ErrorKind::kBadInput};
   }
   model.tf32 = step.tf32();
-  model.pairs_keys_and_values = step.pairs_keys_and_values();
   if (step.fp8())
     model.fp8 = std::make_shared<llama::Fp8Scales>(
         config.num_layers * static_cast<std::int64_t>(llama::kProjectionKinds), step.fp8_scaling, place.device);

@@ -86,8 +86,7 @@ Projection projection(const Model& model, std::int64_t layer, ProjectionKind kin
                .op = op_of(kind),
                .tf32 = model.tf32,
                .fp8 = model.fp8.get(),
-               .fp8_index = layer * static_cast<std::int64_t>(kProjectionKinds) + static_cast<std::int64_t>(kind),
-               .pairs = model.pairs_keys_and_values && (kind == ProjectionKind::kK || kind == ProjectionKind::kV)};
+               .fp8_index = layer * static_cast<std::int64_t>(kProjectionKinds) + static_cast<std::int64_t>(kind)};
   if (model.adapters.empty()) return p;
   const LayerAdapters& adapters = model.adapters[i];
   if (adapters.quantised[k]) p.quantised = &*adapters.quantised[k];

@@ -69,20 +69,10 @@ struct NormedProductsFunction : torch::autograd::Function<NormedProductsFunction
     const bool keeps_y = keep && std::ranges::any_of(w.projections, needs_input);
     const ProjectionInput input = input_of(y, w.projections, /*for_y=*/true, /*for_gradients=*/keeps_y);
     variable_list outputs{stream}, saved{stream, norm_H, rstd, keeps_y ? kept_of(input) : at::Tensor()};
-    const std::span<const Projection> all(w.projections);
-    for (std::size_t i = 0; i < all.size(); ++i) {
-      std::vector<Projected> made;
-      if (i + 1 < all.size() && pair_of(all[i], all[i + 1])) {
-        const auto pair = project_pair(input, all[i], all[i + 1], Category::kActivations);
-        made.assign(pair.begin(), pair.end());
-      } else {
-        made.push_back(project(input, all[i], Category::kActivations));
-      }
-      for (std::size_t k = 0; k < made.size(); ++k) {
-        outputs.push_back(made[k].y);
-        append_saved(saved, all[i + k], made[k].low_NR);
-      }
-      i += made.size() - 1;
+    for (const Projection& p : w.projections) {
+      const Projected projected = project(input, p, Category::kActivations);
+      outputs.push_back(projected.y);
+      append_saved(saved, p, projected.low_NR);
     }
     ctx->save_for_backward(std::move(saved));
     ctx->saved_data["norm_op"] = std::int64_t{w.norm_op};
@@ -113,22 +103,10 @@ struct NormedProductsFunction : torch::autograd::Function<NormedProductsFunction
     variable_list of_projections;
     for (std::size_t i = 0; i < projections.size(); ++i) {
       const auto& [p, low_NR] = projections[i];
-      at::Tensor& dz = gradients[i + 1];
-      if (i + 1 < projections.size() && pair_of(p, projections[i + 1].projection)) {
-        const Projection& second = projections[i + 1].projection;
-        at::Tensor& dz_second = gradients[i + 2];
-        input_gradient(dz, p, dy_NH, /*adds=*/i > 0);
-        input_gradient(dz_second, second, dy_NH, /*adds=*/true);
-        const auto of_pair = pair_gradients({dz, dz_second}, input, p, second);
-        append_gradients(of_projections, p, of_pair[0]);
-        append_gradients(of_projections, second, of_pair[1]);
-        dz = dz_second = at::Tensor();
-        ++i;
-        continue;
-      }
+      const at::Tensor& dz = gradients[i + 1];
       const at::Tensor dlow_NR = input_gradient(dz, p, dy_NH, /*adds=*/i > 0);
       append_gradients(of_projections, p, trained_gradients(dz, input, low_NR, dlow_NR, p));
-      dz = at::Tensor();  // read; the next products need the memory
+      gradients[i + 1] = at::Tensor();  // read; the next products need the memory
     }
     input = {};
     const kernels::NormGradients norm = norm_backward(dy, stream, norm_H, rstd, gradients[0], norm_op);

@@ -52,7 +52,6 @@ struct Model {
   AdapterOptions adapter_options;
   std::vector<LayerAdapters> adapters;  // one per layer; none: all weights are trained
   bool tf32 = false;                    // products of weights read fp32 as tf32
-  bool pairs_keys_and_values = false;   // computes them as one product where they can be
   std::shared_ptr<Fp8Scales> fp8;       // of the layers' products in fp8; null: they are as stored
   at::Tensor cos, sin;  // RoPE, positions 0 … T − 1: [T, 1, D] in the model's type; fused [T, D/2] in fp32
 };

@@ -105,14 +105,6 @@ bool needs_input(const Projection& p) {
   return p.a_RI.defined() || (p.weight_OI.defined() && p.weight_OI.requires_grad());
 }
 
-bool pair_of(const Projection& first, const Projection& second) {
-  const auto plain = [](const Projection& p) {
-    return p.pairs && p.weight_OI.defined() && !p.bias_O.defined() && !p.a_RI.defined() && p.fp8 == nullptr;
-  };
-  return plain(first) && plain(second) && first.weight_OI.sizes() == second.weight_OI.sizes() &&
-         first.weight_OI.requires_grad() == second.weight_OI.requires_grad();
-}
-
 std::vector<at::Tensor> tensors_of(std::span<const Projection> projections) {
   std::vector<at::Tensor> all;
   for (const Projection& p : projections) {
@@ -142,23 +134,6 @@ Projected project(const ProjectionInput& input, const Projection& p, Category ou
   const Scope scope(Category::kActivations, p.op);
   at::Tensor y_NO = result.y.view({-1, shape.back()});
   add_product(p, y_NO, result.low_NR, p.b_OR.t(), p.scale);
-  return result;
-}
-
-std::array<Projected, 2> project_pair(const ProjectionInput& input, const Projection& first, const Projection& second,
-                                      Category output) {
-  const at::Tensor x_NI = rows(input.x);
-  std::vector<std::int64_t> shape = input.x.sizes().vec();
-  shape.back() = outputs_of(first);
-  std::array<Projected, 2> result;
-  std::array<at::Tensor, 2> y_NO;
-  for (std::size_t i = 0; i < result.size(); ++i) {
-    const Scope scope(output, i == 0 ? first.op : second.op);
-    result[i].y = at::empty(shape, input.x.options());
-    y_NO[i] = result[i].y.view({-1, shape.back()});
-  }
-  const Scope scope(output, first.op);
-  kernels::product_pair(y_NO, {x_NI, x_NI}, {first.weight_OI.t(), second.weight_OI.t()}, {.tf32 = first.tf32});
   return result;
 }
 
@@ -201,21 +176,6 @@ ProjectionGradients trained_gradients(const at::Tensor& dy, ProjectionInput& inp
   return gradients;
 }
 
-std::array<ProjectionGradients, 2> pair_gradients(const std::array<at::Tensor, 2>& dy, const ProjectionInput& input,
-                                                  const Projection& first, const Projection& second) {
-  std::array<ProjectionGradients, 2> gradients;
-  if (!first.weight_OI.requires_grad()) return gradients;
-  std::array<at::Tensor, 2> dweight_OI;
-  for (std::size_t i = 0; i < gradients.size(); ++i) {
-    const Scope scope(Category::kGradients, i == 0 ? first.op : second.op);
-    dweight_OI[i] = gradients[i].dweight_OI = at::empty(first.weight_OI.sizes(), dy[0].options());
-  }
-  const Scope scope(Category::kGradients, first.op);
-  const at::Tensor x_NI = rows(input.x);
-  kernels::product_pair(dweight_OI, {rows(dy[0]).t(), rows(dy[1]).t()}, {x_NI, x_NI}, {.tf32 = first.tf32});
-  return gradients;
-}
-
 void append_saved(std::vector<at::Tensor>& saved, const Projection& p, const at::Tensor& low_NR) {
   saved.insert(saved.end(), {p.weight_OI, p.bias_O, p.a_RI, p.b_OR, low_NR});
 }
@@ -236,8 +196,7 @@ ProjectionHolder::ProjectionHolder(std::span<const Projection> projections) {
                                .op = p.op,
                                .tf32 = p.tf32,
                                .fp8 = p.fp8,
-                               .fp8_index = p.fp8_index,
-                               .pairs = p.pairs});
+                               .fp8_index = p.fp8_index});
 }
 
 void append_gradients(std::vector<at::Tensor>& gradients, const Projection& p, const ProjectionGradients& of_p) {

@@ -3,7 +3,6 @@
 // Letters: N rows, I inputs, O outputs, R the adapter's rank.
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -28,12 +27,7 @@ struct Projection {
   bool tf32 = false;           // its products read fp32 as tf32
   Fp8Scales* fp8 = nullptr;    // not owned: the model's; null: products are as stored
   std::int64_t fp8_index = 0;  // among these
-  bool pairs = false;          // may be computed beside one of the same shape, as pair_of() says
 };
-
-// Whether the two make their y, and then their dW, as one product: keys and values, in a step that is recorded as a CUDA
-// graph, where no launch has to have a label. Plain weights alone.
-bool pair_of(const Projection& first, const Projection& second);
 
 // Whether backward needs the projection's input: for a gradient of the weight or of the adapter.
 bool needs_input(const Projection& p);
@@ -58,9 +52,6 @@ struct Projected {
 // separate workspace. A quantized weight exists in x's type, as workspace, for the product only, and so do a weight's codes
 // in fp8: to keep them would take a byte per weight, and to make them again is a pass over the weight.
 Projected project(const ProjectionInput& input, const Projection& p, record::Category output);
-// Of a pair, each y under its own operator.
-std::array<Projected, 2> project_pair(const ProjectionInput& input, const Projection& first, const Projection& second,
-                                      record::Category output);
 // What backward needs of it: y is unmade. x may be unmade, too, where there is no adapter.
 Projected project_for_backward(const at::Tensor& x, const Projection& p);
 
@@ -77,10 +68,6 @@ struct ProjectionGradients {
 // together would take another byte for each of its elements where backward is highest.
 ProjectionGradients trained_gradients(const at::Tensor& dy, ProjectionInput& input, const at::Tensor& low_NR,
                                       const at::Tensor& dlow_NR, const Projection& p);
-
-// Of a pair.
-std::array<ProjectionGradients, 2> pair_gradients(const std::array<at::Tensor, 2>& dy, const ProjectionInput& input,
-                                                  const Projection& first, const Projection& second);
 
 // What an autograd function keeps of its projections from forward to backward: tensors where autograd watches and frees
 // them, kSavedPerProjection each, and the rest in a holder.

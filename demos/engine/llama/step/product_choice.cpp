@@ -115,15 +115,11 @@ std::vector<LinearProduct> linear_products(const predict::StepSettings& step) {
     const auto format = format_of(step, head);
     if (!format || (head && predict::loss_in_chunks(step))) continue;  // those searches by themselves
     if (each.kind == ProductKind::kWeightGradient && step.adapters.kind != predict::AdapterKind::kOff) continue;
-    LinearProduct product{.pass = pass_of(each.kind),
-                          .format = *format,
-                          .rows = each.tokens,
-                          .outputs = each.outputs,
-                          .inputs = each.inputs};
-    all.insert(product);
-    const bool of_keys = !head && each.outputs == step.model.num_kv_heads * step.model.head_dim;
-    product.pair = step.pairs_keys_and_values() && of_keys && product.pass != LinearPass::kInputGradient;
-    if (product.pair) all.insert(product);
+    all.insert({.pass = pass_of(each.kind),
+                .format = *format,
+                .rows = each.tokens,
+                .outputs = each.outputs,
+                .inputs = each.inputs});
   }
   return {all.begin(), all.end()};
 }
