@@ -58,7 +58,7 @@ TEST_CASE("A page prints its task and the goal, and below the answer what is sai
   REQUIRE(ran.exit_code == 0);
   CHECK(holds(ran.out, "It is done with: model=llama-3-8b adapters=lora,qlora batch>=4"));
   CHECK(ran.out.find("Once the task is done: ") > ran.out.find("The answer: "));
-  // The numbers of a step that nobody took.
+  // Its numbers are those of a step that is not there.
   CHECK(holds(run_headroom({"page", "checkpointing"}).out, "Once the task is done: … tokens fit instead of 5,120."));
 }
 
