@@ -27,6 +27,8 @@ namespace {
 using predict::ChunkedLoss;
 using predict::ChunkSpeeds;
 
+constexpr double kShownIn = 100.0 * record::kMiB;  // in MiB, of the figure's bytes: a chunk's logits, and the peaks of a sweep
+
 constexpr std::array<record::Choice, 6> kModels{{{"llama-3.2-1b", "Llama 3.2 1B"},
                                                  {"llama-3-8b", "Llama 3 8B"},
                                                  {"llama-3-70b", "Llama 3 70B"},
@@ -129,7 +131,7 @@ ChartReference rule_line(const ChunkedLoss& loss, double high) {
 Chart bytes_over(const Shown& shown, bool hidden) {
   const ChunkedLoss& loss = shown.loss;
   const std::int64_t last = std::min(loss.tokens, kLastOfBytes);
-  const ShownUnit unit = byte_unit(static_cast<double>(loss.bytes(last)));
+  const ShownUnit unit = byte_unit(kShownIn);
   ChartSeries finished{.label = "dX and dW", .category = record::Category::kGradients, .points = {}},
       logits{.label = "a chunk's logits, C · V", .category = record::Category::kLogits, .points = {}};
   std::vector<std::int64_t> chunks{0};  // the wedge begins at nothing
@@ -221,7 +223,7 @@ Chart measured(const record::Recording& recording, std::string title, Axis y, Po
     const auto x = static_cast<double>(chunk);
     lowest = series.points.empty() ? x : std::min(lowest, x);
     highest = std::max(highest, x);
-    series.points.push_back(point_at(x, point, point.label, unit_of_peaks(recording)));
+    series.points.push_back(point_at(x, point, point.label, byte_unit(kShownIn)));
   }
   if (series.points.empty()) return chart;
   chart.x = chunk_axis(lowest, highest);
@@ -236,7 +238,7 @@ void add_measured(FigureData& figure, const record::Ledger& run) {
       measured(recording, "Speed of the step, measured", {.unit = AxisUnit::kNumber, .name = "tokens/s"}, &speed_at);
   if (speeds.series.empty()) return;
   figure.panels.emplace_back(measured(recording, "Peak of the step, measured",
-                                      {.unit = AxisUnit::kBytes, .shown = unit_of_peaks(recording)}, &peak_at));
+                                      {.unit = AxisUnit::kBytes, .shown = byte_unit(kShownIn)}, &peak_at));
   figure.panels.emplace_back(std::move(speeds));
 }
 

@@ -68,7 +68,7 @@ TEST_CASE("what fits needs no switch") {
   CHECK_FALSE(advice.why_formula.empty());
 }
 
-TEST_CASE("the fewest switches that fit are advised, and with one less it does not fit") {
+TEST_CASE("the switches that are advised fit, and with one less it does not fit") {
   const record::Params params = of_1b(8);
   const record::Bytes memory = 40 * record::kGiB;
   const Advice advice = advised(params, memory);
@@ -146,7 +146,7 @@ TEST_CASE("headroom advise prints switches, reasons and a command, and ends with
   INFO(text.err);
   CHECK(text.exit_code == 0);
   CHECK(text.err.find("By the closed form") != std::string::npos);
-  for (const char* part : {"The fewest switches", "in the report's order", "ZeRO stage 2", "Not known",
+  for (const char* part : {"The cheapest switches", "in the report's order", "ZeRO stage 2", "Not known",
                            "Try it: headroom run train_step --set"})
     CHECK(text.out.find(part) != std::string::npos);
   const tests::Ran document = on("RTX 4090", {"--json"});

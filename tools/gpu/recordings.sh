@@ -60,7 +60,6 @@ keep() {
   technique galore precision=bf16 optimizer=galore galore_rank=512 galore_interval=2
   # What goes to the host, beside a step whose peak is no needle.
   technique offload_optimizer precision=bf16_mixed offload.optimizer=host
-  technique offload precision=bf16_mixed checkpointing=layer offload.optimizer=host offload.parameters=on
   technique offload_checkpoints precision=bf16 checkpointing=layer offload.checkpoints=on
 
   # The report's steps, as its experiment sets them: Hugging Face's code of 2024, and all of Liger's kernels.
