@@ -1,5 +1,6 @@
 # Libraries from the system's packages, as the targets
-#   headroom_fmt  nlohmann_json::nlohmann_json  CLI11::CLI11  headroom_zstd  headroom_cairo (with HEADROOM_CAIRO)
+#   headroom_fmt  nlohmann_json::nlohmann_json  CLI11::CLI11  headroom_zstd  headroom_pcre2
+#   headroom_cairo (with HEADROOM_CAIRO)
 #   headroom_catch, headroom_test_main (with HEADROOM_TESTS)
 find_package(PkgConfig REQUIRED)
 find_package(Threads REQUIRED)
@@ -23,6 +24,16 @@ if(HEADROOM_STATIC)
   target_link_libraries(headroom_zstd INTERFACE ${HEADROOM_ZSTD_ARCHIVE})
 else()
   target_link_libraries(headroom_zstd INTERFACE PkgConfig::ZSTD)
+endif()
+
+pkg_check_modules(PCRE2 REQUIRED IMPORTED_TARGET libpcre2-8)
+add_library(headroom_pcre2 INTERFACE)
+if(HEADROOM_STATIC)
+  find_library(HEADROOM_PCRE2_ARCHIVE libpcre2-8.a REQUIRED)
+  target_include_directories(headroom_pcre2 SYSTEM INTERFACE ${PCRE2_INCLUDE_DIRS})
+  target_link_libraries(headroom_pcre2 INTERFACE ${HEADROOM_PCRE2_ARCHIVE})
+else()
+  target_link_libraries(headroom_pcre2 INTERFACE PkgConfig::PCRE2)
 endif()
 
 if(HEADROOM_CAIRO)

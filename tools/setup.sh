@@ -47,7 +47,7 @@ has_nvcc() {
 
 # The system's packages: tools, libraries, and what the window loads at run time.
 packages=(cmake ninja-build g++ pkg-config git
-  libfmt-dev nlohmann-json3-dev libcli11-dev libzstd-dev libcairo2-dev libpango1.0-dev catch2
+  libfmt-dev nlohmann-json3-dev libcli11-dev libzstd-dev libpcre2-dev libcairo2-dev libpango1.0-dev catch2
   libfreetype-dev libgl-dev libxrandr-dev libxinerama-dev libxcursor-dev libxi-dev
   libgl1 libegl1 libopengl0 libgl1-mesa-dri libegl-mesa0)
 

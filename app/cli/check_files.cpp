@@ -8,6 +8,7 @@
 
 #include "app/common/assets.h"
 #include "demos/experiments/edit_kernel_exercises.h"
+#include "demos/experiments/train_step_data.h"
 #include "demos/experiments/train_step_model.h"
 #include "demos/llama/hugging_face.h"
 #include "demos/predict/step_settings.h"
@@ -45,6 +46,16 @@ record::Status check_weights(const Params& params) {
   }
 }
 
+// The demo with a text is train_step. Where the model cannot be read that is said in its place.
+record::Status check_data(const Params& params) {
+  predict::StepSettings step = predict::step_settings(params);
+  const auto model = experiments::train_step_model(step);
+  const auto assets = find_assets();
+  if (!model || (!assets && step.text.empty())) return record::Ok{};
+  step.model = model.value().config;
+  return tokens::check(experiments::data_source(step, assets ? course_text(assets.value()) : fs::path()));
+}
+
 // The engine makes a new file: none is overwritten, and a full disk is known before a model is built.
 record::Status check_new_file(std::string_view key, const fs::path& path, record::Bytes bytes) {
   std::error_code failed;
@@ -68,18 +79,19 @@ record::Status check_new_file(std::string_view key, const fs::path& path, record
 record::Status check_file(const experiments::DemoInfo& demo, const Params& params, const record::ParamSpec& spec) {
   const std::string& name = params.text(spec.key);
   if (spec.file == FileUse::kWritten) return check_new_file(spec.key, name, demo.written_bytes(params));
+  if (spec.file == FileUse::kText) return check_data(params);
   if (name.empty()) return record::Ok{};
-  if (spec.file == FileUse::kText) return check_text_file(name);
   if (spec.file == FileUse::kSource) return check_source(spec.key, name);
   return check_weights(params);
 }
 
 }  // namespace
 
-record::Status check_files(const experiments::DemoInfo& demo, const Params& params, const EngineChoice& engine) {
+record::Status check_files(const experiments::DemoInfo& demo, const Params& params, const EngineChoice& engine,
+                           bool reads_data) {
   if (engine.elsewhere()) return record::Ok{};
   for (const record::ParamSpec& spec : demo.schema)
-    if (spec.file != FileUse::kNone && params.in_use(spec.key))
+    if (spec.file != FileUse::kNone && params.in_use(spec.key) && (reads_data || spec.file != FileUse::kText))
       if (auto usable = check_file(demo, params, spec); !usable) return usable;
   return record::Ok{};
 }

@@ -8,8 +8,9 @@
 
 namespace headroom::app {
 
-// Text, checkpoint and source must be readable, and a file that is written new, with room for what it takes. An engine
-// elsewhere reads its machine's files, and reports itself what is wrong with them.
-record::Status check_files(const experiments::DemoInfo& demo, const record::Params& params, const EngineChoice& engine);
+// Data, checkpoint and source must be readable, and a file that is written new, with room for what it takes. An engine
+// elsewhere reads its machine's files, and reports itself what is wrong with them. A plan reads no data.
+record::Status check_files(const experiments::DemoInfo& demo, const record::Params& params, const EngineChoice& engine,
+                           bool reads_data = true);
 
 }  // namespace headroom::app

@@ -78,7 +78,7 @@ record::Status check_planned(const Params& params, const EngineChoice& engine) {
   Params read = params;
   if (!model.value().beyond_step.empty())
     if (auto set = read.set("weights", ""); !set) return set;
-  return check_files(experiments::training_step(), read, engine);
+  return check_files(experiments::training_step(), read, engine, /*reads_data=*/false);
 }
 
 }  // namespace headroom::app

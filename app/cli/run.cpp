@@ -35,7 +35,8 @@ void declare(RunOptions& options, OptionList& list) {
   list.set("Parameters of the demo");
   list.device();
   list.cap();
-  list.text("--data", options.data, "UTF-8 text to train on (default: the text that ships with Headroom)", "FILE");
+  list.text("--data", options.data,
+            "UTF-8 text, or ids as .npy or .bin, to train on (default: the text that ships with Headroom)", "FILE");
   list.record("Keep the run as a recording");
   list.time_limit("Cancel the run after this long; exit code 5");
   list.flag("--trace", options.trace, "Record every kernel and launch, too; the speed then does not count");

@@ -56,6 +56,8 @@ record::Result<fs::path> find_assets() {
                   places[0].string(), places[1].string())};
 }
 
+fs::path course_text(const fs::path& assets) { return assets / "data" / "course.txt"; }
+
 fs::path recording_path(const fs::path& assets, std::string_view name) {
   return assets / "recordings" / (std::string(name) + ".hrec");
 }
@@ -67,32 +69,6 @@ std::vector<std::string> stored_recordings(const fs::path& assets) {
     if (entry.path().extension() == ".hrec") names.push_back(entry.path().stem().string());
   std::sort(names.begin(), names.end());
   return names;
-}
-
-record::Status check_text_file(const fs::path& path) {
-  std::error_code failed;
-  const auto status = fs::status(path, failed);
-  if (!fs::exists(status)) return Error{fmt::format("There is no data file {}: check the path.", path.string())};
-  if (fs::is_directory(status))
-    return Error{fmt::format("{} is a folder: --data takes one UTF-8 text file.", path.string())};
-  // What is read once to be checked must still be there for the engine.
-  if (!fs::is_regular_file(status))
-    return Error{
-        fmt::format("{} is a pipe or a device: --data takes a UTF-8 text file; save the text first.", path.string())};
-  std::ifstream file(path, std::ios::binary);
-  if (!file) return Error{fmt::format("The data file {} cannot be opened: check its permissions.", path.string())};
-  // No UTF-8 sequence holds a line feed, so each line can be checked by itself.
-  std::int64_t number = 0;
-  for (std::string line; std::getline(file, line);) {
-    ++number;
-    if (!record::valid_utf8(line))
-      return Error{
-          fmt::format("The data file {} is not UTF-8 text (line {}): convert it, for example with "
-                      "`iconv -t UTF-8`.",
-                      path.string(), number)};
-  }
-  if (number == 0) return Error{fmt::format("The data file {} is empty: give a text to train on.", path.string())};
-  return record::Ok{};
 }
 
 }  // namespace headroom::app

@@ -18,12 +18,12 @@ std::filesystem::path executable_folder();
 // share/headroom beside its bin/. An error names the places that were looked at.
 record::Result<std::filesystem::path> find_assets();
 
+// The text that runs train on where they name none.
+std::filesystem::path course_text(const std::filesystem::path& assets);
+
 // <assets>/recordings/<name>.hrec, as pages name them. It may not exist.
 std::filesystem::path recording_path(const std::filesystem::path& assets, std::string_view name);
 // Names (without .hrec) of the recordings in <assets>/recordings, sorted.
 std::vector<std::string> stored_recordings(const std::filesystem::path& assets);
-
-// A text to train on must be there, not empty and UTF-8; the sentence names the first bad line.
-record::Status check_text_file(const std::filesystem::path& path);
 
 }  // namespace headroom::app

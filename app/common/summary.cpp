@@ -180,8 +180,11 @@ RunSummary summarise(const record::Ledger& ledger) {
   summary.tokens_per_second = over_steps(recording, MetricKind::kTokensPerSecond);
   summary.loss = last_of(recording, MetricKind::kLoss);
   const auto weights = summary.params.find("weights");
-  summary.bytes_as_tokens =
-      weights != summary.params.end() && !weights->second.empty() && !llama::is_config_alone(weights->second);
+  const auto tokens = summary.provenance.find("tokens");  // of a run before these were recorded: bytes
+  if (tokens != summary.provenance.end()) summary.tokens = tokens->second;
+  summary.bytes_as_tokens = weights != summary.params.end() && !weights->second.empty() &&
+                            !llama::is_config_alone(weights->second) &&
+                            (summary.tokens.empty() || summary.tokens.starts_with("bytes "));
   summary.loss_scale = last_of(recording, MetricKind::kLossScale);
   summary.skipped_steps = count_of(last_of(recording, MetricKind::kSkippedSteps));
   summary.overflow_scale = overflow_scale_of(recording);
@@ -259,9 +262,10 @@ std::string to_text(const RunSummary& summary) {
         fmt::format("{} step{} skipped: overflow at loss scale {}", record::format_count(summary.skipped_steps),
                     summary.skipped_steps == 1 ? "" : "s", record::format_count(count_of(summary.overflow_scale))));
   if (summary.loss) row("loss", fmt::format("{:.4f}", *summary.loss));
+  if (summary.loss && !summary.tokens.empty()) row("tokens", record::printable(summary.tokens));
   if (summary.loss && summary.bytes_as_tokens)
     row("note",
-        "Each byte of the text was taken as a token id, without the checkpoint's tokenizer: this loss is not the "
+        "Each byte of the text was taken as a token id, without the checkpoint's tokenizer.json: this loss is not the "
         "model's on that text.");
   for (const record::Measurement& link : summary.bandwidths)
     text += fmt::format("  {:<30} {:<9} {:>8.1f} GB/s\n", link.label, link.storage, gigabytes_a_second(link));

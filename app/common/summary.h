@@ -32,6 +32,7 @@ struct RunSummary {
   int steps = 0;                                      // whole steps
   std::optional<record::Quantity> tokens_per_second;  // median, 20/80 %; without the first step, which warms up
   std::optional<double> loss;                         // of the last step
+  std::string tokens;                                 // what was trained on: "ids of a.npy"; empty: not known
   bool bytes_as_tokens = false;                       // a checkpoint was given bytes, not its tokenizer's ids
   std::optional<double> loss_scale;                   // of the last step, where the loss is scaled
   std::int64_t skipped_steps = 0;                     // that changed nothing, because a gradient overflowed

@@ -73,9 +73,9 @@ void print_facts() {
 }
 
 // The text to train on where a run names none. It never changes, so that losses can be compared across versions.
-std::filesystem::path course_text() {
+std::filesystem::path text_to_train_on() {
   const auto assets = find_assets();
-  return assets ? assets.value() / "data" / "course.txt" : "assets/data/course.txt";
+  return assets ? course_text(assets.value()) : "assets/data/course.txt";
 }
 
 int serve(live::EngineRole role, bool trace) {
@@ -95,7 +95,7 @@ int serve(live::EngineRole role, bool trace) {
   if (planner) probes.meta = &MetaProbe::install(sink);
   MachineFacts machine = machine_facts(/*look_for_gpu=*/!planner);
   if (planner) add_planned_devices(machine);
-  auto& worker = *new Worker(role, probes, sink, feed, machine, course_text());
+  auto& worker = *new Worker(role, probes, sink, feed, machine, text_to_train_on());
 
   Link link(STDIN_FILENO, frames, worker, feed, sink);
   return link.run({.pid = getpid(), .devices = machine.devices, .facts = machine.facts});

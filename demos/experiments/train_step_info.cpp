@@ -130,10 +130,11 @@ constexpr std::array kSchema{
     folded(kMemory, on_off(predict::kExpandableSegments, "Expandable segments",
                            "PyTorch's allocator maps pages into ranges of addresses instead of taking segments, which "
                            "leaves fewer gaps")),
-    folded(kMemory, choice("attention", "Attention",
-                           "Flash never writes the T × T scores (cuDNN's is for GPUs in 16 bits, and automatic takes the "
-                           "faster one); eager keeps them",
-                           kChoicesOf<predict::kAttentions>)),
+    folded(kMemory,
+           choice("attention", "Attention",
+                  "Flash never writes the T × T scores (cuDNN's is for GPUs in 16 bits, and automatic takes the "
+                  "faster one); eager keeps them",
+                  kChoicesOf<predict::kAttentions>)),
     folded(kMemory, number("accumulate", "Micro-batches", "per step",
                            "Batches whose gradients add up before the optimizer steps", 1, 256, 1)),
     folded(kPrecision,
@@ -229,17 +230,20 @@ constexpr std::array kSchema{
                    "Folder of a Hugging Face Llama checkpoint in safetensors, or a config.json alone for its shape; "
                    "empty draws random ones",
                    FileUse::kCheckpoint))),
-    run(unset("the text of this course",
-              file("data", "Text",
-                   "Any UTF-8 text file to train on, byte by byte; empty takes the text that ships with Headroom",
-                   FileUse::kText))),
+    run(unset(
+        "the text of this course",
+        file("data", "Text",
+             "UTF-8 text to train on, by the tokenizer.json in the folder of `weights`, else byte by byte; or its ids "
+             "as .npy or .bin; empty takes the text that ships with Headroom",
+             FileUse::kText))),
     length("hidden_size", "Hidden size", "H: width of the residual stream", 65536, 256),
     length("num_layers", "Layers", "L: transformer layers", 512, 4),
     length("num_heads", "Query heads", "A: attention heads", 512, 8),
     length("num_kv_heads", "Key/value heads", "K: must divide the query heads", 512, 4),
     length("head_dim", "Head width", "D: a multiple of 8 up to 256", 256, 32),
     length("intermediate_size", "MLP size", "F: width inside the MLP", 262144, 704),
-    length("vocab_size", "Vocabulary", "V: 256 or more, since bytes are the tokens", 1048576, 4096),
+    length("vocab_size", "Vocabulary", "V: 256 or more, since bytes are the tokens of a text without a tokenizer",
+           1048576, 4096),
 };
 
 // Of the optimizer's state; of a checkpoint that cannot be read, what the run will say.

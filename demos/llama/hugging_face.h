@@ -18,6 +18,8 @@ namespace headroom::llama {
 
 // Every defect is one sentence with file, tensor and cure, of kind kBadInput.
 
+inline constexpr const char* kTokenizerFile = "tokenizer.json";
+
 // Whether `weights` names a config.json and no folder: by its name, so that a recording from elsewhere can be asked.
 bool is_config_alone(const std::filesystem::path& weights);
 

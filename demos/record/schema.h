@@ -27,7 +27,7 @@ enum class ParamRole : std::uint8_t {
 // What is done with the file, or folder, that a parameter names.
 enum class FileUse : std::uint8_t {
   kNone,        // the parameter names none
-  kText,        // read, as UTF-8 text
+  kText,        // read: UTF-8 text, or the ids of tokens
   kCheckpoint,  // read: a folder with a model's weights, or its config.json
   kSource,      // read, as CUDA C++
   kWritten,     // made by the run

@@ -1,5 +1,4 @@
-// What window and command line share: words of a command, settings, data files, a run's summary.
-#include <sys/stat.h>
+// What window and command line share: words of a command, settings, a run's summary.
 
 #include <array>
 #include <chrono>
@@ -141,24 +140,6 @@ TEST_CASE("Settings that cannot be read or written are kept in memory, with a no
   CHECK(homeless.values().theme == "dark");
 }
 
-TEST_CASE("A text to train on is there, not empty and UTF-8") {
-  const TemporaryFolder folder;
-  const auto refused = [&](const std::string& name) {
-    const record::Status status = check_text_file(folder / name);
-    return status ? std::string() : status.error().message;
-  };
-  CHECK(refused("missing.txt").find("no data file") != std::string::npos);
-  CHECK(refused("").find("is a folder") != std::string::npos);
-  REQUIRE(mkfifo((folder / "pipe").c_str(), 0600) == 0);
-  CHECK(refused("pipe").find("is a pipe") != std::string::npos);
-  tests::write_file(folder / "empty.txt", "");
-  CHECK(refused("empty.txt").find("is empty") != std::string::npos);
-  tests::write_file(folder / "latin1.txt", "good\ncaf\xE9\n");
-  CHECK(refused("latin1.txt").find("line 2") != std::string::npos);
-  tests::write_file(folder / "utf8.txt", "caf\xC3\xA9 \xF0\x9F\xA6\x99");
-  CHECK(refused("utf8.txt").empty());
-}
-
 TEST_CASE("A summary says when a checkpoint was given bytes as token ids") {
   record::Recording recording = tests::small_recording();
   recording.append(record::MetricSample{.value = 9.4, .step = 0, .kind = record::MetricKind::kLoss});
@@ -173,6 +154,15 @@ TEST_CASE("A summary says when a checkpoint was given bytes as token ids") {
   CHECK(summary.bytes_as_tokens);
   CHECK(to_text(summary).find("Each byte of the text was taken as a token id") != std::string::npos);
   CHECK(nlohmann::json::parse(to_json(summary))["bytes_as_tokens"] == true);
+  info.provenance["tokens"] = "tokenizer.json of checkpoint";
+  record::Recording tokenized(info);
+  tokenized.append(record::MetricSample{.value = 9.4, .step = 0, .kind = record::MetricKind::kLoss});
+  summary = summarise(record::Ledger(tokenized));
+  CHECK_FALSE(summary.bytes_as_tokens);
+  CHECK(to_text(summary).find("tokens    tokenizer.json of checkpoint\n") != std::string::npos);
+  CHECK(to_text(summary).find("token id") == std::string::npos);
+  info.provenance["tokens"] = "bytes of a.txt";
+  CHECK(summarise(record::Ledger(record::Recording(info))).bytes_as_tokens);
   info.params["weights"] = "shape/config.json";  // random weights, which know no tokenizer
   CHECK_FALSE(summarise(record::Ledger(record::Recording(info))).bytes_as_tokens);
 }

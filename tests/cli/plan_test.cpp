@@ -35,6 +35,10 @@ const std::vector<std::string> kSmallModel{"--model", "tiny", "--set", "precisio
 
 }  // namespace
 
+TEST_CASE("A plan reads no data") {
+  CHECK(plan({"--model", "tiny", "--set", "data=/nowhere/at/all.npy", "--json"}).exit_code == 0);
+}
+
 TEST_CASE("a plan has the bytes of the closed forms, by category") {
   const json step = planned(
       {"--model", "llama-3.2-1b", "--batch", "1", "--seq", "1024", "--set", "precision=bf16_mixed"})["steps"][0];

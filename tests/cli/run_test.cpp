@@ -173,6 +173,22 @@ TEST_CASE("A data file must be there, hold something and be UTF-8") {
   CHECK(run_with("good.txt").exit_code == 0);
 }
 
+TEST_CASE("Ids and tokenizers that cannot be used are refused before an engine starts") {
+  const TemporaryFolder folder;
+  write_file(folder / "ids.bin", "\xff\xff");
+  const Ran ids = run_headroom({"run", "train_step", "--data", folder / "ids.bin"}, with_engine("completed"));
+  CHECK(ids.exit_code == 2);
+  CHECK(holds(ids.err, "id 65535 at place 0, and the model's vocabulary has 4096 tokens"));
+  write_file(folder / "config.json",
+             R"({"model_type": "llama", "hidden_size": 64, "intermediate_size": 96, "num_hidden_layers": 1,
+                 "num_attention_heads": 2, "vocab_size": 256})");
+  write_file(folder / "tokenizer.json", R"({"model": {"type": "Unigram"}})");
+  const Ran tokenizer = run_headroom(
+      {"run", "train_step", "--set", "model=custom", "weights=" + (folder / "config.json")}, with_engine("completed"));
+  CHECK(tokenizer.exit_code == 2);
+  CHECK(holds(tokenizer.err, "is a Unigram tokenizer"));
+}
+
 TEST_CASE("A checkpoint that cannot be loaded is bad input, said before the run") {
   const TemporaryFolder folder;
   const auto run_with = [&](const Words& more) {

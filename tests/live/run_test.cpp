@@ -62,6 +62,9 @@ TEST_CASE("a recording names the text that the run trained on, with its hash") {
   const auto& provenance = run.recording.info().provenance;
   CHECK(provenance.at("text") == tests::text_to_train_on().filename().string());
   CHECK(provenance.at("text_sha1").size() == 40);
+  CHECK(provenance.at("tokens") == "bytes of " + tests::text_to_train_on().filename().string());
+  RunDriver planner(live::EngineRole::kPlanner);
+  CHECK_FALSE(planner.run(tiny()).recording.info().provenance.contains("text_sha1"));  // a plan reads no data
   const DrivenRun other = driver.run(tiny({{"data", HEADROOM_SOURCE_DIR "/assets/data/course.txt"}}));
   CHECK(other.recording.info().provenance.at("text_sha1") == "9b5d13ea970bf5dc2cc9facf520d8d99243cc0a4");
 }

@@ -49,13 +49,13 @@ llama::Model make(const AdapterOptions& adapters, const llama::FusedKernels& fus
                            {.adapters = adapters});
 }
 
-at::Tensor tokens(int index = 0) {
+at::Tensor batch(int index = 0) {
   return llama::make_batch("Low rank is enough where the model already knows the language.", 2, 16, 1, index);
 }
 
 at::Tensor logits(const llama::Model& model) {
   const at::AutoGradMode grad_mode(false);
-  at::Tensor x = llama::embedding(model.embed_tokens_VH, tokens().select(0, 0), false, 0);
+  at::Tensor x = llama::embedding(model.embed_tokens_VH, batch().select(0, 0), false, 0);
   for (std::int64_t i = 0; i < kLayers; ++i) x = llama::layer_forward(model, i, x);
   return x.reshape({-1, kSmall.hidden_size}).mm(model.lm_head_VH.t());
 }
@@ -166,7 +166,7 @@ TEST_CASE("the adapters' gradients are those of W + α/r · B A by autograd, and
   llama::Model model = make(options, fused ? kFused : llama::FusedKernels{});
   fill_b(model);
   const llama::LossOptions loss{.path = fused ? llama::LossPath::kFlce : llama::LossPath::kPlain, .chunk = 8};
-  llama::forward_backward(model, tokens().select(0, 0), tokens().select(0, 1),
+  llama::forward_backward(model, batch().select(0, 0), batch().select(0, 1),
                           {.checkpointing = checkpointing, .loss = loss});
 
   // The same model with its weights composed, on the plain path.
@@ -183,7 +183,7 @@ TEST_CASE("the adapters' gradients are those of W + α/r · B A by autograd, and
     }
   }
   composed.adapters.clear();
-  llama::forward_backward(composed, tokens().select(0, 0), tokens().select(0, 1), {});
+  llama::forward_backward(composed, batch().select(0, 0), batch().select(0, 1), {});
 
   const auto close = [](const at::Tensor& ours, const at::Tensor& theirs) {
     REQUIRE(ours.defined());

@@ -28,7 +28,7 @@ constexpr std::int64_t kSeq = 16;
 const llama::FusedKernels kAllFused{
     .rms_norm = true, .rope = true, .swiglu = true, .cross_entropy = true, .embedding = true};
 
-at::Tensor tokens() { return llama::make_batch("What is past is prologue.", 2, kSeq, 0, 0); }
+at::Tensor batch() { return llama::make_batch("What is past is prologue.", 2, kSeq, 0, 0); }
 
 // Weights at which no bias is 0 and no norm 1; the same for every technique.
 llama::Model make(const llama::Config& config, const llama::FusedKernels& fused = {},
@@ -48,7 +48,7 @@ llama::Model make(const llama::Config& config, const llama::FusedKernels& fused 
 using Named = std::map<std::string, at::Tensor>;
 
 Named gradients(const llama::Model& model, const llama::TrainOptions& options = {}) {
-  llama::forward_backward(model, tokens().select(0, 0), tokens().select(0, 1), options);
+  llama::forward_backward(model, batch().select(0, 0), batch().select(0, 1), options);
   Named all;
   for (const llama::Parameter& p : llama::parameters(model)) all[p.name] = p.tensor.grad();
   return all;
@@ -63,11 +63,11 @@ class Reference {
   }
 
   Named gradients() {
-    at::Tensor x = weight("model.embed_tokens.weight").index_select(0, tokens().select(0, 0).reshape({-1}));
+    at::Tensor x = weight("model.embed_tokens.weight").index_select(0, batch().select(0, 0).reshape({-1}));
     x = x.view({2, kSeq, -1});
     for (std::int64_t i = 0; i < c_.num_layers; ++i) x = layer(x, "model.layers." + std::to_string(i) + ".");
     const at::Tensor logits = norm(x, "model.norm.weight").matmul(weight("model.embed_tokens.weight").t());
-    at::nll_loss(at::log_softmax(logits.view({-1, c_.vocab_size}), -1), tokens().select(0, 1).reshape({-1})).backward();
+    at::nll_loss(at::log_softmax(logits.view({-1, c_.vocab_size}), -1), batch().select(0, 1).reshape({-1})).backward();
     Named all;
     for (const auto& [name, each] : weights_) all[name] = each.grad();
     return all;
@@ -193,7 +193,7 @@ TEST_CASE("every weight of a relative learns, however it is stepped") {
   Named before;
   for (const llama::Parameter& p : llama::parameters(model)) before[p.name] = p.tensor.detach().clone();
   CHECK(before.size() == llama::weight_shapes(config).size());
-  for (int i = 0; i < 3; ++i) llama::train_step(model, optimizer.optimizer(), tokens(), options, i);
+  for (int i = 0; i < 3; ++i) llama::train_step(model, optimizer.optimizer(), batch(), options, i);
   for (const llama::Parameter& p : llama::parameters(model)) {
     CAPTURE(p.name);
     CHECK_FALSE(at::equal(p.tensor.detach(), before.at(p.name)));

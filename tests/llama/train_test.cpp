@@ -209,8 +209,8 @@ TEST_CASE("a text that cannot be used is refused with its name and the cure") {
     CHECK(contains(run.error().message, path));
     return run.error().message;
   };
-  CHECK(contains(message("/nowhere/at/all.txt"), "not there"));
-  CHECK(contains(message("/tmp"), "not a file"));
+  CHECK(contains(message("/nowhere/at/all.txt"), "no data file"));
+  CHECK(contains(message("/tmp"), "is a folder"));
   const TemporaryFile empty("");
   CHECK(contains(message(empty.path()), "empty"));
   const TemporaryFile latin1("caf\xe9");

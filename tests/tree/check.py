@@ -28,7 +28,8 @@ TORCH = r"torch/|ATen/|c10/"
 GUI = r"imgui|misc/cpp/imgui|GLFW/|imstb"
 # Folder or file pattern, and what nothing there may reach.
 # Everything but demos/engine, app/engine and the kernels themselves is above the process boundary.
-ABOVE = ["demos/record", "demos/protocol", "demos/nvml", "demos/backend", "demos/experiments", "demos/llama", "demos/predict",
+ABOVE = ["demos/record", "demos/protocol", "demos/nvml", "demos/tokens", "demos/backend", "demos/experiments", "demos/llama",
+         "demos/predict",
          "lessons", "app/common", "app/paint", "app/page", "app/cli", "app/window"]
 LAYERS = [
     (ABOVE, TORCH + "|" + CUDA + r"|demos/engine/|app/engine/"),
@@ -38,6 +39,7 @@ LAYERS = [
     (["demos/record"], r"demos/(?!record/)|lessons/|app/|kernels/"),
     (["demos/protocol"], r"demos/(?!record/|protocol/)|lessons/|app/|kernels/"),
     (["demos/nvml"], r"demos/(?!record/|nvml/)|lessons/|app/|kernels/"),
+    (["demos/tokens"], r"demos/(?!record/|tokens/)|lessons/|app/|kernels/"),
     (["demos/llama"], r"demos/(?!record/|llama/)|lessons/|app/|kernels/"),
     (["demos/predict"], r"demos/(?!record/|llama/|predict/)|lessons/|app/"),
     (["demos", "kernels"], r"lessons/|app/"),

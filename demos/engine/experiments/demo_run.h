@@ -90,9 +90,8 @@ struct DemoRunner {
   std::string_view id;
   // Checks the parameters and builds what the steps need, in phase setup. Refuses with one sentence.
   record::Result<std::unique_ptr<DemoRun>> (*make)(const record::Params& params, const RunSetting& setting);
-  // Provenance that only this demo knows, for example the text that it trains on. Null: none.
-  std::map<std::string, std::string> (*facts)(const record::Params& params, record::DeviceKind device,
-                                              const std::filesystem::path& course_text) = nullptr;
+  // Provenance that only this demo knows, for example the text that it trains on, which a plan does not read. Null: none.
+  std::map<std::string, std::string> (*facts)(const record::Params& params, const RunSetting& setting) = nullptr;
   // What a GPU does before anything of the run is allocated or recorded, in the driver's memory alone, which is given back.
   // Returns provenance. Null: nothing.
   record::Result<std::map<std::string, std::string>> (*prepare)(const record::Params& params,

@@ -18,7 +18,7 @@ constexpr std::array kBlocks{64, 256, 2048};  // 256: ours; 2048: the paper's
 
 class MomentsRun final : public DemoRun {
  public:
-  MomentsRun(const record::Params& params, const RunSetting& setting, std::string text)
+  MomentsRun(const record::Params& params, const RunSetting& setting, tokens::TokenData text)
       : text_(std::move(text)),
         batch_(params.integer("batch")),
         seq_(params.integer("seq")),
@@ -31,7 +31,7 @@ class MomentsRun final : public DemoRun {
         optimizer_(llama::parameters(model_), {.learning_rate = params.real("learning_rate")}) {}
 
   StepResult step(int index) override {
-    const at::Tensor tokens_2BT = llama::make_batch(text_, batch_, seq_, seed_, index);
+    const at::Tensor tokens_2BT = llama::make_batch(text_.view(), batch_, seq_, seed_, index);
     try {
       loss_ = llama::train_step(model_, optimizer_, tokens_2BT, options_, index);
     } catch (const llama::Cancelled&) {
@@ -72,7 +72,7 @@ class MomentsRun final : public DemoRun {
     return all;
   }
 
-  std::string text_;
+  tokens::TokenData text_;
   std::int64_t batch_, seq_;
   std::uint64_t seed_;
   int steps_, last_ = 0;
@@ -85,7 +85,7 @@ class MomentsRun final : public DemoRun {
 record::Result<std::unique_ptr<DemoRun>> make(const record::Params& params, const RunSetting& setting) {
   if (setting.place.device.is_meta())
     return record::Error{"Moments can be measured, not predicted.", record::ErrorKind::kRefused};
-  record::Result<std::string> text = llama::read_text(setting.course_text);
+  record::Result<tokens::TokenData> text = tokens::TokenData::read({.file = setting.course_text}, setting.cancel);
   if (!text) return text.error();
   record::mark(record::Phase::kSetup);
   try {
@@ -95,9 +95,8 @@ record::Result<std::unique_ptr<DemoRun>> make(const record::Params& params, cons
   }
 }
 
-std::map<std::string, std::string> facts(const record::Params&, record::DeviceKind,
-                                         const std::filesystem::path& course_text) {
-  return llama::text_facts(course_text);
+std::map<std::string, std::string> facts(const record::Params&, const RunSetting& setting) {
+  return llama::data_facts({.file = setting.course_text});
 }
 
 }  // namespace

@@ -18,6 +18,7 @@
 #include "demos/engine/llama/step/product_choice.h"
 #include "demos/engine/llama/step/train_step.h"
 #include "demos/experiments/combinations.h"
+#include "demos/experiments/train_step_data.h"
 #include "demos/experiments/train_step_model.h"
 #include "demos/predict/step_settings.h"
 #include "kernels/narrow_product/narrow_product_ops.h"
@@ -44,8 +45,10 @@ llama::OffloadOptions offload_of(const predict::StepSettings& step) {
           .checkpoints = step.offload_checkpoints};
 }
 
-std::filesystem::path text_of(const predict::StepSettings& step, const std::filesystem::path& course_text) {
-  return step.text.empty() ? course_text : std::filesystem::path(step.text);
+// A plan computes nothing, and so it reads no data.
+record::Result<tokens::TokenData> read_data(const predict::StepSettings& step, const RunSetting& setting) {
+  if (setting.place.device.is_meta()) return tokens::TokenData();
+  return tokens::TokenData::read(data_source(step, setting.course_text), setting.cancel);
 }
 
 // What the run's device has taken of the host's memory; empty where that has its own.
@@ -100,7 +103,7 @@ void take_blas_workspace(const llama::Placement& placement, llama::StepGraph* gr
 
 struct TrainStepRun::State {
   std::unique_ptr<llama::NumbersOnCpu> numbers;  // null: not a plan of a CPU's run
-  std::string text;
+  tokens::TokenData data;
   std::int64_t samples = 0, seq = 0;  // samples: a micro-batch's times their number
   std::uint64_t seed = 0;
   int steps = 0;
@@ -127,8 +130,8 @@ record::Result<std::unique_ptr<TrainStepRun>> TrainStepRun::create(const record:
   if (!chosen) return chosen.error();
   const llama::Config config = step.model = chosen.value().config;
   const std::optional<llama::StoredWeights>& weights = chosen.value().weights;
-  record::Result<std::string> text = llama::read_text(text_of(step, setting.course_text));
-  if (!text) return text.error();
+  record::Result<tokens::TokenData> data = read_data(step, setting);
+  if (!data) return data.error();
 
   if (auto refused = refused_combination(params, place.target))
     return record::Error{*refused, record::ErrorKind::kRefused};
@@ -177,7 +180,7 @@ record::Result<std::unique_ptr<TrainStepRun>> TrainStepRun::create(const record:
   auto optimizer = std::make_unique<StepOptimizer>(step, model, *offload, options);
   auto state = std::make_unique<State>(State{
       .numbers = std::move(numbers),
-      .text = std::move(text).value(),
+      .data = std::move(data).value(),
       .samples = step.batch * step.micro_batches,
       .seq = step.sequence,
       .seed = step.seed,
@@ -201,7 +204,7 @@ StepResult TrainStepRun::step(int index) {
   State& s = *state_;
   s.last_step = index;
   s.loss = s.tokens_2BT = at::Tensor();  // the step before's
-  s.tokens_2BT = llama::make_batch(s.text, s.samples, s.seq, s.seed, index);
+  s.tokens_2BT = llama::make_batch(s.data.view(), s.samples, s.seq, s.seed, index);
   try {
     s.loss = llama::train_step(s.model, s.optimizer->optimizer(), s.tokens_2BT, s.options, index);
   } catch (const llama::Cancelled&) {
@@ -264,18 +267,18 @@ record::Result<std::unique_ptr<DemoRun>> make(const record::Params& params, cons
   return std::unique_ptr<DemoRun>(std::move(run).value());
 }
 
-// Of the text, of the shape where a checkpoint decides it, and of products that are not as the settings say.
-std::map<std::string, std::string> facts(const record::Params& params, record::DeviceKind device,
-                                         const std::filesystem::path& course_text) {
+// Of the data, of the shape where a checkpoint decides it, and of products that are not as the settings say.
+std::map<std::string, std::string> facts(const record::Params& params, const RunSetting& setting) {
   predict::StepSettings step = predict::step_settings(params);
-  auto all = llama::text_facts(text_of(step, course_text));
+  std::map<std::string, std::string> all;
+  if (!setting.place.device.is_meta()) all = llama::data_facts(data_source(step, setting.course_text));
   if (!step.weights.empty()) {
     if (const auto model = train_step_model(step)) {
       step.model = model.value().config;
       all.merge(predict::shape_facts(step.model));
     }
   }
-  if (const std::string how = predict::gemm_fact(step, device); !how.empty()) all["gemm"] = how;
+  if (const std::string how = predict::gemm_fact(step, setting.place.target); !how.empty()) all["gemm"] = how;
   return all;
 }
 

@@ -11,8 +11,8 @@ namespace headroom::experiments {
 
 class TrainStepRun final : public DemoRun {
  public:
-  // Checks the parameters (demos/experiments/train_step_info.cpp) and the text, then builds weights, optimizer state
-  // and tables in phase setup. Refused with one sentence: a shape that cannot be, a text that cannot be read.
+  // Checks the parameters (demos/experiments/train_step_info.cpp) and the data, then builds weights, optimizer state
+  // and tables in phase setup. Refused with one sentence: a shape that cannot be, data that cannot be read.
   static record::Result<std::unique_ptr<TrainStepRun>> create(const record::Params& params, const RunSetting& setting);
   ~TrainStepRun() override;
 

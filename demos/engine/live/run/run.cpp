@@ -327,8 +327,7 @@ RunResult run_demo(const protocol::StartRun& start, const RunContext& context) {
   const bool on_gpu = plan.kind() == DeviceKind::kGpu && !machine.planner();
   context.computes = !on_gpu;
   record::RunInfo info = info_of(start, plan, machine);
-  if (plan.runner->facts != nullptr)
-    info.provenance.merge(plan.runner->facts(plan.params, plan.kind(), context.course_text));
+  if (plan.runner->facts != nullptr) info.provenance.merge(plan.runner->facts(plan.params, setting_of(plan, context)));
   context.feed.add(info);
   context.feed.add(
       protocol::Progress{.doing = on_gpu ? "starting the GPU and building the model" : "building the model"});

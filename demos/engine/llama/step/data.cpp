@@ -1,13 +1,14 @@
-// Reads text and cuts batches from it.
+// Cuts batches, and says what from.
 #include "demos/engine/llama/step/data.h"
 
-#include <fstream>
-#include <sstream>
+#include <cstddef>
+#include <span>
 
 #include <c10/util/hash.h>
 
 #include "demos/engine/llama/model/labels.h"
-#include "demos/record/text.h"
+#include "demos/tokens/id_file.h"
+#include "demos/tokens/mapped_file.h"
 
 namespace headroom::llama {
 
@@ -23,41 +24,30 @@ std::uint64_t mix(std::uint64_t x) {
 
 }  // namespace
 
-record::Result<std::string> read_text(const std::filesystem::path& file) {
-  const std::string name = "The text " + file.string();
-  std::error_code error;
-  if (!std::filesystem::exists(file, error)) return record::Error{name + " is not there; check the path."};
-  if (!std::filesystem::is_regular_file(file, error)) return record::Error{name + " is not a file; give a text file."};
-  std::ifstream stream(file, std::ios::binary);
-  std::ostringstream content;
-  content << stream.rdbuf();
-  const std::string text = std::move(content).str();
-  if (!stream || stream.bad()) return record::Error{name + " cannot be read; check its permissions."};
-  if (text.empty()) return record::Error{name + " is empty; give a file with some text in it."};
-  if (!record::valid_utf8(text)) return record::Error{name + " is not UTF-8; give a plain text file in UTF-8."};
-  return text;
+std::map<std::string, std::string> data_facts(const tokens::DataSource& source) {
+  std::map<std::string, std::string> facts{{"text", source.file.filename().string()}, {"tokens", source.words()}};
+  const auto file = tokens::MappedFile::open(source.file);
+  if (!file) return {};
+  const std::span<const std::byte> bytes = file.value().bytes();
+  if (!tokens::is_id_file(source.file))
+    facts["text_sha1"] = c10::sha1({reinterpret_cast<const char*>(bytes.data()), bytes.size()}).str();
+  return facts;
 }
 
-std::map<std::string, std::string> text_facts(const std::filesystem::path& file) {
-  const record::Result<std::string> text = read_text(file);
-  if (!text) return {};
-  return {{"text", file.filename().string()}, {"text_sha1", c10::sha1(text.value()).str()}};
-}
-
-at::Tensor make_batch(const std::string& text, std::int64_t batch, std::int64_t seq, std::uint64_t seed,
+at::Tensor make_batch(tokens::TokenView data, std::int64_t batch, std::int64_t seq, std::uint64_t seed,
                       std::int64_t step) {
   const record::Scope scope(record::Category::kOther, operators().tokens);
   at::Tensor ids_and_targets = at::empty({2, batch, seq}, at::kLong);
   auto* const ids = ids_and_targets.mutable_data_ptr<std::int64_t>();
   std::int64_t* const targets = ids + batch * seq;
   for (std::int64_t b = 0; b < batch; ++b) {
-    const std::uint64_t start = mix(mix(seed) + static_cast<std::uint64_t>(step * batch + b)) % text.size();
+    const std::uint64_t start = mix(mix(seed) + static_cast<std::uint64_t>(step * batch + b)) % data.size();
     for (std::int64_t t = 0; t < seq; ++t) {
-      const auto byte = [&](std::int64_t place) {
-        return static_cast<unsigned char>(text[(start + static_cast<std::uint64_t>(place)) % text.size()]);
+      const auto token = [&](std::int64_t place) {
+        return data[(start + static_cast<std::uint64_t>(place)) % data.size()];
       };
-      ids[b * seq + t] = byte(t);
-      targets[b * seq + t] = byte(t + 1);
+      ids[b * seq + t] = token(t);
+      targets[b * seq + t] = token(t + 1);
     }
   }
   return ids_and_targets;

@@ -1,0 +1,23 @@
+// Parameters to a file and its tokenizer.
+#include "demos/experiments/train_step_data.h"
+
+#include "demos/llama/hugging_face.h"
+
+namespace headroom::experiments {
+
+namespace fs = std::filesystem;
+
+tokens::DataSource data_source(const predict::StepSettings& step, const fs::path& course_text) {
+  tokens::DataSource source{.file = step.text.empty() ? course_text : fs::path(step.text),
+                            .tokenizer = {},
+                            .vocabulary = step.model.vocab_size};
+  if (step.weights.empty()) return source;
+  const fs::path weights = step.weights;
+  const fs::path tokenizer =
+      (llama::is_config_alone(weights) ? weights.parent_path() : weights) / llama::kTokenizerFile;
+  std::error_code failed;
+  if (fs::exists(fs::symlink_status(tokenizer, failed))) source.tokenizer = tokenizer;
+  return source;
+}
+
+}  // namespace headroom::experiments

@@ -1,0 +1,38 @@
+// Byte-pair encoding of one word (Sennrich et al. 2016, arXiv:1508.07909).
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+namespace headroom::tokens {
+
+using TokenId = std::uint32_t;
+
+class BytePairs {
+ public:
+  std::array<TokenId, 256> bytes{};  // the token of each byte by itself
+
+  // Two tokens become one; a lower rank is merged first. The last of two rules for a pair counts.
+  void add(TokenId left, TokenId right, std::uint32_t rank, TokenId merged);
+  // Appends the word's tokens: of all neighbors that merge, those of the lowest rank do so first, and of these the
+  // leftmost. Takes n · log n for n bytes.
+  void encode(std::string_view word, std::vector<TokenId>& tokens) const;
+
+ private:
+  struct Rule {
+    std::uint32_t rank;
+    TokenId merged;
+  };
+  struct Spread {
+    std::size_t operator()(std::uint64_t pair) const;
+  };
+  const Rule* rule(TokenId left, TokenId right) const;  // null: none
+
+  std::unordered_map<std::uint64_t, Rule, Spread> rules_;
+};
+
+}  // namespace headroom::tokens

@@ -1,0 +1,35 @@
+// Token ids as they are in memory: the bytes of a text, or numbers of 2, 4 or 8 bytes of a file.
+#pragma once
+
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <string_view>
+
+namespace headroom::tokens {
+
+// Owns nothing. Ids that are stored with a sign have none here: whoever made the view has checked them.
+class TokenView {
+ public:
+  TokenView(const void* first, std::size_t count, std::size_t width)
+      : first_(static_cast<const unsigned char*>(first)), count_(count), width_(width) {}
+  // Bytes are tokens.
+  template <class Text>
+  requires std::convertible_to<const Text&, std::string_view> TokenView(const Text& text)
+      : TokenView(std::string_view(text).data(), std::string_view(text).size(), 1) {}
+
+  std::size_t size() const { return count_; }
+  std::int64_t operator[](std::size_t i) const {
+    std::uint64_t id = 0;  // little-endian, as the files are
+    std::memcpy(&id, first_ + i * width_, width_);
+    return static_cast<std::int64_t>(id);
+  }
+
+ private:
+  const unsigned char* first_;
+  std::size_t count_;
+  std::size_t width_;  // bytes of an id
+};
+
+}  // namespace headroom::tokens

@@ -1,0 +1,94 @@
+#!/usr/bin/env python3
+"""Writes demos/tokens/normal_form_tables.cpp from Python's Unicode data, as of Unicode 9, which Hugging Face's library
+has: python3 tools/unicode_tables.py"""
+import unicodedata
+from pathlib import Path
+
+OUT = Path(__file__).resolve().parent.parent / "demos" / "tokens" / "normal_form_tables.cpp"
+WIDTH = 120
+HANGUL = range(0xAC00, 0xD7A4)  # by arithmetic
+# Characters that combine, or decompose, and came with Unicode 10 to 14: first and last.
+YOUNGER = [
+    (0x7fd, 0x7fd), (0x898, 0x89f), (0x8ca, 0x8d3), (0x9fe, 0x9fe), (0xc3c, 0xc3c), (0xd3b, 0xd3c), (0xeba, 0xeba),
+    (0x1715, 0x1715), (0x1abf, 0x1ace), (0x1df6, 0x1dfa), (0xa82c, 0xa82c), (0x10d24, 0x10d27), (0x10eab, 0x10eac),
+    (0x10f46, 0x10f50), (0x10f82, 0x10f85), (0x11070, 0x11070), (0x1133b, 0x1133b), (0x1145e, 0x1145e),
+    (0x11839, 0x1183a), (0x11938, 0x11938), (0x1193d, 0x1193e), (0x11943, 0x11943), (0x119e0, 0x119e0),
+    (0x11a34, 0x11a34), (0x11a47, 0x11a47), (0x11a99, 0x11a99), (0x11d42, 0x11d42), (0x11d44, 0x11d45),
+    (0x11d97, 0x11d97), (0x16ff0, 0x16ff1), (0x1e130, 0x1e136), (0x1e2ae, 0x1e2ae), (0x1e2ec, 0x1e2ef),
+]
+
+
+def known(code):
+    return code not in HANGUL and not any(first <= code <= last for first, last in YOUNGER)
+
+
+def decompositions():
+    for code in range(0x110000):
+        parts = unicodedata.decomposition(chr(code))
+        if known(code) and parts and not parts.startswith("<"):
+            yield code, [int(part, 16) for part in parts.split()]
+
+
+def combining_ranges():
+    ranges = []
+    for code in range(0x110000):
+        value = unicodedata.combining(chr(code)) if known(code) else 0
+        if value and ranges and ranges[-1][1] == code - 1 and ranges[-1][2] == value:
+            ranges[-1][1] = code
+        elif value:
+            ranges.append([code, code, value])
+    return ranges
+
+
+def lines(numbers):
+    line = ""
+    for number in numbers:
+        if len(line) + len(f"{number},") > WIDTH:
+            yield line
+            line = ""
+        line += f"{number},"
+    yield line
+
+
+def table(name, numbers):
+    return "\n".join([f"constexpr std::uint32_t {name}[] = {{", *lines(numbers), "};"])
+
+
+def main():
+    pairs = list(decompositions())
+    excluded = [code for code, parts in pairs if len(parts) == 2 and unicodedata.normalize("NFC", chr(code)) != chr(code)]
+    OUT.write_text(f"""// Written by tools/unicode_tables.py, by Unicode 9: do not edit.
+#include "demos/tokens/normal_form_tables.h"
+
+namespace headroom::tokens {{
+
+namespace {{
+
+// clang-format off
+// Three numbers per character, in the order of Decomposition.
+{table("kDecompositions", [number for code, parts in pairs for number in (code, *parts, 0)[:3]])}
+
+{table("kExclusions", excluded)}
+
+// Three numbers per range, in the order of CombiningRange.
+{table("kRanges", [number for row in combining_ranges() for number in row])}
+// clang-format on
+
+template <class Row>
+std::span<const Row> rows(std::span<const std::uint32_t> numbers) {{
+  static_assert(sizeof(Row) == 3 * sizeof(std::uint32_t));
+  return {{reinterpret_cast<const Row*>(numbers.data()), numbers.size() / 3}};
+}}
+
+}}  // namespace
+
+std::span<const Decomposition> decompositions() {{ return rows<Decomposition>(kDecompositions); }}
+std::span<const std::uint32_t> composition_exclusions() {{ return kExclusions; }}
+std::span<const CombiningRange> combining_ranges() {{ return rows<CombiningRange>(kRanges); }}
+
+}}  // namespace headroom::tokens
+""", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
