@@ -267,6 +267,9 @@ std::string to_text(const RunSummary& summary) {
     row("note",
         "Each byte of the text was taken as a token id, without the checkpoint's tokenizer.json: this loss is not the "
         "model's on that text.");
+  for (const char* const kept : {"resumed", "saved"})
+    if (const auto folder = summary.provenance.find(kept); folder != summary.provenance.end())
+      row(kept, record::printable(folder->second));
   for (const record::Measurement& link : summary.bandwidths)
     text += fmt::format("  {:<30} {:<9} {:>8.1f} GB/s\n", link.label, link.storage, gigabytes_a_second(link));
   if (summary.kernel_report) {

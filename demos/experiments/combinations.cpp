@@ -58,6 +58,14 @@ constexpr std::array kConflicts{
     Conflict{"attention", "cudnn", "device", "cpu", "cuDNN runs on GPUs only"},
     Conflict{predict::kExpandableSegments, "on", "device", "cpu", "only the allocator of a GPU has segments"},
 
+    // What is kept of a run.
+    Conflict{"save", "!", "offload.parameters", "on", "weights that are streamed are not written"},
+    Conflict{"resume", "!", "offload.parameters", "on", "weights that are streamed are not read again"},
+    Conflict{"save_state", "on", "save", "", "the state is written into that folder"},
+    Conflict{"save_state", "on", "offload.optimizer", "host|file", "a state on the host is not written"},
+    Conflict{"save_state", "on", "save_merged", "on", "a merged model has no adapters to go on with"},
+    Conflict{"resume", "!", "offload.optimizer", "host|file", "a state on the host is not read again"},
+
     // What an optimizer is made for.
     Conflict{"optimizer", "galore", "adapters", "lora|qlora", "adapters are of low rank already"},
     Conflict{"optimizer", "adamw_8bit|galore", "fused.adamw", "off",

@@ -80,9 +80,10 @@ record::Result<json> parse_header(const std::string& text, const std::string& fi
   return header;
 }
 
-std::optional<StoredType> type_named(std::string_view name) {
-  for (const StoredType type : {StoredType::kF32, StoredType::kF16, StoredType::kBf16})
-    if (name_of(type) == name) return type;
+std::optional<StoredType> type_named(std::string_view name, bool whole_numbers) {
+  for (const StoredType type :
+       {StoredType::kF32, StoredType::kF16, StoredType::kBf16, StoredType::kI64, StoredType::kI32, StoredType::kU8})
+    if (name_of(type) == name && (type <= StoredType::kBf16 || whole_numbers)) return type;
   return std::nullopt;
 }
 
@@ -108,7 +109,7 @@ std::optional<std::uint64_t> size_of(StoredType type, const std::vector<std::int
 }
 
 record::Result<StoredTensor> tensor_of(const std::string& name, const json& entry, const Header& header,
-                                       const std::string& file) {
+                                       const std::string& file, bool whole_numbers) {
   const auto shape = entry.is_object() && entry.contains("shape") ? numbers(entry["shape"]) : std::nullopt;
   const auto offsets =
       entry.is_object() && entry.contains("data_offsets") ? numbers(entry["data_offsets"]) : std::nullopt;
@@ -119,7 +120,7 @@ record::Result<StoredTensor> tensor_of(const std::string& name, const json& entr
                     "the file again.",
                     file, name)};
   const auto dtype = entry["dtype"].get<std::string>();
-  const std::optional<StoredType> type = type_named(dtype);
+  const std::optional<StoredType> type = type_named(dtype, whole_numbers);
   if (!type)
     return Error{
         fmt::format("Tensor {} in {} is stored as {}, and F32, F16 and BF16 can be read; convert the checkpoint to "
@@ -171,15 +172,18 @@ record::Status check_filled(const StoredTensors& tensors, const Header& header, 
 }  // namespace
 
 std::string_view name_of(StoredType type) {
-  constexpr std::array<std::string_view, 3> kNames{"F32", "F16", "BF16"};
+  constexpr std::array<std::string_view, 6> kNames{"F32", "F16", "BF16", "I64", "I32", "U8"};
   return kNames[static_cast<std::size_t>(type)];
 }
 
-std::int64_t bytes_of(StoredType type) { return type == StoredType::kF32 ? 4 : 2; }
+std::int64_t bytes_of(StoredType type) {
+  constexpr std::array<std::int64_t, 6> kBytes{4, 2, 2, 8, 4, 1};
+  return kBytes[static_cast<std::size_t>(type)];
+}
 
 std::string text_of(const std::vector<std::int64_t>& shape) { return fmt::format("[{}]", fmt::join(shape, ", ")); }
 
-record::Result<StoredTensors> read_safetensors_header(const fs::path& file) {
+record::Result<StoredTensors> read_safetensors_header(const fs::path& file, bool whole_numbers) {
   const std::string name = file.string();
   const record::Result<Header> header = read_header(file);
   if (!header) return header.error();
@@ -188,7 +192,7 @@ record::Result<StoredTensors> read_safetensors_header(const fs::path& file) {
   StoredTensors tensors;
   for (const auto& [tensor_name, entry] : entries.value().items()) {
     if (tensor_name == "__metadata__") continue;  // free text
-    record::Result<StoredTensor> tensor = tensor_of(tensor_name, entry, header.value(), name);
+    record::Result<StoredTensor> tensor = tensor_of(tensor_name, entry, header.value(), name, whole_numbers);
     if (!tensor) return tensor.error();
     tensors.emplace(tensor_name, std::move(tensor).value());
   }

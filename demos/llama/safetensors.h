@@ -15,7 +15,7 @@
 
 namespace headroom::llama {
 
-enum class StoredType : std::uint8_t { kF32, kF16, kBf16 };
+enum class StoredType : std::uint8_t { kF32, kF16, kBf16, kI64, kI32, kU8 };  // whole numbers: of a training state
 std::string_view name_of(StoredType type);  // as in the header: "F32"
 std::int64_t bytes_of(StoredType type);
 
@@ -33,7 +33,7 @@ std::string text_of(const std::vector<std::int64_t>& shape);
 using StoredTensors = std::map<std::string, StoredTensor, std::less<>>;
 
 // Reads and checks the header: every tensor has a valid type and shape and is inside the file, and together they
-// fill it without overlap or gap. Reads none of their bytes. The error is one sentence with file, tensor and cure.
-record::Result<StoredTensors> read_safetensors_header(const std::filesystem::path& file);
+// fill it without overlap or gap. Whole numbers are refused unless they may be there. Reads none of their bytes. The error is one sentence with file, tensor and cure.
+record::Result<StoredTensors> read_safetensors_header(const std::filesystem::path& file, bool whole_numbers = false);
 
 }  // namespace headroom::llama

@@ -148,6 +148,10 @@ StepSettings step_settings(const Params& params) {
   step.model = model_of(params);
   step.weights = params.text("weights");
   step.text = params.text("data");
+  step.save = params.text("save");
+  step.save_state = params.on("save_state");
+  step.save_merged = params.in_use("save_merged") && params.on("save_merged");
+  step.resume = params.text("resume");
   step.batch = params.integer("batch");
   step.sequence = params.integer("seq");
   step.micro_batches = params.integer("accumulate");

@@ -31,6 +31,9 @@ struct StepSettings {
   llama::Extension extension;
   std::string weights;        // folder of a checkpoint, or its config.json alone; empty: drawn at random
   std::string text;           // file to train on; empty: the course's
+  std::string save;           // folder to make of the trained model; empty: none
+  bool save_state = false, save_merged = false;
+  std::string resume;         // folder with the state to go on from; empty: from the start
   std::int64_t batch = 0;     // B, sequences of a micro-batch
   std::int64_t sequence = 0;  // T
   std::int64_t micro_batches = 1;

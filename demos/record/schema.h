@@ -31,6 +31,8 @@ enum class FileUse : std::uint8_t {
   kCheckpoint,  // read: a folder with a model's weights, or its config.json
   kSource,      // read, as CUDA C++
   kWritten,     // made by the run
+  kNewFolder,   // a folder, made by the run
+  kSaved,       // read: a folder that a run made, with its training state
 };
 
 struct Choice {

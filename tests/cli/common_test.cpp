@@ -161,6 +161,11 @@ TEST_CASE("A summary says when a checkpoint was given bytes as token ids") {
   CHECK_FALSE(summary.bytes_as_tokens);
   CHECK(to_text(summary).find("tokens    tokenizer.json of checkpoint\n") != std::string::npos);
   CHECK(to_text(summary).find("token id") == std::string::npos);
+  CHECK(to_text(summary).find("saved") == std::string::npos);
+  info.provenance["saved"] = "FOLDER";
+  info.provenance["resumed"] = "after 10 steps of OTHER";
+  const std::string kept = to_text(summarise(record::Ledger(record::Recording(info))));
+  CHECK(kept.find("  resumed   after 10 steps of OTHER\n  saved     FOLDER\n") != std::string::npos);
   info.provenance["tokens"] = "bytes of a.txt";
   CHECK(summarise(record::Ledger(record::Recording(info))).bytes_as_tokens);
   info.params["weights"] = "shape/config.json";  // random weights, which know no tokenizer

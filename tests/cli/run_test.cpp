@@ -173,6 +173,23 @@ TEST_CASE("A data file must be there, hold something and be UTF-8") {
   CHECK(run_with("good.txt").exit_code == 0);
 }
 
+TEST_CASE("What a run is to keep, and to go on from, is looked at before an engine starts") {
+  const TemporaryFolder folder;
+  const auto run_with = [&](const Words& settings) {
+    Words words{"run", "train_step", "--set"};
+    words.insert(words.end(), settings.begin(), settings.end());
+    return run_headroom(words, with_engine("completed"));
+  };
+  Ran ran = run_with({"save=" + folder.path().string()});
+  CHECK(ran.exit_code == 6);
+  CHECK(holds(ran.err, "nothing is overwritten"));
+  ran = run_with({"resume=" + folder.path().string()});
+  CHECK(ran.exit_code == 2);
+  CHECK(holds(ran.err, "training_state.json is not there"));
+  CHECK(run_with({"save=" + (folder / "new")}).exit_code == 0);
+  CHECK(folder.files().empty());  // the engine makes it
+}
+
 TEST_CASE("Ids and tokenizers that cannot be used are refused before an engine starts") {
   const TemporaryFolder folder;
   write_file(folder / "ids.bin", "\xff\xff");

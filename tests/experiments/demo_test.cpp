@@ -80,7 +80,8 @@ TEST_CASE("a step's settings say what they decide") {
       if (spec.key == key) return spec.role;
     throw std::out_of_range("no such key");
   };
-  for (const char* key : {"device", "cap", "steps", "seed", "weights", "data", "trace", "offload_file"})
+  for (const char* key : {"device", "cap", "steps", "seed", "weights", "data", "trace", "offload_file", "save",
+                          "save_state", "save_merged", "resume"})
     CHECK(role(key) == record::ParamRole::kRun);
   for (const char* key : {"model", "batch", "seq", "hidden_size", "vocab_size"})
     CHECK(role(key) == record::ParamRole::kShape);

@@ -5,6 +5,7 @@
 #include "demos/record/ledger.h"
 #include "demos/record/timeline.h"
 #include "tests/live/run_driver.h"
+#include "tests/llama/checkpoint_folder.h"
 #include "tests/support/catch.h"
 
 namespace {
@@ -67,6 +68,22 @@ TEST_CASE("a recording names the text that the run trained on, with its hash") {
   CHECK_FALSE(planner.run(tiny()).recording.info().provenance.contains("text_sha1"));  // a plan reads no data
   const DrivenRun other = driver.run(tiny({{"data", HEADROOM_SOURCE_DIR "/assets/data/course.txt"}}));
   CHECK(other.recording.info().provenance.at("text_sha1") == "9b5d13ea970bf5dc2cc9facf520d8d99243cc0a4");
+}
+
+TEST_CASE("a run says what it kept and what it went on from, and fails where it could not keep it") {
+  const test::TemporaryFolder folder;
+  const std::string saved = folder.path() / "saved";
+  RunDriver driver;
+  const DrivenRun first = driver.run(tiny({{"save", saved}, {"save_state", "on"}}));
+  CHECK(first.outcome().kind == OutcomeKind::kCompleted);
+  CHECK(first.recording.info().provenance.at("saved") == saved);
+  const DrivenRun second = driver.run(tiny({{"resume", saved}}));
+  CHECK(second.recording.info().provenance.at("resumed").ends_with(" steps of " + saved));
+  CHECK(driver.run(tiny({{"save", saved}})).outcome().kind == OutcomeKind::kRefused);
+  RunDriver planner(live::EngineRole::kPlanner);
+  const DrivenRun planned = planner.run(tiny({{"save", saved}, {"resume", "/nowhere/at/all"}}));
+  CHECK(planned.outcome().kind == OutcomeKind::kCompleted);
+  CHECK_FALSE(planned.recording.info().provenance.contains("saved"));
 }
 
 TEST_CASE("a run has marks, steps and metrics, and its loss falls") {

@@ -79,6 +79,8 @@ class DemoRun {
   virtual int marks_per_step() const = 0;  // record::mark and mark_step calls of one step: for progress within it
   // Of the last step. Waits for the device. Not on meta.
   virtual StepReport report() = 0;
+  // After the last step, with nothing recorded any more: what the run leaves on the disk. Not on meta.
+  virtual record::Status finish() { return record::Ok{}; }
   // What the reader of a completed run should know about how it ran; empty: nothing. One sentence.
   virtual std::string note() const { return {}; }
   // Provenance that is known only now, after the steps.

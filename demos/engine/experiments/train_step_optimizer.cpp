@@ -96,6 +96,15 @@ StepOptimizer::StepOptimizer(const predict::StepSettings& step, const llama::Mod
   }
 }
 
+std::vector<llama::StateTensor> StepOptimizer::state() {
+  auto& on_device = dynamic_cast<llama::AdamWFamily&>(*optimizer_);
+  std::vector<llama::StateTensor> all = on_device.state();
+  if (!loss_scale_) return all;
+  const std::vector<llama::StateTensor> scale = loss_scale_->state();
+  all.insert(all.end(), scale.begin(), scale.end());
+  return all;
+}
+
 void StepOptimizer::add_to(StepReport& report, int step) {
   if (loss_scale_ && host_ != nullptr) {
     report.loss_scale = host_->last_scale();

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <vector>
 
 #include "demos/engine/experiments/demo_run.h"
 #include "demos/engine/llama/host/offload.h"
@@ -20,6 +21,8 @@ class StepOptimizer {
                 llama::TrainOptions& options);
 
   llama::Optimizer& optimizer() { return *optimizer_; }
+  // Of an optimizer on the device, with its loss scale. Between steps.
+  std::vector<llama::StateTensor> state();
   // Loss scale, skipped steps, histograms of this step, which was the last. Waits for the device.
   void add_to(StepReport& report, int step);
 

@@ -11,6 +11,7 @@
 #include <ATen/ATen.h>
 
 #include "demos/engine/experiments/train_step_optimizer.h"
+#include "demos/engine/experiments/train_step_save.h"
 #include "demos/engine/llama/host/offload.h"
 #include "demos/engine/llama/model/labels.h"
 #include "demos/engine/llama/model/meta_kernels.h"
@@ -117,7 +118,35 @@ struct TrainStepRun::State {
   at::Tensor loss;        // of the last step, on the device
   at::Tensor output;      // of the last forward, where the loop keeps it
   std::string trouble;    // where numbers first were none
+  std::int64_t steps_before = 0;     // that another run took
+  std::string resumed, saved;        // the folders; empty: none
+  std::unique_ptr<StepSaver> saver;  // null: nothing is kept, or it has been
 };
+
+// Goes on from a folder, and takes the room of another.
+record::Status TrainStepRun::keep(const predict::StepSettings& step, const RunPlace& place, State& state) {
+  if (place.device.is_meta()) return record::Ok{};
+  const BuiltStep built{.settings = step,
+                        .model = state.model,
+                        .optimizer = *state.optimizer,
+                        .ids = static_cast<std::int64_t>(state.data.view().size())};
+  if (!step.resume.empty()) {
+    try {
+      const record::Result<std::int64_t> before = resume(built);
+      if (!before) return before.error();
+      state.steps_before = before.value();
+      state.resumed = step.resume;
+    } catch (const llama::FileChanged& changed) {
+      return record::Error{changed.what()};
+    }
+  }
+  if (step.save.empty()) return record::Ok{};
+  auto saver = StepSaver::create(built);
+  if (!saver) return saver.error();
+  state.saver = std::move(saver).value();
+  state.saved = step.save;
+  return record::Ok{};
+}
 
 TrainStepRun::TrainStepRun(std::unique_ptr<State> state) : state_(std::move(state)) {}
 TrainStepRun::~TrainStepRun() = default;
@@ -197,6 +226,7 @@ record::Result<std::unique_ptr<TrainStepRun>> TrainStepRun::create(const record:
       .trouble = {},
   });
   if (step.keep_output) state->options.loss.output = &state->output;
+  if (const record::Status kept = keep(step, place, *state); !kept) return kept.error();
   return std::unique_ptr<TrainStepRun>(new TrainStepRun(std::move(state)));
 }
 
@@ -204,7 +234,7 @@ StepResult TrainStepRun::step(int index) {
   State& s = *state_;
   s.last_step = index;
   s.loss = s.tokens_2BT = at::Tensor();  // the step before's
-  s.tokens_2BT = llama::make_batch(s.data.view(), s.samples, s.seq, s.seed, index);
+  s.tokens_2BT = llama::make_batch(s.data.view(), s.samples, s.seq, s.seed, s.steps_before + index);
   try {
     s.loss = llama::train_step(s.model, s.optimizer->optimizer(), s.tokens_2BT, s.options, index);
   } catch (const llama::Cancelled&) {
@@ -242,10 +272,24 @@ std::string TrainStepRun::note() const {
          "what they allocate is what it allocated, in a pool of " + record::format_bytes(s.graph->pool_bytes()) + ".";
 }
 
+record::Status TrainStepRun::finish() {
+  State& s = *state_;
+  if (!s.saver) return record::Ok{};
+  const record::Status written = s.saver->write(s.steps_before + s.last_step + 1);
+  s.saver.reset();
+  if (!written) s.saved.clear();
+  return written;
+}
+
 std::map<std::string, std::string> TrainStepRun::found() const {
+  std::map<std::string, std::string> all;
+  if (!state_->saved.empty()) all["saved"] = state_->saved;
+  if (!state_->resumed.empty())
+    all["resumed"] = "after " + std::to_string(state_->steps_before) + " steps of " + state_->resumed;
   const std::string failure = kernels::product_failure();
-  if (!state_->model.embed_tokens_VH.is_cuda() || failure.empty()) return {};
-  return {{"products_trouble", failure + ": LibTorch computed that product, and those of its shape."}};
+  if (state_->model.embed_tokens_VH.is_cuda() && !failure.empty())
+    all["products_trouble"] = failure + ": LibTorch computed that product, and those of its shape.";
+  return all;
 }
 
 StepReport TrainStepRun::report() {

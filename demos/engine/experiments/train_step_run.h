@@ -6,6 +6,7 @@
 #include <string>
 
 #include "demos/engine/experiments/demo_run.h"
+#include "demos/predict/step_settings.h"
 
 namespace headroom::experiments {
 
@@ -24,6 +25,7 @@ class TrainStepRun final : public DemoRun {
   StepReport report() override;
   std::string note() const override;
   std::map<std::string, std::string> found() const override;
+  record::Status finish() override;
 
   std::int64_t tokens_per_step() const;  // batch · micro-batches · seq
   std::int64_t num_parameters() const;
@@ -31,6 +33,7 @@ class TrainStepRun final : public DemoRun {
 
  private:
   struct State;
+  static record::Status keep(const predict::StepSettings& step, const RunPlace& place, State& state);
   explicit TrainStepRun(std::unique_ptr<State> state);
   std::unique_ptr<State> state_;
 };

@@ -250,6 +250,9 @@ Ending train(const RunPlan& plan, const RunContext& context, Watching& watching)
     progress.end_step(context.sink.now());
   }
   watching.stop_events();
+  if (!context.machine.planner())
+    if (const record::Status finished = run.finish(); !finished)
+      return {OutcomeKind::kFailed, finished.error().message, run.found()};
   return {OutcomeKind::kCompleted, run.note(), run.found()};
 }
 

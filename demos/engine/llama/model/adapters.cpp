@@ -74,6 +74,13 @@ void set_seed(at::Device device, std::uint64_t seed) {
 
 }  // namespace
 
+std::string projection_name(ProjectionKind kind) {
+  constexpr std::array<const char*, kProjectionKinds> kNames{"self_attn.q_proj", "self_attn.k_proj", "self_attn.v_proj",
+                                                             "self_attn.o_proj", "mlp.gate_proj",    "mlp.up_proj",
+                                                             "mlp.down_proj"};
+  return kNames[static_cast<std::size_t>(kind)];
+}
+
 bool has_adapter(AdapterTargets targets, ProjectionKind kind) {
   const bool attention = kind <= ProjectionKind::kO;
   return targets == AdapterTargets::kAll || attention == (targets == AdapterTargets::kAttention);

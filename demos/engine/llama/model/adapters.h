@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <string>
 
 #include <ATen/ATen.h>
 
@@ -35,6 +36,9 @@ struct LayerAdapters {
   std::array<Adapter, kProjectionKinds> beside;                               // undefined where a projection has none
   std::array<std::optional<kernels::Nf4Matrix>, kProjectionKinds> quantised;  // kQlora; its LayerWeights are undefined
 };
+
+// "self_attn.q_proj", as files name its part of a layer.
+std::string projection_name(ProjectionKind kind);
 
 // Whether a projection has an adapter.
 bool has_adapter(AdapterTargets targets, ProjectionKind kind);

@@ -33,9 +33,9 @@ kernels::Fp8Codes Fp8Scales::cast(const at::Tensor& x_RC, std::int64_t projectio
                                   const kernels::Fp8Layouts& layouts) {
   const auto row = static_cast<std::size_t>(row_of(projection, which));
   const bool delayed = scaling_ == predict::Fp8Scaling::kDelayed;
-  const bool measured = !delayed || !scaled_[row];
+  const bool measured = !delayed || scaled_[row] == 0;
   if (measured) kernels::fp8_measure_(x_RC, scaling(projection, which), format_of(which), delayed, not_scaled_);
-  scaled_[row] = true;
+  scaled_[row] = 1;
   kernels::Fp8Layouts with = layouts;
   with.measures = !measured;
   return kernels::fp8_cast(x_RC, scaling(projection, which), format_of(which), with);
@@ -52,6 +52,14 @@ at::Tensor Fp8Scales::scaling(std::int64_t projection, Fp8Tensor which) const {
 
 void Fp8Scales::end_step() {
   if (scaling_ == predict::Fp8Scaling::kDelayed) kernels::fp8_advance_(table_, not_scaled_);
+}
+
+std::vector<StateTensor> Fp8Scales::state() {
+  std::vector<StateTensor> all;
+  append(all, "fp8.scales", table_);
+  append(all, "fp8.not_scaled", not_scaled_);
+  append(all, "fp8.scaled", at::from_blob(scaled_.data(), {static_cast<std::int64_t>(scaled_.size())}, at::kByte));
+  return all;
 }
 
 std::int64_t Fp8Scales::not_scaled() const { return not_scaled_.is_meta() ? 0 : not_scaled_.item<int>(); }

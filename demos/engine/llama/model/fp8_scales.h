@@ -6,6 +6,7 @@
 
 #include <ATen/ATen.h>
 
+#include "demos/engine/llama/model/state_tensor.h"
 #include "demos/predict/techniques.h"
 #include "kernels/fp8_cast/fp8_cast_ops.h"
 
@@ -29,12 +30,13 @@ class Fp8Scales {
   void end_step();
   // So many scales could not be worked out and stayed as they were. Waits for the device; on meta none.
   std::int64_t not_scaled() const;
+  std::vector<StateTensor> state();
 
  private:
   predict::Fp8Scaling scaling_;
   at::Tensor table_;          // a row for each tensor
   at::Tensor not_scaled_;     // int32 [1]
-  std::vector<bool> scaled_;  // has a delayed scale
+  std::vector<std::uint8_t> scaled_;  // 1: has a delayed scale
 };
 
 }  // namespace headroom::llama

@@ -7,6 +7,7 @@
 
 #include "demos/engine/llama/model/labels.h"
 #include "demos/engine/llama/model/model.h"
+#include "demos/engine/llama/model/stored_tensors.h"
 #include "demos/engine/llama/model/weight_maker.h"
 
 namespace headroom::llama {
@@ -43,34 +44,9 @@ LayerWeights make_layer(const WeightMaker& make, const Config& c) {
   };
 }
 
-at::ScalarType type_of(StoredType type) {
-  switch (type) {
-    case StoredType::kF32:
-      return at::kFloat;
-    case StoredType::kF16:
-      return at::kHalf;
-    case StoredType::kBf16:
-      break;
-  }
-  return at::kBFloat16;
-}
-
-// The stored weight in the memory of `weight`, converted to its type, a piece at a time: towards a GPU, LibTorch converts
-// on the host, in as much memory as the piece takes.
 void load(const StoredWeights& files, const Parameter& parameter) {
   if (parameter.tensor.is_meta()) return;
-  constexpr std::uint64_t kPiece = std::uint64_t{16} << 20;
-  const StoredTensor& stored = files.tensors.find(parameter.name)->second;
-  const auto element = static_cast<std::uint64_t>(bytes_of(stored.type));
-  const at::Tensor weight = parameter.tensor.detach().view({-1});
-  std::vector<std::byte> piece(std::min(kPiece, stored.bytes));
-  for (std::uint64_t begin = 0; begin < stored.bytes; begin += kPiece) {
-    piece.resize(std::min(kPiece, stored.bytes - begin));
-    read_stored(files, stored, begin, piece);
-    const auto count = static_cast<std::int64_t>(piece.size() / element);
-    weight.narrow(0, static_cast<std::int64_t>(begin / element), count)
-        .copy_(at::from_blob(piece.data(), {count}, type_of(stored.type)));
-  }
+  copy_stored(files, files.tensors.find(parameter.name)->second, parameter.tensor);
 }
 
 // The values on the device. Goes through no PyTorch operator that would allocate on a real device only.
@@ -195,13 +171,11 @@ std::vector<Parameter> layer_parameters(const Model& model, std::size_t i) {
   add("mlp.up_proj.weight", w.up_proj_FH, op.up_proj);
   add("mlp.down_proj.weight", w.down_proj_HF, op.down_proj);
   if (model.adapters.empty()) return all;
-  constexpr std::array<const char*, kProjectionKinds> kNames{"self_attn.q_proj", "self_attn.k_proj", "self_attn.v_proj",
-                                                             "self_attn.o_proj", "mlp.gate_proj",    "mlp.up_proj",
-                                                             "mlp.down_proj"};
   for (std::size_t k = 0; k < kProjectionKinds; ++k) {
-    const Projection p = projection(model, static_cast<std::int64_t>(i), static_cast<ProjectionKind>(k));
-    add(std::string(kNames[k]) + ".lora_A.weight", p.a_RI, p.op);
-    add(std::string(kNames[k]) + ".lora_B.weight", p.b_OR, p.op);
+    const auto kind = static_cast<ProjectionKind>(k);
+    const Projection p = projection(model, static_cast<std::int64_t>(i), kind);
+    add(projection_name(kind) + ".lora_A.weight", p.a_RI, p.op);
+    add(projection_name(kind) + ".lora_B.weight", p.b_OR, p.op);
   }
   return all;
 }

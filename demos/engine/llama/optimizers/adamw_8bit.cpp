@@ -21,6 +21,18 @@ AdamW8bit::AdamW8bit(std::vector<Parameter> parameters, const AdamWOptions& opti
   }
 }
 
+std::vector<StateTensor> AdamW8bit::state() {
+  std::vector<StateTensor> all = AdamWFamily::state();
+  for (std::size_t i = 0; i < states_.size(); ++i) {
+    const std::string& name = parameters()[i].name;
+    append(all, name + ".first_moment.codes", states_[i].m_codes);
+    append(all, name + ".first_moment.absmax", states_[i].m_absmax);
+    append(all, name + ".second_moment.codes", states_[i].v_codes);
+    append(all, name + ".second_moment.absmax", states_[i].v_absmax);
+  }
+  return all;
+}
+
 void AdamW8bit::update(std::span<const std::size_t> which) {
   const at::AutoGradMode grad_mode(false);
   const kernels::AdamWControl control = control_for(which);

@@ -15,6 +15,7 @@ class AdamW8bit final : public AdamWFamily {
 
   // Allocates nothing: moments are fp32 in the kernel's registers only.
   void update(std::span<const std::size_t> which) override;
+  std::vector<StateTensor> state() override;
 
  private:
   struct State {

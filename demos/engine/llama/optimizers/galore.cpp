@@ -67,6 +67,18 @@ GaLore::GaLore(std::vector<Parameter> parameters, const AdamWOptions& adamw, con
   }
 }
 
+std::vector<StateTensor> GaLore::state() {
+  std::vector<StateTensor> all = AdamWFamily::state();
+  append(all, "updates", at::from_blob(updates_.data(), {static_cast<std::int64_t>(updates_.size())}, at::kLong));
+  for (std::size_t i = 0; i < states_.size(); ++i) {
+    const std::string& name = parameters()[i].name;
+    append(all, name + ".first_moment", states_[i].first_moment);
+    append(all, name + ".second_moment", states_[i].second_moment);
+    append(all, name + ".projection", states_[i].projection);
+  }
+  return all;
+}
+
 void GaLore::update(std::span<const std::size_t> which) {
   const at::AutoGradMode grad_mode(false);
   const kernels::AdamWControl control = control_for(which);

@@ -33,6 +33,7 @@ class GaLore final : public AdamWFamily {
   // "galore.projection"; there CUDA waits for the device to report whether the eigenvectors converged. Throws
   // c10::Error where they did not, as for a gradient with infinities.
   void update(std::span<const std::size_t> which) override;
+  std::vector<StateTensor> state() override;
 
  private:
   struct State {

@@ -72,6 +72,13 @@ void AdamWFamily::end_step() {
   if (options_.loss_scale != nullptr) options_.loss_scale->update();
 }
 
+std::vector<StateTensor> AdamWFamily::state() {
+  std::vector<StateTensor> all{{"steps", at::from_blob(&steps_, {1}, at::kLong)}};
+  append(all, "step_count", step_count_);
+  for (std::size_t i = 0; i < masters_.size(); ++i) append(all, parameters()[i].name + ".master", masters_[i]);
+  return all;
+}
+
 at::ScalarType AdamWFamily::moment_type(std::size_t i) const {
   return options_.moments.value_or(stepped(i).scalar_type());
 }
@@ -108,6 +115,15 @@ AdamW::AdamW(std::vector<Parameter> parameters, const AdamWOptions& options)
     states_.push_back({.first_moment = zeros(parameter, operators().adamw_first_moment, shape, moment_type(i)),
                        .second_moment = zeros(parameter, operators().adamw_second_moment, shape, moment_type(i))});
   }
+}
+
+std::vector<StateTensor> AdamW::state() {
+  std::vector<StateTensor> all = AdamWFamily::state();
+  for (std::size_t i = 0; i < states_.size(); ++i) {
+    append(all, parameters()[i].name + ".first_moment", states_[i].first_moment);
+    append(all, parameters()[i].name + ".second_moment", states_[i].second_moment);
+  }
+  return all;
 }
 
 void AdamW::update(std::span<const std::size_t> which) {

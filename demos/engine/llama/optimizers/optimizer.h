@@ -11,6 +11,7 @@
 #include <ATen/ATen.h>
 
 #include "demos/engine/llama/model/model.h"
+#include "demos/engine/llama/model/state_tensor.h"
 #include "demos/engine/llama/step/loss_scaling.h"
 #include "kernels/adamw/adamw_ops.h"
 
@@ -90,6 +91,9 @@ class AdamWFamily : public Optimizer {
   // With a loss scale this moves it.
   void end_step() override;
 
+  // Masters, moments and counts, each weight's by its name. Between steps.
+  virtual std::vector<StateTensor> state();
+
  protected:
   // Takes the masters' memory.
   AdamWFamily(std::vector<Parameter> parameters, const AdamWOptions& options);
@@ -125,6 +129,7 @@ class AdamW final : public AdamWFamily {
 
   // Fused, it allocates nothing; else one weight's fp32 gradient and denominator at a time.
   void update(std::span<const std::size_t> which) override;
+  std::vector<StateTensor> state() override;
 
   const at::Tensor& first_moment(std::size_t i) const { return states_[i].first_moment; }
   const at::Tensor& second_moment(std::size_t i) const { return states_[i].second_moment; }

@@ -41,4 +41,14 @@ double LossScale::last_scale() const { return last_scale_.item<double>(); }
 
 std::int64_t LossScale::skipped_steps() const { return skipped_.item<std::int64_t>(); }
 
+std::vector<StateTensor> LossScale::state() const {
+  std::vector<StateTensor> all;
+  append(all, "loss_scale", scale_);
+  append(all, "loss_scale.inverse", inverse_);
+  append(all, "loss_scale.last", last_scale_);
+  append(all, "loss_scale.good_steps", good_steps_);
+  append(all, "loss_scale.skipped_steps", skipped_);
+  return all;
+}
+
 }  // namespace headroom::llama

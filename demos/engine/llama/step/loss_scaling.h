@@ -4,8 +4,11 @@
 
 #include <cstdint>
 #include <span>
+#include <vector>
 
 #include <ATen/ATen.h>
+
+#include "demos/engine/llama/model/state_tensor.h"
 
 namespace headroom::llama {
 
@@ -28,6 +31,7 @@ class LossScale {
   // These wait for the device. What the last step's loss was multiplied by, and the steps that were skipped so far.
   double last_scale() const;
   std::int64_t skipped_steps() const;
+  std::vector<StateTensor> state() const;
 
  private:
   std::int64_t window_;

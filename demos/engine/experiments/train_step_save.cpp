@@ -1,0 +1,140 @@
+// Folders that runs leave, and begin from.
+#include "demos/engine/experiments/train_step_save.h"
+
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <utility>
+
+#include "demos/engine/llama/model/written_model.h"
+#include "demos/llama/hugging_face.h"
+
+namespace headroom::experiments {
+
+namespace {
+
+namespace fs = std::filesystem;
+using predict::AdapterKind;
+using record::Error;
+using record::Status;
+
+constexpr const char* kModelFile = "model.safetensors";
+constexpr const char* kAdapterFile = "adapter_model.safetensors";
+constexpr const char* kCure = "resume with the settings of the run that wrote it";
+
+bool saves_adapters(const predict::StepSettings& settings) {
+  return settings.adapters.kind != AdapterKind::kOff && !settings.save_merged;
+}
+
+// Optimizer, loss scale and scales of fp8.
+std::vector<llama::StateTensor> state_of(const BuiltStep& step) {
+  std::vector<llama::StateTensor> all = step.optimizer.state();
+  if (!step.model.fp8) return all;
+  const std::vector<llama::StateTensor> scales = step.model.fp8->state();
+  all.insert(all.end(), scales.begin(), scales.end());
+  return all;
+}
+
+std::vector<llama::TensorToWrite> to_write(const std::vector<llama::StateTensor>& tensors) {
+  std::vector<llama::TensorToWrite> all;
+  for (const llama::StateTensor& tensor : tensors) all.push_back(llama::to_write(tensor));
+  return all;
+}
+
+std::string adapters_of(const BuiltStep& step) {
+  const llama::AdapterOptions& options = step.model.adapter_options;
+  llama::WrittenAdapters written{
+      .rank = options.rank, .alpha = options.alpha, .targets = {}, .base_model = step.settings.weights};
+  for (std::size_t k = 0; k < llama::kProjectionKinds; ++k) {
+    const auto kind = static_cast<llama::ProjectionKind>(k);
+    const std::string name = llama::projection_name(kind);
+    if (llama::has_adapter(options.targets, kind)) written.targets.push_back(name.substr(name.find('.') + 1));
+  }
+  return llama::written_adapters(written);
+}
+
+// The checkpoint's folder, or the one that a config.json alone is in; empty: there is none.
+fs::path model_folder(const predict::StepSettings& settings) {
+  const fs::path weights = settings.weights;
+  return llama::is_config_alone(weights) ? weights.parent_path() / "" : weights;
+}
+
+Status check_place(const llama::TrainingPlace& place, const BuiltStep& step) {
+  const auto differs = [&](const std::string& what, std::int64_t was, std::int64_t is, const std::string& cure) {
+    return Error{step.settings.resume + " was trained with " + what + " " + std::to_string(was) +
+                 ", and this run has " + std::to_string(is) + "; " + cure + "."};
+  };
+  const auto seed = static_cast<std::int64_t>(step.settings.seed);
+  if (place.seed != seed) return differs("seed", place.seed, seed, "say seed=" + std::to_string(place.seed));
+  if (place.ids != step.ids)
+    return differs("so many tokens of data:", place.ids, step.ids, "give the same data, or weights in place of resume");
+  return record::Ok{};
+}
+
+}  // namespace
+
+record::Result<std::int64_t> resume(const BuiltStep& step) {
+  const fs::path folder = step.settings.resume;
+  const record::Result<llama::TrainingPlace> place = llama::read_place(folder);
+  if (!place) return place.error();
+  if (const Status same = check_place(place.value(), step); !same) return same.error();
+  const bool adapters = step.settings.adapters.kind != AdapterKind::kOff;
+  if (!adapters) {
+    const record::Result<llama::Config> config = llama::read_hugging_face_config(folder);
+    if (!config) return config.error();
+    if (const Status same = llama::check_same(step.model.config, config.value(), folder); !same) return same.error();
+  }
+  const std::vector<llama::StateTensor> trained = llama::trained_tensors(step.model), state = state_of(step);
+  if (const Status read = llama::read_tensors(folder / (adapters ? kAdapterFile : kModelFile), trained, kCure); !read)
+    return read.error();
+  if (const Status read = llama::read_tensors(folder / llama::kStateFile, state, kCure); !read) return read.error();
+  return place.value().steps;
+}
+
+record::Result<std::unique_ptr<StepSaver>> StepSaver::create(const BuiltStep& step) {
+  const predict::StepSettings& settings = step.settings;
+  auto folder = llama::NewFolder::create(settings.save);
+  if (!folder) return folder.error();
+  const llama::TrainingPlace place{.steps = 0, .seed = static_cast<std::int64_t>(settings.seed), .ids = step.ids};
+  std::unique_ptr<StepSaver> saver(new StepSaver(std::move(folder).value(), place, settings.save_state));
+  if (saves_adapters(settings))
+    saver->files_.emplace_back(kAdapterFile, to_write(llama::trained_tensors(step.model)));
+  else
+    saver->files_.emplace_back(kModelFile, llama::whole_model(step.model));
+  if (settings.save_state) saver->files_.emplace_back(llama::kStateFile, to_write(state_of(step)));
+  for (const llama::TensorFile& file : saver->files_)
+    if (const Status reserved = file.reserve(*saver->folder_); !reserved) return reserved.error();
+  if (const Status put = saver->put_texts(step); !put) return put.error();
+  return saver;
+}
+
+// Texts do not depend on what is trained.
+Status StepSaver::put_texts(const BuiltStep& step) {
+  if (saves_adapters(step.settings)) {
+    if (const Status put = folder_->put("adapter_config.json", adapters_of(step)); !put) return put;
+  } else {
+    const llama::StoredType type = llama::stored_type(step.model.embed_tokens_VH.scalar_type());
+    const auto config = llama::written_config(step.model.config, type, step.settings.weights);
+    if (!config) return config.error();
+    if (const Status put = folder_->put("config.json", config.value()); !put) return put;
+  }
+  if (step.settings.weights.empty()) return record::Ok{};
+  for (const char* const name : {llama::kTokenizerFile, "tokenizer_config.json", "special_tokens_map.json"}) {
+    std::ifstream file(model_folder(step.settings) / name, std::ios::binary);
+    if (!file.is_open()) continue;
+    const std::string content(std::istreambuf_iterator<char>(file), {});
+    if (const Status put = folder_->put(name, content); !put) return put;
+  }
+  return record::Ok{};
+}
+
+Status StepSaver::write(std::int64_t steps) {
+  for (const llama::TensorFile& file : files_)
+    if (const Status written = file.write(*folder_); !written) return written;
+  place_.steps = steps;
+  if (with_place_)
+    if (const Status put = folder_->put(llama::kPlaceFile, llama::written_place(place_)); !put) return put;
+  return folder_->commit();
+}
+
+}  // namespace headroom::experiments

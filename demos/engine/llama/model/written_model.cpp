@@ -1,0 +1,49 @@
+// Names to tensors.
+#include "demos/engine/llama/model/written_model.h"
+
+#include <map>
+#include <string>
+#include <utility>
+
+namespace headroom::llama {
+
+namespace {
+
+at::Tensor merged(const Projection& p, at::ScalarType type) {
+  at::Tensor weight = p.quantised != nullptr ? kernels::nf4_dequantise(*p.quantised, type) : p.weight_OI.detach();
+  if (p.a_RI.defined()) weight = weight.addmm(p.b_OR, p.a_RI, /*beta=*/1, /*alpha=*/p.scale);
+  return weight;
+}
+
+}  // namespace
+
+std::vector<TensorToWrite> whole_model(const Model& model) {
+  std::map<std::string, at::Tensor> weights;
+  for (const Parameter& parameter : parameters(model)) weights.emplace(parameter.name, parameter.tensor);
+  std::map<std::string, Projection> beside;
+  for (std::size_t i = 0; i < model.adapters.size(); ++i)
+    for (std::size_t k = 0; k < kProjectionKinds; ++k) {
+      const auto kind = static_cast<ProjectionKind>(k);
+      beside.emplace("model.layers." + std::to_string(i) + "." + projection_name(kind) + ".weight",
+                     projection(model, static_cast<std::int64_t>(i), kind));
+    }
+  const at::ScalarType type = model.embed_tokens_VH.scalar_type();
+  std::vector<TensorToWrite> all;
+  for (const WeightShape& weight : weight_shapes(model.config)) {
+    const auto adapted = beside.find(weight.name);
+    if (adapted == beside.end())
+      all.push_back(to_write({weight.name, weights.at(weight.name)}));
+    else
+      all.push_back({weight.name, type, weight.shape, [p = adapted->second, type] { return merged(p, type); }});
+  }
+  return all;
+}
+
+std::vector<StateTensor> trained_tensors(const Model& model) {
+  const std::string prefix = model.adapters.empty() ? "" : "base_model.model.";
+  std::vector<StateTensor> all;
+  for (const Parameter& parameter : trainable_parameters(model)) append(all, prefix + parameter.name, parameter.tensor);
+  return all;
+}
+
+}  // namespace headroom::llama

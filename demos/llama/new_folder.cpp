@@ -1,0 +1,140 @@
+// A temporary folder, posix_fallocate and renameat2.
+#include "demos/llama/new_folder.h"
+
+#include <cerrno>
+#include <csignal>
+#include <cstdio>
+#include <cstdlib>
+#include <system_error>
+#include <utility>
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <fmt/format.h>
+
+namespace headroom::llama {
+
+namespace fs = std::filesystem;
+using record::Error;
+using record::ErrorKind;
+using record::Ok;
+using record::Status;
+
+namespace {
+
+fs::path parent_of(const fs::path& path) { return path.has_parent_path() ? path.parent_path() : fs::path("."); }
+
+// Without a '/' at its end, which would be a name in it.
+fs::path plain(const fs::path& path) { return path.has_filename() ? path : path.parent_path(); }
+
+void sync_folder(const fs::path& folder) {
+  const int descriptor = ::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (descriptor < 0) return;
+  ::fsync(descriptor);
+  ::close(descriptor);
+}
+
+// Beyond a limit on file sizes the system sends a signal whose default ends the process; the error is enough.
+class NoSizeSignal {
+ public:
+  NoSizeSignal() {
+    struct sigaction ignore {};
+    ignore.sa_handler = SIG_IGN;
+    sigaction(SIGXFSZ, &ignore, &before_);
+  }
+  ~NoSizeSignal() { sigaction(SIGXFSZ, &before_, nullptr); }
+  NoSizeSignal(const NoSizeSignal&) = delete;
+  NoSizeSignal& operator=(const NoSizeSignal&) = delete;
+
+ private:
+  struct sigaction before_ {};
+};
+
+}  // namespace
+
+Status NewFolder::check(const fs::path& path) {
+  std::error_code failed;
+  const auto refused = [&](const char* why) {
+    return Error{fmt::format("The folder {} cannot be made: {}; choose another with save.", path.string(), why),
+                 ErrorKind::kNotWritten};
+  };
+  if (fs::exists(fs::symlink_status(plain(path), failed)))
+    return refused("something of that name is there, and nothing is overwritten");
+  if (!fs::is_directory(parent_of(plain(path)), failed)) return refused("the folder that it is to be in is not there");
+  return Ok{};
+}
+
+record::Result<std::unique_ptr<NewFolder>> NewFolder::create(const fs::path& path) {
+  if (const Status free = check(path); !free) return free.error();
+  std::string beside = plain(path).string() + ".XXXXXX";
+  if (mkdtemp(beside.data()) == nullptr)
+    return Error{fmt::format("The folder {} cannot be made ({}); choose another with save.", path.string(),
+                             std::generic_category().message(errno)),
+                 ErrorKind::kNotWritten};
+  const mode_t mask = umask(0);
+  umask(mask);
+  ::chmod(beside.c_str(), 0777 & ~mask);  // mkdtemp's is private
+  return std::unique_ptr<NewFolder>(new NewFolder(plain(path), beside));
+}
+
+NewFolder::NewFolder(fs::path path, fs::path beside) : path_(std::move(path)), beside_(std::move(beside)) {}
+
+NewFolder::~NewFolder() {
+  for (const auto& [file, descriptor] : files_) {
+    ::close(descriptor);
+    if (!named_) ::unlink((beside_ / file).c_str());
+  }
+  if (!named_) ::rmdir(beside_.c_str());
+}
+
+Error NewFolder::error(int number) const {
+  return {fmt::format("The folder {} cannot be written ({}): make room there, or choose another place.", path_.string(),
+                      std::generic_category().message(number)),
+          ErrorKind::kNotWritten};
+}
+
+Status NewFolder::reserve(const std::string& file, std::uint64_t bytes) {
+  const NoSizeSignal quiet;
+  const int descriptor = ::open((beside_ / file).c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+  if (descriptor < 0) return error(errno);
+  files_.emplace(file, descriptor);
+  const int failed = bytes == 0 ? 0 : posix_fallocate(descriptor, 0, static_cast<off_t>(bytes));
+  return failed == 0 ? Status(Ok{}) : Status(error(failed));
+}
+
+Status NewFolder::write(const std::string& file, std::uint64_t begin, std::span<const std::byte> bytes) {
+  const NoSizeSignal quiet;
+  while (!bytes.empty()) {
+    const ssize_t count = ::pwrite(files_.at(file), bytes.data(), bytes.size(), static_cast<off_t>(begin));
+    if (count < 0 && errno == EINTR) continue;
+    if (count < 0) return error(errno);
+    bytes = bytes.subspan(static_cast<std::size_t>(count));
+    begin += static_cast<std::uint64_t>(count);
+  }
+  return Ok{};
+}
+
+Status NewFolder::put(const std::string& file, std::string_view content) {
+  if (const Status made = reserve(file, content.size()); !made) return made;
+  return write(file, 0, std::as_bytes(std::span(content)));
+}
+
+Status NewFolder::commit() {
+  for (const auto& [file, descriptor] : files_)
+    if (::fsync(descriptor) != 0) return error(errno);
+  sync_folder(beside_);
+  if (::renameat2(AT_FDCWD, beside_.c_str(), AT_FDCWD, path_.c_str(), RENAME_NOREPLACE) != 0) {
+    if (errno == EEXIST) return check(path_).error();
+    // Some file systems cannot rename so: there the name is looked at before.
+    if (errno != EINVAL && errno != ENOSYS) return error(errno);
+    if (const Status free = check(path_); !free) return free;
+    if (::rename(beside_.c_str(), path_.c_str()) != 0) return error(errno);
+  }
+  named_ = true;
+  sync_folder(parent_of(path_));
+  return Ok{};
+}
+
+}  // namespace headroom::llama

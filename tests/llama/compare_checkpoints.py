@@ -1,0 +1,120 @@
+#!/usr/bin/env python3
+"""Holds what runs save against transformers and PEFT: the loss of each saved model there and here, in fp32 on the CPU.
+    pip install torch transformers peft safetensors
+    python3 tests/llama/compare_checkpoints.py build/bin/headroom [FOLDER]
+Exits 77, skipped, where a package is missing. FOLDER keeps the models."""
+import json
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+try:
+    import peft
+    import torch
+    import transformers
+except ImportError as missing:
+    print(f"SKIPPED: {missing}; pip install torch transformers peft safetensors")
+    sys.exit(77)
+
+BATCH, SEQ, STEPS, MOST = 2, 48, 6, 1e-6
+TEXT = Path(__file__).resolve().parents[2] / "README.md"
+SHAPE = dict(hidden_size=64, intermediate_size=96, num_hidden_layers=3, num_attention_heads=4, num_key_value_heads=2, head_dim=16,
+             vocab_size=256, max_position_embeddings=512)
+LLAMA3_ROPE = dict(rope_type="llama3", rope_theta=500000.0, factor=32.0, low_freq_factor=1.0, high_freq_factor=4.0,
+                   original_max_position_embeddings=64)
+
+
+def mix(x):
+    x = (x + 0x9e3779b97f4a7c15) & 0xffffffffffffffff
+    x = ((x ^ (x >> 30)) * 0xbf58476d1ce4e5b9) & 0xffffffffffffffff
+    x = ((x ^ (x >> 27)) * 0x94d049bb133111eb) & 0xffffffffffffffff
+    return x ^ (x >> 31)
+
+
+def batch(step):
+    """As demos/engine/llama/step/data.cpp cuts it with seed 0: ids and targets."""
+    data = TEXT.read_bytes()
+    starts = [mix((mix(0) + step * BATCH + b) & 0xffffffffffffffff) % len(data) for b in range(BATCH)]
+    rows = [[data[(start + t) % len(data)] for t in range(SEQ + 1)] for start in starts]
+    return torch.tensor(rows)[:, :-1], torch.tensor(rows)[:, 1:]
+
+
+def loss_there(model, step):
+    ids, targets = batch(step)
+    with torch.no_grad():
+        logits = model.eval()(input_ids=ids).logits.float()
+    return torch.nn.functional.cross_entropy(logits.flatten(0, 1), targets.flatten()).item()
+
+
+class Headroom:
+    def __init__(self, program):
+        self.program = program
+
+    def run(self, steps, *settings):
+        """The loss of the last step."""
+        done = subprocess.run([self.program, "run", "train_step", "--json", "--data", TEXT, "--set", "device=cpu", f"batch={BATCH}",
+                               f"seq={SEQ}", f"steps={steps}", *settings], capture_output=True, check=False, text=True)
+        if done.returncode != 0:
+            raise RuntimeError(done.stderr)
+        return json.loads(done.stdout)["loss"]
+
+
+def loaded(folder):
+    return transformers.AutoModelForCausalLM.from_pretrained(folder, dtype=torch.float32)
+
+
+def bases(folder):
+    """Published architectures of random weights, by transformers."""
+    torch.manual_seed(0)
+    for name, kind, config in [
+            ("llama", transformers.LlamaForCausalLM, transformers.LlamaConfig(**SHAPE, tie_word_embeddings=True, rope_parameters=LLAMA3_ROPE)),
+            ("untied", transformers.LlamaForCausalLM, transformers.LlamaConfig(**SHAPE, tie_word_embeddings=False)),
+            ("qwen2", transformers.Qwen2ForCausalLM, transformers.Qwen2Config(**SHAPE, tie_word_embeddings=True)),
+            ("qwen3", transformers.Qwen3ForCausalLM, transformers.Qwen3Config(**SHAPE, tie_word_embeddings=False))]:
+        kind(config).save_pretrained(folder / name)
+        yield name
+
+
+def rows(headroom, folder):
+    """What was compared, and the loss here and there."""
+    def on(name):
+        return ["model=custom", f"weights={folder / name}"]
+
+    for name in bases(folder):
+        headroom.run(STEPS, *on(name), f"save={folder / name}-trained")
+        yield f"{name}, trained", headroom.run(1, *on(f"{name}-trained")), loss_there(loaded(folder / f"{name}-trained"), 0)
+    shape = [f"{key}={SHAPE[there]}" for key, there in [
+        ("hidden_size", "hidden_size"), ("intermediate_size", "intermediate_size"), ("num_layers", "num_hidden_layers"),
+        ("num_heads", "num_attention_heads"), ("num_kv_heads", "num_key_value_heads"), ("head_dim", "head_dim"), ("vocab_size", "vocab_size")]]
+    headroom.run(STEPS, "model=custom", *shape, f"save={folder / 'drawn'}")
+    yield "drawn here, config.json from here", headroom.run(1, *on("drawn")), loss_there(loaded(folder / "drawn"), 0)
+    headroom.run(STEPS, *on("llama"), "precision=bf16", f"save={folder / 'bf16'}")
+    yield "trained in bf16, read in fp32", headroom.run(1, *on("bf16")), loss_there(loaded(folder / "bf16"), 0)
+    for targets in ("all", "attention", "mlp"):
+        lora = [*on("llama"), "adapters=lora", "lora_rank=4", f"lora_targets={targets}", "learning_rate=0.01"]
+        beside, merged = folder / f"lora-{targets}", folder / f"lora-{targets}-merged"
+        headroom.run(STEPS, *lora, f"save={beside}", "save_state=on")
+        headroom.run(STEPS, *lora, f"save={merged}", "save_merged=on")
+        there = peft.PeftModel.from_pretrained(loaded(folder / "llama"), beside)
+        yield f"LoRA on {targets}, by PEFT", headroom.run(1, *lora, f"resume={beside}"), loss_there(there, STEPS)
+        yield f"LoRA on {targets}, merged", headroom.run(1, *on(merged.name)), loss_there(loaded(merged), 0)
+    qlora = folder / "qlora-merged"
+    headroom.run(STEPS, *on("llama"), "adapters=qlora", "lora_rank=4", f"save={qlora}", "save_merged=on")
+    yield "QLoRA, merged", headroom.run(1, *on(qlora.name)), loss_there(loaded(qlora), 0)
+
+
+def main():
+    print(f"torch {torch.__version__}, transformers {transformers.__version__}, peft {peft.__version__}")
+    with tempfile.TemporaryDirectory() as temporary:
+        folder = Path(sys.argv[2] if len(sys.argv) > 2 else temporary).resolve()
+        wrong = 0
+        print(f"{'':38} {'here':>12} {'there':>12} {'apart':>9}")
+        for name, here, there in rows(Headroom(sys.argv[1]), folder):
+            wrong += abs(here - there) > MOST
+            print(f"{name:38} {here:12.8f} {there:12.8f} {abs(here - there):9.1e}{'  too far' if abs(here - there) > MOST else ''}")
+    return 1 if wrong else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

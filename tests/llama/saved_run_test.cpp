@@ -1,0 +1,221 @@
+// What a run leaves on the disk: a model that is read again, a state that goes on bit for bit, and what is refused.
+#include <sys/resource.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include <ATen/Parallel.h>
+
+#include "demos/engine/llama/model/model.h"
+#include "demos/llama/hugging_face.h"
+#include "demos/llama/new_folder.h"
+#include "demos/llama/safetensors.h"
+#include "tests/llama/checkpoint_folder.h"
+#include "tests/llama/step_fixture.h"
+
+namespace {
+
+using namespace headroom;
+using namespace headroom::test;
+namespace fs = std::filesystem;
+
+const Settings kMicro{"model=custom", "hidden_size=16",       "num_layers=2",   "num_heads=2", "num_kv_heads=1",
+                      "head_dim=16",  "intermediate_size=32", "vocab_size=256", "batch=2",     "seq=16"};
+
+bool contains(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
+
+// Losses of these steps; what is left is in `save` afterwards, where the settings name it.
+std::vector<double> trained(const Settings& settings, int steps) {
+  const auto run = make_run(joined(settings, {"steps=" + std::to_string(steps)}), kCpu);
+  const std::vector<double> result = losses(*run, steps);
+  const record::Status finished = run->finish();
+  if (!finished) FAIL(finished.error().message);
+  return result;
+}
+
+std::string refusal(const Settings& settings) {
+  const auto run = run_or_refusal(params(settings), kCpu);
+  return run ? "" : run.error().message;
+}
+
+std::string content_of(const fs::path& file) {
+  std::ifstream stream(file, std::ios::binary);
+  return {std::istreambuf_iterator<char>(stream), {}};
+}
+
+std::vector<std::string> files_in(const fs::path& folder) {
+  std::vector<std::string> names;
+  for (const auto& entry : fs::directory_iterator(folder)) names.push_back(entry.path().filename().string());
+  std::sort(names.begin(), names.end());
+  return names;
+}
+
+Settings saving(const fs::path& folder) { return {"save=" + folder.string(), "save_state=on"}; }
+
+}  // namespace
+
+TEST_CASE("ten steps, a folder and ten steps are twenty steps, bit for bit") {
+  at::set_num_threads(1);
+  const std::vector<Settings> kinds{
+      {},
+      {"fused.adamw=off"},
+      {"precision=bf16"},
+      {"precision=bf16", "rounding=stochastic"},
+      {"precision=bf16", "moments=fp32"},
+      {"precision=bf16_mixed"},
+      {"precision=fp16_mixed", "loss_scale=1024", "loss_scale_window=4"},
+      {"precision=bf16", "gemm=fp8", "fp8_scaling=delayed"},
+      {"optimizer=adamw_8bit"},
+      {"optimizer=galore", "galore_rank=4", "galore_interval=7"},
+      {"adapters=lora", "lora_rank=4"},
+      {"precision=bf16", "adapters=qlora", "lora_rank=4", "lora_targets=attention"},
+      {"accumulate=2", "checkpointing=layer"},
+      {"optimizer_in_backward=on", "loss=flce"},
+  };
+  for (const Settings& kind : kinds) {
+    CAPTURE(text_of(kind));
+    const TemporaryFolder folder;
+    const Settings settings = joined(kMicro, kind);
+    const std::vector<double> whole = trained(joined(settings, saving(folder.path() / "whole")), 20);
+    const std::vector<double> first = trained(joined(settings, saving(folder.path() / "first")), 10);
+    const std::vector<double> second = trained(
+        joined(joined(settings, saving(folder.path() / "second")), {"resume=" + (folder.path() / "first").string()}),
+        10);
+    CHECK(first == std::vector<double>(whole.begin(), whole.begin() + 10));
+    CHECK(second == std::vector<double>(whole.begin() + 10, whole.end()));
+    REQUIRE(files_in(folder.path() / "whole").size() == 4);
+    for (const std::string& name : files_in(folder.path() / "whole")) {
+      CAPTURE(name);
+      const bool equal = content_of(folder.path() / "whole" / name) == content_of(folder.path() / "second" / name);
+      CHECK(equal);  // not the bytes, which no terminal takes
+    }
+  }
+}
+
+TEST_CASE("a saved model is a checkpoint that trains on from its weights") {
+  const TemporaryFolder folder;
+  const fs::path saved = folder.path() / "saved";
+  const auto run = make_run(joined(kMicro, {"save=" + saved.string(), "seed=3"}), kCpu);
+  losses(*run, 2);
+  CHECK_FALSE(fs::exists(saved));
+  REQUIRE(run->finish().ok());
+  CHECK(files_in(saved) == std::vector<std::string>{"config.json", "model.safetensors"});
+  CHECK(run->found().at("saved") == saved.string());
+  run->step(2);
+  const double next = run->loss();  // from the saved weights
+  const auto config = llama::read_hugging_face_config(saved);
+  REQUIRE(config.ok());
+  CHECK(llama::find_weights(saved, config.value()).ok());
+  const auto again = make_run({"model=custom", "batch=2", "seq=16", "seed=3", "weights=" + saved.string()}, kCpu);
+  again->step(2);
+  CHECK(again->loss() == next);
+}
+
+TEST_CASE("merged adapters compute what they computed beside the weights") {
+  for (const Settings& kind : {Settings{"adapters=lora"}, {"adapters=qlora"}}) {
+    CAPTURE(text_of(kind));
+    const TemporaryFolder folder;
+    const Settings settings = joined(joined(kMicro, kind), {"lora_rank=4", "learning_rate=0.01"});
+    trained(joined(settings, {"save=" + (folder.path() / "merged").string(), "save_merged=on"}), 4);
+    trained(joined(settings, saving(folder.path() / "beside")), 4);
+    CHECK(files_in(folder.path() / "merged") == std::vector<std::string>{"config.json", "model.safetensors"});
+    CHECK(files_in(folder.path() / "beside") ==
+          std::vector<std::string>{"adapter_config.json", "adapter_model.safetensors", "training_state.json",
+                                   "training_state.safetensors"});
+    const auto merged =
+        make_run({"model=custom", "batch=2", "seq=16", "weights=" + (folder.path() / "merged").string()}, kCpu);
+    const auto beside = make_run(joined(settings, {"resume=" + (folder.path() / "beside").string()}), kCpu);
+    merged->step(4);
+    beside->step(0);  // the same data
+    CHECK(merged->loss() == Approx(beside->loss()).epsilon(1e-6));
+  }
+}
+
+TEST_CASE("the tokenizer of the model's folder and its config are copied along") {
+  const TemporaryFolder folder;
+  write_config(folder.path(), kSmall);
+  fs::copy_file(HEADROOM_SOURCE_DIR "/tests/tokens/fixtures/digits.json", folder.path() / "tokenizer.json");
+  nlohmann::json config = nlohmann::json::parse(content_of(folder.path() / "config.json"));
+  config["eos_token_id"] = 2, config["vocab_size"] = 500;
+  write_bytes(folder.path() / "config.json", config.dump());
+  const fs::path saved = folder.path() / "saved";
+  trained({"model=custom", "batch=1", "seq=8", "precision=bf16", "weights=" + (folder.path() / "config.json").string(),
+           "save=" + saved.string()},
+          1);
+  CHECK(content_of(saved / "tokenizer.json") == content_of(folder.path() / "tokenizer.json"));
+  const auto written = nlohmann::json::parse(content_of(saved / "config.json"));
+  CHECK(written["eos_token_id"] == 2);
+  CHECK(written["torch_dtype"] == "bfloat16");
+}
+
+TEST_CASE("a folder that is there is refused, and nothing of it changes") {
+  const TemporaryFolder folder;
+  write_bytes(folder.path() / "file", "mine");
+  CHECK(contains(refusal(joined(kMicro, {"save=" + folder.path().string()})), "nothing is overwritten"));
+  CHECK(contains(refusal(joined(kMicro, {"save=" + (folder.path() / "file").string()})), "nothing is overwritten"));
+  CHECK(contains(refusal(joined(kMicro, {"save=" + (folder.path() / "no" / "where").string()})), "is not there"));
+  CHECK(files_in(folder.path()) == std::vector<std::string>{"file"});
+  // One that comes while the run trains stays, too.
+  const fs::path saved = folder.path() / "saved";
+  const auto run = make_run(joined(kMicro, {"save=" + saved.string()}), kCpu);
+  run->step(0);
+  fs::create_directory(saved);
+  const record::Status finished = run->finish();
+  REQUIRE_FALSE(finished.ok());
+  CHECK(finished.error().kind == record::ErrorKind::kNotWritten);
+  CHECK(contains(finished.error().message, "nothing is overwritten"));
+  CHECK(files_in(folder.path()) == std::vector<std::string>{"file", "saved"});
+  CHECK(files_in(saved).empty());
+}
+
+TEST_CASE("a disk without room is met before the first step, and nothing is left") {
+  const TemporaryFolder folder;
+  rlimit before{};
+  getrlimit(RLIMIT_FSIZE, &before);
+  const rlimit small{.rlim_cur = 4096, .rlim_max = before.rlim_max};
+  setrlimit(RLIMIT_FSIZE, &small);
+  const std::string said = refusal(joined(kMicro, {"save=" + (folder.path() / "saved").string()}));
+  setrlimit(RLIMIT_FSIZE, &before);
+  CHECK(contains(said, "cannot be written (File too large)"));
+  CHECK(files_in(folder.path()).empty());
+}
+
+TEST_CASE("a state of another run is refused with the difference") {
+  const TemporaryFolder folder;
+  const fs::path saved = folder.path() / "saved";
+  trained(joined(kMicro, saving(saved)), 1);
+  const Settings resumed = joined(kMicro, {"resume=" + saved.string()});
+  CHECK(refusal(resumed) == "");
+  CHECK(contains(refusal(joined(resumed, {"seed=5"})), "say seed=0"));
+  CHECK(contains(refusal(joined(resumed, {"data=" HEADROOM_SOURCE_DIR "/README.md"})), "give the same data"));
+  CHECK(contains(refusal(joined(resumed, {"intermediate_size=48"})), "intermediate_size 32"));
+  CHECK(contains(refusal(joined(resumed, {"precision=bf16"})), "and this run needs [256, 16] in BF16"));
+  CHECK(contains(refusal(joined(resumed, {"optimizer=adamw_8bit"})), "has no tensor"));
+  CHECK(contains(refusal(joined(resumed, {"adapters=lora"})), "adapter_model.safetensors cannot be read"));
+  CHECK(contains(refusal(joined(kMicro, {"resume=" + folder.path().string()})), "save_state=on"));
+  // Weights and config that contradict each other.
+  llama::Config other = kSmall;
+  other.intermediate_size = 32, other.vocab_size = 256, other.num_layers = 3;
+  write_config(saved, other);
+  CHECK(contains(refusal(resumed), "num_hidden_layers 3"));
+  fs::remove(saved / "training_state.safetensors");
+  write_bytes(saved / "training_state.json", "{}");
+  CHECK(contains(refusal(resumed), "no steps, seed and ids"));
+}
+
+TEST_CASE("settings of what is kept that say nothing together are refused") {
+  const std::string save = "save=/tmp/nowhere-headroom";
+  CHECK(contains(refusal(joined(kMicro, {"save_state=on"})), "save_state=on does not go with save="));
+  CHECK(contains(refusal(joined(kMicro, {save, "save_state=on", "offload.optimizer=host"})), "offload.optimizer=host"));
+  CHECK(
+      contains(refusal(joined(kMicro, {save, "save_state=on", "adapters=lora", "save_merged=on"})), "save_merged=on"));
+}
+
+TEST_CASE("a plan neither writes nor reads what a run keeps") {
+  const TemporaryFolder folder;
+  const Settings settings = joined(kMicro, {"save=" + (folder.path() / "saved").string(), "resume=/nowhere/at/all"});
+  CHECK(make_run(settings, kPlanForCpu)->step(0) == experiments::StepResult::kDone);
+  CHECK(files_in(folder.path()).empty());
+}
