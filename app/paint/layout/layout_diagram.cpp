@@ -2,6 +2,8 @@
 // like. Diagrams are stretched to their rectangle, at most by half more in one direction than in the other.
 #include <algorithm>
 #include <cmath>
+#include <string>
+#include <utility>
 #include <vector>
 
 #include "app/paint/layout/plot_parts.h"
@@ -24,6 +26,32 @@ Point edge_towards(const Rect& rect, Point to) {
   const float down = dy == 0 ? HUGE_VALF : rect.height() * 0.5f / std::abs(dy);
   const float share = std::min({across, down, 1.0f});
   return {rect.center_x() + dx * share, rect.center_y() + dy * share};
+}
+
+// A label in two parts, at the blank that leaves the wider part least wide; the second is empty without a blank.
+std::pair<std::string, std::string> in_two(const Sheet& sheet, const std::string& label) {
+  std::pair<std::string, std::string> best{label, ""};
+  float least = HUGE_VALF;
+  for (std::size_t at = label.find(' '); at != std::string::npos; at = label.find(' ', at + 1)) {
+    const std::string first = label.substr(0, at), second = label.substr(at + 1);
+    const float wider = std::max(sheet.width(kStrongType, first), sheet.width(kStrongType, second));
+    if (wider >= least) continue;
+    least = wider;
+    best = {first, second};
+  }
+  return best;
+}
+
+float room_of(const Sheet& sheet, float width) { return width - sheet.px(4); }
+
+// Pixels per unit downwards, at most: boxes keep their form, unless a label needs a second line.
+float most_down(const Sheet& sheet, const Diagram& diagram, float across) {
+  constexpr float kTwoLines = 2.2f;
+  float most = across * kMostStretch;
+  for (const DiagramBox& box : diagram.boxes)
+    if (sheet.width(kStrongType, box.label) > room_of(sheet, static_cast<float>(box.width) * across))
+      most = std::max(most, kTwoLines * sheet.height(kStrongType) / static_cast<float>(box.height));
+  return most;
 }
 
 class DiagramLayout {
@@ -73,7 +101,7 @@ class DiagramLayout {
     scale_x_ = area_.width() / static_cast<float>(diagram_.width);
     scale_y_ = area_.height() / static_cast<float>(diagram_.height);
     scale_x_ = std::min(scale_x_, scale_y_ * kMostStretch);
-    scale_y_ = std::min(scale_y_, scale_x_ * kMostStretch);
+    scale_y_ = std::min(scale_y_, most_down(sheet_, diagram_, scale_x_));
     left_ = area_.x0 + (area_.width() - scale_x_ * static_cast<float>(diagram_.width)) * 0.5f;
     top_ = area_.y0;
   }
@@ -156,13 +184,26 @@ class DiagramLayout {
                         : box.state == BoxState::kOne ? palette_.on_ink
                         : quiet                       ? palette_.text3
                                                       : palette_.text;
-    const float line = sheet_.height(kStrongType), room = rect.width() - sheet_.px(4);
-    if (box.label.empty() || rect.height() < line || sheet_.width(kStrongType, box.label) > room) return;
+    const float line = sheet_.height(kStrongType), room = room_of(sheet_, rect.width());
+    if (box.label.empty() || rect.height() < line) return;
+    if (sheet_.width(kStrongType, box.label) > room) return two_lines(box.label, rect, color);
     const bool noted = !box.note.empty() && rect.height() >= 2.2f * line && sheet_.width(kLabelType, box.note) <= room;
     const float middle = rect.center_y() - (noted ? line * 0.5f : 0);
     sheet_.text_mid(Layer::kLabels, kStrongType, color, box.label, rect.center_x(), middle, Anchor::kMiddle);
     if (noted)
       sheet_.text_mid(Layer::kLabels, kLabelType, color, box.note, rect.center_x(), middle + line, Anchor::kMiddle);
+  }
+
+  void two_lines(const std::string& label, const Rect& rect, Color color) {
+    const float line = sheet_.height(kStrongType), room = room_of(sheet_, rect.width());
+    auto [first, second] = in_two(sheet_, label);
+    if (rect.height() < 2 * line || second.empty()) return;
+    float middle = rect.center_y() - line * 0.5f;
+    for (const std::string& part : {first, second}) {
+      sheet_.text_mid(Layer::kLabels, kStrongType, color, sheet_.shortened(kStrongType, part, room), rect.center_x(),
+                      middle, Anchor::kMiddle);
+      middle += line;
+    }
   }
 
   Sheet& sheet_;
@@ -176,8 +217,8 @@ class DiagramLayout {
 
 float most_height(const Sheet& sheet, const Diagram& diagram, float width) {
   constexpr float kHead = 48;  // px of the title and the legend
-  const float scale = width / static_cast<float>(diagram.width) * kMostStretch;
-  return sheet.px(kHead) + static_cast<float>(diagram.height) * scale;
+  const float down = most_down(sheet, diagram, width / static_cast<float>(diagram.width));
+  return sheet.px(kHead) + static_cast<float>(diagram.height) * down;
 }
 
 void lay_out_diagram(Sheet& sheet, const Diagram& diagram, Rect area) { DiagramLayout(sheet, diagram, area).draw(); }
