@@ -197,12 +197,13 @@ class DiagramLayout {
   void two_lines(const std::string& label, const Rect& rect, Color color) {
     const float line = sheet_.height(kStrongType), room = room_of(sheet_, rect.width());
     auto [first, second] = in_two(sheet_, label);
-    if (rect.height() < 2 * line || second.empty()) return;
-    float middle = rect.center_y() - line * 0.5f;
+    constexpr float kApart = 0.85f;  // of a line's height, which has room for accents that labels do not use
+    if (rect.height() < 2 * kApart * line || second.empty()) return;
+    float middle = rect.center_y() - line * kApart * 0.5f;
     for (const std::string& part : {first, second}) {
       sheet_.text_mid(Layer::kLabels, kStrongType, color, sheet_.shortened(kStrongType, part, room), rect.center_x(),
                       middle, Anchor::kMiddle);
-      middle += line;
+      middle += line * kApart;
     }
   }
 
