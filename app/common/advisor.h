@@ -28,7 +28,8 @@ struct Advice {
 };
 
 // Of sets of up to four switches, the first that fits, in the order of experiments::switch_sets(): what gives up least comes
-// first. The closed form leaves out what is too large, and the planner's prediction decides. Where none fits, the smallest set. Nothing: stopped.
+// first. The closed form leaves out what is too large, and the planner's prediction decides. Where none fits, the smallest
+// set. Nothing: stopped.
 std::optional<Advice> advise(const record::Params& params, const PlannedCard& card, const GivenUp& may,
                              StepPlanner& planner);
 

@@ -12,9 +12,7 @@ tokens::DataSource data_source(const predict::StepSettings& step, const fs::path
                             .tokenizer = {},
                             .vocabulary = step.model.vocab_size};
   if (step.weights.empty()) return source;
-  const fs::path weights = step.weights;
-  const fs::path tokenizer =
-      (llama::is_config_alone(weights) ? weights.parent_path() : weights) / llama::kTokenizerFile;
+  const fs::path tokenizer = llama::model_folder(step.weights) / llama::kTokenizerFile;
   std::error_code failed;
   if (fs::exists(fs::symlink_status(tokenizer, failed))) source.tokenizer = tokenizer;
   return source;

@@ -22,6 +22,8 @@ inline constexpr const char* kTokenizerFile = "tokenizer.json";
 
 // Whether `weights` names a config.json and no folder: by its name, so that a recording from elsewhere can be asked.
 bool is_config_alone(const std::filesystem::path& weights);
+// The folder of what is beside the weights: `weights` itself, or where its config.json is.
+std::filesystem::path model_folder(const std::filesystem::path& weights);
 
 // The shape that config.json describes, of a folder or alone, with id "custom": a Llama, Mistral, Qwen2 or Qwen3 without
 // experts and without a sliding window.

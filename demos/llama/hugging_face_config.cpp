@@ -84,6 +84,8 @@ void read_rope(ConfigFields& fields, Config& config) {
 
 bool is_config_alone(const fs::path& weights) { return weights.extension() == ".json"; }
 
+fs::path model_folder(const fs::path& weights) { return is_config_alone(weights) ? weights.parent_path() : weights; }
+
 record::Result<Config> read_hugging_face_config(const fs::path& weights) {
   const fs::path file = config_file(weights);
   const record::Result<json> object = read_config_file(weights);

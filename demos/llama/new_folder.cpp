@@ -14,6 +14,8 @@
 
 #include <fmt/format.h>
 
+#include "demos/record/sync_folder.h"
+
 namespace headroom::llama {
 
 namespace fs = std::filesystem;
@@ -28,13 +30,6 @@ fs::path parent_of(const fs::path& path) { return path.has_parent_path() ? path.
 
 // Without a '/' at its end, which would be a name in it.
 fs::path plain(const fs::path& path) { return path.has_filename() ? path : path.parent_path(); }
-
-void sync_folder(const fs::path& folder) {
-  const int descriptor = ::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  if (descriptor < 0) return;
-  ::fsync(descriptor);
-  ::close(descriptor);
-}
 
 // Beyond a limit on file sizes the system sends a signal whose default ends the process; the error is enough.
 class NoSizeSignal {
@@ -124,7 +119,7 @@ Status NewFolder::put(const std::string& file, std::string_view content) {
 Status NewFolder::commit() {
   for (const auto& [file, descriptor] : files_)
     if (::fsync(descriptor) != 0) return error(errno);
-  sync_folder(beside_);
+  (void)record::sync_folder(beside_);
   if (::renameat2(AT_FDCWD, beside_.c_str(), AT_FDCWD, path_.c_str(), RENAME_NOREPLACE) != 0) {
     if (errno == EEXIST) return check(path_).error();
     // Some file systems cannot rename so: there the name is looked at before.
@@ -133,7 +128,7 @@ Status NewFolder::commit() {
     if (::rename(beside_.c_str(), path_.c_str()) != 0) return error(errno);
   }
   named_ = true;
-  sync_folder(parent_of(path_));
+  (void)record::sync_folder(parent_of(path_));
   return Ok{};
 }
 

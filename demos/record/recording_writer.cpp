@@ -12,6 +12,7 @@
 
 #include "demos/record/chunk.h"
 #include "demos/record/recording.h"
+#include "demos/record/sync_folder.h"
 #include "demos/record/text.h"
 
 namespace headroom::record {
@@ -68,16 +69,6 @@ Opened open_partial(const std::filesystem::path& path) {
     if (in_use) return {.error_number = EEXIST, .in_use = true};
   }
   return {.error_number = EEXIST, .in_use = true};
-}
-
-// Renaming is lasting only once the folder is on disk too. Some file systems cannot sync a folder (EINVAL) and need
-// not.
-int sync_folder(const std::filesystem::path& folder) {
-  const int descriptor = ::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  if (descriptor < 0) return errno;
-  const int error_number = ::fsync(descriptor) == 0 || errno == EINVAL ? 0 : errno;
-  ::close(descriptor);
-  return error_number;
 }
 
 }  // namespace

@@ -43,9 +43,13 @@ float tf32_of(float value) {
   return (bits & 0x7f800000u) == 0x7f800000u ? value : float_of((bits + 0x1000u) & ~0x1fffu);
 }
 
-void emulate_tf32(at::Tensor& result, const at::Tensor& a, const at::Tensor& b, const ProductOptions& options) {
+void check_tf32(const at::Tensor& result, const at::Tensor& a, const at::Tensor& b) {
   TORCH_CHECK(result.scalar_type() == at::kFloat && a.scalar_type() == at::kFloat && b.scalar_type() == at::kFloat,
               "product: tf32 is for operands and results of fp32");
+}
+
+void emulate_tf32(at::Tensor& result, const at::Tensor& a, const at::Tensor& b, const ProductOptions& options) {
+  check_tf32(result, a, b);
   const Traced traced("tf32_product", {a, b, result});
   ProductTiles().multiply<float, float, float>(
       result, a, b, static_cast<float>(options.alpha), options.adds, tf32_of, tf32_of,
@@ -129,8 +133,7 @@ void multiply_fp8(at::Tensor& result, const Fp8Operand& a, const Fp8Operand& b, 
 
 void multiply_tf32_emulated(at::Tensor& result, const at::Tensor& a, const at::Tensor& b,
                             const ProductOptions& options) {
-  TORCH_CHECK(result.scalar_type() == at::kFloat && a.scalar_type() == at::kFloat && b.scalar_type() == at::kFloat,
-              "product: tf32 is for operands and results of fp32");
+  check_tf32(result, a, b);
   TORCH_CHECK(result.stride(1) == 1 && (a.stride(0) == 1 || a.stride(1) == 1) && (b.stride(0) == 1 || b.stride(1) == 1),
               "product: emulated on a GPU, tf32 is for matrices row by row, and operands also transposed");
   const c10::cuda::CUDAGuard guard(result.device());

@@ -4,7 +4,7 @@
 #   tools/gpu/recordings.sh [--build DIR] [--out DIR] [--quick] [--only REGEX]
 #
 # Build, machine and results as for tools/gpu/check.sh. --quick leaves out the kernels' benchmark, the ladder and the
-# report's experiment, each of which takes minutes.
+# report's experiment, which take most of the time.
 title="Recordings of a GPU"
 # shellcheck source=tools/gpu/common.sh
 . "$(dirname "$0")/common.sh"

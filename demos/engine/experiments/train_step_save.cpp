@@ -53,12 +53,6 @@ std::string adapters_of(const BuiltStep& step) {
   return llama::written_adapters(written);
 }
 
-// The checkpoint's folder, or the one that a config.json alone is in; empty: there is none.
-fs::path model_folder(const predict::StepSettings& settings) {
-  const fs::path weights = settings.weights;
-  return llama::is_config_alone(weights) ? weights.parent_path() / "" : weights;
-}
-
 Status check_place(const llama::TrainingPlace& place, const BuiltStep& step) {
   const auto differs = [&](const std::string& what, std::int64_t was, std::int64_t is, const std::string& cure) {
     return Error{step.settings.resume + " was trained with " + what + " " + std::to_string(was) +
@@ -120,7 +114,7 @@ Status StepSaver::put_texts(const BuiltStep& step) {
   }
   if (step.settings.weights.empty()) return record::Ok{};
   for (const char* const name : {llama::kTokenizerFile, "tokenizer_config.json", "special_tokens_map.json"}) {
-    std::ifstream file(model_folder(step.settings) / name, std::ios::binary);
+    std::ifstream file(llama::model_folder(step.settings.weights) / name, std::ios::binary);
     if (!file.is_open()) continue;
     const std::string content(std::istreambuf_iterator<char>(file), {});
     if (const Status put = folder_->put(name, content); !put) return put;

@@ -10,9 +10,9 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent.parent
 
 
-class Check(unittest.TestCase):
+class Recordings(unittest.TestCase):
     def setUp(self):
-        self.folder = Path(tempfile.mkdtemp(prefix="headroom-check-")).resolve()
+        self.folder = Path(tempfile.mkdtemp(prefix="headroom-recordings-")).resolve()
         self.addCleanup(shutil.rmtree, self.folder)
         (self.folder / "build" / "bin").mkdir(parents=True)
         (self.folder / "python" / "torch").mkdir(parents=True)
