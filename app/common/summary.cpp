@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "demos/experiments/demo.h"
 #include "demos/llama/hugging_face.h"
 #include "demos/record/json_fields.h"
 #include "demos/record/quantile.h"
@@ -124,6 +125,21 @@ json bandwidths_json(const std::vector<record::Measurement>& rows) {
                    {"nanoseconds", row.median},
                    {"gigabytes_per_second", gigabytes_a_second(row)}});
   return all;
+}
+
+// What the optimizer is set to, where that is not the default and says something: "beta1=0.8, weight_decay=0".
+std::string optimizer_of(const RunSummary& summary) {
+  const experiments::DemoInfo* const demo = experiments::find_demo(summary.demo);
+  if (demo == nullptr) return {};
+  const record::Params params = record::Params::known_of(demo->schema, summary.params), defaults(demo->schema);
+  std::string text;
+  for (const record::ParamSpec& spec : demo->schema) {
+    const std::string value = params.as_text(spec.key);
+    if (spec.group != experiments::kOptimizerGroup || value == defaults.as_text(spec.key) || !params.in_use(spec.key))
+      continue;
+    text += fmt::format("{}{}={}", text.empty() ? "" : ", ", spec.key, value);
+  }
+  return text;
 }
 
 template <class T>
@@ -261,6 +277,7 @@ std::string to_text(const RunSummary& summary) {
     row("note",
         fmt::format("{} step{} skipped: overflow at loss scale {}", record::format_count(summary.skipped_steps),
                     summary.skipped_steps == 1 ? "" : "s", record::format_count(count_of(summary.overflow_scale))));
+  if (const std::string set = optimizer_of(summary); !set.empty()) row("optimizer", set);
   if (summary.loss) row("loss", fmt::format("{:.4f}", *summary.loss));
   if (summary.loss && !summary.tokens.empty()) row("tokens", record::printable(summary.tokens));
   if (summary.loss && summary.bytes_as_tokens)

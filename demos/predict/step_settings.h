@@ -62,6 +62,8 @@ struct StepSettings {
 
   OptimizerKind optimizer = OptimizerKind::kAdamW;
   double learning_rate = 1e-3;
+  double beta1 = 0.9, beta2 = 0.95, epsilon = 1e-8;
+  double weight_decay = 0.1;          // of matrices
   Moments moments = Moments::kModel;  // of kAdamW
   bool stochastic_rounding = false;   // of bf16 weights
   bool optimizer_in_backward = false;

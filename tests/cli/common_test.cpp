@@ -172,6 +172,19 @@ TEST_CASE("A summary says when a checkpoint was given bytes as token ids") {
   CHECK_FALSE(summarise(record::Ledger(record::Recording(info))).bytes_as_tokens);
 }
 
+TEST_CASE("A summary says what the optimizer is set to beside its defaults") {
+  record::RunInfo info = tests::small_recording().info();
+  info.demo = "train_step";
+  info.params = {{"beta1", "0.9"}, {"learning_rate", "0.001"}, {"galore_rank", "8"}, {"batch", "2"}};
+  const auto text = [&] { return to_text(summarise(record::Ledger(record::Recording(info)))); };
+  CHECK(text().find("optimizer ") == std::string::npos);  // a rank says nothing without GaLore
+  info.params["beta1"] = "0.8";
+  info.params["weight_decay"] = "0";
+  CHECK(text().find("  optimizer beta1=0.8, weight_decay=0\n") != std::string::npos);
+  info.demo = "bandwidth";
+  CHECK(text().find("optimizer ") == std::string::npos);
+}
+
 TEST_CASE("A summary says how many steps overflowed, and at which loss scale") {
   record::Recording recording = tests::small_recording();
   const auto add = [&](record::MetricKind kind, std::int32_t step, double value) {

@@ -25,6 +25,10 @@ std::optional<at::ScalarType> type_of(predict::Moments moments) {
 
 llama::AdamWOptions adamw_of(const predict::StepSettings& step, llama::LossScale* loss_scale) {
   return {.learning_rate = step.learning_rate,
+          .beta1 = step.beta1,
+          .beta2 = step.beta2,
+          .epsilon = step.epsilon,
+          .weight_decay = step.weight_decay,
           .fused = step.fused_adamw,
           .masters = step.masters(),
           .moments = type_of(step.moments),
