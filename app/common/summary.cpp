@@ -42,6 +42,19 @@ std::optional<double> last_of(const record::Recording& recording, MetricKind kin
   return last == metrics.rend() ? std::nullopt : std::optional<double>(last->value);
 }
 
+std::vector<std::optional<double>> losses_of(const record::Recording& recording) {
+  std::vector<std::optional<double>> losses;
+  double skipped = 0;
+  for (const MetricSample& sample : recording.metrics()) {  // a step's loss comes before the count of skipped steps
+    if (sample.kind == MetricKind::kLoss)
+      losses.push_back(std::isfinite(sample.value) ? std::optional(sample.value) : std::nullopt);
+    if (sample.kind != MetricKind::kSkippedSteps) continue;
+    if (sample.value > skipped && !losses.empty()) losses.back().reset();
+    skipped = sample.value;
+  }
+  return losses;
+}
+
 // The highest loss scale among the steps with which the count of skipped steps grew.
 std::optional<double> overflow_scale_of(const record::Recording& recording) {
   std::optional<double> highest;
@@ -195,6 +208,7 @@ RunSummary summarise(const record::Ledger& ledger) {
       std::count_if(steps.begin(), steps.end(), [](const record::StepRange& step) { return step.complete; }));
   summary.tokens_per_second = over_steps(recording, MetricKind::kTokensPerSecond);
   summary.loss = last_of(recording, MetricKind::kLoss);
+  summary.losses = losses_of(recording);
   const auto weights = summary.params.find("weights");
   const auto tokens = summary.provenance.find("tokens");  // of a run before these were recorded: bytes
   if (tokens != summary.provenance.end()) summary.tokens = tokens->second;
@@ -231,6 +245,7 @@ std::string to_json(const RunSummary& summary) {
       {"steps", summary.steps},
       {"tokens_per_second", nullptr},
       {"loss", summary.loss && std::isfinite(*summary.loss) ? json(*summary.loss) : json(nullptr)},
+      {"losses", json::array()},
       {"bytes_as_tokens", summary.bytes_as_tokens},
       {"loss_scale", or_null(summary.loss_scale)},
       {"skipped_steps", summary.skipped_steps},
@@ -239,6 +254,7 @@ std::string to_json(const RunSummary& summary) {
       {"params", summary.params},
       {"provenance", summary.provenance},
   };
+  for (const std::optional<double>& loss : summary.losses) document["losses"].push_back(or_null(loss));
   if (summary.tokens_per_second) {
     const record::Quantity& speed = *summary.tokens_per_second;
     document["tokens_per_second"] = speed.value;
