@@ -50,6 +50,8 @@ constexpr std::array kConflicts{
     Conflict{"cuda_graph", "on", "offload.checkpoints", "on", "a graph does not wait for copies that the CPU starts"},
     Conflict{"cuda_graph", "on", "optimizer", "galore",
              "a graph repeats one step, and the projections are worked out anew in some steps only"},
+    Conflict{"cuda_graph", "on", "schedule", "linear|cosine", "a graph repeats the learning rate of the recorded step"},
+    Conflict{"cuda_graph", "on", "warmup_steps", "!0", "a graph repeats the learning rate of the recorded step"},
     Conflict{"cuda_graph", "on", "fused.adamw", "off", "only the fused kernel counts its steps on the device"},
     Conflict{"cuda_graph", "on", "keep_output", "on",
              "a graph's tensors are in one place, where the next step's output overwrites the last one's"},

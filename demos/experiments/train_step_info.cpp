@@ -62,6 +62,13 @@ constexpr ParamSpec share(std::string_view key, std::string_view label, std::str
   return spec;
 }
 
+// A number of steps, which may be 0.
+constexpr ParamSpec in_steps(std::string_view key, std::string_view label, std::string_view help) {
+  ParamSpec spec = number(key, label, "steps", help, 0, 1'000'000, 0);
+  spec.logarithmic = false;
+  return spec;
+}
+
 // A length of a custom model: under "More" while model=custom, unless a config.json says it.
 constexpr ParamSpec length(std::string_view key, std::string_view label, std::string_view help, double maximum,
                            double default_number) {
@@ -179,6 +186,13 @@ constexpr std::array kSchema{
            needs(real("galore_scale", "Scale", "α: what the projected update is multiplied by", 0.001, 100, 0.25),
                  "optimizer", "galore")),
     rule(real("learning_rate", "Learning rate", "η: AdamW's step size", 1e-7, 1, 1e-3)),
+    rule(choice("schedule", "Schedule", "How the learning rate goes on behind its warm-up",
+                kChoicesOf<predict::kSchedules>)),
+    rule(in_steps("warmup_steps", "Warm-up", "W: over so many steps the learning rate rises from 0 in a line")),
+    rule(needs(unset("up to the run's last", in_steps("schedule_steps", "Until step",
+                                                      "N: where the learning rate comes to 0, counted with the steps "
+                                                      "that a resumed run goes on from; 0 takes this run's last step")),
+               "schedule", "linear|cosine")),
     rule(share("beta1", "Beta 1", "β₁: how much of the first moment stays in each step", 0.9999, 0.9)),
     rule(share("beta2", "Beta 2", "β₂: how much of the second moment stays in each step", 0.99999, 0.95)),
     rule(real("epsilon", "Epsilon", "ε: added to the root of the second moment that a step is divided by", 1e-15, 1,

@@ -50,6 +50,8 @@ TEST_CASE("the optimizer's numbers are those of a step before they could be set,
   CHECK(step.beta2 == 0.999);
   CHECK(step.epsilon == 1e-6);
   CHECK(step.weight_decay == 0);
+  CHECK(with({"schedule=cosine", "schedule_steps=9"}).schedule_steps == 9);
+  CHECK(with({"schedule_steps=9"}).schedule_steps == 0);  // idle
 }
 
 TEST_CASE("settings become numbers and enums") {

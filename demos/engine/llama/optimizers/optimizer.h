@@ -50,6 +50,8 @@ class Optimizer {
   // Reads these weights' `.grad` and updates weights and states in place. Indices into parameters().
   virtual void update(std::span<const std::size_t> which) = 0;
   virtual void end_step() {}
+  // Of the steps that begin from here on. Between steps.
+  virtual void set_learning_rate(double rate) = 0;
 
   // A whole step over all weights that have a gradient: those that backward has updated already have none.
   void step();
@@ -90,6 +92,7 @@ class AdamWFamily : public Optimizer {
   void begin_step() override;
   // With a loss scale this moves it.
   void end_step() override;
+  void set_learning_rate(double rate) override { options_.learning_rate = rate; }
 
   // Masters, moments and counts, each weight's by its name. Between steps.
   virtual std::vector<StateTensor> state();
