@@ -42,6 +42,11 @@ constexpr std::array kConflicts{
     Conflict{"optimizer_in_backward", "on", "accumulate", "!1",
              "the weights would change between two batches of one step"},
 
+    Conflict{"clip", "!0", "optimizer_in_backward", "on",
+             "the first weights are stepped before the norm of all gradients is known"},
+    Conflict{"clip", "!0", "offload.optimizer", "host|file",
+             "gradients leave the device layer by layer, before the norm of all is known"},
+
     // A graph repeats one step, on the device alone.
     Conflict{"cuda_graph", "on", "device", "cpu", "only a GPU has CUDA graphs"},
     Conflict{"cuda_graph", "on", "offload.optimizer", "host|file",

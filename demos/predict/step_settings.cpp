@@ -76,6 +76,7 @@ void set_optimizer(StepSettings& step, const Params& params) {
   step.schedule = meaning(params, "schedule", kSchedules);
   step.warmup_steps = params.integer("warmup_steps");
   if (params.in_use("schedule_steps")) step.schedule_steps = params.integer("schedule_steps");
+  step.clip = params.real("clip");
   step.beta1 = params.real("beta1");
   step.beta2 = params.real("beta2");
   step.epsilon = params.real("epsilon");

@@ -1,5 +1,6 @@
 // The optimizer's settings in the step of each optimizer: what the formula says in float64.
 #include <array>
+#include <limits>
 #include <memory>
 #include <string>
 #include <vector>
@@ -17,9 +18,14 @@ using namespace headroom::test;
 
 constexpr int kSteps = 3;
 
+at::ScalarType type_of(predict::Precision precision) {
+  if (precision == predict::Precision::kFp32) return at::kFloat;
+  return predict::has_loss_scale(precision) ? at::kHalf : at::kBFloat16;
+}
+
 // Its matrices are large enough for their decay to count beside their steps.
 llama::Model model_of(const predict::StepSettings& step) {
-  llama::Model model = llama::make_model(step.model, {}, {}, step.sequence, step.seed);
+  llama::Model model = llama::make_model(step.model, {}, {.type = type_of(step.precision)}, step.sequence, step.seed);
   const at::AutoGradMode grad_mode(false);
   for (const llama::Parameter& weight : llama::parameters(model))
     if (weight.tensor.dim() > 1) at::Tensor(weight.tensor).mul_(50);
@@ -46,6 +52,32 @@ struct Stepped {
 at::Tensor gradient_of(const at::Tensor& weight, std::size_t number, int t) {
   at::manual_seed(1000 * t + static_cast<int>(number));
   return at::randn(weight.sizes()) * 1e-3;
+}
+
+// Of clip_grad_norm_, from torch's operators in its order.
+double torch_clip_coefficient(const std::vector<at::Tensor>& gradients, double most) {
+  std::vector<at::Tensor> norms;
+  for (const at::Tensor& gradient : gradients) norms.push_back(at::linalg_vector_norm(gradient, 2));
+  const at::Tensor total = at::linalg_vector_norm(at::stack(norms), 2);
+  return (most / (total + 1e-6)).clamp_max(1.0).item<double>();
+}
+
+// Steps by gradients that torch has clipped to a norm of at most `most`; 0: that are as they are.
+std::vector<at::Tensor> stepped(Stepped& run, double most) {
+  const std::vector<llama::Parameter>& weights = run.weights();
+  const double scale = run.options.loss_scale.defined() ? run.options.loss_scale.item<double>() : 1;
+  for (int t = 1; t <= kSteps; ++t) {
+    std::vector<at::Tensor> gradients;
+    for (std::size_t i = 0; i < weights.size(); ++i) gradients.push_back(gradient_of(weights[i].tensor, i, t));
+    const double coefficient = most > 0 ? torch_clip_coefficient(gradients, most) : 1;
+    for (std::size_t i = 0; i < weights.size(); ++i)
+      at::Tensor(weights[i].tensor).mutable_grad() =
+          (gradients[i] * (coefficient * scale)).to(weights[i].tensor.scalar_type());
+    run.optimizer.optimizer().step();
+  }
+  std::vector<at::Tensor> all;
+  for (const llama::Parameter& weight : weights) all.push_back(weight.tensor.detach().to(at::kFloat));
+  return all;
 }
 
 // The weights as the paper steps them; step t by the learning rate rates[t − 1].
@@ -152,4 +184,56 @@ TEST_CASE("a CUDA graph has one learning rate") {
                                          ": a graph repeats the learning rate of the recorded step.");
   }
   CHECK(run_or_refusal(params({"cuda_graph=on", "schedule=constant", "learning_rate=0.01"}), kPlanForGpu).ok());
+}
+
+TEST_CASE("gradients are clipped as torch clips them, whichever optimizer steps") {
+  const std::string kind = GENERATE("fused.adamw=on", "fused.adamw=off", "optimizer=adamw_8bit", "optimizer=galore",
+                                    "precision=fp16_mixed", "precision=bf16_mixed");
+  CAPTURE(kind);
+  // AdamW's step depends on the gradients' size by ε alone.
+  const Settings settings{kind, "learning_rate=0.01", "epsilon=0.001"};
+  Stepped plain(settings), by_torch(settings), ours(joined(settings, {"clip=0.05"})),
+      wide(joined(settings, {"clip=9"}));
+  const std::vector<at::Tensor> begin = [&] {
+    std::vector<at::Tensor> all;
+    for (const llama::Parameter& weight : plain.weights()) all.push_back(weight.tensor.detach().to(at::kFloat).clone());
+    return all;
+  }();
+  const std::vector<at::Tensor> unclipped = stepped(plain, 0), exact = stepped(by_torch, 0.05),
+                                clipped = stepped(ours, 0), free = stepped(wide, 0);
+  // Torch rounds what it has clipped to the gradients' 16 bits; a moment of 8 bits may be the one beside it.
+  const bool narrow = ours.step.precision != predict::Precision::kFp32;
+  const bool in_8_bits = ours.step.optimizer == predict::OptimizerKind::kAdamW8bit;
+  const double tolerance = narrow ? 0.05 : in_8_bits ? 0.01 : 1e-4;
+  for (std::size_t i = 0; i < begin.size(); ++i) {
+    CAPTURE(plain.weights()[i].name);
+    if (narrow && begin[i].dim() == 1) continue;  // ones, whose neighbors in 16 bits are further than a step
+    const double change = (exact[i] - begin[i]).norm().item<double>();
+    CHECK((clipped[i] - exact[i]).norm().item<double>() <= tolerance * change);
+    CHECK((clipped[i] - unclipped[i]).norm().item<double>() > 0.1 * (unclipped[i] - begin[i]).norm().item<double>());
+    CHECK(at::equal(free[i], unclipped[i]));  // whose norm is below 9
+  }
+}
+
+TEST_CASE("a step that overflows is skipped whether it is clipped or not") {
+  Stepped run({"precision=fp16_mixed", "clip=0.05"});
+  std::vector<at::Tensor> before;
+  for (const llama::Parameter& weight : run.weights()) {
+    before.push_back(weight.tensor.detach().clone());
+    at::Tensor(weight.tensor).mutable_grad() = at::ones_like(weight.tensor);
+  }
+  run.weights()[2].tensor.grad().view({-1})[0] = std::numeric_limits<double>::infinity();
+  run.optimizer.optimizer().step();
+  for (std::size_t i = 0; i < before.size(); ++i) CHECK(at::equal(run.weights()[i].tensor.detach(), before[i]));
+  experiments::StepReport report;
+  run.optimizer.add_to(report, 0);
+  CHECK(*report.skipped_steps == 1);
+}
+
+TEST_CASE("gradients that are gone before their norm is known are not clipped") {
+  for (const char* const early : {"optimizer_in_backward=on", "offload.optimizer=host", "offload.optimizer=file"}) {
+    const auto refused = run_or_refusal(params({"clip=1", early}), kCpu);
+    REQUIRE_FALSE(refused.ok());
+    CHECK(refused.error().message.starts_with(std::string("clip=1 does not go with ") + early + ": "));
+  }
 }

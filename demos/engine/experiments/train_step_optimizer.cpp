@@ -30,6 +30,7 @@ llama::AdamWOptions adamw_of(const predict::StepSettings& step, llama::LossScale
           .epsilon = step.epsilon,
           .weight_decay = step.weight_decay,
           .fused = step.fused_adamw,
+          .clip = step.clip,
           .masters = step.masters(),
           .moments = type_of(step.moments),
           .stochastic_rounding = step.stochastic_rounding,
