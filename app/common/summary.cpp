@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "demos/experiments/demo.h"
 #include "demos/llama/hugging_face.h"
 #include "demos/record/json_fields.h"
 #include "demos/record/quantile.h"
@@ -39,6 +40,19 @@ std::optional<double> last_of(const record::Recording& recording, MetricKind kin
   const auto last =
       std::find_if(metrics.rbegin(), metrics.rend(), [&](const MetricSample& sample) { return sample.kind == kind; });
   return last == metrics.rend() ? std::nullopt : std::optional<double>(last->value);
+}
+
+std::vector<std::optional<double>> losses_of(const record::Recording& recording) {
+  std::vector<std::optional<double>> losses;
+  double skipped = 0;
+  for (const MetricSample& sample : recording.metrics()) {  // a step's loss comes before the count of skipped steps
+    if (sample.kind == MetricKind::kLoss)
+      losses.push_back(std::isfinite(sample.value) ? std::optional(sample.value) : std::nullopt);
+    if (sample.kind != MetricKind::kSkippedSteps) continue;
+    if (sample.value > skipped && !losses.empty()) losses.back().reset();
+    skipped = sample.value;
+  }
+  return losses;
 }
 
 // The highest loss scale among the steps with which the count of skipped steps grew.
@@ -126,6 +140,21 @@ json bandwidths_json(const std::vector<record::Measurement>& rows) {
   return all;
 }
 
+// What the optimizer is set to, where that is not the default and says something: "beta1=0.8, weight_decay=0".
+std::string optimizer_of(const RunSummary& summary) {
+  const experiments::DemoInfo* const demo = experiments::find_demo(summary.demo);
+  if (demo == nullptr) return {};
+  const record::Params params = record::Params::known_of(demo->schema, summary.params), defaults(demo->schema);
+  std::string text;
+  for (const record::ParamSpec& spec : demo->schema) {
+    const std::string value = params.as_text(spec.key);
+    if (spec.group != experiments::kOptimizerGroup || value == defaults.as_text(spec.key) || !params.in_use(spec.key))
+      continue;
+    text += fmt::format("{}{}={}", text.empty() ? "" : ", ", spec.key, value);
+  }
+  return text;
+}
+
 template <class T>
 json or_null(const std::optional<T>& value) {
   return value ? json(*value) : json(nullptr);
@@ -179,6 +208,7 @@ RunSummary summarise(const record::Ledger& ledger) {
       std::count_if(steps.begin(), steps.end(), [](const record::StepRange& step) { return step.complete; }));
   summary.tokens_per_second = over_steps(recording, MetricKind::kTokensPerSecond);
   summary.loss = last_of(recording, MetricKind::kLoss);
+  summary.losses = losses_of(recording);
   const auto weights = summary.params.find("weights");
   const auto tokens = summary.provenance.find("tokens");  // of a run before these were recorded: bytes
   if (tokens != summary.provenance.end()) summary.tokens = tokens->second;
@@ -215,6 +245,7 @@ std::string to_json(const RunSummary& summary) {
       {"steps", summary.steps},
       {"tokens_per_second", nullptr},
       {"loss", summary.loss && std::isfinite(*summary.loss) ? json(*summary.loss) : json(nullptr)},
+      {"losses", json::array()},
       {"bytes_as_tokens", summary.bytes_as_tokens},
       {"loss_scale", or_null(summary.loss_scale)},
       {"skipped_steps", summary.skipped_steps},
@@ -223,6 +254,7 @@ std::string to_json(const RunSummary& summary) {
       {"params", summary.params},
       {"provenance", summary.provenance},
   };
+  for (const std::optional<double>& loss : summary.losses) document["losses"].push_back(or_null(loss));
   if (summary.tokens_per_second) {
     const record::Quantity& speed = *summary.tokens_per_second;
     document["tokens_per_second"] = speed.value;
@@ -261,6 +293,7 @@ std::string to_text(const RunSummary& summary) {
     row("note",
         fmt::format("{} step{} skipped: overflow at loss scale {}", record::format_count(summary.skipped_steps),
                     summary.skipped_steps == 1 ? "" : "s", record::format_count(count_of(summary.overflow_scale))));
+  if (const std::string set = optimizer_of(summary); !set.empty()) row("optimizer", set);
   if (summary.loss) row("loss", fmt::format("{:.4f}", *summary.loss));
   if (summary.loss && !summary.tokens.empty()) row("tokens", record::printable(summary.tokens));
   if (summary.loss && summary.bytes_as_tokens)

@@ -42,6 +42,11 @@ constexpr std::array kConflicts{
     Conflict{"optimizer_in_backward", "on", "accumulate", "!1",
              "the weights would change between two batches of one step"},
 
+    Conflict{"clip", "!0", "optimizer_in_backward", "on",
+             "the first weights are stepped before the norm of all gradients is known"},
+    Conflict{"clip", "!0", "offload.optimizer", "host|file",
+             "gradients leave the device layer by layer, before the norm of all is known"},
+
     // A graph repeats one step, on the device alone.
     Conflict{"cuda_graph", "on", "device", "cpu", "only a GPU has CUDA graphs"},
     Conflict{"cuda_graph", "on", "offload.optimizer", "host|file",
@@ -50,6 +55,8 @@ constexpr std::array kConflicts{
     Conflict{"cuda_graph", "on", "offload.checkpoints", "on", "a graph does not wait for copies that the CPU starts"},
     Conflict{"cuda_graph", "on", "optimizer", "galore",
              "a graph repeats one step, and the projections are worked out anew in some steps only"},
+    Conflict{"cuda_graph", "on", "schedule", "linear|cosine", "a graph repeats the learning rate of the recorded step"},
+    Conflict{"cuda_graph", "on", "warmup_steps", "!0", "a graph repeats the learning rate of the recorded step"},
     Conflict{"cuda_graph", "on", "fused.adamw", "off", "only the fused kernel counts its steps on the device"},
     Conflict{"cuda_graph", "on", "keep_output", "on",
              "a graph's tensors are in one place, where the next step's output overwrites the last one's"},

@@ -23,6 +23,9 @@ const DemoInfo* find_demo(std::string_view id);  // null: unknown
 // `train_step`, which most of the course is about: its parameters are what predict::StepSettings decodes.
 const DemoInfo& training_step();
 
+// The heading of what a training step's optimizer is set to.
+inline constexpr std::string_view kOptimizerGroup = "Optimizer";
+
 // Sets every operation that our kernels and PyTorch's operators both compute (OwnKernels::composed) to our kernels.
 void use_own_kernels(record::Params& params);
 

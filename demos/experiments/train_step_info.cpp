@@ -24,8 +24,8 @@ constexpr std::array kWeightGradients{Choice{"model", "as the weights"}, Choice{
 // --- headings of the groups, in the order in which they are first named below
 
 constexpr std::string_view kRun = "Run", kPrecision = "Precision", kMemory = "Memory for compute",
-                           kOptimizer = "Optimizer", kAdapter = "Adapters", kOffload = "Offload", kKernels = "Kernels",
-                           kShape = "Model's shape";
+                           kOptimizer = kOptimizerGroup, kAdapter = "Adapters", kOffload = "Offload",
+                           kKernels = "Kernels", kShape = "Model's shape";
 
 constexpr ParamSpec run(ParamSpec spec) { return in(kRun, ParamRole::kRun, spec); }
 constexpr ParamSpec size(ParamSpec spec) { return in(kRun, ParamRole::kShape, spec); }
@@ -33,6 +33,9 @@ constexpr ParamSpec size(ParamSpec spec) { return in(kRun, ParamRole::kShape, sp
 constexpr ParamSpec folded(std::string_view group, ParamSpec spec) {
   return advanced(in(group, ParamRole::kTechnique, spec));
 }
+
+// A number of the optimizer that no allocation depends on: a run is what it was, whatever it is set to.
+constexpr ParamSpec rule(ParamSpec spec) { return advanced(in(kOptimizer, ParamRole::kRun, spec)); }
 
 // One operation of the step as a kernel of ours, or composed from PyTorch's operators.
 constexpr ParamSpec fused(std::string_view key, std::string_view label, std::string_view help, bool on = false) {
@@ -49,6 +52,21 @@ constexpr ParamSpec real(std::string_view key, std::string_view label, std::stri
           .maximum = maximum,
           .default_number = default_number,
           .logarithmic = true};
+}
+
+// The same on a plain scale.
+constexpr ParamSpec share(std::string_view key, std::string_view label, std::string_view help, double maximum,
+                          double default_number) {
+  ParamSpec spec = real(key, label, help, 0, maximum, default_number);
+  spec.logarithmic = false;
+  return spec;
+}
+
+// A number of steps, which may be 0.
+constexpr ParamSpec in_steps(std::string_view key, std::string_view label, std::string_view help) {
+  ParamSpec spec = number(key, label, "steps", help, 0, 1'000'000, 0);
+  spec.logarithmic = false;
+  return spec;
 }
 
 // A length of a custom model: under "More" while model=custom, unless a config.json says it.
@@ -167,6 +185,26 @@ constexpr std::array kSchema{
     folded(kOptimizer,
            needs(real("galore_scale", "Scale", "α: what the projected update is multiplied by", 0.001, 100, 0.25),
                  "optimizer", "galore")),
+    rule(real("learning_rate", "Learning rate", "η: AdamW's step size", 1e-7, 1, 1e-3)),
+    rule(choice("schedule", "Schedule", "How the learning rate goes on behind its warm-up",
+                kChoicesOf<predict::kSchedules>)),
+    rule(in_steps("warmup_steps", "Warm-up", "W: over so many steps the learning rate rises from 0 in a line")),
+    rule(needs(unset("up to the run's last", in_steps("schedule_steps", "Until step",
+                                                      "N: where the learning rate comes to 0, counted with the steps "
+                                                      "that a resumed run goes on from; 0 takes this run's last step")),
+               "schedule", "linear|cosine")),
+    rule(share("beta1", "Beta 1", "β₁: how much of the first moment stays in each step", 0.9999, 0.9)),
+    rule(share("beta2", "Beta 2", "β₂: how much of the second moment stays in each step", 0.99999, 0.95)),
+    rule(real("epsilon", "Epsilon", "ε: added to the root of the second moment that a step is divided by", 1e-15, 1,
+              1e-8)),
+    rule(share("weight_decay", "Weight decay",
+               "λ: matrices lose the share η λ of themselves in each step; norms and biases do not decay", 1, 0.1)),
+    folded(kOptimizer,
+           unset("not clipped",
+                 own(share("clip", "Clip to norm",
+                           "The gradients of a step are scaled down together where their norm is larger; 0: never", 100,
+                           0),
+                     "1", "0"))),
     folded(kOptimizer, on_off("optimizer_in_backward", "Step in backward",
                               "Update each layer as soon as its gradients are there, and drop them")),
     folded(kAdapter,
@@ -216,7 +254,6 @@ constexpr std::array kSchema{
                      "on", "off"))),
     run(advanced(on_off("trace", "Trace kernels",
                         "Record every kernel and launch, in a separate engine; its speed does not count"))),
-    run(advanced(real("learning_rate", "Learning rate", "AdamW's step size", 1e-7, 1, 1e-3))),
     run({.key = "seed",
          .label = "Seed",
          .help = "Decides the first weights and which pieces of the text are read",

@@ -73,6 +73,14 @@ void set_checkpointing(StepSettings& step, const Params& params) {
 void set_optimizer(StepSettings& step, const Params& params) {
   step.optimizer = meaning(params, "optimizer", kOptimizers);
   step.learning_rate = params.real("learning_rate");
+  step.schedule = meaning(params, "schedule", kSchedules);
+  step.warmup_steps = params.integer("warmup_steps");
+  if (params.in_use("schedule_steps")) step.schedule_steps = params.integer("schedule_steps");
+  step.clip = params.real("clip");
+  step.beta1 = params.real("beta1");
+  step.beta2 = params.real("beta2");
+  step.epsilon = params.real("epsilon");
+  step.weight_decay = params.real("weight_decay");
   if (params.in_use("moments")) step.moments = meaning(params, "moments", kMoments);
   step.stochastic_rounding = params.in_use("rounding") && params.text("rounding") == "stochastic";
   step.optimizer_in_backward = params.on("optimizer_in_backward");

@@ -62,6 +62,12 @@ struct StepSettings {
 
   OptimizerKind optimizer = OptimizerKind::kAdamW;
   double learning_rate = 1e-3;
+  Schedule schedule = Schedule::kConstant;
+  std::int64_t warmup_steps = 0;
+  std::int64_t schedule_steps = 0;  // of kLinear, kCosine; 0: up to the run's last
+  double beta1 = 0.9, beta2 = 0.95, epsilon = 1e-8;
+  double clip = 0;                    // most that the gradients' global norm is; 0: any
+  double weight_decay = 0.1;          // of matrices
   Moments moments = Moments::kModel;  // of kAdamW
   bool stochastic_rounding = false;   // of bf16 weights
   bool optimizer_in_backward = false;

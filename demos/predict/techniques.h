@@ -125,6 +125,14 @@ inline constexpr std::array kOptimizers{
 // Whether each step after the first does the same: GaLore's projections are worked out in some only.
 constexpr bool steps_alike(OptimizerKind optimizer) { return optimizer != OptimizerKind::kGaLore; }
 
+// How the learning rate goes on behind its warm-up.
+enum class Schedule : std::uint8_t { kConstant, kLinear, kCosine };
+inline constexpr std::array kSchedules{
+    Meant<Schedule>{{"constant", "constant"}, Schedule::kConstant},
+    Meant<Schedule>{{"linear", "down to 0 in a line"}, Schedule::kLinear},
+    Meant<Schedule>{{"cosine", "down to 0 by half a cosine"}, Schedule::kCosine},
+};
+
 // Number format of AdamW's moments. kModel: as the weights, beside masters fp32.
 enum class Moments : std::uint8_t { kModel, kFp32, kBf16 };
 inline constexpr std::array kMoments{

@@ -42,7 +42,7 @@ struct Choice {
 
 // Values that only the kernels of this program compute.
 struct OwnKernels {
-  std::string_view values;   // "adamw_8bit|galore"; empty: there are none
+  std::string_view values;   // "adamw_8bit|galore"; of a number one example, "1"; empty: there are none
   std::string_view instead;  // "adamw": what to take where these kernels cannot run
   bool composed = false;     // PyTorch's operators compute the same with `instead`, so that a run takes it by itself
 };

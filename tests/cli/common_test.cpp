@@ -2,6 +2,7 @@
 
 #include <array>
 #include <chrono>
+#include <cmath>
 #include <filesystem>
 #include <fstream>
 #include <thread>
@@ -172,6 +173,19 @@ TEST_CASE("A summary says when a checkpoint was given bytes as token ids") {
   CHECK_FALSE(summarise(record::Ledger(record::Recording(info))).bytes_as_tokens);
 }
 
+TEST_CASE("A summary says what the optimizer is set to beside its defaults") {
+  record::RunInfo info = tests::small_recording().info();
+  info.demo = "train_step";
+  info.params = {{"beta1", "0.9"}, {"learning_rate", "0.001"}, {"galore_rank", "8"}, {"batch", "2"}};
+  const auto text = [&] { return to_text(summarise(record::Ledger(record::Recording(info)))); };
+  CHECK(text().find("optimizer ") == std::string::npos);  // a rank says nothing without GaLore
+  info.params["beta1"] = "0.8";
+  info.params["weight_decay"] = "0";
+  CHECK(text().find("  optimizer beta1=0.8, weight_decay=0\n") != std::string::npos);
+  info.demo = "bandwidth";
+  CHECK(text().find("optimizer ") == std::string::npos);
+}
+
 TEST_CASE("A summary says how many steps overflowed, and at which loss scale") {
   record::Recording recording = tests::small_recording();
   const auto add = [&](record::MetricKind kind, std::int32_t step, double value) {
@@ -188,6 +202,25 @@ TEST_CASE("A summary says how many steps overflowed, and at which loss scale") {
   const auto json = nlohmann::json::parse(to_json(summary));
   CHECK(json["skipped_steps"] == 2);
   CHECK(json["loss_scale"] == 16'384);
+}
+
+TEST_CASE("A summary has the loss of every step, but none of a step that was skipped or gave no number") {
+  record::Recording recording(tests::small_recording().info());
+  const auto add = [&](record::MetricKind kind, std::int32_t step, double value) {
+    recording.append(record::MetricSample{.value = value, .step = step, .kind = kind});
+  };
+  CHECK(nlohmann::json::parse(to_json(summarise(record::Ledger(recording))))["losses"] == nlohmann::json::array());
+  const std::array<double, 4> losses{5.5, 5.25, std::nan(""), 4.75}, skipped{1, 1, 1, 2};
+  for (std::int32_t step = 0; step < 4; ++step) {
+    add(record::MetricKind::kLoss, step, losses[static_cast<std::size_t>(step)]);
+    add(record::MetricKind::kSkippedSteps, step, skipped[static_cast<std::size_t>(step)]);
+  }
+  add(record::MetricKind::kLoss, 4, 4.5);
+  const RunSummary summary = summarise(record::Ledger(recording));
+  CHECK_FALSE(summary.losses.at(2));
+  const auto json = nlohmann::json::parse(to_json(summary));
+  CHECK(json["losses"] == nlohmann::json::array({nullptr, 5.25, nullptr, nullptr, 4.5}));
+  CHECK(json["loss"] == 4.5);
 }
 
 TEST_CASE("A summary lists the bandwidths that a run measured, and no other measurement") {

@@ -1,5 +1,9 @@
 // What holds on CPU and GPU alike.
+#include <cmath>
+#include <limits>
+
 #include "kernels/gradient_check/gradient_check_ops.h"
+#include "kernels/gradient_check/gradient_norm_ops.h"
 #include "tests/kernels/gradient_check_checks.h"
 #include "tests/kernels/tested_device.h"
 #include "tests/support/catch.h"
@@ -50,6 +54,43 @@ TEST_CASE("the loss scale stays between one and what fp32 can invert") {
   const test::LossScaleState large = test::loss_scale_state(0x1p125, kDevice);
   CHECK(test::scales_after(large, {0, 0, 0}, 1) == std::vector<float>{0x1p126f, 0x1p126f, 0x1p126f});
   CHECK(large.inverse_scale.item<float>() == 0x1p-126f);
+}
+
+TEST_CASE("gradients are clipped by the norm of all of them, whatever their sizes and formats") {
+  at::manual_seed(4);
+  std::vector<at::Tensor> gradients{at::Tensor()};
+  for (const at::ScalarType type : {at::kFloat, at::kBFloat16, at::kHalf})
+    for (const std::int64_t n : {0, 1, 7, 16'384, 16'385, 100'003})
+      gradients.push_back((at::randn({n + 1}) * 0.5).to(kDevice, type).narrow(0, n % 2, n));  // some off 16 bytes
+  for (int i = 0; i < 1100; ++i) gradients.push_back(at::full({3}, 0.25, at::TensorOptions().device(kDevice)));
+  double squares = 0;
+  std::int64_t blocks = 0;
+  for (const at::Tensor& gradient : gradients) {
+    if (!gradient.defined()) continue;
+    squares += gradient.to(at::kDouble).square().sum().item<double>();
+    blocks += kernels::norm_blocks(gradient.numel());
+  }
+  const double norm = std::sqrt(squares);
+  const at::Tensor sums = at::full({blocks}, std::nan(""), at::TensorOptions().device(kDevice).dtype(at::kDouble));
+  const at::Tensor factor = at::empty({}, sums.options().dtype(at::kFloat));
+  const auto clipped = [&](double most, const at::Tensor& inverse_scale = {}) {
+    kernels::clip_factor_(gradients, most, inverse_scale, sums, factor);
+    return factor.item<double>();
+  };
+  CHECK(clipped(norm / 4) == Approx(0.25 / (1 + 1e-6 / norm)).epsilon(1e-6));
+  CHECK(clipped(norm * 1.01) == 1);
+  const at::Tensor eighth = at::full({}, 0.125, factor.options());
+  CHECK(clipped(norm / 16, eighth) == Approx(0.5 * 0.125).epsilon(1e-6));
+  CHECK(clipped(norm, eighth) == 0.125);
+  const double once = clipped(1);
+  CHECK(clipped(1) == once);
+  gradients.back()[2] = std::nan("");
+  CHECK(std::isnan(clipped(1)));
+  gradients.back()[2] = std::numeric_limits<double>::infinity();
+  CHECK(clipped(1) == 0);
+  CHECK_THROWS_AS(kernels::clip_factor_(gradients, 1, {}, sums.narrow(0, 1, blocks - 1), factor), c10::Error);
+  CHECK_THROWS_AS(kernels::clip_factor_(gradients, 1, {}, sums.to(at::kFloat), factor), c10::Error);
+  CHECK_THROWS_AS(kernels::clip_factor_(gradients, 0, {}, sums, factor), c10::Error);
 }
 
 TEST_CASE("what does not fit is refused") {

@@ -92,6 +92,8 @@ constexpr Row kRows[] = {
     {"precision=bf16 loss=flce optimizer=adamw_8bit"},
     {"precision=bf16_mixed loss=flce optimizer=adamw_8bit checkpointing=layer"},
     {"precision=bf16 loss=flce optimizer=galore checkpointing=layer"},
+    {"precision=bf16 loss=flce clip=1"},
+    {"precision=bf16 loss=flce fused.adamw=off clip=1 checkpointing=layer"},
     {"precision=bf16 loss=flce optimizer_in_backward=on"},
     {"precision=bf16 loss=flce optimizer_in_backward=on checkpointing=layer"},
     {"precision=bf16 adapters=lora", kFrozenHead},

@@ -150,6 +150,8 @@ TEST_CASE("on a GPU older than the compiled kernels what they alone can do is re
         "Tesla T4 has compute capability 5.2, and the kernels of this build need " + std::to_string(need / 10) + "." +
             std::to_string(need % 10) +
             "; optimizer=galore is done by them alone: take optimizer=adamw, or device=cpu.");
+  CHECK(said({{"model", "tiny"}, {"device", "cuda"}, {"clip", "0.5"}})
+            .ends_with("; clip=0.5 is done by them alone: take clip=0, or device=cpu."));
   CHECK(said({{"device", "cuda"}, {"exercise", "vectorise"}}, "edit_kernel")
             .ends_with("take exercise=vector_add, or device=cpu."));
 }

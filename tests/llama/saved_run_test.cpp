@@ -94,6 +94,26 @@ TEST_CASE("ten steps, a folder and ten steps are twenty steps, bit for bit") {
   }
 }
 
+TEST_CASE("runs that go on from each other share a schedule where each says its end, and else have their own") {
+  at::set_num_threads(1);
+  const TemporaryFolder folder;
+  const std::string first = (folder.path() / "first").string(), second = (folder.path() / "second").string();
+  const Settings cosine = joined(kMicro, {"schedule=cosine", "warmup_steps=1", "schedule_steps=8"});
+  const std::vector<double> whole = trained(joined(cosine, {"schedule_steps=0"}), 8);
+  CHECK(trained(joined(cosine, saving(first)), 4) == std::vector<double>(whole.begin(), whole.begin() + 4));
+  CHECK(trained(joined(cosine, {"resume=" + first}), 4) == std::vector<double>(whole.begin() + 4, whole.end()));
+  CHECK(trained(joined(cosine, {"resume=" + first, "schedule_steps=0"}), 4) ==
+        std::vector<double>(whole.begin() + 4, whole.end()));  // 4 steps behind 4 are 8
+  CHECK(trained(joined(cosine, {"schedule_steps=0"}), 4).back() != whole[3]);
+
+  // A line over two steps: the whole rate, then half of it, as two runs with constant rates.
+  const Settings constant = joined(kMicro, {"learning_rate=0.004"});
+  trained(joined(constant, saving(second)), 1);
+  const std::vector<double> halved = trained(joined(constant, {"learning_rate=0.002", "resume=" + second}), 2);
+  const std::vector<double> line = trained(joined(constant, {"schedule=linear", "schedule_steps=2"}), 3);
+  CHECK(line[2] == halved[1]);
+}
+
 TEST_CASE("a saved model is a checkpoint that trains on from its weights") {
   const TemporaryFolder folder;
   const fs::path saved = folder.path() / "saved";

@@ -23,9 +23,10 @@ struct Position {
 inline std::vector<Position> positions() {
   // Of the numbers: what is tried beside the default.
   static const std::map<std::string_view, std::string> kNumbers{
-      {"checkpoint_every", "3"},  {"loss_chunk", "16"}, {"accumulate", "2"},      {"loss_scale", "1024"},
-      {"loss_scale_window", "1"}, {"galore_rank", "8"}, {"galore_interval", "1"}, {"galore_scale", "1"},
-      {"lora_rank", "4"},         {"lora_alpha", "8"}};
+      {"checkpoint_every", "3"}, {"loss_chunk", "16"},       {"accumulate", "2"},
+      {"loss_scale", "1024"},    {"loss_scale_window", "1"}, {"galore_rank", "8"},
+      {"galore_interval", "1"},  {"galore_scale", "1"},      {"clip", "0.5"},
+      {"lora_rank", "4"},        {"lora_alpha", "8"}};
   std::vector<Position> result;
   for (const record::ParamSpec& spec : experiments::training_step().schema) {
     if (spec.role != record::ParamRole::kTechnique && spec.key != "histogram") continue;

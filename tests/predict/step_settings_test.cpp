@@ -39,6 +39,23 @@ TEST_CASE("every value of every setting of a step has a meaning") {
     }
 }
 
+TEST_CASE("the optimizer's numbers are those of a step before they could be set, unless they are") {
+  const StepSettings standard = with({});
+  CHECK(standard.beta1 == 0.9);
+  CHECK(standard.beta2 == 0.95);
+  CHECK(standard.epsilon == 1e-8);
+  CHECK(standard.weight_decay == 0.1);
+  CHECK(standard.clip == 0);
+  const StepSettings step = with({"beta1=0.8", "beta2=0.999", "epsilon=1e-6", "weight_decay=0", "clip=1"});
+  CHECK(step.beta1 == 0.8);
+  CHECK(step.beta2 == 0.999);
+  CHECK(step.epsilon == 1e-6);
+  CHECK(step.weight_decay == 0);
+  CHECK(step.clip == 1);
+  CHECK(with({"schedule=cosine", "schedule_steps=9"}).schedule_steps == 9);
+  CHECK(with({"schedule_steps=9"}).schedule_steps == 0);  // idle
+}
+
 TEST_CASE("settings become numbers and enums") {
   const StepSettings step =
       with({"model=llama-3.2-1b", "batch=8", "seq=1024", "accumulate=2", "precision=fp16_mixed", "checkpointing=every",

@@ -57,7 +57,8 @@ def techniques(root):
                           (root / "demos/experiments/train_step_info.cpp").read_text(encoding="utf-8"))
     # No techniques, or words that are values of other settings, too.
     plain = {"off", "plain", "fp32", "model", "adamw", "bf16", "fp16", "layer", "every", "host", "file", "all",
-             "attention", "auto", "mlp", "flash", "eager", "histogram", "trace", "as_stored", "current"}
+             "attention", "auto", "mlp", "flash", "eager", "histogram", "trace", "as_stored", "current", "constant", "linear",
+             "cosine"}
     return sorted({*values, *switches, "checkpointing", "accumulate", "rounding", "offload.optimizer"} - plain)
 
 

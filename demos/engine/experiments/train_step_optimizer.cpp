@@ -25,7 +25,12 @@ std::optional<at::ScalarType> type_of(predict::Moments moments) {
 
 llama::AdamWOptions adamw_of(const predict::StepSettings& step, llama::LossScale* loss_scale) {
   return {.learning_rate = step.learning_rate,
+          .beta1 = step.beta1,
+          .beta2 = step.beta2,
+          .epsilon = step.epsilon,
+          .weight_decay = step.weight_decay,
           .fused = step.fused_adamw,
+          .clip = step.clip,
           .masters = step.masters(),
           .moments = type_of(step.moments),
           .stochastic_rounding = step.stochastic_rounding,
@@ -73,7 +78,9 @@ void add_file_traffic(StepReport& report, llama::StateFile& file) {
 }  // namespace
 
 StepOptimizer::StepOptimizer(const predict::StepSettings& step, const llama::Model& model, llama::Offload& offload,
-                             llama::TrainOptions& options) {
+                             llama::TrainOptions& options)
+    : schedule_{.kind = step.schedule, .peak = step.learning_rate, .warmup_steps = step.warmup_steps},
+      schedule_steps_(step.schedule_steps) {
   std::vector<llama::Parameter> weights = llama::trainable_parameters(model);
   if (predict::has_loss_scale(step.precision)) {
     loss_scale_ = std::make_unique<llama::LossScale>(static_cast<double>(step.loss_scale), step.loss_scale_window,
@@ -94,6 +101,10 @@ StepOptimizer::StepOptimizer(const predict::StepSettings& step, const llama::Mod
     in_backward_ = std::make_unique<llama::UpdateInBackward>(*optimizer_);
     options.hooks.push_back(in_backward_.get());
   }
+}
+
+void StepOptimizer::begin_step(std::int64_t number, std::int64_t end) {
+  optimizer_->set_learning_rate(llama::rate_of_step(schedule_, number, schedule_steps_ > 0 ? schedule_steps_ : end));
 }
 
 std::vector<llama::StateTensor> StepOptimizer::state() {

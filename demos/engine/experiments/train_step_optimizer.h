@@ -6,6 +6,7 @@
 
 #include "demos/engine/experiments/demo_run.h"
 #include "demos/engine/llama/host/offload.h"
+#include "demos/engine/llama/optimizers/learning_rate.h"
 #include "demos/engine/llama/optimizers/optimizer_in_backward.h"
 #include "demos/engine/llama/step/loss_scaling.h"
 #include "demos/engine/llama/step/magnitudes.h"
@@ -21,12 +22,17 @@ class StepOptimizer {
                 llama::TrainOptions& options);
 
   llama::Optimizer& optimizer() { return *optimizer_; }
+  // Before a step: sets its learning rate. `number` and `end`, this run's first number behind its last step, count what
+  // the runs that it goes on from have done as well.
+  void begin_step(std::int64_t number, std::int64_t end);
   // Of an optimizer on the device, with its loss scale. Between steps.
   std::vector<llama::StateTensor> state();
   // Loss scale, skipped steps, histograms of this step, which was the last. Waits for the device.
   void add_to(StepReport& report, int step);
 
  private:
+  llama::RateSchedule schedule_;
+  std::int64_t schedule_steps_;                   // 0: up to the run's end
   std::unique_ptr<llama::LossScale> loss_scale_;  // null: none
   std::unique_ptr<llama::Optimizer> optimizer_;
   llama::HostAdamW* host_ = nullptr;                      // the same, where it steps on the host

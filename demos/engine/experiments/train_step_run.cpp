@@ -235,6 +235,7 @@ StepResult TrainStepRun::step(int index) {
   s.last_step = index;
   s.loss = s.tokens_2BT = at::Tensor();  // the step before's
   s.tokens_2BT = llama::make_batch(s.data.view(), s.samples, s.seq, s.seed, s.steps_before + index);
+  s.optimizer->begin_step(s.steps_before + index, s.steps_before + s.steps);
   try {
     s.loss = llama::train_step(s.model, s.optimizer->optimizer(), s.tokens_2BT, s.options, index);
   } catch (const llama::Cancelled&) {

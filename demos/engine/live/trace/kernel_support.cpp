@@ -24,7 +24,9 @@ std::string only_by_kernels(const record::Params& params) {
   for (const record::ParamSpec& spec : params.schema()) {
     const std::string value = params.as_text(spec.key);
     if (spec.own_kernels.values.empty() || spec.own_kernels.composed || !params.in_use(spec.key)) continue;
-    if (!record::is_one_of(value, spec.own_kernels.values)) continue;
+    const bool composed = record::choices_of(spec).empty() ? value == spec.own_kernels.instead
+                                                           : !record::is_one_of(value, spec.own_kernels.values);
+    if (composed) continue;
     return fmt::format("{0}={1} is done by them alone: take {0}={2}, or device=cpu.", spec.key, value,
                        spec.own_kernels.instead);
   }

@@ -63,6 +63,7 @@ class HostAdamW final : public Optimizer, public LayerHooks {
   void update(std::span<const std::size_t> which) override;
   // Waits for the CPU's part of the step; the device waits for the weights.
   void end_step() override;
+  void set_learning_rate(double rate) override { adamw_.set_learning_rate(rate); }
 
   // What the next step's loss is multiplied by, what the last one's was, and the steps so far in which a group overflowed.
   double loss_scale() const { return scale_; }

@@ -36,6 +36,8 @@ class CpuAdamW {
   // `then` to be called behind the last element. Allocates nothing that counts. Must outlive the work.
   void step(const CpuAdamWState& state, std::int64_t begin, std::int64_t size, const CpuAdamWStep& how,
             StepThreads& threads, std::function<void()> then = {}) const;
+  // While nothing is stepped.
+  void set_learning_rate(double rate) { options_.learning_rate = rate; }
 
  private:
   void step_chunk(const CpuAdamWState& state, std::int64_t begin, std::int64_t size, const CpuAdamWStep& how,

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "demos/engine/llama/model/labels.h"
+#include "kernels/gradient_check/gradient_norm_ops.h"
 
 namespace headroom::llama {
 
@@ -47,12 +48,21 @@ record::Tag state_tag(const Parameter& parameter, std::uint16_t op) {
 AdamWFamily::AdamWFamily(std::vector<Parameter> parameters, const AdamWOptions& options)
     : Optimizer(std::move(parameters)), options_(options) {
   static const std::uint16_t master_operator = record::intern_operator("adamw.master");
+  static const std::uint16_t clip_operator = record::intern_operator("adamw.clip");
   static const std::uint16_t count_operator = record::intern_operator("adamw.step_count");
   const at::AutoGradMode grad_mode(false);
   for (const Parameter& parameter : this->parameters()) {
     const bool master = options_.masters && parameter.tensor.scalar_type() != at::kFloat;
     const record::Scope scope(state_tag(parameter, master_operator));
     masters_.push_back(master ? parameter.tensor.detach().to(at::kFloat) : at::Tensor());
+  }
+  if (options_.clip > 0 && !this->parameters().empty()) {
+    const record::Scope scope(record::Category::kOptimizerState, clip_operator);
+    std::int64_t sums = 0;
+    for (const Parameter& parameter : this->parameters()) sums += kernels::norm_blocks(parameter.tensor.numel());
+    const at::TensorOptions on = at::TensorOptions().device(this->parameters().front().tensor.device());
+    clip_sums_ = at::empty({sums}, on.dtype(at::kDouble));
+    clip_ = at::empty({}, on.dtype(at::kFloat));
   }
   if ((options_.loss_scale == nullptr && !options_.count_on_device) || this->parameters().empty()) return;
   const record::Scope scope(record::Category::kOptimizerState, count_operator);
@@ -89,16 +99,28 @@ at::Tensor AdamWFamily::zeros(const Parameter& parameter, std::uint16_t op, at::
   return at::zeros(shape, parameter.tensor.options().dtype(type).requires_grad(false));
 }
 
+std::vector<at::Tensor> AdamWFamily::gradients_of(std::span<const std::size_t> which) const {
+  std::vector<at::Tensor> gradients;
+  gradients.reserve(which.size());
+  for (const std::size_t i : which) gradients.push_back(parameters()[i].tensor.grad());
+  return gradients;
+}
+
+const at::Tensor& AdamWFamily::clip_factor(std::span<const std::size_t> which) {
+  const record::Scope scope(operators().adamw);  // allocates nothing; names the launch in traces
+  const at::Tensor inverse_scale = options_.loss_scale != nullptr ? options_.loss_scale->inverse() : at::Tensor();
+  kernels::clip_factor_(gradients_of(which), options_.clip, inverse_scale, clip_sums_, clip_);
+  return clip_;
+}
+
 kernels::AdamWControl AdamWFamily::control_for(std::span<const std::size_t> which) {
   kernels::AdamWControl control{.stochastic_rounding = options_.stochastic_rounding, .seed = options_.seed};
   if (options_.loss_scale != nullptr) {
-    std::vector<at::Tensor> gradients;
-    gradients.reserve(which.size());
-    for (const std::size_t i : which) gradients.push_back(parameters()[i].tensor.grad());
-    options_.loss_scale->look_at(gradients);
+    options_.loss_scale->look_at(gradients_of(which));
     control.inverse_scale = options_.loss_scale->inverse();
     control.overflow = options_.loss_scale->overflow();
   }
+  if (options_.clip > 0) control.inverse_scale = clip_factor(which);
   if (step_count_.defined()) {
     if (!std::exchange(counted_, true)) kernels::advance_step_count_(step_count_, control.overflow);
     control.step_count = step_count_;
@@ -129,7 +151,8 @@ std::vector<StateTensor> AdamW::state() {
 void AdamW::update(std::span<const std::size_t> which) {
   const at::AutoGradMode grad_mode(false);
   if (!options().fused) {
-    for (const std::size_t i : which) eager_update(i);
+    const at::Tensor clip = options().clip > 0 ? clip_factor(which) : at::Tensor();
+    for (const std::size_t i : which) eager_update(i, clip);
     return;
   }
   const kernels::AdamWControl control = control_for(which);
@@ -163,12 +186,13 @@ void AdamW::observed_update(std::size_t i, const kernels::AdamWControl& control)
                      control, decays(weight));
 }
 
-void AdamW::eager_update(std::size_t i) {
+void AdamW::eager_update(std::size_t i, const at::Tensor& clip) {
   const record::Scope scope(record::Category::kWorkspace, operators().adamw);
   const kernels::AdamWStep& step = step_constants();
   const State& state = states_[i];
   at::Tensor weight = stepped(i);
   const at::Tensor gradient = parameters()[i].tensor.grad().to(state.first_moment.scalar_type());
+  if (clip.defined()) gradient.mul_(clip.to(gradient.scalar_type()));  // `.grad` itself, or its copy
   state.first_moment.mul_(step.beta1).add_(gradient, 1 - step.beta1);
   state.second_moment.mul_(step.beta2).addcmul_(gradient, gradient, 1 - step.beta2);
   const at::Tensor denominator = state.second_moment.sqrt().mul_(step.second_moment_scale).add_(step.epsilon);

@@ -27,6 +27,7 @@ struct AdamWOptions {
   double epsilon = 1e-8;
   double weight_decay = 0.1;  // of matrices; norms do not decay
   bool fused = true;          // one kernel over all weights; else PyTorch's operators, weight by weight
+  double clip = 0;            // most that the global norm of all gradients is; 0: any
   // Mixed precision: fp32 copies of the 16-bit weights belong to the state and are what is stepped; the weights become
   // their rounding. They begin as the weights are, widened, so that drawn and loaded weights are treated alike.
   bool masters = false;
@@ -50,6 +51,8 @@ class Optimizer {
   // Reads these weights' `.grad` and updates weights and states in place. Indices into parameters().
   virtual void update(std::span<const std::size_t> which) = 0;
   virtual void end_step() {}
+  // Of the steps that begin from here on. Between steps.
+  virtual void set_learning_rate(double rate) = 0;
 
   // A whole step over all weights that have a gradient: those that backward has updated already have none.
   void step();
@@ -90,6 +93,7 @@ class AdamWFamily : public Optimizer {
   void begin_step() override;
   // With a loss scale this moves it.
   void end_step() override;
+  void set_learning_rate(double rate) override { options_.learning_rate = rate; }
 
   // Masters, moments and counts, each weight's by its name. Between steps.
   virtual std::vector<StateTensor> state();
@@ -112,11 +116,17 @@ class AdamWFamily : public Optimizer {
   // To be called before these gradients are used: looks for overflow, and counts the step if it is the step's first
   // call. A step that begins with an overflow does not count; with the optimizer in backward a later one cannot undo it.
   kernels::AdamWControl control_for(std::span<const std::size_t> which);
+  // What these gradients, which are all of the step's, are to be multiplied by so that they have no loss scale and a norm
+  // of at most AdamWOptions::clip: fp32 [].
+  const at::Tensor& clip_factor(std::span<const std::size_t> which);
 
  private:
+  std::vector<at::Tensor> gradients_of(std::span<const std::size_t> which) const;
+
   AdamWOptions options_;
   std::vector<at::Tensor> masters_;  // undefined: none
   at::Tensor step_count_;            // int64 [1]; undefined: the host counts
+  at::Tensor clip_sums_, clip_;      // fp64 [n], fp32 []; undefined: gradients are not clipped
   std::int64_t steps_ = 0;
   bool in_step_ = false, counted_ = false;
   kernels::AdamWStep step_{};
@@ -141,7 +151,7 @@ class AdamW final : public AdamWFamily {
     at::Tensor first_moment, second_moment;
   };
   void fused_update(std::span<const std::size_t> which, const kernels::AdamWControl& control);
-  void eager_update(std::size_t i);
+  void eager_update(std::size_t i, const at::Tensor& clip);
   void observed_update(std::size_t i, const kernels::AdamWControl& control);
 
   std::vector<State> states_;
