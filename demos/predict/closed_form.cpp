@@ -194,13 +194,15 @@ class StepMoments {
 
   Bytes codes(std::int64_t width) const { return step_.fp8() ? step_.tokens() * width : 0; }
 
-  // The last layer's down projection: SwiGLU's product, queries and keys before their turn, attention's result.
+  // The last layer's down projection: SwiGLU's product, queries and keys before their turn, attention's result. A product that
+  // is built again has its codes in its place, but for a sixteenth while they are made.
   void fp8_forward() {
+    const bool in_place = step_.fused.swiglu && !keeps_in_mlp() && !step_.extension.experts;
     const Bytes turned = step_.fused.rope ? 0 : s_ * step_.tokens() * (c_.num_heads + c_.num_kv_heads) * c_.head_dim;
     add(Phase::kForward, {.gradients = earlier_gradients(),
                           .activations = kept_at_loss() + hidden_ + 2 * rows_ + turned,
                           .logits = kept_output_bytes(step_),
-                          .workspace = codes(c_.intermediate_size) + widest_projection() / s_});
+                          .workspace = (in_place ? 0 : codes(c_.intermediate_size)) + widest_projection() / s_});
   }
 
   // What a weight's gradient in the MLP reads: codes of the result's gradient, and of the input, where these are not kept.
@@ -268,8 +270,11 @@ class StepMoments {
     const std::int64_t in_mlp = step_.fused.swiglu ? (keeps_in_mlp() ? 4 : 3) : step_.rebuilds_cheap() ? 7 : 6;
     const std::int64_t down = accumulates() && !step_.fused.swiglu ? 0 : 1;          // added to the earlier one already
     const Bytes coded = step_.fp8() && keeps_in_mlp() ? hidden_ - hidden_ / s_ : 0;  // kept in a byte
-    add_layer(rest, down * matrix, before_mlp + in_mlp * hidden_ - coded - shared_with_held(i),
-              dense_weight() + (step_.fused.swiglu ? codes_read(c_.hidden_size, c_.intermediate_size) : 0));
+    if (gated_in_parts())
+      add_parts(rest, matrix, before_mlp + 2 * hidden_ - shared_with_held(i));
+    else
+      add_layer(rest, down * matrix, before_mlp + in_mlp * hidden_ - coded - shared_with_held(i),
+                dense_weight() + (step_.fused.swiglu ? codes_read(c_.hidden_size, c_.intermediate_size) : 0));
     // The fused norm is rebuilt for the gradients of gate and up, beside its own, or was kept.
     const Bytes normed = keeps_in_mlp() || step_.fp8() ? 0 : rows_;
     const Bytes at_norm = before_mlp + 2 * hidden_ + rows_ + normed + gathered() - shared_with_held(i);
@@ -277,6 +282,18 @@ class StepMoments {
       add_layer(rest, (accumulates() ? 2 : 3) * matrix, at_norm, codes_read(c_.intermediate_size, c_.hidden_size));
     add_layer(rest, accumulates() ? 0 : layer_gradient_, attention() - (again ? shared_with_held(i) : 0),
               attention_scratch());
+  }
+
+  // The down projection's gradients in fp8, where SwiGLU's product is built again: some rows of its gradient, with the codes
+  // of the product, of its result's gradient and of the weight; then codes alone, and the weight's gradient.
+  bool gated_in_parts() const {
+    return step_.fp8() && step_.fused.swiglu && !keeps_in_mlp() && !step_.extension.experts;
+  }
+  void add_parts(const Extra& rest, Bytes matrix, Bytes activations) {
+    const Bytes some = s_ * rows_at_once_in_fp8(step_.tokens()) * c_.intermediate_size;
+    const Bytes read = codes(c_.intermediate_size) + codes(c_.hidden_size);
+    add_layer(rest, 0, activations + some, read + widest_projection() / s_);
+    add_layer(rest, matrix, activations, read);
   }
 
   void add_layer(Extra moment, Bytes gradients, Bytes activations, Bytes workspace) {

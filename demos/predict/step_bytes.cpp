@@ -305,6 +305,11 @@ Bytes fp8_scale_bytes(const StepSettings& step) {
   return step.model.num_layers * kProjections * kOperands * static_cast<Bytes>(sizeof(kernels::Fp8Scaling)) + kCount;
 }
 
+std::int64_t rows_at_once_in_fp8(std::int64_t rows) {
+  constexpr std::int64_t kParts = 8, kLeast = 4096, kTile = 64;
+  return std::min(rows, std::max(kLeast, (rows / kParts + kTile - 1) / kTile * kTile));
+}
+
 std::int64_t loss_chunk(const StepSettings& step) { return kernels::flce_step(flce_problem(step)); }
 
 bool loss_in_chunks(const StepSettings& step) { return step.loss == LossPath::kFlce; }

@@ -87,6 +87,9 @@ record::Bytes between_layers_bytes(const StepSettings& step);
 record::Bytes activation_bytes(const StepSettings& step);
 // The scales of fp8: of each projection three, with the largest magnitudes of 16 steps. 1B: 26,884; 0 without fp8.
 record::Bytes fp8_scale_bytes(const StepSettings& step);
+// Of so many rows, with fused SwiGLU in fp8: how many of the gradient of its product are there at a time. An eighth, but as
+// many as fill a GPU with a product's tiles: 98,304 rows: 12,288; 16,384: 4,096.
+std::int64_t rows_at_once_in_fp8(std::int64_t rows);
 // Tokens (kLean: columns of the vocabulary) whose logits the fused loss computes at a time, as the kernel cuts them. 1B,
 // 8,192 tokens: 1,024; by the report's rule 256.
 std::int64_t loss_chunk(const StepSettings& step);

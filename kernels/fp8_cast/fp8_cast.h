@@ -124,7 +124,8 @@ struct Fp8CastArgs {
   Storage storage;
   std::int64_t rows, columns;
   std::uint8_t* codes;       // [rows, columns]
-  std::uint8_t* transposed;  // [columns, rows]
+  std::uint8_t* transposed;  // [columns, rows], or these columns of a wider matrix
+  std::int64_t transposed_stride;  // from one of its rows to the next; a multiple of 16
   Fp8Format format;
   Fp8Scaling* scaling;  // on the device
   bool measures;        // the largest magnitude goes into scaling->amax

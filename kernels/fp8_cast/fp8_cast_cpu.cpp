@@ -33,7 +33,7 @@ HEADROOM_INLINE void cast(const Fp8CastArgs& args, std::int64_t begin, std::int6
       for (std::int64_t j = 0; j < count; ++j) row[j] = fp8_code<kFormat>(load(from[j]) * scale);
       if (args.codes != nullptr) std::copy_n(row, count, args.codes + i * args.columns + first);
       if (args.transposed == nullptr) continue;
-      for (std::int64_t j = 0; j < count; ++j) args.transposed[(first + j) * args.rows + i] = row[j];
+      for (std::int64_t j = 0; j < count; ++j) args.transposed[(first + j) * args.transposed_stride + i] = row[j];
     }
   }
 }

@@ -82,12 +82,35 @@ void fp8_measure_(const at::Tensor& x, const at::Tensor& scaling, Fp8Format form
   if (!keeps) s.amax = 0;
 }
 
+namespace {
+
+Storage check_cast(const at::Tensor& x_RC, const at::Tensor& scaling, const char* op) {
+  const Storage storage = check_input(x_RC, op);
+  check_scaling(scaling, x_RC.device(), op);
+  TORCH_CHECK(x_RC.dim() == 2 && x_RC.size(0) % kSide == 0 && x_RC.size(1) % kSide == 0, op,
+              ": sides are multiples of ", kSide, ", not ", x_RC.sizes());
+  return storage;
+}
+
+std::uint8_t* codes_in(const at::Tensor& of) {
+  return of.defined() ? static_cast<std::uint8_t*>(of.mutable_data_ptr()) : nullptr;
+}
+
+void run_cast(const at::Tensor& x_RC, const Fp8CastArgs& args, const char* op) {
+  if (x_RC.is_cuda()) {
+    const c10::cuda::CUDAGuard guard(x_RC.device());
+    return must(fp8_cast_cuda(args, c10::cuda::getCurrentCUDAStream().stream()), op);
+  }
+  at::parallel_for(0, args.rows, std::max<std::int64_t>(1, kGrainElements / args.columns),
+                   [&](std::int64_t begin, std::int64_t end) { fp8_cast_cpu(args, begin, end); });
+  if (args.measures) args.scaling->amax = fp8_larger(args.scaling->amax, amax_on_cpu(x_RC, args.storage));
+}
+
+}  // namespace
+
 Fp8Codes fp8_cast(const at::Tensor& x_RC, const at::Tensor& scaling, Fp8Format format, const Fp8Layouts& layouts) {
   constexpr const char* kOp = "fp8_cast";
-  const Storage storage = check_input(x_RC, kOp);
-  check_scaling(scaling, x_RC.device(), kOp);
-  TORCH_CHECK(x_RC.dim() == 2 && x_RC.size(0) % kSide == 0 && x_RC.size(1) % kSide == 0, kOp,
-              ": sides are multiples of ", kSide, ", not ", x_RC.sizes());
+  const Storage storage = check_cast(x_RC, scaling, kOp);
   const std::int64_t rows = x_RC.size(0), columns = x_RC.size(1);
   const at::TensorOptions options = x_RC.options().dtype(type_of(format)).requires_grad(false);
   Fp8Codes codes;
@@ -95,26 +118,66 @@ Fp8Codes fp8_cast(const at::Tensor& x_RC, const at::Tensor& scaling, Fp8Format f
   if (layouts.transposed) codes.transposed = at::empty({columns, rows}, options);
   if (x_RC.is_meta()) return codes;
   const Traced traced(kOp, {x_RC, codes.rows, codes.transposed});
-  const auto data = [](const at::Tensor& of) {
-    return of.defined() ? static_cast<std::uint8_t*>(of.mutable_data_ptr()) : nullptr;
+  run_cast(x_RC,
+           {.x = x_RC.const_data_ptr(),
+            .storage = storage,
+            .rows = rows,
+            .columns = columns,
+            .codes = codes_in(codes.rows),
+            .transposed = codes_in(codes.transposed),
+            .transposed_stride = rows,
+            .format = format,
+            .scaling = scaling_of(scaling),
+            .measures = layouts.measures},
+           kOp);
+  return codes;
+}
+
+void fp8_cast_into(const at::Tensor& x_RC, const at::Tensor& scaling, Fp8Format format, const Fp8Codes& codes,
+                   bool measures) {
+  constexpr const char* kOp = "fp8_cast_into";
+  const Storage storage = check_cast(x_RC, scaling, kOp);
+  const auto fits = [&](const at::Tensor& part, std::int64_t rows, std::int64_t columns) {
+    return !part.defined() ||
+           (part.dim() == 2 && part.size(0) == rows && part.size(1) == columns && part.stride(1) == 1 &&
+            part.stride(0) % kSide == 0 && part.storage_offset() % kSide == 0 && part.scalar_type() == type_of(format));
   };
-  const Fp8CastArgs args{.x = x_RC.const_data_ptr(),
-                         .storage = storage,
-                         .rows = rows,
-                         .columns = columns,
-                         .codes = data(codes.rows),
-                         .transposed = data(codes.transposed),
-                         .format = format,
-                         .scaling = scaling_of(scaling),
-                         .measures = layouts.measures};
-  if (x_RC.is_cuda()) {
-    const c10::cuda::CUDAGuard guard(x_RC.device());
-    must(fp8_cast_cuda(args, c10::cuda::getCurrentCUDAStream().stream()), kOp);
-    return codes;
+  const bool fit = fits(codes.rows, x_RC.size(0), x_RC.size(1)) && fits(codes.transposed, x_RC.size(1), x_RC.size(0));
+  TORCH_CHECK(fit && (!codes.rows.defined() || codes.rows.is_contiguous()), kOp,
+              ": the codes are rows, or columns, of a matrix, from a multiple of ", kSide);
+  if (x_RC.is_meta()) return;
+  const Traced traced(kOp, {x_RC, codes.rows, codes.transposed});
+  run_cast(x_RC,
+           {.x = x_RC.const_data_ptr(),
+            .storage = storage,
+            .rows = x_RC.size(0),
+            .columns = x_RC.size(1),
+            .codes = codes_in(codes.rows),
+            .transposed = codes_in(codes.transposed),
+            .transposed_stride = codes.transposed.defined() ? codes.transposed.stride(0) : 0,
+            .format = format,
+            .scaling = scaling_of(scaling),
+            .measures = measures},
+           kOp);
+}
+
+at::Tensor fp8_cast_in_place(const at::Tensor& x_RC, const at::Tensor& scaling, Fp8Format format, bool measures) {
+  constexpr std::int64_t kFirstPart = 16;
+  TORCH_CHECK(x_RC.element_size() == 2, "fp8_cast_in_place: two bytes per number, for a code of one");
+  check_cast(x_RC, scaling, "fp8_cast_in_place");
+  const std::int64_t rows = x_RC.size(0), columns = x_RC.size(1);
+  const at::Tensor codes = x_RC.view({-1}).view(type_of(format)).narrow(0, 0, rows * columns).view({rows, columns});
+  const std::int64_t beside = std::min(rows, (rows / kFirstPart + kSide - 1) / kSide * kSide);
+  codes.narrow(0, 0, beside)
+      .view(at::kByte)
+      .copy_(fp8_cast(x_RC.narrow(0, 0, beside), scaling, format, {.rows = true, .measures = measures})
+                 .rows.view(at::kByte));
+  // Codes of rows [n, 2 n) take the bytes of rows [n / 2, n).
+  for (std::int64_t first = beside; first < rows; first *= 2) {
+    const std::int64_t n = std::min(first, rows - first);
+    fp8_cast_into(x_RC.narrow(0, first, n), scaling, format, {.rows = codes.narrow(0, first, n), .transposed = {}},
+                  measures);
   }
-  at::parallel_for(0, rows, std::max<std::int64_t>(1, kGrainElements / columns),
-                   [&](std::int64_t begin, std::int64_t end) { fp8_cast_cpu(args, begin, end); });
-  if (layouts.measures) args.scaling->amax = fp8_larger(args.scaling->amax, amax_on_cpu(x_RC, storage));
   return codes;
 }
 

@@ -30,6 +30,13 @@ struct Fp8Codes {
 // Codes of scale · x. x [R, C]: fp32, bf16 or fp16, contiguous, sides multiples of 16. One launch, an allocation for each
 // layout. CPU, CUDA, meta.
 Fp8Codes fp8_cast(const at::Tensor& x_RC, const at::Tensor& scaling, Fp8Format format, const Fp8Layouts& layouts);
+// The same into matrices that are there, of codes of more rows of x: `rows` is narrow()ed from [., C], `transposed` from
+// [C, .], at a multiple of 16. One of them may be undefined.
+void fp8_cast_into(const at::Tensor& x_RC, const at::Tensor& scaling, Fp8Format format, const Fp8Codes& codes,
+                   bool measures);
+// Codes as they are, in the memory of x, of 16 bits, whose numbers are gone. Beside it are the codes of the first rows, a
+// sixteenth; those of the rows behind, twice as many with each launch, go where rows were that have their codes.
+at::Tensor fp8_cast_in_place(const at::Tensor& x_RC, const at::Tensor& scaling, Fp8Format format, bool measures);
 
 // The end of a step: each scaling follows from the largest magnitudes of the last kFp8History steps. One launch.
 void fp8_advance_(const at::Tensor& scalings, const at::Tensor& not_scaled);

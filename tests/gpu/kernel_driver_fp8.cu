@@ -82,6 +82,7 @@ void drive_cast(KernelDriver& driver, const Fp8Case& c) {
                                     .columns = c.columns,
                                     .codes = layouts.rows ? b.codes.as<std::uint8_t>() : nullptr,
                                     .transposed = layouts.transposed ? b.transposed.as<std::uint8_t>() : nullptr,
+                                    .transposed_stride = c.rows,
                                     .format = c.format,
                                     .scaling = scaling,
                                     .measures = true};

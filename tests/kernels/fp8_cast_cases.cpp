@@ -2,6 +2,7 @@
 #include <array>
 #include <cmath>
 #include <limits>
+#include <utility>
 #include <vector>
 
 #include "kernels/fp8_cast/fp8_cast_ops.h"
@@ -38,6 +39,38 @@ at::Tensor codes_of(const at::Tensor& x, const State& state, Fp8Format format) {
 }
 
 }  // namespace
+
+TEST_CASE("rows cast at different times into one matrix of codes give the codes of all rows") {
+  const Fp8Format format = GENERATE(Fp8Format::kE4m3, Fp8Format::kE5m2);
+  const at::Tensor x = at::randn({208, 80}).to(at::kBFloat16).to(test::tested_device());
+  const State state;
+  kernels::fp8_measure_(x, state.scaling, format, /*keeps=*/false, state.not_scaled);
+  const at::Tensor whole = kernels::fp8_cast(x, state.scaling, format, {.transposed = true}).transposed;
+  at::Tensor codes = at::zeros_like(whole);
+  for (const auto& [first, count] : {std::pair{0, 96}, std::pair{96, 96}, std::pair{192, 16}}) {
+    kernels::fp8_cast_into(x.narrow(0, first, count), state.scaling, format,
+                           {.rows = {}, .transposed = codes.narrow(1, first, count)}, /*measures=*/false);
+  }
+  CHECK(at::equal(codes.view(at::kByte), whole.view(at::kByte)));
+  CHECK_THROWS(kernels::fp8_cast_into(x.narrow(0, 0, 16), state.scaling, format,
+                                      {.rows = {}, .transposed = codes.narrow(1, 8, 16)}, /*measures=*/false));
+}
+
+TEST_CASE("a cast in place gives the codes that it gives beside, and the same largest magnitude") {
+  const Fp8Format format = GENERATE(Fp8Format::kE4m3, Fp8Format::kE5m2);
+  const std::int64_t rows = GENERATE(16, 32, 272, 1600);  // none, one, and several parts behind the first
+  const at::Tensor x = at::randn({rows, 80}).to(at::kBFloat16).to(test::tested_device());
+  const State beside, in_place;
+  for (const State* state : {&beside, &in_place}) state->set_scale(3);
+  const kernels::Fp8Layouts layouts{.rows = true, .measures = true};
+  const at::Tensor expected = kernels::fp8_cast(x, beside.scaling, format, layouts).rows.view(at::kByte).clone();
+  const at::Tensor codes = kernels::fp8_cast_in_place(x, in_place.scaling, format, /*measures=*/true);
+  CHECK(codes.const_data_ptr() == x.const_data_ptr());
+  CHECK(at::equal(codes.view(at::kByte), expected));
+  CHECK(beside.number(kernels::kFp8Amax) == in_place.number(kernels::kFp8Amax));
+  CHECK_THROWS(
+      kernels::fp8_cast_in_place(at::ones({16, 16}).to(test::tested_device()), in_place.scaling, format, false));
+}
 
 TEST_CASE("each of the 256 codes is that of its number, and half way between two the even one is taken") {
   const Fp8Format format = GENERATE(Fp8Format::kE4m3, Fp8Format::kE5m2);

@@ -9,6 +9,7 @@
 
 #include "demos/engine/llama/model/fp8_scales.h"
 #include "demos/experiments/combinations.h"
+#include "demos/predict/step_bytes.h"
 #include "demos/predict/step_settings.h"
 #include "tests/llama/step_fixture.h"
 #include "tests/support/catch.h"
@@ -67,6 +68,18 @@ TEST_CASE("by fp8 each way to keep or rebuild a product's input gives the same s
   CAPTURE(text_of(switches));
   const auto expected = losses(plain, 4), other = losses(joined(plain, switches), 4);
   CHECK(largest_difference(expected, other) < 0.01 * expected.front());
+}
+
+TEST_CASE("by fp8 the gradient of SwiGLU's product is made in parts, and gives what the whole gives, to the bit") {
+  // 8,448 tokens: two parts of 4,096 rows, and one of 256. Kept, the product's codes need no parts.
+  const Settings settings = joined(
+      kSmallSettings, {"precision=bf16", "gemm=fp8", "batch=44", "seq=192", "fused.rms_norm=on", "fused.swiglu=on"});
+  CHECK(predict::rows_at_once_in_fp8(8448) == 4096);
+  CHECK(predict::rows_at_once_in_fp8(48) == 48);
+  CHECK(predict::rows_at_once_in_fp8(98'304) == 12'288);
+  const auto parts = losses(settings, 3), whole = losses(joined(settings, {"fused.keep=on"}), 3);
+  CHECK(parts == whole);
+  CHECK(parts[2] < parts[0]);
 }
 
 TEST_CASE("a step by fp8 is planned as the CPU runs it, and keeps a byte of each product's input") {

@@ -29,21 +29,36 @@ Fp8Scales::Fp8Scales(std::int64_t projections, predict::Fp8Scaling scaling, at::
   not_scaled_ = at::zeros({1}, options.dtype(at::kInt));
 }
 
-kernels::Fp8Codes Fp8Scales::cast(const at::Tensor& x_RC, std::int64_t projection, Fp8Tensor which,
-                                  const kernels::Fp8Layouts& layouts) {
+bool Fp8Scales::prepare(const at::Tensor& x_RC, std::int64_t projection, Fp8Tensor which) {
   const auto row = static_cast<std::size_t>(row_of(projection, which));
   const bool delayed = scaling_ == predict::Fp8Scaling::kDelayed;
   const bool measured = !delayed || scaled_[row] == 0;
   if (measured) kernels::fp8_measure_(x_RC, scaling(projection, which), format_of(which), delayed, not_scaled_);
   scaled_[row] = 1;
+  return !measured;
+}
+
+kernels::Fp8Codes Fp8Scales::cast(const at::Tensor& x_RC, std::int64_t projection, Fp8Tensor which,
+                                  const kernels::Fp8Layouts& layouts) {
   kernels::Fp8Layouts with = layouts;
-  with.measures = !measured;
+  with.measures = prepare(x_RC, projection, which);
   return kernels::fp8_cast(x_RC, scaling(projection, which), format_of(which), with);
+}
+
+at::Tensor Fp8Scales::cast_in_place(const at::Tensor& x_RC, std::int64_t projection, Fp8Tensor which) {
+  const bool measures = prepare(x_RC, projection, which);
+  return kernels::fp8_cast_in_place(x_RC, scaling(projection, which), format_of(which), measures);
 }
 
 kernels::Fp8Codes Fp8Scales::cast_again(const at::Tensor& x_RC, std::int64_t projection, Fp8Tensor which,
                                         const kernels::Fp8Layouts& layouts) const {
   return kernels::fp8_cast(x_RC, scaling(projection, which), format_of(which), layouts);
+}
+
+void Fp8Scales::cast_again_into(const at::Tensor& x_RC, std::int64_t projection, Fp8Tensor which,
+                                at::Tensor& codes_CR) const {
+  kernels::fp8_cast_into(x_RC, scaling(projection, which), format_of(which), {.rows = {}, .transposed = codes_CR},
+                         /*measures=*/false);
 }
 
 at::Tensor Fp8Scales::scaling(std::int64_t projection, Fp8Tensor which) const {

@@ -26,6 +26,10 @@ class Fp8Scales {
   // Codes of a tensor that was cast before in this step, by the same scale.
   kernels::Fp8Codes cast_again(const at::Tensor& x_RC, std::int64_t projection, Fp8Tensor which,
                                const kernels::Fp8Layouts& layouts) const;
+  // As cast(), in the tensor's memory, of 16 bits: its numbers are gone.
+  at::Tensor cast_in_place(const at::Tensor& x_RC, std::int64_t projection, Fp8Tensor which);
+  // cast_again() for some of its rows, transposed, into columns of the codes of all.
+  void cast_again_into(const at::Tensor& x_RC, std::int64_t projection, Fp8Tensor which, at::Tensor& codes_CR) const;
   at::Tensor scaling(std::int64_t projection, Fp8Tensor which) const;
   void end_step();
   // So many scales could not be worked out and stayed as they were. Waits for the device; on meta none.
@@ -33,6 +37,9 @@ class Fp8Scales {
   std::vector<StateTensor> state();
 
  private:
+  // Sees to a new tensor's scale. True: its cast must look for the largest magnitude, for the scales of later steps.
+  bool prepare(const at::Tensor& x_RC, std::int64_t projection, Fp8Tensor which);
+
   predict::Fp8Scaling scaling_;
   at::Tensor table_;          // a row for each tensor
   at::Tensor not_scaled_;     // int32 [1]

@@ -10,6 +10,7 @@
 #include "demos/engine/llama/model/labels.h"
 #include "demos/engine/llama/model/linear.h"
 #include "demos/engine/llama/model/unmade.h"
+#include "demos/predict/step_bytes.h"
 #include "kernels/add_rms_norm/add_rms_norm_ops.h"
 #include "kernels/rms_norm/rms_norm_ops.h"
 #include "kernels/swiglu/swiglu_ops.h"
@@ -141,6 +142,33 @@ struct NormFunction : torch::autograd::Function<NormFunction> {
   }
 };
 
+// In fp8: dgate over gate, dup over up, and the codes of h, which is not kept, for the weight's gradient. Of dh, and of h in
+// its place, some rows are there at a time, so that numbers and codes of all rows are never beside each other.
+at::Tensor fp8_swiglu_backward(const at::Tensor& dy, const Projection& down, const at::Tensor& gate_BTF,
+                               const at::Tensor& up_BTF, std::uint16_t swiglu_op) {
+  const at::Tensor gate_NF = rows(gate_BTF), up_NF = rows(up_BTF);
+  const std::int64_t all = gate_NF.size(0), at_once = predict::rows_at_once_in_fp8(all);
+  at::Tensor codes_FN = no_input_codes(all, down), dh;
+  const Fp8InputGradient input_gradient(dy, down);
+  {
+    const Scope scope(Category::kActivations, down.op);
+    dh = at::empty({at_once, gate_NF.size(1)}, gate_NF.options());
+  }
+  for (std::int64_t first = 0; first < all; first += at_once) {
+    const std::int64_t n = std::min(at_once, all - first);
+    at::Tensor dh_nF = dh.narrow(0, 0, n);
+    {
+      const Scope scope(Category::kActivations, down.op);
+      input_gradient.rows(dh_nF, first, /*adds=*/false);
+    }
+    const Scope scope(Category::kActivations, swiglu_op);
+    const kernels::GatedGradients gated = kernels::swiglu_backward(
+        dh_nF, gate_NF.narrow(0, first, n), up_NF.narrow(0, first, n), /*rebuild_h=*/true, /*in_place=*/true);
+    add_input_codes(gated.h, down, first, codes_FN);
+  }
+  return codes_FN;
+}
+
 struct SwigluProductFunction : torch::autograd::Function<SwigluProductFunction> {
   // `tensors` are the projection's, for the graph.
   static at::Tensor forward(AutogradContext* ctx, const at::Tensor& gate_BTF, const at::Tensor& up_BTF,
@@ -155,8 +183,9 @@ struct SwigluProductFunction : torch::autograd::Function<SwigluProductFunction> 
       const Scope scope(Category::kActivations, swiglu_op);
       h_BTF = kernels::swiglu_forward(gate_BTF, up_BTF);
     }
-    const ProjectionInput input =
-        input_of(h_BTF, std::span(&down, 1), /*for_y=*/!for_backward, /*for_gradients=*/keeps_h);
+    const ProjectionInput input = for_backward || keeps_h ? input_of(h_BTF, std::span(&down, 1),
+                                                                     /*for_y=*/!for_backward, /*for_gradients=*/keeps_h)
+                                                          : input_used_up(h_BTF, down);
     const Projected projected =
         for_backward ? project_for_backward(h_BTF, down) : project(input, down, Category::kActivations);
     variable_list saved{gate_BTF, up_BTF, keeps_h ? kept_of(input) : at::Tensor()};
@@ -173,6 +202,15 @@ struct SwigluProductFunction : torch::autograd::Function<SwigluProductFunction> 
     const auto& holder = static_cast<ProjectionHolder&>(*ctx->saved_data["down"].toCapsule());
     const auto [down, low_NR] = read_saved(holder.without_tensors[0], std::span(saved).subspan(3));
     const auto swiglu_op = static_cast<std::uint16_t>(ctx->saved_data["swiglu_op"].toInt());
+    if (down.fp8 != nullptr && needs_input(down) && !saved[2].defined()) {
+      ProjectionInput h{
+          .codes = {.rows = {}, .transposed = fp8_swiglu_backward(gradients[0], down, gate_BTF, up_BTF, swiglu_op)},
+          .fp8_index = down.fp8_index};
+      variable_list result{gate_BTF, up_BTF};  // their gradients are in their places
+      append_gradients(result, down, trained_gradients(gradients[0], h, low_NR, /*dlow_NR=*/{}, down));
+      result.insert(result.end(), 4, at::Tensor());
+      return result;
+    }
     at::Tensor dh_BTF, dlow_NR;
     {
       const Scope scope(Category::kActivations, down.op);

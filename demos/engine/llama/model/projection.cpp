@@ -62,14 +62,6 @@ at::Tensor fp8_output(const ProjectionInput& input, const Projection& p, at::Int
   return y;
 }
 
-void fp8_input_gradient(const at::Tensor& dy, const Projection& p, at::Tensor& dx_NI, bool adds) {
-  const Scope scope(Category::kWorkspace, p.op);
-  const auto of_dy = p.fp8->cast(rows(dy).contiguous(), p.fp8_index, Fp8Tensor::kGradient, {.rows = true});
-  const auto weight = p.fp8->cast_again(p.weight_OI, p.fp8_index, Fp8Tensor::kWeight, {.transposed = true});
-  kernels::fp8_product(dx_NI, {of_dy.rows, p.fp8->scaling(p.fp8_index, Fp8Tensor::kGradient)},
-                       {weight.transposed, p.fp8->scaling(p.fp8_index, Fp8Tensor::kWeight)}, {.adds = adds});
-}
-
 // Codes first, and the input is let go before the gradient is made: no more is there than without fp8.
 at::Tensor fp8_weight_gradient(const at::Tensor& dy, ProjectionInput& input, const Projection& p) {
   at::Tensor& x_IN = input.codes.transposed;
@@ -98,6 +90,14 @@ ProjectionInput input_of(const at::Tensor& x, std::span<const Projection> projec
   input.codes = first.fp8->cast(rows(x).contiguous(), first.fp8_index, Fp8Tensor::kInput,
                                 {.rows = for_y, .transposed = for_gradients});
   if (for_gradients) relabel(input.codes.transposed, Category::kActivations);
+  return input;
+}
+
+ProjectionInput input_used_up(const at::Tensor& x, const Projection& p) {
+  ProjectionInput input{.x = x, .fp8_index = p.fp8_index};
+  if (p.fp8 == nullptr) return input;
+  const Scope scope(Category::kWorkspace, p.op);
+  input.codes.rows = p.fp8->cast_in_place(rows(x), p.fp8_index, Fp8Tensor::kInput);
   return input;
 }
 
@@ -146,7 +146,7 @@ Projected project_for_backward(const at::Tensor& x, const Projection& p) {
 at::Tensor input_gradient(const at::Tensor& dy, const Projection& p, at::Tensor& dx_NI, bool adds) {
   const at::Tensor dy_NO = rows(dy);
   if (p.fp8 != nullptr) {
-    fp8_input_gradient(dy, p, dx_NI, adds);
+    Fp8InputGradient(dy, p).rows(dx_NI, 0, adds);
   } else {
     const at::Tensor weight_OI = dense_weight(p, dy.scalar_type());
     kernels::product(dx_NI, dy_NO, weight_OI, {.adds = adds, .tf32 = p.tf32});
@@ -156,6 +156,30 @@ at::Tensor input_gradient(const at::Tensor& dy, const Projection& p, at::Tensor&
   at::Tensor dlow_NR = product_of(p, dy_NO, p.b_OR, p.scale);
   add_product(p, dx_NI, dlow_NR, p.a_RI);
   return dlow_NR;
+}
+
+Fp8InputGradient::Fp8InputGradient(const at::Tensor& dy, const Projection& p) : projection_(p) {
+  const Scope scope(Category::kWorkspace, p.op);
+  dy_NO_ = p.fp8->cast(llama::rows(dy).contiguous(), p.fp8_index, Fp8Tensor::kGradient, {.rows = true}).rows;
+  weight_IO_ = p.fp8->cast_again(p.weight_OI, p.fp8_index, Fp8Tensor::kWeight, {.transposed = true}).transposed;
+}
+
+void Fp8InputGradient::rows(at::Tensor& dx_nI, std::int64_t first, bool adds) const {
+  const Projection& p = projection_;
+  kernels::fp8_product(dx_nI,
+                       {dy_NO_.narrow(0, first, dx_nI.size(0)), p.fp8->scaling(p.fp8_index, Fp8Tensor::kGradient)},
+                       {weight_IO_, p.fp8->scaling(p.fp8_index, Fp8Tensor::kWeight)}, {.adds = adds});
+}
+
+at::Tensor no_input_codes(std::int64_t rows, const Projection& p) {
+  const Scope scope(Category::kWorkspace, p.op);
+  const at::TensorOptions options = p.weight_OI.options().dtype(kernels::type_of(kernels::Fp8Format::kE4m3));
+  return at::empty({p.weight_OI.size(1), rows}, options.requires_grad(false));
+}
+
+void add_input_codes(const at::Tensor& x_nI, const Projection& p, std::int64_t first, at::Tensor& codes_IN) {
+  at::Tensor part = codes_IN.narrow(1, first, x_nI.size(0));
+  p.fp8->cast_again_into(x_nI, p.fp8_index, Fp8Tensor::kInput, part);
 }
 
 ProjectionGradients trained_gradients(const at::Tensor& dy, ProjectionInput& input, const at::Tensor& low_NR,

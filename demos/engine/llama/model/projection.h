@@ -42,6 +42,8 @@ struct ProjectionInput {
   std::int64_t fp8_index = 0;
 };
 ProjectionInput input_of(const at::Tensor& x, std::span<const Projection> projections, bool for_y, bool for_gradients);
+// The same for y alone, of an x that nothing else reads: in fp8 its codes are in its place.
+ProjectionInput input_used_up(const at::Tensor& x, const Projection& p);
 
 struct Projected {
   at::Tensor y;       // [..., O]
@@ -58,6 +60,21 @@ Projected project_for_backward(const at::Tensor& x, const Projection& p);
 // dx_NI = dy W + scale · dy B A, or that added to it. dy [..., O]. Returns scale · dy B, [N, R], for
 // trained_gradients(); undefined without an adapter.
 at::Tensor input_gradient(const at::Tensor& dy, const Projection& p, at::Tensor& dx_NI, bool adds);
+
+// The same in fp8 for some rows at a time: the operands' codes are made once. Without an adapter.
+class Fp8InputGradient {
+ public:
+  Fp8InputGradient(const at::Tensor& dy, const Projection& p);
+  // dx of as many rows of dy as dx_nI has, from `first` on.
+  void rows(at::Tensor& dx_nI, std::int64_t first, bool adds) const;
+
+ private:
+  Projection projection_;
+  at::Tensor dy_NO_, weight_IO_;  // codes
+};
+// In fp8, of rows of x as they become known: codes of all rows of the input, for trained_gradients(). Empty at first.
+at::Tensor no_input_codes(std::int64_t rows, const Projection& p);
+void add_input_codes(const at::Tensor& x_nI, const Projection& p, std::int64_t first, at::Tensor& codes_IN);
 
 struct ProjectionGradients {
   at::Tensor dweight_OI, dbias_O, da_RI, db_OR;  // undefined where nothing is trained
