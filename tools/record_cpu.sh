@@ -84,6 +84,10 @@ small loss_scale_cpu precision=fp16_mixed steps=100 loss_scale_window=10
 small lost_updates_nearest_cpu precision=bf16 steps=200 learning_rate=0.0001
 small lost_updates_stochastic_cpu precision=bf16 rounding=stochastic steps=200 learning_rate=0.0001
 small lost_updates_mixed_cpu precision=bf16_mixed steps=200 learning_rate=0.0001
+# The page on adapters: 200 steps from the same random weights.
+for way in "full off" "lora lora" "qlora qlora"; do
+  record "losses_${way% *}_cpu" run train_step --set model=tiny --set steps=200 --set "adapters=${way#* }" --memory-steps 3
+done
 record ladder_cpu sweep ladder --set model=tiny --set steps=3
 record kernels_cpu bench
 

@@ -13,6 +13,7 @@
 #include "app/common/session.h"
 #include "app/common/summary.h"
 #include "demos/experiments/demo.h"
+#include "demos/record/first_steps.h"
 
 namespace headroom::app {
 
@@ -27,6 +28,7 @@ namespace {
 struct RunOptions : CommonOptions {
   std::string demo;
   std::optional<std::string> data;
+  std::optional<int> memory_steps;
   bool trace = false, fail_on_oom = false;
 };
 
@@ -38,6 +40,8 @@ void declare(RunOptions& options, OptionList& list) {
   list.text("--data", options.data,
             "UTF-8 text, or ids as .npy or .bin, to train on (default: the text that ships with Headroom)", "FILE");
   list.record("Keep the run as a recording");
+  list.number("--memory-steps", options.memory_steps, 1, 100'000, "steps",
+              "In the recording, keep the memory of the first N steps alone; losses and speeds are of all", "N");
   list.time_limit("Cancel the run after this long; exit code 5");
   list.flag("--trace", options.trace, "Record every kernel and launch, too; the speed then does not count");
   list.flag("--fail-on-oom", options.fail_on_oom, "Exit code 4 when memory runs out");
@@ -63,6 +67,12 @@ record::Result<Params> params_from(const experiments::DemoInfo& demo, const RunO
   if (options.trace)
     if (auto set = set_flag(params, demo.id, "trace", "on"); !set) return set.error();
   return params;
+}
+
+// What is written at the end, where a part is: the run itself, as it is summed up, has all of it.
+void write_first_steps(DrivenRun& run, const std::string& path, int steps) {
+  if (auto written = record::first_steps(*run.recording, steps).write(path); !written)
+    run.write_error = written.error();
 }
 
 // Says before the run what would go wrong after it.
@@ -131,6 +141,8 @@ void put_summary(const DrivenRun& run, const RunOptions& options) {
 record::Status check(const RunOptions& options) {
   const auto demo = demo_named(options);
   if (!demo) return demo.error();
+  if (options.memory_steps && !options.record)
+    return Error{"--memory-steps is about the recording: name its file with --record."};
   const auto params = params_from(*demo.value(), options);
   return params ? record::Status(record::Ok{}) : params.error();
 }
@@ -154,9 +166,11 @@ record::Result<ExitCode> run(const RunOptions& options) {
   if (auto there = check_device(engine, params.value()); !there) return there.error();
 
   backend::RunRequest request{std::string(demo.value()->id), std::move(params).value(), true, {}};
-  if (options.record) request.record_to = *options.record;
-  const auto driven = drive(engine, request, options.time_limit);
+  if (options.record && !options.memory_steps) request.record_to = *options.record;
+  auto driven = drive(engine, request, options.time_limit);
   if (!driven) return driven.error();
+  if (options.memory_steps && recorded(driven.value()))
+    write_first_steps(driven.value(), *options.record, *options.memory_steps);
   say_what_happened(driven.value(), options);
   put_summary(driven.value(), options);
   return exit_code_of(driven.value(), options.fail_on_oom);

@@ -5,6 +5,7 @@
 
 #include "demos/record/ledger.h"
 #include "demos/record/recording.h"
+#include "demos/record/timeline.h"
 #include "tests/cli/program.h"
 #include "tests/support/catch.h"
 
@@ -104,6 +105,48 @@ TEST_CASE("bench train_step sets a step beside its products and bytes") {
   CHECK(document["part_of_bound"].get<double>() > 0.05);
   CHECK(document["part_of_bound"].get<double>() < 1.5);  // a busy machine may have timed the products badly
   CHECK(run_headroom({"bench", "train_step", "--set", "accumulate=2"}, with_real_engine()).exit_code == 2);
+}
+
+TEST_CASE("bench products gives each format's rate, as a table, as JSON and as a recording with its figure") {
+  const TemporaryFolder folder;
+  const std::string file = folder / "p.hrec";
+  const std::vector<std::string> command{"bench", "products", "--quick", "--device", "cpu", "--set", "largest=128"};
+  std::vector<std::string> recorded = command;
+  recorded.insert(recorded.end(), {"--record", file, "--json"});
+  const Ran ran = run_headroom(recorded, with_real_engine());
+  INFO(ran.err);
+  REQUIRE(ran.exit_code == 0);
+  const json document = json::parse(ran.out);
+  CHECK(document["demo"] == "product_rates");
+  REQUIRE(document["measurements"].size() == 3);
+  for (const json& row : document["measurements"]) {
+    CHECK(row["flops"] == 2.0 * 128 * 128 * 128);
+    CHECK(row["median_ns"].get<double>() > 0);
+  }
+  const Ran table = run_headroom(command, with_real_engine());
+  for (const char* part : {"fp32", "bf16", "fp16", "fastest", "TFLOP/s"})
+    CHECK(table.out.find(part) != std::string::npos);
+  CHECK(run_headroom({"figures", "product_rates", "--from", file, "--out", folder / "out", "--format", "csv"},
+                     with_real_engine())
+            .exit_code == 0);
+  CHECK(run_headroom({"bench", "products", "--set", "format=fp8", "--device", "cpu"}, with_real_engine()).exit_code ==
+        3);
+}
+
+TEST_CASE("a long run's recording keeps the memory of its first steps and every loss") {
+  const TemporaryFolder folder;
+  const std::string file = folder / "a.hrec";
+  const Ran ran = run_headroom({"run", "train_step", "--set", "model=tiny", "batch=1", "seq=32", "steps=6", "--device",
+                                "cpu", "--record", file, "--memory-steps", "2", "--json"},
+                               with_real_engine());
+  INFO(ran.err);
+  REQUIRE(ran.exit_code == 0);
+  CHECK(json::parse(ran.out)["steps"] == 6);
+  const auto recording = record::Recording::read(file);
+  REQUIRE(recording);
+  CHECK(record::steps_of(recording.value()).size() == 2);
+  CHECK(std::ranges::count(recording.value().metrics(), record::MetricKind::kLoss, &record::MetricSample::kind) == 6);
+  CHECK(run_headroom({"run", "train_step", "--memory-steps", "2"}, with_real_engine()).exit_code == 2);
 }
 
 TEST_CASE("Ctrl-C stops a real run within seconds") {

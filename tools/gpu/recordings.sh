@@ -33,6 +33,7 @@ keep() {
   done
   keep edit_kernel_rms_norm_h200 run edit_kernel --set exercise=rms_norm --device cuda
   keep bandwidth_h200 run bandwidth --device cuda
+  keep product_rates_h200 bench products --device cuda
 
   # One technique each beside the plain step: 4 sequences in bf16.
   technique() {
@@ -75,6 +76,18 @@ keep() {
   timeline liger_8 $liger batch=8
   timeline liger_112 $liger batch=112
 
+  # Losses over 300 steps, with the memory of the first three.
+  losses() {
+    name=lost_updates_$1_h200; shift
+    sets=
+    for setting in model=llama-3.2-1b batch=4 seq=512 steps=300 learning_rate=0.0001 loss=flce $fused "$@"; do
+      sets="$sets --set $setting"
+    done
+    keep "$name" run train_step --device cuda $sets --memory-steps 3
+  }
+  losses nearest precision=bf16
+  losses stochastic precision=bf16 rounding=stochastic
+  losses mixed precision=bf16_mixed
 
   keep sweep_loss_chunk_h200 sweep train_step --over loss_chunk=32,64,128,256,512,1024,2048,8192 --device cuda \
     --set model=llama-3.2-1b --set precision=bf16 --set batch=8 --set seq=1024 --set loss=flce

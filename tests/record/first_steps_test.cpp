@@ -1,0 +1,56 @@
+// A long run cut to the memory of its first steps.
+#include "demos/record/first_steps.h"
+
+#include <filesystem>
+
+#include "demos/record/ledger.h"
+#include "demos/record/timeline.h"
+#include "tests/record/support.h"
+#include "tests/support/catch.h"
+#include "tests/support/made_recording.h"
+
+using namespace headroom::record;
+using namespace headroom::tests;
+
+namespace {
+
+Bytes peak_of(const Recording& run, std::size_t step) {
+  const StepRange range = steps_of(run).at(step);
+  return Ledger(run).peak(range.first, range.last).totals.allocated;
+}
+
+}  // namespace
+
+TEST_CASE("a run that is cut keeps the memory of its first steps, and the losses of all") {
+  for (const DeviceKind device : {DeviceKind::kCpu, DeviceKind::kGpu}) {
+    const Recording run = made_recording({.device = device, .steps = 6, .every_row = true});
+    const Recording cut = first_steps(run, 2);
+    REQUIRE(steps_of(run).size() == 6);
+    REQUIRE(steps_of(cut).size() == 2);
+    for (std::size_t step = 0; step < 2; ++step) {
+      CHECK(steps_of(cut)[step].complete);
+      CHECK(peak_of(cut, step) == peak_of(run, step));
+    }
+    CHECK(cut.metrics() == run.metrics());
+    CHECK(cut.histograms() == run.histograms());
+    CHECK(cut.events().size() < run.events().size());
+    CHECK(cut.info().provenance.at(std::string(kMemoryOf)) == "2 of 6 steps");
+    CHECK(cut.outcome() == run.outcome());
+
+    const TemporaryFolder folder;
+    REQUIRE(cut.write(folder / "cut.hrec").ok());
+    const auto read = Recording::read(folder / "cut.hrec");
+    REQUIRE(read.ok());
+    CHECK(read.value().events() == cut.events());
+    CHECK(read.value().marks() == cut.marks());
+    CHECK_FALSE(read.value().truncated());
+  }
+}
+
+TEST_CASE("a run without later steps stays as it is") {
+  const Recording run = made_recording({.steps = 3});
+  const Recording same = first_steps(run, 3);
+  CHECK(same.events() == run.events());
+  CHECK(same.marks() == run.marks());
+  CHECK_FALSE(same.info().provenance.contains(std::string(kMemoryOf)));
+}
