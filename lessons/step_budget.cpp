@@ -56,11 +56,11 @@ void divide(StepBudget& budget, const Recording& run, const std::vector<record::
   budget.rest = 0;
 }
 
-// 0: neither the reader nor the table of cards says it.
-double peak_of(const RunInfo& info, const StepSettings& step, double given) {
-  if (given > 0) return given;
+// 0: neither the reader nor a card says it.
+double peak_of(const RunInfo& info, const StepSettings& step, const Peaks& peaks) {
+  if (peaks.given > 0) return peaks.given;
   const auto gpu = info.provenance.find("gpu");
-  const predict::Card* const card = gpu == info.provenance.end() ? nullptr : predict::card_of_gpu(gpu->second);
+  const predict::Card* const card = gpu == info.provenance.end() ? nullptr : peaks.card_of_gpu(gpu->second);
   return card == nullptr ? 0 : predict::products_peak(step, *card).value_or(0);
 }
 
@@ -90,6 +90,11 @@ bool is_shown(const PublishedRun& run) {
 
 }  // namespace
 
+const predict::Card* Peaks::card_of_gpu(std::string_view gpu) const {
+  const auto found = std::ranges::find(measured, gpu, &predict::Card::driver_name);
+  return found == measured.end() ? predict::card_of_gpu(gpu) : &*found;
+}
+
 StepBudget budget_of(const StepSettings& step, AttentionFlops attention, double tokens_per_second, double peak) {
   StepBudget budget{.tokens_per_second = tokens_per_second,
                     .flops_per_token = predict::model_flops_per_token(step, attention),
@@ -100,14 +105,15 @@ StepBudget budget_of(const StepSettings& step, AttentionFlops attention, double 
   return budget;
 }
 
-std::optional<StepBudget> budget_of(const Recording& run, AttentionFlops attention, double peak, std::string& why) {
+std::optional<StepBudget> budget_of(const Recording& run, AttentionFlops attention, const Peaks& peaks,
+                                    std::string& why) {
   const RunInfo& info = run.info();
   if (info.demo != experiments::training_step().id || !run.sweep_points().empty()) {
     why = "What is on show is not the run of one step.";
     return std::nullopt;
   }
   const StepSettings step = predict::settings_of(info, schema_of_step());
-  const double held_against = peak_of(info, step, peak);
+  const double held_against = peak_of(info, step, peaks);
   const std::int32_t traced = last_traced_step(run);
   const std::vector<record::KernelSpan> spans =
       traced < 0 ? std::vector<record::KernelSpan>() : spans_of(run, {.step = traced});
@@ -155,12 +161,12 @@ std::vector<StepBudget> published_budgets(AttentionFlops attention) {
   return budgets;
 }
 
-std::vector<StepBudget> ladder_budgets(const Recording& ladder, AttentionFlops attention) {
+std::vector<StepBudget> ladder_budgets(const Recording& ladder, AttentionFlops attention, const Peaks& peaks) {
   std::vector<StepBudget> budgets;
   for (const SweepPoint& point : ladder.sweep_points()) {
     if (point.series != "ladder" || !completed(point) || point.tokens_per_second <= 0) continue;
     const StepSettings step = predict::step_settings(record::Params::known_of(schema_of_step(), point.params));
-    const double peak = peak_of(ladder.info(), step, 0);
+    const double peak = peak_of(ladder.info(), step, peaks);
     if (peak <= 0) continue;
     StepBudget budget = budget_of(step, attention, point.tokens_per_second, peak);
     budget.name = group_of(step);

@@ -4,8 +4,10 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
+#include "demos/predict/cards.h"
 #include "demos/predict/step_flops.h"
 #include "demos/record/recording.h"
 
@@ -28,12 +30,21 @@ struct StepBudget {
   double hfu() const { return model + again; }
 };
 
+// Which peak a run is held against.
+struct Peaks {
+  double given = 0;                     // of every run, operations per second; 0: its card's
+  std::vector<predict::Card> measured;  // in place of the table's
+
+  // null: neither has this GPU.
+  const predict::Card* card_of_gpu(std::string_view gpu) const;
+};
+
 // By its speed alone.
 StepBudget budget_of(const predict::StepSettings& step, predict::AttentionFlops attention, double tokens_per_second,
                      double peak);
 
-// Of a run with this peak, or, for 0, its card's; of a traced one by its kernels. Nothing: `why` says what lacks.
-std::optional<StepBudget> budget_of(const record::Recording& run, predict::AttentionFlops attention, double peak,
+// Of a run by its speed; of a traced one by its kernels. Nothing: `why` says what lacks.
+std::optional<StepBudget> budget_of(const record::Recording& run, predict::AttentionFlops attention, const Peaks& peaks,
                                     std::string& why);
 
 // The shortest that a step with these settings can be on this card: products at the peak, bytes at the bandwidth.
@@ -46,6 +57,7 @@ std::vector<StepBudget> published_budgets(predict::AttentionFlops attention);
 
 // Of a ladder the fastest rung in fp32, in 16 bits, with checkpoints, and with the optimizer on the host. Empty: it is none,
 // or of a device that is not in the table of cards.
-std::vector<StepBudget> ladder_budgets(const record::Recording& ladder, predict::AttentionFlops attention);
+std::vector<StepBudget> ladder_budgets(const record::Recording& ladder, predict::AttentionFlops attention,
+                                       const Peaks& peaks);
 
 }  // namespace headroom::lessons

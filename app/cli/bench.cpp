@@ -13,10 +13,12 @@
 #include "app/cli/drive.h"
 #include "app/cli/grammar.h"
 #include "app/cli/output.h"
+#include "app/cli/product_table.h"
 #include "app/cli/suggest.h"
 #include "app/common/session.h"
 #include "demos/experiments/demo.h"
 #include "kernels/kernel.h"
+#include "lessons/product_peaks.h"
 
 namespace headroom::app {
 
@@ -27,13 +29,15 @@ using record::Params;
 
 namespace {
 
-constexpr std::string_view kStep = "step";
+constexpr std::string_view kStep = "step", kProducts = "products";
 
 void declare(BenchOptions& options, OptionList& list) {
   list.words("KERNEL", options.kernels,
              "What to time (default: all); `headroom list` shows the kernels, `step` is a whole training step beside "
-             "its kernels, `train_step` one beside what no step can be faster than");
-  list.set("Parameters of the demo `bench`: panel, storage, rows, width, …");
+             "its kernels, `train_step` one beside what no step can be faster than, `products` a matrix product in "
+             "each number "
+             "format");
+  list.set("Parameters of the demo `bench`: panel, storage, rows, width, …; of `products`: format, largest");
   list.device();
   list.record("Keep the measurements as a recording");
   list.time_limit("Stop after this long for each KERNEL; exit code 5");
@@ -42,8 +46,10 @@ void declare(BenchOptions& options, OptionList& list) {
   list.engine();
 }
 
-// Whole steps instead of kernels: our kernels beside PyTorch's operators, or the step beside its bound.
-bool is_comparison(std::string_view name) { return name == kStep || name == experiments::training_step().id; }
+// Not kernels: steps with our kernels and PyTorch's operators, the step and its bound, or products by format.
+bool is_comparison(std::string_view name) {
+  return name == kStep || name == kProducts || name == experiments::training_step().id;
+}
 
 record::Status check_kernel(const std::string& name) {
   if (kernels::find_kernel(name) != nullptr) return record::Ok{};
@@ -54,15 +60,25 @@ record::Status check_kernel(const std::string& name) {
   return Error{unknown_name("kernel", name, known)};
 }
 
+bool names_only(const BenchOptions& options, std::string_view word) {
+  return options.kernels.size() == 1 && options.kernels.front() == word;
+}
+
+std::string_view demo_of(const BenchOptions& options) {
+  return names_only(options, kProducts) ? "product_rates" : "bench";
+}
+
 // One run per kernel that was named, or one of all. A terminal has no window to keep alive: all cores.
 record::Result<std::vector<Params>> runs_of(const BenchOptions& options) {
-  const auto* demo = experiments::find_demo("bench");
+  const auto* demo = experiments::find_demo(demo_of(options));
   Params params(demo->schema);
-  if (auto set = params.set("cores", "all"); !set) return set.error();
+  const bool products = names_only(options, kProducts);
+  if (!products)
+    if (auto set = params.set("cores", "all"); !set) return set.error();
   if (auto set = set_params(params, demo->id, options); !set) return set.error();
   if (options.quick)
     if (auto set = params.set("quick", "on"); !set) return set.error();
-  if (options.kernels.empty()) return std::vector{params};
+  if (products || options.kernels.empty()) return std::vector{params};
   std::vector<Params> runs;
   for (const std::string& kernel : options.kernels) {
     if (auto known = check_kernel(kernel); !known) return known.error();
@@ -128,12 +144,12 @@ nlohmann::json json_of(const record::Recording& recording, OutcomeKind outcome) 
           {"params", info.params}, {"provenance", info.provenance},      {"measurements", std::move(rows)}};
 }
 
-bool names_only(const BenchOptions& options, std::string_view word) {
-  return options.kernels.size() == 1 && options.kernels.front() == word;
+std::string table_of(const record::Recording& recording) {
+  return lessons::has_product_rates(recording) ? product_table(recording) : bench_table(recording);
 }
 
 record::Status check(const BenchOptions& options) {
-  if (options.kernels.size() == 1 && is_comparison(options.kernels.front())) {
+  if (names_only(options, kStep) || names_only(options, experiments::training_step().id)) {
     Params params(experiments::training_step().schema);
     return set_params(params, experiments::training_step().id, options);
   }
@@ -161,7 +177,7 @@ record::Result<ExitCode> bench(const BenchOptions& options) {
   OutcomeKind outcome = OutcomeKind::kCompleted;
   bool time_limit_met = false;
   for (const Params& params : runs.value()) {
-    const auto driven = drive(engine, {"bench", params, true, {}}, options.time_limit);
+    const auto driven = drive(engine, {std::string(demo_of(options)), params, true, {}}, options.time_limit);
     if (!driven) return driven.error();
     const record::Recording& run = *driven.value().recording;
     merged.add(run);
@@ -180,7 +196,7 @@ record::Result<ExitCode> bench(const BenchOptions& options) {
   if (options.json)
     put_json(json_of(all, outcome));
   else if (!all.measurements().empty())
-    put(bench_table(all));
+    put(table_of(all));
   if (time_limit_met && outcome == OutcomeKind::kCancelled) return ExitCode::kTimeLimit;
   return exit_code_of(outcome);
 }

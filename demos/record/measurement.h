@@ -15,6 +15,7 @@ struct Measurement {
   static constexpr const char* kOffloadFile =
       "offload_file";  // one step's states: "file_read", "file_write"; "direct", …
   static constexpr const char* kStepBound = "step_bound";    // one product of a training step
+  static constexpr const char* kProductRates = "product_rates";  // a square product in one number format
   static constexpr const char* kEditKernel = "edit_kernel";  // the reader's kernel and what it is compared with
 
   std::string panel;    // the picture it belongs to: "rms_norm", "report.swiglu", or one of the above

@@ -11,6 +11,7 @@
 #include "demos/predict/bound_times.h"
 #include "lessons/bench.h"
 #include "lessons/figure.h"
+#include "lessons/product_peaks.h"
 #include "lessons/step_budget.h"
 #include "lessons/sweep.h"
 #include "lessons/wording.h"
@@ -20,6 +21,7 @@ namespace {
 
 constexpr double kTera = 1e12, kGiga = 1e9;
 constexpr double kBarAndNumber = 115;  // percent: the whole step, and room for a number above it
+constexpr std::array<record::Choice, 2> kAgainst{{{"data_sheet", "the data sheet"}, {"measured", "measured products"}}};
 constexpr std::array kSchema{
     record::ParamSpec{.key = "attention",
                       .label = "Attention",
@@ -27,9 +29,17 @@ constexpr std::array kSchema{
                       .kind = record::ParamKind::kChoice,
                       .default_text = "none",
                       .choices = predict::kChoicesOf<predict::kAttentionFlops>},
+    record::ParamSpec{.key = "against",
+                      .label = "Peak of",
+                      .help =
+                          "The peak of a format: by the card's data sheet, or the fastest product that was timed on "
+                          "such a card, where one was",
+                      .kind = record::ParamKind::kChoice,
+                      .default_text = "data_sheet",
+                      .choices = kAgainst},
     record::ParamSpec{.key = "peak",
                       .label = "Peak, GFLOP/s",
-                      .help = "What the run on show is held against; 0: the data sheet of its card",
+                      .help = "What the run on show is held against; 0: as chosen for its card",
                       .kind = record::ParamKind::kInteger,
                       .minimum = 0,
                       .maximum = 5'000'000,
@@ -115,24 +125,36 @@ Table sums_of(const std::vector<StepBudget>& budgets, std::string foot) {
   return table;
 }
 
+// The cards whose products were timed, of the page's recordings, where these are asked for.
+std::vector<predict::Card> measured_cards(const FigureInput& input) {
+  std::vector<predict::Card> cards;
+  if (input.params->text("against") != "measured") return cards;
+  for (const record::Ledger* each : input.beside)
+    if (has_product_rates(each->recording()))
+      if (auto card = measured_card(each->recording())) cards.push_back(*std::move(card));
+  return cards;
+}
+
 // The run on show, run A, and the least that the settings allow; `why` says what lacks.
-std::vector<StepBudget> own_budgets(const FigureInput& input, predict::AttentionFlops attention, std::string& why) {
+std::vector<StepBudget> own_budgets(const FigureInput& input, predict::AttentionFlops attention,
+                                    const std::vector<predict::Card>& measured, std::string& why) {
   std::vector<StepBudget> budgets;
-  const double peak = kGiga * static_cast<double>(input.params->integer("peak"));
+  const Peaks peaks{.given = kGiga * static_cast<double>(input.params->integer("peak")), .measured = measured};
   const auto add = [&](std::optional<StepBudget> budget, const char* name) {
     if (!budget) return;
     budget->name = name;
     budgets.push_back(*std::move(budget));
   };
   std::string ignored;
-  if (input.baseline != nullptr) add(budget_of(input.baseline->recording(), attention, peak, ignored), "run A");
-  if (input.run != nullptr) add(budget_of(input.run->recording(), attention, peak, why), "this run");
+  if (input.baseline != nullptr) add(budget_of(input.baseline->recording(), attention, peaks, ignored), "run A");
+  if (input.run != nullptr) add(budget_of(input.run->recording(), attention, peaks, why), "this run");
   if (input.settings == nullptr) return budgets;
   const predict::Card* card = predict::bound_card();
+  if (card != nullptr) card = peaks.card_of_gpu(card->driver_name);
   if (input.run != nullptr) {
     const auto& facts = input.run->recording().info().provenance;
     const auto gpu = facts.find("gpu");
-    const predict::Card* const of_run = gpu == facts.end() ? nullptr : predict::card_of_gpu(gpu->second);
+    const predict::Card* const of_run = gpu == facts.end() ? nullptr : peaks.card_of_gpu(gpu->second);
     if (of_run != nullptr) card = of_run;
   }
   if (card == nullptr) return budgets;
@@ -155,19 +177,22 @@ void add_panels(FigureData& figure, const FigureInput& input) {
   const predict::AttentionFlops attention = attention_of(*input.params);
   say_whose(figure.head, input);
   if (!input.view.hidden)
-    figure.panels.emplace_back(
-        chart_of("Published, RTX 4090", "Hugging Face or Liger, batch size", published_budgets(attention)));
+    figure.panels.emplace_back(chart_of("Published, RTX 4090; peak: data sheet", "Hugging Face or Liger, batch size",
+                                        published_budgets(attention)));
+  const std::vector<predict::Card> measured = measured_cards(input);
   std::vector<StepBudget> recorded;
   for (const record::Ledger* each : input.beside)
-    for (StepBudget& budget : ladder_budgets(each->recording(), attention)) recorded.push_back(std::move(budget));
+    for (StepBudget& budget : ladder_budgets(each->recording(), attention, {.measured = measured}))
+      recorded.push_back(std::move(budget));
   std::string foot;
-  const std::vector<StepBudget> own = own_budgets(input, attention, foot);
+  const std::vector<StepBudget> own = own_budgets(input, attention, measured, foot);
   recorded.insert(recorded.end(), own.begin(), own.end());
   if (!recorded.empty())
     figure.panels.emplace_back(
         chart_of("Recorded, and at best", "fastest rungs of the ladder; this page's run and settings", recorded));
   if (foot.empty() && input.settings != nullptr)
-    foot = "At best: products at the peak, all other bytes once at the card's bandwidth.";
+    foot = fmt::format("At best: products at the {}, all other bytes once at the card's bandwidth.",
+                       measured.empty() ? "data sheet's peak" : "peak that was measured");
   if (!own.empty()) figure.panels.emplace_back(sums_of(own, foot));
   if (figure.panels.empty()) figure.head.empty_reason = foot;
 }

@@ -22,6 +22,8 @@ TEST_CASE("bench refuses what it does not know, with the nearest word") {
   CHECK(holds(key.err, "storage"));
   CHECK(run_headroom({"bench", "--device", "tpu"}).exit_code == 2);
   CHECK(holds(run_headroom({"bench", "rms_norm", "train_step"}).err, "name nothing beside it"));
+  CHECK(holds(run_headroom({"bench", "products", "rms_norm"}).err, "name nothing beside it"));
+  CHECK(holds(run_headroom({"bench", "products", "--set", "format=fp9"}).err, "fp8"));
   CHECK(run_headroom({"bench", "--time-limit", "soon"}).exit_code == 2);
 }
 

@@ -47,7 +47,7 @@ TEST_CASE("the report's five runs reach 1.5 to 46 percent of an RTX 4090") {
 }
 
 TEST_CASE("the ladder's rungs are held against the peak of the format they multiply in") {
-  const auto budgets = lessons::ladder_budgets(stored("ladder_h200"), AttentionFlops::kNone);
+  const auto budgets = lessons::ladder_budgets(stored("ladder_h200"), AttentionFlops::kNone, {});
   REQUIRE(budgets.size() == 4);
   CHECK(budgets[0].name == "fp32");
   CHECK(budgets[0].peak == 67e12);
@@ -65,8 +65,8 @@ TEST_CASE("the ladder's rungs are held against the peak of the format they multi
 
 TEST_CASE("a traced step is divided by its kernels") {
   std::string why;
-  const auto eager = lessons::budget_of(stored("llama-3.2-1b_h200_eager_kernels"), AttentionFlops::kNone, 0, why);
-  const auto fused = lessons::budget_of(stored("llama-3.2-1b_h200_fused_kernels"), AttentionFlops::kNone, 0, why);
+  const auto eager = lessons::budget_of(stored("llama-3.2-1b_h200_eager_kernels"), AttentionFlops::kNone, {}, why);
+  const auto fused = lessons::budget_of(stored("llama-3.2-1b_h200_fused_kernels"), AttentionFlops::kNone, {}, why);
   REQUIRE(eager);
   REQUIRE(fused);
   CHECK(100 * eager->mfu() == Approx(24.6).margin(0.05));
@@ -101,9 +101,10 @@ TEST_CASE("the bound of a step rises with the batch, and holds for what was meas
 
 TEST_CASE("a run on a device without a data sheet says so, and takes the reader's peak") {
   std::string why;
-  CHECK_FALSE(lessons::budget_of(stored("tiny_cpu"), AttentionFlops::kNone, 0, why));
+  CHECK_FALSE(lessons::budget_of(stored("tiny_cpu"), AttentionFlops::kNone, {}, why));
   CHECK(why.find("data sheet") != std::string::npos);
-  const auto given = lessons::budget_of(stored("tiny_cpu"), AttentionFlops::kNone, 1e12, why);
+  const auto given =
+      lessons::budget_of(stored("tiny_cpu"), AttentionFlops::kNone, {.given = 1e12, .measured = {}}, why);
   REQUIRE(given);
   CHECK(given->mfu() > 0);
   CHECK(given->mfu() < 1);

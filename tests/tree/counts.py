@@ -17,7 +17,7 @@ LIMITS = {"page": 1, "figure": 2, "demo": 2, "widget": 2, "command": 2, "techniq
 AMBIGUOUS = {
     "page": {"checkpointing", "chunk", "flce", "ladder", "report", "offload", "schedule", "vocabulary"},
     "figure": {"launches", "peak_by_category"},
-    "demo": {"bandwidth", "block", "launches", "moments", "step_bound", "edit_kernel"},
+    "demo": {"bandwidth", "block", "launches", "moments", "step_bound", "product_rates", "edit_kernel"},
     "widget": {"ladder", "report", "settings", "sweep"},
     "command": {"list", "page", "run", "sweep", "bench", "report", "figures", "window"},
 }

@@ -1,0 +1,58 @@
+// The parameters of `product_rates`: one matrix product in each number format that this device multiplies.
+#include <array>
+
+#include "demos/experiments/demo.h"
+#include "demos/experiments/product_rates.h"
+#include "demos/experiments/schema_parts.h"
+
+namespace headroom::experiments {
+
+namespace {
+
+constexpr std::array kFormats{
+    record::Choice{"all", "all"},   record::Choice{"fp32", "fp32"}, record::Choice{"tf32", "TF32"},
+    record::Choice{"bf16", "bf16"}, record::Choice{"fp16", "fp16"}, record::Choice{"fp8", "fp8, e4m3"},
+};
+
+constexpr std::array kSchema{
+    technique(choice("format", "Format", "Number format of both operands", kFormats)),
+    shape(unset("16,384; CPU: 1,024",
+                {.key = "largest",
+                 .label = "Largest",
+                 .unit = "elements",
+                 .help = "Sides of the largest of the square matrices; each smaller size has half the side",
+                 .kind = record::ParamKind::kInteger,
+                 .minimum = 0,
+                 .maximum = 1 << 16})),
+    device_choice("The device that is measured; auto takes the GPU where there is one"),
+    on_off("quick", "Quick", "The largest size alone, and few repeats"),
+};
+
+}  // namespace
+
+std::vector<ProductRateCase> product_rate_cases(const record::Params& params, record::DeviceKind device) {
+  const bool gpu = device == record::DeviceKind::kGpu;
+  constexpr std::int64_t kHalvings = 4, kMultiple = 16;  // fp8 products have sides that are multiples of 16
+  const std::int64_t asked = params.integer("largest");
+  const std::int64_t largest = asked > 0 ? asked : gpu ? 16384 : 1024;
+  std::vector<ProductRateCase> cases;
+  for (const record::Choice& format : kFormats) {
+    if (format.key == "all" || (params.text("format") != "all" && params.text("format") != format.key)) continue;
+    for (std::int64_t i = params.on("quick") ? 0 : kHalvings; i >= 0; --i) {
+      const std::int64_t side = (largest >> i) / kMultiple * kMultiple;
+      if (side > 0) cases.push_back({format.key, side});
+    }
+  }
+  return cases;
+}
+
+extern const DemoInfo kProductRates;
+constinit const DemoInfo kProductRates = {
+    .id = "product_rates",
+    .title = "Rates of matrix products",
+    .summary = "Time one square matrix product in each number format: this device's own peak, beside its data sheet's.",
+    .schema = kSchema,
+    .records_memory = false,
+};
+
+}  // namespace headroom::experiments

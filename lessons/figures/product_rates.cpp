@@ -1,0 +1,132 @@
+// One square matrix product per number format: the fastest of each beside the data sheet's peak, and the rate at
+// each size.
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "lessons/bench.h"
+#include "lessons/figure.h"
+#include "lessons/product_peaks.h"
+#include "lessons/wording.h"
+
+namespace headroom::lessons {
+
+extern const Figure kProductRates;
+
+namespace {
+
+using record::Measurement;
+using record::Recording;
+
+// The run itself, or the page's.
+const Recording* rates_of(const FigureInput& input) {
+  if (input.run != nullptr && has_product_rates(input.run->recording())) return &input.run->recording();
+  for (const record::Ledger* each : input.beside)
+    if (has_product_rates(each->recording())) return &each->recording();
+  return nullptr;
+}
+
+std::string format_name(const std::string& storage) { return storage == "tf32" ? "TF32" : storage; }
+
+std::string tip_of(const Measurement& row, const ShownUnit& unit) {
+  const auto at = [&](double nanoseconds) { return in_unit(row.flops / nanoseconds * 1e9, unit); };
+  return fmt::format("{}, {} × {} × {}: {} ({} to {}), {}, {} repeats", format_name(row.storage),
+                     record::format_count(row.rows), record::format_count(row.rows), record::format_count(row.rows),
+                     amount_text(product_rate(row), unit), at(row.high), at(row.low), time_text(row.median),
+                     row.samples);
+}
+
+ChartPoint point_of(const Measurement& row, double x, const ShownUnit& unit) {
+  return {.x = x,
+          .y = product_rate(row),
+          .low = row.flops / row.high * 1e9,
+          .high = row.flops / row.low * 1e9,
+          .label = in_unit(product_rate(row), unit),
+          .tip = tip_of(row, unit)};
+}
+
+// What the card's data sheet has for the format; 0: nothing.
+double sheet_peak(const predict::Card* card, std::string_view format) {
+  const CardPeak peak = card_peak(format);
+  return card == nullptr || peak == nullptr ? 0 : (card->*peak).value_or(0);
+}
+
+Chart peaks_of(const std::vector<const Measurement*>& fastest, const predict::Card* card, const ShownUnit& unit) {
+  Chart chart{.title = "The fastest size of each format", .bars = true};
+  ChartSeries sheet{.label = "data sheet", .kind = SeriesKind::kOther, .published = true, .points = {}};
+  ChartSeries measured{.label = "measured", .kind = SeriesKind::kFused, .points = {}};
+  for (const Measurement* row : fastest) {
+    const auto x = static_cast<double>(chart.categories.size());
+    chart.categories.push_back(format_name(row->storage));
+    measured.points.push_back(point_of(*row, x, unit));
+    const double peak = sheet_peak(card, row->storage);
+    if (peak <= 0) continue;
+    sheet.points.push_back({.x = x,
+                            .y = peak,
+                            .low = peak,
+                            .high = peak,
+                            .label = in_unit(peak, unit),
+                            .tip = fmt::format("{}: {} by the data sheet of the {}", format_name(row->storage),
+                                               amount_text(peak, unit), card->name)});
+    measured.points.back().tip += fmt::format("; {:.0f} % of the data sheet's", 100 * product_rate(*row) / peak);
+  }
+  if (!sheet.points.empty()) chart.series.push_back(std::move(sheet));
+  chart.series.push_back(std::move(measured));
+  chart.x = {.unit = AxisUnit::kCategory, .low = -0.5, .high = static_cast<double>(chart.categories.size()) - 0.5};
+  chart.y = {.unit = AxisUnit::kFlopsPerSecond, .name = {}, .shown = unit};
+  fit_y(chart);
+  return chart;
+}
+
+// The rate of each format at each size.
+Table sizes_of(const Recording& rates, const std::vector<const Measurement*>& fastest, const ShownUnit& unit) {
+  std::vector<std::int64_t> sides;
+  for (const Measurement& row : rates.measurements())
+    if (row.panel == Measurement::kProductRates && std::ranges::find(sides, row.rows) == sides.end())
+      sides.push_back(row.rows);
+  std::ranges::sort(sides);
+  Table table{.head = fmt::format("{} by the matrices' side N", unit.name), .columns = {}, .rows = {}, .foot = {}};
+  for (const std::int64_t side : sides) table.columns.push_back(record::format_count(side));
+  for (const Measurement* top : fastest) {
+    TableRow row{.category = {}, .name = format_name(top->storage), .note = {}, .cells = {}, .tip = tip_of(*top, unit)};
+    for (const std::int64_t side : sides) {
+      const auto found = std::ranges::find_if(rates.measurements(), [&](const Measurement& each) {
+        return each.panel == Measurement::kProductRates && each.storage == top->storage && each.rows == side;
+      });
+      const bool measured = found != rates.measurements().end();
+      row.cells.push_back(!measured            ? std::string("–")
+                          : found->median <= 0 ? std::string("no memory")
+                                               : in_unit(product_rate(*found), unit));
+    }
+    table.rows.push_back(std::move(row));
+  }
+  return table;
+}
+
+void add_panels(FigureData& figure, const FigureInput& input) {
+  const Recording* const rates = rates_of(input);
+  if (rates == nullptr) {
+    figure.head.empty_reason = "No products were timed here: headroom bench products times them.";
+    return;
+  }
+  set_run(figure.head, *rates, *input.params);
+  const std::vector<const Measurement*> fastest = fastest_products(*rates);
+  const predict::Card* const card = card_of(*rates);
+  double most = 0;
+  for (const Measurement* row : fastest) most = std::max({most, product_rate(*row), sheet_peak(card, row->storage)});
+  const ShownUnit unit = unit_for(AxisUnit::kFlopsPerSecond, most);
+  figure.panels.emplace_back(peaks_of(fastest, card, unit));
+  if (rates->measurements().size() > fastest.size()) figure.panels.emplace_back(sizes_of(*rates, fastest, unit));
+}
+
+}  // namespace
+
+constinit const Figure kProductRates{
+    .id = "product_rates",
+    .title = "Rates of matrix products",
+    .caption = "What one large matrix product reaches in each number format, beside the data sheet, and over its size",
+    .schema = {},
+    .add_panels = add_panels,
+};
+
+}  // namespace headroom::lessons
