@@ -30,6 +30,8 @@ std::string_view when(record::Phase phase) {
       return "in the optimizer";
     case record::Phase::kCopies:
       return "in a copy";
+    case record::Phase::kEvaluation:
+      return "in the evaluation";
   }
   return "";
 }

@@ -115,6 +115,10 @@ constexpr std::array kSchema{
          .unset = "none",
          .logarithmic = true}),
     run(advanced(number("steps", "Steps", "steps", "Training steps in one run", 1, 10000, 3))),
+    run(advanced(unset("never", in_steps("eval_every", "Evaluate each",
+                                         "Steps after which the loss on held-out text is worked out, on as many "
+                                         "sequences as a step has; the last tenth of the data is held out then, and "
+                                         "not trained on; 0: never, and all of it is trained on")))),
     folded(kMemory,
            composed(choice("loss", "Loss",
                            "How cross entropy is computed: from all logits at once, or fused with the output layer",

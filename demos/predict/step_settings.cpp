@@ -164,6 +164,7 @@ StepSettings step_settings(const Params& params) {
   step.sequence = params.integer("seq");
   step.micro_batches = params.integer("accumulate");
   step.steps = static_cast<int>(params.integer("steps"));
+  step.eval_every = static_cast<int>(params.integer("eval_every"));
   step.seed = static_cast<std::uint64_t>(params.integer("seed"));
   step.precision = meaning(params, "precision", kPrecisions);
   step.gemm = meaning(params, "gemm", kGemms);

@@ -38,6 +38,7 @@ struct StepSettings {
   std::int64_t sequence = 0;  // T
   std::int64_t micro_batches = 1;
   int steps = 0;
+  int eval_every = 0;  // steps; 0: no text is held out
   std::uint64_t seed = 0;
 
   Precision precision = Precision::kFp32;

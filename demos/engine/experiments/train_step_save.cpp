@@ -61,7 +61,9 @@ Status check_place(const llama::TrainingPlace& place, const BuiltStep& step) {
   const auto seed = static_cast<std::int64_t>(step.settings.seed);
   if (place.seed != seed) return differs("seed", place.seed, seed, "say seed=" + std::to_string(place.seed));
   if (place.ids != step.ids)
-    return differs("so many tokens of data:", place.ids, step.ids, "give the same data, or weights in place of resume");
+    return differs("so many tokens of data:", place.ids, step.ids,
+                   "give the same data, hold out text (eval_every) in both or in neither, or give weights in place of "
+                   "resume");
   return record::Ok{};
 }
 

@@ -37,7 +37,7 @@ kernels::Fp8Codes Fp8Scales::cast(const at::Tensor& x_RC, std::int64_t projectio
   if (measured) kernels::fp8_measure_(x_RC, scaling(projection, which), format_of(which), delayed, not_scaled_);
   scaled_[row] = 1;
   kernels::Fp8Layouts with = layouts;
-  with.measures = !measured;
+  with.measures = !measured && training_;
   return kernels::fp8_cast(x_RC, scaling(projection, which), format_of(which), with);
 }
 
