@@ -223,6 +223,10 @@ constexpr std::array kSchema{
     folded(kAdapter, needs(choice("lora_targets", "Beside", "Which projections have adapters",
                                   kChoicesOf<predict::kAdapterTargets>),
                            "adapters", "lora|qlora")),
+    advanced(in(kAdapter, ParamRole::kRun,
+                needs(choice("lora_start", "A begins", "What A is drawn from, as PEFT's init_lora_weights; B begins as 0",
+                             kChoicesOf<predict::kAdapterStarts>),
+                      "adapters", "lora|qlora"))),
     // Our kernels search the gradients for what is not finite.
     folded(kOffload, own(choice("offload.optimizer", "Optimizer state in",
                                 "Where masters and moments are; away from the device, the CPU steps",

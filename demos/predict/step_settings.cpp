@@ -51,7 +51,8 @@ AdapterOptions adapters_of(const Params& params) {
   return {.kind = meaning(params, "adapters", kAdapters),
           .rank = params.integer("lora_rank"),
           .alpha = static_cast<double>(params.integer("lora_alpha")),
-          .targets = meaning(params, "lora_targets", kAdapterTargets)};
+          .targets = meaning(params, "lora_targets", kAdapterTargets),
+          .start = meaning(params, "lora_start", kAdapterStarts)};
 }
 
 void set_loss(StepSettings& step, const Params& params) {

@@ -2,6 +2,7 @@
 // take, planned to the byte.
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <map>
 #include <memory>
 #include <numeric>
@@ -138,6 +139,24 @@ TEST_CASE("before the first step a model with adapters is its base, bit by bit")
   }
   CHECK_FALSE(logits(rounded).equal(logits(base)));
   CHECK(logits(make({.kind = AdapterKind::kQlora, .rank = kRank}, kernels, type)).equal(logits(rounded)));
+}
+
+TEST_CASE("adapters begin as PEFT's do: uniform as Kaiming drew, or gaussian") {
+  // 128 ranks, so that a matrix has thousands of numbers.
+  const auto first = [](predict::AdapterStart start) {
+    const llama::Model model = make({.kind = AdapterKind::kLora, .rank = 128, .start = start});
+    const llama::Adapter& down = model.adapters[1].beside[static_cast<std::size_t>(ProjectionKind::kDown)];
+    CHECK(at::count_nonzero(down.b_OR).item<std::int64_t>() == 0);
+    return down.a_RI.detach();
+  };
+  const double most = 1 / std::sqrt(96.0);  // of 96 inputs
+  const at::Tensor uniform = first(predict::AdapterStart::kKaiming), gaussian = first(predict::AdapterStart::kGaussian);
+  CHECK(uniform.abs().max().item<double>() <= most);
+  CHECK(uniform.abs().max().item<double>() > 0.99 * most);
+  CHECK(uniform.std().item<double>() == Approx(most / std::sqrt(3.0)).epsilon(0.03));
+  CHECK(gaussian.std().item<double>() == Approx(1 / 128.0).epsilon(0.03));
+  CHECK(gaussian.abs().max().item<double>() > 3 / 128.0);
+  CHECK(at::equal(first(predict::AdapterStart::kKaiming), uniform));
 }
 
 TEST_CASE("merged adapters give the logits of adapters beside the weights") {

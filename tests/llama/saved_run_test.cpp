@@ -3,10 +3,13 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <fstream>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <ATen/Parallel.h>
+#include <nlohmann/json.hpp>
 
 #include "demos/engine/llama/model/model.h"
 #include "demos/llama/hugging_face.h"
@@ -150,6 +153,17 @@ TEST_CASE("merged adapters compute what they computed beside the weights") {
     merged->step(4);
     beside->step(0);  // the same data
     CHECK(merged->loss() == Approx(beside->loss()).epsilon(1e-6));
+  }
+}
+
+TEST_CASE("PEFT's file says how adapters began") {
+  for (const auto& [start, written] :
+       {std::pair("kaiming", nlohmann::json(true)), std::pair("gaussian", nlohmann::json("gaussian"))}) {
+    const TemporaryFolder folder;
+    trained(joined(kMicro, {"adapters=lora", std::string("lora_start=") + start, "save=" + (folder.path() / "a").string()}),
+            1);
+    const auto config = nlohmann::json::parse(std::ifstream(folder.path() / "a" / "adapter_config.json"));
+    CHECK(config["init_lora_weights"] == written);
   }
 }
 

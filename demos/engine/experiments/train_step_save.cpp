@@ -43,8 +43,11 @@ std::vector<llama::TensorToWrite> to_write(const std::vector<llama::StateTensor>
 
 std::string adapters_of(const BuiltStep& step) {
   const llama::AdapterOptions& options = step.model.adapter_options;
-  llama::WrittenAdapters written{
-      .rank = options.rank, .alpha = options.alpha, .targets = {}, .base_model = step.settings.weights};
+  llama::WrittenAdapters written{.rank = options.rank,
+                                 .alpha = options.alpha,
+                                 .gaussian = options.start == predict::AdapterStart::kGaussian,
+                                 .targets = {},
+                                 .base_model = step.settings.weights};
   for (std::size_t k = 0; k < llama::kProjectionKinds; ++k) {
     const auto kind = static_cast<llama::ProjectionKind>(k);
     const std::string name = llama::projection_name(kind);

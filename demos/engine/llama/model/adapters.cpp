@@ -1,6 +1,7 @@
 // Makes adapters and takes them away.
 #include "demos/engine/llama/model/adapters.h"
 
+#include <cmath>
 #include <mutex>
 #include <utility>
 
@@ -56,13 +57,26 @@ record::Tag weight_tag(std::int64_t layer, ProjectionKind kind) {
           .op = op_of(kind)};
 }
 
+// As PEFT's LoraLayer.reset_lora_parameters.
+void draw(const at::Tensor& a_RI, predict::AdapterStart start) {
+  if (start == predict::AdapterStart::kGaussian) {
+    a_RI.normal_(0, 1 / static_cast<double>(a_RI.size(0)));
+    return;
+  }
+  const double most = 1 / std::sqrt(static_cast<double>(a_RI.size(1)));
+  a_RI.uniform_(-most, most);
+}
+
 Adapter make_adapter(const Model& model, std::int64_t layer, ProjectionKind kind) {
   const auto [outputs, inputs] = shape_of(model.config, kind);
   const std::int64_t rank = model.adapter_options.rank;
   const at::TensorOptions options = model.embed_tokens_VH.options();
   const Scope scope(weight_tag(layer, kind));
-  return {.a_RI = at::empty({rank, inputs}, options).normal_(0, 1 / static_cast<double>(rank)).requires_grad_(true),
-          .b_OR = at::empty({outputs, rank}, options).zero_().requires_grad_(true)};
+  Adapter adapter{.a_RI = at::empty({rank, inputs}, options), .b_OR = at::empty({outputs, rank}, options).zero_()};
+  draw(adapter.a_RI, model.adapter_options.start);
+  adapter.a_RI.requires_grad_(true);
+  adapter.b_OR.requires_grad_(true);
+  return adapter;
 }
 
 void set_seed(at::Device device, std::uint64_t seed) {

@@ -28,7 +28,7 @@ inline constexpr std::size_t kProjectionKinds = 7;
 
 // y = W x + α/r · B A x.
 struct Adapter {
-  at::Tensor a_RI;  // drawn from N(0, 1/r²)
+  at::Tensor a_RI;  // drawn: AdapterOptions::start
   at::Tensor b_OR;  // 0 at first, so that the first step is the base model's
 };
 
