@@ -21,6 +21,8 @@ using record::ParamSpec;
 constexpr std::array kRoundings{Choice{"nearest", "to nearest"}, Choice{"stochastic", "stochastic"}};
 constexpr std::array kWeightGradients{Choice{"model", "as the weights"}, Choice{"fp32", "fp32"}};
 
+constexpr std::array kAdapterFormats{Choice{"model", "as the weights"}, Choice{"fp32", "fp32"}};
+
 // --- headings of the groups, in the order in which they are first named below
 
 constexpr std::string_view kRun = "Run", kPrecision = "Precision", kMemory = "Memory for compute",
@@ -227,6 +229,10 @@ constexpr std::array kSchema{
                 needs(choice("lora_start", "A begins", "What A is drawn from, as PEFT's init_lora_weights; B begins as 0",
                              kChoicesOf<predict::kAdapterStarts>),
                       "adapters", "lora|qlora"))),
+    folded(kAdapter, needs(choice("lora_precision", "In", "Number format of the adapters, of their gradients and moments; in "
+                                  "fp32 beside 16-bit weights is PEFT's default (autocast_adapter_dtype)",
+                                  kAdapterFormats),
+                           "adapters", "lora|qlora")),
     // Our kernels search the gradients for what is not finite.
     folded(kOffload, own(choice("offload.optimizer", "Optimizer state in",
                                 "Where masters and moments are; away from the device, the CPU steps",

@@ -48,7 +48,8 @@ llama::OptimizerOptions options_of(const predict::StepSettings& step, llama::Los
 llama::HostAdamWOptions host_options_of(const predict::StepSettings& step, const llama::Model& model,
                                         const llama::TrainOptions& options) {
   return {.adamw = adamw_of(step, nullptr),
-          .state_type = step.precision == predict::Precision::kBf16 ? at::kBFloat16 : at::kFloat,
+          .state_type =
+              step.precision == predict::Precision::kBf16 && !step.adapters.fp32 ? at::kBFloat16 : at::kFloat,
           .loss_scale = options.loss_scale,
           .first_loss_scale = static_cast<double>(step.loss_scale),
           .scale_window = step.loss_scale_window,
