@@ -192,25 +192,27 @@ record::Result<std::unique_ptr<TrainStepRun>> TrainStepRun::create(const record:
   options.not_finite = make_not_finite(step, config, place.device);
   auto offload =
       std::make_unique<llama::Offload>(offload_of(step), place.device, setting.host_memory, taken_of_host(setting));
+  const llama::StoredWeights* const files = weights && !place.device.is_meta() ? &*weights : nullptr;
   llama::Model model;
+  std::unique_ptr<StepOptimizer> optimizer;
   try {
-    if (weights && !place.device.is_meta())
-      if (const record::Status tied = llama::check_tied_head(*weights, config); !tied) return tied.error();
+    if (files != nullptr)
+      if (const record::Status tied = llama::check_tied_head(*files, config); !tied) return tied.error();
     model = llama::make_model(config, step.fused, placement, step.sequence, step.seed, setting.cancel,
                               {.files = weights ? &*weights : nullptr,
                                .adapters = step.adapters,
                                .layer_made = offload->layer_made(config, options)});
+    model.tf32 = step.tf32();
+    if (step.fp8())
+      model.fp8 = std::make_shared<llama::Fp8Scales>(
+          config.num_layers * static_cast<std::int64_t>(llama::kProjectionKinds), step.fp8_scaling, place.device);
+    offload->install(model, step.batch, step.sequence, options);
+    optimizer = std::make_unique<StepOptimizer>(step, model, *offload, options, files);
   } catch (const llama::Cancelled&) {
     return record::Error{"Cancelled while the model was built.", record::ErrorKind::kRefused};
   } catch (const llama::FileChanged& changed) {
     return record::Error{changed.what(), record::ErrorKind::kBadInput};
   }
-  model.tf32 = step.tf32();
-  if (step.fp8())
-    model.fp8 = std::make_shared<llama::Fp8Scales>(
-        config.num_layers * static_cast<std::int64_t>(llama::kProjectionKinds), step.fp8_scaling, place.device);
-  offload->install(model, step.batch, step.sequence, options);
-  auto optimizer = std::make_unique<StepOptimizer>(step, model, *offload, options);
   auto state = std::make_unique<State>(State{
       .numbers = std::move(numbers),
       .data = std::move(data).value(),
