@@ -225,11 +225,13 @@ constexpr std::array kSchema{
     folded(kAdapter, needs(choice("lora_targets", "Beside", "Which projections have adapters",
                                   kChoicesOf<predict::kAdapterTargets>),
                            "adapters", "lora|qlora")),
-    advanced(in(kAdapter, ParamRole::kRun,
-                needs(choice("lora_start", "A begins", "What A is drawn from, as PEFT's init_lora_weights; B begins as 0",
-                             kChoicesOf<predict::kAdapterStarts>),
-                      "adapters", "lora|qlora"))),
-    folded(kAdapter, needs(choice("lora_precision", "In", "Number format of the adapters, of their gradients and moments; in "
+    advanced(
+        in(kAdapter, ParamRole::kRun,
+           needs(choice("lora_start", "A begins", "What A is drawn from, as PEFT's init_lora_weights; B begins as 0",
+                        kChoicesOf<predict::kAdapterStarts>),
+                 "adapters", "lora|qlora"))),
+    folded(kAdapter, needs(choice("lora_precision", "In",
+                                  "Number format of the adapters, of their gradients and moments; in "
                                   "fp32 beside 16-bit weights is PEFT's default (autocast_adapter_dtype)",
                                   kAdapterFormats),
                            "adapters", "lora|qlora")),
@@ -276,10 +278,10 @@ constexpr std::array kSchema{
          .maximum = 1e9,
          .default_number = 0,
          .advanced = true}),
-    run(unset("random ones",
-              file("weights", "Weights",
+    run(unset("none",
+              file("weights", "Your model",
                    "Folder of a Hugging Face Llama checkpoint in safetensors, or a config.json alone for its shape; "
-                   "empty draws random ones",
+                   "empty draws random weights",
                    FileUse::kCheckpoint))),
     run(unset(
         "the text of this course",
