@@ -49,10 +49,10 @@ class Terms {
 
   // What is on the device is one term, so that it can be compared with what is measured; adapters are part of it.
   void weights() {
-    const std::int64_t s = step_.element_bytes();
-    const std::string and_adapters = adapters_ > 0 ? fmt::format(" + {} · adapters", s) : "",
-                      their_number = adapters_ > 0 ? fmt::format(" + {} × {}", s, count(adapters_)) : "";
-    const Bytes all = s * parameters_, of_adapters = s * adapters_;
+    const std::int64_t s = step_.element_bytes(), a = step_.trained_bytes();
+    const std::string and_adapters = adapters_ > 0 ? fmt::format(" + {} · adapters", a) : "",
+                      their_number = adapters_ > 0 ? fmt::format(" + {} × {}", a, count(adapters_)) : "";
+    const Bytes all = s * parameters_, of_adapters = a * adapters_;
     if (step_.adapters.kind == AdapterKind::kQlora) {
       const std::int64_t quantised = predict::projection_parameters(step_.model), rest = parameters_ - quantised;
       add(Category::kWeights, "Weights, projections in 4 bits",
@@ -102,7 +102,7 @@ class Terms {
   }
 
   void gradients() {
-    const std::int64_t s = step_.element_bytes();
+    const std::int64_t s = step_.trained_bytes();
     // A tied table has two gradients, of the head and of the embedding, both alive until they are added.
     const bool twice = step_.model.tie_word_embeddings && adapters_ == 0 && !step_.fused.embedding;
     const bool apart = twice && predict::sums_tied_apart(step_);

@@ -21,7 +21,8 @@ bool same_work(const std::map<std::string, std::string>& params, const record::P
   };
   const record::Params made = there(record::Params::known_of(asked.schema(), params)), settings = there(asked);
   return std::all_of(settings.schema().begin(), settings.schema().end(), [&](const record::ParamSpec& spec) {
-    if (spec.role == record::ParamRole::kRun) return true;
+    const bool shape = spec.file == record::FileUse::kCheckpoint && settings.text("model") == "custom";
+    if (spec.role == record::ParamRole::kRun && !shape) return true;
     if (!settings.in_use(spec.key) || !made.in_use(spec.key)) return settings.in_use(spec.key) == made.in_use(spec.key);
     return made.as_text(spec.key) == settings.as_text(spec.key);
   });

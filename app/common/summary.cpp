@@ -55,6 +55,14 @@ std::vector<std::optional<double>> losses_of(const record::Recording& recording)
   return losses;
 }
 
+std::map<int, std::optional<double>> evaluation_losses_of(const record::Recording& recording) {
+  std::map<int, std::optional<double>> losses;
+  for (const MetricSample& sample : recording.metrics())
+    if (sample.kind == MetricKind::kEvaluationLoss)
+      losses[sample.step + 1] = std::isfinite(sample.value) ? std::optional(sample.value) : std::nullopt;
+  return losses;
+}
+
 // The highest loss scale among the steps with which the count of skipped steps grew.
 std::optional<double> overflow_scale_of(const record::Recording& recording) {
   std::optional<double> highest;
@@ -155,6 +163,15 @@ std::string optimizer_of(const RunSummary& summary) {
   return text;
 }
 
+// "loss 3.2105 after step 20: the last 5217 of 52177 tokens"; empty: nothing was evaluated.
+std::string evaluation_of(const RunSummary& summary) {
+  if (summary.evaluation_losses.empty()) return {};
+  const auto& [steps, loss] = *summary.evaluation_losses.rbegin();
+  const auto held_out = summary.provenance.find("held_out");
+  return fmt::format("loss {} after step {}{}", loss ? fmt::format("{:.4f}", *loss) : "that is no number", steps,
+                     held_out == summary.provenance.end() ? "" : ": " + record::printable(held_out->second));
+}
+
 template <class T>
 json or_null(const std::optional<T>& value) {
   return value ? json(*value) : json(nullptr);
@@ -209,6 +226,7 @@ RunSummary summarise(const record::Ledger& ledger) {
   summary.tokens_per_second = over_steps(recording, MetricKind::kTokensPerSecond);
   summary.loss = last_of(recording, MetricKind::kLoss);
   summary.losses = losses_of(recording);
+  summary.evaluation_losses = evaluation_losses_of(recording);
   const auto weights = summary.params.find("weights");
   const auto tokens = summary.provenance.find("tokens");  // of a run before these were recorded: bytes
   if (tokens != summary.provenance.end()) summary.tokens = tokens->second;
@@ -246,6 +264,7 @@ std::string to_json(const RunSummary& summary) {
       {"tokens_per_second", nullptr},
       {"loss", summary.loss && std::isfinite(*summary.loss) ? json(*summary.loss) : json(nullptr)},
       {"losses", json::array()},
+      {"evaluation_losses", json::array()},
       {"bytes_as_tokens", summary.bytes_as_tokens},
       {"loss_scale", or_null(summary.loss_scale)},
       {"skipped_steps", summary.skipped_steps},
@@ -255,6 +274,8 @@ std::string to_json(const RunSummary& summary) {
       {"provenance", summary.provenance},
   };
   for (const std::optional<double>& loss : summary.losses) document["losses"].push_back(or_null(loss));
+  for (const auto& [steps, loss] : summary.evaluation_losses)
+    document["evaluation_losses"].push_back({{"steps", steps}, {"loss", or_null(loss)}});
   if (summary.tokens_per_second) {
     const record::Quantity& speed = *summary.tokens_per_second;
     document["tokens_per_second"] = speed.value;
@@ -295,6 +316,7 @@ std::string to_text(const RunSummary& summary) {
                     summary.skipped_steps == 1 ? "" : "s", record::format_count(count_of(summary.overflow_scale))));
   if (const std::string set = optimizer_of(summary); !set.empty()) row("optimizer", set);
   if (summary.loss) row("loss", fmt::format("{:.4f}", *summary.loss));
+  if (const std::string evaluated = evaluation_of(summary); !evaluated.empty()) row("held out", evaluated);
   if (summary.loss && !summary.tokens.empty()) row("tokens", record::printable(summary.tokens));
   if (summary.loss && summary.bytes_as_tokens)
     row("note",

@@ -33,6 +33,7 @@ struct RunSummary {
   std::optional<record::Quantity> tokens_per_second;  // median, 20/80 %; without the first step, which warms up
   std::optional<double> loss;                         // of the last step
   std::vector<std::optional<double>> losses;  // of each step; none: it changed nothing, or the loss is no number
+  std::map<int, std::optional<double>> evaluation_losses;  // behind so many steps; none: the loss is no number
   std::string tokens;                                 // what was trained on: "ids of a.npy"; empty: not known
   bool bytes_as_tokens = false;                       // a checkpoint was given bytes, not its tokenizer's ids
   std::optional<double> loss_scale;                   // of the last step, where the loss is scaled
@@ -51,7 +52,8 @@ RunSummary summarise(const record::Ledger& ledger);
 std::optional<record::Quantity> over_steps(const record::Recording& recording, record::MetricKind kind);
 
 // One JSON document: outcome, peak_bytes, peak_requested_bytes, peak_reserved_bytes, peak_host_bytes,
-// peak_by_category, tokens_per_second, loss (of the last step), losses (of each, null where RunSummary has none), device, provenance and the rest of the summary. Ends with a newline.
+// peak_by_category, tokens_per_second, loss (of the last step), losses (of each, null where RunSummary has none),
+// evaluation_losses (a list of {"steps", "loss"}), device, provenance and the rest of the summary. Ends with a newline.
 std::string to_json(const RunSummary& summary);
 
 // A few lines for a person.

@@ -125,9 +125,8 @@ std::string PageModel::why_no_trial() const {
 std::optional<double> PageModel::estimated_trial_seconds() const {
   const StepPlan* const step = plan();
   if (step == nullptr || step->cards.empty() || !step->cards.front().largest_batch) return std::nullopt;
-  record::Params both = settings();
-  const std::int64_t largest = *step->cards.front().largest_batch;
-  if (!both.set(kBatch, record::ParamValue(2 * largest + 1))) return std::nullopt;
+  predict::StepSettings both = this->step();
+  both.batch = 2 * *step->cards.front().largest_batch + 1;
   return estimated_seconds(both);
 }
 

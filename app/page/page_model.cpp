@@ -18,6 +18,7 @@ PageModel::PageModel(const lessons::Page& page, const experiments::DemoInfo& dem
       task_(lessons::task_of(page)),
       control_(demo, sources.runner, std::move(sources.fixed_settings)),
       why_no_engine_(std::move(sources.why_no_engine)),
+      files_here_(sources.files_here),
       predictions_(sources.predictions),
       replay_of_(std::move(sources.replay_of)) {
   for (const std::string& id : page.figures)
@@ -230,7 +231,7 @@ void PageModel::run(double now, std::optional<double> budget) {
   over_budget_ = false;
   budget_ = budget;
   if (!runs_here()) set_here();
-  if (has_predictions()) started_flops_ = run_flops(predict::step_settings(settings()));
+  if (has_predictions()) started_flops_ = run_flops(step());
   const record::Status started = control_.start(now);
   refusal_ = started ? std::string() : started.error().message;
   if (!started) return;

@@ -16,6 +16,8 @@
 #include "app/common/step_plan.h"
 #include "app/page/comparison.h"
 #include "app/page/ladder.h"
+#include "app/page/own_model.h"
+#include "app/page/page_sources.h"
 #include "app/page/page_text.h"
 #include "app/page/question.h"
 #include "app/page/run_control.h"
@@ -31,16 +33,6 @@ namespace headroom::app::page {
 struct Notice {
   enum class Kind { kTrouble, kOutOfMemory, kVerdict } kind = Kind::kTrouble;
   std::string head, body;
-};
-
-struct PageSources {
-  backend::Backend* runner = nullptr;                            // not owned
-  Predictions* predictions = nullptr;                            // not owned; null: there are none
-  std::string why_no_engine;                                     // one sentence with the cure; empty: there is one
-  std::string fixed_settings;                                    // why settings cannot be changed; empty: they can
-  std::vector<std::shared_ptr<const record::Recording>> stored;  // the first shows at once
-  // Where stored runs are played: makes a replay backend. Not owned.
-  std::function<backend::Backend*(const std::shared_ptr<const record::Recording>&)> replay_of;
 };
 
 class PageModel {
@@ -117,7 +109,10 @@ class PageModel {
   // Seconds that a run would take: as measured with these settings, or by its work at the speed of the last run here, or
   // at that of such processors. Nothing: not known.
   std::optional<double> estimated_seconds() const;
+  // A model's folder is read at once, and refused where it has none; its shape takes the place of the model that was chosen.
   record::Status set_param(std::string_view key, std::string_view value);
+  // Of the settings, where they name a model's folder on this machine; null: they do not.
+  const OwnModel* own_model() const;
   // Settings as they were before the last change, and after it. False: there is no other.
   bool undo() { return step_settings(before_, after_); }
   bool redo() { return step_settings(after_, before_); }
@@ -254,11 +249,13 @@ class PageModel {
  private:
   static constexpr int kFewColumns = 64;  // enough for words and peaks of a figure that is not drawn
 
+  record::Status set_model(std::string_view key, std::string_view value);
+  predict::StepSettings step() const;  // of the settings, with the shape that a folder has
   void take_settings_of(const RunOnShow& run);
   void take_ladder_of(const RunOnShow& run);
   void preset_all(const record::Params& params);
   void note_speed();
-  std::optional<double> estimated_seconds(const record::Params& settings) const;
+  std::optional<double> estimated_seconds(const predict::StepSettings& step) const;
   void watch_budget(double now);
   void run_trial(double now);
   void end_trial();
@@ -315,6 +312,9 @@ class PageModel {
   Task task_;
   RunControl control_;
   std::string why_no_engine_;  // not even a command to start one
+  bool files_here_;
+  mutable std::optional<record::Params> own_model_of_;  // settings that own_model_ was read for
+  mutable std::optional<OwnModel> own_model_;
   Predictions* predictions_;
   bool planner_at_work_ = false;  // as of the last poll()
   std::function<backend::Backend*(const std::shared_ptr<const record::Recording>&)> replay_of_;

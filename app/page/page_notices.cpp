@@ -30,6 +30,8 @@ std::string_view when(record::Phase phase) {
       return "in the optimizer";
     case record::Phase::kCopies:
       return "in a copy";
+    case record::Phase::kEvaluation:
+      return "in the evaluation";
   }
   return "";
 }
@@ -39,6 +41,17 @@ Notice out_of_memory(const record::Outcome& outcome) {
   record::OutOfMemoryFacts facts = *outcome.out_of_memory;
   if (!facts.op.empty()) facts.op = lessons::tensor_name(record::Category::kActivations, facts.op);
   return Notice{Notice::Kind::kOutOfMemory, fmt::format("Out of memory {}", when(facts.phase)), explain(facts)};
+}
+
+// What its files take, what a run would, and what there is for it.
+Notice your_model(const OwnModel& own, const std::optional<PageModel::Needs>& needs) {
+  if (!own.trouble.empty()) return {Notice::Kind::kTrouble, "Your model cannot be read", own.trouble};
+  Notice notice{Notice::Kind::kVerdict, "Your model", own.words()};
+  if (needs)
+    notice.body +=
+        fmt::format(" A run takes {} by prediction, and {} are free for it here{}.", record::format_bytes(needs->bytes),
+                    record::format_bytes(needs->of), needs->bytes > needs->of ? ": it does not fit" : "");
+  return notice;
 }
 
 }  // namespace
@@ -61,6 +74,7 @@ std::optional<Notice> PageModel::notice() const {
   const RunOnShow* run = on_show();
   const std::uint64_t kept = run == nullptr ? 0 : run->recording->events().size();
   const auto composed = [&]() -> std::optional<Notice> {
+    if (const OwnModel* const own = own_model(); own != nullptr) return your_model(*own, needs());
     if (run == nullptr) return std::nullopt;
     if (const std::string unknown = lessons::unknown_settings(run->recording->info()); !unknown.empty())
       return Notice{Notice::Kind::kTrouble, "A run with settings that are not known here",

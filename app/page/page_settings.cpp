@@ -23,6 +23,11 @@ bool has_gpu(const backend::Backend* machine) {
                                            [](const auto& device) { return device.kind == record::DeviceKind::kGpu; });
 }
 
+// A folder decides the model's shape.
+bool decides_work(const record::ParamSpec& spec) {
+  return spec.role != record::ParamRole::kRun || spec.file == record::FileUse::kCheckpoint;
+}
+
 }  // namespace
 
 std::vector<int> PageModel::evidence() const {
@@ -76,7 +81,7 @@ std::map<std::string, std::string> PageModel::changes() const {
   if (!left_the_begin()) return changes;
   const record::Params begin = record::Params::known_of(settings().schema(), runs_.front().recording->info().params);
   for (const record::ParamSpec& spec : begin.schema())
-    if (spec.role != record::ParamRole::kRun && settings().as_text(spec.key) != begin.as_text(spec.key))
+    if (decides_work(spec) && settings().as_text(spec.key) != begin.as_text(spec.key))
       changes[std::string(spec.key)] = settings().as_text(spec.key);
   return changes;
 }
@@ -106,16 +111,15 @@ std::vector<std::string> PageModel::recall(const std::string& answer, const std:
 }
 
 std::optional<double> PageModel::estimated_seconds() const {
-  if (!runs_here()) return estimated_seconds(settings_here());
+  if (!runs_here()) return estimated_seconds(predict::step_settings(settings_here()));
   if (const auto measured = control_.estimate()) return measured;
-  return estimated_seconds(settings());
+  return has_step_settings() ? estimated_seconds(step()) : std::nullopt;
 }
 
-std::optional<double> PageModel::estimated_seconds(const record::Params& settings) const {
+std::optional<double> PageModel::estimated_seconds(const predict::StepSettings& step) const {
   const backend::Backend* const machine = control_.backend();
   const bool on_cpu = !has_gpu(machine) || device() == record::DeviceKind::kCpu;
-  if (!has_step_settings() || machine == nullptr || (!on_cpu && !flops_per_second_)) return std::nullopt;
-  const predict::StepSettings step = predict::step_settings(settings);
+  if (machine == nullptr || (!on_cpu && !flops_per_second_)) return std::nullopt;
   if (flops_per_second_) return run_flops(step) / *flops_per_second_;
   const double cores = std::max(1U, std::thread::hardware_concurrency());
   const bool sixteen_bits = step.precision != predict::Precision::kFp32;
@@ -157,7 +161,7 @@ void PageModel::take_settings_of(const RunOnShow& run) {
   if (!has_step_settings() || info.params.empty() || !run.recording->sweep_points().empty()) return;
   const record::Params made = record::Params::known_of(settings().schema(), info.params);
   for (const record::ParamSpec& spec : made.schema())
-    if (spec.role != record::ParamRole::kRun) control_.preset(spec.key, made.as_text(spec.key));
+    if (decides_work(spec)) control_.preset(spec.key, made.as_text(spec.key));
   const bool ended_by_limit = info.cap > 0 && run.recording->outcome() && run.recording->outcome()->out_of_memory;
   control_.preset("cap", std::to_string(ended_by_limit ? info.cap : 0));
   if (device() != info.device) control_.preset("device", info.device == record::DeviceKind::kGpu ? "cuda" : "cpu");
@@ -178,7 +182,40 @@ void PageModel::show_settings() {
     fill_with_prediction(true);
 }
 
+const OwnModel* PageModel::own_model() const {
+  if (!files_here_ || !has_step_settings() || settings().text("weights").empty()) return nullptr;
+  const auto same = [this](const char* key) { return own_model_of_->text(key) == settings().text(key); };
+  if (!own_model_of_ || !same("weights") || !same("model")) {
+    own_model_of_ = settings();
+    own_model_ = read_own_model(settings());
+  }
+  return own_model_ ? &*own_model_ : nullptr;
+}
+
+predict::StepSettings PageModel::step() const {
+  predict::StepSettings step = predict::step_settings(settings());
+  if (const OwnModel* const own = own_model(); own != nullptr) step.model = own->config;
+  return step;
+}
+
+// A folder is what the model is, on this machine; another model lets it go.
+record::Status PageModel::set_model(std::string_view key, std::string_view value) {
+  record::Params wanted = settings();
+  if (const record::Status set = wanted.set(key, value); !set) return set;
+  const std::string begin = lessons::settings_of(*page_).text("model");
+  const bool folder = key == "weights";
+  (void)wanted.set(folder ? "model" : "weights", std::string_view(!folder ? "" : value.empty() ? begin : "custom"));
+  if (folder && !value.empty()) (void)wanted.set("device", "auto");
+  if (files_here_)
+    if (const auto own = read_own_model(wanted); own && !own->trouble.empty()) return record::Error{own->trouble};
+  adopt(wanted);
+  return record::Ok{};
+}
+
 record::Status PageModel::set_param(std::string_view key, std::string_view value) {
+  const bool has_folder = has_step_settings() && !settings().text("weights").empty();
+  if (has_step_settings() && (key == "weights" || (key == "model" && has_folder && value != "custom")))
+    return set_model(key, value);
   release();
   remember(key);
   const record::Status status = control_.set(key, value);

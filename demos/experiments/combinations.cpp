@@ -57,6 +57,8 @@ constexpr std::array kConflicts{
              "a graph repeats one step, and the projections are worked out anew in some steps only"},
     Conflict{"cuda_graph", "on", "schedule", "linear|cosine", "a graph repeats the learning rate of the recorded step"},
     Conflict{"cuda_graph", "on", "warmup_steps", "!0", "a graph repeats the learning rate of the recorded step"},
+    Conflict{"cuda_graph", "on", "eval_every", "!0",
+             "what a graph frees stays in its pool, and an evaluation would take its memory beside it"},
     Conflict{"cuda_graph", "on", "fused.adamw", "off", "only the fused kernel counts its steps on the device"},
     Conflict{"cuda_graph", "on", "keep_output", "on",
              "a graph's tensors are in one place, where the next step's output overwrites the last one's"},

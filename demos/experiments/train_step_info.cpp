@@ -21,6 +21,8 @@ using record::ParamSpec;
 constexpr std::array kRoundings{Choice{"nearest", "to nearest"}, Choice{"stochastic", "stochastic"}};
 constexpr std::array kWeightGradients{Choice{"model", "as the weights"}, Choice{"fp32", "fp32"}};
 
+constexpr std::array kAdapterFormats{Choice{"model", "as the weights"}, Choice{"fp32", "fp32"}};
+
 // --- headings of the groups, in the order in which they are first named below
 
 constexpr std::string_view kRun = "Run", kPrecision = "Precision", kMemory = "Memory for compute",
@@ -115,6 +117,10 @@ constexpr std::array kSchema{
          .unset = "none",
          .logarithmic = true}),
     run(advanced(number("steps", "Steps", "steps", "Training steps in one run", 1, 10000, 3))),
+    run(advanced(unset("never", in_steps("eval_every", "Evaluate each",
+                                         "Steps after which the loss on held-out text is worked out, on as many "
+                                         "sequences as a step has; the last tenth of the data is held out then, and "
+                                         "not trained on; 0: never, and all of it is trained on")))),
     folded(kMemory,
            composed(choice("loss", "Loss",
                            "How cross entropy is computed: from all logits at once, or fused with the output layer",
@@ -219,6 +225,16 @@ constexpr std::array kSchema{
     folded(kAdapter, needs(choice("lora_targets", "Beside", "Which projections have adapters",
                                   kChoicesOf<predict::kAdapterTargets>),
                            "adapters", "lora|qlora")),
+    advanced(
+        in(kAdapter, ParamRole::kRun,
+           needs(choice("lora_start", "A begins", "What A is drawn from, as PEFT's init_lora_weights; B begins as 0",
+                        kChoicesOf<predict::kAdapterStarts>),
+                 "adapters", "lora|qlora"))),
+    folded(kAdapter, needs(choice("lora_precision", "In",
+                                  "Number format of the adapters, of their gradients and moments; in "
+                                  "fp32 beside 16-bit weights is PEFT's default (autocast_adapter_dtype)",
+                                  kAdapterFormats),
+                           "adapters", "lora|qlora")),
     // Our kernels search the gradients for what is not finite.
     folded(kOffload, own(choice("offload.optimizer", "Optimizer state in",
                                 "Where masters and moments are; away from the device, the CPU steps",
@@ -262,10 +278,10 @@ constexpr std::array kSchema{
          .maximum = 1e9,
          .default_number = 0,
          .advanced = true}),
-    run(unset("random ones",
-              file("weights", "Weights",
+    run(unset("none",
+              file("weights", "Your model",
                    "Folder of a Hugging Face Llama checkpoint in safetensors, or a config.json alone for its shape; "
-                   "empty draws random ones",
+                   "empty draws random weights",
                    FileUse::kCheckpoint))),
     run(unset(
         "the text of this course",

@@ -25,7 +25,8 @@ using record::Error;
 constexpr const char* kIndex = "model.safetensors.index.json";
 constexpr const char* kSingle = "model.safetensors";
 
-// The shard as a file of the folder, or why it is not one.
+// The shard as a file of the folder, or why it is not one. A link is followed wherever it leads: the reader has named this
+// folder, and stores of models (Hugging Face's cache is one) have the files of many folders in one place.
 record::Result<fs::path> inside(const fs::path& folder, const std::string& name, const fs::path& index) {
   const fs::path relative = name;
   const bool plain = !name.empty() && !relative.is_absolute() &&
@@ -37,20 +38,12 @@ record::Result<fs::path> inside(const fs::path& folder, const std::string& name,
   if (!plain) return outside;
   const fs::path file = folder / relative;
   std::error_code failed;
-  const fs::path real = fs::canonical(file, failed);
-  if (failed || !fs::is_regular_file(real, failed))
-    return Error{
-        fmt::format("{} is missing or no file, though {} names it; download it again.", file.string(), index.string())};
-  const fs::path root = fs::canonical(folder, failed);
-  const auto lies_in = [](const fs::path& path, const fs::path& parent) {
-    return std::ranges::mismatch(parent, path).in1 == parent.end();
-  };
-  if (lies_in(real, root)) return file;
-  // A Hugging Face cache: NAME/snapshots/REVISION/file links to NAME/blobs/hash.
-  const bool cache = root.parent_path().filename() == "snapshots";
-  if (cache && lies_in(real, root.parent_path().parent_path() / "blobs")) return file;
-  return Error{fmt::format("{} is a link to {}, which is outside its folder; put the file itself there.", file.string(),
-                           real.string())};
+  if (fs::is_regular_file(file, failed)) return file;
+  if (fs::is_symlink(file, failed))
+    return Error{fmt::format("{} is a link to {}, where no file is; download it again, or make the link anew.",
+                             file.string(), fs::read_symlink(file, failed).string())};
+  return Error{
+      fmt::format("{} is missing or no file, though {} names it; download it again.", file.string(), index.string())};
 }
 
 // Which file each tensor is in, by the index; the names are those of the files.

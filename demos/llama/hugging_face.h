@@ -38,8 +38,8 @@ struct StoredWeights {
   StoredTensors tensors;
 };
 
-// Headers of `model.safetensors`, or of the shards that `model.safetensors.index.json` names. A shard is in the folder
-// itself; a link may lead into the `blobs` of the same entry of a Hugging Face cache, and nowhere else outside.
+// Headers of `model.safetensors`, or of the shards that `model.safetensors.index.json` names. A shard's name is one
+// in the folder itself; there may be a link to the file.
 // Exactly the weights of `config`, in their shapes; with tied embeddings the file may repeat the table as
 // "lm_head.weight", and old ones store "rotary_emb.inv_freq", which are not read then.
 record::Result<StoredWeights> find_weights(const std::filesystem::path& folder, const Config& config);

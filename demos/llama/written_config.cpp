@@ -102,7 +102,7 @@ std::string written_adapters(const WrittenAdapters& adapters) {
       {"lora_dropout", 0.0},
       {"bias", "none"},
       {"fan_in_fan_out", false},
-      {"init_lora_weights", true},
+      {"init_lora_weights", adapters.gaussian ? json("gaussian") : json(true)},
       {"inference_mode", true},
       {"target_modules", adapters.targets}};
   return object.dump(2, ' ', false, json::error_handler_t::replace) + "\n";

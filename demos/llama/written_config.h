@@ -34,6 +34,7 @@ record::Result<std::string> written_config(const Config& config, StoredType type
 struct WrittenAdapters {
   std::int64_t rank = 0;
   double alpha = 0;
+  bool gaussian = false;             // how A was drawn; else by PEFT's default
   std::vector<std::string> targets;  // "q_proj"
   std::string base_model;            // its folder; empty: not known
 };

@@ -66,6 +66,7 @@ std::optional<std::array<double, record::kNumPhases>> bound_seconds(const StepSe
     seconds[i] += static_cast<double>(bound.bytes[i]) / *card.bandwidth;
     if (i != at(Phase::kOptimizer)) seconds[i] *= static_cast<double>(step.micro_batches);
   }
+  seconds[at(Phase::kEvaluation)] = seconds[at(Phase::kForward)] + seconds[at(Phase::kLoss)];
   return seconds;
 }
 

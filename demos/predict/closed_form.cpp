@@ -35,7 +35,7 @@ class StepMoments {
         table_(trained_ ? s_ * c_.vocab_size * c_.hidden_size : 0),
         norm_(trained_ ? s_ * c_.hidden_size : 0),
         layer_gradient_(trained_ ? s_ * layer_parameters(c_, step.extension)
-                                 : s_ * adapter_parameters(step) / c_.num_layers),
+                                 : step.trained_bytes() * adapter_parameters(step) / c_.num_layers),
         mlps_(llama::mlps(c_, step.extension)),
         hidden_(s_ * step.tokens() * mlps_.taken_size() / c_.num_layers) {}
 
@@ -76,7 +76,7 @@ class StepMoments {
     const llama::Extension& extension = step_.extension;
     const Bytes outer = s_ * outer_parameters(c_), layer = s_ * layer_parameters(c_, extension);
     if (step_.offload_parameters) return outer + streamed_layers * layer;
-    const Bytes all = s_ * (llama::num_parameters(c_, extension) + adapter_parameters(step_));
+    const Bytes all = s_ * llama::num_parameters(c_, extension) + step_.trained_bytes() * adapter_parameters(step_);
     if (!step_.adapters.quantised()) return all;
     return all - s_ * projection_parameters(c_, extension) + nf4_bytes(c_, extension);
   }
@@ -245,7 +245,7 @@ class StepMoments {
 
   // What adapters beside gate, up and down keep, and the gradient of down's.
   Bytes low_in_mlp() const {
-    return !trained_ && mlp_is_read(step_) ? 4 * s_ * step_.tokens() * step_.adapters.rank : 0;
+    return !trained_ && mlp_is_read(step_) ? 4 * step_.trained_bytes() * step_.tokens() * step_.adapters.rank : 0;
   }
 
   // A layer's highest moments, beside what the others keep: run again; in the MLP, before the MLP's norm, in attention.
@@ -387,8 +387,8 @@ class StepMoments {
     }
     const std::int64_t most =
         trained_ ? c_.vocab_size * c_.hidden_size : step_.adapters.rank * std::max(mlps_.widest(), c_.hidden_size);
-    if (!step_.fused_adamw) return most * (step_.masters() ? 2 * kFp32 : s_);
-    return step_.histogram && step_.optimizer == OptimizerKind::kAdamW ? most * s_ : 0;
+    if (!step_.fused_adamw) return most * (step_.masters() ? 2 * kFp32 : step_.trained_bytes());
+    return step_.histogram && step_.optimizer == OptimizerKind::kAdamW ? most * step_.trained_bytes() : 0;
   }
 
   const StepSettings& step_;

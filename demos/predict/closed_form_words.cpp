@@ -10,6 +10,7 @@ namespace headroom::predict {
 std::vector<std::string> left_out(const StepSettings& step) {
   std::vector<std::string> all;
   if (has_low_rank_moments(step)) all.emplace_back("the eigenvectors of a step that refreshes projections");
+  if (step.adapters.fp32) all.emplace_back("the fp32 copies of what adapters in fp32 read");
   if (step.fused.attention == Attention::kCudnn) all.emplace_back("cuDNN's own workspace");
   return all;
 }

@@ -101,7 +101,8 @@ class Adding {
     if (record::in_graph_pool(event.stream) && !recorded_) begin_graph(event, events);
     const std::string_view op = trace_.op_name(event.op);
     if (op == "galore.projection" && decompose(event, events)) return true;
-    const bool in_loss = chunked_ && event.phase == Phase::kLoss && op == "lm_head";
+    const bool loss = event.phase == Phase::kLoss || event.phase == Phase::kEvaluation;
+    const bool in_loss = chunked_ && loss && op == "lm_head";
     if (in_loss && event.kind == EventKind::kFree && !multiplied_) {
       multiplied_ = true;
       request(event, kBlasLtWorkspace, Category::kWorkspace, events);

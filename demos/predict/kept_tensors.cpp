@@ -99,7 +99,7 @@ class Layer {
           {"attention.scores", "attention.o_proj"});
     if (!eager) add(KeptPart::kAttention, "Log-sum-exp", kFp32, "A", c_.num_heads, scores);
     if (frozen_ && attention_read_)
-      add(KeptPart::kAttention, "Inside adapters", s_, "4 · r", 4 * step_.adapters.rank,
+      add(KeptPart::kAttention, "Inside adapters", step_.trained_bytes(), "4 · r", 4 * step_.adapters.rank,
           {"attention.q_proj", "attention.k_proj", "attention.v_proj", "attention.o_proj"});
   }
 
@@ -112,7 +112,7 @@ class Layer {
     if (read && (by_operators || step_.fused.keep))
       add(KeptPart::kMlp, "Product", step_.input_bytes(), "F", f, {"mlp.product", "mlp.swiglu", "mlp.down_proj"});
     if (frozen_ && read)
-      add(KeptPart::kMlp, "Inside adapters", s_, "3 · r", 3 * step_.adapters.rank,
+      add(KeptPart::kMlp, "Inside adapters", step_.trained_bytes(), "3 · r", 3 * step_.adapters.rank,
           {"mlp.gate_proj", "mlp.up_proj", "mlp.down_proj"});
   }
 

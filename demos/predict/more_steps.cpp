@@ -128,7 +128,7 @@ class Repeating {
 }  // namespace
 
 int traced_steps(const StepSettings& step) {
-  const bool all_alike = steps_alike(step.optimizer) && !step.cuda_graph;
+  const bool all_alike = steps_alike(step.optimizer) && !step.cuda_graph && step.eval_every == 0;
   return all_alike ? std::min(step.steps, kFirstAndSecond) : step.steps;
 }
 

@@ -9,7 +9,7 @@
 namespace headroom::predict {
 
 // How many steps have to be traced, of a run of so many: the first makes the optimizer's state, the second finds it.
-// Where steps differ, or one is recorded as a CUDA graph: all.
+// Where steps differ, some are followed by an evaluation, or one is recorded as a CUDA graph: all.
 int traced_steps(const StepSettings& step);
 
 // Two traced steps, and the second again until there are as many as a prediction shows. Nothing: what the second leaves

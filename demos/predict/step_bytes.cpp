@@ -261,7 +261,8 @@ LayerBytes layer_bytes(const StepSettings& step) {
   const llama::Mlps mlps = llama::mlps(step.model, step.extension);
   const bool frozen = step.adapters.kind != AdapterKind::kOff;
   const bool attention_read = !frozen || step.adapters.targets != AdapterTargets::kMlp, mlp_read = mlp_is_read(step);
-  const std::int64_t s = step.element_bytes(), n = step.tokens(), low = frozen ? s * step.adapters.rank : 0;
+  const std::int64_t s = step.element_bytes(), n = step.tokens(),
+                     low = frozen ? step.trained_bytes() * step.adapters.rank : 0;
   const std::int64_t hidden = s * mlps.taken_size(), layers = step.model.num_layers;
   const bool by_operators = !step.fused.swiglu && !step.rebuilds_cheap();  // the gate's SiLU and the product are kept
   const bool keeps_product = mlp_read && (by_operators || step.fused.keep);

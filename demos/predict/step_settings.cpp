@@ -51,7 +51,9 @@ AdapterOptions adapters_of(const Params& params) {
   return {.kind = meaning(params, "adapters", kAdapters),
           .rank = params.integer("lora_rank"),
           .alpha = static_cast<double>(params.integer("lora_alpha")),
-          .targets = meaning(params, "lora_targets", kAdapterTargets)};
+          .targets = meaning(params, "lora_targets", kAdapterTargets),
+          .start = meaning(params, "lora_start", kAdapterStarts),
+          .fp32 = params.in_use("lora_precision") && params.text("lora_precision") == "fp32"};
 }
 
 void set_loss(StepSettings& step, const Params& params) {
@@ -107,7 +109,7 @@ std::int64_t StepSettings::moment_bytes() const {
     case Moments::kModel:
       break;
   }
-  return masters() ? 4 : element_bytes();
+  return masters() ? 4 : trained_bytes();
 }
 
 std::int64_t StepSettings::layers_at_once() const {
@@ -164,6 +166,7 @@ StepSettings step_settings(const Params& params) {
   step.sequence = params.integer("seq");
   step.micro_batches = params.integer("accumulate");
   step.steps = static_cast<int>(params.integer("steps"));
+  step.eval_every = static_cast<int>(params.integer("eval_every"));
   step.seed = static_cast<std::uint64_t>(params.integer("seed"));
   step.precision = meaning(params, "precision", kPrecisions);
   step.gemm = meaning(params, "gemm", kGemms);
@@ -175,6 +178,7 @@ StepSettings step_settings(const Params& params) {
   step.cuda_graph = params.on("cuda_graph");
   set_optimizer(step, params);
   step.adapters = adapters_of(params);
+  if (step.precision == Precision::kFp32) step.adapters.fp32 = false;  // as the weights
   set_offload(step, params);
   step.histogram = params.on("histogram");
   return step;

@@ -38,6 +38,7 @@ struct StepSettings {
   std::int64_t sequence = 0;  // T
   std::int64_t micro_batches = 1;
   int steps = 0;
+  int eval_every = 0;  // steps; 0: no text is held out
   std::uint64_t seed = 0;
 
   Precision precision = Precision::kFp32;
@@ -85,7 +86,7 @@ struct StepSettings {
   bool histogram = false;  // gradients and updates are counted by exponent
 
   std::int64_t tokens() const { return batch * sequence; }  // of a micro-batch
-  bool masters() const { return has_masters(precision); }
+  bool masters() const { return has_masters(precision) && !adapters.fp32; }
   bool tf32() const { return gemm == Gemm::kTf32; }  // of the head as well
   bool fp8() const;                                  // of the layers' projections, where their sides allow it
   // Only the inputs of layers are kept, and layers are computed again, up to the last product of those that are together.
@@ -98,6 +99,8 @@ struct StepSettings {
   // Of what a product keeps of its input.
   std::int64_t input_bytes() const { return fp8() ? 1 : element_bytes(); }
   std::int64_t element_bytes() const { return precision == Precision::kFp32 ? 4 : 2; }
+  // Of a weight that is trained, and of its gradient: an adapter's, where there are adapters.
+  std::int64_t trained_bytes() const { return adapters.fp32 ? 4 : element_bytes(); }
   std::int64_t moment_bytes() const;
   // r, with 0 resolved. H = 2,048: 512.
   std::int64_t low_rank() const;

@@ -159,11 +159,23 @@ inline constexpr std::array kAdapterTargets{
     Meant<AdapterTargets>{{"mlp", "MLP"}, AdapterTargets::kMlp},
 };
 
+// What A is drawn from; B begins as 0. As PEFT's init_lora_weights.
+enum class AdapterStart : std::uint8_t {
+  kKaiming,   // uniform within ±1/√I, for I inputs: PEFT's default, kaiming_uniform_ with a = √5
+  kGaussian,  // N(0, 1/r²)
+};
+inline constexpr std::array kAdapterStarts{
+    Meant<AdapterStart>{{"kaiming", "Kaiming's, uniform"}, AdapterStart::kKaiming},
+    Meant<AdapterStart>{{"gaussian", "gaussian"}, AdapterStart::kGaussian},
+};
+
 struct AdapterOptions {
   AdapterKind kind = AdapterKind::kOff;
   std::int64_t rank = 16;
   double alpha = 32;
   AdapterTargets targets = AdapterTargets::kAll;
+  AdapterStart start = AdapterStart::kKaiming;
+  bool fp32 = false;  // beside 16-bit weights; else in their type
 
   bool quantised() const { return kind == AdapterKind::kQlora; }
 };

@@ -82,7 +82,7 @@ class ColumnReader {
 
 inline constexpr int kNumEventKinds = 6;
 inline constexpr int kNumCounterKinds = 4;
-inline constexpr int kNumMetricKinds = 5;
+inline constexpr int kNumMetricKinds = 6;
 inline constexpr int kNumSpanKinds = 5;
 
 // What the allocator's own total should be after the next event, if it is as this event says. One for each device.

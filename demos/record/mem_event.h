@@ -69,8 +69,9 @@ enum class MetricKind : std::uint8_t {
   kLoss,
   kTokensPerSecond,
   kStepNanoseconds,
-  kLossScale,     // what this step's loss was multiplied by
-  kSkippedSteps,  // steps so far that changed nothing, because a gradient had overflowed
+  kLossScale,       // what this step's loss was multiplied by
+  kSkippedSteps,    // steps so far that changed nothing, because a gradient had overflowed
+  kEvaluationLoss,  // on held-out text, behind this step
 };
 
 struct MetricSample {

@@ -118,8 +118,8 @@ std::string_view key_of(Category category) {
 }
 
 std::string_view key_of(Phase phase) {
-  static constexpr std::array<std::string_view, kNumPhases> kKeys = {"setup",    "forward",   "loss",  "recompute",
-                                                                     "backward", "optimizer", "copies"};
+  static constexpr std::array<std::string_view, kNumPhases> kKeys = {"setup",    "forward",   "loss",   "recompute",
+                                                                     "backward", "optimizer", "copies", "evaluation"};
   return name_in(kKeys, phase);
 }
 
@@ -140,8 +140,8 @@ std::string_view label_of(Category category) {
 }
 
 std::string_view label_of(Phase phase) {
-  static constexpr std::array<std::string_view, kNumPhases> kLabels = {"set-up",   "forward",   "loss",  "recompute",
-                                                                       "backward", "optimizer", "copies"};
+  static constexpr std::array<std::string_view, kNumPhases> kLabels = {"set-up",   "forward",   "loss",   "recompute",
+                                                                       "backward", "optimizer", "copies", "evaluation"};
   return name_in(kLabels, phase);
 }
 

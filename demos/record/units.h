@@ -26,8 +26,17 @@ inline constexpr int kNumCategories = 7;
 using ByCategory = std::array<Bytes, kNumCategories>;
 Bytes total(const ByCategory& bytes);
 
-enum class Phase : std::uint8_t { kSetup, kForward, kLoss, kRecompute, kBackward, kOptimizer, kCopies };
-inline constexpr int kNumPhases = 7;
+enum class Phase : std::uint8_t {
+  kSetup,
+  kForward,
+  kLoss,
+  kRecompute,
+  kBackward,
+  kOptimizer,
+  kCopies,
+  kEvaluation,  // forward and loss on held-out text, behind the optimizer
+};
+inline constexpr int kNumPhases = 8;
 
 enum class DeviceKind : std::uint8_t { kCpu, kGpu, kHost };
 inline constexpr int kNumDeviceKinds = 3;

@@ -20,6 +20,8 @@ class TokenView {
       : TokenView(std::string_view(text).data(), std::string_view(text).size(), 1) {}
 
   std::size_t size() const { return count_; }
+  // `count` of them from the one at `first` on.
+  TokenView part(std::size_t first, std::size_t count) const { return {first_ + first * width_, count, width_}; }
   std::int64_t operator[](std::size_t i) const {
     std::uint64_t id = 0;  // little-endian, as the files are
     std::memcpy(&id, first_ + i * width_, width_);

@@ -27,6 +27,7 @@ struct FlceProblem {
   Reduction reduction = Reduction::kMean;  // mean or sum
   bool weight_gradient = true;             // else the weight is frozen: no dweight
   bool accumulate = false;                 // adds to dweight
+  bool loss_only = false;                  // no gradient of the weight or of x
   bool search = true;                      // time cuBLASLt's algorithms once per shape
   bool tf32 = false;                       // fp32 is multiplied as tf32
 };

@@ -110,7 +110,7 @@ void Call::chunks() {
   for (std::int64_t first = 0; first < all; first += step) {
     chunk(first, std::min(step, all - first), first > 0 || problem_.accumulate);
   }
-  if (!gathers_) return;
+  if (!gathers_ || problem_.loss_only) return;
   auto* const dx = static_cast<std::byte*>(t_.dx.mutable_data_ptr());
   const auto row_bytes = static_cast<std::size_t>(problem_.hidden * bytes_of(problem_.storage));
   for (std::int64_t row = 0; row < problem_.tokens; ++row) {
@@ -122,7 +122,7 @@ void Call::chunks() {
 void Call::chunk(std::int64_t first, std::int64_t count, bool adds) {
   const at::Tensor weight_HV = t_.weight.t();
   at::Tensor x = t_.x.narrow(0, first, count);
-  at::Tensor dx = t_.dx.narrow(0, first, count);
+  at::Tensor dx = problem_.loss_only ? at::Tensor() : t_.dx.narrow(0, first, count);
   at::Tensor rows;
   if (gathers_) {
     rows = at::from_blob(scratch<std::int64_t>(plan_.rows) + first, {count}, at::kLong);
@@ -132,6 +132,7 @@ void Call::chunk(std::int64_t first, std::int64_t count, bool adds) {
   at::Tensor logits = logits_.narrow(0, 0, count);
   product(logits, x, weight_HV, {.tf32 = problem_.tf32});
   if (computes_) chunk_to_gradient(logits, first, count);
+  if (problem_.loss_only) return;
   if (t_.dweight.defined()) add_product(t_.dweight, logits.t(), x, adds, alpha_, problem_.tf32);
   add_product(dx, logits, t_.weight, /*adds=*/false, alpha_, problem_.tf32);
   if (gathers_) t_.dx.index_copy_(0, rows, dx);
@@ -140,7 +141,7 @@ void Call::chunk(std::int64_t first, std::int64_t count, bool adds) {
 void Call::chunk_to_gradient(const at::Tensor& logits, std::int64_t first, std::int64_t count) {
   const CrossEntropyArgs args{.storage = problem_.storage,
                               .logits = logits.mutable_data_ptr(),
-                              .dlogits = logits.mutable_data_ptr(),
+                              .dlogits = problem_.loss_only ? nullptr : logits.mutable_data_ptr(),
                               .targets = (gathers_ ? scratch<std::int64_t>(plan_.row_targets) : targets_) + first,
                               .loss = scratch<float>(plan_.row_loss) + first,
                               .rows = count,
@@ -186,6 +187,7 @@ void Call::slices() {
     for_rows(first, flce_slice_parts_cpu);
   }
   if (computes_) flce_slice_loss_cpu(slice_at(0), scratch<float>(plan_.row_loss));
+  if (problem_.loss_only) return;
   for (std::int64_t first = 0; first < vocab_; first += step) {
     const at::Tensor logits = make_logits(first), weight = weight_at(first);
     for_rows(first, [](const FlceSlice& slice, std::int64_t begin, std::int64_t end) {

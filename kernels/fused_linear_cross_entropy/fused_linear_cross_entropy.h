@@ -18,7 +18,7 @@ struct FlceMemory {
   const float* grad_scale = nullptr;      // one number; the gradients are made for this upstream gradient; null: 1
   std::int64_t* error_flag = nullptr;
   float* loss = nullptr;      // one number
-  void* dx = nullptr;         // [N, H]; may be x, but for kLean, where it is fp32
+  void* dx = nullptr;         // [N, H]; may be x, but for kLean, where it is fp32; null with loss_only
   void* dweight = nullptr;    // [V, H]; null without a weight gradient
   void* logits = nullptr;     // flce_logits_bytes()
   void* scratch = nullptr;    // flce_scratch_bytes(), at a multiple of 16

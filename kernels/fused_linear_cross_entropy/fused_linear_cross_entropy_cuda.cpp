@@ -185,7 +185,7 @@ void Call::chunks() {
     chunk(first, std::min(step, all - first), first > 0 || problem_.accumulate);
   }
   // Ignored rows that were left out: their gradient is zero. Their x was not read and is not read again.
-  if (flce_gathers(problem_)) {
+  if (flce_gathers(problem_) && !problem_.loss_only) {
     check(flce_zero_ignored_cuda(storage(), memory_.targets, problem_.ignore_index, problem_.tokens, problem_.hidden,
                                  memory_.dx, stream_));
   }
@@ -196,7 +196,7 @@ void Call::chunk(std::int64_t first, std::int64_t count, bool adds) {
   const bool gathers = flce_gathers(problem_);
   const std::int64_t hidden = problem_.hidden, vocab = problem_.vocab;
   const void* x = advance(memory_.x, first * hidden, storage());
-  void* dx = advance(memory_.dx, first * hidden, storage());
+  void* dx = problem_.loss_only ? nullptr : advance(memory_.dx, first * hidden, storage());
   if (gathers) {
     check(flce_gather_cuda(storage(), memory_.x, rows() + first, count, hidden, gathered(), stream_));
     x = dx = gathered();
@@ -212,7 +212,7 @@ void Call::chunk(std::int64_t first, std::int64_t count, bool adds) {
   multiply_as(logits, logits_kind, logits_memory);
   check(cross_entropy_cuda({.storage = storage(),
                             .logits = memory_.logits,
-                            .dlogits = memory_.logits,
+                            .dlogits = problem_.loss_only ? nullptr : memory_.logits,
                             .targets = (gathers ? row_targets() : memory_.targets) + first,
                             .loss = row_loss() + first,
                             .scale = &scalars()->dlogits_scale,
@@ -222,6 +222,7 @@ void Call::chunk(std::int64_t first, std::int64_t count, bool adds) {
                             .ignore_index = problem_.ignore_index,
                             .label_smoothing = problem_.label_smoothing},
                            stream_));
+  if (problem_.loss_only) return;
   if (problem_.weight_gradient) {
     multiply_as(dweight_product(count, vocab), dweight_kind,
                 operands(memory_.logits, x, memory_.dweight, &scalars()->alpha, adds));
@@ -266,7 +267,7 @@ void Call::slices() {
   if (problem_.weight_gradient) {
     search_dweight(dweight_kind, tokens, step, memory_.x, logits_kind, logits_kind, logits_memory(0));
   }
-  if (problem_.search && !algorithm_found(dx_kind)) {
+  if (problem_.search && !problem_.loss_only && !algorithm_found(dx_kind)) {
     multiply_as(logits_kind, logits_kind, logits_memory(0));
     search(dx_kind, dx_kind, operands(memory_.logits, memory_.weight, memory_.dx, &scalars()->alpha, false));
   }
@@ -276,6 +277,7 @@ void Call::slices() {
     check(flce_slice_parts_cuda(slice, stream_));
   }
   check(flce_slice_loss_cuda(slice_at(0), row_loss(), stream_));
+  if (problem_.loss_only) return;
   for (std::int64_t first = last; first >= 0; first -= step) {
     const FlceSlice slice = slice_at(first);
     if (first != last) multiply_as(logits_product(tokens, slice.columns), logits_kind, logits_memory(first));

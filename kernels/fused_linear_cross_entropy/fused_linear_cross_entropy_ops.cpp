@@ -41,6 +41,8 @@ void check(const at::Tensor& x, const at::Tensor& weight, const at::Tensor& targ
                    options.grad_scale.device() == x.device()),
               "flce: grad_scale is one fp32 number on the device of x");
   TORCH_CHECK(options.weight_gradient || !options.dweight.defined(), "flce: a frozen weight has no dweight");
+  TORCH_CHECK(!options.loss_only || (!options.dweight.defined() && !options.dx_over_x),
+              "flce: with the loss alone there is no gradient to write");
   TORCH_CHECK(options.dweight.defined() || !options.accumulate, "flce: accumulate needs a dweight to add to");
   TORCH_CHECK(!options.dx_over_x || options.mode != FlceMode::kLean, "flce: the lean mode's dx is fp32, not over x");
   if (options.dweight.defined()) {
@@ -63,8 +65,9 @@ FlceProblem problem_of(const at::Tensor& x, const at::Tensor& weight, const Flce
           .ignore_index = options.ignore_index,
           .label_smoothing = static_cast<float>(options.label_smoothing),
           .reduction = options.reduction,
-          .weight_gradient = options.weight_gradient,
+          .weight_gradient = options.weight_gradient && !options.loss_only,
           .accumulate = options.accumulate,
+          .loss_only = options.loss_only,
           .search = options.search,
           .tf32 = options.tf32};
 }
@@ -77,7 +80,7 @@ FlceTensors allocate(const FlceProblem& problem, const at::Tensor& x, const at::
   t.loss = at::empty({}, like.dtype(at::kFloat));
   t.error_flag = options.error_flag.defined() ? options.error_flag : at::zeros({1}, like.dtype(at::kLong));
   const bool lean = problem.mode == FlceMode::kLean;
-  t.dx = options.dx_over_x ? t.x : at::empty(x.sizes(), lean ? like.dtype(at::kFloat) : like);
+  if (!problem.loss_only) t.dx = options.dx_over_x ? t.x : at::empty(x.sizes(), lean ? like.dtype(at::kFloat) : like);
   t.dweight = options.dweight;
   if (!t.dweight.defined() && problem.weight_gradient) {
     t.dweight = at::empty(weight.sizes(), problem.fp32_weight_gradient ? like.dtype(at::kFloat) : like);

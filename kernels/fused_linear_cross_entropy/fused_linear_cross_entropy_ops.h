@@ -26,6 +26,7 @@ struct FlceOptions {
       dweight;  // where the weight's gradient goes, [V, H]: a tied embedding's or a persistent buffer. Undefined: new
   bool weight_gradient = true;  // false: the weight is frozen, and neither dweight nor the product for it is made
   bool accumulate = false;      // adds to `dweight` instead of overwriting it
+  bool loss_only = false;       // no gradient is made, nor a product for one: neither dx nor dweight
   bool dx_over_x = false;       // the input's gradient overwrites x (not kLean): for an x that is not read again
   at::Tensor error_flag;        // as in CrossEntropyOptions
   bool search = true;           // time a few cuBLASLt algorithms once per shape; false: take the first it proposes
@@ -35,8 +36,8 @@ struct FlceOptions {
 
 struct FlceOut {
   at::Tensor loss;        // fp32 []
-  at::Tensor dx;          // [N, H]; type of x, fp32 for kLean
-  at::Tensor dweight;     // [V, H]; undefined for a frozen weight
+  at::Tensor dx;          // [N, H]; type of x, fp32 for kLean; undefined with loss_only
+  at::Tensor dweight;     // [V, H]; undefined for a frozen weight and with loss_only
   at::Tensor error_flag;  // int64 [1]
 };
 
@@ -46,7 +47,7 @@ struct FlceOut {
 FlceOut flce(const at::Tensor& x_NH, const at::Tensor& weight_VH, const at::Tensor& targets_N,
              const FlceOptions& options = {});
 
-// With autograd: all products run in the forward pass. The backward pass hands out dx and dweight, multiplied in place by
+// With autograd, and not with loss_only: all products run in the forward pass. The backward pass hands out dx and dweight, multiplied in place by
 // upstream / grad_scale (nothing is moved when that is 1, which the device finds out). With options.dweight given the
 // weight's gradient stays there and autograd gets none for it; an upstream other than grad_scale then raises the error
 // flag to kFlagUpstream, as what was accumulated cannot be scaled any more.

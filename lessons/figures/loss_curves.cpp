@@ -22,10 +22,10 @@ constexpr std::size_t kMostTips = 200;
 // Half the height of the axis of differences where there are none.
 constexpr double kNoDifference = 1e-6;
 
-LossByStep losses_of(const record::Recording& recording) {
+LossByStep losses_of(const record::Recording& recording, record::MetricKind kind = record::MetricKind::kLoss) {
   LossByStep losses;
   for (const record::MetricSample& sample : recording.metrics())
-    if (sample.kind == record::MetricKind::kLoss && std::isfinite(sample.value)) losses[sample.step] = sample.value;
+    if (sample.kind == kind && std::isfinite(sample.value)) losses[sample.step] = sample.value;
   return losses;
 }
 
@@ -79,6 +79,8 @@ Chart losses_chart(const FigureInput& input, const LossByStep& run, const LossBy
   chart.title = "Loss";
   if (!baseline.empty()) chart.series.push_back(series_of(baseline, "run A", SeriesKind::kEager));
   chart.series.push_back(series_of(run, baseline.empty() ? "this run" : "run B, this one", SeriesKind::kFused));
+  const LossByStep held_out = losses_of(input.run->recording(), record::MetricKind::kEvaluationLoss);
+  if (!held_out.empty()) chart.series.push_back(series_of(held_out, "held-out text", SeriesKind::kOther));
   const double last = last_step(input.run->recording().info(), run);
   chart.x = {
       .unit = AxisUnit::kSteps, .low = 0, .high = std::max(last, baseline.empty() ? 0.0 : baseline.rbegin()->first)};

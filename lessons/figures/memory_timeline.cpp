@@ -171,7 +171,9 @@ std::vector<Band> bands_of(const Shot& shot) {
       default:
         break;
     }
-    const char* const shorter = span.phase == record::Phase::kOptimizer ? "opt." : "";
+    const char* const shorter = span.phase == record::Phase::kOptimizer    ? "opt."
+                                : span.phase == record::Phase::kEvaluation ? "eval."
+                                                                           : "";
     bands.push_back({std::string(record::label_of(span.phase)), shorter, span.begin, span.end, tone, recompute});
   }
   return bands;

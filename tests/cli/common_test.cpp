@@ -223,6 +223,28 @@ TEST_CASE("A summary has the loss of every step, but none of a step that was ski
   CHECK(json["loss"] == 4.5);
 }
 
+TEST_CASE("A summary has the losses on held-out text with the steps behind which they were") {
+  record::RunInfo info = tests::small_recording().info();
+  info.provenance["held_out"] = "the last 100 of 1000 tokens";
+  record::Recording recording(info);
+  CHECK(nlohmann::json::parse(to_json(summarise(record::Ledger(recording))))["evaluation_losses"] ==
+        nlohmann::json::array());
+  CHECK(to_text(summarise(record::Ledger(recording))).find("held out") == std::string::npos);
+  const auto add = [&](std::int32_t step, double value) {
+    recording.append(record::MetricSample{.value = value, .step = step, .kind = record::MetricKind::kEvaluationLoss});
+  };
+  add(9, 4.5);
+  add(19, 4.25);
+  CHECK(to_text(summarise(record::Ledger(recording)))
+            .find("held out  loss 4.2500 after step 20: the last 100 of 1000 tokens\n") != std::string::npos);
+  add(29, std::nan(""));
+  const auto json = nlohmann::json::parse(to_json(summarise(record::Ledger(recording))));
+  CHECK(json["evaluation_losses"].dump() ==
+        R"([{"loss":4.5,"steps":10},{"loss":4.25,"steps":20},{"loss":null,"steps":30}])");
+  CHECK(to_text(summarise(record::Ledger(recording))).find("loss that is no number after step 30") !=
+        std::string::npos);
+}
+
 TEST_CASE("A summary lists the bandwidths that a run measured, and no other measurement") {
   record::Recording recording = tests::small_recording();
   recording.append(record::Measurement{.panel = "bandwidth",

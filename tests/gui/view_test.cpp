@@ -59,7 +59,7 @@ TEST_CASE("sliders have the stops that people use", "[window][settings]") {
   REQUIRE(params.set("cap", "0"));
   CHECK(shown_value(find("cap"), params) == "none");
   CHECK(shown_value(find("data"), params) == "the text of this course");
-  CHECK(shown_value(find("weights"), params) == "random ones");  // not this course's
+  CHECK(shown_value(find("weights"), params) == "none");
   CHECK(shown_value(find("offload_file"), params) == "a temporary file");
   CHECK(nearest_stop(cards, 24.0 * static_cast<double>(record::kGiB)) ==
         std::find(cards.begin(), cards.end(), 24.0 * static_cast<double>(record::kGiB)) - cards.begin());

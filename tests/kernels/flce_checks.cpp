@@ -126,6 +126,17 @@ void check_flce_memory(at::Device device) {
     CHECK_FALSE(of_x.dweight.defined());
     CHECK(same_bits(of_x.loss, first.loss));
     CHECK(same_bits(of_x.dx, first.dx));
+    FlceOptions alone = plain;
+    alone.loss_only = true;
+    for (const std::int64_t count : {-1, 40}) {
+      alone.valid_count = count;
+      const at::Tensor x = in.x.clone();
+      const kernels::FlceOut loss = kernels::flce(x, in.weight, in.targets, alone);
+      CHECK_FALSE(loss.dx.defined());
+      CHECK_FALSE(loss.dweight.defined());
+      CHECK(relative_error(loss.loss, first.loss) < (count < 0 ? 1e-7 : 1e-5));
+      CHECK(same_bits(x, in.x));
+    }
     if (mode != FlceMode::kLean) {
       FlceOptions over = plain;
       over.dx_over_x = true;

@@ -44,6 +44,20 @@ TEST_CASE("a run's losses are drawn by step, on an axis as long as the run will 
   CHECK(chart.y.high > 5.5);
 }
 
+TEST_CASE("losses on held-out text are a series beside those of steps") {
+  record::Recording run = losses({5.5, 5.25, 5.0, 4.9});
+  for (const std::int32_t step : {1, 3})
+    run.append(record::MetricSample{.value = 6.0 - step, .step = step, .kind = record::MetricKind::kEvaluationLoss});
+  const auto figure = build(run);
+  const lessons::Chart& chart = *tests::charts_of(figure).front();
+  REQUIRE(chart.series.size() == 2);
+  CHECK(chart.series[1].label == "held-out text");
+  REQUIRE(chart.series[1].points.size() == 2);
+  CHECK(chart.series[1].points[1].x == 3);
+  CHECK(chart.series[1].points[1].y == 3.0);
+  CHECK(chart.y.low < 3.0);
+}
+
 TEST_CASE("beside run A both are on one axis, and the largest difference is said") {
   const auto before = losses({5.5, 5.25, 5.0, 4.5}, "llama-3.2-1b"), after = losses({5.5, 5.2, 5.004});
   const auto figure = build(after, &before);

@@ -55,6 +55,13 @@ std::vector<record::Params> each_technique() {
 
 }  // namespace
 
+TEST_CASE("steps that an evaluation follows are traced, every one") {
+  predict::StepSettings step{.steps = 3};
+  CHECK(predict::traced_steps(step) == 2);
+  step.eval_every = 2;
+  CHECK(predict::traced_steps(step) == 3);
+}
+
 TEST_CASE("the third step of a trace is its second again, whatever the technique") {
   const auto planner = backend::make_prediction({{HEADROOM_ENGINE_PATH}});
   int compared = 0;

@@ -109,6 +109,25 @@ TEST_CASE("a run has marks, steps and metrics, and its loss falls") {
   CHECK(speeds[3] == Approx(2 * 64 * 1e9 / durations[3]));
 }
 
+TEST_CASE("an evaluation is a phase of its step, and its loss a number of the run") {
+  RunDriver driver;
+  const DrivenRun run = driver.run(tiny({{"steps", "5"}, {"eval_every", "2"}}));
+  const record::Recording& recording = run.recording;
+  CHECK(metric(recording, MetricKind::kEvaluationLoss).size() == 2);
+  CHECK(metric(recording, MetricKind::kLoss).size() == 5);
+  CHECK(recording.info().provenance.at("held_out").starts_with("the last "));
+  const auto steps = record::steps_of(recording);
+  REQUIRE(steps.size() == 5);
+  for (const record::StepRange& step : steps) {
+    CHECK(step.complete);
+    const auto begin = recording.marks().begin() + static_cast<std::ptrdiff_t>(step.first_mark);
+    const auto end = recording.marks().begin() + static_cast<std::ptrdiff_t>(step.last_mark);
+    const bool evaluates =
+        std::any_of(begin, end, [](const record::Mark& mark) { return mark.phase == record::Phase::kEvaluation; });
+    CHECK(evaluates == (step.step == 1 || step.step == 3));
+  }
+}
+
 TEST_CASE("what is relabeled late is known for what it is when the optimizer begins") {
   RunDriver driver;
   const DrivenRun run = driver.run(tiny());

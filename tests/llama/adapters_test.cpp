@@ -2,6 +2,7 @@
 // take, planned to the byte.
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <map>
 #include <memory>
 #include <numeric>
@@ -138,6 +139,81 @@ TEST_CASE("before the first step a model with adapters is its base, bit by bit")
   }
   CHECK_FALSE(logits(rounded).equal(logits(base)));
   CHECK(logits(make({.kind = AdapterKind::kQlora, .rank = kRank}, kernels, type)).equal(logits(rounded)));
+}
+
+TEST_CASE("adapters begin as PEFT's do: uniform as Kaiming drew, or gaussian") {
+  // 128 ranks, so that a matrix has thousands of numbers.
+  const auto first = [](predict::AdapterStart start) {
+    const llama::Model model = make({.kind = AdapterKind::kLora, .rank = 128, .start = start});
+    const llama::Adapter& down = model.adapters[1].beside[static_cast<std::size_t>(ProjectionKind::kDown)];
+    CHECK(at::count_nonzero(down.b_OR).item<std::int64_t>() == 0);
+    return down.a_RI.detach();
+  };
+  const double most = 1 / std::sqrt(96.0);  // of 96 inputs
+  const at::Tensor uniform = first(predict::AdapterStart::kKaiming), gaussian = first(predict::AdapterStart::kGaussian);
+  CHECK(uniform.abs().max().item<double>() <= most);
+  CHECK(uniform.abs().max().item<double>() > 0.99 * most);
+  CHECK(uniform.std().item<double>() == Approx(most / std::sqrt(3.0)).epsilon(0.03));
+  CHECK(gaussian.std().item<double>() == Approx(1 / 128.0).epsilon(0.03));
+  CHECK(gaussian.abs().max().item<double>() > 3 / 128.0);
+  CHECK(at::equal(first(predict::AdapterStart::kKaiming), uniform));
+}
+
+TEST_CASE("adapters in fp32 beside bf16 weights compute and get their gradients in fp32") {
+  const auto kind = GENERATE(AdapterKind::kLora, AdapterKind::kQlora);
+  llama::Model model = make({.kind = kind, .rank = kRank, .fp32 = true}, {}, at::kBFloat16);
+  fill_b(model);
+  const llama::Projection p = llama::projection(model, 1, ProjectionKind::kGate);
+  REQUIRE(p.a_RI.scalar_type() == at::kFloat);
+  REQUIRE(p.b_OR.scalar_type() == at::kFloat);
+  const at::Tensor x = at::randn({2, 5, 64}).to(at::kBFloat16).requires_grad_(true);
+  const at::Tensor dy = at::randn({2, 5, 96}).to(at::kBFloat16);
+  const at::Tensor y = llama::linear(x, p, Category::kActivations);
+  y.backward(dy);
+  // In float64, from what is in bf16: x, W's share of y, and dy.
+  const auto wide = [](const at::Tensor& t) { return t.detach().to(at::kDouble).reshape({-1, t.size(-1)}); };
+  const at::Tensor weight = p.quantised ? kernels::nf4_dequantise(*p.quantised, at::kBFloat16) : p.weight_OI.detach();
+  const at::Tensor base = wide(at::matmul(x.detach(), weight.t()));
+  const at::Tensor a = wide(p.a_RI), b = wide(p.b_OR), low = wide(x).mm(a.t());
+  CHECK(difference(wide(y), base + p.scale * low.mm(b.t())) < 1.0 / 256);  // rounded once
+  CHECK(difference(wide(p.a_RI.grad()), p.scale * wide(dy).mm(b).t().mm(wide(x))) < 1e-5);
+  CHECK(difference(wide(p.b_OR.grad()), p.scale * wide(dy).t().mm(low)) < 1e-5);
+  CHECK(difference(wide(x.grad()), wide(dy).mm(wide(weight)) + p.scale * wide(dy).mm(b).mm(a)) < 3.0 / 256);
+}
+
+TEST_CASE("adapters in fp32 take four bytes each beside bf16, in weights, gradients and moments") {
+  install_allocation_log();
+  const Settings lora{"precision=bf16", "adapters=lora"};
+  const Logs narrow = logs(lora, kPlanForCpu), wide = logs(joined(lora, {"lora_precision=fp32"}), kPlanForCpu);
+  const auto more = [&](Category category, const std::vector<Allocation>& a, const std::vector<Allocation>& b) {
+    return level(b, category).peak - level(a, category).peak;
+  };
+  CHECK(more(Category::kWeights, narrow.setup, wide.setup) == 2 * adapter_elements());
+  CHECK(more(Category::kOptimizerState, narrow.setup, wide.setup) == 2 * 2 * adapter_elements());
+  CHECK(more(Category::kGradients, narrow.third_step, wide.third_step) == 2 * adapter_elements());
+  // Masters would be the adapters once more.
+  const Logs mixed = logs({"precision=bf16_mixed", "adapters=lora", "lora_precision=fp32"}, kPlanForCpu);
+  CHECK(more(Category::kOptimizerState, wide.setup, mixed.setup) == 0);
+  // Beside weights in fp32 they are as the weights.
+  const Logs plain = logs({"adapters=lora"}, kPlanForCpu),
+             same = logs({"adapters=lora", "lora_precision=fp32"}, kPlanForCpu);
+  check_equal(plain.third_step, same.third_step);
+}
+
+TEST_CASE("steps of adapters in fp32 are planned as the CPU makes them, whatever steps them") {
+  install_allocation_log();
+  at::set_num_threads(1);
+  const std::string how = GENERATE("optimizer=adamw", "optimizer=adamw_8bit", "fused.adamw=off", "rounding=stochastic",
+                                   "moments=bf16", "offload.optimizer=host", "checkpointing=layer", "clip=1");
+  CAPTURE(how);
+  const Settings settings =
+      joined(kLowRank, {"precision=bf16", "adapters=lora", "lora_precision=fp32", "learning_rate=0.01", how});
+  check_equal(without_scratch(third_step(settings, kCpu)), without_scratch(third_step(settings, kPlanForCpu)));
+  // As adapters in bf16 learn, but for their rounding.
+  const std::vector<double> wide = losses(settings, 8), narrow = losses(joined(settings, {"lora_precision=model"}), 8);
+  CHECK(wide.front() == narrow.front());
+  CHECK(wide.back() == Approx(narrow.back()).epsilon(0.05));
+  CHECK(wide.back() != narrow.back());
 }
 
 TEST_CASE("merged adapters give the logits of adapters beside the weights") {

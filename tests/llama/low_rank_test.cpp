@@ -93,8 +93,10 @@ TEST_CASE("rank 16 learns most of what training all weights learns, and in four 
   train(base, prose, 600);
   CHECK(loss_on(base, prose) < 2);
   const double full = drop(base, {}, code);
-  const double lora = drop(base, {.kind = AdapterKind::kLora, .rank = 16, .alpha = 32}, code);
-  const double qlora = drop(base, {.kind = AdapterKind::kQlora, .rank = 16, .alpha = 32}, code);
+  const double lora = drop(
+      base, {.kind = AdapterKind::kLora, .rank = 16, .alpha = 32, .start = predict::AdapterStart::kGaussian}, code);
+  const double qlora = drop(
+      base, {.kind = AdapterKind::kQlora, .rank = 16, .alpha = 32, .start = predict::AdapterStart::kGaussian}, code);
   CAPTURE(full, lora, qlora);
   CHECK(full > 1);
   CHECK(lora >= 0.6 * full);

@@ -240,12 +240,13 @@ TEST_CASE("GaLore's first step is in the span of the gradient's top singular vec
   constexpr std::int64_t kRank = 5;
   llama::GaLore galore(all, {.weight_decay = 0}, {.rank = kRank, .scale = 1});
   set_gradients(all, 0);
-  const std::vector<at::Tensor> gradient{all[0].tensor.grad().clone(), all[1].tensor.grad().clone()};
+  const std::vector<at::Tensor> gradient{all[0].tensor.grad().clone(), all[1].tensor.grad().clone(),
+                                         all[2].tensor.grad().clone()};
   galore.step();
-  for (const std::size_t i : {std::size_t{0}, std::size_t{1}}) {  // wide, tall
+  for (const std::size_t i : {std::size_t{0}, std::size_t{1}, std::size_t{2}}) {  // wide, tall, square: as tall
     const auto [u, s, vh] = at::linalg_svd(gradient[i], /*full_matrices=*/false);
     const at::Tensor change = all[i].tensor.detach() - before[i];
-    const at::Tensor side = i == 0 ? u.narrow(1, 0, kRank) : vh.narrow(0, 0, kRank).t();  // [24, r]
+    const at::Tensor side = i == 0 ? u.narrow(1, 0, kRank) : vh.narrow(0, 0, kRank).t();  // [short, r]
     const at::Tensor inside = i == 0 ? at::mm(side, at::mm(side.t(), change)) : at::mm(at::mm(change, side), side.t());
     CHECK((change - inside).norm().item<double>() < 1e-3 * change.norm().item<double>());
     CHECK(change.norm().item<double>() > 0);

@@ -210,14 +210,22 @@ TEST_CASE("a checkpoint that is cut after its header was read is refused with a 
       load(), file.string() + " was changed or cut while its weights were read; start again once it is complete.");
 }
 
-TEST_CASE("a link into the blobs of a Hugging Face cache is followed") {
-  const TemporaryFolder folder;
+TEST_CASE("a folder of links is a checkpoint, wherever its files are") {
+  const TemporaryFolder folder, store;
   const std::filesystem::path snapshot = folder.path() / "snapshots" / "0123", blobs = folder.path() / "blobs";
   std::filesystem::create_directories(snapshot);
   std::filesystem::create_directories(blobs);
   write_checkpoint(snapshot, kSmall, tensors_of(kSmall));
-  std::filesystem::rename(snapshot / "model.safetensors", blobs / "abc");
-  std::filesystem::create_symlink("../../blobs/abc", snapshot / "model.safetensors");
+  const auto move = [&](const std::filesystem::path& from, const std::filesystem::path& to, const std::string& link) {
+    for (const char* const name : {"config.json", "model.safetensors"}) {
+      std::filesystem::rename(from / name, to / name);
+      std::filesystem::remove(snapshot / name);  // a link by then
+      std::filesystem::create_symlink(link + "/" + name, snapshot / name);
+    }
+  };
+  move(snapshot, blobs, "../../blobs");  // as in Hugging Face's cache
+  check_values(loaded(snapshot, kSmall), at::kFloat, at::kFloat);
+  move(blobs, store.path(), store.path().string());
   check_values(loaded(snapshot, kSmall), at::kFloat, at::kFloat);
 }
 
@@ -299,12 +307,11 @@ TEST_CASE("a shard is a file of the folder, and has what the index says") {
              ContainsSubstring("Tensor lm_head.weight is in"));
   CHECK_THAT(shard_refusal([](const auto&, json& index) { index.erase("weight_map"); }),
              ContainsSubstring("no weight_map"));
-  const TemporaryFolder elsewhere;
   CHECK_THAT(shard_refusal([&](const std::filesystem::path& folder, json&) {
-               std::filesystem::rename(folder / "b.safetensors", elsewhere.path() / "b.safetensors");
-               std::filesystem::create_symlink(elsewhere.path() / "b.safetensors", folder / "b.safetensors");
+               std::filesystem::remove(folder / "b.safetensors");
+               std::filesystem::create_symlink("/nowhere/at/all", folder / "b.safetensors");
              }),
-             ContainsSubstring("is a link to") && ContainsSubstring("outside its folder"));
+             ContainsSubstring("b.safetensors is a link to /nowhere/at/all, where no file is; download it again"));
 }
 
 TEST_CASE("a pipe in a file's place is refused at once") {

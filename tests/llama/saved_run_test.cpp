@@ -3,10 +3,13 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <fstream>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <ATen/Parallel.h>
+#include <nlohmann/json.hpp>
 
 #include "demos/engine/llama/model/model.h"
 #include "demos/llama/hugging_face.h"
@@ -71,6 +74,7 @@ TEST_CASE("ten steps, a folder and ten steps are twenty steps, bit for bit") {
       {"optimizer=galore", "galore_rank=4", "galore_interval=7"},
       {"adapters=lora", "lora_rank=4"},
       {"precision=bf16", "adapters=qlora", "lora_rank=4", "lora_targets=attention"},
+      {"precision=bf16_mixed", "adapters=lora", "lora_rank=4", "lora_precision=fp32"},
       {"accumulate=2", "checkpointing=layer"},
       {"optimizer_in_backward=on", "loss=flce"},
   };
@@ -151,6 +155,32 @@ TEST_CASE("merged adapters compute what they computed beside the weights") {
     beside->step(0);  // the same data
     CHECK(merged->loss() == Approx(beside->loss()).epsilon(1e-6));
   }
+}
+
+TEST_CASE("PEFT's file says how adapters began") {
+  for (const auto& [start, written] :
+       {std::pair("kaiming", nlohmann::json(true)), std::pair("gaussian", nlohmann::json("gaussian"))}) {
+    const TemporaryFolder folder;
+    trained(
+        joined(kMicro, {"adapters=lora", std::string("lora_start=") + start, "save=" + (folder.path() / "a").string()}),
+        1);
+    const auto config = nlohmann::json::parse(std::ifstream(folder.path() / "a" / "adapter_config.json"));
+    CHECK(config["init_lora_weights"] == written);
+  }
+}
+
+TEST_CASE("adapters in fp32 are saved in fp32, and merged into weights of 16 bits") {
+  const TemporaryFolder folder;
+  const Settings fp32 =
+      joined(kMicro, {"precision=bf16", "adapters=lora", "lora_precision=fp32", "learning_rate=0.01"});
+  trained(joined(fp32, {"save=" + (folder.path() / "beside").string()}), 2);
+  trained(joined(fp32, {"save=" + (folder.path() / "merged").string(), "save_merged=on"}), 2);
+  const auto beside = llama::read_safetensors_header(folder.path() / "beside" / "adapter_model.safetensors");
+  const auto merged = llama::read_safetensors_header(folder.path() / "merged" / "model.safetensors");
+  REQUIRE(beside.ok());
+  REQUIRE(merged.ok());
+  for (const auto& [name, tensor] : beside.value()) CHECK(tensor.type == llama::StoredType::kF32);
+  for (const auto& [name, tensor] : merged.value()) CHECK(tensor.type == llama::StoredType::kBf16);
 }
 
 TEST_CASE("the tokenizer of the model's folder and its config are copied along") {

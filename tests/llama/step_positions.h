@@ -19,17 +19,17 @@ struct Position {
   std::string text() const { return std::string(spec->key) + "=" + value; }
 };
 
-// Techniques, and counting, which reads every gradient and weight and must go with all of them.
+// Techniques, and what must go with all of them: counting, which reads every gradient and weight, and evaluation.
 inline std::vector<Position> positions() {
   // Of the numbers: what is tried beside the default.
   static const std::map<std::string_view, std::string> kNumbers{
       {"checkpoint_every", "3"}, {"loss_chunk", "16"},       {"accumulate", "2"},
       {"loss_scale", "1024"},    {"loss_scale_window", "1"}, {"galore_rank", "8"},
       {"galore_interval", "1"},  {"galore_scale", "1"},      {"clip", "0.5"},
-      {"lora_rank", "4"},        {"lora_alpha", "8"}};
+      {"lora_rank", "4"},        {"lora_alpha", "8"},        {"eval_every", "2"}};
   std::vector<Position> result;
   for (const record::ParamSpec& spec : experiments::training_step().schema) {
-    if (spec.role != record::ParamRole::kTechnique && spec.key != "histogram") continue;
+    if (spec.role != record::ParamRole::kTechnique && spec.key != "histogram" && spec.key != "eval_every") continue;
     if (record::choices_of(spec).empty()) {
       CAPTURE(spec.key);
       REQUIRE(kNumbers.contains(spec.key));

@@ -82,6 +82,8 @@ TEST_CASE("the peak is the loss's where all logits are there at once, and backwa
   // Ids and targets; cosines and sines, two tables of 1,024 × 64.
   CHECK(of(plain.peak(), Category::kOther) == 2 * 8 * 4'096 + 2 * 1'024 * 64 * 2);
   CHECK(plain.left_out.empty());
+  CHECK(closed_form(with({"precision=bf16", "adapters=lora", "lora_precision=fp32"})).left_out ==
+        std::vector<std::string>{"the fp32 copies of what adapters in fp32 read"});
   // The embedding's gradient beside the head's and all others, and the parts that it is summed in.
   const ClosedForm chunked = predict::closed_form(with({"precision=bf16", "loss=flce", "checkpointing=layer"}));
   CHECK(chunked.peak().phase == Phase::kBackward);

@@ -103,6 +103,16 @@ TEST_CASE("a layer keeps what its backward reads, and activations are layers or 
   CHECK(bytes({"precision=bf16", "adapters=lora"}) == 4096LL * (24'584 + 8192 + 2048 + 128 + 65'536 + 7 * 32));
   CHECK(bytes({"precision=bf16", "adapters=lora", "lora_targets=attention"}) ==
         4096LL * (24'584 - 4096 + 8192 + 2048 + 128 + 49'152 + 4 * 32));
+  // Adapters in fp32 keep 64 bytes each, and take four bytes per number with their gradients and moments, without masters.
+  CHECK(bytes({"precision=bf16", "adapters=lora", "lora_precision=fp32"}) -
+            bytes({"precision=bf16", "adapters=lora"}) ==
+        4096LL * 7 * 32);
+  const StepSettings fp32 = with({"precision=bf16_mixed", "adapters=lora", "lora_precision=fp32"});
+  CHECK(fp32.trained_bytes() == 4);
+  CHECK_FALSE(fp32.masters());
+  CHECK(optimizer_state_bytes(fp32) == 8 * adapter_parameters(fp32));
+  CHECK(with({"precision=bf16", "adapters=lora"}).trained_bytes() == 2);
+  CHECK(with({"precision=bf16", "lora_precision=fp32"}).trained_bytes() == 2);  // idle
   // Norms over 32 and 8 heads of 64: fused, their inputs and a number each; composed, fp32 inputs and normed heads.
   StepSettings head_norms = with({"precision=bf16", "fused.rms_norm=on", "fused.swiglu=on"});
   head_norms.model.qk_norm = true;

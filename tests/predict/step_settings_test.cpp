@@ -54,6 +54,8 @@ TEST_CASE("the optimizer's numbers are those of a step before they could be set,
   CHECK(step.clip == 1);
   CHECK(with({"schedule=cosine", "schedule_steps=9"}).schedule_steps == 9);
   CHECK(with({"schedule_steps=9"}).schedule_steps == 0);  // idle
+  CHECK(with({}).eval_every == 0);
+  CHECK(with({"eval_every=20"}).eval_every == 20);
 }
 
 TEST_CASE("settings become numbers and enums") {

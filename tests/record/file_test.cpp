@@ -86,7 +86,7 @@ TEST_CASE("values at their limits survive, over many chunks") {
   highest.allocator_reserved = std::numeric_limits<Bytes>::min();
   highest.kind = EventKind::kOutOfMemory;
   highest.device = DeviceKind::kHost;
-  highest.phase = Phase::kCopies;
+  highest.phase = Phase::kEvaluation;
   highest.layer = kNoLayer;
   highest.micro_batch = highest.op = 0xffff;
   highest.stream = highest.rank = 0xff;
@@ -96,7 +96,7 @@ TEST_CASE("values at their limits survive, over many chunks") {
                     .device_time = device_time,
                     .event_index = 3,
                     .step = std::numeric_limits<std::int32_t>::max() - 1,
-                    .phase = Phase::kCopies,
+                    .phase = Phase::kEvaluation,
                     .layer = 4094,
                     .micro_batch = 0xffff};
     recording.append(std::span(&mark, 1));
@@ -104,6 +104,7 @@ TEST_CASE("values at their limits survive, over many chunks") {
   recording.append(CounterSample{-5, std::numeric_limits<std::int64_t>::min(), CounterKind::kPowerMilliwatts});
   recording.append(CounterSample{5, std::numeric_limits<std::int64_t>::max(), CounterKind::kPowerMilliwatts});
   recording.append(MetricSample{1, std::numeric_limits<double>::quiet_NaN(), -1, MetricKind::kLoss});
+  recording.append(MetricSample{1, 3.5, 9, MetricKind::kEvaluationLoss});
   recording.append(MetricSample{2, -std::numeric_limits<double>::infinity(), 1, MetricKind::kTokensPerSecond});
   recording.append_operators(30, std::vector<std::string>{"attention.q_proj", "λ"});
   recording.add_dropped(17);

@@ -191,7 +191,7 @@ TEST_CASE("values that are out of range are refused by name") {
         "A part of the recording cannot be used: a kind of event is out of range; run it again.");
   CHECK(refusal([](MemEvent& e) { e.category = static_cast<Category>(7); }).find("a category is out of range") !=
         std::string::npos);
-  CHECK(refusal([](MemEvent& e) { e.phase = static_cast<Phase>(7); }).find("a phase is out of range") !=
+  CHECK(refusal([](MemEvent& e) { e.phase = static_cast<Phase>(8); }).find("a phase is out of range") !=
         std::string::npos);
   CHECK(refusal([](MemEvent& e) { e.layer = kNoLayer + 1; }).find("a layer is out of range") != std::string::npos);
   CHECK(refusal([](MemEvent& e) { e.requested = -1; }).find("a request is out of range") != std::string::npos);

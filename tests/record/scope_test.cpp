@@ -29,7 +29,7 @@ struct Heard : ScopeListener {
 }  // namespace
 
 TEST_CASE("a tag survives packing at the extremes") {
-  const Tag highest{.phase = Phase::kCopies,
+  const Tag highest{.phase = Phase::kEvaluation,
                     .category = Category::kOther,
                     .layer = kNoLayer,
                     .micro_batch = 0x0fff,

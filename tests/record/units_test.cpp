@@ -115,6 +115,8 @@ TEST_CASE("names are those of files and figures") {
   CHECK(key_of(Category::kOptimizerState) == "optimizer_state");
   CHECK(label_of(Category::kOptimizerState) == "optimizer state");
   CHECK(key_of(Phase::kRecompute) == "recompute");
+  CHECK(key_of(Phase::kEvaluation) == "evaluation");
+  CHECK(label_of(Phase::kEvaluation) == "evaluation");
   CHECK(key_of(DeviceKind::kHost) == "host");
   CHECK(key_of(Source::kLive) == "live");
   CHECK_THROWS(key_of(static_cast<Category>(kNumCategories)));

@@ -51,6 +51,7 @@ page::PageSources PageLibrary::sources(const lessons::Page& page) {
   page::PageSources sources;
   if (page.demo.empty()) return sources;  // nothing runs there
   sources.runner = runner_;
+  sources.files_here = !session_.engine().elsewhere();
   sources.predictions = predictions_;
   if (options_.from != nullptr) {
     sources.stored.push_back(options_.from);

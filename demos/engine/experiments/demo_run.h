@@ -58,8 +58,13 @@ struct StepReport {
   std::optional<double> loss_scale;           // what the step's loss was multiplied by
   std::optional<std::int64_t> skipped_steps;  // so far
   std::vector<record::Histogram> histograms;
+  std::optional<double> evaluation_loss;    // on held-out text, behind the step; nats per token
+  record::Nanoseconds evaluation_time = 0;  // that this took within the step; not the step's
   std::optional<record::KernelReport> kernel_report;
 };
+
+// A plan makes no more steps, unless the demo says otherwise.
+inline constexpr int kPlannedSteps = 3;
 
 // All calls come from one thread (the engine's worker). Running out of memory leaves the maker and step() as an
 // exception (c10::OutOfMemoryError, or whatever the allocator threw); destroy the run then: it frees every tensor.
@@ -75,7 +80,7 @@ class DemoRun {
   virtual StepResult step(int index) = 0;
   virtual int steps() const = 0;
   // Later steps allocate as the last of these does: a prediction makes no more.
-  virtual int distinct_steps() const { return 3; }
+  virtual int distinct_steps() const { return kPlannedSteps; }
   virtual int marks_per_step() const = 0;  // record::mark and mark_step calls of one step: for progress within it
   // Of the last step. Waits for the device. Not on meta.
   virtual StepReport report() = 0;

@@ -3,6 +3,7 @@
 
 #include <utility>
 
+#include "demos/engine/llama/model/stored_tensors.h"
 #include "demos/engine/llama/optimizers/optimizer_choice.h"
 
 namespace headroom::experiments {
@@ -23,7 +24,20 @@ std::optional<at::ScalarType> type_of(predict::Moments moments) {
   return std::nullopt;
 }
 
-llama::AdamWOptions adamw_of(const predict::StepSettings& step, llama::LossScale* loss_scale) {
+// What masters begin with where the file has more digits than the weights.
+llama::StoredValues stored_in(const llama::StoredWeights* files) {
+  if (files == nullptr) return {};
+  return [files = std::make_shared<const llama::StoredWeights>(*files)](const llama::Parameter& weight,
+                                                                        std::int64_t first, const at::Tensor& into) {
+    const auto stored = files->tensors.find(weight.name);
+    if (stored == files->tensors.end()) return;  // an adapter
+    if (stored->second.type != llama::stored_type(weight.tensor.scalar_type()))
+      llama::copy_stored(*files, stored->second, into, first);
+  };
+}
+
+llama::AdamWOptions adamw_of(const predict::StepSettings& step, llama::LossScale* loss_scale,
+                             llama::StoredValues stored) {
   return {.learning_rate = step.learning_rate,
           .beta1 = step.beta1,
           .beta2 = step.beta2,
@@ -32,6 +46,7 @@ llama::AdamWOptions adamw_of(const predict::StepSettings& step, llama::LossScale
           .fused = step.fused_adamw,
           .clip = step.clip,
           .masters = step.masters(),
+          .stored = std::move(stored),
           .moments = type_of(step.moments),
           .stochastic_rounding = step.stochastic_rounding,
           .seed = step.seed,
@@ -39,16 +54,17 @@ llama::AdamWOptions adamw_of(const predict::StepSettings& step, llama::LossScale
           .count_on_device = step.cuda_graph};
 }
 
-llama::OptimizerOptions options_of(const predict::StepSettings& step, llama::LossScale* loss_scale) {
+llama::OptimizerOptions options_of(const predict::StepSettings& step, llama::LossScale* loss_scale,
+                                   llama::StoredValues stored) {
   return {.kind = step.optimizer,
-          .adamw = adamw_of(step, loss_scale),
+          .adamw = adamw_of(step, loss_scale, std::move(stored)),
           .galore = {.rank = step.low_rank(), .interval = step.galore_interval, .scale = step.galore_scale}};
 }
 
 llama::HostAdamWOptions host_options_of(const predict::StepSettings& step, const llama::Model& model,
-                                        const llama::TrainOptions& options) {
-  return {.adamw = adamw_of(step, nullptr),
-          .state_type = step.precision == predict::Precision::kBf16 ? at::kBFloat16 : at::kFloat,
+                                        const llama::TrainOptions& options, llama::StoredValues stored) {
+  return {.adamw = adamw_of(step, nullptr, std::move(stored)),
+          .state_type = step.precision == predict::Precision::kBf16 && !step.adapters.fp32 ? at::kBFloat16 : at::kFloat,
           .loss_scale = options.loss_scale,
           .first_loss_scale = static_cast<double>(step.loss_scale),
           .scale_window = step.loss_scale_window,
@@ -78,7 +94,7 @@ void add_file_traffic(StepReport& report, llama::StateFile& file) {
 }  // namespace
 
 StepOptimizer::StepOptimizer(const predict::StepSettings& step, const llama::Model& model, llama::Offload& offload,
-                             llama::TrainOptions& options)
+                             llama::TrainOptions& options, const llama::StoredWeights* files)
     : schedule_{.kind = step.schedule, .peak = step.learning_rate, .warmup_steps = step.warmup_steps},
       schedule_steps_(step.schedule_steps) {
   std::vector<llama::Parameter> weights = llama::trainable_parameters(model);
@@ -88,10 +104,11 @@ StepOptimizer::StepOptimizer(const predict::StepSettings& step, const llama::Mod
     options.loss_scale = loss_scale_->scale();
   }
   if (step.offload_state != predict::StateOffload::kOff) {
-    optimizer_ = offload.make_optimizer(std::move(weights), host_options_of(step, model, options), options);
+    optimizer_ =
+        offload.make_optimizer(std::move(weights), host_options_of(step, model, options, stored_in(files)), options);
     host_ = dynamic_cast<llama::HostAdamW*>(optimizer_.get());
   } else {
-    optimizer_ = llama::make_optimizer(std::move(weights), options_of(step, loss_scale_.get()));
+    optimizer_ = llama::make_optimizer(std::move(weights), options_of(step, loss_scale_.get(), stored_in(files)));
   }
   if (step.histogram) {
     magnitudes_ = std::make_unique<llama::StepMagnitudes>(*optimizer_, options.loss_scale);

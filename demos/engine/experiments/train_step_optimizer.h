@@ -17,9 +17,10 @@ namespace headroom::experiments {
 class StepOptimizer {
  public:
   // Takes the memory of the optimizer's state, and installs in `options` what belongs to it; outlives the steps. After
-  // Offload::install.
+  // Offload::install. Masters begin as `files`, the model's checkpoint, has them; null: there is none, or it is not read.
+  // Throws FileChanged.
   StepOptimizer(const predict::StepSettings& step, const llama::Model& model, llama::Offload& offload,
-                llama::TrainOptions& options);
+                llama::TrainOptions& options, const llama::StoredWeights* files = nullptr);
 
   llama::Optimizer& optimizer() { return *optimizer_; }
   // Before a step: sets its learning rate. `number` and `end`, this run's first number behind its last step, count what

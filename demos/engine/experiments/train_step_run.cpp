@@ -10,6 +10,7 @@
 
 #include <ATen/ATen.h>
 
+#include "demos/engine/experiments/train_step_evaluation.h"
 #include "demos/engine/experiments/train_step_optimizer.h"
 #include "demos/engine/experiments/train_step_save.h"
 #include "demos/engine/llama/host/offload.h"
@@ -105,6 +106,7 @@ void take_blas_workspace(const llama::Placement& placement, llama::StepGraph* gr
 struct TrainStepRun::State {
   std::unique_ptr<llama::NumbersOnCpu> numbers;  // null: not a plan of a CPU's run
   tokens::TokenData data;
+  Evaluation evaluation;              // refers to the data
   std::int64_t samples = 0, seq = 0;  // samples: a micro-batch's times their number
   std::uint64_t seed = 0;
   int steps = 0;
@@ -129,7 +131,7 @@ record::Status TrainStepRun::keep(const predict::StepSettings& step, const RunPl
   const BuiltStep built{.settings = step,
                         .model = state.model,
                         .optimizer = *state.optimizer,
-                        .ids = static_cast<std::int64_t>(state.data.view().size())};
+                        .ids = static_cast<std::int64_t>(state.evaluation.training().size())};
   if (!step.resume.empty()) {
     try {
       const record::Result<std::int64_t> before = resume(built);
@@ -161,6 +163,8 @@ record::Result<std::unique_ptr<TrainStepRun>> TrainStepRun::create(const record:
   const std::optional<llama::StoredWeights>& weights = chosen.value().weights;
   record::Result<tokens::TokenData> data = read_data(step, setting);
   if (!data) return data.error();
+  record::Result<Evaluation> evaluation = Evaluation::create(step, data.value().view(), place);
+  if (!evaluation) return evaluation.error();
 
   if (auto refused = refused_combination(params, place.target))
     return record::Error{*refused, record::ErrorKind::kRefused};
@@ -188,28 +192,31 @@ record::Result<std::unique_ptr<TrainStepRun>> TrainStepRun::create(const record:
   options.not_finite = make_not_finite(step, config, place.device);
   auto offload =
       std::make_unique<llama::Offload>(offload_of(step), place.device, setting.host_memory, taken_of_host(setting));
+  const llama::StoredWeights* const files = weights && !place.device.is_meta() ? &*weights : nullptr;
   llama::Model model;
+  std::unique_ptr<StepOptimizer> optimizer;
   try {
-    if (weights && !place.device.is_meta())
-      if (const record::Status tied = llama::check_tied_head(*weights, config); !tied) return tied.error();
+    if (files != nullptr)
+      if (const record::Status tied = llama::check_tied_head(*files, config); !tied) return tied.error();
     model = llama::make_model(config, step.fused, placement, step.sequence, step.seed, setting.cancel,
                               {.files = weights ? &*weights : nullptr,
                                .adapters = step.adapters,
                                .layer_made = offload->layer_made(config, options)});
+    model.tf32 = step.tf32();
+    if (step.fp8())
+      model.fp8 = std::make_shared<llama::Fp8Scales>(
+          config.num_layers * static_cast<std::int64_t>(llama::kProjectionKinds), step.fp8_scaling, place.device);
+    offload->install(model, step.batch, step.sequence, options);
+    optimizer = std::make_unique<StepOptimizer>(step, model, *offload, options, files);
   } catch (const llama::Cancelled&) {
     return record::Error{"Cancelled while the model was built.", record::ErrorKind::kRefused};
   } catch (const llama::FileChanged& changed) {
     return record::Error{changed.what(), record::ErrorKind::kBadInput};
   }
-  model.tf32 = step.tf32();
-  if (step.fp8())
-    model.fp8 = std::make_shared<llama::Fp8Scales>(
-        config.num_layers * static_cast<std::int64_t>(llama::kProjectionKinds), step.fp8_scaling, place.device);
-  offload->install(model, step.batch, step.sequence, options);
-  auto optimizer = std::make_unique<StepOptimizer>(step, model, *offload, options);
   auto state = std::make_unique<State>(State{
       .numbers = std::move(numbers),
       .data = std::move(data).value(),
+      .evaluation = std::move(evaluation).value(),
       .samples = step.batch * step.micro_batches,
       .seq = step.sequence,
       .seed = step.seed,
@@ -234,10 +241,13 @@ StepResult TrainStepRun::step(int index) {
   State& s = *state_;
   s.last_step = index;
   s.loss = s.tokens_2BT = at::Tensor();  // the step before's
-  s.tokens_2BT = llama::make_batch(s.data.view(), s.samples, s.seq, s.seed, s.steps_before + index);
+  s.tokens_2BT = llama::make_batch(s.evaluation.training(), s.samples, s.seq, s.seed, s.steps_before + index);
   s.optimizer->begin_step(s.steps_before + index, s.steps_before + s.steps);
   try {
-    s.loss = llama::train_step(s.model, s.optimizer->optimizer(), s.tokens_2BT, s.options, index);
+    std::function<void(const at::Tensor&)> behind;
+    if (s.evaluation.follows(index))
+      behind = [&s](const at::Tensor& loss) { s.evaluation.run(s.model, s.options, loss); };
+    s.loss = llama::train_step(s.model, s.optimizer->optimizer(), s.tokens_2BT, s.options, index, behind);
   } catch (const llama::Cancelled&) {
     return StepResult::kCancelled;
   }
@@ -256,7 +266,10 @@ std::int64_t TrainStepRun::tokens_per_step() const { return state_->samples * st
 
 std::int64_t TrainStepRun::num_parameters() const { return llama::num_parameters(state_->model.config); }
 
-int TrainStepRun::marks_per_step() const { return llama::marks_per_step(state_->model.config, state_->options); }
+int TrainStepRun::marks_per_step() const {
+  const State& s = *state_;
+  return llama::marks_per_step(s.model.config, s.options) + s.evaluation.marks(s.model.config, s.options);
+}
 
 double TrainStepRun::loss() const {
   const State& s = *state_;
@@ -284,6 +297,7 @@ record::Status TrainStepRun::finish() {
 
 std::map<std::string, std::string> TrainStepRun::found() const {
   std::map<std::string, std::string> all;
+  if (const std::string held_out = state_->evaluation.held_out(); !held_out.empty()) all["held_out"] = held_out;
   if (!state_->saved.empty()) all["saved"] = state_->saved;
   if (!state_->resumed.empty())
     all["resumed"] = "after " + std::to_string(state_->steps_before) + " steps of " + state_->resumed;
@@ -301,6 +315,7 @@ StepReport TrainStepRun::report() {
   if (state_->model.fp8 && state_->trouble.empty())
     state_->trouble = where_not_scaled(*state_->model.fp8, state_->last_step);
   state_->optimizer->add_to(report, state_->last_step);
+  state_->evaluation.add_to(report);
   return report;
 }
 

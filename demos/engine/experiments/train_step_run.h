@@ -17,7 +17,8 @@ class TrainStepRun final : public DemoRun {
   static record::Result<std::unique_ptr<TrainStepRun>> create(const record::Params& params, const RunSetting& setting);
   ~TrainStepRun() override;
 
-  // Batch, forward, loss, backward, optimizer. Never waits for the device.
+  // Batch, forward, loss, backward, optimizer, and where one is due an evaluation. Without that it never waits for the
+  // device.
   StepResult step(int index) override;
   int steps() const override;
   int distinct_steps() const override;

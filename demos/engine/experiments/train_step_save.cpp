@@ -43,8 +43,11 @@ std::vector<llama::TensorToWrite> to_write(const std::vector<llama::StateTensor>
 
 std::string adapters_of(const BuiltStep& step) {
   const llama::AdapterOptions& options = step.model.adapter_options;
-  llama::WrittenAdapters written{
-      .rank = options.rank, .alpha = options.alpha, .targets = {}, .base_model = step.settings.weights};
+  llama::WrittenAdapters written{.rank = options.rank,
+                                 .alpha = options.alpha,
+                                 .gaussian = options.start == predict::AdapterStart::kGaussian,
+                                 .targets = {},
+                                 .base_model = step.settings.weights};
   for (std::size_t k = 0; k < llama::kProjectionKinds; ++k) {
     const auto kind = static_cast<llama::ProjectionKind>(k);
     const std::string name = llama::projection_name(kind);
@@ -61,7 +64,9 @@ Status check_place(const llama::TrainingPlace& place, const BuiltStep& step) {
   const auto seed = static_cast<std::int64_t>(step.settings.seed);
   if (place.seed != seed) return differs("seed", place.seed, seed, "say seed=" + std::to_string(place.seed));
   if (place.ids != step.ids)
-    return differs("so many tokens of data:", place.ids, step.ids, "give the same data, or weights in place of resume");
+    return differs("so many tokens of data:", place.ids, step.ids,
+                   "give the same data, hold out text (eval_every) in both or in neither, or give weights in place of "
+                   "resume");
   return record::Ok{};
 }
 

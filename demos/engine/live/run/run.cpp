@@ -182,18 +182,18 @@ class Watching {
 
 void report_step(const RunContext& context, DemoRun& run, int index, record::Nanoseconds begun, Tracing& tracing) {
   const StepReport report = run.report();  // waits for the device: the step is over now
-  const record::Nanoseconds now = context.sink.now();
+  const record::Nanoseconds now = context.sink.now(), taken = now - begun - report.evaluation_time;
   const auto add = [&](MetricKind kind, double value) {
     context.feed.add(record::MetricSample{.time = now, .value = value, .step = index, .kind = kind});
   };
   if (report.loss) add(MetricKind::kLoss, *report.loss);
   if (report.loss_scale) add(MetricKind::kLossScale, *report.loss_scale);
   if (report.skipped_steps) add(MetricKind::kSkippedSteps, static_cast<double>(*report.skipped_steps));
+  if (report.evaluation_loss) add(MetricKind::kEvaluationLoss, *report.evaluation_loss);
   if (!tracing.on()) {
-    add(MetricKind::kStepNanoseconds, static_cast<double>(now - begun));
-    if (report.tokens) {
-      add(MetricKind::kTokensPerSecond, static_cast<double>(*report.tokens) * 1e9 / static_cast<double>(now - begun));
-    }
+    add(MetricKind::kStepNanoseconds, static_cast<double>(taken));
+    if (report.tokens)
+      add(MetricKind::kTokensPerSecond, static_cast<double>(*report.tokens) * 1e9 / static_cast<double>(taken));
   }
   tracing.tell();
   context.feed.add(report.measurements);

@@ -113,7 +113,7 @@ void HostAdamW::make_state(const Parameter& parameter) {
   if (!options_.in_file) {
     if (has_master) {
       state.host.master = block(Category::kOptimizerState, names().master, options_.state_type, HostPages::kPageable);
-      if (!weight.is_meta()) state.host.master.copy_(state.host.working);
+      if (!weight.is_meta()) fill_master(parameter, 0, state.host.working, state.host.master);
     }
     state.host.first_moment = moment(operators().adamw_first_moment);
     state.host.second_moment = moment(operators().adamw_second_moment);
@@ -121,6 +121,12 @@ void HostAdamW::make_state(const Parameter& parameter) {
   state.host.gradient =
       block(Category::kGradients, names().gradient, gradient_type(parameter.tensor, options_), HostPages::kLocked);
   states_.push_back(std::move(state));
+}
+
+void HostAdamW::fill_master(const Parameter& parameter, std::int64_t first, const at::Tensor& working,
+                            at::Tensor master) const {
+  master.copy_(working);
+  if (options_.adamw.stored) options_.adamw.stored(parameter, first, master);
 }
 
 std::int64_t HostAdamW::piece_size() const { return options_.in_file ? kPieceInFile : kPiece; }
@@ -181,8 +187,7 @@ void HostAdamW::make_file() {
     for (const Piece& piece : pieces_of(i)) {
       file_->ahead(place_of(piece), bytes_of(piece));
       const CpuAdamWState state = read_state(piece, file_->take());
-      at::Tensor master = state.master;
-      master.copy_(state.working);
+      fill_master(parameters()[i], piece.begin, state.working, state.master);
       file_->put_back();
     }
   }

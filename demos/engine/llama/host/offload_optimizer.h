@@ -94,6 +94,7 @@ class HostAdamW final : public Optimizer, public LayerHooks {
 
   void make_state(const Parameter& parameter);
   void make_file();
+  void fill_master(const Parameter& parameter, std::int64_t first, const at::Tensor& working, at::Tensor master) const;
   void begin_if_new();
   void hand_over(std::span<const std::size_t> which);
   void let_gradients_go();

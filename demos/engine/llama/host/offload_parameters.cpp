@@ -93,23 +93,25 @@ void ParameterStream::drop(std::int64_t number) {
 
 void ParameterStream::before_layer(std::int64_t number, Phase phase) {
   const std::size_t half = order_.size() / 2;
-  if (phase == Phase::kForward && number == 0)
+  const bool forward = phase == Phase::kForward || phase == Phase::kEvaluation;
+  if (forward && number == 0)
     place_ = 0;
   else
     ++place_;
-  TORCH_INTERNAL_ASSERT(
-      place_ < order_.size() && order_[place_] == number && (place_ < half) == (phase == Phase::kForward),
-      "the layers came in another order");
+  TORCH_INTERNAL_ASSERT(place_ < order_.size() && order_[place_] == number && (place_ < half) == forward,
+                        "the layers came in another order");
   fetch(number);
   Layer& layer = layers_[static_cast<std::size_t>(number)];
   layer.arrived.device_waits();
   for (std::size_t i = 0; i < layer.weights.size(); ++i)
     layer.weights[i].set_data(part(layer.device, layer.offsets[i], layer.weights[i]));
-  if (next() >= 0) fetch(next());
+  const bool ends = phase == Phase::kEvaluation && place_ + 1 == half;  // no backward follows
+  if (next() >= 0 && !ends) fetch(next());
 }
 
 void ParameterStream::after_layer(std::int64_t layer, Phase phase) {
-  const bool done = phase == Phase::kBackward || (phase == Phase::kForward && next() != layer);
+  const bool done =
+      phase == Phase::kBackward || phase == Phase::kEvaluation || (phase == Phase::kForward && next() != layer);
   if (done) drop(layer);
 }
 

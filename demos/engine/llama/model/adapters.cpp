@@ -1,6 +1,7 @@
 // Makes adapters and takes them away.
 #include "demos/engine/llama/model/adapters.h"
 
+#include <cmath>
 #include <mutex>
 #include <utility>
 
@@ -56,13 +57,27 @@ record::Tag weight_tag(std::int64_t layer, ProjectionKind kind) {
           .op = op_of(kind)};
 }
 
+// As PEFT's LoraLayer.reset_lora_parameters.
+void draw(const at::Tensor& a_RI, predict::AdapterStart start) {
+  if (start == predict::AdapterStart::kGaussian) {
+    a_RI.normal_(0, 1 / static_cast<double>(a_RI.size(0)));
+    return;
+  }
+  const double most = 1 / std::sqrt(static_cast<double>(a_RI.size(1)));
+  a_RI.uniform_(-most, most);
+}
+
 Adapter make_adapter(const Model& model, std::int64_t layer, ProjectionKind kind) {
   const auto [outputs, inputs] = shape_of(model.config, kind);
   const std::int64_t rank = model.adapter_options.rank;
-  const at::TensorOptions options = model.embed_tokens_VH.options();
+  at::TensorOptions options = model.embed_tokens_VH.options();
+  if (model.adapter_options.fp32) options = options.dtype(at::kFloat);
   const Scope scope(weight_tag(layer, kind));
-  return {.a_RI = at::empty({rank, inputs}, options).normal_(0, 1 / static_cast<double>(rank)).requires_grad_(true),
-          .b_OR = at::empty({outputs, rank}, options).zero_().requires_grad_(true)};
+  Adapter adapter{.a_RI = at::empty({rank, inputs}, options), .b_OR = at::empty({outputs, rank}, options).zero_()};
+  draw(adapter.a_RI, model.adapter_options.start);
+  adapter.a_RI.requires_grad_(true);
+  adapter.b_OR.requires_grad_(true);
+  return adapter;
 }
 
 void set_seed(at::Device device, std::uint64_t seed) {
@@ -129,6 +144,13 @@ void add_adapters(Model& model, const AdapterOptions& options, std::uint64_t see
   }
 }
 
+void add_adapter(at::Tensor& weight_OI, const Projection& p) {
+  if (weight_OI.scalar_type() == p.a_RI.scalar_type())
+    weight_OI.addmm_(p.b_OR, p.a_RI, /*beta=*/1, /*alpha=*/p.scale);
+  else
+    weight_OI.copy_(weight_OI.to(at::kFloat).addmm_(p.b_OR, p.a_RI, /*beta=*/1, /*alpha=*/p.scale));
+}
+
 void merge_adapters(Model& model) {
   const at::AutoGradMode grad_mode(false);
   for (std::size_t i = 0; i < model.adapters.size(); ++i) {
@@ -139,7 +161,7 @@ void merge_adapters(Model& model) {
       const Projection p = projection(model, static_cast<std::int64_t>(i), kind);
       if (p.quantised != nullptr)
         *weights[k] = kernels::nf4_dequantise(*p.quantised, model.embed_tokens_VH.scalar_type());
-      if (p.a_RI.defined()) weights[k]->addmm_(p.b_OR, p.a_RI, /*beta=*/1, /*alpha=*/p.scale);
+      if (p.a_RI.defined()) add_adapter(*weights[k], p);
     }
   }
   model.adapters.clear();

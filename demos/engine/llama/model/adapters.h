@@ -28,7 +28,7 @@ inline constexpr std::size_t kProjectionKinds = 7;
 
 // y = W x + α/r · B A x.
 struct Adapter {
-  at::Tensor a_RI;  // drawn from N(0, 1/r²)
+  at::Tensor a_RI;  // drawn: AdapterOptions::start
   at::Tensor b_OR;  // 0 at first, so that the first step is the base model's
 };
 
@@ -47,14 +47,17 @@ bool has_adapter(AdapterTargets targets, ProjectionKind kind);
 Projection projection(const Model& model, std::int64_t layer, ProjectionKind kind);
 
 // Freezes a model and puts adapters beside its weights, drawn with the seed; kQlora first replaces the projections'
-// weights, one after the other. Memory of an adapter: r (I + O) elements of the model's type; of an NF4 matrix:
+// weights, one after the other. Memory of an adapter: r (I + O) elements of the model's type or fp32; of an NF4 matrix:
 // kernels::nf4_bytes(I O).
 void add_adapters(Model& model, const AdapterOptions& options, std::uint64_t seed);
 
 // One layer's part of kQlora, for a model that is being built: its 16-bit weights are never all there at once.
 void quantise_layer(Model& model, std::int64_t layer);
 
-// W + α/r · B A into the weights, in the model's type (NF4: dequantized), which are trained again; no adapters are left.
+// W + α/r · B A into a weight, rounded once.
+void add_adapter(at::Tensor& weight_OI, const Projection& p);
+
+// The same into the weights, in the model's type (NF4: dequantized), which are trained again; no adapters are left.
 void merge_adapters(Model& model);
 
 }  // namespace headroom::llama

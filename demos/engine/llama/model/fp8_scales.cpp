@@ -35,7 +35,7 @@ bool Fp8Scales::prepare(const at::Tensor& x_RC, std::int64_t projection, Fp8Tens
   const bool measured = !delayed || scaled_[row] == 0;
   if (measured) kernels::fp8_measure_(x_RC, scaling(projection, which), format_of(which), delayed, not_scaled_);
   scaled_[row] = 1;
-  return !measured;
+  return !measured && training_;
 }
 
 kernels::Fp8Codes Fp8Scales::cast(const at::Tensor& x_RC, std::int64_t projection, Fp8Tensor which,

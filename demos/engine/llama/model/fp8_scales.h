@@ -32,6 +32,8 @@ class Fp8Scales {
   void cast_again_into(const at::Tensor& x_RC, std::int64_t projection, Fp8Tensor which, at::Tensor& codes_CR) const;
   at::Tensor scaling(std::int64_t projection, Fp8Tensor which) const;
   void end_step();
+  // What is cast while off leaves no trace in delayed scales, which are of what is trained on.
+  void set_training(bool on) { training_ = on; }
   // So many scales could not be worked out and stayed as they were. Waits for the device; on meta none.
   std::int64_t not_scaled() const;
   std::vector<StateTensor> state();
@@ -41,6 +43,7 @@ class Fp8Scales {
   bool prepare(const at::Tensor& x_RC, std::int64_t projection, Fp8Tensor which);
 
   predict::Fp8Scaling scaling_;
+  bool training_ = true;
   at::Tensor table_;          // a row for each tensor
   at::Tensor not_scaled_;     // int32 [1]
   std::vector<std::uint8_t> scaled_;  // 1: has a delayed scale

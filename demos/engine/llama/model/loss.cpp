@@ -44,15 +44,31 @@ at::Tensor plain_loss(const Model& model, const at::Tensor& x_BTH, const at::Ten
   const at::Tensor logits_NV = head(model, x_BTH, model.lm_head_VH).view({-1, model.lm_head_VH.size(0)});
   if (!model.fused.cross_entropy) return eager_cross_entropy(to_fp32(logits_NV), targets_N);
   const Scope scope(Category::kLogits, operators().nll);
-  return kernels::cross_entropy(
-      logits_NV, targets_N,
-      {.in_place = true, .valid_count = targets_N.numel(), .grad_scale = upstream, .error_flag = options.error_flag});
+  const kernels::CrossEntropyOptions fused{
+      .in_place = true, .valid_count = targets_N.numel(), .grad_scale = upstream, .error_flag = options.error_flag};
+  if (!at::GradMode::is_enabled()) return kernels::cross_entropy_forward_only(logits_NV, targets_N, fused).loss;
+  return kernels::cross_entropy(logits_NV, targets_N, fused);
+}
+
+at::Tensor flce_loss_only(const Model& model, const at::Tensor& x_NH, const at::Tensor& targets_N,
+                          const LossOptions& options) {
+  const Scope scope(Category::kLogits, operators().lm_head);
+  const kernels::FlceOptions flce{.mode = options.mode,
+                                  .chunk = options.chunk,
+                                  .fp32_weight_gradient = options.fp32_weight_gradient,  // decides the default chunk
+                                  .valid_count = targets_N.numel(),
+                                  .loss_only = true,
+                                  .error_flag = options.error_flag,
+                                  .tf32 = model.tf32,
+                                  .plans_cpu = model.target == record::DeviceKind::kCpu};
+  return kernels::flce(x_NH, model.lm_head_VH, targets_N, flce).loss;
 }
 
 at::Tensor flce_loss(const Model& model, const at::Tensor& x_BTH, const at::Tensor& targets_N,
                      const LossOptions& options, const at::Tensor& upstream) {
   const Operators& op = operators();
   const at::Tensor x_NH = x_BTH.view({-1, x_BTH.size(-1)});
+  if (!at::GradMode::is_enabled()) return flce_loss_only(model, x_NH, targets_N, options);
   at::Tensor head = model.lm_head_VH;
   kernels::FlceOptions flce{.mode = options.mode,
                             .chunk = options.chunk,

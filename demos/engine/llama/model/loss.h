@@ -32,7 +32,8 @@ struct LossOptions {
 bool by_own_kernel(const LossOptions& options, const FusedKernels& fused);
 
 // Mean negative log-likelihood of the targets, in nats, fp32. x [B, T, H] after the final norm. `upstream` (fp32 [];
-// undefined: 1) is what backward will begin with: gradients that are made here are made for it.
+// undefined: 1) is what backward will begin with: gradients that are made here are made for it. While autograd is off
+// none is made.
 //
 // kPlain: logits [N, V] in the model's type, in fp32, and their fp32 log-softmax, which is kept; with
 // Model::fused.cross_entropy the logits in the model's type only, which their gradient overwrites.

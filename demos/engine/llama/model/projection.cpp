@@ -41,10 +41,25 @@ std::int64_t outputs_of(const Projection& p) {
   return p.weight_OI.defined() ? p.weight_OI.size(0) : p.quantised->shape[0];
 }
 
+// As the adapter's products read it: itself, or for an adapter in fp32 a copy.
+at::Tensor for_adapter(const at::Tensor& t, const Projection& p) {
+  const Scope scope(Category::kWorkspace, p.op);
+  return t.to(p.a_RI.scalar_type());
+}
+
+// sum += scale · a · b, where a and b are of the adapter's type.
+void add_share(const Projection& p, at::Tensor& sum_NP, const at::Tensor& a_NR, const at::Tensor& b_RP, double scale) {
+  if (sum_NP.scalar_type() == a_NR.scalar_type()) return add_product(p, sum_NP, a_NR, b_RP, scale);
+  at::Tensor wide_NP = for_adapter(sum_NP, p);
+  add_product(p, wide_NP, a_NR, b_RP, scale);
+  sum_NP.copy_(wide_NP);
+}
+
 // x Aᵀ.
 at::Tensor low_rank_product(const at::Tensor& x_NI, const Projection& p) {
+  const at::Tensor read_NI = for_adapter(x_NI, p);
   const Scope scope(Category::kActivations, p.op);
-  return product_of(p, x_NI, p.a_RI.t());
+  return product_of(p, read_NI, p.a_RI.t());
 }
 
 // y, dx and dW in fp8: codes of weights and gradients are workspace.
@@ -133,7 +148,7 @@ Projected project(const ProjectionInput& input, const Projection& p, Category ou
   result.low_NR = low_rank_product(x_NI, p);
   const Scope scope(Category::kActivations, p.op);
   at::Tensor y_NO = result.y.view({-1, shape.back()});
-  add_product(p, y_NO, result.low_NR, p.b_OR.t(), p.scale);
+  add_share(p, y_NO, result.low_NR, p.b_OR.t(), p.scale);
   return result;
 }
 
@@ -152,9 +167,13 @@ at::Tensor input_gradient(const at::Tensor& dy, const Projection& p, at::Tensor&
     kernels::product(dx_NI, dy_NO, weight_OI, {.adds = adds, .tf32 = p.tf32});
   }
   if (!p.a_RI.defined()) return {};
-  const Scope scope(Category::kActivations, p.op);
-  at::Tensor dlow_NR = product_of(p, dy_NO, p.b_OR, p.scale);
-  add_product(p, dx_NI, dlow_NR, p.a_RI);
+  at::Tensor dlow_NR;
+  {
+    const at::Tensor read_NO = for_adapter(dy_NO, p);
+    const Scope scope(Category::kActivations, p.op);
+    dlow_NR = product_of(p, read_NO, p.b_OR, p.scale);
+  }
+  add_share(p, dx_NI, dlow_NR, p.a_RI, 1);
   return dlow_NR;
 }
 
@@ -195,8 +214,8 @@ ProjectionGradients trained_gradients(const at::Tensor& dy, ProjectionInput& inp
   if (p.weight_OI.defined() && p.weight_OI.requires_grad())
     gradients.dweight_OI = p.fp8 != nullptr ? fp8_weight_gradient(dy, input, p) : product_of(p, rows(dy).t(), rows(x));
   if (!p.a_RI.defined()) return gradients;
-  gradients.da_RI = product_of(p, dlow_NR.t(), rows(x));
-  gradients.db_OR = product_of(p, rows(dy).t(), low_NR, p.scale);
+  gradients.da_RI = product_of(p, dlow_NR.t(), for_adapter(rows(x), p));
+  gradients.db_OR = product_of(p, for_adapter(rows(dy), p).t(), low_NR, p.scale);
   return gradients;
 }
 

@@ -21,7 +21,7 @@ struct Projection {
   at::Tensor weight_OI;                           // undefined where it is quantized
   const kernels::Nf4Matrix* quantised = nullptr;  // not owned: the model's
   at::Tensor bias_O;                              // undefined: none
-  at::Tensor a_RI, b_OR;                          // undefined: no adapter
+  at::Tensor a_RI, b_OR;                          // undefined: no adapter; in the weight's type or fp32
   double scale = 0;                               // α / r
   std::uint16_t op = 0;
   bool tf32 = false;           // its products read fp32 as tf32
@@ -50,6 +50,9 @@ struct Projected {
   at::Tensor low_NR;  // x Aᵀ, which backward needs; undefined without an adapter
 };
 
+// An adapter in fp32 beside 16 bits is multiplied in fp32, as PEFT does it: what it reads is widened for its products and let go,
+// and its sum with W's share is rounded once.
+//
 // x [..., I], with its codes for y in fp8. `output` is the category of y. A bias is added in y's memory: within the product, cuBLASLt would take a
 // separate workspace. A quantized weight exists in x's type, as workspace, for the product only, and so do a weight's codes
 // in fp8: to keep them would take a byte per weight, and to make them again is a pass over the weight.

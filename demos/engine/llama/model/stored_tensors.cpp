@@ -42,14 +42,16 @@ StoredType stored_type(at::ScalarType type) {
   TORCH_CHECK(false, "no type of safetensors files is read that stores ", type);
 }
 
-void copy_stored(const StoredWeights& files, const StoredTensor& stored, const at::Tensor& into) {
+void copy_stored(const StoredWeights& files, const StoredTensor& stored, const at::Tensor& into, std::int64_t first) {
   constexpr std::uint64_t kPiece = std::uint64_t{16} << 20;
   const auto element = static_cast<std::uint64_t>(bytes_of(stored.type));
   const at::Tensor flat = into.detach().view({-1});
-  std::vector<std::byte> piece(std::min(kPiece, stored.bytes));
-  for (std::uint64_t begin = 0; begin < stored.bytes; begin += kPiece) {
-    piece.resize(std::min(kPiece, stored.bytes - begin));
-    read_stored(files, stored, begin, piece);
+  const std::uint64_t before = static_cast<std::uint64_t>(first) * element,
+                      bytes = static_cast<std::uint64_t>(flat.numel()) * element;
+  std::vector<std::byte> piece(std::min(kPiece, bytes));
+  for (std::uint64_t begin = 0; begin < bytes; begin += kPiece) {
+    piece.resize(std::min(kPiece, bytes - begin));
+    read_stored(files, stored, before + begin, piece);
     const auto count = static_cast<std::int64_t>(piece.size() / element);
     flat.narrow(0, static_cast<std::int64_t>(begin / element), count)
         .copy_(at::from_blob(piece.data(), {count}, type_of(stored.type)));

@@ -19,9 +19,10 @@ namespace headroom::llama {
 
 StoredType stored_type(at::ScalarType type);
 
-// The stored values in the memory of `into`, converted to its type: towards a GPU, LibTorch converts on the host, in as
-// much memory as a piece takes. Throws FileChanged.
-void copy_stored(const StoredWeights& files, const StoredTensor& stored, const at::Tensor& into);
+// The stored values from the one at `first` on in the memory of `into`, converted to its type: towards a GPU, LibTorch converts
+// on the host, in as much memory as a piece takes. Throws FileChanged.
+void copy_stored(const StoredWeights& files, const StoredTensor& stored, const at::Tensor& into,
+                 std::int64_t first = 0);
 
 // The file's values in these tensors, which are all that it has, in their shapes and types: else refused, with a sentence
 // that ends with `cure`, and nothing is changed. Throws FileChanged.

@@ -10,8 +10,10 @@ namespace headroom::llama {
 namespace {
 
 at::Tensor merged(const Projection& p, at::ScalarType type) {
-  at::Tensor weight = p.quantised != nullptr ? kernels::nf4_dequantise(*p.quantised, type) : p.weight_OI.detach();
-  if (p.a_RI.defined()) weight = weight.addmm(p.b_OR, p.a_RI, /*beta=*/1, /*alpha=*/p.scale);
+  if (p.quantised == nullptr && !p.a_RI.defined()) return p.weight_OI.detach();
+  at::Tensor weight =
+      p.quantised != nullptr ? kernels::nf4_dequantise(*p.quantised, type) : p.weight_OI.detach().clone();
+  if (p.a_RI.defined()) add_adapter(weight, p);
   return weight;
 }
 

@@ -40,7 +40,8 @@ at::Tensor eigenvectors(const at::Tensor& square) {
   return vectors;
 }
 
-bool is_wide(const at::Tensor& matrix) { return matrix.size(0) <= matrix.size(1); }
+// A square matrix is projected on the right, as its authors' code does it (galore_torch 1.0, GaLoreProjector, 'std').
+bool is_wide(const at::Tensor& matrix) { return matrix.size(0) < matrix.size(1); }
 
 }  // namespace
 
@@ -55,7 +56,7 @@ GaLore::GaLore(std::vector<Parameter> parameters, const AdamWOptions& adamw, con
     at::ScalarType type = moment_type(i);
     State state;
     if (weight.dim() == 2 && parameter.layer != record::kNoLayer) {
-      std::int64_t& shorter = *std::min_element(shape.begin(), shape.end());
+      std::int64_t& shorter = is_wide(weight) ? shape[0] : shape[1];
       const std::int64_t side = shorter;
       shorter = std::min(galore_.rank, side);
       type = at::kFloat;

@@ -19,7 +19,7 @@ struct GaLoreOptions {
 
 // Of the layers' matrices; embedding, head and norms are stepped by AdamW, as in the paper.
 //
-// G [m, n], short = min(m, n). P [short, r]: the top r eigenvectors of G Gᵀ (m ≤ n) or Gᵀ G, which are the singular
+// G [m, n], short = min(m, n). P [short, r]: the top r eigenvectors of G Gᵀ (m < n) or Gᵀ G, which are the singular
 // vectors of G on its shorter side. R = Pᵀ G [r, n] or G P [m, r]; W := (1 − η λ) W − η α P ρ(R), or ρ(R) Pᵀ, where ρ is
 // Adam. P, moments and arithmetic are fp32 whatever the weights are. Without loss scale: a gradient that overflowed has
 // no eigenvectors.

@@ -55,6 +55,7 @@ AdamWFamily::AdamWFamily(std::vector<Parameter> parameters, const AdamWOptions& 
     const bool master = options_.masters && parameter.tensor.scalar_type() != at::kFloat;
     const record::Scope scope(state_tag(parameter, master_operator));
     masters_.push_back(master ? parameter.tensor.detach().to(at::kFloat) : at::Tensor());
+    if (master && options_.stored) options_.stored(parameter, 0, masters_.back().view({-1}));
   }
   if (options_.clip > 0 && !this->parameters().empty()) {
     const record::Scope scope(record::Category::kOptimizerState, clip_operator);

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <optional>
 #include <span>
@@ -20,6 +21,10 @@ namespace headroom::llama {
 // Embedding, final norm and head: what belongs to no layer. As a group of weights, beside the layers 0 … L − 1.
 inline constexpr std::int64_t kOuterLayer = -1;
 
+// Fills `into`, fp32 [n], with the weight's elements from `first` on, as a checkpoint stores them; does nothing where its file
+// has no more of them than the weight itself.
+using StoredValues = std::function<void(const Parameter& weight, std::int64_t first, const at::Tensor& into)>;
+
 struct AdamWOptions {
   double learning_rate = 1e-3;
   double beta1 = 0.9;
@@ -29,8 +34,9 @@ struct AdamWOptions {
   bool fused = true;          // one kernel over all weights; else PyTorch's operators, weight by weight
   double clip = 0;            // most that the global norm of all gradients is; 0: any
   // Mixed precision: fp32 copies of the 16-bit weights belong to the state and are what is stepped; the weights become
-  // their rounding. They begin as the weights are, widened, so that drawn and loaded weights are treated alike.
+  // their rounding. They begin as the weights are, widened, or where a checkpoint has more digits as it has them.
   bool masters = false;
+  StoredValues stored = {};               // empty: weights were drawn
   std::optional<at::ScalarType> moments;  // fp32 or bf16; none: as the weights, beside masters fp32
   // What follows is of the fused kernels.
   bool stochastic_rounding = false;  // of bf16 weights without masters

@@ -1,6 +1,7 @@
 // Cuts batches, and says what from.
 #include "demos/engine/llama/step/data.h"
 
+#include <algorithm>
 #include <cstddef>
 #include <span>
 
@@ -22,6 +23,26 @@ std::uint64_t mix(std::uint64_t x) {
   return x ^ (x >> 31);
 }
 
+// The sequences that begin where start(b) says.
+template <class Start>
+at::Tensor cut(tokens::TokenView data, std::int64_t batch, std::int64_t seq, Start start) {
+  const record::Scope scope(record::Category::kOther, operators().tokens);
+  at::Tensor ids_and_targets = at::empty({2, batch, seq}, at::kLong);
+  auto* const ids = ids_and_targets.mutable_data_ptr<std::int64_t>();
+  std::int64_t* const targets = ids + batch * seq;
+  for (std::int64_t b = 0; b < batch; ++b) {
+    const std::uint64_t first = start(b);
+    for (std::int64_t t = 0; t < seq; ++t) {
+      const auto token = [&](std::int64_t place) {
+        return data[(first + static_cast<std::uint64_t>(place)) % data.size()];
+      };
+      ids[b * seq + t] = token(t);
+      targets[b * seq + t] = token(t + 1);
+    }
+  }
+  return ids_and_targets;
+}
+
 }  // namespace
 
 std::map<std::string, std::string> data_facts(const tokens::DataSource& source) {
@@ -36,21 +57,17 @@ std::map<std::string, std::string> data_facts(const tokens::DataSource& source) 
 
 at::Tensor make_batch(tokens::TokenView data, std::int64_t batch, std::int64_t seq, std::uint64_t seed,
                       std::int64_t step) {
-  const record::Scope scope(record::Category::kOther, operators().tokens);
-  at::Tensor ids_and_targets = at::empty({2, batch, seq}, at::kLong);
-  auto* const ids = ids_and_targets.mutable_data_ptr<std::int64_t>();
-  std::int64_t* const targets = ids + batch * seq;
-  for (std::int64_t b = 0; b < batch; ++b) {
-    const std::uint64_t start = mix(mix(seed) + static_cast<std::uint64_t>(step * batch + b)) % data.size();
-    for (std::int64_t t = 0; t < seq; ++t) {
-      const auto token = [&](std::int64_t place) {
-        return data[(start + static_cast<std::uint64_t>(place)) % data.size()];
-      };
-      ids[b * seq + t] = token(t);
-      targets[b * seq + t] = token(t + 1);
-    }
-  }
-  return ids_and_targets;
+  return cut(data, batch, seq, [&](std::int64_t b) {
+    return mix(mix(seed) + static_cast<std::uint64_t>(step * batch + b)) % data.size();
+  });
+}
+
+at::Tensor make_even_batch(tokens::TokenView data, std::int64_t batch, std::int64_t seq) {
+  const std::int64_t last = static_cast<std::int64_t>(data.size()) - seq - 1;
+  return cut(data, batch, seq, [&](std::int64_t b) {
+    return batch == 1 ? std::uint64_t{0}
+                      : static_cast<std::uint64_t>(std::max<std::int64_t>(0, last) * b / (batch - 1));
+  });
 }
 
 }  // namespace headroom::llama

@@ -21,4 +21,7 @@ std::map<std::string, std::string> data_facts(const tokens::DataSource& source);
 at::Tensor make_batch(tokens::TokenView data, std::int64_t batch, std::int64_t seq, std::uint64_t seed,
                       std::int64_t step);
 
+// The same with sequences that begin at even distances, the first at the first token and the last at the end.
+at::Tensor make_even_batch(tokens::TokenView data, std::int64_t batch, std::int64_t seq);
+
 }  // namespace headroom::llama

@@ -56,8 +56,8 @@ StepMagnitudes::StepMagnitudes(Optimizer& optimizer, at::Tensor loss_scale)
   }
 }
 
-void StepMagnitudes::before_layer(std::int64_t, record::Phase) {
-  if (!std::exchange(counted_, false)) return;
+void StepMagnitudes::before_layer(std::int64_t, record::Phase phase) {
+  if (phase == record::Phase::kEvaluation || !std::exchange(counted_, false)) return;
   for (MagnitudeCounts* counts : {&gradients_, &updates_, &lost_}) counts->clear();
 }
 

@@ -29,9 +29,11 @@ struct Pass {
   const Model& model;
   const TrainOptions& options;
   std::uint16_t micro_batch = 0;
-  at::Tensor upstream;  // what backward begins with, fp32 []; undefined: 1
+  at::Tensor upstream;     // what backward begins with, fp32 []; undefined: 1
+  bool evaluates = false;  // forward and loss alone, while autograd is off
 
   bool last() const { return micro_batch + 1 == options.micro_batches; }
+  Phase phase(Phase of_step) const { return evaluates ? Phase::kEvaluation : of_step; }
   void mark(Phase phase, std::uint16_t layer = record::kNoLayer) const { mark_backward(phase, layer, micro_batch); }
 };
 
@@ -75,7 +77,7 @@ at::Tensor run_layers(const Pass& pass, std::int64_t first, std::int64_t end, at
     pass.mark(phase, tag_of(i));
     for (LayerHooks* hooks : pass.options.hooks) hooks->before_layer(i, phase);
     x_BTH = layer_forward(pass.model, i, x_BTH,
-                          {.selective = pass.options.checkpointing == Checkpointing::kSelective,
+                          {.selective = pass.options.checkpointing == Checkpointing::kSelective && !pass.evaluates,
                            .for_backward = phase == Phase::kRecompute && i + 1 == end});
     if (phase == Phase::kForward) look_for_not_finite(pass.options, i, x_BTH);
     for (LayerHooks* hooks : pass.options.hooks) hooks->after_layer(i, phase);
@@ -84,7 +86,8 @@ at::Tensor run_layers(const Pass& pass, std::int64_t first, std::int64_t end, at
 }
 
 at::Tensor run_segment(const Pass& pass, std::int64_t first, std::int64_t end, const at::Tensor& x_BTH) {
-  if (!pass.options.keeps_layer_inputs()) return run_layers(pass, first, end, x_BTH, Phase::kForward);
+  if (pass.evaluates || !pass.options.keeps_layer_inputs())
+    return run_layers(pass, first, end, x_BTH, pass.phase(Phase::kForward));
   return checkpoint(x_BTH,
                     {.layers = [&pass, first, end](const at::Tensor& x,
                                                    Phase phase) { return run_layers(pass, first, end, x, phase); },
@@ -98,17 +101,17 @@ at::Tensor forward(const Pass& pass, const at::Tensor& ids_BT, const at::Tensor&
   const Model& model = pass.model;
   const std::int64_t layers = model.config.num_layers;
   const std::int64_t stride = pass.options.keeps_layer_inputs() ? pass.options.checkpoint_every : 1;
-  pass.mark(Phase::kForward);
+  pass.mark(pass.phase(Phase::kForward));
   at::Tensor x_BTH = embedding(model.embed_tokens_VH, ids_BT, model.fused.embedding, op.embedding, model.target);
   for (std::int64_t first = 0; first < layers; first += stride) {
     x_BTH = border(pass, first, x_BTH);
     x_BTH = run_segment(pass, first, std::min(first + stride, layers), x_BTH);
   }
   x_BTH = border(pass, layers, x_BTH);
-  pass.mark(Phase::kForward);
+  pass.mark(pass.phase(Phase::kForward));
   const auto norm = model.fused.rms_norm ? &fused_norm : &rms_norm;
   x_BTH = norm(x_BTH, model.final_norm_H, model.config.rms_norm_eps, op.final_norm);
-  pass.mark(Phase::kLoss);
+  pass.mark(pass.phase(Phase::kLoss));
   return lm_loss(model, x_BTH, targets_BT, pass.options.loss, pass.upstream);
 }
 
@@ -136,6 +139,27 @@ at::Tensor upload(const at::Tensor& host_tokens, at::Device device) {
   return host_tokens.to(device, /*non_blocking=*/true);
 }
 
+// Of one micro-batch.
+struct Portion {
+  at::Tensor ids_BT, targets_BT;
+};
+
+// The sum of loss_of(m, portion) over micro-batches.
+template <class LossOf>
+at::Tensor sum_of_losses(const at::Tensor& ids_BT, const at::Tensor& targets_BT, std::int64_t portions,
+                         LossOf loss_of) {
+  TORCH_CHECK(ids_BT.size(0) % portions == 0, ids_BT.size(0), " samples are not ", portions, " equal micro-batches");
+  const std::int64_t samples = ids_BT.size(0) / portions;
+  at::Tensor sum;
+  for (std::int64_t m = 0; m < portions; ++m) {
+    const Portion portion{.ids_BT = ids_BT.narrow(0, m * samples, samples),
+                          .targets_BT = targets_BT.narrow(0, m * samples, samples)};
+    const at::Tensor loss = loss_of(m, portion);
+    sum = m == 0 ? loss : sum.add_(loss);
+  }
+  return sum;
+}
+
 at::Tensor step_on_device(Model& model, Optimizer& optimizer, const at::Tensor& tokens_2BT,
                           const TrainOptions& options) {
   at::Tensor loss;
@@ -158,29 +182,43 @@ at::Tensor forward_backward(const Model& model, const at::Tensor& ids_BT, const 
                             const TrainOptions& options) {
   const at::AutoGradMode grad_mode(true);
   const Scope scope(Category::kActivations);  // of everything that says nothing else
-  const std::int64_t portions = options.micro_batches;
-  TORCH_CHECK(ids_BT.size(0) % portions == 0, ids_BT.size(0), " samples are not ", portions, " equal micro-batches");
-  const std::int64_t samples = ids_BT.size(0) / portions;
   const at::Tensor upstream = upstream_of(options, ids_BT.device());
-  at::Tensor loss_sum;
-  for (std::int64_t m = 0; m < portions; ++m) {
+  const auto loss_of = [&](std::int64_t m, const Portion& portion) {
     const Pass pass{.model = model, .options = options, .micro_batch = tag_of(m), .upstream = upstream};
-    const auto portion = [&](const at::Tensor& tokens_BT) { return tokens_BT.narrow(0, m * samples, samples); };
-    const at::Tensor loss = one_pass(pass, portion(ids_BT), portion(targets_BT));
-    loss_sum = m == 0 ? loss : loss_sum.add_(loss);
-  }
+    return one_pass(pass, portion.ids_BT, portion.targets_BT);
+  };
+  const at::Tensor sum = sum_of_losses(ids_BT, targets_BT, options.micro_batches, loss_of);
   for (LayerHooks* hooks : options.hooks) hooks->gradients_ready(kOuterLayer);
-  return portions == 1 ? loss_sum : loss_sum.div_(portions);
+  return options.micro_batches == 1 ? sum : sum.div_(options.micro_batches);
+}
+
+at::Tensor evaluation_loss(const Model& model, at::Tensor host_tokens_2BT, const TrainOptions& options) {
+  const at::AutoGradMode grad_mode(false);
+  const Scope scope(Category::kActivations);
+  TrainOptions apart = options;
+  apart.loss.output = nullptr;  // what the loop holds is of the text that it trains on
+  const at::Tensor tokens_2BT = upload(host_tokens_2BT, model.embed_tokens_VH.device());
+  host_tokens_2BT = at::Tensor();  // on a CPU the same: its free is where a device's is
+  const auto loss_of = [&](std::int64_t m, const Portion& portion) {
+    const Pass pass{.model = model, .options = apart, .micro_batch = tag_of(m), .upstream = {}, .evaluates = true};
+    return forward(pass, portion.ids_BT, portion.targets_BT);
+  };
+  if (model.fp8) model.fp8->set_training(false);
+  const at::Tensor sum = sum_of_losses(tokens_2BT.select(0, 0), tokens_2BT.select(0, 1), apart.micro_batches, loss_of);
+  if (model.fp8) model.fp8->set_training(true);
+  return apart.micro_batches == 1 ? sum : sum.div_(apart.micro_batches);
 }
 
 at::Tensor train_step(Model& model, Optimizer& optimizer, const at::Tensor& host_tokens_2BT,
-                      const TrainOptions& options, int index) {
+                      const TrainOptions& options, int index,
+                      const std::function<void(const at::Tensor& loss)>& behind) {
   record::mark_step(index);
   const auto uploaded = [&] { return upload(host_tokens_2BT, model.embed_tokens_VH.device()); };
   if (options.graph != nullptr && options.graph->recorded()) record::mark(Phase::kForward);
   const at::Tensor tokens_2BT = options.graph == nullptr ? uploaded() : options.graph->load(host_tokens_2BT, uploaded);
   const auto step = [&] { return step_on_device(model, optimizer, tokens_2BT, options); };
   const at::Tensor loss = options.graph == nullptr ? step() : options.graph->run(step);
+  if (behind) behind(loss);
   record::mark_step(-1);
   return loss;
 }
@@ -195,6 +233,11 @@ int marks_per_step(const Config& config, const TrainOptions& options) {
   }
   for (const LayerHooks* hooks : options.hooks) pass += hooks->marks_per_pass(config);
   return 3 + static_cast<int>(options.micro_batches) * pass;  // begin, optimizer, end
+}
+
+int marks_per_evaluation(const Config& config, const TrainOptions& options) {
+  // Embedding, layers, final norm, loss.
+  return static_cast<int>(options.micro_batches * (3 + config.num_layers));
 }
 
 }  // namespace headroom::llama

@@ -3,6 +3,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <functional>
 #include <vector>
 
 #include <ATen/ATen.h>
@@ -23,9 +24,10 @@ using predict::Checkpointing;
 class LayerHooks {
  public:
   virtual ~LayerHooks() = default;
-  // The layer's weights are read next, or have been: in forward (kForward) and where checkpointing runs it again
+  // The layer's weights are read next, or have been: in forward (kForward), where checkpointing runs it again
   // (kRecompute; its backward follows and ends in gradients_ready, so after_layer(kRecompute) must not take the weights
-  // away). In a segment of several layers all of them are run again before the last one's backward begins.
+  // away), and in an evaluation (kEvaluation; no backward follows). In a segment of several layers all of them are run
+  // again before the last one's backward begins.
   virtual void before_layer(std::int64_t /*layer*/, record::Phase /*phase*/) {}
   virtual void after_layer(std::int64_t /*layer*/, record::Phase /*phase*/) {}
   // after_layer(kBackward): its backward is over; with micro-batches, once for each.
@@ -58,13 +60,20 @@ struct TrainOptions {
 at::Tensor forward_backward(const Model& model, const at::Tensor& ids_BT, const at::Tensor& targets_BT,
                             const TrainOptions& options);
 
+// The loss without its gradients, of tokens as train_step takes them: forward as it trains, but nothing is kept. In phase
+// kEvaluation. The tokens are let go on the way.
+at::Tensor evaluation_loss(const Model& model, at::Tensor host_tokens_2BT, const TrainOptions& options);
+
 // A whole step between mark_step(index) and mark_step(-1). `host_tokens_2BT` holds ids and targets on the host.
 // Frees the gradients at its end. No value is read from the device and nothing branches on data. With a graph, a step
-// that is replayed is one mark of forward: what is in it was said when it was recorded.
+// that is replayed is one mark of forward: what is in it was said when it was recorded. `behind`, where there is one, is
+// called with the loss at the end, within the step.
 at::Tensor train_step(Model& model, Optimizer& optimizer, const at::Tensor& host_tokens_2BT,
-                      const TrainOptions& options, int index);
+                      const TrainOptions& options, int index,
+                      const std::function<void(const at::Tensor& loss)>& behind = {});
 
-// Marks that one whole step sets, mark_step included.
+// Marks that one whole step sets, mark_step included; and that evaluation_loss() sets.
 int marks_per_step(const Config& config, const TrainOptions& options);
+int marks_per_evaluation(const Config& config, const TrainOptions& options);
 
 }  // namespace headroom::llama

@@ -1,0 +1,36 @@
+// A folder in words.
+#include "app/page/own_model.h"
+
+#include <filesystem>
+
+#include <fmt/format.h>
+
+#include "demos/experiments/train_step_model.h"
+#include "demos/predict/step_settings.h"
+
+namespace headroom::app::page {
+
+std::string OwnModel::words() const {
+  const std::string shape = fmt::format("{} weights in {} layers", record::format_count(llama::num_parameters(config)),
+                                        record::format_count(config.num_layers));
+  if (files == 0) return shape + "; its shape alone is there, and a run draws the weights at random.";
+  return fmt::format("{}; {} in {} {}.", shape, record::format_bytes(bytes), files, files == 1 ? "file" : "files");
+}
+
+std::optional<OwnModel> read_own_model(const record::Params& train_step) {
+  const predict::StepSettings step = predict::step_settings(train_step);
+  if (step.weights.empty()) return std::nullopt;
+  const auto model = experiments::train_step_model(step);
+  if (!model) return OwnModel{.config = step.model, .trouble = model.error().message};
+  OwnModel own{.config = model.value().config};
+  if (!model.value().weights) return own;
+  for (const std::filesystem::path& file : model.value().weights->files) {
+    std::error_code failed;
+    const std::uintmax_t bytes = std::filesystem::file_size(file, failed);
+    if (!failed) own.bytes += static_cast<record::Bytes>(bytes);
+    ++own.files;
+  }
+  return own;
+}
+
+}  // namespace headroom::app::page
