@@ -5,6 +5,7 @@
 
 #include "demos/predict/closed_form_words.h"
 #include "demos/predict/gpu_extras.h"
+#include "demos/predict/scratch_bytes.h"
 #include "demos/predict/step_bytes.h"
 
 namespace headroom::predict {
@@ -50,8 +51,9 @@ class StepMoments {
     for (const std::int64_t i : highest_layers()) layer(i);
     if (step_.optimizer_in_backward) step_of_last_layer();
     embedding();
-    add(Phase::kOptimizer,
-        {.gradients = gradients_at_end(), .logits = kept_output_bytes(step_), .workspace = optimizer_scratch()});
+    add(Phase::kOptimizer, {.gradients = gradients_at_end(),
+                            .logits = kept_output_bytes(step_),
+                            .workspace = optimizer_scratch_bytes(step_)});
     return std::move(moments_);
   }
 
@@ -197,12 +199,12 @@ class StepMoments {
   // The last layer's down projection: SwiGLU's product, queries and keys before their turn, attention's result. A product that
   // is built again has its codes in its place, but for a sixteenth while they are made.
   void fp8_forward() {
-    const bool in_place = step_.fused.swiglu && !keeps_in_mlp() && !step_.extension.experts;
     const Bytes turned = step_.fused.rope ? 0 : s_ * step_.tokens() * (c_.num_heads + c_.num_kv_heads) * c_.head_dim;
-    add(Phase::kForward, {.gradients = earlier_gradients(),
-                          .activations = kept_at_loss() + hidden_ + 2 * rows_ + turned,
-                          .logits = kept_output_bytes(step_),
-                          .workspace = (in_place ? 0 : codes(c_.intermediate_size)) + widest_projection() / s_});
+    add(Phase::kForward,
+        {.gradients = earlier_gradients(),
+         .activations = kept_at_loss() + hidden_ + 2 * rows_ + turned,
+         .logits = kept_output_bytes(step_),
+         .workspace = (gated_in_parts() ? 0 : codes(c_.intermediate_size)) + widest_projection() / s_});
   }
 
   // What a weight's gradient in the MLP reads: codes of the result's gradient, and of the input, where these are not kept.
@@ -281,7 +283,7 @@ class StepMoments {
     if (step_.fused.rms_norm)
       add_layer(rest, (accumulates() ? 2 : 3) * matrix, at_norm, codes_read(c_.intermediate_size, c_.hidden_size));
     add_layer(rest, accumulates() ? 0 : layer_gradient_, attention() - (again ? shared_with_held(i) : 0),
-              attention_scratch());
+              attention_scratch_bytes(step_));
   }
 
   // The down projection's gradients in fp8, where SwiGLU's product is built again: some rows of its gradient, with the codes
@@ -313,16 +315,6 @@ class StepMoments {
     const Bytes scores = 4 * kFp32 * n * step_.sequence * c_.num_heads;
     if (eager()) return kept + (step_.rebuilds_cheap() ? layer_.attention + 5 * n * s_ * q : 3 * n * s_ * q) + scores;
     return kept + layer_.attention + repeated_keys() + n * s_ * (2 * q + 2 * (repeated_keys() > 0 ? q : k));
-  }
-  // Flash adds up the queries' gradient in fp32, and in the model's type those of keys and values for each query head; in
-  // fp32 another kernel adds it up in tiles.
-  Bytes attention_scratch() const {
-    if (eager()) return 0;
-    const std::int64_t n = step_.tokens(), q = c_.num_heads * c_.head_dim;
-    const bool shares = c_.num_heads != c_.num_kv_heads;
-    const Bytes rows = kFp32 * n * c_.num_heads;
-    if (s_ == kFp32) return rows + fp32_attention_tiles(step_.batch * c_.num_heads, step_.sequence, c_.head_dim);
-    return rows + n * q * (kFp32 + (shares ? 2 * s_ : 0));
   }
   // Gate, up or down of a layer, and of all its experts: they are one grouped product.
   Bytes widest_projection() const { return s_ * c_.hidden_size * mlps_.stored_size() / c_.num_layers; }
@@ -373,22 +365,6 @@ class StepMoments {
     if (!sums_tied_apart(step_)) return;
     add(Phase::kBackward,
         {.gradients = moment.gradients + second, .activations = moment.activations - rows_, .logits = moment.logits});
-  }
-
-  // --- the optimizer
-
-  // Of the largest weight: by PyTorch's operators the widened gradient and the denominator; a copy to compare with.
-  // GaLore: the matrix in fp32, its projected gradient and update.
-  Bytes optimizer_scratch() const {
-    if (leaves()) return 0;
-    if (has_low_rank_moments(step_)) {
-      const std::int64_t f = mlps_.widest(), h = c_.hidden_size, r = std::min({step_.low_rank(), f, h});
-      return kFp32 * (f * h + (step_.masters() ? 1 : 2) * r * std::max(f, h));
-    }
-    const std::int64_t most =
-        trained_ ? c_.vocab_size * c_.hidden_size : step_.adapters.rank * std::max(mlps_.widest(), c_.hidden_size);
-    if (!step_.fused_adamw) return most * (step_.masters() ? 2 * kFp32 : step_.trained_bytes());
-    return step_.histogram && step_.optimizer == OptimizerKind::kAdamW ? most * step_.trained_bytes() : 0;
   }
 
   const StepSettings& step_;

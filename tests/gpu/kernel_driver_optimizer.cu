@@ -1,5 +1,6 @@
 // Drives AdamW, also with 8-bit moments, the search for inf and NaN, and NF4.
 #include <algorithm>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -11,6 +12,7 @@
 #include "kernels/adamw/adamw.h"
 #include "kernels/adamw_8bit/adamw_8bit.h"
 #include "kernels/gradient_check/gradient_check.h"
+#include "kernels/gradient_check/gradient_norm.h"
 #include "kernels/nf4/nf4.h"
 #include "tests/gpu/kernel_driver.h"
 
@@ -277,38 +279,74 @@ void drive_nf4s(KernelDriver& driver) {
   }
 }
 
-// `bad`: the last element of all is an infinity.
-void drive_gradient_check(KernelDriver& driver, Storage storage, const std::vector<std::int64_t>& sizes,
-                          std::int64_t skip = 0, bool bad = false) {
+struct Gradients {
   std::vector<std::unique_ptr<DeviceBuffer>> buffers;
   std::vector<kernels::CheckedTensor> tensors;
   std::int64_t bytes = 0;
+};
+
+Gradients gradients_of(Storage storage, const std::vector<std::int64_t>& sizes, std::int64_t skip) {
+  Gradients made;
   for (const std::int64_t n : sizes) {
     DeviceBuffer& buffer =
-        *buffers.emplace_back(std::make_unique<DeviceBuffer>((n + skip) * kernels::bytes_of(storage)));
+        *made.buffers.emplace_back(std::make_unique<DeviceBuffer>((n + skip) * kernels::bytes_of(storage)));
     buffer.fill(storage, 3);
-    tensors.push_back({from(buffer, storage, skip), n});
-    bytes += buffer.bytes();
+    made.tensors.push_back({from(buffer, storage, skip), n});
+    made.bytes += buffer.bytes();
   }
+  return made;
+}
+
+// The sums of squares and the factor that follows from them, beside the CPU's.
+void drive_gradient_norm(KernelDriver& driver, Storage storage, const std::vector<std::int64_t>& sizes,
+                         std::int64_t skip = 0) {
+  const Gradients made = gradients_of(storage, sizes, skip);
+  std::int64_t count = 0;
+  for (const std::int64_t n : sizes) count += kernels::norm_blocks(n);
+  DeviceBuffer sums(count * 8), factor(4);
+  const auto launch = [&] {
+    const int failed = kernels::sums_of_squares_cuda(made.tensors, storage, sums.as<double>(), nullptr);
+    return failed != 0
+               ? failed
+               : kernels::clip_factor_cuda(sums.as<double>(), count, 1e-3, nullptr, factor.as<float>(), nullptr);
+  };
+  const std::string name = "gradient_norm " + std::to_string(kernels::bytes_of(storage)) + " bytes, " +
+                           std::to_string(sizes.size()) + " tensors" + (skip > 0 ? ", unaligned" : "");
+  if (driver.timed()) return driver.time(name, made.bytes, launch);
+  driver.run(name, launch);
+  double expected = 0;
+  for (std::size_t i = 0; i < sizes.size(); ++i) {
+    const std::vector<char> numbers = made.buffers[i]->bits();
+    const kernels::CheckedTensor here{numbers.data() + skip * kernels::bytes_of(storage), sizes[i]};
+    expected += kernels::sum_of_squares_cpu(here, storage, 0, sizes[i]);
+  }
+  const float wanted = kernels::clip_factor(expected, 1e-3, nullptr);
+  if (std::abs(read<float>(factor) - wanted) > 1e-5f * wanted) driver.fail(name, "the factor is not the CPU's");
+}
+
+// `bad`: the last element of all is an infinity.
+void drive_gradient_check(KernelDriver& driver, Storage storage, const std::vector<std::int64_t>& sizes,
+                          std::int64_t skip = 0, bool bad = false) {
+  const Gradients made = gradients_of(storage, sizes, skip);
   if (bad) {
     const std::uint32_t infinity = kernels::exponent_bits(storage);
     const std::int64_t last = sizes.back() + skip - 1;
     if (storage == Storage::kFp32) {
-      write(*buffers.back(), infinity, last);
+      write(*made.buffers.back(), infinity, last);
     } else {
-      write(*buffers.back(), static_cast<std::uint16_t>(infinity), last);
+      write(*made.buffers.back(), static_cast<std::uint16_t>(infinity), last);
     }
   }
   DeviceBuffer overflow(4);
   overflow.zero();
   const auto launch = [&] {
-    return kernels::check_finite_cuda(tensors, storage, overflow.as<std::int32_t>(), nullptr);
+    return kernels::check_finite_cuda(made.tensors, storage, overflow.as<std::int32_t>(), nullptr);
   };
   const std::string name = "gradient_check " + std::to_string(kernels::bytes_of(storage)) + " bytes, " +
                            std::to_string(sizes.size()) + " tensors" + (skip > 0 ? ", unaligned" : "") +
                            (bad ? ", an infinity" : "");
   if (driver.timed()) {
-    driver.time(name, bytes, launch);
+    driver.time(name, made.bytes, launch);
     return;
   }
   driver.run(name, launch);
@@ -335,9 +373,11 @@ void drive_loss_scale(KernelDriver& driver, bool overflows) {
 void drive_gradient_checks(KernelDriver& driver) {
   for (const Storage storage : {Storage::kFp32, Storage::kBf16, Storage::kFp16}) {
     drive_gradient_check(driver, storage, driver.timed() ? llama_1b() : kSmallAndOdd);
+    drive_gradient_norm(driver, storage, driver.timed() ? llama_1b() : kSmallAndOdd);
   }
   if (driver.timed()) return;
   drive_gradient_check(driver, Storage::kFp16, std::vector<std::int64_t>(2500, 9));
+  drive_gradient_norm(driver, Storage::kBf16, std::vector<std::int64_t>(2500, 9), /*skip=*/1);
   for (const Storage storage : {Storage::kFp32, Storage::kBf16, Storage::kFp16}) {
     for (const std::int64_t skip : {0, 1}) {
       drive_gradient_check(driver, storage, kSmallAndOdd, skip, /*bad=*/true);

@@ -16,7 +16,7 @@ LIMITS = {"page": 1, "figure": 2, "demo": 2, "widget": 2, "command": 2, "techniq
 # Words that are ids of several kinds, or names of other things, too: a number in JSON, a setting, a table.
 AMBIGUOUS = {
     "page": {"checkpointing", "chunk", "flce", "ladder", "report", "offload", "schedule", "vocabulary"},
-    "figure": {"launches", "peak_by_category"},
+    "figure": {"launches", "peak_by_category", "product_rates"},
     "demo": {"bandwidth", "block", "launches", "moments", "step_bound", "product_rates", "edit_kernel"},
     "widget": {"ladder", "report", "settings", "sweep"},
     "command": {"list", "page", "run", "sweep", "bench", "report", "figures", "window"},
@@ -56,7 +56,7 @@ def techniques(root):
     switches = re.findall(r'on_off\(\s*"([\w.]+)"',
                           (root / "demos/experiments/train_step_info.cpp").read_text(encoding="utf-8"))
     # No techniques, or words that are values of other settings, too.
-    plain = {"off", "plain", "fp32", "model", "adamw", "bf16", "fp16", "layer", "every", "host", "file", "all",
+    plain = {"off", "plain", "fp32", "model", "adamw", "bf16", "fp16", "tf32", "fp8", "layer", "every", "host", "file", "all",
              "attention", "auto", "mlp", "flash", "eager", "histogram", "trace", "as_stored", "current", "constant", "linear",
              "cosine"}
     return sorted({*values, *switches, "checkpointing", "accumulate", "rounding", "offload.optimizer"} - plain)

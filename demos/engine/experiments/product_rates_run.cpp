@@ -134,9 +134,10 @@ record::Result<std::unique_ptr<DemoRun>> make(const record::Params& params, cons
                          record::ErrorKind::kRefused};
   std::erase_if(cases, [&](const ProductRateCase& one) { return is_emulated(one, setting.place.device); });
   if (cases.empty())
-    return record::Error{"This device does not multiply " + params.text("format") +
-                             ": it would be emulated, and that has no rate of its own. Choose another format.",
-                         record::ErrorKind::kRefused};
+    return record::Error{
+        "This device does not multiply " + params.text("format") +
+            ": it would be emulated, and an emulation's rate is not the device's. Choose another format.",
+        record::ErrorKind::kRefused};
   return std::unique_ptr<DemoRun>(std::make_unique<ProductRatesRun>(std::move(cases), params.on("quick"), setting));
 }
 

@@ -1,0 +1,41 @@
+#include "demos/predict/scratch_bytes.h"
+
+#include <algorithm>
+
+#include "demos/llama/extension.h"
+#include "demos/predict/step_bytes.h"
+
+namespace headroom::predict {
+
+using record::Bytes;
+
+namespace {
+
+constexpr Bytes kFp32 = 4;
+
+}  // namespace
+
+Bytes attention_scratch_bytes(const StepSettings& step) {
+  if (step.fused.attention == Attention::kEager) return 0;
+  const llama::Config& c = step.model;
+  const std::int64_t n = step.tokens(), q = c.num_heads * c.head_dim, s = step.element_bytes();
+  const Bytes rows = kFp32 * n * c.num_heads;
+  if (s == kFp32) return rows + fp32_attention_tiles(step.batch * c.num_heads, step.sequence, c.head_dim);
+  return rows + n * q * (kFp32 + (c.num_heads != c.num_kv_heads ? 2 * s : 0));
+}
+
+Bytes optimizer_scratch_bytes(const StepSettings& step) {
+  if (step.offload_state != StateOffload::kOff) return 0;
+  const llama::Config& c = step.model;
+  const std::int64_t h = c.hidden_size, f = llama::mlps(c, step.extension).widest();
+  if (has_low_rank_moments(step)) {
+    const std::int64_t r = std::min({step.low_rank(), f, h});
+    return kFp32 * (f * h + (step.masters() ? 1 : 2) * r * std::max(f, h));
+  }
+  const bool trained = step.adapters.kind == AdapterKind::kOff;
+  const std::int64_t most = trained ? c.vocab_size * h : step.adapters.rank * std::max(f, h);
+  if (!step.fused_adamw) return most * (step.masters() ? 2 * kFp32 : step.trained_bytes());
+  return step.histogram && step.optimizer == OptimizerKind::kAdamW ? most * step.trained_bytes() : 0;
+}
+
+}  // namespace headroom::predict
