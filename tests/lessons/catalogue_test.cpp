@@ -56,8 +56,10 @@ TEST_CASE("every page can be shown, and has a recording that is shipped unless i
 
 TEST_CASE("every recording that is shipped is on a page") {
   std::set<std::string, std::less<>> named;
-  for (const lessons::Page* page : tests::course().pages())
+  for (const lessons::Page* page : tests::course().pages()) {
     named.insert(page->recordings.begin(), page->recordings.end());
+    named.insert(page->beside.begin(), page->beside.end());
+  }
   for (const auto& file : std::filesystem::directory_iterator(recording_file("").parent_path())) {
     INFO(file.path());
     if (file.path().extension() == ".hrec") CHECK(named.contains(file.path().stem().string()));

@@ -1,4 +1,4 @@
-// The page on lost updates: what it says of losses is what its recordings hold.
+// Pages that tell of losses over hundreds of steps: what they say is what their recordings hold.
 #include <string>
 #include <vector>
 
@@ -9,9 +9,10 @@ using namespace headroom;
 
 namespace {
 
-record::Recording stored(const std::string& name) {
-  return record::Recording::read(HEADROOM_SOURCE_DIR "/assets/recordings/lost_updates_" + name + ".hrec").value();
+record::Recording recording(const std::string& name) {
+  return record::Recording::read(HEADROOM_SOURCE_DIR "/assets/recordings/" + name + ".hrec").value();
 }
+record::Recording stored(const std::string& name) { return recording("lost_updates_" + name); }
 
 std::vector<double> losses_of(const record::Recording& run) {
   std::vector<double> losses;
@@ -47,4 +48,10 @@ TEST_CASE("200 steps of the small model end at the losses that the page names") 
   CHECK(losses_of(stored("nearest_cpu")).back() == Approx(3.97).margin(0.005));
   CHECK(losses_of(stored("stochastic_cpu")).back() == Approx(3.74).margin(0.005));
   CHECK(losses_of(stored("mixed_cpu")).back() == Approx(3.74).margin(0.005));
+}
+
+TEST_CASE("200 steps from random weights end where the page on adapters says") {
+  CHECK(last_fifty(losses_of(recording("losses_full_cpu"))) == Approx(2.2).margin(0.05));
+  CHECK(last_fifty(losses_of(recording("losses_lora_cpu"))) == Approx(6.4).margin(0.05));
+  CHECK(last_fifty(losses_of(recording("losses_qlora_cpu"))) == Approx(6.4).margin(0.05));
 }
