@@ -74,7 +74,7 @@ std::string typed_value(const record::ParamSpec& spec, double value) {
 
 bool is_unset(const record::ParamSpec& spec, const record::Params& params) {
   if (spec.unset.empty()) return false;
-  return spec.kind == ParamKind::kFile ? params.text(spec.key).empty() : params.integer(spec.key) == 0;
+  return spec.kind == ParamKind::kFile ? params.text(spec.key).empty() : number_of(spec, params) == 0;
 }
 
 std::string shown_value(const record::ParamSpec& spec, const record::Params& params) {

@@ -64,3 +64,18 @@ TEST_CASE("sliders have the stops that people use", "[window][settings]") {
   CHECK(nearest_stop(cards, 24.0 * static_cast<double>(record::kGiB)) ==
         std::find(cards.begin(), cards.end(), 24.0 * static_cast<double>(record::kGiB)) - cards.begin());
 }
+
+TEST_CASE("each parameter of each demo is shown in words as it begins, and a norm of 0 does not clip",
+          "[window][params]") {
+  for (const experiments::DemoInfo* demo : experiments::demos()) {
+    const record::Params params(demo->schema);
+    for (const record::ParamSpec& spec : params.schema()) {
+      INFO(demo->id << " " << spec.key);
+      CHECK_NOTHROW(shown_value(spec, params));
+    }
+  }
+  const record::Params step(experiments::training_step().schema);
+  const auto clip = std::ranges::find(step.schema(), "clip", &record::ParamSpec::key);
+  REQUIRE(clip != step.schema().end());
+  CHECK(shown_value(*clip, step) == "not clipped");
+}
