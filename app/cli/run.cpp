@@ -61,6 +61,8 @@ record::Result<const experiments::DemoInfo*> demo_named(const RunOptions& option
 
 // --data and --trace are parameters with their own flags.
 record::Result<Params> params_from(const experiments::DemoInfo& demo, const RunOptions& options) {
+  if (options.memory_steps && !options.record)
+    return Error{"--memory-steps is about the recording: name its file with --record."};
   Params params(demo.schema);
   if (auto set = set_params(params, demo.id, options); !set) return set.error();
   if (auto set = set_flag(params, demo.id, "data", options.data); !set) return set.error();
@@ -141,8 +143,6 @@ void put_summary(const DrivenRun& run, const RunOptions& options) {
 record::Status check(const RunOptions& options) {
   const auto demo = demo_named(options);
   if (!demo) return demo.error();
-  if (options.memory_steps && !options.record)
-    return Error{"--memory-steps is about the recording: name its file with --record."};
   const auto params = params_from(*demo.value(), options);
   return params ? record::Status(record::Ok{}) : params.error();
 }

@@ -7,6 +7,7 @@
 #include "lessons/bench.h"
 #include "lessons/figure.h"
 #include "lessons/product_peaks.h"
+#include "lessons/shown_unit.h"
 #include "lessons/wording.h"
 
 namespace headroom::lessons {
@@ -28,21 +29,26 @@ const Recording* rates_of(const FigureInput& input) {
 
 std::string format_name(const std::string& storage) { return storage == "tf32" ? "TF32" : storage; }
 
-std::string tip_of(const Measurement& row, const ShownUnit& unit) {
-  const auto at = [&](double nanoseconds) { return in_unit(row.flops / nanoseconds * 1e9, unit); };
+// Of the rates and of the times, each for the whole figure.
+struct Units {
+  ShownUnit rate, time;
+};
+
+std::string tip_of(const Measurement& row, const Units& units) {
+  const auto at = [&](double nanoseconds) { return in_unit(row.flops / nanoseconds * 1e9, units.rate); };
   return fmt::format("{}, {} × {} × {}: {} ({} to {}), {}, {} repeats", format_name(row.storage),
                      record::format_count(row.rows), record::format_count(row.rows), record::format_count(row.rows),
-                     amount_text(product_rate(row), unit), at(row.high), at(row.low), time_text(row.median),
-                     row.samples);
+                     amount_text(product_rate(row), units.rate), at(row.high), at(row.low),
+                     amount_text(row.median, units.time), row.samples);
 }
 
-ChartPoint point_of(const Measurement& row, double x, const ShownUnit& unit) {
+ChartPoint point_of(const Measurement& row, double x, const Units& units) {
   return {.x = x,
           .y = product_rate(row),
           .low = row.flops / row.high * 1e9,
           .high = row.flops / row.low * 1e9,
-          .label = in_unit(product_rate(row), unit),
-          .tip = tip_of(row, unit)};
+          .label = in_unit(product_rate(row), units.rate),
+          .tip = tip_of(row, units)};
 }
 
 // What the card's data sheet has for the format; 0: nothing.
@@ -51,44 +57,46 @@ double sheet_peak(const predict::Card* card, std::string_view format) {
   return card == nullptr || peak == nullptr ? 0 : (card->*peak).value_or(0);
 }
 
-Chart peaks_of(const std::vector<const Measurement*>& fastest, const predict::Card* card, const ShownUnit& unit) {
+Chart peaks_of(const std::vector<const Measurement*>& fastest, const predict::Card* card, const Units& units) {
   Chart chart{.title = "The fastest size of each format", .bars = true};
   ChartSeries sheet{.label = "data sheet", .kind = SeriesKind::kOther, .published = true, .points = {}};
   ChartSeries measured{.label = "measured", .kind = SeriesKind::kFused, .points = {}};
   for (const Measurement* row : fastest) {
     const auto x = static_cast<double>(chart.categories.size());
     chart.categories.push_back(format_name(row->storage));
-    measured.points.push_back(point_of(*row, x, unit));
+    measured.points.push_back(point_of(*row, x, units));
     const double peak = sheet_peak(card, row->storage);
     if (peak <= 0) continue;
     sheet.points.push_back({.x = x,
                             .y = peak,
                             .low = peak,
                             .high = peak,
-                            .label = in_unit(peak, unit),
+                            .label = in_unit(peak, units.rate),
                             .tip = fmt::format("{}: {} by the data sheet of the {}", format_name(row->storage),
-                                               amount_text(peak, unit), card->name)});
+                                               amount_text(peak, units.rate), card->name)});
     measured.points.back().tip += fmt::format("; {:.0f} % of the data sheet's", 100 * product_rate(*row) / peak);
   }
   if (!sheet.points.empty()) chart.series.push_back(std::move(sheet));
   chart.series.push_back(std::move(measured));
   chart.x = {.unit = AxisUnit::kCategory, .low = -0.5, .high = static_cast<double>(chart.categories.size()) - 0.5};
-  chart.y = {.unit = AxisUnit::kFlopsPerSecond, .name = {}, .shown = unit};
+  chart.y = {.unit = AxisUnit::kFlopsPerSecond, .name = {}, .shown = units.rate};
   fit_y(chart);
   return chart;
 }
 
 // The rate of each format at each size.
-Table sizes_of(const Recording& rates, const std::vector<const Measurement*>& fastest, const ShownUnit& unit) {
+Table sizes_of(const Recording& rates, const std::vector<const Measurement*>& fastest, const Units& units) {
   std::vector<std::int64_t> sides;
   for (const Measurement& row : rates.measurements())
     if (row.panel == Measurement::kProductRates && std::ranges::find(sides, row.rows) == sides.end())
       sides.push_back(row.rows);
   std::ranges::sort(sides);
-  Table table{.head = fmt::format("{} by the matrices' side N", unit.name), .columns = {}, .rows = {}, .foot = {}};
+  Table table{
+      .head = fmt::format("{} by the matrices' side N", units.rate.name), .columns = {}, .rows = {}, .foot = {}};
   for (const std::int64_t side : sides) table.columns.push_back(record::format_count(side));
   for (const Measurement* top : fastest) {
-    TableRow row{.category = {}, .name = format_name(top->storage), .note = {}, .cells = {}, .tip = tip_of(*top, unit)};
+    TableRow row{
+        .category = {}, .name = format_name(top->storage), .note = {}, .cells = {}, .tip = tip_of(*top, units)};
     for (const std::int64_t side : sides) {
       const auto found = std::ranges::find_if(rates.measurements(), [&](const Measurement& each) {
         return each.panel == Measurement::kProductRates && each.storage == top->storage && each.rows == side;
@@ -96,7 +104,7 @@ Table sizes_of(const Recording& rates, const std::vector<const Measurement*>& fa
       const bool measured = found != rates.measurements().end();
       row.cells.push_back(!measured            ? std::string("–")
                           : found->median <= 0 ? std::string("no memory")
-                                               : in_unit(product_rate(*found), unit));
+                                               : in_unit(product_rate(*found), units.rate));
     }
     table.rows.push_back(std::move(row));
   }
@@ -112,11 +120,14 @@ void add_panels(FigureData& figure, const FigureInput& input) {
   set_run(figure.head, *rates, *input.params);
   const std::vector<const Measurement*> fastest = fastest_products(*rates);
   const predict::Card* const card = card_of(*rates);
-  double most = 0;
-  for (const Measurement* row : fastest) most = std::max({most, product_rate(*row), sheet_peak(card, row->storage)});
-  const ShownUnit unit = unit_for(AxisUnit::kFlopsPerSecond, most);
-  figure.panels.emplace_back(peaks_of(fastest, card, unit));
-  if (rates->measurements().size() > fastest.size()) figure.panels.emplace_back(sizes_of(*rates, fastest, unit));
+  double most = 0, longest = 0;
+  for (const Measurement* row : fastest) {
+    longest = std::max(longest, row->median);
+    most = std::max({most, product_rate(*row), sheet_peak(card, row->storage)});
+  }
+  const Units units{.rate = unit_for(AxisUnit::kFlopsPerSecond, most), .time = time_unit(longest)};
+  figure.panels.emplace_back(peaks_of(fastest, card, units));
+  if (rates->measurements().size() > fastest.size()) figure.panels.emplace_back(sizes_of(*rates, fastest, units));
 }
 
 }  // namespace

@@ -21,7 +21,7 @@ namespace {
 
 constexpr double kTera = 1e12, kGiga = 1e9;
 constexpr double kBarAndNumber = 115;  // percent: the whole step, and room for a number above it
-constexpr std::array<record::Choice, 2> kAgainst{{{"data_sheet", "the data sheet"}, {"measured", "measured products"}}};
+constexpr std::array<record::Choice, 2> kAgainst{{{"data_sheet", "peak: data sheet"}, {"measured", "peak: measured"}}};
 constexpr std::array kSchema{
     record::ParamSpec{.key = "attention",
                       .label = "Attention",
