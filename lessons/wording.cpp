@@ -13,6 +13,7 @@
 #include "demos/experiments/combinations.h"
 #include "demos/experiments/demo.h"
 #include "demos/predict/step_settings.h"
+#include "demos/record/first_steps.h"
 
 namespace headroom::lessons {
 namespace {
@@ -108,6 +109,7 @@ std::string settings_line(const record::RunInfo& info) {
   add(shown(info, "precision"));
   add_number("batch", "batch {}");
   add_number("seq", "{} tokens");
+  if (info.provenance.contains(std::string(record::kMemoryOf))) add_number("steps", "{} steps");  // a long run
   if (const auto* demo = experiments::find_demo(info.demo)) {
     for (const record::ParamSpec& spec : demo->schema) {
       if (!in_provenance_line(spec)) continue;
