@@ -35,8 +35,7 @@ void declare(BenchOptions& options, OptionList& list) {
   list.words("KERNEL", options.kernels,
              "What to time (default: all); `headroom list` shows the kernels, `step` is a whole training step beside "
              "its kernels, `train_step` one beside what no step can be faster than, `products` a matrix product in "
-             "each number "
-             "format");
+             "each number format");
   list.set("Parameters of the demo `bench`: panel, storage, rows, width, …; of `products`: format, largest");
   list.device();
   list.record("Keep the measurements as a recording");

@@ -81,11 +81,8 @@ class BandwidthRun final : public DemoRun {
             .storage = subject.storage,
             .label = subject.label,
             .rows = subject.rows,
-            .median = times->front().median,
-            .low = times->front().low,
-            .high = times->front().high,
-            .samples = times->front().samples,
             .bytes = subject.bytes};
+    set_time(row_, times->front());
     return StepResult::kDone;
   }
   int steps() const override { return static_cast<int>(subjects_.size()); }

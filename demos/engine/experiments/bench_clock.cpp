@@ -42,6 +42,13 @@ bool agrees(const BenchTime& time) {
 
 }  // namespace
 
+void set_time(record::Measurement& row, const BenchTime& time) {
+  row.median = time.median;
+  row.low = time.low;
+  row.high = time.high;
+  row.samples = time.samples;
+}
+
 std::optional<std::vector<BenchTime>> time_in_turns(std::span<const BenchSampler> samplers,
                                                     const BenchPatience& patience, const std::function<bool()>& stop) {
   std::vector<std::vector<double>> samples(samplers.size());

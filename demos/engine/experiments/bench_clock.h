@@ -9,6 +9,8 @@
 
 #include <ATen/ATen.h>
 
+#include "demos/record/measurement.h"
+
 namespace headroom::experiments {
 
 using BenchCall = std::function<void()>;
@@ -19,6 +21,9 @@ struct BenchTime {
   double median = 0, low = 0, high = 0;  // ns; quantiles 0.5, 0.2, 0.8
   int samples = 0;
 };
+
+// As a row of measurements has it.
+void set_time(record::Measurement& row, const BenchTime& time);
 
 struct BenchPatience {
   int least = 10;  // samples of each

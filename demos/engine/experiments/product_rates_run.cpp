@@ -102,10 +102,7 @@ class ProductRatesRun final : public DemoRun {
     const auto stop = [this] { return cancel_ != nullptr && cancel_->load(std::memory_order_relaxed); };
     const auto times = time_in_turns(samplers, patience_, stop);
     if (!times) return false;
-    row_.median = times->front().median;
-    row_.low = times->front().low;
-    row_.high = times->front().high;
-    row_.samples = times->front().samples;
+    set_time(row_, times->front());
     return true;
   }
 

@@ -68,10 +68,7 @@ class StepBoundRun final : public DemoRun {
     if (!times) return row;  // without samples
     row.panel = Measurement::kStepBound;
     row.timing = clock_.gpu() ? "cold" : "wall";
-    row.median = times->front().median;
-    row.low = times->front().low;
-    row.high = times->front().high;
-    row.samples = times->front().samples;
+    set_time(row, times->front());
     return row;
   }
 
