@@ -87,16 +87,6 @@ Nanoseconds length_of(const Recording& recording) {
   return length;
 }
 
-// The names of all operators that events and kernels speak of, from number 1 on.
-std::vector<std::string> operators_of(const Recording& recording) {
-  std::uint16_t last = record::kNoOperator;
-  for (const auto& event : recording.events()) last = std::max(last, event.op);
-  for (const auto& span : recording.kernel_spans()) last = std::max({last, span.op, span.name});
-  std::vector<std::string> names;
-  for (int op = 1; op <= last; ++op) names.emplace_back(recording.op_name(static_cast<std::uint16_t>(op)));
-  return names;
-}
-
 ReplayBackend::ReplayBackend(std::shared_ptr<const Recording> source, ReplayPace pace)
     : source_(std::move(source)), pace_(pace), length_(length_of(*source_)), devices_{device_of(source_->info())} {
   for (const auto& mark : source_->marks()) steps_ = std::max(steps_, mark.step + 1);
@@ -109,8 +99,7 @@ Status ReplayBackend::start(const RunRequest& request) {
   write_error_.reset();
   recording_ = std::make_shared<Recording>(source_->info());
   recording_->set_source(record::Source::kRecorded);
-  const std::vector<std::string> names = operators_of(*source_);
-  recording_->append_operators(1, names);
+  recording_->append_operators(0, source_->operators());
   played_ = {};
   progress_ = {};
   state_ = RunState::kRunning;

@@ -71,9 +71,9 @@ constexpr std::array kConflicts{
     Conflict{"save", "!", "offload.parameters", "on", "weights that are streamed are not written"},
     Conflict{"resume", "!", "offload.parameters", "on", "weights that are streamed are not read again"},
     Conflict{"save_state", "on", "save", "", "the state is written into that folder"},
-    Conflict{"save_state", "on", "offload.optimizer", "host|file", "a state on the host is not written"},
+    Conflict{"save_state", "on", "offload.optimizer", "file", "a state in a file is not written"},
     Conflict{"save_state", "on", "save_merged", "on", "a merged model has no adapters to go on with"},
-    Conflict{"resume", "!", "offload.optimizer", "host|file", "a state on the host is not read again"},
+    Conflict{"resume", "!", "offload.optimizer", "file", "a state in a file is not read again"},
 
     // What an optimizer is made for.
     Conflict{"optimizer", "galore", "adapters", "lora|qlora", "adapters are of low rank already"},

@@ -248,9 +248,9 @@ class Adding {
 
   // No operator, where the trace does not know it.
   std::uint16_t operator_named(std::string_view name) const {
-    for (std::uint16_t op = 1; !trace_.op_name(op).empty(); ++op)
-      if (trace_.op_name(op) == name) return op;
-    return record::kNoOperator;
+    const auto& names = trace_.operators();
+    const auto found = std::ranges::find(names, name);
+    return found == names.end() ? record::kNoOperator : static_cast<std::uint16_t>(found - names.begin());
   }
 
   static constexpr Bytes kFloat = 4;

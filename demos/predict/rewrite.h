@@ -23,9 +23,7 @@ inline std::uint64_t next_storage(const record::Recording& recording) {
 template <class Take, class Change>
 record::Recording rewritten(const record::Recording& source, Take take, Change change) {
   record::Recording result(source.info());
-  std::vector<std::string> operators;
-  for (std::uint16_t op = 1; !source.op_name(op).empty(); ++op) operators.emplace_back(source.op_name(op));
-  result.append_operators(1, operators);
+  result.append_operators(0, source.operators());
   std::vector<record::MemEvent> events;
   std::vector<std::uint64_t> places;  // of each event of the source, among `events`
   bool whole = true;

@@ -47,9 +47,7 @@ Recording first_steps(const Recording& run, int steps) {
   info.provenance[std::string(kMemoryOf)] =
       std::to_string(steps) + (asked == info.params.end() ? " steps" : " of " + asked->second + " steps");
   Recording result(std::move(info));
-  std::vector<std::string> operators;
-  for (std::uint16_t op = 1; !run.op_name(op).empty(); ++op) operators.emplace_back(run.op_name(op));
-  result.append_operators(1, operators);
+  result.append_operators(0, run.operators());
   const std::span events = std::span(run.events()).first(closing.event_index);
   result.append(std::vector<MemEvent>(events.begin(), events.end()));
   std::vector<Mark> kept(marks.begin(), marks.begin() + static_cast<std::ptrdiff_t>(end));

@@ -45,6 +45,8 @@ class Recording {
   // The latest one, of a run that compiles a kernel; else empty.
   const std::optional<KernelReport>& kernel_report() const { return kernel_report_; }
   std::string_view op_name(std::uint16_t op) const;
+  // The names by their numbers; that of kNoOperator is empty.
+  const std::vector<std::string>& operators() const { return operators_; }
   std::uint64_t dropped_events() const { return dropped_; }
   // Empty while the run goes on, and in a file that was cut off.
   const std::optional<Outcome>& outcome() const { return outcome_; }

@@ -29,9 +29,7 @@ record::Status ScriptedBackend::start(const backend::RunRequest& request) {
   record::RunInfo info = source_->info();
   if (info.source != record::Source::kPredicted) info.source = record::Source::kLive;
   recording_ = std::make_shared<record::Recording>(info);
-  std::vector<std::string> operators;
-  for (std::uint16_t op = 1; !source_->op_name(op).empty(); ++op) operators.emplace_back(source_->op_name(op));
-  recording_->append_operators(1, operators);
+  recording_->append_operators(0, source_->operators());
   events_ = marks_ = 0;
   progress_ = {.step = 0, .steps = 2, .fraction = 0, .time_left = 2'000'000'000, .doing = "step 1 of 2"};
   state_ = RunState::kRunning;

@@ -149,9 +149,7 @@ TEST_CASE("a recording that grows by chunks equals the file made of them") {
   const TemporaryFolder folder;
   const Recording made = made_recording({.device = DeviceKind::kGpu, .out_of_memory = true});
   std::vector<std::vector<std::byte>> chunks{encode(made.info())};
-  std::vector<std::string> names;
-  for (std::uint16_t op = 1; !made.op_name(op).empty(); ++op) names.emplace_back(made.op_name(op));
-  chunks.push_back(encode_operators(1, names));
+  chunks.push_back(encode_operators(0, made.operators()));
   for (std::size_t first = 0; first < made.events().size();
        first += 7)  // a batch of events, its marks, then their times
     chunks.push_back(

@@ -125,9 +125,8 @@ void StepOptimizer::begin_step(std::int64_t number, std::int64_t end) {
 }
 
 std::vector<llama::StateTensor> StepOptimizer::state() {
-  auto& on_device = dynamic_cast<llama::AdamWFamily&>(*optimizer_);
-  std::vector<llama::StateTensor> all = on_device.state();
-  if (!loss_scale_) return all;
+  std::vector<llama::StateTensor> all = optimizer_->state();
+  if (!loss_scale_ || host_ != nullptr) return all;  // the host's has it already
   const std::vector<llama::StateTensor> scale = loss_scale_->state();
   all.insert(all.end(), scale.begin(), scale.end());
   return all;

@@ -26,8 +26,9 @@ class StepOptimizer {
   // Before a step: sets its learning rate. `number` and `end`, this run's first number behind its last step, count what
   // the runs that it goes on from have done as well.
   void begin_step(std::int64_t number, std::int64_t end);
-  // Of an optimizer on the device, with its loss scale. Between steps.
+  // The optimizer's, with the loss scale; as Optimizer has them. Between steps.
   std::vector<llama::StateTensor> state();
+  void restored() { optimizer_->restored(); }
   // Loss scale, skipped steps, histograms of this step, which was the last. Waits for the device.
   void add_to(StepReport& report, int step);
 

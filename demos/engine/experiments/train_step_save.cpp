@@ -87,6 +87,7 @@ record::Result<std::int64_t> resume(const BuiltStep& step) {
   if (const Status read = llama::read_tensors(folder / (adapters ? kAdapterFile : kModelFile), trained, kCure); !read)
     return read.error();
   if (const Status read = llama::read_tensors(folder / llama::kStateFile, state, kCure); !read) return read.error();
+  step.optimizer.restored();
   return place.value().steps;
 }
 

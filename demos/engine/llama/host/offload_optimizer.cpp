@@ -286,6 +286,33 @@ void HostAdamW::end_step() {
   options_.loss_scale.fill_(scale_);
 }
 
+std::vector<StateTensor> HostAdamW::state() {
+  TORCH_CHECK(!options_.in_file, "states in a file are not given");
+  std::vector<StateTensor> all;
+  for (std::size_t i = 0; i < states_.size(); ++i) {
+    State& state = states_[i];
+    const std::string& name = parameters()[i].name;
+    all.push_back({name + ".steps", at::from_blob(&state.steps, {1}, at::kLong)});
+    if (!state.host.master.is_same(state.host.working)) append(all, name + ".master", state.host.master);
+    append(all, name + ".first_moment", state.host.first_moment);
+    append(all, name + ".second_moment", state.host.second_moment);
+  }
+  if (!options_.loss_scale.defined()) return all;
+  all.push_back({"loss_scale", at::from_blob(&scale_, {1}, at::kFloat)});
+  all.push_back({"loss_scale.inverse", at::from_blob(&inverse_scale_, {1}, at::kFloat)});
+  all.push_back({"loss_scale.last", at::from_blob(&last_scale_, {1}, at::kFloat)});
+  all.push_back({"loss_scale.good_steps", at::from_blob(&good_steps_, {1}, at::kInt)});
+  all.push_back({"loss_scale.skipped_steps", at::from_blob(&skipped_, {1}, at::kLong)});
+  return all;
+}
+
+void HostAdamW::restored() {
+  const at::AutoGradMode grad_mode(false);
+  for (const State& state : states_)
+    if (state.device.defined()) state.host.working.copy_(state.device);
+  if (options_.loss_scale.defined()) options_.loss_scale.fill_(scale_);
+}
+
 void HostAdamW::work() {
   const at::AutoGradMode grad_mode(false);
   std::unique_lock lock(mutex_);

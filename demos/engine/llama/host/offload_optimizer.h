@@ -64,6 +64,9 @@ class HostAdamW final : public Optimizer, public LayerHooks {
   // Waits for the CPU's part of the step; the device waits for the weights.
   void end_step() override;
   void set_learning_rate(double rate) override { adamw_.set_learning_rate(rate); }
+  // With the loss scale. Not of states in a file.
+  std::vector<StateTensor> state() override;
+  void restored() override;
 
   // What the next step's loss is multiplied by, what the last one's was, and the steps so far in which a group overflowed.
   double loss_scale() const { return scale_; }

@@ -59,6 +59,10 @@ class Optimizer {
   virtual void end_step() {}
   // Of the steps that begin from here on. Between steps.
   virtual void set_learning_rate(double rate) = 0;
+  // Masters, moments and counts, each weight's by its name. Between steps.
+  virtual std::vector<StateTensor> state() = 0;
+  // After weights or state() were written, to go on from others.
+  virtual void restored() {}
 
   // A whole step over all weights that have a gradient: those that backward has updated already have none.
   void step();
@@ -100,9 +104,7 @@ class AdamWFamily : public Optimizer {
   // With a loss scale this moves it.
   void end_step() override;
   void set_learning_rate(double rate) override { options_.learning_rate = rate; }
-
-  // Masters, moments and counts, each weight's by its name. Between steps.
-  virtual std::vector<StateTensor> state();
+  std::vector<StateTensor> state() override;
 
  protected:
   // Takes the masters' memory.
