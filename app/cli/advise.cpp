@@ -75,11 +75,6 @@ record::Status check(const AdviseOptions& options) {
   return asked || asked.error().kind == ErrorKind::kRefused ? record::Status(record::Ok{}) : asked.error();
 }
 
-std::string given_up(const predict::MemorySwitch& what) {
-  if (what.costs_speed && what.costs_exactness) return "speed, exactness";
-  return what.costs_speed ? "speed" : what.costs_exactness ? "exactness" : "nothing";
-}
-
 std::string command_of(const Advice& advice) {
   std::string command = "headroom run train_step";
   for (const auto& [key, value] : advice.params.to_map()) {
@@ -99,7 +94,7 @@ std::string switches_text(const Advice& advice, const lessons::ShownUnit& unit) 
       {"", "turn on", "gives up", "in the report's order", "a step takes", "then takes"}};
   int number = 0;
   for (const AdvisedSwitch& each : advice.switches)
-    rows.push_back({std::to_string(++number), std::string(each.what->label), given_up(*each.what),
+    rows.push_back({std::to_string(++number), std::string(each.what->label), std::string(each.what->gives_up()),
                     each.what->place.empty() ? "-" : std::string(each.what->place),
                     each.what->times > 0 ? fmt::format("{:.2f} times", each.what->times) : "not measured",
                     lessons::bytes_text(each.bytes, unit)});

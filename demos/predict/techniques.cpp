@@ -208,6 +208,11 @@ constexpr std::array<std::string_view, 2> kStepsOfSeveralGpus{"always, 2: ZeRO s
 
 }  // namespace
 
+std::string_view MemorySwitch::gives_up() const {
+  if (costs_speed && costs_exactness) return "speed, exactness";
+  return costs_speed ? "speed" : costs_exactness ? "exactness" : "nothing";
+}
+
 std::span<const MemorySwitch> memory_switches() { return kSwitches; }
 std::span<const std::string_view> report_steps_left_out() { return kStepsOfSeveralGpus; }
 

@@ -93,11 +93,6 @@ Recipe cheapest(const Params& start, const CardLimit& card) {
   return recipe;
 }
 
-std::string given_up(const MemorySwitch& what) {
-  if (what.costs_speed && what.costs_exactness) return "speed, exactness";
-  return what.costs_speed ? "speed" : what.costs_exactness ? "exactness" : "nothing";
-}
-
 // "1.25 times": a step's time, of the stored run with this switch alone.
 std::string time_of(const MemorySwitch& what) { return what.times > 0 ? fmt::format("{:.2f} times", what.times) : "–"; }
 
@@ -124,7 +119,7 @@ Table table_of(const Recipe& recipe, const Params& start, const CardLimit& card)
   for (const MemorySwitch* const each : recipe.switches) {
     if (auto on = experiments::turned_on(*each, so_far)) so_far = *std::move(on);
     table.rows.push_back(row_of(fmt::format("{}. {}", table.rows.size(), each->label), std::string(each->reason),
-                                given_up(*each), time_of(*each), fit_of(so_far, card), unit));
+                                std::string(each->gives_up()), time_of(*each), fit_of(so_far, card), unit));
   }
   table.foot = recipe.enough ? "Bytes by closed form; times of Llama 3.2 1B on an H200, one technique at a time."
                              : "Not enough: take a smaller batch or model, or more GPUs.";

@@ -168,9 +168,13 @@ TEST_CASE("a planner that is killed is said, the closed form takes its place, an
     for (const bool answering : {false, true}) {  // while it waits for a question, and with one
       const pid_t planner = engine_process(true);
       IM_CHECK_GT(planner, 0);
-      if (!answering) kill(planner, SIGKILL);
+      kill(planner,
+           answering ? SIGSTOP : SIGKILL);  // stopped, it gets the question and cannot answer before it is killed
       IM_CHECK(actor.page().set_param("batch", answering ? "128" : "8").ok());
-      if (answering) kill(planner, SIGKILL);
+      if (answering) {
+        actor.frames(2);
+        kill(planner, SIGKILL);
+      }
       IM_CHECK(wait_for(actor, [&] { return source() == record::Source::kFormula; }));
       IM_CHECK(actor.page().notice().has_value());
       IM_CHECK(actor.page().notice()->body.find("killed by SIGKILL") != std::string::npos);

@@ -1,5 +1,7 @@
 // The planner's trace, with what a GPU adds and what its allocator makes of it, against the runs that a GPU recorded.
 #include <filesystem>
+#include <string>
+#include <vector>
 
 #include "demos/backend/backend.h"
 #include "demos/experiments/demo.h"
@@ -44,4 +46,24 @@ TEST_CASE("the peak of a GPU's step is known before the run, to the byte") {
     ++compared;
   }
   CHECK(compared >= 17);
+}
+
+TEST_CASE("a step in fp8 takes no more than one in bf16, but for its scales") {
+  const auto planner = backend::make_prediction({{HEADROOM_ENGINE_PATH}});
+  const record::Schema schema = experiments::training_step().schema;
+  const auto peak = [&](const std::vector<std::string>& settings) {
+    record::Params params(schema);
+    for (const char* const setting : {"model=llama-3.2-1b", "device=cuda", "seq=1024", "precision=bf16", "loss=flce",
+                                      "attention=cudnn", "fused.rms_norm=on", "fused.rope=on", "fused.swiglu=on"})
+      REQUIRE(params.set_assignment(setting).ok());
+    for (const std::string& setting : settings) REQUIRE(params.set_assignment(setting).ok());
+    const auto trace = tests::planned(*planner, {.demo = "train_step", .params = params});
+    const Recording run = predict::placed(predict::with_gpu_extras(*trace, schema));
+    record::Ledger ledger(run);
+    ledger.update();
+    return step_peak(ledger);
+  };
+  constexpr record::Bytes kScales = 32 << 10;  // of the operands of 112 products: 27,648 B
+  CHECK(peak({"batch=16", "gemm=fp8"}) <= peak({"batch=16"}) + kScales);
+  CHECK(peak({"batch=96", "checkpointing=layer", "gemm=fp8"}) <= peak({"batch=96", "checkpointing=layer"}) + kScales);
 }

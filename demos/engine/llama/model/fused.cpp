@@ -82,7 +82,8 @@ struct NormedProductsFunction : torch::autograd::Function<NormedProductsFunction
     return outputs;
   }
 
-  static variable_list backward(AutogradContext* ctx, variable_list gradients) {
+  // LibTorch passes its own list, so that a gradient that is let go here is gone.
+  static variable_list backward(AutogradContext* ctx, variable_list& gradients) {
     const variable_list saved = ctx->get_saved_variables();
     const at::Tensor &stream = saved[0], &norm_H = saved[1], &rstd = saved[2];
     const auto norm_op = static_cast<std::uint16_t>(ctx->saved_data["norm_op"].toInt());
@@ -98,16 +99,16 @@ struct NormedProductsFunction : torch::autograd::Function<NormedProductsFunction
     {
       const Scope scope(Category::kActivations, norm_op);
       if (reads_y && !saved[3].defined()) input.x = kernels::rms_norm_rebuild(stream, norm_H, rstd);
+      if (input.x.defined()) keep_codes_alone(input, projections[0].projection);
       dy = at::empty(stream.sizes(), stream.options());
     }
     at::Tensor dy_NH = rows(dy);
     variable_list of_projections;
     for (std::size_t i = 0; i < projections.size(); ++i) {
       const auto& [p, low_NR] = projections[i];
-      const at::Tensor& dz = gradients[i + 1];
+      at::Tensor& dz = gradients[i + 1];
       const at::Tensor dlow_NR = input_gradient(dz, p, dy_NH, /*adds=*/i > 0);
       append_gradients(of_projections, p, trained_gradients(dz, input, low_NR, dlow_NR, p));
-      gradients[i + 1] = at::Tensor();  // read; the next products need the memory
     }
     input = {};
     const kernels::NormGradients norm = norm_backward(dy, stream, norm_H, rstd, gradients[0], norm_op);

@@ -42,7 +42,8 @@ struct LinearFunction : torch::autograd::Function<LinearFunction> {
     return outputs;
   }
 
-  static variable_list backward(AutogradContext* ctx, variable_list gradients) {
+  // LibTorch passes its own list, so that a gradient that is let go here is gone.
+  static variable_list backward(AutogradContext* ctx, variable_list& gradients) {
     const auto& holder = static_cast<ProjectionHolder&>(*ctx->saved_data["projections"].toCapsule());
     const variable_list saved = ctx->get_saved_variables();
     ProjectionInput input{
@@ -59,7 +60,6 @@ struct LinearFunction : torch::autograd::Function<LinearFunction> {
       }
       const at::Tensor dlow_NR = input_gradient(gradients[i], p, dx_NI, /*adds=*/i > 0);
       append_gradients(of_projections, p, trained_gradients(gradients[i], input, low_NR, dlow_NR, p));
-      if (i > 0) gradients[i] = at::Tensor();  // read; the next products need the memory
     }
     variable_list result{dx};
     result.insert(result.end(), of_projections.begin(), of_projections.end());

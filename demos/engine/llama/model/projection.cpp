@@ -37,6 +37,8 @@ void add_product(const Projection& p, at::Tensor& sum_NP, const at::Tensor& a_NM
   kernels::product(sum_NP, a_NM, b_MP, {.adds = true, .alpha = alpha, .tf32 = p.tf32});
 }
 
+bool trains_weight(const Projection& p) { return p.weight_OI.defined() && p.weight_OI.requires_grad(); }
+
 std::int64_t outputs_of(const Projection& p) {
   return p.weight_OI.defined() ? p.weight_OI.size(0) : p.quantised->shape[0];
 }
@@ -77,21 +79,19 @@ at::Tensor fp8_output(const ProjectionInput& input, const Projection& p, at::Int
   return y;
 }
 
-// Codes first, and the input is let go before the gradient is made: no more is there than without fp8.
-at::Tensor fp8_weight_gradient(const at::Tensor& dy, ProjectionInput& input, const Projection& p) {
-  at::Tensor& x_IN = input.codes.transposed;
+// Codes first, and what they are of is let go before the gradient is made, dy where no adapter reads it.
+at::Tensor fp8_weight_gradient(at::Tensor& dy, ProjectionInput& input, const Projection& p) {
+  keep_codes_alone(input, p);
   kernels::Fp8Codes of_dy;
   {
     const Scope scope(Category::kWorkspace, p.op);
-    if (!x_IN.defined())
-      x_IN = p.fp8->cast_again(rows(input.x).contiguous(), input.fp8_index, Fp8Tensor::kInput, {.transposed = true})
-                 .transposed;
-    input.x = at::Tensor();
     of_dy = p.fp8->cast_again(rows(dy).contiguous(), p.fp8_index, Fp8Tensor::kGradient, {.transposed = true});
   }
-  at::Tensor dweight_OI = at::empty(p.weight_OI.sizes(), dy.options());
+  const at::TensorOptions options = dy.options();
+  if (!p.a_RI.defined()) dy = at::Tensor();
+  at::Tensor dweight_OI = at::empty(p.weight_OI.sizes(), options);
   kernels::fp8_product(dweight_OI, {of_dy.transposed, p.fp8->scaling(p.fp8_index, Fp8Tensor::kGradient)},
-                       {x_IN, p.fp8->scaling(input.fp8_index, Fp8Tensor::kInput)});
+                       {input.codes.transposed, p.fp8->scaling(input.fp8_index, Fp8Tensor::kInput)});
   return dweight_OI;
 }
 
@@ -116,9 +116,17 @@ ProjectionInput input_used_up(const at::Tensor& x, const Projection& p) {
   return input;
 }
 
-bool needs_input(const Projection& p) {
-  return p.a_RI.defined() || (p.weight_OI.defined() && p.weight_OI.requires_grad());
+void keep_codes_alone(ProjectionInput& input, const Projection& p) {
+  if (p.fp8 == nullptr || !trains_weight(p)) return;
+  const Scope scope(Category::kWorkspace, p.op);
+  if (!input.codes.transposed.defined())
+    input.codes.transposed =
+        p.fp8->cast_again(rows(input.x).contiguous(), input.fp8_index, Fp8Tensor::kInput, {.transposed = true})
+            .transposed;
+  input.x = at::Tensor();
 }
+
+bool needs_input(const Projection& p) { return p.a_RI.defined() || trains_weight(p); }
 
 std::vector<at::Tensor> tensors_of(std::span<const Projection> projections) {
   std::vector<at::Tensor> all;
@@ -201,7 +209,7 @@ void add_input_codes(const at::Tensor& x_nI, const Projection& p, std::int64_t f
   p.fp8->cast_again_into(x_nI, p.fp8_index, Fp8Tensor::kInput, part);
 }
 
-ProjectionGradients trained_gradients(const at::Tensor& dy, ProjectionInput& input, const at::Tensor& low_NR,
+ProjectionGradients trained_gradients(at::Tensor& dy, ProjectionInput& input, const at::Tensor& low_NR,
                                       const at::Tensor& dlow_NR, const Projection& p) {
   const at::Tensor& x = input.x;
   ProjectionGradients gradients;
@@ -211,7 +219,7 @@ ProjectionGradients trained_gradients(const at::Tensor& dy, ProjectionInput& inp
     relabel(gradients.dbias_O, Category::kGradients);
   }
   const Scope scope(Category::kGradients, p.op);
-  if (p.weight_OI.defined() && p.weight_OI.requires_grad())
+  if (trains_weight(p))
     gradients.dweight_OI = p.fp8 != nullptr ? fp8_weight_gradient(dy, input, p) : product_of(p, rows(dy).t(), rows(x));
   if (!p.a_RI.defined()) return gradients;
   gradients.da_RI = product_of(p, dlow_NR.t(), for_adapter(rows(x), p));

@@ -44,6 +44,9 @@ struct ProjectionInput {
 ProjectionInput input_of(const at::Tensor& x, std::span<const Projection> projections, bool for_y, bool for_gradients);
 // The same for y alone, of an x that nothing else reads: in fp8 its codes are in its place.
 ProjectionInput input_used_up(const at::Tensor& x, const Projection& p);
+// In backward, in fp8 where the weight is trained: the codes that its gradient reads, made if they are not there, and x no
+// more.
+void keep_codes_alone(ProjectionInput& input, const Projection& p);
 
 struct Projected {
   at::Tensor y;       // [..., O]
@@ -85,8 +88,8 @@ struct ProjectionGradients {
 
 // Of what is trained, after input_gradient(). Nothing of the input is read unless needs_input(); its codes are made and
 // left there where they were not kept. In fp8 dy is cast once for dx and once more, transposed, for dW: both layouts
-// together would take another byte for each of its elements where backward is highest.
-ProjectionGradients trained_gradients(const at::Tensor& dy, ProjectionInput& input, const at::Tensor& low_NR,
+// together would take another byte for each of its elements where backward is highest. Then dy is let go as well.
+ProjectionGradients trained_gradients(at::Tensor& dy, ProjectionInput& input, const at::Tensor& low_NR,
                                       const at::Tensor& dlow_NR, const Projection& p);
 
 // What an autograd function keeps of its projections from forward to backward: tensors where autograd watches and frees
