@@ -106,8 +106,8 @@ Status NewFolder::write(const std::string& file, std::uint64_t begin, std::span<
     const ssize_t count = ::pwrite(descriptor, bytes.data(), bytes.size(), static_cast<off_t>(begin));
     if (count < 0 && errno == EINTR) continue;
     if (count < 0) return error(errno);
-    // The disk begins at once, and not with commit()'s fsync: 2.5 GB from a GPU were there in 0.8 s instead of 1.3. Some file
-    // systems refuse, and then it begins when they like.
+    // The disk begins at once, and not with commit()'s fsync: 2.5 GB from a GPU were there in 0.8 s instead of 1.3
+    // (docs/results/checkpoints.md). Some file systems refuse, and then it begins when they like.
     (void)::sync_file_range(descriptor, static_cast<off_t>(begin), count, SYNC_FILE_RANGE_WRITE);
     bytes = bytes.subspan(static_cast<std::size_t>(count));
     begin += static_cast<std::uint64_t>(count);

@@ -168,8 +168,8 @@ TEST_CASE("a planner that is killed is said, the closed form takes its place, an
     for (const bool answering : {false, true}) {  // while it waits for a question, and with one
       const pid_t planner = engine_process(true);
       IM_CHECK_GT(planner, 0);
-      kill(planner,
-           answering ? SIGSTOP : SIGKILL);  // stopped, it gets the question and cannot answer before it is killed
+      // Stopped, it gets the question and cannot answer before it is killed.
+      kill(planner, answering ? SIGSTOP : SIGKILL);
       IM_CHECK(actor.page().set_param("batch", answering ? "128" : "8").ok());
       if (answering) {
         actor.frames(2);

@@ -99,7 +99,7 @@ struct NormedProductsFunction : torch::autograd::Function<NormedProductsFunction
     {
       const Scope scope(Category::kActivations, norm_op);
       if (reads_y && !saved[3].defined()) input.x = kernels::rms_norm_rebuild(stream, norm_H, rstd);
-      if (input.x.defined()) keep_codes_alone(input, projections[0].projection);
+      keep_codes_alone(input, projections[0].projection);
       dy = at::empty(stream.sizes(), stream.options());
     }
     at::Tensor dy_NH = rows(dy);
