@@ -35,7 +35,6 @@ technique fp16_mixed precision=fp16_mixed histogram=on
 technique bf16_mixed precision=bf16_mixed histogram=on
 technique bf16_stochastic precision=bf16 rounding=stochastic histogram=on
 technique tf32 gemm=tf32
-technique fp8 precision=bf16 gemm=fp8
 technique adamw_8bit optimizer=adamw_8bit
 technique galore optimizer=galore
 technique optimizer_in_backward optimizer_in_backward=on

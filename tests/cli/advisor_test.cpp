@@ -57,7 +57,7 @@ TEST_CASE("the times of the switches are those of the shipped recordings") {
     if (each.recording.empty())
       CHECK(each.times == 0);
     else
-      CHECK(each.times == Approx(plain / speed(each.recording)).margin(0.02));
+      CHECK(each.times == Approx(plain / speed(each.recording)).margin(0.005));
   }
 }
 

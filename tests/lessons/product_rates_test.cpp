@@ -106,21 +106,3 @@ TEST_CASE("a step that is held against measured products is busier") {
   }
   CHECK(by_measure[1].peak == Approx(700 * kTera));
 }
-
-TEST_CASE("the page's numbers on measured peaks are those of its recordings") {
-  const auto stored = [](const char* name) {
-    return record::Recording::read(std::string(HEADROOM_SOURCE_DIR "/assets/recordings/") + name + ".hrec").value();
-  };
-  const record::Recording rates = stored("product_rates_h200");
-  const auto card = lessons::measured_card(rates);
-  REQUIRE(card);
-  const predict::Card& sheet = *lessons::card_of(rates);
-  CHECK(*card->bf16 == Approx(798 * kTera).margin(0.5 * kTera));
-  CHECK(*card->bf16 / *sheet.bf16 == Approx(0.81).margin(0.005));
-  CHECK(*card->fp32 == Approx(51 * kTera).margin(0.5 * kTera));
-  CHECK(*card->fp8 == Approx(1453 * kTera).margin(0.5 * kTera));
-  for (const Measurement* row : lessons::fastest_products(rates)) CHECK(row->rows == 8192);
-  const auto budgets =
-      lessons::ladder_budgets(stored("ladder_h200"), predict::AttentionFlops::kNone, {.given = 0, .measured = {*card}});
-  CHECK(100 * budgets[1].mfu() == Approx(66.0).margin(0.05));
-}

