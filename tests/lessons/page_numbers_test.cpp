@@ -18,6 +18,7 @@
 #include "lessons/product_peaks.h"
 #include "lessons/step_budget.h"
 #include "lessons/step_work.h"
+#include "lessons/validated.h"
 #include "tests/support/catch.h"
 #include "tests/support/panels.h"
 
@@ -369,4 +370,16 @@ TEST_CASE("long runs lose what their pages say, and keep the memory of three ste
        {std::pair{"losses_full_cpu", 2.2}, {"losses_lora_cpu", 6.4}, {"losses_qlora_cpu", 6.4}})
     CHECK(last_fifty(stored(name)) == Approx(loss).margin(0.05));
   check_said("low_rank", "end near 2.2 with all weights and near 6.4 with LoRA or QLoRA", {2.2, 6.4});
+}
+
+TEST_CASE("the compared predictions are those of the page on what fits") {
+  const auto runs = lessons::validated_runs();
+  double equal = 0, worst = 0;
+  for (const lessons::ValidatedRun& run : runs) {
+    const auto measured = static_cast<double>(run.measured), off = static_cast<double>(run.predicted) - measured;
+    equal += off == 0 ? 1 : 0;
+    worst = std::max(worst, 100 * std::abs(off) / measured);
+  }
+  check_said("will_it_fit", "equal to the byte in 392 of 396 runs, the others within 1.1 %",
+             {equal, static_cast<double>(runs.size()), worst});
 }
