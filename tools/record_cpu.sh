@@ -35,20 +35,23 @@ technique fp16_mixed precision=fp16_mixed histogram=on
 technique bf16_mixed precision=bf16_mixed histogram=on
 technique bf16_stochastic precision=bf16 rounding=stochastic histogram=on
 technique tf32 gemm=tf32
-technique adamw_8bit optimizer=adamw_8bit
-technique galore optimizer=galore
-technique optimizer_in_backward optimizer_in_backward=on
-technique checkpointing_layer checkpointing=layer
-technique checkpointing_every checkpointing=every checkpoint_every=2
-technique checkpointing_selective checkpointing=selective
-technique accumulate batch=1 accumulate=4
 technique loss_hf_2024 loss=hf_2024 keep_output=on
 technique loss_hf_2025 loss=hf_2025 keep_output=on
+# The other techniques begin with the fused loss, where no logits hide what they change.
 technique loss_flce loss=flce loss_chunk=128
-technique offload_optimizer offload.optimizer=host
-technique offload checkpointing=layer offload.optimizer=host offload.parameters=on
-technique lora adapters=lora
-technique qlora adapters=qlora
+flce() { technique "$@" loss=flce loss_chunk=128; }
+flce adamw_8bit optimizer=adamw_8bit
+flce galore optimizer=galore
+flce checkpointing_layer checkpointing=layer
+flce checkpointing_every checkpointing=every checkpoint_every=2
+flce checkpointing_selective checkpointing=selective
+flce accumulate batch=1 accumulate=4
+flce offload_optimizer offload.optimizer=host
+flce lora adapters=lora
+flce qlora adapters=qlora
+# Beside checkpointing.
+flce optimizer_in_backward checkpointing=layer optimizer_in_backward=on
+flce offload checkpointing=layer offload.optimizer=host offload.parameters=on
 record moments_cpu run moments
 # One decoder block: GPT-2's, and Llama's.
 record block_cpu run block --set storage=bf16

@@ -35,7 +35,7 @@ keep() {
   keep bandwidth_h200 run bandwidth --device cuda
   keep product_rates_h200 bench products --device cuda
 
-  # One technique each beside the plain step: 4 sequences in bf16.
+  # Number formats and losses beside the plain step, one switch each: 4 sequences in bf16.
   technique() {
     name=technique_$1_h200; shift
     record "$name" completed model=llama-3.2-1b seq=1024 device=cuda batch=4 steps=3 "$@"
@@ -47,21 +47,24 @@ keep() {
   technique bf16_stochastic precision=bf16 rounding=stochastic
   technique fp8 precision=bf16 gemm=fp8
   technique fp8_delayed precision=bf16 gemm=fp8 fp8_scaling=delayed
-  technique adamw_8bit precision=bf16 optimizer=adamw_8bit
-  technique optimizer_in_backward precision=bf16 optimizer_in_backward=on
-  technique checkpointing_layer precision=bf16 checkpointing=layer
-  technique checkpointing_every precision=bf16 checkpointing=every checkpoint_every=4
-  technique checkpointing_selective precision=bf16 checkpointing=selective
-  technique accumulate precision=bf16 batch=1 accumulate=4
   technique loss_hf_2024 precision=bf16 loss=hf_2024
   technique loss_hf_2025 precision=bf16 loss=hf_2025
+  # The other techniques begin with the fused loss, where no logits hide what they change.
   technique loss_flce precision=bf16 loss=flce
-  technique lora precision=bf16 adapters=lora
-  technique qlora precision=bf16 adapters=qlora
-  technique galore precision=bf16 optimizer=galore galore_rank=512 galore_interval=2
-  # What goes to the host, beside a step whose peak is no needle.
-  technique offload_optimizer precision=bf16_mixed offload.optimizer=host
-  technique offload_checkpoints precision=bf16 checkpointing=layer offload.checkpoints=on
+  technique loss_flce_mixed precision=bf16_mixed loss=flce
+  flce() { technique "$@" loss=flce; }
+  flce adamw_8bit precision=bf16 optimizer=adamw_8bit
+  flce checkpointing_layer precision=bf16 checkpointing=layer
+  flce checkpointing_every precision=bf16 checkpointing=every checkpoint_every=4
+  flce checkpointing_selective precision=bf16 checkpointing=selective
+  flce accumulate precision=bf16 batch=1 accumulate=4
+  flce lora precision=bf16 adapters=lora
+  flce qlora precision=bf16 adapters=qlora
+  flce galore precision=bf16 optimizer=galore galore_rank=512 galore_interval=2
+  flce offload_optimizer precision=bf16_mixed offload.optimizer=host
+  # Beside checkpointing: without it the peak is where neither takes anything off.
+  flce optimizer_in_backward precision=bf16 checkpointing=layer optimizer_in_backward=on
+  flce offload_checkpoints precision=bf16 checkpointing=layer offload.checkpoints=on
 
   # The report's steps, as its experiment sets them: Hugging Face's code of 2024, and all of Liger's kernels.
   timeline() {

@@ -60,6 +60,8 @@ struct Rebuilt::Function : torch::autograd::Function<Rebuilt::Function> {
 
   static variable_list backward(AutogradContext* ctx, variable_list gradients) {
     State& state = *static_cast<Holder&>(*ctx->saved_data["state"].toCapsule()).state;
+    // Every reader has had its turn. This node and the readers' hooks hold the state until the whole graph goes.
+    state.storage.set_data_ptr(at::DataPtr(nullptr, state.storage.device()));
     {
       const EngineCall engine_call;
       torch::autograd::backward({std::exchange(state.result, at::Tensor())},
