@@ -59,7 +59,7 @@ TEST_CASE("A page prints its task and the goal, and below the answer what is sai
   CHECK(holds(ran.out, "It is done with: model=llama-3-8b adapters=lora,qlora batch>=4"));
   CHECK(ran.out.find("Once the task is done: ") > ran.out.find("The answer: "));
   // Its numbers are those of a step that is not there.
-  CHECK(holds(run_headroom({"page", "checkpointing"}).out, "Once the task is done: … tokens fit instead of 5,120."));
+  CHECK(holds(run_headroom({"page", "checkpointing"}).out, "Once the task is done: … tokens fit instead of 8,192."));
 }
 
 TEST_CASE("A page that is not there is named with the nearest one") {

@@ -62,7 +62,7 @@ const std::vector<Way>& ways() {
       {"will_it_fit", {{"loss", "flce"}, {"batch", "8"}}},
       {"ladder", {}, {"adamw_8bit", "offload_checkpoints", "offload_parameters", "offload_optimizer"}, "measured"},
       {"chunk", {{"batch", "8"}, {"loss_chunk", "2048"}}},
-      {"checkpointing", {{"batch", "7"}, {"checkpointing", "selective"}}},
+      {"checkpointing", {{"batch", "17"}, {"checkpointing", "selective"}}},
       {"memory_over_batch",
        {{"model", "llama-3.2-1b"},
         {"precision", "bf16_mixed"},

@@ -1,0 +1,58 @@
+// What the texts of pages say in numbers, held against the values that they come from.
+#pragma once
+
+#include <cctype>
+#include <cmath>
+#include <fstream>
+#include <iterator>
+#include <regex>
+#include <string>
+#include <vector>
+
+#include "demos/record/ledger.h"
+#include "demos/record/recording.h"
+#include "tests/support/catch.h"
+
+namespace headroom::tests {
+
+inline record::Recording stored(const std::string& name) {
+  return record::Recording::read(HEADROOM_SOURCE_DIR "/assets/recordings/" + name + ".hrec").value();
+}
+
+// The highest allocated bytes of a stored run, in GiB.
+inline double peak_of(const std::string& name) {
+  return static_cast<double>(record::Ledger(stored(name)).peak().totals.allocated) / record::kGiB;
+}
+
+inline std::string replaced(std::string text, const std::string& from, const std::string& to) {
+  for (std::size_t at = text.find(from); at != std::string::npos; at = text.find(from, at + to.size()))
+    text.replace(at, from.size(), to);
+  return text;
+}
+
+// Of a page, with plain blanks and signs.
+inline std::string text_of(const std::string& page) {
+  std::ifstream file(HEADROOM_SOURCE_DIR "/assets/text/" + page + ".md");
+  const std::string text{std::istreambuf_iterator<char>(file), {}};
+  return replaced(replaced(text, "\u00a0", " "), "−", "-");
+}
+
+// The page has these words, and the numbers in them are these values, each within half of its last digit.
+inline void check_said(const std::string& page, const std::string& words, const std::vector<double>& values) {
+  INFO(page << ": " << words);
+  CHECK(text_of(page).find(words) != std::string::npos);
+  static const std::regex number(R"([-+]?\d[\d,]*(\.\d+)?)");
+  std::size_t i = 0;
+  for (std::sregex_iterator at(words.begin(), words.end(), number), end; at != end; ++at) {
+    const auto before = static_cast<std::size_t>(at->position());
+    if (before > 0 && std::isalpha(static_cast<unsigned char>(words[before - 1]))) continue;  // "bf16"
+    REQUIRE(i < values.size());
+    const std::string decimals = (*at)[1];
+    const double unit = decimals.empty() ? 1 : std::pow(10, -static_cast<double>(decimals.size() - 1));
+    CHECK(std::stod(replaced(at->str(), ",", "")) == Approx(values[i]).margin(0.501 * unit).epsilon(0));
+    ++i;
+  }
+  CHECK(i == values.size());
+}
+
+}  // namespace headroom::tests
