@@ -176,19 +176,8 @@ class StepMoments {
     const bool last = step_.keeps_layer_inputs() ? end_of_segment(i) == c_.num_layers : i == c_.num_layers - 1;
     return step_.fused.rms_norm && last ? held() : 0;
   }
-  // What selective checkpointing built again for a layer stays until all of backward is done: of the MLP the norm's
-  // result and the product, of attention the norm's and eager attention's.
-  Bytes rebuilt_mlp() const {
-    const Bytes product = step_.fused.swiglu ? 0 : hidden_;
-    return step_.rebuilds_cheap() ? (step_.fused.rms_norm ? 0 : rows_) + product + gathered() : 0;
-  }
   // The rows of tokens, once for each expert that a token goes to.
   Bytes gathered() const { return rows_ * mlps_.expert.taken / c_.num_layers; }
-  Bytes rebuilt_attention() const {
-    const Bytes output = eager() ? s_ * step_.tokens() * c_.num_heads * c_.head_dim : 0;
-    return step_.rebuilds_cheap() ? (step_.fused.rms_norm ? 0 : rows_) + output : 0;
-  }
-  Bytes rebuilt() const { return rebuilt_mlp() + rebuilt_attention(); }
   // Whether fused kernels keep what the MLP's projections take.
   bool keeps_in_mlp() const { return step_.fused.keep && mlp_is_read(step_); }
 
@@ -257,7 +246,7 @@ class StepMoments {
     if (again && top) recompute(i);
     Bytes others = (i - first) * (whole_layer() + between());
     // A segment's input and its result's gradient.
-    others += again ? kept_inputs(i, 2) + (top ? 0 : rows_) : between() + (c_.num_layers - 1 - i) * rebuilt();
+    others += again ? kept_inputs(i, 2) + (top ? 0 : rows_) : between();
     const Bytes gradients = again && leaves() ? gradients_behind_head() : gradients_behind_layer(i + 1);
     const Extra rest{.gradients = gradients,
                      .activations = others + held() + rows_,
@@ -311,7 +300,7 @@ class StepMoments {
   Bytes attention() const {
     const std::int64_t n = step_.tokens(), q = c_.num_heads * c_.head_dim, k = c_.num_kv_heads * c_.head_dim;
     const Bytes again = step_.keeps_layer_inputs() ? rows_ : 0;  // the stream's gradient and the result's are two
-    const Bytes kept = layer_.attention_norm + again + rebuilt_mlp();
+    const Bytes kept = layer_.attention_norm + again;
     const Bytes scores = 4 * kFp32 * n * step_.sequence * c_.num_heads;
     if (eager()) return kept + (step_.rebuilds_cheap() ? layer_.attention + 5 * n * s_ * q : 3 * n * s_ * q) + scores;
     return kept + layer_.attention + repeated_keys() + n * s_ * (2 * q + 2 * (repeated_keys() > 0 ? q : k));
@@ -358,7 +347,7 @@ class StepMoments {
     const bool there = accumulates() || (c_.tie_word_embeddings && loss_in_chunks(step_));
     const Bytes second = step_.fused.embedding && there ? 0 : table_;
     const Extra moment{.gradients = gradients_behind_layer(0) + second,
-                       .activations = rows_ + held() + c_.num_layers * rebuilt(),
+                       .activations = rows_ + held(),
                        .logits = logits_in_backward(),
                        .workspace = trained_ ? id_sort_bytes(step_) : 0};
     add(Phase::kBackward, moment);

@@ -195,21 +195,23 @@ TEST_CASE("of each shipped pair that differs in one switch the measured differen
   // were recorded.
   const std::set<std::string> differs{"technique_bf16_stochastic_cpu", "technique_bf16_mixed_cpu"};
   for (const std::string machine : {"_cpu", "_h200"}) {
-    const record::Recording plain = shipped("technique_plain" + machine);
-    const record::Params base = settings_of(plain);
-    const auto ways = ways_of(predictions, base);
     int pairs = 0;
-    for (const auto& file : std::filesystem::directory_iterator(HEADROOM_SOURCE_DIR "/assets/recordings")) {
-      const std::string name = file.path().stem();
-      if (!name.starts_with("technique_") || !name.ends_with(machine)) continue;
-      const record::Recording other = shipped(name);
-      for (const auto& [id, way] : ways) {
-        if (way.on || !way.turned || !app::is_evidence(other, "train_step", *way.turned, plain.info().device)) continue;
-        ++pairs;
-        REQUIRE(way.change);
-        const record::Bytes measured = peak_of(other) - peak_of(plain);
-        INFO(name << " " << id << ": " << *way.change << " predicted, " << measured << " measured");
-        CHECK(std::abs(*way.change - measured) <= (differs.contains(name) ? 8 * record::kKiB : 0));
+    for (const std::string begins_with : {"technique_plain", "technique_loss_flce", "technique_checkpointing_layer"}) {
+      const record::Recording base = shipped(begins_with + machine);
+      const auto ways = ways_of(predictions, settings_of(base));
+      for (const auto& file : std::filesystem::directory_iterator(HEADROOM_SOURCE_DIR "/assets/recordings")) {
+        const std::string name = file.path().stem();
+        if (!name.starts_with("technique_") || !name.ends_with(machine)) continue;
+        const record::Recording other = shipped(name);
+        for (const auto& [id, way] : ways) {
+          if (way.on || !way.turned || !app::is_evidence(other, "train_step", *way.turned, base.info().device))
+            continue;
+          ++pairs;
+          REQUIRE(way.change);
+          const record::Bytes measured = peak_of(other) - peak_of(base);
+          INFO(name << " " << id << ": " << *way.change << " predicted, " << measured << " measured");
+          CHECK(std::abs(*way.change - measured) <= (differs.contains(name) ? 8 * record::kKiB : 0));
+        }
       }
     }
     CHECK(pairs >= 8);
