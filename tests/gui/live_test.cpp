@@ -244,13 +244,16 @@ TEST_CASE("the page begins with what it is about, and every setting and switch i
     actor.ctx->ItemClick("**/way checkpointing");
     IM_CHECK(text("checkpointing") == "off");
     IM_CHECK(actor.page().shows_evidence());
-    actor.ctx->ItemClick("**/way flce");
-    IM_CHECK(text("loss") == "flce" && text("checkpointing") == "off");
+    actor.ctx->ItemClick("**/way flce");  // no stored run of the page has all logits
+    IM_CHECK(text("loss") == "plain" && text("checkpointing") == "off");
     IM_CHECK(wait_for(actor, [&] { return actor.page().predicted() != nullptr && complete(); }));
+    IM_CHECK(actor.page().shows_prediction());
     actor.frames(3);
     actor.picture("living switched");
     actor.frames(1);
 
+    actor.ctx->ItemClick("**/way flce");
+    IM_CHECK(text("loss") == "flce");
     IM_CHECK(actor.page().set_param("batch", "12").ok());
     actor.page().choose_card(predict::find_cards("4090").front());
     IM_CHECK(wait_for(actor, [&] { return actor.page().predicted() != nullptr && complete(); }));

@@ -83,10 +83,10 @@ TEST_CASE("settings that are folded are in groups", "[gui]") {
   });
 }
 
-TEST_CASE("a page pins the plain step as A, and every panel says what B has more", "[gui]") {
+TEST_CASE("a page pins the step with the fused loss as A, and every panel says what B has more", "[gui]") {
   Scene scene;
   scene.assets.add(*small_run({.activations = 4 * record::kMiB}), "technique_checkpointing_layer_cpu");
-  scene.assets.add(*small_run(), "technique_plain_cpu");
+  scene.assets.add(*small_run(), "technique_loss_flce_cpu");
   scene.stage.page = "checkpointing";
   scene.stage.width = 1920;
   scene.stage.height = 1080;
