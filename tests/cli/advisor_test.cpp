@@ -15,6 +15,7 @@
 #include "lessons/base_run.h"
 #include "tests/cli/program.h"
 #include "tests/support/catch.h"
+#include "tests/support/page_numbers.h"
 
 using namespace headroom;
 using namespace headroom::app;
@@ -48,11 +49,7 @@ bool fits(const Advice& advice) { return advice.fit.verdict == predict::Verdict:
 }  // namespace
 
 TEST_CASE("the times of the switches are those of the shipped recordings, each beside the step without it") {
-  const auto stored = [](std::string_view name) {
-    return record::Recording::read(std::string(HEADROOM_SOURCE_DIR) + "/assets/recordings/" + std::string(name) +
-                                   ".hrec")
-        .value();
-  };
+  using tests::stored;
   const auto speed = [](const record::Recording& run) {
     return summarise(record::Ledger(run)).tokens_per_second.value().value;
   };
@@ -64,7 +61,7 @@ TEST_CASE("the times of the switches are those of the shipped recordings, each b
       CHECK(each.times == 0);
       continue;
     }
-    const record::Recording run = stored(each.recording);
+    const record::Recording run = stored(std::string(each.recording));
     const auto differs = [&](const record::Recording& base) {
       return lessons::switches_between(base.info(), run.info()).size();
     };
