@@ -12,7 +12,7 @@ namespace headroom::lessons {
 
 namespace {
 
-constexpr std::int64_t kMostPlaces = 256;  // of a line
+constexpr std::int64_t kMostLinePlaces = 256;  // of a line
 
 bool of_a_step(const record::Params& settings) {
   return settings.schema().data() == experiments::training_step().schema.data();
@@ -42,7 +42,7 @@ void add_activation_line(Chart& chart, const record::Params& settings, const rec
   if (swept.kind != record::ParamKind::kInteger || !closed_activation_bytes(settings)) return;
   const auto last = static_cast<std::int64_t>(std::min(chart.x.high, swept.maximum));
   const auto first = static_cast<std::int64_t>(std::max(chart.x.low, swept.minimum));
-  const std::int64_t stride = std::max<std::int64_t>(1, (last - first) / kMostPlaces);
+  const std::int64_t stride = std::max<std::int64_t>(1, (last - first) / kMostLinePlaces);
   ChartReference line{.label = symbols(predict::step_settings(settings)), .x = {}, .y = {}};
   record::Params params = settings;
   for (std::int64_t x = first; x <= last; x += stride) {

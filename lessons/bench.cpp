@@ -125,6 +125,11 @@ RowUnits units_of(std::span<const Measurement* const> rows) {
   return {.time = time_unit(time), .rate = rate_unit(rate), .memory = byte_unit(memory)};
 }
 
+Spread time_of(const Measurement& row) {
+  if (row.samples == 0 || row.variant == "copy") return {};
+  return {row.median, row.low, row.high};
+}
+
 std::string time_with_spread(const Measurement& row, const ShownUnit& unit) {
   return fmt::format("{} ({} to {})", amount_text(row.median, unit), in_unit(row.low, unit), in_unit(row.high, unit));
 }

@@ -83,6 +83,8 @@ bool through_buffer(const Measurement& row);
 struct Spread {
   double value = -1, low = -1, high = -1;
 };
+// Median and range in ns; nothing for a copy, or where no time was measured.
+Spread time_of(const Measurement& row);
 Chart chart_by_shape(std::span<const Measurement* const> rows, const RowUnits& units,
                      Spread (*value)(const Measurement& row),
                      std::string (*tip)(const Measurement& row, const RowUnits& units) = &row_text);

@@ -18,7 +18,7 @@ using record::SpanKind;
 
 namespace {
 
-constexpr double kRightMargin = 0.012;
+constexpr double kRowsRightMargin = 0.012;
 
 std::string bandwidth_text(const KernelSpan& span, const KernelUnits& units) {
   if (span.bytes <= 0 || span.duration <= 0) return {};
@@ -66,9 +66,6 @@ std::string label_of(const Recording& recording, const KernelSpan& span) {
   return std::string(does == kDoes.end() ? short_name(name) : does->word);
 }
 
-// The row of a span: the host's calls first, then the streams; on the CPU there is one.
-int row_of(const KernelSpan& span) { return span.kind == SpanKind::kRuntimeCall ? -1 : static_cast<int>(span.stream); }
-
 std::string row_label(int row, bool on_cpu, std::size_t streams) {
   if (row < 0) return "Host";
   if (on_cpu) return "Operators";
@@ -76,6 +73,8 @@ std::string row_label(int row, bool on_cpu, std::size_t streams) {
 }
 
 }  // namespace
+
+int row_of(const KernelSpan& span) { return span.kind == SpanKind::kRuntimeCall ? -1 : static_cast<int>(span.stream); }
 
 std::vector<TimeBox> boxes_of(const Recording& recording, const std::vector<PlacedSpan>& spans, double least,
                               const KernelUnits& units, std::optional<std::size_t> selected) {
@@ -158,7 +157,7 @@ double length_of(const std::vector<KernelSpan>& spans) {
 }
 
 Axis time_axis(const View& view, double length) {
-  Axis axis{.unit = AxisUnit::kNanoseconds, .low = 0, .high = std::max(length, 1.0) * (1 + kRightMargin)};
+  Axis axis{.unit = AxisUnit::kNanoseconds, .low = 0, .high = std::max(length, 1.0) * (1 + kRowsRightMargin)};
   if (view.begin) axis.low = *view.begin;
   if (view.end) axis.high = *view.end;
   if (!(axis.high > axis.low)) axis.high = axis.low + 1;

@@ -29,6 +29,9 @@ struct PlacedSpan {
   double begin = 0, end = 0;
   std::optional<std::size_t> number = {};  // its place in the recording's kernel_spans()
 };
+// Which lane of kernels a span is in: -1 is the host's calls, else the stream; on the CPU there is one.
+int row_of(const record::KernelSpan& span);
+
 // In which times and bytes of single kernels are written. Those of a step differ by three decades, and the shortest count.
 struct KernelUnits {
   ShownUnit time{"µs", 1e3}, bytes{"MiB", double{record::kMiB}}, rate{"GB/s", 1e9};

@@ -17,9 +17,9 @@ using record::Category;
 constexpr std::size_t kToTheEnd = static_cast<std::size_t>(-1);
 
 // Writes the chain in the order of the code: what a step makes, and what is let go before the next one.
-class Chain {
+class LossTensors {
  public:
-  explicit Chain(const predict::StepSettings& step) : step_(step) {}
+  explicit LossTensors(const predict::StepSettings& step) : step_(step) {}
 
   void step(std::string action) { chain_.steps.push_back(std::move(action)); }
 
@@ -52,7 +52,7 @@ class Chain {
 };
 
 // By PyTorch's operators: log-softmax of fp32 logits.
-void eager_chain(Chain& chain, const predict::LossCode& code) {
+void eager_chain(LossTensors& chain, const predict::LossCode& code) {
   const Bytes element = chain.element();
   const bool casts = element != 4, kept = chain.settings().keep_output && code.returns_output;
   std::size_t before = 0;
@@ -103,14 +103,14 @@ void eager_chain(Chain& chain, const predict::LossCode& code) {
 }
 
 // One kernel that writes the gradient of the logits over them.
-void in_place_chain(Chain& chain) {
+void in_place_chain(LossTensors& chain) {
   chain.step("The output layer makes logits in the model's type");
   chain.make_logits("logits, then gradient", chain.element());
   chain.step("The kernel makes the loss, and writes the gradient over the logits");
   chain.step("Two matrix multiplications make dX and dW of it");
 }
 
-void fused_chain(Chain& chain) {
+void fused_chain(LossTensors& chain) {
   const predict::StepSettings& step = chain.settings();
   const std::int64_t vocab = step.model.vocab_size, hidden = step.model.hidden_size, part = predict::loss_chunk(step);
   const bool lean = step.loss_mode == kernels::FlceMode::kLean;
@@ -150,7 +150,7 @@ std::size_t LossChain::highest() const {
 }
 
 LossChain loss_chain(const predict::StepSettings& step) {
-  Chain chain(step);
+  LossTensors chain(step);
   const predict::LossCode code = predict::loss_code(step);
   if (code.in_chunks)
     fused_chain(chain);

@@ -9,9 +9,9 @@ namespace {
 
 bool in_memory(NodeState state) { return state == NodeState::kAlive || state == NodeState::kRecomputed; }
 
-class Chain {
+class CheckpointChain {
  public:
-  Chain(std::size_t n, const std::vector<bool>& kept) : n_(n), kept_(kept) {
+  CheckpointChain(std::size_t n, const std::vector<bool>& kept) : n_(n), kept_(kept) {
     now_.forward.assign(n, NodeState::kNotYet);
     now_.backward.assign(n, NodeState::kNotYet);
   }
@@ -75,7 +75,7 @@ class Chain {
 }  // namespace
 
 std::vector<ScheduleFrame> checkpoint_frames(std::size_t n, const std::vector<bool>& kept) {
-  return Chain(n, kept).run();
+  return CheckpointChain(n, kept).run();
 }
 
 std::size_t most_alive(const std::vector<ScheduleFrame>& frames) {

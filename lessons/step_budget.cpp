@@ -29,8 +29,6 @@ using record::RunInfo;
 constexpr std::string_view kReportCard = "NVIDIA GeForce RTX 4090";
 constexpr double kNanosecondsPerSecond = 1e9;
 
-record::Schema schema_of_step() { return experiments::training_step().schema; }
-
 // Median, without the first step, which warms up; 0: not measured.
 double speed_of(const Recording& run) {
   std::vector<double> speeds;
@@ -72,7 +70,7 @@ std::string_view group_of(const StepSettings& step) {
 }
 
 StepSettings settings_of(const PublishedRun& run) {
-  record::Params params(schema_of_step());
+  record::Params params(experiments::training_step().schema);
   experiments::apply(params, experiments::report_settings(false));
   for (const experiments::ReportStrategy& each : experiments::report_strategies())
     if (each.series == run.strategy) experiments::apply(params, each.settings);
@@ -112,7 +110,7 @@ std::optional<StepBudget> budget_of(const Recording& run, AttentionFlops attenti
     why = "What is on show is not the run of one step.";
     return std::nullopt;
   }
-  const StepSettings step = predict::settings_of(info, schema_of_step());
+  const StepSettings step = predict::settings_of(info, experiments::training_step().schema);
   const double held_against = peak_of(info, step, peaks);
   const std::int32_t traced = last_traced_step(run);
   const std::vector<record::KernelSpan> spans =
@@ -165,7 +163,7 @@ std::vector<StepBudget> ladder_budgets(const Recording& ladder, AttentionFlops a
   std::vector<StepBudget> budgets;
   for (const SweepPoint& point : ladder.sweep_points()) {
     if (point.series != "ladder" || !completed(point) || point.tokens_per_second <= 0) continue;
-    const StepSettings step = predict::step_settings(record::Params::known_of(schema_of_step(), point.params));
+    const StepSettings step = predict::step_settings(record::Params::known_of(experiments::training_step().schema, point.params));
     const double peak = peak_of(ladder.info(), step, peaks);
     if (peak <= 0) continue;
     StepBudget budget = budget_of(step, attention, point.tokens_per_second, peak);

@@ -78,9 +78,6 @@ StepSpans::StepSpans(const Recording& recording, const record::StepRange& range,
 
 namespace {
 
-// Which lane of kernels a span is in: −1 is the host's.
-int row_of(const KernelSpan& span) { return span.kind == SpanKind::kRuntimeCall ? -1 : static_cast<int>(span.stream); }
-
 // The stream that has most of the step.
 int main_row(const StepSpans& step) {
   std::map<int, std::size_t> counts;

@@ -51,7 +51,7 @@ std::string in_words(const record::Params& params, std::string_view key) {
   return std::string(key);
 }
 
-std::string with_commas(const std::string& digits) {
+std::string grouped_digits(const std::string& digits) {
   std::int64_t number = 0;
   const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), number);
   return error == std::errc() && end == digits.data() + digits.size() ? record::format_count(number) : digits;
@@ -75,7 +75,7 @@ std::string part_of_shape(const record::ParamSpec& spec, const std::string& valu
   if (spec.kind == record::ParamKind::kSwitch) return value == "on" ? in_lower_case(spec.label) : std::string();
   const bool number = spec.kind == record::ParamKind::kInteger && !value.empty();
   if (!number || value == std::to_string(std::llround(spec.default_number))) return {};
-  return fmt::format("{} {}", in_lower_case(spec.label), with_commas(value));
+  return fmt::format("{} {}", in_lower_case(spec.label), grouped_digits(value));
 }
 
 }  // namespace
@@ -93,7 +93,7 @@ std::string settings_line(const record::RunInfo& info) {
   };
   const auto add_number = [&](const std::string& key, std::string_view pattern) {
     if (const std::string value = value_of(info.params, key); !value.empty()) {
-      add(fmt::format(fmt::runtime(pattern), with_commas(value)));
+      add(fmt::format(fmt::runtime(pattern), grouped_digits(value)));
     }
   };
   add(shown(info, "model"));

@@ -29,7 +29,7 @@ struct AdviseOptions : CommonOptions {
   std::optional<std::string> model, card, batch, seq, keep;
 };
 
-void declare(AdviseOptions& options, OptionList& list) {
+void declare_advise(AdviseOptions& options, OptionList& list) {
   list.text("--model", options.model, "A model of `headroom list`, or a config.json of one of the Llama family",
             "NAME");
   list.text("--card", options.card, "A card of assets/cards.csv, `this machine`, or a size such as 24GiB", "NAME");
@@ -41,15 +41,15 @@ void declare(AdviseOptions& options, OptionList& list) {
   list.engine();
 }
 
-struct Asked {
+struct AdviseAsked {
   Params params;
   PlannedCard card;
   GivenUp may;
 };
 
-record::Result<Asked> asked_by(const AdviseOptions& options) {
+record::Result<AdviseAsked> asked_by(const AdviseOptions& options) {
   const experiments::DemoInfo& demo = experiments::training_step();
-  Asked asked{.params = Params(demo.schema), .card = {}, .may = {}};
+  AdviseAsked asked{.params = Params(demo.schema), .card = {}, .may = {}};
   Params& params = asked.params;
   if (auto set = params.set("device", "cuda"); !set) return set.error();
   if (auto set = set_model(params, options.model); !set) return set.error();
@@ -70,7 +70,7 @@ record::Result<Asked> asked_by(const AdviseOptions& options) {
   return asked;
 }
 
-record::Status check(const AdviseOptions& options) {
+record::Status check_advise(const AdviseOptions& options) {
   const auto asked = asked_by(options);
   return asked || asked.error().kind == ErrorKind::kRefused ? record::Status(record::Ok{}) : asked.error();
 }
@@ -183,6 +183,6 @@ constinit const Command kAdvise{
     .name = "advise",
     .summary = "The cheapest switches that make a training step fit on a card",
     .example = "headroom advise --model llama-3.2-1b --card \"RTX 4090\" --batch 8 --seq 4096",
-    .make = make_invocation<AdviseOptions, declare, advise_on, check>};
+    .make = make_invocation<AdviseOptions, declare_advise, advise_on, check_advise>};
 
 }  // namespace headroom::app

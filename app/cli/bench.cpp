@@ -31,7 +31,7 @@ namespace {
 
 constexpr std::string_view kStep = "step", kProducts = "products";
 
-void declare(BenchOptions& options, OptionList& list) {
+void declare_bench(BenchOptions& options, OptionList& list) {
   list.words("KERNEL", options.kernels,
              "What to time (default: all); `headroom list` shows the kernels, `step` is a whole training step beside "
              "its kernels, `train_step` one beside what no step can be faster than, `products` a matrix product in "
@@ -147,7 +147,7 @@ std::string table_of(const record::Recording& recording) {
   return lessons::has_product_rates(recording) ? product_table(recording) : bench_table(recording);
 }
 
-record::Status check(const BenchOptions& options) {
+record::Status check_bench(const BenchOptions& options) {
   if (names_only(options, kStep) || names_only(options, experiments::training_step().id)) {
     Params params(experiments::training_step().schema);
     return set_params(params, experiments::training_step().id, options);
@@ -206,6 +206,6 @@ extern const Command kBench;
 constinit const Command kBench{.name = "bench",
                                .summary = "Time kernels: fused, eager, and beside a copy",
                                .example = "headroom bench rms_norm swiglu --record b.hrec",
-                               .make = make_invocation<BenchOptions, declare, bench, check>};
+                               .make = make_invocation<BenchOptions, declare_bench, bench, check_bench>};
 
 }  // namespace headroom::app

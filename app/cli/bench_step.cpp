@@ -25,7 +25,7 @@ using record::Params;
 namespace {
 
 constexpr int kTracedSteps = 15;
-constexpr double kGoal = 1.10;  // with all kernels on, 1 x 1,024 tokens, no CUDA graph
+constexpr double kKernelsGoal = 1.10;  // with all kernels on, 1 x 1,024 tokens, no CUDA graph
 
 record::Result<Params> params_for(const BenchOptions& options, bool trace) {
   Params params = fast_step();
@@ -126,7 +126,7 @@ record::Result<ExitCode> bench_step(const BenchOptions& options) {
                                      {"idle_ns", steps.last.idle},
                                      {"bytes", steps.last.bytes},
                                      {"ratio", ratio},
-                                     {"goal", kGoal}};
+                                     {"goal", kKernelsGoal}};
     put_json(document);
     return ExitCode::kDone;
   }
@@ -137,7 +137,7 @@ record::Result<ExitCode> bench_step(const BenchOptions& options) {
   // The goal is one of a GPU, where launches can make the device wait.
   const std::string goal =
       trace.info().device == record::DeviceKind::kGpu
-          ? fmt::format("   (the goal is {:.2f} at most: {})", kGoal, ratio <= kGoal ? "reached" : "missed")
+          ? fmt::format("   (the goal is {:.2f} at most: {})", kKernelsGoal, ratio <= kKernelsGoal ? "reached" : "missed")
           : std::string();
   put(line("step, untraced", step) + line("its kernels, traced, summed", kernels) +
       fmt::format("  {:<28} {:>10}{}\n", "step / kernels", fmt::format("{:.3f}", ratio), goal) +

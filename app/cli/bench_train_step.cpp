@@ -27,7 +27,7 @@ using record::Params;
 
 namespace {
 
-constexpr double kGoal = 0.70;  // of the bound's tokens per second
+constexpr double kBoundGoal = 0.70;  // of the bound's tokens per second
 
 bool has_gpu(const backend::Backend& engine) {
   const auto devices = engine.devices();
@@ -125,7 +125,7 @@ nlohmann::json json_of(const Params& step, const Shape& shape, const record::Rec
           {"step_ns", median},
           {"tokens_per_second", tokens * 1e9 / median},
           {"part_of_bound", bound.whole() / median},
-          {"goal", kGoal}};
+          {"goal", kBoundGoal}};
 }
 
 std::string table_of(const Shape& shape, const record::Recording& products, const BoundTimes& bound, double median) {
@@ -150,7 +150,7 @@ std::string table_of(const Shape& shape, const record::Recording& products, cons
   const double part = bound.whole() / median;
   text += fmt::format("  {:<46} {:>9.1f}%\n", "of the bound", 100 * part);
   if (products.info().device == record::DeviceKind::kGpu)
-    text += fmt::format("  (the goal is {:.0f}% at least: {})\n", 100 * kGoal, part >= kGoal ? "reached" : "missed");
+    text += fmt::format("  (the goal is {:.0f}% at least: {})\n", 100 * kBoundGoal, part >= kBoundGoal ? "reached" : "missed");
   return text;
 }
 

@@ -229,7 +229,7 @@ json report_json(const std::vector<Check>& checks, const EngineReport& engine, b
   return document;
 }
 
-void declare(CommonOptions&, OptionList& list) {
+void declare_doctor(CommonOptions&, OptionList& list) {
   list.json();
   list.engine();
 }
@@ -261,6 +261,6 @@ extern const Command kDoctor;
 constinit const Command kDoctor{.name = "doctor",
                                 .summary = "What this machine has, what is missing and how to mend it",
                                 .example = "",
-                                .make = make_invocation<CommonOptions, declare, doctor>};
+                                .make = make_invocation<CommonOptions, declare_doctor, doctor>};
 
 }  // namespace headroom::app

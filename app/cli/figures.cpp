@@ -38,7 +38,7 @@ struct FiguresOptions : CommonOptions {
   FileOptions files;
 };
 
-void declare(FiguresOptions& options, OptionList& list) {
+void declare_figures(FiguresOptions& options, OptionList& list) {
   list.words("ID", options.ids, "Figures to write (default: all); `headroom list` shows them");
   list.text("--chapter", options.chapter, "Only the figures of this chapter: 6, or P for the prologue", "NUMBER");
   list.flag("--report", options.report, "Those of the report, each by its number there");
@@ -178,7 +178,7 @@ record::Status check_choice(const FiguresOptions& options) {
   return check_step_figures(options.step, options.ids);
 }
 
-record::Status check(const FiguresOptions& options) {
+record::Status check_figures(const FiguresOptions& options) {
   if (auto style = file_style(options.files); !style) return style.error();
   if (auto choice = check_choice(options); !choice) return choice;
   if (options.chapter) {
@@ -235,6 +235,6 @@ extern const Command kFigures;
 constinit const Command kFigures{.name = "figures",
                                  .summary = "Write figures of the chapters to files",
                                  .example = "headroom figures memory_timeline --from a.hrec --out out --format svg,pdf",
-                                 .make = make_invocation<FiguresOptions, declare, figures, check>};
+                                 .make = make_invocation<FiguresOptions, declare_figures, figures, check_figures>};
 
 }  // namespace headroom::app

@@ -130,7 +130,7 @@ json catalogue_json(const lessons::Course& course) {
   return document;
 }
 
-void declare(CommonOptions&, OptionList& options) { options.json(); }
+void declare_list(CommonOptions&, OptionList& options) { options.json(); }
 
 record::Result<ExitCode> list(const CommonOptions& options) {
   const auto loaded = load_course();
@@ -172,6 +172,6 @@ extern const Command kList;
 constinit const Command kList{.name = "list",
                               .summary = "Chapters, figures, demos and schemas with their keys, kernels",
                               .example = "",
-                              .make = make_invocation<CommonOptions, declare, list>};
+                              .make = make_invocation<CommonOptions, declare_list, list>};
 
 }  // namespace headroom::app

@@ -29,7 +29,7 @@ struct PageOptions : CommonOptions {
   bool data = false;
 };
 
-void declare(PageOptions& options, OptionList& list) {
+void declare_page(PageOptions& options, OptionList& list) {
   list.word("ID", options.id, "The page or its number, 6.1 (default: the contents)");
   list.flag("--data", options.data, "All rows of the figures' tables, with where they come from");
 }
@@ -246,7 +246,7 @@ record::Result<const Page*> find(const lessons::Course& course, const std::strin
   return record::Error{unknown_name("page", id, known)};
 }
 
-record::Status check(const PageOptions& options) {
+record::Status check_page(const PageOptions& options) {
   const auto course = load_course();
   if (!course) return course.error();
   if (options.id.empty()) return record::Ok{};
@@ -279,6 +279,6 @@ extern const Command kPage;
 constinit const Command kPage{.name = "page",
                               .summary = "A page of the course as text, with the tables of its figures",
                               .example = "headroom page where_memory_goes",
-                              .make = make_invocation<PageOptions, declare, page, check>};
+                              .make = make_invocation<PageOptions, declare_page, page, check_page>};
 
 }  // namespace headroom::app

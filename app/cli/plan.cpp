@@ -34,7 +34,7 @@ struct PlanOptions : CommonOptions {
   bool csv = false, fail_on_oom = false;
 };
 
-void declare(PlanOptions& options, OptionList& list) {
+void declare_plan(PlanOptions& options, OptionList& list) {
   list.text("--model", options.model, "A model of `headroom list`, or a config.json of Llama or one of its relatives",
             "NAME");
   list.texts("--card", options.cards, "A card of assets/cards.csv, `this machine`, or a size such as 24GiB; several",
@@ -77,12 +77,12 @@ std::string code_note(const experiments::OtherCode& code) {
   return fmt::format("As {} allocates, by our step with{}: {}.", code.name, settings, code.nearness);
 }
 
-struct Asked {
+struct PlanAsked {
   std::vector<Params> steps;
   std::vector<PlannedCard> cards;
 };
 
-record::Result<Asked> asked_by(const PlanOptions& options) {
+record::Result<PlanAsked> asked_by(const PlanOptions& options) {
   const experiments::DemoInfo& demo = experiments::training_step();
   Params params(demo.schema);
   if (auto set = params.set("device", "cuda"); !set) return set.error();
@@ -97,7 +97,7 @@ record::Result<Asked> asked_by(const PlanOptions& options) {
   if (!batches) return batches.error();
   const auto sequences = values_of(params, "seq", options.seq);
   if (!sequences) return sequences.error();
-  Asked asked;
+  PlanAsked asked;
   for (const std::string& sequence : sequences.value())
     for (const std::string& batch : batches.value()) {
       (void)params.set("seq", std::string_view(sequence));
@@ -112,7 +112,7 @@ record::Result<Asked> asked_by(const PlanOptions& options) {
   return asked;
 }
 
-record::Status check(const PlanOptions& options) {
+record::Status check_plan(const PlanOptions& options) {
   const auto asked = asked_by(options);
   return asked || asked.error().kind == ErrorKind::kRefused ? record::Status(record::Ok{}) : asked.error();
 }
@@ -164,6 +164,6 @@ constinit const Command kPlan{
     .name = "plan",
     .summary = "What a training step will take, and the cards that it fits on",
     .example = "headroom plan --model llama-3.2-1b --card \"RTX 4090\" --batch 1,4 --seq 1024",
-    .make = make_invocation<PlanOptions, declare, plan, check>};
+    .make = make_invocation<PlanOptions, declare_plan, plan, check_plan>};
 
 }  // namespace headroom::app

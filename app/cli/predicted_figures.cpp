@@ -30,7 +30,7 @@ using record::Recording;
 
 namespace {
 
-struct Asked {
+struct FiguresAsked {
   Params params;
   std::optional<PlannedCard> card;
   std::vector<const Figure*> figures;
@@ -51,9 +51,9 @@ void add_word(std::string& name, std::string_view words) {
   }
 }
 
-record::Result<Asked> asked_by(const StepChoice& step, const std::vector<std::string>& ids) {
+record::Result<FiguresAsked> asked_by(const StepChoice& step, const std::vector<std::string>& ids) {
   const experiments::DemoInfo& demo = experiments::training_step();
-  Asked asked{.params = Params(demo.schema), .card = {}, .figures = {}, .name = {}};
+  FiguresAsked asked{.params = Params(demo.schema), .card = {}, .figures = {}, .name = {}};
   if (auto set = asked.params.set("device", "cuda"); !set) return set.error();
   if (auto set = set_model(asked.params, step.model); !set) return set.error();
   CommonOptions options;

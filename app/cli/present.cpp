@@ -17,7 +17,7 @@ struct PresentOptions : CommonOptions {
   std::vector<std::string> from;
 };
 
-void declare(PresentOptions& options, OptionList& list) {
+void declare_present(PresentOptions& options, OptionList& list) {
   list.words("FROM", options.from, "A page, or the number of a chapter; else where you were last");
   list.engine();
 }
@@ -41,7 +41,7 @@ record::Result<std::string> page_to_begin(const PresentOptions& options) {
   return from;
 }
 
-record::Status check(const PresentOptions& options) {
+record::Status check_present(const PresentOptions& options) {
   const auto page = page_to_begin(options);
   return page ? record::Status(record::Ok{}) : record::Status(page.error());
 }
@@ -60,6 +60,6 @@ extern const Command kPresent;
 constinit const Command kPresent{.name = "present",
                                  .summary = "The window on stage: a claim and a figure per screen",
                                  .example = "headroom present checkpointing",
-                                 .make = make_invocation<PresentOptions, declare, present, check>};
+                                 .make = make_invocation<PresentOptions, declare_present, present, check_present>};
 
 }  // namespace headroom::app

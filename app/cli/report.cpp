@@ -30,7 +30,7 @@ struct ReportOptions : CommonOptions {
   std::string out;
 };
 
-void declare(ReportOptions& options, OptionList& list) {
+void declare_report(ReportOptions& options, OptionList& list) {
   list.text("--out", options.out, "Folder for figures, tables and recordings; the same command goes on with it",
             "FOLDER");
   list.set("Parameters of all runs, other than the report's");
@@ -120,7 +120,7 @@ record::Result<record::Params> settings_of(const ReportOptions& options) {
   return params;
 }
 
-record::Status check(const ReportOptions& options) {
+record::Status check_report(const ReportOptions& options) {
   if (options.out.empty()) return Error{"Say where the report goes: --out FOLDER."};
   const auto params = settings_of(options);
   return params ? record::Status(record::Ok{}) : params.error();
@@ -171,6 +171,6 @@ extern const Command kReport;
 constinit const Command kReport{.name = "report",
                                 .summary = "Run the report's experiment again, beside its published points",
                                 .example = "",
-                                .make = make_invocation<ReportOptions, declare, report, check>};
+                                .make = make_invocation<ReportOptions, declare_report, report, check_report>};
 
 }  // namespace headroom::app

@@ -32,7 +32,7 @@ struct RunOptions : CommonOptions {
   bool trace = false, fail_on_oom = false;
 };
 
-void declare(RunOptions& options, OptionList& list) {
+void declare_run(RunOptions& options, OptionList& list) {
   list.word("DEMO", options.demo, "What to run; `headroom list` shows the demos and their keys");
   list.set("Parameters of the demo");
   list.device();
@@ -140,7 +140,7 @@ void put_summary(const DrivenRun& run, const RunOptions& options) {
                     record::format_bytes(static_cast<record::Bytes>(size))));
 }
 
-record::Status check(const RunOptions& options) {
+record::Status check_run(const RunOptions& options) {
   const auto demo = demo_named(options);
   if (!demo) return demo.error();
   const auto params = params_from(*demo.value(), options);
@@ -182,6 +182,6 @@ extern const Command kRun;
 constinit const Command kRun{.name = "run",
                              .summary = "Run a demo once and sum it up",
                              .example = "headroom run train_step --set model=tiny batch=4 --record a.hrec",
-                             .make = make_invocation<RunOptions, declare, run, check>};
+                             .make = make_invocation<RunOptions, declare_run, run, check_run>};
 
 }  // namespace headroom::app

@@ -26,7 +26,7 @@ struct SweepOptions : CommonOptions {
   std::optional<std::string> order;
 };
 
-void declare(SweepOptions& options, OptionList& list) {
+void declare_sweep(SweepOptions& options, OptionList& list) {
   list.word("DEMO", options.demo, "What to run; or `ladder`: one technique after the other switched on");
   list.texts("--over", options.over, "A parameter and its values; several for all combinations", "KEY=VALUE,VALUE,…");
   list.text("--order", options.order, "The ladder's switches, from the first", "SWITCH,SWITCH,…");
@@ -73,7 +73,7 @@ record::Result<SweepPlan> plan_of(const SweepOptions& options) {
   return plan;
 }
 
-record::Status check(const SweepOptions& options) {
+record::Status check_sweep(const SweepOptions& options) {
   const auto plan = plan_of(options);
   return plan ? record::Status(record::Ok{}) : plan.error();
 }
@@ -102,6 +102,6 @@ extern const Command kSweep;
 constinit const Command kSweep{.name = "sweep",
                                .summary = "Run a demo with many settings, or the ladder of techniques",
                                .example = "headroom sweep train_step --over batch=1,4,8 --record s.hrec",
-                               .make = make_invocation<SweepOptions, declare, sweep, check>};
+                               .make = make_invocation<SweepOptions, declare_sweep, sweep, check_sweep>};
 
 }  // namespace headroom::app

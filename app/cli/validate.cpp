@@ -41,7 +41,7 @@ struct ValidateOptions : CommonOptions {
 
 constexpr int kUsualCount = 200, kUsualBorders = 60;
 
-void declare(ValidateOptions& options, OptionList& list) {
+void declare_validate(ValidateOptions& options, OptionList& list) {
   list.text("--seed", options.seed, "Eight hexadecimal digits; default: the first of the program's revision", "HEX");
   list.number("--count", options.count, 1, 100'000, "configurations",
               "How many are drawn (default: 200, and 60 of their borders)", "N");
@@ -82,7 +82,7 @@ record::Result<std::vector<Params>> listed(const std::string& path, bool borders
   return all;
 }
 
-record::Status check(const ValidateOptions& options) {
+record::Status check_validate(const ValidateOptions& options) {
   if (options.list && (options.seed || options.count || options.device))
     return Error{"--list names the configurations, each with its device: leave --seed, --count and --device out."};
   if (options.device) {
@@ -284,7 +284,7 @@ record::Result<ExitCode> compare(std::vector<Params> all, Session& session, cons
 }
 
 record::Result<ExitCode> validate(const ValidateOptions& options) {
-  if (auto checked = check(options); !checked) return checked.error();
+  if (auto checked = check_validate(options); !checked) return checked.error();
   Session session(choose_engine(options.engine));
   if (!session.has_engine()) return Error{session.why_no_engine(), ErrorKind::kRefused};
   const InterruptGuard guard;
@@ -301,6 +301,6 @@ extern const Command kValidate;
 constinit const Command kValidate{.name = "validate",
                                   .summary = "Predict and run many configurations, and compare them",
                                   .example = "headroom validate --count 20 --out validation.csv",
-                                  .make = make_invocation<ValidateOptions, declare, validate, check>};
+                                  .make = make_invocation<ValidateOptions, declare_validate, validate, check_validate>};
 
 }  // namespace headroom::app

@@ -16,7 +16,7 @@ namespace headroom::app {
 
 namespace {
 
-void declare(CommonOptions&, OptionList& list) { list.engine(); }
+void declare_window(CommonOptions&, OptionList& list) { list.engine(); }
 
 record::Result<ExitCode> open_window(const CommonOptions& options) { return start_window(options.engine, {}); }
 
@@ -45,6 +45,6 @@ extern const Command kWindow;
 constinit const Command kWindow{.name = "",
                                 .summary = "",
                                 .example = "headroom                                                the window",
-                                .make = make_invocation<CommonOptions, declare, open_window>};
+                                .make = make_invocation<CommonOptions, declare_window, open_window>};
 
 }  // namespace headroom::app

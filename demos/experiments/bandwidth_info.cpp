@@ -10,7 +10,7 @@ namespace {
 
 using record::ParamKind;
 
-constexpr std::array kSchema{
+constexpr std::array kBandwidthSchema{
     device_choice("The device whose link is measured; auto takes the GPU where there is one"),
     shape({.key = "size",
            .label = "Size",
@@ -44,7 +44,7 @@ constinit const DemoInfo kBandwidth = {
     .id = "bandwidth",
     .title = "Bandwidth of this machine",
     .summary = "Time copies within and between GPU, host and a file, and the CPU's AdamW, as offload uses them.",
-    .schema = kSchema,
+    .schema = kBandwidthSchema,
     .records_memory = false,
     .written_bytes = &file_bytes,
 };

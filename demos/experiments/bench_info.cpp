@@ -22,10 +22,10 @@ constexpr std::array kPanels{
 constexpr std::array kCores{Choice{"spare", "all but one"}, Choice{"all", "all"}};
 
 // Not constexpr: the kernels are those of the catalogue.
-const std::vector<Choice> kKernels = kernel_choices(/*with_all=*/true);
-const std::array kSchema{
+const std::vector<Choice> kBenchKernels = kernel_choices(/*with_all=*/true);
+const std::array kBenchSchema{
     choice("kernel", "Kernel", "What is measured: eager composition, our kernel, and LibTorch's own where there is one",
-           kKernels),
+           kBenchKernels),
     choice("panel", "Shapes", "The shapes of each kernel, or those of the six panels of the report", kPanels,
            "kernels"),
     technique(storage_choice("Number format of the tensors; the report's panels keep their own")),
@@ -60,7 +60,7 @@ constinit const DemoInfo kBench = {
     .id = "bench",
     .title = "Fused against unfused",
     .summary = "Time our kernels beside eager compositions and LibTorch's, with bytes, bandwidth and memory.",
-    .schema = kSchema,
+    .schema = kBenchSchema,
     .records_memory = false,
     .needs_kernels = true,
 };

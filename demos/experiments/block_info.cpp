@@ -16,7 +16,7 @@ constexpr std::array kPositions{Choice{"learned", "learned positions"}, Choice{"
 constexpr std::array kNorms{Choice{"layer_norm", "LayerNorm"}, Choice{"rms_norm", "RMSNorm"}};
 constexpr std::array kMlps{Choice{"gelu", "GELU"}, Choice{"swiglu", "SwiGLU"}};
 
-constexpr std::array kSchema{
+constexpr std::array kBlockSchema{
     shape(choice("positions", "Positions", "A learned table, added once, or queries and keys rotated by their position",
                  kPositions)),
     shape(choice("norm", "Norm", "With mean, weight and bias, or by the root mean square with a weight", kNorms)),
@@ -47,7 +47,7 @@ constinit const DemoInfo kBlock = {
     .id = "block",
     .title = "One decoder block",
     .summary = "Run one block of GPT-2, of Llama or between them forward and backward, and record every allocation.",
-    .schema = kSchema,
+    .schema = kBlockSchema,
 };
 
 }  // namespace headroom::experiments

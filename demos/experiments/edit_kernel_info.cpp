@@ -28,7 +28,7 @@ constexpr std::array kArchitectures{
     Choice{"sm_120", "sm_120"},
 };
 
-constexpr std::array kSchema{
+constexpr std::array kEditKernelSchema{
     // The others are timed beside our kernel.
     own(choice("exercise", "Kernel",
                "What the kernel is to compute; the three exercises start from one that can be improved",
@@ -74,7 +74,7 @@ constinit const DemoInfo kEditKernel = {
     .id = "edit_kernel",
     .title = "Edit a kernel",
     .summary = "Compile a kernel of one's own, check it against float64 and time it beside the built-in one.",
-    .schema = kSchema,
+    .schema = kEditKernelSchema,
     .records_memory = false,
 };
 

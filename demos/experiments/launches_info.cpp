@@ -13,12 +13,12 @@ namespace {
 using record::Choice;
 
 // Not constexpr: the kernels are those of the catalogue.
-const std::vector<Choice> kKernels =
+const std::vector<Choice> kLaunchesKernels =
     kernel_choices(/*with_all=*/false, [](const kernels::KernelBench& bench) { return bench.many_launches; });
 constexpr std::array kPasses{Choice{"forward", "forward"}, Choice{"full", "forward and backward"}};
 
-const std::array kSchema{
-    choice("kernel", "Kernel", "Which operation runs: composed from PyTorch's operators, and as one kernel", kKernels),
+const std::array kLaunchesSchema{
+    choice("kernel", "Kernel", "Which operation runs: composed from PyTorch's operators, and as one kernel", kLaunchesKernels),
     shape(number("rows", "Rows", "rows", "Tokens; few of them and the launches take longer than the work", 1, 1 << 17,
                  1024)),
     choice("pass", "Pass", "The forward pass alone, or backward after it", kPasses),
@@ -34,7 +34,7 @@ constinit const DemoInfo kLaunches = {
     .id = "launches",
     .title = "Launches of one operation",
     .summary = "Run one operation as many launches, as one kernel and as the replay of a CUDA graph.",
-    .schema = kSchema,
+    .schema = kLaunchesSchema,
     .needs_kernels = true,
 };
 

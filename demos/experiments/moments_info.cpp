@@ -11,7 +11,7 @@ namespace {
 using record::ParamKind;
 using record::ParamSpec;
 
-constexpr std::array kSchema{
+constexpr std::array kMomentsSchema{
     number("steps", "Steps", "steps", "Training steps before the moments are looked at", 1, 10000, 30),
     shape(number("batch", "Batch", "sequences", "Sequences in one step", 1, 256, 2)),
     shape(number("seq", "Sequence", "tokens", "Tokens in a sequence", 8, 4096, 128)),
@@ -40,7 +40,7 @@ constinit const DemoInfo kMoments = {
     .id = "moments",
     .title = "Moments in 8 bits",
     .summary = "Train the tiny model with AdamW, then quantize its moments block by block and measure the errors.",
-    .schema = kSchema,
+    .schema = kMomentsSchema,
     .needs_kernels = true,
 };
 

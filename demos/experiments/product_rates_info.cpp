@@ -14,7 +14,7 @@ constexpr std::array kFormats{
     record::Choice{"bf16", "bf16"}, record::Choice{"fp16", "fp16"}, record::Choice{"fp8", "fp8, e4m3"},
 };
 
-constexpr std::array kSchema{
+constexpr std::array kProductRatesSchema{
     technique(choice("format", "Format", "Number format of both operands", kFormats)),
     shape(unset("16,384; CPU: 1,024",
                 {.key = "largest",
@@ -51,7 +51,7 @@ constinit const DemoInfo kProductRates = {
     .id = "product_rates",
     .title = "Rates of matrix products",
     .summary = "Time one square matrix product in each number format: this device's own peak, beside its data sheet's.",
-    .schema = kSchema,
+    .schema = kProductRatesSchema,
     .records_memory = false,
 };
 

@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::span kPublished = std::span(kModels).first(kModels.size() - 1);  // all but the custom one
 
-constexpr std::array kSchema{
+constexpr std::array kStepBoundSchema{
     shape(choice("model", "Model", "Which Llama's products are timed", kPublished, "llama-3.2-1b")),
     shape(number("tokens", "Tokens", "tokens", "Tokens of one step", 1, 1 << 20, 1024)),
     technique(storage_choice("Number format of weights and activations")),
@@ -25,7 +25,7 @@ constinit const DemoInfo kStepBound = {
     .id = "step_bound",
     .title = "Bound of a training step",
     .summary = "Time a step's matrix products one by one, and a copy: what no step can be faster than.",
-    .schema = kSchema,
+    .schema = kStepBoundSchema,
     .records_memory = false,
 };
 

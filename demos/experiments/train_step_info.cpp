@@ -80,7 +80,7 @@ constexpr ParamSpec length(std::string_view key, std::string_view label, std::st
   return spec;
 }
 
-constexpr std::array kSchema{
+constexpr std::array kTrainStepSchema{
     size(choice("model", "Model", "Which Llama is trained; custom takes its shape from `weights` where that is set",
                 kModels)),
     size(number("batch", "Batch", "sequences", "Sequences in one step", 1, 256, 4)),
@@ -326,7 +326,7 @@ constinit const DemoInfo kTrainStep = {
     .id = "train_step",
     .title = "One training step",
     .summary = "Train a Llama on real text for a few steps and record every allocation.",
-    .schema = kSchema,
+    .schema = kTrainStepSchema,
     .written_bytes = &state_bytes,
 };
 

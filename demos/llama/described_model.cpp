@@ -21,7 +21,7 @@ namespace fs = std::filesystem;
 using nlohmann::json;
 using record::Error;
 
-constexpr const char* kReader = "the closed form";
+constexpr const char* kClosedFormReader = "the closed form";
 
 // Where a mixture's numbers are; without a count there are no experts.
 struct ExpertKeys {
@@ -66,7 +66,7 @@ constexpr std::array kRelatives{
 
 class DescriptionReader {
  public:
-  DescriptionReader(const json& object, DescribedModel& model) : fields_(object, kReader), model_(model) {}
+  DescriptionReader(const json& object, DescribedModel& model) : fields_(object, kClosedFormReader), model_(model) {}
 
   void read() {
     refuse_other_structures();
@@ -215,7 +215,7 @@ class DescriptionReader {
     const json* const object = fields_.find(key);
     if (object == nullptr) return;
     if (!object->is_object()) return fields_.wrong(key, "an object with a rope_type");
-    ConfigFields rope(*object, kReader);
+    ConfigFields rope(*object, kClosedFormReader);
     const std::string type = rope.text("rope_type", rope.text("type", "default").c_str());
     if (type != "default" && type != "llama3") has_.push_back("positions by " + type);
   }

@@ -16,7 +16,7 @@ using record::Phase;
 
 namespace {
 
-constexpr Bytes kFp32 = 4, kId = 8;
+constexpr Bytes kId = 8;
 
 // Bytes that a moment has beside what is there all the time.
 struct Extra {

@@ -14,7 +14,6 @@ namespace {
 using record::Bytes;
 using Operators = std::vector<std::string_view>;
 
-constexpr std::int64_t kFp32 = 4;
 
 class Layer {
  public:

@@ -11,7 +11,6 @@ using record::Bytes;
 
 namespace {
 
-constexpr Bytes kFp32 = 4;
 
 }  // namespace
 

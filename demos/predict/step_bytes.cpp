@@ -13,7 +13,6 @@ namespace {
 
 using record::Bytes;
 
-constexpr std::int64_t kFp32 = 4;
 
 std::int64_t parts(std::int64_t n, std::int64_t of) { return (n + of - 1) / of; }
 

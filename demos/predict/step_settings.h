@@ -17,6 +17,8 @@
 
 namespace headroom::predict {
 
+inline constexpr std::int64_t kFp32 = 4;  // bytes of a number
+
 // What the fused loss takes at a time.
 inline constexpr std::array kLossModes{
     Meant<kernels::FlceMode>{{"chunked", "chunks of tokens"}, kernels::FlceMode::kChunked},

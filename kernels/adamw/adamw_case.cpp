@@ -12,7 +12,7 @@ struct State {
   at::Tensor param, m, v;
 };
 
-KernelForms forms(const Shape&, const KernelInputs& in) {
+KernelForms adamw_forms(const Shape&, const KernelInputs& in) {
   using namespace adamw_case;
   const at::Tensor start = in.inputs[0], gradient = in.inputs[1];
   const auto fresh = [=] { return State{start.clone(), at::zeros_like(start), at::zeros_like(start)}; };
@@ -50,7 +50,7 @@ extern const KernelCase kAdamwCase;
 constinit const KernelCase kAdamwCase = {
     .id = "adamw",
     .inputs = &adamw_case::inputs,
-    .forms = &forms,
+    .forms = &adamw_forms,
     .odd_shapes = adamw_case::kOddShapes,
     .takes_fp16 = false,  // moments of the weight's type: an fp16 one underflows
 };

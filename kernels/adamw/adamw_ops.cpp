@@ -18,7 +18,7 @@ namespace headroom::kernels {
 namespace {
 
 // Below this many elements a second thread costs more than it brings.
-constexpr std::int64_t kGrainElements = 32768;
+constexpr std::int64_t kAdamwGrain = 32768;
 
 // The tensors of one launch have all types alike.
 struct Group {
@@ -44,7 +44,7 @@ AdamWTypes checked_types(const AdamWParameter& p, const AdamWControl& control, a
 void run_on_cpu(const Group& group, const AdamWStep& step, const AdamWSwitches& switches) {
   std::vector<std::int64_t> first{0};  // of each tensor, as if they lay in one row
   for (const AdamWTensor& tensor : group.tensors) first.push_back(first.back() + tensor.n);
-  at::parallel_for(0, first.back(), kGrainElements, [&](std::int64_t begin, std::int64_t end) {
+  at::parallel_for(0, first.back(), kAdamwGrain, [&](std::int64_t begin, std::int64_t end) {
     auto which = static_cast<std::size_t>(std::upper_bound(first.begin(), first.end(), begin) - first.begin()) - 1;
     for (; begin < end; ++which) {
       const std::int64_t until = std::min(end, first[which + 1]);

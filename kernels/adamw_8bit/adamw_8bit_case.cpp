@@ -53,7 +53,7 @@ AdamW8bitParameter fresh(const at::Tensor& start, const at::Tensor& gradient) {
           .v_absmax = v.absmax};
 }
 
-KernelForms forms(const Shape&, const KernelInputs& in) {
+KernelForms adamw_8bit_forms(const Shape&, const KernelInputs& in) {
   using namespace adamw_case;
   const at::Tensor start = in.inputs[0], gradient = in.inputs[1];
   const std::int64_t n = start.numel();
@@ -87,7 +87,7 @@ extern const KernelCase kAdamw8bitCase;
 constinit const KernelCase kAdamw8bitCase = {
     .id = "adamw_8bit",
     .inputs = &adamw_case::inputs,
-    .forms = &forms,
+    .forms = &adamw_8bit_forms,
     .odd_shapes = adamw_case::kOddShapes,
 };
 

@@ -16,10 +16,10 @@ namespace headroom::kernels {
 
 namespace {
 
-constexpr std::int64_t kGrainBlocks = 32;  // 8192 elements
+constexpr std::int64_t kAdamw8bitGrain = 32;  // 8192 elements
 
 // The tensors of one launch have all types alike.
-struct Group {
+struct Group8bit {
   AdamWTypes types;
   std::vector<AdamW8bitTensor> tensors;
 };
@@ -35,10 +35,10 @@ void check_state(const at::Tensor& codes, const at::Tensor& absmax, std::int64_t
               name, ": absmax must be fp32 [", quantised_blocks(n), "], contiguous, on the device of the others");
 }
 
-void run_on_cpu(const Group& group, const AdamWStep& step, const AdamWSwitches& switches) {
+void run_8bit_on_cpu(const Group8bit& group, const AdamWStep& step, const AdamWSwitches& switches) {
   std::vector<std::int64_t> first{0};  // block of each tensor, as if they lay in one row
   for (const AdamW8bitTensor& tensor : group.tensors) first.push_back(first.back() + quantised_blocks(tensor.n));
-  at::parallel_for(0, first.back(), kGrainBlocks, [&](std::int64_t begin, std::int64_t end) {
+  at::parallel_for(0, first.back(), kAdamw8bitGrain, [&](std::int64_t begin, std::int64_t end) {
     auto which = static_cast<std::size_t>(std::upper_bound(first.begin(), first.end(), begin) - first.begin()) - 1;
     for (; begin < end; ++which) {
       const std::int64_t until = std::min(end, first[which + 1]);
@@ -48,7 +48,7 @@ void run_on_cpu(const Group& group, const AdamWStep& step, const AdamWSwitches& 
   });
 }
 
-void run_on_cuda(const Group& group, at::Device device, const AdamWStep& step, const AdamWSwitches& switches) {
+void run_8bit_on_cuda(const Group8bit& group, at::Device device, const AdamWStep& step, const AdamWSwitches& switches) {
   const c10::cuda::CUDAGuard guard(device);
   const int error =
       adamw_8bit_cuda(group.tensors, group.types, step, switches, c10::cuda::getCurrentCUDAStream().stream());
@@ -62,7 +62,7 @@ void adamw_8bit(std::span<const AdamW8bitParameter> parameters, const AdamWStep&
   TORCH_CHECK(parameters.front().param.defined(), "adamw_8bit: a parameter is undefined");
   const at::Device device = parameters.front().param.device();
   const AdamWSwitches switches = checked_switches(control, device, "adamw_8bit");
-  std::vector<Group> groups;
+  std::vector<Group8bit> groups;
   std::int64_t place = 0;
   for (const AdamW8bitParameter& p : parameters) {
     const AdamWTypes types = checked_weight(p.param, p.gradient, p.working, control, "adamw_8bit");
@@ -72,8 +72,8 @@ void adamw_8bit(std::span<const AdamW8bitParameter> parameters, const AdamWStep&
     const std::int64_t number = p.number < 0 ? place : p.number;
     ++place;
     if (device.is_meta()) continue;
-    auto group = std::find_if(groups.begin(), groups.end(), [&](const Group& g) { return g.types == types; });
-    if (group == groups.end()) group = groups.insert(groups.end(), Group{.types = types, .tensors = {}});
+    auto group = std::find_if(groups.begin(), groups.end(), [&](const Group8bit& g) { return g.types == types; });
+    if (group == groups.end()) group = groups.insert(groups.end(), Group8bit{.types = types, .tensors = {}});
     group->tensors.push_back({.param = p.param.mutable_data_ptr(),
                               .gradient = p.gradient.const_data_ptr(),
                               .m_codes = p.m_codes.mutable_data_ptr<std::uint8_t>(),
@@ -96,11 +96,11 @@ void adamw_8bit(std::span<const AdamW8bitParameter> parameters, const AdamWStep&
       if (p.working.defined()) touch(p.working);
     }
   });
-  for (const Group& group : groups) {
+  for (const Group8bit& group : groups) {
     if (device.is_cuda()) {
-      run_on_cuda(group, device, step, switches);
+      run_8bit_on_cuda(group, device, step, switches);
     } else {
-      run_on_cpu(group, step, switches);
+      run_8bit_on_cpu(group, step, switches);
     }
   }
 }
@@ -123,7 +123,7 @@ BlockQuantised quantise_blockwise(const at::Tensor& x, bool is_signed) {
         quantise_blockwise_cuda(x.const_data_ptr(), *storage, array, c10::cuda::getCurrentCUDAStream().stream());
     TORCH_CHECK(error == 0, "quantise_blockwise: the launch failed with CUDA error ", error);
   } else {
-    at::parallel_for(0, quantised_blocks(n), kGrainBlocks, [&](std::int64_t begin, std::int64_t end) {
+    at::parallel_for(0, quantised_blocks(n), kAdamw8bitGrain, [&](std::int64_t begin, std::int64_t end) {
       quantise_blockwise_cpu(x.const_data_ptr(), *storage, array, begin, end);
     });
   }
@@ -146,7 +146,7 @@ at::Tensor dequantise_blockwise(const at::Tensor& codes, const at::Tensor& absma
     const int error = dequantise_blockwise_cuda(array, values, c10::cuda::getCurrentCUDAStream().stream());
     TORCH_CHECK(error == 0, "dequantise_blockwise: the launch failed with CUDA error ", error);
   } else {
-    at::parallel_for(0, quantised_blocks(n), kGrainBlocks, [&](std::int64_t begin, std::int64_t end) {
+    at::parallel_for(0, quantised_blocks(n), kAdamw8bitGrain, [&](std::int64_t begin, std::int64_t end) {
       dequantise_blockwise_cpu(array, values, begin, end);
     });
   }

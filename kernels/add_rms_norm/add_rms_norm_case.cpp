@@ -10,13 +10,13 @@ namespace {
 
 using row_norm::kCaseEpsilon;
 
-KernelInputs inputs(const Shape& shape, const TensorMaker& make) {
+KernelInputs add_rms_norm_inputs(const Shape& shape, const TensorMaker& make) {
   const auto random = [&] { return make.random({shape.rows, shape.width}); };
   const at::Tensor x = random(), residual = random(), d_sum = random(), dy = random();
   return {.inputs = {x, residual, make.random({shape.width}, 0.1).add_(1)}, .upstream = {d_sum, dy}};
 }
 
-KernelForms forms(const Shape& shape, const KernelInputs& in) {
+KernelForms add_rms_norm_forms(const Shape& shape, const KernelInputs& in) {
   const at::Tensor x = in.inputs[0], r = in.inputs[1], w = in.inputs[2], ds = in.upstream[0], dy = in.upstream[1];
   KernelForms all;
   const auto eager = [](const Tensors& t) {
@@ -55,8 +55,8 @@ KernelForms forms(const Shape& shape, const KernelInputs& in) {
 extern const KernelCase kAddRmsNormCase;
 constinit const KernelCase kAddRmsNormCase = {
     .id = "add_rms_norm",
-    .inputs = &inputs,
-    .forms = &forms,
+    .inputs = &add_rms_norm_inputs,
+    .forms = &add_rms_norm_forms,
     .odd_shapes = row_norm::kOddShapes,
 };
 

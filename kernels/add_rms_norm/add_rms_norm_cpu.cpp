@@ -7,20 +7,20 @@ namespace headroom::kernels {
 namespace {
 
 // The first argument says the type by being of it.
-HEADROOM_VECTOR_TARGETS void forward(float, const NormForward& norm, std::int64_t begin, std::int64_t end) {
+HEADROOM_VECTOR_TARGETS void add_rms_norm_forward(float, const NormForward& norm, std::int64_t begin, std::int64_t end) {
   row_norm::forward_rows<float, NormKind::kAddRms>(norm, begin, end);
 }
-HEADROOM_VECTOR_TARGETS void forward(Bf16, const NormForward& norm, std::int64_t begin, std::int64_t end) {
+HEADROOM_VECTOR_TARGETS void add_rms_norm_forward(Bf16, const NormForward& norm, std::int64_t begin, std::int64_t end) {
   row_norm::forward_rows<Bf16, NormKind::kAddRms>(norm, begin, end);
 }
-HEADROOM_VECTOR_TARGETS void forward(Fp16, const NormForward& norm, std::int64_t begin, std::int64_t end) {
+HEADROOM_VECTOR_TARGETS void add_rms_norm_forward(Fp16, const NormForward& norm, std::int64_t begin, std::int64_t end) {
   row_norm::forward_rows<Fp16, NormKind::kAddRms>(norm, begin, end);
 }
 
 }  // namespace
 
 void add_rms_norm_forward_cpu(const NormForward& norm, std::int64_t begin, std::int64_t end) {
-  with_storage(norm.storage, [&](auto type) { forward(type, norm, begin, end); });
+  with_storage(norm.storage, [&](auto type) { add_rms_norm_forward(type, norm, begin, end); });
 }
 
 }  // namespace headroom::kernels

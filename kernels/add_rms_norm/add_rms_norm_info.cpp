@@ -8,14 +8,14 @@ namespace {
 
 // Forward reads x, the residual and w, writes their sum, y and one fp32 per row. Backward reads dy, the sum, its own
 // gradient, w and rstd, writes dx and dw. Worked example: 8192 rows of 4096 in bf16, 268.5e6 B each way.
-std::int64_t bytes(const Shape& shape, Pass pass, std::int64_t element_bytes) {
+std::int64_t add_rms_norm_bytes(const Shape& shape, Pass pass, std::int64_t element_bytes) {
   const std::int64_t tensor = shape.rows * shape.width * element_bytes;
   const std::int64_t parameter = shape.width * element_bytes;
   return 4 * tensor + (pass == Pass::kForward ? 1 : 2) * parameter + 4 * shape.rows;
 }
 
 // Those of RMSNorm and one addition each way.
-std::int64_t flops(const Shape& shape, Pass pass) {
+std::int64_t add_rms_norm_flops(const Shape& shape, Pass pass) {
   return (pass == Pass::kForward ? 5 : 10) * shape.rows * shape.width;
 }
 
@@ -30,8 +30,8 @@ constinit const KernelInfo kAddRmsNorm = {
         "Backward: ŝ = s r;  g = dy w;  dx = dresidual = ds + r (g − ŝ mean(g ŝ));  dw = Σ dy ŝ",
     .shapes = "x, residual, s, y [N, H]; w [H]; r [N] fp32; storage fp32, bf16 or fp16, arithmetic in fp32",
     .source = "Zhang and Sennrich 2019, Root Mean Square Layer Normalization, arXiv:1910.07467, equation 4",
-    .bytes = &bytes,
-    .flops = &flops,
+    .bytes = &add_rms_norm_bytes,
+    .flops = &add_rms_norm_flops,
     .bench = {.axis = "hidden size H", .shapes = &norm_shapes, .many_launches = true},
 };
 

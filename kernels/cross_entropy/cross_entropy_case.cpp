@@ -8,10 +8,10 @@ namespace headroom::kernels {
 
 namespace {
 
-constexpr Shape kOddShapes[] = {{1, 2},    {9, 7},     {5, 8},     {64, 1000},  {7, 1001},
+constexpr Shape kOddCrossEntropyShapes[] = {{1, 2},    {9, 7},     {5, 8},     {64, 1000},  {7, 1001},
                                 {3, 8193}, {3, 40001}, {3, 70000}, {2, 128257}, {2, 262143}};
 
-KernelInputs inputs(const Shape& shape, const TensorMaker& make) {
+KernelInputs cross_entropy_inputs(const Shape& shape, const TensorMaker& make) {
   const at::Tensor logits_NV = make.random({shape.rows, shape.width});
   return {.inputs = {logits_NV, make.ids(shape.rows, shape.width)}};
 }
@@ -26,7 +26,7 @@ void add_operator(KernelForms& all, const char* variant, at::Tensor (*loss)(cons
   });
 }
 
-KernelForms forms(const Shape& shape, const KernelInputs& in) {
+KernelForms cross_entropy_forms(const Shape& shape, const KernelInputs& in) {
   const at::Tensor logits_NV = in.inputs[0], targets_N = in.inputs[1];
   KernelForms all;
   all.graphs = false;
@@ -59,9 +59,9 @@ KernelForms forms(const Shape& shape, const KernelInputs& in) {
 extern const KernelCase kCrossEntropyCase;
 constinit const KernelCase kCrossEntropyCase = {
     .id = "cross_entropy",
-    .inputs = &inputs,
-    .forms = &forms,
-    .odd_shapes = kOddShapes,
+    .inputs = &cross_entropy_inputs,
+    .forms = &cross_entropy_forms,
+    .odd_shapes = kOddCrossEntropyShapes,
 };
 
 }  // namespace headroom::kernels

@@ -19,7 +19,7 @@ using torch::autograd::AutogradContext;
 using torch::autograd::variable_list;
 
 // Below this many logits a second thread costs more than it brings.
-constexpr std::int64_t kGrainElements = 32768;
+constexpr std::int64_t kCrossEntropyGrain = 32768;
 
 Storage checked_storage(const at::Tensor& logits, const at::Tensor& targets, const CrossEntropyOptions& options) {
   TORCH_CHECK(logits.dim() == 2 && logits.is_contiguous(), "cross_entropy: the logits are [N, V] and contiguous");
@@ -93,7 +93,7 @@ void run_cpu(const CrossEntropyArgs& args, const CrossEntropyOptions& options, c
     scale[0] = options.grad_scale.defined() ? part * options.grad_scale.item<float>() : part;
     scale[1] = part;
   }
-  const std::int64_t grain = std::max<std::int64_t>(1, kGrainElements / args.vocab);
+  const std::int64_t grain = std::max<std::int64_t>(1, kCrossEntropyGrain / args.vocab);
   at::parallel_for(0, args.rows, grain,
                    [&](std::int64_t begin, std::int64_t end) { cross_entropy_cpu(args, begin, end); });
   const std::string error = error_text(tensors.error_flag, targets, args.vocab);
@@ -158,7 +158,7 @@ void scale_rows_cpu(const at::Tensor& gradient, const float* upstream, bool per_
                     bool made_per_row) {
   T* const data = static_cast<T*>(gradient.mutable_data_ptr());
   const std::int64_t width = gradient.size(1);
-  at::parallel_for(0, gradient.size(0), std::max<std::int64_t>(1, kGrainElements / width),
+  at::parallel_for(0, gradient.size(0), std::max<std::int64_t>(1, kCrossEntropyGrain / width),
                    [&](std::int64_t begin, std::int64_t end) {
                      for (std::int64_t row = begin; row < end; ++row) {
                        const float made = made_for == nullptr ? 1.0f : made_for[made_per_row ? row : 0];

@@ -6,15 +6,15 @@ namespace headroom::kernels {
 
 namespace {
 
-constexpr Shape kOddShapes[] = {{1, 1, 1},       {7, 5, 100}, {300, 64, 1},  {1000, 40, 97},     {3000, 2056, 7},
+constexpr Shape kOddEmbeddingBackwardShapes[] = {{1, 1, 1},       {7, 5, 100}, {300, 64, 1},  {1000, 40, 97},     {3000, 2056, 7},
                                 {5000, 33, 300}, {65, 16, 4}, {1025, 16, 4}, {4096, 128, 30'000}};
 
-KernelInputs inputs(const Shape& shape, const TensorMaker& make) {
+KernelInputs embedding_backward_inputs(const Shape& shape, const TensorMaker& make) {
   const at::Tensor dy_NH = make.random({shape.rows, shape.width});
   return {.inputs = {dy_NH, make.ids(shape.rows, shape.vocab)}};
 }
 
-KernelForms forms(const Shape& shape, const KernelInputs& in) {
+KernelForms embedding_backward_forms(const Shape& shape, const KernelInputs& in) {
   const at::Tensor dy_NH = in.inputs[0], ids_N = in.inputs[1];
   const std::int64_t V = shape.vocab, H = shape.width;
   KernelForms all;
@@ -35,9 +35,9 @@ KernelForms forms(const Shape& shape, const KernelInputs& in) {
 extern const KernelCase kEmbeddingBackwardCase;
 constinit const KernelCase kEmbeddingBackwardCase = {
     .id = "embedding_backward",
-    .inputs = &inputs,
-    .forms = &forms,
-    .odd_shapes = kOddShapes,
+    .inputs = &embedding_backward_inputs,
+    .forms = &embedding_backward_forms,
+    .odd_shapes = kOddEmbeddingBackwardShapes,
     .rounded_by_chance = true,
 };
 

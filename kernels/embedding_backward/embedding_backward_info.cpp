@@ -8,15 +8,15 @@ namespace {
 
 // Only a backward: reads dy [N, H] and the ids, writes the table's gradient [V, H]. Worked example: 8192 tokens, H
 // 2048, V 128256 in bf16: 2 B · 2048 · (8192 + 128256) = 559e6 B, 94 % of them zeros.
-std::int64_t bytes(const Shape& shape, Pass pass, std::int64_t element_bytes) {
+std::int64_t embedding_backward_bytes(const Shape& shape, Pass pass, std::int64_t element_bytes) {
   if (pass == Pass::kForward) return 0;
   return (shape.rows + shape.vocab) * shape.width * element_bytes + shape.rows * std::int64_t{sizeof(std::int64_t)};
 }
 
 // One sum an element of dy.
-std::int64_t flops(const Shape& shape, Pass pass) { return pass == Pass::kForward ? 0 : shape.rows * shape.width; }
+std::int64_t embedding_backward_flops(const Shape& shape, Pass pass) { return pass == Pass::kForward ? 0 : shape.rows * shape.width; }
 
-std::vector<MeasuredShape> shapes(const ShapeRequest& request) {
+std::vector<MeasuredShape> embedding_backward_shapes(const ShapeRequest& request) {
   std::vector<MeasuredShape> made;
   for (const std::int64_t hidden : {2048, 4096}) {
     if (hidden != 2048 && (request.quick || request.width > 0 || !request.gpu)) continue;
@@ -38,9 +38,9 @@ constinit const KernelInfo kEmbeddingBackward = {
     .formula = "dW[v] = Σ dy[n] over the tokens n with id v",
     .shapes = "dy [N, H], ids [N], dW [V, H]; fp32, bf16 or fp16, dW also fp32; sums in fp32",
     .source = "the chain rule for y[n] = W[id n]; a sort by id in place of float atomics, for equal bits in every run",
-    .bytes = &bytes,
-    .flops = &flops,
-    .bench = {.axis = "tokens N × hidden size H", .shapes = &shapes},
+    .bytes = &embedding_backward_bytes,
+    .flops = &embedding_backward_flops,
+    .bench = {.axis = "tokens N × hidden size H", .shapes = &embedding_backward_shapes},
 };
 
 }  // namespace headroom::kernels

@@ -17,7 +17,7 @@ namespace headroom::kernels {
 namespace {
 
 constexpr std::int64_t kGrainColumns = 64;
-constexpr std::int64_t kGrainElements = 16'384;
+constexpr std::int64_t kEmbeddingBackwardGrain = 16'384;
 
 struct Storages {
   Storage gradient, table;
@@ -77,7 +77,7 @@ void embedding_backward(const at::Tensor& dy_NH, const at::Tensor& ids_N, const 
   }
   check_ids(args);
   embedding_backward_sort_cpu(args);
-  at::parallel_for(0, vocab_size, kGrainElements / std::max<std::int64_t>(1, width) + 1,
+  at::parallel_for(0, vocab_size, kEmbeddingBackwardGrain / std::max<std::int64_t>(1, width) + 1,
                    [&](std::int64_t begin, std::int64_t end) { embedding_backward_zero_cpu(args, begin, end); });
   at::parallel_for(0, width, kGrainColumns,
                    [&](std::int64_t begin, std::int64_t end) { embedding_backward_cpu(args, begin, end); });

@@ -6,9 +6,9 @@ namespace headroom::kernels {
 
 namespace {
 
-constexpr Shape kOddShapes[] = {{1, 1}, {1, 7}, {1, 8}, {1, 255}, {1, 1025}, {1, 100'003}};
+constexpr Shape kOddExponentCountsShapes[] = {{1, 1}, {1, 7}, {1, 8}, {1, 255}, {1, 1025}, {1, 100'003}};
 
-KernelInputs inputs(const Shape& shape, const TensorMaker& make) {
+KernelInputs exponent_counts_inputs(const Shape& shape, const TensorMaker& make) {
   return {.inputs = {make.random({shape.width}, 1e-3)}};
 }
 
@@ -19,7 +19,7 @@ at::Tensor composed(const at::Tensor& x, at::ScalarType type) {
   return at::bincount(bins, {}, kExponentBins);
 }
 
-KernelForms forms(const Shape&, const KernelInputs& in) {
+KernelForms exponent_counts_forms(const Shape&, const KernelInputs& in) {
   const at::Tensor x = in.inputs[0];
   KernelForms all;
   all.add("eager", "forward", [x] { return Tensors{composed(x, at::kFloat)}; });
@@ -37,9 +37,9 @@ KernelForms forms(const Shape&, const KernelInputs& in) {
 extern const KernelCase kExponentCountsCase;
 constinit const KernelCase kExponentCountsCase = {
     .id = "exponent_counts",
-    .inputs = &inputs,
-    .forms = &forms,
-    .odd_shapes = kOddShapes,
+    .inputs = &exponent_counts_inputs,
+    .forms = &exponent_counts_forms,
+    .odd_shapes = kOddExponentCountsShapes,
 };
 
 }  // namespace headroom::kernels

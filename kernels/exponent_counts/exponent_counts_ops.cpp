@@ -14,7 +14,7 @@ namespace headroom::kernels {
 
 namespace {
 
-constexpr std::int64_t kGrainElements = 65536;
+constexpr std::int64_t kExponentCountsGrain = 65536;
 
 void check_counts(const at::Tensor& counts, at::Device device, const char* op) {
   TORCH_CHECK(counts.defined() && counts.scalar_type() == at::kLong && counts.is_contiguous() && counts.dim() == 1 &&
@@ -42,7 +42,7 @@ void count_exponents_(const at::Tensor& counts, const at::Tensor& x, const at::T
     const int error = count_exponents_cuda(numbers, c10::cuda::getCurrentCUDAStream().stream());
     TORCH_CHECK(error == 0, kOp, ": the launch failed with CUDA error ", error);
   } else {
-    at::parallel_for(0, numbers.n, kGrainElements,
+    at::parallel_for(0, numbers.n, kExponentCountsGrain,
                      [&](std::int64_t begin, std::int64_t end) { count_exponents_cpu(numbers, begin, end); });
   }
 }
@@ -90,7 +90,7 @@ void count_updates_(const at::Tensor& updates, const at::Tensor& lost, const Ada
   }
   if (switches.overflow != nullptr && *switches.overflow != 0) return;
   if (switches.step_count != nullptr) set_bias_corrections(step, *switches.step_count);
-  at::parallel_for(0, of.n, kGrainElements,
+  at::parallel_for(0, of.n, kExponentCountsGrain,
                    [&](std::int64_t begin, std::int64_t end) { count_updates_cpu(of, step, begin, end); });
 }
 

@@ -7,13 +7,13 @@ namespace headroom::kernels {
 namespace {
 
 constexpr Fp8Format kFormat = Fp8Format::kE4m3;
-constexpr Shape kOddShapes[] = {{16, 16}, {16, 4096}, {48, 208}, {144, 64}, {1040, 32}};
+constexpr Shape kOddFp8CastShapes[] = {{16, 16}, {16, 4096}, {48, 208}, {144, 64}, {1040, 32}};
 
-KernelInputs inputs(const Shape& shape, const TensorMaker& make) {
+KernelInputs fp8_cast_inputs(const Shape& shape, const TensorMaker& make) {
   return {.inputs = {make.random({shape.rows, shape.width})}};
 }
 
-KernelForms forms(const Shape&, const KernelInputs& in) {
+KernelForms fp8_cast_forms(const Shape&, const KernelInputs& in) {
   const at::Tensor x = in.inputs[0];
   const at::Tensor scaling = fp8_scalings(1, x.options())[0];
   fp8_measure_(x, scaling, kFormat, /*keeps=*/false, at::zeros({1}, x.options().dtype(at::kInt)));
@@ -38,9 +38,9 @@ KernelForms forms(const Shape&, const KernelInputs& in) {
 extern const KernelCase kFp8CastCase;
 constinit const KernelCase kFp8CastCase = {
     .id = "fp8_cast",
-    .inputs = &inputs,
-    .forms = &forms,
-    .odd_shapes = kOddShapes,
+    .inputs = &fp8_cast_inputs,
+    .forms = &fp8_cast_forms,
+    .odd_shapes = kOddFp8CastShapes,
     .takes_any_address = false,
 };
 

@@ -15,7 +15,7 @@ namespace headroom::kernels {
 
 namespace {
 
-constexpr std::int64_t kGrainElements = 32768;
+constexpr std::int64_t kFp8CastGrain = 32768;
 constexpr std::int64_t kSide = 16;  // what cuBLASLt wants of the sides of fp8 operands
 constexpr std::uintptr_t kAligned = 16;
 
@@ -41,7 +41,7 @@ Storage check_input(const at::Tensor& x, const char* op) {
 
 float amax_on_cpu(const at::Tensor& x, Storage storage) {
   std::atomic<std::uint32_t> most = 0;  // of bits: the same order
-  at::parallel_for(0, x.numel(), kGrainElements, [&](std::int64_t begin, std::int64_t end) {
+  at::parallel_for(0, x.numel(), kFp8CastGrain, [&](std::int64_t begin, std::int64_t end) {
     const std::uint32_t mine = bits_of(fp8_amax_cpu(x.const_data_ptr(), storage, begin, end));
     std::uint32_t before = most.load();
     while (before < mine && !most.compare_exchange_weak(before, mine)) {
@@ -101,7 +101,7 @@ void run_cast(const at::Tensor& x_RC, const Fp8CastArgs& args, const char* op) {
     const c10::cuda::CUDAGuard guard(x_RC.device());
     return must(fp8_cast_cuda(args, c10::cuda::getCurrentCUDAStream().stream()), op);
   }
-  at::parallel_for(0, args.rows, std::max<std::int64_t>(1, kGrainElements / args.columns),
+  at::parallel_for(0, args.rows, std::max<std::int64_t>(1, kFp8CastGrain / args.columns),
                    [&](std::int64_t begin, std::int64_t end) { fp8_cast_cpu(args, begin, end); });
   if (args.measures) args.scaling->amax = fp8_larger(args.scaling->amax, amax_on_cpu(x_RC, args.storage));
 }

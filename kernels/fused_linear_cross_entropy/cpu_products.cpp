@@ -14,7 +14,7 @@ namespace headroom::kernels {
 
 namespace {
 
-constexpr std::int64_t kGrainElements = 32768;
+constexpr std::int64_t kProductGrain = 32768;
 constexpr std::int64_t kWidenedColumns = 1024;  // of 16-bit operands at a time, where the result is fp32
 
 // result = alpha · a · b + beta · result. LibTorch multiplies operands of the result's type only; 16-bit ones for an fp32
@@ -64,7 +64,7 @@ class Call {
   T* scratch(std::int64_t offset) const {
     return reinterpret_cast<T*>(static_cast<std::byte*>(t_.scratch.mutable_data_ptr()) + offset);
   }
-  std::int64_t grain(std::int64_t columns) const { return std::max<std::int64_t>(1, kGrainElements / columns); }
+  std::int64_t grain(std::int64_t columns) const { return std::max<std::int64_t>(1, kProductGrain / columns); }
 
   void labels();
   void chunks();

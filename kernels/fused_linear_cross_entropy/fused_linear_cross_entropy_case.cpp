@@ -9,18 +9,18 @@ namespace headroom::kernels {
 
 namespace {
 
-constexpr Shape kOddShapes[] = {{1, 1, 2}, {5, 7, 203}, {37, 25, 203}, {64, 48, 520}};
+constexpr Shape kOddFusedLinearCrossEntropyShapes[] = {{1, 1, 2}, {5, 7, 203}, {37, 25, 203}, {64, 48, 520}};
 
 std::int64_t bytes_of(const at::Tensor& tensor) { return static_cast<std::int64_t>(tensor.nbytes()); }
 
-KernelInputs inputs(const Shape& shape, const TensorMaker& make) {
+KernelInputs fused_linear_cross_entropy_inputs(const Shape& shape, const TensorMaker& make) {
   const std::int64_t N = shape.rows, H = shape.width, V = shape.vocab;
   const at::Tensor x_NH = make.random({N, H});
   const at::Tensor weight_VH = make.random({V, H}, 1 / std::sqrt(static_cast<double>(H)));
   return {.inputs = {x_NH, weight_VH, make.ids(N, V)}};
 }
 
-KernelForms forms(const Shape& shape, const KernelInputs& in) {
+KernelForms fused_linear_cross_entropy_forms(const Shape& shape, const KernelInputs& in) {
   const at::Tensor x_NH = in.inputs[0], weight_VH = in.inputs[1], targets_N = in.inputs[2];
   KernelForms all;
   all.of_memory = all.graphs = false;
@@ -65,9 +65,9 @@ KernelForms forms(const Shape& shape, const KernelInputs& in) {
 extern const KernelCase kFusedLinearCrossEntropyCase;
 constinit const KernelCase kFusedLinearCrossEntropyCase = {
     .id = "fused_linear_cross_entropy",
-    .inputs = &inputs,
-    .forms = &forms,
-    .odd_shapes = kOddShapes,
+    .inputs = &fused_linear_cross_entropy_inputs,
+    .forms = &fused_linear_cross_entropy_forms,
+    .odd_shapes = kOddFusedLinearCrossEntropyShapes,
     .rounded_by_chance = true,  // logits rounded to 16 bits move the mean of a few tokens either way
 };
 

@@ -91,7 +91,7 @@ FlceTensors allocate(const FlceProblem& problem, const at::Tensor& x, const at::
   return t;
 }
 
-void must(int error) {
+void must_launch(int error) {
   TORCH_CHECK(error < kCublasError, "flce: cuBLASLt answers with status ", error - kCublasError);
   TORCH_CHECK(error == 0, "flce: CUDA error ", error);
 }
@@ -100,7 +100,7 @@ void run_cuda(const FlceProblem& problem, const FlceTensors& t) {
   const c10::cuda::CUDAGuard guard(t.x.device());
   at::cuda::getCurrentCUDABlasHandle();  // sees to it that the stream has its workspace
   const auto data = [](const at::Tensor& tensor) { return tensor.defined() ? tensor.data_ptr() : nullptr; };
-  must(flce_cuda(problem,
+  must_launch(flce_cuda(problem,
                  {.x = t.x.data_ptr(),
                   .weight = t.weight.const_data_ptr(),
                   .targets = static_cast<const std::int64_t*>(t.targets.const_data_ptr()),
@@ -135,7 +135,7 @@ void check_upstream(const at::Tensor& upstream, const at::Tensor& made_for, cons
   if (upstream.is_cuda()) {
     const c10::cuda::CUDAGuard guard(upstream.device());
     const auto* const made = made_for.defined() ? static_cast<const float*>(made_for.const_data_ptr()) : nullptr;
-    must(flce_check_upstream_cuda(static_cast<const float*>(upstream.const_data_ptr()), made,
+    must_launch(flce_check_upstream_cuda(static_cast<const float*>(upstream.const_data_ptr()), made,
                                   static_cast<std::int64_t*>(error_flag.mutable_data_ptr()),
                                   c10::cuda::getCurrentCUDAStream().stream()));
     return;

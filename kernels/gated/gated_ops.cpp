@@ -17,7 +17,7 @@ using torch::autograd::AutogradContext;
 using torch::autograd::variable_list;
 
 // Below this many elements a second thread costs more than it brings.
-constexpr std::int64_t kGrainElements = 16384;
+constexpr std::int64_t kGatedGrain = 16384;
 
 Storage checked_storage(const GatedKernels& kernels, std::initializer_list<const at::Tensor*> tensors) {
   const at::Tensor& first = **tensors.begin();
@@ -43,7 +43,7 @@ void run(const GatedKernels& kernels, Cpu cpu, Cuda cuda, const Args& args, Stor
     TORCH_CHECK(error == 0, kernels.name, ": the launch failed with CUDA error ", error);
     return;
   }
-  at::parallel_for(0, n, kGrainElements, [&](std::int64_t begin, std::int64_t end) { cpu(args, storage, begin, end); });
+  at::parallel_for(0, n, kGatedGrain, [&](std::int64_t begin, std::int64_t end) { cpu(args, storage, begin, end); });
 }
 
 struct GatedFunction : torch::autograd::Function<GatedFunction> {

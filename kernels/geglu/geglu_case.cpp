@@ -6,7 +6,7 @@ namespace headroom::kernels {
 
 namespace {
 
-constexpr gated_case::CaseOps kOps{
+constexpr gated_case::CaseOps kGegluOps{
     .eager = [](const at::Tensor& gate, const at::Tensor& up) { return at::gelu(gate, "tanh") * up; },
     .forward = &geglu_forward,
     .backward = &geglu_backward,
@@ -14,7 +14,7 @@ constexpr gated_case::CaseOps kOps{
     .reference = &geglu_reference,
 };
 
-KernelForms forms(const Shape& shape, const KernelInputs& in) { return gated_case::forms(kOps, shape, in); }
+KernelForms geglu_forms(const Shape& shape, const KernelInputs& in) { return gated_case::forms(kGegluOps, shape, in); }
 
 }  // namespace
 
@@ -22,7 +22,7 @@ extern const KernelCase kGegluCase;
 constinit const KernelCase kGegluCase = {
     .id = "geglu",
     .inputs = &gated_case::inputs,
-    .forms = &forms,
+    .forms = &geglu_forms,
     .odd_shapes = gated_case::kOddShapes,
 };
 

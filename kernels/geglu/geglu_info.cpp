@@ -8,12 +8,12 @@ namespace {
 
 // Forward reads gate and up and writes h; backward reads dh, gate and up and writes dgate and dup. Worked example:
 // 8192 tokens · F 14336 in bf16: forward 3 · 2 B · 1.17e8 = 705e6 B, backward 1174e6 B.
-std::int64_t bytes(const Shape& shape, Pass pass, std::int64_t element_bytes) {
+std::int64_t geglu_bytes(const Shape& shape, Pass pass, std::int64_t element_bytes) {
   return (pass == Pass::kForward ? 3 : 5) * shape.rows * shape.width * element_bytes;
 }
 
 // Forward: the cubic 4, then as SwiGLU. Backward: those, the slope 7, three products.
-std::int64_t flops(const Shape& shape, Pass pass) {
+std::int64_t geglu_flops(const Shape& shape, Pass pass) {
   return (pass == Pass::kForward ? 10 : 20) * shape.rows * shape.width;
 }
 
@@ -26,8 +26,8 @@ constinit const KernelInfo kGeglu = {
     .formula = "h = gelu(gate) · up;  gelu(x) = ½ x (1 + tanh(√(2/π) (x + 0.044715 x³)))",
     .shapes = "gate, up, h [N, F]; fp32, bf16 or fp16, all alike; arithmetic in fp32",
     .source = "Shazeer 2020, GLU Variants Improve Transformer, arXiv:2002.05202, equation 6",
-    .bytes = &bytes,
-    .flops = &flops,
+    .bytes = &geglu_bytes,
+    .flops = &geglu_flops,
     .bench = {.axis = "model", .shapes = &gated_shapes, .many_launches = true},
     .report = {.place = 2,
                .axis = "tokens per sequence T",

@@ -8,9 +8,9 @@ namespace headroom::kernels {
 
 namespace {
 
-constexpr Shape kOddShapes[] = {{1, 1}, {1, 7}, {1, 8}, {1, 255}, {1, 4096}, {1, 100'003}};
+constexpr Shape kOddGradientCheckShapes[] = {{1, 1}, {1, 7}, {1, 8}, {1, 255}, {1, 4096}, {1, 100'003}};
 
-KernelInputs inputs(const Shape& shape, const TensorMaker& make) {
+KernelInputs gradient_check_inputs(const Shape& shape, const TensorMaker& make) {
   const at::Tensor good = make.random({shape.width}), bad = make.random({shape.width});
   bad.narrow(0, shape.width - 1, 1).fill_(std::numeric_limits<double>::infinity());
   return {.inputs = {good, bad}};
@@ -23,7 +23,7 @@ Tensors flags(const Tensors& gradients) {
   return found;
 }
 
-KernelForms forms(const Shape&, const KernelInputs& in) {
+KernelForms gradient_check_forms(const Shape&, const KernelInputs& in) {
   KernelForms all;
   all.add("eager", "forward", [gradients = in.inputs] { return flags(gradients); });
   all.add("fused", "forward", [gradients = in.inputs] {
@@ -43,9 +43,9 @@ KernelForms forms(const Shape&, const KernelInputs& in) {
 extern const KernelCase kGradientCheckCase;
 constinit const KernelCase kGradientCheckCase = {
     .id = "gradient_check",
-    .inputs = &inputs,
-    .forms = &forms,
-    .odd_shapes = kOddShapes,
+    .inputs = &gradient_check_inputs,
+    .forms = &gradient_check_forms,
+    .odd_shapes = kOddGradientCheckShapes,
 };
 
 }  // namespace headroom::kernels

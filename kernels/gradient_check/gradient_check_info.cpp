@@ -7,12 +7,12 @@ namespace {
 
 // Reads each element once. Worked example: 1,235,814,400 gradients of Llama 3.2 1B in fp16: 2.47e9 B, 0.51 ms at an
 // H200's 4.8e12 B/s.
-std::int64_t bytes(const Shape& shape, Pass pass, std::int64_t element_bytes) {
+std::int64_t gradient_check_bytes(const Shape& shape, Pass pass, std::int64_t element_bytes) {
   return pass == Pass::kForward ? shape.rows * shape.width * element_bytes : 0;
 }
 
 // Integer comparisons only.
-std::int64_t flops(const Shape&, Pass) { return 0; }
+std::int64_t gradient_check_flops(const Shape&, Pass) { return 0; }
 
 }  // namespace
 
@@ -23,8 +23,8 @@ constinit const KernelInfo kGradientCheck = {
     .formula = "overflow = any g is inf or NaN;  S = max(S / 2, 1) after an overflow, 2 S after n steps without",
     .shapes = "g [N], all gradients of a model in one launch, fp32, bf16 or fp16; the loss scale S one fp32",
     .source = "Micikevicius et al. 2018, Mixed Precision Training, arXiv:1710.03740, section 3.2",
-    .bytes = &bytes,
-    .flops = &flops,
+    .bytes = &gradient_check_bytes,
+    .flops = &gradient_check_flops,
 };
 
 }  // namespace headroom::kernels

@@ -18,13 +18,13 @@ namespace headroom::kernels {
 
 namespace {
 
-constexpr std::int64_t kGrainElements = 65536;
+constexpr std::int64_t kGradientCheckGrain = 65536;
 constexpr std::array kStorages{Storage::kFp32, Storage::kBf16, Storage::kFp16};
 
 void check_on_cpu(const std::vector<CheckedTensor>& tensors, Storage storage, std::int32_t* overflow) {
   for (const CheckedTensor& tensor : tensors) {
     std::atomic<bool> finite = true;
-    at::parallel_for(0, tensor.n, kGrainElements, [&](std::int64_t begin, std::int64_t end) {
+    at::parallel_for(0, tensor.n, kGradientCheckGrain, [&](std::int64_t begin, std::int64_t end) {
       if (!all_finite_cpu(tensor, storage, begin, end)) finite = false;
     });
     if (!finite) *overflow = 1;

@@ -17,9 +17,9 @@ namespace headroom::kernels {
 namespace {
 
 constexpr const char* kOp = "clip_factor_";
-constexpr std::array kStorages{Storage::kFp32, Storage::kBf16, Storage::kFp16};
+constexpr std::array kNormStorages{Storage::kFp32, Storage::kBf16, Storage::kFp16};
 
-using ByStorage = std::array<std::vector<CheckedTensor>, kStorages.size()>;
+using ByStorage = std::array<std::vector<CheckedTensor>, kNormStorages.size()>;
 
 void sums_on_cpu(const std::vector<CheckedTensor>& tensors, Storage storage, double* sums) {
   for (const CheckedTensor& tensor : tensors) {
@@ -70,7 +70,7 @@ void clip_factor_(std::span<const at::Tensor> gradients, double most, const at::
   const float* const inverse = inverse_scale.defined() ? inverse_scale.const_data_ptr<float>() : nullptr;
   auto* const first = sums.mutable_data_ptr<double>();
   double* next = first;
-  for (const Storage storage : kStorages) {
+  for (const Storage storage : kNormStorages) {
     const std::vector<CheckedTensor>& tensors = by_storage[static_cast<std::size_t>(storage)];
     if (device.is_cuda()) {
       const c10::cuda::CUDAGuard guard(device);

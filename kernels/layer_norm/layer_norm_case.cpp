@@ -16,13 +16,13 @@ at::Tensor eager_layer_norm(const at::Tensor& x, const at::Tensor& weight_H, con
   return weight_H * (centred * at::rsqrt(variance + kCaseEpsilon)).to(x.scalar_type()) + bias_H;
 }
 
-KernelInputs inputs(const Shape& shape, const TensorMaker& make) {
+KernelInputs layer_norm_inputs(const Shape& shape, const TensorMaker& make) {
   const at::Tensor x = make.random({shape.rows, shape.width}).add_(3);  // a mean to be taken away
   const at::Tensor dy = make.random({shape.rows, shape.width});
   return {.inputs = {x, make.random({shape.width}, 0.1).add_(1), make.random({shape.width}, 0.1)}, .upstream = {dy}};
 }
 
-KernelForms forms(const Shape& shape, const KernelInputs& in) {
+KernelForms layer_norm_forms(const Shape& shape, const KernelInputs& in) {
   const at::Tensor x = in.inputs[0], w = in.inputs[1], b = in.inputs[2], dy = in.upstream[0];
   KernelForms all;
   const auto library = [H = shape.width](const Tensors& t) {
@@ -50,8 +50,8 @@ KernelForms forms(const Shape& shape, const KernelInputs& in) {
 extern const KernelCase kLayerNormCase;
 constinit const KernelCase kLayerNormCase = {
     .id = "layer_norm",
-    .inputs = &inputs,
-    .forms = &forms,
+    .inputs = &layer_norm_inputs,
+    .forms = &layer_norm_forms,
     .odd_shapes = row_norm::kOddShapes,
 };
 

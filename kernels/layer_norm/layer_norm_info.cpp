@@ -8,7 +8,7 @@ namespace {
 
 // Forward reads x, w and b, writes y and two fp32 a row. Backward reads dy, x, w and both statistics, writes dx, dw and
 // db. Worked example: 8192 rows of 4096 in bf16, forward 134.3e6 B, backward 201.4e6 B.
-std::int64_t bytes(const Shape& shape, Pass pass, std::int64_t element_bytes) {
+std::int64_t layer_norm_bytes(const Shape& shape, Pass pass, std::int64_t element_bytes) {
   const std::int64_t tensor = shape.rows * shape.width * element_bytes;
   const std::int64_t parameter = shape.width * element_bytes;
   const std::int64_t statistics = 8 * shape.rows;
@@ -17,15 +17,15 @@ std::int64_t bytes(const Shape& shape, Pass pass, std::int64_t element_bytes) {
 
 // Per element forward: mean 1, center 1, square and add 2, scale and shift 3. Backward: x̂ 2, g 1, its two sums 3, dw 2,
 // db 1, dx 4.
-std::int64_t flops(const Shape& shape, Pass pass) {
+std::int64_t layer_norm_flops(const Shape& shape, Pass pass) {
   return (pass == Pass::kForward ? 7 : 13) * shape.rows * shape.width;
 }
 
-std::vector<MeasuredShape> report_shapes(const ShapeRequest& request) {
-  std::vector<MeasuredShape> shapes;
+std::vector<MeasuredShape> layer_norm_report_shapes(const ShapeRequest& request) {
+  std::vector<MeasuredShape> layer_norm_shapes;
   for (const std::int64_t hidden : kReportLengths)  // fewer rows on a CPU, in place of minutes
-    shapes.push_back({.shape = {.rows = request.gpu ? 4096 : 1024, .width = hidden}, .label = {}, .storage = "fp32"});
-  return shapes;
+    layer_norm_shapes.push_back({.shape = {.rows = request.gpu ? 4096 : 1024, .width = hidden}, .label = {}, .storage = "fp32"});
+  return layer_norm_shapes;
 }
 
 }  // namespace
@@ -39,13 +39,13 @@ constinit const KernelInfo kLayerNorm = {
         "Backward: x̂ = (x − m) r;  g = dy w;  dx = r (g − mean(g) − x̂ mean(g x̂));  dw = Σ dy x̂;  db = Σ dy",
     .shapes = "x, y [N, H]; w, b [H]; m, r [N] fp32; storage fp32, bf16 or fp16, arithmetic in fp32",
     .source = "Ba, Kiros and Hinton 2016, Layer Normalization, arXiv:1607.06450, equation 4",
-    .bytes = &bytes,
-    .flops = &flops,
+    .bytes = &layer_norm_bytes,
+    .flops = &layer_norm_flops,
     .bench = {.axis = "hidden size H", .shapes = &norm_shapes, .many_launches = true},
     .report = {.place = 5,
                .axis = "hidden size H",
                .what = {},
-               .shapes = &report_shapes,
+               .shapes = &layer_norm_report_shapes,
                .x = &width_of,
                .inputs = &two_tensors},
 };

@@ -10,7 +10,7 @@ namespace headroom::kernels {
 
 namespace {
 
-constexpr Shape kOddShapes[] = {{1, 1}, {1, 7}, {1, 63}, {1, 65}, {1, 1001}, {1, 16'385}, {1, 100'003}};
+constexpr Shape kOddNf4Shapes[] = {{1, 1}, {1, 7}, {1, 63}, {1, 65}, {1, 1001}, {1, 16'385}, {1, 100'003}};
 
 // `type` is that of the arithmetic, and of what comes out.
 at::Tensor composed_nf4(const Nf4Matrix& matrix, std::int64_t n, at::ScalarType type, at::ScalarType in) {
@@ -27,11 +27,11 @@ at::Tensor composed_nf4(const Nf4Matrix& matrix, std::int64_t n, at::ScalarType 
   return (levels.index_select(0, codes) * absmax.narrow(0, 0, n)).to(type);
 }
 
-KernelInputs inputs(const Shape& shape, const TensorMaker& make) {
+KernelInputs nf4_inputs(const Shape& shape, const TensorMaker& make) {
   return {.inputs = {make.random({shape.width}, 0.02)}};
 }
 
-KernelForms forms(const Shape& shape, const KernelInputs& in) {
+KernelForms nf4_forms(const Shape& shape, const KernelInputs& in) {
   const at::ScalarType type = in.inputs[0].scalar_type();
   const std::int64_t n = shape.width;
   const Nf4Matrix matrix = nf4_quantise(in.inputs[0]);
@@ -47,9 +47,9 @@ KernelForms forms(const Shape& shape, const KernelInputs& in) {
 extern const KernelCase kNf4Case;
 constinit const KernelCase kNf4Case = {
     .id = "nf4",
-    .inputs = &inputs,
-    .forms = &forms,
-    .odd_shapes = kOddShapes,
+    .inputs = &nf4_inputs,
+    .forms = &nf4_forms,
+    .odd_shapes = kOddNf4Shapes,
 };
 
 }  // namespace headroom::kernels

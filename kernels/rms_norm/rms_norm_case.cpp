@@ -9,12 +9,12 @@ namespace {
 
 using row_norm::kCaseEpsilon;
 
-KernelInputs inputs(const Shape& shape, const TensorMaker& make) {
+KernelInputs rms_norm_inputs(const Shape& shape, const TensorMaker& make) {
   const at::Tensor x = make.random({shape.rows, shape.width}), dy = make.random({shape.rows, shape.width});
   return {.inputs = {x, make.random({shape.width}, 0.1).add_(1)}, .upstream = {dy}};
 }
 
-KernelForms forms(const Shape& shape, const KernelInputs& in) {
+KernelForms rms_norm_forms(const Shape& shape, const KernelInputs& in) {
   const at::Tensor x = in.inputs[0], w = in.inputs[1], dy = in.upstream[0];
   KernelForms all;
   add_differentiated(
@@ -40,8 +40,8 @@ KernelForms forms(const Shape& shape, const KernelInputs& in) {
 extern const KernelCase kRmsNormCase;
 constinit const KernelCase kRmsNormCase = {
     .id = "rms_norm",
-    .inputs = &inputs,
-    .forms = &forms,
+    .inputs = &rms_norm_inputs,
+    .forms = &rms_norm_forms,
     .odd_shapes = row_norm::kOddShapes,
 };
 

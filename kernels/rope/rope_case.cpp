@@ -21,7 +21,7 @@ constexpr Shape odd(std::int64_t batch, std::int64_t length, std::int64_t heads,
           .head_dim = head_dim,
           .batch = batch};
 }
-constexpr Shape kOddShapes[] = {odd(1, 1, 1, 1, 2),     odd(2, 3, 1, 1, 6),    odd(3, 17, 5, 2, 64),
+constexpr Shape kOddRopeShapes[] = {odd(1, 1, 1, 1, 2),     odd(2, 3, 1, 1, 6),    odd(3, 17, 5, 2, 64),
                                 odd(1, 7, 3, 1, 40),    odd(2, 9, 32, 8, 128), odd(2, 33, 24, 8, 16),
                                 odd(1, 5, 70, 10, 256), odd(2, 9, 6, 2, 96)};
 
@@ -31,14 +31,14 @@ at::Tensor eager_rope(const at::Tensor& x, const at::Tensor& cos, const at::Tens
   return x * cos + turned * sin;
 }
 
-KernelInputs inputs(const Shape& shape, const TensorMaker& make) {
+KernelInputs rope_inputs(const Shape& shape, const TensorMaker& make) {
   const std::int64_t B = std::max<std::int64_t>(1, shape.batch), T = shape.rows / B, D = shape.head_dim;
   const auto random = [&](std::int64_t heads) { return make.random({B, T, heads, D}); };
   const at::Tensor q = random(shape.heads), k = random(shape.kv_heads);
   return {.inputs = {q, k}, .upstream = {random(shape.heads), random(shape.kv_heads)}};
 }
 
-KernelForms forms(const Shape& shape, const KernelInputs& in) {
+KernelForms rope_forms(const Shape& shape, const KernelInputs& in) {
   const at::Tensor& first = in.inputs[0];
   const std::int64_t T = first.size(1), D = shape.head_dim;
   const at::TensorOptions fp32 = first.options().dtype(at::kFloat);
@@ -80,9 +80,9 @@ KernelForms forms(const Shape& shape, const KernelInputs& in) {
 extern const KernelCase kRopeCase;
 constinit const KernelCase kRopeCase = {
     .id = "rope",
-    .inputs = &inputs,
-    .forms = &forms,
-    .odd_shapes = kOddShapes,
+    .inputs = &rope_inputs,
+    .forms = &rope_forms,
+    .odd_shapes = kOddRopeShapes,
 };
 
 }  // namespace headroom::kernels

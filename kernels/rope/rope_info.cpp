@@ -8,14 +8,14 @@ namespace {
 
 // Reads and writes q and k; the table stays in caches. The gradient is the same turned back. Worked example: 8192
 // tokens · (32 + 8) heads · 128 in bf16: 2 · 2 B · 4.19e7 = 168e6 B.
-std::int64_t bytes(const Shape& shape, Pass, std::int64_t element_bytes) {
+std::int64_t rope_bytes(const Shape& shape, Pass, std::int64_t element_bytes) {
   return 2 * shape.rows * shape.width * element_bytes;
 }
 
 // A pair: four products, a sum, a difference.
-std::int64_t flops(const Shape& shape, Pass) { return 3 * shape.rows * shape.width; }
+std::int64_t rope_flops(const Shape& shape, Pass) { return 3 * shape.rows * shape.width; }
 
-std::vector<MeasuredShape> shapes(const ShapeRequest& request) {
+std::vector<MeasuredShape> rope_shapes(const ShapeRequest& request) {
   std::vector<MeasuredShape> made;
   for (const LlamaShape& llama : kLlamas) {
     if (request.quick && llama.hidden != 4096) continue;
@@ -31,7 +31,7 @@ std::vector<MeasuredShape> shapes(const ShapeRequest& request) {
 
 constexpr std::int64_t kHeads = 32, kKvHeads = 8;  // in the report
 
-std::vector<MeasuredShape> report_shapes(const ShapeRequest& request) {
+std::vector<MeasuredShape> rope_report_shapes(const ShapeRequest& request) {
   std::vector<MeasuredShape> made;
   for (const std::int64_t hidden : kReportLengths) {
     const std::int64_t head_dim = hidden / kHeads;
@@ -57,13 +57,13 @@ constinit const KernelInfo kRope = {
     .formula = "(x_j, x_{j+D/2}) ← (x_j cos tθ_j − x_{j+D/2} sin tθ_j, x_{j+D/2} cos tθ_j + x_j sin tθ_j)",
     .shapes = "q [B, T, A, D], k [B, T, K, D] in place, j < D/2; fp32, bf16 or fp16; table and arithmetic in fp32",
     .source = "Su et al. 2021, RoFormer, arXiv:2104.09864, equation 34",
-    .bytes = &bytes,
-    .flops = &flops,
-    .bench = {.axis = "model", .shapes = &shapes, .many_launches = true},
+    .bytes = &rope_bytes,
+    .flops = &rope_flops,
+    .bench = {.axis = "model", .shapes = &rope_shapes, .many_launches = true},
     .report = {.place = 6,
                .axis = "hidden size H",
                .what = {},
-               .shapes = &report_shapes,
+               .shapes = &rope_report_shapes,
                .x = &report_x,
                .inputs = &two_tensors},
 };

@@ -19,7 +19,7 @@ using torch::autograd::AutogradContext;
 using torch::autograd::variable_list;
 
 // Below this many elements a second thread costs more than it brings.
-constexpr std::int64_t kGrainElements = 16384;
+constexpr std::int64_t kRopeGrain = 16384;
 
 void check(const at::Tensor& q, const at::Tensor& k, const at::Tensor& cos, const at::Tensor& sin) {
   for (const at::Tensor* x : {&q, &k}) {
@@ -108,7 +108,7 @@ void rope_apply_(const at::Tensor& q_BTAD, const at::Tensor& k_BTKD, const at::T
     return;
   }
   const std::int64_t token_elements = std::max<std::int64_t>(1, (args.q.heads + args.k.heads) * args.head_dim);
-  at::parallel_for(0, args.batch * args.length, std::max<std::int64_t>(1, kGrainElements / token_elements),
+  at::parallel_for(0, args.batch * args.length, std::max<std::int64_t>(1, kRopeGrain / token_elements),
                    [&](std::int64_t begin, std::int64_t end) { rope_cpu(args, begin, end); });
 }
 

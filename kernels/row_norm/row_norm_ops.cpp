@@ -11,17 +11,17 @@ namespace headroom::kernels::row_norm {
 namespace {
 
 // Below this many elements a second thread costs more than it brings.
-constexpr std::int64_t kGrainElements = 32768;
+constexpr std::int64_t kRowNormGrain = 32768;
 
 CUstream_st* stream_of(const at::Tensor& x) { return c10::cuda::getCurrentCUDAStream(x.get_device()).stream(); }
 
 void backward_on_cpu(const NormBackward& norm, BackwardCpu cpu) {
   const std::int64_t parts = cpu_parts(norm.rows);
   const std::int64_t part_elements = norm.rows * norm.width / parts + 1;
-  at::parallel_for(0, parts, kGrainElements / part_elements + 1, [&](std::int64_t begin, std::int64_t end) {
+  at::parallel_for(0, parts, kRowNormGrain / part_elements + 1, [&](std::int64_t begin, std::int64_t end) {
     for (std::int64_t part = begin; part < end; ++part) cpu(norm, part, parts);
   });
-  at::parallel_for(0, norm.width, kGrainElements / parts + 1,
+  at::parallel_for(0, norm.width, kRowNormGrain / parts + 1,
                    [&](std::int64_t begin, std::int64_t end) { column_sums_cpu(norm, parts, begin, end); });
 }
 
@@ -82,7 +82,7 @@ void run_forward(const char* name, const at::Tensor& x, const NormForward& norm,
     TORCH_CHECK(error == 0, name, ": the launch failed with CUDA error ", error);
     return;
   }
-  at::parallel_for(0, norm.rows, kGrainElements / norm.width + 1,
+  at::parallel_for(0, norm.rows, kRowNormGrain / norm.width + 1,
                    [&](std::int64_t begin, std::int64_t end) { cpu(norm, begin, end); });
 }
 

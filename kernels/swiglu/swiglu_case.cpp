@@ -6,7 +6,7 @@ namespace headroom::kernels {
 
 namespace {
 
-constexpr gated_case::CaseOps kOps{
+constexpr gated_case::CaseOps kSwigluOps{
     .eager = [](const at::Tensor& gate, const at::Tensor& up) { return at::silu(gate) * up; },
     .forward = &swiglu_forward,
     .backward = &swiglu_backward,
@@ -14,7 +14,7 @@ constexpr gated_case::CaseOps kOps{
     .reference = &swiglu_reference,
 };
 
-KernelForms forms(const Shape& shape, const KernelInputs& in) { return gated_case::forms(kOps, shape, in); }
+KernelForms swiglu_forms(const Shape& shape, const KernelInputs& in) { return gated_case::forms(kSwigluOps, shape, in); }
 
 }  // namespace
 
@@ -22,7 +22,7 @@ extern const KernelCase kSwigluCase;
 constinit const KernelCase kSwigluCase = {
     .id = "swiglu",
     .inputs = &gated_case::inputs,
-    .forms = &forms,
+    .forms = &swiglu_forms,
     .odd_shapes = gated_case::kOddShapes,
 };
 

@@ -27,7 +27,7 @@ using record::Bytes;
 
 constexpr std::array kShows{record::Choice{"tensors", "one layer, tensor by tensor"},
                             record::Choice{"parts", "all layers, by part"}};
-constexpr std::array kSchema{
+constexpr std::array kActivationTermsSchema{
     record::ParamSpec{.key = "bars",
                       .label = "Bars",
                       .help = "The tensors that one layer keeps, or the parts of all layers with their sums",
@@ -36,7 +36,7 @@ constexpr std::array kSchema{
                       .choices = kShows},
 };
 
-constexpr std::array kParts{KeptPart::kMlp, KeptPart::kNorms, KeptPart::kAttention};
+constexpr std::array kKeptParts{KeptPart::kMlp, KeptPart::kNorms, KeptPart::kAttention};
 
 std::string part_name(KeptPart part) {
   switch (part) {
@@ -52,10 +52,8 @@ std::string part_name(KeptPart part) {
   return "Final norm, a number per row";
 }
 
-record::Schema step_schema() { return experiments::training_step().schema; }
-
 // Whose tensors are shown, and what of a run and of a prediction fits them.
-struct Shown {
+struct ShownTerm {
   predict::StepSettings step;
   std::vector<KeptTensor> tensors;
   std::optional<KeptMeasured> predicted, measured;
@@ -75,10 +73,10 @@ bool is_run(const FigureInput& input) {
          input.run->recording().sweep_points().empty();
 }
 
-Shown shown_of(const FigureInput& input, const record::Params& settings) {
-  Shown shown{.step = predict::step_settings(settings), .tensors = {}, .predicted = {}, .measured = {}};
+ShownTerm shown_of(const FigureInput& input, const record::Params& settings) {
+  ShownTerm shown{.step = predict::step_settings(settings), .tensors = {}, .predicted = {}, .measured = {}};
   std::optional<predict::StepSettings> ran;
-  if (is_run(input)) ran = predict::settings_of(input.run->recording().info(), step_schema());
+  if (is_run(input)) ran = predict::settings_of(input.run->recording().info(), experiments::training_step().schema);
   // The shape of a checkpoint is known from a run of it.
   if (ran && !shown.step.weights.empty() && ran->weights == shown.step.weights) shown.step.model = ran->model;
   shown.tensors = predict::kept_tensors(shown.step);
@@ -93,7 +91,7 @@ Shown shown_of(const FigureInput& input, const record::Params& settings) {
   return shown;
 }
 
-std::string note_of(const Shown& shown, std::size_t i, const ShownUnit& unit) {
+std::string note_of(const ShownTerm& shown, std::size_t i, const ShownUnit& unit) {
   std::string note = shown.tensors[i].symbols + " · B · T";
   const auto add = [&](const char* what, const std::optional<KeptMeasured>& of) {
     if (of) note += fmt::format(", {} {}", what, of->tensors[i] < 0 ? "none" : bytes_text(of->tensors[i], unit));
@@ -103,7 +101,7 @@ std::string note_of(const Shown& shown, std::size_t i, const ShownUnit& unit) {
   return note;
 }
 
-Bars tensors_of(const Shown& shown) {
+Bars tensors_of(const ShownTerm& shown) {
   Bytes most = 1;
   for (const KeptTensor& tensor : shown.tensors) most = std::max(most, tensor.bytes);
   const ShownUnit unit = byte_unit(static_cast<double>(most));
@@ -122,7 +120,7 @@ Bars tensors_of(const Shown& shown) {
 }
 
 // Without the answer: what is kept and by which formula, not how much it is.
-Table symbols_of(const Shown& shown) {
+Table symbols_of(const ShownTerm& shown) {
   Table table{.head = "A layer keeps for its backward, in bytes per token", .columns = {}, .rows = {}, .foot = {}};
   std::string last;
   for (const KeptTensor& tensor : shown.tensors) {
@@ -141,21 +139,21 @@ Table symbols_of(const Shown& shown) {
 // One column of the parts: of the closed form, of a prediction or of a run, in bytes of all layers.
 struct Column {
   std::string head;
-  std::array<Bytes, kParts.size()> parts{};
+  std::array<Bytes, kKeptParts.size()> parts{};
   Bytes all = 0;
 
   Bytes rest() const { return std::accumulate(parts.begin(), parts.end(), all, std::minus<>()); }
 };
 
-Column column_of(std::string head, const Shown& shown, const std::vector<Bytes>& tensors, Bytes all) {
+Column column_of(std::string head, const ShownTerm& shown, const std::vector<Bytes>& tensors, Bytes all) {
   Column column{std::move(head), {}, all};
-  for (std::size_t p = 0; p < kParts.size(); ++p)
+  for (std::size_t p = 0; p < kKeptParts.size(); ++p)
     for (std::size_t i = 0; i < tensors.size(); ++i)
-      if (shown.tensors[i].part == kParts[p]) column.parts[p] += tensors[i];
+      if (shown.tensors[i].part == kKeptParts[p]) column.parts[p] += tensors[i];
   return column;
 }
 
-std::vector<Column> columns_of(const Shown& shown) {
+std::vector<Column> columns_of(const ShownTerm& shown) {
   std::vector<Bytes> tensors;
   for (const KeptTensor& tensor : shown.tensors) tensors.push_back(shown.layers_at_once() * tensor.bytes);
   std::vector<Column> columns{column_of("formula", shown, tensors, predict::activation_bytes(shown.step))};
@@ -171,7 +169,7 @@ ShownUnit unit_of_parts(Bytes all) {
 }
 
 // The sums of all layers, or with checkpoints of what is alive at most.
-Bars parts_of(const Shown& shown) {
+Bars parts_of(const ShownTerm& shown) {
   const std::vector<Column> columns = columns_of(shown);
   const ShownUnit unit = unit_of_parts(columns.front().all);
   const bool again = shown.step.keeps_layer_inputs();
@@ -183,12 +181,12 @@ Bars parts_of(const Shown& shown) {
             .bars = {}};
   for (const Column& column : columns)
     bars.total_label += fmt::format(", {} {}", column.head, bytes_text(column.all, unit, 1));
-  for (std::size_t p = 0; p <= kParts.size(); ++p) {
-    const auto of = [&](const Column& column) { return p < kParts.size() ? column.parts[p] : column.rest(); };
+  for (std::size_t p = 0; p <= kKeptParts.size(); ++p) {
+    const auto of = [&](const Column& column) { return p < kKeptParts.size() ? column.parts[p] : column.rest(); };
     const auto value = static_cast<double>(of(columns.front()));
     const std::string rest = again ? "Kept inputs, a number per row" : part_name(KeptPart::kRows);
     Bar bar{.category = record::Category::kActivations,
-            .label = p < kParts.size() ? part_name(kParts[p]) : rest,
+            .label = p < kKeptParts.size() ? part_name(kKeptParts[p]) : rest,
             .value = value,
             .value_text = bytes_text(of(columns.front()), unit, 1),
             .note = fmt::format("{:.0f} %", 100 * value / static_cast<double>(std::max<Bytes>(bars.total, 1)))};
@@ -200,7 +198,7 @@ Bars parts_of(const Shown& shown) {
   return bars;
 }
 
-void say_whose(FigureHead& head, const FigureInput& input, const Shown& shown, const record::Params& settings) {
+void say_whose(FigureHead& head, const FigureInput& input, const ShownTerm& shown, const record::Params& settings) {
   record::RunInfo asked;  // the settings in the words of a run
   asked.demo = experiments::training_step().id;
   asked.params = settings.to_map();
@@ -210,7 +208,7 @@ void say_whose(FigureHead& head, const FigureInput& input, const Shown& shown, c
     if (settings.in_use(key)) head.provenance["setting." + key] = value;
 }
 
-void add_panels(FigureData& figure, const FigureInput& input) {
+void add_activation_terms_panels(FigureData& figure, const FigureInput& input) {
   figure.head.provenance = {{"formulas", "closed form"}};
   if (input.settings == nullptr && !is_run(input)) {
     figure.head.empty_reason = "There are no settings to put numbers in for.";
@@ -218,8 +216,8 @@ void add_panels(FigureData& figure, const FigureInput& input) {
   }
   const record::Params settings = input.settings
                                       ? experiments::step_params(*input.settings)
-                                      : record::Params::known_of(step_schema(), input.run->recording().info().params);
-  const Shown shown = shown_of(input, settings);
+                                      : record::Params::known_of(experiments::training_step().schema, input.run->recording().info().params);
+  const ShownTerm shown = shown_of(input, settings);
   say_whose(figure.head, input, shown, settings);
   if (input.view.hidden) {
     figure.panels.emplace_back(symbols_of(shown));
@@ -239,9 +237,9 @@ constinit const Figure kActivationTerms{
     .id = "activation_terms",
     .title = "What a layer keeps",
     .caption = "The tensors that one layer keeps for its backward, with their formulas, and the parts of all layers",
-    .schema = kSchema,
+    .schema = kActivationTermsSchema,
     .basis = Basis::kSettings,
-    .add_panels = add_panels,
+    .add_panels = add_activation_terms_panels,
 };
 
 }  // namespace headroom::lessons

@@ -28,7 +28,7 @@ constexpr std::array<record::Choice, 2> kMoments{{
     {"frames", "moment by moment"},
 }};
 constexpr std::size_t kFrames = 200;
-constexpr std::array kSchema{
+constexpr std::array kAddressSpaceSchema{
     record::ParamSpec{.key = "at",
                       .label = "Moment",
                       .help = "The peak of the step or the request that failed; or the step played from begin to end",
@@ -181,7 +181,7 @@ void add_map(FigureData& figure, const FigureInput& input, const record::Ledger&
     figure.head.empty_reason = "Pages were given back in the middle of segments, and the run does not say which.";
 }
 
-void add_panels(FigureData& figure, const FigureInput& input) {
+void add_address_space_panels(FigureData& figure, const FigureInput& input) {
   const record::Recording& given = input.run->recording();
   const ShownRange shown = shown_range(given, *input.params);
   set_step(figure.head, shown.range.step);
@@ -209,8 +209,8 @@ constinit const Figure kAddressSpace{
     .id = "address_space",
     .title = "What is where in the allocator's memory",
     .caption = "Segments, the blocks in them by kind and the gaps between, beside a request that found no room",
-    .schema = kSchema,
-    .add_panels = add_panels,
+    .schema = kAddressSpaceSchema,
+    .add_panels = add_address_space_panels,
 };
 
 }  // namespace headroom::lessons

@@ -16,7 +16,7 @@ namespace {
 using llama::Architecture;
 using llama::Block;
 
-constexpr std::array<record::Choice, llama::kNumBlocks + 1> kBlocks{{{"embedding", "Embedding"},
+constexpr std::array<record::Choice, llama::kNumBlocks + 1> kBlockChoices{{{"embedding", "Embedding"},
                                                                      {"positions", "Positions"},
                                                                      {"norms", "Norms of the layers"},
                                                                      {"attention", "Attention"},
@@ -40,13 +40,13 @@ constexpr record::ParamSpec change(std::string_view key, std::string_view label,
           .default_number = 0,
           .choices = ways};
 }
-constexpr std::array kSchema{
+constexpr std::array kArchitectureSchema{
     record::ParamSpec{.key = "block",
                       .label = "Block",
                       .help = "Whose numbers the table has; or click on one",
                       .kind = record::ParamKind::kChoice,
                       .default_text = "all",
-                      .choices = kBlocks},
+                      .choices = kBlockChoices},
     change("rope", "GPT-2: positions", "Change 1: queries and keys are rotated by their position, without a table",
            kPositions),
     change("rms_norm", "GPT-2: norms", "Change 2: a weight per number, without mean and bias", kNorms),
@@ -68,7 +68,7 @@ std::vector<Architecture> models_of(const record::Params& params) {
   first.dropout = !params.on("no_dropout");
   if (params.on("grouped")) first.shape.num_kv_heads /= kSharing;
   const bool changed = std::ranges::any_of(
-      kSchema, [&](const auto& spec) { return spec.kind == record::ParamKind::kSwitch && params.on(spec.key); });
+      kArchitectureSchema, [&](const auto& spec) { return spec.kind == record::ParamKind::kSwitch && params.on(spec.key); });
   if (changed) first.name = kChangedName;
   std::vector<Architecture> models{first};
   for (const std::string_view id : kLlamas) models.push_back(*llama::find_architecture(id));
@@ -121,7 +121,7 @@ constexpr std::array<Row, 9> kRows{{{Block::kEmbedding, false},
                                     {Block::kHead, false}}};
 constexpr double kColumn = 10, kGap = 0.8, kRow = 1, kBetween = 0.15;
 
-std::string_view key_of(Block block) { return kBlocks[static_cast<std::size_t>(block)].key; }
+std::string_view key_of(Block block) { return kBlockChoices[static_cast<std::size_t>(block)].key; }
 
 std::string title_of(const Architecture& model) {
   if (model.name == kChangedName) return std::string(model.name);
@@ -175,7 +175,7 @@ llama::BlockNumbers numbers_of(const Architecture& model, std::string_view chose
                                                record::format_count(model.shape.intermediate_size))};
   for (std::size_t i = 0; i < llama::kNumBlocks; ++i) {
     llama::BlockNumbers each = llama::numbers_of(model, static_cast<Block>(i), sequence);
-    if (kBlocks[i].key == chosen) return each;
+    if (kBlockChoices[i].key == chosen) return each;
     all.parameters += each.parameters;
     all.flops += each.flops;
     all.kept += each.kept;
@@ -192,7 +192,7 @@ Table table_of(const std::vector<Architecture>& models, const record::Params& pa
     most = std::max(most, tokens * numbers.back().kept);
   }
   const ShownUnit unit = byte_unit(static_cast<double>(most));
-  Table table{.head = std::string(record::label_of(kSchema[0], params.text("block"))),
+  Table table{.head = std::string(record::label_of(kArchitectureSchema[0], params.text("block"))),
               .columns = {"shape", "parameters", "of all", "GFLOP per token", "kept"},
               .rows = {},
               .foot = fmt::format("In all layers. GFLOP: products in forward. Kept for backward: {} tokens, 16 bits.",
@@ -220,7 +220,7 @@ record::Params settings_of(const FigureInput& input) {
   return record::Params::known_of(schema, input.run->recording().info().params);
 }
 
-void add_panels(FigureData& figure, const FigureInput& input) {
+void add_architecture_panels(FigureData& figure, const FigureInput& input) {
   const record::Params& params = *input.params;
   const record::Params settings = settings_of(input);
   const bool hidden = input.view.hidden;
@@ -240,9 +240,9 @@ constinit const Figure kArchitecture{
     .title = "From GPT-2 to Llama 3",
     .caption =
         "The blocks of four models, what changed, and the shape, parameters, operations and kept bytes of one block",
-    .schema = kSchema,
+    .schema = kArchitectureSchema,
     .basis = Basis::kFormula,
-    .add_panels = add_panels,
+    .add_panels = add_architecture_panels,
 };
 
 }  // namespace headroom::lessons

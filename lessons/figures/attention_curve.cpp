@@ -27,7 +27,7 @@ using record::Bytes;
 using record::Category;
 
 constexpr std::array<record::Choice, 3> kTiles{{{"64", "64"}, {"128", "128"}, {"256", "256"}}};
-constexpr std::array kSchema{
+constexpr std::array kAttentionCurveSchema{
     record::ParamSpec{.key = "tile",
                       .label = "Tile",
                       .help = "Queries, and keys, of a tile",
@@ -285,7 +285,7 @@ void set_formula(FigureHead& head, const record::Params& settings) {
     if (!settings.overruled(key)) head.provenance["setting." + key] = value;
 }
 
-void add_panels(FigureData& figure, const FigureInput& input) {
+void add_attention_curve_panels(FigureData& figure, const FigureInput& input) {
   const record::Recording* run = input.run == nullptr ? nullptr : &input.run->recording();
   if (input.settings == nullptr) {
     if (run == nullptr) figure.head.empty_reason = "No sweep has run yet.";
@@ -318,9 +318,9 @@ constinit const Figure kAttentionCurve{
     .id = "attention_curve",
     .title = "Attention by tiles",
     .caption = "One head's scores tile by tile; activations and arithmetic over the sequence, eager and by tiles",
-    .schema = kSchema,
+    .schema = kAttentionCurveSchema,
     .basis = Basis::kSweep,
-    .add_panels = add_panels,
+    .add_panels = add_attention_curve_panels,
 };
 
 }  // namespace headroom::lessons

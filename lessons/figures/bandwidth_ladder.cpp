@@ -19,7 +19,7 @@ struct Place {
   std::string_view variant, name;
 };
 // From the widest link to the narrowest, and the CPU's AdamW.
-constexpr std::array<Place, 8> kPlaces{{{"device_copy", "GPU copy"},
+constexpr std::array<Place, 8> kCopyPlaces{{{"device_copy", "GPU copy"},
                                         {"to_device", "host to GPU"},
                                         {"to_host", "GPU to host"},
                                         {"both_ways", "both at once"},
@@ -69,7 +69,7 @@ ChartPoint point_of_a(const Measurement& a, const Measurement& b, double x, cons
   return point;
 }
 
-void add_panels(FigureData& figure, const FigureInput& input) {
+void add_bandwidth_ladder_panels(FigureData& figure, const FigureInput& input) {
   if (!begin_bench(figure.head, input)) return;
   Chart chart;
   chart.bars = true;
@@ -81,7 +81,7 @@ void add_panels(FigureData& figure, const FigureInput& input) {
   for (const Measurement& row : input.run->recording().measurements()) most = std::max(most, row.bytes);
   const ShownUnit bytes = byte_unit(static_cast<double>(most));
   double low = HUGE_VAL, high = 0;  // of what is on the axis
-  for (const Place& place : kPlaces) {
+  for (const Place& place : kCopyPlaces) {
     bool there = false;
     for (const Measurement& row : input.run->recording().measurements()) {
       if (row.panel != record::Measurement::kBandwidth || row.variant != place.variant || row.median <= 0) continue;
@@ -128,7 +128,7 @@ constinit const Figure kBandwidthLadder{
     .title = "Links of this machine",
     .caption = "How many bytes per second move within the GPU, over the bus, within the host and to a file",
     .schema = {},
-    .add_panels = add_panels,
+    .add_panels = add_bandwidth_ladder_panels,
 };
 
 }  // namespace headroom::lessons

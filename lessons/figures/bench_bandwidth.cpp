@@ -13,7 +13,7 @@ extern const Figure kBenchBandwidth;
 
 namespace {
 
-constexpr std::array kSchema{bench_pass("Which pass", "forward")};
+constexpr std::array kBenchBandwidthSchema{bench_pass("Which pass", "forward")};
 
 // The rows of the panel's shape that moves most, copy included; empty without a copy.
 std::vector<const Measurement*> largest_shape(const record::Recording& recording, std::string_view panel,
@@ -38,7 +38,7 @@ std::vector<const Measurement*> largest_shapes(const record::Recording& recordin
 
 bool is_copy(const Measurement* row) { return row->variant == "copy"; }
 
-void add_panels(FigureData& figure, const FigureInput& input) {
+void add_bench_bandwidth_panels(FigureData& figure, const FigureInput& input) {
   if (!begin_bench(figure.head, input)) return;
   const auto rows = largest_shapes(input.run->recording(), input.params->text("pass"));
   const RowUnits units = units_of(rows);
@@ -79,8 +79,8 @@ constinit const Figure kBenchBandwidth{
     .id = "bench_bandwidth",
     .title = "Bandwidth",
     .caption = "The part of a copy's bandwidth that each form of each kernel reaches",
-    .schema = kSchema,
-    .add_panels = add_panels,
+    .schema = kBenchBandwidthSchema,
+    .add_panels = add_bench_bandwidth_panels,
 };
 
 }  // namespace headroom::lessons

@@ -16,12 +16,12 @@ extern const Figure kBenchMemory;
 namespace {
 
 // Each that takes memory. Not constexpr: the kernels are those of the catalogue.
-const std::vector<record::Choice> kPanels = experiments::kernel_choices(
+const std::vector<record::Choice> kMemoryPanels = experiments::kernel_choices(
     /*with_all=*/false, [](const kernels::KernelBench& bench) { return !bench.of_weights; });
-constexpr auto kPasses = std::span(kBenchPasses).first(2);
-const std::array kSchema{
-    bench_panel("Whose memory is shown", kPanels),
-    bench_pass("Forward and backward together, or the forward pass alone", "full", kPasses),
+constexpr auto kMemoryPasses = std::span(kBenchPasses).first(2);
+const std::array kBenchMemorySchema{
+    bench_panel("Whose memory is shown", kMemoryPanels),
+    bench_pass("Forward and backward together, or the forward pass alone", "full", kMemoryPasses),
 };
 
 // Room over what is seen while the question is open: an axis that does not give the answer away.
@@ -44,7 +44,7 @@ double highest(const std::vector<const Measurement*>& rows) {
   return most;
 }
 
-void add_panels(FigureData& figure, const FigureInput& input) {
+void add_bench_memory_panels(FigureData& figure, const FigureInput& input) {
   const record::Params& params = *input.params;
   if (!begin_bench(figure.head, input)) return;
   const record::Recording& recording = input.run->recording();
@@ -76,8 +76,8 @@ constinit const Figure kBenchMemory{
     .id = "bench_memory",
     .title = "Memory",
     .caption = "What a fused kernel and its eager composition allocate beside their inputs",
-    .schema = kSchema,
-    .add_panels = add_panels,
+    .schema = kBenchMemorySchema,
+    .add_panels = add_bench_memory_panels,
 };
 
 }  // namespace headroom::lessons

@@ -13,7 +13,7 @@ extern const Figure kBenchRoofline;
 
 namespace {
 
-constexpr std::array kSchema{bench_pass("Which pass; a kernel that has only one shows that", "full")};
+constexpr std::array kBenchRooflineSchema{bench_pass("Which pass; a kernel that has only one shows that", "full")};
 
 struct Roofs {
   double bytes_per_second = 0;  // of the large copy
@@ -85,7 +85,7 @@ void add_roofs(Chart& chart, const Roofs& roofs) {
                               .y = {roofs.flops_per_second, roofs.flops_per_second}});
 }
 
-void add_panels(FigureData& figure, const FigureInput& input) {
+void add_bench_roofline_panels(FigureData& figure, const FigureInput& input) {
   const record::Params& params = *input.params;
   if (!begin_bench(figure.head, input)) return;
   const record::Recording& recording = input.run->recording();
@@ -120,8 +120,8 @@ constinit const Figure kBenchRoofline{
     .id = "bench_roofline",
     .title = "Roofline",
     .caption = "Operations per second over operations per byte, under what this device can do",
-    .schema = kSchema,
-    .add_panels = add_panels,
+    .schema = kBenchRooflineSchema,
+    .add_panels = add_bench_roofline_panels,
 };
 
 }  // namespace headroom::lessons

@@ -14,9 +14,9 @@ namespace {
 constexpr std::array<record::Choice, 3> kTimings{
     {{"device", "device, cold cache"}, {"graph", "graph replay"}, {"wall", "the host's clock"}}};
 // Not constexpr: the kernels are those of the catalogue.
-const std::vector<record::Choice> kPanels = experiments::kernel_choices(/*with_all=*/true);
-const std::array kSchema{
-    bench_panel("Whose times are shown", kPanels),
+const std::vector<record::Choice> kTimePanels = experiments::kernel_choices(/*with_all=*/true);
+const std::array kBenchTimesSchema{
+    bench_panel("Whose times are shown", kTimePanels),
     bench_pass("Which pass; a kernel that has only one shows that", "full"),
     record::ParamSpec{.key = "timing",
                       .label = "Clock",
@@ -25,11 +25,6 @@ const std::array kSchema{
                       .default_text = "device",
                       .choices = kTimings},
 };
-
-Spread time_of(const Measurement& row) {
-  if (row.samples == 0 || row.variant == "copy") return {};
-  return {row.median, row.low, row.high};
-}
 
 // The pass that was asked for, else one that this kernel has.
 std::vector<const Measurement*> rows_for(const record::Recording& recording, std::string_view panel,
@@ -46,7 +41,7 @@ std::string title_of(std::string_view panel, std::string_view pass, const Measur
   return title;
 }
 
-void add_panels(FigureData& figure, const FigureInput& input) {
+void add_bench_times_panels(FigureData& figure, const FigureInput& input) {
   const record::Params& params = *input.params;
   if (!begin_bench(figure.head, input)) return;
   const record::Recording& recording = input.run->recording();
@@ -55,7 +50,7 @@ void add_panels(FigureData& figure, const FigureInput& input) {
   std::vector<std::string> panels{params.text("panel")};
   if (panels.front() == "all") {
     panels.clear();
-    for (const record::Choice& choice : kPanels) panels.emplace_back(choice.key);
+    for (const record::Choice& choice : kTimePanels) panels.emplace_back(choice.key);
   }
   std::vector<const Measurement*> all;
   for (const std::string& panel : panels)
@@ -82,8 +77,8 @@ constinit const Figure kBenchTimes{
     .id = "bench_times",
     .title = "Time",
     .caption = "Time of eager, fused and library forms of each kernel, with quantiles",
-    .schema = kSchema,
-    .add_panels = add_panels,
+    .schema = kBenchTimesSchema,
+    .add_panels = add_bench_times_panels,
 };
 
 }  // namespace headroom::lessons

@@ -21,7 +21,7 @@ constexpr std::array<record::Choice, 3> kListings{
     {{"triton", "in Triton"}, {"cuda", "in CUDA C++"}, {"compiler", "by a compiler"}}};
 constexpr std::array<record::Choice, 4> kBlocks{{{"128", "128"}, {"256", "256"}, {"512", "512"}, {"1024", "1,024"}}};
 constexpr std::array<record::Choice, 3> kWidths{{{"1", "1"}, {"2", "2"}, {"4", "4"}}};
-constexpr std::array kSchema{
+constexpr std::array kBlockProgramSchema{
     record::ParamSpec{.key = "listing",
                       .label = "Written",
                       .help = "Who writes the kernel, and in what language",
@@ -105,11 +105,11 @@ std::int64_t touched(const Grid& grid, std::int64_t program, std::int64_t thread
   return numbers == grid.width ? 0 : numbers;
 }
 
-std::string count(std::int64_t number) { return record::format_count(number); }
+std::string count_text(std::int64_t number) { return record::format_count(number); }
 
 // "1,000", "1,000 to 1,003"
 std::string span(std::int64_t first, std::int64_t length) {
-  return length == 1 ? count(first) : fmt::format("{} to {}", count(first), count(first + length - 1));
+  return length == 1 ? count_text(first) : fmt::format("{} to {}", count_text(first), count_text(first + length - 1));
 }
 
 // What the thread loads or stores of what it has to add.
@@ -122,8 +122,8 @@ std::string moved(const Grid& grid, const Followed& at, std::string_view what) {
 std::string inside(const Grid& grid, const Followed& at) {
   const std::int64_t first = grid.first(at.program, at.thread), numbers = grid.numbers(at.program, at.thread);
   if (numbers > 0 && numbers < grid.width)
-    return fmt::format("{} of {} are below {}", numbers, grid.width, count(grid.n));
-  return fmt::format("{} < {}: {}", count(first), count(grid.n), numbers > 0 ? "yes" : "no");
+    return fmt::format("{} of {} are below {}", numbers, grid.width, count_text(grid.n));
+  return fmt::format("{} < {}: {}", count_text(first), count_text(grid.n), numbers > 0 ? "yes" : "no");
 }
 
 // "1 × 512 + 488 = 1,000"
@@ -149,12 +149,12 @@ std::vector<Line> cuda(const Grid& grid, const Followed& at) {
     return {{launch, where},
             {"int i = blockIdx.x * blockDim.x + threadIdx.x;", index_of(grid, at)},
             {"if (i < n)", inside(grid, at)},
-            {"  out[i] = x[i] + y[i];", numbers > 0 ? fmt::format("out[{}]", count(first)) : "nothing", Busy::kInside}};
+            {"  out[i] = x[i] + y[i];", numbers > 0 ? fmt::format("out[{}]", count_text(first)) : "nothing", Busy::kInside}};
   const bool whole = numbers == grid.width;
   return {{launch, where},
-          {fmt::format("int i = {} * (blockIdx.x * blockDim.x + threadIdx.x);", grid.width), "i = " + count(first)},
+          {fmt::format("int i = {} * (blockIdx.x * blockDim.x + threadIdx.x);", grid.width), "i = " + count_text(first)},
           {fmt::format("if (i + {} <= n)", grid.width),
-           fmt::format("{} <= {}: {}", count(first + grid.width), count(grid.n), whole ? "yes" : "no")},
+           fmt::format("{} <= {}: {}", count_text(first + grid.width), count_text(grid.n), whole ? "yes" : "no")},
           {fmt::format("  store{0}(out + i, load{0}(x + i) + load{0}(y + i));", grid.width),
            whole ? moved(grid, at, "out") : "nothing", Busy::kWhole},
           {"else for (; i < n; ++i) out[i] = x[i] + y[i];", !whole && numbers > 0 ? moved(grid, at, "out") : "nothing",
@@ -165,7 +165,7 @@ std::vector<Line> cuda(const Grid& grid, const Followed& at) {
 std::vector<Line> compiled(const Grid& grid, const Followed& at) {
   const bool masked = grid.n % grid.block != 0;
   const std::string comma = masked ? ", mask" : "";
-  std::vector<Line> lines{{"out = x + y", fmt::format("graph: add {} numbers", count(grid.n))},
+  std::vector<Line> lines{{"out = x + y", fmt::format("graph: add {} numbers", count_text(grid.n))},
                           {fmt::format("i = program_id(0) * {0} + arange(0, {0})", grid.block), index_of(grid, at)}};
   if (masked) lines.push_back({fmt::format("mask = i < {}", grid.n), inside(grid, at)});
   lines.push_back({fmt::format("t0 = load(x + i{})", comma), moved(grid, at, "x"), Busy::kInside});
@@ -196,8 +196,8 @@ std::string tip_of(const Grid& grid, std::int64_t program, std::int64_t thread, 
 // The threads of one program: a row is a warp, the threads that execute an instruction together.
 HeatMap map_of(const Grid& grid, std::int64_t program, const Followed& at, Busy busy) {
   const std::int64_t warps = grid.threads() / kWarp;
-  HeatMap map{.title = fmt::format("Program {}: i = {} to {}, by warp and lane", program, count(program * grid.block),
-                                   count((program + 1) * grid.block - 1)),
+  HeatMap map{.title = fmt::format("Program {}: i = {} to {}, by warp and lane", program, count_text(program * grid.block),
+                                   count_text((program + 1) * grid.block - 1)),
               .columns = {},
               .rows = {},
               .named_every = 8,
@@ -208,7 +208,7 @@ HeatMap map_of(const Grid& grid, std::int64_t program, const Followed& at, Busy 
               .high_text = grid.width == 1 ? "1 number" : fmt::format("{} numbers", grid.width),
               .tips = {},
               .numbers = false};
-  for (std::int64_t lane = 0; lane < kWarp; ++lane) map.columns.push_back(count(lane));
+  for (std::int64_t lane = 0; lane < kWarp; ++lane) map.columns.push_back(count_text(lane));
   for (std::int64_t warp = 0; warp < warps; ++warp) {
     map.rows.push_back(fmt::format("warp {}", warp));
     auto& cells = map.cells.emplace_back();
@@ -241,11 +241,11 @@ Table code_of(const std::vector<Line>& lines, std::size_t shown, const Followed&
 
 std::string counts_of(const Grid& grid) {
   return fmt::format("{} of {} threads have no number. A load is {} B per thread, {} B per warp.",
-                     count(grid.all_threads() - grid.busy_threads()), count(grid.all_threads()),
+                     count_text(grid.all_threads() - grid.busy_threads()), count_text(grid.all_threads()),
                      grid.width * kNumberBytes, grid.width * kNumberBytes * kWarp);
 }
 
-void add_panels(FigureData& figure, const FigureInput& input) {
+void add_block_program_panels(FigureData& figure, const FigureInput& input) {
   const record::Params& params = *input.params;
   const Grid grid{params.integer("numbers"), std::stoll(params.text("block")), std::stoll(params.text("per_thread"))};
   const std::int64_t last = grid.programs() - 1;
@@ -255,7 +255,7 @@ void add_panels(FigureData& figure, const FigureInput& input) {
   // While the answer is hidden no thread is asked for its number.
   const std::size_t shown = show_frame(figure.head, params, input.view.hidden ? listing.indices : listing.lines.size());
   figure.head.provenance_line =
-      fmt::format("fp32, N = {}, blocks of {}, {} per thread", count(grid.n), count(grid.block), grid.width);
+      fmt::format("fp32, N = {}, blocks of {}, {} per thread", count_text(grid.n), count_text(grid.block), grid.width);
   const std::int64_t other = at.program == last ? 0 : at.program;
   const Busy busy = listing.lines[shown].busy;
   if (other != last) figure.panels.emplace_back(map_of(grid, other, at, busy));
@@ -271,9 +271,9 @@ constinit const Figure kBlockProgram{
     .id = "block_program",
     .title = "One program, many threads",
     .caption = "An addition of two vectors line by line, with the threads of a block that each line keeps busy",
-    .schema = kSchema,
+    .schema = kBlockProgramSchema,
     .basis = Basis::kParameters,
-    .add_panels = add_panels,
+    .add_panels = add_block_program_panels,
 };
 
 }  // namespace headroom::lessons

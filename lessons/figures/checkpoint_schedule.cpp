@@ -20,7 +20,7 @@ namespace {
 constexpr int kMostNodes = 32;
 constexpr std::array<record::Choice, 3> kKeeps{
     {{"chosen", "chosen nodes"}, {"every", "every k-th node"}, {"all", "all nodes"}}};
-constexpr std::array kSchema{
+constexpr std::array kCheckpointScheduleSchema{
     record::ParamSpec{.key = "nodes",
                       .label = "Nodes",
                       .help = "Forward nodes of the chain, the input among them",
@@ -224,7 +224,7 @@ std::size_t known(const std::vector<ScheduleFrame>& frames) {
   return static_cast<std::size_t>(loss - frames.begin()) + 1;
 }
 
-void add_panels(FigureData& figure, const FigureInput& input) {
+void add_checkpoint_schedule_panels(FigureData& figure, const FigureInput& input) {
   const record::Params& params = *input.params;
   const auto nodes = static_cast<std::size_t>(params.integer("nodes"));
   const Kept kept = kept_by(params, nodes);
@@ -246,9 +246,9 @@ constinit const Figure kCheckpointSchedule{
     .title = "What is in memory, step by step",
     .caption =
         "Forward and backward nodes of a chain with checkpoints, in memory or not, and what keeping every k-th costs",
-    .schema = kSchema,
+    .schema = kCheckpointScheduleSchema,
     .basis = Basis::kParameters,
-    .add_panels = add_panels,
+    .add_panels = add_checkpoint_schedule_panels,
 };
 
 }  // namespace headroom::lessons

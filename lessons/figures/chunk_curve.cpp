@@ -44,7 +44,7 @@ constexpr std::array<record::Choice, 7> kTokenChoices{{{"1024", "1,024 tokens"},
                                                        {"32768", "32,768 tokens"},
                                                        {"98304", "98,304 tokens"},
                                                        {"settings", "as set"}}};
-constexpr std::array kSchema{
+constexpr std::array kChunkCurveSchema{
     record::ParamSpec{.key = "model",
                       .label = "Model",
                       .help = "Whose vocabulary V and hidden size H, in 16 bits",
@@ -76,7 +76,7 @@ constexpr std::int64_t kFirstChunk = 32, kLastOfBytes = 4096;
 // Tokens of the rule's table.
 constexpr std::array<std::int64_t, 4> kTokens{1024, 4096, 8192, 98'304};
 
-struct Shown {
+struct ShownChunk {
   std::string model;
   ChunkedLoss loss;
   std::string card;
@@ -96,12 +96,12 @@ ChunkedLoss loss_of(const record::Params& params, const predict::StepSettings& s
   return loss;
 }
 
-Shown shown_of(const record::Params& params, const record::Params* settings) {
+ShownChunk shown_of(const record::Params& params, const record::Params* settings) {
   const record::Params first(experiments::shape_schema().schema);
   const record::Params set = experiments::step_params(settings != nullptr ? *settings : first);
-  Shown shown{.model = std::string(record::label_of(kSchema[0], params.text("model"))),
+  ShownChunk shown{.model = std::string(record::label_of(kChunkCurveSchema[0], params.text("model"))),
               .loss = loss_of(params, predict::step_settings(set)),
-              .card = std::string(record::label_of(kSchema[2], params.text("card"))),
+              .card = std::string(record::label_of(kChunkCurveSchema[2], params.text("card"))),
               .speeds = {}};
   for (const predict::Card* const card : predict::find_cards(shown.card))
     if (card->bf16 && card->bandwidth)
@@ -128,7 +128,7 @@ ChartReference rule_line(const ChunkedLoss& loss, double high) {
   return {.label = "rule: " + chunk_text(loss, loss.rule()), .x = {x, x}, .y = {0, high}};
 }
 
-Chart bytes_over(const Shown& shown, bool hidden) {
+Chart bytes_over(const ShownChunk& shown, bool hidden) {
   const ChunkedLoss& loss = shown.loss;
   const std::int64_t last = std::min(loss.tokens, kLastOfBytes);
   const ShownUnit unit = byte_unit(kShownIn);
@@ -164,7 +164,7 @@ Axis chunk_axis(double first, double last) {
           .name = "chunk C, tokens"};
 }
 
-Chart time_over(const Shown& shown, bool hidden) {
+Chart time_over(const ShownChunk& shown, bool hidden) {
   const ChunkedLoss& loss = shown.loss;
   Chart chart{.title = "Time of the loss, a model"};
   ChartSeries whole{.label = fmt::format("model, {}", shown.card), .kind = SeriesKind::kFused, .points = {}};
@@ -190,7 +190,7 @@ Chart time_over(const Shown& shown, bool hidden) {
 }
 
 // "8,192 tokens: C = 256"
-Table rule_table(const Shown& shown) {
+Table rule_table(const ShownChunk& shown) {
   Table table{.head = "The rule, by tokens", .columns = {"C", "n", "C · V over BT · H"}, .rows = {}};
   std::vector<std::int64_t> all(kTokens.begin(), kTokens.end());
   if (std::ranges::find(all, shown.loss.tokens) == all.end())
@@ -242,8 +242,8 @@ void add_measured(FigureData& figure, const record::Ledger& run) {
   figure.panels.emplace_back(std::move(speeds));
 }
 
-void add_panels(FigureData& figure, const FigureInput& input) {
-  const Shown shown = shown_of(*input.params, input.settings);
+void add_chunk_curve_panels(FigureData& figure, const FigureInput& input) {
+  const ShownChunk shown = shown_of(*input.params, input.settings);
   const bool hidden = input.view.hidden;
   figure.head.provenance["time"] = "a model: see the page";
   figure.head.provenance_line =
@@ -262,9 +262,9 @@ constinit const Figure kChunkCurve{
     .id = "chunk_curve",
     .title = "The loss over the size of its chunks",
     .caption = "Bytes by closed form, time by a model, and the chunk that the report's rule takes",
-    .schema = kSchema,
+    .schema = kChunkCurveSchema,
     .basis = Basis::kFormula,
-    .add_panels = add_panels,
+    .add_panels = add_chunk_curve_panels,
 };
 
 }  // namespace headroom::lessons

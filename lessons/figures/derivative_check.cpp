@@ -35,7 +35,7 @@ constexpr record::ParamSpec only_for(record::ParamSpec spec, std::string_view op
   return spec;
 }
 
-constexpr std::array kSchema{
+constexpr std::array kDerivativeCheckSchema{
     record::ParamSpec{.key = "operation",
                       .label = "Operation",
                       .help = "Whose derivative is checked",
@@ -179,7 +179,7 @@ Table numbers_of(const Checked& checked, bool hidden) {
   return table;
 }
 
-void add_panels(FigureData& figure, const FigureInput& input) {
+void add_derivative_check_panels(FigureData& figure, const FigureInput& input) {
   const record::Params& params = *input.params;
   const Derivative& operation = derivatives()[index_of(params)];
   const DerivativeInput in = drawn(params);
@@ -196,9 +196,9 @@ constinit const Figure kDerivativeCheck{
     .id = "derivative_check",
     .title = "The derivative, derived and checked",
     .caption = "Gradients of eight numbers by the formula of a kernel and by finite differences",
-    .schema = kSchema,
+    .schema = kDerivativeCheckSchema,
     .basis = Basis::kParameters,
-    .add_panels = add_panels,
+    .add_panels = add_derivative_check_panels,
 };
 
 }  // namespace headroom::lessons

@@ -16,7 +16,7 @@ std::string form_label(std::string_view variant) {
   return variant == "fused" ? "the built-in kernel" : variant_label(variant);
 }
 
-void add_panels(FigureData& figure, const FigureInput& input) {
+void add_edited_kernel_panels(FigureData& figure, const FigureInput& input) {
   if (!begin_bench(figure.head, input)) {
     if (input.run != nullptr && !figure.head.growing)
       figure.head.empty_reason = "A kernel is timed on a GPU, once its result is right.";
@@ -58,7 +58,7 @@ constinit const Figure kEditedKernel{
     .title = "Your kernel",
     .caption = "The part of a copy's bandwidth that the reader's kernel reaches, beside the built-in one",
     .schema = {},
-    .add_panels = add_panels,
+    .add_panels = add_edited_kernel_panels,
 };
 
 }  // namespace headroom::lessons

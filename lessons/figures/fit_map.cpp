@@ -26,8 +26,8 @@ namespace {
 using predict::Verdict;
 using record::Bytes;
 
-constexpr std::array kSchema{kCardParam};
-constexpr std::array<std::int64_t, 7> kBatches{1, 2, 4, 8, 16, 32, 64};
+constexpr std::array kFitMapSchema{kCardParam};
+constexpr std::array<std::int64_t, 7> kMapBatches{1, 2, 4, 8, 16, 32, 64};
 constexpr std::array<std::int64_t, 6> kSequences{256, 512, 1024, 2048, 4096, 8192};
 
 // The settings' own value among the others.
@@ -39,9 +39,9 @@ std::vector<std::int64_t> with_own(const std::array<std::int64_t, kCount>& value
 }
 
 // The settings with another batch and sequence, by closed form.
-class Steps {
+class MapSteps {
  public:
-  explicit Steps(const record::Params& settings) : step_(predict::step_settings(settings)) {
+  explicit MapSteps(const record::Params& settings) : step_(predict::step_settings(settings)) {
     const auto model = experiments::described_model(step_);
     if (!model) return;
     step_.model = model.value().config;
@@ -71,8 +71,8 @@ std::string words_of(std::int64_t batch, std::int64_t sequence, const predict::F
 
 HeatMap map_of(const record::Params& settings, const CardLimit& limit) {
   const std::int64_t own_batch = settings.integer("batch"), own_sequence = settings.integer("seq");
-  const auto batches = with_own(kBatches, own_batch), sequences = with_own(kSequences, own_sequence);
-  Steps steps(settings);
+  const auto batches = with_own(kMapBatches, own_batch), sequences = with_own(kSequences, own_sequence);
+  MapSteps steps(settings);
   HeatMap map;
   map.low = 0;
   map.high_text = "GiB left of the card, tensors by closed form; − missing";
@@ -106,7 +106,7 @@ HeatMap map_of(const record::Params& settings, const CardLimit& limit) {
   return map;
 }
 
-void add_panels(FigureData& figure, const FigureInput& input) {
+void add_fit_map_panels(FigureData& figure, const FigureInput& input) {
   const record::Params first(experiments::shape_schema().schema);
   const bool of_run = input.settings == nullptr && input.run != nullptr &&
                       input.run->recording().info().demo == experiments::training_step().id &&
@@ -132,9 +132,9 @@ constinit const Figure kFitMap{
     .id = "fit_map",
     .title = "Which steps fit",
     .caption = "What is left of a card for each batch and sequence, by closed form, and where steps stop to fit",
-    .schema = kSchema,
+    .schema = kFitMapSchema,
     .basis = Basis::kSettings,
-    .add_panels = add_panels,
+    .add_panels = add_fit_map_panels,
 };
 
 }  // namespace headroom::lessons

@@ -13,7 +13,7 @@ namespace headroom::lessons {
 namespace {
 
 constexpr std::array<record::Choice, 3> kGpus{{{"both", "H200 and H100"}, {"H200", "H200"}, {"H100", "H100"}}};
-constexpr std::array kSchema{record::ParamSpec{.key = "gpu",
+constexpr std::array kFitValidationSchema{record::ParamSpec{.key = "gpu",
                                                .label = "GPU",
                                                .help = "On which the runs were made",
                                                .kind = record::ParamKind::kChoice,
@@ -35,7 +35,7 @@ ChartPoint point_of(const ValidatedRun& run, const ShownUnit& unit) {
           .tip = fmt::format("{} on {}: {}, {}", run.settings, run.gpu, bytes_text(run.measured, unit), difference)};
 }
 
-void add_panels(FigureData& figure, const FigureInput& input) {
+void add_fit_validation_panels(FigureData& figure, const FigureInput& input) {
   const std::string& gpu = input.params->text("gpu");
   ChartSeries equal{.label = {}, .kind = SeriesKind::kFused, .points = {}};
   ChartSeries differs{.label = {}, .kind = SeriesKind::kEager, .points = {}};
@@ -69,8 +69,8 @@ constinit const Figure kFitValidation{
     .id = "fit_validation",
     .title = "Predicted and measured",
     .caption = "What was predicted for drawn settings against what an H200 and an H100 then reserved",
-    .schema = kSchema,
+    .schema = kFitValidationSchema,
     .basis = Basis::kParameters,
-    .add_panels = add_panels};
+    .add_panels = add_fit_validation_panels};
 
 }  // namespace headroom::lessons

@@ -24,7 +24,7 @@ constexpr std::array<record::Choice, 4> kWhatIf{{{"measured", "as it is"},
                                                  {"half_fixed", "half fixed"},
                                                  {"no_fixed", "none fixed"},
                                                  {"half_slope", "half per token"}}};
-constexpr std::array kSchema{
+constexpr std::array kFixedCostSchema{
     record::ParamSpec{.key = "shows",
                       .label = "Shows",
                       .help = "The time of a step, or the tokens per second that follow from it",
@@ -58,14 +58,14 @@ struct Timed {
 
   double tokens() const { return static_cast<double>(batch * seq); }
 };
-using Steps = std::map<std::int64_t, Timed>;  // by their tokens
+using TimedSteps = std::map<std::int64_t, Timed>;  // by their tokens
 
 double time_of(double tokens, double tokens_per_second) { return tokens / tokens_per_second * 1e9; }
 double speed_of(double tokens, double time) { return tokens / time * 1e9; }
 
 // The steps of one strategy; where the report made a run several times, with the slowest and the fastest.
-Steps published_steps(const ReportSweep& sweep, std::string_view strategy) {
-  Steps steps;
+TimedSteps published_steps(const ReportSweep& sweep, std::string_view strategy) {
+  TimedSteps steps;
   for (const bool repeats : {false, true})
     for (const PublishedRun& run : published_runs()) {
       if (run.experiment != (repeats ? "repeat" : sweep.experiment) || run.strategy != strategy ||
@@ -82,8 +82,8 @@ Steps published_steps(const ReportSweep& sweep, std::string_view strategy) {
   return steps;
 }
 
-Steps recorded_steps(const ReportSweep& sweep, std::string_view strategy, const record::Recording& recording) {
-  Steps steps;
+TimedSteps recorded_steps(const ReportSweep& sweep, std::string_view strategy, const record::Recording& recording) {
+  TimedSteps steps;
   for (const SweepPoint& point : recording.sweep_points()) {
     if (point.series != strategy || setting(point, sweep.fixed) != sweep.at || !completed(point) ||
         !(point.tokens_per_second_low > 0))
@@ -100,10 +100,10 @@ Steps recorded_steps(const ReportSweep& sweep, std::string_view strategy, const 
 struct Owner {
   std::string name;  // "Report, RTX 4090"
   bool published = false;
-  std::array<Steps, kReportStrategies.size()> steps;
+  std::array<TimedSteps, kReportStrategies.size()> steps;
 
-  const Steps& plain() const { return steps.front(); }
-  const Steps& all() const { return steps.back(); }
+  const TimedSteps& plain() const { return steps.front(); }
+  const TimedSteps& all() const { return steps.back(); }
 };
 
 std::optional<LineFit> line_of(const Owner& owner, const record::Params& params) {
@@ -152,7 +152,7 @@ ChartReference curve_of(const LineFit& line, std::string label, const Axis& x, b
 ShownUnit unit_of_times(const std::vector<Owner>& owners) {
   double longest = 0;
   for (const Owner& owner : owners)
-    for (const Steps& steps : owner.steps)
+    for (const TimedSteps& steps : owner.steps)
       for (const auto& [tokens, step] : steps) longest = std::max(longest, step.time);
   return time_unit(longest);
 }
@@ -193,7 +193,7 @@ Chart chart_of(const Owner& owner, const ShownUnit& unit, const FigureInput& inp
 }
 
 // "+3.5, +1.2, −1.6 %": how much longer these steps are than Hugging Face's of as many tokens.
-std::string changes(const Steps& steps, const Steps& plain) {
+std::string changes(const TimedSteps& steps, const TimedSteps& plain) {
   std::string words;
   for (const auto& [tokens, step] : plain) {
     const auto found = steps.find(tokens);
@@ -205,7 +205,7 @@ std::string changes(const Steps& steps, const Steps& plain) {
 }
 
 // "Hugging Face's way: 3.09, 3.20, 3.37 s at 1,024, 4,096, 8,192 tokens"
-std::string plain_words(const Steps& plain, const ShownUnit& unit) {
+std::string plain_words(const TimedSteps& plain, const ShownUnit& unit) {
   std::string times, at;
   for (const auto& [tokens, step] : plain) {
     times += (times.empty() ? "" : ", ") + in_unit(step.time, unit);
@@ -236,7 +236,7 @@ Table equal_steps(const std::vector<Owner>& owners, const ShownUnit& unit) {
   return table;
 }
 
-void add_panels(FigureData& figure, const FigureInput& input) {
+void add_fixed_cost_panels(FigureData& figure, const FigureInput& input) {
   if (!begin_sweep(figure.head, input)) return;
   const record::Recording& recording = input.run->recording();
   ReportSweep sweep = input.params->text("over") == "batch" ? report_over_batch() : report_over_sequence();
@@ -263,8 +263,8 @@ constinit const Figure kFixedCost{
     .title = "A step's fixed part",
     .caption =
         "Time of the report's step over its tokens, published and measured here, with the line through the points",
-    .schema = kSchema,
-    .add_panels = add_panels,
+    .schema = kFixedCostSchema,
+    .add_panels = add_fixed_cost_panels,
 };
 
 }  // namespace headroom::lessons

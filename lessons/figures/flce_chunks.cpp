@@ -21,10 +21,10 @@ namespace {
 using record::Bytes;
 using record::Category;
 
-constexpr std::array kSchema{frame_param(2)};
+constexpr std::array kFlceChunksSchema{frame_param(2)};
 
 // Everything in the figure's letters: X [BT × H], W [V × H], parts of C tokens or, by slices of the vocabulary, C columns.
-struct Shape {
+struct ChunkShape {
   std::int64_t tokens, vocab, hidden, part;
   Bytes element, input_gradient_element, head_gradient_element;
   bool by_columns;
@@ -46,7 +46,7 @@ struct Shape {
 };
 
 // As the settings have it; for the other losses as the fused one would do it.
-Shape shape_of(const predict::StepSettings& step) {
+ChunkShape shape_of(const predict::StepSettings& step) {
   const bool lean = step.loss_mode == kernels::FlceMode::kLean;
   return {.tokens = step.tokens(),
           .vocab = step.model.vocab_size,
@@ -64,7 +64,7 @@ std::string by(std::int64_t a, std::int64_t b) {
 
 class ChunkDiagram {
  public:
-  ChunkDiagram(const Shape& shape, std::int64_t index) : shape_(shape), index_(index) {
+  ChunkDiagram(const ChunkShape& shape, std::int64_t index) : shape_(shape), index_(index) {
     const auto done = static_cast<double>(index + 1) / static_cast<double>(shape.parts());
     diagram_.title = fmt::format("{} {} of {}: {} {}", shape.by_columns ? "Slice" : "Chunk", index + 1, shape.parts(),
                                  record::format_count(shape.length(index)), shape.by_columns ? "columns" : "tokens");
@@ -143,12 +143,12 @@ class ChunkDiagram {
     diagram_.arrows.push_back({.from = from, .to = to, .active = !dashed, .dashed = dashed});
   }
 
-  const Shape& shape_;
+  const ChunkShape& shape_;
   std::int64_t index_;
   Diagram diagram_;
 };
 
-TableRow bytes_row(const Shape& shape, std::optional<Category> category, std::string name, std::string note,
+TableRow bytes_row(const ChunkShape& shape, std::optional<Category> category, std::string name, std::string note,
                    Bytes bytes) {
   std::string tip = fmt::format("{}: {} B", name, record::format_count(bytes));
   return {.category = category,
@@ -158,7 +158,7 @@ TableRow bytes_row(const Shape& shape, std::optional<Category> category, std::st
           .tip = std::move(tip)};
 }
 
-Table bytes_of(const Shape& shape, std::int64_t index) {
+Table bytes_of(const ChunkShape& shape, std::int64_t index) {
   const std::string part = shape.by_columns ? "slice" : "chunk";
   Table table{.head = "In memory for the loss",
               .columns = {"bytes"},
@@ -179,10 +179,10 @@ Table bytes_of(const Shape& shape, std::int64_t index) {
   return table;
 }
 
-void add_panels(FigureData& figure, const FigureInput& input) {
+void add_flce_chunks_panels(FigureData& figure, const FigureInput& input) {
   const record::Params first(experiments::shape_schema().schema);
   const record::Params settings = experiments::step_params(input.settings != nullptr ? *input.settings : first);
-  const Shape shape = shape_of(predict::step_settings(settings));
+  const ChunkShape shape = shape_of(predict::step_settings(settings));
   const auto index =
       static_cast<std::int64_t>(show_frame(figure.head, *input.params, static_cast<std::size_t>(shape.parts())));
   figure.head.provenance_line = fmt::format("BT = {}, V = {}, H = {}, C = {}", record::format_count(shape.tokens),
@@ -198,9 +198,9 @@ constinit const Figure kFlceChunks{
     .id = "flce_chunks",
     .title = "The loss, chunk by chunk",
     .caption = "Logits of a few tokens at a time, their gradient in the same place, and what is in memory meanwhile",
-    .schema = kSchema,
+    .schema = kFlceChunksSchema,
     .basis = Basis::kFormula,
-    .add_panels = add_panels,
+    .add_panels = add_flce_chunks_panels,
 };
 
 }  // namespace headroom::lessons

@@ -19,14 +19,12 @@ namespace {
 
 using record::Bytes;
 
-record::Schema schema_of_step() { return experiments::training_step().schema; }
-
 // Of the reader's settings; beside a run the step as it was then. The shape that a checkpoint decides is known from a run
 // of it alone.
 predict::StepSettings settings_of(const record::Params& settings, const record::RunInfo* run) {
   predict::StepSettings step = predict::step_settings(settings);
   if (run == nullptr) return step;
-  const predict::StepSettings ran = predict::settings_of(*run, schema_of_step());
+  const predict::StepSettings ran = predict::settings_of(*run, experiments::training_step().schema);
   step.tied_sum_in_place = ran.tied_sum_in_place;
   if (!step.weights.empty() && ran.weights == step.weights && ran.model.id == step.model.id) step.model = ran.model;
   return step;
@@ -128,7 +126,7 @@ std::string foot_of_formulas(const std::vector<FormulaTerm>& terms) {
                "the inputs of layers only.";
 }
 
-void add_panels(FigureData& figure, const FigureInput& input) {
+void add_formula_table_panels(FigureData& figure, const FigureInput& input) {
   figure.head.provenance = {{"formulas", "closed form"}};
   const bool is_prediction =
       input.run != nullptr && input.run->recording().info().source == record::Source::kPredicted;  // its own column
@@ -151,11 +149,11 @@ void add_panels(FigureData& figure, const FigureInput& input) {
     return;
   }
   const record::Params settings = input.settings ? experiments::step_params(*input.settings)
-                                                 : record::Params::known_of(schema_of_step(), run->params);
+                                                 : record::Params::known_of(experiments::training_step().schema, run->params);
   const std::vector<FormulaTerm> terms = step_formulas(settings_of(settings, run));
   // A run fits where its own settings give the same bytes, whatever else it is unlike in.
   const bool run_fits = has_run && unknown.empty() && record::last_whole_step(input.run->recording()) &&
-                        terms == step_formulas(predict::settings_of(*run, schema_of_step()));
+                        terms == step_formulas(predict::settings_of(*run, experiments::training_step().schema));
   Table table;
   table.head = "With these settings";
   fill(table, terms, input, run_fits);
@@ -163,7 +161,7 @@ void add_panels(FigureData& figure, const FigureInput& input) {
   asked.demo = experiments::training_step().id;
   asked.params = settings.to_map();
   if (run != nullptr &&
-      settings.text("weights") == record::Params::known_of(schema_of_step(), run->params).text("weights"))
+      settings.text("weights") == record::Params::known_of(experiments::training_step().schema, run->params).text("weights"))
     asked.provenance = run->provenance;  // the checkpoint's shape
   figure.head.provenance_line = has_run ? provenance_line(asked) : settings_line(asked);
   if (run_fits) {
@@ -194,7 +192,7 @@ constinit const Figure kFormulaTable{
     .caption = "Bytes of a step in closed form with the settings' numbers, beside the predicted and the measured ones",
     .schema = {},
     .basis = Basis::kSettings,
-    .add_panels = add_panels,
+    .add_panels = add_formula_table_panels,
 };
 
 }  // namespace headroom::lessons

@@ -17,27 +17,27 @@ namespace {
 
 using record::Histogram;
 
-constexpr std::array<record::Choice, 2> kNumbers{{{"gradients", "gradients"}, {"updates", "updates"}}};
-constexpr std::array<record::Choice, 3> kFormats{{{"fp16", "fp16"}, {"bf16", "bf16"}, {"fp32", "fp32"}}};
+constexpr std::array<record::Choice, 2> kHistogramNumbers{{{"gradients", "gradients"}, {"updates", "updates"}}};
+constexpr std::array<record::Choice, 3> kHistogramFormats{{{"fp16", "fp16"}, {"bf16", "bf16"}, {"fp32", "fp32"}}};
 constexpr std::array<record::Choice, 6> kScales{{{"1", "not scaled"},
                                                  {"128", "× 2⁷"},
                                                  {"4096", "× 2¹²"},
                                                  {"65536", "× 2¹⁶"},
                                                  {"1048576", "× 2²⁰"},
                                                  {"16777216", "× 2²⁴"}}};
-constexpr std::array kSchema{
+constexpr std::array kGradientHistogramSchema{
     record::ParamSpec{.key = "numbers",
                       .label = "Numbers",
                       .help = "Gradients by size, or the changes that the optimizer wants to make to the weights",
                       .kind = record::ParamKind::kChoice,
                       .default_text = "gradients",
-                      .choices = kNumbers},
+                      .choices = kHistogramNumbers},
     record::ParamSpec{.key = "format",
                       .label = "Format",
                       .help = "Whose range is shown as a band",
                       .kind = record::ParamKind::kChoice,
                       .default_text = "fp16",
-                      .choices = kFormats,
+                      .choices = kHistogramFormats,
                       .needs_key = "numbers",
                       .needs_value = "gradients"},
     record::ParamSpec{.key = "scale",
@@ -175,7 +175,7 @@ Chart updates_chart(const Histogram& updates, const Histogram* lost, bool hidden
   return chart;
 }
 
-void add_panels(FigureData& figure, const FigureInput& input) {
+void add_gradient_histogram_panels(FigureData& figure, const FigureInput& input) {
   const record::Params& params = *input.params;
   const record::Recording& recording = input.run->recording();
   const bool of_updates = params.text("numbers") == "updates", hidden = input.view.hidden;
@@ -203,8 +203,8 @@ constinit const Figure kGradientHistogram{
     .id = "gradient_histogram",
     .title = "Gradients by size",
     .caption = "How many gradients have which size, over what a number format can hold",
-    .schema = kSchema,
-    .add_panels = add_panels,
+    .schema = kGradientHistogramSchema,
+    .add_panels = add_gradient_histogram_panels,
 };
 
 }  // namespace headroom::lessons

@@ -24,7 +24,7 @@ constexpr double kLossNoise = 0.3;
 // And the speed of one rung on the device alone, as a part of it.
 constexpr double kSpeedNoise = 0.01;
 
-constexpr std::array kSchema{
+constexpr std::array kLadderWaterfallSchema{
     record::ParamSpec{.key = "delta",
                       .label = "Difference",
                       .help = "What each rung is compared with",
@@ -138,7 +138,7 @@ Axis peaks_axis(const FigureInput& input) {
   return {.unit = AxisUnit::kBytes, .low = 0, .high = round_up_bytes(static_cast<double>(highest))};
 }
 
-void add_panels(FigureData& figure, const FigureInput& input) {
+void add_ladder_waterfall_panels(FigureData& figure, const FigureInput& input) {
   const record::Params& params = *input.params;
   if (!begin_sweep(figure.head, input)) return;
   const auto& points = input.run->recording().sweep_points();
@@ -201,9 +201,9 @@ constinit const Figure kLadderWaterfall{
     .title = "The ladder of techniques",
     .caption =
         "Peak memory by kind with one switch after the other, the difference of each, tokens per second and loss",
-    .schema = kSchema,
+    .schema = kLadderWaterfallSchema,
     .basis = Basis::kLadder,
-    .add_panels = add_panels,
+    .add_panels = add_ladder_waterfall_panels,
 };
 
 }  // namespace headroom::lessons

@@ -28,7 +28,7 @@ constexpr std::array<record::Choice, 4> kBandwidths{{{"4270", "H200, 4,270 GB/s"
                                                      {"3350", "H100, 3,350 GB/s"},
                                                      {"2039", "A100, 2,039 GB/s"},
                                                      {"1008", "RTX 4090, 1,008 GB/s"}}};
-constexpr std::array kSchema{
+constexpr std::array kLaunchCurveSchema{
     record::ParamSpec{.key = "launch",
                       .label = "Launch",
                       .help = "What the host takes to launch one kernel, or one graph",
@@ -149,7 +149,7 @@ double rows_of(const Recording& recording) {
   return found == params.end() || !params.contains("kernel") ? 0 : std::atof(found->second.c_str());
 }
 
-void add_panels(FigureData& figure, const FigureInput& input) {
+void add_launch_curve_panels(FigureData& figure, const FigureInput& input) {
   const Recording& recording = input.run->recording();
   figure.head.empty_reason = why_not_traced(recording);
   if (!figure.head.empty_reason.empty()) return;
@@ -174,8 +174,8 @@ constinit const Figure kLaunchCurve{
     .id = "launch_curve",
     .title = "Launches or bytes",
     .caption = "The time of an operation over its rows: the longer of its launches and its bytes, and the recorded run",
-    .schema = kSchema,
-    .add_panels = add_panels,
+    .schema = kLaunchCurveSchema,
+    .add_panels = add_launch_curve_panels,
 };
 
 }  // namespace headroom::lessons

@@ -45,7 +45,7 @@ double before_first_kernel(const std::vector<KernelSpan>& spans) {
   return 0;
 }
 
-void add_panels(FigureData& figure, const FigureInput& input) {
+void add_launch_forms_panels(FigureData& figure, const FigureInput& input) {
   const Recording& recording = input.run->recording();
   figure.head.empty_reason = why_not_traced(recording);
   if (!figure.head.empty_reason.empty()) return;
@@ -79,7 +79,7 @@ constinit const Figure kLaunchForms{
     .caption =
         "One operation as many launches, as one kernel and as the replay of a CUDA graph, aligned at the first kernel",
     .schema = {},
-    .add_panels = add_panels,
+    .add_panels = add_launch_forms_panels,
 };
 
 }  // namespace headroom::lessons

@@ -25,7 +25,7 @@ using record::Recording;
 
 // What one operation of the composition touches, for N rows of H numbers: whole tensors as bytes per number, columns of one
 // fp32 number per row as a count, and whether autograd keeps what it writes.
-struct Operation {
+struct TrafficOperation {
   std::string_view label;
   Bytes read = 0, written = 0;        // bytes per number
   int read_rows = 0, write_rows = 0;  // numbers per row
@@ -34,8 +34,8 @@ struct Operation {
 
 // y = w · to(x32 · rsqrt(mean(x32²) + ε)), as PyTorch runs it. With fp32 nothing is converted; on a CPU the mean is a sum
 // and a division. Autograd keeps what a product or a power reads: x in fp32, the reciprocal roots, the normalized rows.
-std::vector<Operation> composition(Bytes size, bool on_cpu) {
-  std::vector<Operation> all;
+std::vector<TrafficOperation> composition(Bytes size, bool on_cpu) {
+  std::vector<TrafficOperation> all;
   const bool converts = size != 4;
   if (converts) all.push_back({.label = "to fp32", .read = size, .written = 4, .kept = true});
   all.push_back({.label = "pow", .read = 4, .written = 4});
@@ -58,15 +58,15 @@ std::string param_of(const Recording& recording, const std::string& key) {
   return found == recording.info().params.end() ? std::string() : found->second;
 }
 
-struct Shape {
+struct TrafficShape {
   Bytes rows = 0, width = 0, size = 0;  // numbers, numbers, bytes per number
 };
 
 // From the rows that were asked for and what the fused kernel moved: x, y and w, and one fp32 number per row.
-std::optional<Shape> shape_of(const Recording& recording, Bytes fused) {
+std::optional<TrafficShape> shape_of(const Recording& recording, Bytes fused) {
   const bool on_cpu = recording.info().device == record::DeviceKind::kCpu;
   const std::string storage = param_of(recording, "storage"), rows = param_of(recording, "rows");
-  Shape shape{.size = storage == "fp32" || (storage == "auto" && on_cpu) ? 4 : 2};
+  TrafficShape shape{.size = storage == "fp32" || (storage == "auto" && on_cpu) ? 4 : 2};
   shape.rows = std::atoll(rows.c_str());
   if (shape.rows <= 0 || fused <= 4 * shape.rows) return std::nullopt;
   const Bytes of_a_column = shape.size * (2 * shape.rows + 1);
@@ -91,11 +91,11 @@ TrafficKernel kernel_of(const KernelSpan& span, record::Nanoseconds origin) {
   return kernel;
 }
 
-TrafficForm eager_form(const std::vector<KernelSpan>& spans, const std::vector<Operation>& operations, Shape shape) {
+TrafficForm eager_form(const std::vector<KernelSpan>& spans, const std::vector<TrafficOperation>& operations, TrafficShape shape) {
   TrafficForm form{.label = "Eager", .note = {}, .kernels = {}};
   const Bytes numbers = shape.rows * shape.width;
   for (std::size_t i = 0; i < spans.size(); ++i) {
-    const Operation& operation = operations[i];
+    const TrafficOperation& operation = operations[i];
     TrafficKernel kernel = kernel_of(spans[i], spans.front().start);
     kernel.label = operation.label;
     kernel.read = operation.read * numbers + operation.read_rows * 4 * shape.rows;
@@ -107,7 +107,7 @@ TrafficForm eager_form(const std::vector<KernelSpan>& spans, const std::vector<O
   return form;
 }
 
-TrafficForm fused_form(const KernelSpan& span, Shape shape) {
+TrafficForm fused_form(const KernelSpan& span, TrafficShape shape) {
   TrafficForm form{.label = "Fused", .note = {}, .ours = true, .kernels = {}};
   TrafficKernel kernel = kernel_of(span, span.start);
   kernel.label = "rms_norm";
@@ -154,7 +154,7 @@ const Recording* launches_beside(const FigureInput& input) {
   return nullptr;
 }
 
-void add_panels(FigureData& figure, const FigureInput& input) {
+void add_launch_traffic_panels(FigureData& figure, const FigureInput& input) {
   const Recording* launches = launches_beside(input);
   if (launches == nullptr) {
     figure.head.empty_reason = "No traced launches of RMSNorm are stored for the device of this run.";
@@ -167,7 +167,7 @@ void add_panels(FigureData& figure, const FigureInput& input) {
     figure.head.empty_reason = "The launches beside this run are not those of one forward pass of RMSNorm.";
     return;
   }
-  const std::vector<Operation> operations = composition(shape->size, on_cpu);
+  const std::vector<TrafficOperation> operations = composition(shape->size, on_cpu);
   if (eager.size() != operations.size()) {
     figure.head.empty_reason =
         fmt::format("RMSNorm was composed of {} operations in this run, not of {}.", eager.size(), operations.size());
@@ -206,7 +206,7 @@ constinit const Figure kLaunchTraffic{
     .title = "Launch by launch",
     .caption = "RMSNorm composed and fused: when each kernel ran, how fast it moved its bytes, and which bytes",
     .schema = {},
-    .add_panels = add_panels,
+    .add_panels = add_launch_traffic_panels,
 };
 
 }  // namespace headroom::lessons

@@ -17,19 +17,19 @@ namespace {
 using record::KernelSpan;
 using record::Recording;
 
-constexpr std::array<record::Choice, 4> kPasses{{
+constexpr std::array<record::Choice, 4> kLaunchPasses{{
     {"step", "the whole step"},
     {"forward", "forward"},
     {"backward", "backward"},
     {"optimizer", "optimizer"},
 }};
-constexpr std::array kSchema{
+constexpr std::array kLaunchesSchema{
     record::ParamSpec{.key = "part",
                       .label = "Show",
                       .help = "The whole step, or one of its phases",
                       .kind = record::ParamKind::kChoice,
                       .default_text = "step",
-                      .choices = kPasses},
+                      .choices = kLaunchPasses},
 };
 
 // What the model's operators belong to, by the end of their names, in display order.
@@ -145,7 +145,7 @@ void fill(FigureData& figure, const Works& run, const Works* baseline) {
   }
 }
 
-void add_panels(FigureData& figure, const FigureInput& input) {
+void add_launches_panels(FigureData& figure, const FigureInput& input) {
   const record::Params& params = *input.params;
   const Recording& recording = input.run->recording();
   set_step(figure.head, last_traced_step(recording));
@@ -167,8 +167,8 @@ constinit const Figure kLaunches{
     .id = "launches",
     .title = "Launches, time and bytes of one step",
     .caption = "What a step launches for each part of the model, how long that takes and what it moves",
-    .schema = kSchema,
-    .add_panels = add_panels,
+    .schema = kLaunchesSchema,
+    .add_panels = add_launches_panels,
 };
 
 }  // namespace headroom::lessons

@@ -31,7 +31,7 @@ constexpr auto kPaths = [] {
   std::ranges::copy(kCodes, choices.begin() + 1);
   return choices;
 }();
-constexpr std::array kSchema{
+constexpr std::array kLogitsChainSchema{
     record::ParamSpec{.key = "path",
                       .label = "Code",
                       .help = "Whose code computes the loss",
@@ -181,7 +181,7 @@ Table peaks(const StepSettings& step, const ShownUnit& unit) {
   return table;
 }
 
-void add_panels(FigureData& figure, const FigureInput& input) {
+void add_logits_chain_panels(FigureData& figure, const FigureInput& input) {
   const StepSettings set = step_of(input), step = on_path(set, input.params->text("path"));
   const bool hidden = input.view.hidden;
   const LossChain chain = loss_chain(step);
@@ -205,9 +205,9 @@ constinit const Figure kLogitsChain{
     .id = "logits_chain",
     .title = "Logits, step by step of the code",
     .caption = "Tensors of the loss that appear and go in four ways to compute it, and the most bytes at once",
-    .schema = kSchema,
+    .schema = kLogitsChainSchema,
     .basis = Basis::kFormula,
-    .add_panels = add_panels,
+    .add_panels = add_logits_chain_panels,
 };
 
 }  // namespace headroom::lessons

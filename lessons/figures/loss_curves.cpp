@@ -126,7 +126,7 @@ Chart difference_chart(const LossByStep& run, const LossByStep& baseline, const 
   return chart;
 }
 
-void add_panels(FigureData& figure, const FigureInput& input) {
+void add_loss_curves_panels(FigureData& figure, const FigureInput& input) {
   const record::Recording& recording = input.run->recording();
   const LossByStep run = losses_of(recording);
   if (run.empty()) {
@@ -150,7 +150,7 @@ constinit const Figure kLossCurves{
     .title = "Loss",
     .caption = "The loss by step; with a second run, both and their difference",
     .schema = {},
-    .add_panels = add_panels,
+    .add_panels = add_loss_curves_panels,
 };
 
 }  // namespace headroom::lessons

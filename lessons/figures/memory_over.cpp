@@ -25,17 +25,17 @@ namespace {
 using record::ByCategory;
 using record::Bytes;
 
-constexpr std::array kAxes{record::Choice{"batch", "the batch"}, record::Choice{"seq", "the sequence"}};
+constexpr std::array kOverAxes{record::Choice{"batch", "the batch"}, record::Choice{"seq", "the sequence"}};
 constexpr std::array kPublished{record::Choice{"off", "none"}, record::Choice{"bert96", "BERT, by Harmony"},
                                 record::Choice{"gpt2", "GPT-2, by Harmony"},
                                 record::Choice{"report", "the report's runs"}};
-constexpr std::array kSchema{
+constexpr std::array kMemoryOverSchema{
     record::ParamSpec{.key = "over",
                       .label = "Over",
                       .help = "What grows along the axis; the other one is that of the settings",
                       .kind = record::ParamKind::kChoice,
                       .default_text = "batch",
-                      .choices = kAxes},
+                      .choices = kOverAxes},
     kCardParam,
     record::ParamSpec{.key = "published_by",
                       .label = "Published",
@@ -49,9 +49,9 @@ constexpr std::int64_t kMostPlaces = 48;  // of the areas
 constexpr double kBeyondCard = 1.4;       // of its memory, to where the axis goes
 
 // The settings' step at any place of the axis.
-class Steps {
+class SizedSteps {
  public:
-  Steps(const record::Params& settings, bool over_batch) : step_(predict::step_settings(settings)), batch_(over_batch) {
+  SizedSteps(const record::Params& settings, bool over_batch) : step_(predict::step_settings(settings)), batch_(over_batch) {
     const auto model = experiments::described_model(step_);
     if (!model) return;
     step_.model = model.value().config;
@@ -122,7 +122,7 @@ std::string kind_name(record::Category category) {
 }
 
 // One series for each kind that is anywhere at the peak, the static ones at the bottom.
-void add_kinds(Chart& chart, const Steps& steps, const std::vector<std::int64_t>& places, const ShownUnit& unit) {
+void add_kinds(Chart& chart, const SizedSteps& steps, const std::vector<std::int64_t>& places, const ShownUnit& unit) {
   std::vector<ByCategory> peaks;
   for (const std::int64_t x : places) peaks.push_back(folded(steps.peak(x)));
   for (int i = 0; i < record::kNumCategories; ++i) {
@@ -155,7 +155,7 @@ record::Params params_of(const record::RunInfo& info, const std::map<std::string
 }
 
 // Peaks that runs on show had with these settings, at their places.
-void add_measured(Chart& chart, const Steps& steps, const FigureInput& input, const ShownUnit& unit) {
+void add_measured(Chart& chart, const SizedSteps& steps, const FigureInput& input, const ShownUnit& unit) {
   ChartSeries measured{.label = "measured", .kind = SeriesKind::kFused, .points = {}, .over = true};
   for (const record::Ledger* run : {input.baseline, input.run}) {
     if (run == nullptr || run->recording().info().source == record::Source::kPredicted) continue;
@@ -182,7 +182,7 @@ Chart published_areas(const std::string& model, const ShownUnit& unit) {
                               std::pair{record::Category::kGradients, &PublishedStep::gradients},
                               std::pair{record::Category::kOptimizerState, &PublishedStep::optimizer_state},
                               std::pair{record::Category::kActivations, &PublishedStep::activations}};
-  Chart chart{.title = fmt::format("{}, published", record::label_of(kSchema[2], model)), .stacked = true};
+  Chart chart{.title = fmt::format("{}, published", record::label_of(kMemoryOverSchema[2], model)), .stacked = true};
   Bytes top = 0, card = 0;
   for (const PublishedStep& step : published_steps())
     if (step.model == model) {
@@ -253,7 +253,7 @@ double highest_of(const Chart& chart, double stack) {
   return stack;
 }
 
-std::vector<std::int64_t> places_until(const Steps& steps, std::int64_t last) {
+std::vector<std::int64_t> places_until(const SizedSteps& steps, std::int64_t last) {
   const std::int64_t grains = last / steps.grain(),
                      stride = std::max<std::int64_t>(1, (grains + kMostPlaces - 1) / kMostPlaces);
   std::vector<std::int64_t> places;
@@ -263,7 +263,7 @@ std::vector<std::int64_t> places_until(const Steps& steps, std::int64_t last) {
 }
 
 // To behind the card, to twice the settings' own place, and to the last published point that is shown.
-std::int64_t last_place(const Steps& steps, const CardLimit& limit, const std::string& published) {
+std::int64_t last_place(const SizedSteps& steps, const CardLimit& limit, const std::string& published) {
   const auto goal = static_cast<Bytes>(kBeyondCard * static_cast<double>(limit.memory));
   const std::int64_t beyond = steps.largest(goal) + steps.grain(), twice = 2 * steps.own();
   const std::int64_t report = steps.over_batch() ? 16 : 4096;
@@ -272,7 +272,7 @@ std::int64_t last_place(const Steps& steps, const CardLimit& limit, const std::s
   return std::min(steps.most(), (last + steps.grain() - 1) / steps.grain() * steps.grain());
 }
 
-Chart areas_of(const Steps& steps, const CardLimit& limit, const FigureInput& input) {
+Chart areas_of(const SizedSteps& steps, const CardLimit& limit, const FigureInput& input) {
   const std::string published = input.params->text("published_by");
   const std::int64_t last = last_place(steps, limit, published);
   const Bytes top = steps.total(last);
@@ -295,7 +295,7 @@ Chart areas_of(const Steps& steps, const CardLimit& limit, const FigureInput& in
 }
 
 // Where the settings are and where twice of it is: which kinds move, and by how much.
-Table doubled(const Steps& steps, const CardLimit& limit, const ShownUnit& unit) {
+Table doubled(const SizedSteps& steps, const CardLimit& limit, const ShownUnit& unit) {
   const std::int64_t own = steps.own();
   const ByCategory once = folded(steps.peak(own)), twice = folded(steps.peak(2 * own));
   const char* const name = steps.over_batch() ? "batch {}" : "{} tokens";
@@ -324,7 +324,7 @@ Table doubled(const Steps& steps, const CardLimit& limit, const ShownUnit& unit)
 }
 
 // While the question is open: what the step of the settings takes, and nothing beside it.
-Chart alone(const Steps& steps) {
+Chart alone(const SizedSteps& steps) {
   Chart chart;
   chart.bars = chart.stacked = true;
   const Bytes total = steps.total(steps.own());
@@ -339,7 +339,7 @@ Chart alone(const Steps& steps) {
   return chart;
 }
 
-void add_panels(FigureData& figure, const FigureInput& input) {
+void add_memory_over_panels(FigureData& figure, const FigureInput& input) {
   const record::Params first(experiments::shape_schema().schema);
   const bool of_run = input.settings == nullptr && input.run != nullptr &&
                       input.run->recording().info().demo == experiments::training_step().id;
@@ -347,7 +347,7 @@ void add_panels(FigureData& figure, const FigureInput& input) {
                                       ? params_of(input.run->recording().info(), {})
                                       : experiments::step_params(input.settings != nullptr ? *input.settings : first);
   if (!begin_on_card(figure.head, {}, settings)) return;
-  const Steps steps(settings, input.params->text("over") == "batch");
+  const SizedSteps steps(settings, input.params->text("over") == "batch");
   if (input.view.hidden) {
     figure.panels.emplace_back(alone(steps));
     return;
@@ -370,9 +370,9 @@ constinit const Figure kMemoryOver{
     .title = "Memory over batch or sequence",
     .caption =
         "The peak of a step by kind of memory over the batch or the sequence, by closed form, up to a card's memory",
-    .schema = kSchema,
+    .schema = kMemoryOverSchema,
     .basis = Basis::kSettings,
-    .add_panels = add_panels,
+    .add_panels = add_memory_over_panels,
 };
 
 }  // namespace headroom::lessons

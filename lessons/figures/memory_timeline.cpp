@@ -32,7 +32,7 @@ constexpr std::array<record::Choice, 4> kAxisChoices{{
     {"host", "host time"},
     {"event", "events"},
 }};
-constexpr std::array kSchema{
+constexpr std::array kMemoryTimelineSchema{
     record::ParamSpec{
         .key = "axis",
         .label = "Time axis",
@@ -341,7 +341,7 @@ Timeline timeline_of(const Shot& shot, const FigureInput& input) {
   return panel;
 }
 
-void add_panels(FigureData& figure, const FigureInput& input) {
+void add_memory_timeline_panels(FigureData& figure, const FigureInput& input) {
   const record::Params& params = *input.params;
   const record::Recording& recording = input.run->recording();
   const ShownRange shown = shown_range(recording, params);
@@ -381,8 +381,8 @@ constinit const Figure kMemoryTimeline{
     .id = "memory_timeline",
     .title = "Memory over one step",
     .caption = "What is allocated over one training step, stacked by kind, with phases, peak and limits; kernels below",
-    .schema = kSchema,
-    .add_panels = add_panels,
+    .schema = kMemoryTimelineSchema,
+    .add_panels = add_memory_timeline_panels,
 };
 
 }  // namespace headroom::lessons

@@ -21,14 +21,14 @@ namespace {
 
 using record::Bytes;
 
-constexpr std::array kSchema{record::ParamSpec{.key = "model",
+constexpr std::array kMomentBytesSchema{record::ParamSpec{.key = "model",
                                                .label = "Model",
                                                .help = "Whose parameters P are put in",
                                                .kind = record::ParamKind::kChoice,
                                                .default_text = "llama-3.2-1b",
                                                .choices = kFormulaModels}};
 
-std::string percent(double value) { return value < 0 ? "–" : fmt::format("{:.1f} %", value); }
+std::string percent_text(double value) { return value < 0 ? "–" : fmt::format("{:.1f} %", value); }
 
 // The same way among those of another moment or run; negative: it is not there.
 double error_of(const std::vector<MomentWay>& ways, const MomentWay& like) {
@@ -39,7 +39,7 @@ double error_of(const std::vector<MomentWay>& ways, const MomentWay& like) {
 
 std::string change(double b, double a) {
   if (a < 0 || b < 0) return "–";
-  return (b < a ? "−" : "+") + percent(std::abs(b - a));
+  return (b < a ? "−" : "+") + percent_text(std::abs(b - a));
 }
 
 constexpr Bytes kInFp32 = 4 + 4;  // both moments of a parameter
@@ -71,7 +71,7 @@ TableRow way_row(const MomentWay& way, std::int64_t parameters) {
   return row;
 }
 
-void add_panels(FigureData& figure, const FigureInput& input) {
+void add_moment_bytes_panels(FigureData& figure, const FigureInput& input) {
   const record::Params& params = *input.params;
   const record::Recording& recording = input.run->recording();
   const std::vector<MomentWay> first = moment_ways(recording, "first_moment");
@@ -99,8 +99,8 @@ void add_panels(FigureData& figure, const FigureInput& input) {
   for (const MomentWay& way : first) {
     TableRow row = way_row(way, parameters);
     const double error = mean_error(*way.errors);
-    row.cells.push_back(percent(error));
-    row.cells.push_back(percent(error_of(second, way)));
+    row.cells.push_back(percent_text(error));
+    row.cells.push_back(percent_text(error_of(second, way)));
     if (!of_a.empty()) row.cells.push_back(change(error, error_of(of_a, way)));
     table.rows.push_back(std::move(row));
   }
@@ -113,8 +113,8 @@ constinit const Figure kMomentBytes{
     .id = "moment_bytes",
     .title = "Formula",
     .caption = "Bytes of AdamW's moments in fp32 and in 8 bits by closed form, beside the errors that were measured",
-    .schema = kSchema,
-    .add_panels = add_panels,
+    .schema = kMomentBytesSchema,
+    .add_panels = add_moment_bytes_panels,
 };
 
 }  // namespace headroom::lessons

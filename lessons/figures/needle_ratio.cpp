@@ -23,7 +23,7 @@ constexpr std::array<record::Choice, 5> kVocabularies{{{"own", "the model's own"
                                                        {"50257", "50,257 (GPT-2)"},
                                                        {"128256", "128,256 (Llama 3)"},
                                                        {"256000", "256,000 (Gemma)"}}};
-constexpr std::array kSchema{
+constexpr std::array kNeedleRatioSchema{
     record::ParamSpec{.key = "vocabulary",
                       .label = "Vocabulary",
                       .help = "Entries of the vocabulary, V",
@@ -39,18 +39,18 @@ constexpr std::array kSchema{
         .maximum = 5,
         .default_number = 3},
 };
-constexpr std::array<int, 7> kBatches{0, 1, 2, 4, 8, 16, 32};
+constexpr std::array<int, 7> kRatioBatches{0, 1, 2, 4, 8, 16, 32};
 
 // Of the settings' model, with the tokenizer that the figure's own parameter names.
-struct Shown {
+struct ShownRatio {
   NeedleShape shape;
   std::string model;      // as the settings show it
   bool published = true;  // a row of the table as it is
 };
 
-Shown shown_of(const record::Params& settings, const record::Params& params) {
+ShownRatio shown_of(const record::Params& settings, const record::Params& params) {
   const llama::Config model = predict::step_settings(experiments::step_params(settings)).model;
-  Shown shown{{model.id, {}, model.vocab_size, model.hidden_size, model.num_layers}, {}, false};
+  ShownRatio shown{{model.id, {}, model.vocab_size, model.hidden_size, model.num_layers}, {}, false};
   for (const record::ParamSpec& spec : settings.schema())
     if (spec.key == "model") shown.model = record::label_of(spec, settings.text("model"));
   if (params.text("vocabulary") != "own") {
@@ -65,7 +65,7 @@ Shown shown_of(const record::Params& settings, const record::Params& params) {
 ChartSeries line(std::string label, record::Category category, record::Bytes per_token, std::int64_t seq,
                  const ShownUnit& unit) {
   ChartSeries made{.label = std::move(label), .category = category, .points = {}};
-  for (const int batch : kBatches) {
+  for (const int batch : kRatioBatches) {
     const std::int64_t tokens = batch * seq;
     const auto bytes = static_cast<double>(per_token * tokens);
     made.points.push_back(
@@ -79,7 +79,7 @@ ChartSeries line(std::string label, record::Category category, record::Bytes per
   return made;
 }
 
-Table ratios(const Shown& shown, std::int64_t copies) {
+Table ratios(const ShownRatio& shown, std::int64_t copies) {
   Table table{.head = "Logits over checkpoints", .columns = {"V", "H · L", "ratio"}, .rows = {}};
   const auto add = [&](const NeedleShape& shape, std::string name) {
     table.rows.push_back(
@@ -94,9 +94,9 @@ Table ratios(const Shown& shown, std::int64_t copies) {
   return table;
 }
 
-void add_panels(FigureData& figure, const FigureInput& input) {
+void add_needle_ratio_panels(FigureData& figure, const FigureInput& input) {
   const record::Params settings = input.settings ? *input.settings : record::Params(experiments::shape_schema().schema);
-  const Shown shown = shown_of(settings, *input.params);
+  const ShownRatio shown = shown_of(settings, *input.params);
   const NeedleShape& shape = shown.shape;
   const std::int64_t copies = input.params->integer("copies"), seq = settings.integer("seq");
   figure.head.provenance_line =
@@ -110,12 +110,12 @@ void add_panels(FigureData& figure, const FigureInput& input) {
   }
   Chart chart;
   const record::Bytes logits = predict::needle_bytes(shape, copies, 1), kept = predict::kept_inputs_bytes(shape, 1);
-  const ShownUnit unit = byte_unit(static_cast<double>(std::max(logits, kept) * kBatches.back() * seq));
+  const ShownUnit unit = byte_unit(static_cast<double>(std::max(logits, kept) * kRatioBatches.back() * seq));
   chart.series = {line(fmt::format("Logits in fp32, {} times", copies), record::Category::kLogits, logits, seq, unit),
                   line("Checkpoints: one 16-bit input per layer", record::Category::kActivations, kept, seq, unit)};
   chart.x = {.unit = AxisUnit::kNumber,
              .low = 0,
-             .high = 1.03 * static_cast<double>(kBatches.back() * seq),
+             .high = 1.03 * static_cast<double>(kRatioBatches.back() * seq),
              .name = "tokens in a batch, B · T"};
   chart.y = {.unit = AxisUnit::kBytes, .shown = unit};
   fit_y(chart);
@@ -132,9 +132,9 @@ constinit const Figure kNeedleRatio{
     .caption =
         "fp32 logits that are alive at once, and the kept inputs of all layers, over the tokens of a batch; and "
         "their ratio for five models",
-    .schema = kSchema,
+    .schema = kNeedleRatioSchema,
     .basis = Basis::kFormula,
-    .add_panels = add_panels,
+    .add_panels = add_needle_ratio_panels,
 };
 
 }  // namespace headroom::lessons

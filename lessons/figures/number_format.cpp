@@ -26,7 +26,7 @@ constexpr auto kFormats = [] {
 }();
 constexpr std::array<record::Choice, 3> kRoundings{
     {{"nearest", "to nearest"}, {"toward_zero", "toward zero"}, {"stochastic", "stochastically"}}};
-constexpr std::array kSchema{
+constexpr std::array kNumberFormatSchema{
     record::ParamSpec{.key = "format",
                       .label = "Format",
                       .help = "How the value is stored",
@@ -209,14 +209,14 @@ std::string limits(const NumberFormat& format) {
                      from_one == 1 ? "number" : "numbers");
 }
 
-void add_panels(FigureData& figure, const FigureInput& input) {
+void add_number_format_panels(FigureData& figure, const FigureInput& input) {
   const NumberFormat& format = number_format(input.params->text("format"));
   const Rounding rounding = rounding_of(*input.params);
   const double value = input.params->real("value");
   constexpr double kNever = 1;  // stochastic rounding shows the number nearer to zero
   const double number = rounded(format, value, rounding, kNever);
   figure.head.provenance_line =
-      fmt::format("{}, rounded {}", format.name, record::label_of(kSchema[1], input.params->text("round")));
+      fmt::format("{}, rounded {}", format.name, record::label_of(kNumberFormatSchema[1], input.params->text("round")));
   figure.panels.emplace_back(
       BitDiagram(format, number)
           .take(title_of(format, value, number, rounding) + (input.view.hidden ? "" : limits(format))));
@@ -231,9 +231,9 @@ constinit const Figure kNumberFormat{
     .id = "number_format",
     .title = "Which numbers there are",
     .caption = "A value's bits in a number format, what rounding does around it, and the range and precision of eight",
-    .schema = kSchema,
+    .schema = kNumberFormatSchema,
     .basis = Basis::kParameters,
-    .add_panels = add_panels,
+    .add_panels = add_number_format_panels,
 };
 
 }  // namespace headroom::lessons

@@ -16,7 +16,7 @@ extern const Figure kOffloadTimes;
 
 namespace {
 
-constexpr std::array kSchema{record::ParamSpec{.key = "model",
+constexpr std::array kOffloadTimesSchema{record::ParamSpec{.key = "model",
                                                .label = "Model",
                                                .help = "Whose parameters P are put in, 2 bytes each on the device",
                                                .kind = record::ParamKind::kChoice,
@@ -24,11 +24,11 @@ constexpr std::array kSchema{record::ParamSpec{.key = "model",
                                                .choices = kFormulaModels}};
 
 // The embedding and the final norm stay on the device.
-enum class Part : std::uint8_t { kAll, kLayers, kRest };
+enum class LoadPart : std::uint8_t { kAll, kLayers, kRest };
 
-std::int64_t parameters_of(Part part, const llama::Config& model) {
+std::int64_t parameters_of(LoadPart part, const llama::Config& model) {
   const std::int64_t all = llama::num_parameters(model), layers = model.num_layers * predict::layer_parameters(model);
-  return part == Part::kAll ? all : part == Part::kLayers ? layers : all - layers;
+  return part == LoadPart::kAll ? all : part == LoadPart::kLayers ? layers : all - layers;
 }
 
 // What crosses a link in one step: bytes per parameter.
@@ -36,11 +36,11 @@ struct Load {
   std::string_view name, variant, link;
   std::int64_t each;
   std::string_view sum;
-  Part part = Part::kAll;
+  LoadPart part = LoadPart::kAll;
 };
 constexpr std::array<Load, 6> kLoads{
-    {{"Weights of the layers, for forward and for backward", "to_device", "host to GPU", 4, "(2 · 2)", Part::kLayers},
-     {"Embedding and final norm, updated", "to_device", "host to GPU", 2, "2", Part::kRest},
+    {{"Weights of the layers, for forward and for backward", "to_device", "host to GPU", 4, "(2 · 2)", LoadPart::kLayers},
+     {"Embedding and final norm, updated", "to_device", "host to GPU", 2, "2", LoadPart::kRest},
      {"Gradients", "to_host", "GPU to host", 2, "2"},
      {"AdamW on the CPU: masters, moments, gradients, weights", "adamw", "AdamW, CPU", 28, "(3 · 8 + 2 + 2)"},
      {"Masters and moments, where a file keeps them", "file_read", "file to host", 12, "(3 · 4)"},
@@ -80,7 +80,7 @@ TableRow row_of(const Load& load, const llama::Config& model, const FigureInput&
   const double rate = link_rate(input.run->recording(), load.variant), now = time_of(load, model, *input.run);
   TableRow row{.category = std::nullopt,
                .name = std::string(load.name),
-               .note = fmt::format("{} · {} = {} × {}", load.sum, load.part == Part::kAll ? "P" : "their P", load.each,
+               .note = fmt::format("{} · {} = {} × {}", load.sum, load.part == LoadPart::kAll ? "P" : "their P", load.each,
                                    record::format_count(parameters)),
                .cells = {bytes_text(bytes, units.bytes), units.rate_text(rate), units.time_text(now)},
                .tip = {}};
@@ -95,7 +95,7 @@ TableRow row_of(const Load& load, const llama::Config& model, const FigureInput&
   return row;
 }
 
-void add_panels(FigureData& figure, const FigureInput& input) {
+void add_offload_times_panels(FigureData& figure, const FigureInput& input) {
   const record::Params& params = *input.params;
   if (!begin_bench(figure.head, input)) return;
   if (input.view.hidden) {
@@ -125,8 +125,8 @@ constinit const Figure kOffloadTimes{
     .caption =
         "Bytes that cross each link in an offloaded step by closed form, and how long that takes at the speed "
         "that was measured",
-    .schema = kSchema,
-    .add_panels = add_panels,
+    .schema = kOffloadTimesSchema,
+    .add_panels = add_offload_times_panels,
 };
 
 }  // namespace headroom::lessons

@@ -23,14 +23,14 @@ namespace {
 using record::Bytes;
 using record::Category;
 
-constexpr std::array kSchema{kShowParam, kStepParam};
+constexpr std::array kPeakByCategorySchema{kShowParam, kStepParam};
 
 std::string percent(Bytes part, Bytes whole) {
   const double share = whole > 0 ? 100.0 * static_cast<double>(part) / static_cast<double>(whole) : 0;
   return share > 0 && share < 0.05 ? "< 0.1 %" : fmt::format("{:.1f} %", share);
 }
 
-std::string signed_text(Bytes bytes, const ShownUnit& unit) {
+std::string signed_bytes(Bytes bytes, const ShownUnit& unit) {
   return bytes == 0 ? "as in A" : change_text(bytes, unit) + " to A";
 }
 
@@ -49,7 +49,7 @@ Bars bars_of(const record::Ledger& run, const record::Peak& peak, const record::
     largest = std::max({largest, bytes, before});
     std::string note = percent(bytes, total) + " of the peak";
     if (cap > 0) note += fmt::format(", {} of {}", percent(bytes, cap), short_bytes(cap, unit));
-    if (baseline != nullptr) note = signed_text(bytes - before, unit);
+    if (baseline != nullptr) note = signed_bytes(bytes - before, unit);
     panel.bars.push_back({category, capitalised(record::label_of(category)), static_cast<double>(bytes),
                           bytes_text(bytes, unit), std::move(note),
                           baseline == nullptr ? std::nullopt : std::optional(static_cast<double>(before))});
@@ -57,13 +57,13 @@ Bars bars_of(const record::Ledger& run, const record::Peak& peak, const record::
   std::stable_sort(panel.bars.begin(), panel.bars.end(), [](const Bar& a, const Bar& b) { return a.value > b.value; });
   panel.x = {.unit = AxisUnit::kBytes, .low = 0, .high = round_up_bytes(static_cast<double>(largest))};
   std::string label = "peak " + bytes_text(total, unit);
-  if (baseline != nullptr) label += fmt::format(", {}", signed_text(total - baseline->totals.allocated, unit));
+  if (baseline != nullptr) label += fmt::format(", {}", signed_bytes(total - baseline->totals.allocated, unit));
   panel.total = total;
   panel.total_label = std::move(label);
   return panel;
 }
 
-void add_panels(FigureData& figure, const FigureInput& input) {
+void add_peak_by_category_panels(FigureData& figure, const FigureInput& input) {
   const record::Recording& recording = input.run->recording();
   const record::Params& params = *input.params;
   const ShownRange shown = shown_range(recording, params);
@@ -93,8 +93,8 @@ constinit const Figure kPeakByCategory{
     .id = "peak_by_category",
     .title = "What the peak is made of",
     .caption = "Bytes of each kind at the moment when most is allocated",
-    .schema = kSchema,
-    .add_panels = add_panels,
+    .schema = kPeakByCategorySchema,
+    .add_panels = add_peak_by_category_panels,
 };
 
 }  // namespace headroom::lessons

@@ -111,7 +111,7 @@ Table sizes_of(const Recording& rates, const std::vector<const Measurement*>& fa
   return table;
 }
 
-void add_panels(FigureData& figure, const FigureInput& input) {
+void add_product_rates_panels(FigureData& figure, const FigureInput& input) {
   const Recording* const rates = rates_of(input);
   if (rates == nullptr) {
     figure.head.empty_reason = "No products were timed here: headroom bench products times them.";
@@ -137,7 +137,7 @@ constinit const Figure kProductRates{
     .title = "Rates of matrix products",
     .caption = "What one large matrix product reaches in each number format, beside the data sheet, and over its size",
     .schema = {},
-    .add_panels = add_panels,
+    .add_panels = add_product_rates_panels,
 };
 
 }  // namespace headroom::lessons

@@ -17,7 +17,7 @@ namespace headroom::lessons {
 namespace {
 
 constexpr std::int64_t kPublishedSeq = 512;
-constexpr std::array kSchema{
+constexpr std::array kPublished8bSchema{
     record::ParamSpec{.key = "copies",
                       .label = "Copies",
                       .help = "fp32 tensors of logits that are alive at once",
@@ -140,7 +140,7 @@ Table slopes(const record::Params& params) {
   return table;
 }
 
-void add_panels(FigureData& figure, const FigureInput& input) {
+void add_published_8b_panels(FigureData& figure, const FigureInput& input) {
   const record::Params& params = *input.params;
   const predict::NeedleShape shape = model();
   figure.head.provenance_line =
@@ -163,9 +163,9 @@ constinit const Figure kPublished8b{
     .caption =
         "Peak memory and speed of Llama 3 8B by batch as published, and what each further sequence takes by "
         "closed form",
-    .schema = kSchema,
+    .schema = kPublished8bSchema,
     .basis = Basis::kParameters,
-    .add_panels = add_panels,
+    .add_panels = add_published_8b_panels,
 };
 
 }  // namespace headroom::lessons

@@ -28,7 +28,7 @@ using predict::Verdict;
 using record::Bytes;
 using record::Params;
 
-constexpr std::array kSchema{kCardParam};
+constexpr std::array kRecipeStepsSchema{kCardParam};
 constexpr std::size_t kMostSwitches = 3;  // of the cheapest: so many are found while a slider moves
 
 struct Recipe {
@@ -94,7 +94,7 @@ Recipe cheapest(const Params& start, const CardLimit& card) {
 }
 
 // "1.25 times": a step's time, of the stored run with this switch alone.
-std::string time_of(const MemorySwitch& what) { return what.times > 0 ? fmt::format("{:.2f} times", what.times) : "–"; }
+std::string times_text(const MemorySwitch& what) { return what.times > 0 ? fmt::format("{:.2f} times", what.times) : "–"; }
 
 TableRow row_of(std::string name, std::string note, std::string gives_up, std::string time, const predict::Fit& fit,
                 const ShownUnit& unit) {
@@ -119,14 +119,14 @@ Table table_of(const Recipe& recipe, const Params& start, const CardLimit& card)
   for (const MemorySwitch* const each : recipe.switches) {
     if (auto on = experiments::turned_on(*each, so_far)) so_far = *std::move(on);
     table.rows.push_back(row_of(fmt::format("{}. {}", table.rows.size(), each->label), std::string(each->reason),
-                                std::string(each->gives_up()), time_of(*each), fit_of(so_far, card), unit));
+                                std::string(each->gives_up()), times_text(*each), fit_of(so_far, card), unit));
   }
   table.foot = recipe.enough ? "Bytes by closed form; times of Llama 3.2 1B on an H200, one technique at a time."
                              : "Not enough: take a smaller batch or model, or more GPUs.";
   return table;
 }
 
-void add_panels(FigureData& figure, const FigureInput& input) {
+void add_recipe_steps_panels(FigureData& figure, const FigureInput& input) {
   const Params first(experiments::shape_schema().schema);
   const Params settings = experiments::step_params(input.settings != nullptr ? *input.settings : first);
   if (!begin_on_card(figure.head, input.view, settings)) return;
@@ -142,9 +142,9 @@ constinit const Figure kRecipeSteps{
     .title = "Two recipes for one card",
     .caption =
         "Switch by switch, what a step takes in the order that the report recommends, and with the cheapest switches",
-    .schema = kSchema,
+    .schema = kRecipeStepsSchema,
     .basis = Basis::kFormula,
-    .add_panels = add_panels,
+    .add_panels = add_recipe_steps_panels,
 };
 
 }  // namespace headroom::lessons

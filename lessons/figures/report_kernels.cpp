@@ -16,9 +16,9 @@ extern const Figure kReportMemory;
 
 namespace {
 
-constexpr std::array<record::Choice, 2> kShown{{{"on", "shown"}, {"off", "hidden"}}};
+constexpr std::array<record::Choice, 2> kShownChoices{{{"on", "shown"}, {"off", "hidden"}}};
 constexpr std::array<record::Choice, 2> kAs{{{"amount", "as measured"}, {"ratio", "eager over fused"}}};
-constexpr std::array kSchema{
+constexpr std::array kReportKernelsSchema{
     record::ParamSpec{.key = "as",
                       .label = "Show",
                       .help = "What each form takes, or how many times as much the eager one takes as the fused one",
@@ -30,7 +30,7 @@ constexpr std::array kSchema{
                       .help = "What the Liger paper measured on an A100 with these shapes",
                       .kind = record::ParamKind::kSwitch,
                       .default_number = 1,
-                      .choices = kShown},
+                      .choices = kShownChoices},
 };
 
 kernels::Shape shape_of(const Measurement& row) { return {.rows = row.rows, .width = row.width, .vocab = row.vocab}; }
@@ -42,18 +42,13 @@ record::Bytes inputs_of(const Measurement& row) {
   return kernel->report.inputs(shape_of(row)) * (row.storage == "fp32" ? 4 : 2);
 }
 
-Spread time_of(const Measurement& row) {
-  if (row.samples == 0 || row.variant == "copy") return {};
-  return {row.median, row.low, row.high};
-}
-
-Spread memory_of(const Measurement& row) {
+Spread peak_of_row(const Measurement& row) {
   if (row.extra_memory < 0) return {};
   const auto bytes = static_cast<double>(row.extra_memory + inputs_of(row));
   return {bytes, bytes, bytes};
 }
 
-std::string memory_text(const Measurement& row, const RowUnits& units) {
+std::string peak_text(const Measurement& row, const RowUnits& units) {
   return fmt::format("{}, {}, {}, {}: {} with its inputs", panel_title(row.panel), variant_label(row.variant),
                      shape_label(row), row.storage, bytes_text(row.extra_memory + inputs_of(row), units.memory));
 }
@@ -68,7 +63,7 @@ RowUnits units_of_all(const record::Recording& recording, bool published) {
   for (const kernels::KernelInfo* kernel : kernels::report_kernels())
     for (const Measurement* row : rows_of_panel(recording, kernel->id)) {
       time = std::max(time, time_of(*row).value);
-      memory = std::max(memory, memory_of(*row).value);
+      memory = std::max(memory, peak_of_row(*row).value);
     }
   for (const PublishedKernel& point : published_kernels()) {
     if (!published) continue;
@@ -139,11 +134,11 @@ void make_ratios(Chart& chart) {
 }
 
 // The question is about the fused forms.
-void hide_answer(Chart& chart) {
+void hide_kernels(Chart& chart) {
   std::erase_if(chart.series, [](const ChartSeries& series) { return series.kind != SeriesKind::kEager; });
 }
 
-void add_panels(FigureData& figure, const FigureInput& input, bool memory) {
+void add_report_kernels_panels(FigureData& figure, const FigureInput& input, bool memory) {
   const record::Params& params = *input.params;
   if (!begin_bench(figure.head, input)) return;
   const bool as_ratio = params.text("as") == "ratio" && !input.view.hidden;
@@ -154,14 +149,14 @@ void add_panels(FigureData& figure, const FigureInput& input, bool memory) {
     const kernels::ReportPanel& panel = kernel->report;
     const auto rows = rows_of_panel(recording, kernel->id);
     any = any || !rows.empty();
-    Chart chart = chart_by_shape(rows, units, memory ? &memory_of : &time_of, memory ? &memory_text : &row_text);
+    Chart chart = chart_by_shape(rows, units, memory ? &peak_of_row : &time_of, memory ? &peak_text : &row_text);
     chart.categories.clear();
     for (const Measurement* row : rows) {
       std::string name = record::format_count(panel.x(shape_of(*row)));
       if (chart.categories.empty() || chart.categories.back() != name) chart.categories.push_back(std::move(name));
     }
     if (params.on("published") && comparable(rows, panel)) add_published(chart, kernel->id, units, memory);
-    if (input.view.hidden) hide_answer(chart);
+    if (input.view.hidden) hide_kernels(chart);
     if (chart.series.empty()) continue;
     chart.title = std::string(kernel->title) + (panel.what.empty() ? "" : ", " + std::string(panel.what));
     chart.x = {.unit = AxisUnit::kCategory,
@@ -179,8 +174,8 @@ void add_panels(FigureData& figure, const FigureInput& input, bool memory) {
   }
 }
 
-void add_times(FigureData& figure, const FigureInput& input) { add_panels(figure, input, false); }
-void add_memory(FigureData& figure, const FigureInput& input) { add_panels(figure, input, true); }
+void add_times(FigureData& figure, const FigureInput& input) { add_report_kernels_panels(figure, input, false); }
+void add_memory(FigureData& figure, const FigureInput& input) { add_report_kernels_panels(figure, input, true); }
 
 }  // namespace
 
@@ -188,7 +183,7 @@ constinit const Figure kReportTimes{
     .id = "report_times",
     .title = "Report: time",
     .caption = "Six kernels, forward and backward, with the points that the Liger paper published",
-    .schema = kSchema,
+    .schema = kReportKernelsSchema,
     .add_panels = add_times,
 };
 
@@ -196,7 +191,7 @@ constinit const Figure kReportMemory{
     .id = "report_memory",
     .title = "Report: memory",
     .caption = "Peak memory of six kernels, inputs included, with the points that the Liger paper published",
-    .schema = kSchema,
+    .schema = kReportKernelsSchema,
     .add_panels = add_memory,
 };
 

@@ -26,7 +26,7 @@ constexpr std::array<record::Choice, 2> kStrategyChoices{
 constexpr std::array<record::Choice, 2> kPointsShown{{{"on", "published points"}, {"off", "no published points"}}};
 constexpr std::array<record::Choice, 2> kFormShown{{{"on", "closed form"}, {"off", "no closed form"}}};
 constexpr std::array<record::Choice, 2> kSteps{{{"linear", "linear axis"}, {"even", "axis in even steps"}}};
-constexpr std::array kSchema{
+constexpr std::array kReportRunsSchema{
     record::ParamSpec{.key = "strategies",
                       .label = "Strategies",
                       .help = "The report shows two first, then the fused kernels without the fused loss between them",
@@ -180,7 +180,7 @@ void hide_answer(Chart& chart) {
     std::erase_if(series.points, [](const ChartPoint& point) { return point.would_be; });
 }
 
-void add_panels(FigureData& figure, const FigureInput& input, ReportSweep sweep) {
+void add_report_runs_panels(FigureData& figure, const FigureInput& input, ReportSweep sweep) {
   const record::Params& params = *input.params;
   if (!begin_sweep(figure.head, input)) return;
   const record::Recording& recording = input.run->recording();
@@ -224,8 +224,8 @@ void add_panels(FigureData& figure, const FigureInput& input, ReportSweep sweep)
   figure.panels.emplace_back(std::move(peaks));
 }
 
-void add_batch(FigureData& figure, const FigureInput& input) { add_panels(figure, input, report_over_batch()); }
-void add_sequence(FigureData& figure, const FigureInput& input) { add_panels(figure, input, report_over_sequence()); }
+void add_batch(FigureData& figure, const FigureInput& input) { add_report_runs_panels(figure, input, report_over_batch()); }
+void add_sequence(FigureData& figure, const FigureInput& input) { add_report_runs_panels(figure, input, report_over_sequence()); }
 
 }  // namespace
 
@@ -233,7 +233,7 @@ constinit const Figure kReportBatch{
     .id = "report_batch",
     .title = "Report: batch",
     .caption = "Speed and peak memory of three ways to train over the batch, with the report's points",
-    .schema = kSchema,
+    .schema = kReportRunsSchema,
     .add_panels = add_batch,
 };
 
@@ -241,7 +241,7 @@ constinit const Figure kReportSequence{
     .id = "report_sequence",
     .title = "Report: sequence",
     .caption = "Speed and peak memory of three ways to train over the sequence's length, with the report's points",
-    .schema = kSchema,
+    .schema = kReportRunsSchema,
     .add_panels = add_sequence,
 };
 

@@ -19,7 +19,7 @@ extern const Figure kRoundingWalk;
 
 namespace {
 
-constexpr std::array kSchema{
+constexpr std::array kRoundingWalkSchema{
     record::ParamSpec{.key = "weight",
                       .label = "Weight",
                       .help = "What it is before the first update",
@@ -158,7 +158,7 @@ Table ends(const std::array<Walk, 4>& walks, const record::Params& params) {
   return table;
 }
 
-void add_panels(FigureData& figure, const FigureInput& input) {
+void add_rounding_walk_panels(FigureData& figure, const FigureInput& input) {
   const record::Params& params = *input.params;
   const std::array<Walk, 4> walks = walks_of(params);
   const auto steps = static_cast<double>(params.integer("steps"));
@@ -180,9 +180,9 @@ constinit const Figure kRoundingWalk{
     .id = "rounding_walk",
     .title = "A weight under small updates",
     .caption = "The same update added step by step to a weight in fp32, in bf16 with two roundings, and with a master",
-    .schema = kSchema,
+    .schema = kRoundingWalkSchema,
     .basis = Basis::kParameters,
-    .add_panels = add_panels,
+    .add_panels = add_rounding_walk_panels,
 };
 
 }  // namespace headroom::lessons

@@ -23,7 +23,7 @@ extern const Figure kScaleTrace;
 namespace {
 
 constexpr double kMostScale = 0x1p60;  // of the picture; gradients of all zeros would let it grow on
-constexpr std::array kSchema{
+constexpr std::array kScaleTraceSchema{
     record::ParamSpec{.key = "first",
                       .label = "First scale",
                       .help = "By how many powers of two the loss is multiplied at first: 16 is 65,536",
@@ -177,7 +177,7 @@ Chart chart_of(std::string_view whose, const std::vector<ScaledStep>& steps) {
   return chart;
 }
 
-void add_panels(FigureData& figure, const FigureInput& input) {
+void add_scale_trace_panels(FigureData& figure, const FigureInput& input) {
   const record::Params& params = *input.params;
   const std::vector<ScaledStep> run =
       input.run == nullptr ? std::vector<ScaledStep>{} : measured(input.run->recording());
@@ -208,9 +208,9 @@ constinit const Figure kScaleTrace{
     .title = "The loss scale, step by step",
     .caption =
         "What the loss is multiplied by and which steps are skipped, measured in a run and simulated by the rule",
-    .schema = kSchema,
+    .schema = kScaleTraceSchema,
     .basis = Basis::kParameters,
-    .add_panels = add_panels,
+    .add_panels = add_scale_trace_panels,
 };
 
 }  // namespace headroom::lessons

@@ -18,14 +18,14 @@ namespace {
 
 using record::Histogram;
 
-constexpr std::array<record::Choice, 2> kMoments{
+constexpr std::array<record::Choice, 2> kErrorMoments{
     {{"first_moment", "first moment"}, {"second_moment", "second moment"}}};
-constexpr std::array kSchema{record::ParamSpec{.key = "moment",
+constexpr std::array kStateErrorMapSchema{record::ParamSpec{.key = "moment",
                                                .label = "Moment",
                                                .help = "The average of the gradient, or of its square",
                                                .kind = record::ParamKind::kChoice,
                                                .default_text = "second_moment",
-                                               .choices = kMoments}};
+                                               .choices = kErrorMoments}};
 constexpr std::size_t kMostColumns = 40;
 constexpr double kWorst = 100;  // percent: the number is gone
 
@@ -76,7 +76,7 @@ Chart mean_errors(const std::vector<MomentWay>& ways, const std::vector<MomentWa
   return chart;
 }
 
-void add_panels(FigureData& figure, const FigureInput& input) {
+void add_state_error_map_panels(FigureData& figure, const FigureInput& input) {
   const record::Params& params = *input.params;
   const record::Recording& recording = input.run->recording();
   // The question is about the second moment, by whose root AdamW divides.
@@ -141,8 +141,8 @@ constinit const Figure kStateErrorMap{
     .id = "state_error_map",
     .title = "What 8 bits keep",
     .caption = "Mean error of quantized moments by the number's size, for each way to quantize",
-    .schema = kSchema,
-    .add_panels = add_panels,
+    .schema = kStateErrorMapSchema,
+    .add_panels = add_state_error_map_panels,
 };
 
 }  // namespace headroom::lessons

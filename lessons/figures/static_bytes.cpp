@@ -22,7 +22,7 @@ struct Scheme {
 constexpr std::array<Scheme, 3> kSchemes{{{"bf16_mixed", "mixed precision", Precision::kBf16Mixed},
                                           {"fp32", "fp32", Precision::kFp32},
                                           {"bf16", "pure bf16", Precision::kBf16}}};
-constexpr std::array kSchema{
+constexpr std::array kStaticBytesSchema{
     record::ParamSpec{.key = "parameters",
                       .label = "Parameters",
                       .help = "Numbers that are trained, P",
@@ -47,13 +47,13 @@ constexpr std::array kSchema{
                       .logarithmic = true},
 };
 
-struct Part {
+struct StaticPart {
   const char* label;
   record::Category category;
   record::Bytes predict::StaticMemory::*bytes;
 };
 // From the bottom of the stack.
-constexpr std::array<Part, 4> kParts{
+constexpr std::array<StaticPart, 4> kStaticParts{
     {{"Weights", record::Category::kWeights, &predict::StaticMemory::weights},
      {"Gradients", record::Category::kGradients, &predict::StaticMemory::gradients},
      {"Master copy", record::Category::kOptimizerState, &predict::StaticMemory::master},
@@ -86,7 +86,7 @@ Chart stacks(const Memory& memory, record::Bytes card) {
   Chart chart;
   chart.bars = true;
   chart.stacked = true;
-  for (const Part& part : kParts) {
+  for (const StaticPart& part : kStaticParts) {
     ChartSeries series{.label = part.label, .category = part.category, .points = {}};
     for (std::size_t i = 0; i < kSchemes.size(); ++i) {
       const auto bytes = static_cast<double>(memory[i].*part.bytes);
@@ -124,12 +124,12 @@ Table sums(const Memory& memory, std::int64_t parameters, record::Bytes card) {
   return table;
 }
 
-void add_panels(FigureData& figure, const FigureInput& input) {
+void add_static_bytes_panels(FigureData& figure, const FigureInput& input) {
   const record::Params& params = *input.params;
   const std::int64_t parameters = params.integer("parameters");
   const record::Bytes card = params.integer("card");
   figure.head.provenance_line = fmt::format("P = {}, {}", record::format_count(parameters),
-                                            record::label_of(kSchema[1], params.text("optimizer")));
+                                            record::label_of(kStaticBytesSchema[1], params.text("optimizer")));
   if (input.view.hidden) {
     figure.head.empty_reason = "The figure is the answer: lock yours, or skip.";
     return;
@@ -148,9 +148,9 @@ constinit const Figure kStaticBytes{
     .id = "static_bytes",
     .title = "Memory that no batch size changes",
     .caption = "Weights, gradients, master copy and moments by precision, beside the memory of a card",
-    .schema = kSchema,
+    .schema = kStaticBytesSchema,
     .basis = Basis::kParameters,
-    .add_panels = add_panels,
+    .add_panels = add_static_bytes_panels,
 };
 
 }  // namespace headroom::lessons

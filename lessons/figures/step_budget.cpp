@@ -22,7 +22,7 @@ namespace {
 constexpr double kTera = 1e12, kGiga = 1e9;
 constexpr double kBarAndNumber = 115;  // percent: the whole step, and room for a number above it
 constexpr std::array<record::Choice, 2> kAgainst{{{"data_sheet", "peak: data sheet"}, {"measured", "peak: measured"}}};
-constexpr std::array kSchema{
+constexpr std::array kStepBudgetSchema{
     record::ParamSpec{.key = "attention",
                       .label = "Attention",
                       .help = "Which products between positions count as the model's operations",
@@ -46,14 +46,14 @@ constexpr std::array kSchema{
                       .default_number = 0},
 };
 
-struct Part {
+struct BudgetPart {
   const char* label;
   SeriesKind kind;
   bool dashed;
   double StepBudget::*share;
 };
 // From the bottom of a bar.
-constexpr std::array<Part, 6> kParts{
+constexpr std::array<BudgetPart, 6> kBudgetParts{
     {{"the model's operations at the peak (MFU)", SeriesKind::kFused, false, &StepBudget::model},
      {"run again, at the peak", SeriesKind::kFused, false, &StepBudget::again},
      {"matrix multiplications below the peak", SeriesKind::kEager, false, &StepBudget::products},
@@ -76,7 +76,7 @@ std::string tip_of(const StepBudget& budget) {
                                  speed_text(budget.tokens_per_second), budget.flops_per_token / kGiga,
                                  tera(budget.tokens_per_second * budget.flops_per_token), tera(budget.peak),
                                  percent(budget.mfu()), percent(budget.hfu()));
-  for (const Part& part : std::span(kParts).subspan(2))
+  for (const BudgetPart& part : std::span(kBudgetParts).subspan(2))
     if (budget.*part.share > 0) text += fmt::format("; {} {}", part.label, percent(budget.*part.share));
   return text;
 }
@@ -85,7 +85,7 @@ Chart chart_of(std::string title, std::string places, const std::vector<StepBudg
   Chart chart;
   chart.title = std::move(title);
   chart.bars = chart.stacked = true;
-  for (const Part& part : kParts) {
+  for (const BudgetPart& part : kBudgetParts) {
     ChartSeries series{.label = part.label, .kind = part.kind, .published = part.dashed, .points = {}};
     for (std::size_t i = 0; i < budgets.size(); ++i) {
       const double share = 100 * (budgets[i].*part.share);
@@ -173,7 +173,7 @@ void say_whose(FigureHead& head, const FigureInput& input) {
     if (input.settings->in_use(key)) head.provenance["setting." + key] = value;
 }
 
-void add_panels(FigureData& figure, const FigureInput& input) {
+void add_step_budget_panels(FigureData& figure, const FigureInput& input) {
   const predict::AttentionFlops attention = attention_of(*input.params);
   say_whose(figure.head, input);
   if (!input.view.hidden)
@@ -204,9 +204,9 @@ constinit const Figure kStepBudget{
     .id = "step_budget",
     .title = "Where the time of a step goes",
     .caption = "Shares of a training step's time: the model's operations at the peak, what runs again, memory, idle",
-    .schema = kSchema,
+    .schema = kStepBudgetSchema,
     .basis = Basis::kSettings,
-    .add_panels = add_panels,
+    .add_panels = add_step_budget_panels,
 };
 
 }  // namespace headroom::lessons

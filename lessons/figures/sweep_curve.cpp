@@ -21,7 +21,7 @@ extern const Figure kSweepCurve;
 namespace {
 
 constexpr std::array kPeaks{record::Choice{"kinds", "by kind"}, record::Choice{"total", "in all"}};
-constexpr std::array kSchema{
+constexpr std::array kSweepCurveSchema{
     record::ParamSpec{.key = "peak",
                       .label = "Peak",
                       .help = "By kind of memory where the sweep has one series, or the sum",
@@ -284,7 +284,7 @@ bool fits(const FigureInput& input) {
   return same_bytes(ours, theirs);
 }
 
-void add_panels(FigureData& figure, const FigureInput& input) {
+void add_sweep_curve_panels(FigureData& figure, const FigureInput& input) {
   if (input.run != nullptr && fits(input)) return add_points(figure, input);
   if (!input.sweep.empty() && input.settings != nullptr) return add_closed_form(figure, input);
   figure.head.empty_reason = "No sweep has run yet.";
@@ -296,9 +296,9 @@ constinit const Figure kSweepCurve{
     .id = "sweep_curve",
     .title = "A sweep",
     .caption = "Peak memory and tokens per second, point by point, over a number beside the closed form of activations",
-    .schema = kSchema,
+    .schema = kSweepCurveSchema,
     .basis = Basis::kSweep,
-    .add_panels = add_panels,
+    .add_panels = add_sweep_curve_panels,
 };
 
 }  // namespace headroom::lessons

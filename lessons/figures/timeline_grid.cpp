@@ -21,24 +21,24 @@ using record::Category;
 using record::TimeMap;
 
 constexpr std::size_t kMost = 4;
-constexpr std::array<record::Choice, 2> kAxes{{{"phase", "phases aligned"}, {"device", "device time"}}};
-constexpr std::array kSchema{
+constexpr std::array<record::Choice, 2> kGridAxes{{{"phase", "phases aligned"}, {"device", "device time"}}};
+constexpr std::array kTimelineGridSchema{
     record::ParamSpec{.key = "time",
                       .label = "Time axis",
                       .help = "The phases of all steps stretched onto those of A, or each step in its own time",
                       .kind = record::ParamKind::kChoice,
                       .default_text = "phase",
-                      .choices = kAxes},
+                      .choices = kGridAxes},
 };
 
 // The last whole step of a run.
-struct Shot {
+struct StepShot {
   const record::Ledger* run = nullptr;
   record::StepRange range;
   TimeMap map;
   std::vector<record::PhaseSpan> spans;
 
-  Shot(const record::Ledger& ledger, const record::StepRange& step)
+  StepShot(const record::Ledger& ledger, const record::StepRange& step)
       : run(&ledger),
         range(step),
         map(ledger.recording(), record::TimeAxis::kDevice, step.first, step.last),
@@ -48,8 +48,8 @@ struct Shot {
 };
 
 // Those beside the run on show; the run alone where there are none.
-std::vector<Shot> shots_of(const FigureInput& input) {
-  std::vector<Shot> shots;
+std::vector<StepShot> shots_of(const FigureInput& input) {
+  std::vector<StepShot> shots;
   const auto add = [&](const record::Ledger& ledger) {
     const auto step = record::last_whole_step(ledger.recording());
     if (step && step->first < step->last && shots.size() < kMost) shots.emplace_back(ledger, *step);
@@ -76,18 +76,18 @@ std::string name_of(const record::RunInfo& info) {
 
 std::string letter(std::size_t place) { return std::string(1, static_cast<char>('A' + place)); }
 
-bool has(const Shot& shot, Category category, int columns) {
+bool has(const StepShot& shot, Category category, int columns) {
   const auto kind = static_cast<std::size_t>(category);
   return std::ranges::any_of(record::reduce(*shot.run, shot.map, 0, shot.map.end(), columns),
                              [=](const record::Column& column) { return column.high.by_category[kind] > 0; });
 }
 
 // In the order of the stack, from the bottom.
-std::vector<Category> kinds_of(const std::vector<Shot>& shots, int columns) {
+std::vector<Category> kinds_of(const std::vector<StepShot>& shots, int columns) {
   std::vector<Category> kinds;
   for (int kind = 0; kind < record::kNumCategories; ++kind)
     if (const auto category = static_cast<Category>(kind);
-        std::ranges::any_of(shots, [&](const Shot& shot) { return has(shot, category, columns); }))
+        std::ranges::any_of(shots, [&](const StepShot& shot) { return has(shot, category, columns); }))
       kinds.push_back(category);
   return kinds;
 }
@@ -99,7 +99,7 @@ std::string_view phase_at(const std::vector<record::PhaseSpan>& spans, double po
 }
 
 // All panels have these.
-struct Grid {
+struct TimelineCells {
   std::vector<Category> kinds;
   ShownUnit unit;
   Axis x, y;
@@ -107,13 +107,13 @@ struct Grid {
   bool aligned = true;
 };
 
-Grid grid_of(const std::vector<Shot>& shots, const FigureInput& input) {
-  Grid grid;
+TimelineCells grid_of(const std::vector<StepShot>& shots, const FigureInput& input) {
+  TimelineCells grid;
   grid.columns = std::clamp(input.view.columns / 3, 60, 400);
   grid.aligned = input.params->text("time") == "phase";
   grid.kinds = kinds_of(shots, grid.columns);
   double most = 0, longest = 0;
-  for (const Shot& shot : shots) {
+  for (const StepShot& shot : shots) {
     most = std::max(most, static_cast<double>(shot.peak().totals.allocated));
     longest = std::max(longest, shot.map.end());
   }
@@ -131,7 +131,7 @@ ChartPoint point_of(const record::Column& column, Category kind, double x, std::
   return {.x = x, .y = bytes, .low = bytes, .high = bytes, .tip = std::move(tip)};
 }
 
-Chart chart_of(const Shot& shot, const Shot& first, const Grid& grid, std::string title) {
+Chart chart_of(const StepShot& shot, const StepShot& first, const TimelineCells& grid, std::string title) {
   Chart chart{.title = std::move(title), .x = grid.x, .y = grid.y, .stacked = true};
   const record::PhaseMap onto(shot.spans, shot.map.end(), first.spans, first.map.end());
   const auto place = [&](double own) { return grid.aligned ? onto(own) : own; };
@@ -156,13 +156,13 @@ Chart chart_of(const Shot& shot, const Shot& first, const Grid& grid, std::strin
   return chart;
 }
 
-void add_panels(FigureData& figure, const FigureInput& input) {
-  const std::vector<Shot> shots = shots_of(input);
+void add_timeline_grid_panels(FigureData& figure, const FigureInput& input) {
+  const std::vector<StepShot> shots = shots_of(input);
   if (shots.empty()) {
     figure.head.empty_reason = "No whole step was recorded.";
     return;
   }
-  const Grid grid = grid_of(shots, input);
+  const TimelineCells grid = grid_of(shots, input);
   for (std::size_t i = 0; i < shots.size(); ++i) {
     const record::RunInfo& info = shots[i].run->recording().info();
     const std::string peak = letter(i) + ", peak " + bytes_text(shots[i].peak().totals.allocated, grid.unit);
@@ -179,8 +179,8 @@ constinit const Figure kTimelineGrid{
     .id = "timeline_grid",
     .title = "Four steps",
     .caption = "Memory over one step of four runs on shared axes, stacked by kind, with phases and peaks",
-    .schema = kSchema,
-    .add_panels = add_panels,
+    .schema = kTimelineGridSchema,
+    .add_panels = add_timeline_grid_panels,
 };
 
 }  // namespace headroom::lessons

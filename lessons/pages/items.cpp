@@ -8,7 +8,7 @@ namespace headroom::lessons {
 
 namespace {
 
-constexpr std::size_t kFields = 6;
+constexpr std::size_t kItemFields = 6;
 
 }  // namespace
 
@@ -18,11 +18,11 @@ std::vector<CourseItem> parse_items(std::string_view text, std::string_view file
     const std::string_view line = trimmed(lines.take());
     if (lines.number() == 1 || line.empty()) continue;
     auto fields = csv_fields(line);
-    if (fields.size() == kFields)
+    if (fields.size() == kItemFields)
       items.push_back({fields[0], fields[1], fields[2], fields[3], fields[4], fields[5]});
     else
       problems.push_back({std::string(file), lines.number(),
-                          fmt::format("An item has {} fields (item, says, page, begins, figure, set), not {}.", kFields,
+                          fmt::format("An item has {} fields (item, says, page, begins, figure, set), not {}.", kItemFields,
                                       fields.size())});
   }
   return items;

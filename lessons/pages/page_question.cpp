@@ -17,18 +17,18 @@ namespace {
 constexpr std::size_t kLeastChoices = 3, kMostChoices = 5;
 
 // The lines of a block, with their numbers.
-struct Line {
+struct QuestionLine {
   std::string_view text;
   int number = 0;
 };
-std::vector<Line> lines_of(const Part& part) {
-  std::vector<Line> all;
+std::vector<QuestionLine> lines_of(const Part& part) {
+  std::vector<QuestionLine> all;
   for (Lines lines(part.text); !lines.done();) all.push_back({lines.take(), part.line + static_cast<int>(all.size())});
   return all;
 }
 
 // What the block asks, up to its list; the list's lines stay.
-std::string take_ask(std::vector<Line>& lines, bool (*starts_list)(std::string_view)) {
+std::string take_ask(std::vector<QuestionLine>& lines, bool (*starts_list)(std::string_view)) {
   std::string ask;
   std::size_t at = 0;
   for (; at < lines.size() && !starts_list(lines[at].text); ++at) {
@@ -73,9 +73,9 @@ bool is_choice(std::string_view line) { return line.starts_with("- ["); }
 bool is_item(std::string_view line) { return line.size() > 2 && line[0] >= '1' && line[0] <= '9' && line[1] == '.'; }
 
 // "- [x] words", and below it "misconception: key" and "reply: words".
-ChoiceQuestion read_choices(const std::string& file, int block, const std::vector<Line>& lines, Problems& problems) {
+ChoiceQuestion read_choices(const std::string& file, int block, const std::vector<QuestionLine>& lines, Problems& problems) {
   ChoiceQuestion question;
-  for (const Line& line : lines) {
+  for (const QuestionLine& line : lines) {
     const std::string_view words = trimmed(line.text);
     if (words.empty()) continue;
     if (is_choice(line.text)) {
@@ -112,10 +112,10 @@ ChoiceQuestion read_choices(const std::string& file, int block, const std::vecto
   return question;
 }
 
-OrderQuestion read_order(const std::string& file, int block, const std::vector<Line>& lines, Entries& entries,
+OrderQuestion read_order(const std::string& file, int block, const std::vector<QuestionLine>& lines, Entries& entries,
                          Problems& problems) {
   OrderQuestion question{{}, entries.need("misconception"), entries.need("reply")};
-  for (const Line& line : lines) {
+  for (const QuestionLine& line : lines) {
     if (is_item(line.text))
       question.items.emplace_back(trimmed(line.text.substr(2)));
     else if (!trimmed(line.text).empty())
@@ -137,7 +137,7 @@ QuestionSpec read_question(const Document& document, const Part& part, Problems&
   QuestionSpec question;
   question.figure = entries.take("figure");
   const std::string kind = entries.need("kind");
-  std::vector<Line> lines = lines_of(part);
+  std::vector<QuestionLine> lines = lines_of(part);
   if (kind == "choice") {
     question.ask = take_ask(lines, is_choice);
     question.kind = read_choices(document.file, part.line, lines, problems);

@@ -11,7 +11,7 @@ namespace headroom::lessons {
 
 namespace {
 
-constexpr std::size_t kFields = 6;
+constexpr std::size_t kReferenceFields = 6;
 
 }  // namespace
 
@@ -29,10 +29,10 @@ References parse_references(std::string_view text, std::string_view file, Proble
     const int number = lines.number();
     if (number == 1 || line.empty()) continue;
     auto fields = csv_fields(line);
-    if (fields.size() != kFields) {
+    if (fields.size() != kReferenceFields) {
       problems.push_back({std::string(file), number,
                           fmt::format("A source has {} fields (key, authors, title, year, venue, link), not {}.",
-                                      kFields, fields.size())});
+                                      kReferenceFields, fields.size())});
       continue;
     }
     const std::string key = fields[0];

@@ -16,9 +16,9 @@ using lessons::Rungs;
 
 constexpr float kSwitchRoom = 86;  // px beside a name: grip, switch and the chip's edges
 
-constexpr float kLeastRow = 16;
+constexpr float kLeastRung = 16;
 
-constexpr Type kName{Face::kMedium, 13}, kValue{Face::kSemiBold, 13}, kNote{Face::kRegular, 12};
+constexpr Type kRungName{Face::kMedium, 13}, kRungValue{Face::kSemiBold, 13}, kRungNote{Face::kRegular, 12};
 
 // Left to right: names, bars with the speed as a thin bar below, peaks, differences, tokens/s, their differences, losses.
 // Numbers have room from the start, so that nothing moves while rungs arrive; where there is too little, the last columns
@@ -43,9 +43,9 @@ class RungLayout {
     area_.y0 += head;
     const float foot = panel_.foot.empty() ? 0 : sheet_.px(22);
     const auto count = static_cast<float>(panel_.rungs.size());
-    const bool with_foot = foot > 0 && area_.height() >= kLeastRow * sheet_.frame().scale * count + foot;
+    const bool with_foot = foot > 0 && area_.height() >= kLeastRung * sheet_.frame().scale * count + foot;
     const float pitch =
-        std::clamp((area_.height() - (with_foot ? foot : 0)) / count, sheet_.px(kLeastRow), sheet_.px(46));
+        std::clamp((area_.height() - (with_foot ? foot : 0)) / count, sheet_.px(kLeastRung), sheet_.px(46));
     float y = area_.y0;
     if (!sheet_.frame().parts.rungs)
       sheet_.scene().rungs =
@@ -57,14 +57,14 @@ class RungLayout {
       y += pitch;
     }
     if (with_foot)
-      sheet_.text(Layer::kBars, kNote, palette_.text2, sheet_.shortened(kNote, panel_.foot, area_.width()), area_.x0,
+      sheet_.text(Layer::kBars, kRungNote, palette_.text2, sheet_.shortened(kRungNote, panel_.foot, area_.width()), area_.x0,
                   y + sheet_.px(4));
   }
 
  private:
   void place_columns() {
     float names = 0;
-    for (const Rung& rung : panel_.rungs) names = std::max(names, sheet_.width(kName, rung.label));
+    for (const Rung& rung : panel_.rungs) names = std::max(names, sheet_.width(kRungName, rung.label));
     if (!sheet_.frame().parts.rungs) names += sheet_.px(kSwitchRoom);
     const float gap = sheet_.px(12), least = sheet_.px(100);
     RungColumns& c = columns_;
@@ -77,17 +77,17 @@ class RungLayout {
       return fits;
     };
     const auto widest = [&](Type type, std::string_view head, std::string_view usual, const std::string Rung::*entry) {
-      float width = std::max(sheet_.width(kNote, head), sheet_.width(type, usual));
+      float width = std::max(sheet_.width(kRungNote, head), sheet_.width(type, usual));
       for (const Rung& rung : panel_.rungs) width = std::max(width, sheet_.width(type, rung.*entry));
       return width;
     };
     const bool measured = std::ranges::any_of(panel_.rungs, [](const Rung& rung) { return rung.speed > 0; });
     const bool with_loss = std::ranges::any_of(panel_.rungs, [](const Rung& rung) { return !rung.loss.empty(); });
-    const float values = widest(kValue, "peak", "000.00 GiB", &Rung::value);
-    const float deltas = widest(kName, "difference", "−00.00 GiB", &Rung::delta);
-    const float speeds = widest(kName, "tokens/s", "000,000", &Rung::speed_text);
-    const float speed_deltas = widest(kName, "change", "−00,000", &Rung::speed_delta);
-    const float losses = widest(kNote, "loss", "00.000", &Rung::loss);
+    const float values = widest(kRungValue, "peak", "000.00 GiB", &Rung::value);
+    const float deltas = widest(kRungName, "difference", "−00.00 GiB", &Rung::delta);
+    const float speeds = widest(kRungName, "tokens/s", "000,000", &Rung::speed_text);
+    const float speed_deltas = widest(kRungName, "change", "−00,000", &Rung::speed_delta);
+    const float losses = widest(kRungNote, "loss", "00.000", &Rung::loss);
     room -= values + gap;
     c.speeds = measured;
     if (c.speeds) room -= speeds + gap;
@@ -109,7 +109,7 @@ class RungLayout {
 
   // A sample and a word for each kind that there is.
   void legend() {
-    const float box = sheet_.px(12), line = sheet_.snap(sheet_.height(kNote) + sheet_.px(6));
+    const float box = sheet_.px(12), line = sheet_.snap(sheet_.height(kRungNote) + sheet_.px(6));
     float x = area_.x0, y = area_.y0;
     for (int i = 0; i < record::kNumCategories; ++i) {
       const auto kind = static_cast<std::size_t>(i);
@@ -117,13 +117,13 @@ class RungLayout {
         continue;
       const auto category = static_cast<record::Category>(i);
       const std::string word = lessons::capitalised(record::label_of(category));
-      const float width = box + sheet_.px(6) + sheet_.width(kNote, word);
+      const float width = box + sheet_.px(6) + sheet_.width(kRungNote, word);
       if (x > area_.x0 && x + width > area_.x1) {
         x = area_.x0;
         y += line;
       }
       lay_out_kind(sheet_, {x, y + line * 0.5f - box * 0.4f, x + box, y + line * 0.5f + box * 0.4f}, category);
-      sheet_.text_mid(Layer::kLabels, kNote, palette_.text2, word, x + box + sheet_.px(6), y + line * 0.5f);
+      sheet_.text_mid(Layer::kLabels, kRungNote, palette_.text2, word, x + box + sheet_.px(6), y + line * 0.5f);
       x += width + sheet_.px(18);
     }
     area_.y0 = y + line + sheet_.px(8);
@@ -131,7 +131,7 @@ class RungLayout {
 
   void heads(float y) {
     const auto head = [&](const char* word, float x, Anchor anchor) {
-      sheet_.text(Layer::kBars, kNote, palette_.text3, word, x, y, anchor);
+      sheet_.text(Layer::kBars, kRungNote, palette_.text3, word, x, y, anchor);
     };
     head("peak", columns_.value_x, Anchor::kEnd);
     if (columns_.differences) head("difference", columns_.delta_x, Anchor::kEnd);
@@ -149,14 +149,14 @@ class RungLayout {
     const bool named = sheet_.frame().parts.rungs;
     const float name_room = columns_.bar_from - row.x0 - sheet_.px(8);
     if (named)
-      sheet_.text_mid(Layer::kBars, kName, rung.off ? palette_.text3 : palette_.text,
-                      sheet_.shortened(kName, rung.label, name_room), row.x0, middle);
+      sheet_.text_mid(Layer::kBars, kRungName, rung.off ? palette_.text3 : palette_.text,
+                      sheet_.shortened(kRungName, rung.label, name_room), row.x0, middle);
     sheet_.scene().hits.push_back(
         {named ? row : Rect{columns_.bar_from, row.y0, row.x1, row.y1}, std::nullopt, rung.tip});
     if (!rung.note.empty() && rung.value.empty()) {
       const float room = area_.x1 - columns_.bar_from - sheet_.px(8);
-      sheet_.text_mid(Layer::kBars, kNote, rung.off ? palette_.text3 : palette_.text2,
-                      sheet_.shortened(kNote, rung.note, room), columns_.bar_from + sheet_.px(8), middle);
+      sheet_.text_mid(Layer::kBars, kRungNote, rung.off ? palette_.text3 : palette_.text2,
+                      sheet_.shortened(kRungNote, rung.note, room), columns_.bar_from + sheet_.px(8), middle);
       return;
     }
     const float line = sheet_.line_px(1);
@@ -169,11 +169,11 @@ class RungLayout {
     const auto number = [&](bool shown, Type type, Color color, const std::string& text, float x) {
       if (shown) sheet_.text_mid(Layer::kBars, type, color, text, x, middle, Anchor::kEnd);
     };
-    number(true, kValue, rung.out_of_memory ? palette_.danger : palette_.text, rung.value, columns_.value_x);
-    number(columns_.differences, kName, palette_.text2, rung.delta, columns_.delta_x);
-    number(columns_.losses, kNote, palette_.text2, rung.loss, columns_.loss_x);
-    number(columns_.speeds, kName, palette_.text, rung.speed_text, columns_.speed_x);
-    number(columns_.speed_differences, kName, rung.speed_told ? palette_.text2 : palette_.text3, rung.speed_delta,
+    number(true, kRungValue, rung.out_of_memory ? palette_.danger : palette_.text, rung.value, columns_.value_x);
+    number(columns_.differences, kRungName, palette_.text2, rung.delta, columns_.delta_x);
+    number(columns_.losses, kRungNote, palette_.text2, rung.loss, columns_.loss_x);
+    number(columns_.speeds, kRungName, palette_.text, rung.speed_text, columns_.speed_x);
+    number(columns_.speed_differences, kRungName, rung.speed_told ? palette_.text2 : palette_.text3, rung.speed_delta,
            columns_.speed_delta_x);
     if (rung.speed <= 0) return;
     const float length = static_cast<float>(rung.speed / panel_.speeds.high) * (columns_.bar_to - columns_.bar_from);
@@ -214,9 +214,9 @@ class RungLayout {
       return;
     }
     const float end = x_px(static_cast<double>(std::max(record::total(asked().bytes), asked().before)));
-    const float from = std::max(x, end) + sheet_.px(8), width = sheet_.width(kNote, pill.text);
+    const float from = std::max(x, end) + sheet_.px(8), width = sheet_.width(kRungNote, pill.text);
     const bool right = from + width <= columns_.bar_to;
-    sheet_.text_mid(Layer::kLabels, kNote, palette_.text, pill.text, right ? from : x - sheet_.px(6), row.center_y(),
+    sheet_.text_mid(Layer::kLabels, kRungNote, palette_.text, pill.text, right ? from : x - sheet_.px(6), row.center_y(),
                     right ? Anchor::kStart : Anchor::kEnd);
   }
 
@@ -243,7 +243,7 @@ class RungLayout {
     const float words = std::max(end, before) + sheet_.px(8), room = columns_.bar_to - words;
     const bool guessed = head_.guess && &rung == &asked();  // the guess is there
     if (!rung.note.empty() && room > sheet_.px(80) && !guessed)
-      sheet_.text_mid(Layer::kBars, kNote, palette_.text2, sheet_.shortened(kNote, rung.note, room), words,
+      sheet_.text_mid(Layer::kBars, kRungNote, palette_.text2, sheet_.shortened(kRungNote, rung.note, room), words,
                       (top + bottom) * 0.5f);
     if (rung.out_of_memory) {
       const Rect rest{end, top, columns_.bar_to, bottom};

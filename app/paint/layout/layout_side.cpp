@@ -11,7 +11,7 @@ namespace {
 using lessons::ListRow;
 using lessons::Timeline;
 
-constexpr Type kHead{Face::kSemiBold, 13}, kName{Face::kMedium, 13}, kNote{Face::kRegular, 12},
+constexpr Type kSideHead{Face::kSemiBold, 13}, kSideName{Face::kMedium, 13}, kSideNote{Face::kRegular, 12},
     kSmall{Face::kRegular, 11};
 
 std::string tensors_text(std::uint64_t count) {
@@ -47,11 +47,11 @@ class AliveLayout {
   // Title and total, and below them the moment. Returns where rows begin.
   float head() {
     const std::string total = in_unit(static_cast<double>(list_.total), unit_, 2) + " " + std::string(unit_.name);
-    const float room = area_.width() - sheet_.width(kHead, total) - sheet_.px(8);
-    sheet_.text(Layer::kList, kHead, palette_.text, sheet_.shortened(kHead, title_, room), area_.x0, area_.y0);
-    sheet_.text(Layer::kList, kHead, palette_.text, total, area_.x1, area_.y0, Anchor::kEnd);
+    const float room = area_.width() - sheet_.width(kSideHead, total) - sheet_.px(8);
+    sheet_.text(Layer::kList, kSideHead, palette_.text, sheet_.shortened(kSideHead, title_, room), area_.x0, area_.y0);
+    sheet_.text(Layer::kList, kSideHead, palette_.text, total, area_.x1, area_.y0, Anchor::kEnd);
     const float y = area_.y0 + sheet_.px(20);
-    sheet_.text(Layer::kList, kNote, palette_.text2, sheet_.shortened(kNote, list_.when, area_.width()), area_.x0, y);
+    sheet_.text(Layer::kList, kSideNote, palette_.text2, sheet_.shortened(kSideNote, list_.when, area_.width()), area_.x0, y);
     return y + sheet_.px(22);
   }
 
@@ -63,10 +63,10 @@ class AliveLayout {
     const float top = sheet_.snap(middle - size * 0.5f);
     lay_out_swatch(sheet_, Layer::kList, {area_.x0, top, area_.x0 + size, top + size}, row.category);
     const std::string value = in_unit(static_cast<double>(row.bytes), unit_, 2);
-    const float room = area_.width() - indent - sheet_.width(kHead, value) - sheet_.px(8);
-    const std::string name = sheet_.shortened(kName, row.name, room);
-    sheet_.text_mid(Layer::kList, kName, palette_.text, name, area_.x0 + indent, middle);
-    sheet_.text_mid(Layer::kList, kHead, palette_.text, value, area_.x1, middle, Anchor::kEnd);
+    const float room = area_.width() - indent - sheet_.width(kSideHead, value) - sheet_.px(8);
+    const std::string name = sheet_.shortened(kSideName, row.name, room);
+    sheet_.text_mid(Layer::kList, kSideName, palette_.text, name, area_.x0 + indent, middle);
+    sheet_.text_mid(Layer::kList, kSideHead, palette_.text, value, area_.x1, middle, Anchor::kEnd);
     if (!compact) second_line(row, y);
     const bool layered = row.where.rfind("layer", 0) == 0;
     const Rect hit{area_.x0, y, area_.x1, y + row_height_};
@@ -100,10 +100,10 @@ class AliveLayout {
     if (count == 0) return;
     const float middle = y + sheet_.px(13);
     sheet_.text_mid(
-        Layer::kList, kNote, palette_.text2,
+        Layer::kList, kSideNote, palette_.text2,
         record::format_count(static_cast<std::int64_t>(count)) + (count == 1 ? " more tensor" : " more tensors"),
         area_.x0, middle);
-    sheet_.text_mid(Layer::kList, kNote, palette_.text2, in_unit(static_cast<double>(bytes), unit_, 2), area_.x1,
+    sheet_.text_mid(Layer::kList, kSideNote, palette_.text2, in_unit(static_cast<double>(bytes), unit_, 2), area_.x1,
                     middle, Anchor::kEnd);
   }
 
@@ -128,11 +128,11 @@ void lay_out_levels(Sheet& sheet, const Timeline& timeline, Rect area) {
   for (const lessons::MemoryLevel& level : timeline.levels) most = std::max(most, level.bytes);
   const ShownUnit unit = lessons::unit_of(timeline.y);
   for (const lessons::MemoryLevel& level : timeline.levels) {
-    names = std::max(names, sheet.width(kNote, level.label));
-    values = std::max(values, sheet.width(kName, in_unit(static_cast<double>(level.bytes), unit, 2)));
+    names = std::max(names, sheet.width(kSideNote, level.label));
+    values = std::max(values, sheet.width(kSideName, in_unit(static_cast<double>(level.bytes), unit, 2)));
   }
-  sheet.text(Layer::kLevels, kHead, palette.text, "From tensor to device", area.x0, area.y0);
-  sheet.text(Layer::kLevels, kNote, palette.text2, std::string(unit.name), area.x1, area.y0 + sheet.px(1),
+  sheet.text(Layer::kLevels, kSideHead, palette.text, "From tensor to device", area.x0, area.y0);
+  sheet.text(Layer::kLevels, kSideNote, palette.text2, std::string(unit.name), area.x1, area.y0 + sheet.px(1),
              Anchor::kEnd);
   const float from = area.x0 + sheet.snap(names + sheet.px(14)), to = area.x1 - sheet.snap(values + sheet.px(14));
   // A bar is what its level adds to the one above it: all but the first begin where that one ends.
@@ -144,7 +144,7 @@ void lay_out_levels(Sheet& sheet, const Timeline& timeline, Rect area) {
   for (const lessons::MemoryLevel& level : timeline.levels) {
     const float height = sheet.px(24), middle = y + height * 0.5f;
     sheet.horizontal(Layer::kLevels, area.x0, area.x1, sheet.snap(y), palette.hairline, sheet.line_px(1));
-    sheet.text_mid(Layer::kLevels, kNote, palette.text2, level.label, area.x0, middle);
+    sheet.text_mid(Layer::kLevels, kSideNote, palette.text2, level.label, area.x0, middle);
     const float top = sheet.snap(middle - sheet.px(2)), thick = sheet.px(4);
     if (level.bytes > before)
       sheet.fill(Layer::kLevels,
@@ -154,7 +154,7 @@ void lay_out_levels(Sheet& sheet, const Timeline& timeline, Rect area) {
     sheet.scene().hits.push_back(
         {{area.x0, y, area.x1, y + height}, std::nullopt, level.label + added + ": " + std::string(level.meaning)});
     before = level.bytes;
-    sheet.text_mid(Layer::kLevels, kName, palette.text, in_unit(static_cast<double>(level.bytes), unit, 2), area.x1,
+    sheet.text_mid(Layer::kLevels, kSideName, palette.text, in_unit(static_cast<double>(level.bytes), unit, 2), area.x1,
                    middle, Anchor::kEnd);
     y += height;
   }

@@ -10,7 +10,7 @@ namespace {
 using lessons::Table;
 using lessons::TableRow;
 
-constexpr Type kHead{Face::kMedium, 12}, kName{Face::kMedium, 13}, kCell{Face::kSemiBold, 13},
+constexpr Type kHeadType{Face::kMedium, 12}, kName{Face::kMedium, 13}, kCell{Face::kSemiBold, 13},
     kNote{Face::kRegular, 12};
 constexpr float kHeadHeight = 26, kFootHeight = 28;  // px at scale 1, as all below
 constexpr float kLeastRow = 34, kMostRow = 54;       // with a line of explanation
@@ -29,7 +29,7 @@ struct TableColumns {
 };
 
 float widest_name(const Sheet& sheet, const Table& table) {
-  float widest = sheet.width(kHead, table.head);
+  float widest = sheet.width(kHeadType, table.head);
   for (const TableRow& row : table.rows)
     widest = std::max(widest, sheet.width(kName, row.name) + (row.category ? sheet.px(20) : 0));
   return widest;
@@ -42,7 +42,7 @@ TableColumns columns_of(const Sheet& sheet, const Table& table, Rect area) {
   const std::size_t count = table.columns.size();
   std::vector<float> widths(count);
   for (std::size_t i = 0; i < count; ++i) {
-    widths[i] = sheet.width(kHead, table.columns[i]);
+    widths[i] = sheet.width(kHeadType, table.columns[i]);
     for (const TableRow& row : table.rows)
       if (i < row.cells.size()) widths[i] = std::max(widths[i], sheet.width(kCell, row.cells[i]));
   }
@@ -79,10 +79,10 @@ void lay_out_table(Sheet& sheet, const Table& table, Rect area) {
   const TableColumns columns = columns_of(sheet, table, area);
   const float words_end = columns.names_end;
   float y = area.y0;
-  sheet.text_mid(Layer::kBars, kHead, palette.text2, sheet.shortened(kHead, table.head, words_end - area.x0), area.x0,
+  sheet.text_mid(Layer::kBars, kHeadType, palette.text2, sheet.shortened(kHeadType, table.head, words_end - area.x0), area.x0,
                  y + head * 0.5f);
   for (std::size_t i = columns.first; i < table.columns.size(); ++i)
-    sheet.text_mid(Layer::kBars, kHead, palette.text2, table.columns[i], columns.ends[i], y + head * 0.5f,
+    sheet.text_mid(Layer::kBars, kHeadType, palette.text2, table.columns[i], columns.ends[i], y + head * 0.5f,
                    Anchor::kEnd);
   y += head;
   sheet.horizontal(Layer::kBars, area.x0, area.x1, sheet.snap(y), palette.control, line);

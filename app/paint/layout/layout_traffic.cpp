@@ -18,7 +18,7 @@ using lessons::Traffic;
 using lessons::TrafficForm;
 using lessons::TrafficKernel;
 
-constexpr float kLine = 20;                           // px at scale 1
+constexpr float kTrafficLine = 20;                           // px at scale 1
 constexpr HatchRule kGapHatch{5, 1, 1};               // where nothing runs
 constexpr float kBeside = 480, kLeastPictures = 300;  // px at scale 1: two pictures side by side; below the first one
 
@@ -76,8 +76,8 @@ class TrafficLayout {
     }
     PlotMap& map = sheet_.scene().map;
     map.x = panel_.x;
-    map.plot = {sheet_.snap(area.x0 + names + sheet_.px(12)), area.y0 + sheet_.px(kLine),
-                area.x1 - totals - sheet_.px(10), area.y1 - sheet_.px(kLine)};
+    map.plot = {sheet_.snap(area.x0 + names + sheet_.px(12)), area.y0 + sheet_.px(kTrafficLine),
+                area.x1 - totals - sheet_.px(10), area.y1 - sheet_.px(kTrafficLine)};
     map.plot.x1 = std::max(map.plot.x1, map.plot.x0 + 1);
     const float pitch = map.plot.height() / static_cast<float>(std::max<std::size_t>(1, panel_.forms.size()));
     int mark = 0;
@@ -141,13 +141,13 @@ class TrafficLayout {
     if (gaps <= 0) return;
     const std::string words = fmt::format("hatched: nothing runs, {} of {}", time_text(gaps), total_of(form));
     sheet_.text_mid(Layer::kLabels, kLabelType, palette_.text2, sheet_.shortened(kLabelType, words, map.plot.width()),
-                    map.plot.x0, map.plot.y0 - sheet_.px(kLine) * 0.5f);
+                    map.plot.x0, map.plot.y0 - sheet_.px(kTrafficLine) * 0.5f);
   }
 
   // --- how fast
 
   Rect titled(Rect area, const std::string& title, const std::string& note) {
-    const float line = sheet_.px(kLine);
+    const float line = sheet_.px(kTrafficLine);
     sheet_.text_mid(Layer::kAxes, kStrongType, palette_.text, sheet_.shortened(kStrongType, title, area.width()),
                     area.x0, area.y0 + line * 0.5f);
     sheet_.text_mid(Layer::kAxes, kLabelType, palette_.text2, sheet_.shortened(kLabelType, note, area.width()), area.x0,
@@ -165,8 +165,8 @@ class TrafficLayout {
         names = std::max(names, sheet_.width(kLabelType, kernel.label));
         ++count;
       }
-    PlotMap map{.plot = {sheet_.snap(area.x0 + names + sheet_.px(10)), area.y0 + sheet_.px(kLine), area.x1,
-                         area.y1 - sheet_.px(kLine)},
+    PlotMap map{.plot = {sheet_.snap(area.x0 + names + sheet_.px(10)), area.y0 + sheet_.px(kTrafficLine), area.x1,
+                         area.y1 - sheet_.px(kTrafficLine)},
                 .x = panel_.rate,
                 .y = {}};
     if (map.plot.width() <= 0 || map.plot.height() <= 0 || count == 0) return;
@@ -220,7 +220,7 @@ class TrafficLayout {
       const std::string words = &tick == &ticks.back() ? tick.label + " " + unit : tick.label;
       const float half = sheet_.width(kLabelType, words) * 0.5f, at = std::min(x, map.plot.x1 - half);
       if (at - half < free) continue;
-      sheet_.text_mid(Layer::kAxes, kLabelType, palette_.text3, words, at, map.plot.y1 + sheet_.px(kLine) * 0.5f,
+      sheet_.text_mid(Layer::kAxes, kLabelType, palette_.text3, words, at, map.plot.y1 + sheet_.px(kTrafficLine) * 0.5f,
                       Anchor::kMiddle);
       free = at + half + sheet_.px(6);
     }
@@ -237,7 +237,7 @@ class TrafficLayout {
     const float half = sheet_.width(kStrongType, panel_.copy_label) * 0.5f;
     sheet_.text_mid(Layer::kLabels, kStrongType, palette_.text, panel_.copy_label,
                     std::clamp(x, map.plot.x0 + half, std::max(map.plot.x0 + half, map.plot.x1 - half)),
-                    map.plot.y0 - sheet_.px(kLine) * 0.5f, Anchor::kMiddle);
+                    map.plot.y0 - sheet_.px(kTrafficLine) * 0.5f, Anchor::kMiddle);
   }
 
   // --- which bytes
@@ -281,8 +281,8 @@ class TrafficLayout {
   void squares(Rect area) {
     area = titled(area, "Bytes moved", "one square is " + lessons::short_bytes(panel_.square, panel_.bytes_unit()));
     legend(area);
-    area.y0 += sheet_.px(kLine + 8);
-    const float line = sheet_.px(kLine + 4);
+    area.y0 += sheet_.px(kTrafficLine + 8);
+    const float line = sheet_.px(kTrafficLine + 4);
     std::size_t most = 0;
     int mark = 0;
     std::vector<std::vector<std::pair<Bytes, int>>> all;
@@ -340,7 +340,7 @@ class TrafficLayout {
   }
 
   void legend(Rect area) {
-    const float size = sheet_.px(12), middle = area.y0 + sheet_.px(kLine) * 0.5f;
+    const float size = sheet_.px(12), middle = area.y0 + sheet_.px(kTrafficLine) * 0.5f;
     float x = area.x0;
     for (const auto& [kind, word] : {std::pair{Bytes::kRead, "read"}, std::pair{Bytes::kWritten, "written"},
                                      std::pair{Bytes::kKept, "written, kept for backward"}}) {

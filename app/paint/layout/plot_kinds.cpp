@@ -194,13 +194,13 @@ class KindLabels {
 };
 
 constexpr float kEdgeGap = 12;     // px at scale 1, from the plot to a name beside it
-constexpr float kLeastPlot = 420;  // px at scale 1: below it names stay inside
+constexpr float kLeastNamedPlot = 420;  // px at scale 1: below it names stay inside
 
 }  // namespace
 
 std::vector<EdgeName> edge_names(const Sheet& sheet, const lessons::Timeline& timeline, float height, float width) {
   std::vector<EdgeName> names;
-  if (timeline.stack.empty() || timeline.hidden_from || width < sheet.px(kLeastPlot)) return names;
+  if (timeline.stack.empty() || timeline.hidden_from || width < sheet.px(kLeastNamedPlot)) return names;
   const lessons::StackColumn& end = timeline.stack.back();
   if (end.end < timeline.x.high - 0.03 * (timeline.x.high - timeline.x.low)) return names;
   const auto px_of = [&](record::Bytes bytes) {

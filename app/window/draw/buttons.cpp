@@ -12,7 +12,7 @@ namespace headroom::app::window {
 
 namespace {
 
-constexpr float kControlRadius = 6;
+constexpr float kButtonRadius = 6;
 constexpr float kPill = 100;  // more than half of any badge's height
 
 bool next_takes_focus = false;  // see focus_next()
@@ -79,9 +79,9 @@ float button_width(const ButtonText& text) {
 bool button(const char* id, const Rect& rect, const ButtonText& text, ButtonKind kind, bool enabled) {
   const Hit state = hit(id, rect, enabled);
   const auto [ground, label] = colors_of(kind, state, enabled);
-  if (ground != 0) fill(rect, ground, kControlRadius);
-  if (kind == ButtonKind::kSecondary && enabled) outline(rect, theme().control, kControlRadius);
-  if (state.focused) focus_ring(rect, kControlRadius);
+  if (ground != 0) fill(rect, ground, kButtonRadius);
+  if (kind == ButtonKind::kSecondary && enabled) outline(rect, theme().control, kButtonRadius);
+  if (state.focused) focus_ring(rect, kButtonRadius);
 
   const float words = text_width(Face::kMedium, 13, text.label), hint = hint_width(text.keys);
   const float icon = text.icon == Icon::kNone ? 0 : px(16), gap = icon > 0 && !text.label.empty() ? px(6) : 0;

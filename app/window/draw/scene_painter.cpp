@@ -11,8 +11,6 @@ namespace headroom::app::window {
 
 namespace {
 
-ImU32 as_u32(paint::Color color) { return IM_COL32(color.r, color.g, color.b, color.a); }
-
 class ScenePainter {
  public:
   ScenePainter(ImDrawList& list, ImVec2 origin) : list_(list), origin_(origin) {}

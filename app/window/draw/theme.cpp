@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <cmath>
 
-#include "app/paint/scene/palette.h"
 #include "app/window/draw/type.h"
 
 namespace headroom::app::window {
@@ -12,8 +11,6 @@ namespace headroom::app::window {
 namespace {
 
 Look current;
-
-ImU32 as_u32(paint::Color color) { return IM_COL32(color.r, color.g, color.b, color.a); }
 
 Theme theme_of(ThemeId id) {
   const paint::Palette& p = palette_of(id);

@@ -5,12 +5,9 @@
 #include <array>
 #include <string_view>
 
+#include "app/paint/scene/palette.h"
 #include "demos/record/units.h"
 #include "imgui.h"
-
-namespace headroom::app::paint {
-struct Palette;
-}
 
 namespace headroom::app::window {
 
@@ -43,6 +40,7 @@ struct Look {
 const Look& look();
 inline const Theme& theme() { return look().theme; }
 
+inline ImU32 as_u32(paint::Color color) { return IM_COL32(color.r, color.g, color.b, color.a); }
 ImU32 with_alpha(ImU32 color, float alpha);
 ImVec4 as_vec4(ImU32 color);
 

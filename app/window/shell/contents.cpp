@@ -13,7 +13,7 @@ namespace headroom::app::window {
 
 namespace {
 
-constexpr float kRow = 26, kPadding = 20, kWidth = 720;
+constexpr float kContentsRow = 26, kPadding = 20, kWidth = 720;
 
 struct Row {
   int chapter = 0, page = -1;  // page −1: the chapter's title
@@ -70,7 +70,7 @@ PageChoice draw_contents(PageFrame& frame, std::span<const lessons::Chapter> cha
   PageChoice choice;
   const ImVec2 at = ImGui::GetCursorScreenPos();
   const float column = (width - px(2 * kPadding)) * 0.5f;
-  const Rect head{at.x, at.y, at.x + 2 * column, at.y + px(kRow)};
+  const Rect head{at.x, at.y, at.x + 2 * column, at.y + px(kContentsRow)};
   text_in(Face::kSemiBold, 13, head, theme().text, "Contents");
   const std::string typed =
       number.empty() ? "A number such as 6.1 and Enter jump to a page" : fmt::format("Page {}: Enter", number);
@@ -78,8 +78,8 @@ PageChoice draw_contents(PageFrame& frame, std::span<const lessons::Chapter> cha
   for (std::size_t i = 0; i < rows.size(); ++i) {
     const Row& row = rows[i];
     const lessons::Chapter& chapter = chapters[static_cast<std::size_t>(row.chapter)];
-    const float x = at.x + (i < half ? 0 : column), y = head.y1 + px(kRow) * static_cast<float>(i % half) + px(6);
-    const Rect line{x, y, x + column - px(12), y + px(kRow)};
+    const float x = at.x + (i < half ? 0 : column), y = head.y1 + px(kContentsRow) * static_cast<float>(i % half) + px(6);
+    const Rect line{x, y, x + column - px(12), y + px(kContentsRow)};
     if (row.page < 0) {
       text_in(Face::kSemiBold, 12, line, theme().text3, shortened(Face::kSemiBold, 12, chapter.title, line.width()));
       continue;
@@ -102,7 +102,7 @@ PageChoice draw_contents(PageFrame& frame, std::span<const lessons::Chapter> cha
   if (enter && !number.empty()) choice = page_numbered(chapters, number);
   if (choice.chapter >= 0) ImGui::CloseCurrentPopup();
   ImGui::SetCursorScreenPos(at);
-  ImGui::Dummy({2 * column, px(kRow) * static_cast<float>(half + 1) + px(6)});
+  ImGui::Dummy({2 * column, px(kContentsRow) * static_cast<float>(half + 1) + px(6)});
   end_popup();
   return choice;
 }

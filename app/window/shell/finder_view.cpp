@@ -17,7 +17,7 @@ namespace headroom::app::window {
 
 namespace {
 
-constexpr float kWidth = 680, kPadding = 12, kField = 36, kRow = 30, kHint = 24, kTop = 0.1f;  // px; of the height
+constexpr float kFinderWidth = 680, kPadding = 12, kField = 36, kRow = 30, kHint = 24, kTop = 0.1f;  // px; of the height
 constexpr std::size_t kMostRows = 12;
 
 std::vector<page::Findable> settings_now(const PageFrame& frame) {
@@ -122,7 +122,7 @@ std::optional<page::Findable> FinderView::draw_rows(const Rect& rect, std::size_
 std::optional<page::Findable> FinderView::draw(PageFrame& frame, std::span<const lessons::Page* const> read) {
   if (std::exchange(frame.ui.finder_open, false)) open(frame, read);
   const ImVec2 screen = ImGui::GetMainViewport()->Size;
-  const float width = std::min(px(kWidth), screen.x), top = std::round(screen.y * kTop);
+  const float width = std::min(px(kFinderWidth), screen.x), top = std::round(screen.y * kTop);
   const float around = px(2 * kPadding + kField + 8 + kHint), room = std::max(0.0f, screen.y - top - px(8) - around);
   const std::size_t fit = std::max<std::size_t>(1, static_cast<std::size_t>(room / px(kRow)));
   const std::size_t rows = std::clamp<std::size_t>(found_.size(), 1, std::min(kMostRows, fit));

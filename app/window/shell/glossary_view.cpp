@@ -13,7 +13,7 @@ namespace headroom::app::window {
 
 namespace {
 
-constexpr float kWidth = 640, kPadding = 20, kLine = 24;
+constexpr float kGlossaryWidth = 640, kPadding = 20, kLine = 24;
 constexpr std::size_t kFewPages = 6;
 
 // A page's name as a link; its right edge and below it the room for the next.
@@ -87,7 +87,7 @@ const lessons::Page* GlossaryView::draw(UiState& ui) {
     to_scroll_ = 2;  // how far it can scroll is known a frame later
   }
   const ImVec2 screen = ImGui::GetMainViewport()->Size;
-  const float width = std::min(px(kWidth), screen.x), height = std::round(screen.y * 0.84f);
+  const float width = std::min(px(kGlossaryWidth), screen.x), height = std::round(screen.y * 0.84f);
   const float x = std::round((screen.x - width) * 0.5f), y = std::round((screen.y - height) * 0.5f);
   if (!begin_popup("glossary", {x, y, x + width, y + height}, kPadding)) return nullptr;
   const float inner = width - px(2 * kPadding) - ImGui::GetStyle().ScrollbarSize;

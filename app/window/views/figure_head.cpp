@@ -19,7 +19,7 @@ namespace headroom::app::window {
 namespace {
 
 constexpr float kLeastTitle = 100;  // px that the figure's name needs beside the choice of the axis
-constexpr float kArrow = 24;        // px that the list of runs needs at least
+constexpr float kRunListArrow = 24;        // px that the list of runs needs at least
 
 float choice_width(const record::ParamSpec& spec) {
   float widest = 0;
@@ -60,7 +60,7 @@ float draw_tabs(PageFrame& frame, const Rect& rect, float room) {
   if (all > room && titles.size() > 1) {
     int tab = frame.page.tab();
     constexpr float kLeast = 130;  // px of the list; then the badge and the runs come first
-    const float others = source_badge_width(record::Source::kPredicted) + px(16 + kArrow);
+    const float others = source_badge_width(record::Source::kPredicted) + px(16 + kRunListArrow);
     const float y = rect.center_y();
     const float end = std::min(rect.x0 + widest + px(36), std::max(rect.x0 + px(kLeast), rect.x1 - others));
     if (select("figures", {rect.x0, y - px(14), end, y + px(14)}, titles, tab)) frame.page.show_tab(tab);
@@ -235,7 +235,7 @@ void FigureCard::draw_head(PageFrame& frame, const Rect& rect) {
   const float badge = figure.head.empty_reason.empty() ? source_badge_width(figure.head.source) + px(8) : 0;
   const bool to_choose = runs_to_choose(page);
   head.x0 = draw_tabs(frame, head, room);
-  if (badge > 0 && head.width() >= badge + (to_choose ? px(kArrow) : -px(8)))
+  if (badge > 0 && head.width() >= badge + (to_choose ? px(kRunListArrow) : -px(8)))
     head.x0 = source_badge(head.x0, head.center_y(), figure.head.source) + px(8);
   if (to_choose || badge > 0) draw_provenance(frame, head, figure);
 }

@@ -14,7 +14,7 @@ namespace headroom::app::window {
 
 namespace {
 
-constexpr float kLine = 1.5f;  // line height over em
+constexpr float kTaskLine = 1.5f;  // line height over em
 
 // The icon's place is a ring until the task is done.
 void draw_head(bool reached) {
@@ -25,7 +25,7 @@ void draw_head(bool reached) {
 
 void draw_small(std::string_view words, ImU32 color, float em) {
   const Rect at = content_rect(0);
-  const float bottom = paragraph(Face::kMedium, em, kLine, at, color, words);
+  const float bottom = paragraph(Face::kMedium, em, kTaskLine, at, color, words);
   end_drawing({at.x0, at.y0, at.x1, bottom});
 }
 
@@ -39,10 +39,10 @@ void draw_task(PageFrame& frame, const page::TaskWords& words) {
   if (begin_card("task", frame)) {
     draw_head(reached);
     gap(4);
-    draw_linked(frame, words.words, em, kLine);
+    draw_linked(frame, words.words, em, kTaskLine);
     gap(8);
     if (reached)
-      draw_linked(frame, task.done(), em, kLine);
+      draw_linked(frame, task.done(), em, kTaskLine);
     else if (!task.progress().empty())
       draw_small(task.progress(), theme().text2, em);
     if (reached && !task.shown_by().empty()) {

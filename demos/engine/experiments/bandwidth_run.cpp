@@ -28,7 +28,7 @@ using llama::HostPages;
 using record::Bytes;
 using record::Measurement;
 
-constexpr BenchPatience kPatience{.least = 3, .most = 30, .seconds = 1};
+constexpr BenchPatience kCopyPatience{.least = 3, .most = 30, .seconds = 1};
 
 // One thing that is timed. `bytes`: what is read and written in one memory, or what goes over a link.
 struct Subject {
@@ -72,7 +72,7 @@ class BandwidthRun final : public DemoRun {
     const Subject subject = subjects_[static_cast<std::size_t>(index)]();
     subject.call();  // pages are touched, the link is awake
     const std::array<BenchSampler, 1> samplers{clock_.wall(subject.call)};
-    const auto times = time_in_turns(samplers, kPatience, [this] { return cancel_ != nullptr && cancel_->load(); });
+    const auto times = time_in_turns(samplers, kCopyPatience, [this] { return cancel_ != nullptr && cancel_->load(); });
     record::mark_step(-1);
     if (!times) return StepResult::kCancelled;
     row_ = {.panel = Measurement::kBandwidth,
@@ -204,7 +204,7 @@ class BandwidthRun final : public DemoRun {
   Measurement row_;
 };
 
-record::Result<std::unique_ptr<DemoRun>> make(const record::Params& params, const RunSetting& setting) {
+record::Result<std::unique_ptr<DemoRun>> make_bandwidth(const record::Params& params, const RunSetting& setting) {
   if (setting.place.device.is_meta())
     return record::Error{"bandwidth measures time, which cannot be predicted: run it.", record::ErrorKind::kRefused};
   return std::unique_ptr<DemoRun>(std::make_unique<BandwidthRun>(params, setting));
@@ -213,6 +213,6 @@ record::Result<std::unique_ptr<DemoRun>> make(const record::Params& params, cons
 }  // namespace
 
 extern const DemoRunner kBandwidthRunner;
-constinit const DemoRunner kBandwidthRunner = {.id = "bandwidth", .make = &make};
+constinit const DemoRunner kBandwidthRunner = {.id = "bandwidth", .make = &make_bandwidth};
 
 }  // namespace headroom::experiments

@@ -19,7 +19,7 @@ using record::DeviceKind;
 using record::Measurement;
 
 // Forward first: what backward keeps of it must not be in memory before.
-constexpr std::array<const char*, 3> kPasses{"forward", "full", "backward"};
+constexpr std::array<const char*, 3> kBenchPassNames{"forward", "full", "backward"};
 constexpr std::int64_t kErrorRows = 256;       // errors are worked out on at most so many rows, in float64
 constexpr std::int64_t kErrorWidth = 1 << 18;  // and, of what is not in rows, so many numbers
 constexpr Bytes kLargeCopy = Bytes{1} << 30;   // bytes read; as many are written
@@ -56,7 +56,7 @@ BenchRun::BenchRun(const record::Params& params, const RunSetting& setting, std:
 
 BenchRun::~BenchRun() { at::set_num_threads(threads_before_); }
 
-int BenchRun::marks_per_step() const { return static_cast<int>(kPasses.size()) + 2; }
+int BenchRun::marks_per_step() const { return static_cast<int>(kBenchPassNames.size()) + 2; }
 
 bool BenchRun::cancelled() const { return cancel_ != nullptr && cancel_->load(std::memory_order_relaxed); }
 
@@ -128,7 +128,7 @@ void BenchRun::measure_errors(const BenchCase& one) {
   small.shape.rows = std::min(one.shape.rows, kErrorRows);
   if (kernels::find_kernel(one.kernel)->bench.of_weights) small.shape.width = std::min(one.shape.width, kErrorWidth);
   const kernels::KernelForms all = bench_forms(small, device_);
-  for (const char* pass : kPasses) {
+  for (const char* pass : kBenchPassNames) {
     kernels::Tensors exact;
     for (const kernels::KernelForm& form : all.forms) {
       if (form.pass != pass || form.variant == "matmul") continue;
@@ -142,7 +142,7 @@ bool BenchRun::measure(const BenchCase& one) {
   measure_errors(one);
   clock_.release();
   kernels::KernelForms all = bench_forms(one, device_);
-  for (const char* pass : kPasses) {
+  for (const char* pass : kBenchPassNames) {
     record::mark(std::string_view(pass) == "backward" ? record::Phase::kBackward : record::Phase::kForward);
     if (cancelled() || !measure_pass(one, all, pass)) return false;
     std::erase_if(all.forms, [&](const kernels::KernelForm& form) { return form.pass == pass; });
@@ -217,7 +217,7 @@ bool BenchRun::measure_pass(const BenchCase& one, const kernels::KernelForms& al
 
 namespace {
 
-record::Result<std::unique_ptr<DemoRun>> make(const record::Params& params, const RunSetting& setting) {
+record::Result<std::unique_ptr<DemoRun>> make_bench(const record::Params& params, const RunSetting& setting) {
   if (setting.place.device.is_meta()) {
     return record::Error{"bench measures time, which cannot be predicted: run it.", record::ErrorKind::kRefused};
   }
@@ -232,6 +232,6 @@ record::Result<std::unique_ptr<DemoRun>> make(const record::Params& params, cons
 }  // namespace
 
 extern const DemoRunner kBenchRunner;
-constinit const DemoRunner kBenchRunner = {.id = "bench", .make = &make};
+constinit const DemoRunner kBenchRunner = {.id = "bench", .make = &make_bench};
 
 }  // namespace headroom::experiments

@@ -21,7 +21,7 @@ using record::Category;
 using record::Phase;
 using record::Scope;
 
-constexpr int kPasses = 2;  // the first loads and chooses what later ones find
+constexpr int kBlockPasses = 2;  // the first loads and chooses what later ones find
 constexpr std::uint16_t kLayer = 0;
 
 // x as a layer before gives it: backward comes to it with its gradient, and nothing else holds it. A tensor that takes a
@@ -54,7 +54,7 @@ class BlockRun final : public DemoRun {
     record::mark_step(-1);
     return StepResult::kDone;
   }
-  int steps() const override { return kPasses; }
+  int steps() const override { return kBlockPasses; }
   int marks_per_step() const override { return 4; }
   StepReport report() override {
     if (options_.device().is_cuda()) c10::cuda::getCurrentCUDAStream().synchronize();
@@ -99,7 +99,7 @@ at::ScalarType type_of(std::string_view storage, record::DeviceKind target) {
   return at::kBFloat16;
 }
 
-record::Result<std::unique_ptr<DemoRun>> make(const record::Params& params, const RunSetting& setting) {
+record::Result<std::unique_ptr<DemoRun>> make_block(const record::Params& params, const RunSetting& setting) {
   const RunPlace& place = setting.place;
   if (place.device.is_meta()) return record::Error{"A block can be run, not predicted.", record::ErrorKind::kRefused};
   const auto shape = block_model(params);
@@ -114,6 +114,6 @@ record::Result<std::unique_ptr<DemoRun>> make(const record::Params& params, cons
 }  // namespace
 
 extern const DemoRunner kBlockRunner;
-constinit const DemoRunner kBlockRunner = {.id = "block", .make = &make};
+constinit const DemoRunner kBlockRunner = {.id = "block", .make = &make_block};
 
 }  // namespace headroom::experiments

@@ -348,7 +348,7 @@ bool EditedKernelRun::time() {
   return true;
 }
 
-record::Result<std::unique_ptr<DemoRun>> make(const record::Params& params, const RunSetting& setting) {
+record::Result<std::unique_ptr<DemoRun>> make_edit_kernel(const record::Params& params, const RunSetting& setting) {
   if (setting.place.device.is_meta())
     return record::Error{"Your kernel cannot be predicted: run it.", record::ErrorKind::kRefused};
   Settings settings{.exercise = find_exercise(params.text("exercise")),
@@ -375,6 +375,6 @@ record::Result<std::unique_ptr<DemoRun>> make(const record::Params& params, cons
 }  // namespace
 
 extern const DemoRunner kEditKernelRunner;
-constinit const DemoRunner kEditKernelRunner = {.id = "edit_kernel", .make = &make};
+constinit const DemoRunner kEditKernelRunner = {.id = "edit_kernel", .make = &make_edit_kernel};
 
 }  // namespace headroom::experiments

@@ -111,7 +111,7 @@ class LaunchesRun final : public DemoRun {
   std::vector<Form> forms_;
 };
 
-record::Result<std::unique_ptr<DemoRun>> make(const record::Params& params, const RunSetting& setting) {
+record::Result<std::unique_ptr<DemoRun>> make_launches(const record::Params& params, const RunSetting& setting) {
   if (setting.place.device.is_meta())
     return record::Error{"Launches can be run, not predicted.", record::ErrorKind::kRefused};
   const auto one = case_of(params, setting.place.target);
@@ -124,6 +124,6 @@ record::Result<std::unique_ptr<DemoRun>> make(const record::Params& params, cons
 }  // namespace
 
 extern const DemoRunner kLaunchesRunner;
-constinit const DemoRunner kLaunchesRunner = {.id = "launches", .make = &make};
+constinit const DemoRunner kLaunchesRunner = {.id = "launches", .make = &make_launches};
 
 }  // namespace headroom::experiments

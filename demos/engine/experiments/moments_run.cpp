@@ -82,7 +82,7 @@ class MomentsRun final : public DemoRun {
   at::Tensor loss_;
 };
 
-record::Result<std::unique_ptr<DemoRun>> make(const record::Params& params, const RunSetting& setting) {
+record::Result<std::unique_ptr<DemoRun>> make_moments(const record::Params& params, const RunSetting& setting) {
   if (setting.place.device.is_meta())
     return record::Error{"Moments can be measured, not predicted.", record::ErrorKind::kRefused};
   record::Result<tokens::TokenData> text = tokens::TokenData::read({.file = setting.course_text}, setting.cancel);
@@ -95,13 +95,13 @@ record::Result<std::unique_ptr<DemoRun>> make(const record::Params& params, cons
   }
 }
 
-std::map<std::string, std::string> facts(const record::Params&, const RunSetting& setting) {
+std::map<std::string, std::string> moments_facts(const record::Params&, const RunSetting& setting) {
   return llama::data_facts({.file = setting.course_text});
 }
 
 }  // namespace
 
 extern const DemoRunner kMomentsRunner;
-constinit const DemoRunner kMomentsRunner = {.id = "moments", .make = &make, .facts = &facts};
+constinit const DemoRunner kMomentsRunner = {.id = "moments", .make = &make_moments, .facts = &moments_facts};
 
 }  // namespace headroom::experiments

@@ -22,7 +22,7 @@ namespace {
 
 using record::Measurement;
 
-constexpr BenchPatience kPatience{.least = 10, .most = 60, .seconds = 0.5},
+constexpr BenchPatience kRatePatience{.least = 10, .most = 60, .seconds = 0.5},
     kQuick{.least = 5, .most = 20, .seconds = 0.1};
 
 // Ones would need less power than a step's numbers, and the clock would be higher.
@@ -64,7 +64,7 @@ class ProductRatesRun final : public DemoRun {
       : cases_(std::move(cases)),
         device_(setting.place.device),
         cancel_(setting.cancel),
-        patience_(quick ? kQuick : kPatience),
+        patience_(quick ? kQuick : kRatePatience),
         clock_(device_) {}
 
   StepResult step(int index) override {
@@ -122,7 +122,7 @@ bool is_emulated(const ProductRateCase& one, at::Device device) {
          kernels::products_emulated(tf32 ? kernels::NarrowFormat::kTf32 : kernels::NarrowFormat::kFp8);
 }
 
-record::Result<std::unique_ptr<DemoRun>> make(const record::Params& params, const RunSetting& setting) {
+record::Result<std::unique_ptr<DemoRun>> make_product_rates(const record::Params& params, const RunSetting& setting) {
   if (setting.place.device.is_meta())
     return record::Error{"Times can be measured, not predicted: run it.", record::ErrorKind::kRefused};
   std::vector<ProductRateCase> cases = product_rate_cases(params, setting.place.target);
@@ -141,6 +141,6 @@ record::Result<std::unique_ptr<DemoRun>> make(const record::Params& params, cons
 }  // namespace
 
 extern const DemoRunner kProductRatesRunner;
-constinit const DemoRunner kProductRatesRunner = {.id = "product_rates", .make = &make};
+constinit const DemoRunner kProductRatesRunner = {.id = "product_rates", .make = &make_product_rates};
 
 }  // namespace headroom::experiments

@@ -98,7 +98,7 @@ class StepBoundRun final : public DemoRun {
   Measurement row_;
 };
 
-record::Result<std::unique_ptr<DemoRun>> make(const record::Params& params, const RunSetting& setting) {
+record::Result<std::unique_ptr<DemoRun>> make_step_bound(const record::Params& params, const RunSetting& setting) {
   if (setting.place.device.is_meta())
     return record::Error{"Times can be measured, not predicted: run it.", record::ErrorKind::kRefused};
   const std::string_view storage = params.text("storage");
@@ -114,6 +114,6 @@ record::Result<std::unique_ptr<DemoRun>> make(const record::Params& params, cons
 }  // namespace
 
 extern const DemoRunner kStepBoundRunner;
-constinit const DemoRunner kStepBoundRunner = {.id = "step_bound", .make = &make};
+constinit const DemoRunner kStepBoundRunner = {.id = "step_bound", .make = &make_step_bound};
 
 }  // namespace headroom::experiments

@@ -321,14 +321,14 @@ StepReport TrainStepRun::report() {
 
 namespace {
 
-record::Result<std::unique_ptr<DemoRun>> make(const record::Params& params, const RunSetting& setting) {
+record::Result<std::unique_ptr<DemoRun>> make_train_step(const record::Params& params, const RunSetting& setting) {
   auto run = TrainStepRun::create(params, setting);
   if (!run) return run.error();
   return std::unique_ptr<DemoRun>(std::move(run).value());
 }
 
 // Of the data, of the shape where a checkpoint decides it, and of products that are not as the settings say.
-std::map<std::string, std::string> facts(const record::Params& params, const RunSetting& setting) {
+std::map<std::string, std::string> train_step_facts(const record::Params& params, const RunSetting& setting) {
   predict::StepSettings step = predict::step_settings(params);
   std::map<std::string, std::string> all;
   if (!setting.place.device.is_meta()) all = llama::data_facts(data_source(step, setting.course_text));
@@ -346,7 +346,7 @@ record::Result<std::map<std::string, std::string>> prepare(const record::Params&
   std::map<std::string, std::string> all;
   predict::StepSettings step = predict::step_settings(params);
   const auto model = train_step_model(step);
-  if (!model) return all;  // make() says why
+  if (!model) return all;  // make_train_step() says why
   step.model = model.value().config;
   auto products = llama::choose_products(step, setting.course_text.parent_path() / "products", setting.cancel);
   if (!products) return products.error();
@@ -357,6 +357,6 @@ record::Result<std::map<std::string, std::string>> prepare(const record::Params&
 }  // namespace
 
 extern const DemoRunner kTrainStepRunner;
-constinit const DemoRunner kTrainStepRunner = {.id = "train_step", .make = &make, .facts = &facts, .prepare = &prepare};
+constinit const DemoRunner kTrainStepRunner = {.id = "train_step", .make = &make_train_step, .facts = &train_step_facts, .prepare = &prepare};
 
 }  // namespace headroom::experiments

@@ -20,7 +20,7 @@ using record::EventKind;
 namespace {
 
 // Leaked: tensors with static lifetime are freed after everything else is gone.
-CpuProbe* g_probe = nullptr;
+CpuProbe* g_cpu_probe = nullptr;
 
 record::MemEvent event_of(EventKind kind, const LiveStorage& storage, Bytes allocated) {
   record::MemEvent event;
@@ -37,15 +37,15 @@ record::MemEvent event_of(EventKind kind, const LiveStorage& storage, Bytes allo
 }  // namespace
 
 CpuProbe& CpuProbe::install(EventSink& sink) {
-  if (g_probe != nullptr) throw std::logic_error("the CPU probe is installed twice");
-  g_probe = new CpuProbe(sink);
+  if (g_cpu_probe != nullptr) throw std::logic_error("the CPU probe is installed twice");
+  g_cpu_probe = new CpuProbe(sink);
   // PyTorch's own switch, read at its first allocation. Big tensors are new memory from the system each time: with pages
   // of 4 KiB per operator spends most of its time in their faults (RMSNorm over 64 MiB: 41 ms instead of 8.5). Recordings
   // name the system's setting (`large_pages`); where it is `never`, the switch changes nothing.
   setenv("THP_MEM_ALLOC_ENABLE", "1", /*overwrite=*/0);
   constexpr std::uint8_t kAboveLibTorchsOwn = 10;
-  c10::SetCPUAllocator(g_probe, kAboveLibTorchsOwn);
-  return *g_probe;
+  c10::SetCPUAllocator(g_cpu_probe, kAboveLibTorchsOwn);
+  return *g_cpu_probe;
 }
 
 void CpuProbe::start() {
@@ -138,7 +138,7 @@ void CpuProbe::died(void* data) noexcept {
 // The block's own address is also the deleter's context: LibTorch may then hand out raw pointers (raw_allocate).
 void CpuProbe::free(void* data) {
   if (data == nullptr) return;
-  g_probe->died(data);
+  g_cpu_probe->died(data);
   c10::free_cpu(data);
 }
 

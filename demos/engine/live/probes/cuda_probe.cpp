@@ -19,19 +19,19 @@ using record::EventKind;
 
 namespace {
 
-CudaProbe* g_probe = nullptr;  // leaked: the allocator keeps calling until the process ends
+CudaProbe* g_cuda_probe = nullptr;  // leaked: the allocator keeps calling until the process ends
 
 }  // namespace
 
 CudaProbe& CudaProbe::install(EventSink& sink, int device) {
-  if (g_probe != nullptr) {
-    if (&g_probe->sink_ != &sink || g_probe->device_ != device) throw std::logic_error("there is one CUDA probe only");
-    return *g_probe;
+  if (g_cuda_probe != nullptr) {
+    if (&g_cuda_probe->sink_ != &sink || g_cuda_probe->device_ != device) throw std::logic_error("there is one CUDA probe only");
+    return *g_cuda_probe;
   }
   at::globalContext().lazyInitDevice(c10::DeviceType::CUDA);  // hooks attached earlier would never be called
-  g_probe = new CudaProbe(sink, device);
-  cuda_allocator::attach_trace_hook([](const Trace& trace) { g_probe->on_trace(trace); });
-  return *g_probe;
+  g_cuda_probe = new CudaProbe(sink, device);
+  cuda_allocator::attach_trace_hook([](const Trace& trace) { g_cuda_probe->on_trace(trace); });
+  return *g_cuda_probe;
 }
 
 void CudaProbe::start() {

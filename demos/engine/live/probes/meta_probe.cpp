@@ -13,16 +13,16 @@ using record::EventKind;
 
 namespace {
 
-MetaProbe* g_probe = nullptr;  // leaked, like the CPU's
+MetaProbe* g_meta_probe = nullptr;  // leaked, like the CPU's
 
 }  // namespace
 
 MetaProbe& MetaProbe::install(EventSink& sink) {
-  if (g_probe != nullptr) throw std::logic_error("the meta probe is installed twice");
-  g_probe = new MetaProbe(sink);
+  if (g_meta_probe != nullptr) throw std::logic_error("the meta probe is installed twice");
+  g_meta_probe = new MetaProbe(sink);
   constexpr std::uint8_t kAboveLibTorchsOwn = 10;
-  c10::SetAllocator(c10::kMeta, g_probe, kAboveLibTorchsOwn);
-  return *g_probe;
+  c10::SetAllocator(c10::kMeta, g_meta_probe, kAboveLibTorchsOwn);
+  return *g_meta_probe;
 }
 
 record::MemEvent MetaProbe::event_of(EventKind kind, const LiveStorage& storage) const {
@@ -74,7 +74,7 @@ c10::DataPtr MetaProbe::allocate(std::size_t bytes) {
 
 void MetaProbe::free(void* context) {
   if (context == nullptr) return;
-  MetaProbe& probe = *g_probe;
+  MetaProbe& probe = *g_meta_probe;
   std::lock_guard guard(probe.lock_);
   const LiveStorage storage = probe.storages_.erase(reinterpret_cast<std::uintptr_t>(context));
   probe.live_ -= storage.block;

@@ -26,7 +26,7 @@ std::uint16_t op_of(ProjectionKind kind) {
   return ops[static_cast<std::size_t>(kind)];
 }
 
-std::array<at::Tensor*, kProjectionKinds> weights_of(LayerWeights& w) {
+std::array<at::Tensor*, kProjectionKinds> projections_of(LayerWeights& w) {
   return {&w.q_proj_QH, &w.k_proj_KH, &w.v_proj_KH, &w.o_proj_HQ, &w.gate_proj_FH, &w.up_proj_FH, &w.down_proj_HF};
 }
 
@@ -120,7 +120,7 @@ Projection projection(const Model& model, std::int64_t layer, ProjectionKind kin
 
 void quantise_layer(Model& model, std::int64_t layer) {
   const at::AutoGradMode grad_mode(false);
-  const auto weights = weights_of(model.layers[static_cast<std::size_t>(layer)]);
+  const auto weights = projections_of(model.layers[static_cast<std::size_t>(layer)]);
   for (std::size_t k = 0; k < kProjectionKinds; ++k) {
     const Scope scope(weight_tag(layer, static_cast<ProjectionKind>(k)));
     model.adapters[static_cast<std::size_t>(layer)].quantised[k] = kernels::nf4_quantise(weights[k]->detach());
@@ -154,7 +154,7 @@ void add_adapter(at::Tensor& weight_OI, const Projection& p) {
 void merge_adapters(Model& model) {
   const at::AutoGradMode grad_mode(false);
   for (std::size_t i = 0; i < model.adapters.size(); ++i) {
-    const auto weights = weights_of(model.layers[i]);
+    const auto weights = projections_of(model.layers[i]);
     for (std::size_t k = 0; k < kProjectionKinds; ++k) {
       const auto kind = static_cast<ProjectionKind>(k);
       const Scope scope(weight_tag(static_cast<std::int64_t>(i), kind));

@@ -9,7 +9,7 @@ namespace headroom::llama {
 
 namespace {
 
-constexpr int kBias = 127;  // of fp32's exponent field
+constexpr int kFp32Bias = 127;  // of fp32's exponent field
 
 std::uint16_t magnitudes_operator() {
   static const std::uint16_t op = record::intern_operator("magnitudes");
@@ -39,7 +39,7 @@ record::Histogram MagnitudeCounts::read(int step) const {
   std::int64_t first = 0, end = kernels::kNotFiniteBin;
   while (first < end && count[first] == 0) ++first;
   while (end > first && count[end - 1] == 0) --end;
-  histogram.low_exponent = static_cast<std::int32_t>(first) - kBias;
+  histogram.low_exponent = static_cast<std::int32_t>(first) - kFp32Bias;
   histogram.counts.assign(count + first, count + end);
   return histogram;
 }

@@ -11,7 +11,7 @@ namespace headroom::llama {
 namespace {
 
 constexpr std::int64_t kFields = 256, kNotFinite = 255;  // fp32's exponent field
-constexpr int kBias = 127;
+constexpr int kExponentBias = 127;
 
 struct Sums {
   at::Tensor counts;  // int64 [256]
@@ -67,7 +67,7 @@ record::Histogram quantisation_error(std::string name, std::span<const at::Tenso
   while (first < end && count[first] == 0) ++first;
   while (end > first && count[end - 1] == 0) --end;
   record::Histogram histogram{.name = std::move(name),
-                              .low_exponent = static_cast<std::int32_t>(first) - kBias,
+                              .low_exponent = static_cast<std::int32_t>(first) - kExponentBias,
                               .zeros = sums.zeros,
                               .not_finite = count[kNotFinite]};
   histogram.counts.assign(count + first, count + end);
