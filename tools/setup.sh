@@ -106,7 +106,7 @@ install_packages() {
     [[ $answer == [yY]* ]] || stop "Packages are missing. Install them with the next line, then run this again:
   $(install_command "$list")"
   fi
-  say "Installing packages: $list"
+  say "1/4 packages: $list"
   # A fresh machine has no package lists, an old one may have outdated lists: update, then install.
   # shellcheck disable=SC2086
   "${sudo[@]}" env DEBIAN_FRONTEND=noninteractive sh -c '
@@ -116,37 +116,60 @@ $(tail -n 5 "$log")
 Mend it (the whole output is in $log), then run this again."
 }
 
+fetch() {
+  python3 tools/fetch.py status "${sets[@]}" >/dev/null || say "2/4 downloads"
+  python3 tools/fetch.py get "${sets[@]}" || exit $?
+}
+
 set_up() {
   command -v python3 >/dev/null || stop "python3 is missing. Install it with: apt-get install python3"
   [ "$(uname -m)" = x86_64 ] || [ -n "$light" ] ||
     stop "LibTorch is fetched for x86_64 only, and this is $(uname -m). './run --light' works here, without live runs."
   mkdir -p build
   log=$PWD/build/setup.log
-  install_packages
-  python3 tools/fetch.py get "${sets[@]}" || exit $?
+  part packages install_packages
+  part downloads fetch
 }
+
+# part NAME COMMAND…: runs it, and keeps its name and seconds for parts_taken.
+parts=
+part() {
+  local name=$1 start=$SECONDS
+  shift
+  "$@"
+  [ $((SECONDS - start)) -lt 2 ] || parts="$parts${parts:+, }$name $((SECONDS - start)) s"
+}
+
+# Says what took how long, if anything took its time.
+parts_taken() { [ -z "$parts" ] || say "Set up: $parts."; }
 
 # build all|product. CMake starts afresh when a preset or the choice of toolkit changed, or the tree was moved: its cache
 # would keep what an old preset set, and the old paths. Ninja says when sources changed.
 build() {
-  local stamp="$build/.configured" wanted fresh=() targets=()
+  local targets=()
+  [ "$1" = product ] && targets=(product)
+  part configuring configure_build
+  part building run_ninja "${targets[@]}"
+  parts_taken
+}
+
+configure_build() {
+  local stamp="$build/.configured" wanted fresh=()
   wanted="$PWD ${configure[*]} ${sets[*]} $(cksum <CMakePresets.json)"
-  if [ ! -f "$build/build.ninja" ] || [ "$(cat "$stamp" 2>/dev/null)" != "$wanted" ]; then
-    [ -f "$stamp" ] && fresh=(--fresh)
-    say "Configuring…"
-    cmake "${fresh[@]}" "${configure[@]}" >"$log" 2>&1 || stop "Configuring failed. Its last lines:
+  [ ! -f "$build/build.ninja" ] || [ "$(cat "$stamp" 2>/dev/null)" != "$wanted" ] || return 0
+  [ -f "$stamp" ] && fresh=(--fresh)
+  say "3/4 configuring"
+  cmake "${fresh[@]}" "${configure[@]}" >"$log" 2>&1 || stop "Configuring failed. Its last lines:
 $(grep -v '^$' "$log" | tail -n 25)
 The whole output is in $log."
-    printf '%s\n' "$wanted" >"$stamp"
-  fi
-  [ "$1" = product ] && targets=(product)
-  # Ninja's progress line on a terminal; elsewhere only what goes wrong, since CI keeps every line.
-  if [ -t 2 ]; then
-    ninja -C "$build" -j "$jobs" "${targets[@]}" >&2 ||
-      stop "The build failed: the first error is above."
-  else
-    say "Building…"
-    ninja -C "$build" -j "$jobs" "${targets[@]}" >"$log" 2>&1 || stop "The build failed:
-$(grep -A 30 -m 3 '^FAILED' "$log" || tail -n 30 "$log")"
-  fi
+  printf '%s\n' "$wanted" >"$stamp"
+}
+
+# Ninja's own output goes to the log; what is seen is how far it is.
+run_ninja() {
+  NINJA_STATUS='[%f/%t] ' ninja -C "$build" -j "$jobs" "$@" 2>&1 |
+    python3 tools/progress.py "4/4 building" "$log" "$build" "$@" ||
+    stop "The build failed:
+$(grep -A 30 -m 3 '^FAILED' "$log" || tail -n 30 "$log")
+The whole output is in $log; ./run doctor says what this machine lacks."
 }

@@ -1,14 +1,20 @@
 #!/usr/bin/env python3
 """Tests of ./run and tools/setup.sh: the real scripts in a separate tree, where stand-ins for dpkg-query, apt-get, cmake,
 ninja and tools/fetch.py write down what they were asked for."""
+import contextlib
+import io
 import os
 import shutil
 import subprocess
+import sys
 import tempfile
 import unittest
 from pathlib import Path
+from unittest import mock
 
 ROOT = Path(__file__).resolve().parent.parent.parent
+sys.path.insert(0, str(ROOT / "tools"))
+import progress  # noqa: E402
 
 STANDINS = {
     # Each package asked for is installed, but for those in $ABSENT.
@@ -22,6 +28,7 @@ for word; do preset=$last; [ "$last" = --preset ] && build=build/$word; last=$wo
 [ "$build" = build/default ] && build=build
 mkdir -p "$build" && touch "$build/build.ninja"''',
     "ninja": '''echo "ninja $*" >>"$LOG"
+sleep "${NINJA_PAUSE:-0}"
 [ -z "$NINJA_FAILS" ] || { echo "FAILED: a.o"; echo "a.cpp:1: error: no"; exit 1; }
 mkdir -p "$2/bin"
 printf '#!/bin/sh\\necho "headroom in $(pwd): $*"\\n' >"$2/bin/headroom"
@@ -36,7 +43,8 @@ class Run(unittest.TestCase):
         self.tree, self.log = self.folder / "tree", self.folder / "log"
         (self.tree / "tools").mkdir(parents=True)
         shutil.copy(ROOT / "run", self.tree)
-        shutil.copy(ROOT / "tools" / "setup.sh", self.tree / "tools")
+        for tool in ("setup.sh", "progress.py"):
+            shutil.copy(ROOT / "tools" / tool, self.tree / "tools")
         (self.tree / "CMakePresets.json").write_text("{}")
         (self.tree / "tools" / "fetch.py").write_text(
             "import os, sys\nopen(os.environ['LOG'], 'a').write('fetch ' + ' '.join(sys.argv[1:]) + '\\n')\n")
@@ -109,7 +117,50 @@ class Run(unittest.TestCase):
         done = self.run_it("list", NINJA_FAILS="1")
         self.assertEqual(done.returncode, 2)
         self.assertIn("a.cpp:1: error: no", done.stderr)
+        self.assertIn("setup.log", done.stderr)
         self.assertEqual(done.stdout, "")
+
+    def test_what_took_its_time_is_said_with_its_seconds(self):
+        done = self.run_it("list", NINJA_PAUSE="2.1")
+        self.assertRegex(done.stderr, r"Set up: .*building \d+ s\.")
+
+
+class Progress(unittest.TestCase):
+    """What is shown while Ninja builds."""
+    STEPS = ["[1/3] Building CXX object lessons/a.o", "a.cpp: a warning", "[2/3] Building CXX object kernels/b.o",
+             "[3/3] Linking CXX executable c"]
+
+    def show(self, pause):
+        shown, written = io.StringIO(), tempfile.NamedTemporaryFile("r")
+        with contextlib.ExitStack() as stack:
+            stack.enter_context(written)
+            for patch in (mock.patch.object(sys, "argv", ["progress.py", "4/4 building", written.name, "build"]),
+                          mock.patch.object(sys, "stdin", io.StringIO("\n".join(self.STEPS) + "\n")),
+                          mock.patch.object(progress, "planned", return_value=12.5),
+                          mock.patch.object(progress, "PAUSE", pause), contextlib.redirect_stderr(shown)):
+                stack.enter_context(patch)
+            progress.main()
+            return shown.getvalue(), written.read()
+
+    def test_each_line_counts_the_steps_and_the_log_has_everything(self):
+        shown, log = self.show(pause=0)
+        self.assertEqual(shown.splitlines(), [f"4/4 building: {i} of 3 steps, 0:00" for i in (1, 2, 3)])
+        self.assertEqual(log.splitlines(), self.STEPS)
+
+    def test_without_a_terminal_a_minute_passes_between_lines(self):
+        self.assertEqual(self.show(pause=60)[0], "")
+
+    def test_what_is_left_follows_the_pace_of_the_steps_so_far(self):
+        self.assertEqual(progress.left(60, 10, 40), ", about 3 min left")
+        self.assertEqual(progress.left(60, 30, 40), ", about 20 s left")
+        self.assertEqual(progress.left(5, 30, 40), "")
+        self.assertEqual(progress.left(60, 40, 40), "")
+
+    def test_code_with_libtorch_weighs_more_than_code_without(self):
+        plain, torch, link = (progress.weight(text) for text in (self.STEPS[0], *self.STEPS[2:]))
+        self.assertGreater(progress.weight("Building CUDA object kernels/a.cu.o"), torch)
+        self.assertGreater(torch, plain)
+        self.assertGreater(plain, link)
 
 
 if __name__ == "__main__":

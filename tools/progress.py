@@ -1,0 +1,73 @@
+#!/usr/bin/env python3
+"""Shows how far a build is while it reads Ninja's output from stdin, which all goes into LOG.
+
+    ninja … | progress.py TITLE LOG BUILD [TARGET...]
+
+On a terminal one line is rewritten, elsewhere there is a line a minute: "4/4 build: 212 of 640 steps, 3:12, about 4 min
+left". What is left is estimated by the kind of the steps to come, at the pace of those that are done.
+"""
+import re
+import subprocess
+import sys
+import time
+
+# Relative times of steps on two cores, the first pattern that matches: a unit of code with LibTorch takes about twice as
+# long as one without, a CUDA kernel for two architectures four times.
+WEIGHTS = [(re.compile(pattern), weight) for pattern, weight in [
+    (r"Building CUDA ", 24), (r"cmake_pch\.hxx", 16),
+    (r"Building CXX object (kernels|demos/engine|app/engine|tests/(kernels|llama|live|gpu|experiments))/", 12),
+    (r"Building CXX ", 6), (r"", 0.5)]]
+STEP = re.compile(r"\[(\d+)/(\d+)\] (.*)")
+PAUSE = 60  # seconds between lines where there is no terminal
+
+
+def weight(text):
+    return next(weight for pattern, weight in WEIGHTS if pattern.search(text))
+
+
+def planned(build, targets):
+    """The sum of the weights of all steps to come."""
+    done = subprocess.run(["ninja", "-C", build, "-n", *targets], capture_output=True, text=True, check=False)
+    return sum(weight(found.group(3)) for found in map(STEP.match, done.stdout.splitlines()) if found)
+
+
+def clock(seconds):
+    return f"{int(seconds) // 60}:{int(seconds) % 60:02}"
+
+
+def left(elapsed, done, total):
+    """What is left, in words; nothing while it cannot be known."""
+    if elapsed < 10 or not 0 < done < total:
+        return ""
+    seconds = elapsed * (total - done) / done
+    return f", about {seconds / 60:.0f} min left" if seconds >= 90 else f", about {seconds / 10:.0f}0 s left"
+
+
+def main():
+    title, log, build, *targets = sys.argv[1:]
+    total, done = None, 0
+    begun = shown = time.monotonic()
+    terminal = sys.stderr.isatty()
+    with open(log, "w", encoding="utf-8") as file:
+        for line in sys.stdin:
+            file.write(line)
+            file.flush()
+            step = STEP.match(line)
+            if not step:
+                continue
+            done += weight(step.group(3))
+            total = total or done + planned(build, targets)  # not asked where there is nothing to build
+            now = time.monotonic()
+            text = f"{title}: {step.group(1)} of {step.group(2)} steps, {clock(now - begun)}{left(now - begun, done, total)}"
+            if terminal:
+                sys.stderr.write(f"\r\033[K{text}")
+                sys.stderr.flush()
+            elif now - shown >= PAUSE:
+                print(text, file=sys.stderr, flush=True)
+                shown = now
+    if terminal:
+        sys.stderr.write("\r\033[K")
+
+
+if __name__ == "__main__":
+    main()
