@@ -37,7 +37,7 @@ inline backend::RunRequest fake_request(const std::string& mode, std::optional<s
 
 // Polls until `done` holds, woken by the backend's descriptor alone: a backend that needs a poll but does not say so
 // fails the test by time.
-inline bool wait_for(backend::Backend& backend, const std::function<bool()>& done, Clock::duration patience = 5s) {
+inline bool wait_for(backend::Backend& backend, const std::function<bool()>& done, Clock::duration patience = 10min) {
   const auto deadline = Clock::now() + patience;
   backend.poll();
   while (!done()) {
@@ -53,7 +53,7 @@ inline bool wait_for(backend::Backend& backend, const std::function<bool()>& don
   return true;
 }
 
-inline bool finished(backend::Backend& backend, Clock::duration patience = 5s) {
+inline bool finished(backend::Backend& backend, Clock::duration patience = 10min) {
   return wait_for(
       backend, [&] { return backend.state() == backend::RunState::kFinished; }, patience);
 }

@@ -6,12 +6,6 @@
 
 using namespace headroom::tests;
 
-namespace {
-
-bool holds(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
-
-}  // namespace
-
 TEST_CASE("bench refuses what it does not know, with the nearest word") {
   const Ran kernel = run_headroom({"bench", "rms_nrm"});
   CHECK(kernel.exit_code == 2);

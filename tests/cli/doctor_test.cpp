@@ -11,8 +11,6 @@ using nlohmann::json;
 
 namespace {
 
-bool holds(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
-
 // The check of that name, from `headroom doctor --json`.
 json check_of(const std::string& name, const RunOptions& options) {
   const json document = json::parse(run_headroom({"doctor", "--json"}, options).out);

@@ -7,16 +7,6 @@
 using namespace headroom::tests;
 using nlohmann::json;
 
-namespace {
-
-RunOptions with_real_engine() {
-  RunOptions options;
-  options.environment["HEADROOM_ENGINE"] = std::string(HEADROOM_BIN_DIR) + "/headroom-engine";
-  return options;
-}
-
-}  // namespace
-
 TEST_CASE("a batch that does not fit costs its point, and the next one runs in a new engine") {
   const Ran ran = run_headroom({"sweep", "train_step", "--over", "batch=1,64,1024,2", "--set", "seq=64", "cap=80MiB",
                                 "--device", "cpu", "--json"},

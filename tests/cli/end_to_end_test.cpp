@@ -13,16 +13,6 @@ using namespace headroom;
 using namespace headroom::tests;
 using nlohmann::json;
 
-namespace {
-
-RunOptions with_real_engine() {
-  RunOptions options;
-  options.environment["HEADROOM_ENGINE"] = std::string(HEADROOM_BIN_DIR) + "/headroom-engine";
-  return options;
-}
-
-}  // namespace
-
 TEST_CASE("train_step tiny: the summary's peak is the ledger's and the allocator's, and its figure says so") {
   const TemporaryFolder folder;
   const std::string file = folder / "a.hrec";

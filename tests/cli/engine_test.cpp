@@ -16,8 +16,6 @@ namespace fs = std::filesystem;
 
 namespace {
 
-bool holds(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
-
 std::string script(const TemporaryFolder& folder, const std::string& name, const std::string& text) {
   const std::string path = folder / name;
   write_file(path, "#!/bin/sh\n" + text);

@@ -19,8 +19,6 @@ namespace fs = std::filesystem;
 
 namespace {
 
-bool holds(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
-
 std::string store(const TemporaryFolder& folder, const std::string& name, const record::Recording& recording) {
   const std::string path = folder / name;
   REQUIRE(recording.write(path));

@@ -4,12 +4,6 @@
 
 using namespace headroom::tests;
 
-namespace {
-
-bool holds(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
-
-}  // namespace
-
 TEST_CASE("A page that calculates prints its figures' tables, without an engine and without a recording") {
   const Ran ran = run_headroom({"page", "static_bytes"});
   INFO(ran.err);

@@ -13,8 +13,6 @@ using Words = std::vector<std::string>;
 
 namespace {
 
-bool holds(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
-
 Ran draw_by_formula(Words words) {
   RunOptions options;
   options.environment["HEADROOM_ENGINE"] = "/no/such/engine";

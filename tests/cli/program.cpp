@@ -92,6 +92,12 @@ bool take(int descriptor, std::string& text) {
 
 }  // namespace
 
+RunOptions with_real_engine() {
+  RunOptions options;
+  options.environment["HEADROOM_ENGINE"] = std::string(HEADROOM_BIN_DIR) + "/headroom-engine";
+  return options;
+}
+
 Ran run_headroom(const std::vector<std::string>& arguments, const RunOptions& options) {
   std::vector<std::string> words{options.program.empty() ? std::string(HEADROOM_BIN_DIR) + "/headroom"
                                                          : options.program};
@@ -109,7 +115,7 @@ Ran run_headroom(const std::vector<std::string>& arguments, const RunOptions& op
   const std::array<std::string*, 2> texts{&ran.out, &ran.err};
   bool interrupt_sent = false;
   while (watched[0].fd >= 0 || watched[1].fd >= 0) {
-    if (Clock::now() - start > std::chrono::minutes(2)) kill(child, SIGKILL);
+    if (Clock::now() - start > std::chrono::minutes(20)) kill(child, SIGKILL);
     poll(watched.data(), watched.size(), 1000);
     for (std::size_t i = 0; i < watched.size(); ++i)
       if (watched[i].fd >= 0 && watched[i].revents != 0 && !take(watched[i].fd, *texts[i])) watched[i].fd = -1;

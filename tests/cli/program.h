@@ -26,8 +26,13 @@ struct Ran {
   double cpu_seconds = 0;  // of the program itself: what it would take on a machine that does nothing else
 };
 
-// Times out (and fails the test) after two minutes.
+// Times out (and fails the test) after 20 minutes.
 Ran run_headroom(const std::vector<std::string>& arguments, const RunOptions& options = {});
+
+// The engine of this build.
+RunOptions with_real_engine();
+
+inline bool holds(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
 
 // A new folder for a test, removed at its end.
 class TemporaryFolder {

@@ -4,6 +4,7 @@
 #include "demos/record/ledger.h"
 #include "demos/record/recording.h"
 #include "tests/cli/program.h"
+#include "tests/cli/with_engine.h"
 #include "tests/cli/recordings.h"
 #include "tests/support/catch.h"
 
@@ -11,19 +12,6 @@ using namespace headroom;
 using namespace headroom::tests;
 using nlohmann::json;
 using Words = std::vector<std::string>;
-
-namespace {
-
-bool holds(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
-
-RunOptions with_engine(const std::string& script) {
-  RunOptions options;
-  options.environment["HEADROOM_ENGINE"] = HEADROOM_SCRIPTED_ENGINE;
-  options.environment["HEADROOM_SCRIPT"] = script;
-  return options;
-}
-
-}  // namespace
 
 TEST_CASE("A run ends with a summary, and its recording holds the same") {
   const TemporaryFolder folder;

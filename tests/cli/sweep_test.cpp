@@ -22,8 +22,6 @@ using Words = std::vector<std::string>;
 
 namespace {
 
-bool holds(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
-
 const experiments::DemoInfo& train_step() { return *experiments::find_demo("train_step"); }
 
 SweepPlan plan_over(const Words& overs) {

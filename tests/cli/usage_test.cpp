@@ -12,8 +12,6 @@ using nlohmann::json;
 
 namespace {
 
-bool holds(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
-
 // One sentence on stderr, nothing on stdout, the exit code.
 void refused(const std::vector<std::string>& arguments, int exit_code, const std::vector<std::string>& parts) {
   const Ran ran = run_headroom(arguments);

@@ -1,11 +1,9 @@
 // Whatever a reader does, in whatever order: each frame's figure was built from settings that it carries, and they are
 // those on show, unless the figure is hatched as one of other settings. With the real engine, whose answers come late.
 #include <algorithm>
-#include <chrono>
 #include <map>
 #include <random>
 #include <string>
-#include <thread>
 #include <vector>
 
 #include <fmt/format.h>
@@ -78,7 +76,7 @@ class Watch {
   std::string trouble_;
 };
 
-class Reader {
+class ActionReader {
  public:
   // One thing that a reader can do on the page. In words.
   std::string act(PageModel& page) {
@@ -160,12 +158,8 @@ class Reader {
   std::minstd_rand random_{20261124};
 };
 
-void wait_until_settled(Actor& actor) {
-  constexpr int kMostFrames = 4000;
-  for (int i = 0; i < kMostFrames && !Watch::settled(actor.app); ++i) {
-    actor.frames(1);
-    std::this_thread::sleep_for(std::chrono::milliseconds(3));
-  }
+void wait_until_settled(const Actor& actor) {
+  actor.wait_until([&] { return Watch::settled(actor.app); });
 }
 
 }  // namespace
@@ -176,7 +170,7 @@ TEST_CASE("500 things that a reader does leave no figure of other settings than 
   stage.engine = HEADROOM_BIN_DIR "/headroom-engine";
   stage.after_frame = [&](app::window::App& app) { watch.look(app); };
   perform("a restless reader", stage, [&](Actor& actor) {
-    Reader reader;
+    ActionReader reader;
     std::string done;
     std::size_t next = 0;
     const auto pages = actor.app.course().pages();

@@ -1,8 +1,6 @@
 // Techniques as chips: the ladder's on the rows of its figure, and one of the strip that is held.
-#include <chrono>
 #include <cmath>
 #include <string>
-#include <thread>
 
 #include "imgui_te_engine.h"
 #include "tests/gui/page_scene.h"
@@ -66,11 +64,7 @@ TEST_CASE("the ladder has chips and speeds in every size and theme, and a predic
       actor.page().ladder().turn(4);
       actor.frames(1);
       IM_CHECK(!actor.page().on_show()->recording->outcome());
-      for (int i = 0; i < 300 && !actor.page().on_show()->recording->outcome(); ++i) {
-        actor.frames(1);
-        std::this_thread::sleep_for(std::chrono::milliseconds(5));
-      }
-      IM_CHECK(actor.page().on_show()->recording->outcome().has_value());
+      actor.wait_until([&] { return actor.page().on_show()->recording->outcome().has_value(); });
       actor.frames(2);
       IM_CHECK_EQ(actor.ctx->ItemInfo("**/rung flce").RectFull.GetHeight(), height);
       IM_CHECK(tests::rungs_of(actor.page().figure(400))[1].predicted);
@@ -122,30 +116,23 @@ TEST_CASE("the page on mixed precision has chips for the formats of products", "
   stage.height = 1080;
   stage.width = 1920;
   perform("formats of products", stage, [&](Actor& actor) {
-    const auto until_there = [&](const char* chip) {
-      for (int i = 0; i < 300 && !actor.there(chip); ++i) {
-        actor.frames(1);
-        std::this_thread::sleep_for(std::chrono::milliseconds(5));
-      }
-      return actor.there(chip);
-    };
     actor.frames(20);
     actor.question().skip();
     IM_CHECK(actor.page().set_param("precision", "bf16_mixed"));
-    IM_CHECK(until_there("way fp8"));
+    actor.wait_until([&] { return actor.there("way fp8"); });
     IM_CHECK(actor.there("way tf32"));
     actor.click("way fp8");
     actor.frames(3);
     IM_CHECK_STR_EQ(actor.page().settings().as_text("gemm").c_str(), "fp8");
-    IM_CHECK(until_there("way fp8"));
+    actor.wait_until([&] { return actor.there("way fp8"); });
     actor.frames(6);
     actor.picture("products in fp8");
-    IM_CHECK(until_there("way tf32"));
+    actor.wait_until([&] { return actor.there("way tf32"); });
     actor.click("way tf32");
     actor.frames(3);
     IM_CHECK_STR_EQ(actor.page().settings().as_text("gemm").c_str(), "tf32");
     IM_CHECK_STR_EQ(actor.page().settings().as_text("precision").c_str(), "fp32");
-    IM_CHECK(until_there("way tf32"));
+    actor.wait_until([&] { return actor.there("way tf32"); });
     actor.frames(6);
     actor.picture("products in tf32");
   });

@@ -1,10 +1,8 @@
 // While a question is open, nothing on the screen gives its answer away: every page, at the desk and on stage, with the
 // settings that it begins with and with others. With the real engine, so that everything that hides is there.
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 #include <string>
-#include <thread>
 #include <vector>
 
 #include <fmt/format.h>
@@ -90,13 +88,7 @@ void check_covered(const Actor& actor, const std::string& screen) {
 
 // Of what is on show: while the question is open nothing else is asked.
 void wait_for_prediction(const Actor& actor) {
-  constexpr int kMostFrames = 2000;
-  const auto done = [&] { return !actor.page().shows_prediction() || actor.page().predicted() != nullptr; };
-  for (int i = 0; i < kMostFrames && !done(); ++i) {
-    actor.frames(1);
-    std::this_thread::sleep_for(std::chrono::milliseconds(5));
-  }
-  IM_CHECK(done());
+  actor.wait_until([&] { return !actor.page().shows_prediction() || actor.page().predicted() != nullptr; });
   actor.frames(3);
 }
 

@@ -80,7 +80,7 @@ TEST_CASE("a figure with frames is played, paused, and stepped on and back", "[g
 
       actor.click("play");
       IM_CHECK(model.plays());
-      for (int i = 0; i < 200 && model.frame() < 4; ++i) actor.frames(1);
+      actor.wait_until([&] { return model.frame() >= 4; });
       IM_CHECK_EQ(model.frame(), 4u);
       actor.click("play");  // pauses
       IM_CHECK(!model.plays());
@@ -89,7 +89,7 @@ TEST_CASE("a figure with frames is played, paused, and stepped on and back", "[g
 
       model.show_frame(frames - 1);
       actor.click("play");
-      for (int i = 0; i < 200 && model.plays(); ++i) actor.frames(1);
+      actor.wait_until([&] { return !model.plays(); });
       IM_CHECK_EQ(model.frame(), frames);  // ends on the last one
       actor.frames(2);
       IM_CHECK(!enabled(actor, "step on"));

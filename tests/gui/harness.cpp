@@ -15,6 +15,7 @@
 #include "imgui_te_engine.h"
 #include "tests/gui/screen_text.h"
 #include "tests/support/catch.h"
+#include "tests/support/wait.h"
 
 namespace headroom::tests {
 
@@ -145,8 +146,17 @@ void Actor::guess(double value) const {
   ctx->Yield(2);
 }
 
+void Actor::wait_until(const std::function<bool()>& condition) const {
+  IM_CHECK(tests::wait_until([&] { return condition() || ctx->IsError(); }, [&] { frames(1); }));
+}
+
+void Actor::skip_question() const {
+  if (question().hides()) click("skip");
+  frames(2);
+}
+
 void Actor::wait_for_end_of_run() const {
-  for (int i = 0; i < 600 && app.running(); ++i) ctx->Yield();
+  wait_until([&] { return !app.running(); });
   ctx->Yield(3);
 }
 

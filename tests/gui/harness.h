@@ -75,6 +75,9 @@ struct Actor {
   // A guess without a drag, for scripts that are about something else.
   void guess(double value) const;
   void wait_for_end_of_run() const;
+  // Draws frames until the condition holds.
+  void wait_until(const std::function<bool()>& condition) const;
+  void skip_question() const;
   // To that page, by its number among the contents.
   void jump(const std::string& page) const;
   // What can be read on the screen at this moment, piece by piece.

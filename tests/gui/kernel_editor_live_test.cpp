@@ -1,7 +1,5 @@
 // A kernel that is typed, compiled by the real engine, and marked where it is wrong. Needs no GPU.
 #include <algorithm>
-#include <chrono>
-#include <thread>
 
 #include "app/window/widgets/kernel_editor.h"
 #include "imgui_te_engine.h"
@@ -13,13 +11,8 @@ using namespace headroom::tests;
 
 namespace {
 
-// Frames pass much faster than an engine that loads LibTorch on a busy machine.
 void wait_for_report(const Actor& actor) {
-  const auto done = [&] { return actor.page().control().outcome().has_value(); };
-  for (int i = 0; i < 20000 && !done(); ++i) {
-    actor.frames(1);
-    std::this_thread::sleep_for(std::chrono::milliseconds(5));
-  }
+  actor.wait_until([&] { return actor.page().control().outcome().has_value(); });
   actor.frames(3);
 }
 

@@ -23,7 +23,7 @@ TEST_CASE("a predicted step has a verdict, and a late answer is hatched over the
       const app::StepPlan* const plan = actor.page().plan();
       return plan != nullptr && plan->cards.front().largest_sequence;
     };
-    for (int i = 0; i < 3000 && !complete(); ++i) actor.frames(1);
+    actor.wait_until([&] { return complete(); });
     actor.frames(3);
     IM_CHECK(complete());
     IM_CHECK(actor.page().plan()->cards.front().fit.verdict == predict::Verdict::kFits);
@@ -31,13 +31,13 @@ TEST_CASE("a predicted step has a verdict, and a late answer is hatched over the
     actor.frames(1);
     predictions.planner.hold(true);
     IM_CHECK(actor.page().set_param("batch", "8").ok());
-    for (int i = 0; i < 3000 && !actor.page().awaits_prediction(); ++i) actor.frames(1);
+    actor.wait_until([&] { return actor.page().awaits_prediction(); });
     IM_CHECK(actor.page().awaits_prediction());
     actor.frames(2);
     actor.picture("prediction awaited");
     actor.frames(1);
     predictions.planner.hold(false);
-    for (int i = 0; i < 3000 && actor.page().awaits_prediction(); ++i) actor.frames(1);
+    actor.wait_until([&] { return !actor.page().awaits_prediction(); });
     IM_CHECK(!actor.page().awaits_prediction());
   });
 }
@@ -80,7 +80,7 @@ TEST_CASE("what was predicted and what was measured are layers of one figure", "
     };
     actor.click("skip");
     actor.frames(2);
-    for (int i = 0; i < 3000 && actor.page().predicted() == nullptr; ++i) actor.frames(1);
+    actor.wait_until([&] { return actor.page().predicted() != nullptr; });
     actor.frames(2);
     IM_CHECK(predicted_lines() == 1);
     actor.ctx->ItemClick("**/layers/Predicted");
@@ -92,11 +92,11 @@ TEST_CASE("what was predicted and what was measured are layers of one figure", "
     IM_CHECK(actor.page().shows_prediction());
     IM_CHECK(actor.page().figure(400).head.source == record::Source::kPredicted);
     IM_CHECK(actor.page().set_param("batch", "8").ok());  // no run has it
-    for (int i = 0; i < 3000 && actor.app.awaits_prediction(); ++i) actor.frames(1);
+    actor.wait_until([&] { return !actor.app.awaits_prediction(); });
     actor.frames(3);
     IM_CHECK(!actor.there("layers/Measured"));
     IM_CHECK(actor.page().set_param("batch", "4").ok());
-    for (int i = 0; i < 3000 && actor.app.awaits_prediction(); ++i) actor.frames(1);
+    actor.wait_until([&] { return !actor.app.awaits_prediction(); });
     actor.frames(3);
     actor.ctx->ItemClick("**/layers/Measured");
     actor.frames(2);

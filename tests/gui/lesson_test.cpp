@@ -1,9 +1,7 @@
 // Two hours of a course, as they are held: a lesson on the logits and the fused loss, by a presenter's keys alone, and
 // at the desk three questions of what fits on which card. With the real engine.
 #include <algorithm>
-#include <chrono>
 #include <string>
-#include <thread>
 #include <utility>
 #include <vector>
 
@@ -25,23 +23,12 @@ using nlohmann::json;
 namespace {
 
 constexpr auto kEngine = HEADROOM_BIN_DIR "/headroom-engine";
-constexpr int kMostFrames = 20000;  // of waiting for an engine that loads LibTorch on a busy machine
 
 Stage with_engine(const char* page, bool large) {
   Stage stage = shipped(page);
   stage.engine = kEngine;
   if (large) stage.width = 1920, stage.height = 1080;
   return stage;
-}
-
-// Frames pass much faster than the engine works.
-template <class Condition>
-bool wait_for(const Actor& actor, Condition condition) {
-  for (int i = 0; i < kMostFrames && !condition() && !actor.ctx->IsError(); ++i) {
-    actor.frames(1);
-    std::this_thread::sleep_for(std::chrono::milliseconds(3));
-  }
-  return condition();
 }
 
 // Figure and verdict are of the settings.
@@ -97,39 +84,39 @@ class Presenter {
 
 // Up and Down move the batch, the figure follows, and down again it is as it was.
 void check_batch_keys(const Actor& actor, Presenter& presenter) {
-  IM_CHECK(wait_for(actor, [&] { return settled(actor); }));
+  actor.wait_until([&] { return settled(actor); });
   const double before = presenter.peak();
   const std::string batch = presenter.setting("batch");
   presenter.press(ImGuiKey_UpArrow);
   IM_CHECK(presenter.setting("batch") != batch);
-  IM_CHECK(wait_for(actor, [&] { return settled(actor); }));
+  actor.wait_until([&] { return settled(actor); });
   IM_CHECK_GT(presenter.peak(), before);
   IM_CHECK(actor.page().figure(400).head.source == record::Source::kPredicted);
   presenter.picture("batch up");
   presenter.press(ImGuiKey_DownArrow);
   IM_CHECK_STR_EQ(presenter.setting("batch").c_str(), batch.c_str());
-  IM_CHECK(wait_for(actor, [&] { return settled(actor); }));
+  actor.wait_until([&] { return settled(actor); });
   IM_CHECK_EQ(presenter.peak(), before);
 }
 
 // A digit turns the switch of that place, X turns it back.
 void check_switch_keys(const Actor& actor, Presenter& presenter, int digit) {
   const auto known = [](const app::page::WayOut* way) { return !way->turned || (way->change && way->current); };
-  IM_CHECK(wait_for(actor, [&] {
+  actor.wait_until([&] {
     return settled(actor) && !actor.page().shown_ways().empty() && std::ranges::all_of(actor.page().shown_ways(), known);
-  }));
+  });
   const auto ways = actor.page().shown_ways();
   IM_CHECK_GE(static_cast<int>(ways.size()), digit);
   const record::Params before = actor.page().settings();
   const double peak = presenter.peak();
   presenter.press(static_cast<ImGuiKey>(ImGuiKey_0 + digit));
   IM_CHECK(!(actor.page().settings() == before));
-  IM_CHECK(wait_for(actor, [&] { return settled(actor); }));
+  actor.wait_until([&] { return settled(actor); });
   IM_CHECK(presenter.peak() != peak);
   presenter.picture("switch turned");
   presenter.press(ImGuiKey_X);
   IM_CHECK(actor.page().settings() == before);
-  IM_CHECK(wait_for(actor, [&] { return settled(actor); }));
+  actor.wait_until([&] { return settled(actor); });
   IM_CHECK_EQ(presenter.peak(), peak);
 }
 
@@ -168,7 +155,7 @@ void open_the_lesson(const Actor& actor, Presenter& presenter) {
   presenter.picture("guess");
   presenter.press(ImGuiKey_RightArrow);
   IM_CHECK(actor.question().state() == Question::State::kAnswered);
-  IM_CHECK(wait_for(actor, [&] { return settled(actor); }));
+  actor.wait_until([&] { return settled(actor); });
   presenter.picture("answer");
   const int steps = static_cast<int>(actor.page().page().more.size());
   for (int step = 0; step < steps; ++step) {
@@ -191,7 +178,7 @@ void teach_the_paths(const Actor& actor, Presenter& presenter) {
   presenter.picture("paths question");
   presenter.press(ImGuiKey_Space);  // without a guess
   IM_CHECK(actor.question().state() == Question::State::kSkipped);
-  IM_CHECK(wait_for(actor, [&] { return settled(actor); }));
+  actor.wait_until([&] { return settled(actor); });
   presenter.picture("paths answer");
   check_batch_keys(actor, presenter);
   check_switch_keys(actor, presenter, 1);
@@ -226,7 +213,7 @@ void teach_the_fused_loss(const Actor& actor, Presenter& presenter) {
   presenter.picture("fused answer");
   presenter.press(ImGuiKey_V);
   IM_CHECK_EQ(actor.page().tab(), 1);
-  IM_CHECK(wait_for(actor, [&] { return settled(actor); }));
+  actor.wait_until([&] { return settled(actor); });
   presenter.picture("fused timeline");
   check_switch_keys(actor, presenter, 2);
   presenter.next_step();
@@ -305,7 +292,7 @@ void choose_card(const Actor& actor, std::string_view name) {
 }
 
 void turn_switch(const Actor& actor, const std::string& id) {
-  IM_CHECK(wait_for(actor, [&] { return settled(actor); }));
+  actor.wait_until([&] { return settled(actor); });
   const record::Params before = actor.page().settings();
   if (actor.there("way " + id)) {
     actor.click("way " + id);
@@ -323,7 +310,7 @@ const app::CardPlan& on_card(const Actor& actor) { return actor.page().plan()->c
 
 void answer_three_questions(const Actor& actor, const std::string& screens, bool by_command) {
   const auto settle = [&](const std::string& question) {
-    IM_CHECK(wait_for(actor, [&] { return settled_with_borders(actor); }));
+    actor.wait_until([&] { return settled_with_borders(actor); });
     picture(actor, screens, question);
   };
   const auto settle_and_check = [&](const std::string& question) {
@@ -332,7 +319,7 @@ void answer_three_questions(const Actor& actor, const std::string& screens, bool
   };
   actor.click("skip");
   // The largest batch of Llama 3.2 1B in bf16 with 1,024 tokens on an RTX 4090.
-  IM_CHECK(wait_for(actor, [&] { return settled(actor); }));
+  actor.wait_until([&] { return settled(actor); });
   choose_card(actor, "GeForce RTX 4090");
   settle("1 largest batch");
   IM_CHECK_EQ(*on_card(actor).largest_batch, 5);

@@ -3,12 +3,10 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <chrono>
 #include <filesystem>
 #include <fstream>
 #include <map>
 #include <string>
-#include <thread>
 
 #include "demos/predict/fits.h"
 #include "imgui_te_engine.h"
@@ -23,23 +21,12 @@ using namespace headroom::tests;
 namespace {
 
 namespace fs = std::filesystem;
-constexpr int kMostFrames = 20000;  // of waiting for an engine that loads LibTorch on a busy machine
 
 Stage stage_with_engine(const TestAssets& assets) {
   Stage stage;
   stage.assets = assets.path();
   stage.engine = std::string(HEADROOM_BIN_DIR) + "/headroom-engine";
   return stage;
-}
-
-// Frames pass much faster than the engine works.
-template <class Condition>
-bool wait_for(const Actor& actor, Condition condition) {
-  for (int i = 0; i < kMostFrames && !condition(); ++i) {
-    actor.frames(1);
-    std::this_thread::sleep_for(std::chrono::milliseconds(5));
-  }
-  return condition();
 }
 
 std::string read_file(const fs::path& path) {
@@ -73,11 +60,10 @@ TEST_CASE("Run records a real training step live, and its peak is the allocator'
     IM_CHECK(actor.page().set_param("steps", "2").ok());
     IM_CHECK(actor.page().set_param("device", "cpu").ok());
     actor.click("run");
-    IM_CHECK(wait_for(actor,
-                      [&] { return actor.page().shown_run() >= 0 && actor.page().runs().back().ledger->size() > 0; }));
+    actor.wait_until([&] { return actor.page().shown_run() >= 0 && actor.page().runs().back().ledger->size() > 0; });
     const std::uint64_t early = actor.page().runs().back().ledger->size();
-    IM_CHECK(wait_for(actor, [&] { return actor.page().runs().back().ledger->size() > early; }));
-    IM_CHECK(wait_for(actor, [&] { return !actor.app.running(); }));
+    actor.wait_until([&] { return actor.page().runs().back().ledger->size() > early; });
+    actor.wait_until([&] { return !actor.app.running(); });
     actor.frames(3);
     const record::Ledger& run = *actor.page().runs().back().ledger;
     IM_CHECK(actor.page().control().outcome()->kind == record::OutcomeKind::kCompleted);
@@ -99,13 +85,13 @@ TEST_CASE("an engine that is killed leaves the timeline, and the next run works"
     IM_CHECK(actor.page().set_param("device", "cpu").ok());
     actor.click("run");
     // In the middle: a whole step is there, so that the figure has something to keep.
-    IM_CHECK(wait_for(actor, [&] {
+    actor.wait_until([&] {
       return actor.app.running() && record::steps_of(*actor.page().runs().back().recording).size() > 1;
-    }));
+    });
     const pid_t engine = engine_process(false);
     IM_CHECK(engine > 0);
     kill(engine, SIGKILL);
-    IM_CHECK(wait_for(actor, [&] { return !actor.app.running(); }));
+    actor.wait_until([&] { return !actor.app.running(); });
     actor.frames(3);
     IM_CHECK(actor.page().control().outcome()->kind == record::OutcomeKind::kEngineLost);
     IM_CHECK(actor.page().notice().has_value());
@@ -114,7 +100,7 @@ TEST_CASE("an engine that is killed leaves the timeline, and the next run works"
     actor.picture("engine killed");
     IM_CHECK(actor.page().set_param("steps", "1").ok());
     actor.click("run");
-    IM_CHECK(wait_for(actor, [&] { return actor.page().control().outcome().has_value() && !actor.app.running(); }));
+    actor.wait_until([&] { return actor.page().control().outcome().has_value() && !actor.app.running(); });
     IM_CHECK(actor.page().control().outcome()->kind == record::OutcomeKind::kCompleted);
     IM_CHECK(!actor.page().notice().has_value());
   });
@@ -127,10 +113,9 @@ TEST_CASE("Cancel ends a real run within a second or so", "[gui][live]") {
     IM_CHECK(actor.page().set_param("steps", "100").ok());
     IM_CHECK(actor.page().set_param("device", "cpu").ok());
     actor.click("run");
-    IM_CHECK(wait_for(
-        actor, [&] { return actor.page().runs().size() == 1 && actor.page().runs().back().ledger->size() > 100; }));
+    actor.wait_until([&] { return actor.page().runs().size() == 1 && actor.page().runs().back().ledger->size() > 100; });
     actor.click("cancel");
-    IM_CHECK(wait_for(actor, [&] { return !actor.app.running(); }));
+    actor.wait_until([&] { return !actor.app.running(); });
     IM_CHECK(actor.page().control().outcome()->kind == record::OutcomeKind::kCancelled);
   });
 }
@@ -141,14 +126,14 @@ TEST_CASE("the planner's prediction is drawn beside what was measured", "[gui][l
   perform("live prediction", stage_with_engine(assets), [](Actor& actor) {
     actor.click("skip");
     actor.ctx->ItemClick("**/layers/Measured");
-    IM_CHECK(wait_for(actor, [&] { return actor.page().figure(400).head.source == record::Source::kPredicted; }));
+    actor.wait_until([&] { return actor.page().figure(400).head.source == record::Source::kPredicted; });
     IM_CHECK(actor.page().shows_prediction());
     const double before = tests::timeline_of(actor.page().figure(400)).peak->y;
     IM_CHECK(actor.page().set_param("batch", "8").ok());
-    IM_CHECK(wait_for(actor, [&] {
+    actor.wait_until([&] {
       return tests::timeline_of(actor.page().figure(400)).peak &&
              tests::timeline_of(actor.page().figure(400)).peak->y > before;
-    }));
+    });
     actor.picture("predicted live");
   });
 }
@@ -163,8 +148,8 @@ TEST_CASE("a planner that is killed is said, the closed form takes its place, an
     const auto predicted = [&] {
       return source() == record::Source::kPredicted && actor.page().predicted() != nullptr;
     };
-    IM_CHECK(wait_for(actor, predicted));
-    IM_CHECK(wait_for(actor, [&] { return !actor.app.awaits_prediction(); }));
+    actor.wait_until(predicted);
+    actor.wait_until([&] { return !actor.app.awaits_prediction(); });
     for (const bool answering : {false, true}) {  // while it waits for a question, and with one
       const pid_t planner = engine_process(true);
       IM_CHECK_GT(planner, 0);
@@ -175,15 +160,15 @@ TEST_CASE("a planner that is killed is said, the closed form takes its place, an
         actor.frames(2);
         kill(planner, SIGKILL);
       }
-      IM_CHECK(wait_for(actor, [&] { return source() == record::Source::kFormula; }));
+      actor.wait_until([&] { return source() == record::Source::kFormula; });
       IM_CHECK(actor.page().notice().has_value());
       IM_CHECK(actor.page().notice()->body.find("killed by SIGKILL") != std::string::npos);
       if (!answering) actor.picture("planner killed, closed form");
-      IM_CHECK(wait_for(actor, predicted));
+      actor.wait_until(predicted);
       IM_CHECK(!actor.page().notice().has_value());
       const pid_t fresh = engine_process(true);
       IM_CHECK(fresh > 0 && fresh != planner);
-      IM_CHECK(wait_for(actor, [&] { return !actor.app.awaits_prediction(); }));
+      actor.wait_until([&] { return !actor.app.awaits_prediction(); });
     }
   });
 }
@@ -201,16 +186,16 @@ TEST_CASE("the largest batch of Llama 3.2 1B under a limit is said, and its slid
       const app::StepPlan* const plan = actor.page().plan();
       return plan == nullptr ? nullptr : &plan->cards.front();
     };
-    IM_CHECK(wait_for(actor, [&] { return on_card() != nullptr && on_card()->largest_sequence; }));
+    actor.wait_until([&] { return on_card() != nullptr && on_card()->largest_sequence; });
     IM_CHECK_EQ(static_cast<int>(*on_card()->largest_batch), 5);  // 22.8 GiB, as headroom plan says for 24 GiB
     actor.frames(3);
     actor.picture("largest batch");
     actor.frames(1);
     IM_CHECK(actor.page().set_param("batch", "6").ok());
-    IM_CHECK(wait_for(actor, [&] {
+    actor.wait_until([&] {
       return on_card() != nullptr && on_card()->fit.verdict == predict::Verdict::kDoesNotFit &&
              on_card()->largest_batch;
-    }));
+    });
     actor.frames(3);
     actor.picture("does not fit");
     actor.frames(1);
@@ -233,7 +218,7 @@ TEST_CASE("the page begins with what it is about, and every setting and switch i
       return !ways.empty() && std::all_of(ways.begin(), ways.end(),
                                           [](const auto& way) { return !way.turned || (way.change && way.current); });
     };
-    IM_CHECK(wait_for(actor, complete));
+    actor.wait_until(complete);
     IM_CHECK(actor.page().shows_evidence());
     IM_CHECK(actor.page().figure(400).head.source == record::Source::kRecorded);
     actor.frames(3);
@@ -246,7 +231,7 @@ TEST_CASE("the page begins with what it is about, and every setting and switch i
     IM_CHECK(actor.page().shows_evidence());
     actor.ctx->ItemClick("**/way flce");  // no stored run of the page has all logits
     IM_CHECK(text("loss") == "plain" && text("checkpointing") == "off");
-    IM_CHECK(wait_for(actor, [&] { return actor.page().predicted() != nullptr && complete(); }));
+    actor.wait_until([&] { return actor.page().predicted() != nullptr && complete(); });
     IM_CHECK(actor.page().shows_prediction());
     actor.frames(3);
     actor.picture("living switched");
@@ -256,7 +241,7 @@ TEST_CASE("the page begins with what it is about, and every setting and switch i
     IM_CHECK(text("loss") == "flce");
     IM_CHECK(actor.page().set_param("batch", "12").ok());
     actor.page().choose_card(predict::find_cards("4090").front());
-    IM_CHECK(wait_for(actor, [&] { return actor.page().predicted() != nullptr && complete(); }));
+    actor.wait_until([&] { return actor.page().predicted() != nullptr && complete(); });
     IM_CHECK(actor.page().shows_prediction());
     IM_CHECK(actor.page().figure(400).head.source == record::Source::kPredicted);
     actor.frames(3);
@@ -283,13 +268,13 @@ TEST_CASE("both sides of the card's border are tried, and the slider shows what 
     for (const auto& [key, value] :
          std::map<std::string, std::string>{{"device", "cpu"}, {"steps", "1"}, {"batch", "2"}, {"cap", "256MiB"}})
       IM_CHECK(actor.page().set_param(key, value).ok());
-    IM_CHECK(wait_for(actor, [&] { return actor.page().why_no_trial().empty(); }));
+    actor.wait_until([&] { return actor.page().why_no_trial().empty(); });
     const std::int64_t largest = *actor.page().plan()->cards.front().largest_batch;
     IM_CHECK(largest > 2 && largest < 64);
     IM_CHECK(actor.page().needs().has_value() && actor.page().needs()->of == 256 * record::kMiB);
     actor.click("try");
     IM_CHECK(actor.page().trying());
-    IM_CHECK(wait_for(actor, [&] { return !actor.page().trying(); }));
+    actor.wait_until([&] { return !actor.page().trying(); });
     using Kind = app::page::RunMark::Kind;
     const auto marked = [&](std::int64_t batch, Kind kind) {
       const auto& marks = actor.page().marks("batch");
@@ -301,7 +286,7 @@ TEST_CASE("both sides of the card's border are tried, and the slider shows what 
     IM_CHECK(marked(largest + 1, Kind::kOutOfMemory));
     IM_CHECK_EQ(actor.page().settings().integer("batch"), largest);  // the largest that ran is on show
     IM_CHECK(actor.page().shows_evidence());
-    IM_CHECK(wait_for(actor, [&] { return actor.page().plan() != nullptr && actor.page().why_no_trial().empty(); }));
+    actor.wait_until([&] { return actor.page().plan() != nullptr && actor.page().why_no_trial().empty(); });
     actor.frames(3);
     actor.picture("tried");
     actor.frames(1);

@@ -78,7 +78,7 @@ TEST_CASE("an engine that dies at its start is the same, with its last words", "
   stage.height = 1000;
   stage.engine = "sh -c 'echo no libtorch here >&2; exit 3'";
   perform("engine dies at start", stage, [](Actor& actor) {
-    for (int i = 0; i < 3000 && actor.page().why_no_engine().empty(); ++i) actor.frames(1);
+    actor.wait_until([&] { return !actor.page().why_no_engine().empty(); });
     IM_CHECK(actor.page().why_no_engine().find("no libtorch here") != std::string::npos);
     walk_without_engine(actor, "The engine died 3 times");
   });

@@ -1,7 +1,5 @@
 // A model's folder as a setting of a page: what the page is about then, and what it says of it.
-#include <chrono>
 #include <string>
-#include <thread>
 
 #include "app/common/evidence.h"
 #include "app/page/page_model.h"
@@ -10,6 +8,7 @@
 #include "tests/gui/scripted_predictions.h"
 #include "tests/llama/checkpoint_folder.h"
 #include "tests/support/catch.h"
+#include "tests/support/wait.h"
 
 using namespace headroom;
 using namespace headroom::app::page;
@@ -47,8 +46,7 @@ struct OwnReader {
     model.question().skip();
   }
   std::string said() {
-    for (int i = 0; i < 2000 && predictions.service.busy(); ++i)
-      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    REQUIRE(tests::wait_until([&] { return !predictions.service.busy(); }));
     model.poll(0, predictions.service.poll());
     (void)model.figure(400);
     return model.notice() ? model.notice()->head + ": " + model.notice()->body : std::string();

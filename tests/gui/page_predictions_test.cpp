@@ -13,6 +13,7 @@
 #include "tests/gui/scripted_predictions.h"
 #include "tests/gui/small_run.h"
 #include "tests/support/catch.h"
+#include "tests/support/wait.h"
 #include "tests/support/course.h"
 #include "tests/support/panels.h"
 
@@ -24,7 +25,7 @@ namespace {
 
 // Polls until the page has what it asked for.
 void wait_for_prediction(PageModel& model, app::Predictions& service) {
-  for (int i = 0; i < 2000 && service.busy(); ++i) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  REQUIRE(tests::wait_until([&] { return !service.busy(); }));
   model.poll(0, service.poll());
 }
 
@@ -132,8 +133,7 @@ TEST_CASE("a planner that dies while it answers is said, the closed form takes i
   predictions.planner.hold(true);  // the fresh one takes its time
   predictions.planner.lose_next("The engine was killed by SIGKILL.");
   REQUIRE(model.set_param("batch", "8").ok());
-  for (int i = 0; i < 2000 && predictions.service.trouble().empty(); ++i)
-    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  REQUIRE(tests::wait_until([&] { return !predictions.service.trouble().empty(); }));
   model.poll(0, predictions.service.poll());
   CHECK(model.figure(400).head.source == record::Source::kFormula);
   CHECK(model.on_show()->recording->info().params.at("batch") == "8");

@@ -14,11 +14,6 @@ using namespace headroom::tests;
 
 namespace {
 
-void skip_question(Actor& actor) {
-  if (actor.question().hides()) actor.click("skip");
-  actor.frames(2);
-}
-
 std::size_t events_of(const Actor& actor) { return actor.page().runs().back().recording->events().size(); }
 
 }  // namespace
@@ -30,14 +25,14 @@ TEST_CASE("Continue and Back turn the pages, so do Space and PgUp, and they end 
     IM_CHECK_GT(pages.size(), 1u);
     IM_CHECK(!actor.there("back"));
     for (std::size_t i = 1; i < pages.size(); ++i) {
-      skip_question(actor);
+      actor.skip_question();
       IM_CHECK(actor.there("continue"));
       actor.click("continue");
       actor.frames(3);
       IM_CHECK(&actor.page().page() == pages[i]);
       actor.picture("page " + std::string(pages[i]->id));
     }
-    skip_question(actor);
+    actor.skip_question();
     IM_CHECK(!actor.there("continue"));
     for (std::size_t i = pages.size() - 1; i-- > 0;) {
       actor.click("back");
@@ -69,7 +64,7 @@ TEST_CASE("no formula of a page is wider than the column of a small window", "[g
     for (const lessons::Page* page : actor.app.course().pages()) {
       INFO(page->id);
       if (&actor.page().page() != page) {
-        skip_question(actor);
+        actor.skip_question();
         actor.click("continue");
       }
       const auto check = [&](const char* words) {
@@ -79,7 +74,7 @@ TEST_CASE("no formula of a page is wider than the column of a small window", "[g
         IM_CHECK_LE(content, shown);
       };
       check("/words_");
-      skip_question(actor);
+      actor.skip_question();
       actor.app.view().state().reading_more = true;
       for (std::size_t step = 0; step < page->more.size(); ++step) {
         actor.app.view().state().step = static_cast<int>(step);
@@ -132,14 +127,14 @@ TEST_CASE("two pages share one engine, and each keeps the run that it started", 
   Scene scene;
   scene.stage.page = "where_memory_goes";  // this one and the next have Run
   perform("two pages", scene.stage, [&](Actor& actor) {
-    skip_question(actor);
+    actor.skip_question();
     actor.click("run");
     actor.wait_for_end_of_run();
     const auto first = actor.page().runs().back().recording;
     IM_CHECK_EQ(first->events().size(), actor.page().runs().back().ledger->size());
     actor.click("continue");
     actor.frames(3);
-    skip_question(actor);
+    actor.skip_question();
     const std::size_t stored = actor.page().runs().size();
     actor.click("run");
     actor.frames(4);
@@ -181,7 +176,7 @@ TEST_CASE("two pages share one engine, and each keeps the run that it started", 
 TEST_CASE("what was recorded here is no longer called live once it has ended", "[gui]") {
   Scene scene;
   perform("badge", scene.stage, [&](Actor& actor) {
-    skip_question(actor);
+    actor.skip_question();
     actor.click("run");
     actor.frames(4);
     IM_CHECK(actor.page().figure(400).head.source == record::Source::kLive);
@@ -199,7 +194,7 @@ TEST_CASE("a run pinned as A stays behind what is shown next, until it is let go
       IM_CHECK(!actor.there("pin"));  // it would give the answer away
       actor.ctx->KeyPress(ImGuiKey_C);
       IM_CHECK(actor.page().pinned() == nullptr);
-      skip_question(actor);
+      actor.skip_question();
       actor.click("pin");
       actor.frames(2);
       IM_CHECK(actor.page().pinned() != nullptr);
@@ -238,7 +233,7 @@ TEST_CASE("beside a run that ended early there are numbers and no difference", "
     scene.stage.width = width;
     scene.stage.height = width * 9 / 16;
     perform(width == 1280 ? "early end compact" : "early end wide", scene.stage, [](Actor& actor) {
-      skip_question(actor);
+      actor.skip_question();
       actor.click("pin");
       actor.click("run");
       actor.wait_for_end_of_run();

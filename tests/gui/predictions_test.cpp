@@ -11,6 +11,7 @@
 #include "tests/gui/scripted_predictions.h"
 #include "tests/gui/small_run.h"
 #include "tests/support/catch.h"
+#include "tests/support/wait.h"
 
 using namespace headroom;
 using namespace headroom::app;
@@ -29,7 +30,7 @@ PlannedRun with_batch(std::int64_t batch) {
 void pause() { std::this_thread::sleep_for(std::chrono::milliseconds(1)); }
 
 bool answered(Predictions& service) {
-  for (int i = 0; i < 5000 && service.busy(); ++i) pause();
+  REQUIRE(tests::wait_until([&] { return !service.busy(); }));
   return !service.busy();
 }
 
@@ -37,7 +38,7 @@ bool answered(Predictions& service) {
 struct HeldPlanner {
   HeldPlanner() : predictions(small_run({.source = record::Source::kPredicted})) { predictions.planner.hold(true); }
   void wait_for_starts(int starts) {
-    for (int i = 0; i < 5000 && predictions.planner.starts() < starts; ++i) pause();
+    REQUIRE(tests::wait_until([&] { return predictions.planner.starts() >= starts; }));
     REQUIRE(predictions.planner.starts() == starts);
   }
   ScriptedPredictions predictions;

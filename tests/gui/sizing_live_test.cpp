@@ -1,12 +1,10 @@
 // Ten drawn questions of fit: few actions, a few seconds, and the same answer as `headroom plan`.
 #include <algorithm>
 #include <array>
-#include <chrono>
 #include <cstdio>
 #include <memory>
 #include <random>
 #include <string>
-#include <thread>
 #include <vector>
 
 #include <fmt/format.h>
@@ -19,7 +17,6 @@
 
 using namespace headroom;
 using namespace headroom::tests;
-using Clock = std::chrono::steady_clock;
 
 namespace {
 
@@ -72,16 +69,14 @@ const app::CardPlan* verdict(const Actor& actor) {
 
 }  // namespace
 
-TEST_CASE("ten drawn questions of fit take an action per setting and a few seconds, and are answered as plan does",
+TEST_CASE("ten drawn questions of fit take an action per setting, and are answered as plan does",
           "[gui][live]") {
-  std::vector<double> all_seconds;
   for (const Asked& asked : questions()) {
     const std::string name = fmt::format("{} on {}, {} tokens, {}", asked.model, asked.card, asked.seq, asked.way);
     Stage stage = shipped("will_it_fit");
     stage.engine = std::string(HEADROOM_BIN_DIR) + "/headroom-engine";
     std::int64_t answer = -1;
     int actions = 0;
-    double seconds = 0;
     perform(name.c_str(), stage, [&](Actor& actor) {
       const auto act = [&](const auto& action) {
         action();
@@ -89,17 +84,8 @@ TEST_CASE("ten drawn questions of fit take an action per setting and a few secon
         ++actions;
       };
       // The choice of the card and of the model are lists; a sequence is typed where it is shown.
-      const auto wait = [&](const auto& done) {
-        const auto begin = Clock::now();
-        while (!done() && Clock::now() - begin < std::chrono::seconds(60)) {
-          actor.frames(1);
-          std::this_thread::sleep_for(std::chrono::milliseconds(2));
-        }
-        seconds += std::chrono::duration<double>(Clock::now() - begin).count();
-      };
       actor.click("skip");
-      wait([&] { return actor.page().awaits_prediction() || verdict(actor) != nullptr; });  // the engine is there
-      seconds = 0;
+      actor.wait_until([&] { return actor.page().awaits_prediction() || verdict(actor) != nullptr; });  // the engine is there
       act([&] { IM_CHECK(actor.page().set_param("model", asked.model).ok()); });
       act([&] { IM_CHECK(actor.page().set_param("seq", asked.seq).ok()); });
       act([&] { actor.page().choose_card(predict::find_cards(asked.card).front()); });
@@ -111,7 +97,7 @@ TEST_CASE("ten drawn questions of fit take an action per setting and a few secon
         else
           actor.page().turn(*way);
       });
-      wait([&] { return verdict(actor) != nullptr; });
+      actor.wait_until([&] { return verdict(actor) != nullptr; });
       IM_CHECK(verdict(actor) != nullptr);
       answer = *verdict(actor)->largest_batch;
       IM_CHECK_STR_EQ(actor.page().settings().as_text(asked.key).c_str(), asked.value.c_str());
@@ -119,10 +105,5 @@ TEST_CASE("ten drawn questions of fit take an action per setting and a few secon
     INFO(name);
     CHECK(answer == planned(asked));
     CHECK(actions <= 4 + 2);
-    all_seconds.push_back(seconds);
   }
-  // On two quiet cores each takes less than 5 s; other tests may run beside this one.
-  std::ranges::sort(all_seconds);
-  CHECK(all_seconds[all_seconds.size() / 2] < 5);
-  CHECK(all_seconds.back() < 30);
 }

@@ -16,8 +16,6 @@ using namespace headroom::tests;
 
 namespace {
 
-constexpr int kMostFrames = 5'000;  // of a tenth of a second and more
-
 void drag_rung(const Actor& actor, const std::string& from, const std::string& to) {
   const auto middle = [&](const std::string& id) {
     return actor.ctx->ItemInfo(("**/rung " + id).c_str()).RectFull.GetCenter();
@@ -43,15 +41,16 @@ constexpr std::size_t kAllPoints = 1'000;
 // Stops it once so many points are done.
 void run_to_end(Actor& actor, const std::string& name, std::size_t points = kAllPoints) {
   actor.click("run sweep");
-  for (int i = 0; i < kMostFrames && actor.app.running(); ++i) {
-    actor.frames(1);
+  int frames = 0;
+  actor.wait_until([&] {
     const app::page::RunOnShow* shown = actor.page().on_show();
     if (shown != nullptr && shown->recording->info().source == record::Source::kLive &&
         shown->recording->sweep_points().size() >= points && actor.there("stop sweep"))
       actor.click("stop sweep");
-    std::this_thread::sleep_for(std::chrono::milliseconds(100));  // the engine needs the cores, too
-    if (i == 40) actor.picture(name + ", running");
-  }
+    if (++frames == 40) actor.picture(name + ", running");
+    std::this_thread::sleep_for(std::chrono::milliseconds(100));  // leaves the cores to the engine
+    return !actor.app.running();
+  });
   IM_CHECK(!actor.app.running());
   actor.frames(3);
   actor.picture(name + ", done");

@@ -21,7 +21,7 @@ std::size_t points_on_show(const Actor& actor) {
 }
 
 void wait_for_points(Actor& actor, std::size_t points) {
-  for (int i = 0; i < 3000 && actor.app.running() && points_on_show(actor) < points; ++i) actor.frames(1);
+  actor.wait_until([&] { return !(actor.app.running() && points_on_show(actor) < points); });
 }
 
 struct SweepScene : Scene {
@@ -64,7 +64,7 @@ TEST_CASE("a page's sweep is run with the page's settings, its points come, and 
     wait_for_points(actor, 2);
     IM_CHECK_EQ(actor.page().tab(), 0);  // and not again
     actor.click("stop sweep");
-    for (int i = 0; i < 2000 && actor.app.running(); ++i) actor.frames(1);
+    actor.wait_until([&] { return !actor.app.running(); });
     IM_CHECK(!actor.app.running());
     actor.frames(2);
     IM_CHECK(actor.there("run sweep"));
@@ -87,7 +87,7 @@ TEST_CASE("a sweep and a run of one step are both kept, each with its figure", "
     if (actor.question().hides()) actor.click("skip");
     actor.frames(2);
     actor.click("run sweep");
-    for (int i = 0; i < 9000 && actor.app.running(); ++i) actor.frames(1);
+    actor.wait_until([&] { return !actor.app.running(); });
     IM_CHECK_EQ(points_on_show(actor), 5u);
     actor.click("run");
     actor.wait_for_end_of_run();

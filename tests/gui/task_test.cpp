@@ -1,9 +1,7 @@
 // Tasks: open until what is on show is as the page asks, by a run or by a computed step, and reached from then on.
 #include <algorithm>
-#include <chrono>
 #include <memory>
 #include <string>
-#include <thread>
 #include <utility>
 #include <vector>
 
@@ -13,6 +11,7 @@
 #include "tests/gui/reader.h"
 #include "tests/gui/scripted_predictions.h"
 #include "tests/support/catch.h"
+#include "tests/support/wait.h"
 
 using namespace headroom;
 using namespace headroom::app::page;
@@ -227,11 +226,7 @@ TEST_CASE("a prediction that is on its way is waited for, and then counts", "[wi
   model.poll(0, false);
   CHECK(model.task().open());
   const auto wait_until = [&](const auto& there) {
-    for (int i = 0; i < 2000 && !there(); ++i) {
-      std::this_thread::sleep_for(std::chrono::milliseconds(1));
-      model.poll(0, predictions.service.poll());
-    }
-    return there();
+    return tests::wait_until(there, [&] { model.poll(0, predictions.service.poll()); });
   };
   // The planner of this test says the same of every batch.
   const std::string next = "1 GiB: fits, but batch 5 fits, too (predicted)";

@@ -20,11 +20,6 @@ using namespace headroom::tests;
 
 namespace {
 
-void skip_question(Actor& actor) {
-  if (actor.question().hides()) actor.click("skip");
-  actor.frames(2);
-}
-
 bool has_note(const Actor& actor, const std::string& words) {
   const lessons::FigureData& figure = actor.page().figure(400);
   for (const lessons::Bar& bar : tests::bars_of(figure))
@@ -38,7 +33,7 @@ TEST_CASE("a value that does not go with the others is disabled with its reason,
   Scene scene;
   scene.stage.page = "offload";
   perform("refused combination", scene.stage, [](Actor& actor) {
-    skip_question(actor);
+    actor.skip_question();
     const app::page::RunControl& control = actor.page().control();
     IM_CHECK(actor.page().set_param("checkpointing", "layer").ok());
     IM_CHECK(actor.page().set_param("offload.parameters", "on").ok());
@@ -65,7 +60,7 @@ TEST_CASE("settings that are folded are in groups", "[gui]") {
   Scene scene;
   scene.stage.page = "checkpointing";
   perform("groups", scene.stage, [](Actor& actor) {
-    skip_question(actor);
+    actor.skip_question();
     IM_CHECK(actor.there("checkpointing/choice"));  // the page's own switches come first
     IM_CHECK(actor.there("accumulate/slider"));
     actor.click("more settings");
@@ -97,7 +92,7 @@ TEST_CASE("a page pins the step with the fused loss as A, and every panel says w
     const lessons::FigureData& hidden = actor.page().figure(400);
     IM_CHECK(tests::timeline_of(hidden).baseline_peak.has_value());  // A is known, only B's answer is hidden
     IM_CHECK(!tests::timeline_of(hidden).peak.has_value());
-    skip_question(actor);
+    actor.skip_question();
     const double fewer = 24 * kMiB;
     const lessons::Timeline& shown = tests::timeline_of(actor.page().figure(400));
     IM_CHECK_EQ(shown.baseline_peak->y - shown.peak->y, fewer);
@@ -126,7 +121,7 @@ TEST_CASE("the formula follows the reader's settings at once", "[gui]") {
   Scene scene;
   scene.stage.page = "optimizer_states";
   perform("formula follows", scene.stage, [](Actor& actor) {
-    skip_question(actor);
+    actor.skip_question();
     actor.page().show_tab(2);
     actor.frames(2);
     const auto state = [&] {
@@ -154,7 +149,7 @@ TEST_CASE("rungs of the ladder are dragged, those that do not go say why, and it
     return std::make_unique<ScriptedBackend>(small_run(), 400);
   };
   perform("ladder", scene.stage, [&](Actor& actor) {
-    skip_question(actor);
+    actor.skip_question();
     const app::page::Ladder& ladder = actor.page().ladder();
     std::vector<std::string> before;
     for (const app::page::Ladder::Switch& each : ladder.switches()) before.push_back(each.id);
@@ -193,7 +188,7 @@ TEST_CASE("rungs of the ladder are dragged, those that do not go say why, and it
     actor.click("run sweep");
     actor.frames(2);
     IM_CHECK(actor.app.running());
-    for (int i = 0; i < 400 && actor.app.running(); ++i) actor.frames(1);
+    actor.wait_until([&] { return !actor.app.running(); });
     IM_CHECK(!actor.app.running());
     IM_CHECK_GT(made, 0);
     actor.frames(3);
@@ -212,7 +207,7 @@ TEST_CASE("the report is run from its page, point by point, and stopped", "[gui]
     return std::make_unique<ScriptedBackend>(small_run(), 400);
   };
   perform("report", scene.stage, [&](Actor& actor) {
-    skip_question(actor);
+    actor.skip_question();
     actor.picture("report, run");
     actor.click("run sweep");
     actor.frames(2);
@@ -221,14 +216,13 @@ TEST_CASE("the report is run from its page, point by point, and stopped", "[gui]
       const record::Recording& shown = *actor.page().on_show()->recording;
       return shown.sweep_points().size();
     };
-    for (int i = 0; i < 2000 && actor.app.running() && (actor.page().on_show() == nullptr || points() < 3); ++i)
-      actor.frames(1);
+    actor.wait_until([&] { return !(actor.app.running() && (actor.page().on_show() == nullptr || points() < 3)); });
     IM_CHECK(actor.app.running());
     IM_CHECK_GE(points(), 3u);
     IM_CHECK(!tests::charts_of(actor.page().figure(400)).empty());
     actor.picture("report, running");
     actor.click("stop sweep");
-    for (int i = 0; i < 2000 && actor.app.running(); ++i) actor.frames(1);
+    actor.wait_until([&] { return !actor.app.running(); });
     IM_CHECK(!actor.app.running());
     IM_CHECK_GT(made, 0);
     IM_CHECK(actor.there("run sweep"));
@@ -291,7 +285,7 @@ TEST_CASE("a ladder and the report have no Run of a single step, by button or by
       actor.app.view().state().figure_face = true;
       actor.frames(2);
       IM_CHECK(actor.there("act"));  // locks the answer
-      skip_question(actor);
+      actor.skip_question();
       IM_CHECK(!actor.there("act"));
       IM_CHECK(!actor.there("drawer"));        // nothing is alive in it
       IM_CHECK(!actor.there("empty action"));  // nor where nothing is stored
@@ -315,7 +309,7 @@ TEST_CASE("ladders and links are pinned as A, and B − A is said", "[gui]") {
     perform((stage.page + " pinned").c_str(), stage, [&, head = std::string(head)](Actor& actor) {
       actor.frames(6);
       IM_CHECK(!actor.there("pin"));  // it would give the answer away
-      skip_question(actor);
+      actor.skip_question();
       actor.click("pin");
       IM_CHECK(actor.page().pinned() != nullptr);
       IM_CHECK(actor.page().comparison().rows.empty());
@@ -345,7 +339,7 @@ TEST_CASE("in the smallest window every shipped run of a page can be chosen from
     if (stage.page == "edit_a_kernel") continue;  // its figure is behind the editor
     perform(("runs of " + stage.page).c_str(), stage, [&](Actor& actor) {
       actor.frames(20);  // the others are read after the first
-      skip_question(actor);
+      actor.skip_question();
       std::set<std::string> names;
       for (const app::page::RunOnShow& run : actor.page().runs()) names.insert(run.where + ": " + run.label);
       IM_CHECK_EQ(names.size(), actor.page().runs().size());

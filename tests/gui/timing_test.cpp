@@ -1,5 +1,5 @@
-// How long a frame takes in software rendering, how much is drawn, and when the first picture is up. Nothing else of
-// the tests runs meanwhile; the numbers are printed.
+// What a frame costs in software rendering, how much is drawn, and what the first picture costs: in processor time, since
+// the machine may do much else meanwhile. The numbers are printed.
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
@@ -79,7 +79,7 @@ TEST_CASE("a growing timeline keeps 15 frames a second at 1920 x 1080", "[gui][t
   measure("1920 x 1080", 1920, 1080, 66);
 }
 
-TEST_CASE("with the pointer on its way over a timeline a frame at 1920 x 1080 takes 33 ms", "[gui][timing]") {
+TEST_CASE("with the pointer over a timeline a frame at 1920 x 1080 costs 33 ms", "[gui][timing]") {
   TestAssets assets;
   assets.add(*small_run({.steps = 5, .layers = 16, .extra_events = 200}), "tiny_cpu");
   Stage stage{.width = 1920, .height = 1080, .assets = assets.path()};
@@ -95,13 +95,13 @@ TEST_CASE("with the pointer on its way over a timeline a frame at 1920 x 1080 ta
     return frame < 120;
   });
   const std::vector<FrameTime> moving(times.begin() + 22, times.end());
-  const double still = median(std::vector<FrameTime>(times.begin() + 12, times.begin() + 20), &FrameTime::wall);
+  const double still = median(std::vector<FrameTime>(times.begin() + 12, times.begin() + 20), &FrameTime::processor);
   std::printf(
       "1920 x 1080, pointer over the timeline: a frame takes %.1f ms, %.1f ms of processor time, a still one %.1f ms\n",
       median(moving, &FrameTime::wall), median(moving, &FrameTime::processor), still);
   CHECK(moved > 90);
   // Where the software renderer alone takes longer than that for its pixels, what follows the pointer may add a half.
-  CHECK(median(moving, &FrameTime::wall) < std::max(33.0, 1.5 * still));
+  CHECK(median(moving, &FrameTime::processor) < std::max(33.0, 1.5 * still));
 }
 
 TEST_CASE("a figure that does not change is not laid out again", "[gui][timing]") {
@@ -189,7 +189,7 @@ TEST_CASE("another page is there within 100 ms of processor time at 1280 x 720",
 #endif
 }
 
-TEST_CASE("the first picture is up within a second of the start", "[gui][timing]") {
+TEST_CASE("the first picture costs less than a second of processor time", "[gui][timing]") {
   TestAssets assets;
   assets.add(*small_run(), "tiny_cpu");
   std::vector<double> seconds;
@@ -198,14 +198,11 @@ TEST_CASE("the first picture is up within a second of the start", "[gui][timing]
         window(assets, "--headless --size 1280x720 --screenshot '" + (assets.path() / "first.png").string() + "'");
     INFO(ran.errors);
     REQUIRE(ran.status == 0);
-    const std::string words = "was drawn ";
-    const std::size_t at = ran.errors.find(words);
-    REQUIRE(at != std::string::npos);
-    seconds.push_back(std::atof(ran.errors.c_str() + at + words.size()));
+    REQUIRE(ran.says("was drawn "));
+    seconds.push_back(ran.processor_seconds);
   }
-  seconds.erase(seconds.begin());  // that one may have waited for the disk
-  std::sort(seconds.begin(), seconds.end());
-  std::printf("the first picture is up %.2f s after the start (best of 3; worst %.2f s)\n", seconds.front(),
+  std::ranges::sort(seconds);
+  std::printf("the first picture costs %.2f s of processor time (best of 4; worst %.2f s)\n", seconds.front(),
               seconds.back());
   CHECK(seconds.front() > 0.01);  // a process does not draw before it is there
   CHECK(seconds.front() < 1.0);

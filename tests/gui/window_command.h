@@ -11,6 +11,7 @@ namespace headroom::tests {
 struct Ran {
   int status = -1;
   std::string errors;
+  double processor_seconds = 0;
 
   bool says(std::string_view words) const { return errors.find(words) != std::string::npos; }
 };

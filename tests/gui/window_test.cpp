@@ -84,7 +84,7 @@ TEST_CASE("a marker that is held beyond the axis's end takes the axis along", "[
     actor.ctx->MouseMoveToPos(pill);
     actor.ctx->MouseDown(0);
     actor.ctx->MouseMoveToPos({pill.x, actor.on_screen(0, before).y - 20});
-    for (int i = 0; i < 600 && actor.question().guess().value_or(0) < 2 * before; ++i) actor.frames(1);
+    actor.wait_until([&] { return !(actor.question().guess().value_or(0) < 2 * before); });
     IM_CHECK_GE(*actor.question().guess(), 2 * before);
     IM_CHECK_GE(top(), *actor.question().guess());
     const double grown = top();

@@ -25,11 +25,11 @@ std::int64_t torch_reduction(Reduction reduction) {
                                         : at::Reduction::None;
 }
 
-struct Results {
+struct LossResults {
   at::Tensor loss, dlogits;
 };
 
-Results eager(const at::Tensor& logits, const at::Tensor& targets, const CrossEntropyOptions& options,
+LossResults eager(const at::Tensor& logits, const at::Tensor& targets, const CrossEntropyOptions& options,
               const at::Tensor& upstream) {
   const at::Tensor z = logits.detach().clone().requires_grad_();
   const at::Tensor loss = at::cross_entropy_loss(z, targets, {}, torch_reduction(options.reduction),
@@ -37,7 +37,7 @@ Results eager(const at::Tensor& logits, const at::Tensor& targets, const CrossEn
   return {loss.detach(), torch::autograd::grad({loss}, {z}, {upstream.to(loss.scalar_type())})[0]};
 }
 
-Results ours(const at::Tensor& logits, const at::Tensor& targets, const CrossEntropyOptions& options,
+LossResults ours(const at::Tensor& logits, const at::Tensor& targets, const CrossEntropyOptions& options,
              const at::Tensor& upstream) {
   const at::Tensor z = logits.detach().requires_grad_();
   const at::Tensor loss = kernels::cross_entropy(z, targets, options);
@@ -61,10 +61,10 @@ void check_errors(const Shape& shape, at::ScalarType type, const CrossEntropyOpt
   at::Tensor upstream =
       type == at::kFloat ? at::randn(upstream_shape) : at::pow(2.0, at::randint(-3, 4, upstream_shape)).to(at::kFloat);
   upstream = upstream.to(device);
-  const Results exact = eager(logits.to(at::kDouble), targets, options, upstream.to(at::kDouble));
-  const Results torch = eager(logits, targets, options, upstream);
+  const LossResults exact = eager(logits.to(at::kDouble), targets, options, upstream.to(at::kDouble));
+  const LossResults torch = eager(logits, targets, options, upstream);
   const kernels::CrossEntropyReference reference = kernels::cross_entropy_reference(logits, targets, options);
-  const Results kernel = ours(logits, targets, options, upstream);
+  const LossResults kernel = ours(logits, targets, options, upstream);
   CHECK(relative_error(reference.loss, exact.loss) < 1e-12);
   const at::Tensor upstream_rows = each ? upstream.to(at::kDouble).unsqueeze(1) : upstream.to(at::kDouble);
   CHECK(relative_error(reference.dlogits * upstream_rows, exact.dlogits) < 1e-12);

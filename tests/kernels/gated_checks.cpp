@@ -12,11 +12,11 @@ namespace headroom::test {
 
 namespace {
 
-struct Inputs {
+struct GatedInputs {
   at::Tensor dh, gate, up;
 };
 
-Inputs inputs(at::IntArrayRef shape, std::int64_t offset, at::ScalarType type, at::Device device) {
+GatedInputs inputs(at::IntArrayRef shape, std::int64_t offset, at::ScalarType type, at::Device device) {
   at::manual_seed(3);
   return {.dh = random_at(shape, 1, offset, type, device),
           .gate = random_at(shape, 3, offset, type, device),
@@ -24,14 +24,14 @@ Inputs inputs(at::IntArrayRef shape, std::int64_t offset, at::ScalarType type, a
 }
 
 // h, then the gradients of gate and up, by one form or in float64.
-struct Results {
+struct GatedResults {
   at::Tensor h, dgate, dup;
 };
 struct Compared {
-  Results exact, ours;
+  GatedResults exact, ours;
 };
 
-Compared compared(const GatedOps& ops, const Inputs& in) {
+Compared compared(const GatedOps& ops, const GatedInputs& in) {
   const kernels::KernelForms forms =
       kernels::find_case(ops.name)->forms({}, {.inputs = {in.gate, in.up}, .upstream = {in.dh}});
   const kernels::Tensors exact = forms.exact("full");
@@ -69,7 +69,7 @@ void check_gated_forms(const GatedOps& ops, at::Device device) {
   for (const at::ScalarType type : {at::kFloat, at::kBFloat16, at::kHalf}) {
     for (const std::int64_t offset : {0, 1}) {
       CAPTURE(ops.name, c10::toString(type), offset);
-      const Inputs in = inputs({37, 515}, offset, type, device);
+      const GatedInputs in = inputs({37, 515}, offset, type, device);
       const at::Tensor h = ops.forward(in.gate, in.up);
       const kernels::GatedGradients plain = ops.backward(in.dh, in.gate, in.up, false, false);
       CHECK_FALSE(plain.h.defined());
@@ -79,7 +79,7 @@ void check_gated_forms(const GatedOps& ops, at::Device device) {
       CHECK(same_bits(rebuilt.dgate, plain.dgate));
       CHECK(same_bits(rebuilt.dup, plain.dup));
       for (const bool rebuild : {false, true}) {
-        const Inputs over{in.dh.clone(), in.gate.clone(), in.up.clone()};
+        const GatedInputs over{in.dh.clone(), in.gate.clone(), in.up.clone()};
         const kernels::GatedGradients in_place = ops.backward(over.dh, over.gate, over.up, rebuild, true);
         CHECK(in_place.dgate.data_ptr() == over.gate.data_ptr());
         CHECK(in_place.dup.data_ptr() == over.up.data_ptr());
@@ -92,14 +92,14 @@ void check_gated_forms(const GatedOps& ops, at::Device device) {
 }
 
 void check_gated_autograd(const GatedOps& ops, at::Device device) {
-  const Inputs in = inputs({6, 33}, 0, at::kFloat, device);
+  const GatedInputs in = inputs({6, 33}, 0, at::kFloat, device);
   const at::Tensor gate = in.gate.detach().requires_grad_(), up = in.up.detach().requires_grad_();
   const at::Tensor h = ops.differentiable(gate, up);
   // Twice through one graph, the second time with a gradient that is no plain block of memory.
   const auto once = torch::autograd::grad({h}, {gate, up}, {in.dh}, /*retain_graph=*/true);
   const at::Tensor strided = in.dh.t().contiguous().t();
   const auto twice = torch::autograd::grad({h}, {gate, up}, {strided});
-  const Results exact = compared(ops, in).exact;
+  const GatedResults exact = compared(ops, in).exact;
   CHECK(same_bits(once[0], twice[0]));
   CHECK(same_bits(once[1], twice[1]));
   CHECK(relative_error(once[0], exact.dgate) < 1e-5);

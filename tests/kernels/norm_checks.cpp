@@ -12,7 +12,7 @@ namespace headroom::test {
 
 namespace {
 
-constexpr double kEpsilon = 1e-5;
+constexpr double kNormEpsilon = 1e-5;
 
 using kernels::Tensors;
 
@@ -61,13 +61,13 @@ void check_norm_forms(at::Device device) {
     CAPTURE(width);
     const auto random = [&](at::IntArrayRef shape) { return random_at(shape, 1, 0, at::kBFloat16, device); };
     const at::Tensor x = random({50, width}), w = random({width}), b = random({width}), d_sum = random({50, width});
-    const kernels::RmsNormOut rms = kernels::rms_norm_forward(x, w, kEpsilon);
+    const kernels::RmsNormOut rms = kernels::rms_norm_forward(x, w, kNormEpsilon);
     CHECK(same_bits(kernels::rms_norm_rebuild(x, w, rms.rstd), rms.y));
 
     const at::Tensor residual = random({50, width});
-    const kernels::AddRmsNormOut added = kernels::add_rms_norm_forward(x, residual, w, kEpsilon);
+    const kernels::AddRmsNormOut added = kernels::add_rms_norm_forward(x, residual, w, kNormEpsilon);
     CHECK(same_bits(added.sum, x + residual));
-    CHECK(same_bits(added.y, kernels::rms_norm_forward(added.sum, w, kEpsilon).y));
+    CHECK(same_bits(added.y, kernels::rms_norm_forward(added.sum, w, kNormEpsilon).y));
 
     const at::Tensor dy = random({50, width}), dy_lost = dy.clone(), dy_lost_too = dy.clone();
     const kernels::NormGradients plain = kernels::rms_norm_backward(dy, x, w, rms.rstd, d_sum, false);
@@ -78,7 +78,7 @@ void check_norm_forms(at::Device device) {
     const at::Tensor without = kernels::rms_norm_backward(dy, x, w, rms.rstd, {}, false).dx;
     CHECK(relative_error(plain.dx, without.to(at::kDouble) + d_sum.to(at::kDouble)) < 1e-2);
 
-    const kernels::LayerNormOut layer = kernels::layer_norm_forward(x, w, b, kEpsilon);
+    const kernels::LayerNormOut layer = kernels::layer_norm_forward(x, w, b, kNormEpsilon);
     const kernels::NormGradients beside = kernels::layer_norm_backward(dy, x, w, layer.mean, layer.rstd, false);
     const kernels::NormGradients in_place =
         kernels::layer_norm_backward(dy_lost_too, x, w, layer.mean, layer.rstd, true);
@@ -91,7 +91,7 @@ void check_norm_forms(at::Device device) {
 void check_norm_empty(at::Device device) {
   const auto options = at::TensorOptions().device(device);
   const at::Tensor x = at::empty({0, 16}, options), w = at::ones({16}, options);
-  const kernels::RmsNormOut out = kernels::rms_norm_forward(x, w, kEpsilon);
+  const kernels::RmsNormOut out = kernels::rms_norm_forward(x, w, kNormEpsilon);
   CHECK(out.y.sizes() == x.sizes());
   const kernels::NormGradients rms = kernels::rms_norm_backward(x, x, w, out.rstd, {}, false);
   CHECK(rms.dweight.equal(at::zeros({16}, options)));

@@ -7,19 +7,13 @@
 #include "lessons/figure.h"
 #include "lessons/kept_measured.h"
 #include "tests/support/catch.h"
+#include "tests/support/page_numbers.h"
 #include "tests/support/panels.h"
 
 using namespace headroom;
 using namespace headroom::lessons;
 
 namespace {
-
-record::Recording stored(const std::string& name) {
-  auto run =
-      record::Recording::read(std::filesystem::path(HEADROOM_SOURCE_DIR) / "assets/recordings" / (name + ".hrec"));
-  REQUIRE(run);
-  return std::move(run.value());
-}
 
 record::Params train_step(std::initializer_list<std::string_view> assignments) {
   record::Params params(experiments::training_step().schema);
@@ -43,7 +37,7 @@ TEST_CASE("each tensor that the closed form lists is in the stored runs, of the 
        {"llama-3.2-1b_h200_b4", "tiny_cpu", "technique_checkpointing_selective_h200", "technique_fp8_h200",
         "technique_checkpointing_selective_cpu", "technique_bf16_mixed_cpu", "llama-3.2-1b_h200_fused_kernels"}) {
     INFO(name);
-    const record::Recording run = stored(name);
+    const record::Recording run = tests::stored(name);
     const record::Ledger ledger(run);
     const auto step = predict::settings_of(run.info(), experiments::training_step().schema);
     const auto tensors = predict::kept_tensors(step);
@@ -60,7 +54,7 @@ TEST_CASE("each tensor that the closed form lists is in the stored runs, of the 
 }
 
 TEST_CASE("a layer of the 1B is 17 bars, and all layers are 4,096, 2,048 and 648 MiB of 6,857") {
-  const record::Recording run = stored("llama-3.2-1b_h200_b4");
+  const record::Recording run = tests::stored("llama-3.2-1b_h200_b4");
   const record::Ledger ledger(run);
   const FigureData figure = terms({.run = &ledger});
   REQUIRE(tests::bars_of(figure).size() == 17);
@@ -79,7 +73,7 @@ TEST_CASE("a layer of the 1B is 17 bars, and all layers are 4,096, 2,048 and 648
 }
 
 TEST_CASE("other settings than the run's are the closed form alone, and follow the kernels") {
-  const record::Recording run = stored("llama-3.2-1b_h200_b4");
+  const record::Recording run = tests::stored("llama-3.2-1b_h200_b4");
   const record::Ledger ledger(run);
   const record::Params fused = train_step(
       {"model=llama-3.2-1b", "batch=4", "seq=1024", "precision=bf16", "fused.rms_norm=on", "fused.swiglu=on"});
@@ -182,7 +176,7 @@ TEST_CASE("over the sequence flash attention is a straight line, and eager atten
 TEST_CASE("runs with these settings are marks at their batch, within a thousandth of the area's height") {
   for (const char* name : {"technique_bf16_mixed_h200", "llama-3.2-1b_h200_b4", "llama-3.2-1b_h200_eager_kernels"}) {
     INFO(name);
-    const record::Recording run = stored(name);
+    const record::Recording run = tests::stored(name);
     const record::Ledger ledger(run);
     const FigureData figure = over({.run = &ledger});
     const Chart& chart = *tests::charts_of(figure).at(0);
@@ -196,7 +190,7 @@ TEST_CASE("runs with these settings are marks at their batch, within a thousandt
 }
 
 TEST_CASE("a sweep's points are marks where only the batch differs") {
-  const record::Recording sweep = stored("report_h200");
+  const record::Recording sweep = tests::stored("report_h200");
   const record::Ledger ledger(sweep);
   record::Params settings = record::Params::known_of(experiments::training_step().schema, sweep.info().params);
   for (const auto& point : sweep.sweep_points())

@@ -15,7 +15,7 @@ using record::kMiB;
 
 namespace {
 
-const lessons::Figure& figure() { return *lessons::find_figure("address_space"); }
+const lessons::Figure& address_figure() { return *lessons::find_figure("address_space"); }
 
 // Two segments of 20 MiB; the second is given back before the last event. In the first: 8 MiB, a gap of 4 MiB that a block
 // of 4 MiB has left, 6 MiB for which 5 MiB were asked, and 2 MiB that nothing ever took.
@@ -96,7 +96,7 @@ TEST_CASE("segments come and go, and between their blocks is what is free") {
 TEST_CASE("a request that failed is drawn to the scale of the gaps that are too small for it") {
   const record::Recording run = out_of_memory();
   const record::Ledger ledger(run);
-  const auto data = figure().build({.run = &ledger});
+  const auto data = address_figure().build({.run = &ledger});
   INFO(data.head.empty_reason);
   const lessons::AddressMap& map = map_in(data);
   CHECK(bytes_of(map, lessons::PieceKind::kBlock) == 14 * kMiB);
@@ -107,21 +107,21 @@ TEST_CASE("a request that failed is drawn to the scale of the gaps that are too 
   // While the answer is hidden there is nothing to see.
   lessons::FigureInput hidden{.run = &ledger};
   hidden.view.hidden = true;
-  CHECK_FALSE(figure().build(hidden).head.empty_reason.empty());
+  CHECK_FALSE(address_figure().build(hidden).head.empty_reason.empty());
 }
 
 TEST_CASE("the step can be played from its first event to its last") {
   const record::Recording run = two_segments();
   const record::Ledger ledger(run);
-  record::Params params(figure().schema);
+  record::Params params(address_figure().schema);
   REQUIRE(params.set("at", std::string_view("frames")).ok());
   REQUIRE(params.set("frame", std::string_view("1")).ok());
   lessons::FigureInput input{.run = &ledger, .params = &params};
-  const auto first = figure().build(input);
+  const auto first = address_figure().build(input);
   CHECK(first.head.frames > 1);
   CHECK(bytes_of(map_in(first), lessons::PieceKind::kFree) == 20 * kMiB);
   REQUIRE(params.set("frame", std::string_view("1000")).ok());
-  CHECK(bytes_of(map_in(figure().build(input)), lessons::PieceKind::kFree) == 6 * kMiB);
+  CHECK(bytes_of(map_in(address_figure().build(input)), lessons::PieceKind::kFree) == 6 * kMiB);
 }
 
 TEST_CASE("pages that went from the middle of a segment are not drawn as if they were there") {
@@ -166,7 +166,7 @@ TEST_CASE("the page's numbers are those of its recording", "[recordings]") {
                                            "/assets/recordings/llama-3.2-1b_h200_b8_24gib_oom.hrec");
   REQUIRE(run.ok());
   const record::Ledger ledger(run.value());
-  const auto data = figure().build({.run = &ledger});
+  const auto data = address_figure().build({.run = &ledger});
   const lessons::AddressMap& map = map_in(data);
   // What the H200's allocator said in the end: 22.48 GiB.
   CHECK(run.value().events().back().allocator_reserved == 24'134'025'216);

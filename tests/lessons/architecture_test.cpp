@@ -9,6 +9,7 @@
 #include "lessons/figure.h"
 #include "lessons/wording.h"
 #include "tests/support/catch.h"
+#include "tests/support/page_numbers.h"
 #include "tests/support/panels.h"
 
 using namespace headroom;
@@ -30,12 +31,6 @@ lessons::FigureData build(std::initializer_list<const char*> settings, lessons::
   record::Params params(figure->schema);
   for (const char* each : settings) REQUIRE(params.set_assignment(each).ok());
   return figure->build({.params = &params, .view = view});
-}
-
-record::Recording stored(const std::string& name) {
-  auto read = record::Recording::read(std::string(HEADROOM_SOURCE_DIR "/assets/recordings/") + name + ".hrec");
-  REQUIRE(read.ok());
-  return std::move(read).value();
 }
 
 record::Params settings_of(const record::Recording& run) {
@@ -138,7 +133,7 @@ TEST_CASE("the table has the chosen block of each model, and nothing while it is
 }
 
 TEST_CASE("the stored blocks keep what the page says of them, counted and measured") {
-  const record::Recording gpt2 = stored("block_cpu"), llama = stored("block_llama_cpu");
+  const record::Recording gpt2 = tests::stored("block_cpu"), llama = tests::stored("block_llama_cpu");
   CHECK(counted_per_token(gpt2) == 34'880);
   CHECK(kept_per_token(gpt2) == 34'888);
   CHECK(counted_per_token(llama) == 37'952);
@@ -148,7 +143,7 @@ TEST_CASE("the stored blocks keep what the page says of them, counted and measur
 }
 
 TEST_CASE("what a block's run computed is named in its line") {
-  const record::Recording gpt2 = stored("block_cpu"), llama = stored("block_llama_cpu");
+  const record::Recording gpt2 = tests::stored("block_cpu"), llama = tests::stored("block_llama_cpu");
   CHECK(lessons::settings_line(gpt2.info()) ==
         "batch 4, 1,024 tokens, learned positions, LayerNorm, GELU, dropout, storage bf16");
   CHECK(lessons::settings_line(llama.info()) ==
@@ -161,7 +156,7 @@ TEST_CASE("the figure counts for the batch and sequence of its page's settings, 
   REQUIRE(settings.set("batch", "3").ok());
   REQUIRE(settings.set("seq", "100").ok());
   CHECK_THAT(tests::table_of(figure->build({.settings = &settings})).foot, ContainsSubstring("300 tokens"));
-  record::Recording run = stored("block_cpu");
+  record::Recording run = tests::stored("block_cpu");
   record::RunInfo info = run.info();
   info.params["batch"] = "2";
   run.set_info(info);

@@ -32,7 +32,7 @@ const Chart* chart_named(const FigureData& figure, std::string_view title) {
   return nullptr;
 }
 
-const ChartSeries* series_named(const Chart& chart, std::string_view label) {
+const ChartSeries* bench_series(const Chart& chart, std::string_view label) {
   for (const ChartSeries& series : chart.series)
     if (series.label == label) return &series;
   return nullptr;
@@ -48,8 +48,8 @@ TEST_CASE("times are in one chart per kernel, one place per shape, one series pe
   CHECK(norms.title == "RMSNorm");
   CHECK(norms.categories == std::vector<std::string>{"4,096", "16,384"});
   REQUIRE(norms.series.size() == 3);  // the copy is no form of the kernel
-  const ChartSeries* eager = series_named(norms, "eager");
-  const ChartSeries* fused = series_named(norms, "fused");
+  const ChartSeries* eager = bench_series(norms, "eager");
+  const ChartSeries* fused = bench_series(norms, "fused");
   REQUIRE((eager != nullptr && fused != nullptr));
   REQUIRE(fused->points.size() == 2);
   // 8192 x 4096 in bf16, five passes over it, at 4e12 bytes per second, 5/4 of the copy's time.
@@ -74,8 +74,8 @@ TEST_CASE("bandwidth is a part of the copy of the same bytes") {
   REQUIRE(tests::charts_of(figure).size() == 1);
   const Chart& chart = *tests::charts_of(figure).front();
   CHECK(chart.categories.size() == 7);  // the output layer's loss is no matter of bytes: it has no copy to compare with
-  for (const lessons::ChartPoint& point : series_named(chart, "fused")->points) CHECK(point.y == Approx(80));
-  for (const lessons::ChartPoint& point : series_named(chart, "eager")->points) CHECK(point.y == Approx(12.5));
+  for (const lessons::ChartPoint& point : bench_series(chart, "fused")->points) CHECK(point.y == Approx(80));
+  for (const lessons::ChartPoint& point : bench_series(chart, "eager")->points) CHECK(point.y == Approx(12.5));
   REQUIRE(chart.references.size() == 1);
   CHECK(chart.references[0].y == std::vector<double>{100, 100});
 }
@@ -123,7 +123,7 @@ TEST_CASE("the report's panels have the published points behind them, in the sam
   REQUIRE(tests::charts_of(figure).size() == 6);
   const Chart* norm = chart_named(figure, "RMSNorm");
   REQUIRE(norm != nullptr);
-  const ChartSeries* liger = series_named(*norm, "Liger, A100, published");
+  const ChartSeries* liger = bench_series(*norm, "Liger, A100, published");
   REQUIRE(liger != nullptr);
   CHECK(liger->published);
   REQUIRE(liger->points.size() == 4);
@@ -139,7 +139,7 @@ TEST_CASE("the report's panels say how many times as long the eager form takes")
   const Chart* norm = chart_named(figure, "RMSNorm");
   REQUIRE(norm != nullptr);
   REQUIRE(norm->series.size() == 2);
-  const ChartSeries* published = series_named(*norm, "Hugging Face over Liger, A100, published");
+  const ChartSeries* published = bench_series(*norm, "Hugging Face over Liger, A100, published");
   REQUIRE(published != nullptr);
   CHECK(published->points[3].y == Approx(3.55 / 0.41));
   const Chart* rope = chart_named(figure, "RoPE");
@@ -159,8 +159,8 @@ TEST_CASE("the report's memory counts the inputs, as the published peaks do") {
   const Chart* norm = chart_named(figure, "RMSNorm");
   REQUIRE(norm != nullptr);
   const record::Bytes tensor = 2048 * 4096 * 2;
-  CHECK(series_named(*norm, "fused")->points[0].y == static_cast<double>(4 * tensor));  // two beside x and dy
-  CHECK(series_named(*norm, "Liger, A100, published")->points[0].y == 151068344.0);
+  CHECK(bench_series(*norm, "fused")->points[0].y == static_cast<double>(4 * tensor));  // two beside x and dy
+  CHECK(bench_series(*norm, "Liger, A100, published")->points[0].y == 151068344.0);
 }
 
 TEST_CASE("published points are all there") {

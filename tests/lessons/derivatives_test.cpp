@@ -12,7 +12,7 @@ using namespace headroom::lessons;
 
 namespace {
 
-FigureData built(std::initializer_list<std::string> assignments, View view = {}) {
+FigureData built_derivatives(std::initializer_list<std::string> assignments, View view = {}) {
   const Figure* figure = find_figure("derivative_check");
   REQUIRE(figure != nullptr);
   record::Params params(figure->schema);
@@ -39,7 +39,7 @@ TEST_CASE("formulas and differences agree to a millionth, whatever the numbers")
   for (const Derivative& each : derivatives())
     for (int seed = 1; seed <= 40; ++seed) {
       INFO(each.key << " " << seed);
-      const FigureData figure = built({"operation=" + std::string(each.key), "numbers=" + std::to_string(seed)});
+      const FigureData figure = built_derivatives({"operation=" + std::string(each.key), "numbers=" + std::to_string(seed)});
       const Chart& chart = *tests::charts_of(figure).front();
       const auto& differences = chart.series.back().points;
       const auto& formula = chart.series[chart.series.size() - 2].points;
@@ -92,12 +92,12 @@ TEST_CASE("differences over a large h are far from the derivative, and so are th
 }
 
 TEST_CASE("while the question is open nothing says what the second term removes") {
-  const FigureData open = built({}, {.hidden = true}), answered = built({});
+  const FigureData open = built_derivatives({}, {.hidden = true}), answered = built_derivatives({});
   CHECK(tests::charts_of(open).front()->series.size() == 2);
   CHECK(tests::charts_of(answered).front()->series.size() == 3);
   CHECK(tests::table_of(open).foot.find("Along x") == std::string::npos);
   CHECK(tests::table_of(answered).foot.find("Along x: ") != std::string::npos);
   CHECK(tests::table_of(answered).rows.size() == 5);
-  CHECK(tests::table_of(built({"operation=swiglu"})).columns[4] == "b1");
-  CHECK(tests::table_of(built({"element=2", "value=250"})).rows[0].cells[1] == "2.50");
+  CHECK(tests::table_of(built_derivatives({"operation=swiglu"})).columns[4] == "b1");
+  CHECK(tests::table_of(built_derivatives({"element=2", "value=250"})).rows[0].cells[1] == "2.50");
 }

@@ -28,7 +28,7 @@ namespace {
 // CUPTI's clock in these recordings, against that of the marks.
 constexpr Nanoseconds kEarly = 170'000;
 constexpr Nanoseconds kAfterMark = 200, kLaunchTime = 300;
-constexpr std::uint16_t kNorm = 200, kProj = 201, kCallName = 202, kOwnName = 203, kProductName = 204;
+constexpr std::uint16_t kNormOp = 200, kProjOp = 201, kCallName = 202, kOwnOp = 203, kProductName = 204;
 
 // A step on a GPU in which each layer's stretch has a norm of two kernels and a product, launched at its mark.
 Recording traced() {
@@ -38,7 +38,7 @@ Recording traced() {
   recording.set_info(info);
   const std::vector<std::string> names = {"attention.rms_norm", "attention.q_proj", "cudaLaunchKernel",
                                           "headroom::kernels::row_norm", "nvjet_gemm"};
-  recording.append_operators(kNorm, names);
+  recording.append_operators(kNormOp, names);
   std::vector<KernelSpan> spans;
   std::uint32_t correlation = 0;
   const std::vector<Mark> marks = recording.marks();
@@ -54,8 +54,8 @@ Recording traced() {
                       .bytes = 1 << 20,
                       .correlation = ++correlation,
                       .step = 1,
-                      .name = k < 2 ? kOwnName : kProductName,
-                      .op = k < 2 ? kNorm : kProj,
+                      .name = k < 2 ? kOwnOp : kProductName,
+                      .op = k < 2 ? kNormOp : kProjOp,
                       .layer = marks[i].layer,
                       .kind = SpanKind::kKernel,
                       .phase = marks[i].phase};

@@ -19,7 +19,7 @@ using namespace headroom::lessons;
 
 namespace {
 
-FigureData built(std::initializer_list<std::string> settings, View view = {}) {
+FigureData built_format(std::initializer_list<std::string> settings, View view = {}) {
   const Figure* figure = find_figure("number_format");
   REQUIRE(figure != nullptr);
   record::Params params(figure->schema);
@@ -114,7 +114,7 @@ TEST_CASE("numbers below a power of two are half as far apart, and random roundi
 }
 
 TEST_CASE("a click on a bit of the figure gives the value with this bit flipped") {
-  const FigureData figure = built({"format=bf16", "value=1"});
+  const FigureData figure = built_format({"format=bf16", "value=1"});
   const Diagram& bits = tests::panel_in<Diagram>(figure);
   CHECK(bits.title == "1 in bf16; largest 3.39·10³⁸, smallest 9.18·10⁻⁴¹, 128 numbers from 1 to 2");
   std::string word;
@@ -125,7 +125,7 @@ TEST_CASE("a click on a bit of the figure gives the value with this bit flipped"
       std::find_if(bits.boxes.begin(), bits.boxes.end(), [](const auto& box) { return box.id == "bit0"; });
   REQUIRE(lowest->action);
   CHECK(lowest->action->value == "1.0078125");
-  CHECK(tests::panel_in<Diagram>(built({"value=1.1"}, {.hidden = true})).title == "1.1 becomes 1.1015625 in bf16");
+  CHECK(tests::panel_in<Diagram>(built_format({"value=1.1"}, {.hidden = true})).title == "1.1 becomes 1.1015625 in bf16");
 }
 
 TEST_CASE("the page's table has the limits that are computed") {
@@ -149,6 +149,6 @@ TEST_CASE("the page's table has the limits that are computed") {
 }
 
 TEST_CASE("while the question is open the figure shows bits alone") {
-  CHECK(built({}, {.hidden = true}).panels.size() == 1);
-  CHECK(built({}).panels.size() == 3);
+  CHECK(built_format({}, {.hidden = true}).panels.size() == 1);
+  CHECK(built_format({}).panels.size() == 3);
 }

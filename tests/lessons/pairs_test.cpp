@@ -23,7 +23,7 @@ namespace {
 
 constexpr std::int64_t kFewestStepsOfLosses = 200;
 
-const record::Recording& stored(const std::string& name) {
+const record::Recording& kept_stored(const std::string& name) {
   static std::map<std::string, record::Recording> read;
   const auto found = read.find(name);
   if (found != read.end()) return found->second;
@@ -49,9 +49,9 @@ bool is_even(const std::vector<std::string>& categories) {
 const record::Recording* base_of(const Page& page, const std::string& name) {
   if (std::ranges::find(page.bases, name) != page.bases.end()) return nullptr;
   std::vector<const record::RunInfo*> infos;
-  for (const std::string& base : page.bases) infos.push_back(&stored(base).info());
-  const auto nearest = nearest_base(stored(name).info(), infos);
-  return nearest ? &stored(page.bases[*nearest]) : nullptr;
+  for (const std::string& base : page.bases) infos.push_back(&kept_stored(base).info());
+  const auto nearest = nearest_base(kept_stored(name).info(), infos);
+  return nearest ? &kept_stored(page.bases[*nearest]) : nullptr;
 }
 
 }  // namespace
@@ -63,7 +63,7 @@ TEST_CASE("the runs that a page compares differ in one switch", "[pages]") {
       const record::Recording* base = base_of(*page, name);
       if (base == nullptr) continue;
       ++pairs;
-      const std::set<std::string> differ = switches_between(base->info(), stored(name).info());
+      const std::set<std::string> differ = switches_between(base->info(), kept_stored(name).info());
       INFO(fmt::format("{}: {} against its base: {}", page->id, name, fmt::join(differ, ", ")));
       CHECK(differ.size() == 1);
     }
@@ -83,7 +83,7 @@ TEST_CASE("the because names the kind of memory that changed most", "[pages]") {
       const auto last = record::steps_of(run).back();
       return ledger.peak(last.first, last.last).totals.by_category;
     };
-    const auto before = at_peak(*base), after = at_peak(stored(page->shows));
+    const auto before = at_peak(*base), after = at_peak(kept_stored(page->shows));
     std::size_t most = 0;
     const auto change = [&](std::size_t i) { return std::abs(after[i] - before[i]); };
     for (std::size_t i = 0; i < before.size(); ++i)
@@ -111,7 +111,7 @@ TEST_CASE("what a page says of losses has many steps behind it", "[pages]") {
     ++pages;
     for (const std::string& name : page->recordings) {
       INFO(page->id << ": " << name);
-      const record::Recording run = stored(name);  // its memory may be of the first steps alone
+      const record::Recording run = kept_stored(name);  // its memory may be of the first steps alone
       CHECK(std::ranges::count(run.metrics(), record::MetricKind::kLoss, &record::MetricSample::kind) >=
             kFewestStepsOfLosses);
     }
@@ -123,7 +123,7 @@ TEST_CASE("bytes over a number are drawn on a linear axis", "[pages]") {
   int charts = 0;
   for (const Page* page : tests::course().pages())
     for (const std::string& name : page->recordings) {
-      const record::Ledger ledger(stored(name));
+      const record::Ledger ledger(kept_stored(name));
       for (const std::string& id : page->figures) {
         INFO(page->id << ": " << id << " of " << name);
         const FigureData figure = find_figure(id)->build({.run = &ledger});

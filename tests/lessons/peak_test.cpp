@@ -11,14 +11,14 @@ using namespace headroom;
 
 namespace {
 
-const lessons::Figure& figure() { return *lessons::find_figure("peak_by_category"); }
+const lessons::Figure& peak_figure() { return *lessons::find_figure("peak_by_category"); }
 
 }  // namespace
 
 TEST_CASE("bars add up to the peak of the last step, the largest first") {
   const record::Recording run = tests::made_recording();
   const record::Ledger ledger(run);
-  const auto data = figure().build({.run = &ledger});
+  const auto data = peak_figure().build({.run = &ledger});
   REQUIRE(data.head.empty_reason.empty());
   double sum = 0;
   for (std::size_t i = 0; i < tests::bars_of(data).size(); ++i) {
@@ -33,7 +33,7 @@ TEST_CASE("bars add up to the peak of the last step, the largest first") {
 TEST_CASE("shares are of the peak, and of the cap where there is one") {
   const record::Recording run = tests::llama_recording({.steps = 1, .cap = 24 * record::kGiB});
   const record::Ledger ledger(run);
-  const auto data = figure().build({.run = &ledger});
+  const auto data = peak_figure().build({.run = &ledger});
   for (const auto& bar : tests::bars_of(data)) {
     if (bar.category != record::Category::kLogits) continue;
     CHECK(bar.value_text == "4.89 GiB");  // 4,096 tokens x 128,256 words x (2 + 4 + 4) bytes
@@ -44,22 +44,22 @@ TEST_CASE("shares are of the peak, and of the cap where there is one") {
 TEST_CASE("while the answer is hidden there are no bars, and a reason") {
   const record::Recording run = tests::made_recording();
   const record::Ledger ledger(run);
-  const auto data = figure().build({.run = &ledger, .view = {.hidden = true}});
+  const auto data = peak_figure().build({.run = &ledger, .view = {.hidden = true}});
   CHECK(data.panels.empty());
   CHECK_FALSE(data.head.empty_reason.empty());
-  CHECK_FALSE(figure().build({}).head.empty_reason.empty());
+  CHECK_FALSE(peak_figure().build({}).head.empty_reason.empty());
 }
 
 TEST_CASE("a chosen step has its own peak") {
   const record::Recording run = tests::made_recording();
   const record::Ledger ledger(run);
-  record::Params params(figure().schema);
+  record::Params params(peak_figure().schema);
   REQUIRE(params.set("show", "step").ok());
   REQUIRE(params.set("step", "0").ok());
-  const auto first = figure().build({.run = &ledger, .params = &params});
-  const auto last = figure().build({.run = &ledger});
+  const auto first = peak_figure().build({.run = &ledger, .params = &params});
+  const auto last = peak_figure().build({.run = &ledger});
   CHECK(tests::panel_in<lessons::Bars>(first).total < tests::panel_in<lessons::Bars>(last).total);
   REQUIRE(params.set("step", "9").ok());
-  const auto none = figure().build({.run = &ledger, .params = &params});
+  const auto none = peak_figure().build({.run = &ledger, .params = &params});
   CHECK(none.head.empty_reason == "This run has no step 9: its steps are 0 to 2.");
 }

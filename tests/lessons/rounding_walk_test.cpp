@@ -11,7 +11,7 @@ using namespace headroom::lessons;
 
 namespace {
 
-FigureData built(std::initializer_list<std::string> settings, View view = {}) {
+FigureData built_walk(std::initializer_list<std::string> settings, View view = {}) {
   const Figure* figure = find_figure("rounding_walk");
   REQUIRE(figure != nullptr);
   record::Params params(figure->schema);
@@ -30,7 +30,7 @@ constexpr const char *kNearest = "bf16, to nearest", *kStochastic = "bf16, stoch
 }  // namespace
 
 TEST_CASE("1,000 updates of 0.001 leave a bf16 weight of 1 where it was, and reach 2 in fp32 and with a master") {
-  const FigureData figure = built({});
+  const FigureData figure = built_walk({});
   REQUIRE(tests::charts_of(figure).size() == 1);
   REQUIRE(tests::charts_of(figure)[0]->series.size() == 4);
   CHECK(end_of(figure, "fp32") == Approx(2).epsilon(1e-4));
@@ -46,23 +46,23 @@ TEST_CASE("stochastic rounding ends at 2.00 ± 0.08 over seeds") {
   constexpr int kSeeds = 200;
   double sum = 0, squares = 0;
   for (int seed = 0; seed < kSeeds; ++seed) {
-    const double end = end_of(built({"seed=" + std::to_string(seed)}), kStochastic);
+    const double end = end_of(built_walk({"seed=" + std::to_string(seed)}), kStochastic);
     sum += end, squares += end * end;
   }
   const double mean = sum / kSeeds, deviation = std::sqrt(squares / kSeeds - mean * mean);
   CHECK(std::abs(mean - 2) < 3 * 0.0825 / std::sqrt(kSeeds));
   CHECK(deviation == Approx(0.0825).epsilon(0.2));
-  CHECK(end_of(built({"seed=1"}), kStochastic) != end_of(built({"seed=2"}), kStochastic));
+  CHECK(end_of(built_walk({"seed=1"}), kStochastic) != end_of(built_walk({"seed=2"}), kStochastic));
 }
 
 TEST_CASE(
     "errors of rounding to nearest do not average out: a larger update walks too fast, then stops at a power of two") {
-  CHECK(end_of(built({"update=0.005", "steps=100"}), kNearest) == 1 + 100 * 0.0078125);  // 1.5 is exact
-  CHECK(end_of(built({"update=0.005", "steps=5000"}), kNearest) == 2);
+  CHECK(end_of(built_walk({"update=0.005", "steps=100"}), kNearest) == 1 + 100 * 0.0078125);  // 1.5 is exact
+  CHECK(end_of(built_walk({"update=0.005", "steps=5000"}), kNearest) == 2);
 }
 
 TEST_CASE("while the question is open the walk shows fp32 alone") {
-  const FigureData figure = built({}, {.hidden = true});
+  const FigureData figure = built_walk({}, {.hidden = true});
   CHECK(figure.panels.size() == 1);
   CHECK(tests::charts_of(figure)[0]->series.size() == 1);
 }

@@ -6,6 +6,7 @@
 #include "lessons/figure.h"
 #include "lessons/step_budget.h"
 #include "tests/support/catch.h"
+#include "tests/support/page_numbers.h"
 #include "tests/support/panels.h"
 
 using namespace headroom;
@@ -14,17 +15,12 @@ using predict::AttentionFlops;
 
 namespace {
 
-record::Recording stored(const std::string& name) {
-  return record::Recording::read(std::filesystem::path(HEADROOM_SOURCE_DIR "/assets/recordings") / (name + ".hrec"))
-      .value();
-}
-
 double sum(const StepBudget& budget) {
   return budget.model + budget.again + budget.products + budget.memory + budget.idle + budget.rest;
 }
 
 lessons::FigureData build(bool hidden) {
-  const record::Recording run = stored("llama-3.2-1b_h200_fused_kernels"), rungs = stored("ladder_h200");
+  const record::Recording run = tests::stored("llama-3.2-1b_h200_fused_kernels"), rungs = tests::stored("ladder_h200");
   const record::Ledger ledger(run), ladder(rungs);
   const record::Ledger* const beside[] = {&ladder};
   const record::Params settings(experiments::shape_schema().schema);
@@ -47,7 +43,7 @@ TEST_CASE("the report's five runs reach 1.5 to 46 percent of an RTX 4090") {
 }
 
 TEST_CASE("the ladder's rungs are held against the peak of the format they multiply in") {
-  const auto budgets = lessons::ladder_budgets(stored("ladder_h200"), AttentionFlops::kNone, {});
+  const auto budgets = lessons::ladder_budgets(tests::stored("ladder_h200"), AttentionFlops::kNone, {});
   REQUIRE(budgets.size() == 4);
   CHECK(budgets[0].name == "fp32");
   CHECK(budgets[0].peak == 67e12);
@@ -61,8 +57,8 @@ TEST_CASE("the ladder's rungs are held against the peak of the format they multi
 
 TEST_CASE("a traced step is divided by its kernels") {
   std::string why;
-  const auto eager = lessons::budget_of(stored("llama-3.2-1b_h200_eager_kernels"), AttentionFlops::kNone, {}, why);
-  const auto fused = lessons::budget_of(stored("llama-3.2-1b_h200_fused_kernels"), AttentionFlops::kNone, {}, why);
+  const auto eager = lessons::budget_of(tests::stored("llama-3.2-1b_h200_eager_kernels"), AttentionFlops::kNone, {}, why);
+  const auto fused = lessons::budget_of(tests::stored("llama-3.2-1b_h200_fused_kernels"), AttentionFlops::kNone, {}, why);
   REQUIRE(eager);
   REQUIRE(fused);
   for (const StepBudget& each : {*eager, *fused}) {
@@ -90,15 +86,15 @@ TEST_CASE("the bound of a step rises with the batch, and holds for what was meas
     CHECK(sum(*least) == Approx(1));
     before = least->mfu();
   }
-  CHECK(before > lessons::ladder_budgets(stored("ladder_h200"), AttentionFlops::kNone, {})[1].mfu());
+  CHECK(before > lessons::ladder_budgets(tests::stored("ladder_h200"), AttentionFlops::kNone, {})[1].mfu());
 }
 
 TEST_CASE("a run on a device without a data sheet says so, and takes the reader's peak") {
   std::string why;
-  CHECK_FALSE(lessons::budget_of(stored("tiny_cpu"), AttentionFlops::kNone, {}, why));
+  CHECK_FALSE(lessons::budget_of(tests::stored("tiny_cpu"), AttentionFlops::kNone, {}, why));
   CHECK(why.find("data sheet") != std::string::npos);
   const auto given =
-      lessons::budget_of(stored("tiny_cpu"), AttentionFlops::kNone, {.given = 1e12, .measured = {}}, why);
+      lessons::budget_of(tests::stored("tiny_cpu"), AttentionFlops::kNone, {.given = 1e12, .measured = {}}, why);
   REQUIRE(given);
   CHECK(given->mfu() > 0);
   CHECK(given->mfu() < 1);

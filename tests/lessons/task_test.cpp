@@ -12,16 +12,16 @@ const std::string kPage =
     "---\ntitle: Four ways\nclaim: Chunks remove the logits.\ndemo: train_step\nfigures: memory_timeline\n---\n"
     "Words.\n\n<!--more-->\n\n### **Your turn**\n\n";
 
-struct Reading {
+struct TaskReading {
   Page page;
   Problems problems;
 };
 
-Reading read(const std::string& text) {
+TaskReading read_task(const std::string& text) {
   static const Glossary glossary;
   static const References references;
   static const CommandCheck any;
-  Reading reading;
+  TaskReading reading;
   const Document document = parse_document(text, "p.md", reading.problems);
   reading.page = read_page(document, {glossary, references, any}, reading.problems);
   return reading;
@@ -33,7 +33,7 @@ std::string task_with(const std::string& goal, const std::string& more = "done: 
 
 // The only problem of the page with that task.
 std::string problem_of(const std::string& task, const std::string& page = kPage) {
-  const Problems problems = read(page + task).problems;
+  const Problems problems = read_task(page + task).problems;
   if (problems.size() != 1) {
     for (const Problem& problem : problems) UNSCOPED_INFO(problem.text());
     FAIL("problems: " << problems.size());
@@ -54,8 +54,8 @@ record::Params settings(std::initializer_list<const char*> assignments) {
 }  // namespace
 
 TEST_CASE("a task has words, then a goal, and what is said once it is reached", "[pages]") {
-  const Reading reading =
-      read(kPage + task_with("model=tiny,custom batch>=8 seq<=512 peak<=1.5GiB fits=rtx_4090 largest=batch",
+  const TaskReading reading =
+      read_task(kPage + task_with("model=tiny,custom batch>=8 seq<=512 peak<=1.5GiB fits=rtx_4090 largest=batch",
                              "done: It takes {peak.bytes}.\n"));
   for (const Problem& problem : reading.problems) FAIL_CHECK(problem.text());
   const TaskBlock* const task = task_of(reading.page);
@@ -72,7 +72,7 @@ TEST_CASE("a task has words, then a goal, and what is said once it is reached", 
   CHECK(task->goal.fits->process.bytes > 0);
   CHECK(task->goal.largest == "batch");
   CHECK(markdown_of(reading.page.more).ends_with(task->words));  // it is found like all other words
-  const Page by_size = read(kPage + task_with("fits=24GiB")).page;
+  const Page by_size = read_task(kPage + task_with("fits=24GiB")).page;
   REQUIRE(task_of(by_size)->goal.fits);
   CHECK(task_of(by_size)->goal.fits->memory == 24 * record::kGiB);
   CHECK(task_of(by_size)->goal.fits->process.bytes == 0);  // what the allocator may take

@@ -7,6 +7,7 @@
 #include "lessons/figure.h"
 #include "lessons/kernel_rows.h"
 #include "tests/support/catch.h"
+#include "tests/support/page_numbers.h"
 #include "tests/support/panels.h"
 
 using namespace headroom;
@@ -17,13 +18,8 @@ using record::kMiB;
 
 namespace {
 
-record::Recording stored(const std::string& name) {
-  return record::Recording::read(std::filesystem::path(HEADROOM_SOURCE_DIR "/assets/recordings") / (name + ".hrec"))
-      .value();
-}
-
 lessons::FigureData build(const std::string& bench, const std::string& launches) {
-  const record::Recording run = stored(bench), traced = stored(launches);
+  const record::Recording run = tests::stored(bench), traced = tests::stored(launches);
   const record::Ledger ledger(run), beside(traced);
   const record::Ledger* const all[] = {&beside};
   return lessons::find_figure("launch_traffic")->build({.run = &ledger, .beside = all});
@@ -54,7 +50,7 @@ TEST_CASE("the bytes of each kernel are those that were recorded") {
     INFO(bench << data.head.empty_reason);
     REQUIRE(data.head.empty_reason.empty());
     const auto& panel = tests::panel_in<Traffic>(data);
-    const record::Recording recording = stored(launches);
+    const record::Recording recording = tests::stored(launches);
     CHECK(compared(panel.forms[0], recording, "eager") >= eager);
     CHECK(compared(panel.forms[1], recording, "fused") == 1);
     CHECK(panel.copy > 0);

@@ -32,10 +32,10 @@ class EngineChild {
   void close_input();
 
   // The next message of any kind; nothing when the engine has closed its output or the time is over.
-  std::optional<protocol::Message> next(Clock::duration patience);
+  std::optional<protocol::Message> next(Clock::duration patience = std::chrono::minutes(10));
   // The next message of this kind; chunks on the way go into recording().
   template <class Kind>
-  std::optional<Kind> next_of(Clock::duration patience = std::chrono::seconds(60)) {
+  std::optional<Kind> next_of(Clock::duration patience = std::chrono::minutes(10)) {
     const auto deadline = Clock::now() + patience;
     while (auto message = next(deadline - Clock::now())) {
       if (auto* found = std::get_if<Kind>(&*message)) return std::move(*found);
@@ -45,7 +45,7 @@ class EngineChild {
 
   void signal(int number) const;
   // Its exit code, or minus the signal that ended it; nothing if it still runs after that time.
-  std::optional<int> ended(Clock::duration patience);
+  std::optional<int> ended(Clock::duration patience = std::chrono::minutes(10));
 
   // What the chunks so far add up to; the number of refused chunks must stay 0.
   const record::Recording& recording() const { return recording_; }

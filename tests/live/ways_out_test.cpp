@@ -64,7 +64,7 @@ TEST_CASE("a switch changes what the plans with and without it differ by, to the
     REQUIRE(now);
     if (!now->refusal.empty()) continue;
     app::page::WaysOut ways(&predictions, "", params, card, now->allocated, {}, {});
-    for (int i = 0; i < 20000 && !ways.complete(); ++i) {
+    for (int i = 0; i < 600000 && !ways.complete(); ++i) {
       predictions.poll();
       if (!ways.poll()) std::this_thread::sleep_for(std::chrono::milliseconds(1));
     }

@@ -74,7 +74,7 @@ llama::Config config_of(const json& object) {
   return config.value();
 }
 
-void refused(const json& object, const std::string& part) {
+void config_refused(const json& object, const std::string& part) {
   const auto config = read(object);
   CAPTURE(object.dump(), part);
   REQUIRE_FALSE(config.ok());
@@ -129,27 +129,27 @@ TEST_CASE("biases of attention are those of the model type and of attention_bias
   CHECK(llama::num_parameters(biased) == llama::num_parameters(plain) + 2 * (16 + 2 * 8 + 16));
   const llama::Config both = config_of(with(qwen3(), "attention_bias", true));
   CHECK((both.qkv_bias && both.o_bias && both.qk_norm));
-  refused(with(qwen2(), "attention_bias", true), "no attention_bias");
+  config_refused(with(qwen2(), "attention_bias", true), "no attention_bias");
   const auto same = llama::check_same(plain, biased, "folder");
   REQUIRE_FALSE(same.ok());
   CHECK(same.error().message.find("folder/config.json says biases of q, k and v 1") == 0);
 }
 
-TEST_CASE("what is computed otherwise is refused by name: windows, experts, other types") {
+TEST_CASE("what is computed otherwise is config_refused by name: windows, experts, other types") {
   const json mistral = with(with(test::config_json(test::kSmall), "model_type", "mistral"), "sliding_window", nullptr);
   CHECK(read(mistral).ok());
-  refused(with(mistral, "sliding_window", 4096), "no sliding_window that suits");
-  refused(with(mistral, "sliding_window", 4096), "it says 4096");
-  refused(with(mistral, "attention_bias", true), "no attention_bias");
-  refused(with(qwen2(), "use_sliding_window", true), "no use_sliding_window that suits");
-  refused(with(qwen3(), "use_sliding_window", true), "no use_sliding_window that suits");
-  refused(with(qwen3(), "layer_types", {"full_attention", "sliding_attention"}), "no layer_types that suits");
+  config_refused(with(mistral, "sliding_window", 4096), "no sliding_window that suits");
+  config_refused(with(mistral, "sliding_window", 4096), "it says 4096");
+  config_refused(with(mistral, "attention_bias", true), "no attention_bias");
+  config_refused(with(qwen2(), "use_sliding_window", true), "no use_sliding_window that suits");
+  config_refused(with(qwen3(), "use_sliding_window", true), "no use_sliding_window that suits");
+  config_refused(with(qwen3(), "layer_types", {"full_attention", "sliding_attention"}), "no layer_types that suits");
   CHECK(read(with(qwen3(), "layer_types", {"full_attention", "full_attention"})).ok());
-  refused(with(qwen3(), "num_experts", 128), "no num_experts that suits");
-  refused(with(mistral, "num_local_experts", 8), "no num_local_experts that suits");
-  refused(with(qwen3(), "model_type", "qwen3_moe"), "no model_type that suits");
-  refused(with(qwen3(), "model_type", "gemma2"), R"(it says "gemma2", and what would do is "llama", "mistral")");
-  refused(with(qwen2(), "rope_scaling", {{"rope_type", "yarn"}, {"factor", 4.0}}), "no rope_scaling that suits");
+  config_refused(with(qwen3(), "num_experts", 128), "no num_experts that suits");
+  config_refused(with(mistral, "num_local_experts", 8), "no num_local_experts that suits");
+  config_refused(with(qwen3(), "model_type", "qwen3_moe"), "no model_type that suits");
+  config_refused(with(qwen3(), "model_type", "gemma2"), R"(it says "gemma2", and what would do is "llama", "mistral")");
+  config_refused(with(qwen2(), "rope_scaling", {{"rope_type", "yarn"}, {"factor", 4.0}}), "no rope_scaling that suits");
 }
 
 TEST_CASE("a config.json is read by itself as in its folder") {

@@ -10,6 +10,7 @@
 #include "demos/experiments/demo.h"
 #include "demos/record/ledger.h"
 #include "demos/record/timeline.h"
+#include "tests/predict/settings.h"
 #include "tests/support/catch.h"
 
 using namespace headroom;
@@ -22,28 +23,16 @@ namespace {
 
 constexpr std::int64_t kP = 1'235'814'400;
 
-predict::StepSettings with(std::initializer_list<std::string_view> assignments) {
-  record::Params params(experiments::training_step().schema);
-  for (const std::string_view assignment : {"model=llama-3.2-1b", "batch=4", "seq=1024"})
-    REQUIRE(params.set_assignment(assignment).ok());
-  for (const std::string_view assignment : assignments) REQUIRE(params.set_assignment(assignment).ok());
-  return predict::step_settings(params);
-}
-
-Bytes of(const ClosedForm::Moment& moment, Category category) {
-  return moment.bytes[static_cast<std::size_t>(category)];
-}
-
 // Weights, optimizer state and gradients: what no batch size changes.
 Bytes model_state(const ClosedForm::Moment& moment) {
-  return of(moment, Category::kWeights) + of(moment, Category::kOptimizerState) + of(moment, Category::kGradients);
+  return tests::of(moment, Category::kWeights) + tests::of(moment, Category::kOptimizerState) + tests::of(moment, Category::kGradients);
 }
 
 struct PerParameter {
   Bytes at_loss, at_optimizer;
 };
 PerParameter per_parameter(std::string_view precision, std::string_view more = "seed=0") {
-  const ClosedForm form = predict::closed_form(with({precision, more}));
+  const ClosedForm form = predict::closed_form(tests::with({precision, more}));
   REQUIRE(form.moments.front().phase == Phase::kLoss);
   REQUIRE(form.moments.back().phase == Phase::kOptimizer);
   REQUIRE(model_state(form.moments.front()) % kP == 0);
@@ -69,32 +58,32 @@ TEST_CASE("a parameter takes 12, 14 or 16 bytes, and when") {
   // From the second micro-batch on the gradients of the first are there.
   CHECK(per_parameter("precision=bf16_mixed", "accumulate=2").at_loss == 16);
   // Masters and moments on the host: the weights alone.
-  const ClosedForm away = predict::closed_form(with({"precision=bf16_mixed", "offload.optimizer=host"}));
+  const ClosedForm away = predict::closed_form(tests::with({"precision=bf16_mixed", "offload.optimizer=host"}));
   CHECK(model_state(away.moments.front()) == 2 * kP);
 }
 
 TEST_CASE("the peak is the loss's where all logits are there at once, and backward's end without them") {
-  const ClosedForm plain = predict::closed_form(with({"precision=bf16"}));
+  const ClosedForm plain = predict::closed_form(tests::with({"precision=bf16"}));
   CHECK(plain.peak().phase == Phase::kLoss);
-  CHECK(of(plain.peak(), Category::kActivations) == 7'189'561'344);
-  CHECK(of(plain.peak(), Category::kLogits) == 12 * 4'096LL * 128'256);
-  CHECK(of(plain.peak(), Category::kWorkspace) == 32 * record::kMiB);
+  CHECK(tests::of(plain.peak(), Category::kActivations) == 7'189'561'344);
+  CHECK(tests::of(plain.peak(), Category::kLogits) == 12 * 4'096LL * 128'256);
+  CHECK(tests::of(plain.peak(), Category::kWorkspace) == 32 * record::kMiB);
   // Ids and targets; cosines and sines, two tables of 1,024 × 64.
-  CHECK(of(plain.peak(), Category::kOther) == 2 * 8 * 4'096 + 2 * 1'024 * 64 * 2);
+  CHECK(tests::of(plain.peak(), Category::kOther) == 2 * 8 * 4'096 + 2 * 1'024 * 64 * 2);
   CHECK(plain.left_out.empty());
-  CHECK(closed_form(with({"precision=bf16", "adapters=lora", "lora_precision=fp32"})).left_out ==
+  CHECK(closed_form(tests::with({"precision=bf16", "adapters=lora", "lora_precision=fp32"})).left_out ==
         std::vector<std::string>{"the fp32 copies of what adapters in fp32 read"});
   // The embedding's gradient beside the head's and all others, and the parts that it is summed in.
-  const ClosedForm chunked = predict::closed_form(with({"precision=bf16", "loss=flce", "checkpointing=layer"}));
+  const ClosedForm chunked = predict::closed_form(tests::with({"precision=bf16", "loss=flce", "checkpointing=layer"}));
   CHECK(chunked.peak().phase == Phase::kBackward);
-  CHECK(of(chunked.peak(), Category::kGradients) == 2 * (kP + 128'256LL * 2'048));
-  CHECK(of(chunked.peak(), Category::kWorkspace) == 33 * record::kMiB + 37'104'856);
+  CHECK(tests::of(chunked.peak(), Category::kGradients) == 2 * (kP + 128'256LL * 2'048));
+  CHECK(tests::of(chunked.peak(), Category::kWorkspace) == 33 * record::kMiB + 37'104'856);
 }
 
 TEST_CASE("eager attention's backward has four tensors of scores in fp32") {
   Bytes most = 0;
-  for (const auto& moment : predict::closed_form(with({"precision=bf16", "attention=eager", "batch=2"})).moments)
-    most = std::max(most, of(moment, Category::kActivations));
+  for (const auto& moment : predict::closed_form(tests::with({"precision=bf16", "attention=eager", "batch=2"})).moments)
+    most = std::max(most, tests::of(moment, Category::kActivations));
   CHECK(most == 10'704'117'760);  // recorded on a GPU, in the last layer
 }
 

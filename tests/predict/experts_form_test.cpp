@@ -5,6 +5,7 @@
 #include "demos/experiments/demo.h"
 #include "demos/predict/closed_form.h"
 #include "demos/predict/step_bytes.h"
+#include "tests/predict/settings.h"
 #include "tests/support/catch.h"
 
 using namespace headroom;
@@ -14,22 +15,10 @@ using record::Category;
 
 namespace {
 
-predict::StepSettings with(std::initializer_list<std::string_view> assignments) {
-  record::Params params(experiments::training_step().schema);
-  for (const std::string_view assignment : {"model=llama-3.2-1b", "batch=4", "seq=1024"})
-    REQUIRE(params.set_assignment(assignment).ok());
-  for (const std::string_view assignment : assignments) REQUIRE(params.set_assignment(assignment).ok());
-  return predict::step_settings(params);
-}
-
 // All layers of Llama 3.2 1B with these in place of their MLP.
 llama::Extension experts(std::int64_t count, std::int64_t per_token, std::int64_t size, std::int64_t shared_size = 0) {
   return {.experts = llama::Experts{
               .layers = 16, .count = count, .per_token = per_token, .size = size, .shared_size = shared_size}};
-}
-
-Bytes of(const ClosedForm::Moment& moment, Category category) {
-  return moment.bytes[static_cast<std::size_t>(category)];
 }
 
 }  // namespace
@@ -38,23 +27,23 @@ TEST_CASE("a mixture of one expert is a plain MLP, and its router") {
   for (const char* const more : {"seed=0", "checkpointing=layer", "checkpointing=selective", "fused.swiglu=on",
                                  "optimizer=adamw_8bit", "optimizer=galore", "adapters=qlora", "attention=eager"}) {
     INFO(more);
-    predict::StepSettings step = with({"precision=bf16", more});
+    predict::StepSettings step = tests::with({"precision=bf16", more});
     const ClosedForm plain = predict::closed_form(step);
     step.extension = experts(1, 1, 8192);
     const ClosedForm one = predict::closed_form(step);
     REQUIRE(one.moments.size() == plain.moments.size());
     // A router's weights, 2,048 per layer.
-    CHECK(of(one.moments.front(), Category::kWeights) - of(plain.moments.front(), Category::kWeights) == 2 * 16 * 2048);
+    CHECK(tests::of(one.moments.front(), Category::kWeights) - tests::of(plain.moments.front(), Category::kWeights) == 2 * 16 * 2048);
     for (std::size_t i = 0; i < one.moments.size(); ++i) {
-      CHECK(of(one.moments[i], Category::kLogits) == of(plain.moments[i], Category::kLogits));
-      CHECK(of(one.moments[i], Category::kWorkspace) == of(plain.moments[i], Category::kWorkspace));
-      CHECK(of(one.moments[i], Category::kActivations) >= of(plain.moments[i], Category::kActivations));
+      CHECK(tests::of(one.moments[i], Category::kLogits) == tests::of(plain.moments[i], Category::kLogits));
+      CHECK(tests::of(one.moments[i], Category::kWorkspace) == tests::of(plain.moments[i], Category::kWorkspace));
+      CHECK(tests::of(one.moments[i], Category::kActivations) >= tests::of(plain.moments[i], Category::kActivations));
     }
   }
 }
 
 TEST_CASE("a token keeps the activations of the experts that it goes to, and no others'") {
-  predict::StepSettings step = with({"precision=bf16"});
+  predict::StepSettings step = tests::with({"precision=bf16"});
   const predict::LayerBytes plain = predict::layer_bytes(step);
   step.extension = experts(8, 2, 8192);
   const predict::LayerBytes two = predict::layer_bytes(step);
@@ -72,17 +61,17 @@ TEST_CASE("a token keeps the activations of the experts that it goes to, and no 
 }
 
 TEST_CASE("weights, gradients and optimizer state are those of all experts") {
-  predict::StepSettings step = with({"precision=bf16_mixed"});
+  predict::StepSettings step = tests::with({"precision=bf16_mixed"});
   step.extension = experts(8, 2, 8192);
   const std::int64_t parameters = 1'235'814'400 + 16LL * (7 * 3 * 2048 * 8192 + 8 * 2048);
   CHECK(predict::trained_parameters(step) == parameters);
   const ClosedForm form = predict::closed_form(step);
-  CHECK(of(form.moments.back(), Category::kWeights) == 2 * parameters);
-  CHECK(of(form.moments.back(), Category::kOptimizerState) == 12 * parameters);
-  CHECK(of(form.moments.back(), Category::kGradients) == 2 * parameters);
+  CHECK(tests::of(form.moments.back(), Category::kWeights) == 2 * parameters);
+  CHECK(tests::of(form.moments.back(), Category::kOptimizerState) == 12 * parameters);
+  CHECK(tests::of(form.moments.back(), Category::kGradients) == 2 * parameters);
   CHECK(form.assumed.size() == 4);
   // Beside each expert's three matrices an adapter of 16: 16 · (H + F) each.
-  predict::StepSettings adapted = with({"precision=bf16", "adapters=lora", "lora_targets=mlp"});
+  predict::StepSettings adapted = tests::with({"precision=bf16", "adapters=lora", "lora_targets=mlp"});
   const std::int64_t plain = predict::adapter_parameters(adapted);
   adapted.extension = experts(8, 2, 8192);
   CHECK(predict::adapter_parameters(adapted) == 8 * plain);
@@ -106,7 +95,7 @@ TEST_CASE("every setting has a closed form with experts, and no moment a negativ
 }
 
 TEST_CASE("norms of results keep what they read") {
-  predict::StepSettings step = with({"precision=bf16"});
+  predict::StepSettings step = tests::with({"precision=bf16"});
   const predict::LayerBytes plain = predict::layer_bytes(step);
   step.extension.post_norms = true;
   const predict::LayerBytes normed = predict::layer_bytes(step);

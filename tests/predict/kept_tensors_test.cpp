@@ -13,7 +13,7 @@ using namespace headroom::predict;
 
 namespace {
 
-record::Params with(std::initializer_list<std::string_view> assignments) {
+record::Params params_of(std::initializer_list<std::string_view> assignments) {
   record::Params params(experiments::training_step().schema);
   for (const std::string_view assignment : {"model=llama-3.2-1b", "batch=4", "seq=1024", "precision=bf16"})
     REQUIRE(params.set_assignment(assignment).ok());
@@ -35,7 +35,7 @@ record::Bytes closed(const StepSettings& step) {
 }  // namespace
 
 TEST_CASE("a layer's tensors are 64 MiB four times in the MLP, 128 in norms, 40.5 in attention") {
-  const StepSettings step = step_settings(with({}));
+  const StepSettings step = step_settings(params_of({}));
   std::map<KeptPart, record::Bytes> parts;
   for (const KeptTensor& tensor : kept_tensors(step)) parts[tensor.part] += tensor.bytes;
   constexpr record::Bytes kMiB = 1024 * 1024;
@@ -49,15 +49,15 @@ TEST_CASE("a layer's tensors are 64 MiB four times in the MLP, 128 in norms, 40.
 }
 
 TEST_CASE("the tensors add up to the closed form of a layer, whatever is set") {
-  const record::Params plain = with({});
+  const record::Params plain = params_of({});
   std::vector<record::Params> all{plain,
-                                  with({"fused.rms_norm=on", "fused.swiglu=on", "fused.keep=on"}),
-                                  with({"precision=fp32", "attention=eager"}),
-                                  with({"adapters=lora", "gemm=fp8"}),
-                                  with({"checkpointing=selective", "attention=eager"}),
-                                  with({"checkpointing=selective", "fused.swiglu=on", "fused.rms_norm=on"}),
-                                  with({"adapters=lora", "lora_targets=mlp", "attention=eager"}),
-                                  with({"adapters=lora", "lora_targets=attention", "fused.swiglu=on"})};
+                                  params_of({"fused.rms_norm=on", "fused.swiglu=on", "fused.keep=on"}),
+                                  params_of({"precision=fp32", "attention=eager"}),
+                                  params_of({"adapters=lora", "gemm=fp8"}),
+                                  params_of({"checkpointing=selective", "attention=eager"}),
+                                  params_of({"checkpointing=selective", "fused.swiglu=on", "fused.rms_norm=on"}),
+                                  params_of({"adapters=lora", "lora_targets=mlp", "attention=eager"}),
+                                  params_of({"adapters=lora", "lora_targets=attention", "fused.swiglu=on"})};
   for (const record::ParamSpec& spec : plain.schema())
     for (const record::Choice& choice : record::choices_of(spec)) {
       record::Params each = plain;
@@ -70,7 +70,7 @@ TEST_CASE("the tensors add up to the closed form of a layer, whatever is set") {
       step.model.qk_norm = head_norms;
       std::string set;
       for (const auto& [key, value] : params.to_map()) set += key + "=" + value + " ";
-      INFO(set << (head_norms ? "with norms over heads" : ""));
+      INFO(set << (head_norms ? "params_of norms over heads" : ""));
       CHECK(sum_of(step) == closed(step));
     }
   }

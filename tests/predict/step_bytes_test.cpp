@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "demos/experiments/demo.h"
+#include "tests/predict/settings.h"
 #include "tests/support/catch.h"
 
 using namespace headroom;
@@ -12,15 +13,7 @@ using namespace headroom::predict;
 
 namespace {
 
-StepSettings with(std::initializer_list<std::string_view> assignments) {
-  record::Params params(experiments::find_demo("train_step")->schema);
-  for (const std::string_view assignment : {"model=llama-3.2-1b", "batch=4", "seq=1024"})
-    REQUIRE(params.set_assignment(assignment).ok());
-  for (const std::string_view assignment : assignments) REQUIRE(params.set_assignment(assignment).ok());
-  return step_settings(params);
-}
-
-constexpr std::int64_t kP = 1'235'814'400;
+constexpr std::int64_t kParameters = 1'235'814'400;
 
 // Too narrow for whole blocks.
 const llama::Config kNarrow{.id = "custom",
@@ -38,7 +31,7 @@ TEST_CASE("a model is its layers and what belongs to none") {
   const llama::Config& c = *llama::find_config("llama-3.2-1b");
   CHECK(layer_parameters(c) == 60'821'504);
   CHECK(outer_parameters(c) == 128'256LL * 2048 + 2048);
-  CHECK(16 * layer_parameters(c) + outer_parameters(c) == kP);
+  CHECK(16 * layer_parameters(c) + outer_parameters(c) == kParameters);
   llama::Config other = c;
   other.qkv_bias = other.o_bias = other.qk_norm = true;
   CHECK(layer_parameters(other) == 60'821'504 + 2048 + 2 * 512 + 2048 + 2 * 64);
@@ -51,9 +44,9 @@ TEST_CASE("8-bit moments take 2.031 bytes per parameter") {
   CHECK(moments_8bit_bytes(257) == 514 + 16);
   CHECK(moments_8bit_bytes(4096, 2048) == 8192 + 16);
   // 2 P + 8 · P/256, which P divides.
-  CHECK(moments_8bit_bytes(kP) == 2'471'628'800 + 38'619'200);
+  CHECK(moments_8bit_bytes(kParameters) == 2'471'628'800 + 38'619'200);
   // Each tensor has its own last block: the table 64 of them, the matrices 4 · 16 and 3 · 32, the three norms one each.
-  StepSettings step = with({"optimizer=adamw_8bit"});
+  StepSettings step = tests::with({"optimizer=adamw_8bit"});
   step.model = kNarrow;
   CHECK(optimizer_state_bytes(step) == 2 * (256 * 64 + 4 * 4'096 + 3 * 8'192 + 3 * 64) + 8 * (64 + 64 + 96 + 3));
   // Of adapters of rank 1 as well: 14 vectors of 64 or 128 numbers.
@@ -62,18 +55,18 @@ TEST_CASE("8-bit moments take 2.031 bytes per parameter") {
 }
 
 TEST_CASE("checkpoints take B T H s for each input that is kept") {
-  CHECK(checkpoint_bytes(with({"precision=bf16", "checkpointing=layer"})) == 268'435'456);
-  CHECK(checkpoint_bytes(with({"precision=bf16", "checkpointing=every", "checkpoint_every=4"})) == 67'108'864);
+  CHECK(checkpoint_bytes(tests::with({"precision=bf16", "checkpointing=layer"})) == 268'435'456);
+  CHECK(checkpoint_bytes(tests::with({"precision=bf16", "checkpointing=every", "checkpoint_every=4"})) == 67'108'864);
   // layers 0, 5, 10, 15
-  CHECK(checkpoint_bytes(with({"precision=bf16", "checkpointing=every", "checkpoint_every=5"})) == 4 * 16'777'216);
+  CHECK(checkpoint_bytes(tests::with({"precision=bf16", "checkpointing=every", "checkpoint_every=5"})) == 4 * 16'777'216);
   // k counts only where it is asked for.
-  CHECK(checkpoint_bytes(with({"precision=bf16", "checkpointing=layer", "checkpoint_every=4"})) == 268'435'456);
+  CHECK(checkpoint_bytes(tests::with({"precision=bf16", "checkpointing=layer", "checkpoint_every=4"})) == 268'435'456);
 }
 
 TEST_CASE("a layer keeps what its backward reads, and activations are layers or inputs and the layers run again") {
   // Per token, bf16, composed: norms 2 × (4 H + 4 H + 4), queries and output 2 × 2 H, keys and values 2 × 2 · 512,
   // log-sum-exp 4 · 32, the MLP's four tensors 8 · 8,192.
-  const auto bytes = [](std::initializer_list<std::string_view> more) { return layer_bytes(with(more)).sum(); };
+  const auto bytes = [](std::initializer_list<std::string_view> more) { return layer_bytes(tests::with(more)).sum(); };
   CHECK(bytes({"precision=bf16"}) == 4096LL * (32'776 + 8192 + 2048 + 128 + 65'536));
   CHECK(bytes({"precision=bf16"}) == 445'153'280);
   // Fused: the second norm's input and two numbers per row; gate and up. 11.5 inputs.
@@ -92,8 +85,8 @@ TEST_CASE("a layer keeps what its backward reads, and activations are layers or 
   CHECK(bytes({"precision=bf16", "batch=8"}) == 2 * 445'153'280LL);
   // Eager: queries, keys and values for each head, the output, and 32 scores per pair of tokens.
   CHECK(bytes({"precision=bf16", "attention=eager"}) == 4096LL * (32'776 + 4 * 4096 + 65'536) + 805'306'368);
-  CHECK(score_bytes(with({"precision=bf16"})) == 805'306'368);
-  CHECK(score_bytes(with({"precision=fp32"})) == 4 * 32LL * 1024 * 1024 * 4);
+  CHECK(score_bytes(tests::with({"precision=bf16"})) == 805'306'368);
+  CHECK(score_bytes(tests::with({"precision=fp32"})) == 4 * 32LL * 1024 * 1024 * 4);
   // The norms' inputs and gate and up; of eager attention queries, keys and values.
   CHECK(bytes({"precision=bf16", "checkpointing=selective"}) == 4096LL * (4096 + 8192 + 2048 + 128 + 32'768));
   CHECK(bytes({"precision=bf16", "checkpointing=selective", "attention=eager"}) ==
@@ -107,39 +100,39 @@ TEST_CASE("a layer keeps what its backward reads, and activations are layers or 
   CHECK(bytes({"precision=bf16", "adapters=lora", "lora_precision=fp32"}) -
             bytes({"precision=bf16", "adapters=lora"}) ==
         4096LL * 7 * 32);
-  const StepSettings fp32 = with({"precision=bf16_mixed", "adapters=lora", "lora_precision=fp32"});
+  const StepSettings fp32 = tests::with({"precision=bf16_mixed", "adapters=lora", "lora_precision=fp32"});
   CHECK(fp32.trained_bytes() == 4);
   CHECK_FALSE(fp32.masters());
   CHECK(optimizer_state_bytes(fp32) == 8 * adapter_parameters(fp32));
-  CHECK(with({"precision=bf16", "adapters=lora"}).trained_bytes() == 2);
-  CHECK(with({"precision=bf16", "lora_precision=fp32"}).trained_bytes() == 2);  // idle
+  CHECK(tests::with({"precision=bf16", "adapters=lora"}).trained_bytes() == 2);
+  CHECK(tests::with({"precision=bf16", "lora_precision=fp32"}).trained_bytes() == 2);  // idle
   // Norms over 32 and 8 heads of 64: fused, their inputs and a number each; composed, fp32 inputs and normed heads.
-  StepSettings head_norms = with({"precision=bf16", "fused.rms_norm=on", "fused.swiglu=on"});
+  StepSettings head_norms = tests::with({"precision=bf16", "fused.rms_norm=on", "fused.swiglu=on"});
   head_norms.model.qk_norm = true;
   CHECK(layer_bytes(head_norms).sum() == fused + 4096LL * (2 * 2560 + 4 * 40));
-  head_norms = with({"precision=bf16"});
+  head_norms = tests::with({"precision=bf16"});
   head_norms.model.qk_norm = true;
   CHECK(layer_bytes(head_norms).sum() == 445'153'280 + 4096LL * (6 * 2560 + 4 * 40));
 
-  CHECK(activation_bytes(with({"precision=bf16"})) == 7'189'561'344);  // measured: 6,857 MiB
+  CHECK(activation_bytes(tests::with({"precision=bf16"})) == 7'189'561'344);  // measured: 6,857 MiB
   const auto every = [](std::string_view k) {
-    return activation_bytes(with({"precision=bf16", "checkpointing=every", k}));
+    return activation_bytes(tests::with({"precision=bf16", "checkpointing=every", k}));
   };
   CHECK(every("checkpoint_every=1") == 268'435'456 + 445'153'280);
   CHECK(every("checkpoint_every=4") == 1'847'721'984);
   CHECK(every("checkpoint_every=64") == 16'777'216 + 16 * 445'153'280LL);  // no more layers than there are
-  CHECK(activation_bytes(with({"precision=bf16", "checkpointing=layer"})) == every("checkpoint_every=1"));
+  CHECK(activation_bytes(tests::with({"precision=bf16", "checkpointing=layer"})) == every("checkpoint_every=1"));
   // The fused norm keeps the inputs between the layers of a segment as well.
-  CHECK(activation_bytes(with({"precision=bf16", "checkpointing=every", "checkpoint_every=2", "fused.rms_norm=on",
+  CHECK(activation_bytes(tests::with({"precision=bf16", "checkpointing=every", "checkpoint_every=2", "fused.rms_norm=on",
                                "fused.swiglu=on"})) == 8 * 16'777'216 + 2 * fused + 16'777'216);
   // Selective: all layers, each with its input.
-  CHECK(activation_bytes(with({"precision=bf16", "checkpointing=selective"})) ==
+  CHECK(activation_bytes(tests::with({"precision=bf16", "checkpointing=selective"})) ==
         16 * (4096LL * (4096 + 8192 + 2048 + 128 + 32'768) + 16'777'216) + 67'108'864);
 }
 
 TEST_CASE("the loss takes as many tensors of logits as its path says") {
   const auto bytes = [](std::string_view first, std::string_view second = "seed=0") {
-    return loss_bytes(with({"precision=bf16", "batch=8", first, second}));
+    return loss_bytes(tests::with({"precision=bf16", "batch=8", first, second}));
   };
   constexpr std::int64_t kLogits = 4 * 8192LL * 128'256;  // one of T rows in fp32: 4,202,692,608
   constexpr std::int64_t kShifted = 4 * 8184LL * 128'256;
@@ -154,11 +147,11 @@ TEST_CASE("the loss takes as many tensors of logits as its path says") {
   CHECK(bytes("loss=flce") == 1'024LL * 128'256 * 2);
   CHECK(bytes("loss=flce", "loss_mode=report") == 256LL * 128'256 * 2);
   // 5,000 tokens in five chunks of 1,000, not in four of 1,024 and a short one.
-  const StepSettings even = with({"precision=bf16", "loss=flce", "batch=5", "seq=1000"});
+  const StepSettings even = tests::with({"precision=bf16", "loss=flce", "batch=5", "seq=1000"});
   CHECK(loss_chunk(even) == 1'000);
   CHECK(loss_bytes(even) == 256'512'000);
   // Of a vocabulary no larger than the hidden size the report's rule takes all tokens, and rows begin at 16 bytes.
-  StepSettings small = with({"precision=bf16", "loss=flce", "loss_mode=report", "batch=5", "seq=1000"});
+  StepSettings small = tests::with({"precision=bf16", "loss=flce", "loss_mode=report", "batch=5", "seq=1000"});
   small.model.vocab_size = 1'001;
   CHECK(loss_chunk(small) == 5'000);
   CHECK(loss_bytes(small) == 5'000LL * 1'008 * 2);
@@ -166,7 +159,7 @@ TEST_CASE("the loss takes as many tensors of logits as its path says") {
 
 TEST_CASE("the fused loss has one chunk rule, the kernel's") {
   const auto chunk = [](std::string_view batch, std::string_view first = "seed=0", std::string_view second = "seed=0") {
-    return loss_chunk(with({"precision=bf16", "loss=flce", batch, first, second}));
+    return loss_chunk(tests::with({"precision=bf16", "loss=flce", batch, first, second}));
   };
   // ⌈V / H⌉ = 63: the next power of two of ⌈N / 63⌉.
   CHECK(chunk("batch=1", "loss_mode=report") == 32);
@@ -180,7 +173,7 @@ TEST_CASE("the fused loss has one chunk rule, the kernel's") {
   CHECK(chunk("batch=8", "loss_mode=report", "loss_chunk=100") == 256);  // the report's rule takes no other
   // Slices of 76 MiB: 79,691,776 B / (2 · 8,192) = 4,864 columns, a multiple of 128.
   CHECK(chunk("batch=8", "loss_mode=lean") == 4'864);
-  CHECK(loss_bytes(with({"precision=bf16", "loss=flce", "batch=8", "loss_mode=lean"})) == 79'691'776);
+  CHECK(loss_bytes(tests::with({"precision=bf16", "loss=flce", "batch=8", "loss_mode=lean"})) == 79'691'776);
 }
 
 TEST_CASE("adapters train r (in + out) weights per matrix") {
@@ -194,10 +187,10 @@ TEST_CASE("adapters train r (in + out) weights per matrix") {
   CHECK(lora_parameters(square, 16, AdapterTargets::kAttention) == 4 * 65'536);
   CHECK(lora_parameters(square, 16, AdapterTargets::kMlp) == 3 * 65'536);
   // 1B: r · (4,096 + 2,560 + 2,560 + 4,096 + 3 · 10,240) · 16
-  CHECK(adapter_parameters(with({"adapters=lora"})) == 11'272'192);
-  CHECK(trained_parameters(with({"adapters=qlora"})) == 11'272'192);
-  CHECK(adapter_parameters(with({})) == 0);
-  CHECK(trained_parameters(with({})) == kP);
+  CHECK(adapter_parameters(tests::with({"adapters=lora"})) == 11'272'192);
+  CHECK(trained_parameters(tests::with({"adapters=qlora"})) == 11'272'192);
+  CHECK(adapter_parameters(tests::with({})) == 0);
+  CHECK(trained_parameters(tests::with({})) == kParameters);
 }
 
 TEST_CASE("NF4 with double quantization takes 4.127 bits per weight") {
@@ -215,19 +208,19 @@ TEST_CASE("GaLore keeps moments of r rows, and the projection") {
   CHECK(galore_elements(512, 2048, 4096) == 2 * 512 * 2048 + 512 * 512);  // no more than there is
   // A layer at r = 512: q and o, k and v, the MLP's three.
   const std::int64_t layer = 2 * 3'145'728LL + 2 * 2'359'296LL + 3 * 9'437'184LL;
-  CHECK(galore_elements(with({"optimizer=galore"})) == 16 * layer);
+  CHECK(galore_elements(tests::with({"optimizer=galore"})) == 16 * layer);
 }
 
 TEST_CASE("the optimizer's state is masters and moments of what is trained") {
-  CHECK(optimizer_state_bytes(with({})) == 8 * kP);
-  CHECK(optimizer_state_bytes(with({"precision=bf16"})) == 4 * kP);
-  CHECK(optimizer_state_bytes(with({"precision=bf16", "moments=fp32"})) == 8 * kP);
-  CHECK(optimizer_state_bytes(with({"moments=bf16"})) == 4 * kP);
-  CHECK(optimizer_state_bytes(with({"precision=bf16_mixed"})) == 14'829'772'800);  // 12 P
-  CHECK(optimizer_state_bytes(with({"precision=bf16_mixed", "adapters=lora"})) == 12 * 11'272'192);
-  CHECK(optimizer_state_bytes(with({"precision=bf16", "optimizer=adamw_8bit"})) == 2'510'248'000);
+  CHECK(optimizer_state_bytes(tests::with({})) == 8 * kParameters);
+  CHECK(optimizer_state_bytes(tests::with({"precision=bf16"})) == 4 * kParameters);
+  CHECK(optimizer_state_bytes(tests::with({"precision=bf16", "moments=fp32"})) == 8 * kParameters);
+  CHECK(optimizer_state_bytes(tests::with({"moments=bf16"})) == 4 * kParameters);
+  CHECK(optimizer_state_bytes(tests::with({"precision=bf16_mixed"})) == 14'829'772'800);  // 12 P
+  CHECK(optimizer_state_bytes(tests::with({"precision=bf16_mixed", "adapters=lora"})) == 12 * 11'272'192);
+  CHECK(optimizer_state_bytes(tests::with({"precision=bf16", "optimizer=adamw_8bit"})) == 2'510'248'000);
   // On the host or in a file it takes the same.
-  CHECK(optimizer_state_bytes(with({"precision=bf16_mixed", "offload.optimizer=file"})) == 12 * kP);
+  CHECK(optimizer_state_bytes(tests::with({"precision=bf16_mixed", "offload.optimizer=file"})) == 12 * kParameters);
 }
 
 TEST_CASE("attention's tiles in fp32 are those that an H200 asked for") {
@@ -237,14 +230,14 @@ TEST_CASE("attention's tiles in fp32 are those that an H200 asked for") {
 }
 
 TEST_CASE("in fp8 a product keeps a byte per number of its input, and scales take next to nothing") {
-  const LayerBytes bf16 = layer_bytes(with({"precision=bf16"})),
-                   fp8 = layer_bytes(with({"precision=bf16", "gemm=fp8"}));
+  const LayerBytes bf16 = layer_bytes(tests::with({"precision=bf16"})),
+                   fp8 = layer_bytes(tests::with({"precision=bf16", "gemm=fp8"}));
   const record::Bytes tokens = 4096, hidden = 2048, intermediate = 8192;
   CHECK(bf16.attention_norm - fp8.attention_norm == tokens * hidden);
   CHECK(bf16.attention == fp8.attention);  // which keeps its result itself
   CHECK(bf16.mlp_norm - fp8.mlp_norm == tokens * hidden);
   CHECK(bf16.mlp - fp8.mlp == tokens * intermediate);
-  CHECK(fp8_scale_bytes(with({"precision=bf16", "gemm=fp8"})) == 26'884);
-  CHECK(fp8_scale_bytes(with({"precision=bf16"})) == 0);
-  CHECK_FALSE(with({"precision=bf16", "gemm=fp8", "batch=1", "seq=1023"}).fp8());  // no multiple of 16
+  CHECK(fp8_scale_bytes(tests::with({"precision=bf16", "gemm=fp8"})) == 26'884);
+  CHECK(fp8_scale_bytes(tests::with({"precision=bf16"})) == 0);
+  CHECK_FALSE(tests::with({"precision=bf16", "gemm=fp8", "batch=1", "seq=1023"}).fp8());  // no multiple of 16
 }

@@ -21,7 +21,7 @@ record::Params params_with(std::initializer_list<std::string_view> assignments) 
   return params;
 }
 
-StepSettings with(std::initializer_list<std::string_view> assignments) {
+StepSettings step_of(std::initializer_list<std::string_view> assignments) {
   return step_settings(params_with(assignments));
 }
 
@@ -40,27 +40,27 @@ TEST_CASE("every value of every setting of a step has a meaning") {
 }
 
 TEST_CASE("the optimizer's numbers are those of a step before they could be set, unless they are") {
-  const StepSettings standard = with({});
+  const StepSettings standard = step_of({});
   CHECK(standard.beta1 == 0.9);
   CHECK(standard.beta2 == 0.95);
   CHECK(standard.epsilon == 1e-8);
   CHECK(standard.weight_decay == 0.1);
   CHECK(standard.clip == 0);
-  const StepSettings step = with({"beta1=0.8", "beta2=0.999", "epsilon=1e-6", "weight_decay=0", "clip=1"});
+  const StepSettings step = step_of({"beta1=0.8", "beta2=0.999", "epsilon=1e-6", "weight_decay=0", "clip=1"});
   CHECK(step.beta1 == 0.8);
   CHECK(step.beta2 == 0.999);
   CHECK(step.epsilon == 1e-6);
   CHECK(step.weight_decay == 0);
   CHECK(step.clip == 1);
-  CHECK(with({"schedule=cosine", "schedule_steps=9"}).schedule_steps == 9);
-  CHECK(with({"schedule_steps=9"}).schedule_steps == 0);  // idle
-  CHECK(with({}).eval_every == 0);
-  CHECK(with({"eval_every=20"}).eval_every == 20);
+  CHECK(step_of({"schedule=cosine", "schedule_steps=9"}).schedule_steps == 9);
+  CHECK(step_of({"schedule_steps=9"}).schedule_steps == 0);  // idle
+  CHECK(step_of({}).eval_every == 0);
+  CHECK(step_of({"eval_every=20"}).eval_every == 20);
 }
 
 TEST_CASE("settings become numbers and enums") {
   const StepSettings step =
-      with({"model=llama-3.2-1b", "batch=8", "seq=1024", "accumulate=2", "precision=fp16_mixed", "checkpointing=every",
+      step_of({"model=llama-3.2-1b", "batch=8", "seq=1024", "accumulate=2", "precision=fp16_mixed", "checkpointing=every",
             "checkpoint_every=3", "loss=flce", "loss_mode=lean", "weight_gradient=fp32", "attention=cudnn",
             "fused.rope=on", "adapters=qlora", "lora_rank=4", "lora_targets=mlp", "offload.optimizer=file",
             "offload.checkpoints=on", "seed=7", "steps=5"});
@@ -91,14 +91,14 @@ TEST_CASE("settings become numbers and enums") {
 }
 
 TEST_CASE("a setting that another one makes idle changes nothing") {
-  CHECK(with({"checkpointing=layer", "checkpoint_every=4"}).checkpoint_every == 1);
-  CHECK_FALSE(with({"loss=flce", "fused.cross_entropy=on"}).fused.cross_entropy);
-  CHECK(with({"fused.cross_entropy=on"}).fused.cross_entropy);
-  CHECK_FALSE(with({"keep_output=on"}).keep_output);
-  CHECK(with({"loss=hf_2024"}).keep_output);
-  CHECK(with({"optimizer=galore", "moments=bf16"}).moment_bytes() == 4);
-  CHECK_FALSE(with({"precision=fp32", "rounding=stochastic"}).stochastic_rounding);
-  CHECK(with({"loss=plain", "loss_mode=lean"}).loss_mode == kernels::FlceMode::kChunked);
+  CHECK(step_of({"checkpointing=layer", "checkpoint_every=4"}).checkpoint_every == 1);
+  CHECK_FALSE(step_of({"loss=flce", "fused.cross_entropy=on"}).fused.cross_entropy);
+  CHECK(step_of({"fused.cross_entropy=on"}).fused.cross_entropy);
+  CHECK_FALSE(step_of({"keep_output=on"}).keep_output);
+  CHECK(step_of({"loss=hf_2024"}).keep_output);
+  CHECK(step_of({"optimizer=galore", "moments=bf16"}).moment_bytes() == 4);
+  CHECK_FALSE(step_of({"precision=fp32", "rounding=stochastic"}).stochastic_rounding);
+  CHECK(step_of({"loss=plain", "loss_mode=lean"}).loss_mode == kernels::FlceMode::kChunked);
 }
 
 TEST_CASE("the shape that a run took from a checkpoint comes back from its recording") {

@@ -10,7 +10,6 @@
     counts    how many files name a page, a figure, a demo, a widget, a command, a technique: counts.py
     kernels   a kernel is listed once and declared by its two records: kernels.py
     sizes     no source file is longer than a reader can hold
-    cases     names of test cases: CTest would end one at a semicolon, run none of that name, and call it passed
 """
 import hashlib
 import json
@@ -156,20 +155,10 @@ def sizes(root):
             yield f"{file.relative_to(root)} has {lines} lines, at most {MOST_LINES}: it has a second subject"
 
 
-CASE = re.compile(r'TEST_CASE(?:_METHOD)?\(\s*(?:\w+,\s*)?"([^"]*)"')
-
-
-def cases(root):
-    for file in sources(root, ["tests"]):
-        for name in CASE.findall(file.read_text(encoding="utf-8")):
-            if ";" in name:
-                yield f'{file.relative_to(root)}: a semicolon in "{name}"'
-
-
 def main():
     root, check = Path(sys.argv[1]).resolve(), sys.argv[2]
     problems = list({"layers": layers, "listed": listed, "notices": notices, "lock": lock, "text": text,
-                     "words": words, "counts": counts, "kernels": kernels, "sizes": sizes, "cases": cases}[check](root))
+                     "words": words, "counts": counts, "kernels": kernels, "sizes": sizes}[check](root))
     print("\n".join(problems) if problems else f"{check}: nothing wrong")
     return 1 if problems else 0
 

@@ -1,0 +1,17 @@
+// Runs of `headroom` with the scripted engine in the engine's place.
+#pragma once
+
+#include <string>
+
+#include "tests/cli/program.h"
+
+namespace headroom::tests {
+
+inline RunOptions with_engine(const std::string& script) {
+  RunOptions options;
+  options.environment["HEADROOM_ENGINE"] = HEADROOM_SCRIPTED_ENGINE;
+  options.environment["HEADROOM_SCRIPT"] = script;
+  return options;
+}
+
+}  // namespace headroom::tests

@@ -1,0 +1,27 @@
+// Settings of a training step for tests, and what the closed form says of one kind at one moment.
+#pragma once
+
+#include <initializer_list>
+#include <string_view>
+
+#include "demos/experiments/demo.h"
+#include "demos/predict/closed_form.h"
+#include "demos/predict/step_settings.h"
+#include "tests/support/catch.h"
+
+namespace headroom::tests {
+
+// Llama 3.2 1B, 4 sequences of 1,024 tokens, with these assignments on top.
+inline predict::StepSettings with(std::initializer_list<std::string_view> assignments) {
+  record::Params params(experiments::training_step().schema);
+  for (const std::string_view assignment : {"model=llama-3.2-1b", "batch=4", "seq=1024"})
+    REQUIRE(params.set_assignment(assignment).ok());
+  for (const std::string_view assignment : assignments) REQUIRE(params.set_assignment(assignment).ok());
+  return predict::step_settings(params);
+}
+
+inline record::Bytes of(const predict::ClosedForm::Moment& moment, record::Category category) {
+  return moment.bytes[static_cast<std::size_t>(category)];
+}
+
+}  // namespace headroom::tests
