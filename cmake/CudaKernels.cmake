@@ -56,5 +56,5 @@ function(headroom_cuda_library target)
   target_include_directories(${target} PRIVATE "${CMAKE_SOURCE_DIR}")
   target_link_libraries(${target} PUBLIC ${arg_LINK})
   # The final link is the C++ compiler's, against the wheel's libcudart.
-  set_target_properties(${target} PROPERTIES LINKER_LANGUAGE CXX CUDA_RUNTIME_LIBRARY None)
+  set_target_properties(${target} PROPERTIES LINKER_LANGUAGE CXX CUDA_RUNTIME_LIBRARY None UNITY_BUILD OFF)
 endfunction()

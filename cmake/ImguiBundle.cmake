@@ -13,6 +13,10 @@ if(NOT EXISTS "${_external}/imgui/imgui/imgui.h")
     "or give -DHEADROOM_DEPS=FOLDER.")
 endif()
 
+# Each file of these by itself: they were not written to be one unit.
+set(_unity ${CMAKE_UNITY_BUILD})
+set(CMAKE_UNITY_BUILD OFF)
+
 function(_quiet)  # third-party code: its warnings are its authors'
   foreach(target IN LISTS ARGN)
     target_compile_options(${target} PRIVATE -w)
@@ -87,3 +91,5 @@ get_target_property(_sources microtex SOURCES)
 list(REMOVE_ITEM _sources utils/utils.cpp)
 set_property(TARGET microtex PROPERTY SOURCES ${_sources} ${CMAKE_BINARY_DIR}/microtex_utils.cpp)
 target_include_directories(microtex PRIVATE ${IMGUI_RICHMD_MICROTEX_DIR}/lib ${IMGUI_RICHMD_MICROTEX_DIR}/lib/utils)
+
+set(CMAKE_UNITY_BUILD ${_unity})
