@@ -10,7 +10,8 @@ namespace fs = std::filesystem;
 tokens::DataSource data_source(const predict::StepSettings& step, const fs::path& course_text) {
   tokens::DataSource source{.file = step.text.empty() ? course_text : fs::path(step.text),
                             .tokenizer = {},
-                            .vocabulary = step.model.vocab_size};
+                            .vocabulary = step.model.vocab_size,
+                            .data_type = step.data_type};
   if (step.weights.empty()) return source;
   const fs::path tokenizer = llama::model_folder(step.weights) / llama::kTokenizerFile;
   std::error_code failed;

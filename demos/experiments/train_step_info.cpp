@@ -6,6 +6,7 @@
 #include "demos/experiments/train_step_model.h"
 #include "demos/predict/placed.h"
 #include "demos/predict/step_bytes.h"
+#include "demos/tokens/id_file.h"
 
 namespace headroom::experiments {
 
@@ -20,6 +21,14 @@ using record::ParamSpec;
 
 constexpr std::array kRoundings{Choice{"nearest", "to nearest"}, Choice{"stochastic", "stochastic"}};
 constexpr std::array kWeightGradients{Choice{"model", "as the weights"}, Choice{"fp32", "fp32"}};
+
+// As the types of ids are named.
+constexpr std::array kDataTypes = [] {
+  std::array<Choice, tokens::kIdTypes.size() + 1> choices{Choice{tokens::kAnyIdType, "as the file says"}};
+  for (std::size_t i = 0; i < tokens::kIdTypes.size(); ++i)
+    choices[i + 1] = {tokens::kIdTypes[i].name, tokens::kIdTypes[i].name};
+  return choices;
+}();
 
 constexpr std::array kAdapterFormats{Choice{"model", "as the weights"}, Choice{"fp32", "fp32"}};
 
@@ -232,7 +241,8 @@ constexpr std::array kTrainStepSchema{
                  "adapters", "lora|qlora"))),
     folded(kAdapter, needs(choice("lora_precision", "In",
                                   "Number format of the adapters, of their gradients and moments; in "
-                                  "fp32 beside 16-bit weights is PEFT's default (autocast_adapter_dtype)",
+                                  "fp32 beside 16-bit weights is PEFT's default (autocast_adapter_dtype), which takes "
+                                  "more memory there: PEFT also keeps every projection's input in fp32",
                                   kAdapterFormats),
                            "adapters", "lora|qlora")),
     // Our kernels search the gradients for what is not finite.
@@ -289,6 +299,10 @@ constexpr std::array kTrainStepSchema{
              "UTF-8 text to train on, by the tokenizer.json in the folder of `weights`, else byte by byte; or its ids "
              "as .npy or .bin; empty takes the text that ships with Headroom",
              FileUse::kText))),
+    run(advanced(choice("data_type", "Type of ids",
+                        "Number format of the ids in `data`, as numpy names it; a .npy and most headers say it, and for "
+                        "a plain .bin the ids themselves usually do",
+                        kDataTypes))),
     run(unset("nowhere",
               file("save", "Save to",
                    "New folder for the trained model as Hugging Face lays it out, or for the adapters as PEFT does",

@@ -158,6 +158,7 @@ StepSettings step_settings(const Params& params) {
   step.model = model_of(params);
   step.weights = params.text("weights");
   step.text = params.text("data");
+  step.data_type = params.text("data_type");
   step.save = params.text("save");
   step.save_state = params.on("save_state");
   step.save_merged = params.in_use("save_merged") && params.on("save_merged");

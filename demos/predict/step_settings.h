@@ -33,6 +33,7 @@ struct StepSettings {
   llama::Extension extension;
   std::string weights;        // folder of a checkpoint, or its config.json alone; empty: drawn at random
   std::string text;           // file to train on; empty: the course's
+  std::string data_type;      // number format of the ids in that file; "auto": the file decides
   std::string save;           // folder to make of the trained model; empty: none
   bool save_state = false, save_merged = false;
   std::string resume;         // folder with the state to go on from; empty: from the start

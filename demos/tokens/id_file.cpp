@@ -1,11 +1,12 @@
-// Headers of token files, and the check of their ids.
+// Headers of token files, types without a header, and the check of the ids.
 #include "demos/tokens/id_file.h"
 
+#include <algorithm>
 #include <array>
 #include <bit>
-#include <cctype>
 #include <charconv>
 #include <cstring>
+#include <fstream>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -13,13 +14,16 @@
 #include <fmt/format.h>
 
 #include "demos/record/text.h"
+#include "demos/tokens/foreign_file.h"
 
 namespace headroom::tokens {
 
 namespace {
 
+using namespace std::literals;
 using record::Error;
 using Bytes = std::span<const std::byte>;
+using Found = record::Result<std::optional<IdPlace>>;  // nothing: no such header
 
 static_assert(std::endian::native == std::endian::little, "ids are little-endian in the files");
 
@@ -32,7 +36,18 @@ Number number_at(Bytes bytes, std::size_t at) {
   return number;
 }
 
-// What the dictionary of a .npy has behind 'key': up to its comma, brackets whole.
+const IdType* id_type(std::string_view name) {
+  const auto* const found = std::ranges::find(kIdTypes, name, &IdType::name);
+  return found == kIdTypes.end() ? nullptr : found;
+}
+
+// The codes of litgpt and Megatron-LM, which are fairseq's; null: no type of ids.
+const IdType* type_by_code(std::uint8_t code) {
+  constexpr std::array kNames{""sv, "uint8"sv, "int8"sv, "int16"sv, "int32"sv, "int64"sv, ""sv, ""sv, "uint16"sv};
+  return code < kNames.size() ? id_type(kNames[code]) : nullptr;
+}
+
+// What the dictionary of a .npy has after 'key': up to its comma, brackets whole.
 std::string_view value_in(std::string_view dictionary, std::string_view key) {
   const std::size_t at = dictionary.find(fmt::format("'{}':", key));
   if (at == std::string_view::npos) return {};
@@ -53,10 +68,8 @@ std::optional<std::uint64_t> length_in(std::string_view shape) {
 }
 
 // Format: https://numpy.org/doc/stable/reference/generated/numpy.lib.format.html
-record::Result<TokenView> ids_of_npy(Bytes bytes, const std::string& name) {
-  const bool magic = text_of(bytes).starts_with("\x93NUMPY") && bytes.size() > 12;
-  if (!magic)
-    return Error{fmt::format("{} is no .npy file; write it with numpy.save(), or give a text another name.", name)};
+Found place_in_npy(Bytes bytes, const std::string& name) {
+  if (!text_of(bytes).starts_with("\x93NUMPY") || bytes.size() <= 12) return std::optional<IdPlace>();
   const bool long_header = number_at<std::uint8_t>(bytes, 6) > 1;  // of versions 2 and 3
   const std::size_t begin = long_header ? 12 : 10;
   const std::size_t length = long_header ? number_at<std::uint32_t>(bytes, 8) : number_at<std::uint16_t>(bytes, 8);
@@ -65,72 +78,202 @@ record::Result<TokenView> ids_of_npy(Bytes bytes, const std::string& name) {
   const std::string_view type = value_in(header, "descr"), shape = value_in(header, "shape");
   const auto cast = fmt::format("write numpy.save({}, ids.astype(numpy.uint32))", record::quoted(name));
   if (type.starts_with("'>")) return Error{fmt::format("{} is big-endian ({}); {}.", name, type, cast)};
-  const bool known = type == "'<u2'" || type == "'<u4'" || type == "'<i4'" || type == "'<i8'";
-  if (!known)
-    return Error{fmt::format("{} has type {}, and ids are read as uint16, uint32, int32 or int64; {}.", name,
-                             record::printable(type), cast)};
+  const auto* const known = std::ranges::find_if(kIdTypes, [&](const IdType& each) {
+    const std::string code = fmt::format("{}{}'", each.has_sign ? 'i' : 'u', each.width);
+    return type == "'<" + code || (each.width == 1 && type == "'|" + code);
+  });
+  if (known == kIdTypes.end())
+    return Error{fmt::format("{} has type {}, and ids are whole numbers; {}.", name, record::printable(type), cast)};
   if (value_in(header, "fortran_order") != "False")
     return Error{fmt::format("{} is in Fortran's order; save numpy.ascontiguousarray(ids) instead.", name)};
   const std::optional<std::uint64_t> count = length_in(shape);
   if (!count)
     return Error{fmt::format("{} has shape {}, and ids are one row; save ids.reshape(-1) instead.", name,
                              record::printable(shape))};
-  const auto width = static_cast<std::size_t>(type[3] - '0');
   const std::size_t data = bytes.size() - begin - length;
-  if (data % width != 0 || data / width != *count)
+  if (data % known->width != 0 || data / known->width != *count)
     return Error{fmt::format("{} has {} bytes of ids, and its header says {} ids of {} bytes; write it again.", name,
-                             data, *count, width)};
-  return TokenView(bytes.data() + begin + length, *count, width);
+                             data, *count, known->width)};
+  return std::optional(IdPlace{.begin = begin + length, .count = *count, .type = known, .source = ""});
 }
 
 // llm.c's dev/data/data_common.py: 256 int32, of which the first three are magic, version and the number of ids.
 struct LlmcKind {
   std::int32_t magic, version;
-  std::size_t width;
+  std::string_view type;
 };
-constexpr std::array kLlmcKinds{LlmcKind{20240520, 1, 2}, LlmcKind{20240801, 7, 4}};
+constexpr std::array kLlmcKinds{LlmcKind{20240520, 1, "uint16"}, LlmcKind{20240801, 7, "uint32"}};
 constexpr std::size_t kLlmcHeader = 1024;
 
-record::Result<TokenView> ids_of_bin(Bytes bytes, const std::string& name, std::int64_t vocabulary) {
-  for (const LlmcKind& kind : kLlmcKinds) {
-    if (bytes.size() < kLlmcHeader || number_at<std::int32_t>(bytes, 0) != kind.magic ||
-        number_at<std::int32_t>(bytes, 4) != kind.version)
-      continue;
-    const std::int64_t count = number_at<std::int32_t>(bytes, 8);
-    const std::size_t data = bytes.size() - kLlmcHeader;
-    if (count < 0 || data != static_cast<std::size_t>(count) * kind.width)
-      return Error{fmt::format("{} has {} bytes of ids, and its header says {} ids of {} bytes; write it again.", name,
-                               data, count, kind.width)};
-    return TokenView(bytes.data() + kLlmcHeader, static_cast<std::size_t>(count), kind.width);
-  }
-  constexpr std::int64_t kMostOf16Bits = 65536;
-  const std::size_t width = vocabulary > kMostOf16Bits ? 4 : 2;
-  if (bytes.size() % width != 0)
+Found place_after_llmc_header(Bytes bytes, const std::string& name) {
+  if (bytes.size() < kLlmcHeader) return std::optional<IdPlace>();
+  const auto* const kind = std::ranges::find(kLlmcKinds, number_at<std::int32_t>(bytes, 0), &LlmcKind::magic);
+  if (kind == kLlmcKinds.end()) return std::optional<IdPlace>();
+  const std::int32_t version = number_at<std::int32_t>(bytes, 4), count = number_at<std::int32_t>(bytes, 8);
+  if (version != kind->version)
+    return Error{fmt::format("{} has llm.c's header in version {}, and {} is read; save the ids as .npy.", name,
+                             version, kind->version)};
+  const IdType& type = *id_type(kind->type);
+  const std::size_t data = bytes.size() - kLlmcHeader;
+  if (count < 0 || data != static_cast<std::size_t>(count) * type.width)
+    return Error{fmt::format("{} has {} bytes of ids, and its header says {} ids of {} bytes; write it again.", name,
+                             data, count, type.width)};
+  return std::optional(IdPlace{
+      .begin = kLlmcHeader, .count = static_cast<std::size_t>(count), .type = &type, .source = "llm.c's header"});
+}
+
+// The ids from `begin` to the end of the file.
+record::Result<IdPlace> place_of_rest(Bytes bytes, std::size_t begin, const IdType& type, std::string source,
+                                      const std::string& name) {
+  const std::size_t data = bytes.size() - begin;
+  if (data % type.width != 0)
     return Error{
-        fmt::format("{} has {} bytes, which are no whole ids of {}, as a vocabulary of {} takes; check how it "
-                    "was written, or save the ids as .npy.",
-                    name, bytes.size(), width, vocabulary)};
-  return TokenView(bytes.data(), bytes.size() / width, width);
+        fmt::format("{} has {} bytes of ids, which are no whole number of {} ids; it is cut, or of another "
+                    "data_type.",
+                    name, data, type.name)};
+  return IdPlace{.begin = begin, .count = data / type.width, .type = &type, .source = std::move(source)};
+}
+
+Error no_ids(const std::string& name, std::string_view source) {
+  return Error{fmt::format("{} has no whole numbers by {}; save the ids as .npy.", name, source)};
+}
+
+// litgpt's PackedDataset: magic, version (8 bytes), type (1 byte), length of a chunk (8 bytes).
+Found place_after_litgpt_header(Bytes bytes, const std::string& name) {
+  constexpr std::string_view kMagic = "LITPKDS", kSource = "litgpt's header";
+  constexpr std::size_t kType = kMagic.size() + 8, kHeader = kType + 1 + 8;
+  if (!text_of(bytes).starts_with(kMagic) || bytes.size() < kHeader) return std::optional<IdPlace>();
+  const IdType* const type = type_by_code(number_at<std::uint8_t>(bytes, kType));
+  if (type == nullptr) return no_ids(name, kSource);
+  const auto place = place_of_rest(bytes, kHeader, *type, std::string(kSource), name);
+  if (!place) return place.error();
+  return std::optional(place.value());
+}
+
+// Megatron-LM keeps the type of a.bin in a.idx: magic, version (8 bytes), type (1 byte).
+Found place_by_index(Bytes bytes, const std::filesystem::path& file) {
+  constexpr std::string_view kMagic = "MMIDIDX\0\0"sv;
+  constexpr std::size_t kType = kMagic.size() + 8;
+  const std::filesystem::path index = std::filesystem::path(file).replace_extension(".idx");
+  std::ifstream opened(index, std::ios::binary);
+  std::string begin(kType + 1, '\0');
+  if (!opened.read(begin.data(), static_cast<std::streamsize>(begin.size())) || !begin.starts_with(kMagic))
+    return std::optional<IdPlace>();
+  const std::string source = index.filename().string();
+  const IdType* const type = type_by_code(static_cast<std::uint8_t>(begin[kType]));
+  if (type == nullptr) return no_ids(file.string(), source);
+  const auto place = place_of_rest(bytes, 0, *type, source, file.string());
+  if (!place) return place.error();
+  return std::optional(place.value());
+}
+
+std::int64_t id_at(const TokenView& ids, std::size_t place, const IdType& type) {
+  const std::int64_t id = ids[place];
+  if (!type.has_sign) return id;
+  const std::size_t shift = 64 - 8 * type.width;
+  return static_cast<std::int64_t>(static_cast<std::uint64_t>(id) << shift) >> shift;
+}
+
+// Where the first id that the vocabulary lacks is.
+std::optional<std::size_t> first_beyond(const TokenView& ids, const IdType& type, std::int64_t vocabulary) {
+  for (std::size_t i = 0; i < ids.size(); ++i)
+    if (const std::int64_t id = id_at(ids, i, type); id < 0 || id >= vocabulary) return i;
+  return std::nullopt;
+}
+
+// Ids that are not 0, at even and at odd places; the first million of them say enough.
+struct Halves {
+  std::size_t even = 0, odd = 0;
+
+  explicit Halves(const TokenView& ids) {
+    constexpr std::size_t kEnough = 1 << 20;
+    for (std::size_t i = 0; i + 1 < std::min(ids.size(), kEnough); i += 2) {
+      even += ids[i] != 0;
+      odd += ids[i + 1] != 0;
+    }
+  }
+  // Text is alike at both; halves of wider ids are not.
+  bool differ() const {
+    constexpr std::size_t kSurely = 32, kTimes = 8;
+    return std::max(even, odd) >= kSurely && kTimes * std::min(even, odd) <= std::max(even, odd);
+  }
+};
+
+const IdType& narrowest(std::int64_t vocabulary) {
+  return *id_type(vocabulary <= 256 ? "uint8" : vocabulary <= 65536 ? "uint16" : "uint32");
+}
+
+// What find_ids() says in 4.
+record::Result<IdPlace> place_by_ids(Bytes bytes, const std::string& name, std::int64_t vocabulary) {
+  constexpr const char* kAsk = "say which it is, as in data_type=uint32";
+  const IdType* type = &narrowest(vocabulary);
+  for (; type->width < 8; ++type) {  // the unsigned types, one after the other
+    const TokenView ids(bytes.data(), bytes.size() / type->width, type->width);
+    const IdType& wider = type[1];
+    const Halves halves(ids);
+    if (halves.differ()) {
+      if (halves.odd == 0) continue;
+      return Error{fmt::format("{} has 0 at nearly every second place as {}, as ids of another type have; {}.", name,
+                               type->name, kAsk)};
+    }
+    const bool both = halves.odd == 0 && bytes.size() % wider.width == 0 && !first_beyond(ids, *type, vocabulary);
+    if (!both) break;
+    return Error{
+        fmt::format("{} has ids below {} both as {} and as {}; {}.", name, vocabulary, type->name, wider.name, kAsk)};
+  }
+  return place_of_rest(bytes, 0, *type, "the ids", name);
+}
+
+Found place_by_header(Bytes bytes, const std::filesystem::path& file) {
+  const std::string name = file.string();
+  for (const auto read : {place_in_npy, place_after_llmc_header, place_after_litgpt_header})
+    if (Found found = read(bytes, name); !found || found.value()) return found;
+  return place_by_index(bytes, file);
 }
 
 }  // namespace
 
 bool is_id_file(const std::filesystem::path& file) { return file.extension() == ".npy" || file.extension() == ".bin"; }
 
-record::Result<TokenView> ids_in(std::span<const std::byte> bytes, const std::filesystem::path& file,
-                                 std::int64_t vocabulary) {
+std::string IdPlace::words() const { return std::string(type->name) + (source.empty() ? "" : ", by " + source); }
+
+record::Result<IdPlace> find_ids(Bytes bytes, const std::filesystem::path& file, std::int64_t vocabulary,
+                                 std::string_view data_type) {
   const std::string name = file.string();
-  record::Result<TokenView> ids =
-      file.extension() == ".npy" ? ids_of_npy(bytes, name) : ids_of_bin(bytes, name, vocabulary);
-  if (!ids) return ids;
-  if (ids.value().size() == 0) return Error{fmt::format("{} has no ids; write some tokens to train on.", name)};
-  const TokenView& all = ids.value();
-  for (std::size_t i = 0; i < all.size(); ++i)
-    if (const std::int64_t id = all[i]; id < 0 || id >= vocabulary)
-      return Error{
-          fmt::format("{} has id {} at place {}, and the model's vocabulary has {} tokens; take the ids of "
-                      "this model's tokenizer.",
-                      name, id, i, vocabulary)};
+  const Found said = place_by_header(bytes, file);
+  if (!said) return said.error();
+  if (said.value()) {
+    const IdPlace& place = *said.value();
+    if (data_type == kAnyIdType || data_type == place.type->name) return place;
+    return Error{fmt::format("{} has {} ids{}, and data_type is {}; leave data_type out.", name, place.type->name,
+                             place.source.empty() ? "" : " by " + place.source, data_type)};
+  }
+  if (file.extension() == ".npy")
+    return Error{fmt::format("{} is no .npy file; write it with numpy.save(), or give a text another name.", name)};
+  if (const IdType* const type = id_type(data_type)) return place_of_rest(bytes, 0, *type, "data_type", name);
+  if (const std::string_view kind = foreign_kind(bytes); !kind.empty())
+    return Error{fmt::format("{} is {}, and a .bin has the ids alone; write them with numpy.save(\"ids.npy\", ids).",
+                             name, kind)};
+  return place_by_ids(bytes, name, vocabulary);
+}
+
+record::Result<TokenView> ids_in(Bytes bytes, const std::filesystem::path& file, std::int64_t vocabulary,
+                                 std::string_view data_type) {
+  const std::string name = file.string();
+  const record::Result<IdPlace> found = find_ids(bytes, file, vocabulary, data_type);
+  if (!found) return found.error();
+  const auto& [begin, count, type, source] = found.value();
+  if (count == 0) return Error{fmt::format("{} has no ids; write some tokens to train on.", name)};
+  const TokenView ids(bytes.data() + begin, count, type->width);
+  if (const auto beyond = first_beyond(ids, *type, vocabulary)) {
+    const bool guessed = source == "the ids";
+    const std::string other =
+        fmt::format(", or say another type, as in data_type={}", type->width == 4 ? "uint16" : "uint32");
+    return Error{
+        fmt::format("{} has id {} at place {} as {}, and the model's vocabulary has {} tokens; take the ids of "
+                    "this model's tokenizer{}.",
+                    name, id_at(ids, *beyond, *type), *beyond, type->name, vocabulary, guessed ? other : "")};
+  }
   return ids;
 }
 

@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "demos/record/text.h"
+#include "demos/tokens/foreign_file.h"
 #include "demos/tokens/id_file.h"
 #include "demos/tokens/tokenizer.h"
 
@@ -21,16 +22,23 @@ std::string_view text_of(const MappedFile& file) {
   return {reinterpret_cast<const char*>(file.bytes().data()), file.bytes().size()};
 }
 
+Error not_text(std::string_view text, const std::string& name, std::int64_t line) {
+  if (const std::string_view kind = foreign_kind(std::as_bytes(std::span(text))); !kind.empty())
+    return Error{
+        fmt::format("The data file {} is {}, and data is UTF-8 text, or ids as .npy or .bin; write its ids with "
+                    "numpy.save(\"ids.npy\", ids).",
+                    name, kind)};
+  return Error{fmt::format(
+      "The data file {} is not UTF-8 text (line {}): convert it, for example with `iconv -t UTF-8`.", name, line)};
+}
+
 // No UTF-8 sequence holds a line feed, so each line can be checked by itself.
 record::Status check_text(std::string_view text, const std::string& name) {
   std::int64_t number = 0;
   for (std::size_t at = 0; at < text.size();) {
     const std::size_t end = std::min(text.find('\n', at), text.size());
     ++number;
-    if (!record::valid_utf8(text.substr(at, end - at)))
-      return Error{
-          fmt::format("The data file {} is not UTF-8 text (line {}): convert it, for example with `iconv -t UTF-8`.",
-                      name, number)};
+    if (!record::valid_utf8(text.substr(at, end - at))) return not_text(text, name, number);
     at = end + 1;
   }
   return record::Ok{};
@@ -47,11 +55,15 @@ record::Result<Opened> open(const DataSource& source) {
   if (!file) return file.error();
   Opened opened{std::move(file).value(), {}, {}};
   if (is_id_file(source.file)) {
-    const record::Result<TokenView> ids = ids_in(opened.file.bytes(), source.file, source.vocabulary);
+    const record::Result<TokenView> ids = ids_in(opened.file.bytes(), source.file, source.vocabulary, source.data_type);
     if (!ids) return ids.error();
     opened.ids = ids.value();
     return opened;
   }
+  if (source.data_type != kAnyIdType)
+    return Error{
+        fmt::format("data_type={} is about ids in a .bin or .npy, and {} is read as text; leave data_type out.",
+                    source.data_type, source.file.string())};
   if (const record::Status utf8 = check_text(text_of(opened.file), source.file.string()); !utf8) return utf8.error();
   if (source.tokenizer.empty()) {
     opened.ids = TokenView(text_of(opened.file));
@@ -70,9 +82,12 @@ record::Result<Opened> open(const DataSource& source) {
 
 }  // namespace
 
-std::string DataSource::words() const {
+std::string DataSource::words(std::span<const std::byte> bytes) const {
   const std::string name = file.filename().string();
-  if (is_id_file(file)) return "ids of " + name;
+  if (is_id_file(file)) {
+    const auto ids = find_ids(bytes, file, vocabulary, data_type);
+    return ids ? fmt::format("ids of {} ({})", name, ids.value().words()) : "ids of " + name;
+  }
   if (tokenizer.empty()) return "bytes of " + name;
   return fmt::format("{} of {}", tokenizer.filename().string(),
                      tokenizer.has_parent_path() ? tokenizer.parent_path().string() : ".");

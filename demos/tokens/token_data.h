@@ -5,23 +5,27 @@
 #include <cstdint>
 #include <filesystem>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
 #include "demos/record/result.h"
 #include "demos/tokens/byte_pairs.h"
+#include "demos/tokens/id_file.h"
 #include "demos/tokens/mapped_file.h"
 #include "demos/tokens/token_view.h"
 
 namespace headroom::tokens {
 
 struct DataSource {
-  std::filesystem::path file;       // .npy, .bin, else UTF-8 text
-  std::filesystem::path tokenizer;  // the tokenizer.json for a text; empty: its bytes are the tokens
-  std::int64_t vocabulary = 256;    // the model's; all ids are below
+  std::filesystem::path file;         // .npy, .bin, else UTF-8 text
+  std::filesystem::path tokenizer;    // the tokenizer.json for a text; empty: its bytes are the tokens
+  std::int64_t vocabulary = 256;      // the model's; all ids are below
+  std::string data_type{kAnyIdType};  // of ids, by its name in kIdTypes
 
-  // "bytes of a.txt", "ids of a.npy", "tokenizer.json of FOLDER"
-  std::string words() const;
+  // What the tokens of the file with these bytes are: "bytes of a.txt", "ids of a.bin (uint16, by llm.c's header)",
+  // "tokenizer.json of FOLDER".
+  std::string words(std::span<const std::byte> bytes) const;
 };
 
 // All that reading would refuse, but for a text without tokenizing it.

@@ -331,13 +331,13 @@ record::Result<std::unique_ptr<DemoRun>> make_train_step(const record::Params& p
 std::map<std::string, std::string> train_step_facts(const record::Params& params, const RunSetting& setting) {
   predict::StepSettings step = predict::step_settings(params);
   std::map<std::string, std::string> all;
-  if (!setting.place.device.is_meta()) all = llama::data_facts(data_source(step, setting.course_text));
   if (!step.weights.empty()) {
     if (const auto model = train_step_model(step)) {
       step.model = model.value().config;
-      all.merge(predict::shape_facts(step.model));
+      all = predict::shape_facts(step.model);
     }
   }
+  if (!setting.place.device.is_meta()) all.merge(llama::data_facts(data_source(step, setting.course_text)));
   if (const std::string how = predict::gemm_fact(step, setting.place.target); !how.empty()) all["gemm"] = how;
   return all;
 }

@@ -46,10 +46,10 @@ at::Tensor cut(tokens::TokenView data, std::int64_t batch, std::int64_t seq, Sta
 }  // namespace
 
 std::map<std::string, std::string> data_facts(const tokens::DataSource& source) {
-  std::map<std::string, std::string> facts{{"text", source.file.filename().string()}, {"tokens", source.words()}};
   const auto file = tokens::MappedFile::open(source.file);
   if (!file) return {};
   const std::span<const std::byte> bytes = file.value().bytes();
+  std::map<std::string, std::string> facts{{"text", source.file.filename().string()}, {"tokens", source.words(bytes)}};
   if (!tokens::is_id_file(source.file))
     facts["text_sha1"] = c10::sha1({reinterpret_cast<const char*>(bytes.data()), bytes.size()}).str();
   return facts;
