@@ -9,7 +9,8 @@
 
 namespace headroom::predict {
 
-// What is empty is not known: of this machine (the first card) until a device was asked; of a card that lacks a format.
+// An empty number is not known: for this machine (the first card) until a device was asked; or the card lacks the format, or no
+// source says it.
 struct Card {
   std::string name;         // "GeForce RTX 4090"
   std::string driver_name;  // "NVIDIA GeForce RTX 4090"

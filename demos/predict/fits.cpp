@@ -1,9 +1,8 @@
-// Cards by name, what a process takes of them, and the verdict.
+// What a process takes of a card, and the verdict.
 #include "demos/predict/fits.h"
 
 #include <algorithm>
 #include <array>
-#include <cctype>
 #include <string>
 
 #include "demos/predict/placed.h"
@@ -15,12 +14,6 @@ using record::Bytes;
 
 namespace {
 
-std::string lowered(std::string_view text) {
-  std::string lower(text);
-  std::ranges::transform(lower, lower.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-  return lower;
-}
-
 // Of 260 drawn runs on an H200 and an H100 (driver 580.159, CUDA 13.0, PyTorch 2.11; docs/results/prediction-h200.md): 678 MiB
 // in most, 686 with cuDNN's attention, 748 with offload, 776 with GaLore.
 constexpr Bytes kOnHopper = 7 * record::kGiB / 10;
@@ -28,18 +21,6 @@ constexpr Bytes kOnHopper = 7 * record::kGiB / 10;
 constexpr Bytes kOtherKernels = record::kGiB / 10, kOtherGpu = 3 * record::kGiB / 10;
 
 }  // namespace
-
-std::vector<const Card*> find_cards(std::string_view words) {
-  const std::string wanted = lowered(words);
-  std::vector<const Card*> found;
-  for (const Card& card : cards()) {
-    const std::string name = lowered(card.name), by_driver = lowered(card.driver_name);
-    if (name == wanted || (!by_driver.empty() && by_driver == wanted)) return {&card};
-    const auto has_words = [&](const std::string& each) { return each.find(wanted) != std::string::npos; };
-    if (has_words(name) || has_words(by_driver)) found.push_back(&card);
-  }
-  return found;
-}
 
 ProcessBytes process_bytes(std::string_view gpu) {
   const bool recorded = gpu.find("H200") != std::string_view::npos || gpu.find("H100") != std::string_view::npos;

@@ -4,16 +4,11 @@
 #include <cstdint>
 #include <memory>
 #include <string_view>
-#include <vector>
 
-#include "demos/predict/cards.h"
+#include "demos/predict/card_names.h"
 #include "demos/record/recording.h"
 
 namespace headroom::predict {
-
-// Cards whose name, or the driver's name for them, has these words as they are, in capitals or not: "4090" is the GeForce
-// RTX 4090. An exact name is the only answer.
-std::vector<const Card*> find_cards(std::string_view words);
 
 // What a process takes of a card beside PyTorch's allocator: the CUDA context, the code of kernels, what libraries keep
 // for themselves.

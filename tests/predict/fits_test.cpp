@@ -1,4 +1,4 @@
-// Cards by name, and whether a step fits on one.
+// Whether a step fits on a card.
 #include "demos/predict/fits.h"
 
 #include "demos/predict/placed.h"
@@ -18,26 +18,6 @@ std::shared_ptr<const record::Recording> recorded(const char* name) {
 }
 
 }  // namespace
-
-TEST_CASE("a card is found by words of its name, and an exact name is the only answer") {
-  REQUIRE(find_cards("rtx 4090").size() == 1);
-  CHECK(find_cards("rtx 4090").front()->name == "GeForce RTX 4090");
-  CHECK(find_cards("A100").size() == 2);
-  CHECK(find_cards("l4").size() == 1);  // and not the L40S
-  CHECK(find_cards("no such card").empty());
-  CHECK(find_cards("this machine").front() == &cards().front());
-}
-
-TEST_CASE("a card is found by the driver's name for it") {
-  for (const Card& card : cards()) {
-    if (card.driver_name.empty()) continue;
-    INFO(card.driver_name);
-    REQUIRE(find_cards(card.driver_name).size() == 1);
-    CHECK(find_cards(card.driver_name).front() == &card);
-  }
-  REQUIRE(find_cards("nvidia h200").size() == 1);
-  CHECK(find_cards("nvidia h200").front()->name == "H200 SXM");
-}
 
 TEST_CASE("a step that fits leaves nothing missing") {
   const auto run = recorded("plain");
