@@ -2,7 +2,6 @@
 #include "demos/llama/checkpoint_folder.h"
 
 #include <fstream>
-#include <optional>
 #include <set>
 #include <sstream>
 #include <utility>
@@ -10,7 +9,7 @@
 #include <fmt/format.h>
 
 #include "demos/llama/hugging_face.h"
-#include "demos/record/json_fields.h"
+#include "demos/llama/json_text.h"
 
 namespace headroom::llama {
 
@@ -45,9 +44,7 @@ record::Result<json> read_json_file(const fs::path& file) {
                              kLongestText)};
   std::ostringstream text;
   text << stream.rdbuf();
-  std::optional<json> value = record::parse_object(std::move(text).str());
-  if (!value) return Error{fmt::format("{} is no JSON object; download it again.", file.string())};
-  return *std::move(value);
+  return parse_json_text(text.view(), file.string());
 }
 
 record::Status check_checkpoint_folder(const fs::path& folder) {
