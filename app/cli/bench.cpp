@@ -16,6 +16,7 @@
 #include "app/cli/product_table.h"
 #include "app/cli/suggest.h"
 #include "app/common/session.h"
+#include "app/common/settings_json.h"
 #include "demos/experiments/demo.h"
 #include "kernels/kernel.h"
 #include "lessons/product_peaks.h"
@@ -139,8 +140,12 @@ nlohmann::json json_of(const record::Recording& recording, OutcomeKind outcome) 
     rows.push_back(std::move(entry));
   }
   const record::RunInfo& info = recording.info();
-  return {{"demo", info.demo},     {"outcome", record::key_of(outcome)}, {"device", record::key_of(info.device)},
-          {"params", info.params}, {"provenance", info.provenance},      {"measurements", std::move(rows)}};
+  return {{"demo", info.demo},
+          {"outcome", record::key_of(outcome)},
+          {"device", record::key_of(info.device)},
+          {"params", settings_json(info.demo, info.params, info.provenance)},
+          {"provenance", info.provenance},
+          {"measurements", std::move(rows)}};
 }
 
 std::string table_of(const record::Recording& recording) {

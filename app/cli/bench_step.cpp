@@ -12,6 +12,7 @@
 #include "app/cli/drive.h"
 #include "app/cli/output.h"
 #include "app/common/session.h"
+#include "app/common/settings_json.h"
 #include "demos/experiments/demo.h"
 #include "demos/record/quantile.h"
 #include "lessons/step_work.h"
@@ -118,15 +119,16 @@ record::Result<ExitCode> bench_step(const BenchOptions& options) {
     return nlohmann::json{{"median_ns", q.median}, {"p20_ns", q.low}, {"p80_ns", q.high}, {"samples", q.samples}};
   };
   if (options.json) {
-    const nlohmann::json document = {{"params", trace.info().params},
-                                     {"provenance", trace.info().provenance},
-                                     {"step", entry(step)},
-                                     {"kernels", entry(kernels)},
-                                     {"launches", steps.last.launches},
-                                     {"idle_ns", steps.last.idle},
-                                     {"bytes", steps.last.bytes},
-                                     {"ratio", ratio},
-                                     {"goal", kKernelsGoal}};
+    const nlohmann::json document = {
+        {"params", settings_json(trace.info().demo, trace.info().params, trace.info().provenance)},
+        {"provenance", trace.info().provenance},
+        {"step", entry(step)},
+        {"kernels", entry(kernels)},
+        {"launches", steps.last.launches},
+        {"idle_ns", steps.last.idle},
+        {"bytes", steps.last.bytes},
+        {"ratio", ratio},
+        {"goal", kKernelsGoal}};
     put_json(document);
     return ExitCode::kDone;
   }

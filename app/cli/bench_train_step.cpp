@@ -13,6 +13,7 @@
 #include "app/cli/drive.h"
 #include "app/cli/output.h"
 #include "app/common/session.h"
+#include "app/common/settings_json.h"
 #include "demos/experiments/combinations.h"
 #include "demos/experiments/demo.h"
 #include "demos/predict/step_bound.h"
@@ -114,7 +115,7 @@ nlohmann::json json_of(const Params& step, const Shape& shape, const record::Rec
                     {"flops", row.flops}});
   }
   const auto tokens = static_cast<double>(shape.tokens);
-  return {{"params", step.to_map()},
+  return {{"params", settings_json(experiments::training_step().id, step.to_map(), {})},
           {"provenance", products.info().provenance},
           {"products", std::move(rows)},
           {"products_ns", bound.products},

@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "app/cli/text_table.h"
+#include "app/common/settings_json.h"
 #include "demos/record/json_fields.h"
 
 namespace headroom::app {
@@ -43,11 +44,12 @@ std::string sweep_table(const record::Recording& sweep) {
 }
 
 json sweep_json(const record::Recording& sweep, std::size_t planned) {
+  const record::RunInfo& info = sweep.info();
   json points = json::array();
   for (const SweepPoint& point : sweep.sweep_points()) {
     json entry = {{"series", point.series},
                   {"label", point.label},
-                  {"params", point.params},
+                  {"params", settings_json(info.demo, point.params, info.provenance)},
                   {"outcome", record::key_of(point.outcome.kind)},
                   {"message", point.outcome.message},
                   {"peak_bytes", point.peak_allocated},
@@ -67,7 +69,7 @@ json sweep_json(const record::Recording& sweep, std::size_t planned) {
     points.push_back(std::move(entry));
   }
   return {{"demo", sweep.info().demo},
-          {"params", sweep.info().params},
+          {"params", settings_json(info.demo, info.params, info.provenance)},
           {"provenance", sweep.info().provenance},
           {"device", record::key_of(sweep.info().device)},
           {"planned", planned},

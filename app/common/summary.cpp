@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "app/common/settings_json.h"
 #include "demos/experiments/demo.h"
 #include "demos/llama/hugging_face.h"
 #include "demos/record/json_fields.h"
@@ -270,7 +271,7 @@ std::string to_json(const RunSummary& summary) {
       {"skipped_steps", summary.skipped_steps},
       {"events", summary.events},
       {"dropped_events", summary.dropped_events},
-      {"params", summary.params},
+      {"params", settings_json(summary.demo, summary.params, summary.provenance)},
       {"provenance", summary.provenance},
   };
   for (const std::optional<double>& loss : summary.losses) document["losses"].push_back(or_null(loss));

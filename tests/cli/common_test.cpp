@@ -16,6 +16,8 @@
 #include "app/common/summary.h"
 #include "app/common/sweep.h"
 #include "demos/experiments/demo.h"
+#include "demos/llama/config.h"
+#include "demos/predict/step_settings.h"
 #include "tests/cli/program.h"
 #include "tests/cli/recordings.h"
 #include "tests/support/catch.h"
@@ -171,6 +173,34 @@ TEST_CASE("A summary says when a checkpoint was given bytes as token ids") {
   CHECK(summarise(record::Ledger(record::Recording(info))).bytes_as_tokens);
   info.params["weights"] = "shape/config.json";  // random weights, which know no tokenizer
   CHECK_FALSE(summarise(record::Ledger(record::Recording(info))).bytes_as_tokens);
+}
+
+TEST_CASE("The settings of a run are numbers in JSON, and the lengths are of the model that it took") {
+  record::RunInfo info = tests::small_recording().info();
+  info.demo = "train_step";
+  record::Params params(experiments::find_demo("train_step")->schema);
+  REQUIRE(params.set("batch", "2").ok());
+  const auto settings = [&] {
+    info.params = params.to_map();
+    return nlohmann::json::parse(to_json(summarise(record::Ledger(record::Recording(info)))))["params"];
+  };
+  REQUIRE(params.set("model", "llama-3.2-1b").ok());
+  CHECK(settings()["batch"] == 2);
+  CHECK(settings()["learning_rate"] == 1e-3);
+  CHECK(settings()["cap"] == 0);
+  CHECK(settings()["optimizer"] == "adamw");
+  CHECK(settings()["trace"] == "off");
+  CHECK(settings()["hidden_size"] == 2048);
+  CHECK(settings()["vocab_size"] == 128256);
+  REQUIRE(params.set("model", "custom").ok());
+  CHECK(settings()["hidden_size"] == 256);
+  REQUIRE(params.set("weights", "config.json").ok());
+  CHECK(settings()["hidden_size"].is_null());  // the recording does not say what was taken
+  info.provenance = predict::shape_facts(*llama::find_config("llama-3-8b"));
+  CHECK(settings()["hidden_size"] == 4096);
+  CHECK(settings()["num_layers"] == 32);
+  info.demo = "of another version";
+  CHECK(settings()["batch"] == "2");
 }
 
 TEST_CASE("A summary says what the optimizer is set to beside its defaults") {

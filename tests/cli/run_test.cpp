@@ -24,7 +24,7 @@ TEST_CASE("A run ends with a summary, and its recording holds the same") {
   CHECK(summary["outcome"] == "completed");
   CHECK(summary["peak_bytes"] == kSmallPeak);
   CHECK(summary["peak_by_category"]["logits"] == 16 * record::kMiB);
-  CHECK(summary["params"]["batch"] == "2");
+  CHECK(summary["params"]["batch"] == 2);
   CHECK(summary["loss"] == 5.25);
 
   const auto recording = record::Recording::read(file);

@@ -66,7 +66,7 @@ TEST_CASE("headroom sweep runs, prints a table or JSON, and goes on with its fil
   REQUIRE(again.exit_code == 0);
   const json document = json::parse(again.out);
   REQUIRE(document["points"].size() == 2);
-  CHECK(document["points"][1]["params"]["batch"] == "4");
+  CHECK(document["points"][1]["params"]["batch"] == 4);
   CHECK(document["points"][1]["peak_bytes"] == kSmallPeak);
   CHECK(document["planned"] == 2);
   CHECK(holds(again.err, "2 of 2 points were in"));
