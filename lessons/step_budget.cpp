@@ -93,12 +93,15 @@ const predict::Card* Peaks::card_of_gpu(std::string_view gpu) const {
   return found == measured.end() ? predict::card_of_gpu(gpu) : &*found;
 }
 
-StepBudget budget_of(const StepSettings& step, AttentionFlops attention, double tokens_per_second, double peak) {
-  StepBudget budget{.tokens_per_second = tokens_per_second,
-                    .flops_per_token = predict::model_flops_per_token(step, attention),
-                    .peak = peak};
-  budget.model = tokens_per_second * budget.flops_per_token / peak;
-  budget.again = tokens_per_second * predict::repeated_flops_per_token(step, attention) / peak;
+TokenFlops token_flops(const StepSettings& step, AttentionFlops attention) {
+  return {.model = predict::model_flops_per_token(step, attention),
+          .again = predict::repeated_flops_per_token(step, attention)};
+}
+
+StepBudget budget_of(const TokenFlops& flops, double tokens_per_second, double peak) {
+  StepBudget budget{.tokens_per_second = tokens_per_second, .flops_per_token = flops.model, .peak = peak};
+  budget.model = tokens_per_second * flops.model / peak;
+  budget.again = tokens_per_second * flops.again / peak;
   budget.rest = std::max(0.0, 1 - budget.hfu());
   return budget;
 }
@@ -125,7 +128,7 @@ std::optional<StepBudget> budget_of(const Recording& run, AttentionFlops attenti
                     : "The run on show has no times.";
     return std::nullopt;
   }
-  StepBudget budget = budget_of(step, attention, speed, held_against);
+  StepBudget budget = budget_of(token_flops(step, attention), speed, held_against);
   budget.whose = provenance_line(info);
   if (work.length > 0) divide(budget, run, spans, work);
   return budget;
@@ -137,7 +140,7 @@ std::optional<StepBudget> least_budget(const StepSettings& step, AttentionFlops 
   if (!seconds || !peak) return std::nullopt;
   const double whole = std::accumulate(seconds->begin(), seconds->end(), 0.0);
   const auto tokens = static_cast<double>(step.tokens() * step.micro_batches);
-  StepBudget budget = budget_of(step, attention, tokens / whole, *peak);
+  StepBudget budget = budget_of(token_flops(step, attention), tokens / whole, *peak);
   budget.memory = budget.rest;
   budget.rest = 0;
   return budget;
@@ -149,10 +152,11 @@ std::vector<StepBudget> published_budgets(AttentionFlops attention) {
   for (const PublishedRun& run : published_runs()) {
     if (card == nullptr || !is_shown(run)) continue;
     const StepSettings step = settings_of(run);
-    StepBudget budget =
-        budget_of(step, attention, run.tokens_per_second, predict::products_peak(step, *card).value_or(0));
+    const TokenFlops flops{.model = predict::model_flops_per_token(step, attention),
+                           .again = predict::whole_layers_flops_per_token(step, attention)};
+    StepBudget budget = budget_of(flops, run.tokens_per_second, predict::products_peak(step, *card).value_or(0));
     budget.name = fmt::format("{}, {}", run.strategy == "hf" ? "HF" : "Liger", run.batch);
-    budget.whose = fmt::format("{}, batch {}, published for an RTX 4090",
+    budget.whose = fmt::format("{}, batch {}, published for an RTX 4090, whole layers recomputed",
                                run.strategy == "hf" ? "Hugging Face" : "Liger's kernels", run.batch);
     budgets.push_back(std::move(budget));
   }
@@ -166,7 +170,7 @@ std::vector<StepBudget> ladder_budgets(const Recording& ladder, AttentionFlops a
     const StepSettings step = predict::step_settings(record::Params::known_of(experiments::training_step().schema, point.params));
     const double peak = peak_of(ladder.info(), step, peaks);
     if (peak <= 0) continue;
-    StepBudget budget = budget_of(step, attention, point.tokens_per_second, peak);
+    StepBudget budget = budget_of(token_flops(step, attention), point.tokens_per_second, peak);
     budget.name = group_of(step);
     RunInfo info = ladder.info();
     for (const auto& [key, value] : point.params) info.params[key] = value;

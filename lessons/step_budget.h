@@ -1,5 +1,5 @@
-// How the time of a training step divides, in shares of it: the model's operations at the device's peak, what runs again,
-// what is slower than the peak, and nothing.
+// How the time of a training step divides, in shares of it: the model's operations at the device's peak, recomputed
+// operations, what is slower than the peak, and idle time.
 #pragma once
 
 #include <optional>
@@ -39,9 +39,14 @@ struct Peaks {
   const predict::Card* card_of_gpu(std::string_view gpu) const;
 };
 
+// Model and recomputed operations per token.
+struct TokenFlops {
+  double model = 0, again = 0;
+};
+TokenFlops token_flops(const predict::StepSettings& step, predict::AttentionFlops attention);
+
 // By its speed alone.
-StepBudget budget_of(const predict::StepSettings& step, predict::AttentionFlops attention, double tokens_per_second,
-                     double peak);
+StepBudget budget_of(const TokenFlops& flops, double tokens_per_second, double peak);
 
 // Of a run by its speed; of a traced one by its kernels. Nothing: `why` says what lacks.
 std::optional<StepBudget> budget_of(const record::Recording& run, predict::AttentionFlops attention, const Peaks& peaks,
@@ -52,7 +57,7 @@ std::optional<StepBudget> least_budget(const predict::StepSettings& step, predic
                                        const predict::Card& card);
 
 // Five runs of the report on its RTX 4090: with Hugging Face's code the smallest and the largest batch, and three with all
-// of Liger's kernels.
+// of Liger's kernels. Their checkpointing recomputed whole layers (predict::whole_layers_flops_per_token()).
 std::vector<StepBudget> published_budgets(predict::AttentionFlops attention);
 
 // Of a ladder the fastest rung in fp32, in 16 bits, with checkpoints, and with the optimizer on the host. Empty: it is none,

@@ -33,6 +33,11 @@ double repeated_flops_per_token(const StepSettings& step, AttentionFlops attenti
   return flops / static_cast<double>(step.tokens());
 }
 
+double whole_layers_flops_per_token(const StepSettings& step, AttentionFlops attention) {
+  const auto layers = static_cast<double>(step.model.num_layers);
+  return layers * (2 * static_cast<double>(layer_parameters(step.model)) + attention_flops(step, attention));
+}
+
 std::optional<double> head_peak(const StepSettings& step, const Card& card) {
   if (step.tf32()) return card.tf32;
   if (step.element_bytes() == 4) return card.fp32;

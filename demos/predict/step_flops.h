@@ -27,6 +27,10 @@ double model_flops_per_token(const StepSettings& step, AttentionFlops attention)
 // Of the forward products that run again for backward. 1B, each layer by itself: 1,409,286,144, since a layer's last product is
 // not needed again, nor is the output layer.
 double repeated_flops_per_token(const StepSettings& step, AttentionFlops attention);
+// Extra forward operations per token if backward recomputes every layer completely: two per weight of the layers. 1B:
+// 2 L P_layer = 1,946,288,128, 26 % of 6 P. PyTorch's reentrant checkpoint does so ("always recomputes the function in its
+// entirety", torch/utils/checkpoint.py), and gradient_checkpointing_enable() of transformers chose it by default in 2024.
+double whole_layers_flops_per_token(const StepSettings& step, AttentionFlops attention);
 
 // Operations per second of the step's products by the data sheet: of the format in which they multiply. Nothing: the card
 // lacks it, or it is not known.

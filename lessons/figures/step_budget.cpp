@@ -1,5 +1,5 @@
-// One bar per run, all of one length: the time of a step, divided into the model's operations at the device's peak (MFU), what
-// runs again (with it, HFU), and the rest. The report's runs, the stored ladder, the run on show, and the least that the
+// One bar per run, all of one length: the time of a step, divided into the model's operations at the device's peak (MFU),
+// recomputed operations (with these, HFU), and the rest. The report's runs, the stored ladder, the run on show, and the least that the
 // settings allow.
 #include <algorithm>
 #include <array>
@@ -55,7 +55,7 @@ struct BudgetPart {
 // From the bottom of a bar.
 constexpr std::array<BudgetPart, 6> kBudgetParts{
     {{"the model's operations at the peak (MFU)", SeriesKind::kFused, false, &StepBudget::model},
-     {"run again, at the peak", SeriesKind::kFused, false, &StepBudget::again},
+     {"recomputed, at the peak", SeriesKind::kFused, false, &StepBudget::again},
      {"matrix multiplications below the peak", SeriesKind::kEager, false, &StepBudget::products},
      {"memory-bound: all other kernels", SeriesKind::kOther, false, &StepBudget::memory},
      {"idle", SeriesKind::kLibrary, false, &StepBudget::idle},
@@ -177,7 +177,8 @@ void add_step_budget_panels(FigureData& figure, const FigureInput& input) {
   const predict::AttentionFlops attention = attention_of(*input.params);
   say_whose(figure.head, input);
   if (!input.view.hidden)
-    figure.panels.emplace_back(chart_of("Published, RTX 4090; peak: data sheet", "Hugging Face or Liger, batch size",
+    figure.panels.emplace_back(chart_of("Published, RTX 4090; peak: data sheet",
+                                        "Hugging Face or Liger, batch size; whole layers recomputed",
                                         published_budgets(attention)));
   const std::vector<predict::Card> measured = measured_cards(input);
   std::vector<StepBudget> recorded;
@@ -203,7 +204,9 @@ extern const Figure kStepBudget;
 constinit const Figure kStepBudget{
     .id = "step_budget",
     .title = "Where the time of a step goes",
-    .caption = "Shares of a training step's time: the model's operations at the peak, what runs again, memory, idle",
+    .caption =
+        "Shares of a training step's time: the model's operations at the peak, recomputed ones (whole layers in the "
+        "published runs), memory, idle",
     .schema = kStepBudgetSchema,
     .basis = Basis::kSettings,
     .add_panels = add_step_budget_panels,

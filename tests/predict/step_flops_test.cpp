@@ -32,6 +32,14 @@ TEST_CASE("what runs again is the layers without their last products") {
   CHECK(predict::repeated_flops_per_token(again, AttentionFlops::kCausal) == Approx(1'409'286'144 + 201'326'592 / 3));
 }
 
+TEST_CASE("a reentrant checkpoint recomputes whole layers, 26 percent of the model's operations") {
+  const predict::StepSettings again = step({"checkpointing=layer"});
+  const double whole = predict::whole_layers_flops_per_token(again, AttentionFlops::kNone);
+  CHECK(whole == 2.0 * 16 * 60'821'504);
+  CHECK(whole / predict::model_flops_per_token(again, AttentionFlops::kNone) == Approx(0.2625).margin(0.00005));
+  CHECK(predict::whole_layers_flops_per_token(again, AttentionFlops::kCausal) == whole + 201'326'592.0 / 3);
+}
+
 TEST_CASE("adapters leave out the gradients of the weights that are not trained") {
   const double frozen = predict::model_flops_per_token(step({"adapters=lora"}), AttentionFlops::kNone);
   CHECK(frozen > 4.0 * 1'235'814'400);
