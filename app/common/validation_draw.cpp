@@ -14,10 +14,8 @@
 #include "demos/experiments/combinations.h"
 #include "demos/experiments/demo.h"
 #include "demos/llama/config.h"
-#include "demos/predict/closed_form.h"
-#include "demos/predict/gpu_extras.h"
 #include "demos/predict/placed.h"
-#include "demos/predict/step_bytes.h"
+#include "demos/predict/step_moments.h"
 #include "demos/predict/step_settings.h"
 
 namespace headroom::app {
@@ -196,12 +194,9 @@ class Draw {
     return seconds;
   }
 
-  // On a CPU without the workspace of a GPU's products, beside which these models are small.
   Bytes closed_form_bytes(const Params& params) const {
-    const predict::StepSettings step = predict::step_settings(params);
-    const Bytes libraries =
-        predict::kBlasWorkspace + (predict::loss_in_chunks(step) ? predict::kBlasLtWorkspace : Bytes{0});
-    return record::total(predict::closed_form(step).peak().bytes) - (options_.on_gpu ? 0 : libraries);
+    const auto device = options_.on_gpu ? record::DeviceKind::kGpu : record::DeviceKind::kCpu;
+    return record::total(predict::highest_of(predict::step_moments(predict::step_settings(params), device)).bytes);
   }
 
   void cap(Params& params) {

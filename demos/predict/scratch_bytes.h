@@ -10,6 +10,10 @@ namespace headroom::predict {
 // each query head; in fp32 another kernel adds it up in tiles. 0: eager.
 record::Bytes attention_scratch_bytes(const StepSettings& step);
 
+// What the embedding's gradient takes beside its table: our kernel's lists and partial sums, or those of PyTorch's operator on a
+// GPU (gpu_extras.h). 1B, 4,096 tokens: 37,104,856 by the operator.
+record::Bytes embedding_scratch_bytes(const StepSettings& step, record::DeviceKind device);
+
 // Of the largest weight: by PyTorch's operators the widened gradient and the denominator; a copy to compare with. GaLore:
 // the matrix in fp32, its projected gradient and update. 0 on a GPU whose optimizer is on the host.
 record::Bytes optimizer_scratch_bytes(const StepSettings& step);

@@ -1,9 +1,8 @@
 // The moments of a step that can be its peak.
-#include "demos/predict/closed_form.h"
+#include "demos/predict/step_moments.h"
 
 #include <algorithm>
 
-#include "demos/predict/closed_form_words.h"
 #include "demos/predict/gpu_extras.h"
 #include "demos/predict/scratch_bytes.h"
 #include "demos/predict/step_bytes.h"
@@ -12,7 +11,6 @@ namespace headroom::predict {
 
 using record::Bytes;
 using record::Category;
-using record::Phase;
 
 namespace {
 
@@ -20,14 +18,17 @@ constexpr Bytes kId = 8;
 
 // Bytes that a moment has beside what is there all the time.
 struct Extra {
+  std::int64_t layer = 0;
   Bytes gradients = 0, activations = 0, logits = 0, workspace = 0;
   std::int64_t streamed_layers = 0;  // whose weights are on the device, where they are streamed
 };
 
 class StepMoments {
  public:
-  explicit StepMoments(const StepSettings& step)
+  StepMoments(const StepSettings& step, record::DeviceKind device)
       : step_(step),
+        device_(device),
+        on_gpu_(device == record::DeviceKind::kGpu),
         c_(step.model),
         s_(step.element_bytes()),
         rows_(layer_input_bytes(step)),
@@ -40,9 +41,9 @@ class StepMoments {
         mlps_(llama::mlps(c_, step.extension)),
         hidden_(s_ * step.tokens() * mlps_.taken_size() / c_.num_layers) {}
 
-  std::vector<ClosedForm::Moment> take() {
-    add(Phase::kLoss, {.gradients = gradients_at_loss(),
-                       .activations = kept_at_loss() + final_norm_bytes(step_),
+  std::vector<StepMoment> take() {
+    add(Place::kLoss, {.gradients = gradients_at_loss(),
+                       .activations = kept_at_loss() + final_norm_at_loss(step_),
                        .logits = loss_bytes(step_) + lean_gradient(),
                        .streamed_layers = 1});
     if (step_.fp8() && !step_.keeps_layer_inputs()) fp8_forward();
@@ -51,28 +52,32 @@ class StepMoments {
     for (const std::int64_t i : highest_layers()) layer(i);
     if (step_.optimizer_in_backward) step_of_last_layer();
     embedding();
-    add(Phase::kOptimizer, {.gradients = gradients_at_end(),
+    add(Place::kOptimizer, {.gradients = gradients_at_end(),
                             .logits = kept_output_bytes(step_),
                             .workspace = optimizer_scratch_bytes(step_)});
     return std::move(moments_);
   }
 
  private:
-  void add(Phase phase, const Extra& extra) {
-    ClosedForm::Moment moment{.phase = phase};
+  void add(Place place, const Extra& extra) {
+    StepMoment moment{.place = place, .layer = extra.layer};
     const auto of = [&](Category category) -> Bytes& { return moment.bytes[static_cast<std::size_t>(category)]; };
     of(Category::kWeights) = weights(extra.streamed_layers);
     of(Category::kOptimizerState) = step_.offload_state == StateOffload::kOff ? optimizer_state_bytes(step_) : 0;
     of(Category::kGradients) = extra.gradients;
     of(Category::kActivations) = extra.activations;
     of(Category::kLogits) = extra.logits;
-    of(Category::kWorkspace) =
-        kBlasWorkspace + (loss_in_chunks(step_) || step_.fp8() ? kBlasLtWorkspace : 0) + extra.workspace;
+    of(Category::kWorkspace) = libraries() + extra.workspace;
     of(Category::kOther) = tables();
     moments_.push_back(moment);
   }
 
   // --- what is there all the time
+
+  Bytes libraries() const {
+    if (!on_gpu_) return 0;
+    return kBlasWorkspace + (loss_in_chunks(step_) || step_.fp8() ? kBlasLtWorkspace : 0);
+  }
 
   Bytes weights(std::int64_t streamed_layers) const {
     const llama::Extension& extension = step_.extension;
@@ -158,9 +163,9 @@ class StepMoments {
     return rows_ * (step_.offload_checkpoints ? std::min(most_on_device, all) : all);
   }
   Bytes between() const { return between_layers_bytes(step_); }
-  // Attention in fp32 takes a key and a value for each query head.
+  // A GPU's attention in fp32 takes a key and a value for each query head.
   Bytes repeated_keys() const {
-    const bool repeats = !eager() && s_ == kFp32;
+    const bool repeats = on_gpu_ && !eager() && s_ == kFp32;
     return repeats ? 2 * s_ * step_.tokens() * (c_.num_heads - c_.num_kv_heads) * c_.head_dim : 0;
   }
   Bytes whole_layer() const { return layer_.sum() + repeated_keys(); }
@@ -189,8 +194,9 @@ class StepMoments {
   // is built again has its codes in its place, but for a sixteenth while they are made.
   void fp8_forward() {
     const Bytes turned = step_.fused.rope ? 0 : s_ * step_.tokens() * (c_.num_heads + c_.num_kv_heads) * c_.head_dim;
-    add(Phase::kForward,
-        {.gradients = earlier_gradients(),
+    add(Place::kForward,
+        {.layer = c_.num_layers - 1,
+         .gradients = earlier_gradients(),
          .activations = kept_at_loss() + hidden_ + 2 * rows_ + turned,
          .logits = kept_output_bytes(step_),
          .workspace = (gated_in_parts() ? 0 : codes(c_.intermediate_size)) + widest_projection() / s_});
@@ -206,20 +212,20 @@ class StepMoments {
   // Logits' gradient in the model's type, the head's own two.
   void head() {
     if (loss_in_chunks(step_)) return;
-    add(Phase::kBackward, {.gradients = earlier_gradients() + head_gradient(),
-                           .activations = kept_at_loss() + final_norm_bytes(step_) + rows_,
-                           .logits = s_ * c_.vocab_size * step_.tokens() + kept_output_bytes(step_),
-                           .streamed_layers = 1});
+    add(Place::kHead, {.gradients = earlier_gradients() + head_gradient(),
+                       .activations = kept_at_loss() + final_norm_at_loss(step_) + rows_,
+                       .logits = s_ * c_.vocab_size * step_.tokens() + kept_output_bytes(step_),
+                       .streamed_layers = 1});
   }
 
   // By PyTorch's operators six tensors in fp32: the input, the gradient of its normed rows, and what the product, the
   // reciprocal and the square make of it.
   void final_norm() {
     const Bytes norm = step_.fused.rms_norm ? 2 * rows_ : 6 * kFp32 * step_.tokens() * c_.hidden_size + held();
-    add(Phase::kBackward, {.gradients = gradients_behind_head(),
-                           .activations = kept_at_loss() + norm,
-                           .logits = logits_in_backward(),
-                           .streamed_layers = 1});
+    add(Place::kFinalNorm, {.gradients = gradients_behind_head(),
+                            .activations = kept_at_loss() + norm,
+                            .logits = logits_in_backward(),
+                            .streamed_layers = 1});
   }
 
   // Between these a step's bytes only rise or only fall from layer to layer: the last layer of all, of the segment before it and of the
@@ -248,7 +254,8 @@ class StepMoments {
     // A segment's input and its result's gradient.
     others += again ? kept_inputs(i, 2) + (top ? 0 : rows_) : between();
     const Bytes gradients = again && leaves() ? gradients_behind_head() : gradients_behind_layer(i + 1);
-    const Extra rest{.gradients = gradients,
+    const Extra rest{.layer = i,
+                     .gradients = gradients,
                      .activations = others + held() + rows_,
                      .logits = logits_in_backward(),
                      .streamed_layers = i + 1 - first + (top && first > 0 ? 1 : 0)};
@@ -272,7 +279,7 @@ class StepMoments {
     if (step_.fused.rms_norm)
       add_layer(rest, (accumulates() ? 2 : 3) * matrix, at_norm, codes_read(c_.intermediate_size, c_.hidden_size));
     add_layer(rest, accumulates() ? 0 : layer_gradient_, attention() - (again ? shared_with_held(i) : 0),
-              attention_scratch_bytes(step_));
+              on_gpu_ ? attention_scratch_bytes(step_) : 0);
   }
 
   // The down projection's gradients in fp8, where SwiGLU's product is built again: some rows of its gradient, with the codes
@@ -291,7 +298,7 @@ class StepMoments {
     moment.gradients += gradients;
     moment.activations += activations;
     moment.workspace = workspace;
-    add(Phase::kBackward, moment);
+    add(Place::kLayer, moment);
   }
 
   // Eager: queries, keys, the values' gradient, and four tensors of scores in fp32: the softmax, its gradient, their
@@ -321,22 +328,24 @@ class StepMoments {
     const Bytes product = hidden_ * (step_.fused.swiglu ? read && !trained_ && !keeps_in_mlp() : !read);
     const Bytes behind_up = hidden_ * (step_.fused.swiglu ? keeps_in_mlp() : 1 + read);
     const Bytes normed = (step_.fused.rms_norm ? keeps_in_mlp() : read) ? 0 : rows_;
-    Extra rest{.gradients = layers == 1 || !leaves() ? gradients_behind_layer(i + 1) : gradients_behind_head(),
+    Extra rest{.layer = i,
+               .gradients = layers == 1 || !leaves() ? gradients_behind_layer(i + 1) : gradients_behind_head(),
                .activations = kept_inputs(i, 2) + layers * whole_layer() + (layers - 1) * between() + turned + sum +
                               2 * rows_ + held() - shared_with_held(i),
                .logits = logits_in_backward(),
                .streamed_layers = layers + (first > 0 ? 1 : 0)};
     rest.activations += product;
-    add(Phase::kRecompute, rest);
+    add(Place::kRecompute, rest);
     rest.activations += normed - behind_up - product;
     rest.workspace = dense_weight();
-    add(Phase::kRecompute, rest);
+    add(Place::kRecompute, rest);
   }
 
   // In backward: all its gradients, and nothing of what it kept.
   void step_of_last_layer() {
     const Bytes done = step_.keeps_layer_inputs() ? rows_ : whole_layer() + between();
-    add(Phase::kOptimizer, {.gradients = gradients_behind_head() + layer_gradient_,
+    add(Place::kLayerStep, {.layer = c_.num_layers - 1,
+                            .gradients = gradients_behind_head() + layer_gradient_,
                             .activations = kept_at_loss() - done + rows_ + held(),
                             .logits = logits_in_backward()});
   }
@@ -347,16 +356,18 @@ class StepMoments {
     const bool there = accumulates() || (c_.tie_word_embeddings && loss_in_chunks(step_));
     const Bytes second = step_.fused.embedding && there ? 0 : table_;
     const Extra moment{.gradients = gradients_behind_layer(0) + second,
-                       .activations = rows_ + held(),
+                       .activations = (trained_ ? rows_ : 0) + held(),
                        .logits = logits_in_backward(),
-                       .workspace = trained_ ? id_sort_bytes(step_) : 0};
-    add(Phase::kBackward, moment);
+                       .workspace = trained_ ? embedding_scratch_bytes(step_, device_) : 0};
+    add(Place::kEmbedding, moment);
     if (!sums_tied_apart(step_)) return;
-    add(Phase::kBackward,
+    add(Place::kEmbedding,
         {.gradients = moment.gradients + second, .activations = moment.activations - rows_, .logits = moment.logits});
   }
 
   const StepSettings& step_;
+  record::DeviceKind device_;
+  bool on_gpu_;
   const llama::Config& c_;
   Bytes s_, rows_;  // of an element; of a number per token and hidden unit
   LayerBytes layer_;
@@ -364,19 +375,42 @@ class StepMoments {
   Bytes table_, norm_, layer_gradient_;
   llama::Mlps mlps_;
   Bytes hidden_;  // of a number per token and unit of the MLPs that it goes through in a layer
-  std::vector<ClosedForm::Moment> moments_;
+  std::vector<StepMoment> moments_;
 };
 
 }  // namespace
 
-const ClosedForm::Moment& ClosedForm::peak() const {
-  return *std::max_element(moments.begin(), moments.end(), [](const Moment& a, const Moment& b) {
-    return record::total(a.bytes) < record::total(b.bytes);
-  });
+record::Phase phase_of(Place place) {
+  switch (place) {
+    case Place::kForward:
+      return record::Phase::kForward;
+    case Place::kLoss:
+      return record::Phase::kLoss;
+    case Place::kRecompute:
+      return record::Phase::kRecompute;
+    case Place::kHead:
+    case Place::kFinalNorm:
+    case Place::kLayer:
+    case Place::kEmbedding:
+      return record::Phase::kBackward;
+    case Place::kLayerStep:
+    case Place::kOptimizer:
+      return record::Phase::kOptimizer;
+  }
+  return record::Phase::kLoss;
 }
 
-ClosedForm closed_form(const StepSettings& step) {
-  return {.moments = StepMoments(step).take(), .left_out = left_out(step), .assumed = assumed(step)};
+std::vector<StepMoment> step_moments(const StepSettings& step, record::DeviceKind device) {
+  return StepMoments(step, device).take();
+}
+
+const StepMoment& highest_of(const std::vector<StepMoment>& moments) {
+  return *std::ranges::max_element(moments, {}, [](const StepMoment& moment) { return record::total(moment.bytes); });
+}
+
+Bytes final_norm_at_loss(const StepSettings& step) {
+  const bool kept = step.adapters.kind == AdapterKind::kOff || loss_in_chunks(step);
+  return final_norm_bytes(step) - (kept ? 0 : layer_input_bytes(step));
 }
 
 }  // namespace headroom::predict
