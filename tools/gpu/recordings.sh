@@ -67,17 +67,21 @@ keep() {
   flce offload_checkpoints precision=bf16 checkpointing=layer offload.checkpoints=on
 
   # The report's steps, as its experiment sets them: Hugging Face's code of 2024, and all of Liger's kernels.
-  timeline() {
-    name=report_$1_h200; shift
-    record "$name" completed model=llama-3.2-1b seq=1024 device=cuda steps=2 precision=fp16_mixed loss_scale=128 \
+  report_step() {
+    name=$1; outcome=$2; shift 2
+    record "$name" "$outcome" model=llama-3.2-1b seq=1024 device=cuda steps=2 precision=fp16_mixed loss_scale=128 \
       checkpointing=layer offload.optimizer=host offload.parameters=on cap=23.2GiB "$@"
   }
   hf="loss=hf_2024 keep_output=on" liger="loss=flce $fused"
-  timeline hf_4 $hf batch=4
-  timeline hf_8 $hf batch=8
-  timeline liger_4 $liger batch=4
-  timeline liger_8 $liger batch=8
-  timeline liger_112 $liger batch=112
+  report_step report_hf_4_h200 completed $hf batch=4
+  report_step report_hf_8_h200 completed $hf batch=8
+  report_step report_liger_4_h200 completed $liger batch=4
+  report_step report_liger_8_h200 completed $liger batch=8
+  report_step report_liger_112_h200 completed $liger batch=112
+  # The same code at its largest batches: 8 fit by the default allocator, 11 with expandable segments.
+  report_step holes_b9_h200 out_of_memory $hf batch=9
+  report_step holes_b11_expandable_h200 completed $hf batch=11 expandable_segments=on
+  report_step holes_b12_expandable_h200 out_of_memory $hf batch=12 expandable_segments=on
 
   # Losses over 300 steps, with the memory of the first three.
   losses() {
