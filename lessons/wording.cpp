@@ -101,7 +101,7 @@ std::string settings_line(const record::RunInfo& info) {
     if (const auto taken = predict::taken_shape(info.provenance)) {
       add(fmt::format("{} layers", taken->num_layers));
       add(fmt::format("hidden size {}", record::format_count(taken->hidden_size)));
-    } else {
+    } else if (value_of(info.params, "weights").empty()) {  // else its config.json is not read here
       add_number("num_layers", "{} layers");
       add_number("hidden_size", "hidden size {}");
     }

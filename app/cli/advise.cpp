@@ -9,10 +9,12 @@
 #include "app/cli/grammar.h"
 #include "app/cli/output.h"
 #include "app/cli/planned.h"
+#include "app/cli/table_bytes.h"
 #include "app/cli/text_table.h"
 #include "app/common/advisor.h"
 #include "app/common/session.h"
 #include "demos/experiments/demo.h"
+#include "demos/experiments/strategies.h"
 #include "lessons/shown_unit.h"
 
 namespace headroom::app {
@@ -86,8 +88,7 @@ std::string command_of(const Advice& advice) {
 
 constexpr const char* kUnknown =
     "Not known: how well the model trains with what is given up, times on other GPUs and at other shapes, and what "
-    "other "
-    "programs take of the card.";
+    "other programs take of the card.";
 
 std::string switches_text(const Advice& advice, const lessons::ShownUnit& unit) {
   std::vector<std::vector<std::string>> rows{
@@ -97,7 +98,7 @@ std::string switches_text(const Advice& advice, const lessons::ShownUnit& unit) 
     rows.push_back({std::to_string(++number), std::string(each.what->label), std::string(each.what->gives_up()),
                     each.what->place.empty() ? "-" : std::string(each.what->place),
                     each.what->times > 0 ? fmt::format("{:.2f} times", each.what->times) : "not measured",
-                    lessons::bytes_text(each.bytes, unit)});
+                    table_bytes(each.bytes, unit)});
   std::string text = text_table(rows, 4);
   text += "\n";
   for (const AdvisedSwitch& each : advice.switches)
@@ -105,22 +106,33 @@ std::string switches_text(const Advice& advice, const lessons::ShownUnit& unit) 
   return text;
 }
 
+// "GeForce RTX 4090 leaves 23.29 GiB ± 0.300 GiB for it"
+std::string usable_text(const PlannedCard& card, const lessons::ShownUnit& unit) {
+  return fmt::format("{} leaves {} ± {} for it", card.name, table_bytes(usable_bytes(card), unit),
+                     table_bytes(card.process.margin, unit));
+}
+
+// Of what no four switches make fit.
+std::string not_enough_text(const predict::Fit& fit, const lessons::ShownUnit& unit) {
+  if (fit.verdict == predict::Verdict::kTooClose)
+    return "No four switches surely make it fit. With the smallest set it is too close to tell:\n\n";
+  return fmt::format("No four switches make it fit. The smallest set, {} too large:\n\n",
+                     table_bytes(fit.reserved - fit.limit, unit));
+}
+
 std::string advice_text(const Advice& advice, const PlannedCard& card) {
-  const Bytes limit = advice.fit.limit - card.process.margin;
-  const lessons::ShownUnit unit = lessons::byte_unit(static_cast<double>(std::max(advice.before, limit)));
-  const std::string before = lessons::bytes_text(advice.before, unit), name = card.name;
+  const lessons::ShownUnit unit = table_unit(std::max(advice.before, card.memory));
+  const std::string before = table_bytes(advice.before, unit);
   const bool fits = advice.fit.verdict == predict::Verdict::kFits;
   if (fits && advice.switches.empty())
-    return fmt::format("It fits on {} as it is: {}, with {} left. Nothing is to be turned on.\n", name, before,
-                       lessons::bytes_text(limit - advice.before, unit));
-  std::string text = fmt::format("It takes {} with the process, and {} leaves {} for it.\n", before, name,
-                                 lessons::bytes_text(limit, unit));
+    return fmt::format("It fits on {} as it is: its step takes {}, and {}. Nothing is to be turned on.\n", card.name,
+                       before, usable_text(card, unit));
+  std::string text = fmt::format("Its step takes {}, and {}.\n", before, usable_text(card, unit));
   if (advice.switches.empty()) return text + "Nothing that may be given up makes it smaller.\n";
-  const Bytes after = advice.switches.back().bytes;
-  text += fits ? "The cheapest switches that make it fit, in this order:\n\n"
-               : fmt::format("No four switches make it fit. The smallest set, {} too large:\n\n",
-                             lessons::bytes_text(std::max<Bytes>(after - limit, 0), unit));
+  text += fits ? "The cheapest switches that make it fit, in this order:\n\n" : not_enough_text(advice.fit, unit);
   text += switches_text(advice, unit);
+  if (fits && advice.fit.reserved == advice.fit.limit)
+    text += "  With these the allocator fills what the card leaves it, and gives free memory back before it fails.\n";
   text += "\n  Times: on an H200, Llama 3.2 1B, one technique at a time.\n";
   for (const std::string_view step : predict::report_steps_left_out())
     text += fmt::format("  In the report's order, and not here, since it needs several GPUs: {}.\n", step);
@@ -147,9 +159,10 @@ json advice_json(const Advice& advice, const PlannedCard& card) {
                         {"step_time_ratio", each.what->times > 0 ? json(each.what->times) : json()},
                         {"bytes_after", each.bytes}});
   return {{"card", card.name},
-          {"limit_bytes", advice.fit.limit - card.process.margin},
+          {"usable_bytes", usable_bytes(card)},
+          {"margin_bytes", card.process.margin},
           {"bytes_before", advice.before},
-          {"verdict", predict::label_of(advice.fit.verdict)},
+          {"verdict", predict::key_of(advice.fit.verdict)},
           {"switches", switches},
           {"by_closed_form", advice.why_formula},
           {"report_steps_left_out", predict::report_steps_left_out()},
@@ -167,8 +180,10 @@ record::Result<ExitCode> advise_on(const AdviseOptions& options) {
   const auto advice = advise(asked.value().params, asked.value().card, asked.value().may, planner);
   if (!advice) return ExitCode::kInterrupted;
   if (!advice->refusal.empty()) return Error{advice->refusal, ErrorKind::kRefused};
-  if (!advice->why_formula.empty())
-    say("By the closed form, without segments and within about 5 %. " + advice->why_formula);
+  say_what_is_taken(asked.value().params, options, options.batch.has_value(), options.seq.has_value());
+  if (!advice->why_formula.empty()) say(closed_form_note(advice->why_formula, advice->beyond_step));
+  if (const std::string more = experiments::peft_takes_more(advice->params); !more.empty()) say(more);
+  say_if_too_old(asked.value().card);
   if (options.json)
     put_json(advice_json(*advice, asked.value().card));
   else

@@ -1,4 +1,4 @@
-// headroom list: chapters, figures, demos and schemas with their keys, kernels.
+// headroom list: chapters, figures, demos and schemas with their keys, kernels, cards.
 #include <span>
 #include <string>
 
@@ -11,6 +11,7 @@
 #include "app/cli/shown_course.h"
 #include "demos/experiments/demo.h"
 #include "demos/experiments/schemas.h"
+#include "demos/predict/cards.h"
 #include "kernels/kernel.h"
 #include "lessons/figure.h"
 #include "lessons/pages/course.h"
@@ -105,12 +106,20 @@ json settings_json(std::span<const experiments::DemoInfo* const> all) {
   return list;
 }
 
+json cards_json() {
+  json list = json::array();
+  for (const predict::Card& card : predict::cards())
+    if (card.memory) list.push_back({{"name", card.name}, {"memory_bytes", *card.memory}, {"source", card.source}});
+  return list;
+}
+
 json catalogue_json(const lessons::Course& course) {
   json document = {{"chapters", json::array()},
                    {"figures", json::array()},
                    {"demos", settings_json(experiments::demos())},
                    {"schemas", settings_json(experiments::schemas())},
-                   {"kernels", json::array()}};
+                   {"kernels", json::array()},
+                   {"cards", cards_json()}};
   for (const lessons::Chapter& chapter : course.chapters()) {
     json pages = json::array();
     for (std::size_t i = 0; i < chapter.pages.size(); ++i) {
@@ -128,6 +137,12 @@ json catalogue_json(const lessons::Course& course) {
   for (const auto* kernel : kernels::kernels())
     document["kernels"].push_back({{"id", kernel->id}, {"title", kernel->title}, {"formula", kernel->formula}});
   return document;
+}
+
+void put_cards() {
+  put("\nCards (headroom plan --card NAME), with the memory that the driver reports\n");
+  for (const predict::Card& card : predict::cards())
+    if (card.memory) put(fmt::format("  {:<26} {:>10}\n", card.name, record::format_bytes(*card.memory)));
 }
 
 void declare_list(CommonOptions&, OptionList& options) { options.json(); }
@@ -163,6 +178,7 @@ record::Result<ExitCode> list(const CommonOptions& options) {
   }
   put("\nKernels\n");
   for (const auto* kernel : kernels::kernels()) put(fmt::format("  {:<20} {}\n", kernel->id, kernel->title));
+  put_cards();
   return ExitCode::kDone;
 }
 
@@ -170,7 +186,7 @@ record::Result<ExitCode> list(const CommonOptions& options) {
 
 extern const Command kList;
 constinit const Command kList{.name = "list",
-                              .summary = "Chapters, figures, demos and schemas with their keys, kernels",
+                              .summary = "Chapters, figures, demos and schemas with their keys, kernels, cards",
                               .example = "",
                               .make = make_invocation<CommonOptions, declare_list, list>};
 

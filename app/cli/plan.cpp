@@ -70,11 +70,12 @@ record::Result<const experiments::OtherCode*> code_of(const PlanOptions& options
   return Error{fmt::format("--code {}: say headroom, hf or liger.", *options.code)};
 }
 
-std::string code_note(const experiments::OtherCode& code) {
+std::string code_note(const experiments::OtherCode& code, const Params& params) {
   std::string settings;
   for (const std::string_view setting : code.settings)
     if (!setting.empty()) settings += fmt::format(" {}", setting);
-  return fmt::format("As {} allocates, by our step with{}: {}.", code.name, settings, code.nearness);
+  return fmt::format("As {} allocates, by our step with{}: {}.", code.name, settings,
+                     experiments::nearness(code, params));
 }
 
 struct PlanAsked {
@@ -126,10 +127,14 @@ bool fits_somewhere(const std::vector<StepPlan>& plans) {
   return false;
 }
 
-std::string closed_form_note(const StepPlan& plan) {
-  const char* const how_near =
-      plan.beyond_step ? "without segments, and compared with no run" : "without segments and within about 5 %";
-  return fmt::format("By the closed form, {}. {}", how_near, plan.why_formula);
+// What is said beside the table, on stderr.
+void say_notes(const PlanOptions& options, const Asked& asked, const std::vector<StepPlan>& plans) {
+  const Params& params = asked.steps.front();
+  say_what_is_taken(params, options, options.batch.has_value(), options.seq.has_value());
+  if (!plans.front().why_formula.empty()) say(closed_form_note(plans.front().why_formula, plans.front().beyond_step));
+  if (const auto code = code_of(options); code && code.value() != nullptr) say(code_note(*code.value(), params));
+  if (const std::string more = experiments::peft_takes_more(params); !more.empty()) say(more);
+  for (const PlannedCard& card : asked.cards) say_if_too_old(card);
 }
 
 record::Result<ExitCode> plan(const PlanOptions& options) {
@@ -146,8 +151,7 @@ record::Result<ExitCode> plan(const PlanOptions& options) {
     if (!planned) return ExitCode::kInterrupted;
     plans.push_back(*std::move(planned));
   }
-  if (!plans.empty() && !plans.front().why_formula.empty()) say(closed_form_note(plans.front()));
-  if (const auto code = code_of(options); code && code.value() != nullptr) say(code_note(*code.value()));
+  say_notes(options, asked.value(), plans);
   if (options.json)
     put_json(plan_json(plans));
   else

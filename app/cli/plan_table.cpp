@@ -7,10 +7,12 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "app/cli/planned.h"
+#include "app/cli/table_bytes.h"
 #include "app/cli/text_table.h"
+#include "app/common/settings_json.h"
 #include "demos/experiments/demo.h"
 #include "demos/record/json_fields.h"
-#include "lessons/shown_unit.h"
 #include "lessons/wording.h"
 
 namespace headroom::app {
@@ -43,25 +45,21 @@ std::string largest_on(const StepPlan& plan, std::string_view key, const std::op
 }
 
 // What is left of the card, or missing.
-Bytes left_on(const CardPlan& plan) { return plan.card.memory - plan.card.process.bytes - plan.fit.reserved; }
+Bytes left_on(const CardPlan& plan) { return usable_bytes(plan.card) - plan.fit.reserved; }
 
-// One unit for each table, that of its largest number.
-lessons::ShownUnit unit_of_steps(const std::vector<StepPlan>& plans) {
+// One unit for both tables, that of the largest number.
+lessons::ShownUnit unit_of(const std::vector<StepPlan>& plans) {
   Bytes most = 0;
-  for (const StepPlan& plan : plans) most = std::max({most, plan.allocated, plan.reserved});
-  return lessons::byte_unit(static_cast<double>(most));
-}
-
-lessons::ShownUnit unit_of_cards(const std::vector<StepPlan>& plans) {
-  Bytes most = 0;
-  for (const StepPlan& plan : plans)
+  for (const StepPlan& plan : plans) {
+    most = std::max({most, plan.allocated, plan.reserved});
     for (const CardPlan& on : plan.cards) most = std::max({most, on.card.memory, on.fit.reserved});
-  return lessons::byte_unit(static_cast<double>(most));
+  }
+  return table_unit(most);
 }
 
 std::vector<std::vector<std::string>> memory_rows(const std::vector<StepPlan>& plans) {
-  const auto text = [unit = unit_of_steps(plans)](Bytes bytes) {
-    return bytes == 0 ? std::string() : lessons::bytes_text(bytes, unit);
+  const auto text = [unit = unit_of(plans)](Bytes bytes) {
+    return bytes == 0 ? std::string() : table_bytes(bytes, unit);
   };
   std::vector<std::vector<std::string>> rows{{"peak in", "batch", "sequence", "peak", "reserved"}};
   for (const Category category : kCategories) rows.front().emplace_back(record::label_of(category));
@@ -76,18 +74,29 @@ std::vector<std::vector<std::string>> memory_rows(const std::vector<StepPlan>& p
 }
 
 std::vector<std::vector<std::string>> card_rows(const std::vector<StepPlan>& plans) {
-  std::vector<std::vector<std::string>> rows{{"card", "verdict", "batch", "sequence", "memory", "process", "reserved",
-                                              "left", "largest batch", "largest sequence"}};
-  const lessons::ShownUnit unit = unit_of_cards(plans);
-  const auto text = [&](Bytes bytes) { return lessons::bytes_text(bytes, unit); };
+  std::vector<std::vector<std::string>> rows{
+      {"card", "verdict", "batch", "sequence", "usable", "reserved", "left", "largest batch", "largest sequence"}};
+  const lessons::ShownUnit unit = unit_of(plans);
   for (const StepPlan& plan : plans)
     for (const CardPlan& on : plan.cards)
       rows.push_back({on.card.name, std::string(predict::label_of(on.fit.verdict)), count(plan.params, "batch"),
-                      count(plan.params, "seq"), text(on.card.memory),
-                      fmt::format("{} ± {}", text(on.card.process.bytes), text(on.card.process.margin)),
-                      text(on.fit.reserved), lessons::change_text(left_on(on), unit),
+                      count(plan.params, "seq"), table_bytes(usable_bytes(on.card), unit),
+                      table_bytes(on.fit.reserved, unit), table_bytes(left_on(on), unit),
                       largest_on(plan, "batch", on.largest_batch), largest_on(plan, "seq", on.largest_sequence)});
   return rows;
+}
+
+// "usable: 23.99 GiB on GeForce RTX 4090, less 0.700 GiB ± 0.300 GiB for …", a line for each card.
+std::string usable_text(const std::vector<StepPlan>& plans) {
+  const lessons::ShownUnit unit = unit_of(plans);
+  std::string text;
+  for (const CardPlan& on :
+       std::ranges::find_if(plans, [](const StepPlan& plan) { return !plan.cards.empty(); })->cards)
+    text += fmt::format(
+        "  usable: {} on {}, less {} ± {} for the CUDA context, kernels and libraries, as recorded on {}.\n",
+        table_bytes(on.card.memory, unit), on.card.name, table_bytes(on.card.process.bytes, unit),
+        table_bytes(on.card.process.margin, unit), on.card.process.source);
+  return text;
 }
 
 json card_json(const CardPlan& plan) {
@@ -95,6 +104,7 @@ json card_json(const CardPlan& plan) {
   return {{"card", plan.card.name},
           {"memory_bytes", plan.card.memory},
           {"process_bytes", plan.card.process.bytes},
+          {"usable_bytes", usable_bytes(plan.card)},
           {"margin_bytes", plan.card.process.margin},
           {"verdict", predict::key_of(plan.fit.verdict)},
           {"reserved_bytes", plan.fit.reserved},
@@ -104,7 +114,7 @@ json card_json(const CardPlan& plan) {
 }
 
 json step_json(const StepPlan& plan) {
-  json step{{"params", plan.params.to_map()}};
+  json step{{"params", settings_json(experiments::training_step().id, plan.params.to_map(), plan.shape)}};
   if (!plan.refusal.empty()) {
     step["refusal"] = plan.refusal;
     return step;
@@ -135,14 +145,28 @@ std::string model_text(const std::vector<StepPlan>& plans) {
   return text;
 }
 
-// What all steps have in common: "Llama 3.2 1B, bf16, fp32 masters, checkpointing each layer".
+// ", adapters=lora": techniques beside the first ones that the line of settings leaves out.
+std::string more_techniques(const record::Params& params) {
+  const record::Params first(params.schema());
+  std::string text;
+  for (const record::ParamSpec& spec : params.schema()) {
+    const std::string value = params.as_text(spec.key);
+    if (spec.role == record::ParamRole::kTechnique && !lessons::in_provenance_line(spec) && params.in_use(spec.key) &&
+        value != first.as_text(spec.key))
+      text += fmt::format(", {}={}", spec.key, value);
+  }
+  return text;
+}
+
+// What all steps have in common: "Llama 3.2 1B, bf16, fp32 masters, checkpointing each layer, adapters=lora".
 std::string common_words(const std::vector<StepPlan>& plans) {
   if (plans.empty()) return {};
-  auto params = plans.front().params.to_map();
+  const StepPlan& plan = plans.front();
+  auto params = plan.params.to_map();
   for (const char* const key : {"batch", "seq"}) params.erase(key);
-  return fmt::format("  {}\n\n", lessons::settings_line({.demo = std::string(experiments::training_step().id),
-                                                         .params = std::move(params),
-                                                         .provenance = {}}));
+  const record::RunInfo info{
+      .demo = std::string(experiments::training_step().id), .params = std::move(params), .provenance = plan.shape};
+  return fmt::format("  {}{}\n\n", lessons::settings_line(info), more_techniques(plan.params));
 }
 
 }  // namespace
@@ -152,13 +176,11 @@ std::string plan_text(const std::vector<StepPlan>& plans) {
   if (const auto rows = memory_rows(plans); rows.size() > 1) text += text_table(rows, 1);
   if (const auto rows = card_rows(plans); rows.size() > 1) {
     text += "\n" + text_table(rows, 2);
-    text += fmt::format(
-        "\n  process: what the CUDA context, kernels and libraries take, as recorded on {}, and how far that may be "
-        "off.\n"
-        "  left: beside that and what the allocator holds under the card's limit. It gives free memory back before it "
-        "fails, so a step with nothing left may fit.\n"
-        "  largest: what fits with the margin of the process left.\n",
-        predict::process_bytes({}).source);
+    text +=
+        "\n" + usable_text(plans) +
+        "  left: usable less reserved. The allocator gives free memory back before it fails, so a step with nothing "
+        "left may fit.\n"
+        "  largest: what fits with the ± left over.\n";
   }
   text += model_text(plans);
   for (const StepPlan& plan : plans) {

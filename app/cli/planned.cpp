@@ -1,20 +1,25 @@
 // Cards by words and sizes, and models by names and files.
 #include "app/cli/planned.h"
 
+#include <algorithm>
 #include <filesystem>
 #include <map>
 #include <string_view>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
 #include <fmt/format.h>
 
 #include "app/cli/check_files.h"
+#include "app/cli/output.h"
 #include "demos/experiments/attention_taken.h"
 #include "demos/experiments/demo.h"
 #include "demos/experiments/train_step_model.h"
 #include "demos/nvml/nvml.h"
 #include "demos/predict/fits.h"
+#include "demos/record/split.h"
+#include "demos/record/text.h"
 
 namespace headroom::app {
 
@@ -38,27 +43,98 @@ record::Result<PlannedCard> this_machine() {
   return planned(driver->name(), memory->total, experiments::capability_in(facts));
 }
 
-std::string names_of(const std::vector<const predict::Card*>& cards) {
+// What names begin with alike: "H100 80 GB" for "H100 80 GB PCIe" and "H100 80 GB SXM".
+std::string shared_name(std::string_view a, std::string_view b) {
+  std::string shared;
+  const auto words = record::split(a, ' '), others = record::split(b, ' ');
+  for (std::size_t i = 0; i < std::min(words.size(), others.size()) && words[i] == others[i]; ++i)
+    shared += (i == 0 ? "" : " ") + words[i];
+  return shared;
+}
+
+// Cards that differ in their form alone are planned alike, under the name that they share.
+std::vector<PlannedCard> kinds_of(const std::vector<const predict::Card*>& cards) {
+  std::vector<PlannedCard> kinds;
+  for (const predict::Card* const card : cards) {
+    const auto alike = std::ranges::find_if(kinds, [&](const PlannedCard& kind) {
+      return kind.memory == card->memory && kind.compute_capability == card->compute_capability;
+    });
+    if (alike == kinds.end())
+      kinds.push_back(planned(card->name, *card->memory, card->compute_capability));
+    else
+      alike->name = shared_name(alike->name, card->name);
+  }
+  return kinds;
+}
+
+template <class Card>
+std::string names_of(const std::vector<Card>& cards, const char* last) {
   std::string names;
-  for (const predict::Card* card : cards) names += (names.empty() ? "" : ", ") + card->name;
+  for (std::size_t i = 0; i < cards.size(); ++i) {
+    names += i == 0 ? "" : i + 1 == cards.size() ? last : ", ";
+    if constexpr (std::is_pointer_v<Card>)
+      names += cards[i]->name;
+    else
+      names += cards[i].name;
+  }
   return names;
+}
+
+record::Result<PlannedCard> size_of(const std::string& words) {
+  const auto size = record::parse_bytes(words);
+  if (!size || size.value() <= 0) {
+    const auto near = predict::nearest_cards(words);
+    return Error{
+        fmt::format("There is no card {}; the nearest {} {}. Name one of `headroom list`, or give the memory, as in "
+                    "--card 24GiB.",
+                    record::quoted(words), near.size() == 1 ? "is" : "are", names_of(near, " and "))};
+  }
+  if (words.find_first_not_of("0123456789") == std::string::npos)
+    return Error{
+        fmt::format("--card {0} has no unit and is no card's name: write {0}GiB (as cards are sold), or {1} for {0} "
+                    "bytes.",
+                    words, words + "B")};
+  // A card that is sold with 24 GB has 24 GiB: which of them was meant shows in the name.
+  const std::string shown = record::format_bytes(size.value());
+  const bool decimal = words.ends_with("GB") || words.ends_with("gb");
+  return planned(decimal ? fmt::format("{} ({})", words, shown) : shown, size.value());
 }
 
 }  // namespace
 
 record::Result<PlannedCard> card_of(const std::string& words) {
   const std::vector<const predict::Card*> found = predict::find_cards(words);
-  if (found.size() == 1)
-    return found.front()->memory
-               ? planned(found.front()->name, *found.front()->memory, found.front()->compute_capability)
-               : this_machine();
-  if (found.empty()) {
-    if (const auto size = record::parse_bytes(words); size && size.value() > 0)
-      return planned(record::format_bytes(size.value()), size.value());
-    return Error{fmt::format("There is no card \"{}\" among {}: name one of them, or a size such as 24GiB.", words,
-                             names_of(predict::find_cards("")))};
-  }
-  return Error{fmt::format("\"{}\" is in the names of several cards, {}: name one of them.", words, names_of(found))};
+  if (found.empty()) return size_of(words);
+  if (!found.front()->memory) return this_machine();
+  const std::vector<PlannedCard> kinds = kinds_of(found);
+  if (kinds.size() == 1) return kinds.front();
+  return Error{fmt::format("{} is the name of several cards: say which of {}.", record::quoted(words),
+                           names_of(kinds, " and "))};
+}
+
+void say_what_is_taken(const Params& params, const CommonOptions& options, bool has_batch, bool has_seq) {
+  const auto is_named = [&](std::string_view key) {
+    return (key == "batch" && has_batch) || (key == "seq" && has_seq) ||
+           std::ranges::any_of(options.set,
+                               [&](const std::string& each) { return each.starts_with(std::string(key) + "="); });
+  };
+  std::string taken;
+  for (const char* const key : {"precision", "batch", "seq"})
+    if (!is_named(key)) taken += fmt::format(" {}={}", key, params.as_text(key));
+  if (!taken.empty()) say(fmt::format("Taken, since nothing else was said:{}.", taken));
+}
+
+void say_if_too_old(const PlannedCard& card) {
+  constexpr double kLeast = 8.0;
+  if (card.compute_capability.value_or(kLeast) < kLeast)
+    say(fmt::format("{} has compute capability {:.1f}. Its memory is planned for; a run here needs {:.1f} or newer.",
+                    card.name, *card.compute_capability, kLeast));
+}
+
+std::string closed_form_note(const std::string& why, bool beyond_step) {
+  return fmt::format(
+      "By the closed form, {}. {}",
+      beyond_step ? "without segments, and compared with no run" : "without segments and within about 5 %", why);
 }
 
 record::Status set_model(Params& params, const std::optional<std::string>& model) {
@@ -66,7 +142,14 @@ record::Status set_model(Params& params, const std::optional<std::string>& model
   const std::string_view name = *model;
   const record::Status named = params.set("model", name);
   std::error_code ignored;
-  if (named || !std::filesystem::exists(*model, ignored)) return named;
+  if (named) return named;
+  if (!std::filesystem::exists(*model, ignored)) {
+    if (name.find('/') == std::string_view::npos && !name.ends_with(".json")) return named;
+    return Error{fmt::format(
+        "There is no file or folder {}; --model takes a config.json, the folder of a checkpoint, or a model "
+        "of `headroom list`.",
+        *model)};
+  }
   if (auto set = params.set("model", "custom"); !set) return set;
   return params.set("weights", name);
 }

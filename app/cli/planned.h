@@ -4,6 +4,7 @@
 #include <optional>
 #include <string>
 
+#include "app/cli/command.h"
 #include "app/common/session.h"
 #include "app/common/step_plan.h"
 #include "demos/record/result.h"
@@ -11,8 +12,20 @@
 
 namespace headroom::app {
 
-// Words of a card's name, `this machine`, or a size such as 24GiB.
+// A card's name in any usual spelling, `this machine`, or a size such as 24GiB. Cards that differ in their form alone are one.
 record::Result<PlannedCard> card_of(const std::string& words);
+
+// On stderr: what decides how large the step is and nobody named, neither with --set nor with these two options.
+void say_what_is_taken(const record::Params& params, const CommonOptions& options, bool has_batch, bool has_seq);
+
+// On stderr, for a card that no run here can use.
+void say_if_too_old(const PlannedCard& card);
+
+// How near a closed form is, and `why` it is used.
+std::string closed_form_note(const std::string& why, bool beyond_step);
+
+// What a card leaves the allocator: the one number that a step is compared with.
+inline record::Bytes usable_bytes(const PlannedCard& card) { return card.memory - card.process.bytes; }
 
 // A name of the schema's, else a file or folder with a shape.
 record::Status set_model(record::Params& params, const std::optional<std::string>& model);

@@ -23,7 +23,7 @@ std::optional<Advice> described(Advice advice, const SwitchSet& chosen, const Pl
     if (auto on = turned_on(*each, so_far)) so_far = *std::move(on);
     const auto answer = planner.on_card(so_far, card);
     if (!answer) return std::nullopt;
-    advice.switches.push_back({.what = each, .bytes = answer->bytes});
+    advice.switches.push_back({.what = each, .bytes = answer->fit.reserved});
   }
   const auto all = planner.on_card(chosen.params, card);
   if (!all) return std::nullopt;
@@ -41,7 +41,8 @@ std::optional<Advice> advise(const Params& params, const PlannedCard& card, cons
   if (!start) return std::nullopt;
   Advice advice{.refusal = start->refusal,
                 .why_formula = start->why_formula,
-                .before = start->bytes,
+                .beyond_step = start->beyond_step,
+                .before = start->fit.reserved,
                 .fit = start->fit,
                 .switches = {},
                 .params = params};

@@ -15,12 +15,13 @@ using experiments::GivenUp;
 
 struct AdvisedSwitch {
   const predict::MemorySwitch* what = nullptr;
-  record::Bytes bytes = 0;  // predicted with this one and those before it
+  record::Bytes bytes = 0;  // reserved with this one and those before it, as of Fit
 };
 
 struct Advice {
-  std::string refusal, why_formula;     // as of a StepPlan
-  record::Bytes before = 0;             // without any switch
+  std::string refusal, why_formula;  // as of a StepPlan
+  bool beyond_step = false;
+  record::Bytes before = 0;             // reserved without any switch, as of Fit
   predict::Fit fit;                     // with all of them
   std::vector<AdvisedSwitch> switches;  // in the order to turn them on; empty and fits: nothing is needed
   record::Params params;                // with all of them

@@ -75,9 +75,12 @@ std::string why_beyond_step(const Params& params) {
   return model ? model.value().beyond_step : "";
 }
 
-std::int64_t parameters_of(const Params& params) {
-  const auto model = experiments::described_model(predict::step_settings(params));
-  return model ? llama::num_parameters(model.value().config, model.value().extension) : 0;
+// A file on another machine leaves both unknown.
+void describe_model(StepPlan& plan) {
+  const auto model = experiments::described_model(predict::step_settings(plan.params));
+  if (!model) return;
+  plan.parameters = llama::num_parameters(model.value().config, model.value().extension);
+  if (!plan.params.text("weights").empty()) plan.shape = predict::shape_facts(model.value().config);
 }
 
 }  // namespace
@@ -179,6 +182,7 @@ std::optional<StepPlanner::OnCard> StepPlanner::on_card(const Params& params, co
   if (!asked->refusal.empty()) return OnCard{.refusal = asked->refusal, .why_formula = {}, .fit = {}};
   return OnCard{.refusal = {},
                 .why_formula = asked->why_formula,
+                .beyond_step = asked->beyond_step,
                 .bytes = asked->bytes(),
                 .allocated = asked->form ? asked->bytes() : asked->fits->allocated(),
                 .fit = asked->on(card)};
@@ -198,8 +202,8 @@ std::optional<StepPlan> StepPlanner::plan(const Params& params, const std::vecto
   plan.refusal = asked->refusal;
   plan.why_formula = asked->why_formula;
   plan.beyond_step = asked->beyond_step;
+  describe_model(plan);
   if (!plan.refusal.empty()) return plan;
-  plan.parameters = parameters_of(params);
   if (asked->form)
     describe(plan, *asked->form);
   else

@@ -46,6 +46,8 @@ struct StepPlan {
   std::vector<std::string> left_out;  // what the closed form does not know, a short phrase each
   std::vector<std::string> assumed;   // of what the step here does not have
   std::int64_t parameters = 0;        // 0: not known
+  // Of a model that a config.json describes: its lengths, as a run's provenance has them (predict::shape_facts).
+  std::map<std::string, std::string> shape;
   // Of the first card.
   record::Bytes requested = 0, allocated = 0;
   record::Bytes reserved = 0;        // 0: not known
@@ -90,6 +92,7 @@ class StepPlanner {
   // As plan() for one card, without what is largest.
   struct OnCard {
     std::string refusal, why_formula;
+    bool beyond_step = false;     // as of plan()
     record::Bytes bytes = 0;      // as plan().reserved; by the closed form as plan().allocated
     record::Bytes allocated = 0;  // as plan().allocated
     predict::Fit fit;

@@ -34,13 +34,23 @@ struct TurnedOff {
 };
 std::span<const TurnedOff> turned_off_later();
 
+// A measurement of other code beside ours: with which settings, apart from that code's own, and what was seen.
+struct Compared {
+  Settings settings;
+  std::string_view seen;  // "ours took up to 0.3 % less for Llama 3.2 1B …"; empty behind the last
+};
 // Other code, whose steps allocate as ours does with these settings.
 struct OtherCode {
   std::string_view id, name;  // "hf", "Hugging Face Transformers 5.17"
   Settings settings;
-  std::string_view nearness;  // how near, as measured
+  std::array<Compared, 4> compared;
 };
 std::span<const OtherCode> other_codes();
+// What was seen of that code with these techniques of `train_step`, as half a sentence, or that nothing was compared.
+std::string nearness(const OtherCode& code, const record::Params& train_step);
+
+// What PEFT takes beyond our step for adapters in fp32: a sentence. Empty: these settings have none.
+std::string peft_takes_more(const record::Params& train_step);
 
 // The report's strategies: how the loss and the elementwise operations are computed.
 struct ReportStrategy {

@@ -299,10 +299,11 @@ constexpr std::array kTrainStepSchema{
              "UTF-8 text to train on, by the tokenizer.json in the folder of `weights`, else byte by byte; or its ids "
              "as .npy or .bin; empty takes the text that ships with Headroom",
              FileUse::kText))),
-    run(advanced(choice("data_type", "Type of ids",
-                        "Number format of the ids in `data`, as numpy names it; a .npy and most headers say it, and for "
-                        "a plain .bin the ids themselves usually do",
-                        kDataTypes))),
+    run(advanced(
+        choice("data_type", "Type of ids",
+               "Number format of the ids in `data`, as numpy names it; a .npy and most headers say it, and for "
+               "a plain .bin the ids themselves usually do",
+               kDataTypes))),
     run(unset("nowhere",
               file("save", "Save to",
                    "New folder for the trained model as Hugging Face lays it out, or for the adapters as PEFT does",

@@ -166,7 +166,7 @@ TEST_CASE("headroom advise prints switches, reasons and a command, and ends with
   const auto json = nlohmann::json::parse(document.out);
   CHECK(json["verdict"] == "fits");
   CHECK(json["switches"].size() >= 1);
-  CHECK(json["switches"].back()["bytes_after"] <= json["limit_bytes"]);
+  CHECK(json["switches"].back()["bytes_after"] <= json["usable_bytes"]);
   CHECK(on("H200", {"--set", "precision=bf16", "--set", "loss=flce"}).out.find("fits on H200") != std::string::npos);
   CHECK(on("1GiB").exit_code == 4);
   const tests::Ran wrong = on("RTX 4090", {"--keep", "time"});

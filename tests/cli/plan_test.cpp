@@ -130,7 +130,7 @@ TEST_CASE("what cannot be planned is said in one sentence") {
     CHECK(std::count(ran.err.begin(), ran.err.end(), '\n') == 1);
   };
   refused({"--card", "RTX 4091"}, 2, "GeForce RTX 4090");
-  refused({"--card", "A100"}, 2, "A100 40 GB SXM, A100 80 GB SXM");
+  refused({"--card", "A100"}, 2, "A100 40 GB and A100 80 GB");
   refused({"--model", "no/such/config.json"}, 2, "no/such/config.json");
   refused({"--batch", "1,0"}, 2, "1");
   refused({"--batch", "1,,2"}, 2, "batch");

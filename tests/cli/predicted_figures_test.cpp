@@ -121,7 +121,7 @@ TEST_CASE("Settings, cards and figures that do not go together are refused in on
   refused({"--of", "device=cpu"}, 2, "device");
   refused({"--of", "cap=8GiB", "--card", "24GiB"}, 2, "cap");
   refused({"--card", "RTX 4091"}, 2, "GeForce RTX 4090");
-  refused({"--card", "A100"}, 2, "A100 40 GB SXM, A100 80 GB SXM");
+  refused({"--card", "A100"}, 2, "A100 40 GB and A100 80 GB");
   refused({"--model", "no-such-model"}, 2, "no-such-model");
   refused({"--of", "batch=8", "--from", "a.hrec"}, 2, "--from");
   refused({"--of", "optimizer_in_backward=on", "accumulate=2"}, 3, "accumulate");

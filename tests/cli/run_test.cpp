@@ -183,7 +183,7 @@ TEST_CASE("Ids and tokenizers that cannot be used are refused before an engine s
   write_file(folder / "ids.bin", "\xff\xff");
   const Ran ids = run_headroom({"run", "train_step", "--data", folder / "ids.bin"}, with_engine("completed"));
   CHECK(ids.exit_code == 2);
-  CHECK(holds(ids.err, "id 65535 at place 0, and the model's vocabulary has 4096 tokens"));
+  CHECK(holds(ids.err, "id 65535 at place 0 as uint16, and the model's vocabulary has 4096 tokens"));
   write_file(folder / "config.json",
              R"({"model_type": "llama", "hidden_size": 64, "intermediate_size": 96, "num_hidden_layers": 1,
                  "num_attention_heads": 2, "vocab_size": 256})");
@@ -192,6 +192,24 @@ TEST_CASE("Ids and tokenizers that cannot be used are refused before an engine s
       {"run", "train_step", "--set", "model=custom", "weights=" + (folder / "config.json")}, with_engine("completed"));
   CHECK(tokenizer.exit_code == 2);
   CHECK(holds(tokenizer.err, "is a Unigram tokenizer"));
+}
+
+TEST_CASE("A .bin whose ids have two readings is refused before an engine starts, and data_type decides") {
+  const TemporaryFolder folder;
+  write_file(folder / "ids.bin", std::string("\x07\0\0\0\x01\0\0\0", 8));
+  const auto run_as = [&](const std::string& type) {
+    return run_headroom({"run", "train_step", "--data", folder / "ids.bin", "--set", "data_type=" + type},
+                        with_engine("completed"));
+  };
+  const Ran asked = run_as("auto");
+  CHECK(asked.exit_code == 2);
+  CHECK(holds(asked.err, "both as uint16 and as uint32; say which it is, as in data_type=uint32."));
+  CHECK(run_as("uint32").exit_code == 0);
+  CHECK(run_as("uint16").exit_code == 0);
+  CHECK(run_as("uint24").exit_code == 2);
+  const Ran text = run_headroom({"run", "train_step", "--set", "data_type=uint16"}, with_engine("completed"));
+  CHECK(text.exit_code == 2);
+  CHECK(holds(text.err, "leave data_type out"));
 }
 
 TEST_CASE("A checkpoint that cannot be loaded is bad input, said before the run") {
