@@ -57,6 +57,20 @@ TEST_CASE("live bytes follow allocations and frees, from any thread") {
   CHECK(cpu_probe().live_bytes() == before);
 }
 
+// oneDNN would take scratch for such products on some processors.
+TEST_CASE("a product in 16 bits allocates nothing on any processor") {
+  cpu_probe();
+  CHECK_FALSE(at::globalContext().userEnabledMkldnn());
+  for (const at::ScalarType type : {at::kHalf, at::kBFloat16}) {
+    const at::Tensor x = at::ones({64, 64}, type);
+    at::Tensor y = at::empty_like(x);
+    const record::Bytes before = cpu_probe().live_bytes();
+    cpu_probe().reset_peak();
+    at::mm_out(y, x, x);
+    CHECK(cpu_probe().peak_bytes() == before);
+  }
+}
+
 TEST_CASE("a recording that begins in the middle starts with what is alive, and its totals are the allocator's") {
   at::Tensor early, late;
   {

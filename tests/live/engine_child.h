@@ -18,6 +18,8 @@
 namespace headroom::tests {
 
 using Clock = std::chrono::steady_clock;
+// For events that come within a second on an idle machine.
+inline constexpr std::chrono::minutes kPatience{5};
 
 class EngineChild {
  public:
@@ -32,10 +34,10 @@ class EngineChild {
   void close_input();
 
   // The next message of any kind; nothing when the engine has closed its output or the time is over.
-  std::optional<protocol::Message> next(Clock::duration patience = std::chrono::minutes(10));
+  std::optional<protocol::Message> next(Clock::duration patience = kPatience);
   // The next message of this kind; chunks on the way go into recording().
   template <class Kind>
-  std::optional<Kind> next_of(Clock::duration patience = std::chrono::minutes(10)) {
+  std::optional<Kind> next_of(Clock::duration patience = kPatience) {
     const auto deadline = Clock::now() + patience;
     while (auto message = next(deadline - Clock::now())) {
       if (auto* found = std::get_if<Kind>(&*message)) return std::move(*found);
@@ -45,7 +47,7 @@ class EngineChild {
 
   void signal(int number) const;
   // Its exit code, or minus the signal that ended it; nothing if it still runs after that time.
-  std::optional<int> ended(Clock::duration patience = std::chrono::minutes(10));
+  std::optional<int> ended(Clock::duration patience = kPatience);
 
   // What the chunks so far add up to; the number of refused chunks must stay 0.
   const record::Recording& recording() const { return recording_; }

@@ -14,12 +14,10 @@ namespace headroom::tests {
 inline std::shared_ptr<const record::Recording> planned(backend::Backend& planner, const backend::RunRequest& request) {
   using namespace std::chrono_literals;
   REQUIRE(planner.start(request).ok());
-  const auto deadline = std::chrono::steady_clock::now() + 10min;
-  while (planner.state() != backend::RunState::kFinished && std::chrono::steady_clock::now() < deadline) {
+  while (planner.state() != backend::RunState::kFinished) {
     planner.poll();
     std::this_thread::sleep_for(1ms);
   }
-  REQUIRE(planner.state() == backend::RunState::kFinished);
   const std::shared_ptr<const record::Recording> trace = planner.recording();
   REQUIRE(trace->outcome());
   INFO(trace->outcome()->message);

@@ -1,7 +1,6 @@
 // Logging allocators for CPU and meta.
 #include "tests/llama/allocation_log.h"
 
-#include <iterator>
 #include <map>
 #include <mutex>
 
@@ -10,6 +9,8 @@
 #include <c10/core/CPUAllocator.h>
 #include <c10/core/impl/alloc_cpu.h>
 #include <c10/util/Exception.h>
+
+#include "demos/engine/llama/model/cpu_operators.h"
 
 namespace headroom::test {
 
@@ -118,6 +119,7 @@ std::string to_string(const Allocation& a) {
 
 void install_allocation_log() {
   static const bool installed = [] {
+    llama::turn_off_onednn();
     constexpr std::uint8_t kAbovePyTorch = 10;
     c10::SetCPUAllocator(new CpuAllocator, kAbovePyTorch);
     c10::SetAllocator(c10::kMeta, new MetaAllocator, kAbovePyTorch);
@@ -145,24 +147,6 @@ std::vector<Allocation> stop_log() {
   log.on = false;
   log.until_refusal = 0;
   return std::move(log.events);
-}
-
-std::vector<Allocation> without_scratch(const std::vector<Allocation>& log) {
-  std::vector<Allocation> result;
-  for (const Allocation& a : log) {
-    const bool at_once = a.kind == Allocation::Kind::kFree && !result.empty() && result.back().storage == a.storage &&
-                         result.back().kind == Allocation::Kind::kAlloc;
-    if (at_once) {
-      result.pop_back();
-    } else {
-      result.push_back(a);
-    }
-  }
-  std::map<std::int64_t, std::int64_t> number;
-  for (Allocation& a : result) {
-    if (a.storage >= 0) a.storage = number.try_emplace(a.storage, std::ssize(number)).first->second;
-  }
-  return result;
 }
 
 std::vector<Allocation> threads_at_once(const std::vector<Allocation>& log) {

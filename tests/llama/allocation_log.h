@@ -23,15 +23,12 @@ std::string to_string(const Allocation& allocation);
 
 enum class LoggedDevice : std::uint8_t { kCpu, kMeta };
 
-// Becomes LibTorch's allocator on both devices and the listener of relabels. Before the first tensor, once per process.
+// Becomes LibTorch's allocator on both devices and the listener of relabels, with oneDNN off as in an engine. Before the
+// first tensor, once per process.
 void install_allocation_log();
 void start_log(LoggedDevice device);
 // What happened since start_log.
 std::vector<Allocation> stop_log();
-
-// Without what is let go before anything else happens, and what is then: oneDNN takes memory for itself within a product
-// of 16-bit numbers.
-std::vector<Allocation> without_scratch(const std::vector<Allocation>& log);
 
 // As if all threads of a parallel loop were at it at once: what a part takes is there until the loop is over. How many are,
 // and when, is otherwise the machine's choice.

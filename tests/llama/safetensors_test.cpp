@@ -321,7 +321,7 @@ TEST_CASE("a pipe in a file's place is refused at once") {
   auto read = std::async(std::launch::async, [&] {
     return std::pair(llama::read_hugging_face_config(folder.path()).ok(), llama::read_safetensors_header(pipe).ok());
   });
-  CHECK(read.wait_for(std::chrono::minutes(10)) == std::future_status::ready);
+  CHECK(read.wait_for(std::chrono::minutes(5)) == std::future_status::ready);
   // Whoever waits is let go.
   while (read.wait_for(std::chrono::milliseconds(10)) != std::future_status::ready)
     close(open(pipe.c_str(), O_WRONLY | O_NONBLOCK));

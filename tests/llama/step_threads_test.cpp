@@ -44,7 +44,7 @@ TEST_CASE("later work does not wait for a part that takes long") {
   StepThreads threads(2);
   std::atomic<bool> later = false, first_saw_later = false;
   threads.share(1, [&](std::size_t, std::int64_t) {
-    for (int i = 0; i < 600000 && !later; ++i) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    for (int i = 0; i < 300'000 && !later; ++i) std::this_thread::sleep_for(std::chrono::milliseconds(1));
     first_saw_later = later.load();
   });
   threads.share(1, [&](std::size_t, std::int64_t) { later = true; });

@@ -11,6 +11,8 @@
 #include <c10/core/impl/alloc_cpu.h>
 #include <c10/util/Exception.h>
 
+#include "demos/engine/llama/model/cpu_operators.h"
+
 namespace headroom::live {
 
 using record::Bytes;
@@ -43,6 +45,7 @@ CpuProbe& CpuProbe::install(EventSink& sink) {
   // of 4 KiB per operator spends most of its time in their faults (RMSNorm over 64 MiB: 41 ms instead of 8.5). Recordings
   // name the system's setting (`large_pages`); where it is `never`, the switch changes nothing.
   setenv("THP_MEM_ALLOC_ENABLE", "1", /*overwrite=*/0);
+  llama::turn_off_onednn();
   constexpr std::uint8_t kAboveLibTorchsOwn = 10;
   c10::SetCPUAllocator(g_cpu_probe, kAboveLibTorchsOwn);
   return *g_cpu_probe;

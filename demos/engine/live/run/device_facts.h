@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "demos/protocol/messages.h"
+#include "kernels/common/device.h"
 
 namespace headroom::live {
 
@@ -15,6 +16,8 @@ struct MachineFacts {
   std::map<std::string, std::string> facts;    // torch, cuda, driver, gpu, compute_capability, cpu, revision, …
   // What this machine's own memory can still give now; asked before each run on the CPU. 0: not known.
   std::function<record::Bytes()> available_memory;
+  // The oldest GPU that the kernels of this build run on: 10 × its compute capability.
+  int oldest_capability = kernels::oldest_capability();
 };
 
 // `look_for_gpu` false: CUDA is not touched. Makes no CUDA context either way.

@@ -6,15 +6,13 @@
 
 #include <fmt/format.h>
 
-#include "kernels/common/device.h"
-
 namespace headroom::live {
 
 std::string lacks_kernels(const protocol::DeviceFacts& gpu, const MachineFacts& machine) {
   const auto capability = machine.facts.find("compute_capability");
   if (gpu.kind != record::DeviceKind::kGpu || capability == machine.facts.end()) return {};
   const long have = std::lround(std::strtod(capability->second.c_str(), nullptr) * 10);
-  const int need = kernels::oldest_capability();
+  const int need = machine.oldest_capability;
   if (have >= need) return {};
   return fmt::format("{} has compute capability {}, and the kernels of this build need {}.{}", gpu.name,
                      capability->second, need / 10, need % 10);
