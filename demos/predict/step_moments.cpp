@@ -14,7 +14,7 @@ using record::Category;
 
 namespace {
 
-constexpr Bytes kId = 8;
+constexpr Bytes kIdBytes = 8;
 
 // Bytes that a moment has beside what is there all the time.
 struct Extra {
@@ -93,7 +93,7 @@ class StepMoments {
   Bytes tables() const {
     const Bytes t = step_.sequence;
     const Bytes rope = 2 * t * (step_.fused.rope ? kFp32 * c_.head_dim / 2 : s_ * c_.head_dim);
-    return 2 * kId * step_.micro_batches * step_.tokens() + rope + (eager() ? s_ * t * t : 0) + fp8_scale_bytes(step_);
+    return 2 * kIdBytes * step_.micro_batches * step_.tokens() + rope + (eager() ? s_ * t * t : 0) + fp8_scale_bytes(step_);
   }
 
   bool eager() const { return step_.fused.attention == Attention::kEager; }
