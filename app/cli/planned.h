@@ -15,7 +15,7 @@ namespace headroom::app {
 // A card's name in any usual spelling, `this machine`, or a size such as 24GiB. Cards that differ in their form alone are one.
 record::Result<PlannedCard> card_of(const std::string& words);
 
-// On stderr: what decides how large the step is and nobody named, neither with --set nor with these two options.
+// On stderr: the settings that decide how large the step is and that neither --set nor these two options name.
 void say_what_is_taken(const record::Params& params, const CommonOptions& options, bool has_batch, bool has_seq);
 
 // On stderr, for a card that no run here can use.

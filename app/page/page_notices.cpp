@@ -87,8 +87,11 @@ std::optional<Notice> PageModel::notice() const {
       if (fact == provenance.end()) return std::nullopt;
       return Notice{Notice::Kind::kTrouble, title, fact->second};
     };
-    const auto trouble = notice("kernels_trouble", "Without our kernels");
-    return trouble ? trouble : notice("gemm", "How products were computed");
+    if (auto trouble = notice("kernels_trouble", "Without our kernels")) return trouble;
+    if (auto products = notice("gemm", "How products were computed")) return products;
+    auto tokens =
+        notice("tokens", "What it was trained on");  // ids, whose type may have been read from the ids themselves
+    return tokens && tokens->body.starts_with("ids of ") ? tokens : std::nullopt;
   };
   // What a stored run came to belongs to the picture of it.
   if (run != nullptr && !own_shown && !question_.hides() && run->recording->outcome() &&

@@ -1,4 +1,4 @@
-// The text of a JSON file that another program wrote, or of what stands in its place.
+// JSON that another program wrote, and files that are found in its place.
 #pragma once
 
 #include <string>

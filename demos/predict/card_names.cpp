@@ -20,7 +20,7 @@ namespace {
 using Words = std::vector<std::string>;
 
 constexpr std::array<std::string_view, 7> kOfAnyCard{"nvidia", "tesla", "gpu", "card", "graphics", "tensor", "core"};
-// Words of names that two cards are never told apart by.
+// Words of names that no two cards differ in alone.
 constexpr std::array<std::string_view, 10> kOptional{"nvidia", "geforce",    "tesla",   "quadro",      "rtx",
                                                      "gtx",    "generation", "edition", "workstation", "blackwell"};
 constexpr std::array<std::string_view, 2> kForms{"sxm", "pcie"};

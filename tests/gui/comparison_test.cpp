@@ -184,6 +184,23 @@ TEST_CASE("a run whose GPU is too old for the kernels says so beside its picture
   CHECK(reader.model.notice()->body == "The GPU is older than the kernels.");
 }
 
+TEST_CASE("a run on ids says of which type they were, and one on text says nothing", "[window][page]") {
+  const auto notice_of = [](const char* tokens) {
+    const auto run = small_run();
+    record::RunInfo info = run->info();
+    info.provenance["tokens"] = tokens;
+    run->set_info(info);
+    Reader reader;
+    reader.model.question().skip();
+    reader.backend.use(run);
+    reader.model.run(0);
+    reader.finish_run();
+    return reader.model.notice() ? reader.model.notice()->body : std::string();
+  };
+  CHECK(notice_of("ids of a.bin (uint32, by the ids)") == "ids of a.bin (uint32, by the ids)");
+  CHECK(notice_of("bytes of a.txt").empty());
+}
+
 TEST_CASE("runs with the page's settings are evidence, and others are not", "[window][page]") {
   Reader reader;
   reader.model.question().skip();
