@@ -2,6 +2,7 @@
 // operations, bytes that backward needs. Five switches turn GPT-2 into a Llama. Arithmetic: it needs no run.
 #include <algorithm>
 #include <array>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -81,7 +82,7 @@ std::string words_of(const Architecture& model, Block block) {
     case Block::kEmbedding:
       return fmt::format("Embedding, {}", record::format_count(c.vocab_size));
     case Block::kPositions:
-      return model.learned_positions ? "Learned positions" : "RoPE";
+      return model.learned_positions ? "Learned positions" : "RoPE: Q, K";
     case Block::kNorms:
     case Block::kFinalNorm:
       return model.layer_norm ? "LayerNorm" : "RMSNorm";
@@ -91,7 +92,7 @@ std::string words_of(const Architecture& model, Block block) {
     case Block::kMlp:
       return model.gelu ? "MLP, GELU" : "MLP, SwiGLU";
     case Block::kDropout:
-      return model.dropout ? "Dropout" : "No dropout";
+      return "dropout";
     case Block::kHead:
       return c.tie_word_embeddings ? "Head: the embedding" : "Separate head";
   }
@@ -105,22 +106,6 @@ bool is_changed(const Architecture& model, Block block) {
   return words_of(model, block) != words_of(*llama::find_architecture(kFirst), block);
 }
 
-// A layer's blocks from the top, with the embedding before and the head after them. The two norms of a layer are one block.
-struct Row {
-  Block block;
-  bool in_layer;
-};
-constexpr std::array<Row, 9> kRows{{{Block::kEmbedding, false},
-                                    {Block::kPositions, false},
-                                    {Block::kNorms, true},
-                                    {Block::kAttention, true},
-                                    {Block::kNorms, true},
-                                    {Block::kMlp, true},
-                                    {Block::kDropout, true},
-                                    {Block::kFinalNorm, false},
-                                    {Block::kHead, false}}};
-constexpr double kColumn = 10, kGap = 0.8, kRow = 1, kBetween = 0.15;
-
 std::string_view key_of(Block block) { return kBlockChoices[static_cast<std::size_t>(block)].key; }
 
 std::string title_of(const Architecture& model) {
@@ -128,44 +113,182 @@ std::string title_of(const Architecture& model) {
   return fmt::format("{}: {} layers", model.name, model.shape.num_layers);
 }
 
-void add_column(Diagram& diagram, const Architecture& model, double x, std::string_view chosen, bool hidden) {
-  double y = 0;
-  const auto id = [&](std::string_view part) { return fmt::format("{}.{}", model.shape.id, part); };
-  diagram.boxes.push_back(
-      {.id = id("name"), .x = x, .y = y, .width = kColumn, .height = kRow, .label = title_of(model)});
-  y += kRow;
-  int norms = 0;
-  for (const Row& row : kRows) {
-    y += kBetween;
-    llama::BlockNumbers numbers = llama::numbers_of(model, row.block, 0);
-    if (row.block == Block::kNorms) numbers.parameters /= 2;  // one of a layer's two
-    DiagramBox box{.id = id(key_of(row.block)),
-                   .x = x + (row.in_layer ? kGap : 0),
-                   .y = y,
-                   .width = kColumn - (row.in_layer ? 2 * kGap : 0),
-                   .height = kRow,
-                   .label = words_of(model, row.block),
-                   .state = is_changed(model, row.block) ? BoxState::kChanged : BoxState::kSame,
-                   .marked = !hidden && key_of(row.block) == chosen,
-                   .tip = fmt::format("{}, {}: {}", model.name, words_of(model, row.block), numbers.shape),
-                   .action = SetParam{"block", std::string(key_of(row.block))}};
-    if (row.block == Block::kNorms) box.id += fmt::format("{}", ++norms);
-    if (!hidden) {
-      box.value = static_cast<double>(numbers.parameters);
-      box.tip += fmt::format(", {} parameters", record::format_count(numbers.parameters));
-    }
-    diagram.boxes.push_back(std::move(box));
-    y += kRow;
+// Units of the diagram's plane. The stream runs left of the blocks that it passes.
+constexpr std::string_view kStreamName = "residual stream";
+constexpr double kColumn = 10, kApart = 1.2, kRow = 1, kBlock = 2, kBetween = 0.28, kFrame = 0.25;
+constexpr double kStream = 1.4, kBesideStream = 3.2, kMark = 0.9, kDropout = 2.75, kRope = 3.6;
+
+// A model from the embedding at the top to the head, with one layer for all. The residual stream runs past attention and
+// MLP, which read it through a norm and add their results. Marks stand where RoPE and dropout act: RoPE on queries and keys
+// inside attention, dropout on the embedding and on both results.
+class Column {
+ public:
+  Column(Diagram& diagram, const Architecture& model, double x, std::string_view chosen, bool hidden)
+      : diagram_(diagram), model_(model), x_(x), chosen_(chosen), hidden_(hidden) {}
+
+  // Returns its height.
+  double draw() {
+    diagram_.boxes.push_back(
+        {.id = id("name"), .x = x_, .y = y_, .width = kColumn, .height = kRow, .label = title_of(model_)});
+    y_ += kRow + kBetween;
+    across(Block::kEmbedding);
+    stream_ = node(y_ - kBetween);
+    positions();
+    const std::size_t frame = diagram_.boxes.size();
+    diagram_.boxes.push_back({.id = id("layer"),
+                              .x = x_ - kFrame,
+                              .y = y_,
+                              .width = kColumn + 2 * kFrame,
+                              .state = BoxState::kSame,
+                              .tip = fmt::format("{}: one of {} layers", model_.name, model_.shape.num_layers)});
+    y_ += kFrame;
+    norm();
+    branch(Block::kAttention);
+    norm();
+    branch(Block::kMlp);
+    y_ += kFrame - kBetween;
+    diagram_.boxes[frame].height = y_ - diagram_.boxes[frame].y;
+    y_ += kBetween;
+    stream_to(node(y_));
+    across(Block::kFinalNorm);
+    across(Block::kHead);
+    return y_;
   }
-}
+
+ private:
+  std::string id(std::string_view part) const { return fmt::format("{}.{}", model_.shape.id, part); }
+
+  std::size_t add(Block block, double x, double y, double width, double height) {
+    const llama::BlockNumbers numbers = llama::numbers_of(model_, block, 0);
+    DiagramBox box{.id = id(key_of(block)),
+                   .x = x_ + x,
+                   .y = y,
+                   .width = width,
+                   .height = height,
+                   .label = words_of(model_, block),
+                   .state = is_changed(model_, block) ? BoxState::kChanged : BoxState::kSame,
+                   .marked = !hidden_ && key_of(block) == chosen_,
+                   .tip = fmt::format("{}, {}: {}", model_.name, words_of(model_, block), numbers.shape),
+                   .action = SetParam{"block", std::string(key_of(block))}};
+    if (!hidden_) {
+      const std::int64_t parameters = numbers.parameters / (block == Block::kNorms ? 2 : 1);  // one of a layer's two
+      box.value = static_cast<double>(parameters);
+      box.tip += fmt::format(", {} parameters", record::format_count(parameters));
+    }
+    diagram_.boxes.push_back(std::move(box));
+    return diagram_.boxes.size() - 1;
+  }
+
+  void across(Block block) {
+    add(block, 0, y_, kColumn, kRow);
+    y_ += kRow + kBetween;
+  }
+  std::size_t beside_stream(Block block) { return add(block, kBesideStream, y_, kColumn - kBesideStream, kRow); }
+
+  // The label of a box in its part above `y1`.
+  void words_in(std::size_t box, double y1) {
+    DiagramBox words = diagram_.boxes[box];
+    diagram_.boxes[box].label.clear();
+    words.id += ".words";
+    words.height = y1 - words.y;
+    words.state = BoxState::kPlain;
+    words.marked = false;
+    words.value.reset();
+    diagram_.boxes.push_back(std::move(words));
+  }
+
+  std::size_t dropout(double x, double row) {
+    const std::size_t box = add(Block::kDropout, x, row + (kRow - kMark) / 2, kDropout, kMark);
+    diagram_.boxes[box].id += fmt::format("{}", ++dropouts_);
+    return box;
+  }
+
+  // The table is added to the embedding, and dropout acts on the sum.
+  void positions() {
+    if (model_.learned_positions || model_.dropout) {
+      const std::size_t sum = model_.dropout ? dropout(kStream - kDropout / 2, y_) : plus(y_ + kRow / 2);
+      if (model_.learned_positions) arrow(beside_stream(Block::kPositions), sum);
+      stream_to(sum);
+    } else {
+      name_stream();
+    }
+    y_ += kRow + kBetween;
+  }
+
+  // Once in the diagram.
+  void name_stream() {
+    const auto named = [](const DiagramBox& box) { return box.label == kStreamName; };
+    if (std::ranges::any_of(diagram_.boxes, named)) return;
+    diagram_.boxes.push_back({.id = id("stream.words"),
+                              .x = x_ + kStream + kFrame,
+                              .y = y_,
+                              .width = kColumn - kStream - kBesideStream,
+                              .height = kRow,
+                              .label = std::string(kStreamName),
+                              .tip = "Every block reads the stream and adds its result to it"});
+  }
+
+  void norm() {
+    const std::size_t box = beside_stream(Block::kNorms);
+    diagram_.boxes[box].id += fmt::format("{}", ++norms_);
+    arrow(node(y_ + kRow / 2), box);
+    y_ += kRow + kBetween;
+  }
+
+  // With its marks in the lower half.
+  void branch(Block block) {
+    const std::size_t box = add(block, kBesideStream, y_, kColumn - kBesideStream, kBlock);
+    const double half = y_ + kBlock / 2, inside = kFrame / 2;
+    const bool has_rope = block == Block::kAttention && !model_.learned_positions;
+    if (model_.dropout || has_rope) words_in(box, half);
+    if (has_rope) add(Block::kPositions, kColumn - kRope - inside, half + (kRow - kMark) / 2, kRope, kMark);
+    if (model_.dropout) dropout(kBesideStream + inside, half);
+    const std::size_t sum = plus(y_ + kBlock / 2);
+    arrow(box, sum);
+    stream_to(sum);
+    y_ += kBlock + kBetween;
+  }
+
+  // A point of the stream.
+  std::size_t node(double y) {
+    diagram_.boxes.push_back(
+        {.id = id("stream"), .x = x_ + kStream, .y = y, .width = 0, .height = 0, .tip = "The residual stream"});
+    return diagram_.boxes.size() - 1;
+  }
+  std::size_t plus(double y) {
+    diagram_.boxes.push_back({.id = id("sum"),
+                              .x = x_ + kStream - kMark / 2,
+                              .y = y - kMark / 2,
+                              .width = kMark,
+                              .height = kMark,
+                              .label = "+",
+                              .state = BoxState::kSame,
+                              .tip = "Added to the residual stream"});
+    return diagram_.boxes.size() - 1;
+  }
+  void arrow(std::size_t from, std::size_t to) { diagram_.arrows.push_back({.from = from, .to = to}); }
+  void stream_to(std::size_t box) {
+    diagram_.arrows.push_back({.from = stream_, .to = box, .active = true});
+    stream_ = box;
+  }
+
+  Diagram& diagram_;
+  const Architecture& model_;
+  double x_ = 0, y_ = 0;
+  std::size_t stream_ = 0;  // the box that its next piece begins at
+  std::string_view chosen_;
+  bool hidden_;
+  int norms_ = 0, dropouts_ = 0;
+};
 
 Diagram diagram_of(const std::vector<Architecture>& models, std::string_view chosen, bool hidden) {
   Diagram diagram;
-  diagram.width = static_cast<double>(models.size()) * (kColumn + 2 * kGap) - 2 * kGap;
-  diagram.height = kRow + static_cast<double>(kRows.size()) * (kRow + kBetween) + kBetween;
+  diagram.width = static_cast<double>(models.size()) * (kColumn + kApart) - kApart + 2 * kFrame;
   diagram.unit = "parameters";
-  for (std::size_t i = 0; i < models.size(); ++i)
-    add_column(diagram, models[i], static_cast<double>(i) * (kColumn + 2 * kGap), chosen, hidden);
+  for (std::size_t i = 0; i < models.size(); ++i) {
+    Column column(diagram, models[i], kFrame + static_cast<double>(i) * (kColumn + kApart), chosen, hidden);
+    diagram.height = column.draw();
+  }
   return diagram;
 }
 

@@ -113,11 +113,67 @@ TEST_CASE("an MLP keeps more than attention in each model, and SwiGLU more than 
 TEST_CASE("what changed is marked, and five switches make a Llama of GPT-2") {
   const lessons::FigureData plain = build({});
   CHECK(changed(plain, "gpt2-xl") == 0);
-  CHECK(changed(plain, "llama-2-7b") == 7);    // positions, three norms, MLP, dropout; a separate head
-  CHECK(changed(plain, "llama-3.2-1b") == 7);  // with shared keys; the head is tied, as in GPT-2
+  CHECK(changed(plain, "llama-2-7b") == 6);    // RoPE, three norms, MLP; a separate head
+  CHECK(changed(plain, "llama-3.2-1b") == 6);  // with shared keys; the head is tied, as in GPT-2
   const lessons::FigureData all = build({"rope=on", "rms_norm=on", "swiglu=on", "no_dropout=on", "grouped=on"});
-  CHECK(changed(all, "gpt2-xl") == 7);
+  CHECK(changed(all, "gpt2-xl") == 6);
   CHECK(tests::table_of(all).rows[0].name == "GPT-2 XL, changed");
+}
+
+TEST_CASE("RoPE is inside attention, dropout after the embedding and in both branches, and neither is elsewhere") {
+  const auto box_of = [](const lessons::FigureData& figure, const std::string& id) {
+    const auto& boxes = tests::panel_in<lessons::Diagram>(figure).boxes;
+    const auto found = std::ranges::find(boxes, id, &lessons::DiagramBox::id);
+    return found == boxes.end() ? std::optional<lessons::DiagramBox>() : *found;
+  };
+  const auto inside = [](const lessons::DiagramBox& inner, const lessons::DiagramBox& outer) {
+    return inner.x >= outer.x && inner.x + inner.width <= outer.x + outer.width && inner.y >= outer.y &&
+           inner.y + inner.height <= outer.y + outer.height;
+  };
+  const lessons::FigureData plain = build({});
+  for (const std::string id : {"llama-2-7b", "llama-3-8b", "llama-3.2-1b"}) {
+    INFO(id);
+    CHECK(inside(box_of(plain, id + ".positions").value(), box_of(plain, id + ".attention").value()));
+    CHECK_FALSE(box_of(plain, id + ".dropout1"));
+  }
+  const lessons::DiagramBox embedding = box_of(plain, "gpt2-xl.embedding").value();
+  const lessons::DiagramBox attention = box_of(plain, "gpt2-xl.attention").value();
+  const lessons::DiagramBox positions = box_of(plain, "gpt2-xl.positions").value();
+  CHECK(positions.y > embedding.y);
+  CHECK(positions.y < box_of(plain, "gpt2-xl.norms1").value().y);
+  CHECK(box_of(plain, "gpt2-xl.dropout1").value().y > embedding.y);
+  CHECK(box_of(plain, "gpt2-xl.dropout1").value().y < attention.y);
+  CHECK(inside(box_of(plain, "gpt2-xl.dropout2").value(), attention));
+  CHECK(inside(box_of(plain, "gpt2-xl.dropout3").value(), box_of(plain, "gpt2-xl.mlp").value()));
+  CHECK(inside(box_of(build({"rope=on"}), "gpt2-xl.positions").value(), attention));
+  CHECK_FALSE(box_of(build({"no_dropout=on"}), "gpt2-xl.dropout1"));
+}
+
+TEST_CASE("the residual stream runs past the layer from the embedding to the final norm, and blocks add to it") {
+  const lessons::FigureData figure = build({"rope=on", "no_dropout=on"});
+  const lessons::Diagram& diagram = tests::panel_in<lessons::Diagram>(figure);
+  const auto sums = [](const lessons::FigureData& each, std::string_view model) {
+    return std::ranges::count(tests::panel_in<lessons::Diagram>(each).boxes, std::string(model) + ".sum",
+                              &lessons::DiagramBox::id);
+  };
+  for (const std::string model : {"gpt2-xl", "llama-2-7b", "llama-3-8b", "llama-3.2-1b"}) {
+    INFO(model);
+    CHECK(sums(figure, model) == 2);  // attention's result and the MLP's
+    const auto box = [&](const char* part) {
+      return *std::ranges::find(diagram.boxes, model + "." + part, &lessons::DiagramBox::id);
+    };
+    std::vector<lessons::DiagramArrow> stream;
+    for (const lessons::DiagramArrow& arrow : diagram.arrows)
+      if (arrow.active && diagram.boxes[arrow.from].id.starts_with(model + ".")) stream.push_back(arrow);
+    REQUIRE(stream.size() == 3);
+    CHECK(diagram.boxes[stream.front().from].y == Approx(box("embedding").y + box("embedding").height));
+    CHECK(diagram.boxes[stream.back().to].y == Approx(box("final_norm").y));
+    for (std::size_t i = 0; i < stream.size(); ++i) {
+      if (i > 0) CHECK(stream[i].from == stream[i - 1].to);
+      CHECK(diagram.boxes[stream[i].to].x + diagram.boxes[stream[i].to].width < box("attention").x);
+    }
+  }
+  CHECK(sums(build({"no_dropout=on"}), "gpt2-xl") == 3);  // and the learned positions'
 }
 
 TEST_CASE("the table has the chosen block of each model, and nothing while it is asked about") {

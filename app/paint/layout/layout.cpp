@@ -68,21 +68,23 @@ constexpr float kLeastChart = 110;  // px at scale 1, axes and names included
 constexpr float kReadable = 150;    // px at scale 1 that a plot needs
 
 // The height of the upper of two rows, one of which is a table: that has room for all its rows where the other one stays
-// readable, and no more than it needs. `fair`: by weight.
-float upper_height(const Sheet& sheet, const std::vector<Row>& rows, float height, float fair) {
+// readable, and no more than it needs; a diagram above it takes what it can fill. `fair`: by weight.
+float upper_height(const Sheet& sheet, const std::vector<Row>& rows, float width, float height, float fair) {
   const auto* upper = std::get_if<lessons::Table>(&rows[0].front());
   const auto* lower = std::get_if<lessons::Table>(&rows[1].front());
   if ((upper == nullptr) == (lower == nullptr)) return fair;
   const float both = height - sheet.px(kBetweenRows), share = upper != nullptr ? fair : both - fair;
   const Heights heights = heights_of(sheet, upper != nullptr ? *upper : *lower);
   const float most = std::max(share, both - sheet.px(kReadable));
-  const float table = std::min(std::clamp(share, heights.least, heights.most), most);
+  float table = std::min(std::clamp(share, heights.least, heights.most), most);
+  if (const auto* diagram = std::get_if<lessons::Diagram>(&rows[0].front()))
+    table = std::min(table, std::max(heights.least, both - most_height(sheet, *diagram, width)));
   return upper != nullptr ? table : both - table;
 }
 
 // The height of a row of several, `fair` by weight; a flat diagram leaves to the others what it cannot fill.
 float row_height(const Sheet& sheet, const std::vector<Row>& rows, const Row& row, Rect area, float fair) {
-  const float height = rows.size() == 2 ? upper_height(sheet, rows, area.height(), fair) : fair;
+  const float height = rows.size() == 2 ? upper_height(sheet, rows, area.width(), area.height(), fair) : fair;
   const auto* diagram = std::get_if<lessons::Diagram>(&row.front());
   return diagram == nullptr ? height : std::min(height, most_height(sheet, *diagram, area.width()));
 }
@@ -141,8 +143,7 @@ Scene layout(const lessons::FigureData& figure, const Frame& frame) {
   for (const Row& row : rows) {
     Rect part = area;
     const float fair = area.height() * weight_of(row) / weights;
-    if (&row != &rows.back())
-      part.y1 = area.y0 + row_height(sheet, rows, row, area, fair);
+    if (&row != &rows.back()) part.y1 = area.y0 + row_height(sheet, rows, row, area, fair);
     weights -= weight_of(row);
     const bool chart = std::holds_alternative<lessons::Chart>(row.front());
     const bool room = !chart || rows.size() == 1 || part.height() >= sheet.px(kLeastChart);

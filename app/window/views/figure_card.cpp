@@ -295,13 +295,14 @@ void FigureCard::point_at(ImVec2 mouse) {
   }
 }
 
-// Boxes that set a parameter of the figure, by click or by key.
+// Boxes that set a parameter of the figure, by click or by key. A box inside another one takes the clicks on it.
 void FigureCard::act(PageFrame& frame, const Rect& rect) {
   for (std::size_t i = 0; i < scene_.hits.size(); ++i) {
     const paint::HitArea& area = scene_.hits[i];
     if (!area.action) continue;
     const Rect at{rect.x0 + area.rect.x0, rect.y0 + area.rect.y0, rect.x0 + area.rect.x1, rect.y0 + area.rect.y1};
     ImGui::PushID(static_cast<int>(i));
+    ImGui::SetNextItemAllowOverlap();
     const Hit state = hit("box", at);
     ImGui::PopID();
     if (state.hovered) ImGui::SetMouseCursor(ImGuiMouseCursor_Hand);
