@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <utility>
 
 #include <fmt/format.h>
@@ -173,6 +174,16 @@ void label_times(Chart& chart) {
     for (ChartPoint& point : series.points) point.label = amount_text(point.y, unit_of(chart.y));
 }
 
+// The largest sum of the series' values at one place.
+double highest_stack(const Chart& chart) {
+  std::map<double, double> sums;
+  for (const ChartSeries& series : chart.series)
+    for (const ChartPoint& point : series.points) sums[point.x] += point.y;
+  double highest = 0;
+  for (const auto& [x, sum] : sums) highest = std::max(highest, sum);
+  return highest;
+}
+
 void fit_y(Chart& chart) {
   double low = HUGE_VAL, high = 0;
   for (const ChartSeries& series : chart.series)
@@ -181,6 +192,7 @@ void fit_y(Chart& chart) {
       // A spread that would make the picture a whisker is cut at the edge.
       high = std::max({high, point.y, std::min(point.high, kLongestWhisker * point.y)});
     }
+  if (chart.stacked) high = std::max(high, highest_stack(chart));
   for (const ChartReference& reference : chart.references)
     for (const double y : reference.y) {
       low = std::min(low, y);

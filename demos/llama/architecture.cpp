@@ -136,4 +136,11 @@ std::int64_t num_parameters(const Architecture& model) {
   return sum;
 }
 
+record::Bytes bytes_with_scores(const Config& shape, std::int64_t batch, std::int64_t sequence, record::Bytes element) {
+  const std::int64_t tokens = batch * sequence, scores = tokens * sequence * shape.num_heads;
+  const record::Bytes of_layer =
+      tokens * shape.hidden_size * (16 * element + 2 * kMask) + scores * (2 * element + kMask);
+  return shape.num_layers * of_layer;
+}
+
 }  // namespace headroom::llama

@@ -45,4 +45,9 @@ struct BlockNumbers {
 BlockNumbers numbers_of(const Architecture& model, Block block, std::int64_t sequence);
 std::int64_t num_parameters(const Architecture& model);
 
+// Bytes that all layers of a GPT-2 keep for backward with stored scores and dropout (Korthikanti et al. 2022, arXiv:2205.05198
+// §4.1), `element` bytes per number. Per layer, token and hidden unit: 16 numbers and two masks of a byte each; per score, two
+// numbers and a mask. In 16 bits B T H L (34 + 5 A T / H): GPT-2 XL, one sequence of 1,024: 8,965,324,800.
+record::Bytes bytes_with_scores(const Config& shape, std::int64_t batch, std::int64_t sequence, record::Bytes element);
+
 }  // namespace headroom::llama

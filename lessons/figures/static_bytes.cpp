@@ -1,9 +1,14 @@
-// What training takes whatever the batch: weights, gradients, master copy and moments by precision, beside the
-// card's memory. Arithmetic: it needs no run.
+// What training takes whatever the batch: weights, gradients, master copy and moments by precision, at the two moments that can
+// be the highest, and the activations of one sequence that join them at the loss. Next to the card's memory. Arithmetic: it
+// needs no run.
+#include <algorithm>
 #include <array>
+#include <cctype>
+#include <vector>
 
 #include <fmt/format.h>
 
+#include "demos/llama/architecture.h"
 #include "demos/predict/step_bytes.h"
 #include "lessons/bench.h"
 #include "lessons/figure.h"
@@ -16,12 +21,13 @@ using predict::KeptState;
 using predict::Precision;
 
 struct Scheme {
-  std::string_view key, label;
+  std::string_view label, brief;
   Precision precision;
 };
-constexpr std::array<Scheme, 3> kSchemes{{{"bf16_mixed", "mixed precision", Precision::kBf16Mixed},
+constexpr std::array<Scheme, 3> kSchemes{{{"mixed precision", "mixed", Precision::kBf16Mixed},
                                           {"fp32", "fp32", Precision::kFp32},
-                                          {"bf16", "pure bf16", Precision::kBf16}}};
+                                          {"pure bf16", "bf16", Precision::kBf16}}};
+constexpr std::string_view kSequenceOf = "gpt2-xl";
 constexpr std::array kStaticBytesSchema{
     record::ParamSpec{.key = "parameters",
                       .label = "Parameters",
@@ -45,19 +51,40 @@ constexpr std::array kStaticBytesSchema{
                       .maximum = 1024.0 * record::kGiB,
                       .default_number = 24.0 * record::kGiB,
                       .logarithmic = true},
+    record::ParamSpec{
+        .key = "sequence",
+        .label = "Sequence",
+        .help = "Tokens of one sequence of GPT-2 XL, scores stored, whose activations are there at the loss",
+        .kind = record::ParamKind::kInteger,
+        .minimum = 0,
+        .maximum = 8192,
+        .default_number = 1024},
+};
+
+// One scheme at one moment.
+struct Stack {
+  std::size_t scheme = 0;
+  bool at_loss = false;
+  predict::StaticMemory state;  // at the loss without gradients
+  record::Bytes activations = 0;
+
+  record::Bytes sum() const { return state.sum() + activations; }
+  std::string name() const { return fmt::format("{}, {}", kSchemes[scheme].brief, at_loss ? "loss" : "end"); }
 };
 
 struct StaticPart {
   const char* label;
   record::Category category;
-  record::Bytes predict::StaticMemory::*bytes;
+  record::Bytes (*bytes)(const Stack& stack);
 };
-// From the bottom of the stack.
-constexpr std::array<StaticPart, 4> kStaticParts{
-    {{"Weights", record::Category::kWeights, &predict::StaticMemory::weights},
-     {"Gradients", record::Category::kGradients, &predict::StaticMemory::gradients},
-     {"Master copy", record::Category::kOptimizerState, &predict::StaticMemory::master},
-     {"Moments", record::Category::kOptimizerState, &predict::StaticMemory::moments}}};
+// From the bottom of a stack.
+constexpr std::array<StaticPart, 5> kStaticParts{
+    {{"Weights", record::Category::kWeights, [](const Stack& stack) { return stack.state.weights; }},
+     {"Master copy", record::Category::kOptimizerState, [](const Stack& stack) { return stack.state.master; }},
+     {"Moments", record::Category::kOptimizerState, [](const Stack& stack) { return stack.state.moments; }},
+     {"Gradients", record::Category::kGradients, [](const Stack& stack) { return stack.state.gradients; }},
+     {"Activations of one sequence", record::Category::kActivations,
+      [](const Stack& stack) { return stack.activations; }}}};
 
 KeptState state_of(const record::Params& params) {
   for (const auto& each : predict::kKeptStates)
@@ -65,43 +92,65 @@ KeptState state_of(const record::Params& params) {
   return KeptState::kAdamW;
 }
 
-// "weights 2.79 GiB, gradients …, together 22.35 GiB"
-std::string words_of(const predict::StaticMemory& memory, const ShownUnit& unit) {
-  const auto text = [&](record::Bytes bytes) { return short_bytes(bytes, unit); };
-  return fmt::format("weights {}, gradients {}, master copy {}, moments {}, together {}", text(memory.weights),
-                     text(memory.gradients), text(memory.master), text(memory.moments), text(memory.sum()));
+// Each scheme at the loss and at the end of backward.
+std::vector<Stack> stacks_of(const record::Params& params) {
+  const llama::Config& model = llama::find_architecture(kSequenceOf)->shape;
+  std::vector<Stack> stacks;
+  for (std::size_t i = 0; i < kSchemes.size(); ++i) {
+    const Precision precision = kSchemes[i].precision;
+    const predict::StaticMemory all = predict::static_memory(params.integer("parameters"), precision, state_of(params));
+    predict::StaticMemory without_gradients = all;
+    without_gradients.gradients = 0;
+    stacks.push_back(
+        {i, true, without_gradients,
+         llama::bytes_with_scores(model, 1, params.integer("sequence"), precision == Precision::kFp32 ? 4 : 2)});
+    stacks.push_back({i, false, all});
+  }
+  return stacks;
 }
 
-using Memory = std::array<predict::StaticMemory, kSchemes.size()>;
+// "mixed, end of backward: weights 2.79 GiB, master copy …, together 22.35 GiB"
+std::string words_of(const Stack& stack, const ShownUnit& unit) {
+  std::string words = stack.name() + ": ";
+  for (const StaticPart& part : kStaticParts) {
+    const record::Bytes bytes = part.bytes(stack);
+    std::string label = part.label;
+    label.front() = static_cast<char>(std::tolower(static_cast<unsigned char>(label.front())));
+    if (bytes > 0) words += fmt::format("{} {}, ", label, short_bytes(bytes, unit));
+  }
+  return words + "together " + short_bytes(stack.sum(), unit);
+}
 
 // Of the card, or of what is more than it.
-ShownUnit unit_of(const Memory& memory, record::Bytes card) {
+ShownUnit unit_of(const std::vector<Stack>& stacks, record::Bytes card) {
   record::Bytes most = card;
-  for (const predict::StaticMemory& each : memory) most = std::max(most, each.sum());
+  for (const Stack& each : stacks) most = std::max(most, each.sum());
   return byte_unit(static_cast<double>(most));
 }
 
-Chart stacks(const Memory& memory, record::Bytes card) {
-  const ShownUnit unit = unit_of(memory, card);
+Chart chart_of(const std::vector<Stack>& stacks, record::Bytes card) {
+  const ShownUnit unit = unit_of(stacks, card);
   Chart chart;
   chart.bars = true;
   chart.stacked = true;
   for (const StaticPart& part : kStaticParts) {
     ChartSeries series{.label = part.label, .category = part.category, .points = {}};
-    for (std::size_t i = 0; i < kSchemes.size(); ++i) {
-      const auto bytes = static_cast<double>(memory[i].*part.bytes);
-      const std::string sum = short_bytes(memory[i].sum(), unit);
+    for (std::size_t i = 0; i < stacks.size(); ++i) {
+      const auto bytes = static_cast<double>(part.bytes(stacks[i]));
       series.points.push_back({.x = static_cast<double>(i),
                                .y = bytes,
                                .low = bytes,
                                .high = bytes,
-                               .label = sum,  // of the stack
-                               .tip = fmt::format("{}: {}", kSchemes[i].label, words_of(memory[i], unit))});
+                               .label = short_bytes(stacks[i].sum(), unit),  // of the stack
+                               .tip = words_of(stacks[i], unit)});
     }
     chart.series.push_back(std::move(series));
   }
-  for (const Scheme& scheme : kSchemes) chart.categories.emplace_back(scheme.label);
-  chart.x = {.unit = AxisUnit::kCategory, .low = -0.5, .high = kSchemes.size() - 0.5, .name = {}};
+  for (const Stack& stack : stacks) chart.categories.push_back(stack.name());
+  chart.x = {.unit = AxisUnit::kCategory,
+             .low = -0.5,
+             .high = static_cast<double>(stacks.size()) - 0.5,
+             .name = "at the loss, and at the end of backward"};
   chart.y = {.unit = AxisUnit::kBytes, .shown = unit};
   const auto y = static_cast<double>(card);
   chart.references.push_back(
@@ -110,35 +159,40 @@ Chart stacks(const Memory& memory, record::Bytes card) {
   return chart;
 }
 
-Table sums(const Memory& memory, std::int64_t parameters, record::Bytes card) {
-  const ShownUnit unit = unit_of(memory, card);
-  Table table{.head = "Per parameter and in all", .columns = {"per parameter", "in all", "of the card"}, .rows = {}};
-  for (std::size_t i = 0; i < kSchemes.size(); ++i) {
-    const auto sum = static_cast<double>(memory[i].sum());
+Table sums_of(const std::vector<Stack>& stacks, const record::Params& params) {
+  const auto parameters = static_cast<double>(params.integer("parameters"));
+  const record::Bytes card = params.integer("card"), tokens = params.integer("sequence");
+  const ShownUnit unit = unit_of(stacks, card);
+  Table table{.head = "Per parameter and in all",
+              .columns = {"per parameter", "end of backward", "at the loss", "of the card"},
+              .rows = {}};
+  for (std::size_t i = 0; i < stacks.size(); i += 2) {
+    const Stack &loss = stacks[i], &end = stacks[i + 1];
+    const auto most = static_cast<double>(std::max(loss.sum(), end.sum()));
     table.rows.push_back(
-        {.name = std::string(kSchemes[i].label),
-         .cells = {fmt::format("{:.4g} B", sum / static_cast<double>(parameters)), bytes_text(memory[i].sum(), unit),
-                   fmt::format("{:.0f} %", 100 * sum / static_cast<double>(card))}});
+        {.name = std::string(kSchemes[loss.scheme].label),
+         .cells = {fmt::format("{:.4g} B", static_cast<double>(end.sum()) / parameters), bytes_text(end.sum(), unit),
+                   bytes_text(loss.sum(), unit), fmt::format("{:.0f} %", 100 * most / static_cast<double>(card))}});
   }
-  table.foot = "Activations, logits and workspaces come on top.";
+  table.foot = tokens > 0 ? fmt::format(
+                                "At the loss no gradient is there yet, but the activations of a sequence of {} "
+                                "tokens. Logits and workspaces come on top.",
+                                record::format_count(tokens))
+                          : "Activations, logits and workspaces come on top.";
   return table;
 }
 
 void add_static_bytes_panels(FigureData& figure, const FigureInput& input) {
   const record::Params& params = *input.params;
-  const std::int64_t parameters = params.integer("parameters");
-  const record::Bytes card = params.integer("card");
-  figure.head.provenance_line = fmt::format("P = {}, {}", record::format_count(parameters),
+  figure.head.provenance_line = fmt::format("P = {}, {}", record::format_count(params.integer("parameters")),
                                             record::label_of(kStaticBytesSchema[1], params.text("optimizer")));
   if (input.view.hidden) {
     figure.head.empty_reason = "The figure is the answer: lock yours, or skip.";
     return;
   }
-  Memory memory;
-  for (std::size_t i = 0; i < kSchemes.size(); ++i)
-    memory[i] = predict::static_memory(parameters, kSchemes[i].precision, state_of(params));
-  figure.panels.emplace_back(stacks(memory, card));
-  figure.panels.emplace_back(sums(memory, parameters, card));
+  const std::vector<Stack> stacks = stacks_of(params);
+  figure.panels.emplace_back(chart_of(stacks, params.integer("card")));
+  figure.panels.emplace_back(sums_of(stacks, params));
 }
 
 }  // namespace
@@ -147,7 +201,9 @@ extern const Figure kStaticBytes;
 constinit const Figure kStaticBytes{
     .id = "static_bytes",
     .title = "Memory that no batch size changes",
-    .caption = "Weights, gradients, master copy and moments by precision, beside the memory of a card",
+    .caption =
+        "Model state by precision at the loss and at the end of backward, with one sequence's activations, next to a "
+        "card",
     .schema = kStaticBytesSchema,
     .basis = Basis::kParameters,
     .add_panels = add_static_bytes_panels,

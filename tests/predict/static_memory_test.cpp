@@ -1,4 +1,5 @@
 // The model state against numbers worked by hand.
+#include "demos/llama/architecture.h"
 #include "demos/predict/needle.h"
 #include "demos/predict/step_bytes.h"
 #include "tests/support/catch.h"
@@ -26,6 +27,13 @@ TEST_CASE("other optimizers and pure bf16 take less") {
   CHECK(predict::static_memory(n, Precision::kFp32, KeptState::kMomentum).sum() == 12 * n);
   // A byte per moment, and two fp32 scales for each 256 parameters: 3,907 blocks.
   CHECK(predict::static_memory(n, Precision::kBf16Mixed, KeptState::kAdamW8bit).moments == 2 * n + 2 * 4 * 3907);
+}
+
+TEST_CASE("a sequence of GPT-2 XL keeps 114 bytes per token, hidden unit and layer, scores included") {
+  const llama::Config& xl = llama::find_architecture("gpt2-xl")->shape;
+  CHECK(llama::bytes_with_scores(xl, 1, 1'024, 2) == 114LL * 1'024 * 1'600 * 48);
+  CHECK(llama::bytes_with_scores(xl, 1, 1'024, 4) == 210LL * 1'024 * 1'600 * 48);
+  CHECK(llama::bytes_with_scores(xl, 3, 0, 2) == 0);
 }
 
 TEST_CASE("the needle over the checkpoints orders five models") {
