@@ -6,7 +6,7 @@
 
 #include "demos/experiments/demo.h"
 #include "demos/predict/step_bytes.h"
-#include "lessons/formulas.h"
+#include "demos/predict/step_moments.h"
 
 namespace headroom::lessons {
 
@@ -35,7 +35,7 @@ std::optional<record::Bytes> closed_activation_bytes(const record::Params& setti
 bool same_bytes(const record::Params& a, const record::Params& b) {
   if (!of_a_step(a) || !of_a_step(b)) return a.schema().data() == b.schema().data();
   return closed_activation_bytes(a) == closed_activation_bytes(b) &&
-         step_formulas(predict::step_settings(a)) == step_formulas(predict::step_settings(b));
+         predict::step_moments(predict::step_settings(a)) == predict::step_moments(predict::step_settings(b));
 }
 
 void add_activation_line(Chart& chart, const record::Params& settings, const record::ParamSpec& swept) {

@@ -1,12 +1,14 @@
-// Rows of the table of formulas.
+// Rows and columns of the table of formulas.
 #include "lessons/formulas.h"
 
 #include <algorithm>
+#include <span>
 #include <utility>
 
 #include <fmt/format.h>
 
 #include "demos/predict/step_bytes.h"
+#include "demos/record/timeline.h"
 
 namespace headroom::lessons {
 namespace {
@@ -14,7 +16,9 @@ namespace {
 using predict::AdapterKind;
 using predict::LossPath;
 using predict::OptimizerKind;
+using predict::Place;
 using predict::StateOffload;
+using predict::StepMoment;
 using record::Bytes;
 using record::Category;
 
@@ -22,170 +26,365 @@ constexpr std::int64_t kFp32 = 4;
 
 std::string count(std::int64_t n) { return record::format_count(n); }
 
-// Collects the rows for one set of settings.
-class Terms {
+// A formula and what it comes to.
+struct Value {
+  std::string symbols;  // "2 · P"
+  std::string numbers;  // "2 × 1,235,814,400"
+  Bytes bytes = 0;
+};
+
+// A sum of tensors: how many elements of each.
+class Sum {
  public:
-  explicit Terms(const predict::StepSettings& step)
+  void add(std::int64_t times, std::string_view symbol, std::int64_t elements) {
+    if (times == 0) return;
+    const std::string_view plus = elements_ > 0 ? " + " : "";
+    symbols_ += fmt::format("{}{}{}", plus, times > 1 ? fmt::format("{} · ", times) : "", symbol);
+    numbers_ += fmt::format("{}{}{}", plus, times > 1 ? fmt::format("{} × ", times) : "", count(elements));
+    elements_ += times * elements;
+    ++terms_;
+  }
+  Value times(std::int64_t bytes) const {
+    const char* form = terms_ > 1 || symbols_.find(' ') != std::string::npos ? "{} {} ({})" : "{} {} {}";
+    return {.symbols = fmt::format(fmt::runtime(form), bytes, "·", symbols_),
+            .numbers = fmt::format(fmt::runtime(form), bytes, "×", numbers_),
+            .bytes = bytes * elements_};
+  }
+
+ private:
+  std::string symbols_, numbers_;
+  std::int64_t elements_ = 0;
+  int terms_ = 0;
+};
+
+// Short formulas of each kind of memory. Those that depend on the moment are found by their value: a cell has no formula
+// unless one gives exactly its bytes.
+class Formulas {
+ public:
+  explicit Formulas(const predict::StepSettings& step)
       : step_(step),
         parameters_(llama::num_parameters(step.model)),
         layer_(predict::layer_parameters(step.model)),
         outer_(predict::outer_parameters(step.model)),
         adapters_(predict::adapter_parameters(step)) {}
 
-  std::vector<FormulaTerm> take() {
-    weights();
-    optimizer_state();
-    gradients();
-    checkpoints();
-    loss();
-    return std::move(terms_);
+  std::string at(Place place, Category category, Bytes bytes) const {
+    if (bytes == 0) return {};
+    switch (category) {
+      case Category::kWeights:
+        return shown(weights(bytes), bytes);
+      case Category::kOptimizerState:
+        return shown(optimizer_state(), bytes);
+      case Category::kGradients:
+        return gradients(bytes);
+      case Category::kActivations:
+        return activations(place, bytes);
+      case Category::kLogits:
+        return logits(place, bytes);
+      default:
+        return {};
+    }
+  }
+
+  // Weights and gradients have their copies there if the optimizer has.
+  std::vector<FormulaRow> on_host(std::size_t moments) const {
+    std::vector<FormulaRow> rows;
+    const auto add = [&](const char* name, Category category, const Value& value) {
+      rows.push_back({.name = name,
+                      .category = category,
+                      .on_host = true,
+                      .cells = std::vector<FormulaCell>(moments, {value.bytes, shown(value, value.bytes)})});
+    };
+    if (step_.offload_checkpoints) {
+      const std::int64_t s = step_.element_bytes(), h = step_.model.hidden_size;
+      const Bytes all = predict::checkpoint_bytes(step_);
+      add("Inputs on the host", Category::kActivations,
+          {step_.checkpoint_every == 1 ? "B · T · H · s · L" : "B · T · H · s · ⌈L / k⌉",
+           fmt::format("{} × {} × {} × {} × {}", count(step_.batch), count(step_.sequence), count(h), s,
+                       all / predict::layer_input_bytes(step_)),
+           all});
+    }
+    if (step_.offload_state != StateOffload::kOff) {
+      Sum trained;
+      trained.add(1, trained_symbol(), trained_parameters());
+      add("Weights on the host", Category::kWeights, trained.times(step_.trained_bytes()));
+      add(step_.offload_state == StateOffload::kFile ? "Optimizer state in a file" : "Optimizer state on the host",
+          Category::kOptimizerState, optimizer_state());
+      add("Gradients on the host", Category::kGradients, trained.times(step_.trained_bytes()));
+    }
+    return rows;
   }
 
  private:
-  void add(Category category, std::string name, std::string symbols, std::string numbers, Bytes bytes,
-           Measured measured, bool on_host = false) {
-    terms_.push_back({category, std::move(name), std::move(symbols), std::move(numbers), bytes, measured, on_host});
+  static std::string shown(const Value& value, Bytes bytes) {
+    return value.bytes == bytes ? value.symbols + " = " + value.numbers : std::string();
   }
 
-  // What is on the device is one term, so that it can be compared with what is measured; adapters are part of it.
-  void weights() {
+  std::int64_t trained_parameters() const { return predict::trained_parameters(step_); }
+  std::string_view trained_symbol() const { return adapters_ > 0 ? "adapters" : "P"; }
+
+  // Adapters are part of it. Where weights are streamed, those of some layers are there.
+  Value weights(Bytes bytes) const {
     const std::int64_t s = step_.element_bytes(), a = step_.trained_bytes();
+    const Bytes of_adapters = a * adapters_;
     const std::string and_adapters = adapters_ > 0 ? fmt::format(" + {} · adapters", a) : "",
                       their_number = adapters_ > 0 ? fmt::format(" + {} × {}", a, count(adapters_)) : "";
-    const Bytes all = s * parameters_, of_adapters = a * adapters_;
     if (step_.adapters.kind == AdapterKind::kQlora) {
       const std::int64_t quantised = predict::projection_parameters(step_.model), rest = parameters_ - quantised;
-      add(Category::kWeights, "Weights, projections in 4 bits",
-          fmt::format("4.127 bits · P₄ + {} · (P − P₄){}", s, and_adapters),
-          fmt::format("0.516 × {} + {} × {}{}", count(quantised), s, count(rest), their_number),
-          predict::nf4_bytes(step_.model) + s * rest + of_adapters, Measured::kAtEnd);
-    } else if (step_.offload_parameters) {
-      const Bytes near = s * (2 * layer_ + outer_);
-      add(Category::kWeights, "Weights on the device, at most", fmt::format("{} · (2 layers + all outside them)", s),
-          fmt::format("{} × (2 × {} + {})", s, count(layer_), count(outer_)), near, Measured::kHighest);
-      add(Category::kWeights, "Weights on the host", fmt::format("{} · P", s),
-          fmt::format("{} × {}", s, count(parameters_)), all, Measured::kNothing, true);
-    } else {
-      add(Category::kWeights, adapters_ > 0 ? "Weights and adapters" : "Weights",
-          fmt::format("{} · P{}", s, and_adapters), fmt::format("{} × {}{}", s, count(parameters_), their_number),
-          all + of_adapters, Measured::kAtEnd);
-    }
-  }
-
-  std::int64_t trained() const { return predict::trained_parameters(step_); }
-
-  void optimizer_state() {
-    const bool host = step_.offload_state != StateOffload::kOff;
-    const std::string p = adapters_ > 0 ? "adapters" : "P",
-                      name = host ? "Optimizer state on the host" : "Optimizer state";
-    const Measured measured = host ? Measured::kNothing : Measured::kAtEnd;
-    const std::int64_t masters = step_.masters() ? kFp32 : 0, moment = step_.moment_bytes();
-    const Bytes bytes = predict::optimizer_state_bytes(step_);
-    if (predict::has_8bit_moments(step_)) {
-      add(Category::kOptimizerState, name, fmt::format("(1 + 1 + 8/256{}) · {}", masters > 0 ? " + 4" : "", p),
-          fmt::format("{:.3f} × {}", 2 + 8.0 / 256 + static_cast<double>(masters), count(trained())), bytes, measured,
-          host);
-    } else if (step_.optimizer == OptimizerKind::kGaLore) {
-      const std::int64_t rest = parameters_ - predict::projection_parameters(step_.model);
-      add(Category::kOptimizerState, name,
-          fmt::format("4 · Σ (2 r · long + r · short) + {} · rest{}", 2 * moment, masters > 0 ? " + 4 · P" : ""),
-          fmt::format("r = {}: 4 × {} + {} × {}{}", step_.low_rank(), count(predict::galore_elements(step_)),
-                      2 * moment, count(rest), masters > 0 ? fmt::format(" + {} × {}", masters, count(trained())) : ""),
-          bytes, measured, host);
-    } else if (masters > 0) {
-      add(Category::kOptimizerState, name, fmt::format("(4 + {0} + {0}) · {1}", moment, p),
-          fmt::format("{} × {}", masters + 2 * moment, count(trained())), bytes, measured, host);
-    } else {
-      add(Category::kOptimizerState, name, fmt::format("({0} + {0}) · {1}", moment, p),
-          fmt::format("{} × {}", 2 * moment, count(trained())), bytes, measured, host);
-    }
-  }
-
-  void gradients() {
-    const std::int64_t s = step_.trained_bytes();
-    // A tied table has two gradients, of the head and of the embedding, both alive until they are added.
-    const bool twice = step_.model.tie_word_embeddings && adapters_ == 0 && !step_.fused.embedding;
-    const bool apart = twice && predict::sums_tied_apart(step_);
-    const std::int64_t table = (twice ? 1 + apart : 0) * step_.model.vocab_size * step_.model.hidden_size;
-    const std::string_view tables = apart ? "2 · V · H" : "V · H";
-    if (step_.optimizer_in_backward && adapters_ == 0) {
-      const bool of_table = table > layer_;
-      const std::int64_t more = std::max(table, layer_);
-      add(Category::kGradients, "Gradients, at most",
-          fmt::format("{} · ({} + all outside layers)", s, of_table ? tables : "1 layer"),
-          fmt::format("{} × ({} + {})", s, count(more), count(outer_)), s * (more + outer_), Measured::kHighest);
-      return;
+      return {fmt::format("4.127 bits · P₄ + {} · (P − P₄){}", s, and_adapters),
+              fmt::format("0.516 × {} + {} × {}{}", count(quantised), s, count(rest), their_number),
+              predict::nf4_bytes(step_.model) + s * rest + of_adapters};
     }
     if (step_.offload_parameters) {
-      add(Category::kGradients, "Gradients on the host", fmt::format("{} · P", s),
-          fmt::format("{} × {}", s, count(trained())), s * trained(), Measured::kNothing, true);
-      return;
+      Sum sum;
+      sum.add((bytes / s - outer_) / layer_, "layer", layer_);
+      sum.add(1, "all outside layers", outer_);
+      return sum.times(s);
     }
-    if (twice) {
-      add(Category::kGradients,
-          apart ? "Gradients, the tied embedding's and their sum" : "Gradients, the tied embedding's twice",
-          fmt::format("{} · (P + {})", s, tables), fmt::format("{} × ({} + {})", s, count(trained()), count(table)),
-          s * (trained() + table), Measured::kHighest);
-      return;
-    }
-    add(Category::kGradients, "Gradients", fmt::format("{} · {}", s, adapters_ > 0 ? "adapters" : "P"),
-        fmt::format("{} × {}", s, count(trained())), s * trained(), Measured::kHighest);
+    return {fmt::format("{} · P{}", s, and_adapters), fmt::format("{} × {}{}", s, count(parameters_), their_number),
+            s * parameters_ + of_adapters};
   }
 
-  void checkpoints() {
-    if (!step_.keeps_layer_inputs()) return;  // what else is kept has no short form
-    const std::int64_t every = step_.checkpoint_every;
-    const Bytes single = predict::layer_input_bytes(step_), all = predict::checkpoint_bytes(step_);
-    const Bytes norm = predict::final_norm_bytes(step_);
-    const std::int64_t kept = all / single, of_norm = norm * step_.element_bytes() / single;  // bytes per number
-    const std::string width =
-        fmt::format("{} × {} × {}", count(step_.batch), count(step_.sequence), count(step_.model.hidden_size));
-    const auto numbers = [&](std::int64_t inputs) {
-      return fmt::format("{} × ({} × {} + {})", width, step_.element_bytes(), inputs, of_norm);
-    };
-    if (step_.offload_checkpoints) {
-      add(Category::kActivations, "Inputs on the device and the final norm, at most",
-          fmt::format("B · T · H · (s · 2 + {})", of_norm), numbers(2), 2 * single + norm, Measured::kAfterForward);
-      add(Category::kActivations, "Inputs on the host", "B · T · H · s · L",
-          fmt::format("{} × {} × {}", width, step_.element_bytes(), kept), all, Measured::kNothing, true);
-      return;
+  Value optimizer_state() const {
+    const std::string_view p = trained_symbol();
+    const std::int64_t masters = step_.masters() ? kFp32 : 0, moment = step_.moment_bytes(),
+                       trained = trained_parameters();
+    const Bytes bytes = predict::optimizer_state_bytes(step_);
+    if (predict::has_8bit_moments(step_))
+      return {fmt::format("(1 + 1 + 8/256{}) · {}", masters > 0 ? " + 4" : "", p),
+              fmt::format("{:.3f} × {}", 2 + 8.0 / 256 + static_cast<double>(masters), count(trained)), bytes};
+    if (step_.optimizer == OptimizerKind::kGaLore) {
+      const std::int64_t rest = parameters_ - predict::projection_parameters(step_.model);
+      return {
+          fmt::format("4 · Σ (2 r · long + r · short) + {} · rest{}", 2 * moment, masters > 0 ? " + 4 · P" : ""),
+          fmt::format("r = {}: 4 × {} + {} × {}{}", step_.low_rank(), count(predict::galore_elements(step_)),
+                      2 * moment, count(rest), masters > 0 ? fmt::format(" + {} × {}", masters, count(trained)) : ""),
+          bytes};
     }
-    add(Category::kActivations,
-        every == 1 ? "Inputs of all layers, and the final norm"
-                   : fmt::format("Inputs of each {} layers, and the final norm", every),
-        fmt::format("B · T · H · (s · {} + {})", every == 1 ? "L" : "⌈L / k⌉", of_norm), numbers(kept), all + norm,
-        Measured::kAfterForward);
+    if (masters > 0)
+      return {fmt::format("(4 + {0} + {0}) · {1}", moment, p),
+              fmt::format("{} × {}", masters + 2 * moment, count(trained)), bytes};
+    return {fmt::format("({0} + {0}) · {1}", moment, p), fmt::format("{} × {}", 2 * moment, count(trained)), bytes};
   }
 
-  void loss() {
+  // All of them, those of the vocabulary's tables, one layer's and the final norm's, in the combination that it is.
+  std::string gradients(Bytes bytes) const {
+    const std::int64_t s = step_.trained_bytes(), h = step_.model.hidden_size;
+    for (const std::int64_t all : {0, 1})
+      for (const std::int64_t tables : {0, 1, 2, 3})
+        for (const std::int64_t layers : {0, 1})
+          for (const std::int64_t norms : {0, 1}) {
+            if (all + layers > 1) continue;
+            Sum sum;
+            sum.add(all, trained_symbol(), trained_parameters());
+            sum.add(tables, "V · H", step_.model.vocab_size * h);
+            sum.add(layers, "layer", adapters_ > 0 ? adapters_ / step_.model.num_layers : layer_);
+            sum.add(norms, "H", h);
+            if (std::string formula = shown(sum.times(s), bytes); !formula.empty()) return formula;
+          }
+    return {};
+  }
+
+  // What forward leaves; at the end of backward rows of a number per token and hidden unit.
+  std::string activations(Place place, Bytes bytes) const {
+    const std::int64_t tokens = step_.tokens(), s = step_.element_bytes(), layers = step_.model.num_layers;
+    const Bytes rows = predict::layer_input_bytes(step_), norm = predict::final_norm_at_loss(step_);
+    if (rows == 0) return {};
+    if (place != Place::kLoss) {
+      if (place != Place::kEmbedding || bytes % rows != 0) return {};
+      Sum sum;
+      sum.add(bytes / rows, "B · T · H", rows / s);
+      return shown(sum.times(s), bytes);
+    }
+    if (step_.keeps_layer_inputs()) {
+      const std::int64_t inputs = (bytes - norm) / rows, of_norm = norm * s / rows;  // bytes per number
+      const std::string_view symbol = step_.offload_checkpoints ? "1" : step_.checkpoint_every == 1 ? "L" : "⌈L / k⌉";
+      return shown({fmt::format("B · T · H · (s · {} + {})", symbol, of_norm),
+                    fmt::format("{} × {} × {} × ({} × {} + {})", count(step_.batch), count(step_.sequence),
+                                count(step_.model.hidden_size), s, inputs, of_norm),
+                    rows * inputs + norm},
+                   bytes);
+    }
+    const Bytes each = (bytes - norm) / layers / tokens;
+    return shown({"B · T · (L · layer + final norm)",
+                  fmt::format("{} × ({} × {} + {})", count(tokens), layers, count(each), count(norm / tokens)),
+                  tokens * (layers * each + norm / tokens)},
+                 bytes);
+  }
+
+  std::string logits(Place place, Bytes bytes) const {
     const std::int64_t n = step_.tokens(), v = step_.model.vocab_size, s = step_.element_bytes();
-    const Bytes bytes = predict::loss_bytes(step_);
-    if (step_.loss == LossPath::kFlce) {
+    if (n == 0 || v == 0) return {};
+    const bool at_loss = place == Place::kLoss;
+    if (at_loss && step_.loss == LossPath::kFlce) {
       // Rows of logits begin at multiples of 8 columns: V or C as it is laid out.
       const bool lean = step_.loss_mode == kernels::FlceMode::kLean;
-      const std::int64_t rows = lean ? n : predict::loss_chunk(step_), columns = rows > 0 ? bytes / (rows * s) : v;
-      add(Category::kLogits, lean ? "Logits of a slice" : "Logits of a chunk", lean ? "B · T · C · s" : "C · V · s",
-          fmt::format("{} × {} × {}", count(rows), count(columns), s), bytes, Measured::kHighest);
-    } else if (step_.loss == LossPath::kHf2024) {
-      const std::int64_t whole = step_.keep_output ? 8 : 4;
-      add(Category::kLogits, "Logits and loss", fmt::format("{} · V · B · T + 8 · V · B · (T − 1)", whole),
-          fmt::format("{0} × {1} × {2} + 8 × {1} × {3}", whole, count(v), count(n), count(n - step_.batch)), bytes,
-          Measured::kHighest);
-    } else {
-      const std::int64_t each = n > 0 && v > 0 ? bytes / (n * v) : 0;
-      add(Category::kLogits, "Logits and loss", fmt::format("{} · V · B · T", each),
-          fmt::format("{} × {} × {}", each, count(v), count(n)), bytes, Measured::kHighest);
+      const Bytes chunk = predict::loss_bytes(step_), more = bytes - chunk;  // the gradient of the normed rows
+      const std::int64_t rows = lean ? n : predict::loss_chunk(step_), columns = rows > 0 ? chunk / (rows * s) : v;
+      const std::string sum = fmt::format("{} × {} × {}", count(rows), count(columns), s);
+      if (!lean) return shown({"C · V · s", sum, rows * columns * s}, bytes);
+      return shown({fmt::format("B · T · (C · s + {} · H)", kFp32),
+                    fmt::format("{} + {} × {} × {}", sum, kFp32, count(n), count(step_.model.hidden_size)),
+                    rows * columns * s + more},
+                   bytes);
     }
+    if (at_loss && step_.loss == LossPath::kHf2024) {
+      const std::int64_t whole = step_.keep_output ? 8 : 4;
+      return shown({fmt::format("{} · V · B · T + 8 · V · B · (T − 1)", whole),
+                    fmt::format("{0} × {1} × {2} + 8 × {1} × {3}", whole, count(v), count(n), count(n - step_.batch)),
+                    whole * v * n + 8 * v * (n - step_.batch)},
+                   bytes);
+    }
+    const std::int64_t each = bytes / (n * v);
+    return shown(
+        {fmt::format("{} · V · B · T", each), fmt::format("{} × {} × {}", each, count(v), count(n)), each * v * n},
+        bytes);
   }
 
   const predict::StepSettings& step_;
   std::int64_t parameters_, layer_, outer_;  // of the model, of one layer, of what belongs to no layer
   std::int64_t adapters_;                    // trained weights beside the frozen ones; 0: all weights are trained
-  std::vector<FormulaTerm> terms_;
 };
+
+struct Words {
+  std::string name, brief;
+};
+
+// The loss and the end of backward have their own names; others are the step's peak.
+Words words_of(const StepMoment& moment) {
+  const std::string layer = fmt::format("layer {}", moment.layer + 1);
+  switch (moment.place) {
+    case Place::kForward:
+      return {fmt::format("forward, {}", layer), "forward"};
+    case Place::kLoss:
+      return {"at the loss", "loss"};
+    case Place::kHead:
+      return {"backward, head", "head"};
+    case Place::kFinalNorm:
+      return {"backward, final norm", "norm"};
+    case Place::kRecompute:
+      return {fmt::format("recompute, {}", layer), layer};
+    case Place::kLayer:
+      return {fmt::format("backward, {}", layer), layer};
+    case Place::kLayerStep:
+      return {fmt::format("step of {}", layer), "step"};
+    case Place::kEmbedding:
+      return {"end of backward", "end"};
+    case Place::kOptimizer:
+      return {"optimizer step", "step"};
+  }
+  return {};
+}
+
+Bytes sum_of(const StepMoment& moment) { return record::total(moment.bytes); }
+
+bool lower(const StepMoment* a, const StepMoment* b) { return sum_of(*a) < sum_of(*b); }
+
+// The loss, the end of backward, and the peak if it is neither, in the order of the step.
+std::vector<const StepMoment*> columns_of(const std::vector<StepMoment>& moments) {
+  std::vector<const StepMoment*> columns;
+  for (const Place place : {Place::kLoss, Place::kEmbedding}) {
+    std::vector<const StepMoment*> there;
+    for (const StepMoment& moment : moments)
+      if (moment.place == place) there.push_back(&moment);
+    if (!there.empty()) columns.push_back(*std::ranges::max_element(there, lower));
+  }
+  const StepMoment& peak = predict::highest_of(moments);
+  if (columns.empty() || sum_of(peak) > sum_of(**std::ranges::max_element(columns, lower))) columns.push_back(&peak);
+  std::ranges::stable_sort(columns, {}, &StepMoment::place);
+  return columns;
+}
+
+struct Kind {
+  const char* name;
+  Category category;
+};
+constexpr std::array<Kind, 6> kKinds{{{"Weights", Category::kWeights},
+                                      {"Optimizer state", Category::kOptimizerState},
+                                      {"Gradients", Category::kGradients},
+                                      {"Activations", Category::kActivations},
+                                      {"Logits and loss", Category::kLogits},
+                                      {"Workspace, ids, tables", Category::kWorkspace}}};
+
+Bytes bytes_of(Category category, const record::ByCategory& bytes) {
+  const auto of = [&](Category each) { return bytes[static_cast<std::size_t>(each)]; };
+  return of(category) + (category == Category::kWorkspace ? of(Category::kOther) : 0);
+}
+
+// Where the events of a mark end.
+std::uint64_t end_of(const std::vector<record::Mark>& marks, std::size_t mark, const record::StepRange& step) {
+  return mark + 1 < step.last_mark && mark + 1 < marks.size() ? marks[mark + 1].event_index : step.last;
+}
+
+record::Totals higher(const std::optional<record::Totals>& a, const record::Totals& b) {
+  return a && a->allocated >= b.allocated ? *a : b;
+}
+
+// The highest totals over all micro-batches; the last one has the gradients of those before it. Backward begins with the loss's
+// own gradient: as far as it allocates logits, it belongs to the loss.
+std::optional<record::Totals> at_loss(const record::Ledger& run, const record::StepRange& step) {
+  const record::Recording& recording = run.recording();
+  const auto& marks = recording.marks();
+  std::optional<record::Totals> highest;
+  for (std::size_t i = step.first_mark; i < std::min(step.last_mark, marks.size()); ++i) {
+    const std::uint64_t first = marks[i].event_index, last = end_of(marks, i, step);
+    if (marks[i].phase == record::Phase::kLoss) highest = higher(highest, run.extremes(first, last).high);
+    const bool begins = i > 0 && marks[i - 1].phase == record::Phase::kLoss;
+    if (!begins || marks[i].phase != record::Phase::kBackward) continue;
+    for (std::uint64_t event = first; event < last; ++event) {
+      const record::MemEvent& each = recording.events()[event];
+      if (each.kind == record::EventKind::kAlloc && each.category == Category::kLogits)
+        highest = higher(highest, run.at(event));
+    }
+  }
+  return highest;
+}
+
+// The last mark of backward that belongs to no layer is that of the embedding.
+std::optional<record::Totals> at_end_of_backward(const record::Ledger& run, const record::StepRange& step) {
+  const auto& marks = run.recording().marks();
+  for (std::size_t i = std::min(step.last_mark, marks.size()); i-- > step.first_mark;)
+    if (marks[i].phase == record::Phase::kBackward && marks[i].layer == record::kNoLayer)
+      return run.extremes(marks[i].event_index, end_of(marks, i, step)).high;
+  return std::nullopt;
+}
 
 }  // namespace
 
-std::vector<FormulaTerm> step_formulas(const predict::StepSettings& step) { return Terms(step).take(); }
+StepFormulas step_formulas(const predict::StepSettings& step, record::DeviceKind device) {
+  const std::vector<StepMoment> moments = predict::step_moments(step, device);
+  const Formulas formulas(step);
+  const std::vector<const StepMoment*> columns = columns_of(moments);
+  StepFormulas table;
+  for (const StepMoment* moment : columns) {
+    Words words = words_of(*moment);
+    table.moments.push_back({moment->place, std::move(words.name), std::move(words.brief), sum_of(*moment)});
+  }
+  const auto highest = std::ranges::max_element(columns, lower);
+  table.peak = static_cast<std::size_t>(highest - columns.begin());
+  for (const Kind& kind : kKinds) {
+    FormulaRow row{.name = kind.name, .category = kind.category, .cells = {}};
+    for (const StepMoment* moment : columns) {
+      const Bytes bytes = bytes_of(kind.category, moment->bytes);
+      row.cells.push_back({bytes, formulas.at(moment->place, kind.category, bytes)});
+    }
+    const bool there = std::ranges::any_of(row.cells, [](const FormulaCell& cell) { return cell.bytes > 0; });
+    if (there) table.rows.push_back(std::move(row));
+  }
+  for (FormulaRow& row : formulas.on_host(columns.size())) table.rows.push_back(std::move(row));
+  return table;
+}
+
+std::optional<record::Totals> totals_at(const record::Ledger& run, const FormulaMoment& moment) {
+  const auto step = record::last_whole_step(run.recording());
+  if (!step || step->first == step->last) return std::nullopt;
+  if (moment.place == Place::kLoss) return at_loss(run, *step);
+  if (moment.place == Place::kEmbedding) return at_end_of_backward(run, *step);
+  return run.peak(step->first, step->last).totals;
+}
+
+Bytes bytes_of(const FormulaRow& row, const record::Totals& totals) {
+  return bytes_of(row.category, totals.by_category);
+}
 
 }  // namespace headroom::lessons

@@ -1,12 +1,16 @@
-// The closed forms of a training step (demos/predict) as rows of a table: in symbols, with the numbers put in, in bytes.
+// The closed form of a training step (demos/predict) as a table: a row for each kind of memory, a column for each moment
+// that matters, in symbols, with the numbers put in, in bytes.
 #pragma once
 
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "demos/predict/step_moments.h"
 #include "demos/predict/step_settings.h"
+#include "demos/record/ledger.h"
 #include "demos/record/schema.h"
 #include "demos/record/units.h"
 
@@ -18,28 +22,46 @@ inline constexpr std::array<record::Choice, 4> kFormulaModels{{{"llama-3.2-1b", 
                                                                {"llama-3-8b", "Llama 3 8B"},
                                                                {"tiny", "Tiny, 4 M"}}};
 
-// What of a run a row is compared with.
-enum class Measured : std::uint8_t {
-  kNothing,       // a run has no value for it
-  kAtEnd,         // the category's bytes at the end of the step
-  kHighest,       // the most of the category at any moment of the step
-  kAfterForward,  // the category's bytes where the forward pass ends
+struct FormulaMoment {
+  predict::Place place{};
+  std::string name;       // "at the loss"
+  std::string brief;      // "loss"
+  record::Bytes sum = 0;  // of the kinds on the device
+
+  bool operator==(const FormulaMoment&) const = default;
 };
 
-struct FormulaTerm {
-  record::Category category = record::Category::kOther;
-  std::string name;     // "Optimizer state"
-  std::string symbols;  // "(4 + 4 + 4) · P"
-  std::string numbers;  // "12 × 1,235,814,400"
+// Bytes of one kind at one moment.
+struct FormulaCell {
   record::Bytes bytes = 0;
-  Measured measured = Measured::kNothing;
-  bool on_host = false;  // in host memory, not on the device
+  std::string formula;  // "2 · P = 2 × 1,235,814,400"; empty: there is no short one
 
-  bool operator==(const FormulaTerm&) const = default;
+  bool operator==(const FormulaCell&) const = default;
 };
 
-// The terms that these settings have, those of the whole step first. What has no short closed form (the inside of layers
-// without checkpointing) is left out.
-std::vector<FormulaTerm> step_formulas(const predict::StepSettings& step);
+struct FormulaRow {
+  std::string name;  // "Optimizer state"
+  record::Category category = record::Category::kOther;
+  bool on_host = false;            // in host memory, not on the device: in no sum
+  std::vector<FormulaCell> cells;  // one for each moment
+
+  bool operator==(const FormulaRow&) const = default;
+};
+
+struct StepFormulas {
+  std::vector<FormulaMoment> moments;  // in the order of the step: the loss, the end of backward, and a higher one
+  std::size_t peak = 0;                // the moment with the largest sum, which is the closed form's peak
+  std::vector<FormulaRow> rows;        // kinds that some moment has; workspaces and tables are one row
+
+  bool operator==(const StepFormulas&) const = default;
+};
+StepFormulas step_formulas(const predict::StepSettings& step, record::DeviceKind device = record::DeviceKind::kGpu);
+
+// The highest totals of the last whole step of a run at one of these moments; nothing if there are none. For a moment other than
+// the loss and the end of backward, those of the step's peak.
+std::optional<record::Totals> totals_at(const record::Ledger& run, const FormulaMoment& moment);
+
+// Bytes of one row in these totals.
+record::Bytes bytes_of(const FormulaRow& row, const record::Totals& totals);
 
 }  // namespace headroom::lessons

@@ -1,4 +1,5 @@
-// What a step takes by closed form, with the reader's numbers put in, beside what is predicted and what was measured.
+// What a step takes at the loss and at the end of backward by closed form, with the reader's numbers put in, next to what was
+// measured or is predicted at the same moments.
 #include <algorithm>
 #include <cmath>
 
@@ -30,101 +31,136 @@ predict::StepSettings settings_of(const record::Params& settings, const record::
   return step;
 }
 
-// -1: the run has no value for it.
-Bytes measured(const record::Ledger& run, const FormulaTerm& term) {
+// The planner's numbers, not the closed form in their place.
+const record::Ledger* prediction_of(const FigureInput& input) {
+  const bool stands_in =
+      input.predicted != nullptr && input.predicted->recording().info().source == record::Source::kFormula;
+  return stands_in ? nullptr : input.predicted;
+}
+
+// A whole step with events: a replayed CUDA graph has none.
+bool is_measured(const record::Ledger& run) {
   const auto step = record::last_whole_step(run.recording());
-  if (!step || step->last == step->first || term.on_host || term.measured == Measured::kNothing) return -1;
-  const auto k = static_cast<std::size_t>(term.category);
-  switch (term.measured) {
-    case Measured::kAtEnd:
-      return run.at(step->last - 1).by_category[k];
-    case Measured::kHighest: {
-      Bytes most = 0;
-      for (std::uint64_t event = step->first; event < step->last; ++event)
-        most = std::max(most, run.at(event).by_category[k]);
-      return most;
-    }
-    case Measured::kAfterForward: {
-      const auto& marks = run.recording().marks();
-      for (std::size_t i = step->first_mark; i < step->last_mark && i < marks.size(); ++i)
-        if (marks[i].phase == record::Phase::kLoss && marks[i].event_index > step->first)
-          return run.at(marks[i].event_index - 1).by_category[k];
-      return -1;
-    }
-    case Measured::kNothing:
-      break;
-  }
-  return -1;
+  return step && step->first < step->last;
 }
 
-std::string text_of(Bytes bytes, const ShownUnit& unit) { return bytes < 0 ? "–" : bytes_text(bytes, unit); }
-
-std::string signed_text(Bytes bytes, const ShownUnit& unit) { return bytes == 0 ? "0" : change_text(bytes, unit); }
-
-// Of the largest term: all columns are in it.
-ShownUnit unit_of(const std::vector<FormulaTerm>& terms) {
-  Bytes most = 0;
-  for (const FormulaTerm& term : terms) most = std::max(most, term.bytes);
-  return byte_unit(static_cast<double>(most));
+// What the closed form is held against, and what its numbers are called.
+struct Beside {
+  const record::Ledger* run = nullptr;  // null: nothing
+  std::string_view name;                // "measured"
+};
+Beside beside_of(const FigureInput& input, bool run_fits) {
+  if (run_fits) return {input.run, "measured"};
+  const record::Ledger* const prediction = prediction_of(input);
+  return {prediction != nullptr && is_measured(*prediction) ? prediction : nullptr, "predicted"};
 }
 
-std::string off_by(Bytes formula, Bytes value) {
-  if (value < 0 || formula <= 0) return "–";
-  const double percent = 100 * static_cast<double>(value - formula) / static_cast<double>(formula);
+record::DeviceKind device_of(const Beside& beside) {
+  return beside.run == nullptr ? record::DeviceKind::kGpu : beside.run->recording().info().device;
+}
+
+std::string signed_percent(Bytes formula, Bytes value) {
   if (value == formula) return "0";
+  if (formula <= 0) return "–";
+  const double percent = 100 * static_cast<double>(value - formula) / static_cast<double>(formula);
   if (std::abs(percent) < 0.05) return "< 0.1 %";
   return fmt::format("{}{:.1f} %", percent > 0 ? "+" : "−", std::abs(percent));
 }
 
-std::string exact(std::string_view what, Bytes bytes) {
-  return bytes < 0 ? std::string() : fmt::format(", {} {} B", what, record::format_count(bytes));
+// The formula of the largest number that has one; where numbers differ, with its moment. Without the numbers put in if many
+// columns leave no room for them.
+std::string note_of(const FormulaRow& row, const StepFormulas& formulas, bool has_room) {
+  const FormulaCell* largest = nullptr;
+  for (const FormulaCell& cell : row.cells)
+    if (!cell.formula.empty() && (largest == nullptr || cell.bytes > largest->bytes)) largest = &cell;
+  if (largest == nullptr) return {};
+  const bool same =
+      std::ranges::all_of(row.cells, [&](const FormulaCell& cell) { return cell.bytes == largest->bytes; });
+  const std::string formula = has_room ? largest->formula : largest->formula.substr(0, largest->formula.find(" = "));
+  const auto moment = static_cast<std::size_t>(largest - row.cells.data());
+  return same ? formula : fmt::format("{}: {}", formulas.moments[moment].brief, formula);
 }
 
-void fill(Table& table, const std::vector<FormulaTerm>& terms, const FigureInput& input, bool run_fits) {
-  const auto column = [&](const char* head) { table.columns.emplace_back(head); };
-  const ShownUnit unit = unit_of(terms);
-  column("formula");
-  if (input.predicted != nullptr) column("predicted");
-  if (run_fits) column("measured"), column("off by");
-  if (run_fits && input.baseline != nullptr) column("B − A");
-  for (const FormulaTerm& term : terms) {
-    TableRow row{.category = term.category,
-                 .name = term.name,
-                 .note = term.symbols + " = " + term.numbers,
-                 .cells = {bytes_text(term.bytes, unit)},
-                 .tip = {}};
-    row.tip = term.name + exact("formula", term.bytes);
-    if (input.predicted != nullptr) {
-      const Bytes predicted = measured(*input.predicted, term);
-      row.cells.push_back(text_of(predicted, unit));
-      row.tip += exact("predicted", predicted);
+// The table's rows: kinds with their sum, the difference from the run, and what is on the host.
+class Rows {
+ public:
+  Rows(const StepFormulas& formulas, const Beside& beside) : formulas_(formulas), beside_(beside) {
+    Bytes most = 0;
+    for (const FormulaMoment& moment : formulas.moments) {
+      most = std::max(most, moment.sum);
+      if (beside.run != nullptr) totals_.push_back(totals_at(*beside.run, moment));
     }
-    if (run_fits) {
-      const Bytes value = measured(*input.run, term);
-      row.cells.push_back(text_of(value, unit));
-      row.cells.push_back(off_by(term.bytes, value));
-      row.tip += exact("measured", value);
-      if (input.baseline != nullptr) {
-        const Bytes before = measured(*input.baseline, term);
-        row.cells.push_back(value < 0 || before < 0 ? "–" : signed_text(value - before, unit));
-      }
-    }
-    table.rows.push_back(std::move(row));
+    unit_ = byte_unit(static_cast<double>(most));
   }
-}
 
-bool has(const std::vector<FormulaTerm>& terms, record::Category category) {
-  return std::any_of(terms.begin(), terms.end(), [&](const FormulaTerm& term) { return term.category == category; });
-}
+  Table table() {
+    table_.head = "With these settings";
+    for (const FormulaMoment& moment : formulas_.moments) {
+      table_.columns.push_back(moment.name);
+      if (beside_.run != nullptr) table_.columns.push_back(fmt::format("{}, {}", moment.brief, beside_.name));
+    }
+    for (const FormulaRow& row : formulas_.rows)
+      if (!row.on_host) kind(row);
+    sum();
+    if (beside_.run != nullptr) difference();
+    for (const FormulaRow& row : formulas_.rows)
+      if (row.on_host) kind(row);
+    return std::move(table_);
+  }
 
-// What no row counts.
-std::string foot_of_formulas(const std::vector<FormulaTerm>& terms) {
-  return has(terms, record::Category::kActivations)
-             ? "A layer that is computed again in backward takes its activations and workspaces on top."
-             : "What the layers keep for backward has no short closed form: it comes on top, unless checkpointing "
-               "keeps "
-               "the inputs of layers only.";
-}
+ private:
+  std::string text_of(std::optional<Bytes> bytes) const { return bytes ? bytes_text(*bytes, unit_) : "–"; }
+
+  void kind(const FormulaRow& row) {
+    const bool has_room = beside_.run == nullptr || formulas_.moments.size() < 3;
+    TableRow shown{
+        .category = row.category, .name = row.name, .note = note_of(row, formulas_, has_room), .cells = {}, .tip = {}};
+    shown.tip = row.name;
+    for (std::size_t i = 0; i < row.cells.size(); ++i) {
+      const FormulaCell& cell = row.cells[i];
+      shown.cells.push_back(bytes_text(cell.bytes, unit_));
+      shown.tip += fmt::format("; {}: {}{} B", formulas_.moments[i].name,
+                               cell.formula.empty() ? "" : cell.formula + " = ", record::format_count(cell.bytes));
+      if (beside_.run == nullptr) continue;
+      const auto value = !row.on_host && totals_[i] ? std::optional(bytes_of(row, *totals_[i])) : std::nullopt;
+      shown.cells.push_back(text_of(value));
+      if (value) shown.tip += fmt::format(", {} {} B", beside_.name, record::format_count(*value));
+    }
+    table_.rows.push_back(std::move(shown));
+  }
+
+  void sum() {
+    const FormulaMoment& peak = formulas_.moments[formulas_.peak];
+    TableRow row{.category = {}, .name = "Sum", .note = fmt::format("the peak: {}", peak.name), .cells = {}, .tip = {}};
+    row.tip = "Sum";
+    for (std::size_t i = 0; i < formulas_.moments.size(); ++i) {
+      const FormulaMoment& moment = formulas_.moments[i];
+      row.cells.push_back(bytes_text(moment.sum, unit_));
+      row.tip += fmt::format("; {}: {} B", moment.name, record::format_count(moment.sum));
+      if (beside_.run != nullptr)
+        row.cells.push_back(text_of(totals_[i] ? std::optional(totals_[i]->allocated) : std::nullopt));
+    }
+    table_.rows.push_back(std::move(row));
+  }
+
+  void difference() {
+    TableRow row{.category = {}, .name = "Difference", .note = fmt::format("{} less formula", beside_.name)};
+    row.tip = "Difference";
+    for (std::size_t i = 0; i < formulas_.moments.size(); ++i) {
+      const Bytes formula = formulas_.moments[i].sum, value = totals_[i] ? totals_[i]->allocated : formula;
+      row.cells.push_back(change_text(value - formula, unit_));
+      row.cells.push_back(signed_percent(formula, value));
+      row.tip += fmt::format("; {}: {} B", formulas_.moments[i].name, record::format_count(value - formula));
+    }
+    table_.rows.push_back(std::move(row));
+  }
+
+  const StepFormulas& formulas_;
+  Beside beside_;
+  std::vector<std::optional<record::Totals>> totals_;  // of the run, at each moment
+  ShownUnit unit_;
+  Table table_;
+};
 
 void add_formula_table_panels(FigureData& figure, const FigureInput& input) {
   figure.head.provenance = {{"formulas", "closed form"}};
@@ -150,13 +186,14 @@ void add_formula_table_panels(FigureData& figure, const FigureInput& input) {
   }
   const record::Params settings = input.settings ? experiments::step_params(*input.settings)
                                                  : record::Params::known_of(experiments::training_step().schema, run->params);
-  const std::vector<FormulaTerm> terms = step_formulas(settings_of(settings, run));
+  const predict::StepSettings step = settings_of(settings, run);
   // A run fits where its own settings give the same bytes, whatever else it is unlike in.
-  const bool run_fits = has_run && unknown.empty() && record::last_whole_step(input.run->recording()) &&
-                        terms == step_formulas(predict::settings_of(*run, experiments::training_step().schema));
-  Table table;
-  table.head = "With these settings";
-  fill(table, terms, input, run_fits);
+  const bool run_fits =
+      has_run && unknown.empty() && is_measured(*input.run) &&
+      step_formulas(step, run->device) == step_formulas(predict::settings_of(*run, experiments::training_step().schema), run->device);
+  const Beside beside = beside_of(input, run_fits);
+  const StepFormulas formulas = step_formulas(step, device_of(beside));
+  Table table = Rows(formulas, beside).table();
   record::RunInfo asked;  // the settings in the words of a run
   asked.demo = experiments::training_step().id;
   asked.params = settings.to_map();
@@ -167,15 +204,13 @@ void add_formula_table_panels(FigureData& figure, const FigureInput& input) {
   if (run_fits) {
     set_run(figure.head, input.run->recording(), *input.params);
     if (input.baseline != nullptr) add_baseline(figure.head.provenance, input.baseline->recording());
-    table.foot = has(terms, record::Category::kActivations)
-                     ? "With the inputs are measured the last layer's output and what the final norm keeps."
-                     : "Measured is more by rounding to whole blocks and by short-lived tensors of the same kind.";
+    table.foot = "Measured blocks are rounded up, and a step has a few small tensors that the formulas leave out.";
   } else if (!unknown.empty()) {
     table.foot = fmt::format("The run on show has settings that this version does not know: {}.", unknown);
   } else if (has_run) {
     table.foot = "The run on show has other settings: run with these to see them measured.";
-  } else if (input.run == nullptr) {
-    table.foot = foot_of_formulas(terms);
+  } else if (beside.run == nullptr) {
+    table.foot = "Requested bytes by closed form, for a step on a GPU.";
   }
   // Of a run those that it kept, idle ones too.
   const record::Params& shown = input.settings ? *input.settings : settings;
@@ -189,7 +224,8 @@ void add_formula_table_panels(FigureData& figure, const FigureInput& input) {
 constinit const Figure kFormulaTable{
     .id = "formula_table",
     .title = "Formula",
-    .caption = "Bytes of a step in closed form with the settings' numbers, beside the predicted and the measured ones",
+    .caption =
+        "Bytes at the loss and at the end of backward in closed form, next to the measured or the predicted ones",
     .schema = {},
     .basis = Basis::kSettings,
     .add_panels = add_formula_table_panels,

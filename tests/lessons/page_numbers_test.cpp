@@ -5,6 +5,9 @@
 #include <string>
 #include <vector>
 
+#include "demos/experiments/demo.h"
+#include "demos/predict/step_bytes.h"
+#include "demos/predict/step_moments.h"
 #include "demos/record/ledger.h"
 #include "lessons/validated.h"
 #include "tests/support/catch.h"
@@ -31,6 +34,27 @@ double last_fifty(const Recording& run) {
 }
 
 }  // namespace
+
+TEST_CASE("the second gradient of a tied table is that of the page on sixteen bytes") {
+  const auto extra = [](const char* precision) {  // bytes per parameter beside the model state
+    record::Params params(experiments::training_step().schema);
+    for (const char* each : {"model=llama-3.2-1b", precision}) REQUIRE(params.set_assignment(each).ok());
+    const predict::StepSettings step = predict::step_settings(params);
+    const std::int64_t parameters = llama::num_parameters(step.model);
+    const predict::StaticMemory state = predict::static_memory(parameters, step.precision, predict::KeptState::kAdamW);
+    for (const predict::StepMoment& moment : predict::step_moments(step)) {
+      if (moment.place != predict::Place::kEmbedding) continue;
+      const auto of = [&](record::Category category) { return moment.bytes[static_cast<std::size_t>(category)]; };
+      const record::Bytes standing =
+          of(record::Category::kWeights) + of(record::Category::kGradients) + of(record::Category::kOptimizerState);
+      return static_cast<double>(standing - state.sum()) / static_cast<double>(parameters);
+    }
+    return 0.0;
+  };
+  check_said("static_bytes", "have 0.43 bytes per parameter more, 0.85 in fp32",
+             {extra("precision=bf16_mixed"), extra("precision=fp32")});
+  CHECK(extra("precision=bf16") == extra("precision=bf16_mixed"));
+}
 
 TEST_CASE("the gradients in fp16 are those of the page on loss scaling") {
   const auto last_of = [](const char* name) {

@@ -1,5 +1,6 @@
 // Figures of the techniques' pages on recordings made by hand: gradients by size, what 8 bits keep, the formulas beside
 // a run, and the links of a machine.
+#include <algorithm>
 #include <cmath>
 #include <string>
 #include <utility>
@@ -7,7 +8,6 @@
 #include "demos/experiments/demo.h"
 #include "demos/predict/step_settings.h"
 #include "lessons/figure.h"
-#include "lessons/formulas.h"
 #include "tests/support/catch.h"
 #include "tests/support/made_recording.h"
 #include "tests/support/panels.h"
@@ -92,24 +92,36 @@ TEST_CASE("the map of 8 bits has a row for each way and an empty cell where ther
   CHECK_FALSE(built("state_error_map", run, {"moment=first_moment"}).head.empty_reason.empty());
 }
 
-TEST_CASE("the formulas are beside what a run of the same settings measured, and what B has more") {
-  const record::Recording run = tests::made_recording(), checkpointed = tests::made_recording({.checkpointing = true});
-  const record::Ledger ledger(run), other(checkpointed);
+TEST_CASE("each moment's formulas are next to what a run of the same settings measured, or to what is predicted") {
+  using Columns = std::vector<std::string>;
+  const record::Recording run = tests::made_recording();
+  const record::Ledger ledger(run);
   const FigureData alone = find_figure("formula_table")->build({.run = &ledger});
-  REQUIRE(lessons::panel_of<lessons::Table>(alone) != nullptr);
-  CHECK(tests::table_of(alone).columns == std::vector<std::string>{"formula", "measured", "off by"});
-  for (const TableRow& row : tests::table_of(alone).rows) CHECK(row.cells.size() == 3);
-  const FigureData beside = find_figure("formula_table")->build({.run = &other, .baseline = &ledger});
-  CHECK(tests::table_of(beside).columns.back() == "B − A");
+  const Table& table = tests::table_of(alone);
+  CHECK(table.columns == Columns{"at the loss", "loss, measured", "end of backward", "end, measured"});
+  for (const TableRow& row : table.rows) CHECK(row.cells.size() == table.columns.size());
+  const auto named = [&](const char* name) { return *std::ranges::find(table.rows, name, &TableRow::name); };
+  CHECK(named("Gradients").cells[0] == "0 B");
+  CHECK(named("Sum").note.starts_with("the peak: "));
+  CHECK(named("Difference").note == "measured less formula");
 
   record::Params settings(experiments::find_demo("train_step")->schema);
   REQUIRE(settings.set("batch", "32").ok());
   const FigureData asked = find_figure("formula_table")->build({.run = &ledger, .settings = &settings});
-  CHECK(tests::table_of(asked).columns == std::vector<std::string>{"formula"});  // that run had other settings
+  CHECK(tests::table_of(asked).columns == Columns{"at the loss", "end of backward"});  // that run had other settings
   CHECK(tests::table_of(asked).foot.find("other settings") != std::string::npos);
   const FigureData predicted =
       find_figure("formula_table")->build({.run = &ledger, .settings = &settings, .predicted = &ledger});
-  CHECK(tests::table_of(predicted).columns == std::vector<std::string>{"formula", "predicted"});
+  CHECK(tests::table_of(predicted).columns ==
+        Columns{"at the loss", "loss, predicted", "end of backward", "end, predicted"});
+
+  record::Recording form = tests::made_recording();
+  record::RunInfo info = form.info();
+  info.source = record::Source::kFormula;
+  form.set_info(info);
+  const record::Ledger stands_in(form);
+  CHECK(tests::table_of(find_figure("formula_table")->build({.settings = &settings, .predicted = &stands_in}))
+            .columns.size() == 2);  // not held against itself
 }
 
 TEST_CASE("a run from a checkpoint is shown with the shape that it took") {
@@ -142,7 +154,7 @@ TEST_CASE("a run from a checkpoint is shown with the shape that it took") {
     // 4 P: two tables of V · H, five layers, the final norm.
     const std::int64_t layer = 2 * 256 * 256 + 2 * 64 * 256 + 3 * 256 * 704 + 2 * 256;
     CHECK(table->rows.front().cells.front() == record::format_bytes(4 * (2 * 4096 * 256 + 5 * layer + 256)));
-    CHECK(table->columns.size() > 2);  // the run fits
+    CHECK(table->columns.at(1) == "loss, measured");  // the run fits
   }
 }
 
