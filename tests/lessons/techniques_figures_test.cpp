@@ -124,6 +124,34 @@ TEST_CASE("each moment's formulas are next to what a run of the same settings me
             .columns.size() == 2);  // not held against itself
 }
 
+TEST_CASE(
+    "GPT-2 XL's sequence crosses the card's line at the loss, where 14 of 16 bytes are, and pure bf16 stays below") {
+  const FigureData figure = find_figure("static_bytes")->build({});
+  const Chart& chart = *tests::charts_of(figure).at(0);
+  CHECK(chart.categories ==
+        std::vector<std::string>{"mixed, loss", "mixed, end", "fp32, loss", "fp32, end", "bf16, loss", "bf16, end"});
+  const auto sum = [&](std::size_t place) {
+    double bytes = 0;
+    for (const ChartSeries& series : chart.series) bytes += series.points.at(place).y;
+    return bytes;
+  };
+  const double activations = 114.0 * 1'024 * 1'600 * 48, card = chart.references.at(0).y.at(0);
+  CHECK(sum(0) == 14 * 1.5e9 + activations);
+  CHECK(sum(1) == 16 * 1.5e9);
+  CHECK(sum(3) == 16 * 1.5e9);
+  CHECK(sum(4) == 6 * 1.5e9 + activations);
+  CHECK(sum(5) == 8 * 1.5e9);
+  CHECK(sum(0) > card);
+  CHECK(sum(4) < card);
+  for (std::size_t place = 0; place < chart.categories.size(); ++place) CHECK(chart.y.high > sum(place));
+  CHECK(tests::table_of(figure).rows.at(0).cells.at(0) == "16 B");
+
+  record::Params none(find_figure("static_bytes")->schema);
+  REQUIRE(none.set("sequence", "0").ok());
+  const FigureData state = find_figure("static_bytes")->build({.params = &none});
+  CHECK(tests::charts_of(state).at(0)->series.back().points.at(0).y == 0);
+}
+
 TEST_CASE("a run from a checkpoint is shown with the shape that it took") {
   record::Recording run = tests::made_recording();
   record::RunInfo info = run.info();
