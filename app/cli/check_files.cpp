@@ -43,7 +43,7 @@ record::Status check_weights(const Params& params) {
   if (!model.value().weights) return record::Ok{};  // a config.json alone
   try {
     return llama::check_tied_head(*model.value().weights, model.value().config);
-  } catch (const llama::FileChanged& changed) {
+  } catch (const llama::UnusableWeights& changed) {
     return Error{changed.what()};
   }
 }

@@ -178,8 +178,8 @@ void read_stored(const StoredWeights& weights, const StoredTensor& tensor, std::
   std::ifstream stream(file, std::ios::binary);
   stream.seekg(static_cast<std::streamoff>(tensor.begin + begin));
   if (!stream.read(reinterpret_cast<char*>(into.data()), static_cast<std::streamsize>(into.size())))
-    throw FileChanged(fmt::format("{} was changed or cut while its weights were read; start again once it is complete.",
-                                  file.string()));
+    throw UnusableWeights(fmt::format(
+        "{} was changed or cut while its weights were read; start again once it is complete.", file.string()));
 }
 
 }  // namespace headroom::llama

@@ -44,17 +44,17 @@ struct StoredWeights {
 // "lm_head.weight", and old ones store "rotary_emb.inv_freq", which are not read then.
 record::Result<StoredWeights> find_weights(const std::filesystem::path& folder, const Config& config);
 
-// A file of a checkpoint is no longer what find_weights saw.
-class FileChanged : public std::runtime_error {
+// A file of a checkpoint is no longer what find_weights saw, or it has numbers that no run can train from.
+class UnusableWeights : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
 };
 
-// Whether a head that is stored though it is tied is the embedding: reads both. Throws FileChanged.
+// Whether a head that is stored though it is tied is the embedding: reads both. Throws UnusableWeights.
 record::Status check_tied_head(const StoredWeights& weights, const Config& config);
 
-// Bytes [begin, begin + into.size()) of one of these tensors. Throws FileChanged, with a sentence, where the file ends
-// before them or cannot be read any more.
+// Bytes [begin, begin + into.size()) of one of these tensors. Throws UnusableWeights, with a sentence, where the file
+// ends before them or cannot be read any more.
 void read_stored(const StoredWeights& weights, const StoredTensor& tensor, std::uint64_t begin,
                  std::span<std::byte> into);
 

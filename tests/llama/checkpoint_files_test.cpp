@@ -1,10 +1,13 @@
 // Folders of checkpoints as they are found in the wild: what is read, and what a refusal says. Without torch.
+#include <cstdint>
 #include <filesystem>
 #include <functional>
+#include <span>
 #include <string>
 #include <vector>
 
 #include "demos/llama/hugging_face.h"
+#include "demos/llama/not_finite.h"
 #include "tests/llama/checkpoint_folder.h"
 #include "tests/support/catch.h"
 
@@ -122,4 +125,32 @@ TEST_CASE("a folder that is no checkpoint is refused by what it is") {
   CHECK(weights().find("model.safetensors is missing, and so is model.safetensors.index.json") != std::string::npos);
   test::write_bytes(revision / "pytorch_model.bin", "pickled");
   CHECK(weights().find("are only in pytorch_model.bin") != std::string::npos);
+}
+
+TEST_CASE("the first number that is not finite is found at any place, and none below the limit is") {
+  using llama::StoredType;
+  const auto found = [](auto least, auto most, StoredType stored, StoredType as) {
+    using Bits = decltype(least);
+    const Bits sign = static_cast<Bits>(Bits{1} << (8 * sizeof(Bits) - 1));
+    for (const std::size_t count : {1u, 3u, 4u, 4097u}) {
+      std::vector<Bits> values(count, static_cast<Bits>(most | sign));
+      const auto bytes = std::as_bytes(std::span(values));
+      CHECK_FALSE(llama::first_not_finite(bytes, stored, as));
+      for (const std::size_t at : {std::size_t{0}, count / 2, count - 1}) {
+        values[at] = static_cast<Bits>(least | (at % 2 == 0 ? sign : 0));
+        CHECK(llama::first_not_finite(bytes, stored, as) == at);
+        values[at] = most;
+      }
+    }
+  };
+  using U16 = std::uint16_t;
+  using U32 = std::uint32_t;
+  found(U16{0x7f80}, U16{0x7f7f}, StoredType::kBf16, StoredType::kF32);
+  found(U16{0x4780}, U16{0x477f}, StoredType::kBf16, StoredType::kF16);
+  found(U16{0x7c00}, U16{0x7bff}, StoredType::kF16, StoredType::kBf16);
+  found(U32{0x7f800000}, U32{0x7f7fffff}, StoredType::kF32, StoredType::kF32);
+  found(U32{0x477ff000}, U32{0x477fefff}, StoredType::kF32, StoredType::kF16);
+  found(U32{0x7f7f8000}, U32{0x7f7f7fff}, StoredType::kF32, StoredType::kBf16);
+  const std::vector<std::int64_t> whole{-1, 0x7ff0000000000000};
+  CHECK_FALSE(llama::first_not_finite(std::as_bytes(std::span(whole)), StoredType::kI64, StoredType::kI64));
 }

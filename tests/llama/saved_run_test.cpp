@@ -3,6 +3,7 @@
 
 #include <filesystem>
 #include <fstream>
+#include <limits>
 #include <string>
 #include <utility>
 #include <vector>
@@ -221,6 +222,21 @@ TEST_CASE("a state of another run is refused with the difference") {
   fs::remove(saved / "training_state.safetensors");
   write_bytes(saved / "training_state.json", "{}");
   CHECK(contains(refusal(resumed), "no steps, seed and ids"));
+}
+
+TEST_CASE("a run does not go on from weights that are no finite numbers") {
+  const TemporaryFolder folder;
+  const fs::path saved = folder.path() / "saved";
+  const std::string adapters = GENERATE("adapters=off", "adapters=lora");
+  const Settings settings = joined(kMicro, {adapters});
+  trained(joined(settings, saving(saved)), 1);
+  const fs::path file = saved / (adapters == "adapters=off" ? "model.safetensors" : "adapter_model.safetensors");
+  std::string bytes = content_of(file);
+  const float nan = std::numeric_limits<float>::quiet_NaN();
+  bytes.replace(bytes.size() - sizeof nan, sizeof nan, reinterpret_cast<const char*>(&nan), sizeof nan);
+  write_bytes(file, bytes);
+  const std::string said = refusal(joined(settings, {"resume=" + saved.string()}));
+  CHECK(contains(said, file.string() + " has a NaN in tensor "));
 }
 
 TEST_CASE("settings of what is kept that say nothing together are refused") {

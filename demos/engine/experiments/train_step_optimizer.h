@@ -18,7 +18,7 @@ class StepOptimizer {
  public:
   // Takes the memory of the optimizer's state, and installs in `options` what belongs to it; outlives the steps. After
   // Offload::install. Masters begin as `files`, the model's checkpoint, has them; null: there is none, or it is not read.
-  // Throws FileChanged.
+  // Throws UnusableWeights.
   StepOptimizer(const predict::StepSettings& step, const llama::Model& model, llama::Offload& offload,
                 llama::TrainOptions& options, const llama::StoredWeights* files = nullptr);
 

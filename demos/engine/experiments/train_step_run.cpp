@@ -73,19 +73,22 @@ at::Tensor make_not_finite(const predict::StepSettings& step, const llama::Confi
   return at::zeros({config.num_layers}, at::TensorOptions().device(device).dtype(at::kInt));
 }
 
-// Waits for the device.
-std::string where_not_finite(const at::Tensor& layers, int step) {
-  const std::string when = "The loss is no number from step " + std::to_string(step) + " on: ";
-  if (!layers.defined()) return when + "a lower learning_rate may help.";
+// Waits for the device. `updated`: whether the weights have been stepped before; stored ones were looked through.
+std::string where_not_finite(const at::Tensor& layers, int step, bool updated, at::ScalarType type) {
+  const std::string when = "The loss is no number from step " + std::to_string(step) + " on",
+                    cure = updated             ? "a lower learning_rate may help."
+                           : type == at::kHalf ? "no weight has been stepped yet, so take precision=bf16_mixed, whose "
+                                                 "range is wider."
+                                               : "no weight has been stepped yet, so take other weights or settings.";
+  if (!layers.defined()) return when + ": " + cure;
   const at::Tensor flags = layers.cpu();
   for (std::int64_t i = 0; i < flags.numel(); ++i) {
     if (flags[i].item<int>() == 0) continue;
-    return when + "an infinity or a NaN first came out of layer " + std::to_string(i) +
-           "; a lower learning_rate may help.";
+    return when + ": an infinity or a NaN first came out of layer " + std::to_string(i) + "; " + cure;
   }
   return when +
-         "all layers gave numbers, and the infinity or NaN first came behind them, in the final norm or the loss; "
-         "a lower learning_rate may help.";
+         ": all layers gave numbers, and the infinity or NaN first came behind them, in the final norm or the loss; " +
+         cure;
 }
 
 // Waits for the device.
@@ -116,10 +119,10 @@ struct TrainStepRun::State {
   llama::Model model;
   std::unique_ptr<StepOptimizer> optimizer;
   int last_step = 0;
-  at::Tensor tokens_2BT;  // of the last step, on the host, where its labels are checked after the step
-  at::Tensor loss;        // of the last step, on the device
-  at::Tensor output;      // of the last forward, where the loop keeps it
-  std::string trouble;    // where numbers first were none
+  at::Tensor tokens_2BT;             // of the last step, on the host, where its labels are checked after the step
+  at::Tensor loss;                   // of the last step, on the device
+  at::Tensor output;                 // of the last forward, where the loop keeps it
+  std::string trouble;               // where numbers first were none
   std::int64_t steps_before = 0;     // that another run took
   std::string resumed, saved;        // the folders; empty: none
   std::unique_ptr<StepSaver> saver;  // null: nothing is kept, or it has been
@@ -138,7 +141,7 @@ record::Status TrainStepRun::keep(const predict::StepSettings& step, const RunPl
       if (!before) return before.error();
       state.steps_before = before.value();
       state.resumed = step.resume;
-    } catch (const llama::FileChanged& changed) {
+    } catch (const llama::UnusableWeights& changed) {
       return record::Error{changed.what()};
     }
   }
@@ -210,7 +213,7 @@ record::Result<std::unique_ptr<TrainStepRun>> TrainStepRun::create(const record:
     optimizer = std::make_unique<StepOptimizer>(step, model, *offload, options, files);
   } catch (const llama::Cancelled&) {
     return record::Error{"Cancelled while the model was built.", record::ErrorKind::kRefused};
-  } catch (const llama::FileChanged& changed) {
+  } catch (const llama::UnusableWeights& changed) {
     return record::Error{changed.what(), record::ErrorKind::kBadInput};
   }
   auto state = std::make_unique<State>(State{
@@ -310,7 +313,9 @@ std::map<std::string, std::string> TrainStepRun::found() const {
 StepReport TrainStepRun::report() {
   StepReport report{.loss = loss(), .tokens = tokens_per_step()};
   if (!std::isfinite(*report.loss) && state_->trouble.empty()) {
-    state_->trouble = where_not_finite(state_->options.not_finite, state_->last_step);
+    const bool updated = state_->steps_before + state_->last_step > 0;
+    state_->trouble = where_not_finite(state_->options.not_finite, state_->last_step, updated,
+                                       state_->model.embed_tokens_VH.scalar_type());
   }
   if (state_->model.fp8 && state_->trouble.empty())
     state_->trouble = where_not_scaled(*state_->model.fp8, state_->last_step);

@@ -84,9 +84,12 @@ record::Result<std::int64_t> resume(const BuiltStep& step) {
     if (const Status same = llama::check_same(step.model.config, config.value(), folder); !same) return same.error();
   }
   const std::vector<llama::StateTensor> trained = llama::trained_tensors(step.model), state = state_of(step);
-  if (const Status read = llama::read_tensors(folder / (adapters ? kAdapterFile : kModelFile), trained, kCure); !read)
+  if (const Status read =
+          llama::read_tensors(folder / (adapters ? kAdapterFile : kModelFile), llama::Holds::kWeights, trained, kCure);
+      !read)
     return read.error();
-  if (const Status read = llama::read_tensors(folder / llama::kStateFile, state, kCure); !read) return read.error();
+  if (const Status read = llama::read_tensors(folder / llama::kStateFile, llama::Holds::kState, state, kCure); !read)
+    return read.error();
   step.optimizer.restored();
   return place.value().steps;
 }

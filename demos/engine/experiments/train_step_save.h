@@ -22,7 +22,7 @@ struct BuiltStep {
 };
 
 // The values of the folder `resume` in the model and the optimizer's state; returns the steps that they took. Refused with
-// a sentence: a folder of another model, optimizer, seed or data. Throws llama::FileChanged.
+// a sentence: a folder of another model, optimizer, seed or data. Throws llama::UnusableWeights.
 record::Result<std::int64_t> resume(const BuiltStep& step);
 
 // The folder `save`: model.safetensors with config.json, or adapter_model.safetensors with adapter_config.json, the

@@ -88,7 +88,7 @@ struct ModelSource {
 
 // Weights drawn from N(0, 0.02²) with the seed, norms 1, biases 0, in the order of parameters(); or those of a
 // checkpoint, in the model's type, read one after the other. The numbers drawn depend on the device. On the meta device
-// no file is read. `cancel` (may be null) is read before every layer. Throws Cancelled, and FileChanged.
+// no file is read. `cancel` (may be null) is read before every layer. Throws Cancelled, and UnusableWeights.
 Model make_model(const Config& config, const FusedKernels& fused, const Placement& placement, std::int64_t seq,
                  std::uint64_t seed, const std::atomic<bool>* cancel = nullptr, const ModelSource& source = {});
 

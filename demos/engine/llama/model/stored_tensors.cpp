@@ -9,6 +9,8 @@
 
 #include <c10/util/Exception.h>
 
+#include "demos/llama/not_finite.h"
+
 namespace headroom::llama {
 
 namespace {
@@ -91,7 +93,12 @@ StoredType stored_type(at::ScalarType type) {
   TORCH_CHECK(false, "no type of safetensors files is read that stores ", type);
 }
 
-void copy_stored(const StoredWeights& files, const StoredTensor& stored, const at::Tensor& into, std::int64_t first) {
+namespace {
+
+// Calls `look` with each piece and the index of its first value before that is copied.
+template <class Look>
+void copy_pieces(const StoredWeights& files, const StoredTensor& stored, const at::Tensor& into, std::int64_t first,
+                 Look look) {
   constexpr std::uint64_t kPiece = std::uint64_t{16} << 20;
   const auto element = static_cast<std::uint64_t>(bytes_of(stored.type));
   const at::Tensor flat = into.detach().view({-1});
@@ -101,13 +108,49 @@ void copy_stored(const StoredWeights& files, const StoredTensor& stored, const a
   for (std::uint64_t begin = 0; begin < bytes; begin += kPiece) {
     piece.resize(std::min(kPiece, bytes - begin));
     read_stored(files, stored, before + begin, piece);
+    look(std::span<const std::byte>(piece), (before + begin) / element);
     const auto count = static_cast<std::int64_t>(piece.size() / element);
     flat.narrow(0, static_cast<std::int64_t>(begin / element), count)
         .copy_(at::from_blob(piece.data(), {count}, type_of(stored.type)));
   }
 }
 
-record::Status read_tensors(const std::filesystem::path& file, std::span<const StateTensor> into,
+// "[3, 17]"
+std::string place_in(const std::vector<std::int64_t>& shape, std::uint64_t index) {
+  std::vector<std::int64_t> place(shape.size());
+  for (std::size_t i = shape.size(); i-- > 0;) {
+    const auto length = static_cast<std::uint64_t>(shape[i]);
+    place[i] = static_cast<std::int64_t>(index % length);
+    index /= length;
+  }
+  return text_of(place);
+}
+
+}  // namespace
+
+void copy_weight(const StoredWeights& files, const std::string& name, const at::Tensor& into) {
+  const StoredTensor& stored = files.tensors.find(name)->second;
+  const StoredType as = stored_type(into.scalar_type());
+  copy_pieces(files, stored, into, 0, [&](std::span<const std::byte> piece, std::uint64_t first) {
+    const auto found = first_not_finite(piece, stored.type, as);
+    if (!found) return;
+    const std::string what = words_of_not_finite(piece, *found, stored.type, as);
+    const bool too_large = !first_not_finite(piece.subspan(*found * static_cast<std::size_t>(bytes_of(stored.type)),
+                                                           static_cast<std::size_t>(bytes_of(stored.type))),
+                                             stored.type, stored.type);
+    throw UnusableWeights(
+        files.files[stored.file].string() + " has " + what + " in tensor " + name + " at " +
+        place_in(stored.shape, first + *found) + ", and no loss comes of such weights; " +
+        (too_large ? "take a precision with a wider range, such as bf16_mixed."
+                   : "download the file again, or take weights from before the training that wrote it failed."));
+  });
+}
+
+void copy_stored(const StoredWeights& files, const StoredTensor& stored, const at::Tensor& into, std::int64_t first) {
+  copy_pieces(files, stored, into, first, [](std::span<const std::byte>, std::uint64_t) {});
+}
+
+record::Status read_tensors(const std::filesystem::path& file, Holds holds, std::span<const StateTensor> into,
                             const std::string& cure) {
   record::Result<StoredTensors> header = read_safetensors_header(file, /*whole_numbers=*/true);
   if (!header) return header.error();
@@ -129,7 +172,12 @@ record::Status read_tensors(const std::filesystem::path& file, std::span<const S
       if (std::ranges::find(into, name, &StateTensor::name) == into.end())
         return refused("has tensor " + name + ", and this run has none of that name");
   const at::AutoGradMode grad_mode(false);
-  for (const auto& [name, tensor] : into) copy_stored(files, files.tensors.at(name), tensor);
+  for (const auto& [name, tensor] : into) {
+    if (holds == Holds::kWeights)
+      copy_weight(files, name, tensor);
+    else
+      copy_stored(files, files.tensors.at(name), tensor);
+  }
   return record::Ok{};
 }
 

@@ -1,6 +1,7 @@
 // Tensors out of safetensors files and into them, a piece at a time.
 #pragma once
 
+#include <cstdint>
 #include <filesystem>
 #include <functional>
 #include <span>
@@ -19,14 +20,20 @@ namespace headroom::llama {
 
 StoredType stored_type(at::ScalarType type);
 
-// The stored values from the one at `first` on in the memory of `into`, converted to its type: towards a GPU, LibTorch converts
-// on the host, in as much memory as a piece takes. Throws FileChanged.
+// Copies a weight of the files. Throws UnusableWeights, also for a number that is not finite in the type of `into`.
+void copy_weight(const StoredWeights& files, const std::string& name, const at::Tensor& into);
+
+// The stored values from the one at `first` on in the memory of `into`, converted to its type: towards a GPU, LibTorch
+// converts on the host, in as much memory as a piece takes. Throws UnusableWeights.
 void copy_stored(const StoredWeights& files, const StoredTensor& stored, const at::Tensor& into,
                  std::int64_t first = 0);
 
-// The file's values in these tensors, which are all that it has, in their shapes and types: else refused, with a sentence
-// that ends with `cure`, and nothing is changed. Throws FileChanged.
-record::Status read_tensors(const std::filesystem::path& file, std::span<const StateTensor> into,
+// What a file of tensors has: a model's weights are finite, what an optimizer keeps need not be.
+enum class Holds : std::uint8_t { kWeights, kState };
+
+// Copies the file's values into these tensors, which must be all that it has, in their shapes and types: else refused,
+// with a sentence that ends with `cure`, and nothing is changed. Throws UnusableWeights.
+record::Status read_tensors(const std::filesystem::path& file, Holds holds, std::span<const StateTensor> into,
                             const std::string& cure);
 
 // A tensor that is made when its turn comes: a merged weight exists for as long as it is written.

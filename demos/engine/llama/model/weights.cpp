@@ -46,7 +46,7 @@ LayerWeights make_layer(const WeightMaker& make, const Config& c) {
 
 void load(const StoredWeights& files, const Parameter& parameter) {
   if (parameter.tensor.is_meta()) return;
-  copy_stored(files, files.tensors.find(parameter.name)->second, parameter.tensor);
+  copy_weight(files, parameter.name, parameter.tensor);
 }
 
 // The values on the device. Goes through no PyTorch operator that would allocate on a real device only.
