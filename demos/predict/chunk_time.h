@@ -1,4 +1,4 @@
-// The loss in chunks: the report's rule, bytes alive, and a model of its time. Closed form, in 16-bit numbers.
+// The loss in chunks: Liger's rule, bytes alive, and a model of its time. Closed form, in 16-bit numbers.
 #pragma once
 
 #include <algorithm>
@@ -16,7 +16,7 @@ struct ChunkedLoss {
 
   static constexpr std::int64_t kElement = 2;
 
-  // The report's: C · V is about BT · H. 1B, 8,192 tokens: 256.
+  // Liger's: C · V is about BT · H. 1B, 8,192 tokens: 256.
   std::int64_t rule() const {
     const std::int64_t chunk =
         kernels::flce_default_chunk(kernels::FlceMode::kReport, tokens, hidden, vocab, kElement, false);

@@ -91,7 +91,7 @@ record::Bytes fp8_scale_bytes(const StepSettings& step);
 // many as fill a GPU with a product's tiles: 98,304 rows: 12,288; 16,384: 4,096.
 std::int64_t rows_at_once_in_fp8(std::int64_t rows);
 // Tokens (kLean: columns of the vocabulary) whose logits the fused loss computes at a time, as the kernel cuts them. 1B,
-// 8,192 tokens: 1,024; by the report's rule 256.
+// 8,192 tokens: 1,024; by Liger's rule 256.
 std::int64_t loss_chunk(const StepSettings& step);
 // Whether the output layer is multiplied chunk by chunk, with its loss.
 bool loss_in_chunks(const StepSettings& step);

@@ -23,7 +23,7 @@ inline constexpr std::int64_t kFp32 = 4;  // bytes of a number
 inline constexpr std::array kLossModes{
     Meant<kernels::FlceMode>{{"chunked", "chunks of tokens"}, kernels::FlceMode::kChunked},
     Meant<kernels::FlceMode>{{"lean", "slices of the vocabulary"}, kernels::FlceMode::kLean},
-    Meant<kernels::FlceMode>{{"report", "the report's chunk rule"}, kernels::FlceMode::kReport},
+    Meant<kernels::FlceMode>{{"report", "Liger's chunk rule"}, kernels::FlceMode::kReport},
 };
 
 struct StepSettings {

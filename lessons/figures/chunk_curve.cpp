@@ -1,4 +1,4 @@
-// The fused loss over the size of its chunks: its bytes by closed form, its time by a model, and the chunk that the report's
+// The fused loss over the size of its chunks: its bytes by closed form, its time by a model, and the chunk that Liger's
 // rule takes, for any number of tokens. A sweep over the chunk has its speeds beside them.
 #include <algorithm>
 #include <array>
@@ -261,7 +261,7 @@ void add_chunk_curve_panels(FigureData& figure, const FigureInput& input) {
 constinit const Figure kChunkCurve{
     .id = "chunk_curve",
     .title = "The loss over the size of its chunks",
-    .caption = "Bytes by closed form, time by a model, and the chunk that the report's rule takes",
+    .caption = "Bytes by closed form, time by a model, and the chunk that Liger's rule takes",
     .schema = kChunkCurveSchema,
     .basis = Basis::kFormula,
     .add_panels = add_chunk_curve_panels,

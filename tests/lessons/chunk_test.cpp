@@ -1,4 +1,4 @@
-// The loss over the size of its chunks: the report's rule, bytes and the model of the time, against worked numbers.
+// The loss over the size of its chunks: Liger's rule, bytes and the model of the time, against worked numbers.
 #include <string>
 #include <vector>
 

@@ -143,14 +143,14 @@ TEST_CASE("the loss takes as many tensors of logits as its path says") {
   CHECK(bytes("loss=hf_2025") == 3 * kLogits + kLogits / 2);
   CHECK(bytes("loss=plain") == 3 * kLogits);
   CHECK(bytes("loss=plain", "fused.cross_entropy=on") == kLogits / 2);
-  // The kernel's own rule: 1,024 tokens at a time, 262.7 MB; by the report's rule 256, 65.7 MB.
+  // The kernel's own rule: 1,024 tokens at a time, 262.7 MB; by Liger's rule 256, 65.7 MB.
   CHECK(bytes("loss=flce") == 1'024LL * 128'256 * 2);
   CHECK(bytes("loss=flce", "loss_mode=report") == 256LL * 128'256 * 2);
   // 5,000 tokens in five chunks of 1,000, not in four of 1,024 and a short one.
   const StepSettings even = tests::with({"precision=bf16", "loss=flce", "batch=5", "seq=1000"});
   CHECK(loss_chunk(even) == 1'000);
   CHECK(loss_bytes(even) == 256'512'000);
-  // Of a vocabulary no larger than the hidden size the report's rule takes all tokens, and rows begin at 16 bytes.
+  // Of a vocabulary no larger than the hidden size Liger's rule takes all tokens, and rows begin at 16 bytes.
   StepSettings small = tests::with({"precision=bf16", "loss=flce", "loss_mode=report", "batch=5", "seq=1000"});
   small.model.vocab_size = 1'001;
   CHECK(loss_chunk(small) == 5'000);
@@ -170,7 +170,7 @@ TEST_CASE("the fused loss has one chunk rule, the kernel's") {
   CHECK(chunk("batch=1", "weight_gradient=fp32") == 1'024);  // no more than there are
   CHECK(chunk("batch=8", "loss_chunk=100") == 100);
   CHECK(chunk("batch=1", "loss_chunk=5000") == 1'024);
-  CHECK(chunk("batch=8", "loss_mode=report", "loss_chunk=100") == 256);  // the report's rule takes no other
+  CHECK(chunk("batch=8", "loss_mode=report", "loss_chunk=100") == 256);  // Liger's rule takes no other
   // Slices of 76 MiB: 79,691,776 B / (2 · 8,192) = 4,864 columns, a multiple of 128.
   CHECK(chunk("batch=8", "loss_mode=lean") == 4'864);
   CHECK(loss_bytes(tests::with({"precision=bf16", "loss=flce", "batch=8", "loss_mode=lean"})) == 79'691'776);
