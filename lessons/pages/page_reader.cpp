@@ -59,9 +59,9 @@ class Reader {
 
   bool calculates() const { return page_.demo.empty() && !page_.schema.empty(); }
 
-  // Only a demo has these. Pages of a schema share their settings, so that one page cannot begin with others.
+  // Only a demo has these.
   static void refuse_what_runs(Entries& entries) {
-    for (const char* key : {"settings", "here", "sweep", "shows", "recordings", "bases", "beside", "command"})
+    for (const char* key : {"here", "sweep", "shows", "recordings", "bases", "beside", "command"})
       if (!entries.take(key).empty())
         entries.complain(fmt::format("A page with a schema runs nothing and has no line \"{}: …\".", key));
   }

@@ -38,9 +38,18 @@ TEST_CASE("pages of one schema share their settings, whichever is opened next", 
   REQUIRE(model_of("static_bytes").set_param("model", "llama-3.2-3b"));
   CHECK(model_of("vocabulary").settings().text("model") == "llama-3.2-3b");
   CHECK(model_of("checkpointing").settings().text("model") != "llama-3.2-3b");  // of a demo
-  CHECK(model_of("vocabulary").control().fixed_settings().empty());             // no engine is no matter there
-  CHECK(model_of("checkpointing").control().fixed_settings().empty());          // the closed form follows
-  CHECK_FALSE(model_of("many_launches").control().fixed_settings().empty());    // nothing would
+
+  // A page may begin with other settings: they are that page's alone, until the reader changes them.
+  CHECK(model_of("recipe").settings().integer("batch") == 8);
+  CHECK(model_of("recipe").settings().text("model") == "llama-3.2-3b");
+  CHECK(model_of("vocabulary").settings().integer("batch") == 4);
+  REQUIRE(model_of("recipe").set_param("batch", "64"));
+  CHECK(model_of("recipe").settings().integer("batch") == 64);
+  CHECK(model_of("vocabulary").settings().integer("batch") == 64);
+
+  CHECK(model_of("vocabulary").control().fixed_settings().empty());           // no engine is no matter there
+  CHECK(model_of("checkpointing").control().fixed_settings().empty());        // the closed form follows
+  CHECK_FALSE(model_of("many_launches").control().fixed_settings().empty());  // nothing would
 }
 
 TEST_CASE("a calculator has the figure's sliders and the page's switches, and nothing that runs", "[gui]") {

@@ -18,6 +18,16 @@ bool is_base(const lessons::Page& page, std::string_view recording) {
   return std::find(page.bases.begin(), page.bases.end(), recording) != page.bases.end();
 }
 
+// The settings that `page` begins with, and of the others those that were changed on the page that `last` shows.
+record::Params carried_over(const lessons::Page& page, const page::PageModel& last) {
+  record::Params settings = lessons::settings_of(page);
+  const record::Params &now = last.settings(), begin = lessons::settings_of(last.page());
+  for (const record::ParamSpec& spec : now.schema())
+    if (now.as_text(spec.key) != begin.as_text(spec.key))
+      (void)settings.set(spec.key, std::string_view(now.as_text(spec.key)));
+  return settings;
+}
+
 }  // namespace
 
 PageLibrary::PageLibrary(LibraryOptions options, Session session, KeptRuns kept)
@@ -82,10 +92,11 @@ record::Result<PageView*> PageLibrary::open(const lessons::Page& page) {
   auto opened = find_or_make(page);
   if (!opened) return opened;
   if (!page.schema.empty()) {
-    // What was set on another page of this schema holds here, too.
+    // What was changed on another page of this schema holds here, too.
     const page::PageModel*& last = calculators_[page.schema];
-    if (last != nullptr) opened.value()->model().adopt(last->control().params());
-    last = &opened.value()->model();
+    page::PageModel& model = opened.value()->model();
+    if (last != nullptr && last != &model) model.adopt(carried_over(page, *last));
+    last = &model;
   }
   return opened;
 }
