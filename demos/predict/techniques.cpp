@@ -40,7 +40,8 @@ constexpr std::array<MemorySwitch, 19> kSwitches{{
      "Logits and their gradient exist for a chunk of tokens at a time.",
      "technique_loss_flce_h200",
      0.95,
-     kAlwaysLiger},
+     kAlwaysLiger,
+     "a little rounding in dW"},
     {"optimizer_in_backward",
      "step in backward",
      "step in backward",
@@ -107,7 +108,7 @@ constexpr std::array<MemorySwitch, 19> kSwitches{{
      {"offload.optimizer=host"},
      true,
      false,
-     "Masters and moments are in the host's memory, where the CPU steps.",
+     "Masters and moments are on the host, whose CPU takes the same time at any batch.",
      "technique_offload_optimizer_h200",
      5.17,
      kOffload},
@@ -210,7 +211,8 @@ constexpr std::array<std::string_view, 2> kStepsOfSeveralGpus{"always, 2: ZeRO s
 
 std::string_view MemorySwitch::gives_up() const {
   if (costs_speed && costs_exactness) return "speed, exactness";
-  return costs_speed ? "speed" : costs_exactness ? "exactness" : "nothing";
+  if (costs_speed || costs_exactness) return costs_speed ? "speed" : "exactness";
+  return rounding.empty() ? "nothing" : rounding;
 }
 
 std::span<const MemorySwitch> memory_switches() { return kSwitches; }

@@ -200,6 +200,7 @@ struct MemorySwitch {
   std::string_view recording;    // shipped, of Llama 3.2 1B on an H200; empty: none measured it
   double times = 0;              // so many times as long as without it a step takes in that recording; 0: not measured
   std::string_view place;        // in the order that the report recommends; empty: not in it
+  std::string_view rounding = {};  // a loss of exactness too small to choose by; empty: none
 
   std::string_view gives_up() const;  // "speed, exactness"
 };

@@ -137,6 +137,7 @@ TEST_CASE("the fewest switches are as many as they must be, and the report's ord
   CHECK(report.rows.size() >= fewest.rows.size());
   REQUIRE(fewest.rows.size() == 3);
   CHECK(fewest.rows[1].name == "1. fused linear cross entropy");
+  CHECK(cell_of(fewest.rows[1], 0) == "a little rounding in dW");
   CHECK(fewest.rows[2].name == "2. checkpointing each layer");
   // No switch does it alone.
   const predict::ProcessBytes process = predict::process_bytes("GeForce RTX 4090");
