@@ -10,6 +10,7 @@
 #include "demos/predict/step_bytes.h"
 #include "demos/predict/step_settings.h"
 #include "lessons/pages/answers.h"
+#include "lessons/run_lines.h"
 #include "lessons/shown_unit.h"
 
 namespace headroom::lessons {
@@ -57,6 +58,19 @@ std::string kind_at_peak(const NumberInput& input) {
   if (!step) return {};
   return bytes_in_words(input,
                         run->peak(step->first, step->last).totals.by_category[static_cast<std::size_t>(kCategory)]);
+}
+
+// How long the last whole step of the run was in the optimizer; a prediction has no times.
+std::string optimizer_time(const NumberInput& input) {
+  if (input.run == nullptr || is_predicted(input.run->recording())) return {};
+  const record::Recording& recording = input.run->recording();
+  const auto step = record::last_whole_step(recording);
+  if (!step) return {};
+  const record::TimeMap map(recording, record::TimeAxis::kDevice, step->first, step->last);
+  double time = 0;
+  for (const record::PhaseSpan& span : record::phase_spans(recording, map, *step, true))
+    if (span.phase == record::Phase::kOptimizer) time += span.end - span.begin;
+  return time > 0 ? amount_text(time, time_unit(time)) : std::string();
 }
 
 // What all layers keep of one part, and nothing else: with checkpoints those that are run again at a time.
@@ -113,6 +127,7 @@ constexpr std::array kNumbers{
                [](const NumberInput& input) {
                  return bytes_of(input, [](const StepSettings& step) { return predict::optimizer_state_bytes(step); });
                }},
+    LiveNumber{"optimizer.time", optimizer_time},
     LiveNumber{"peak.activations", kind_at_peak<kRun, Category::kActivations>},
     LiveNumber{"peak.bytes", peak<kRun>},
     LiveNumber{"peak.logits", kind_at_peak<kRun, Category::kLogits>},
