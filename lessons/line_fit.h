@@ -1,6 +1,10 @@
-// A straight line through points by least squares.
+// Two laws through points by least squares: a straight line, and the larger of a constant and a line through zero.
 #pragma once
 
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <limits>
 #include <optional>
 #include <span>
 
@@ -32,6 +36,42 @@ inline std::optional<LineFit> fit_line(std::span<const LinePoint> points) {
   if (!(squares > 0)) return std::nullopt;
   const double slope = products / squares;
   return LineFit{y - slope * x, slope};
+}
+
+struct LargerFit {
+  double constant = 0;
+  double slope = 0;  // y per x
+
+  double at(double x) const { return std::max(constant, slope * x); }
+};
+
+// Each way to divide the points, which ascend in x, into those of the constant and those of the line is tried.
+// Nothing: fewer than two points.
+inline std::optional<LargerFit> fit_larger(std::span<const LinePoint> points) {
+  std::optional<LargerFit> best;
+  double least = std::numeric_limits<double>::infinity();
+  for (std::size_t flat = 1; flat < points.size(); ++flat) {
+    LargerFit fit;
+    for (const LinePoint& point : points.first(flat)) fit.constant += point.y / static_cast<double>(flat);
+    double squares = 0, products = 0, off = 0;
+    for (const LinePoint& point : points.subspan(flat)) {
+      squares += point.x * point.x;
+      products += point.x * point.y;
+    }
+    if (!(squares > 0)) continue;
+    fit.slope = products / squares;
+    for (const LinePoint& point : points) off += std::pow(fit.at(point.x) - point.y, 2);
+    if (off < least) best = fit, least = off;
+  }
+  return best;
+}
+
+// The most by which a law misses a point, as a share of that point.
+template <class Fit>
+double worst_miss(const Fit& fit, std::span<const LinePoint> points) {
+  double worst = 0;
+  for (const LinePoint& point : points) worst = std::max(worst, std::abs(fit.at(point.x) / point.y - 1));
+  return worst;
 }
 
 }  // namespace headroom::lessons

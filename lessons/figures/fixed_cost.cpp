@@ -1,10 +1,13 @@
-// How long the report's step takes over its tokens: a part that every step has and a part per token, as a line by least
-// squares through the published points and through those of the run on show. Tokens per second follow from it.
+// How long the report's step takes over its tokens, by two laws fitted to the published points and to those of the run on
+// show: a fixed time and a time per token add up, or the longer of the two counts. Tokens per second follow from either.
 #include <algorithm>
 #include <array>
 #include <cmath>
 #include <map>
 #include <optional>
+#include <span>
+#include <string>
+#include <vector>
 
 #include <fmt/format.h>
 
@@ -38,14 +41,14 @@ constexpr std::array kFixedCostSchema{
                       .default_text = "batch",
                       .choices = kOver},
     record::ParamSpec{.key = "points",
-                      .label = "Points of the line",
-                      .help = "Which points of all kernels the line goes through, from the fewest tokens",
+                      .label = "Points of the fit",
+                      .help = "Which points of all kernels both laws are fitted to, from the fewest tokens",
                       .kind = record::ParamKind::kChoice,
                       .default_text = "all",
                       .choices = kPoints},
     record::ParamSpec{.key = "if",
                       .label = "What if",
-                      .help = "A second line, with a part of the first one changed",
+                      .help = "Another line, with a part of the fitted one changed",
                       .kind = record::ParamKind::kChoice,
                       .default_text = "measured",
                       .choices = kWhatIf},
@@ -106,13 +109,14 @@ struct Owner {
   const TimedSteps& all() const { return steps.back(); }
 };
 
-std::optional<LineFit> line_of(const Owner& owner, const record::Params& params) {
+// Those that both laws are fitted to.
+std::vector<LinePoint> fitted_points(const Owner& owner, const record::Params& params) {
   const std::string& wanted = params.text("points");
   const std::size_t most = wanted == "all" ? owner.all().size() : static_cast<std::size_t>(std::stoi(wanted));
   std::vector<LinePoint> points;
   for (const auto& [tokens, step] : owner.all())
     if (points.size() < most) points.push_back({step.tokens(), step.time});
-  return fit_line(points);
+  return points;
 }
 
 // Nothing: the line as it is.
@@ -136,17 +140,40 @@ ChartPoint point_of(const Timed& step, std::string_view name, bool speeds, const
   return {.x = tokens, .y = speed, .low = speed_of(tokens, step.high), .high = speed_of(tokens, step.low), .tip = tip};
 }
 
-// The line, as time or as the speed that follows from it; times begin at no tokens at all.
-ChartReference curve_of(const LineFit& line, std::string label, const Axis& x, bool speeds) {
+std::string words_of(const LargerFit& larger, const ShownUnit& unit) {
+  return fmt::format("the larger of {} and {} per 1,000 tokens", amount_text(larger.constant, unit),
+                     amount_text(1000 * larger.slope, unit));
+}
+
+// A law, as time or as the speed that follows from it; times begin at no tokens at all.
+template <class Fit>
+ChartReference curve_of(const Fit& fit, std::string label, const Axis& x, bool speeds) {
   constexpr int kPieces = 96;
   ChartReference curve{.label = std::move(label), .x = {}, .y = {}};
   for (int piece = 0; piece <= kPieces; ++piece) {
-    const double tokens = x.high * piece / kPieces, time = line.at(tokens);
+    const double tokens = x.high * piece / kPieces, time = fit.at(tokens);
     if (time <= 0) continue;
     curve.x.push_back(tokens);
     curve.y.push_back(speeds ? speed_of(tokens, time) : time);
   }
   return curve;
+}
+
+// "2.75 s + 0.0711 s per 1,000 tokens, off by up to 14 %"
+template <class Fit>
+std::string words_with_miss(const Fit& fit, std::span<const LinePoint> points, const ShownUnit& unit) {
+  return fmt::format("{}, off by up to {:.0f} %", words_of(fit, unit), 100 * worst_miss(fit, points));
+}
+
+void add_laws(Chart& chart, std::span<const LinePoint> points, const ShownUnit& unit, const record::Params& params) {
+  const bool speeds = params.text("shows") == "speed";
+  const auto line = fit_line(points);
+  const auto larger = fit_larger(points);
+  if (!line || !larger) return;
+  chart.references.push_back(curve_of(*line, words_with_miss(*line, points, unit), chart.x, speeds));
+  chart.references.push_back(curve_of(*larger, words_with_miss(*larger, points, unit), chart.x, speeds));
+  if (const auto other = what_if(*line, params.text("if")))
+    chart.references.push_back(curve_of(*other, "if " + words_of(*other, unit), chart.x, speeds));
 }
 
 ShownUnit unit_of_times(const std::vector<Owner>& owners) {
@@ -183,11 +210,7 @@ Chart chart_of(const Owner& owner, const ShownUnit& unit, const FigureInput& inp
     }
     chart.series.push_back(std::move(series));
   }
-  if (const auto line = line_of(owner, params); line && !input.view.hidden) {
-    chart.references.push_back(curve_of(*line, words_of(*line, unit), chart.x, speeds));
-    if (const auto other = what_if(*line, params.text("if")))
-      chart.references.push_back(curve_of(*other, "if " + words_of(*other, unit), chart.x, speeds));
-  }
+  if (!input.view.hidden) add_laws(chart, fitted_points(owner, params), unit, params);
   fit_y(chart);
   return chart;
 }
@@ -262,7 +285,7 @@ constinit const Figure kFixedCost{
     .id = "fixed_cost",
     .title = "A step's fixed part",
     .caption =
-        "Time of the report's step over its tokens, published and measured here, with the line through the points",
+        "Time of the report's step over its tokens, published and measured here, with two laws fitted to the points",
     .schema = kFixedCostSchema,
     .add_panels = add_fixed_cost_panels,
 };

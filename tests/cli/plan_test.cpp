@@ -10,6 +10,7 @@
 
 #include "tests/cli/program.h"
 #include "tests/support/catch.h"
+#include "tests/support/page_numbers.h"
 
 using namespace headroom::tests;
 using nlohmann::json;
@@ -90,6 +91,23 @@ TEST_CASE("a step that fits has nothing missing, and what is largest says where 
   CHECK(tiny.exit_code == 0);
   CHECK(tiny.out.find("H200 SXM") != std::string::npos);
   CHECK(tiny.out.find("256 or more") != std::string::npos);
+}
+
+TEST_CASE("the page that asks what fits has the plan's answer") {
+  const auto on_card = [](const char* batch) {
+    return planned({"--model", "llama-3.2-1b", "--set", "precision=bf16", "--seq", "1024", "--batch", batch, "--card",
+                    "RTX 4090"})["steps"][0];
+  };
+  const json step = on_card("5"), card = step["cards"][0];
+  INFO(step.dump());
+  const auto gib = [](const json& bytes) { return bytes.get<double>() / headroom::record::kGiB; };
+  CHECK(text_of("will_it_fit").find("- [x] Five\n") != std::string::npos);
+  CHECK(card["verdict"] == "fits");
+  CHECK(card["largest_batch"] == 5);
+  CHECK(card["left_bytes"] == 0);
+  CHECK(on_card("6")["cards"][0]["verdict"] == "does_not_fit");
+  check_said("will_it_fit", "the allocator reserves 24.04 GiB; within the 23.29 that it is given",
+             {gib(step["peak_reserved_bytes"]), gib(card["reserved_bytes"])});
 }
 
 TEST_CASE("several batches, sequences and cards are one table, as text and as CSV") {

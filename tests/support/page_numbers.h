@@ -30,11 +30,24 @@ inline std::string replaced(std::string text, const std::string& from, const std
   return text;
 }
 
-// Of a page, with plain blanks and signs.
-inline std::string text_of(const std::string& page) {
-  std::ifstream file(HEADROOM_SOURCE_DIR "/assets/text/" + page + ".md");
+// Of a file in the source tree, with plain blanks and signs.
+inline std::string plain_text(const std::string& file_name) {
+  std::ifstream file(HEADROOM_SOURCE_DIR "/" + file_name);
   const std::string text{std::istreambuf_iterator<char>(file), {}};
   return replaced(replaced(text, "\u00a0", " "), "−", "-");
+}
+
+inline std::string text_of(const std::string& page) { return plain_text("assets/text/" + page + ".md"); }
+
+// The number after these words in a document of docs/results, which must have them once.
+inline double result_after(const std::string& document, const std::string& words) {
+  const std::string text = plain_text("docs/results/" + document + ".md");
+  const std::size_t at = text.find(words);
+  INFO(document << ": " << words);
+  REQUIRE(at != std::string::npos);
+  CHECK(text.find(words, at + 1) == std::string::npos);
+  const std::size_t begin = text.find_first_of("0123456789", at + words.size());
+  return std::stod(replaced(text.substr(begin, text.find_first_not_of("0123456789,.", begin) - begin), ",", ""));
 }
 
 // The page has these words, and the numbers in them are these values, each within half of its last digit.
