@@ -1,0 +1,53 @@
+// The report's step at batches around the largest that fit: the planner ends them where the figure `borders` does, whose rows are
+// made from recorded requests.
+#include <algorithm>
+#include <string>
+
+#include <fmt/format.h>
+
+#include "demos/backend/backend.h"
+#include "demos/experiments/demo.h"
+#include "demos/experiments/strategies.h"
+#include "demos/predict/gpu_extras.h"
+#include "demos/predict/placed.h"
+#include "demos/record/ledger.h"
+#include "lessons/predicted_steps.h"
+#include "tests/live/planned.h"
+#include "tests/support/catch.h"
+
+using namespace headroom;
+
+namespace {
+
+record::Params settings_of(const lessons::PredictedStep& step) {
+  const auto strategies = experiments::report_strategies();
+  const auto plain = std::ranges::find(strategies, "hf", &experiments::ReportStrategy::series);
+  record::Params params(experiments::training_step().schema);
+  experiments::apply(params, experiments::report_settings(/*quick=*/false));
+  experiments::apply(params, plain->settings);
+  for (const std::string& setting :
+       {std::string("device=cuda"), std::string("seq=1024"), std::string("steps=2"),
+        fmt::format("batch={}", step.batch), fmt::format("expandable_segments={}", step.expandable ? "on" : "off")})
+    REQUIRE(params.set_assignment(setting).ok());
+  return params;
+}
+
+}  // namespace
+
+TEST_CASE("the planner ends the report's batch where the figure of borders does") {
+  const auto planner = backend::make_prediction({{HEADROOM_ENGINE_PATH}});
+  for (const lessons::PredictedStep& step : lessons::predicted_steps()) {
+    INFO("batch " << step.batch << ", expandable " << step.expandable);
+    const record::Params params = settings_of(step);
+    const auto trace = tests::planned(*planner, {.demo = "train_step", .params = params});
+    const record::Recording requests = predict::with_gpu_extras(*trace, params.schema());
+    const record::Recording free = predict::placed(requests), run = predict::placed(requests, params.integer("cap"));
+    const auto near = [](record::Bytes bytes) { return Approx(static_cast<double>(bytes)).epsilon(0.01); };
+    CHECK(static_cast<double>(record::Ledger(free).peak().totals.allocated) == near(step.blocks));
+    const auto& failed = run.outcome()->out_of_memory;
+    REQUIRE(failed.has_value() == (step.asked > 0));
+    if (!failed) continue;
+    CHECK(static_cast<double>(failed->requested) == near(step.asked));
+    CHECK(static_cast<double>(params.integer("cap") - failed->allocated) == near(step.free));
+  }
+}
