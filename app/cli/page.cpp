@@ -16,6 +16,7 @@
 #include "lessons/base_run.h"
 #include "lessons/pages/live_numbers.h"
 #include "lessons/pages/widgets.h"
+#include "lessons/shown_unit.h"
 #include "lessons/wording.h"
 
 namespace headroom::app {
@@ -163,8 +164,8 @@ class PageText {
   std::string value_of(const lessons::Answer& answer) const {
     const double value = numbers_.run == nullptr ? -1 : answer.of(*numbers_.run);
     if (value < 0) return {};
-    const lessons::ShownUnit unit = lessons::unit_of(answer, value);
-    return fmt::format(": {:.{}f} {}", value / unit.size, answer.counted.empty() ? 1 : 0, unit.name);
+    const lessons::ShownUnit unit = lessons::unit_for(answer.unit, value);
+    return fmt::format(": {:.1f} {}", value / unit.size, unit.name);
   }
 
   void task(const lessons::TaskBlock& task) {

@@ -72,8 +72,7 @@ void Question::move(std::size_t from, std::size_t to) {
 
 std::string_view Question::why_not_lock() const {
   if (choices() != nullptr && !chosen_) return "Choose an answer first.";
-  if (number() != nullptr && !guess_)
-    return number()->answer->counted.empty() ? "Drag the marker or type a number first." : "Type a number first.";
+  if (number() != nullptr && !guess_) return "Drag the marker or type a number first.";
   return {};
 }
 

@@ -3,13 +3,9 @@
 
 #include <algorithm>
 #include <array>
-#include <cmath>
-#include <utility>
-#include <vector>
 
 #include "lessons/bench.h"
 #include "lessons/moment_errors.h"
-#include "lessons/report_sweep.h"
 #include "lessons/sweep.h"
 
 namespace headroom::lessons {
@@ -52,38 +48,15 @@ double end_of_ladder(const record::Ledger& run) {
   return -1;
 }
 
-// The first batch of the code of 2024 that is above the run's cap, by the line through the two largest that ran.
-double first_failing_batch(const record::Ledger& run) {
-  const record::Recording& recording = run.recording();
-  ReportSweep sweep = report_over_batch();
-  find_points(sweep, recording);
-  std::vector<std::pair<double, double>> ran;  // batch, peak
-  for (const std::int64_t batch : sweep.places)
-    for (const SweepPoint& point : recording.sweep_points())
-      if (point.series == "hf" && completed(point) && setting(point, "seq") == sweep.at &&
-          setting(point, "batch") == batch)
-        ran.emplace_back(static_cast<double>(batch), static_cast<double>(point.peak_allocated));
-  const auto cap = static_cast<double>(recording.info().cap);
-  if (ran.size() < 2 || cap <= ran.back().second) return -1;
-  const auto [batch, peak] = ran.back();
-  const double per_sequence = (peak - ran[ran.size() - 2].second) / (batch - ran[ran.size() - 2].first);
-  return per_sequence > 0 ? std::floor(batch + (cap - peak) / per_sequence) + 1 : -1;
-}
-
 constexpr std::array kAnswers{
     Answer{"eager_memory", AxisUnit::kBytes, eager_memory},
     Answer{"end_of_ladder", AxisUnit::kBytes, end_of_ladder},
     Answer{"error_of_dynamic", AxisUnit::kPercent, error_of_dynamic},
-    Answer{"first_failing_batch", AxisUnit::kNumber, first_failing_batch, "sequences"},
     Answer{"host_link", AxisUnit::kBytesPerSecond, host_link},
     Answer{"peak_of_step", AxisUnit::kBytes, peak_of_step},
 };
 
 }  // namespace
-
-ShownUnit unit_of(const Answer& answer, double largest) {
-  return answer.counted.empty() ? unit_for(answer.unit, largest) : ShownUnit{answer.counted, 1};
-}
 
 std::span<const Answer> answers() { return kAnswers; }
 

@@ -13,11 +13,7 @@ struct Answer {
   AxisUnit unit = AxisUnit::kBytes;
   // From a finished run; negative: this run cannot answer (cancelled before its peak).
   double (*of)(const record::Ledger& run) = nullptr;
-  std::string_view counted = {};  // of kNumber: what a whole number is of, "sequences"
 };
-
-// Its own, or one in which numbers up to `largest` read well.
-ShownUnit unit_of(const Answer& answer, double largest);
 
 std::span<const Answer> answers();
 const Answer* find_answer(std::string_view name);  // null: unknown

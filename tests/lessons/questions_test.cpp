@@ -213,31 +213,9 @@ TEST_CASE("the ladder: the answer is the last rung's peak, rungs below the first
   CHECK(tests::rungs_of(beside)[0].delta.empty());  // it ran out
 }
 
-TEST_CASE("the report: the answer is the first batch above the card, by what ran, and failures are hidden") {
+TEST_CASE("the report: while the question is open, failures and the fused kernels are hidden") {
   const record::Recording run = tests::made_report_sweep();
-  std::vector<const SweepPoint*> ran;
-  std::int64_t failed = 1 << 20;
-  for (const SweepPoint& point : run.sweep_points()) {
-    if (point.series != "hf" || setting(point, "seq") != 1024) continue;
-    if (completed(point))
-      ran.push_back(&point);
-    else
-      failed = std::min(failed, setting(point, "batch"));
-  }
-  std::ranges::sort(ran, {}, [](const SweepPoint* point) { return setting(*point, "batch"); });
-  REQUIRE(ran.size() >= 2);
-  const SweepPoint &last = *ran.back(), &before = *ran[ran.size() - 2];
-  // Counted sequence by sequence.
-  const double step = static_cast<double>(last.peak_allocated - before.peak_allocated) /
-                      static_cast<double>(setting(last, "batch") - setting(before, "batch"));
-  std::int64_t batch = setting(last, "batch");
-  for (auto peak = static_cast<double>(last.peak_allocated); peak <= static_cast<double>(run.info().cap); ++batch)
-    peak += step;
-  CHECK(answer_of("report", run) == static_cast<double>(batch));
-  CHECK(batch > setting(last, "batch"));
-  CHECK(batch <= failed);
-
-  const FigureData open = built("report_batch", run, {.guess = 20, .hidden = true, .asked = true});
+  const FigureData open = built("report_batch", run, {.hidden = true, .asked = true});
   const FigureData answered = built("report_batch", run, {.asked = true});
   for (std::size_t i = 0; i < 2; ++i) {
     for (const ChartSeries& series : tests::charts_of(open)[i]->series) {

@@ -13,6 +13,7 @@
 #include "app/window/views/verdict_strip.h"
 #include "app/window/widgets/run_column.h"
 #include "app/window/widgets/widget.h"
+#include "lessons/shown_unit.h"
 
 namespace headroom::app::window {
 
@@ -53,10 +54,7 @@ PageFrame PageView::frame(const Surroundings& surroundings) {
   const lessons::AxisUnit asked = model_->question().unit();
   const bool drawn = axis != nullptr && axis->unit == asked;
   constexpr auto kLargest = static_cast<double>(record::kGiB);
-  const lessons::NumberQuestion* number = model_->question().number();
-  const lessons::ShownUnit unit = drawn               ? lessons::unit_of(*axis)
-                                  : number != nullptr ? lessons::unit_of(*number->answer, kLargest)
-                                                      : lessons::unit_for(asked, kLargest);
+  const lessons::ShownUnit unit = drawn ? lessons::unit_of(*axis) : lessons::unit_for(asked, kLargest);
   frame.guess_unit = unit.size;
   frame.guess_unit_name = unit.name;
   return frame;

@@ -14,6 +14,7 @@
 #include "app/window/draw/markdown.h"
 #include "app/window/views/column.h"
 #include "app/window/views/linked_words.h"
+#include "lessons/shown_unit.h"
 
 namespace headroom::app::window {
 
@@ -22,13 +23,8 @@ namespace {
 constexpr float kChoiceLine = 1.4f;  // line height over em of an answer to choose
 
 // One digit after the point, where there is room for it.
-std::string number_text(double value, double unit, bool whole = false) {
-  return value < 1000 * unit && !whole ? fmt::format("{:.1f}", value / unit)
-                                       : record::format_count(std::llround(value / unit));
-}
-
-bool counts(const page::Question& question) {
-  return question.number() != nullptr && !question.number()->answer->counted.empty();
+std::string number_text(double value, double unit) {
+  return value < 1000 * unit ? fmt::format("{:.1f}", value / unit) : record::format_count(std::llround(value / unit));
 }
 
 // One of several answers: a ring, filled when it is chosen, and the words. All of it is the control.
@@ -89,8 +85,7 @@ void draw_number(PageFrame& frame) {
   PageState& state = frame.state;
   const Rect row = take(32);
   const Rect field{row.x0, row.y0, row.x0 + px(112), row.y1};
-  if (!state.editing_guess)
-    state.guess_text = question.guess() ? number_text(*question.guess(), frame.guess_unit, counts(question)) : "";
+  if (!state.editing_guess) state.guess_text = question.guess() ? number_text(*question.guess(), frame.guess_unit) : "";
   const bool entered = text_field("guess", field, state.guess_text, frame.guess_unit_name);
   state.editing_guess = ImGui::IsItemActive();
   if (entered) {
@@ -165,10 +160,10 @@ void draw_scale(const Rect& rect, double said, double is) {
 }
 
 // One line, where the figure is of other settings than the answer.
-void draw_folded(PageFrame& frame, const page::Question::Reveal& reveal, const lessons::ShownUnit& unit, bool whole) {
+void draw_folded(PageFrame& frame, const page::Question::Reveal& reveal, const lessons::ShownUnit& unit) {
   const Rect at = content_rect(0);
-  const std::string head = fmt::format("You said {} {}, it was {} {}", number_text(reveal.said, unit.size, whole),
-                                       unit.name, number_text(reveal.is, unit.size, whole), unit.name);
+  const std::string head = fmt::format("You said {} {}, it was {} {}", number_text(reveal.said, unit.size), unit.name,
+                                       number_text(reveal.is, unit.size), unit.name);
   const float bottom = callout(at, CalloutKind::kNote, head, frame.page.answered_by());
   end_drawing({at.x0, at.y0, at.x1, bottom});
 }
@@ -180,10 +175,8 @@ void draw_reveal(PageFrame& frame) {
   // Links differ by decades: their speeds are in the unit of the slower one, as on the axis.
   const bool speeds = asked == lessons::AxisUnit::kBytesPerSecond;
   const lessons::ShownUnit unit =
-      lessons::unit_of(*frame.page.question().number()->answer,
-                       speeds ? std::min(reveal.said, reveal.is) : std::max(reveal.said, reveal.is));
-  const bool whole = counts(frame.page.question());
-  if (frame.page.left_answer()) return draw_folded(frame, reveal, unit, whole);
+      lessons::unit_for(asked, speeds ? std::min(reveal.said, reveal.is) : std::max(reveal.said, reveal.is));
+  if (frame.page.left_answer()) return draw_folded(frame, reveal, unit);
   if (begin_card("reveal", frame)) {
     card_head(Icon::kCheck, "Your prediction");
     if (const std::string run = frame.page.answered_by(); !run.empty()) {
@@ -200,8 +193,8 @@ void draw_reveal(PageFrame& frame) {
       ImU32 color;
     };
     const page::Question::Distance distance = page::distance_of(reveal);
-    const Number numbers[] = {{"you said", number_text(reveal.said, unit.size, whole), unit.name, theme().text3},
-                              {"it is", number_text(reveal.is, unit.size, whole), unit.name, theme().text},
+    const Number numbers[] = {{"you said", number_text(reveal.said, unit.size), unit.name, theme().text3},
+                              {"it is", number_text(reveal.is, unit.size), unit.name, theme().text},
                               {distance.head, distance.value, distance.unit, theme().text}};
     float x = row.x0;
     for (const Number& number : numbers) {
@@ -264,10 +257,9 @@ void draw_verdict(PageFrame& frame) {
 void draw_waiting(PageFrame& frame) {
   const bool running = frame.page.control().running();
   const double guess = *frame.page.question().guess();
-  const bool whole = counts(frame.page.question());
-  const lessons::ShownUnit unit = lessons::unit_of(*frame.page.question().number()->answer, guess);
+  const lessons::ShownUnit unit = lessons::unit_for(frame.page.question().unit(), guess);
   const Rect at = content_rect(0);
-  const std::string head = fmt::format("Locked: {} {}", number_text(guess, unit.size, whole), unit.name);
+  const std::string head = fmt::format("Locked: {} {}", number_text(guess, unit.size), unit.name);
   const std::string_view body = running ? "The answer comes when the run is done."
                                         : "This run has no answer: run it again, or look at a recorded run.";
   const float bottom = callout(at, CalloutKind::kNote, head, body);
