@@ -1,5 +1,4 @@
-// The report's step at batches around the largest that fit: the rows of assets/predicted/borders.csv, which says how they are
-// made, compiled in.
+// The report's step at batches around the largest that fit: the rows of assets/predicted/borders.csv, compiled in.
 #pragma once
 
 #include <cstdint>
@@ -12,10 +11,9 @@ namespace headroom::lessons {
 struct PredictedStep {
   bool expandable;  // the setting `expandable_segments`
   std::int64_t batch;
-  record::Bytes blocks;       // the most, without a limit
-  record::Bytes reserved;     // the most, under the report's limit
-  record::Bytes asked;        // by the request that failed; 0: none did
-  record::Bytes free, piece;  // then: of the limit not in blocks, and the largest piece of it
+  record::Bytes blocks;  // the most, without a limit
+  record::Bytes asked;   // by the request that failed under the report's limit; 0: none did
+  record::Bytes free;    // of the limit not in blocks then
 };
 
 std::span<const PredictedStep> predicted_steps();

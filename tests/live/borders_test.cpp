@@ -1,5 +1,5 @@
-// The report's step at batches around the largest that fit: the planner ends them where the figure `borders` does, whose rows are
-// made from recorded requests.
+// The report's step at batches around the largest that fit: the planner ends them where the figure `borders` does, of
+// which the rows are made from recorded requests.
 #include <algorithm>
 #include <string>
 

@@ -79,9 +79,9 @@ keep() {
   report_step report_liger_8_h200 completed $liger batch=8
   report_step report_liger_112_h200 completed $liger batch=112
   # The same code at its largest batches: 8 fit by the default allocator, 11 with expandable segments.
-  report_step holes_b9_h200 out_of_memory $hf batch=9
-  report_step holes_b11_expandable_h200 completed $hf batch=11 expandable_segments=on
-  report_step holes_b12_expandable_h200 out_of_memory $hf batch=12 expandable_segments=on
+  report_step holes_b9_h100 out_of_memory $hf batch=9
+  report_step holes_b11_expandable_h100 completed $hf batch=11 expandable_segments=on
+  report_step holes_b12_expandable_h100 out_of_memory $hf batch=12 expandable_segments=on
 
   # Losses over 300 steps, with the memory of the first three.
   losses() {
