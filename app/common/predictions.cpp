@@ -10,8 +10,8 @@
 #include "demos/predict/bound_times.h"
 #include "demos/predict/capped.h"
 #include "demos/predict/gpu_extras.h"
+#include "demos/predict/more_micro_batches.h"
 #include "demos/predict/more_steps.h"
-#include "demos/predict/placed.h"
 #include "demos/predict/techniques.h"
 
 namespace headroom::app {
@@ -35,7 +35,7 @@ bool is_placed(const Prediction& prediction) {
 
 // PyTorch's allocator makes blocks and segments of what is requested.
 std::shared_ptr<const Prediction> placed_of(std::shared_ptr<const Recording> requests) {
-  auto recording = std::make_shared<const Recording>(predict::placed(*requests, requests->info().cap));
+  auto recording = std::make_shared<const Recording>(predict::placed_until_alike(*requests, requests->info().cap));
   return std::make_shared<const Prediction>(Prediction{std::move(requests), std::move(recording), {}});
 }
 
@@ -211,7 +211,7 @@ bool Predictions::dropped(const Question& question) const {
 
 // The planner traces requests; on a GPU libraries add theirs. What a CPU's run requests is in the trace.
 // Null, where the question was dropped.
-std::shared_ptr<const Prediction> Predictions::prediction_of(Traced traced) {
+std::shared_ptr<const Prediction> Predictions::prediction_of(Traced traced, bool few_micro_batches) {
   if (traced.recording == nullptr && traced.refusal.empty()) return nullptr;
   if (traced.recording == nullptr)
     return std::make_shared<Prediction>(Prediction{nullptr, nullptr, std::move(traced.refusal)});
@@ -219,34 +219,48 @@ std::shared_ptr<const Prediction> Predictions::prediction_of(Traced traced) {
   const record::RunInfo& info = prediction.requests->info();
   const experiments::DemoInfo& step = experiments::training_step();
   if (info.demo != step.id) return std::make_shared<const Prediction>(std::move(prediction));
-  if (info.device == record::DeviceKind::kCpu && info.cap > 0)
-    prediction.recording = std::make_shared<const Recording>(predict::capped(*prediction.requests, info.cap));
-  if (info.device == record::DeviceKind::kGpu) {  // with what its libraries request
-    Recording requests = predict::with_gpu_extras(*prediction.requests, step.schema);
-    if (const predict::Card* const card = predict::bound_card())
+  Recording requests =
+      info.device == record::DeviceKind::kGpu
+          ? predict::with_gpu_extras(*prediction.requests, step.schema)  // with what its libraries request
+          : *prediction.requests;
+  if (!few_micro_batches) {
+    requests = predict::with_micro_batches(std::move(requests));
+    if (const predict::Card* const card = info.device == record::DeviceKind::kGpu ? predict::bound_card() : nullptr)
       requests = predict::with_bound_times(std::move(requests), predict::settings_of(info, step.schema), *card);
-    return placed_of(std::make_shared<const Recording>(std::move(requests)));
   }
+  prediction.requests = prediction.recording = std::make_shared<const Recording>(std::move(requests));
+  if (prediction.requests->info().device == record::DeviceKind::kGpu) return placed_of(std::move(prediction.requests));
+  if (const record::Bytes cap = prediction.requests->info().cap; cap > 0)
+    prediction.recording = std::make_shared<const Recording>(predict::capped(*prediction.requests, cap));
   return std::make_shared<const Prediction>(std::move(prediction));
 }
 
 // Null: the question was dropped.
 std::shared_ptr<const Prediction> Predictions::answer(const Question& question) {
+  if (question.run.demo == experiments::training_step().id) return answer_step(question);
+  return prediction_of(trace(question, question.run.params));
+}
+
+// Traces few steps of few micro-batches, and repeats them.
+std::shared_ptr<const Prediction> Predictions::answer_step(const Question& question) {
   const PlannedRun& run = question.run;
-  if (run.demo != experiments::training_step().id) return prediction_of(trace(question, run.params));
   const predict::StepSettings step = predict::step_settings(run.params);
   const int traced = predict::traced_steps(step), shown = std::min(step.steps, kShownSteps);
-  if (traced >= shown) return prediction_of(trace(question, run.params));
+  const std::int64_t micro_batches = predict::traced_micro_batches(step);
   record::Params fewer = run.params;
-  (void)fewer.set("steps", record::ParamValue(std::int64_t{traced}));
-  Traced two = trace(question, fewer);
-  if (two.recording == nullptr) return prediction_of(std::move(two));
-  record::RunInfo info = two.recording->info();
+  if (traced < shown) (void)fewer.set("steps", record::ParamValue(std::int64_t{traced}));
+  (void)fewer.set("accumulate", record::ParamValue(micro_batches));
+  Traced less = trace(question, fewer);
+  if (less.recording == nullptr || fewer == run.params) return prediction_of(std::move(less));
+  record::RunInfo info = less.recording->info();
   info.params = run.params.to_map();
-  std::optional<Recording> all = predict::with_more_steps(*two.recording, shown);
+  std::optional<Recording> all = *less.recording;
+  if (traced < shown) all = predict::with_more_steps(*std::move(all), shown);
+  if (all && micro_batches < step.micro_batches) all = predict::few_micro_batches(*all, info);
   if (!all) return prediction_of(trace(question, run.params));
   all->set_info(std::move(info));
-  return prediction_of({.recording = std::make_shared<const Recording>(*std::move(all)), .refusal = {}});
+  return prediction_of({.recording = std::make_shared<const Recording>(*std::move(all)), .refusal = {}},
+                       run.few_micro_batches);
 }
 
 // A question whose planner dies is asked once more, of the fresh one: a planner may be killed for any reason.

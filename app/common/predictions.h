@@ -33,6 +33,9 @@ struct Prediction {
 struct PlannedRun {
   std::string demo;
   record::Params params;
+  // The answer has few of each step's micro-batches (predict/more_micro_batches.h) and the totals of all. Plans read no
+  // more, and all 64 micro-batches of a step have 64 times the events.
+  bool few_micro_batches = false;
 
   bool operator==(const PlannedRun&) const = default;
 };
@@ -91,9 +94,10 @@ class Predictions {
   void note_machine();
   void note_trouble(std::string sentence);
   std::shared_ptr<const Prediction> answer(const Question& question);
+  std::shared_ptr<const Prediction> answer_step(const Question& question);
   Traced trace(const Question& question, const record::Params& params);
   Traced ask_planner(const Question& question, const record::Params& params);
-  static std::shared_ptr<const Prediction> prediction_of(Traced traced);
+  static std::shared_ptr<const Prediction> prediction_of(Traced traced, bool few_micro_batches = false);
   bool dropped(const Question& question) const;
   std::shared_ptr<const Prediction> known(const PlannedRun& run);
   void keep(Answer answer);

@@ -10,6 +10,7 @@
 #include "demos/experiments/demo.h"
 #include "demos/experiments/train_step_model.h"
 #include "demos/predict/form_recording.h"
+#include "demos/predict/more_micro_batches.h"
 #include "demos/predict/step_settings.h"
 #include "demos/record/ledger.h"
 
@@ -111,6 +112,14 @@ predict::Fit StepPlanner::Step::on(const PlannedCard& card) const {
   return predict::fit_of_closed_form(bytes(), card.memory, card.process, beyond_step);
 }
 
+// Whose answer does for a plan.
+PlannedRun StepPlanner::planned(const Params& params) {
+  const predict::StepSettings step = predict::step_settings(params);
+  return {.demo = std::string(experiments::training_step().id),
+          .params = with_every_kind_of_step(params),
+          .few_micro_batches = predict::traced_micro_batches(step) < step.micro_batches};
+}
+
 // With the engine's own words where it refuses these settings; the closed form where the engine is what is wrong.
 StepPlanner::Step StepPlanner::answer(const Params& params) const {
   Step step;
@@ -125,7 +134,7 @@ StepPlanner::Step StepPlanner::answer(const Params& params) const {
     return step;
   }
   if (predictions_ != nullptr) {
-    const PlannedRun run{std::string(experiments::training_step().id), with_every_kind_of_step(params)};
+    const PlannedRun run = planned(params);
     step.prediction =
         answers_ == Answers::kWhenComplete ? predictions_->wait(run, stop_) : predictions_->ask(this, run);
     if (step.prediction == nullptr) {
@@ -191,7 +200,11 @@ std::optional<StepPlanner::OnCard> StepPlanner::on_card(const Params& params, co
 record::Recording StepPlanner::recording(const Params& params) {
   const Step* const asked = step(params);
   if (asked == nullptr) return {};
-  return asked->form ? predict::recording_of(*asked->form, params) : *asked->prediction->recording;
+  if (asked->form) return predict::recording_of(*asked->form, params);
+  PlannedRun run = planned(params);
+  if (!std::exchange(run.few_micro_batches, false)) return *asked->prediction->recording;
+  const auto whole = predictions_->wait(run, stop_);
+  return whole != nullptr && *whole ? *whole->recording : record::Recording();
 }
 
 std::optional<StepPlan> StepPlanner::plan(const Params& params, const std::vector<PlannedCard>& cards) {

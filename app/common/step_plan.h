@@ -87,7 +87,8 @@ class StepPlanner {
 
   // `params` of `train_step` on a GPU. Nothing: stopped, or on its way; what is largest may follow later.
   std::optional<StepPlan> plan(const record::Params& params, const std::vector<PlannedCard>& cards);
-  // The recording that a plan of these settings describes, after plan(): predicted, else the closed form's.
+  // The recording that a plan of these settings describes, with all micro-batches, after plan(): predicted, else the
+  // closed form's. Waits for it; empty once `stop` ends that.
   record::Recording recording(const record::Params& params);
   // As plan() for one card, without what is largest.
   struct OnCard {
@@ -113,6 +114,7 @@ class StepPlanner {
     predict::Fit on(const PlannedCard& card) const;
   };
 
+  static PlannedRun planned(const record::Params& params);
   const Step* step(const record::Params& params);  // null: stopped
   Step answer(const record::Params& params) const;
 

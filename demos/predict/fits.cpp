@@ -5,7 +5,7 @@
 #include <array>
 #include <string>
 
-#include "demos/predict/placed.h"
+#include "demos/predict/more_micro_batches.h"
 #include "demos/record/ledger.h"
 
 namespace headroom::predict {
@@ -56,7 +56,7 @@ FitTest::FitTest(std::shared_ptr<const record::Recording> requests, std::shared_
 bool FitTest::holds(Bytes limit) const {
   if (reserved_ <= limit) return true;
   if (allocated_ > limit || limit <= 0) return false;
-  const auto outcome = predict::placed(*requests_, limit).outcome();
+  const auto outcome = placed_until_alike(*requests_, limit).outcome();
   return outcome && outcome->kind != record::OutcomeKind::kOutOfMemory;
 }
 

@@ -41,7 +41,7 @@ Fit fit_of_closed_form(record::Bytes peak, record::Bytes memory, const ProcessBy
 // What steps request, before they run on a card. Only cards that are nearly full need them placed once more.
 class FitTest {
  public:
-  // `placed`: these requests without any limit, as placed() gives them.
+  // `placed`: these requests without any limit, as placed_until_alike() gives them.
   FitTest(std::shared_ptr<const record::Recording> requests, std::shared_ptr<const record::Recording> placed);
 
   // Without any limit: the most that blocks take, and segments.

@@ -6,6 +6,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "demos/predict/births.h"
 #include "demos/predict/rewrite.h"
 
 namespace headroom::predict {
@@ -17,19 +18,6 @@ using record::MemEvent;
 namespace {
 
 constexpr int kFirstAndSecond = 2;
-
-// The allocation that a storage began with, and the category that it has now.
-using Births = std::unordered_map<std::uint64_t, MemEvent>;
-
-bool same_use(const MemEvent& a, const MemEvent& b) {
-  return a.requested == b.requested && a.category == b.category && a.op == b.op && a.stream == b.stream &&
-         a.device == b.device;
-}
-
-std::vector<std::uint64_t> in_order(std::vector<std::uint64_t> storages) {
-  std::ranges::sort(storages);  // numbers are given in order of birth
-  return storages;
-}
 
 // The marks of the last step, with the one that ended the step before it, and the events since.
 struct LastStep {
@@ -63,18 +51,9 @@ class Repeating {
   bool prepare() {
     Births alive = before_;
     for (const MemEvent& event : events_) take(event, alive);
-    std::vector<std::uint64_t> freed, left;
-    for (const auto& [storage, birth] : before_)
-      if (!alive.contains(storage)) freed.push_back(storage);
-    for (const auto& [storage, birth] : alive)
-      if (!before_.contains(storage)) left.push_back(storage);
-    freed = in_order(std::move(freed));
-    left = in_order(std::move(left));
-    if (freed.size() != left.size()) return false;
-    for (std::size_t i = 0; i < freed.size(); ++i) {
-      if (!same_use(before_.at(freed[i]), alive.at(left[i]))) return false;
-      successor_[freed[i]] = left[i];
-    }
+    std::optional<Successors> found = successors(before_, alive);
+    if (!found) return false;
+    successor_ = *std::move(found);
     return true;
   }
 
@@ -106,22 +85,12 @@ class Repeating {
   }
 
  private:
-  static void take(const MemEvent& event, Births& alive) {
-    if (event.kind == EventKind::kAlloc) {
-      alive[event.storage] = event;
-    } else if (event.kind == EventKind::kFree) {
-      alive.erase(event.storage);
-    } else if (const auto of = alive.find(event.storage); event.kind == EventKind::kRelabel && of != alive.end()) {
-      of->second.category = event.category;
-    }
-  }
-
   std::vector<MemEvent> events_;
   std::vector<Mark> marks_;
   std::uint64_t first_event_ = 0, next_storage_;
   record::Nanoseconds duration_ = 0;
-  Births before_;                                                 // alive where the step begins
-  std::unordered_map<std::uint64_t, std::uint64_t> successor_;    // of what it frees: what it leaves
+  Births before_;  // alive where the step begins
+  Successors successor_;
   std::unordered_map<std::uint64_t, std::uint64_t> born_before_;  // numbers in the copy before, by those of the trace
 };
 

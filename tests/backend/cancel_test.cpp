@@ -16,6 +16,7 @@ Clock::duration cancel_in_the_middle(backend::Backend& backend, const std::strin
   backend.cancel();
   CHECK(backend.state() == RunState::kCancelling);
   CHECK(backend.progress().doing == "stopping");
+  CHECK(Clock::now() - begin < 500ms);
   REQUIRE(finished(backend));
   const auto took = Clock::now() - begin;
   CHECK(outcome_of(backend).kind == OutcomeKind::kCancelled);
@@ -25,10 +26,11 @@ Clock::duration cancel_in_the_middle(backend::Backend& backend, const std::strin
 
 }  // namespace
 
-TEST_CASE("an engine that listens stops and takes the next run") {
+TEST_CASE("an engine that listens stops at once and takes the next run") {
   const auto engine = backend::make_engine(fake_engine());
-  cancel_in_the_middle(*engine, "endless");
+  CHECK(run_to_end(*engine, "at_once").kind == OutcomeKind::kCompleted);
   const std::string pid = engine->facts().at("pid");
+  cancel_in_the_middle(*engine, "endless");
   CHECK(run_to_end(*engine, "at_once").kind == OutcomeKind::kCompleted);
   CHECK(engine->facts().at("pid") == pid);
 }
@@ -37,6 +39,7 @@ TEST_CASE("a run that does not stop is ended by SIGTERM after 2 s") {
   const auto engine = backend::make_engine(fake_engine());
   const auto took = cancel_in_the_middle(*engine, "ignore_cancel");
   CHECK(took > 1900ms);
+  CHECK(took < 4500ms);
   CHECK(run_to_end(*engine, "at_once").kind == OutcomeKind::kCompleted);
 }
 
@@ -61,7 +64,7 @@ TEST_CASE("a silent engine is reported, and a cancel ends it") {
   const auto silent = [&] { return engine->progress().doing.find("has said nothing for") != std::string::npos; };
   REQUIRE(wait_for(*engine, [&] { return engine->recording()->marks().size() == 3; }));
   CHECK_FALSE(silent());
-  REQUIRE(wait_for(*engine, silent, 6s));
+  REQUIRE(wait_for(*engine, silent));
   CHECK(engine->state() == RunState::kRunning);
   engine->cancel();
   REQUIRE(finished(*engine));

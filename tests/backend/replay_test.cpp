@@ -99,7 +99,7 @@ TEST_CASE("a paced replay grows as the run did and ends as the recording") {
   const auto begin = Clock::now();
   REQUIRE(replay->start({}).ok());
   std::size_t growths = 0, pending_marks = 0;
-  while (replay->state() != RunState::kFinished && Clock::now() - begin < 10min) {
+  while (replay->state() != RunState::kFinished && Clock::now() - begin < kPatience) {
     const auto before = (Clock::now() - begin) / 1ns;
     const std::size_t events = replay->recording()->events().size();
     replay->poll();

@@ -35,9 +35,12 @@ inline backend::RunRequest fake_request(const std::string& mode, std::optional<s
   return {.demo = "fake", .params = params, .record_to = std::move(record_to)};
 }
 
+// For events that come within a second on an idle machine.
+inline constexpr std::chrono::minutes kPatience{5};
+
 // Polls until `done` holds, woken by the backend's descriptor alone: a backend that needs a poll but does not say so
 // fails the test by time.
-inline bool wait_for(backend::Backend& backend, const std::function<bool()>& done, Clock::duration patience = 10min) {
+inline bool wait_for(backend::Backend& backend, const std::function<bool()>& done, Clock::duration patience = kPatience) {
   const auto deadline = Clock::now() + patience;
   backend.poll();
   while (!done()) {
@@ -53,7 +56,7 @@ inline bool wait_for(backend::Backend& backend, const std::function<bool()>& don
   return true;
 }
 
-inline bool finished(backend::Backend& backend, Clock::duration patience = 10min) {
+inline bool finished(backend::Backend& backend, Clock::duration patience = kPatience) {
   return wait_for(
       backend, [&] { return backend.state() == backend::RunState::kFinished; }, patience);
 }

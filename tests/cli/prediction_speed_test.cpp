@@ -149,3 +149,22 @@ TEST_CASE("the largest batch is found within twice 0.5 s for the 1B and 1 s for 
   WARN("largest batch " << *largest << " in " << took << " s");
   CHECK(took < seconds);
 }
+
+TEST_CASE("a plan with 64 micro-batches and a card takes at most twice the processor time of one") {
+  const std::vector<std::string> settings{"device=cuda", "model=llama-3-8b", "precision=bf16", "seq=2048", "batch=1"};
+  const auto seconds_with = [&](const char* accumulate) {
+    Planner planner;
+    app::StepPlanner steps(&planner.predictions(), "");
+    record::Params params = with(settings);
+    REQUIRE(params.set_assignment(accumulate).ok());
+    const app::PlannedCard card{.name = "", .memory = 80 * record::kGiB, .process = {}};
+    const auto plan = steps.plan(params, {card});
+    REQUIRE(plan);
+    CHECK(plan->refusal.empty());
+    CHECK(plan->why_formula.empty());
+    return planner.seconds();
+  };
+  const double one = seconds_with("accumulate=1"), many = seconds_with("accumulate=64");
+  WARN("one micro-batch " << one << " s, 64 micro-batches " << many << " s");
+  CHECK(many < 2 * one);
+}

@@ -1,11 +1,16 @@
-// Steps that were not traced are what the planner would have traced.
+// Steps and micro-batches that were not traced are what the planner would have traced.
+#include <algorithm>
 #include <map>
+#include <string>
 #include <vector>
 
 #include "demos/backend/backend.h"
 #include "demos/experiments/combinations.h"
 #include "demos/experiments/demo.h"
+#include "demos/predict/more_micro_batches.h"
 #include "demos/predict/more_steps.h"
+#include "demos/predict/placed.h"
+#include "demos/record/ledger.h"
 #include "tests/live/planned.h"
 #include "tests/support/catch.h"
 
@@ -31,6 +36,20 @@ std::vector<record::Mark> comparable_marks(const record::Recording& run) {
   return marks;
 }
 
+// Where two lists of events differ first, for a failed check to show; empty: nowhere.
+std::string difference(const record::Recording& a, const record::Recording& b) {
+  const auto text = [](const record::Recording& run, const MemEvent& event) {
+    return std::to_string(static_cast<int>(event.kind)) + " #" + std::to_string(event.storage) + " " +
+           std::to_string(event.requested) + " B " + std::string(record::key_of(event.category)) + " " +
+           std::string(record::key_of(event.phase)) + " layer " + std::to_string(event.layer) + " micro-batch " +
+           std::to_string(event.micro_batch) + " " + std::string(run.op_name(event.op));
+  };
+  const std::vector<MemEvent> of_a = comparable(a), of_b = comparable(b);
+  for (std::size_t i = 0; i < std::min(of_a.size(), of_b.size()); ++i)
+    if (of_a[i] != of_b[i]) return std::to_string(i) + ": " + text(a, of_a[i]) + " / " + text(b, of_b[i]);
+  return of_a.size() == of_b.size() ? "" : std::to_string(of_a.size()) + " / " + std::to_string(of_b.size());
+}
+
 // Of each technique each value, beside what it needs.
 std::vector<record::Params> each_technique() {
   std::vector<record::Params> all;
@@ -51,6 +70,34 @@ std::vector<record::Params> each_technique() {
     }
   }
   return all;
+}
+
+// Those that can accumulate, on a GPU and on a CPU.
+std::vector<record::Params> each_accumulating() {
+  std::vector<record::Params> all;
+  const auto add = [&](record::Params params, const std::vector<std::string>& settings) {
+    for (const std::string& setting : settings) REQUIRE(params.set_assignment(setting).ok());
+    if (!experiments::refused_combination(params)) all.push_back(params);
+  };
+  const std::vector<record::Params> techniques = each_technique();
+  for (const record::Params& params : techniques)
+    for (const char* device : {"device=cuda", "device=cpu"}) add(params, {device, "accumulate=5", "steps=2"});
+  for (const char* more : {"accumulate=6", "accumulate=7", "accumulate=8", "eval_every=1", "seq=1000", "clip=1"})
+    for (const char* loss : {"loss=plain", "loss=hf_2025"})
+      add(techniques.front(), {"device=cuda", "accumulate=5", "steps=2", loss, more});
+  return all;
+}
+
+// With as few micro-batches as have to be traced.
+record::Recording few_of(backend::Backend& planner, const record::Params& params) {
+  record::Params fewer = params;
+  REQUIRE(fewer.set("accumulate", predict::traced_micro_batches(predict::step_settings(params))).ok());
+  const auto trace = tests::planned(planner, {.demo = "train_step", .params = fewer});
+  record::RunInfo info = trace->info();
+  info.params = params.to_map();
+  auto few = predict::few_micro_batches(*trace, info);
+  REQUIRE(few);
+  return *std::move(few);
 }
 
 }  // namespace
@@ -112,4 +159,68 @@ TEST_CASE("a trace of one step, or of one that leaves more than it found, is not
   CHECK_FALSE(predict::with_more_steps(trace, 3));
   add(1, 2);
   CHECK_FALSE(predict::with_more_steps(trace, 3));
+}
+
+TEST_CASE("two micro-batches of a step are traced, and the last of three where gradients leave for the host") {
+  predict::StepSettings step{.micro_batches = 64};
+  CHECK(predict::traced_micro_batches(step) == 2);
+  step.offload_state = predict::StateOffload::kHost;
+  CHECK(predict::traced_micro_batches(step) == 3);
+  step.micro_batches = 1;
+  CHECK(predict::traced_micro_batches(step) == 1);
+}
+
+TEST_CASE("further micro-batches of a trace are its second again, whatever the technique") {
+  const auto planner = backend::make_prediction({{HEADROOM_ENGINE_PATH}});
+  int compared = 0;
+  for (const record::Params& params : each_accumulating()) {
+    CAPTURE(params.to_map());
+    const auto all = tests::planned(*planner, {.demo = "train_step", .params = params});
+    const record::Recording repeated = predict::with_micro_batches(few_of(*planner, params));
+    CHECK(difference(repeated, *all) == "");
+    CHECK((comparable_marks(repeated) == comparable_marks(*all)));
+    ++compared;
+  }
+  CHECK(compared > 80);
+}
+
+TEST_CASE("few micro-batches are placed with the totals of all, under any limit") {
+  const auto planner = backend::make_prediction({{HEADROOM_ENGINE_PATH}});
+  const auto reserved = [](const record::Recording& run) { return record::Ledger(run).peak_reserved(); };
+  int compared = 0, fewer = 0;
+  for (const record::Params& params : each_accumulating()) {
+    if (params.text("device") != "cuda") continue;
+    CAPTURE(params.to_map());
+    const record::Recording few = few_of(*planner, params), all = predict::with_micro_batches(few);
+    const record::Recording few_placed = predict::placed_until_alike(few), all_placed = predict::placed(all);
+    CHECK(reserved(few_placed) == reserved(all_placed));
+    const record::Peak peak = record::Ledger(all_placed).peak(), few_peak = record::Ledger(few_placed).peak();
+    CHECK(few_peak.totals.allocated == peak.totals.allocated);
+    CHECK(few_peak.totals.by_category == peak.totals.by_category);
+    if (few_placed.events().size() < all_placed.events().size()) ++fewer;
+    for (const record::Bytes limit : {peak.totals.allocated - 1, peak.totals.allocated,
+                                      (peak.totals.allocated + reserved(all_placed)) / 2, reserved(all_placed)}) {
+      const bool few_runs_out =
+          predict::placed_until_alike(few, limit).outcome()->kind != record::OutcomeKind::kCompleted;
+      const bool all_runs_out = predict::placed(all, limit).outcome()->kind != record::OutcomeKind::kCompleted;
+      CHECK(few_runs_out == all_runs_out);
+    }
+    ++compared;
+  }
+  CHECK(compared > 40);
+  CHECK(2 * fewer > compared);  // for the rest all were placed
+}
+
+TEST_CASE("micro-batches of which the second leaves more than it found are not repeated") {
+  record::Recording trace(record::RunInfo{});
+  const auto mark = [&](std::int32_t step, std::uint16_t micro_batch) {
+    trace.append(record::Mark{.event_index = trace.events().size(), .step = step, .micro_batch = micro_batch});
+  };
+  for (std::uint16_t m = 0; m < 2; ++m) {
+    mark(0, m);
+    trace.append(MemEvent{.storage = m + 1u, .requested = 8});
+    mark(0, m);
+  }
+  mark(-1, 0);
+  CHECK_FALSE(predict::few_micro_batches(trace, trace.info()));
 }
