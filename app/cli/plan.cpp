@@ -128,7 +128,7 @@ bool fits_somewhere(const std::vector<StepPlan>& plans) {
 }
 
 // What is said beside the table, on stderr.
-void say_notes(const PlanOptions& options, const Asked& asked, const std::vector<StepPlan>& plans) {
+void say_notes(const PlanOptions& options, const PlanAsked& asked, const std::vector<StepPlan>& plans) {
   const Params& params = asked.steps.front();
   say_what_is_taken(params, options, options.batch.has_value(), options.seq.has_value());
   if (!plans.front().why_formula.empty()) say(closed_form_note(plans.front().why_formula, plans.front().beyond_step));

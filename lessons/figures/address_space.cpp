@@ -80,7 +80,7 @@ void add_segment(AddressRow& row, const record::Recording& run, const PlacedSegm
 }
 
 // The largest segments first, as many in a row as there is room for.
-std::vector<AddressRow> rows_of(const record::Recording& run, const AddressSpace& space, Bytes width,
+std::vector<AddressRow> address_rows(const record::Recording& run, const AddressSpace& space, Bytes width,
                                 const ShownUnit& unit) {
   std::vector<const PlacedSegment*> by_size;
   for (const PlacedSegment& segment : space.segments) by_size.push_back(&segment);
@@ -146,7 +146,7 @@ AddressMap map_of(const record::Ledger& run, std::uint64_t event, const AddressS
   for (const PlacedSegment& segment : space.segments) map.width = std::max(map.width, segment.bytes);
   const Bytes limit = limit_of(recording.info()), left = limit - space.reserved;
   if (failed != nullptr) map.width = std::max(map.width, failed->requested);
-  map.rows = rows_of(recording, space, map.width, unit);
+  map.rows = address_rows(recording, space, map.width, unit);
   map.sums = sums_of(run.at(event), space, unit);
   if (failed == nullptr || left <= 0) return map;
   map.width = std::max(map.width, left);

@@ -15,7 +15,6 @@
 using namespace headroom;
 using lessons::BoxState;
 using llama::Architecture;
-using llama::Block;
 
 namespace {
 
@@ -25,7 +24,7 @@ const Architecture& model(std::string_view id) {
   return *found;
 }
 
-lessons::FigureData build(std::initializer_list<const char*> settings, lessons::View view = {}) {
+lessons::FigureData build_architecture(std::initializer_list<const char*> settings, lessons::View view = {}) {
   const lessons::Figure* figure = lessons::find_figure("architecture");
   REQUIRE(figure != nullptr);
   record::Params params(figure->schema);
@@ -53,7 +52,7 @@ record::Bytes kept_per_token(const record::Recording& run) {
 record::Bytes counted_per_token(const record::Recording& run) {
   const Architecture shape = experiments::block_model(settings_of(run)).value();
   record::Bytes sum = shape.dropout ? 2 * shape.shape.hidden_size : 0;
-  for (const Block block : {Block::kNorms, Block::kAttention, Block::kMlp})
+  for (const llama::Block block : {llama::Block::kNorms, llama::Block::kAttention, llama::Block::kMlp})
     sum += llama::numbers_of(shape, block, 0).kept;
   return sum;
 }
@@ -77,45 +76,45 @@ TEST_CASE("blocks add up to the published numbers of parameters") {
 
 TEST_CASE("the embedding of Llama 3.2 1B is 21.25 percent of it, and the shares of the page are right") {
   const Architecture& one = model("llama-3.2-1b");
-  const auto share = [&](const Architecture& of, Block block) {
+  const auto share = [&](const Architecture& of, llama::Block block) {
     return 100 * static_cast<double>(llama::numbers_of(of, block, 0).parameters) /
            static_cast<double>(llama::num_parameters(of));
   };
-  CHECK(llama::numbers_of(one, Block::kEmbedding, 0).parameters == 262'668'288);
-  CHECK(share(one, Block::kEmbedding) == Approx(21.25).margin(0.005));
-  CHECK(share(one, Block::kMlp) == Approx(65.2).margin(0.05));
-  CHECK(share(one, Block::kAttention) == Approx(13.6).margin(0.05));
+  CHECK(llama::numbers_of(one, llama::Block::kEmbedding, 0).parameters == 262'668'288);
+  CHECK(share(one, llama::Block::kEmbedding) == Approx(21.25).margin(0.005));
+  CHECK(share(one, llama::Block::kMlp) == Approx(65.2).margin(0.05));
+  CHECK(share(one, llama::Block::kAttention) == Approx(13.6).margin(0.05));
   const Architecture& eight = model("llama-3-8b");
-  CHECK(share(eight, Block::kEmbedding) + share(eight, Block::kHead) == Approx(13.1).margin(0.05));
+  CHECK(share(eight, llama::Block::kEmbedding) + share(eight, llama::Block::kHead) == Approx(13.1).margin(0.05));
 }
 
 TEST_CASE("forward takes two operations per weight of a product, and the head 21 percent of the 1B's") {
   const Architecture& one = model("llama-3.2-1b");
   double sum = 0;
-  for (std::size_t i = 0; i < llama::kNumBlocks; ++i) sum += llama::numbers_of(one, static_cast<Block>(i), 0).flops;
+  for (std::size_t i = 0; i < llama::kNumBlocks; ++i) sum += llama::numbers_of(one, static_cast<llama::Block>(i), 0).flops;
   const std::int64_t norms = (2 * one.shape.num_layers + 1) * one.shape.hidden_size;
   CHECK(sum == 2.0 * static_cast<double>(1'235'814'400 - norms));
-  CHECK(100 * llama::numbers_of(one, Block::kHead, 0).flops / sum == Approx(21.3).margin(0.05));
+  CHECK(100 * llama::numbers_of(one, llama::Block::kHead, 0).flops / sum == Approx(21.3).margin(0.05));
   // Between positions: 2 H T in each layer.
-  CHECK(llama::numbers_of(one, Block::kAttention, 1024).flops - llama::numbers_of(one, Block::kAttention, 0).flops ==
+  CHECK(llama::numbers_of(one, llama::Block::kAttention, 1024).flops - llama::numbers_of(one, llama::Block::kAttention, 0).flops ==
         16.0 * 2 * 2048 * 1024);
 }
 
 TEST_CASE("an MLP keeps more than attention in each model, and SwiGLU more than GELU") {
   for (const Architecture& each : llama::architectures()) {
     INFO(each.name);
-    CHECK(llama::numbers_of(each, Block::kMlp, 1024).kept > llama::numbers_of(each, Block::kAttention, 1024).kept);
+    CHECK(llama::numbers_of(each, llama::Block::kMlp, 1024).kept > llama::numbers_of(each, llama::Block::kAttention, 1024).kept);
   }
-  CHECK(llama::numbers_of(model("llama-3.2-1b"), Block::kMlp, 0).kept == 16 * 53'248);
-  CHECK(llama::numbers_of(model("llama-3.2-1b"), Block::kAttention, 0).kept == 16 * 14'464);
+  CHECK(llama::numbers_of(model("llama-3.2-1b"), llama::Block::kMlp, 0).kept == 16 * 53'248);
+  CHECK(llama::numbers_of(model("llama-3.2-1b"), llama::Block::kAttention, 0).kept == 16 * 14'464);
 }
 
 TEST_CASE("what changed is marked, and five switches make a Llama of GPT-2") {
-  const lessons::FigureData plain = build({});
+  const lessons::FigureData plain = build_architecture({});
   CHECK(changed(plain, "gpt2-xl") == 0);
   CHECK(changed(plain, "llama-2-7b") == 6);    // RoPE, three norms, MLP; a separate head
   CHECK(changed(plain, "llama-3.2-1b") == 6);  // with shared keys; the head is tied, as in GPT-2
-  const lessons::FigureData all = build({"rope=on", "rms_norm=on", "swiglu=on", "no_dropout=on", "grouped=on"});
+  const lessons::FigureData all = build_architecture({"rope=on", "rms_norm=on", "swiglu=on", "no_dropout=on", "grouped=on"});
   CHECK(changed(all, "gpt2-xl") == 6);
   CHECK(tests::table_of(all).rows[0].name == "GPT-2 XL, changed");
 }
@@ -130,7 +129,7 @@ TEST_CASE("RoPE is inside attention, dropout after the embedding and in both bra
     return inner.x >= outer.x && inner.x + inner.width <= outer.x + outer.width && inner.y >= outer.y &&
            inner.y + inner.height <= outer.y + outer.height;
   };
-  const lessons::FigureData plain = build({});
+  const lessons::FigureData plain = build_architecture({});
   for (const std::string id : {"llama-2-7b", "llama-3-8b", "llama-3.2-1b"}) {
     INFO(id);
     CHECK(inside(box_of(plain, id + ".positions").value(), box_of(plain, id + ".attention").value()));
@@ -145,12 +144,12 @@ TEST_CASE("RoPE is inside attention, dropout after the embedding and in both bra
   CHECK(box_of(plain, "gpt2-xl.dropout1").value().y < attention.y);
   CHECK(inside(box_of(plain, "gpt2-xl.dropout2").value(), attention));
   CHECK(inside(box_of(plain, "gpt2-xl.dropout3").value(), box_of(plain, "gpt2-xl.mlp").value()));
-  CHECK(inside(box_of(build({"rope=on"}), "gpt2-xl.positions").value(), attention));
-  CHECK_FALSE(box_of(build({"no_dropout=on"}), "gpt2-xl.dropout1"));
+  CHECK(inside(box_of(build_architecture({"rope=on"}), "gpt2-xl.positions").value(), attention));
+  CHECK_FALSE(box_of(build_architecture({"no_dropout=on"}), "gpt2-xl.dropout1"));
 }
 
 TEST_CASE("the residual stream runs past the layer from the embedding to the final norm, and blocks add to it") {
-  const lessons::FigureData figure = build({"rope=on", "no_dropout=on"});
+  const lessons::FigureData figure = build_architecture({"rope=on", "no_dropout=on"});
   const lessons::Diagram& diagram = tests::panel_in<lessons::Diagram>(figure);
   const auto sums = [](const lessons::FigureData& each, std::string_view model) {
     return std::ranges::count(tests::panel_in<lessons::Diagram>(each).boxes, std::string(model) + ".sum",
@@ -173,17 +172,17 @@ TEST_CASE("the residual stream runs past the layer from the embedding to the fin
       CHECK(diagram.boxes[stream[i].to].x + diagram.boxes[stream[i].to].width < box("attention").x);
     }
   }
-  CHECK(sums(build({"no_dropout=on"}), "gpt2-xl") == 3);  // and the learned positions'
+  CHECK(sums(build_architecture({"no_dropout=on"}), "gpt2-xl") == 3);  // and the learned positions'
 }
 
 TEST_CASE("the table has the chosen block of each model, and nothing while it is asked about") {
-  const lessons::FigureData all = build({"block=all"});
+  const lessons::FigureData all = build_architecture({"block=all"});
   const lessons::Table& table = tests::table_of(all);
   REQUIRE(table.rows.size() == 4);
   CHECK(table.rows[0].cells[1] == "1,557,611,200");
   CHECK(table.rows[3].cells[1] == "1,235,814,400");
-  CHECK(tests::table_of(build({"block=embedding"})).rows[3].cells[2] == "21.25 %");
-  const lessons::FigureData hidden = build({}, {.hidden = true});
+  CHECK(tests::table_of(build_architecture({"block=embedding"})).rows[3].cells[2] == "21.25 %");
+  const lessons::FigureData hidden = build_architecture({}, {.hidden = true});
   CHECK(lessons::panel_of<lessons::Table>(hidden) == nullptr);
   for (const lessons::DiagramBox& box : tests::panel_in<lessons::Diagram>(hidden).boxes) CHECK_FALSE(box.value);
 }

@@ -17,7 +17,7 @@ using lessons::FigureData;
 
 namespace {
 
-FigureData build(std::string_view id, const record::Recording& recording,
+FigureData build_bench(std::string_view id, const record::Recording& recording,
                  const std::map<std::string, std::string>& settings = {}, lessons::View view = {}) {
   const lessons::Figure& figure = *lessons::find_figure(id);
   record::Params params(figure.schema);
@@ -41,7 +41,7 @@ const ChartSeries* bench_series(const Chart& chart, std::string_view label) {
 }  // namespace
 
 TEST_CASE("times are in one chart per kernel, one place per shape, one series per form") {
-  const FigureData figure = build("bench_times", tests::made_bench());
+  const FigureData figure = build_bench("bench_times", tests::made_bench());
   REQUIRE(figure.head.empty_reason == "");
   REQUIRE(tests::charts_of(figure).size() == 8);
   const Chart& norms = *tests::charts_of(figure).front();
@@ -60,17 +60,17 @@ TEST_CASE("times are in one chart per kernel, one place per shape, one series pe
 }
 
 TEST_CASE("another clock shows that clock's rows, and a CPU has only its own") {
-  const FigureData wall = build("bench_times", tests::made_bench(), {{"timing", "wall"}, {"panel", "rope"}});
-  const FigureData cold = build("bench_times", tests::made_bench(), {{"panel", "rope"}});
+  const FigureData wall = build_bench("bench_times", tests::made_bench(), {{"timing", "wall"}, {"panel", "rope"}});
+  const FigureData cold = build_bench("bench_times", tests::made_bench(), {{"panel", "rope"}});
   CHECK(tests::charts_of(wall).front()->series[0].points[0].y ==
         Approx(tests::charts_of(cold).front()->series[0].points[0].y + 20'000));
   const record::Recording cpu = tests::made_bench({.device = record::DeviceKind::kCpu});
-  CHECK(tests::charts_of(build("bench_times", cpu)).size() == 8);
-  CHECK(build("bench_times", cpu, {{"timing", "graph"}}).head.empty_reason != "");
+  CHECK(tests::charts_of(build_bench("bench_times", cpu)).size() == 8);
+  CHECK(build_bench("bench_times", cpu, {{"timing", "graph"}}).head.empty_reason != "");
 }
 
 TEST_CASE("bandwidth is a part of the copy of the same bytes") {
-  const FigureData figure = build("bench_bandwidth", tests::made_bench());
+  const FigureData figure = build_bench("bench_bandwidth", tests::made_bench());
   REQUIRE(tests::charts_of(figure).size() == 1);
   const Chart& chart = *tests::charts_of(figure).front();
   CHECK(chart.categories.size() == 7);  // the output layer's loss is no matter of bytes: it has no copy to compare with
@@ -81,7 +81,7 @@ TEST_CASE("bandwidth is a part of the copy of the same bytes") {
 }
 
 TEST_CASE("the roofline's slope is the large copy, its ceiling the three products") {
-  const FigureData figure = build("bench_roofline", tests::made_bench());
+  const FigureData figure = build_bench("bench_roofline", tests::made_bench());
   const Chart& chart = *tests::charts_of(figure).front();
   REQUIRE(chart.references.size() == 2);
   const auto& slope = chart.references[0];
@@ -95,8 +95,8 @@ TEST_CASE("the roofline's slope is the large copy, its ceiling the three product
 
 TEST_CASE("while the question is open only the fused form is seen, and the axis does not move with the answer") {
   const record::Recording recording = tests::made_bench();
-  const FigureData open = build("bench_memory", recording, {}, {.guess = 1e9, .hidden = true, .asked = true});
-  const FigureData answered = build("bench_memory", recording, {}, {.asked = true});
+  const FigureData open = build_bench("bench_memory", recording, {}, {.guess = 1e9, .hidden = true, .asked = true});
+  const FigureData answered = build_bench("bench_memory", recording, {}, {.asked = true});
   REQUIRE(tests::charts_of(open).front()->series.size() == 1);
   CHECK(tests::charts_of(open).front()->series[0].kind == lessons::SeriesKind::kFused);
   CHECK(tests::charts_of(answered).front()->series.size() == 3);
@@ -107,9 +107,9 @@ TEST_CASE("while the question is open only the fused form is seen, and the axis 
 
 TEST_CASE("the guess is over the kernel that was asked about, and over no other") {
   const lessons::View view{.guess = 1e9, .asked = true};
-  CHECK(build("bench_memory", tests::made_bench(), {}, view).head.guess == 1e9);
-  CHECK_FALSE(build("bench_memory", tests::made_bench(), {{"pass", "forward"}}, view).head.guess);
-  CHECK_FALSE(build("bench_memory", tests::made_bench(), {{"panel", "swiglu"}}, view).head.guess);
+  CHECK(build_bench("bench_memory", tests::made_bench(), {}, view).head.guess == 1e9);
+  CHECK_FALSE(build_bench("bench_memory", tests::made_bench(), {{"pass", "forward"}}, view).head.guess);
+  CHECK_FALSE(build_bench("bench_memory", tests::made_bench(), {{"panel", "swiglu"}}, view).head.guess);
 }
 
 TEST_CASE("the question's answer is what the eager norm takes at the widest shape") {
@@ -119,7 +119,7 @@ TEST_CASE("the question's answer is what the eager norm takes at the widest shap
 }
 
 TEST_CASE("the report's panels have the published points behind them, in the same places") {
-  const FigureData figure = build("report_times", tests::made_bench({.report = true}));
+  const FigureData figure = build_bench("report_times", tests::made_bench({.report = true}));
   REQUIRE(tests::charts_of(figure).size() == 6);
   const Chart* norm = chart_named(figure, "RMSNorm");
   REQUIRE(norm != nullptr);
@@ -129,13 +129,13 @@ TEST_CASE("the report's panels have the published points behind them, in the sam
   REQUIRE(liger->points.size() == 4);
   CHECK(liger->points[3].y == Approx(0.41e6));
   CHECK(norm->categories == std::vector<std::string>{"4,096", "8,192", "12,288", "16,384"});
-  CHECK(tests::charts_of(build("report_times", tests::made_bench({.report = true}), {{"published", "off"}})).size() ==
+  CHECK(tests::charts_of(build_bench("report_times", tests::made_bench({.report = true}), {{"published", "off"}})).size() ==
         2);
-  CHECK(build("report_times", tests::made_bench()).head.empty_reason != "");
+  CHECK(build_bench("report_times", tests::made_bench()).head.empty_reason != "");
 }
 
 TEST_CASE("the report's panels say how many times as long the eager form takes") {
-  const FigureData figure = build("report_times", tests::made_bench({.report = true}), {{"as", "ratio"}});
+  const FigureData figure = build_bench("report_times", tests::made_bench({.report = true}), {{"as", "ratio"}});
   const Chart* norm = chart_named(figure, "RMSNorm");
   REQUIRE(norm != nullptr);
   REQUIRE(norm->series.size() == 2);
@@ -148,14 +148,14 @@ TEST_CASE("the report's panels say how many times as long the eager form takes")
 }
 
 TEST_CASE("while the question is open the report's panels have the eager form alone") {
-  const FigureData hidden = build("report_times", tests::made_bench({.report = true}), {}, {.hidden = true});
+  const FigureData hidden = build_bench("report_times", tests::made_bench({.report = true}), {}, {.hidden = true});
   REQUIRE(tests::charts_of(hidden).size() == 6);
   for (const Chart* chart : tests::charts_of(hidden))
     for (const ChartSeries& series : chart->series) CHECK(series.kind == lessons::SeriesKind::kEager);
 }
 
 TEST_CASE("the report's memory counts the inputs, as the published peaks do") {
-  const FigureData figure = build("report_memory", tests::made_bench({.report = true}));
+  const FigureData figure = build_bench("report_memory", tests::made_bench({.report = true}));
   const Chart* norm = chart_named(figure, "RMSNorm");
   REQUIRE(norm != nullptr);
   const record::Bytes tensor = 2048 * 4096 * 2;

@@ -27,7 +27,7 @@ using tests::check_said;
 
 namespace {
 
-FigureData built(View view = {}) { return find_figure("borders")->build({.view = view}); }
+FigureData built_borders(View view = {}) { return find_figure("borders")->build({.view = view}); }
 
 std::int64_t whole(std::string text) {
   std::erase(text, ',');
@@ -38,7 +38,7 @@ std::int64_t whole(std::string text) {
 
 // By each row of the figure; all that fit are left of all that do not.
 std::map<std::string, std::int64_t> largest() {
-  const FigureData data = built();
+  const FigureData data = built_borders();
   const auto& map = tests::panel_in<HeatMap>(data);
   std::map<std::string, std::int64_t> found;
   for (std::size_t row = 0; row < map.rows.size(); ++row) {
@@ -162,7 +162,7 @@ TEST_CASE("the pages on the largest batch have the allocator's borders as their 
 }
 
 TEST_CASE("while the question is open the figure has the border by bytes alone") {
-  const FigureData data = built({.hidden = true, .asked = true});
+  const FigureData data = built_borders({.hidden = true, .asked = true});
   const auto& map = tests::panel_in<HeatMap>(data);
   CHECK(map.rows == std::vector<std::string>{"by bytes alone"});
   CHECK(data.panels.size() == 1);

@@ -14,7 +14,7 @@ using namespace headroom::lessons;
 
 namespace {
 
-FigureData built(std::initializer_list<const char*> assignments, const record::Ledger* run = nullptr, View view = {},
+FigureData built_chunk(std::initializer_list<const char*> assignments, const record::Ledger* run = nullptr, View view = {},
                  const record::Params* settings = nullptr) {
   const Figure* figure = find_figure("chunk_curve");
   REQUIRE(figure != nullptr);
@@ -60,7 +60,7 @@ TEST_CASE("by the model the loss is bound by the head's traffic in small chunks,
 }
 
 TEST_CASE("the figure marks the rule's chunk and lists it by tokens") {
-  const FigureData figure = built({});
+  const FigureData figure = built_chunk({});
   const auto charts = tests::charts_of(figure);
   REQUIRE(charts.size() == 2);
   CHECK(charts[0]->references[0].label == "rule: C = 256, n = 32");
@@ -76,13 +76,13 @@ TEST_CASE("the figure marks the rule's chunk and lists it by tokens") {
   record::Params settings(experiments::training_step().schema);
   for (const char* each : {"batch=4", "seq=5000", "loss=flce", "weight_gradient=fp32"})
     REQUIRE(settings.set_assignment(each).ok());
-  const FigureData other = built({"tokens=settings", "model=llama-2-7b"}, nullptr, {}, &settings);
+  const FigureData other = built_chunk({"tokens=settings", "model=llama-2-7b"}, nullptr, {}, &settings);
   CHECK(tests::table_of(other).rows[3].name == "20,000");
   CHECK(tests::charts_of(other)[0]->series[0].points[0].y == 20'000.0 * 4096 * 2 + 32'000.0 * 4096 * 4);
 }
 
 TEST_CASE("while the question is open neither rule nor table is there") {
-  const FigureData figure = built({}, nullptr, {.hidden = true});
+  const FigureData figure = built_chunk({}, nullptr, {.hidden = true});
   for (const Chart* chart : tests::charts_of(figure))
     for (const ChartReference& line : chart->references) CHECK(line.label.find("rule") == std::string::npos);
   CHECK(tests::table_of(figure).rows.empty());
@@ -96,7 +96,7 @@ TEST_CASE("a sweep over the chunk has its speeds beside the curves") {
     sweep.append(point);
   }
   const record::Ledger ledger(sweep);
-  const FigureData figure = built({}, &ledger);
+  const FigureData figure = built_chunk({}, &ledger);
   const auto charts = tests::charts_of(figure);
   REQUIRE(charts.size() == 4);
   REQUIRE(charts[3]->series[0].points.size() == 2);

@@ -17,7 +17,7 @@ using predict::Verdict;
 
 namespace {
 
-record::Params settings_of(const std::vector<std::string>& settings) {
+record::Params fitting_settings(const std::vector<std::string>& settings) {
   record::Params params(experiments::training_step().schema);
   for (const char* setting : {"device=cuda", "model=llama-3.2-1b", "precision=bf16", "seq=1024"})
     REQUIRE(params.set_assignment(setting).ok());
@@ -25,7 +25,7 @@ record::Params settings_of(const std::vector<std::string>& settings) {
   return params;
 }
 
-lessons::FigureData build(const char* id, const record::Params& settings, const char* card = "limit",
+lessons::FigureData build_fitting(const char* id, const record::Params& settings, const char* card = "limit",
                           const record::Ledger* predicted = nullptr) {
   const lessons::Figure& figure = *lessons::find_figure(id);
   record::Params params(figure.schema);
@@ -50,10 +50,10 @@ std::string cell_of(const lessons::TableRow& row, std::size_t column) { return r
 }  // namespace
 
 TEST_CASE("the map has what is left of the card by closed form, with the settings' step among the others") {
-  const auto data = build("fit_map", settings_of({"batch=5", "cap=24GiB"}));
+  const auto data = build_fitting("fit_map", fitting_settings({"batch=5", "cap=24GiB"}));
   INFO(data.head.empty_reason);
   const auto& map = tests::panel_in<lessons::HeatMap>(data);
-  const record::Bytes peak = experiments::closed_form_peak(settings_of({"batch=5", "cap=24GiB"}));
+  const record::Bytes peak = experiments::closed_form_peak(fitting_settings({"batch=5", "cap=24GiB"}));
   const Cell own = cell(map, "1,024 tokens", "5");
   CHECK(own.left == Approx(24 - static_cast<double>(peak) / static_cast<double>(record::kGiB)));
   CHECK(own.verdict == Verdict::kFits);
@@ -68,8 +68,8 @@ TEST_CASE("the map has what is left of the card by closed form, with the setting
 }
 
 TEST_CASE("on a card the process takes its part, and a margin is left") {
-  const auto of_limit = build("fit_map", settings_of({"batch=4"}));
-  const auto of_card = build("fit_map", settings_of({"batch=4"}), "rtx_4090");
+  const auto of_limit = build_fitting("fit_map", fitting_settings({"batch=4"}));
+  const auto of_card = build_fitting("fit_map", fitting_settings({"batch=4"}), "rtx_4090");
   const auto &limit = tests::panel_in<lessons::HeatMap>(of_limit), &card = tests::panel_in<lessons::HeatMap>(of_card);
   // 24,576 against 24,564 MiB, of which 716.8 MiB are the process's.
   CHECK(cell(limit, "1,024 tokens", "4").left - cell(card, "1,024 tokens", "4").left ==
@@ -78,7 +78,7 @@ TEST_CASE("on a card the process takes its part, and a margin is left") {
 }
 
 TEST_CASE("all cells are by closed form, that of the settings too where its step was predicted") {
-  const record::Params settings = settings_of({"batch=4"});
+  const record::Params settings = fitting_settings({"batch=4"});
   record::Recording run(record::RunInfo{.demo = "train_step",
                                         .params = settings.to_map(),
                                         .device = record::DeviceKind::kGpu,
@@ -87,10 +87,10 @@ TEST_CASE("all cells are by closed form, that of the settings too where its step
       .storage = 1, .requested = 10 * record::kGiB, .block = 10 * record::kGiB, .device = record::DeviceKind::kGpu});
   run.set_outcome({.kind = record::OutcomeKind::kCompleted});
   const record::Ledger predicted(run);
-  const auto data = build("fit_map", settings, "limit", &predicted);
+  const auto data = build_fitting("fit_map", settings, "limit", &predicted);
   const auto& map = tests::panel_in<lessons::HeatMap>(data);
-  CHECK(map.cells == tests::panel_in<lessons::HeatMap>(build("fit_map", settings)).cells);
-  CHECK(map.tips == tests::panel_in<lessons::HeatMap>(build("fit_map", settings)).tips);
+  CHECK(map.cells == tests::panel_in<lessons::HeatMap>(build_fitting("fit_map", settings)).cells);
+  CHECK(map.tips == tests::panel_in<lessons::HeatMap>(build_fitting("fit_map", settings)).tips);
   CHECK(map.high_text.find("closed form") != std::string::npos);
 }
 
@@ -117,14 +117,14 @@ TEST_CASE("each validated run is a mark, on the line where it was predicted to t
 }
 
 TEST_CASE("settings that no run takes are refused by the map and the recipes") {
-  const record::Params settings = settings_of({"optimizer_in_backward=on", "accumulate=2"});
+  const record::Params settings = fitting_settings({"optimizer_in_backward=on", "accumulate=2"});
   for (const char* id : {"fit_map", "recipe_steps"})
-    CHECK(build(id, settings).head.empty_reason.find("accumulate") != std::string::npos);
+    CHECK(build_fitting(id, settings).head.empty_reason.find("accumulate") != std::string::npos);
 }
 
 TEST_CASE("the fewest switches are as many as they must be, and the report's order is at least as long") {
-  const record::Params settings = settings_of({"precision=bf16_mixed", "batch=8"});
-  const auto data = build("recipe_steps", settings, "rtx_4090");
+  const record::Params settings = fitting_settings({"precision=bf16_mixed", "batch=8"});
+  const auto data = build_fitting("recipe_steps", settings, "rtx_4090");
   const auto tables = lessons::panels_of<lessons::Table>(data.panels);
   REQUIRE(tables.size() == 2);
   for (const lessons::Table* table : tables) {
@@ -148,8 +148,8 @@ TEST_CASE("the fewest switches are as many as they must be, and the report's ord
 }
 
 TEST_CASE("what fits as it is needs no recipe, and what cannot fit says so") {
-  const auto fits = build("recipe_steps", settings_of({"batch=1"}), "h200");
+  const auto fits = build_fitting("recipe_steps", fitting_settings({"batch=1"}), "h200");
   CHECK(lessons::panels_of<lessons::Table>(fits.panels)[1]->rows.size() == 1);
-  const auto never = build("recipe_steps", settings_of({"model=llama-3-8b", "batch=256", "seq=8192"}));
+  const auto never = build_fitting("recipe_steps", fitting_settings({"model=llama-3-8b", "batch=256", "seq=8192"}));
   CHECK(lessons::panels_of<lessons::Table>(never.panels)[1]->foot.starts_with("Not enough"));
 }

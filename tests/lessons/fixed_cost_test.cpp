@@ -16,7 +16,7 @@ using lessons::FigureData;
 
 namespace {
 
-FigureData build(const std::vector<std::string>& assignments = {}, bool hidden = false) {
+FigureData build_fixed_cost(const std::vector<std::string>& assignments = {}, bool hidden = false) {
   const lessons::Figure* const figure = lessons::find_figure("fixed_cost");
   REQUIRE(figure != nullptr);
   record::Params params(figure->schema);
@@ -28,7 +28,7 @@ FigureData build(const std::vector<std::string>& assignments = {}, bool hidden =
 
 // Of the report, or of the run.
 Chart chart(bool published, const std::vector<std::string>& assignments = {}) {
-  const FigureData figure = build(assignments);
+  const FigureData figure = build_fixed_cost(assignments);
   REQUIRE(tests::charts_of(figure).size() == 2);
   return *tests::charts_of(figure)[published ? 0 : 1];
 }
@@ -112,7 +112,7 @@ TEST_CASE("the run's steps are those of its speeds: four seconds each here") {
 }
 
 TEST_CASE("at equal tokens all kernels change the report's step by a few per cent") {
-  const FigureData figure = build();
+  const FigureData figure = build_fixed_cost();
   const lessons::Table& table = tests::table_of(figure);
   REQUIRE(table.rows.size() == 2);
   CHECK(table.rows[0].cells == std::vector<std::string>{"+3.0, +0.5, +1.2 %", "+3.5, +1.2, −1.6 %"});
@@ -122,7 +122,7 @@ TEST_CASE("at equal tokens all kernels change the report's step by a few per cen
 }
 
 TEST_CASE("while the question is open only Hugging Face's way is there") {
-  const FigureData figure = build({}, true);
+  const FigureData figure = build_fixed_cost({}, true);
   for (const Chart* chart : tests::charts_of(figure)) {
     REQUIRE(chart->series.size() == 1);
     CHECK(chart->series[0].kind == lessons::SeriesKind::kEager);

@@ -77,7 +77,7 @@ record::Recording fused() {
   return with({kernel(10'000, 4'000, kGemmName, kProj, 3 << 20), kernel(14'000, 1'200, kOwnName, kNorm, 1 << 20)});
 }
 
-FigureData build(std::string_view id, const record::Recording& run, const record::Recording* baseline = nullptr,
+FigureData build_kernels(std::string_view id, const record::Recording& run, const record::Recording* baseline = nullptr,
                  lessons::View view = {}, std::string_view part = "step") {
   const lessons::Figure* figure = lessons::find_figure(id);
   REQUIRE(figure != nullptr);
@@ -117,19 +117,19 @@ TEST_CASE("kernels that overlap on two streams leave no gap") {
 }
 
 TEST_CASE("a run that was not traced says so, or why it could not be") {
-  CHECK(build("launches", with({}, false)).head.empty_reason == "The kernels of this run were not traced.");
+  CHECK(build_kernels("launches", with({}, false)).head.empty_reason == "The kernels of this run were not traced.");
   record::Recording refused = with({}, false);
   record::RunInfo info = refused.info();
   info.provenance["trace_trouble"] = "Another tool traces this process.";
   refused.set_info(info);
-  CHECK(build("launches", refused).head.empty_reason == "Another tool traces this process.");
-  CHECK(build("launches", eager(), nullptr, {}, "backward").head.empty_reason ==
+  CHECK(build_kernels("launches", refused).head.empty_reason == "Another tool traces this process.");
+  CHECK(build_kernels("launches", eager(), nullptr, {}, "backward").head.empty_reason ==
         "This part of the step launched nothing.");
 }
 
 TEST_CASE("launches, time and bytes are side by side, by what they were for") {
   const record::Recording pinned = eager();
-  const FigureData figure = build("launches", fused(), &pinned);
+  const FigureData figure = build_kernels("launches", fused(), &pinned);
   REQUIRE(tests::charts_of(figure).size() == 3);
   const lessons::Chart& launches = *tests::charts_of(figure)[0];
   CHECK(launches.categories == std::vector<std::string>{"RMSNorm", "SwiGLU", "linear layers"});

@@ -71,7 +71,7 @@ Recording traced() {
   return recording;
 }
 
-FigureData build(const Recording& run, lessons::View view = {}, const Recording* baseline = nullptr,
+FigureData build_lanes(const Recording& run, lessons::View view = {}, const Recording* baseline = nullptr,
                  std::string_view axis = "device") {
   const lessons::Figure* figure = lessons::find_figure("memory_timeline");
   record::Params params(figure->schema);
@@ -97,7 +97,7 @@ TEST_CASE("a kernel is where the memory of its layer is, whatever its clock says
   const Recording run = traced();
   const record::StepRange step = *record::last_whole_step(run);
   const record::TimeMap map(run, record::TimeAxis::kDevice, step.first, step.last);
-  const FigureData figure = build(run, {.columns = kFine});
+  const FigureData figure = build_lanes(run, {.columns = kFine});
   REQUIRE(panel_of<lessons::Lanes>(figure) != nullptr);
   CHECK(panel_in<lessons::Lanes>(figure).x.low == timeline_of(figure).x.low);
   CHECK(panel_in<lessons::Lanes>(figure).x.high == timeline_of(figure).x.high);
@@ -144,7 +144,7 @@ TEST_CASE("in the stored runs every kernel is within its layer's stretch") {
 
 TEST_CASE("lanes have the model's names, and a zone is as wide as its kernels") {
   const Recording run = traced();
-  const FigureData figure = build(run, {.columns = kFine});
+  const FigureData figure = build_lanes(run, {.columns = kFine});
   std::vector<std::string> labels;
   for (const Lane& each : lanes_of(figure)) labels.push_back(each.label);
   CHECK(labels == std::vector<std::string>{"Layer", "Operation", "Kernel", "Host"});
@@ -187,8 +187,8 @@ TEST_CASE("operators have the names that books give them") {
 
 TEST_CASE("what is too short to see is drawn together and counted, and none is lost") {
   const Recording run = traced();
-  const std::size_t all = lane(build(run, {.columns = kFine}), "Kernel").boxes.size();
-  const FigureData coarse = build(run, {.columns = 12});
+  const std::size_t all = lane(build_lanes(run, {.columns = kFine}), "Kernel").boxes.size();
+  const FigureData coarse = build_lanes(run, {.columns = 12});
   std::size_t kernels = 0;
   for (const TimeBox& box : lane(coarse, "Kernel").boxes) kernels += static_cast<std::size_t>(box.count);
   CHECK(kernels == all);
@@ -198,23 +198,23 @@ TEST_CASE("what is too short to see is drawn together and counted, and none is l
   CHECK_FALSE(joined.span);
   CHECK(joined.tip == std::to_string(joined.count) + " kernels");
   // The one that is selected is drawn alone.
-  const FigureData chosen = build(run, {.columns = 12, .kernel = 0});
+  const FigureData chosen = build_lanes(run, {.columns = 12, .kernel = 0});
   const std::vector<TimeBox>& boxes = lane(chosen, "Kernel").boxes;
   CHECK(std::count_if(boxes.begin(), boxes.end(), [](const TimeBox& box) { return box.selected; }) == 1);
   // A part of the axis has what is in it.
   const double end = timeline_of(chosen).x.high;
-  CHECK(lane(build(run, {.begin = 0, .end = end / 4, .columns = kFine}), "Kernel").boxes.size() < all);
+  CHECK(lane(build_lanes(run, {.begin = 0, .end = end / 4, .columns = kFine}), "Kernel").boxes.size() < all);
 }
 
 TEST_CASE("an arrow goes from the launch to the kernel, and from forward to the same operation of backward") {
   const Recording run = traced();
-  const FigureData plain = build(run, {.columns = kFine});
+  const FigureData plain = build_lanes(run, {.columns = kFine});
   CHECK(panel_in<lessons::Lanes>(plain).flows.empty());
   const std::vector<TimeBox>& kernels = lane(plain, "Kernel").boxes;
   const TimeBox kernel = *std::find_if(kernels.begin(), kernels.end(), [](const TimeBox& box) {
     return box.tip.find("q projection, layer 1, forward") == 0;
   });
-  const FigureData figure = build(run, {.columns = kFine, .kernel = kernel.span});
+  const FigureData figure = build_lanes(run, {.columns = kFine, .kernel = kernel.span});
   const auto& lanes = panel_in<lessons::Lanes>(figure);
   REQUIRE(lanes.flows.size() == 2);
   const lessons::Flow& launch = lanes.flows[0];
@@ -234,7 +234,7 @@ TEST_CASE("an arrow goes from the launch to the kernel, and from forward to the 
 
 TEST_CASE("a marked range has count, sum, median and busy share of its kernels") {
   const Recording run = traced();
-  const FigureData figure = build(run, {.columns = kFine});
+  const FigureData figure = build_lanes(run, {.columns = kFine});
   const std::vector<TimeBox>& kernels = lane(figure, "Kernel").boxes;
   const double begin = kernels[1].begin, end = kernels[4].begin + 10;  // kernels 1, 2, 3 and 10 ns of 4
   std::vector<double> durations;
@@ -248,7 +248,7 @@ TEST_CASE("a marked range has count, sum, median and busy share of its kernels")
   CHECK(sums.median == Approx((durations[1] + durations[2]) / 2));
   const double busy = sum - (kernels[4].end - kernels[4].begin) + 10;
   CHECK(sums.busy == Approx(busy / (end - begin)));
-  const FigureData marked = build(run, {.range = std::pair{begin, end}});
+  const FigureData marked = build_lanes(run, {.range = std::pair{begin, end}});
   CHECK(panel_in<lessons::Lanes>(marked).marked == lessons::sums_text(sums));
   CHECK(lessons::sums_text({.count = 48, .sum = 1.2e6, .median = 23'100, .busy = 0.918}) ==
         "48 kernels, 1,200 µs in sum, median 23.1 µs, 92 % busy");
@@ -257,19 +257,19 @@ TEST_CASE("a marked range has count, sum, median and busy share of its kernels")
 
 TEST_CASE("a search finds kernels by the model's name and by CUDA's, in the order of time") {
   const Recording run = traced();
-  const std::size_t all = lane(build(run, {.columns = kFine}), "Kernel").boxes.size();
-  CHECK(panel_in<lessons::Lanes>(build(run)).found.empty());
-  const FigureData norms = build(run, {.find = "rmsnorm"});
+  const std::size_t all = lane(build_lanes(run, {.columns = kFine}), "Kernel").boxes.size();
+  CHECK(panel_in<lessons::Lanes>(build_lanes(run)).found.empty());
+  const FigureData norms = build_lanes(run, {.find = "rmsnorm"});
   CHECK(panel_in<lessons::Lanes>(norms).found.size() == all / 3 * 2);
-  CHECK(panel_in<lessons::Lanes>(build(run, {.find = "nvjet"})).found.size() == all / 3);
-  CHECK(panel_in<lessons::Lanes>(build(run, {.find = "flash"})).found.empty());
+  CHECK(panel_in<lessons::Lanes>(build_lanes(run, {.find = "nvjet"})).found.size() == all / 3);
+  CHECK(panel_in<lessons::Lanes>(build_lanes(run, {.find = "flash"})).found.empty());
   const auto& found = panel_in<lessons::Lanes>(norms).found;
   CHECK(std::is_sorted(found.begin(), found.end(), [](const auto& a, const auto& b) { return a.begin < b.begin; }));
 }
 
 TEST_CASE("run A's kernels are below on the same axis, stretched with its phases where those align") {
   const Recording run = traced(), other = traced();
-  const FigureData figure = build(run, {.columns = kFine}, &other, "phase");
+  const FigureData figure = build_lanes(run, {.columns = kFine}, &other, "phase");
   const std::vector<TimeBox>&b = lane(figure, "B: Kernel").boxes, &a = lane(figure, "A: Kernel").boxes;
   REQUIRE(a.size() == b.size());
   for (std::size_t i = 0; i < a.size(); ++i) CHECK(a[i].begin == Approx(b[i].begin).margin(1));
@@ -279,8 +279,8 @@ TEST_CASE("run A's kernels are below on the same axis, stretched with its phases
 
 TEST_CASE("there are no lanes without a trace, by event, and while the answer is hidden") {
   const Recording run = traced();
-  CHECK(panel_of<lessons::Lanes>(build(made_recording({.device = record::DeviceKind::kGpu}))) == nullptr);
-  CHECK(panel_of<lessons::Lanes>(build(run, {}, nullptr, "event")) == nullptr);
-  CHECK(panel_of<lessons::Lanes>(build(run, {.hidden = true})) == nullptr);
-  CHECK(panel_of<lessons::Lanes>(build(run, {}, nullptr, "host")) != nullptr);
+  CHECK(panel_of<lessons::Lanes>(build_lanes(made_recording({.device = record::DeviceKind::kGpu}))) == nullptr);
+  CHECK(panel_of<lessons::Lanes>(build_lanes(run, {}, nullptr, "event")) == nullptr);
+  CHECK(panel_of<lessons::Lanes>(build_lanes(run, {.hidden = true})) == nullptr);
+  CHECK(panel_of<lessons::Lanes>(build_lanes(run, {}, nullptr, "host")) != nullptr);
 }

@@ -35,7 +35,7 @@ std::vector<std::string> names(const LossChain& chain, std::size_t step) {
   return found;
 }
 
-FigureData built(const record::Params& of, std::initializer_list<const char*> assignments = {}, View view = {}) {
+FigureData built_loss_chain(const record::Params& of, std::initializer_list<const char*> assignments = {}, View view = {}) {
   const Figure* figure = find_figure("logits_chain");
   REQUIRE(figure != nullptr);
   record::Params params(figure->schema);
@@ -86,7 +86,7 @@ TEST_CASE("in fp32 nothing is cast, and the code of 2025 holds more than that of
 
 TEST_CASE("the figure follows the settings' path or another, and hides bytes while the question is open") {
   const record::Params of = settings({"loss=hf_2024"});
-  const FigureData figure = built(of, {"frame=6"});
+  const FigureData figure = built_loss_chain(of, {"frame=6"});
   CHECK(figure.head.frames == 11);
   CHECK(tests::panel_in<Diagram>(figure).title == "6. Log-softmax makes one more tensor, and the loss is a number");
   const Table& table = tests::table_of(figure);
@@ -95,10 +95,10 @@ TEST_CASE("the figure follows the settings' path or another, and hides bytes whi
   CHECK(table.rows[2].cells[1] == "1,795,584 B");  // 14 V
   CHECK(table.rows[0].cells[1] == "1,539,072 B");  // 12 V
   CHECK(table.rows[3].tip == "a chunk of logits at a time: 262,668,288 B");
-  CHECK(built(of, {"path=flce"}).head.frames == 6);
-  const FigureData other = built(settings({"loss=flce"}));
+  CHECK(built_loss_chain(of, {"path=flce"}).head.frames == 6);
+  const FigureData other = built_loss_chain(settings({"loss=flce"}));
   CHECK(tests::table_of(other).rows[1].cells[0] == "16 · V · B · T − 8 · V · B");  // its output is kept, as by default
-  const FigureData open = built(of, {"frame=6"}, {.hidden = true});
+  const FigureData open = built_loss_chain(of, {"frame=6"}, {.hidden = true});
   for (const DiagramBox& box : tests::panel_in<Diagram>(open).boxes) {
     CHECK_FALSE(box.value);
     CHECK(box.label.find("iB") == std::string::npos);

@@ -14,7 +14,7 @@ using namespace headroom::lessons;
 
 namespace {
 
-FigureData built(std::initializer_list<std::string> settings, const record::Recording* run = nullptr, View view = {}) {
+FigureData built_loss_scale(std::initializer_list<std::string> settings, const record::Recording* run = nullptr, View view = {}) {
   const Figure* figure = find_figure("scale_trace");
   REQUIRE(figure != nullptr);
   record::Params params(figure->schema);
@@ -60,7 +60,7 @@ TEST_CASE("with a hysteresis of two the first overflow leaves the scale as it wa
 
 TEST_CASE("without variation the simulated scale climbs to the limit, overflows there and comes back") {
   // Gradients of 1 overflow from 2^16 on: 14, 15, 16 (skipped), 15 for 10 steps, 16 (skipped), …
-  const FigureData figure = built({"first=14", "window=10", "varies=0", "largest=0", "steps=43"});
+  const FigureData figure = built_loss_scale({"first=14", "window=10", "varies=0", "largest=0", "steps=43"});
   REQUIRE(tests::charts_of(figure).size() == 1);
   const Chart& chart = *tests::charts_of(figure)[0];
   CHECK(chart.title == "Simulated by the rule: 3 of 43 steps skipped");
@@ -81,7 +81,7 @@ TEST_CASE(
     run.append(record::MetricSample{.value = skipped, .step = step, .kind = record::MetricKind::kSkippedSteps});
   };
   add(0, 65536, 0), add(1, 65536, 1), add(2, 32768, 1);
-  const FigureData figure = built({}, &run);
+  const FigureData figure = built_loss_scale({}, &run);
   REQUIRE(tests::charts_of(figure).size() == 2);
   const Chart& chart = *tests::charts_of(figure)[0];
   CHECK(chart.title == "Measured in the run: 1 of 3 steps skipped");
@@ -89,5 +89,5 @@ TEST_CASE(
   CHECK(chart.series[1].points[0].x == 1.5);
   CHECK(chart.series[0].points.back().y == 15);
   const record::Recording bare = tests::made_recording();
-  CHECK(tests::charts_of(built({}, &bare)).size() == 1);
+  CHECK(tests::charts_of(built_loss_scale({}, &bare)).size() == 1);
 }

@@ -20,7 +20,7 @@ record::Recording losses(const std::vector<double>& values, const std::string& m
   return recording;
 }
 
-FigureData build(const record::Recording& run, const record::Recording* run_a = nullptr) {
+FigureData build_loss(const record::Recording& run, const record::Recording* run_a = nullptr) {
   const record::Ledger ledger(run);
   if (run_a == nullptr) return lessons::find_figure("loss_curves")->build({.run = &ledger});
   const record::Ledger baseline(*run_a);
@@ -30,7 +30,7 @@ FigureData build(const record::Recording& run, const record::Recording* run_a = 
 }  // namespace
 
 TEST_CASE("a run's losses are drawn by step, on an axis as long as the run will be") {
-  const auto figure = build(losses({5.5, 5.25, 5.0}));
+  const auto figure = build_loss(losses({5.5, 5.25, 5.0}));
   CHECK(figure.head.empty_reason.empty());
   REQUIRE(tests::charts_of(figure).size() == 1);
   const lessons::Chart& chart = *tests::charts_of(figure).front();
@@ -48,7 +48,7 @@ TEST_CASE("losses on held-out text are a series beside those of steps") {
   record::Recording run = losses({5.5, 5.25, 5.0, 4.9});
   for (const std::int32_t step : {1, 3})
     run.append(record::MetricSample{.value = 6.0 - step, .step = step, .kind = record::MetricKind::kEvaluationLoss});
-  const auto figure = build(run);
+  const auto figure = build_loss(run);
   const lessons::Chart& chart = *tests::charts_of(figure).front();
   REQUIRE(chart.series.size() == 2);
   CHECK(chart.series[1].label == "held-out text");
@@ -60,7 +60,7 @@ TEST_CASE("losses on held-out text are a series beside those of steps") {
 
 TEST_CASE("beside run A both are on one axis, and the largest difference is said") {
   const auto before = losses({5.5, 5.25, 5.0, 4.5}, "llama-3.2-1b"), after = losses({5.5, 5.2, 5.004});
-  const auto figure = build(after, &before);
+  const auto figure = build_loss(after, &before);
   REQUIRE(tests::charts_of(figure).size() == 2);
   REQUIRE(tests::charts_of(figure)[0]->series.size() == 2);
   CHECK(tests::charts_of(figure)[0]->series[0].label == "run A");
@@ -79,13 +79,13 @@ TEST_CASE("beside run A both are on one axis, and the largest difference is said
 
 TEST_CASE("small differences are said in words, and none as none") {
   const auto before = losses({5.5, 5.25}), close = losses({5.5, 5.2500021}), same = losses({5.5, 5.25});
-  CHECK(tests::charts_of(build(close, &before))[1]->title == "Largest difference 2.1 millionths, step 1");
-  CHECK(tests::charts_of(build(same, &before))[1]->title == "No difference in any step");
+  CHECK(tests::charts_of(build_loss(close, &before))[1]->title == "Largest difference 2.1 millionths, step 1");
+  CHECK(tests::charts_of(build_loss(same, &before))[1]->title == "No difference in any step");
 }
 
 TEST_CASE("runs without a loss say so") {
-  CHECK(build(losses({})).head.empty_reason == "This run measured no loss: no step of it was finished.");
+  CHECK(build_loss(losses({})).head.empty_reason == "This run measured no loss: no step of it was finished.");
   CHECK(lessons::find_figure("loss_curves")->build({}).head.empty_reason == "Nothing has run yet.");
   const auto some = losses({5.5}), none = losses({});
-  CHECK(tests::charts_of(build(some, &none)).size() == 1);
+  CHECK(tests::charts_of(build_loss(some, &none)).size() == 1);
 }

@@ -15,7 +15,7 @@ using record::Measurement;
 
 namespace {
 
-constexpr double kTera = 1e12;
+constexpr double kTeraFlops = 1e12;
 
 // x Wᵀ of N × N matrices at so many operations per second.
 Measurement rate(const std::string& format, std::int64_t side, double flops_per_second) {
@@ -41,11 +41,11 @@ record::Recording rates_of(const std::string& gpu) {
   info.provenance = {{"gpu", gpu}, {"device", gpu}};
   info.device = record::DeviceKind::kGpu;
   record::Recording recording(std::move(info));
-  recording.append(rate("fp32", 4096, 50 * kTera));
-  recording.append(rate("bf16", 4096, 600 * kTera));
-  recording.append(rate("bf16", 8192, 700 * kTera));
-  recording.append(rate("bf16", 16384, 650 * kTera));
-  Measurement none = rate("fp8", 16384, 1 * kTera);  // there was no memory for it
+  recording.append(rate("fp32", 4096, 50 * kTeraFlops));
+  recording.append(rate("bf16", 4096, 600 * kTeraFlops));
+  recording.append(rate("bf16", 8192, 700 * kTeraFlops));
+  recording.append(rate("bf16", 16384, 650 * kTeraFlops));
+  Measurement none = rate("fp8", 16384, 1 * kTeraFlops);  // there was no memory for it
   none.median = none.low = none.high = 0;
   none.samples = 0;
   recording.append(none);
@@ -60,12 +60,12 @@ TEST_CASE("the fastest size of each format is its measured peak") {
   REQUIRE(fastest.size() == 2);
   CHECK(fastest[0]->storage == "fp32");
   CHECK(fastest[1]->rows == 8192);
-  CHECK(lessons::product_rate(*fastest[1]) == Approx(700 * kTera));
+  CHECK(lessons::product_rate(*fastest[1]) == Approx(700 * kTeraFlops));
 
   const auto card = lessons::measured_card(rates);
   REQUIRE(card);
-  CHECK(*card->bf16 == Approx(700 * kTera));
-  CHECK(*card->fp32 == Approx(50 * kTera));
+  CHECK(*card->bf16 == Approx(700 * kTeraFlops));
+  CHECK(*card->fp32 == Approx(50 * kTeraFlops));
   CHECK(card->fp8 == predict::card_of_gpu("NVIDIA H200")->fp8);  // not measured: the data sheet's
   CHECK_FALSE(lessons::measured_card(rates_of("Example GPU")));
 }
@@ -82,8 +82,8 @@ TEST_CASE("the figure of the rates has each format beside its data sheet, and a 
     const lessons::Chart& chart = *tests::charts_of(data)[0];
     CHECK(chart.categories == std::vector<std::string>{"fp32", "bf16"});
     REQUIRE(chart.series.size() == 2);
-    CHECK(chart.series[0].points[1].y == Approx(989 * kTera));
-    CHECK(chart.series[1].points[1].y == Approx(700 * kTera));
+    CHECK(chart.series[0].points[1].y == Approx(989 * kTeraFlops));
+    CHECK(chart.series[1].points[1].y == Approx(700 * kTeraFlops));
     CHECK(tests::table_of(data).columns == std::vector<std::string>{"4,096", "8,192", "16,384"});
     CHECK(tests::table_of(data).rows[1].cells == std::vector<std::string>{"600", "700", "650"});
     CHECK(tests::table_of(data).rows[0].cells[1] == "–");
@@ -104,5 +104,5 @@ TEST_CASE("a step that is held against measured products is busier") {
     CHECK(by_measure[i].tokens_per_second == by_sheet[i].tokens_per_second);
     CHECK(by_measure[i].mfu() == Approx(by_sheet[i].mfu() * by_sheet[i].peak / by_measure[i].peak));
   }
-  CHECK(by_measure[1].peak == Approx(700 * kTera));
+  CHECK(by_measure[1].peak == Approx(700 * kTeraFlops));
 }

@@ -11,7 +11,7 @@ using lessons::FigureData;
 
 namespace {
 
-FigureData build(const std::string& assignment = "", bool hidden = false) {
+FigureData build_published(const std::string& assignment = "", bool hidden = false) {
   const lessons::Figure* const figure = lessons::find_figure("published_8b");
   REQUIRE(figure != nullptr);
   record::Params params(figure->schema);
@@ -33,18 +33,18 @@ TEST_CASE("the published bars are those of the table") {
 }
 
 TEST_CASE("each further sequence takes 879.5 MiB by the closed form, and 890.6 by the slope of the points") {
-  const FigureData figure = build();
+  const FigureData figure = build_published();
   CHECK(cell(figure, 0) == "879.5 MiB");  // (12 · 128,256 + 2 · 4,096 · 32) · 512 B
   CHECK(tests::table_of(figure).rows[0].name ==
         "Closed form: 751.5 MiB of logits in fp32 and 128.0 MiB of kept inputs");
   CHECK(cell(figure, 1) == "890.6 MiB");
   CHECK(cell(figure, 2) == "228.1 MiB");
-  CHECK(cell(build("copies=2"), 0) == "629.0 MiB");
-  CHECK(cell(build("seq=1024"), 0) == "1,759.0 MiB");
+  CHECK(cell(build_published("copies=2"), 0) == "629.0 MiB");
+  CHECK(cell(build_published("seq=1024"), 0) == "1,759.0 MiB");
 }
 
 TEST_CASE("the line has the closed form's slope and goes through the mean of the points") {
-  const FigureData figure = build();
+  const FigureData figure = build_published();
   const lessons::Chart& memory = *tests::charts_of(figure)[0];
   REQUIRE(memory.references.size() == 2);
   const lessons::ChartReference& line = memory.references[0];
@@ -57,7 +57,7 @@ TEST_CASE("the line has the closed form's slope and goes through the mean of the
 }
 
 TEST_CASE("while the question is open the memory of Hugging Face's way is not there") {
-  const FigureData figure = build("", true);
+  const FigureData figure = build_published("", true);
   REQUIRE(tests::charts_of(figure).size() == 2);
   REQUIRE(tests::charts_of(figure)[0]->series.size() == 1);
   CHECK(tests::charts_of(figure)[0]->series[0].label == "Liger, published");

@@ -21,7 +21,7 @@ double answer_of(const char* page, const record::Recording& run) {
   return tests::answer_of(page).of(record::Ledger(run));
 }
 
-FigureData built(const char* id, const record::Recording& recording, View view = {},
+FigureData built_question(const char* id, const record::Recording& recording, View view = {},
                  const record::Recording* run_a = nullptr) {
   const record::Ledger ledger(recording);
   std::optional<record::Ledger> baseline;
@@ -119,7 +119,7 @@ TEST_CASE("8 bits: the answer is the mean error over all numbers, and is hidden 
   const record::Recording run = second_moments();
   CHECK(answer_of("eight_bits", run) == Approx((30 * 10 + 10 * 2) / 40.0));  // percent: 8
   CHECK(answer_of("eight_bits", tests::made_recording()) < 0);
-  const FigureData open = built("state_error_map", run, {.guess = 30, .hidden = true, .asked = true});
+  const FigureData open = built_question("state_error_map", run, {.guess = 30, .hidden = true, .asked = true});
   REQUIRE(tests::charts_of(open).size() == 1);
   REQUIRE(tests::charts_of(open)[0]->series.size() == 1);
   CHECK(tests::charts_of(open)[0]->series[0].points[0].y == Approx(75));
@@ -127,16 +127,16 @@ TEST_CASE("8 bits: the answer is the mean error over all numbers, and is hidden 
   CHECK(open.head.guess == 30.0);
   CHECK(guess_axis(open)->unit == AxisUnit::kPercent);
   CHECK(guess_axis(open)->high > 75);
-  const FigureData answered = built("state_error_map", run, {.asked = true});
+  const FigureData answered = built_question("state_error_map", run, {.asked = true});
   CHECK(tests::charts_of(answered)[0]->series.size() == 2);
   CHECK(tests::charts_of(answered)[0]->y.high == tests::charts_of(open)[0]->y.high);  // the axis does not move
-  CHECK(guess_axis(built("state_error_map", second_moments(5), kOpen))->high == guess_axis(open)->high);
-  CHECK(guess_axis(built("state_error_map", run, {.guess = 222.5, .hidden = true, .asked = true}))->high == 223);
+  CHECK(guess_axis(built_question("state_error_map", second_moments(5), kOpen))->high == guess_axis(open)->high);
+  CHECK(guess_axis(built_question("state_error_map", run, {.guess = 222.5, .hidden = true, .asked = true}))->high == 223);
 }
 
 TEST_CASE("8 bits: bytes by formula, and what run B is off by more than A") {
   const record::Recording a = moments(0.3), b = moments(), second_a = second_moments(0.3);
-  const FigureData figure = built("moment_bytes", b, {}, &a);
+  const FigureData figure = built_question("moment_bytes", b, {}, &a);
   REQUIRE(lessons::panel_of<lessons::Table>(figure));
   REQUIRE(tests::table_of(figure).rows.size() == 3);
   CHECK(tests::table_of(figure).rows[0].note == "(4 + 4) · P = 8 × 1,235,814,400");
@@ -144,8 +144,8 @@ TEST_CASE("8 bits: bytes by formula, and what run B is off by more than A") {
   CHECK(tests::table_of(figure).rows[2].tip.find("2,510,248,000 B") != std::string::npos);
   CHECK(tests::table_of(figure).columns.back() == "first, B − A");
   CHECK(tests::table_of(figure).rows[2].cells == std::vector<std::string>{"2.34 GiB", "8.0 %", "90.0 %", "−15.0 %"});
-  CHECK_FALSE(built("moment_bytes", b, {.hidden = true}).head.empty_reason.empty());
-  const FigureData bars = built("state_error_map", second_moments(), {}, &second_a);
+  CHECK_FALSE(built_question("moment_bytes", b, {.hidden = true}).head.empty_reason.empty());
+  const FigureData bars = built_question("state_error_map", second_moments(), {}, &second_a);
   CHECK(tests::charts_of(bars)[0]->series.back().label == "dynamic levels, run A");
   CHECK(tests::charts_of(bars)[0]->series.back().points[0].tip.find("B − A: −15.0 %") != std::string::npos);
 }
@@ -154,13 +154,13 @@ TEST_CASE("links: the answer is the bus from page-locked memory, else the file, 
   CHECK(answer_of("bandwidth_of_this_machine", links(true)) == Approx(5e10));
   CHECK(answer_of("bandwidth_of_this_machine", links(false)) == Approx(4e9));
   CHECK(tests::answer_of("bandwidth_of_this_machine").unit == AxisUnit::kBytesPerSecond);
-  const FigureData open = built("bandwidth_ladder", links(true), {.guess = 1e11, .hidden = true, .asked = true});
+  const FigureData open = built_question("bandwidth_ladder", links(true), {.guess = 1e11, .hidden = true, .asked = true});
   CHECK(bars(open) == 2);
-  CHECK(guess_axis(open)->high == guess_axis(built("bandwidth_ladder", links(true, 1e5), kOpen))->high);
-  CHECK(guess_axis(open)->low == guess_axis(built("bandwidth_ladder", links(true, 1e9), kOpen))->low);
-  CHECK(guess_axis(built("bandwidth_ladder", links(true), {.guess = 2e13, .hidden = true, .asked = true}))->high ==
+  CHECK(guess_axis(open)->high == guess_axis(built_question("bandwidth_ladder", links(true, 1e5), kOpen))->high);
+  CHECK(guess_axis(open)->low == guess_axis(built_question("bandwidth_ladder", links(true, 1e9), kOpen))->low);
+  CHECK(guess_axis(built_question("bandwidth_ladder", links(true), {.guess = 2e13, .hidden = true, .asked = true}))->high ==
         1e14);
-  const FigureData answered = built("bandwidth_ladder", links(true), {.asked = true});
+  const FigureData answered = built_question("bandwidth_ladder", links(true), {.asked = true});
   CHECK(bars(answered) == 6);
   CHECK(tests::charts_of(answered)[0]->y.low == tests::charts_of(open)[0]->y.low);
   CHECK(tests::charts_of(answered)[0]->categories == tests::charts_of(open)[0]->categories);
@@ -168,7 +168,7 @@ TEST_CASE("links: the answer is the bus from page-locked memory, else the file, 
 
 TEST_CASE("links: what a step must move, at the speed that was measured, and B − A") {
   const record::Recording a = links(true, 4e7), b = links(true);
-  const FigureData figure = built("offload_times", b, {}, &a);
+  const FigureData figure = built_question("offload_times", b, {}, &a);
   REQUIRE(lessons::panel_of<lessons::Table>(figure));
   const TableRow& weights = tests::table_of(figure).rows[0];
   CHECK(weights.note == "(2 · 2) · their P = 4 × 973,144,064");
@@ -176,7 +176,7 @@ TEST_CASE("links: what a step must move, at the speed that was measured, and B �
   CHECK(weights.cells == std::vector<std::string>{"3.63 GiB", "50.0 GB/s", "0.0779 s", "−0.0779 s"});
   CHECK(tests::table_of(figure).rows[1].note == "2 · their P = 2 × 262,670,336");  // 262,668,288 and the final norm
   CHECK(tests::table_of(figure).rows[2].cells.back() == "–");                      // no link to the host was measured
-  const FigureData without = built("bandwidth_ladder", b, {}, &a);
+  const FigureData without = built_question("bandwidth_ladder", b, {}, &a);
   CHECK(tests::charts_of(without)[0]->series.back().label == "run A");
 }
 
@@ -186,7 +186,7 @@ TEST_CASE("the ladder: the answer is the last rung's peak, rungs below the first
   CHECK(answer_of("ladder", run) == static_cast<double>(8 * record::kGiB));
   CHECK(answer_of("ladder", tests::made_ladder({.finished = false})) < 0);  // it is still being climbed
   CHECK(answer_of("ladder", tests::made_recording()) < 0);
-  const FigureData open = built("ladder_waterfall", run, {.guess = 1e9, .hidden = true, .asked = true});
+  const FigureData open = built_question("ladder_waterfall", run, {.guess = 1e9, .hidden = true, .asked = true});
   REQUIRE(tests::rungs_of(open).size() == points.size());
   CHECK_FALSE(tests::rungs_of(open)[0].value.empty());
   for (std::size_t i = 1; i < tests::rungs_of(open).size(); ++i) {
@@ -201,7 +201,7 @@ TEST_CASE("the ladder: the answer is the last rung's peak, rungs below the first
   const record::Recording larger = changed(run, [&](SweepPoint& point) {
     if (point.label != points[0].label) point.peak_allocated *= 100;
   });
-  CHECK(guess_axis(built("ladder_waterfall", larger, kOpen))->high == guess_axis(open)->high);
+  CHECK(guess_axis(built_question("ladder_waterfall", larger, kOpen))->high == guess_axis(open)->high);
 
   const record::Ledger ledger(run);
   record::Params params(find_figure("ladder_waterfall")->schema);
@@ -215,8 +215,8 @@ TEST_CASE("the ladder: the answer is the last rung's peak, rungs below the first
 
 TEST_CASE("the report: while the question is open, failures and the fused kernels are hidden") {
   const record::Recording run = tests::made_report_sweep();
-  const FigureData open = built("report_batch", run, {.hidden = true, .asked = true});
-  const FigureData answered = built("report_batch", run, {.asked = true});
+  const FigureData open = built_question("report_batch", run, {.hidden = true, .asked = true});
+  const FigureData answered = built_question("report_batch", run, {.asked = true});
   for (std::size_t i = 0; i < 2; ++i) {
     for (const ChartSeries& series : tests::charts_of(open)[i]->series) {
       CHECK(series.kind == SeriesKind::kEager);

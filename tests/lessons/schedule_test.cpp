@@ -29,7 +29,7 @@ std::vector<bool> kept(std::size_t nodes, std::initializer_list<std::size_t> che
   return all;
 }
 
-FigureData built(std::initializer_list<const char*> settings, View view = {}) {
+FigureData built_schedule(std::initializer_list<const char*> settings, View view = {}) {
   const Figure* figure = find_figure("checkpoint_schedule");
   REQUIRE(figure != nullptr);
   record::Params params(figure->schema);
@@ -70,7 +70,7 @@ TEST_CASE("a segment is computed again at once, and its nodes stay until backwar
 }
 
 TEST_CASE("the figure shows the frame that is asked for, and a click on a node makes it a checkpoint") {
-  const FigureData figure = built({"frame=12"});
+  const FigureData figure = built_schedule({"frame=12"});
   CHECK(figure.head.frames == 18);
   const Diagram& diagram = tests::panel_in<Diagram>(figure);
   REQUIRE(diagram.boxes.size() == 10);
@@ -81,16 +81,16 @@ TEST_CASE("the figure shows the frame that is asked for, and a click on a node m
   CHECK(diagram.boxes[2].marked);
   REQUIRE(diagram.boxes[3].action);
   const std::string click = diagram.boxes[3].action->key + "=" + diagram.boxes[3].action->value;
-  CHECK(tests::panel_in<Diagram>(built({click.c_str()})).boxes[3].marked);
-  CHECK(built({click.c_str(), "frame=99"}).head.frames == 16);
+  CHECK(tests::panel_in<Diagram>(built_schedule({click.c_str()})).boxes[3].marked);
+  CHECK(built_schedule({click.c_str(), "frame=99"}).head.frames == 16);
   const Table& counts = tests::table_of(figure);
   CHECK(counts.rows[0].cells == std::vector<std::string>{"5", "5", "7"});
   CHECK(counts.rows[1].cells == std::vector<std::string>{"5", "6", "4"});
-  CHECK(built({}, {.hidden = true}).head.frames == 8);  // up to the gradient of the loss
+  CHECK(built_schedule({}, {.hidden = true}).head.frames == 8);  // up to the gradient of the loss
 }
 
 TEST_CASE("over k the memory follows n / k + k") {
-  const FigureData figure = built({"nodes=16"});
+  const FigureData figure = built_schedule({"nodes=16"});
   const auto charts = tests::charts_of(figure);
   REQUIRE(charts.size() == 2);
   REQUIRE(charts[0]->series[0].points.size() == 16);

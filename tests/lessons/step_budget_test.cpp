@@ -19,7 +19,7 @@ double sum(const StepBudget& budget) {
   return budget.model + budget.again + budget.products + budget.memory + budget.idle + budget.rest;
 }
 
-lessons::FigureData build(bool hidden) {
+lessons::FigureData build_budget(bool hidden) {
   const record::Recording run = tests::stored("llama-3.2-1b_h200_fused_kernels"), rungs = tests::stored("ladder_h200");
   const record::Ledger ledger(run), ladder(rungs);
   const record::Ledger* const beside[] = {&ladder};
@@ -102,8 +102,8 @@ TEST_CASE("a run on a device without a data sheet says so, and takes the reader'
 }
 
 TEST_CASE("the figure keeps the published runs back while they are asked about") {
-  CHECK(tests::charts_of(build(true)).size() == 1);
-  const lessons::FigureData figure = build(false);
+  CHECK(tests::charts_of(build_budget(true)).size() == 1);
+  const lessons::FigureData figure = build_budget(false);
   REQUIRE(tests::charts_of(figure).size() == 2);
   CHECK(tests::charts_of(figure)[0]->categories.size() == 5);
   CHECK(tests::charts_of(figure)[1]->categories.back() == "at best");

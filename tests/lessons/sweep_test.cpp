@@ -20,7 +20,7 @@ using lessons::FigureData;
 
 namespace {
 
-FigureData build(const char* id, const record::Recording& recording, const std::string& assignment = "") {
+FigureData build_sweep(const char* id, const record::Recording& recording, const std::string& assignment = "") {
   const lessons::Figure* const figure = lessons::find_figure(id);
   REQUIRE(figure != nullptr);
   record::Params params(figure->schema);
@@ -29,7 +29,7 @@ FigureData build(const char* id, const record::Recording& recording, const std::
   return figure->build({.run = &ledger, .params = &params});
 }
 
-const lessons::ChartSeries* series_named(const Chart& chart, const std::string& label) {
+const lessons::ChartSeries* sweep_series(const Chart& chart, const std::string& label) {
   for (const lessons::ChartSeries& series : chart.series)
     if (series.label == label) return &series;
   return nullptr;
@@ -78,26 +78,26 @@ TEST_CASE("the published points are those of the table") {
 
 TEST_CASE("the report's figure sets each strategy beside its published points, and says where memory ran out") {
   const record::Recording sweep = tests::made_report_sweep();
-  const FigureData figure = build("report_batch", sweep);
+  const FigureData figure = build_sweep("report_batch", sweep);
   REQUIRE(tests::charts_of(figure).size() == 2);
   const Chart &speeds = *tests::charts_of(figure)[0], &peaks = *tests::charts_of(figure)[1];
   CHECK(peaks.x.unit == lessons::AxisUnit::kNumber);
-  CHECK(tests::charts_of(build("report_batch", sweep, "steps=even"))[1]->categories ==
+  CHECK(tests::charts_of(build_sweep("report_batch", sweep, "steps=even"))[1]->categories ==
         std::vector<std::string>{"1", "4", "8", "16", "32", "64", "96", "112"});
-  const auto* const hf = series_named(peaks, "Hugging Face's way");
+  const auto* const hf = sweep_series(peaks, "Hugging Face's way");
   REQUIRE(hf != nullptr);
   REQUIRE(hf->points.size() == 5);
   CHECK(hf->points[2].x == 8);  // in proportion, so that a linear law is a straight line
-  CHECK(series_named(*tests::charts_of(build("report_batch", sweep, "steps=even"))[1], "Hugging Face's way")
+  CHECK(sweep_series(*tests::charts_of(build_sweep("report_batch", sweep, "steps=even"))[1], "Hugging Face's way")
             ->points[2]
             .x == 2);
   CHECK(hf->points[2].y == static_cast<double>(2 * record::kGiB + 8 * 1024 * 2 * record::kMiB));
   CHECK_FALSE(hf->points[2].out_of_memory);
   CHECK(hf->points[3].out_of_memory);
-  const auto* const all = series_named(speeds, "all fused kernels");
+  const auto* const all = sweep_series(speeds, "all fused kernels");
   REQUIRE(all != nullptr);
   CHECK(all->points.back().y == 112 * 1024 / 4);
-  const auto* const published = series_named(peaks, "all, published");
+  const auto* const published = sweep_series(peaks, "all, published");
   REQUIRE(published != nullptr);
   CHECK(published->published);
   CHECK(published->points.back().y == 20'867'054'592.0);
@@ -106,29 +106,29 @@ TEST_CASE("the report's figure sets each strategy beside its published points, a
     CHECK(std::is_sorted(line.x.begin(), line.x.end()));
     for (const double y : line.y) CHECK(y <= peaks.y.high * (1 + 1e-9));
   }
-  CHECK(tests::charts_of(build("report_batch", sweep, "strategies=two"))[1]->series.size() == 4);
-  CHECK(tests::charts_of(build("report_batch", sweep, "published=off"))[1]->series.size() == 3);
-  CHECK(tests::charts_of(build("report_batch", sweep, "formula=off"))[1]->references.size() == 1);
+  CHECK(tests::charts_of(build_sweep("report_batch", sweep, "strategies=two"))[1]->series.size() == 4);
+  CHECK(tests::charts_of(build_sweep("report_batch", sweep, "published=off"))[1]->series.size() == 3);
+  CHECK(tests::charts_of(build_sweep("report_batch", sweep, "formula=off"))[1]->references.size() == 1);
 }
 
 TEST_CASE("the sweep over the sequence has the points of the other direction") {
-  const FigureData figure = build("report_sequence", tests::made_report_sweep());
+  const FigureData figure = build_sweep("report_sequence", tests::made_report_sweep());
   REQUIRE(tests::charts_of(figure).size() == 2);
-  CHECK(tests::charts_of(build("report_sequence", tests::made_report_sweep(), "steps=even"))[1]->categories ==
+  CHECK(tests::charts_of(build_sweep("report_sequence", tests::made_report_sweep(), "steps=even"))[1]->categories ==
         std::vector<std::string>{"512", "1,024", "2,048", "4,096", "8,192", "12,288", "16,384", "24,576"});
-  CHECK(series_named(*tests::charts_of(figure)[1], "all fused kernels")->points.size() == 5);
+  CHECK(sweep_series(*tests::charts_of(figure)[1], "all fused kernels")->points.size() == 5);
 }
 
 TEST_CASE("beside the tiny model nothing was published") {
-  const FigureData figure = build("report_batch", tests::made_report_sweep({.llama_1b = false}));
+  const FigureData figure = build_sweep("report_batch", tests::made_report_sweep({.llama_1b = false}));
   REQUIRE(tests::charts_of(figure).size() == 2);
   CHECK(tests::charts_of(figure)[1]->series.size() == 3);
   CHECK(tests::charts_of(figure)[1]->references.size() == 1);
-  CHECK(series_named(*tests::charts_of(figure)[1], "all fused kernels")->points.size() == 5);
+  CHECK(sweep_series(*tests::charts_of(figure)[1], "all fused kernels")->points.size() == 5);
 }
 
 TEST_CASE("a rung of the ladder is compared with the last one that ran") {
-  const FigureData figure = build("ladder_waterfall", tests::made_ladder());
+  const FigureData figure = build_sweep("ladder_waterfall", tests::made_ladder());
   REQUIRE(tests::rungs_of(figure).size() == 7);
   CHECK(tests::rungs_of(figure)[0].label == "naive");
   CHECK(tests::rungs_of(figure)[0].out_of_memory);
@@ -140,7 +140,7 @@ TEST_CASE("a rung of the ladder is compared with the last one that ran") {
   CHECK(tests::rungs_of(figure)[4].note == "It does not go with what is below it.");
   CHECK(tests::rungs_of(figure)[6].before == 20 * record::kGiB);  // of "checkpointing": the two between did not run
   CHECK(tests::rungs_of(figure)[6].speed_text == "24,000");
-  const FigureData naive = build("ladder_waterfall", tests::made_ladder(), "delta=naive");
+  const FigureData naive = build_sweep("ladder_waterfall", tests::made_ladder(), "delta=naive");
   CHECK(tests::rungs_of(naive)[6].before == 32 * record::kGiB);
 }
 
@@ -152,7 +152,7 @@ TEST_CASE("a rung names what its switch turns off") {
   point.label = "offload_optimizer";
   point.params = {{"optimizer", "adamw"}, {"optimizer_in_backward", "off"}, {"rounding", "nearest"}};
   ladder.append(point);
-  const FigureData figure = build("ladder_waterfall", ladder);
+  const FigureData figure = build_sweep("ladder_waterfall", ladder);
   CHECK(tests::rungs_of(figure)[7].note.empty());
   CHECK(tests::rungs_of(figure)[8].note == "drops 8-bit moments, step in backward, stochastic rounding");
   CHECK_FALSE(tests::rungs_of(figure)[8].value.empty());
@@ -165,12 +165,12 @@ TEST_CASE("a stored rung that was refused says why in the page's words, and tips
   refused.outcome = {record::OutcomeKind::kRefused, "offload.parameters=on does not go with checkpointing=off.",
                      std::nullopt};
   ladder.append(refused);
-  const FigureData figure = build("ladder_waterfall", ladder);
+  const FigureData figure = build_sweep("ladder_waterfall", ladder);
   const lessons::Rung& last = tests::rungs_of(figure).back();
   CHECK(last.note.find("Stream weights “on” does not go with Checkpointing “off”: without whole layers") == 0);
   CHECK(last.tip.find("weights on the host: Stream weights “on”") == 0);
   for (const lessons::Rung& rung : tests::rungs_of(figure)) CHECK(rung.tip.find('_') == std::string::npos);
-  const FigureData report = build("report_batch", tests::made_report_sweep());
+  const FigureData report = build_sweep("report_batch", tests::made_report_sweep());
   for (const Chart* chart : tests::charts_of(report))
     for (const lessons::ChartSeries& series : chart->series)
       for (const lessons::ChartPoint& point : series.points) CHECK(point.tip.find('_') == std::string::npos);
@@ -178,7 +178,7 @@ TEST_CASE("a stored rung that was refused says why in the page's words, and tips
 
 TEST_CASE("a sweep's bars are its peaks by kind, and add up to them") {
   const record::Recording sweep = tests::made_loss_sweep();
-  const FigureData figure = build("sweep_curve", sweep);
+  const FigureData figure = build_sweep("sweep_curve", sweep);
   REQUIRE(tests::charts_of(figure).size() == 2);
   const Chart& peaks = *tests::charts_of(figure)[0];
   CHECK(peaks.stacked);
@@ -192,11 +192,11 @@ TEST_CASE("a sweep's bars are its peaks by kind, and add up to them") {
   }
   CHECK(peaks.series.back().points[3].out_of_memory);
   CHECK(peaks.references.empty());
-  CHECK(tests::charts_of(build("sweep_curve", sweep, "peak=total"))[0]->series.size() == 1);
+  CHECK(tests::charts_of(build_sweep("sweep_curve", sweep, "peak=total"))[0]->series.size() == 1);
 }
 
 TEST_CASE("a sweep over a number has it on its axis, what ran out too") {
-  const FigureData figure = build("sweep_curve", tests::made_batch_sweep(1));
+  const FigureData figure = build_sweep("sweep_curve", tests::made_batch_sweep(1));
   REQUIRE(tests::charts_of(figure).size() == 2);
   for (const Chart* chart : tests::charts_of(figure)) {
     CHECK(chart->x.unit == lessons::AxisUnit::kNumber);
@@ -207,23 +207,23 @@ TEST_CASE("a sweep over a number has it on its axis, what ran out too") {
     for (const int i : {0, 1, 2, 3}) CHECK(chart->series.front().points[static_cast<std::size_t>(i)].x == 1 << i);
     CHECK(chart->series.front().points[3].out_of_memory);
   }
-  const auto* const activations = series_named(*tests::charts_of(figure)[0], "activations");
+  const auto* const activations = sweep_series(*tests::charts_of(figure)[0], "activations");
   REQUIRE(activations != nullptr);
   CHECK(activations->points.size() == 3);  // of the one that ran out it is not the peak
   CHECK(activations->points[1].y == 2.0 * record::kGiB);
-  const FigureData two = build("sweep_curve", tests::made_batch_sweep(2));
+  const FigureData two = build_sweep("sweep_curve", tests::made_batch_sweep(2));
   CHECK(tests::charts_of(two)[0]->series.size() == 2);
   CHECK(tests::charts_of(two)[0]->references.empty());  // one line could not be that of both
 }
 
 TEST_CASE("beside the points of a sweep is the closed form of its settings") {
-  const FigureData figure = build("sweep_curve", tests::made_checkpoint_sweep());
+  const FigureData figure = build_sweep("sweep_curve", tests::made_checkpoint_sweep());
   const Chart& peaks = *tests::charts_of(figure).at(0);
   REQUIRE(peaks.references.size() == 1);
   const lessons::ChartReference& line = peaks.references[0];
   CHECK(line.label == "activations by closed form: L/k inputs + k layers");
   CHECK(line.x == std::vector<double>{1, 2, 3, 4, 5, 6, 7, 8});
-  const auto* const activations = series_named(peaks, "activations");
+  const auto* const activations = sweep_series(peaks, "activations");
   REQUIRE(activations != nullptr);
   const experiments::DemoInfo& demo = *experiments::find_demo("train_step");
   for (const lessons::ChartPoint& point : activations->points) {
@@ -271,16 +271,16 @@ TEST_CASE("a page's sweep is its closed form with the reader's settings, and poi
 TEST_CASE("figures of sweeps say why they show nothing of another recording") {
   const record::Recording run = tests::made_recording({.steps = 1});
   for (const char* id : {"sweep_curve", "ladder_waterfall", "report_batch", "report_sequence"})
-    CHECK(build(id, run).head.empty_reason == "This is one run, not a sweep: `headroom sweep` makes one.");
-  CHECK(build("ladder_waterfall", tests::made_batch_sweep(1)).head.empty_reason.find("not the ladder") !=
+    CHECK(build_sweep(id, run).head.empty_reason == "This is one run, not a sweep: `headroom sweep` makes one.");
+  CHECK(build_sweep("ladder_waterfall", tests::made_batch_sweep(1)).head.empty_reason.find("not the ladder") !=
         std::string::npos);
-  CHECK(build("report_batch", tests::made_batch_sweep(1)).head.empty_reason.find("not the report's") !=
+  CHECK(build_sweep("report_batch", tests::made_batch_sweep(1)).head.empty_reason.find("not the report's") !=
         std::string::npos);
-  CHECK(build("needle_ratio", run).head.empty_reason.empty());  // arithmetic
+  CHECK(build_sweep("needle_ratio", run).head.empty_reason.empty());  // arithmetic
 }
 
 TEST_CASE("the needle is the report's arithmetic, which is for 1,024 tokens in a sequence") {
-  const FigureData figure = build("needle_ratio", record::Recording());
+  const FigureData figure = build_sweep("needle_ratio", record::Recording());
   REQUIRE(tests::charts_of(figure).size() == 1);
   for (const lessons::PublishedRun& run : lessons::published_runs()) {
     const bool checkpoints = run.experiment == "checkpoints";

@@ -34,7 +34,7 @@ record::Recording counted() {
   return recording;
 }
 
-FigureData built(const char* id, const record::Recording& recording, std::initializer_list<const char*> settings) {
+FigureData built_technique(const char* id, const record::Recording& recording, std::initializer_list<const char*> settings) {
   const Figure* figure = find_figure(id);
   REQUIRE(figure != nullptr);
   record::Params params(figure->schema);
@@ -47,28 +47,28 @@ FigureData built(const char* id, const record::Recording& recording, std::initia
 
 TEST_CASE("fp16's window says how much is lost, and a loss scale moves the gradients into it") {
   const record::Recording run = counted();
-  const FigureData bare = built("gradient_histogram", run, {});
+  const FigureData bare = built_technique("gradient_histogram", run, {});
   REQUIRE(tests::charts_of(bare).size() == 1);
   CHECK(tests::charts_of(bare)[0]->title == "In fp16: 10.0 % become zero, 30.0 % lose digits, 0.0 % become infinite");
   REQUIRE(tests::charts_of(bare)[0]->spans.size() == 4);
   CHECK(tests::charts_of(bare)[0]->spans[2].low == -14);
   CHECK(tests::charts_of(bare)[0]->spans[2].high == 16);
-  const FigureData scaled = built("gradient_histogram", run, {"scale=65536"});
+  const FigureData scaled = built_technique("gradient_histogram", run, {"scale=65536"});
   CHECK(tests::charts_of(scaled)[0]->title == "In fp16: 0.0 % become zero, 0.0 % lose digits, 0.0 % become infinite");
   CHECK(tests::charts_of(scaled)[0]->series[0].points[0].x == -13.5);
   const FigureData too_far =
-      built("gradient_histogram", run, {"scale=16777216"});  // 2^24: 60 numbers at 2^14, still held
+      built_technique("gradient_histogram", run, {"scale=16777216"});  // 2^24: 60 numbers at 2^14, still held
   CHECK(tests::charts_of(too_far)[0]->title.find("0.0 % become infinite") != std::string::npos);
-  CHECK(tests::charts_of(built("gradient_histogram", run, {"format=bf16"}))[0]->title.find(
+  CHECK(tests::charts_of(built_technique("gradient_histogram", run, {"format=bf16"}))[0]->title.find(
             "In bf16: 0.0 % become zero") == 0);
 }
 
 TEST_CASE("updates that rounding swallowed are counted") {
-  const FigureData figure = built("gradient_histogram", counted(), {"numbers=updates"});
+  const FigureData figure = built_technique("gradient_histogram", counted(), {"numbers=updates"});
   REQUIRE(tests::charts_of(figure).size() == 1);
   CHECK(tests::charts_of(figure)[0]->title == "40.0 % of the updates leave their weight as it was");
   CHECK(tests::charts_of(figure)[0]->series.size() == 2);
-  CHECK_FALSE(built("gradient_histogram", tests::made_recording(), {}).head.empty_reason.empty());
+  CHECK_FALSE(built_technique("gradient_histogram", tests::made_recording(), {}).head.empty_reason.empty());
 }
 
 TEST_CASE("the map of 8 bits has a row for each way and an empty cell where there are no numbers") {
@@ -79,7 +79,7 @@ TEST_CASE("the map of 8 bits has a row for each way and an empty cell where ther
   way.name = "second_moment.linear.256";
   way.errors = {1, 0, 0.02};
   run.append(way);
-  const FigureData figure = built("state_error_map", run, {});
+  const FigureData figure = built_technique("state_error_map", run, {});
   REQUIRE(lessons::panels_of<lessons::HeatMap>(figure.panels).size() == 1);
   const HeatMap& map = *panels_of<HeatMap>(figure.panels)[0];
   REQUIRE(map.rows.size() == 2);
@@ -89,7 +89,7 @@ TEST_CASE("the map of 8 bits has a row for each way and an empty cell where ther
   CHECK(std::isnan(map.cells[1][1]));
   CHECK(map.cells[0][2] == Approx(1));
   CHECK(map.columns == std::vector<std::string>{"−6", "−5", "−4"});
-  CHECK_FALSE(built("state_error_map", run, {"moment=first_moment"}).head.empty_reason.empty());
+  CHECK_FALSE(built_technique("state_error_map", run, {"moment=first_moment"}).head.empty_reason.empty());
 }
 
 TEST_CASE("each moment's formulas are next to what a run of the same settings measured, or to what is predicted") {
@@ -202,7 +202,7 @@ TEST_CASE("the links of a machine are bars from the widest on, with slow ways be
   add("to_device", "pageable", 1e8);  // 10 GB/s
   add("to_device", "locked", 2e7);    // 50 GB/s
   add("device_copy", "device", 5e5);  // 2 TB/s
-  const FigureData figure = built("bandwidth_ladder", run, {});
+  const FigureData figure = built_technique("bandwidth_ladder", run, {});
   REQUIRE(tests::charts_of(figure).size() == 1);
   const Chart& chart = *tests::charts_of(figure)[0];
   CHECK(chart.categories == std::vector<std::string>{"GPU copy", "host to GPU"});

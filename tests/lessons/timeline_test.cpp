@@ -24,7 +24,7 @@ struct Built : lessons::Timeline {
   lessons::FigureHead head;
 };
 
-Built build(const lessons::FigureInput& input) {
+Built build_timeline(const lessons::FigureInput& input) {
   const lessons::FigureData data = figure().build(input);
   return {tests::timeline_of(data), data.head};
 }
@@ -54,7 +54,7 @@ TEST_CASE("the stack reaches the ledger's peak, however few columns it has") {
         tests::made_recording({.device = on_gpu ? record::DeviceKind::kGpu : record::DeviceKind::kCpu});
     const record::Ledger ledger(run);
     for (const int columns : {1, 7, 100, 1000, 5000}) {
-      const auto data = build({.run = &ledger, .view = {.columns = columns}});
+      const auto data = build_timeline({.run = &ledger, .view = {.columns = columns}});
       const auto steps = record::steps_of(run);
       const auto peak = ledger.peak(steps.back().first, steps.back().last).totals.allocated;
       REQUIRE(data.peak);
@@ -69,7 +69,7 @@ TEST_CASE("the stack reaches the ledger's peak, however few columns it has") {
 TEST_CASE("columns follow each other and end with the data") {
   const record::Recording run = tests::llama_recording();
   const record::Ledger ledger(run);
-  const auto data = build({.run = &ledger});
+  const auto data = build_timeline({.run = &ledger});
   REQUIRE(data.stack.size() > 900);
   for (std::size_t i = 1; i < data.stack.size(); ++i)
     REQUIRE(data.stack[i].begin == Approx(data.stack[i - 1].end).margin(1e-6));
@@ -81,7 +81,7 @@ TEST_CASE("columns follow each other and end with the data") {
 TEST_CASE("phases are marked, recompute half as high within backward") {
   const record::Recording run = tests::llama_recording({.checkpointing = true});
   const record::Ledger ledger(run);
-  const auto data = build({.run = &ledger});
+  const auto data = build_timeline({.run = &ledger});
   for (const char* label : {"forward", "loss", "backward", "optimizer"}) CHECK(band(data, label) != nullptr);
   const auto* backward = band(data, "backward");
   int recomputed = 0;
@@ -99,10 +99,10 @@ TEST_CASE("weights and optimizer state are quiet only while they do not change")
   const record::Ledger ledger(run);
   record::Params params(figure().schema);
   REQUIRE(params.set("show", "step").ok());
-  const auto first = build({.run = &ledger, .params = &params});  // optimizer state is made in step 0
+  const auto first = build_timeline({.run = &ledger, .params = &params});  // optimizer state is made in step 0
   CHECK(first.quiet[0]);
   CHECK_FALSE(first.quiet[1]);
-  const auto last = build({.run = &ledger});
+  const auto last = build_timeline({.run = &ledger});
   CHECK(last.quiet[0]);
   CHECK(last.quiet[1]);
   CHECK_FALSE(last.quiet[3]);
@@ -114,14 +114,14 @@ TEST_CASE("the whole run and the other axes") {
   record::Params params(figure().schema);
   REQUIRE(params.set("show", "run").ok());
   REQUIRE(params.set("axis", "event").ok());
-  const auto data = build({.run = &ledger, .params = &params});
+  const auto data = build_timeline({.run = &ledger, .params = &params});
   CHECK(data.x.unit == lessons::AxisUnit::kEvents);
   CHECK(data.stack.back().end == Approx(static_cast<double>(run.events().size())).margin(1.5));
   REQUIRE(params.set("show", "last_step").ok());
   REQUIRE(params.set("axis", "host").ok());
-  const auto host = build({.run = &ledger, .params = &params});
+  const auto host = build_timeline({.run = &ledger, .params = &params});
   REQUIRE(params.set("axis", "device").ok());
-  const auto device = build({.run = &ledger, .params = &params});
+  const auto device = build_timeline({.run = &ledger, .params = &params});
   CHECK(device.x.high > 5 * host.x.high);  // the host only issues the work
   CHECK(highest(device) == highest(host));
 }
@@ -129,7 +129,7 @@ TEST_CASE("the whole run and the other axes") {
 TEST_CASE("a figure says which part of the run it shows, and on which clock") {
   const record::Recording run = tests::made_recording();
   const record::Ledger ledger(run);
-  const auto last = build({.run = &ledger});
+  const auto last = build_timeline({.run = &ledger});
   CHECK(last.head.title == "Memory over one step");
   CHECK(last.head.provenance.at("figure.show") == "last_step");
   CHECK(last.head.provenance.at("figure.step") == "2");
@@ -137,7 +137,7 @@ TEST_CASE("a figure says which part of the run it shows, and on which clock") {
   record::Params params(figure().schema);
   REQUIRE(params.set("show", "run").ok());
   REQUIRE(params.set("axis", "event").ok());
-  const auto whole = build({.run = &ledger, .params = &params});
+  const auto whole = build_timeline({.run = &ledger, .params = &params});
   CHECK(whole.head.title == "Memory over the whole run");
   CHECK(whole.head.provenance.count("figure.step") == 0);
   CHECK(whole.head.provenance.at("figure.axis") == "event");
@@ -148,16 +148,16 @@ TEST_CASE("a figure says which part of the run it shows, and on which clock") {
 TEST_CASE("the cursor shows what is alive there, without one the list is the peak's") {
   const record::Recording run = tests::llama_recording();
   const record::Ledger ledger(run);
-  const auto at_peak = build({.run = &ledger});
+  const auto at_peak = build_timeline({.run = &ledger});
   REQUIRE(at_peak.alive);
   CHECK_FALSE(at_peak.alive->at_cursor);
   CHECK(static_cast<double>(at_peak.alive->total) == at_peak.peak->y);
   CHECK(at_peak.alive->when == "27.3 ms, loss");
-  const auto early = build({.run = &ledger, .view = {.cursor = 15e6}});
+  const auto early = build_timeline({.run = &ledger, .view = {.cursor = 15e6}});
   CHECK(early.alive->at_cursor);
   CHECK(early.alive->when == "15.0 ms, forward, layer 9");
   CHECK(early.alive->total < at_peak.alive->total);
-  const auto outside = build({.run = &ledger, .view = {.cursor = 1e18}});
+  const auto outside = build_timeline({.run = &ledger, .view = {.cursor = 1e18}});
   CHECK(outside.alive->position == outside.stack.back().end);
   CHECK(outside.alive->total == ledger.at(record::steps_of(run).back().last - 1).allocated);
 }
@@ -167,8 +167,8 @@ TEST_CASE("of a closed form the forward pass is shown before the answer, as of a
   const record::Recording form =
       predict::recording_of(predict::closed_form(predict::step_settings(settings)), settings);
   const record::Ledger ledger(form);
-  const auto open = build({.run = &ledger});
-  const auto hidden = build({.run = &ledger, .view = {.hidden = true}});
+  const auto open = build_timeline({.run = &ledger});
+  const auto hidden = build_timeline({.run = &ledger, .view = {.hidden = true}});
   REQUIRE(hidden.hidden_from);
   REQUIRE(band(open, "forward") != nullptr);
   CHECK(*hidden.hidden_from == Approx(band(open, "forward")->end));
@@ -180,8 +180,8 @@ TEST_CASE("while the answer is hidden nothing gives it away") {
   for (const bool checkpointing : {false, true}) {
     const record::Recording run = tests::llama_recording({.checkpointing = checkpointing});
     const record::Ledger ledger(run);
-    const auto open = build({.run = &ledger, .view = {.asked = true}});
-    const auto hidden = build({.run = &ledger, .view = {.cursor = 1e18, .guess = 10e9, .hidden = true}});
+    const auto open = build_timeline({.run = &ledger, .view = {.asked = true}});
+    const auto hidden = build_timeline({.run = &ledger, .view = {.cursor = 1e18, .guess = 10e9, .hidden = true}});
     REQUIRE(hidden.hidden_from);
     CHECK(*hidden.hidden_from == Approx(band(open, "forward")->end));
     CHECK(highest(hidden) < highest(open));
@@ -211,7 +211,7 @@ TEST_CASE("the hidden y axis does not depend on what it hides") {
   const record::Ledger low(run), high(higher);
   REQUIRE(high.peak().totals.allocated > 2 * low.peak().totals.allocated);
   const lessons::View view{.hidden = true};
-  CHECK(build({.run = &high, .view = view}).y.high == build({.run = &low, .view = view}).y.high);
+  CHECK(build_timeline({.run = &high, .view = view}).y.high == build_timeline({.run = &low, .view = view}).y.high);
 }
 
 TEST_CASE("while the answer is hidden the first allocation of the loss stays hidden, on the axis of events, too") {
@@ -222,7 +222,7 @@ TEST_CASE("while the answer is hidden the first allocation of the loss stays hid
     INFO(axis);
     REQUIRE(params.set("axis", axis).ok());
     for (const std::optional<double> cursor : {std::optional<double>(), std::optional(1e18)}) {
-      const auto data = build({.run = &ledger, .params = &params, .view = {.cursor = cursor, .hidden = true}});
+      const auto data = build_timeline({.run = &ledger, .params = &params, .view = {.cursor = cursor, .hidden = true}});
       CHECK(static_cast<double>(data.alive->total) <= highest(data));
       CHECK(data.alive->when.find("forward") != std::string::npos);
       CHECK(std::none_of(data.alive->rows.begin(), data.alive->rows.end(),
@@ -234,7 +234,7 @@ TEST_CASE("while the answer is hidden the first allocation of the loss stays hid
 TEST_CASE("running out of memory is drawn where it happened") {
   const record::Recording run = tests::llama_recording({.batch = 8, .steps = 1, .cap = 24 * record::kGiB});
   const record::Ledger ledger(run);
-  const auto data = build({.run = &ledger});
+  const auto data = build_timeline({.run = &ledger});
   REQUIRE(data.failed);
   CHECK(data.failed->label == "asked for 3.91 GiB");  // fp32 logits of 8,192 tokens
   CHECK(data.failed->base == static_cast<double>(ledger.at(ledger.size() - 1).allocated));
@@ -251,7 +251,7 @@ TEST_CASE("a run that ran out shows the step in which it did, not the last whole
   REQUIRE(steps.size() == 2);
   REQUIRE(steps[0].complete);
   const record::Ledger ledger(run);
-  const auto data = build({.run = &ledger});
+  const auto data = build_timeline({.run = &ledger});
   REQUIRE(data.failed);
   CHECK(data.peak->y == static_cast<double>(ledger.peak(steps[1].first).totals.allocated));
 }
@@ -259,13 +259,13 @@ TEST_CASE("a run that ran out shows the step in which it did, not the last whole
 TEST_CASE("a cap below the weights, and one far above the data") {
   const record::Recording low = tests::llama_recording({.steps = 1, .cap = record::kGiB});
   const record::Ledger ledger(low);
-  const auto data = build({.run = &ledger});
+  const auto data = build_timeline({.run = &ledger});
   REQUIRE(data.failed);
   CHECK(data.head.empty_reason.empty());
   CHECK(data.y.high > data.cap->y);
   const record::Recording high = tests::llama_recording({.steps = 1, .cap = 1000 * record::kGiB});
   const record::Ledger far(high);
-  const auto flat = build({.run = &far});
+  const auto flat = build_timeline({.run = &far});
   CHECK(flat.cap->y > flat.y.high);  // named, not drawn: it would flatten the data
   CHECK(flat.y.high < 2 * flat.peak->y);
 }
@@ -273,7 +273,7 @@ TEST_CASE("a cap below the weights, and one far above the data") {
 TEST_CASE("a process line that was sampled before the allocator took its memory is left out") {
   const auto has_process = [](const record::Recording& run) {
     const record::Ledger ledger(run);
-    const auto data = build({.run = &ledger});
+    const auto data = build_timeline({.run = &ledger});
     return std::any_of(data.lines.begin(), data.lines.end(),
                        [](const auto& line) { return line.style == lessons::LineStyle::kProcess; });
   };
@@ -287,13 +287,13 @@ TEST_CASE("run A is behind, on axes that hold both") {
   const record::Recording plain = tests::llama_recording();
   const record::Recording b = tests::llama_recording({.checkpointing = true});
   const record::Ledger baseline(plain), run(b);
-  const auto data = build({.run = &run, .baseline = &baseline});
+  const auto data = build_timeline({.run = &run, .baseline = &baseline});
   REQUIRE(data.baseline_peak);
   CHECK(data.baseline_peak->label == "A peak 16.5 GiB");
   CHECK(data.y.high >= data.baseline_peak->y);
   CHECK(std::any_of(data.lines.begin(), data.lines.end(),
                     [](const auto& line) { return line.style == lessons::LineStyle::kBaseline; }));
-  const auto hidden = build({.run = &run, .baseline = &baseline, .view = {.hidden = true}});
+  const auto hidden = build_timeline({.run = &run, .baseline = &baseline, .view = {.hidden = true}});
   // What is asked about is run B: run A is whole, and the only line.
   REQUIRE(hidden.baseline_peak);
   CHECK(hidden.baseline_peak->y == data.baseline_peak->y);
@@ -308,7 +308,7 @@ TEST_CASE("while a run grows its axes move seldom") {
   for (std::uint64_t events = 1; events < 2000; events += 13) {
     const record::Recording run = tests::llama_recording({.source = record::Source::kLive, .stop_after = events});
     const record::Ledger ledger(run);
-    const auto data = build({.run = &ledger, .view = {.columns = 50}});
+    const auto data = build_timeline({.run = &ledger, .view = {.columns = 50}});
     if (!data.head.empty_reason.empty()) continue;
     CHECK(data.head.growing);
     if (data.peak) CHECK(data.y.high >= data.peak->y);
@@ -327,23 +327,23 @@ TEST_CASE("after a step is done the next one has its length") {
   const record::Recording run =
       tests::llama_recording({.steps = 3, .source = record::Source::kLive, .stop_after = steps[1].first + 40});
   const record::Ledger ledger(run);
-  const auto data = build({.run = &ledger});
+  const auto data = build_timeline({.run = &ledger});
   const record::Ledger done(whole);
-  CHECK(data.x.high == Approx(build({.run = &done}).x.high).epsilon(0.02));
+  CHECK(data.x.high == Approx(build_timeline({.run = &done}).x.high).epsilon(0.02));
   CHECK(data.stack.back().end < 0.3 * data.x.high);
 }
 
 TEST_CASE("nothing, an empty recording and one event") {
-  CHECK_FALSE(build({}).head.empty_reason.empty());
+  CHECK_FALSE(build_timeline({}).head.empty_reason.empty());
   const record::Recording empty;
   const record::Ledger no_events(empty);
-  CHECK_FALSE(build({.run = &no_events}).head.empty_reason.empty());
+  CHECK_FALSE(build_timeline({.run = &no_events}).head.empty_reason.empty());
   record::Recording one;
   const record::MemEvent event{.storage = 1, .requested = 1000, .block = 1024};
   one.append(std::span(&event, 1));
   const record::Ledger ledger(one);
   for (const bool hidden : {false, true}) {
-    const auto data = build({.run = &ledger, .view = {.cursor = 0.0, .hidden = hidden}});
+    const auto data = build_timeline({.run = &ledger, .view = {.cursor = 0.0, .hidden = hidden}});
     CHECK(data.x.high > data.x.low);
     CHECK(data.y.high > data.y.low);
   }
@@ -353,7 +353,7 @@ TEST_CASE("views that make no sense give axes that do") {
   const record::Recording run = tests::made_recording();
   const record::Ledger ledger(run);
   for (const auto& [begin, end] : {std::pair{5e6, 5e6}, {9e6, 1e6}, {-1e9, -1e8}, {1e12, 2e12}}) {
-    const auto data = build({.run = &ledger, .view = {.begin = begin, .end = end, .columns = 0}});
+    const auto data = build_timeline({.run = &ledger, .view = {.begin = begin, .end = end, .columns = 0}});
     CHECK(data.x.high > data.x.low);
   }
 }
@@ -363,7 +363,7 @@ TEST_CASE("a recording of a million events is drawn in well under a second") {
   REQUIRE(run.events().size() > 1'000'000);
   const record::Ledger ledger(run);
   const auto began = std::chrono::steady_clock::now();
-  const auto data = build({.run = &ledger});
+  const auto data = build_timeline({.run = &ledger});
   const std::chrono::duration<double> took = std::chrono::steady_clock::now() - began;
   CHECK(highest(data) == data.peak->y);
   CHECK(took.count() < 0.5);  // a tenth when the machine does nothing else

@@ -18,7 +18,7 @@ using record::kMiB;
 
 namespace {
 
-lessons::FigureData build(const std::string& bench, const std::string& launches) {
+lessons::FigureData build_traffic(const std::string& bench, const std::string& launches) {
   const record::Recording run = tests::stored(bench), traced = tests::stored(launches);
   const record::Ledger ledger(run), beside(traced);
   const record::Ledger* const all[] = {&beside};
@@ -46,7 +46,7 @@ int compared(const TrafficForm& form, const record::Recording& recording, const 
 TEST_CASE("the bytes of each kernel are those that were recorded") {
   for (const auto& [bench, launches, eager] :
        {std::tuple{"kernels_h200", "rms_norm_h200_launches", 6}, {"kernels_cpu", "rms_norm_cpu_launches", 7}}) {
-    const lessons::FigureData data = build(bench, launches);
+    const lessons::FigureData data = build_traffic(bench, launches);
     INFO(bench << data.head.empty_reason);
     REQUIRE(data.head.empty_reason.empty());
     const auto& panel = tests::panel_in<Traffic>(data);
@@ -58,7 +58,7 @@ TEST_CASE("the bytes of each kernel are those that were recorded") {
 }
 
 TEST_CASE("eight launches move nine times the bytes of one") {
-  const lessons::FigureData data = build("kernels_h200", "rms_norm_h200_launches");
+  const lessons::FigureData data = build_traffic("kernels_h200", "rms_norm_h200_launches");
   const auto& panel = tests::panel_in<Traffic>(data);
   REQUIRE(panel.forms.size() == 2);
   const TrafficForm &eager = panel.forms[0], &fused = panel.forms[1];
@@ -74,7 +74,7 @@ TEST_CASE("eight launches move nine times the bytes of one") {
 }
 
 TEST_CASE("launches of another device are not shown beside a run") {
-  const lessons::FigureData data = build("kernels_cpu", "rms_norm_h200_launches");
+  const lessons::FigureData data = build_traffic("kernels_cpu", "rms_norm_h200_launches");
   CHECK(data.panels.empty());
   CHECK(data.head.empty_reason.find("device of this run") != std::string::npos);
 }
