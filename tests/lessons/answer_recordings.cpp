@@ -38,10 +38,6 @@ using tests::stored;
 
 namespace {
 
-predict::StepSettings step_of(const Recording& run) {
-  return predict::step_settings(record::Params::known_of(experiments::training_step().schema, run.info().params));
-}
-
 record::ByCategory kinds_at_peak(const char* name) {
   const Recording run = stored(name);
   const auto step = record::last_whole_step(run);
@@ -71,7 +67,8 @@ void is_measured(std::string_view id) {
   CHECK(answer < question->high);
   if (question->answer->name != "peak_of_step") return;
   // The closed form knows no run.
-  const predict::ClosedForm form = predict::closed_form(step_of(run));
+  const auto made = record::Params::known_of(experiments::training_step().schema, run.info().params);
+  const predict::ClosedForm form = predict::closed_form(predict::step_settings(made));
   CHECK(answer == Approx(static_cast<double>(record::total(form.peak().bytes))).epsilon(0.05));
 }
 
