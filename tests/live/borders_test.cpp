@@ -34,7 +34,7 @@ record::Params settings_of(const lessons::PredictedStep& step) {
 
 }  // namespace
 
-TEST_CASE("the planner ends the report's batch where the figure of borders does") {
+TEST_CASE("the planner ends the report's batch where the figure of borders does, to the byte") {
   const auto planner = backend::make_prediction({{HEADROOM_ENGINE_PATH}});
   for (const lessons::PredictedStep& step : lessons::predicted_steps()) {
     INFO("batch " << step.batch << ", expandable " << step.expandable);
@@ -42,12 +42,11 @@ TEST_CASE("the planner ends the report's batch where the figure of borders does"
     const auto trace = tests::planned(*planner, {.demo = "train_step", .params = params});
     const record::Recording requests = predict::with_gpu_extras(*trace, params.schema());
     const record::Recording free = predict::placed(requests), run = predict::placed(requests, params.integer("cap"));
-    const auto near = [](record::Bytes bytes) { return Approx(static_cast<double>(bytes)).epsilon(0.01); };
-    CHECK(static_cast<double>(record::Ledger(free).peak().totals.allocated) == near(step.blocks));
+    CHECK(record::Ledger(free).peak().totals.allocated == step.blocks);
     const auto& failed = run.outcome()->out_of_memory;
     REQUIRE(failed.has_value() == (step.asked > 0));
     if (!failed) continue;
-    CHECK(static_cast<double>(failed->requested) == near(step.asked));
-    CHECK(static_cast<double>(params.integer("cap") - failed->allocated) == near(step.free));
+    CHECK(failed->requested == step.asked);
+    CHECK(params.integer("cap") - failed->allocated == step.free);
   }
 }
