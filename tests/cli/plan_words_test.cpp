@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "demos/record/units.h"
+#include "lessons/wording.h"
 #include "tests/cli/program.h"
 #include "tests/support/catch.h"
 
@@ -76,6 +77,13 @@ TEST_CASE("the title and the JSON of a plan have the lengths of the file's model
   const std::string experts = std::string(HEADROOM_SOURCE_DIR) + "/tests/data/models/mixtral-8x7b.json";
   CHECK(contains(plan({"--model", experts, "--seq", "128"}).out, "Custom, 32 layers, hidden size 4,096"));
   CHECK(step_of({"--model", experts, "--seq", "128"})["params"]["num_layers"] == 32);
+}
+
+TEST_CASE("a line of settings leaves out the lengths of a config.json that it has not read") {
+  const record::RunInfo info{
+      .demo = "train_step",
+      .params = {{"model", "custom"}, {"weights", "there/config.json"}, {"num_layers", "4"}, {"hidden_size", "256"}}};
+  CHECK(lessons::settings_line(info) == "Custom");
 }
 
 TEST_CASE("the JSON of a plan has the lengths of a model by name, numbers as numbers, and choices as they are typed") {
