@@ -163,8 +163,8 @@ void Finder::add_text(const lessons::Page& page, int step, const std::vector<les
 void Finder::add_paragraphs(const lessons::Page& page, int step, std::string_view markdown, bool after_answer) {
   for (std::size_t begin = 0; begin < markdown.size();) {
     const std::size_t end = std::min(markdown.find("\n\n", begin), markdown.size());
-    const lessons::NumberInput unknown;  // what a page is made with is known only where it is on show
-    std::string text = lessons::plain_text(lessons::with_numbers(markdown.substr(begin, end - begin), unknown));
+    // What a page is made with is known only where it is on show.
+    std::string text = lessons::plain_text(lessons::with_texts(markdown.substr(begin, end - begin), {}));
     begin = end + 2;
     if (text.empty()) continue;
     Findable what{.kind = FoundKind::kText, .title = page.title, .page = &page, .step = step};

@@ -84,6 +84,15 @@ std::string kept_of(const NumberInput& input) {
   });
 }
 
+// "Llama 3.2 1B"
+std::string model_name(const NumberInput& input) {
+  if (input.settings == nullptr) return {};
+  const std::string& model = input.settings->text("model");
+  for (const record::ParamSpec& spec : input.settings->schema())
+    if (spec.key == "model" && model != "custom") return std::string(record::label_of(spec, model));
+  return "This model";
+}
+
 constexpr auto kRun = &NumberInput::run;
 constexpr auto kRunA = &NumberInput::baseline;
 
@@ -119,9 +128,24 @@ constexpr std::array kNumbers{
                  return bytes_of(input,
                                  [](const StepSettings& step) { return 4 * step.tokens() * step.model.vocab_size; });
                }},
+    LiveNumber{"model.hidden_size",
+               [](const NumberInput& input) {
+                 return count_of(input, [](const StepSettings& step) { return std::int64_t{step.model.hidden_size}; });
+               }},
+    LiveNumber{"model.name", model_name},
     LiveNumber{"model.parameters",
                [](const NumberInput& input) {
                  return count_of(input, [](const StepSettings& step) { return llama::num_parameters(step.model); });
+               }},
+    LiveNumber{"model.vocab_over_hidden",
+               [](const NumberInput& input) {
+                 return count_of(input, [](const StepSettings& step) {
+                   return (2 * std::int64_t{step.model.vocab_size} / step.model.hidden_size + 1) / 2;
+                 });
+               }},
+    LiveNumber{"model.vocab_size",
+               [](const NumberInput& input) {
+                 return count_of(input, [](const StepSettings& step) { return std::int64_t{step.model.vocab_size}; });
                }},
     LiveNumber{"optimizer_state.bytes",
                [](const NumberInput& input) {
@@ -193,8 +217,47 @@ std::vector<std::string> number_texts(std::string_view markdown, const NumberInp
   return texts;
 }
 
+namespace {
+
+bool ends_sentence(std::string_view markdown, std::size_t at) {
+  const bool stop = markdown[at] == '.' || markdown[at] == '?' || markdown[at] == '!';
+  return stop && (at + 1 == markdown.size() || markdown[at + 1] == ' ' || markdown[at + 1] == '\n');
+}
+
+struct Stretch {
+  std::size_t begin = 0, end = 0;
+};
+
+// The sentence around a place of a line, with the blanks that follow.
+Stretch sentence_around(std::string_view markdown, const NumberPlace& place) {
+  Stretch sentence{place.begin, place.end};
+  while (sentence.begin > 0 && markdown[sentence.begin - 1] != '\n' &&
+         !(markdown[sentence.begin - 1] == ' ' && sentence.begin > 1 && ends_sentence(markdown, sentence.begin - 2)))
+    --sentence.begin;
+  while (sentence.end < markdown.size() && markdown[sentence.end] != '\n' && !ends_sentence(markdown, sentence.end - 1))
+    ++sentence.end;
+  while (sentence.end < markdown.size() && markdown[sentence.end] == ' ') ++sentence.end;
+  return sentence;
+}
+
+}  // namespace
+
 std::string with_numbers(std::string_view markdown, const NumberInput& input) {
-  return with_texts(markdown, number_texts(markdown, input));
+  const std::vector<NumberPlace> places = numbers_in(markdown);
+  const std::vector<std::string> texts = number_texts(markdown, input);
+  std::string text;
+  std::size_t done = 0;
+  for (std::size_t i = 0; i < places.size(); ++i) {
+    if (!texts[i].empty() || places[i].end <= done) continue;
+    const Stretch sentence = sentence_around(markdown, places[i]);
+    text += markdown.substr(done, sentence.begin - done);
+    done = sentence.end;
+    const bool line_ends = done == markdown.size() || markdown[done] == '\n';
+    while (line_ends && text.ends_with(' ')) text.pop_back();
+  }
+  if (done == 0) return with_texts(markdown, texts);
+  text += markdown.substr(done);
+  return with_texts(text, number_texts(text, input));
 }
 
 std::string with_texts(std::string_view markdown, std::span<const std::string> texts) {

@@ -1,5 +1,5 @@
-// Numbers in a page's words that follow what is looked at: `{logits.bytes}` is the value for the run on show, or for the
-// settings where there is no run.
+// Numbers and names in a page's words that follow what is looked at: `{logits.bytes}` is the value for the run on show, or for
+// the settings where there is no run.
 #pragma once
 
 #include <span>
@@ -33,10 +33,11 @@ struct NumberPlace {
 };
 std::vector<NumberPlace> numbers_in(std::string_view markdown);
 
-// The text with its numbers put in; one that is not known is an ellipsis.
+// The text with its numbers put in. A sentence with one that is not known is left out.
 std::string with_numbers(std::string_view markdown, const NumberInput& input);
-// The same in two: what they say, in their order (empty: not known), and the words with them.
+// What the numbers say, in their order; empty: not known.
 std::vector<std::string> number_texts(std::string_view markdown, const NumberInput& input);
+// The whole text with these, an ellipsis for what is empty or lacking.
 std::string with_texts(std::string_view markdown, std::span<const std::string> texts);
 
 }  // namespace headroom::lessons

@@ -364,7 +364,15 @@ TEST_CASE("a number in the words is that of the settings or of the run, and brac
   REQUIRE(params.set("batch", "4"));
   REQUIRE(params.set("seq", "1024"));
   const std::string words = "A tensor takes {logits.bytes} $a_{b.c}$ of {peak.bytes}.\n\n$$d_{e.f}$$ {g}";
-  CHECK(with_numbers(words, {&params, nullptr}) == "A tensor takes 1.96 GiB $a_{b.c}$ of ….\n\n$$d_{e.f}$$ {g}");
+  CHECK(with_numbers(words, {&params, nullptr}) == "\n\n$$d_{e.f}$$ {g}");  // half a sentence says nothing
+  CHECK(with_texts(words, number_texts(words, {&params, nullptr})) ==
+        "A tensor takes 1.96 GiB $a_{b.c}$ of ….\n\n$$d_{e.f}$$ {g}");
+  const std::string three = "It has {step.tokens} tokens. The peak is {peak.bytes}, not {a.peak.bytes}. So it fits.";
+  CHECK(with_numbers(three, {&params, nullptr}) == "It has 4,096 tokens. So it fits.");
+  CHECK(with_numbers("First. It goes from {a.peak.bytes} to {peak.bytes}.\n\nThen", {&params, nullptr}) ==
+        "First.\n\nThen");
+  CHECK(with_numbers("{model.name} has {model.hidden_size} and {model.vocab_size}: {model.vocab_over_hidden} times.",
+                     {&params, nullptr}) == "Llama 3.2 1B has 2,048 and 128,256: 63 times.");
   const record::Recording run = tests::made_recording();
   const record::Ledger ledger(run);
   CHECK(with_numbers("{peak.bytes}", {&params, &ledger}) ==

@@ -1,11 +1,14 @@
 // Every page of the course: its parts are there, short enough for the smallest window, with terms that mean something
 // and formulas that the renderer knows.
 #include <algorithm>
+#include <cctype>
 #include <regex>
 #include <set>
 #include <string>
 #include <variant>
 
+#include "demos/experiments/demo.h"
+#include "lessons/pages/live_numbers.h"
 #include "tests/support/catch.h"
 #include "tests/support/course.h"
 
@@ -14,7 +17,7 @@ using namespace headroom::lessons;
 
 namespace {
 
-constexpr int kMostWords = 100;  // about 90, with the question; more does not fit a window of 1280 x 720
+constexpr int kMostWords = 100;        // about 90, with the question; more does not fit a window of 1280 x 720
 constexpr int kMostWordsOfTour = 360;  // what goes further is another page
 constexpr std::size_t kFewestSteps = 2, kMostSteps = 6;
 
@@ -111,4 +114,62 @@ TEST_CASE("the lint sees what it is for", "[pages]") {
   CHECK(unknown_command(R"($\frac{1}{2} \cdot \text{a}$)") == "");
   CHECK_FALSE(braces_match("a}"));
   CHECK(braces_match("{a}"));
+}
+
+namespace {
+
+// All stretches of a page's words, paragraph by paragraph.
+std::vector<std::string> paragraphs_of(const Page& page) {
+  std::vector<std::string> texts{markdown_of(page.front), markdown_of(page.more)};
+  if (page.question) texts.insert(texts.end(), {page.question->ask, page.question->because});
+  if (const TaskBlock* const task = task_of(page)) texts.insert(texts.end(), {task->words, task->done});
+  std::vector<std::string> paragraphs;
+  for (const std::string& text : texts)
+    for (std::size_t begin = 0; begin < text.size();) {
+      const std::size_t end = std::min(text.find("\n\n", begin), text.size());
+      paragraphs.push_back(text.substr(begin, end - begin));
+      begin = end + 2;
+    }
+  return paragraphs;
+}
+
+// "Llama 3.2 1B" of the settings' choices, and what the words call such models; empty: none is named.
+std::string model_named_in(const std::string& words) {
+  std::vector<std::string> names{"the 1B", "the 3B", "the 8B", "GPT-2", "BERT", "tiny model", "tiny Llama"};
+  for (const record::ParamSpec& spec : experiments::training_step().schema)
+    if (spec.key == "model")
+      for (const record::Choice& choice : spec.choices)
+        if (choice.key != "custom") names.emplace_back(choice.label);
+  const auto is_letter = [](char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0; };
+  for (const std::string& name : names) {
+    const std::size_t at = words.find(name), end = at + name.size();
+    if (at == std::string::npos || (at > 0 && is_letter(words[at - 1]))) continue;
+    if (end == words.size() || !is_letter(words[end])) return name;
+  }
+  return {};
+}
+
+}  // namespace
+
+TEST_CASE("no paragraph has the numbers of the step on show beside the name of one model", "[pages]") {
+  std::size_t live = 0;
+  for (const Page* page : tests::course().pages())
+    for (const std::string& paragraph : paragraphs_of(*page)) {
+      if (numbers_in(paragraph).empty()) continue;
+      ++live;
+      INFO(page->id << ": " << paragraph);
+      CHECK(model_named_in(paragraph).empty());  // {model.name} follows the step, too
+    }
+  CHECK(live > 10);
+}
+
+TEST_CASE("a reason begins with what needs no run", "[pages]") {
+  const record::Params settings(experiments::training_step().schema);
+  for (const Page* page : tests::course().pages()) {
+    if (!page->question) continue;
+    INFO(page->id);
+    const std::string shown = with_numbers(page->question->because, {.settings = &settings});
+    CHECK(shown.starts_with("**Because**"));
+    CHECK(shown.find("…") == std::string::npos);
+  }
 }
