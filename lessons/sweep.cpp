@@ -46,6 +46,24 @@ record::Params settings_of(const record::Recording& recording, const SweepPoint&
 }
 
 bool is_computed(const SweepPoint& point) { return point.provenance.contains(std::string(kSourceOfPoint)); }
+
+std::string machine_of(const record::RunInfo& sweep, const SweepPoint& point) {
+  if (is_computed(point)) return {};
+  const auto fact = [&](std::string_view key) -> std::string {
+    for (const auto* const facts : {&point.provenance, &sweep.provenance})
+      if (const auto found = facts->find(std::string(key)); found != facts->end()) return found->second;
+    return {};
+  };
+  if (sweep.device == record::DeviceKind::kGpu) return fact("gpu");
+  const std::string processor = fact("cpu"), device = fact("device");  // "CPU, 8 cores"
+  const std::size_t cores = device.find(", ");
+  return cores == std::string::npos ? processor : processor + device.substr(cores);
+}
+
+bool comparable(const std::string& machine, const std::string& other) {
+  return machine.empty() || other.empty() || machine == other;
+}
+
 bool completed(const SweepPoint& point) { return point.outcome.kind == record::OutcomeKind::kCompleted; }
 bool ran_out(const SweepPoint& point) { return point.outcome.kind == record::OutcomeKind::kOutOfMemory; }
 

@@ -1,6 +1,7 @@
 // What the figures of a sweep have in common: its points, and the words for them.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -30,6 +31,16 @@ record::Params settings_of(const record::Recording& recording, const SweepPoint&
 // The key in a point's provenance by which it says that it was computed: "predicted", "formula".
 inline constexpr std::string_view kSourceOfPoint = "source";
 bool is_computed(const SweepPoint& point);
+// The key by which a rung says that the ladder that is being run has not come to it yet.
+inline constexpr std::string_view kPendingPoint = "pending";
+
+// The keys of provenance that tell one machine from another.
+inline constexpr std::array<std::string_view, 3> kMachineKeys{"gpu", "cpu", "device"};
+// What the point was measured on: "NVIDIA H200", or a processor with its cores. Empty: nothing measured it, or the
+// recording does not say.
+std::string machine_of(const record::RunInfo& sweep, const SweepPoint& point);
+// False where two points were measured on different machines, whose numbers are not to be subtracted.
+bool comparable(const std::string& machine, const std::string& other);
 
 bool completed(const SweepPoint& point);
 bool ran_out(const SweepPoint& point);

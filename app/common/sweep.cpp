@@ -23,7 +23,7 @@ namespace {
 constexpr std::string_view kName = "sweep", kPoints = "sweep.points";
 
 // Points that these differ in do not belong to one curve; a point says so.
-constexpr std::array<std::string_view, 6> kCompared{"device", "gpu", "driver", "cuda", "torch", "revision"};
+constexpr std::array<std::string_view, 7> kCompared{"device", "gpu", "cpu", "driver", "cuda", "torch", "revision"};
 
 std::string value_of(const std::map<std::string, std::string>& map, std::string_view key) {
   const auto found = map.find(std::string(key));

@@ -28,6 +28,7 @@ using record::Quantity;
 using Text = std::function<std::string(double)>;
 
 constexpr int kFewestSteps = 5;  // with fewer in either run, medians say nothing
+constexpr std::string_view kStepTime = "Step time", kSpeed = "Tokens/s";
 
 std::string with_sign(bool more, const std::string& size) { return (more ? "+" : "−") + size; }
 
@@ -138,10 +139,10 @@ std::string percent_text(double percent) { return fmt::format("{:.1f} %", percen
 std::string count_text(double count) { return record::format_count(std::llround(count)); }
 
 Comparison::Row duration_row(const Quantity& a, const Quantity& b) {
-  return steps_row("Step time", a, b, duration_like(std::max(a.value, b.value)));
+  return steps_row(kStepTime, a, b, duration_like(std::max(a.value, b.value)));
 }
 
-Comparison::Row speed_row(const Quantity& a, const Quantity& b) { return steps_row("Tokens/s", a, b, count_text); }
+Comparison::Row speed_row(const Quantity& a, const Quantity& b) { return steps_row(kSpeed, a, b, count_text); }
 
 Comparison::Row loss_row(double a, double b) {
   const double change = b - a;
@@ -217,6 +218,17 @@ void add_steps(Comparison& comparison, const record::Recording& a, const record:
   if (loss_a && loss_b) comparison.rows.push_back(loss_row(*loss_a, *loss_b));
 }
 
+// How much faster another machine is says nothing of the settings.
+void leave_out_machines(Comparison& comparison, const record::RunInfo& a, const record::RunInfo& b) {
+  if (lessons::comparable(lessons::machine_of(a, {}), lessons::machine_of(b, {}))) return;
+  for (Comparison::Row& row : comparison.rows) {
+    if (row.head != kStepTime && row.head != kSpeed) continue;
+    row.told = false;
+    row.change = "other machine";
+    row.share.clear();
+  }
+}
+
 // "A: cancelled, B: out of memory". A run that ended early did less: its numbers are no saving.
 std::string early_end_of(const record::Recording& a, const record::Recording& b) {
   std::string words;
@@ -266,6 +278,7 @@ Comparison compare_runs(const record::Ledger& a, const record::Ledger& b) {
     add_steps(comparison, a.recording(), b.recording());
   add_links(comparison, a.recording(), b.recording());
   add_ladders(comparison, a.recording(), b.recording());
+  leave_out_machines(comparison, a.recording().info(), b.recording().info());
   const double error_a = lessons::second_moment_error(a.recording(), true, 2048);
   const double error_b = lessons::second_moment_error(b.recording(), true, 2048);
   if (error_a >= 0 && error_b >= 0)

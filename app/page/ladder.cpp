@@ -54,6 +54,13 @@ SweepPoint computed_point(const PlannedPoint& planned, const record::Recording& 
   return point;
 }
 
+// Rungs of one ladder may be from several runs.
+void note_machine(SweepPoint& point, const record::RunInfo& ran_on) {
+  for (const std::string_view key : lessons::kMachineKeys)
+    if (const auto fact = ran_on.provenance.find(std::string(key)); fact != ran_on.provenance.end())
+      point.provenance.insert(*fact);
+}
+
 }  // namespace
 
 Ladder::Ladder() {
@@ -152,27 +159,30 @@ void Ladder::begin() {
     else if (std::string why = lessons::conflict_in_words(row.planned.params); !why.empty())
       row.known = without_result(row.planned, OutcomeKind::kRefused, std::move(why));
     else
-      row.known = measured(row.planned);
+      measure(row);
   }
 }
 
-std::optional<SweepPoint> Ladder::measured(const PlannedPoint& planned) const {
+// By the first run that has its settings.
+void Ladder::measure(Row& row) const {
+  const auto take = [&](SweepPoint point, const std::shared_ptr<const record::Recording>& run) {
+    point.series = row.planned.series;
+    point.label = row.planned.label;
+    point.params = row.planned.params.to_map();
+    note_machine(point, run->info());
+    row.known = std::move(point);
+    row.climbed = run == around_->climbing;
+  };
   for (const auto& run : around_->runs) {
-    if (is_evidence(*run, experiments::training_step().id, planned.params, around_->device)) {
-      SweepPoint point = sweep_point_of(planned, *run);
-      if (lessons::completed(point) || lessons::ran_out(point)) return point;
+    if (is_evidence(*run, experiments::training_step().id, row.planned.params, around_->device)) {
+      SweepPoint point = sweep_point_of(row.planned, *run);
+      if (lessons::completed(point) || lessons::ran_out(point)) return take(std::move(point), run);
     }
     for (const SweepPoint& point : run->sweep_points()) {
       const bool result = lessons::completed(point) || lessons::ran_out(point);
-      if (!result || !is_evidence(point, run->info(), planned.params, around_->device)) continue;
-      SweepPoint found = point;
-      found.series = planned.series;
-      found.label = planned.label;
-      found.params = planned.params.to_map();
-      return found;
+      if (result && is_evidence(point, run->info(), row.planned.params, around_->device)) return take(point, run);
     }
   }
-  return std::nullopt;
 }
 
 // From the top, one after the other. True: more is known than before.
@@ -233,9 +243,12 @@ void Ladder::rebuild() {
   auto rungs = std::make_shared<record::Recording>();
   rungs->set_info(info());
   bool complete = !rows_.empty();
+  const bool climbing = std::ranges::any_of(rows_, &Row::climbed);
   for (const Row& row : rows_) {
     complete = complete && row.known;
-    rungs->append(row.known ? *row.known : without_result(row.planned, OutcomeKind::kCancelled, ""));
+    SweepPoint point = row.known ? *row.known : without_result(row.planned, OutcomeKind::kCancelled, "");
+    if (climbing && !row.climbed) point.provenance[std::string(lessons::kPendingPoint)] = "on";
+    rungs->append(std::move(point));
   }
   if (complete) rungs->set_outcome({});
   recording_ = std::move(rungs);

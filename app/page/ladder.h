@@ -28,6 +28,7 @@ class Ladder {
     record::Params settings;  // techniques in it do not count: the ladder switches them itself
     record::DeviceKind device = record::DeviceKind::kCpu;
     std::vector<std::shared_ptr<const record::Recording>> runs;  // those that count first, first
+    std::shared_ptr<const record::Recording> climbing;           // the ladder that is being run; null: none is
     bool hidden = false;                                         // ask for the first rung only
     Predictions* predictions = nullptr;                          // not owned; null: the closed form takes their place
     std::string why_none;                                        // then; else why they have no answers now
@@ -71,11 +72,12 @@ class Ladder {
     PlannedPoint planned;
     bool on = true;
     std::optional<record::SweepPoint> known;
+    bool climbed = false;  // by the ladder that is being run
   };
 
   void begin();
   bool fill();
-  std::optional<record::SweepPoint> measured(const PlannedPoint& planned) const;
+  void measure(Row& row) const;
   std::optional<record::SweepPoint> computed(const PlannedPoint& planned);
   record::SweepPoint by_closed_form(const PlannedPoint& planned, const std::string& why);
   void rebuild();

@@ -11,6 +11,9 @@ bool PageModel::follow_ladder() {
   Ladder::Around around{.settings = settings(),
                         .device = device(),
                         .runs = {},
+                        .climbing = sweep_ >= 0 && !runs_[static_cast<std::size_t>(sweep_)].recording->outcome()
+                                        ? runs_[static_cast<std::size_t>(sweep_)].recording
+                                        : nullptr,
                         .hidden = question_.hides(),
                         .predictions = predictions_,
                         .why_none = planner() == nullptr ? why_no_prediction() : std::string()};

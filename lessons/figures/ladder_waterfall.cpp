@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <set>
 
 #include <fmt/format.h>
 
@@ -57,12 +58,19 @@ bool is_off(const SweepPoint& point) {
   return point.outcome.kind == record::OutcomeKind::kCancelled && !point.outcome.message.empty();
 }
 
-Rung rung_of(const SweepPoint& point, bool first, const ShownUnit& unit) {
+// "naive: peak 3.35 GiB, 2,468 tokens/s (2,450 to 2,470), on NVIDIA H200"
+std::string tip_of(const SweepPoint& point, const std::string& machine, const ShownUnit& unit) {
+  std::string tip = point_text(point, experiments::ladder_label(point.label), unit);
+  if (is_computed(point)) return tip + " (not measured)";
+  return machine.empty() || point.tokens_per_second <= 0 ? tip : tip + ", on " + machine;
+}
+
+Rung rung_of(const SweepPoint& point, bool first, const std::string& machine, const ShownUnit& unit) {
   Rung rung;
   rung.label = (first ? "" : "+ ") + experiments::ladder_label(point.label);
   rung.predicted = is_computed(point);
-  rung.tip =
-      point_text(point, experiments::ladder_label(point.label), unit) + (rung.predicted ? " (not measured)" : "");
+  rung.pending = point.provenance.contains(std::string(kPendingPoint));
+  rung.tip = tip_of(point, machine, unit);
   if (point.outcome.kind == record::OutcomeKind::kCancelled) {  // by the reader, or it is on its way
     rung.off = is_off(point);
     rung.note = rung.off ? "switched off" : "";
@@ -109,8 +117,39 @@ std::string speed_change(double speed, double than) {
   return (speed < than ? "−" : "+") + speed_text(std::abs(speed - than));
 }
 
-// How the rungs are to be read: which are measured, and what is noise.
-std::string foot_of(const std::vector<SweepPoint>& points, bool hidden) {
+// What a rung is compared with. A number that is 0 is not known.
+struct Compared {
+  record::Bytes peak = 0;
+  double speed = 0;
+  std::string machine;
+
+  // `always`: each rung takes the place of the one before; else the first that is known stays.
+  void take(const Compared& next, bool always) {
+    if (always || peak == 0) peak = next.peak;
+    if (always || speed == 0) speed = next.speed;
+    if (always || machine.empty()) machine = next.machine;
+  }
+};
+
+Compared compared_with(const SweepPoint& point, const record::RunInfo& ladder) {
+  return {point.peak_allocated, point.tokens_per_second, machine_of(ladder, point)};
+}
+
+// Two machines have no difference.
+void compare_rung(Rung& rung, const SweepPoint& point, const std::string& machine, const Compared& with,
+                  const ShownUnit& unit) {
+  if (!comparable(machine, with.machine)) return;
+  if (completed(point) && with.peak > 0) {
+    rung.before = with.peak;
+    rung.delta = change_text(point.peak_allocated - with.peak, unit);
+  }
+  rung.speed_delta = speed_change(point.tokens_per_second, with.speed);
+  rung.speed_told = std::abs(point.tokens_per_second - with.speed) > kSpeedNoise * with.speed;
+}
+
+// How the rungs are to be read: which are measured, on how many machines, and what is noise.
+std::string foot_of(const record::Recording& ladder, bool hidden) {
+  const std::vector<SweepPoint>& points = ladder.sweep_points();
   const auto count = [&](auto is) { return std::ranges::count_if(points, is); };
   const auto has_bar = [](const SweepPoint& point) { return completed(point) || ran_out(point); };
   const auto computed = count([&](const SweepPoint& point) { return has_bar(point) && is_computed(point); });
@@ -118,6 +157,14 @@ std::string foot_of(const std::vector<SweepPoint>& points, bool hidden) {
   std::string words;
   if (hidden) return words;
   if (computed > 0) words = measured > 0 ? "Dashed edge: predicted. Others: measured." : "Dashed edges: all predicted.";
+  if (count([](const SweepPoint& point) { return point.provenance.contains(std::string(kPendingPoint)); }) > 0)
+    words += fmt::format("{}Pale: not run here yet.", words.empty() ? "" : " ");
+  std::set<std::string> machines;
+  for (const SweepPoint& point : points)
+    if (has_bar(point)) machines.insert(machine_of(ladder.info(), point));
+  machines.erase("");
+  if (machines.size() > 1)
+    words += fmt::format("{}Rungs of different machines are not compared.", words.empty() ? "" : " ");
   if (count([](const SweepPoint& point) { return point.loss.has_value(); }) > 1)
     words += fmt::format("{}The same rung, run twice, has differed by {} in loss and {:.0f} % in speed; less is noise.",
                          words.empty() ? "" : " ", kLossNoise, 100 * kSpeedNoise);
@@ -150,45 +197,35 @@ void add_ladder_waterfall_panels(FigureData& figure, const FigureInput& input) {
   panel.peaks = peaks_axis(input);
   const ShownUnit unit = unit_of(panel.peaks);
   double fastest = 1;
-  record::Bytes before = 0;          // nothing is compared with a rung that did not fit: its peak is not known
-  double speed_before = 0;           // the same; 0: not known
+  Compared before;                   // nothing is compared with a rung that did not fit: its peak is not known
   const SweepPoint* last = nullptr;  // the last that ran
   const bool to_a = params.text("delta") == "a" && input.baseline != nullptr;
+  const bool to_before = params.text("delta") == "step";
   for (const SweepPoint& point : points) {
     const bool first = &point == &points.front();
     if (input.view.hidden && !first) {  // nor is it on the axes
       panel.rungs.push_back(hidden_rung(point));
       continue;
     }
-    Rung rung = rung_of(point, first, unit);
+    const std::string machine = machine_of(input.run->recording().info(), point);
+    Rung rung = rung_of(point, first, machine, unit);
     if (last != nullptr && completed(point)) {
       rung.note = dropped(*last, point);
       if (!rung.note.empty()) rung.tip += "; " + rung.note;
     }
     if (completed(point)) last = &point;
     const SweepPoint* a = rung_of_a(input, point);
-    if (a != nullptr && completed(point))
+    const Compared with_a = a == nullptr ? Compared{} : compared_with(*a, input.baseline->recording().info());
+    if (a != nullptr && completed(point) && comparable(machine, with_a.machine))
       rung.tip += fmt::format(". Run A: {}, B − A: {}", bytes_text(a->peak_allocated, unit),
                               change_text(point.peak_allocated - a->peak_allocated, unit));
-    if (completed(point) && to_a) {
-      rung.before = a == nullptr ? 0 : a->peak_allocated;
-      rung.delta = a == nullptr ? "" : change_text(point.peak_allocated - a->peak_allocated, unit);
-    } else if (completed(point)) {
-      if (before > 0) {
-        rung.before = before;
-        rung.delta = change_text(point.peak_allocated - before, unit);
-      }
-      if (params.text("delta") == "step" || before == 0) before = point.peak_allocated;
-    }
-    const double than = to_a ? (a == nullptr ? 0 : a->tokens_per_second) : speed_before;
-    rung.speed_delta = speed_change(point.tokens_per_second, than);
-    rung.speed_told = std::abs(point.tokens_per_second - than) > kSpeedNoise * than;
-    const bool to_before = params.text("delta") == "step";
-    if (completed(point) && (to_before || speed_before == 0)) speed_before = point.tokens_per_second;
+    if (to_a) before = with_a;
+    compare_rung(rung, point, machine, before, unit);
+    if (completed(point) && !to_a) before.take(compared_with(point, input.run->recording().info()), to_before);
     fastest = std::max(fastest, point.tokens_per_second);
     panel.rungs.push_back(std::move(rung));
   }
-  panel.foot = foot_of(points, input.view.hidden);
+  panel.foot = foot_of(input.run->recording(), input.view.hidden);
   panel.speeds = {.unit = AxisUnit::kNumber, .low = 0, .high = fastest, .name = "tokens/s"};
   if (input.baseline != nullptr) add_baseline(figure.head.provenance, input.baseline->recording());
   figure.panels.emplace_back(std::move(panel));

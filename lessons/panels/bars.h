@@ -42,6 +42,7 @@ struct Rung {
   std::string note;        // what this switch turns off, behind the bar; or, instead of a bar, why there is none
   std::string tip;
   bool predicted = false;   // or by the closed form: drawn with a dashed edge
+  bool pending = false;     // the ladder that is being run has not come to it: drawn pale
   bool off = false;         // the reader has switched it off
   std::string speed_delta;  // "+1,200"
   bool speed_told = true;   // false: it is noise

@@ -1,4 +1,5 @@
 // Run A beside the run on show, and which runs are evidence for the settings.
+#include <algorithm>
 #include <memory>
 #include <utility>
 
@@ -126,6 +127,21 @@ TEST_CASE("a difference in speed is one of medians, and none within the steps' o
     CHECK(few.rows[0].share.empty());
     CHECK_FALSE(few.rows[0].told);
   }
+}
+
+TEST_CASE("two machines have no difference in speed", "[window][page]") {
+  const auto here = small_run({.steps = 8}), there = small_run({.steps = 8, .weights = 80 * record::kMiB});
+  record::RunInfo info = there->info();
+  info.provenance["cpu"] = "another processor";
+  there->set_info(info);
+  const record::Ledger a(*here), b(*there);
+  const Comparison comparison = compare_runs(a, b);
+  const auto speed = std::ranges::find(comparison.rows, "Tokens/s", &Comparison::Row::head);
+  REQUIRE(speed != comparison.rows.end());
+  CHECK(speed->change == "other machine");
+  CHECK(speed->share.empty());
+  CHECK_FALSE(speed->told);
+  CHECK(comparison.rows.front().change == "+120.00 MiB");  // bytes are no machine's
 }
 
 TEST_CASE("a run that ended early has numbers and no difference", "[window][page]") {

@@ -101,6 +101,45 @@ TEST_CASE("a stored ladder begins with its settings, order and bytes, another or
   for (const lessons::Rung& rung : tests::rungs_of(model->figure(400))) CHECK(rung.speed_text.empty());
 }
 
+TEST_CASE("while a ladder is run, rungs that are still to come are pale, and none is compared with another machine's",
+          "[page]") {
+  const auto ladder = stored("ladder_cpu");
+  const auto model = open("ladder", {ladder}, nullptr);
+  model->question().skip();
+  REQUIRE(model->device() == record::DeviceKind::kCpu);
+  model->poll(0, false);
+  const auto pending = [&] {
+    return std::ranges::count_if(tests::rungs_of(model->figure(400)), &lessons::Rung::pending);
+  };
+  CHECK(pending() == 0);
+  auto here = std::make_shared<record::Recording>();
+  record::RunInfo info = ladder->info();
+  info.provenance["cpu"] = "The reader's processor";
+  here->set_info(info);
+  constexpr std::size_t kDone = 2;
+  for (std::size_t i = 0; i < kDone; ++i) {
+    record::SweepPoint point = ladder->sweep_points()[i];
+    point.tokens_per_second /= 8;
+    here->append(point);
+  }
+  model->take_sweep(here, true);
+  model->poll(0, false);
+  const auto& rungs = tests::rungs_of(model->figure(400));
+  REQUIRE(rungs.size() > kDone + 1);
+  CHECK(static_cast<std::size_t>(pending()) == rungs.size() - kDone);
+  CHECK(rungs[kDone - 1].speed < rungs[kDone].speed);
+  CHECK_FALSE(rungs[kDone - 1].speed_delta.empty());
+  CHECK(rungs[kDone].speed_delta.empty());
+  CHECK(rungs[kDone].delta.empty());
+  CHECK_FALSE(rungs[kDone + 1].speed_delta.empty());
+  auto whole = std::make_shared<record::Recording>(*here);
+  for (std::size_t i = kDone; i < ladder->sweep_points().size(); ++i) whole->append(ladder->sweep_points()[i]);
+  whole->set_outcome({});
+  model->take_sweep(whole, false);
+  model->poll(0, false);
+  CHECK(pending() == 0);
+}
+
 TEST_CASE("while the last rung is to be guessed, the first one alone is asked for", "[page]") {
   ScriptedPredictions predictions(small_run({.source = record::Source::kPredicted}));
   const auto model = open("ladder", {}, &predictions.service);

@@ -144,6 +144,56 @@ TEST_CASE("a rung of the ladder is compared with the last one that ran") {
   CHECK(tests::rungs_of(naive)[6].before == 32 * record::kGiB);
 }
 
+TEST_CASE("rungs of two machines have no difference") {
+  record::Recording ladder = tests::made_ladder({.finished = false});
+  const auto add = [&](const char* label, record::Bytes gib, double speed, std::map<std::string, std::string> facts) {
+    const record::Bytes quarter = gib * record::kGiB / 4;
+    record::SweepPoint point = tests::made_point("ladder", label, {quarter, quarter, quarter, quarter}, speed);
+    point.provenance = std::move(facts);
+    point.outcome = {};
+    ladder.append(std::move(point));
+  };
+  add("rounding", 7, 1'000, {{"gpu", "Another GPU"}});
+  add("fused_kernels", 6, 1'100, {{"gpu", "Another GPU"}});
+  add("graph", 5, 0, {{std::string(lessons::kSourceOfPoint), "predicted"}});
+  ladder.set_outcome({});
+  for (const char* delta : {"delta=step", "delta=naive"}) {
+    INFO(delta);
+    const auto rungs = tests::rungs_of(build("ladder_waterfall", ladder, delta));
+    REQUIRE(rungs.size() == 10);
+    CHECK_FALSE(rungs[6].delta.empty());
+    CHECK(rungs[7].delta.empty());
+    CHECK(rungs[7].speed_delta.empty());
+    CHECK(rungs[7].before == 0);
+    CHECK(rungs[7].tip.ends_with("on Another GPU"));
+    CHECK_FALSE(rungs[7].value.empty());
+  }
+  const FigureData figure = build("ladder_waterfall", ladder);
+  CHECK(tests::rungs_of(figure)[8].delta == "\u22121.00 GiB");  // both of the other one
+  CHECK(tests::rungs_of(figure)[8].speed_delta == "+100");
+  CHECK(tests::rungs_of(figure)[9].delta == "\u22121.00 GiB");  // a prediction is of no machine
+  const auto* const panel = std::get_if<lessons::Rungs>(&figure.panels.front());
+  REQUIRE(panel != nullptr);
+  CHECK(panel->foot.find("Rungs of different machines are not compared.") != std::string::npos);
+  CHECK(
+      std::get<lessons::Rungs>(build("ladder_waterfall", tests::made_ladder()).panels.front()).foot.find("machines") ==
+      std::string::npos);
+  // Nor has a rung and that of a run A from elsewhere.
+  record::Recording other = tests::made_ladder();
+  record::RunInfo info = other.info();
+  info.provenance["gpu"] = "Another GPU";
+  other.set_info(info);
+  const record::Recording one = tests::made_ladder();
+  const record::Ledger run(one), run_a(other);
+  record::Params params(lessons::find_figure("ladder_waterfall")->schema);
+  REQUIRE(params.set("delta", "a").ok());
+  for (const lessons::Rung& rung : tests::rungs_of(
+           lessons::find_figure("ladder_waterfall")->build({.run = &run, .baseline = &run_a, .params = &params}))) {
+    CHECK(rung.delta.empty());
+    CHECK(rung.speed_delta.empty());
+  }
+}
+
 TEST_CASE("a rung names what its switch turns off") {
   record::Recording ladder = tests::made_ladder();
   record::SweepPoint point = tests::made_point("ladder", "adamw_8bit", {}, 1);
@@ -262,7 +312,7 @@ TEST_CASE("a page's sweep is its closed form with the reader's settings, and poi
   CHECK(charts(points) == 2);
   CHECK(charts(single) == 1);
   REQUIRE(settings.set("batch", "8").ok());
-  CHECK(charts(points) == 1);  // they are of another batch
+  CHECK(charts(points) == 1);                             // they are of another batch
   REQUIRE(settings.set("weights", "a_checkpoint").ok());  // whose shape is not read here
   CHECK(figure.build({.settings = &settings, .sweep = sweep}).head.empty_reason.find("no closed form") !=
         std::string::npos);

@@ -63,8 +63,9 @@ void LadderView::draw(PageFrame& frame, Rect& rect) {
   }
   foot.cut_left(px(12));
   const std::string& formula = page_.ladder().why_formula();
-  const std::string said =
-      formula.empty() ? "Drag a rung to another place, or switch it off." : "By the closed form: " + formula;
+  const std::string said = sweep_.running()  ? sweep_.progress_words(words, frame.now)
+                           : formula.empty() ? "Drag a rung to another place, or switch it off."
+                                             : "By the closed form: " + formula;
   text_in(Face::kRegular, 12, foot, theme().text2, shortened(Face::kRegular, 12, said, foot.width()));
 }
 

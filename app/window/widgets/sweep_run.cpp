@@ -8,6 +8,7 @@
 
 #include "app/page/page_model.h"
 #include "app/window/widgets/run_column.h"
+#include "app/window/widgets/widget.h"
 
 namespace headroom::app::window {
 
@@ -15,6 +16,7 @@ void SweepRun::start(record::Result<SweepPlan> plan) {
   driver_.reset();  // else a plan that fails would show the last sweep on this page
   refusal_.clear();
   shown_.reset();
+  began_.reset();
   if (!plan) {
     refusal_ = plan.error().message;
     return;
@@ -43,15 +45,27 @@ bool SweepRun::running() const {
   return driver_ && (driver_->state() == SweepState::kRunning || driver_->state() == SweepState::kStopping);
 }
 
-void SweepRun::draw_progress(Rect rect, const SweepWords& words) {
-  if (rect.height() < px(32)) return;  // narrow pages
+float SweepRun::part_done() const {
+  const float of_point = driver_->progress() == nullptr ? 0 : static_cast<float>(driver_->progress()->fraction);
+  const auto points = static_cast<float>(driver_->plan().points.size());
+  return (static_cast<float>(driver_->done()) + of_point) / std::max(1.0f, points);
+}
+
+std::string SweepRun::progress_words(const SweepWords& words, double now) const {
   const std::size_t points = driver_->plan().points.size();
-  const float part = driver_->progress() == nullptr ? 0 : static_cast<float>(driver_->progress()->fraction);
+  std::string said = fmt::format("{} {} of {}", words.point, std::min(driver_->done() + 1, points), points);
+  if (began_ && driver_->done() > 0)
+    said += fmt::format(", {} left", seconds_words((now - *began_) * (1 / part_done() - 1)));
+  return said;
+}
+
+void SweepRun::draw_progress(Rect rect, const SweepWords& words, double now) {
+  if (rect.height() < px(32)) return;  // narrow pages
   rect.cut_top(px(8));
-  progress_bar(rect.cut_top(px(4)),
-               (static_cast<float>(driver_->done()) + part) / std::max(1.0f, static_cast<float>(points)));
-  text_in(Face::kRegular, 12, rect.top(px(20)), theme().text2,
-          fmt::format("{} {} of {}", words.point, std::min(driver_->done() + 1, points), points));
+  progress_bar(rect.cut_top(px(4)), part_done());
+  const Rect line = rect.top(px(20));
+  text_in(Face::kRegular, 12, line, theme().text2,
+          shortened(Face::kRegular, 12, progress_words(words, now), line.width()));
 }
 
 bool SweepRun::draw(PageFrame& frame, Rect rect, const SweepWords& words) {
@@ -60,7 +74,8 @@ bool SweepRun::draw(PageFrame& frame, Rect rect, const SweepWords& words) {
     const bool stopping = driver_->state() == SweepState::kStopping;
     if (button("stop sweep", at, {stopping ? "Stopping" : "Stop", Icon::kStop}, ButtonKind::kSecondary, !stopping))
       driver_->stop();
-    draw_progress(rect, words);
+    if (!began_) began_ = frame.now;
+    draw_progress(rect, words, frame.now);
     return false;
   }
   if (!frame.page.why_no_engine().empty()) {

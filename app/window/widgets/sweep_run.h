@@ -44,15 +44,19 @@ class SweepRun {
 
   // Run, or how far it is and Stop. True: start it.
   bool draw(PageFrame& frame, Rect rect, const SweepWords& words);
+  // "Rung 4 of 11, about 40 s left": the time by that of the points that are done.
+  std::string progress_words(const SweepWords& words, double now) const;
 
  private:
-  void draw_progress(Rect rect, const SweepWords& words);
+  float part_done() const;  // from 0 to 1
+  void draw_progress(Rect rect, const SweepWords& words, double now);
 
   SweepEngines& engines_;
   page::PageModel& page_;
   std::optional<SweepDriver> driver_;
   std::shared_ptr<const record::Recording> shown_;
-  bool showed_ = false;  // the page has turned to it; where it is looked at from then on is the reader's
+  bool showed_ = false;          // the page has turned to it; where it is looked at from then on is the reader's
+  std::optional<double> began_;  // when it was first drawn
   std::string refusal_;
 };
 
