@@ -1,15 +1,9 @@
 // Labels of all figures of the course, drawn of the stored recordings that their pages have, alone and beside run A: none
 // crosses a curve or another label. And marks differ from their ground, in every theme.
-#include <map>
-#include <memory>
-#include <set>
 #include <string>
 
-#include "lessons/pages/course.h"
-#include "lessons/wording.h"
 #include "tests/paint/support.h"
 #include "tests/support/catch.h"
-#include "tests/support/course.h"
 #include "tests/support/panels.h"
 
 using namespace headroom;
@@ -17,74 +11,6 @@ using namespace headroom::app::paint;
 using tests::each;
 
 namespace {
-
-struct Stored {
-  record::Recording recording;
-  std::unique_ptr<record::Ledger> ledger;
-};
-
-// Null where it is not shipped.
-const record::Ledger* stored(const std::string& name) {
-  static std::map<std::string, Stored> all;
-  const auto [at, fresh] = all.try_emplace(name);
-  if (fresh) {
-    auto read = record::Recording::read(tests::assets_folder() + "/recordings/" + name + ".hrec");
-    if (!read) return nullptr;
-    at->second.recording = std::move(read).value();
-    at->second.ledger = std::make_unique<record::Ledger>(at->second.recording);
-  }
-  return at->second.ledger.get();
-}
-
-std::vector<const record::Ledger*> ledgers_of(const std::vector<std::string>& names) {
-  std::vector<const record::Ledger*> ledgers;
-  for (const std::string& name : names)
-    if (const record::Ledger* ledger = stored(name)) ledgers.push_back(ledger);
-  return ledgers;
-}
-
-// Every figure of the page, of each of its runs, alone and beside each base of its shape; with a guess where it has an axis
-// for one.
-void add_page(std::vector<tests::Sample>& all, std::set<std::string>& seen, const lessons::Page& page) {
-  const auto beside = ledgers_of(page.beside);
-  std::vector<std::string> baselines{""};
-  baselines.insert(baselines.end(), page.bases.begin(), page.bases.end());
-  const record::Params settings = lessons::settings_of(page);
-  std::vector<std::string> runs = page.recordings;
-  if (runs.empty()) runs.emplace_back();
-  for (const std::string& id : page.figures)
-    for (const std::string& run : runs)
-      for (const std::string& base : baselines) {
-        const std::string name = id + " of " + run + " beside " + base;
-        const record::Ledger* const shown = run.empty() ? nullptr : stored(run);
-        const record::Ledger* const a = base.empty() || base == run ? nullptr : stored(base);
-        if (!base.empty() && (a == nullptr || shown == nullptr ||
-                              !lessons::same_shape(a->recording().info(), shown->recording().info())))
-          continue;
-        if (!seen.insert(name).second) continue;
-        const lessons::Figure& figure = *lessons::find_figure(id);
-        lessons::FigureInput input{.run = shown, .baseline = a, .beside = beside, .sweep = page.sweep};
-        if (lessons::follows_settings(figure)) input.settings = &settings;
-        tests::Sample sample{name, figure.build(input)};
-        if (!sample.figure.head.empty_reason.empty()) continue;
-        const lessons::Axis* axis = lessons::guess_axis(sample.figure);
-        if (axis != nullptr) {
-          input.view.guess = lessons::value_at(*axis, 0.62);
-          all.push_back({name + " with a guess", figure.build(input)});
-        }
-        all.push_back(std::move(sample));
-      }
-}
-
-const std::vector<tests::Sample>& figures_of_the_course() {
-  static const std::vector<tests::Sample> all = [] {
-    std::vector<tests::Sample> made;
-    std::set<std::string> seen;
-    for (const lessons::Page* page : tests::course().pages()) add_page(made, seen, *page);
-    return made;
-  }();
-  return all;
-}
 
 std::vector<Frame> four_sizes() {
   std::vector<Frame> frames;
@@ -101,8 +27,7 @@ std::vector<Frame> four_sizes() {
 bool crosses(Point a, Point b, const Rect& box) {
   float from = 0, to = 1;
   const float dx = b.x - a.x, dy = b.y - a.y;
-  for (const auto& [p, d, low, high] :
-       {std::tuple{a.x, dx, box.x0, box.x1}, {a.y, dy, box.y0, box.y1}}) {
+  for (const auto& [p, d, low, high] : {std::tuple{a.x, dx, box.x0, box.x1}, {a.y, dy, box.y0, box.y1}}) {
     if (d == 0) {
       if (p <= low || p >= high) return false;
       continue;
@@ -150,8 +75,8 @@ bool is_on_its_line(const lessons::FigureData& figure, const std::string& text) 
 
 TEST_CASE("no label of the course crosses a curve or another label, at four sizes") {
   int labels = 0, curves = 0;
-  REQUIRE(figures_of_the_course().size() > 150);
-  for (const tests::Sample& sample : figures_of_the_course())
+  REQUIRE(tests::figures_of_the_course().size() > 150);
+  for (const tests::Sample& sample : tests::figures_of_the_course())
     for (const Frame& frame : four_sizes()) {
       const Scene scene = layout(sample.figure, frame);
       std::vector<Text> texts;
@@ -204,7 +129,7 @@ TEST_CASE("every mark of the course differs from its ground at 3 to 1 or is outl
   int marks = 0;
   for (const Palette* palette : {&kLight, &kDark, &kHighContrast}) {
     std::set<std::string> reported;
-    for (const tests::Sample& sample : figures_of_the_course()) {
+    for (const tests::Sample& sample : tests::figures_of_the_course()) {
       Frame frame = four_sizes()[2];
       frame.palette = palette;
       const Scene scene = layout(sample.figure, frame);

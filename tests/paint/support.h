@@ -21,6 +21,10 @@ struct Sample {
 // nothing; open, with a guess, hidden and with the cursor in many places.
 const std::vector<Sample>& samples();
 
+// Every figure of every page, of each of its runs, alone and beside each base of its shape; with a guess where it has an
+// axis for one.
+const std::vector<Sample>& figures_of_the_course();
+
 // The timeline of two plain steps of a 1B model under a cap of 24 GiB.
 const lessons::FigureData& plain_timeline();
 

@@ -1,5 +1,7 @@
 // Layout of what only sweeps draw: stacks of kinds, crosses where memory ran out, the ladder's rungs.
 #include <algorithm>
+#include <map>
+#include <string>
 
 #include "app/paint/files/export.h"
 #include "app/paint/layout/layout.h"
@@ -199,6 +201,22 @@ TEST_CASE("a predicted rung has a dashed edge, and tokens per second are there i
     const auto texts = tests::texts_of(layout(figure, frame), Layer::kBars);
     for (const char* text : {"tokens/s", "24,000"}) CHECK(std::find(texts.begin(), texts.end(), text) != texts.end());
   }
+}
+
+TEST_CASE("a rung that is still to be run is pale") {
+  record::Recording ladder = tests::made_sweep("ladder", {});
+  const record::Recording whole = tests::made_ladder();
+  for (record::SweepPoint point : whole.sweep_points()) {
+    if (point.label == "checkpointing") point.provenance["pending"] = "on";
+    ladder.append(point);
+  }
+  const Frame frame = tests::frames()[0];
+  std::map<std::string, app::paint::Color> inks;
+  tests::each<app::paint::Text>(layout(build("ladder_waterfall", ladder), frame),
+                                [&](Layer, const app::paint::Text& text) { inks[text.text] = text.color; });
+  REQUIRE(inks.contains("20.00 GiB"));
+  CHECK(inks["20.00 GiB"] == frame.palette->text3);
+  CHECK(inks["16.00 GiB"] == frame.palette->text);
 }
 
 TEST_CASE("the rungs' columns do not move while rungs arrive") {

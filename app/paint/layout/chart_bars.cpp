@@ -48,7 +48,10 @@ void ChartLayout::bars() {
       const bool free = box.x0 >= plot_.x0 && box.x1 <= plot_.x1 &&
                         std::none_of(only.begin(), only.end(), in_the_way) &&
                         std::none_of(said.begin(), said.end(), in_the_way);
-      if (free && value_label(point, rect, box.width(), &looks_[s])) said.push_back(numbers_.back().box);
+      if (free && value_label(point, rect, box.width(), &looks_[s]))
+        said.push_back(numbers_.back().box);
+      else if (!point.label.empty())
+        left_out_.push_back(point.label);
       sheet_.scene().hits.push_back({{rect.x0, plot_.y0, rect.x1, plot_.y1}, std::nullopt, point.tip});
     }
   }
@@ -83,7 +86,7 @@ void ChartLayout::stacks() {
     } else {
       ChartPoint whole = last;
       whole.high = total;
-      (void)value_label(whole, rect, slot, nullptr);
+      if (!value_label(whole, rect, slot, nullptr) && !whole.label.empty()) left_out_.push_back(whole.label);
     }
     sheet_.scene().hits.push_back({{x0, plot_.y0, x1, plot_.y1}, std::nullopt, last.tip});
   }

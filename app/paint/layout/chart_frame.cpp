@@ -78,6 +78,8 @@ void ChartLayout::ground() {
       const Rect box = sheet_.text(Layer::kLabels, kLabelType, palette_.text, span.label, band.center_x(),
                                    plot_.y0 + sheet_.px(3), Anchor::kMiddle);
       taken_.push_back(box);
+    } else if (!span.label.empty()) {
+      left_out_.push_back(span.label);
     }
   }
   const float height = sheet_.height(kLabelType);
@@ -96,17 +98,26 @@ void ChartLayout::ground() {
 }
 
 void ChartLayout::head() {
-  float x = head_.x0;
-  if (!chart_.title.empty()) {
-    const Rect title = sheet_.text(Layer::kAxes, kStrongType, palette_.text,
-                                   sheet_.shortened(kStrongType, chart_.title, head_.width()), x, head_.y0);
-    x = title.x1 + sheet_.px(8);
+  if (!chart_.x.name.empty() && !named_) left_out_.push_back(chart_.x.name);
+  float x = head_.x0, end = head_.x1;
+  const float gap = sheet_.px(8);
+  if (!left_out_.empty()) {
+    const LeftOut mark{.what = "label", .names = left_out_};
+    const float width = more_width(sheet_, mark.what, mark.count), height = sheet_.height(kLabelType);
+    for (const Label& label : reference_labels_)  // the highest reaches into the head
+      if (label.box.meets({end - width - gap, head_.y0, end + gap, head_.y0 + height})) end = label.box.x0 - gap;
+    end = lay_out_more(sheet_, Layer::kAxes, mark, end, head_.y0 + height * 0.5f, Anchor::kEnd).x0 - gap;
   }
   std::string unit = y_.unit;
+  if (!chart_.title.empty()) {
+    const float room = end - x - (unit.empty() ? 0 : sheet_.width(kLabelType, unit) + gap);
+    const std::string title = sheet_.shortened(kStrongType, chart_.title, room);
+    if (!title.empty()) x = sheet_.text(Layer::kAxes, kStrongType, palette_.text, title, x, head_.y0).x1 + gap;
+  }
   if (!chart_.y.name.empty()) unit = chart_.y.name + (unit.empty() ? "" : ", ") + unit;
-  if (x + sheet_.width(kLabelType, unit) > head_.x1) unit = y_.unit;
-  if (x + sheet_.width(kLabelType, unit) <= head_.x1)
-    sheet_.text(Layer::kAxes, kLabelType, palette_.text3, unit, x, head_.y0);
+  if (x + sheet_.width(kLabelType, unit) > end) unit = y_.unit;
+  if (x + sheet_.width(kLabelType, unit) > end) unit = sheet_.shortened(kLabelType, unit, end - x);
+  if (!unit.empty()) sheet_.text(Layer::kAxes, kLabelType, palette_.text3, unit, x, head_.y0);
 }
 
 void ChartLayout::find_lines() {
@@ -168,7 +179,11 @@ void ChartLayout::place_reference_labels() {
   for (const lessons::ChartReference& reference : chart_.references) {
     const float width = sheet_.width(kMediumType, reference.label);
     const float left = x_px(reference.x.front()), right = x_px(reference.x.back()), line = y_px(reference.y.back());
-    if (reference.label.empty() || width + 2 * pad > plot_.width()) continue;
+    if (reference.label.empty()) continue;
+    if (width + 2 * pad > plot_.width()) {
+      left_out_.push_back(reference.label);
+      continue;
+    }
     const auto box_at = [&](float x, float y) { return Rect{x, y, x + width, y + height}; };
     const float above = line - height - sheet_.px(2), below = line + sheet_.px(2);
     std::vector<Rect> places;
@@ -187,7 +202,10 @@ void ChartLayout::place_reference_labels() {
              is_free(box) && !meets_bar(box) && !crosses_line(box);
     };
     const auto place = std::find_if(places.begin(), places.end(), fits);
-    if (place == places.end()) continue;
+    if (place == places.end()) {
+      left_out_.push_back(reference.label);
+      continue;
+    }
     reference_labels_.push_back({*place, reference.label, reference.limit ? palette_.danger : palette_.text});
     taken_.push_back(*place);
     texts_.push_back(*place);

@@ -34,7 +34,7 @@ class ChartLayout {
   float y_px(double value) const;
   void ground();
 
-  // The title, and the unit of the y axis behind it.
+  // The title, the unit of the y axis behind it, and how many names and numbers have no room.
   void head();
   void references();
   void limit_zones();
@@ -128,6 +128,7 @@ class ChartLayout {
     bool inside = false;  // of its bar
     Color color;
   };
+  std::vector<std::string> left_out_;  // names and numbers without room
   std::vector<Label> reference_labels_;
   std::vector<Number> numbers_;  // over bars
   std::vector<Rect> bars_;       // and the numbers over them

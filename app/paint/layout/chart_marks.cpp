@@ -58,7 +58,10 @@ void ChartLayout::marks_of(std::size_t s) {
     const ChartPoint& point = *values[i];
     whisker(point, points[i].x, line_color(palette_, looks_[s]));
     if (apart) lay_out_mark(sheet_, points[i], looks_[s]);
-    if (point.tip.empty()) continue;
+    if (point.tip.empty()) {
+      if (!point.label.empty()) left_out_.push_back(point.label);
+      continue;
+    }
     const float reach = sheet_.px(8);
     sheet_.scene().hits.push_back({{points[i].x - reach, points[i].y - reach, points[i].x + reach, points[i].y + reach},
                                    std::nullopt,
@@ -169,8 +172,9 @@ bool ChartLayout::place_label(Type type, Color color, const std::string& text, P
 
 void ChartLayout::mark_label(const ChartPoint& point, Point at) {
   if (point.label.empty()) return;
-  (void)place_label(kLabelType, palette_.text2, point.label, at,
-                    around(at, sheet_.width(kLabelType, point.label), sheet_.height(kLabelType)));
+  if (!place_label(kLabelType, palette_.text2, point.label, at,
+                   around(at, sheet_.width(kLabelType, point.label), sheet_.height(kLabelType))))
+    left_out_.push_back(point.label);
 }
 
 void ChartLayout::end_names() {
@@ -180,8 +184,9 @@ void ChartLayout::end_names() {
                                    [](const ChartPoint& point) { return !point.out_of_memory; });
     if (!series.named_at_end || last == series.points.rend()) continue;
     const Point at{x_px(last->x), y_px(last->y)};
-    (void)place_label(kMediumType, palette_.text, series.label, at,
-                      around(at, sheet_.width(kMediumType, series.label), sheet_.height(kMediumType)));
+    if (!place_label(kMediumType, palette_.text, series.label, at,
+                     around(at, sheet_.width(kMediumType, series.label), sheet_.height(kMediumType))))
+      left_out_.push_back(series.label);
   }
 }
 

@@ -89,6 +89,13 @@ float row_height(const Sheet& sheet, const std::vector<Row>& rows, const Row& ro
   return diagram == nullptr ? height : std::min(height, most_height(sheet, *diagram, area.width()));
 }
 
+std::vector<std::string> titles_of(const Row& charts) {
+  std::vector<std::string> titles;
+  for (const lessons::Chart* chart : lessons::panels_of<lessons::Chart>(charts))
+    titles.push_back(chart->title.empty() ? chart->y.name : chart->title);
+  return titles;
+}
+
 struct LayOutRow {
   Sheet& sheet;
   const lessons::FigureHead& head;
@@ -148,8 +155,10 @@ Scene layout(const lessons::FigureData& figure, const Frame& frame) {
     const bool chart = std::holds_alternative<lessons::Chart>(row.front());
     const bool room = !chart || rows.size() == 1 || part.height() >= sheet.px(kLeastChart);
     const bool shown = frame.parts.plot || std::holds_alternative<lessons::Timeline>(row.front());
-    if (shown && room)  // axes without a plot between them say nothing
+    if (shown && room)
       std::visit(LayOutRow{sheet, figure.head, row, part}, row.front());
+    else if (shown)  // axes without a plot between them say nothing
+      lay_out_more(sheet, Layer::kAxes, {"chart", titles_of(row)}, part.x0, part.center_y());
     area.y0 = part.y1 + sheet.px(kBetweenRows);
   }
   return scene;

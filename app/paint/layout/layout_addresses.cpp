@@ -1,5 +1,8 @@
 // Memory by its addresses: above, what each sample means with its bytes; below, rows of segments to one scale.
 #include <algorithm>
+#include <cmath>
+#include <string>
+#include <vector>
 
 #include "app/paint/layout/plot_parts.h"
 #include "app/paint/layout/sheet.h"
@@ -27,14 +30,25 @@ class AddressLayout {
     sums();
     if (map_.rows.empty() || area_.height() <= 0) return;
     const float names = widest_name();
+    const Rect whole = area_;
     area_.x0 += names > 0 ? names + sheet_.px(10) : 0;
     const auto count = static_cast<float>(map_.rows.size());
-    const float pitch = std::min(area_.height() / count, sheet_.px(kMostRow + kGap));
+    const float least = sheet_.px(kLeastRow) / 0.7f;
+    const bool all = area_.height() / count >= least;
+    if (!all) area_.y1 -= sheet_.px(kLine);  // for the mark
+    const float pitch = all ? std::min(area_.height() / count, sheet_.px(kMostRow + kGap)) : least;
     const float gap = std::min(sheet_.px(kGap), pitch * 0.3f);
-    for (const AddressRow& each : map_.rows) {
-      if (pitch - gap >= sheet_.px(kLeastRow)) row(each, {area_.x0, area_.y0, area_.x1, area_.y0 + pitch - gap});
+    const auto most = static_cast<std::size_t>(std::max(0.0f, (area_.height() + 1) / pitch));
+    const std::size_t shown = std::min(most, map_.rows.size());
+    // Of low rows each so many has its name, so that names do not touch.
+    const auto stride = static_cast<std::size_t>(std::max(1.0f, std::ceil(sheet_.height(kLabelType) / pitch)));
+    for (std::size_t i = 0; i < shown; ++i) {
+      row(map_.rows[i], {area_.x0, area_.y0, area_.x1, area_.y0 + pitch - gap}, i % stride == 0 ? names : 0);
       area_.y0 += pitch;
     }
+    std::vector<std::string> left_out;
+    for (std::size_t i = shown; i < map_.rows.size(); ++i) left_out.push_back(map_.rows[i].label);
+    lay_out_more(sheet_, Layer::kAxes, {"row", left_out}, whole.x0, whole.y1 - sheet_.px(kLine) * 0.5f);
   }
 
  private:
@@ -58,22 +72,23 @@ class AddressLayout {
     area_.y0 += line + sheet_.px(8);
   }
 
+  // At most three tenths of the width: longer names are cut.
   float widest_name() const {
     float widest = 0;
     for (const AddressRow& row : map_.rows) widest = std::max(widest, sheet_.width(kLabelType, row.label));
-    return widest < area_.width() * 0.3f ? widest : 0;
+    return std::min(widest, area_.width() * 0.3f);
   }
 
   float x_of(record::Bytes bytes) const {
     return sheet_.snap(area_.x0 + area_.width() * static_cast<float>(bytes) / static_cast<float>(map_.width));
   }
 
-  void row(const AddressRow& row, Rect rect) {
+  void row(const AddressRow& row, Rect rect, float name_room) {
     rect.y0 = sheet_.snap(rect.y0);
     rect.y1 = sheet_.snap(rect.y1);
-    if (widest_name() > 0 && rect.height() > sheet_.px(11))
-      sheet_.text_mid(Layer::kAxes, kLabelType, palette_.text3, row.label, area_.x0 - sheet_.px(10), rect.center_y(),
-                      Anchor::kEnd);
+    if (name_room > 0)
+      sheet_.text_mid(Layer::kAxes, kLabelType, palette_.text3, sheet_.shortened(kLabelType, row.label, name_room),
+                      area_.x0 - sheet_.px(10), rect.center_y(), Anchor::kEnd);
     const float least = sheet_.line_px(1);
     // Blocks that are too thin to be seen one by one are one rectangle.
     for (std::size_t i = 0; i < row.pieces.size();) {

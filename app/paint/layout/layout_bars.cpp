@@ -54,6 +54,14 @@ void lay_out_bar(Sheet& sheet, const Bar& bar, const BarColumns& columns, double
   sheet.scene().hits.push_back({row, bar.category, joined(bar.label, ", ", bar.note)});
 }
 
+std::vector<std::string> left_out(const std::vector<Bar>& bars, const std::vector<Line>& lines) {
+  std::vector<std::string> names;
+  for (std::size_t i = 0; i < bars.size(); ++i)
+    if (std::ranges::find(lines, Line(i)) == lines.end())
+      names.push_back(joined(bars[i].label, ": ", bars[i].value_text));
+  return names;
+}
+
 }  // namespace
 
 void lay_out_kind(Sheet& sheet, const Rect& rect, record::Category category, float radius) {
@@ -81,14 +89,24 @@ void lay_out_swatch(Sheet& sheet, Layer layer, const Rect& rect, record::Categor
 
 void lay_out_bars(Sheet& sheet, const lessons::Bars& panel, Rect area) {
   const Palette& palette = sheet.palette();
-  sheet.text(Layer::kBars, {Face::kSemiBold, 13}, palette.text, panel.total_label, area.x0, area.y0);
+  const Rect total = sheet.text(Layer::kBars, {Face::kSemiBold, 13}, palette.text, panel.total_label, area.x0, area.y0);
   area.y0 += sheet.px(30);
-  const float pitch = std::clamp(area.height() / static_cast<float>(panel.bars.size()), sheet.px(15), sheet.px(44));
+  const float least = sheet.px(15);
+  const float pitch = std::clamp(area.height() / static_cast<float>(panel.bars.size()), least, sheet.px(44));
   const BarColumns columns = columns_for(sheet, panel.bars, area);
+  if (columns.note_x > area.x1 && std::ranges::any_of(panel.bars, [](const Bar& bar) { return !bar.note.empty(); }))
+    lay_out_more(sheet, Layer::kBars, {"column", {"At the pointer, on each bar"}}, area.x1, total.center_y(),
+                 Anchor::kEnd);
+  const auto most = static_cast<std::size_t>(std::max(1.0f, (area.height() + 1) / least));
+  const std::vector<Line> lines = lines_of(panel.bars.size(), most, panel.bars.size() - 1);
   float y = area.y0;
-  for (const Bar& bar : panel.bars) {
+  for (const Line& line : lines) {
     sheet.horizontal(Layer::kBars, area.x0, area.x1, sheet.snap(y), palette.hairline, sheet.line_px(1));
-    lay_out_bar(sheet, bar, columns, panel.x.high, {area.x0, y, area.x1, y + pitch});
+    const Rect row{area.x0, y, area.x1, y + pitch};
+    if (line)
+      lay_out_bar(sheet, panel.bars[*line], columns, panel.x.high, row);
+    else
+      lay_out_more(sheet, Layer::kBars, {"row", left_out(panel.bars, lines)}, row.x0, row.center_y());
     y += pitch;
   }
   sheet.vertical(Layer::kBars, columns.from - sheet.line_px(1), area.y0, y, palette.control, sheet.line_px(1));

@@ -16,13 +16,11 @@ namespace {
 using lessons::Chart;
 using lessons::ChartSeries;
 
-// One sample and word per series, of all charts, but those that are named `at_ends`; wraps. Returns the height that it took, at most a third of the area: the
-// charts come first.
-float lay_out_legend(Sheet& sheet, const std::vector<const Chart*>& charts, Rect area, bool at_ends) {
-  const float line = sheet.snap(sheet.height(kMediumType) + sheet.px(6)), gap = sheet.px(18), box = sheet.px(14);
-  const float most = area.height() / 3;
+// One sample and word per series, of all charts, but those that are named `at_ends`. Returns the height that it took, at
+// most a third of the area: the charts come first.
+float lay_out_names(Sheet& sheet, const std::vector<const Chart*>& charts, Rect area, bool at_ends) {
+  Legend legend{.layer = Layer::kLabels, .type = kMediumType};
   std::set<std::tuple<std::string, bool>> said;
-  float x = area.x0, y = area.y0;
   for (const Chart* chart : charts) {
     const std::vector<Look> looks = looks_of(*chart);
     for (std::size_t s = 0; s < chart->series.size(); ++s) {
@@ -30,22 +28,16 @@ float lay_out_legend(Sheet& sheet, const std::vector<const Chart*>& charts, Rect
       const std::string& label = series.legend.empty() ? series.label : series.legend;
       if (label.empty() || (at_ends && series.named_at_end)) continue;
       if (!said.insert({label, series.published}).second) continue;
-      const float width = box + sheet.px(6) + sheet.width(kMediumType, label);
-      if (x > area.x0 && x + width > area.x1) {
-        x = area.x0;
-        y += line;
-      }
-      if (y + line > area.y0 + most) return y - area.y0 + sheet.px(4);
-      const float middle = y + line * 0.5f;
-      if (chart->bars || (chart->stacked && !series.over))
-        lay_out_box(sheet, {x, middle - box * 0.4f, x + box, middle + box * 0.4f}, looks[s]);
-      else
-        lay_out_mark(sheet, {x + box * 0.5f, middle}, looks[s]);
-      sheet.text_mid(Layer::kLabels, kMediumType, sheet.palette().text2, label, x + box + sheet.px(6), middle);
-      x += width + gap;
+      const bool box = chart->bars || (chart->stacked && !series.over);
+      legend.entries.push_back({label, [&sheet, box, look = looks[s]](const Rect& sample) {
+                                  if (box) return lay_out_box(sheet, sample, look);
+                                  lay_out_mark(sheet, {sample.center_x(), sample.center_y()}, look);
+                                }});
     }
   }
-  return said.empty() ? 0 : y + line - area.y0 + sheet.px(4);
+  const float line = sheet.height(kMediumType) + sheet.px(6);
+  const float height = lay_out_legend(sheet, legend, area, static_cast<int>(area.height() / 3 / line));
+  return height > 0 ? height + sheet.px(4) : 0;
 }
 
 void lay_out_guess_line(Sheet& sheet, float y, const Rect& plot) {
@@ -109,7 +101,7 @@ void lay_out_charts(Sheet& sheet, const lessons::FigureHead& head, const std::ve
   const float gap = sheet.px(20);
   const bool beside =
       count <= 2 && names_ends(sheet, (area.width() - gap * static_cast<float>(count - 1)) / static_cast<float>(count));
-  area.y0 += lay_out_legend(sheet, charts, area, beside);
+  area.y0 += lay_out_names(sheet, charts, area, beside);
   // Narrow charts before low ones.
   const float least = area.height() < sheet.px(kLowCharts) * 3 && count > 6 ? 185.0f : 230.0f;
   const int most = std::max(1, static_cast<int>(area.width() / sheet.px(least)));

@@ -18,6 +18,7 @@ using lessons::DiagramArrow;
 using lessons::DiagramBox;
 
 constexpr float kMostStretch = 1.5f;
+constexpr float kApart = 0.85f;  // of a line's height, which has room for accents that labels do not use
 
 // From the center of a rectangle towards `to`, where it leaves the rectangle.
 Point edge_towards(const Rect& rect, Point to) {
@@ -62,6 +63,12 @@ class DiagramLayout {
   void draw() {
     head();
     fit();
+    if (!without_name().empty()) {  // their mark is below
+      const float line = sheet_.px(22);
+      area_.y1 -= line;
+      fit();
+      lay_out_more(sheet_, Layer::kAxes, {"name", without_name()}, area_.x0, area_.y1 + line * 0.5f);
+    }
     for (const DiagramArrow& each : diagram_.arrows) arrow(each);
     for (const DiagramBox& each : diagram_.boxes) box(each);
   }
@@ -74,27 +81,22 @@ class DiagramLayout {
                       sheet_.shortened(kStrongType, diagram_.title, area_.width()), area_.x0, area_.y0 + line * 0.5f);
       area_.y0 += line;
     }
-    if (legend(area_.y0 + line * 0.5f)) area_.y0 += line + sheet_.px(4);
+    area_.y0 += legend();
   }
 
-  // A sample and its word for each state that is there; false where boxes have none.
-  bool legend(float middle) {
-    float x = area_.x0;
-    const float size = sheet_.px(14);
+  // A sample and its word for each state that is there. Returns the height that it took.
+  float legend() {
+    Legend legend{.layer = Layer::kAxes, .type = kLabelType, .sample_width = 14, .sample_height = 14};
     for (const BoxState state : {BoxState::kAlive, BoxState::kRecomputed, BoxState::kFreed, BoxState::kNotYet,
                                  BoxState::kSame, BoxState::kChanged}) {
       const auto found = std::find_if(diagram_.boxes.begin(), diagram_.boxes.end(),
                                       [=](const DiagramBox& each) { return each.state == state; });
-      const std::string word(lessons::label_of(state));
-      const float width = size + sheet_.px(6) + sheet_.width(kLabelType, word);
-      if (found == diagram_.boxes.end() || x + width > area_.x1) continue;
-      const float half = size * 0.5f;
-      ground({sheet_.snap(x), sheet_.snap(middle - half), sheet_.snap(x + size), sheet_.snap(middle + half)}, *found,
-             1);
-      sheet_.text_mid(Layer::kAxes, kLabelType, palette_.text2, word, x + size + sheet_.px(6), middle);
-      x += width + sheet_.px(18);
+      if (found == diagram_.boxes.end()) continue;
+      legend.entries.push_back(
+          {std::string(lessons::label_of(state)), [this, found](const Rect& sample) { ground(sample, *found, 1); }});
     }
-    return x > area_.x0;
+    const float height = lay_out_legend(sheet_, legend, area_, 1);
+    return height > 0 ? height + sheet_.px(4) : 0;
   }
 
   void fit() {
@@ -104,6 +106,27 @@ class DiagramLayout {
     scale_y_ = std::min(scale_y_, most_down(sheet_, diagram_, scale_x_));
     left_ = area_.x0 + (area_.width() - scale_x_ * static_cast<float>(diagram_.width)) * 0.5f;
     top_ = area_.y0;
+  }
+
+  // What the boxes have no room for. A name that is cut is there.
+  std::vector<std::string> without_name() const {
+    std::vector<std::string> names;
+    for (const DiagramBox& box : diagram_.boxes)
+      if (!box.label.empty() && lines_in(box, rect_of(box)).empty()) names.push_back(box.label);
+    return names;
+  }
+
+  // The name in one line, else in two, else cut; empty: there is no room for any of it.
+  std::vector<std::string> lines_in(const DiagramBox& box, const Rect& rect) const {
+    const float line = sheet_.height(kStrongType), room = room_of(sheet_, rect.width());
+    if (rect.height() < line) return {};
+    if (sheet_.width(kStrongType, box.label) <= room) return {box.label};
+    const auto [first, second] = in_two(sheet_, box.label);
+    const bool two = !second.empty() && rect.height() >= 2 * kApart * line;
+    std::vector<std::string> lines{sheet_.shortened(kStrongType, two ? first : box.label, room)};
+    if (two) lines.push_back(sheet_.shortened(kStrongType, second, room));
+    if (std::ranges::find(lines, "") != lines.end()) return {};
+    return lines;
   }
 
   float x_px(double x) const { return left_ + static_cast<float>(x) * scale_x_; }
@@ -185,26 +208,18 @@ class DiagramLayout {
                         : quiet                       ? palette_.text3
                                                       : palette_.text;
     const float line = sheet_.height(kStrongType), room = room_of(sheet_, rect.width());
-    if (box.label.empty() || rect.height() < line) return;
-    if (sheet_.width(kStrongType, box.label) > room) return two_lines(box.label, rect, color);
-    const bool noted = !box.note.empty() && rect.height() >= 2.2f * line && sheet_.width(kLabelType, box.note) <= room;
-    const float middle = rect.center_y() - (noted ? line * 0.5f : 0);
-    sheet_.text_mid(Layer::kLabels, kStrongType, color, box.label, rect.center_x(), middle, Anchor::kMiddle);
+    const std::vector<std::string> lines = box.label.empty() ? std::vector<std::string>{} : lines_in(box, rect);
+    if (lines.empty()) return;
+    const bool noted = lines.size() == 1 && lines.front() == box.label && !box.note.empty() &&
+                       rect.height() >= 2.2f * line && sheet_.width(kLabelType, box.note) <= room;
+    const float step = lines.size() > 1 ? line * kApart : 0;
+    float middle = rect.center_y() - (noted ? line * 0.5f : step * 0.5f);
+    for (const std::string& part : lines) {
+      sheet_.text_mid(Layer::kLabels, kStrongType, color, part, rect.center_x(), middle, Anchor::kMiddle);
+      middle += step;
+    }
     if (noted)
       sheet_.text_mid(Layer::kLabels, kLabelType, color, box.note, rect.center_x(), middle + line, Anchor::kMiddle);
-  }
-
-  void two_lines(const std::string& label, const Rect& rect, Color color) {
-    const float line = sheet_.height(kStrongType), room = room_of(sheet_, rect.width());
-    auto [first, second] = in_two(sheet_, label);
-    constexpr float kApart = 0.85f;  // of a line's height, which has room for accents that labels do not use
-    if (rect.height() < 2 * kApart * line || second.empty()) return;
-    float middle = rect.center_y() - line * kApart * 0.5f;
-    for (const std::string& part : {first, second}) {
-      sheet_.text_mid(Layer::kLabels, kStrongType, color, sheet_.shortened(kStrongType, part, room), rect.center_x(),
-                      middle, Anchor::kMiddle);
-      middle += line * kApart;
-    }
   }
 
   Sheet& sheet_;

@@ -114,20 +114,16 @@ bool has_work(const std::vector<Lane>& lanes, Work work) {
 }
 
 // One line: a sample and its word for each kind that is there.
-void lay_out_legend(Sheet& sheet, const std::vector<Lane>& lanes, Rect line) {
-  float x = line.x0;
+void lay_out_kinds(Sheet& sheet, const std::vector<Lane>& lanes, Rect line) {
   const bool on_cpu = !has_work(lanes, Work::kHost);
+  Legend legend{.layer = Layer::kAxes, .type = kLabelType, .sample_width = 12, .sample_height = 10};
   for (const Work work : {Work::kOurs, Work::kProduct, Work::kOther, Work::kMove}) {
-    const std::string name(name_of(work, on_cpu));
-    const float width = sheet.px(12) + sheet.px(6) + sheet.width(kLabelType, name);
-    if (!has_work(lanes, work) || x + width > line.x1) continue;
-    const Rect sample{x, sheet.snap(line.center_y() - sheet.px(5)), x + sheet.px(12),
-                      sheet.snap(line.center_y() + sheet.px(5))};
-    const BoxLook look = look_of(sheet.palette(), work);
-    lay_out_sample(sheet, Layer::kAxes, sample, look);
-    sheet.text_mid(Layer::kAxes, kLabelType, sheet.palette().text2, name, x + sheet.px(18), line.center_y());
-    x += width + sheet.px(16);
+    if (!has_work(lanes, work)) continue;
+    legend.entries.push_back({std::string(name_of(work, on_cpu)), [&sheet, work](const Rect& sample) {
+                                lay_out_sample(sheet, Layer::kAxes, sample, look_of(sheet.palette(), work));
+                              }});
   }
+  lay_out_legend(sheet, legend, line, 1);
 }
 
 // Heights of a lane, of what is between two, and of a line of text.
@@ -225,7 +221,7 @@ float lane_names_width(const Sheet& sheet, const lessons::Lanes& panel) {
 void lay_out_lanes_below(Sheet& sheet, const PlotMap& map, const lessons::Lanes& panel, Rect area) {
   area.y0 += sheet.px(8);
   const LaneSizes sizes = sizes_of(sheet, panel, area.height(), kLeastBelow, kMostBelow);
-  lay_out_legend(sheet, panel.lanes, {map.plot.x0, area.y0, map.plot.x1, area.y0 + sizes.line});
+  lay_out_kinds(sheet, panel.lanes, {map.plot.x0, area.y0, map.plot.x1, area.y0 + sizes.line});
   const std::vector<Rect> rows = lay_out_rows(sheet, map, panel, sizes, area.y0 + sizes.line);
   if (rows.empty()) return;
   sheet.scene().lanes = Rect{map.plot.x0, rows.front().y0, map.plot.x1, rows.back().y1};
@@ -239,7 +235,7 @@ void lay_out_lanes(Sheet& sheet, const lessons::Lanes& panel, Rect area) {
   map.x = panel.x;
   map.plot = {sheet.snap(area.x0 + lane_names_width(sheet, panel) + sheet.px(12)), area.y0 + sizes.line, area.x1, 0};
   map.plot.x1 = std::max(map.plot.x1, map.plot.x0 + 1);
-  lay_out_legend(sheet, panel.lanes, {area.x0, area.y0, area.x1, area.y0 + sizes.line});
+  lay_out_kinds(sheet, panel.lanes, {area.x0, area.y0, area.x1, area.y0 + sizes.line});
   const std::vector<Rect> rows = lay_out_rows(sheet, map, panel, sizes, map.plot.y0);
   map.plot.y1 = rows.empty() ? map.plot.y0 + 1 : rows.back().y1;
   sheet.horizontal(Layer::kAxes, map.plot.x0, map.plot.x1, map.plot.y1, sheet.palette().control, sheet.line_px(1));

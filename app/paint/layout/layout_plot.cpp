@@ -2,7 +2,11 @@
 // cursor, and the labels that find a place.
 #include <algorithm>
 #include <array>
+#include <optional>
 #include <span>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include "app/paint/layout/plot_kinds.h"
 #include "app/paint/layout/plot_labels.h"
@@ -129,7 +133,51 @@ void lay_out_time_ticks(Sheet& sheet, const PlotMap& map, std::span<const Rect> 
 
 namespace {
 
-void lay_out_ticks(Sheet& sheet, const Timeline& timeline, const PlotAreas& areas, Rect chip) {
+// Lines that are not drawn since their names have no place, and lanes below a plot that is too low for them.
+std::vector<LeftOut> left_out_of(const Timeline& timeline, const lessons::Lanes* lanes, const PlotAreas& areas,
+                                 const std::vector<bool>& named) {
+  LeftOut lines{.what = "line", .names = {}}, rows{.what = "row", .names = {}};
+  for (std::size_t i = 0; i < named.size(); ++i)
+    if (!named[i]) lines.names.push_back(timeline.lines[i].label);
+  if (lanes != nullptr && areas.lanes.height() <= 0)
+    for (const lessons::Lane& lane : lanes->lanes) rows.names.push_back(lane.label);
+  std::vector<LeftOut> all;
+  for (LeftOut* each : {&lines, &rows}) {
+    each->count = each->names.size();
+    if (each->count > 0) all.push_back(std::move(*each));
+  }
+  return all;
+}
+
+float width_of(const Sheet& sheet, const std::vector<LeftOut>& all) {
+  float width = 0;
+  for (const LeftOut& each : all) width += more_width(sheet, each.what, each.count) + sheet.px(10);
+  return width;
+}
+
+// Where so much is free below the plot, from `x` on and beside the cursor's chip; nothing: nowhere.
+std::optional<float> free_below(const Sheet& sheet, const Rect& plot, const Rect& chip, float x, float width) {
+  const float gap = sheet.px(10);
+  for (const float at : {x, plot.x1 - width + gap, chip.x1 + gap, chip.x0 - width}) {
+    const bool clear = chip.width() <= 0 || chip.x0 >= at + width - gap || chip.x1 <= at;
+    if (at >= x && at + width - gap <= plot.x1 && clear) return at;
+  }
+  return std::nullopt;
+}
+
+// Returns what they cover.
+Rect lay_out_left_out(Sheet& sheet, const std::vector<LeftOut>& all, float x, float top) {
+  const float line = sheet.height(kLabelType);
+  Rect covered{x, top, x, top + line};
+  for (const LeftOut& each : all) {
+    covered.x1 = lay_out_more(sheet, Layer::kAxes, each, x, top + line * 0.5f).x1;
+    x = covered.x1 + sheet.px(10);
+  }
+  return covered;
+}
+
+void lay_out_ticks(Sheet& sheet, const Timeline& timeline, const PlotAreas& areas, Rect chip,
+                   std::vector<LeftOut> left_out) {
   const Rect& plot = areas.map.plot;
   const Palette& palette = sheet.palette();
   sheet.horizontal(Layer::kAxes, plot.x0, plot.x1, plot.y1, palette.control, sheet.line_px(1));
@@ -147,9 +195,25 @@ void lay_out_ticks(Sheet& sheet, const Timeline& timeline, const PlotAreas& area
   // The name is at the axis' beginning, where there is room for it.
   Rect name{plot.x0, areas.x_axis, plot.x0 + sheet.width(kLabelType, timeline.x.name), areas.x_axis};
   if (name.width() * 2 > plot.width() || (chip.width() > 0 && chip.x0 < name.x1 + sheet.px(4))) name = {};
+  float marks = width_of(sheet, left_out);
+  const float behind = name.width() > 0 ? name.x1 + sheet.px(10) : plot.x0;
+  std::optional<float> at = free_below(sheet, plot, chip, behind, marks);
+  if (!at) {
+    name = {};
+    at = free_below(sheet, plot, chip, plot.x0, marks);
+  }
+  if (!at && left_out.size() > 1) {  // one mark for all
+    LeftOut& all = left_out.front();
+    all.names.insert(all.names.end(), left_out.back().names.begin(), left_out.back().names.end());
+    all.count = all.names.size();
+    left_out.pop_back();
+    marks = width_of(sheet, left_out);
+    at = free_below(sheet, plot, chip, plot.x0, marks);
+  }
   if (name.width() > 0)
     sheet.text(Layer::kAxes, kLabelType, palette.text3, timeline.x.name, plot.x0, areas.x_axis + sheet.px(4));
-  lay_out_time_ticks(sheet, axis, std::array{chip, name});
+  const Rect marked = lay_out_left_out(sheet, left_out, at.value_or(plot.x0), areas.x_axis + sheet.px(4));
+  lay_out_time_ticks(sheet, axis, std::array{chip, name, marked});
 }
 
 // Where the cursor's chip goes; empty without a cursor.
@@ -192,7 +256,7 @@ void lay_out_plot(Sheet& sheet, const lessons::FigureHead& head, const Timeline&
   const auto first_line = static_cast<std::ptrdiff_t>(items.size());
   lay_out_lines(sheet, timeline, map, named);
   std::rotate(items.begin() + below_marks, items.begin() + first_line, items.end());
-  lay_out_ticks(sheet, timeline, areas, chip);
+  lay_out_ticks(sheet, timeline, areas, chip, left_out_of(timeline, lanes, areas, named));
   lay_out_edge_names(sheet, areas.outside, columns, map);
   if (chip.width() > 0) {
     sheet.fill(Layer::kMarks, chip, sheet.palette().ink, sheet.px(4));

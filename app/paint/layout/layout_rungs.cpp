@@ -3,6 +3,9 @@
 #include <algorithm>
 #include <string>
 #include <utility>
+#include <vector>
+
+#include <fmt/format.h>
 
 #include "app/paint/layout/sheet.h"
 #include "lessons/names.h"
@@ -17,6 +20,7 @@ using lessons::Rungs;
 constexpr float kSwitchRoom = 86;  // px beside a name: grip, switch and the chip's edges
 
 constexpr float kLeastRung = 16;
+constexpr float kPale = 0.6f;  // of the ground over the bar of a rung that is still to be run
 
 constexpr Type kRungName{Face::kMedium, 13}, kRungValue{Face::kSemiBold, 13}, kRungNote{Face::kRegular, 12};
 
@@ -42,18 +46,26 @@ class RungLayout {
     heads(area_.y0);
     area_.y0 += head;
     const float foot = panel_.foot.empty() ? 0 : sheet_.px(22);
+    // The window has a switch for each rung: there all are shown, as low as it takes.
+    const float least = sheet_.frame().parts.rungs ? sheet_.px(kLeastRung) : 1;
     const auto count = static_cast<float>(panel_.rungs.size());
     const bool with_foot = foot > 0 && area_.height() >= kLeastRung * sheet_.frame().scale * count + foot;
-    const float pitch =
-        std::clamp((area_.height() - (with_foot ? foot : 0)) / count, sheet_.px(kLeastRung), sheet_.px(46));
+    const float pitch = std::clamp((area_.height() - (with_foot ? foot : 0)) / count, least, sheet_.px(46));
+    const auto most = static_cast<std::size_t>(std::max(1.0f, (area_.height() + 1) / least));
+    const auto keep = static_cast<std::size_t>(&asked() - panel_.rungs.data());
+    const std::vector<Line> lines = lines_of(panel_.rungs.size(), most, keep);
     float y = area_.y0;
     if (!sheet_.frame().parts.rungs)
       sheet_.scene().rungs =
-          Rect{area_.x0, y, columns_.bar_from - sheet_.px(8), y + pitch * static_cast<float>(panel_.rungs.size())};
-    for (const Rung& rung : panel_.rungs) {
+          Rect{area_.x0, y, columns_.bar_from - sheet_.px(8), y + pitch * static_cast<float>(lines.size())};
+    for (const Line& line : lines) {
+      const Rect at{area_.x0, y, area_.x1, y + pitch};
       sheet_.horizontal(Layer::kBars, area_.x0, area_.x1, sheet_.snap(y), palette_.hairline, sheet_.line_px(1));
-      row(rung, {area_.x0, y, area_.x1, y + pitch});
-      if (&rung == &asked()) guess({area_.x0, y, area_.x1, y + pitch});
+      if (line)
+        row(panel_.rungs[*line], at);
+      else
+        lay_out_more(sheet_, Layer::kBars, {"row", left_out(lines)}, at.x0, at.center_y());
+      if (line == keep) guess(at);
       y += pitch;
     }
     if (with_foot)
@@ -62,6 +74,14 @@ class RungLayout {
   }
 
  private:
+  std::vector<std::string> left_out(const std::vector<Line>& lines) const {
+    std::vector<std::string> names;
+    for (std::size_t i = 0; i < panel_.rungs.size(); ++i)
+      if (std::ranges::find(lines, Line(i)) == lines.end())
+        names.push_back(joined(panel_.rungs[i].label, ": ", panel_.rungs[i].value));
+    return names;
+  }
+
   void place_columns() {
     float names = 0;
     for (const Rung& rung : panel_.rungs) names = std::max(names, sheet_.width(kRungName, rung.label));
@@ -71,9 +91,10 @@ class RungLayout {
     names = std::min(names, area_.width() * (sheet_.frame().parts.rungs ? 0.34f : 0.42f));
     c.bar_from = sheet_.snap(area_.x0 + names + gap);
     float room = area_.x1 - c.bar_from - least;
-    const auto take = [&](bool wanted, float width) {
+    const auto take = [&](bool wanted, std::string_view head, float width) {
       const bool fits = wanted && room >= width + gap;
       if (fits) room -= width + gap;
+      if (wanted && !fits) left_out_.emplace_back(head);
       return fits;
     };
     const auto widest = [&](Type type, std::string_view head, std::string_view usual, const std::string Rung::*entry) {
@@ -91,9 +112,9 @@ class RungLayout {
     room -= values + gap;
     c.speeds = measured;
     if (c.speeds) room -= speeds + gap;
-    c.differences = take(true, deltas);
-    c.speed_differences = take(measured, speed_deltas);
-    c.losses = take(with_loss, losses);
+    c.differences = take(true, "difference", deltas);
+    c.speed_differences = take(measured, "change", speed_deltas);
+    c.losses = take(with_loss, "loss", losses);
     float right = area_.x1;
     const auto place = [&](bool shown, float width, float& x) {
       x = right;
@@ -138,6 +159,7 @@ class RungLayout {
     if (columns_.speeds) head("tokens/s", columns_.speed_x, Anchor::kEnd);
     if (columns_.speed_differences) head("change", columns_.speed_delta_x, Anchor::kEnd);
     if (columns_.losses) head("loss", columns_.loss_x, Anchor::kEnd);
+    lay_out_more(sheet_, Layer::kBars, {"column", left_out_}, area_.x0, y + sheet_.height(kRungNote) * 0.5f);
   }
 
   float x_px(double bytes) const {
@@ -151,8 +173,15 @@ class RungLayout {
     if (named)
       sheet_.text_mid(Layer::kBars, kRungName, rung.off ? palette_.text3 : palette_.text,
                       sheet_.shortened(kRungName, rung.label, name_room), row.x0, middle);
+    std::string tip = rung.tip;
+    for (const std::string& column : left_out_)
+      if (const std::string& entry = column == "difference" ? rung.delta
+                                     : column == "change"   ? rung.speed_delta
+                                                            : rung.loss;
+          !entry.empty())
+        tip += fmt::format(", {} {}", column, entry);
     sheet_.scene().hits.push_back(
-        {named ? row : Rect{columns_.bar_from, row.y0, row.x1, row.y1}, std::nullopt, rung.tip});
+        {named ? row : Rect{columns_.bar_from, row.y0, row.x1, row.y1}, std::nullopt, std::move(tip)});
     if (!rung.note.empty() && rung.value.empty()) {
       const float room = area_.x1 - columns_.bar_from - sheet_.px(8);
       sheet_.text_mid(Layer::kBars, kRungNote, rung.off ? palette_.text3 : palette_.text2,
@@ -166,8 +195,12 @@ class RungLayout {
     const float half = std::min(sheet_.px(10), row.height() * 0.32f), thin = std::max(line, sheet_.px(3));
     const float top = sheet_.snap(middle - half), bottom = sheet_.snap(middle + half - thin);
     bar(rung, top, bottom);
+    if (rung.pending)
+      sheet_.fill(Layer::kMarks, {columns_.bar_from, top, x_px(static_cast<double>(record::total(rung.bytes))), bottom},
+                  faded(palette_.card, kPale));
     const auto number = [&](bool shown, Type type, Color color, const std::string& text, float x) {
-      if (shown) sheet_.text_mid(Layer::kBars, type, color, text, x, middle, Anchor::kEnd);
+      const Color ink = rung.pending ? palette_.text3 : color;
+      if (shown) sheet_.text_mid(Layer::kBars, type, ink, text, x, middle, Anchor::kEnd);
     };
     number(true, kRungValue, rung.out_of_memory ? palette_.danger : palette_.text, rung.value, columns_.value_x);
     number(columns_.differences, kRungName, palette_.text2, rung.delta, columns_.delta_x);
@@ -180,7 +213,7 @@ class RungLayout {
     sheet_.fill(Layer::kBars,
                 {columns_.bar_from, bottom + line, columns_.bar_from + std::max(sheet_.snap(length), sheet_.line_px(2)),
                  bottom + line + thin},
-                palette_.ink);
+                rung.pending ? palette_.text3 : palette_.ink);
   }
 
   // The question is of the last rung that is on.
@@ -267,6 +300,7 @@ class RungLayout {
   const Rungs& panel_;
   Rect area_;
   RungColumns columns_;
+  std::vector<std::string> left_out_;  // columns without room
 };
 
 }  // namespace

@@ -22,6 +22,9 @@ constexpr float kTrafficLine = 20;                           // px at scale 1
 constexpr HatchRule kGapHatch{5, 1, 1};               // where nothing runs
 constexpr float kBeside = 480, kLeastPictures = 300;  // px at scale 1: two pictures side by side; below the first one
 
+constexpr const char* kSpeeds = "Speed of each kernel";
+constexpr const char* kMoved = "Bytes moved";
+
 class TrafficLayout {
  public:
   TrafficLayout(Sheet& sheet, const Traffic& panel) : sheet_(sheet), palette_(sheet.palette()), panel_(panel) {}
@@ -30,10 +33,20 @@ class TrafficLayout {
     Rect top = area;
     const bool more = area.height() >= sheet_.px(kLeastPictures);
     if (more) top.y1 = area.y0 + std::clamp(area.height() * 0.34f, sheet_.px(140), sheet_.px(210));
+    const bool both = area.width() >= sheet_.px(kBeside);
+    std::vector<std::string> left_out;
+    if (!more || !both) left_out.emplace_back(kSpeeds);
+    if (!more) left_out.emplace_back(kMoved);
+    if (!left_out.empty()) {
+      const float line = sheet_.px(kTrafficLine);
+      lay_out_more(sheet_, Layer::kAxes, {"picture", left_out}, area.x0, area.y1 - line * 0.5f);
+      area.y1 -= line;
+      if (!more) top.y1 = area.y1;
+    }
     times(top);
     if (!more) return;
     Rect rest{area.x0, top.y1 + sheet_.px(14), area.x1, area.y1};
-    if (area.width() >= sheet_.px(kBeside)) {
+    if (both) {
       const float middle = sheet_.snap(rest.x0 + rest.width() * 0.56f);
       speeds({rest.x0, rest.y0, middle - sheet_.px(20), rest.y1});
       squares({middle + sheet_.px(8), rest.y0, rest.x1, rest.y1});
@@ -157,7 +170,7 @@ class TrafficLayout {
   }
 
   void speeds(Rect area) {
-    area = titled(area, "Speed of each kernel", "bytes that must move ÷ time");
+    area = titled(area, kSpeeds, "bytes that must move ÷ time");
     float names = 0;
     std::size_t count = 0;
     for (const TrafficForm& form : panel_.forms)
@@ -187,6 +200,12 @@ class TrafficLayout {
         ++mark;
       }
     copy_line(map);
+    std::vector<std::string> unnamed;
+    for (const TrafficForm& form : panel_.forms)
+      for (const TrafficKernel& kernel : form.kernels)
+        if (!numbers)
+          unnamed.push_back(kernel.label + ": " + lessons::amount_text(kernel.rate(), lessons::unit_of(panel_.rate)));
+    lay_out_more(sheet_, Layer::kAxes, {"name", unnamed}, area.x1, area.y0 - sheet_.px(kTrafficLine) * 1.5f, Anchor::kEnd);
   }
 
   void speed(const TrafficForm& form, const TrafficKernel& kernel, Rect row, int mark, bool numbers,
@@ -279,7 +298,7 @@ class TrafficLayout {
   }
 
   void squares(Rect area) {
-    area = titled(area, "Bytes moved", "one square is " + lessons::short_bytes(panel_.square, panel_.bytes_unit()));
+    area = titled(area, kMoved, "one square is " + lessons::short_bytes(panel_.square, panel_.bytes_unit()));
     legend(area);
     area.y0 += sheet_.px(kTrafficLine + 8);
     const float line = sheet_.px(kTrafficLine + 4);
@@ -298,11 +317,13 @@ class TrafficLayout {
     mark = 0;
     for (std::size_t i = 0; i < all.size(); ++i) {
       const TrafficForm& form = panel_.forms[i];
-      sheet_.text_mid(Layer::kAxes, kStrongType, palette_.text, form.label, area.x0, area.y0 + line * 0.5f);
+      const Rect name =
+          sheet_.text_mid(Layer::kAxes, kStrongType, palette_.text, form.label, area.x0, area.y0 + line * 0.5f);
       sheet_.text_mid(Layer::kAxes, kStrongType, palette_.text, moved_text(form.moved()), area.x1,
                       area.y0 + line * 0.5f, Anchor::kEnd);
       area.y0 += line;
-      block(form, all[i], grid, area, mark);
+      const std::size_t left_out = block(form, all[i], grid, area, mark);
+      lay_out_more(sheet_, Layer::kAxes, {"square", {}, left_out}, name.x1 + sheet_.px(8), name.center_y());
       area.y0 += grid.pitch * static_cast<float>(grid.rows(all[i].size()));
       mark += static_cast<int>(form.kernels.size());
     }
@@ -326,31 +347,30 @@ class TrafficLayout {
     return {static_cast<std::size_t>(std::max(1.0f, width / sheet_.px(5))), sheet_.px(5)};
   }
 
-  void block(const TrafficForm& form, const std::vector<std::pair<Bytes, int>>& all, const Grid& grid, Rect area,
-             int first) {
+  // Returns how many have no room.
+  std::size_t block(const TrafficForm& form, const std::vector<std::pair<Bytes, int>>& all, const Grid& grid, Rect area,
+                    int first) {
     const float gap = std::max(sheet_.line_px(1), sheet_.snap(grid.pitch * 0.18f));
     for (std::size_t i = 0; i < all.size(); ++i) {
       const float x = sheet_.snap(area.x0 + grid.pitch * static_cast<float>(i % grid.columns)),
                   y = sheet_.snap(area.y0 + grid.pitch * static_cast<float>(i / grid.columns));
-      if (y + grid.pitch > area.y1) return;
+      if (y + grid.pitch > area.y1) return all.size() - i;
       const auto [kind, mark] = all[i];
       square({x, y, x + grid.pitch - gap, y + grid.pitch - gap}, kind, form.ours, mark);
       hit({x, y, x + grid.pitch, y + grid.pitch}, form.kernels[static_cast<std::size_t>(mark - first)], mark);
     }
+    return 0;
   }
 
   void legend(Rect area) {
-    const float size = sheet_.px(12), middle = area.y0 + sheet_.px(kTrafficLine) * 0.5f;
-    float x = area.x0;
+    Legend legend{.layer = Layer::kAxes, .type = kLabelType, .sample_width = 12, .sample_height = 12};
     for (const auto& [kind, word] : {std::pair{Bytes::kRead, "read"}, std::pair{Bytes::kWritten, "written"},
                                      std::pair{Bytes::kKept, "written, kept for backward"}}) {
-      const float width = size + sheet_.px(6) + sheet_.width(kLabelType, word);
-      if (x + width > area.x1) return;
-      const float top = sheet_.snap(middle - size * 0.5f);
-      square({sheet_.snap(x), top, sheet_.snap(x) + size, top + size}, kind, false, sheet_.frame().marked.value_or(-1));
-      sheet_.text_mid(Layer::kAxes, kLabelType, palette_.text2, word, x + size + sheet_.px(6), middle);
-      x += width + sheet_.px(14);
+      legend.entries.push_back({word, [this, kind = kind](const Rect& sample) {
+                                  square(sample, kind, false, sheet_.frame().marked.value_or(-1));
+                                }});
     }
+    lay_out_legend(sheet_, legend, area, 1);
   }
 
   // What the last form saves of the first.

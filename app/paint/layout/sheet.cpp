@@ -90,6 +90,50 @@ void Sheet::hatch(Layer layer, const std::vector<Rect>& rects, Color color, cons
   if (!lines.pieces.empty()) add(layer, std::move(lines));
 }
 
+namespace {
+
+constexpr Type kMoreType{Face::kRegular, 12};
+
+std::string more_words(std::string_view what, std::size_t count) {
+  std::string words = fmt::format("{} more {}", count, what);
+  if (count == 1) return words;
+  if (!words.ends_with('y')) return words + "s";
+  words.pop_back();
+  return words + "ies";
+}
+
+}  // namespace
+
+float more_width(const Sheet& sheet, std::string_view what, std::size_t count) {
+  return sheet.width(kMoreType, more_words(what, count));
+}
+
+Rect lay_out_more(Sheet& sheet, Layer layer, const LeftOut& left_out, float x, float middle, Anchor anchor) {
+  if (left_out.count == 0) return {x, middle, x, middle};
+  const std::string words = more_words(left_out.what, left_out.count);
+  const Rect box = sheet.text_mid(layer, kMoreType, sheet.palette().text2, words, x, middle, anchor);
+  sheet.scene().more.push_back({box, left_out.what, left_out.count});
+  constexpr std::size_t kMostNames = 24;  // that a tip has room for
+  std::string tip;
+  for (std::size_t i = 0; i < std::min(kMostNames, left_out.names.size()); ++i)
+    tip += (tip.empty() ? "" : "\n") + left_out.names[i];
+  if (left_out.names.size() > kMostNames) tip += fmt::format("\nand {} others", left_out.names.size() - kMostNames);
+  sheet.scene().hits.push_back({box, std::nullopt, std::move(tip)});
+  return box;
+}
+
+std::vector<Line> lines_of(std::size_t rows, std::size_t most, std::size_t keep) {
+  std::vector<Line> lines;
+  if (rows <= most) {
+    for (std::size_t i = 0; i < rows; ++i) lines.emplace_back(i);
+    return lines;
+  }
+  for (std::size_t i = 0; i + 2 < most; ++i) lines.emplace_back(i);
+  lines.emplace_back();
+  if (most > 1) lines.emplace_back(std::max(keep, most - 2));
+  return lines;
+}
+
 std::string joined(std::string first, std::string_view separator, const std::string& second) {
   if (!first.empty() && !second.empty()) first += separator;
   return std::move(first) + second;

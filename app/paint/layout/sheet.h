@@ -1,6 +1,8 @@
 // Builds a scene: px of the design to px of the frame, text with its measured box, hatches cut to shapes.
 #pragma once
 
+#include <functional>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -95,6 +97,35 @@ void lay_out_side(Sheet& sheet, const lessons::Timeline& timeline, Rect area);
 void lay_out_kind(Sheet& sheet, const Rect& rect, record::Category category, float radius = 0);
 // The small square of a kind beside a name.
 void lay_out_swatch(Sheet& sheet, Layer layer, const Rect& rect, record::Category category);
+
+// What has no room is counted.
+struct LeftOut {
+  std::string_view what;           // "row"
+  std::vector<std::string> names;  // at the pointer, a line each
+  std::size_t count = names.size();
+};
+// "3 more rows" at x; nothing where nothing is left out. Returns the box of the words.
+Rect lay_out_more(Sheet& sheet, Layer layer, const LeftOut& left_out, float x, float middle,
+                  Anchor anchor = Anchor::kStart);
+
+// What is on one line of a list: a row by its place, or nothing: the mark for those that are left out.
+using Line = std::optional<std::size_t>;
+// Where not all rows have room the middle ones go: the first is where a list begins, and `keep` is what it comes to.
+std::vector<Line> lines_of(std::size_t rows, std::size_t most, std::size_t keep);
+
+struct LegendEntry {
+  std::string word;
+  std::function<void(const Rect&)> draw;  // its sample
+};
+struct Legend {
+  Layer layer = Layer::kLabels;
+  Type type;
+  float sample_width = 14, sample_height = 11;  // px at scale 1
+  std::vector<LegendEntry> entries = {};
+};
+// On at most so many lines; entries without room are counted. Returns the height that it took.
+float lay_out_legend(Sheet& sheet, const Legend& legend, Rect area, int most_lines);
+float more_width(const Sheet& sheet, std::string_view what, std::size_t count);
 
 using lessons::in_unit;
 // Both with the separator between them, or the one that there is.

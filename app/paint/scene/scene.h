@@ -128,6 +128,13 @@ struct HitArea {
   std::optional<int> mark = {};                  // the same thing in several places: pointing at one lights all
 };
 
+// "3 more rows": what has no room. The words at the pointer name them.
+struct MoreMark {
+  Rect rect;
+  std::string_view what;  // "row"
+  std::size_t count = 0;
+};
+
 struct Scene {
   float width = 0, height = 0;
   Color ground;                // painted under everything by exporters; the window has its card there
@@ -139,6 +146,7 @@ struct Scene {
   bool guess_along_x = false;  // or to the sides
   std::optional<Rect> rungs;   // the names of all rungs of a ladder, rows of one height; empty: none are left out
   std::vector<HitArea> hits;
+  std::vector<MoreMark> more;
   std::string title;  // for alternative text
   std::string description;
 };
