@@ -176,7 +176,10 @@ std::optional<PlannedCard> PageModel::card() const {
 
 // True if what is known of the step is more than before.
 bool PageModel::plan_step(bool news) {
-  if (!has_verdict() || prediction_.recording == nullptr) return std::exchange(plan_, std::nullopt).has_value();
+  if (!has_verdict() || prediction_.recording == nullptr) {
+    planner_.reset();  // one that has answered would not be asked again when the verdict is back
+    return std::exchange(plan_, std::nullopt).has_value();
+  }
   const bool by_formula = formula_stands_in() && planner() == nullptr;
   if ((asked_ && !by_formula) || (planner_ != nullptr && !news)) return false;
   const std::optional<PlannedCard> on = card();

@@ -1,7 +1,9 @@
 // What a page predicts: the answer, its verdict, and the closed form where there is none.
 #include <algorithm>
+#include <array>
 #include <chrono>
 #include <memory>
+#include <random>
 #include <thread>
 #include <vector>
 
@@ -241,6 +243,45 @@ TEST_CASE("a predicted step is said to fit or not, with the largest batch", "[wi
   REQUIRE(model.plan() != nullptr);
   CHECK(model.plan()->cards.front().fit.verdict == predict::Verdict::kDoesNotFit);
 }
+TEST_CASE("after any walk through a page's figures the strip has its verdict", "[window][page]") {
+  std::mt19937 random(31);
+  const auto drawn = [&](std::size_t below) { return static_cast<int>(random() % below); };
+  for (const lessons::Page* const each : tests::course().pages()) {
+    if (each->demo != demo().id) continue;
+    INFO(each->id);
+    ScriptedBackend runner(small_run());
+    tests::ScriptedPredictions predictions(small_run({.source = record::Source::kPredicted}));
+    PageModel model(
+        *each, demo(),
+        PageSources{
+            .runner = &runner, .predictions = &predictions.service, .fixed_settings = "", .stored = {small_run()}});
+    model.question().skip();
+    for (int step = 0; step < 12; ++step) {
+      model.show_tab(drawn(each->figures.size()));
+      if (drawn(4) == 0)
+        (void)model.set_param("batch", std::array{"2", "4", "8"}.at(static_cast<std::size_t>(drawn(3))));
+      // Now and then the figure is left before the answer is there.
+      for (int i = drawn(2) == 0 ? 0 : 40; i > 0; --i) {
+        model.figure(200);
+        wait_for_prediction(model, predictions.service);
+      }
+    }
+    for (int tab = 0; tab < static_cast<int>(each->figures.size()); ++tab) {
+      model.show_tab(tab);
+      for (int i = 0; i < 40; ++i) {
+        model.figure(200);
+        wait_for_prediction(model, predictions.service);
+      }
+      if (!model.has_verdict() || !model.card()) continue;
+      INFO(model.shown_figure().id);
+      REQUIRE(model.plan() != nullptr);
+      CHECK(model.plan()->params == model.settings());
+      CHECK(model.plan()->cards.front().largest_sequence);
+      CHECK_FALSE(model.ways_out().empty());
+    }
+  }
+}
+
 
 TEST_CASE("pointing at a link draws what is predicted with its settings, and nothing while the question is open",
           "[window][page]") {
