@@ -1,7 +1,10 @@
 // Cards, limits, and the head of a figure about them.
 #include "lessons/card_limit.h"
 
+#include <algorithm>
+#include <string>
 #include <utility>
+#include <vector>
 
 #include "demos/experiments/combinations.h"
 #include "demos/experiments/demo.h"
@@ -9,12 +12,18 @@
 
 namespace headroom::lessons {
 
-CardLimit card_limit(const record::Params& figure, const record::Params& train_step) {
-  if (figure.text("card") != "limit")
-    for (const predict::Card* const card : predict::find_cards(record::label_of(kCardParam, figure.text("card"))))
-      if (card->memory) return {card->name, *card->memory, predict::process_bytes(card->name)};
-  const record::Bytes set = train_step.integer("cap"), memory = set > 0 ? set : 24 * record::kGiB;
-  return {short_bytes(memory), memory, {}};
+const predict::Card* card_named(std::string_view words) {
+  std::string blanks(words);
+  std::ranges::replace(blanks, '_', ' ');
+  const std::vector<const predict::Card*> found = predict::find_cards(blanks);
+  return found.size() == 1 && found.front()->memory ? found.front() : nullptr;
+}
+
+CardLimit card_limit(const View& view, const record::Params& train_step) {
+  if (view.card) return *view.card;
+  const record::Bytes set = train_step.has("cap") ? train_step.integer("cap") : 0;
+  const record::Bytes memory = set > 0 ? set : 24 * record::kGiB;
+  return {short_bytes(memory), memory};
 }
 
 bool begin_on_card(FigureHead& head, const View& view, const record::Params& train_step) {

@@ -27,6 +27,7 @@
 #include <vector>
 
 #include "demos/experiments/sweep_axes.h"
+#include "demos/predict/fits.h"
 #include "demos/record/ledger.h"
 #include "demos/record/schema.h"
 #include "demos/record/timeline.h"
@@ -113,10 +114,13 @@ Axes axes_of(const FigureData& figure);
 // The axis that carries the reader's guess: y of a timeline, x of rungs, y of the chart that is asked about; null: none.
 const Axis* guess_axis(const FigureData& figure);
 
-// A card, and what a process leaves of it to the allocator.
-struct CardLeft {
-  std::string name;
-  record::Bytes bytes = 0;
+// What a step is to fit on.
+struct CardLimit {
+  std::string name;          // "GeForce RTX 4090"; of a limit its size, "24 GiB"
+  record::Bytes memory = 0;  // as the driver reports it
+  predict::ProcessBytes process = {};
+
+  record::Bytes left() const { return memory - process.bytes; }  // to the allocator
 };
 
 // What the reader looks at. All optional: a default view is the last whole step, everything shown.
@@ -129,7 +133,7 @@ struct View {
   bool hidden = false;                // hide what the question asks for (after the forward pass)
   bool asked = false;                 // the page has a question: keep the axes that it had while the answer was hidden
   int columns = 1000;                 // resolution: about one per pixel
-  std::optional<CardLeft> card;       // that the run is held against; nothing: its own limit or device
+  std::optional<CardLimit> card;      // that steps are held against; nothing: a run's own limit or device, else 24 GiB
   std::optional<std::size_t> kernel;  // that is selected: its place in the recording's kernel_spans()
   std::string find;                   // kernels by this part of their names; empty: nothing is searched
   std::optional<std::pair<double, double>> range;  // x, that is measured
@@ -164,6 +168,7 @@ struct Figure {
   std::string_view caption;  // one sentence for lists and for alternative text
   record::Schema schema;     // axis, step, …
   Basis basis = Basis::kRun;
+  bool on_card = false;  // without a run, too, it holds steps against the view's card
   // Adds the panels, or says why there are none in head.empty_reason. The head is filled, and input.params is not null.
   void (*add_panels)(FigureData& figure, const FigureInput& input);
 

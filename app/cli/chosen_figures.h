@@ -29,7 +29,7 @@ struct RunFigures {
   std::function<std::string(const lessons::FigureData&)> caption = {};
   // Where the recording is evidence for the settings: what was predicted with them, and the card that both are held against.
   std::shared_ptr<const record::Recording> prediction = {};
-  std::optional<lessons::CardLeft> card = {};
+  std::optional<lessons::CardLimit> card = {};
   std::vector<std::string> controls = {};  // of the figures' own parameters: "strategies=two"
   std::string prefix = {};                 // of file names
   // Of other demos, that a page has for its figures.

@@ -84,6 +84,8 @@ record::Result<std::vector<Drawing>> plan_drawings(const std::vector<RunFigures>
       for (const std::string& assignment : assignments) {
         const std::string key = assignment.substr(0, assignment.find('='));
         if (!params.has(key) && any_figure_has(runs, key)) continue;
+        if (!params.has(key) && key == "card")
+          return record::Error{"Figures have no parameter card: name it with --card, as in --card \"RTX 4090\"."};
         if (auto set = params.set_assignment(assignment); !set) return set.error();
       }
       drawings.push_back({figure, std::move(params), &run});

@@ -37,8 +37,9 @@ struct FiguresAsked {
   std::string name;  // "llama-3.2-1b_batch-8_loss-flce_geforce-rtx-4090"
 };
 
-bool is_of_settings(const Figure* figure) {
-  return figure->basis != lessons::Basis::kSweep && figure->basis != lessons::Basis::kParameters;
+bool is_of_settings(const Figure* figure, bool with_card) {
+  return (with_card && figure->on_card) ||
+         (figure->basis != lessons::Basis::kSweep && figure->basis != lessons::Basis::kParameters);
 }
 
 // As a part of a file's name: "batch=8" becomes "batch-8".
@@ -73,7 +74,7 @@ record::Result<FiguresAsked> asked_by(const StepChoice& step, const std::vector<
   if (!named) return named.error();
   for (const Figure* figure :
        named.value().empty() ? std::vector(lessons::figures().begin(), lessons::figures().end()) : named.value()) {
-    if (is_of_settings(figure))
+    if (is_of_settings(figure, asked.card.has_value()))
       asked.figures.push_back(figure);
     else if (!named.value().empty())
       return Error{
@@ -162,6 +163,7 @@ struct Found {
 
 // Below a figure of them: the verdict, what a run took, and why there is no prediction.
 std::string caption_of(const Found& found, const lessons::FigureData& figure) {
+  if (lessons::find_figure(figure.head.id)->basis == lessons::Basis::kParameters) return {};  // it is of no step
   const Bytes largest = found.card ? found.card->memory : found.plan.allocated;
   const lessons::ShownUnit unit = lessons::unit_of_bytes(figure, static_cast<double>(largest));
   std::vector<std::string> sentences;
@@ -194,13 +196,13 @@ record::Result<std::vector<RunFigures>> step_figures(const StepChoice& step, con
   Recording drawn = planner.recording(params);
   record::RunInfo info = drawn.info();
   info.provenance.erase("created");  // the same settings give the same file
-  std::optional<lessons::CardLeft> left;
+  std::optional<lessons::CardLimit> limit;
   if (found.card) {
     const auto on = planner.on_card(params, *found.card);
     if (!on) return std::vector<RunFigures>{};
     found.fit = on->fit;
     put_on_card(info, found.plan, *found.card, found.fit);
-    left = {found.card->name, info.cap};
+    limit = {found.card->name, found.card->memory, found.card->process};
   }
   drawn.set_info(std::move(info));
   const auto evidence = found.evidence;
@@ -212,7 +214,7 @@ record::Result<std::vector<RunFigures>> step_figures(const StepChoice& step, con
                  .settings = params,
                  .caption = [found](const lessons::FigureData& figure) { return caption_of(found, figure); },
                  .prediction = evidence != nullptr ? prediction : nullptr,
-                 .card = std::move(left)}};
+                 .card = std::move(limit)}};
 }
 
 }  // namespace headroom::app

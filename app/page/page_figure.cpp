@@ -92,7 +92,8 @@ lessons::FigureInput PageModel::input_of(const lessons::Figure& figure, int colu
   if (preview_ && preview_->run.recording != nullptr) input.predicted = preview_->run.ledger.get();
   input.beside = beside_ledgers_;
   input.view.columns = columns;
-  if (chosen_card_ != nullptr && device() == record::DeviceKind::kGpu) input.view.card = card_left();
+  if (figure.on_card || (figure.basis == lessons::Basis::kRun && has_step_settings()))
+    input.view.card = card_of_figures();
   input.view.asked = question_.state() != Question::State::kNone;
   input.view.hidden = question_.hides() && !question_.spec()->figure.empty();
   return input;

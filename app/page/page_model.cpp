@@ -8,6 +8,7 @@
 
 #include "app/page/run_estimate.h"
 #include "lessons/base_run.h"
+#include "lessons/card_limit.h"
 #include "lessons/wording.h"
 
 namespace headroom::app::page {
@@ -20,7 +21,7 @@ PageModel::PageModel(const lessons::Page& page, const experiments::DemoInfo& dem
       why_no_engine_(std::move(sources.why_no_engine)),
       files_here_(sources.files_here),
       predictions_(sources.predictions),
-      replay_of_(std::move(sources.replay_of)) {
+      chosen_card_(lessons::card_named(page.card)) {
   for (const std::string& id : page.figures)
     if (const lessons::Figure* figure = lessons::find_figure(id)) figures_.push_back(figure);
   for (const lessons::Figure* figure : figures_) {

@@ -171,8 +171,8 @@ class PageModel {
   void hold(const WayOut& way);
   void release();
   bool holding() const { return held_from_.has_value(); }
-  // Null: the limit that is set, this machine, or what the page's run was made on.
-  const predict::Card* chosen_card() const { return chosen_card_; }
+  // Null: this machine, or what the page's run was made on. A limit that is set comes first, and goes where a card is chosen.
+  const predict::Card* chosen_card() const { return limit_set() > 0 ? nullptr : chosen_card_; }
   void choose_card(const predict::Card* card);
   std::optional<PlannedCard> card() const;  // that the settings are for
 
@@ -293,8 +293,8 @@ class PageModel {
   void build_until_run(lessons::FigureInput& input);
   bool formula_stands_in() const;  // for a prediction
   bool fills_with_formula() const { return shows_prediction_ && formula_stands_in(); }
-  std::optional<PlannedCard> memory_of_cpu() const;
-  lessons::CardLeft card_left() const;  // of the chosen card
+  record::Bytes limit_set() const;  // 0: none
+  std::optional<lessons::CardLimit> card_of_figures() const;
   bool plan_step(bool news);
   void reset_views();
   bool advance(double now);

@@ -151,11 +151,11 @@ std::string PageModel::as_command() const {
   const record::Params first(settings().schema());
   for (const record::ParamSpec& spec : first.schema()) {
     const std::string value = settings().as_text(spec.key);
-    const bool limit = spec.key == "cap" && chosen_card_ == nullptr;
+    const bool limit = spec.key == "cap";
     if ((spec.role == record::ParamRole::kRun && !limit) || !settings().in_use(spec.key)) continue;
     if (value != first.as_text(spec.key)) command += fmt::format(" --of {}={}", spec.key, value);
   }
-  if (chosen_card_ != nullptr) command += fmt::format(" --card \"{}\"", chosen_card_->name);
+  if (const predict::Card* const card = chosen_card()) command += fmt::format(" --card \"{}\"", card->name);
   return command + " --out figures --format svg";
 }
 

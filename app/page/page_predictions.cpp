@@ -4,8 +4,8 @@
 
 #include <fmt/format.h>
 
+#include "app/page/card_choice.h"
 #include "app/page/page_model.h"
-#include "demos/experiments/attention_taken.h"
 #include "demos/predict/form_recording.h"
 
 namespace headroom::app::page {
@@ -131,47 +131,21 @@ void PageModel::take_formula() {
   stale_ = true;
 }
 
-// Of this machine, or of the one that made the page's run.
-std::optional<PlannedCard> PageModel::memory_of_cpu() const {
-  if (const backend::Backend* const backend = control_.backend())
-    for (const protocol::DeviceFacts& device : backend->devices())
-      if (device.kind == record::DeviceKind::kCpu)
-        return PlannedCard{.name = "this machine", .memory = device.memory, .process = {}};
-  for (const RunOnShow& run : runs_) {
-    const record::RunInfo& info = run.recording->info();
-    if (info.device == record::DeviceKind::kCpu && info.device_memory > 0)
-      return PlannedCard{.name = "the machine of the page's run", .memory = info.device_memory, .process = {}};
-  }
-  return std::nullopt;
+std::optional<PlannedCard> PageModel::card() const {
+  return card_of(
+      {.chosen = chosen_card_, .limit = limit_set(), .device = device(), .machine = control_.backend(), .runs = runs_});
 }
 
-// Of a GPU: the card that was chosen, the limit that is set, the GPU of this machine, or that of the page's run.
-std::optional<PlannedCard> PageModel::card() const {
-  const bool on_cpu = device() == record::DeviceKind::kCpu;
-  if (const predict::Card* const chosen = chosen_card_; chosen != nullptr && !on_cpu)
-    return PlannedCard{.name = chosen->name,
-                       .memory = *chosen->memory,
-                       .process = predict::process_bytes(chosen->name),
-                       .compute_capability = chosen->compute_capability};
-  if (const record::Bytes cap = settings().integer("cap"); cap > 0)
-    return PlannedCard{.name = "a limit of " + record::format_bytes(cap), .memory = cap, .process = {}};
-  if (on_cpu) return memory_of_cpu();
-  const auto of_gpu = [](const std::string& name, record::Bytes memory, const auto& facts) {
-    return PlannedCard{.name = name,
-                       .memory = memory,
-                       .process = predict::process_bytes(name),
-                       .compute_capability = experiments::capability_in(facts)};
-  };
-  if (const backend::Backend* const backend = control_.backend())
-    for (const protocol::DeviceFacts& device : backend->devices())
-      if (device.kind == record::DeviceKind::kGpu) return of_gpu(device.name, device.memory, backend->facts());
-  for (const RunOnShow& run : runs_) {
-    const record::RunInfo& info = run.recording->info();
-    const auto gpu = info.provenance.find("gpu");
-    if (info.device == record::DeviceKind::kGpu && gpu != info.provenance.end() && info.device_memory > 0)
-      return of_gpu(gpu->second, info.device_memory, info.provenance);
-  }
-  return std::nullopt;
+record::Bytes PageModel::limit_set() const { return settings().has("cap") ? settings().integer("cap") : 0; }
+
+// On a page whose settings run nothing there is none before one is chosen.
+std::optional<lessons::CardLimit> PageModel::card_of_figures() const {
+  std::optional<PlannedCard> on;
+  if (has_step_settings())
+    on = card();
+  else if (chosen_card_ != nullptr)
+    on = planned_card(*chosen_card_);
+  return on ? std::optional(limit_of(*on, limit_set() > 0)) : std::nullopt;
 }
 
 // True if what is known of the step is more than before.
@@ -214,18 +188,14 @@ std::vector<const WayOut*> PageModel::shown_ways() const {
   return ways_ == nullptr || plan() == nullptr ? std::vector<const WayOut*>{} : ways_->shown();
 }
 
-// What the process leaves of it.
-lessons::CardLeft PageModel::card_left() const {
-  return {chosen_card_->name, *chosen_card_->memory - predict::process_bytes(chosen_card_->name).bytes};
-}
-
 void PageModel::choose_card(const predict::Card* card) {
-  if (card == chosen_card_) return;
+  const bool limited = limit_set() > 0;
+  if (card == chosen_card_ && !limited) return;
   const record::Params before =
       predicted_with_ ? planned(*this, control_.demo(), *predicted_with_).params : record::Params();
   chosen_card_ = card;
   if (predicted_with_ && !(planned(*this, control_.demo(), *predicted_with_).params == before)) ask_prediction();
-  if (settings().integer("cap") > 0) (void)set_param("cap", "0");
+  if (limited) (void)set_param("cap", "0");
   planner_.reset();
   stale_ = true;
 }

@@ -26,7 +26,6 @@ namespace {
 using predict::Verdict;
 using record::Bytes;
 
-constexpr std::array kFitMapSchema{kCardParam};
 constexpr std::array<std::int64_t, 7> kMapBatches{1, 2, 4, 8, 16, 32, 64};
 constexpr std::array<std::int64_t, 6> kSequences{256, 512, 1024, 2048, 4096, 8192};
 
@@ -120,7 +119,7 @@ void add_fit_map_panels(FigureData& figure, const FigureInput& input) {
       of_run ? record::Params::known_of(experiments::training_step().schema, input.run->recording().info().params)
              : experiments::step_params(input.settings != nullptr ? *input.settings : first);
   if (!begin_on_card(figure.head, input.view, settings)) return;
-  const CardLimit limit = card_limit(*input.params, settings);
+  const CardLimit limit = card_limit(input.view, settings);
   figure.head.provenance["card.memory_bytes"] = std::to_string(limit.memory);
   figure.head.provenance["card.process_bytes"] = std::to_string(limit.process.bytes);
   figure.panels.emplace_back(map_of(settings, limit));
@@ -132,8 +131,9 @@ constinit const Figure kFitMap{
     .id = "fit_map",
     .title = "Which steps fit",
     .caption = "What is left of a card for each batch and sequence, by closed form, and where steps stop to fit",
-    .schema = kFitMapSchema,
+    .schema = {},
     .basis = Basis::kSettings,
+    .on_card = true,
     .add_panels = add_fit_map_panels,
 };
 

@@ -36,7 +36,6 @@ constexpr std::array kMemoryOverSchema{
                       .kind = record::ParamKind::kChoice,
                       .default_text = "batch",
                       .choices = kOverAxes},
-    kCardParam,
     record::ParamSpec{.key = "published_by",
                       .label = "Published",
                       .help = "What others measured, with their own models and settings",
@@ -182,7 +181,7 @@ Chart published_areas(const std::string& model, const ShownUnit& unit) {
                               std::pair{record::Category::kGradients, &PublishedStep::gradients},
                               std::pair{record::Category::kOptimizerState, &PublishedStep::optimizer_state},
                               std::pair{record::Category::kActivations, &PublishedStep::activations}};
-  Chart chart{.title = fmt::format("{}, published", record::label_of(kMemoryOverSchema[2], model)), .stacked = true};
+  Chart chart{.title = fmt::format("{}, published", record::label_of(kMemoryOverSchema[1], model)), .stacked = true};
   Bytes top = 0, card = 0;
   for (const PublishedStep& step : published_steps())
     if (step.model == model) {
@@ -228,21 +227,21 @@ void add_report(Chart& chart, bool over_batch, const ShownUnit& unit) {
   }
 }
 
-// The chosen card as a limit; others that are within the picture as lines.
+// The card as a limit; others that are within the picture as lines, where they do not lie on each other.
 void add_cards(Chart& chart, const CardLimit& limit) {
   const auto line = [&](const std::string& name, Bytes memory, bool is_limit) {
     const auto y = static_cast<double>(memory);
     chart.references.push_back({.label = name, .x = {chart.x.low, chart.x.high}, .y = {y, y}, .limit = is_limit});
   };
   std::vector<Bytes> drawn{limit.memory};
-  for (const record::Choice& choice : kCardChoices)
-    for (const predict::Card* const card : predict::find_cards(choice.label)) {
-      if (!card->memory || std::ranges::find(drawn, *card->memory) != drawn.end()) continue;
-      const auto y = static_cast<double>(*card->memory);
-      if (y > 0.97 * chart.y.high || y < static_cast<double>(limit.memory)) continue;
-      drawn.push_back(*card->memory);
-      line(card->name, *card->memory, false);
-    }
+  for (const predict::Card& card : predict::cards()) {
+    if (!card.memory) continue;
+    const auto y = static_cast<double>(*card.memory);
+    const auto near = [&](Bytes other) { return std::abs(static_cast<double>(other) - y) < 0.1 * chart.y.high; };
+    if (y > 0.97 * chart.y.high || y < static_cast<double>(limit.memory) || std::ranges::any_of(drawn, near)) continue;
+    drawn.push_back(*card.memory);
+    line(card.name, *card.memory, false);
+  }
   line(limit.name == short_bytes(limit.memory) ? limit.name + " card" : limit.name, limit.memory, true);
 }
 
@@ -352,7 +351,7 @@ void add_memory_over_panels(FigureData& figure, const FigureInput& input) {
     figure.panels.emplace_back(alone(steps));
     return;
   }
-  const CardLimit limit = card_limit(*input.params, settings);
+  const CardLimit limit = card_limit(input.view, settings);
   figure.head.provenance["card.memory_bytes"] = std::to_string(limit.memory);
   Chart areas = areas_of(steps, limit, input);
   const ShownUnit unit = unit_of(areas.y);
@@ -372,6 +371,7 @@ constinit const Figure kMemoryOver{
         "The peak of a step by kind of memory over the batch or the sequence, by closed form, up to a card's memory",
     .schema = kMemoryOverSchema,
     .basis = Basis::kSettings,
+    .on_card = true,
     .add_panels = add_memory_over_panels,
 };
 

@@ -92,9 +92,9 @@ const record::OutOfMemoryFacts* failure_of(const Shot& shot) {
 }
 
 Bytes limit_of(const Shot& shot) {
+  if (shot.view.card) return shot.view.card->left();
   const record::RunInfo& info = shot.recording().info();
   if (info.cap > 0) return info.cap;
-  if (shot.view.card) return shot.view.card->bytes;
   return info.device == record::DeviceKind::kGpu ? info.device_memory : 0;
 }
 
@@ -262,22 +262,25 @@ void add_computed_line(Timeline& panel, const Shot& shot, const record::Ledger& 
   panel.lines.push_back(std::move(line));
 }
 
+// A limit has no name but its size.
+bool is_size(const CardLimit& card) { return card.name == short_bytes(card.memory); }
+
 void add_limit(Timeline& panel, const Shot& shot) {
   const record::RunInfo& info = shot.recording().info();
   const Bytes limit = limit_of(shot);
   // The device's own memory is of interest only where the run or the guess comes near it.
   const bool far = static_cast<double>(limit) >= std::max(panel.y.high, shot.view.guess_room);
-  if (limit <= 0 || (info.cap == 0 && far)) return;
-  if (info.cap == 0 && shot.view.card) {
-    panel.cap = CapLine{fmt::format("{} leaves {}", shot.view.card->name, bytes_text(limit, unit_of(panel.y), 1)),
-                        static_cast<double>(limit)};
-    return;
-  }
-  const bool of_card = info.provenance.contains("card.memory_bytes");  // without what the process takes of it
-  const std::string_view noun = of_card                                   ? "left by the card"
-                                : info.device == record::DeviceKind::kGpu ? "card"
-                                                                          : "limit";
-  panel.cap = CapLine{fmt::format("{} {}", short_bytes(limit, unit_of(panel.y)), noun), static_cast<double>(limit)};
+  const bool is_limit = shot.view.card ? is_size(*shot.view.card) : info.cap > 0;
+  if (limit <= 0 || (!is_limit && far)) return;
+  const ShownUnit unit = unit_of(panel.y);
+  std::string label;
+  if (shot.view.card && !is_limit)
+    label = fmt::format("{} {} {}", shot.view.card->name, shot.view.card->process.bytes > 0 ? "leaves" : "has",
+                        bytes_text(limit, unit, 1));
+  else
+    label =
+        short_bytes(limit, unit) + (info.device == record::DeviceKind::kGpu && !shot.view.card ? " card" : " limit");
+  panel.cap = CapLine{std::move(label), static_cast<double>(limit)};
 }
 
 void add_failure(Timeline& panel, const Shot& shot) {

@@ -28,7 +28,6 @@ using predict::Verdict;
 using record::Bytes;
 using record::Params;
 
-constexpr std::array kRecipeStepsSchema{kCardParam};
 constexpr std::size_t kMostSwitches = 3;  // of the cheapest: so many are found while a slider moves
 
 struct Recipe {
@@ -132,7 +131,7 @@ void add_recipe_steps_panels(FigureData& figure, const FigureInput& input) {
   const Params first(experiments::shape_schema().schema);
   const Params settings = experiments::step_params(input.settings != nullptr ? *input.settings : first);
   if (!begin_on_card(figure.head, input.view, settings)) return;
-  const CardLimit card = card_limit(*input.params, settings);
+  const CardLimit card = card_limit(input.view, settings);
   figure.panels.emplace_back(table_of(report_recipe(settings, card), settings, card));
   figure.panels.emplace_back(table_of(cheapest(settings, card), settings, card));
 }
@@ -144,8 +143,9 @@ constinit const Figure kRecipeSteps{
     .title = "Two recipes for one card",
     .caption =
         "Switch by switch, what a step takes in the order that the report recommends, and with the cheapest switches",
-    .schema = kRecipeStepsSchema,
+    .schema = {},
     .basis = Basis::kFormula,
+    .on_card = true,
     .add_panels = add_recipe_steps_panels,
 };
 

@@ -11,6 +11,7 @@
 #include "demos/llama/architecture.h"
 #include "demos/predict/step_bytes.h"
 #include "lessons/bench.h"
+#include "lessons/card_limit.h"
 #include "lessons/figure.h"
 #include "lessons/wording.h"
 
@@ -43,22 +44,6 @@ constexpr std::array kStaticBytesSchema{
                       .kind = record::ParamKind::kChoice,
                       .default_text = "adamw",
                       .choices = predict::kChoicesOf<predict::kKeptStates>},
-    record::ParamSpec{.key = "card",
-                      .label = "Card",
-                      .help = "Memory of the GPU; the line in the figure",
-                      .kind = record::ParamKind::kBytes,
-                      .minimum = 1.0 * record::kGiB,
-                      .maximum = 1024.0 * record::kGiB,
-                      .default_number = 24.0 * record::kGiB,
-                      .logarithmic = true},
-    record::ParamSpec{
-        .key = "sequence",
-        .label = "Sequence",
-        .help = "Tokens of one sequence of GPT-2 XL, scores stored, whose activations are there at the loss",
-        .kind = record::ParamKind::kInteger,
-        .minimum = 0,
-        .maximum = 8192,
-        .default_number = 1024},
 };
 
 // One scheme at one moment.
@@ -128,8 +113,12 @@ ShownUnit unit_of(const std::vector<Stack>& stacks, record::Bytes card) {
   return byte_unit(static_cast<double>(most));
 }
 
-Chart chart_of(const std::vector<Stack>& stacks, record::Bytes card) {
-  const ShownUnit unit = unit_of(stacks, card);
+std::string label_of(const CardLimit& card, const ShownUnit& unit) {
+  return card.name == short_bytes(card.memory) ? short_bytes(card.memory, unit) + " card" : card.name;
+}
+
+Chart stacks(const Memory& memory, const CardLimit& card) {
+  const ShownUnit unit = unit_of(memory, card.memory);
   Chart chart;
   chart.bars = true;
   chart.stacked = true;
@@ -152,9 +141,9 @@ Chart chart_of(const std::vector<Stack>& stacks, record::Bytes card) {
              .high = static_cast<double>(stacks.size()) - 0.5,
              .name = "at the loss, and at the end of backward"};
   chart.y = {.unit = AxisUnit::kBytes, .shown = unit};
-  const auto y = static_cast<double>(card);
+  const auto y = static_cast<double>(card.memory);
   chart.references.push_back(
-      {.label = short_bytes(card, unit) + " card", .x = {chart.x.low, chart.x.high}, .y = {y, y}, .limit = true});
+      {.label = label_of(card, unit), .x = {chart.x.low, chart.x.high}, .y = {y, y}, .limit = true});
   fit_y(chart);
   return chart;
 }
@@ -184,15 +173,19 @@ Table sums_of(const std::vector<Stack>& stacks, const record::Params& params) {
 
 void add_static_bytes_panels(FigureData& figure, const FigureInput& input) {
   const record::Params& params = *input.params;
-  figure.head.provenance_line = fmt::format("P = {}, {}", record::format_count(params.integer("parameters")),
+  const std::int64_t parameters = params.integer("parameters");
+  const CardLimit card = card_limit(input.view, record::Params());
+  figure.head.provenance_line = fmt::format("P = {}, {}", record::format_count(parameters),
                                             record::label_of(kStaticBytesSchema[1], params.text("optimizer")));
   if (input.view.hidden) {
     figure.head.empty_reason = "The figure is the answer: lock yours, or skip.";
     return;
   }
-  const std::vector<Stack> stacks = stacks_of(params);
-  figure.panels.emplace_back(chart_of(stacks, params.integer("card")));
-  figure.panels.emplace_back(sums_of(stacks, params));
+  Memory memory;
+  for (std::size_t i = 0; i < kSchemes.size(); ++i)
+    memory[i] = predict::static_memory(parameters, kSchemes[i].precision, state_of(params));
+  figure.panels.emplace_back(stacks(memory, card));
+  figure.panels.emplace_back(sums(memory, parameters, card.memory));
 }
 
 }  // namespace
@@ -206,6 +199,7 @@ constinit const Figure kStaticBytes{
         "card",
     .schema = kStaticBytesSchema,
     .basis = Basis::kParameters,
+    .on_card = true,
     .add_panels = add_static_bytes_panels,
 };
 

@@ -102,6 +102,7 @@ struct Page {
   std::vector<std::string> bases;    // of the recordings, those that others of their model and shape are compared with
   std::vector<std::string> beside;   // recordings of other demos that a figure draws beside the run; not to choose from
   std::vector<std::string> widgets;  // "settings", "ladder", …: in reading order
+  std::string card;                  // that its verdicts are about at first; empty: the machine's, or of figures 24 GiB
   std::string command;               // what makes the page's recording, where no Run of one step does
 
   std::vector<Block> front;  // what is read first

@@ -9,6 +9,7 @@
 #include "demos/experiments/combinations.h"
 #include "demos/experiments/demo.h"
 #include "demos/experiments/schemas.h"
+#include "lessons/card_limit.h"
 #include "lessons/figure.h"
 #include "lessons/pages/entries.h"
 #include "lessons/pages/widgets.h"
@@ -53,8 +54,18 @@ class Reader {
     for (const std::string& id : page_.widgets)
       if (const std::string why = why_no_widget(id); !why.empty()) entries.complain(why);
     page_.command = entries.take("command");
+    read_card(entries);
     if (calculates()) refuse_what_runs(entries);
     entries.end();
+  }
+
+  void read_card(Entries& entries) {
+    page_.card = entries.take("card");
+    if (page_.card.empty() || card_named(page_.card) != nullptr) return;
+    std::vector<std::string_view> known;
+    for (const predict::Card& card : predict::cards())
+      if (card.memory) known.push_back(card.name);
+    entries.complain(unknown("card", page_.card, known));
   }
 
   bool calculates() const { return page_.demo.empty() && !page_.schema.empty(); }

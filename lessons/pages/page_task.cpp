@@ -41,17 +41,14 @@ double number_of(const Params& params, const record::ParamSpec& spec) {
   return spec.kind == ParamKind::kReal ? params.real(spec.key) : static_cast<double>(params.integer(spec.key));
 }
 
-// A size, which is what the allocator may take, or a card by its key in the figures.
-std::optional<TaskCard> card_named(const std::string& name, Entries& entries) {
+// A size, which is what the allocator may take, or a card by its name.
+std::optional<TaskCard> task_card(const std::string& name, Entries& entries) {
   if (const auto size = record::parse_bytes(name)) return TaskCard{short_bytes(size.value()), size.value(), {}};
+  if (const predict::Card* const card = lessons::card_named(name))
+    return TaskCard{card->name, *card->memory, predict::process_bytes(card->name), card->compute_capability};
   std::vector<std::string_view> known;
-  for (const record::Choice& choice : kCardChoices) {
-    known.push_back(choice.key);
-    if (choice.key != name) continue;
-    for (const predict::Card* const card : predict::find_cards(choice.label))
-      if (card->memory)
-        return TaskCard{card->name, *card->memory, predict::process_bytes(card->name), card->compute_capability};
-  }
+  for (const predict::Card& card : predict::cards())
+    if (card.memory) known.push_back(card.name);
   entries.complain(unknown("card", name, known));
   return std::nullopt;
 }
@@ -72,7 +69,7 @@ class GoalReader {
   void read_condition(const Condition& condition) {
     const auto& [key, sign, value] = condition;
     if (key == "fits" && sign == "=") {
-      goal_.fits = card_named(value, entries_);
+      goal_.fits = task_card(value, entries_);
     } else if (key == "peak" && sign == "<=") {
       const auto bytes = record::parse_bytes(value);
       if (!bytes) return entries_.complain(bytes.error().message);

@@ -1,6 +1,8 @@
 // headroom figures of settings: drawn of the closed form where there is no engine, with the card's verdict in every format.
 #include <algorithm>
 #include <filesystem>
+#include <string>
+#include <utility>
 
 #include <nlohmann/json.hpp>
 
@@ -102,6 +104,23 @@ TEST_CASE("The formula's figure of settings has the numbers of those settings") 
   INFO(ran.err);
   REQUIRE(ran.exit_code == 0);
   CHECK(holds(read_file(out / "formula_table__llama-3.2-1b_precision-bf16.csv"), "1,235,814,400"));
+}
+
+TEST_CASE("Every figure that counts against a card takes it from --card, and none has a parameter for it") {
+  const TemporaryFolder out;
+  for (const auto& [figure, word] : {std::pair{"fit_map", "On GeForce RTX 5090: "},
+                                     {"recipe_steps", "on GeForce RTX 5090"},
+                                     {"memory_over", "Tensors alone on GeForce RTX 5090: "},
+                                     {"static_bytes", "GeForce RTX 5090"}}) {
+    INFO(figure);
+    const Ran ran = draw_by_formula({figure, "--card", "RTX 5090", "--out", out.path().string(), "--format", "json"});
+    INFO(ran.err);
+    REQUIRE(ran.exit_code == 0);
+    CHECK(holds(read_file(out / (std::string(figure) + "__geforce-rtx-5090.json")), word));
+    const Ran set = draw_by_formula({figure, "--set", "card=rtx_5090", "--out", out.path().string()});
+    CHECK(set.exit_code == 2);
+    CHECK(holds(set.err, "--card"));
+  }
 }
 
 TEST_CASE("Settings, cards and figures that do not go together are refused in one sentence") {

@@ -4,6 +4,7 @@
 
 #include "demos/experiments/demo.h"
 #include "demos/predict/step_bytes.h"
+#include "lessons/card_limit.h"
 #include "lessons/figure.h"
 #include "lessons/kept_measured.h"
 #include "tests/support/catch.h"
@@ -163,7 +164,10 @@ TEST_CASE("over the sequence flash attention is a straight line, and eager atten
   const auto bend = [](std::string_view attention) {
     record::Params settings = mixed();
     REQUIRE(settings.set_assignment(attention).ok());
-    const FigureData figure = over({.settings = &settings}, {"over=seq", "card=h200"});
+    const predict::Card& card = *card_named("H200");
+    FigureInput input{.settings = &settings};
+    input.view.card = {card.name, *card.memory, predict::process_bytes(card.name)};
+    const FigureData figure = over(input, {"over=seq"});
     const ChartSeries& kept = *series_named(*tests::charts_of(figure).at(0), "Activations");
     // At the shortest sequences the peak is at another moment.
     const ChartPoint &half = kept.points[(kept.points.size() - 1) / 2], &last = kept.points.back();

@@ -7,6 +7,7 @@
 #include "demos/experiments/schemas.h"
 #include "demos/experiments/switch_search.h"
 #include "demos/predict/form_recording.h"
+#include "lessons/card_limit.h"
 #include "lessons/figure.h"
 #include "lessons/validated.h"
 #include "tests/support/catch.h"
@@ -25,12 +26,15 @@ record::Params fitting_settings(const std::vector<std::string>& settings) {
   return params;
 }
 
-lessons::FigureData build_fitting(const char* id, const record::Params& settings, const char* card = "limit",
+// `card`: by name; empty: the limit that is set.
+lessons::FigureData build(const char* id, const record::Params& settings, const char* card = "",
                           const record::Ledger* predicted = nullptr) {
   const lessons::Figure& figure = *lessons::find_figure(id);
-  record::Params params(figure.schema);
-  REQUIRE(params.set("card", std::string_view(card)).ok());
-  return figure.build({.params = &params, .settings = &settings, .predicted = predicted});
+  const record::Params params(figure.schema);
+  lessons::FigureInput input{.params = &params, .settings = &settings, .predicted = predicted};
+  if (const predict::Card* const found = lessons::card_named(card))
+    input.view.card = {found->name, *found->memory, predict::process_bytes(found->name)};
+  return figure.build(input);
 }
 
 struct Cell {
@@ -87,7 +91,7 @@ TEST_CASE("all cells are by closed form, that of the settings too where its step
       .storage = 1, .requested = 10 * record::kGiB, .block = 10 * record::kGiB, .device = record::DeviceKind::kGpu});
   run.set_outcome({.kind = record::OutcomeKind::kCompleted});
   const record::Ledger predicted(run);
-  const auto data = build_fitting("fit_map", settings, "limit", &predicted);
+  const auto data = build("fit_map", settings, "", &predicted);
   const auto& map = tests::panel_in<lessons::HeatMap>(data);
   CHECK(map.cells == tests::panel_in<lessons::HeatMap>(build_fitting("fit_map", settings)).cells);
   CHECK(map.tips == tests::panel_in<lessons::HeatMap>(build_fitting("fit_map", settings)).tips);

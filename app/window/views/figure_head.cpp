@@ -10,6 +10,7 @@
 #include "app/window/draw/controls.h"
 #include "app/window/views/figure_card.h"
 #include "app/window/views/run_list.h"
+#include "app/window/views/verdict_strip.h"
 #include "app/window/widgets/param_control.h"
 #include "app/window/widgets/widget.h"
 #include "demos/experiments/demo.h"
@@ -38,6 +39,7 @@ float width_beside_tabs(const PageFrame& frame) {
       for (const record::ParamSpec& spec : figure->schema)
         if (spec.key != "show" && spec.key != lessons::kFrameKey && !record::choices_of(spec).empty())
           of_figure += choice_width(spec) + px(8);
+    if (figure != nullptr && figure->on_card) of_figure += card_choice_width(frame.page) + px(8);
     choices = std::max(choices, of_figure);
   }
   return choices + source_badge_width(record::Source::kPredicted) + px(8) + run_choice_width(frame.page);
@@ -232,6 +234,9 @@ void FigureCard::draw_head(PageFrame& frame, const Rect& rect) {
   head.x1 = draw_player(frame, head);
   const bool elsewhere = frame.density == Density::kNarrow || frame.widgets.have_figure_params();  // in the settings
   if (!elsewhere) head.x1 = draw_figure_choices(frame, head);
+  // Where the verdict has no strip, which has it.
+  const bool own_card = page.shown_figure().on_card && verdict_height(frame) == 0;
+  if (own_card && head.width() > card_choice_width(page) + px(kLeastTitle)) head.x1 = draw_card_choice(page, head);
   const float badge = figure.head.empty_reason.empty() ? source_badge_width(figure.head.source) + px(8) : 0;
   const bool to_choose = runs_to_choose(page);
   head.x0 = draw_tabs(frame, head, room);

@@ -154,33 +154,26 @@ std::string largest_words(const StepPlan& plan, const Tried& tried) {
   return words;
 }
 
-// The card by name, from the right; returns where it begins. A CPU is what it is.
-float draw_card_choice(PageFrame& frame, const Rect& row) {
-  page::PageModel& page = frame.page;
-  const auto on = page.card();
-  if (!on) return row.x1;
-  if (page.device() == record::DeviceKind::kCpu) {
-    const std::string words = page.settings().integer("cap") > 0
-                                  ? "under " + on->name
-                                  : fmt::format("of {} on {}", record::format_bytes(on->memory, 0), on->name);
-    text_in(Face::kRegular, 12, row, theme().text2, words, 1);
-    return row.x1 - text_width(Face::kRegular, 12, words) - px(12);
-  }
-  std::vector<std::string> names{page.chosen_card() == nullptr ? on->name : "The page's own GPU"};
-  std::vector<const predict::Card*> cards{nullptr};
-  int selected = 0;
+// Without one that was chosen: what the page has by itself.
+std::string own_card_name(const page::PageModel& page) {
+  if (page.chosen_card() != nullptr) return page.settings().has("device") ? "The page's own GPU" : "24 GiB";
+  const auto on = page.settings().has("device") ? page.card() : std::nullopt;
+  return on ? on->name : "24 GiB";
+}
+
+// What the page has by itself, then all whose memory is known.
+struct CardList {
+  std::vector<std::string> names;
+  std::vector<const predict::Card*> cards;
+};
+CardList card_list(const page::PageModel& page) {
+  CardList list{{own_card_name(page)}, {nullptr}};
   for (const predict::Card& card : predict::cards()) {
     if (!card.memory) continue;
-    if (&card == page.chosen_card()) selected = static_cast<int>(cards.size());
-    names.push_back(fmt::format("{}, {}", card.name, record::format_bytes(*card.memory, 0)));
-    cards.push_back(&card);
+    list.names.push_back(fmt::format("{}, {}", card.name, record::format_bytes(*card.memory, 0)));
+    list.cards.push_back(&card);
   }
-  float widest = 0;
-  for (const std::string& name : names) widest = std::max(widest, text_width(Face::kMedium, 13, name));
-  const float width = std::min(widest + px(40), row.width() * 0.4f);
-  const Rect at{row.x1 - width, row.center_y() - px(15), row.x1, row.center_y() + px(15)};
-  if (select("card", at, names, selected)) page.choose_card(cards[static_cast<std::size_t>(selected)]);
-  return at.x0 - px(12);
+  return list;
 }
 
 // Runs both sides of the border; returns where it begins. Not where nothing can be run.
@@ -212,7 +205,7 @@ float draw_formula_badge(float x, const Rect& row, const std::string& why) {
 
 void draw_headline(PageFrame& frame, const Rect& row) {
   const StepPlan* const plan = frame.page.plan();
-  float end = draw_card_choice(frame, row);
+  float end = draw_card_choice(frame.page, row);
   if (plan == nullptr || plan->cards.empty()) {
     const std::string why = plan != nullptr && !plan->refusal.empty() ? plan->refusal : "Working out the prediction";
     text_in(Face::kRegular, 13, {row.x0, row.y0, end, row.y1}, theme().text2,
@@ -368,6 +361,29 @@ void draw_ways(PageFrame& frame, const Rect& rect) {
 }
 
 }  // namespace
+
+float card_choice_width(const page::PageModel& page) {
+  float widest = 0;
+  for (const std::string& name : card_list(page).names) widest = std::max(widest, text_width(Face::kMedium, 13, name));
+  return widest + px(40);
+}
+
+float draw_card_choice(page::PageModel& page, const Rect& row) {
+  const bool runs = page.settings().has("device");
+  if (const auto on = runs ? page.card() : std::nullopt; on && page.device() == record::DeviceKind::kCpu) {
+    const std::string words = page.settings().integer("cap") > 0
+                                  ? "under " + on->name
+                                  : fmt::format("of {} on {}", record::format_bytes(on->memory, 0), on->name);
+    text_in(Face::kRegular, 12, row, theme().text2, words, 1);
+    return row.x1 - text_width(Face::kRegular, 12, words) - px(12);
+  }
+  const CardList list = card_list(page);
+  int selected = static_cast<int>(std::ranges::find(list.cards, page.chosen_card()) - list.cards.begin());
+  const float width = std::min(card_choice_width(page), row.width() * 0.4f);
+  const Rect at{row.x1 - width, row.center_y() - px(15), row.x1, row.center_y() + px(15)};
+  if (select("card", at, list.names, selected)) page.choose_card(list.cards[static_cast<std::size_t>(selected)]);
+  return at.x0 - px(12);
+}
 
 float verdict_height(PageFrame& frame) {
   if (!frame.page.has_verdict() || !frame.page.card()) return 0;

@@ -11,4 +11,8 @@ namespace headroom::app::window {
 float verdict_height(PageFrame& frame);
 void draw_verdict(PageFrame& frame, const Rect& rect);
 
+// The page's card by name, at the right end of a row; returns where it begins. A CPU is what it is.
+float draw_card_choice(page::PageModel& page, const Rect& row);
+float card_choice_width(const page::PageModel& page);
+
 }  // namespace headroom::app::window
