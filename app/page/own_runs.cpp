@@ -31,9 +31,9 @@ void PageModel::add_kept(std::shared_ptr<const record::Recording> recording, std
   stale_ = true;
 }
 
-// A run that was cancelled or went wrong shows nothing that is worth a file, nor does a stored one that was played.
+// A run that was cancelled or went wrong shows nothing that is worth a file.
 const RunOnShow* PageModel::take_unkept() {
-  if (own_ < 0 || control_.running() || replay_of_) return nullptr;
+  if (own_ < 0 || control_.running()) return nullptr;
   RunOnShow& own = runs_[static_cast<std::size_t>(own_)];
   const bool whole = ended_in(*own.recording, record::OutcomeKind::kCompleted) ||
                      ended_in(*own.recording, record::OutcomeKind::kOutOfMemory);

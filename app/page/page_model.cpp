@@ -15,7 +15,7 @@ namespace headroom::app::page {
 
 PageModel::PageModel(const lessons::Page& page, const experiments::DemoInfo& demo, PageSources sources)
     : page_(&page),
-      question_(page.question ? &*page.question : nullptr),
+      question_(page.question && sources.given == nullptr ? &*page.question : nullptr),
       task_(lessons::task_of(page)),
       control_(demo, sources.runner, std::move(sources.fixed_settings)),
       why_no_engine_(std::move(sources.why_no_engine)),
@@ -37,6 +37,7 @@ PageModel::PageModel(const lessons::Page& page, const experiments::DemoInfo& dem
                             page.figures.begin());
   set_here();
   for (auto& recording : sources.stored) add_stored(std::move(recording));
+  if (sources.given != nullptr) show_given(std::move(sources.given));
   follow_ladder();
   put_numbers();
 }
@@ -97,6 +98,13 @@ void PageModel::add_stored(std::shared_ptr<const record::Recording> recording, b
   if (name == wanted_pin_ && !name.empty()) pin(name);
   follow_ladder();
   pin_base();
+}
+
+// Of a page that runs no training step all settings are taken: none of them can be said to be the reader's own.
+void PageModel::show_given(std::shared_ptr<const record::Recording> recording) {
+  given_ = true;
+  show_run(add_run(make_run(std::move(recording), RunOnShow::From::kEarlierStart)));
+  if (!has_step_settings()) control_.show_params(runs_[static_cast<std::size_t>(shown_)].recording->info().params);
 }
 
 int PageModel::add_run(RunOnShow run) {
@@ -281,7 +289,6 @@ void PageModel::look_at(int index) {
   pin_base();
   if (control_.fixed_settings().empty() || index == own_ || index == sweep_ || control_.running()) return;
   const auto& recording = runs_[static_cast<std::size_t>(index)].recording;
-  if (replay_of_) control_.use(replay_of_(recording));
   control_.show_params(recording->info().params);
 }
 

@@ -3,7 +3,6 @@
 #pragma once
 
 #include <array>
-#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -127,6 +126,8 @@ class PageModel {
   // Several stored runs may come later than the first picture. `base`: others of the same model and shape are compared
   // with it, until the reader pins or unpins one. `name`: by which a tour pins it.
   void add_stored(std::shared_ptr<const record::Recording> recording, bool base = false, std::string_view name = {});
+  // The page was opened for a run of the reader's: what was answered and set on it before does not count.
+  bool is_given() const { return given_; }
   // One that the reader made before a restart.
   void add_kept(std::shared_ptr<const record::Recording> recording, std::string_view name);
   // The reader's run that has ended and is worth a file; null: there is none, or it was asked for before.
@@ -268,6 +269,7 @@ class PageModel {
   bool has_step_settings() const;  // that the reader can change
   bool shows_runs() const { return shown_figure().basis == lessons::Basis::kRun; }
   bool growing() const;        // the run on show is being recorded
+  void show_given(std::shared_ptr<const record::Recording> recording);
   int add_run(RunOnShow run);  // behind those from the same source; its index
   void drop_oldest();
   void erase_run(int index);
@@ -317,10 +319,10 @@ class PageModel {
   mutable std::optional<OwnModel> own_model_;
   Predictions* predictions_;
   bool planner_at_work_ = false;  // as of the last poll()
-  std::function<backend::Backend*(const std::shared_ptr<const record::Recording>&)> replay_of_;
 
   std::vector<RunOnShow> runs_;
   int shown_ = -1;
+  bool given_ = false;
   int own_ = -1;                                          // index of the run made here last, once there is one
   int sweep_ = -1;                                        // of the sweep made here
   std::shared_ptr<const record::Recording> answered_by_;  // what the guess was compared with

@@ -1,7 +1,6 @@
 // Where a page's runs and predictions come from.
 #pragma once
 
-#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -19,8 +18,8 @@ struct PageSources {
   std::string fixed_settings;                                    // why settings cannot be changed; empty: they can
   bool files_here = true;                                        // else the engine may be on another machine
   std::vector<std::shared_ptr<const record::Recording>> stored;  // the first shows at once
-  // Where stored runs are played: makes a replay backend. Not owned.
-  std::function<backend::Backend*(const std::shared_ptr<const record::Recording>&)> replay_of;
+  // The reader's run that the page is opened for: it shows first, with its settings, and the page asks nothing.
+  std::shared_ptr<const record::Recording> given;
 };
 
 }  // namespace headroom::app::page

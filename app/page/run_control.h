@@ -13,12 +13,12 @@ namespace headroom::app::page {
 
 class RunControl {
  public:
-  // `backend` is not owned; null: nothing can be run. `fixed_settings`: why settings cannot be changed (a replay runs
-  // with its own), empty if they can.
+  // `backend` is not owned; null: nothing can be run. `fixed_settings`: why settings cannot be changed, empty if
+  // they can.
   RunControl(const experiments::DemoInfo& demo, backend::Backend* backend, std::string fixed_settings);
 
   const record::Params& params() const { return params_; }
-  // Another backend, between runs: the engine once it is there, or the replay of another recording.
+  // Another backend, between runs: the engine once it is there.
   void use(backend::Backend* backend) { backend_ = backend; }
   // Shows the settings that a stored run was made with, as far as this program knows them.
   void show_params(const std::map<std::string, std::string>& params);

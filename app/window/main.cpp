@@ -188,7 +188,7 @@ ExitCode run_main(int argc, char** argv) {
   CommandLine line;
   CLI::App parser{"Headroom's window: where GPU memory goes when a Llama trains.", "headroom-window"};
   parser.add_option("--page", line.page, "the page to open, as `headroom list` names it");
-  parser.add_option("--from", line.from, "show this recording (.hrec) instead of the page's own");
+  parser.add_option("--from", line.from, "open this recording (.hrec) on the page that shows such runs");
   parser.add_option("--theme", line.theme, "light, dark or high_contrast");
   parser.add_option("--scale", line.scale, "font scale, 0.75 to 4");
   parser.add_flag("--present", line.present, "on stage: full screen, a claim and a figure per screen (F5)");

@@ -89,8 +89,7 @@ TEST_CASE("where settings are fixed a link sets none and says why, and views sti
                   PageSources{.runner = nullptr,
                               .predictions = nullptr,
                               .fixed_settings = "There is no engine.",
-                              .stored = {reader.stored},
-                              .replay_of = {}}};
+                              .stored = {reader.stored}}};
   const std::int64_t batch = fixed.settings().integer("batch");
   CHECK(why_no_act(act("set:batch=8"), fixed) == "There is no engine.");
   CHECK_FALSE(perform(act("set:batch=8"), fixed));

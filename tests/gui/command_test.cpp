@@ -55,6 +55,12 @@ TEST_CASE("a recording from a file is shown instead of the page's own", "[gui][c
   CHECK(ran.status == 0);
   REQUIRE(fs::exists(shown));
   CHECK(contents(shown) != contents(own));
+  // On the page that shows such runs, where others would be of another demo.
+  const fs::path asked = assets.path() / "asked.png";
+  REQUIRE(window(assets, "--headless --from '" + file.string() + "' --page where_memory_goes --screenshot '" +
+                             asked.string() + "'")
+              .status == 0);
+  CHECK(contents(asked) == contents(shown));
 }
 
 TEST_CASE("no display is exit code 2 and a sentence with the way out", "[gui][command]") {

@@ -40,6 +40,7 @@ std::unique_ptr<App> make_app(const Stage& stage) {
   app::window::AppOptions options;
   options.pages.assets = stage.assets;
   options.page = stage.page;
+  options.pages.from = stage.from;
   options.theme = stage.theme;
   options.scale = stage.scale;
   options.pages.runner = stage.runner;

@@ -36,6 +36,7 @@ struct Stage {
   app::window::ThemeId theme = app::window::ThemeId::kLight;
   std::filesystem::path assets;
   std::string page;  // empty: the first
+  std::shared_ptr<const record::Recording> from;  // that it is opened for
   backend::Backend* runner = nullptr;
   app::Predictions* predictions = nullptr;
   app::SweepDriver::MakeBackend make_backend;

@@ -216,3 +216,29 @@ TEST_CASE("a page that is no longer there is said, and the first is shown", "[gu
     IM_CHECK(actor.app.ui().notice.find("there is no page a_page_of_before") != std::string::npos);
   });
 }
+
+TEST_CASE("a run that is given opens the page that shows it, and leaves what the reader did there as it was", "[gui]") {
+  const TemporaryFolder folder;
+  const auto path = folder / "settings.json";
+  app::SettingsFile file(path);
+  app::Settings kept;
+  kept.page = "when_sixteen";
+  kept.pages["where_memory_goes"] = {.answer = "said 21797798625", .settings = {{"batch", "64"}}};
+  file.save(kept);
+  const std::string before = text_of_file(path);
+  Stage stage = shipped("");
+  stage.settings = &file;
+  stage.from = small_run();
+  perform("a run that is given", stage, [](Actor& actor) {
+    actor.frames(3);
+    IM_CHECK_STR_EQ(actor.page().page().id.c_str(), "where_memory_goes");
+    IM_CHECK(actor.page().is_given());
+    IM_CHECK(actor.page().shows_evidence());
+    IM_CHECK_STR_EQ(actor.page().settings().as_text("batch").c_str(), "4");  // the run's
+    IM_CHECK(!actor.there("skip") && !actor.there("lock"));
+    IM_CHECK(actor.page().plan() != nullptr);
+    actor.picture("a run that is given");
+    actor.app.keep_all();
+  });
+  CHECK(text_of_file(path) == before);
+}

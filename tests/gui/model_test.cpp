@@ -292,8 +292,7 @@ TEST_CASE("a figure that plays goes on twice a second, stops at its end, and ste
                   PageSources{.runner = nullptr,
                               .predictions = nullptr,
                               .fixed_settings = "There is no engine.",
-                              .stored = {},
-                              .replay_of = {}}};
+                              .stored = {}}};
   model.figure(400);
   CHECK(model.frames() == 18);
   model.show_frame(16);

@@ -41,8 +41,7 @@ struct OwnReader {
                           .predictions = &predictions.service,
                           .fixed_settings = "",
                           .files_here = files_here,
-                          .stored = {small_run()},
-                          .replay_of = {}}) {
+                          .stored = {small_run()}}) {
     model.question().skip();
   }
   std::string said() {

@@ -40,8 +40,7 @@ TEST_CASE("a prediction is asked for with the settings, and again when they chan
                   PageSources{.runner = &runner,
                               .predictions = &predictions.service,
                               .fixed_settings = "",
-                              .stored = {small_run()},
-                              .replay_of = {}});
+                              .stored = {small_run()}});
   model.question().skip();
   model.show(PageModel::Layer::kMeasured, false);
   wait_for_prediction(model, predictions.service);
@@ -243,6 +242,7 @@ TEST_CASE("a predicted step is said to fit or not, with the largest batch", "[wi
   REQUIRE(model.plan() != nullptr);
   CHECK(model.plan()->cards.front().fit.verdict == predict::Verdict::kDoesNotFit);
 }
+
 TEST_CASE("after any walk through a page's figures the strip has its verdict", "[window][page]") {
   std::mt19937 random(31);
   const auto drawn = [&](std::size_t below) { return static_cast<int>(random() % below); };
@@ -281,7 +281,6 @@ TEST_CASE("after any walk through a page's figures the strip has its verdict", "
     }
   }
 }
-
 
 TEST_CASE("pointing at a link draws what is predicted with its settings, and nothing while the question is open",
           "[window][page]") {
@@ -368,8 +367,7 @@ TEST_CASE("two pages share the predictions, and each takes the answer to its own
                                              PageSources{.runner = nullptr,
                                                          .predictions = &predictions.service,
                                                          .fixed_settings = "",
-                                                         .stored = {small_run()},
-                                                         .replay_of = {}});
+                                                         .stored = {small_run()}});
     model->question().skip();
     return model;
   };

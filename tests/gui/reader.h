@@ -25,7 +25,7 @@ struct Reader {
   PageModel model{
       page(), demo(),
       PageSources{
-          .runner = &backend, .predictions = nullptr, .fixed_settings = "", .stored = {stored}, .replay_of = {}}};
+          .runner = &backend, .predictions = nullptr, .fixed_settings = "", .stored = {stored}}};
   double now = 0;
 
   void poll(int times = 1) {

@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "app/page/given_run.h"
 #include "app/window/shell/chrome.h"
 #include "app/window/shell/contents.h"
 #include "app/window/shell/keys.h"
@@ -62,11 +63,22 @@ record::Result<std::unique_ptr<App>> App::create(AppOptions options, Session ses
   const bool asked = !options.page.empty();
   const page::Link link = page::parse_link(asked || settings == nullptr ? options.page : settings->values().page);
   const std::string& id = link.page;
+  const auto given = options.pages.from;
+  const std::string given_name = options.pages.from_name;
   std::unique_ptr<App> app(new App(std::move(options), std::move(session), settings));
   const lessons::Course& course = app->course();
   if (course.chapters().empty())
     return record::Error{fmt::format("There is no page to show: {}", in_words(course.problems()))};
   const lessons::Page* page = course.find_page(id);
+  if (given != nullptr && !course.chapters().empty()) {
+    const lessons::Page* const of_run = page::page_of_run(course, *given);
+    if (of_run == nullptr)
+      return record::Error{
+          fmt::format("No page shows the run in {}: it is of the demo \"{}\".", given_name, given->info().demo)};
+    if (!asked) page = of_run;
+    if (page != nullptr && !page::shows_run(*page, *given))
+      app->ui_.say(fmt::format("This page does not show the run in {}: {} does.", given_name, of_run->title));
+  }
   if (page == nullptr && !asked && !id.empty())
     app->ui_.say(refused_in(settings->path(), {fmt::format("there is no page {}: the first is shown.", id)}));
   if (page == nullptr && asked)
@@ -76,7 +88,7 @@ record::Result<std::unique_ptr<App>> App::create(AppOptions options, Session ses
   app->note_visit();
   if (asked)
     app->apply_link(link);
-  else if (page != nullptr && settings != nullptr)
+  else if (page != nullptr && settings != nullptr && given == nullptr)
     app->wanted_step_ = settings->values().step;
   return app;
 }
@@ -102,7 +114,9 @@ record::Status App::open(const lessons::Page& page) {
 // The first time that a page is open: what was done on it before.
 void App::recall_page() {
   const lessons::Page* const opened = &page().page();
-  if (settings_ == nullptr || std::find(recalled_.begin(), recalled_.end(), opened) != recalled_.end()) return;
+  if (settings_ == nullptr || page().is_given() ||
+      std::find(recalled_.begin(), recalled_.end(), opened) != recalled_.end())
+    return;
   recalled_.push_back(opened);
   const auto known = settings_->values().pages.find(opened->id);
   if (known == settings_->values().pages.end()) return;
@@ -178,11 +192,16 @@ void App::keep_settings(double now) {
   const int step = view_->state().reading_more ? view_->state().step : -1;
   Settings wanted{page().page().id, std::string(key_of(ui_.theme)), ui_.font_scale, kept.pages,
                   wanted_step_.value_or(step)};
+  if (page().is_given()) {  // the next start is where the reader was in the course
+    wanted.page = kept.page;
+    wanted.step = kept.step;
+  }
   const bool soon = wanted.page != kept.page || wanted.theme != kept.theme || wanted.font_scale != kept.font_scale;
   if (!soon && now - kept_at_ < kPause) return;
   kept_at_ = now;
   const PageMemory memory = memory_of_page();
-  if (memory != PageMemory{} || wanted.pages.contains(wanted.page)) wanted.pages[wanted.page] = memory;
+  const bool known = memory != PageMemory{} || wanted.pages.contains(wanted.page);
+  if (known && !page().is_given()) wanted.pages[wanted.page] = memory;
   if (wanted == kept) return;
   const std::string before = settings_->notice();
   settings_->save(wanted);

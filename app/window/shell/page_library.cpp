@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "app/common/assets.h"
+#include "app/page/given_run.h"
 #include "demos/experiments/demo.h"
 
 namespace headroom::app::window {
@@ -39,8 +40,12 @@ PageLibrary::PageLibrary(LibraryOptions options, Session session, KeptRuns kept)
       predictions_(options_.predictions) {
   if (options_.make_backend)
     engines_.make = options_.make_backend;
-  else if (session_.has_engine() && options_.from == nullptr)
+  else if (session_.has_engine())
     engines_.make = [command = *session_.engine().command] { return backend::make_engine(command); };
+}
+
+bool PageLibrary::is_for_given(const lessons::Page& page) const {
+  return options_.from != nullptr && page::shows_run(page, *options_.from);
 }
 
 // Null where it is missing: not every copy of the program ships every recording.
@@ -63,16 +68,8 @@ page::PageSources PageLibrary::sources(const lessons::Page& page) {
   sources.runner = runner_;
   sources.files_here = !session_.engine().elsewhere();
   sources.predictions = predictions_;
-  if (options_.from != nullptr) {
-    sources.stored.push_back(options_.from);
-    sources.fixed_settings = fmt::format(
-        "These are the settings that {} was made with. Start without --from to change them.", options_.from_name);
-    sources.replay_of = [this](const std::shared_ptr<const record::Recording>& recording) {
-      auto& replay = replays_[recording.get()];
-      if (replay == nullptr) replay = backend::make_replay(recording, backend::ReplayPace::kAsRecorded);
-      return replay.get();
-    };
-  } else if (options_.runner == nullptr) {
+  if (is_for_given(page)) sources.given = options_.from;
+  if (options_.runner == nullptr) {
     sources.why_no_engine = session_.why_no_engine();
     // What other demos do has no closed form that would follow their settings.
     if (page.demo != experiments::training_step().id) sources.fixed_settings = sources.why_no_engine;
@@ -82,7 +79,7 @@ page::PageSources PageLibrary::sources(const lessons::Page& page) {
 
 void PageLibrary::start_engines() {
   if (runner_ != nullptr || predictions_ != nullptr || !session_.has_engine()) return;
-  if (options_.from == nullptr) runner_ = session_.later_runner();
+  runner_ = session_.later_runner();
   predictions_ = session_.predictions();
   for (const auto& [page, view] : pages_)
     if (!page->demo.empty()) view->model().use(runner_, predictions_);
@@ -111,14 +108,15 @@ record::Result<PageView*> PageLibrary::find_or_make(const lessons::Page& page) {
   page::PageSources sources = this->sources(page);
   // One recording shows at once; the others come while the reader reads.
   std::vector<std::string> names = lessons::recordings_in_turn(page);
-  auto name = options_.from == nullptr ? names.begin() : names.end();
+  const bool given = is_for_given(page);
+  auto name = given ? names.end() : names.begin();
   auto view = std::make_unique<PageView>(std::make_unique<page::PageModel>(page, *info, std::move(sources)), engines_);
   for (; view->model().runs().empty() && name != names.end(); ++name)
     if (auto recording = stored(*name)) view->model().add_stored(std::move(recording), is_base(page, *name), *name);
   using As = ToLoad::As;
   for (; name != names.end(); ++name) to_load_.push_back({&view->model(), std::move(*name)});
   for (const std::string& beside : page.beside) to_load_.push_back({&view->model(), beside, As::kBeside});
-  if (options_.from == nullptr && !page.demo.empty())
+  if (!given && !page.demo.empty())
     for (std::string& kept : kept_.of_page(page.id)) to_load_.push_back({&view->model(), std::move(kept), As::kKept});
   return (pages_[&page] = std::move(view)).get();
 }
@@ -157,7 +155,6 @@ bool PageLibrary::no_engine() const {
 bool PageLibrary::poll_backends() {
   bool news = runner_ != nullptr && runner_->poll();
   if (predictions_ != nullptr) news = predictions_->poll() || news;
-  for (const auto& [recording, replay] : replays_) news = replay->poll() || news;
   return news;
 }
 

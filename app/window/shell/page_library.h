@@ -18,7 +18,7 @@ namespace headroom::app::window {
 
 struct LibraryOptions {
   std::filesystem::path assets;
-  std::shared_ptr<const record::Recording> from;  // replaces what the pages have stored
+  std::shared_ptr<const record::Recording> from;  // shown instead of what the pages that show it have stored
   std::string from_name;
   backend::Backend* runner = nullptr;  // instead of the session's; not owned, as is the next
   Predictions* predictions = nullptr;
@@ -48,6 +48,7 @@ class PageLibrary {
  private:
   record::Result<PageView*> find_or_make(const lessons::Page& page);
   page::PageSources sources(const lessons::Page& page);
+  bool is_for_given(const lessons::Page& page) const;
   bool poll_backends();
   std::shared_ptr<const record::Recording> stored(std::string_view name);
   std::shared_ptr<const record::Recording> read(const std::filesystem::path& path);
@@ -59,7 +60,6 @@ class PageLibrary {
   Session session_;
   KeptRuns kept_;
   SweepEngines engines_;
-  std::map<const record::Recording*, std::unique_ptr<backend::Backend>> replays_;  // of recordings that a page holds
   backend::Backend* runner_ = nullptr;  // null: not started yet, or there is none
   Predictions* predictions_ = nullptr;
   std::map<const lessons::Page*, std::unique_ptr<PageView>> pages_;
