@@ -44,6 +44,14 @@ constexpr std::array kStaticBytesSchema{
                       .kind = record::ParamKind::kChoice,
                       .default_text = "adamw",
                       .choices = predict::kChoicesOf<predict::kKeptStates>},
+    record::ParamSpec{
+        .key = "sequence",
+        .label = "Sequence",
+        .help = "Tokens of one sequence of GPT-2 XL, scores stored, whose activations are there at the loss",
+        .kind = record::ParamKind::kInteger,
+        .minimum = 0,
+        .maximum = 8192,
+        .default_number = 1024},
 };
 
 // One scheme at one moment.
@@ -113,12 +121,12 @@ ShownUnit unit_of(const std::vector<Stack>& stacks, record::Bytes card) {
   return byte_unit(static_cast<double>(most));
 }
 
-std::string label_of(const CardLimit& card, const ShownUnit& unit) {
+std::string card_label(const CardLimit& card, const ShownUnit& unit) {
   return card.name == short_bytes(card.memory) ? short_bytes(card.memory, unit) + " card" : card.name;
 }
 
-Chart stacks(const Memory& memory, const CardLimit& card) {
-  const ShownUnit unit = unit_of(memory, card.memory);
+Chart chart_of(const std::vector<Stack>& stacks, const CardLimit& card) {
+  const ShownUnit unit = unit_of(stacks, card.memory);
   Chart chart;
   chart.bars = true;
   chart.stacked = true;
@@ -143,14 +151,14 @@ Chart stacks(const Memory& memory, const CardLimit& card) {
   chart.y = {.unit = AxisUnit::kBytes, .shown = unit};
   const auto y = static_cast<double>(card.memory);
   chart.references.push_back(
-      {.label = label_of(card, unit), .x = {chart.x.low, chart.x.high}, .y = {y, y}, .limit = true});
+      {.label = card_label(card, unit), .x = {chart.x.low, chart.x.high}, .y = {y, y}, .limit = true});
   fit_y(chart);
   return chart;
 }
 
-Table sums_of(const std::vector<Stack>& stacks, const record::Params& params) {
+Table sums_of(const std::vector<Stack>& stacks, const record::Params& params, record::Bytes card) {
   const auto parameters = static_cast<double>(params.integer("parameters"));
-  const record::Bytes card = params.integer("card"), tokens = params.integer("sequence");
+  const std::int64_t tokens = params.integer("sequence");
   const ShownUnit unit = unit_of(stacks, card);
   Table table{.head = "Per parameter and in all",
               .columns = {"per parameter", "end of backward", "at the loss", "of the card"},
@@ -173,19 +181,16 @@ Table sums_of(const std::vector<Stack>& stacks, const record::Params& params) {
 
 void add_static_bytes_panels(FigureData& figure, const FigureInput& input) {
   const record::Params& params = *input.params;
-  const std::int64_t parameters = params.integer("parameters");
   const CardLimit card = card_limit(input.view, record::Params());
-  figure.head.provenance_line = fmt::format("P = {}, {}", record::format_count(parameters),
+  figure.head.provenance_line = fmt::format("P = {}, {}", record::format_count(params.integer("parameters")),
                                             record::label_of(kStaticBytesSchema[1], params.text("optimizer")));
   if (input.view.hidden) {
     figure.head.empty_reason = "The figure is the answer: lock yours, or skip.";
     return;
   }
-  Memory memory;
-  for (std::size_t i = 0; i < kSchemes.size(); ++i)
-    memory[i] = predict::static_memory(parameters, kSchemes[i].precision, state_of(params));
-  figure.panels.emplace_back(stacks(memory, card));
-  figure.panels.emplace_back(sums(memory, parameters, card.memory));
+  const std::vector<Stack> stacks = stacks_of(params);
+  figure.panels.emplace_back(chart_of(stacks, card));
+  figure.panels.emplace_back(sums_of(stacks, params, card.memory));
 }
 
 }  // namespace
