@@ -78,6 +78,7 @@ TEST_CASE("a recording that begins in the middle starts with what is alive, and 
     early = floats(256);
   }
   const record::Bytes before = cpu_probe().live_bytes();
+  cpu_probe().reset_peak();
   const record::Recording recording = record_cpu([&] {
     record::mark(record::Phase::kForward, 3);
     const record::Scope scope(Category::kActivations, record::intern_operator("probe.test"));
