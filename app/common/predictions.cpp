@@ -249,7 +249,7 @@ std::shared_ptr<const Prediction> Predictions::answer_step(const Question& quest
   const std::int64_t micro_batches = predict::traced_micro_batches(step);
   record::Params fewer = run.params;
   if (traced < shown) (void)fewer.set("steps", record::ParamValue(std::int64_t{traced}));
-  (void)fewer.set("accumulate", record::ParamValue(micro_batches));
+  (void)fewer.set(predict::kMicroBatches, record::ParamValue(micro_batches));
   Traced less = trace(question, fewer);
   if (less.recording == nullptr || fewer == run.params) return prediction_of(std::move(less));
   record::RunInfo info = less.recording->info();

@@ -23,12 +23,11 @@ using record::MemEvent;
 
 namespace {
 
-constexpr std::string_view kAccumulate = "accumulate";
 constexpr std::int64_t kAllAlike = 2, kLastDiffers = 3;
 constexpr std::int64_t kLeastCompared = 3;  // the second and the third
 
 std::int64_t micro_batches_of(const record::RunInfo& settings) {
-  const auto found = settings.params.find(std::string(kAccumulate));
+  const auto found = settings.params.find(std::string(kMicroBatches));
   std::int64_t count = 1;
   if (found != settings.params.end())
     std::from_chars(found->second.data(), found->second.data() + found->second.size(), count);
@@ -194,7 +193,7 @@ class RepeatedWriting {
   record::Recording result_;
   std::vector<MemEvent> events_;
   std::vector<Mark> marks_;
-  std::unordered_map<std::uint64_t, std::uint64_t> names_;  // by the source's storages: those that stand for them now
+  std::unordered_map<std::uint64_t, std::uint64_t> names_;  // by the source's storages: their copies by now
   std::uint64_t named_ = 0;
   std::uint64_t next_event_ = 0;
   std::size_t next_mark_ = 0;

@@ -1,16 +1,19 @@
 // A step's micro-batches from few that were traced: those between the first and the last allocate the same, and tracing
 // each of them takes time.
 //
-// A recording with few micro-batches has fewer in each step than its settings say (`accumulate`).
+// A recording with few micro-batches has fewer in each step than its settings say.
 #pragma once
 
 #include <cstdint>
 #include <optional>
+#include <string_view>
 
 #include "demos/predict/step_settings.h"
 #include "demos/record/recording.h"
 
 namespace headroom::predict {
+
+inline constexpr std::string_view kMicroBatches = "accumulate";  // the parameter of a step that says how many it has
 
 // How many micro-batches of each step have to be traced. The first makes the gradients, the second finds them; if the
 // gradients leave for the host, the last one differs, too.

@@ -8,7 +8,6 @@
 #include <filesystem>
 #include <functional>
 #include <future>
-#include <limits>
 #include <memory>
 #include <string>
 #include <utility>
@@ -349,72 +348,6 @@ TEST_CASE("a run trains a checkpoint, planned to the byte without reading it") {
   };
   const auto real = events(kCpu), planned = events(kPlanForCpu);
   check_equal(real, planned);
-}
-
-namespace {
-
-// One number of this weight becomes another.
-void spoil(std::vector<TensorBytes>& tensors, const std::string& name, std::size_t index, float value) {
-  for (TensorBytes& tensor : tensors) {
-    if (tensor.name != name) continue;
-    const at::ScalarType type = tensor.dtype == "F32" ? at::kFloat : tensor.dtype == "F16" ? at::kHalf : at::kBFloat16;
-    const std::string bytes = bytes_of(at::full({1}, value).to(type));
-    tensor.bytes.replace(index * bytes.size(), bytes.size(), bytes);
-  }
-}
-
-std::string said_of(const std::filesystem::path& folder, const Settings& more = {}) {
-  const auto run =
-      run_or_refusal(params(joined({"model=custom", "batch=2", "seq=16", "weights=" + folder.string()}, more)), kCpu);
-  if (run) return "";
-  CHECK(run.error().kind == record::ErrorKind::kBadInput);
-  return run.error().message;
-}
-
-constexpr float kNan = std::numeric_limits<float>::quiet_NaN(), kInfinity = std::numeric_limits<float>::infinity();
-
-}  // namespace
-
-TEST_CASE("a stored weight that is no finite number is refused with its file, tensor and place, whatever reads it") {
-  const std::string name = "model.layers.1.mlp.up_proj.weight";  // [24, 16]
-  const at::ScalarType type = GENERATE(at::kFloat, at::kHalf, at::kBFloat16);
-  const std::string more = GENERATE("precision=fp32", "precision=bf16", "precision=fp16_mixed", "adapters=qlora");
-  const auto [value, words] = GENERATE(std::pair(kNan, "a NaN"), std::pair(-kInfinity, "an infinity"));
-  CAPTURE(type, more, words);
-  const TemporaryFolder folder;
-  std::vector<TensorBytes> tensors = tensors_of(kSmall, type);
-  spoil(tensors, name, 16 * 7 + 3, value);
-  write_checkpoint(folder.path(), kSmall, tensors);
-  CHECK(said_of(folder.path(), {more}) ==
-        (folder.path() / "model.safetensors").string() + " has " + words + " in tensor " + name +
-            " at [7, 3], and no loss comes of such weights; download the file again, or take weights from before the "
-            "training that wrote it failed.");
-}
-
-TEST_CASE("of shards the one with the number that is not finite is named, and the first of a table is found, too") {
-  const TemporaryFolder folder;
-  std::vector<TensorBytes> tensors = tensors_of(kSmall);
-  write_shards(folder.path(), kSmall);
-  spoil(tensors, "lm_head.weight", 256 * 16 - 1, kNan);
-  write_bytes(folder.path() / "b.safetensors", safetensors({tensors.begin() + 5, tensors.end()}));
-  CHECK_THAT(said_of(folder.path()),
-             ContainsSubstring("b.safetensors has a NaN in tensor lm_head.weight at [255, 15]"));
-  spoil(tensors, "model.embed_tokens.weight", 0, kNan);
-  write_checkpoint(folder.path(), kSmall, tensors);
-  std::filesystem::remove(folder.path() / "model.safetensors.index.json");
-  CHECK_THAT(said_of(folder.path()), ContainsSubstring(" has a NaN in tensor "));
-}
-
-TEST_CASE("a stored weight beyond a run's range is refused there, and read by a wider one") {
-  const TemporaryFolder folder;
-  std::vector<TensorBytes> tensors = tensors_of(kSmall);
-  spoil(tensors, "model.norm.weight", 5, -70000);
-  write_checkpoint(folder.path(), kSmall, tensors);
-  CHECK_THAT(said_of(folder.path(), {"precision=fp16_mixed"}),
-             ContainsSubstring("has 70000, an infinity in F16 in tensor model.norm.weight at [5], and ") &&
-                 ContainsSubstring("; take a precision with a wider range, such as bf16_mixed."));
-  CHECK(said_of(folder.path(), {"precision=bf16_mixed"}) == "");
-  CHECK(said_of(folder.path()) == "");
 }
 
 TEST_CASE("a run refuses the checkpoint of another model") {
