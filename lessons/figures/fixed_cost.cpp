@@ -1,5 +1,5 @@
-// How long the report's step takes over its tokens, by two laws fitted to the published points and to those of the run on
-// show: a fixed time and a time per token add up, or the longer of the two counts. Tokens per second follow from either.
+// How long the report's step takes over its tokens, by two laws fitted to the published points and to those of the run
+// on show: a fixed time and a time per token add up, or the longer one counts. Tokens per second follow from either.
 #include <algorithm>
 #include <array>
 #include <cmath>
