@@ -14,7 +14,7 @@ TEST_CASE("A page that calculates prints its figures' tables, without an engine 
   REQUIRE(answer != std::string::npos);
   CHECK(question < answer);  // with all else between them
   CHECK(ran.out.find("Because") > answer);
-  CHECK(holds(ran.out, "\"Weights\",no,\"mixed precision\",3000000000"));
+  CHECK(holds(ran.out, "\"Weights\",no,\"mixed, loss\",3000000000"));
   CHECK(holds(ran.out, "2 × 1,235,814,400"));
   CHECK(holds(ran.out, "settings that the figures follow"));
   const Ran needle = run_headroom({"page", "vocabulary"});
