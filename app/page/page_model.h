@@ -268,7 +268,7 @@ class PageModel {
                      RunOnShow::From from = RunOnShow::From::kPage) const;
   bool has_step_settings() const;  // that the reader can change
   bool shows_runs() const { return shown_figure().basis == lessons::Basis::kRun; }
-  bool growing() const;        // the run on show is being recorded
+  bool growing() const;  // the run on show is being recorded
   void show_given(std::shared_ptr<const record::Recording> recording);
   int add_run(RunOnShow run);  // behind those from the same source; its index
   void drop_oldest();

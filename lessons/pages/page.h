@@ -86,11 +86,11 @@ const NumberQuestion* number_of(const QuestionSpec* question);  // null: none, o
 // --- the page
 
 struct Page {
-  std::string id;       // "where_memory_goes"; its text is assets/text/<id>.md
-  std::string title;    // "Where the memory goes in one training step"
-  std::string claim;    // the finding, in at most 12 words
-  std::string demo;     // "train_step"; empty: nothing runs on this page
-  std::string schema;   // "shape": where nothing runs, the settings that the figures follow; else empty
+  std::string id;      // "where_memory_goes"; its text is assets/text/<id>.md
+  std::string title;   // "Where the memory goes in one training step"
+  std::string claim;   // the finding, in at most 12 words
+  std::string demo;    // "train_step"; empty: nothing runs on this page
+  std::string schema;  // "shape": where nothing runs, the settings that the figures follow; else empty
 
   std::vector<Setting> settings;              // what the page begins with, where it is not the demo's default
   std::vector<Setting> here;                  // on top, until a GPU is found that holds the run that the page is about

@@ -35,7 +35,7 @@ struct Stage {
   float scale = 1;
   app::window::ThemeId theme = app::window::ThemeId::kLight;
   std::filesystem::path assets;
-  std::string page;  // empty: the first
+  std::string page;                               // empty: the first
   std::shared_ptr<const record::Recording> from;  // that it is opened for
   backend::Backend* runner = nullptr;
   app::Predictions* predictions = nullptr;

@@ -288,11 +288,9 @@ TEST_CASE("a figure that plays goes on twice a second, stops at its end, and ste
   lessons::Page schedule = page();
   schedule.figures = {"checkpoint_schedule"};
   schedule.question.reset();
-  PageModel model{schedule, demo(),
-                  PageSources{.runner = nullptr,
-                              .predictions = nullptr,
-                              .fixed_settings = "There is no engine.",
-                              .stored = {}}};
+  PageModel model{
+      schedule, demo(),
+      PageSources{.runner = nullptr, .predictions = nullptr, .fixed_settings = "There is no engine.", .stored = {}}};
   model.figure(400);
   CHECK(model.frames() == 18);
   model.show_frame(16);

@@ -36,11 +36,10 @@ void wait_for_prediction(PageModel& model, app::Predictions& service) {
 TEST_CASE("a prediction is asked for with the settings, and again when they change", "[window][page]") {
   tests::ScriptedPredictions predictions(small_run({.source = record::Source::kPredicted}));
   ScriptedBackend runner(small_run());
-  PageModel model(page(), demo(),
-                  PageSources{.runner = &runner,
-                              .predictions = &predictions.service,
-                              .fixed_settings = "",
-                              .stored = {small_run()}});
+  PageModel model(
+      page(), demo(),
+      PageSources{
+          .runner = &runner, .predictions = &predictions.service, .fixed_settings = "", .stored = {small_run()}});
   model.question().skip();
   model.show(PageModel::Layer::kMeasured, false);
   wait_for_prediction(model, predictions.service);
@@ -363,11 +362,10 @@ TEST_CASE("a GPU's prediction has the blocks and segments that the allocator mak
 TEST_CASE("two pages share the predictions, and each takes the answer to its own question", "[window][page]") {
   tests::ScriptedPredictions predictions(small_run({.source = record::Source::kPredicted}));
   const auto open = [&] {
-    auto model = std::make_unique<PageModel>(page(), demo(),
-                                             PageSources{.runner = nullptr,
-                                                         .predictions = &predictions.service,
-                                                         .fixed_settings = "",
-                                                         .stored = {small_run()}});
+    auto model = std::make_unique<PageModel>(
+        page(), demo(),
+        PageSources{
+            .runner = nullptr, .predictions = &predictions.service, .fixed_settings = "", .stored = {small_run()}});
     model->question().skip();
     return model;
   };

@@ -22,10 +22,8 @@ inline const experiments::DemoInfo& demo() { return *experiments::find_demo("tra
 struct Reader {
   std::shared_ptr<record::Recording> stored = small_run();
   ScriptedBackend backend{small_run({.weights = 80 * record::kMiB})};
-  PageModel model{
-      page(), demo(),
-      PageSources{
-          .runner = &backend, .predictions = nullptr, .fixed_settings = "", .stored = {stored}}};
+  PageModel model{page(), demo(),
+                  PageSources{.runner = &backend, .predictions = nullptr, .fixed_settings = "", .stored = {stored}}};
   double now = 0;
 
   void poll(int times = 1) {
