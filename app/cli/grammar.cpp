@@ -259,8 +259,8 @@ Status OptionList::finish() const {
 
 CommandLine parse(const std::vector<std::string>& words) {
   // A line that cannot be parsed says by this one word, wherever it is, how its error is to be shown.
-  const bool json = std::find(words.begin(), words.end(), kJson) != words.end();
-  return {parse_words(words), json};
+  const bool as_json = std::find(words.begin(), words.end(), kJson) != words.end();
+  return {parse_words(words), as_json};
 }
 
 }  // namespace headroom::app

@@ -380,26 +380,6 @@ class StepMoments {
 
 }  // namespace
 
-record::Phase phase_of(Place place) {
-  switch (place) {
-    case Place::kForward:
-      return record::Phase::kForward;
-    case Place::kLoss:
-      return record::Phase::kLoss;
-    case Place::kRecompute:
-      return record::Phase::kRecompute;
-    case Place::kHead:
-    case Place::kFinalNorm:
-    case Place::kLayer:
-    case Place::kEmbedding:
-      return record::Phase::kBackward;
-    case Place::kLayerStep:
-    case Place::kOptimizer:
-      return record::Phase::kOptimizer;
-  }
-  return record::Phase::kLoss;
-}
-
 std::vector<StepMoment> step_moments(const StepSettings& step, record::DeviceKind device) {
   return StepMoments(step, device).take();
 }

@@ -21,7 +21,25 @@ enum class Place : std::uint8_t {
   kEmbedding,  // the end of backward
   kOptimizer,  // all weights are stepped
 };
-record::Phase phase_of(Place place);
+inline record::Phase phase_of(Place place) {
+  switch (place) {
+    case Place::kForward:
+      return record::Phase::kForward;
+    case Place::kLoss:
+      return record::Phase::kLoss;
+    case Place::kRecompute:
+      return record::Phase::kRecompute;
+    case Place::kHead:
+    case Place::kFinalNorm:
+    case Place::kLayer:
+    case Place::kEmbedding:
+      return record::Phase::kBackward;
+    case Place::kLayerStep:
+    case Place::kOptimizer:
+      return record::Phase::kOptimizer;
+  }
+  return record::Phase::kLoss;
+}
 
 struct StepMoment {
   Place place = Place::kLoss;

@@ -119,7 +119,7 @@ constexpr double kColumn = 10, kApart = 1.2, kRow = 1, kBlock = 2, kBetween = 0.
 constexpr double kStream = 1.4, kBesideStream = 3.2, kMark = 0.9, kDropout = 2.75, kRope = 3.6;
 
 // A model from the embedding at the top to the head, with one layer for all. The residual stream runs past attention and
-// MLP, which read it through a norm and add their results. Marks stand where RoPE and dropout act: RoPE on queries and keys
+// MLP, which read it through a norm and add their results. Marks show where RoPE and dropout act: RoPE on queries and keys
 // inside attention, dropout on the embedding and on both results.
 class Column {
  public:

@@ -227,7 +227,7 @@ void add_report(Chart& chart, bool over_batch, const ShownUnit& unit) {
   }
 }
 
-// The card as a limit; others that are within the picture as lines, where they do not lie on each other.
+// The card as a limit; others that are within the picture as lines, where they do not overlap.
 void add_cards(Chart& chart, const CardLimit& limit) {
   const auto line = [&](const std::string& name, Bytes memory, bool is_limit) {
     const auto y = static_cast<double>(memory);

@@ -20,7 +20,7 @@ const std::filesystem::path kSource = HEADROOM_SOURCE_DIR;
 
 std::string file_of(const std::string& model) { return kSource / "tests" / "data" / "models" / (model + ".json"); }
 
-Ran plan(std::vector<std::string> words) {
+Ran published_plan(std::vector<std::string> words) {
   RunOptions options;
   options.environment["HEADROOM_ENGINE"] = "/no/such/engine";
   words.insert(words.begin(), "plan");
@@ -28,7 +28,7 @@ Ran plan(std::vector<std::string> words) {
 }
 
 json planned(const std::string& file, const std::string& more = "seed=0") {
-  const Ran ran = plan(
+  const Ran ran = published_plan(
       {"--model", file, "--batch", "1", "--seq", "4096", "--set", "precision=bf16_mixed", "--set", more, "--json"});
   INFO(ran.err);
   REQUIRE(ran.exit_code == 0);
@@ -102,7 +102,7 @@ TEST_CASE("five published models have the bytes that the page works out") {
 
 TEST_CASE("Mixtral is planned by the closed form, which says why and what it assumes") {
   constexpr std::int64_t kParameters = 46'702'792'704;
-  const Ran text = plan({"--model", file_of("mixtral-8x7b"), "--set", "precision=bf16_mixed"});
+  const Ran text = published_plan({"--model", file_of("mixtral-8x7b"), "--set", "precision=bf16_mixed"});
   CHECK(text.exit_code == 0);
   CHECK(text.err.find("closed form") != std::string::npos);
   CHECK(text.err.find("mixtral is a mixture of 8 experts, which the step here does not have.") != std::string::npos);
@@ -120,7 +120,7 @@ TEST_CASE("Mixtral is planned by the closed form, which says why and what it ass
   for (const char* const category : {"weights", "optimizer_state", "gradients", "activations"})
     CHECK(on_page(of(step, category)));
   CHECK(on_page(kParameters));
-  const Ran refused = plan({"--model", file_of("mixtral-8x7b"), "--set", "optimizer_in_backward=on", "accumulate=2"});
+  const Ran refused = published_plan({"--model", file_of("mixtral-8x7b"), "--set", "optimizer_in_backward=on", "accumulate=2"});
   CHECK(refused.exit_code == 3);
   CHECK(refused.out.find("accumulate") != std::string::npos);
   CHECK(refused.err.find("closed form") == std::string::npos);
@@ -150,7 +150,7 @@ TEST_CASE("a config.json that the closed form cannot read is refused by its key,
   const std::string file = folder / "config.json";
   const auto refused = [&](const json& config, const char* key) {
     write_file(file, config.dump());
-    const Ran ran = plan({"--model", file});
+    const Ran ran = published_plan({"--model", file});
     INFO(ran.err);
     CHECK(ran.exit_code == 2);
     CHECK(ran.err.find(std::string("has no ") + key) != std::string::npos);

@@ -1,10 +1,8 @@
 // The service of predictions: order, what is kept and what is dropped; and the search that asks it.
 #include "app/common/predictions.h"
 
-#include <chrono>
 #include <cmath>
 #include <random>
-#include <thread>
 
 #include "app/common/largest.h"
 #include "demos/experiments/demo.h"
@@ -26,8 +24,6 @@ PlannedRun with_batch(std::int64_t batch) {
   REQUIRE(run.params.set("batch", record::ParamValue(batch)));
   return run;
 }
-
-void pause() { std::this_thread::sleep_for(std::chrono::milliseconds(1)); }
 
 bool answered(Predictions& service) {
   REQUIRE(tests::wait_until([&] { return !service.busy(); }));

@@ -27,7 +27,7 @@ record::Params fitting_settings(const std::vector<std::string>& settings) {
 }
 
 // `card`: by name; empty: the limit that is set.
-lessons::FigureData build(const char* id, const record::Params& settings, const char* card = "",
+lessons::FigureData build_fitting(const char* id, const record::Params& settings, const char* card = "",
                           const record::Ledger* predicted = nullptr) {
   const lessons::Figure& figure = *lessons::find_figure(id);
   const record::Params params(figure.schema);
@@ -91,7 +91,7 @@ TEST_CASE("all cells are by closed form, that of the settings too where its step
       .storage = 1, .requested = 10 * record::kGiB, .block = 10 * record::kGiB, .device = record::DeviceKind::kGpu});
   run.set_outcome({.kind = record::OutcomeKind::kCompleted});
   const record::Ledger predicted(run);
-  const auto data = build("fit_map", settings, "", &predicted);
+  const auto data = build_fitting("fit_map", settings, "", &predicted);
   const auto& map = tests::panel_in<lessons::HeatMap>(data);
   CHECK(map.cells == tests::panel_in<lessons::HeatMap>(build_fitting("fit_map", settings)).cells);
   CHECK(map.tips == tests::panel_in<lessons::HeatMap>(build_fitting("fit_map", settings)).tips);

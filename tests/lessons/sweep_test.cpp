@@ -159,7 +159,7 @@ TEST_CASE("rungs of two machines have no difference") {
   ladder.set_outcome({});
   for (const char* delta : {"delta=step", "delta=naive"}) {
     INFO(delta);
-    const auto rungs = tests::rungs_of(build("ladder_waterfall", ladder, delta));
+    const auto rungs = tests::rungs_of(build_sweep("ladder_waterfall", ladder, delta));
     REQUIRE(rungs.size() == 10);
     CHECK_FALSE(rungs[6].delta.empty());
     CHECK(rungs[7].delta.empty());
@@ -168,7 +168,7 @@ TEST_CASE("rungs of two machines have no difference") {
     CHECK(rungs[7].tip.ends_with("on Another GPU"));
     CHECK_FALSE(rungs[7].value.empty());
   }
-  const FigureData figure = build("ladder_waterfall", ladder);
+  const FigureData figure = build_sweep("ladder_waterfall", ladder);
   CHECK(tests::rungs_of(figure)[8].delta == "\u22121.00 GiB");  // both of the other one
   CHECK(tests::rungs_of(figure)[8].speed_delta == "+100");
   CHECK(tests::rungs_of(figure)[9].delta == "\u22121.00 GiB");  // a prediction is of no machine
@@ -176,7 +176,7 @@ TEST_CASE("rungs of two machines have no difference") {
   REQUIRE(panel != nullptr);
   CHECK(panel->foot.find("Rungs of different machines are not compared.") != std::string::npos);
   CHECK(
-      std::get<lessons::Rungs>(build("ladder_waterfall", tests::made_ladder()).panels.front()).foot.find("machines") ==
+      std::get<lessons::Rungs>(build_sweep("ladder_waterfall", tests::made_ladder()).panels.front()).foot.find("machines") ==
       std::string::npos);
   // Nor has a rung and that of a run A from elsewhere.
   record::Recording other = tests::made_ladder();

@@ -1,4 +1,6 @@
 // Whole runs of the demo `block` on the CPU: its events, and what it keeps for backward against the closed count.
+#include <sched.h>
+
 #include <algorithm>
 
 #include "demos/experiments/block_model.h"
@@ -29,7 +31,28 @@ Settings small(const Settings& more) {
   return settings;
 }
 
+// Threads that start meanwhile have one processor: how many of a loop are at work at a time would change the peak.
+class OneProcessor {
+ public:
+  OneProcessor() {
+    sched_getaffinity(0, sizeof all_, &all_);
+    int first = 0;
+    while (!CPU_ISSET(first, &all_)) ++first;
+    cpu_set_t one;
+    CPU_ZERO(&one);
+    CPU_SET(first, &one);
+    sched_setaffinity(0, sizeof one, &one);
+  }
+  ~OneProcessor() { sched_setaffinity(0, sizeof all_, &all_); }
+  OneProcessor(const OneProcessor&) = delete;
+  OneProcessor& operator=(const OneProcessor&) = delete;
+
+ private:
+  cpu_set_t all_;
+};
+
 DrivenRun run_block(const Settings& settings) {
+  const OneProcessor one;
   RunDriver driver;
   DrivenRun run = driver.run(settings, true, {}, "block");
   REQUIRE(run.outcome().kind == record::OutcomeKind::kCompleted);

@@ -11,7 +11,7 @@ title="CPU tests by instruction set"
 . "$(dirname "$0")/common.sh"
 
 limits="none ONEDNN_MAX_CPU_ISA=AVX2 ONEDNN_MAX_CPU_ISA=AVX512_CORE_BF16 ONEDNN_MAX_CPU_ISA=AVX512_CORE_FP16
-  ONEDNN_MAX_CPU_ISA=AVX512_CORE_AMX ATEN_CPU_CAPABILITY=avx2"
+  ONEDNN_MAX_CPU_ISA=AVX512_CORE_AMX"
 # The longest first. Tests that measure processor time are left out.
 patterns="llama_technique_plans_test test_cli_torch llama_adapters_test llama_optimizer_step_test llama_*_test live_test
   live_plan_test engine_test gpu_prediction_test ways_out_test experiments_*_test kernels_*_test"
@@ -38,7 +38,8 @@ if [ -n "$built_in" ] && [ ! -e "$file" ]; then
     echo "$0: the tests were built in $built_in; make that path a link to $root." >&2; exit 2; }
 fi
 
-# Two threads each: most of a test runs in one.
+jobs=$(nproc)
+# Two threads each: most of a test runs in one. (nproc counts no more than these.)
 export OMP_NUM_THREADS=2
 bin=$build/tests/bin results=$out/logs
 export bin results
@@ -46,7 +47,7 @@ rm -f "$results"/*.code
 # shellcheck disable=SC2016  # the inner shell expands
 for test in $tests; do
   for limit in $limits; do echo "$limit $test"; done
-done | xargs -n 2 -P "$(nproc)" sh -c '
+done | xargs -n 2 -P "$jobs" sh -c '
   limit=$1; [ "$limit" = none ] && limit=
   # shellcheck disable=SC2086  # without a limit there is no word
   env $limit timeout 450 "$bin/$2" >"$results/$2.$1.log" 2>&1

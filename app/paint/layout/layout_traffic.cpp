@@ -14,16 +14,12 @@
 namespace headroom::app::paint {
 namespace {
 
-using lessons::Traffic;
-using lessons::TrafficForm;
-using lessons::TrafficKernel;
+using lessons::Traffic, lessons::TrafficForm, lessons::TrafficKernel;
 
-constexpr float kTrafficLine = 20;                           // px at scale 1
+constexpr float kTrafficLine = 20;                    // px at scale 1
 constexpr HatchRule kGapHatch{5, 1, 1};               // where nothing runs
 constexpr float kBeside = 480, kLeastPictures = 300;  // px at scale 1: two pictures side by side; below the first one
-
-constexpr const char* kSpeeds = "Speed of each kernel";
-constexpr const char* kMoved = "Bytes moved";
+constexpr const char *kSpeeds = "Speed of each kernel", *kMoved = "Bytes moved";
 
 class TrafficLayout {
  public:

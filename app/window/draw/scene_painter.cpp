@@ -5,6 +5,7 @@
 #include <cmath>
 #include <variant>
 
+#include "app/window/draw/theme.h"
 #include "app/window/draw/type.h"
 
 namespace headroom::app::window {

@@ -19,9 +19,7 @@ namespace headroom::app::window {
 
 namespace {
 
-using page::WayOut;
-using predict::Verdict;
-using record::Bytes;
+using page::WayOut, predict::Verdict, record::Bytes;
 
 constexpr float kHeadline = 34, kChip = 26, kChipGap = 6, kPadding = 8;
 constexpr float kHold = 0.25f;  // seconds, from which on a press holds
@@ -73,8 +71,7 @@ float draw_pill(float x, float center_y, Verdict verdict, const std::string& wor
   return pill.x1;
 }
 
-// "measured 13.1: equal to the byte", "measured 13.2, 0.4 % more", "measured 19.5, 512 B less"; empty: no run has these
-// settings.
+// "measured 13.1: equal to the byte", "measured 13.2, 0.4 % more"; empty: no run has these settings.
 std::string measured_words(Bytes predicted, Bytes measured, const PeakUnit& unit) {
   if (measured <= 0) return {};
   if (measured == predicted) return fmt::format("measured {}: equal to the byte; ", unit.number(measured));
