@@ -189,7 +189,7 @@ TEST_CASE("another page is there within 100 ms of processor time at 1280 x 720",
 #endif
 }
 
-TEST_CASE("the first picture costs less than a second of processor time", "[gui][timing]") {
+TEST_CASE("the first picture costs less than 3 s of processor time", "[gui][timing]") {
   TestAssets assets;
   assets.add(*small_run(), "tiny_cpu");
   std::vector<double> seconds;
@@ -205,5 +205,5 @@ TEST_CASE("the first picture costs less than a second of processor time", "[gui]
   std::printf("the first picture costs %.2f s of processor time (best of 4; worst %.2f s)\n", seconds.front(),
               seconds.back());
   CHECK(seconds.front() > 0.01);  // a process does not draw before it is there
-  CHECK(seconds.front() < 1.0);
+  CHECK(seconds.front() < 3.0);
 }
