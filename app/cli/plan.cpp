@@ -127,7 +127,7 @@ bool fits_somewhere(const std::vector<StepPlan>& plans) {
   return false;
 }
 
-// What is said beside the table, on stderr.
+// Prints the notes that accompany the table, to stderr.
 void say_notes(const PlanOptions& options, const PlanAsked& asked, const std::vector<StepPlan>& plans) {
   const Params& params = asked.steps.front();
   say_what_is_taken(params, options, options.batch.has_value(), options.seq.has_value());

@@ -24,7 +24,7 @@ void say_if_too_old(const PlannedCard& card);
 // How near a closed form is, and `why` it is used.
 std::string closed_form_note(const std::string& why, bool beyond_step);
 
-// What a card leaves the allocator: the one number that a step is compared with.
+// Bytes of a card that the allocator can use: the one number that a step is compared with.
 inline record::Bytes usable_bytes(const PlannedCard& card) { return card.memory - card.process.bytes; }
 
 // A name of the schema's, else a file or folder with a shape.

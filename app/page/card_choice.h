@@ -13,7 +13,7 @@
 
 namespace headroom::app::page {
 
-// Where a card may come from.
+// The sources of a card.
 struct CardSources {
   const predict::Card* chosen = nullptr;  // null: none is
   record::Bytes limit = 0;                // that is set; 0: none
