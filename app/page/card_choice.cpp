@@ -15,7 +15,7 @@ const protocol::DeviceFacts* device_of(const backend::Backend* machine, record::
   return nullptr;
 }
 
-// This machine's GPU, or the GPU that made the page's run.
+// The memory of this machine, or of the one that made the page's run.
 std::optional<PlannedCard> memory_of_cpu(const CardSources& sources) {
   if (const protocol::DeviceFacts* const here = device_of(sources.machine, record::DeviceKind::kCpu))
     return PlannedCard{.name = "this machine", .memory = here->memory, .process = {}};
