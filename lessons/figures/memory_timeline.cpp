@@ -91,8 +91,14 @@ const record::OutOfMemoryFacts* failure_of(const Shot& shot) {
   return &*outcome->out_of_memory;
 }
 
+// The card that the picture is held against. Null: the run ended on a limit of its own, or none is known.
+const CardLimit* card_of(const Shot& shot) {
+  const bool own_limit = failure_of(shot) != nullptr && shot.recording().info().cap > 0;
+  return shot.view.card && !own_limit ? &*shot.view.card : nullptr;
+}
+
 Bytes limit_of(const Shot& shot) {
-  if (shot.view.card) return shot.view.card->left();
+  if (const CardLimit* const card = card_of(shot)) return card->left();
   const record::RunInfo& info = shot.recording().info();
   if (info.cap > 0) return info.cap;
   return info.device == record::DeviceKind::kGpu ? info.device_memory : 0;
@@ -270,16 +276,16 @@ void add_limit(Timeline& panel, const Shot& shot) {
   const Bytes limit = limit_of(shot);
   // The device's own memory is of interest only where the run or the guess comes near it.
   const bool far = static_cast<double>(limit) >= std::max(panel.y.high, shot.view.guess_room);
-  const bool is_limit = shot.view.card ? is_size(*shot.view.card) : info.cap > 0;
+  const CardLimit* const card = card_of(shot);
+  const bool is_limit = card != nullptr ? is_size(*card) : info.cap > 0;
   if (limit <= 0 || (!is_limit && far)) return;
   const ShownUnit unit = unit_of(panel.y);
   std::string label;
-  if (shot.view.card && !is_limit)
-    label = fmt::format("{} {} {}", shot.view.card->name, shot.view.card->process.bytes > 0 ? "leaves" : "has",
-                        bytes_text(limit, unit, 1));
+  if (card != nullptr && !is_limit)
+    label = fmt::format("{} {} {}", card->name, card->process.bytes > 0 ? "leaves" : "has", bytes_text(limit, unit, 1));
   else
     label =
-        short_bytes(limit, unit) + (info.device == record::DeviceKind::kGpu && !shot.view.card ? " card" : " limit");
+        short_bytes(limit, unit) + (info.device == record::DeviceKind::kGpu && card == nullptr ? " card" : " limit");
   panel.cap = CapLine{std::move(label), static_cast<double>(limit)};
 }
 

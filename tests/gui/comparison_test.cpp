@@ -14,7 +14,7 @@
 #include "tests/support/panels.h"
 
 using namespace headroom;
-using namespace headroom::app;
+using app::is_evidence;
 using namespace headroom::app::page;
 using namespace headroom::tests;
 

@@ -12,7 +12,10 @@
 #include "tests/support/wait.h"
 
 using namespace headroom;
-using namespace headroom::app;
+using app::largest_that_fits;
+using app::Needed;
+using app::PlannedRun;
+using app::Predictions;
 using namespace headroom::tests;
 
 namespace {

@@ -10,7 +10,7 @@ namespace headroom::app::window {
 
 namespace {
 
-Look current;
+Look current_look;
 
 Theme theme_of(ThemeId id) {
   const paint::Palette& p = palette_of(id);
@@ -109,7 +109,7 @@ const paint::Palette& palette_of(ThemeId id) {
   return paint::kLight;
 }
 
-const Look& look() { return current; }
+const Look& look() { return current_look; }
 
 ImU32 with_alpha(ImU32 color, float alpha) {
   const float a = static_cast<float>(color >> IM_COL32_A_SHIFT) * alpha;
@@ -119,15 +119,15 @@ ImU32 with_alpha(ImU32 color, float alpha) {
 ImVec4 as_vec4(ImU32 color) { return ImGui::ColorConvertU32ToFloat4(color); }
 
 void apply_look(ThemeId id, float scale) {
-  current.theme = theme_of(id);
-  current.scale = scale;
+  current_look.theme = theme_of(id);
+  current_look.scale = scale;
   ImGuiStyle style;  // fresh: ScaleAllSizes is cumulative
   set_sizes(style);
   style.ScaleAllSizes(scale);
   style.FontSizeBase *= scale;
   style.ChildBorderSize = style.PopupBorderSize = style.FrameBorderSize = std::max(1.0f, std::floor(scale));
   style.FontScaleMain = style.FontScaleDpi = 1;  // sizes are asked for in device px, see font_size()
-  set_colors(style, current.theme);
+  set_colors(style, current_look.theme);
   ImGui::GetStyle() = style;
 }
 

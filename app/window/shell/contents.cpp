@@ -13,7 +13,7 @@ namespace headroom::app::window {
 
 namespace {
 
-constexpr float kContentsRow = 26, kPadding = 20, kWidth = 720;
+constexpr float kContentsRow = 26, kContentsPadding = 20, kContentsWidth = 720;
 
 struct Row {
   int chapter = 0, page = -1;  // page −1: the chapter's title
@@ -64,12 +64,12 @@ PageChoice draw_contents(PageFrame& frame, std::span<const lessons::Chapter> cha
   frame.ui.contents_open = false;
   const std::vector<Row> rows = rows_of(chapters);
   const std::size_t half = (rows.size() + 1) / 2;
-  const float width = std::min(px(kWidth), ImGui::GetMainViewport()->Size.x);
-  if (!begin_centered_popup("contents", width, kPadding, kPadding)) return {};
+  const float width = std::min(px(kContentsWidth), ImGui::GetMainViewport()->Size.x);
+  if (!begin_centered_popup("contents", width, kContentsPadding, kContentsPadding)) return {};
   type_number(number);
   PageChoice choice;
   const ImVec2 at = ImGui::GetCursorScreenPos();
-  const float column = (width - px(2 * kPadding)) * 0.5f;
+  const float column = (width - px(2 * kContentsPadding)) * 0.5f;
   const Rect head{at.x, at.y, at.x + 2 * column, at.y + px(kContentsRow)};
   text_in(Face::kSemiBold, 13, head, theme().text, "Contents");
   const std::string typed =
@@ -78,7 +78,8 @@ PageChoice draw_contents(PageFrame& frame, std::span<const lessons::Chapter> cha
   for (std::size_t i = 0; i < rows.size(); ++i) {
     const Row& row = rows[i];
     const lessons::Chapter& chapter = chapters[static_cast<std::size_t>(row.chapter)];
-    const float x = at.x + (i < half ? 0 : column), y = head.y1 + px(kContentsRow) * static_cast<float>(i % half) + px(6);
+    const float x = at.x + (i < half ? 0 : column),
+                y = head.y1 + px(kContentsRow) * static_cast<float>(i % half) + px(6);
     const Rect line{x, y, x + column - px(12), y + px(kContentsRow)};
     if (row.page < 0) {
       text_in(Face::kSemiBold, 12, line, theme().text3, shortened(Face::kSemiBold, 12, chapter.title, line.width()));

@@ -17,7 +17,8 @@ namespace headroom::app::window {
 
 namespace {
 
-constexpr float kFinderWidth = 680, kPadding = 12, kField = 36, kRow = 30, kHint = 24, kTop = 0.1f;  // px; of the height
+constexpr float kFinderWidth = 680, kFinderPadding = 12, kField = 36, kFinderRow = 30, kHint = 24,
+                kTop = 0.1f;  // px; of the height
 constexpr std::size_t kMostRows = 12;
 
 std::vector<page::Findable> settings_now(const PageFrame& frame) {
@@ -106,7 +107,7 @@ std::optional<page::Findable> FinderView::draw_rows(const Rect& rect, std::size_
   const ImVec2 moved = ImGui::GetIO().MouseDelta;
   Rect rest = rect;
   for (std::size_t i = first_; i < std::min(found_.size(), first_ + rows); ++i) {
-    const Rect row = rest.cut_top(px(kRow));
+    const Rect row = rest.cut_top(px(kFinderRow));
     ImGui::PushItemFlag(ImGuiItemFlags_NoNav, true);
     const Hit state = hit(fmt::format("found {}", i + 1).c_str(), row);
     ImGui::PopItemFlag();
@@ -123,22 +124,24 @@ std::optional<page::Findable> FinderView::draw(PageFrame& frame, std::span<const
   if (std::exchange(frame.ui.finder_open, false)) open(frame, read);
   const ImVec2 screen = ImGui::GetMainViewport()->Size;
   const float width = std::min(px(kFinderWidth), screen.x), top = std::round(screen.y * kTop);
-  const float around = px(2 * kPadding + kField + 8 + kHint), room = std::max(0.0f, screen.y - top - px(8) - around);
-  const std::size_t fit = std::max<std::size_t>(1, static_cast<std::size_t>(room / px(kRow)));
+  const float around = px(2 * kFinderPadding + kField + 8 + kHint),
+              room = std::max(0.0f, screen.y - top - px(8) - around);
+  const std::size_t fit = std::max<std::size_t>(1, static_cast<std::size_t>(room / px(kFinderRow)));
   const std::size_t rows = std::clamp<std::size_t>(found_.size(), 1, std::min(kMostRows, fit));
   const float x = std::round((screen.x - width) * 0.5f);
-  const Rect place{x, top, x + width, top + around + px(kRow) * static_cast<float>(rows)};
-  if (!begin_popup("finder", place, kPadding)) return std::nullopt;
-  Rect inner = place.inset(px(kPadding));
+  const Rect place{x, top, x + width, top + around + px(kFinderRow) * static_cast<float>(rows)};
+  if (!begin_popup("finder", place, kFinderPadding)) return std::nullopt;
+  Rect inner = place.inset(px(kFinderPadding));
   const bool entered = text_field("find", inner.cut_top(px(kField)), typed_, "", ImGui::IsWindowAppearing(),
                                   "Page, term, figure, setting, command, words, or a link") &&
                        (ImGui::IsKeyPressed(ImGuiKey_Enter, false) || ImGui::IsKeyPressed(ImGuiKey_KeypadEnter, false));
   if (typed_ != searched_) search(read);
   inner.cut_top(px(8));
   move(rows);
-  std::optional<page::Findable> chosen = draw_rows(inner.cut_top(px(kRow) * static_cast<float>(rows)), rows);
+  std::optional<page::Findable> chosen = draw_rows(inner.cut_top(px(kFinderRow) * static_cast<float>(rows)), rows);
   if (found_.empty())
-    text_in(Face::kRegular, 13, place.inset(px(kPadding + 10), px(kPadding + kField + 8)).top(px(kRow)), theme().text2,
+    text_in(Face::kRegular, 13,
+            place.inset(px(kFinderPadding + 10), px(kFinderPadding + kField + 8)).top(px(kFinderRow)), theme().text2,
             "There is no page, term, figure, setting, command or text with these words.");
   const std::string count = found_.empty() ? "" : fmt::format("{} of {}", chosen_ + 1, found_.size());
   text_in(Face::kRegular, 12, inner.inset(px(10), 0), theme().text3, "↑ ↓ choose   Enter goes there   Esc closes");

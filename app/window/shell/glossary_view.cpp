@@ -13,7 +13,7 @@ namespace headroom::app::window {
 
 namespace {
 
-constexpr float kGlossaryWidth = 640, kPadding = 20, kLine = 24;
+constexpr float kGlossaryWidth = 640, kGlossaryPadding = 20, kGlossaryLine = 24;
 constexpr std::size_t kFewPages = 6;
 
 // A page's name as a link; its right edge and below it the room for the next.
@@ -21,8 +21,9 @@ bool page_link(const std::string& id, std::string_view title, Rect& rest, const 
   const float room = whole.width();
   const std::string shown = shortened(Face::kMedium, 12, title, room);
   const float width = text_width(Face::kMedium, 12, shown);
-  if (rest.x0 > whole.x0 && rest.x0 + width > whole.x1) rest = {whole.x0, rest.y0 + px(kLine), whole.x1, rest.y1};
-  const Rect at{rest.x0, rest.y0, rest.x0 + width, rest.y0 + px(kLine)};
+  if (rest.x0 > whole.x0 && rest.x0 + width > whole.x1)
+    rest = {whole.x0, rest.y0 + px(kGlossaryLine), whole.x1, rest.y1};
+  const Rect at{rest.x0, rest.y0, rest.x0 + width, rest.y0 + px(kGlossaryLine)};
   rest.x0 = at.x1 + px(18);
   const Hit state = hit(id.c_str(), at);
   text_in(Face::kMedium, 12, at, state.hovered ? theme().text : theme().text2, shown);
@@ -43,7 +44,7 @@ const lessons::Page* GlossaryView::draw_pages(const page::GlossaryEntry& entry, 
     if (page_link(entry.pages[i]->id, entry.pages[i]->title, rest, rect)) clicked = entry.pages[i];
   if (folds && page_link("all pages", fmt::format("and {} more", entry.pages.size() - shown), rest, rect))
     unfolded_ = entry.key;
-  bottom = shown == 0 ? rect.y0 : rest.y0 + px(kLine);
+  bottom = shown == 0 ? rect.y0 : rest.y0 + px(kGlossaryLine);
   return clicked;
 }
 
@@ -89,8 +90,8 @@ const lessons::Page* GlossaryView::draw(UiState& ui) {
   const ImVec2 screen = ImGui::GetMainViewport()->Size;
   const float width = std::min(px(kGlossaryWidth), screen.x), height = std::round(screen.y * 0.84f);
   const float x = std::round((screen.x - width) * 0.5f), y = std::round((screen.y - height) * 0.5f);
-  if (!begin_popup("glossary", {x, y, x + width, y + height}, kPadding)) return nullptr;
-  const float inner = width - px(2 * kPadding) - ImGui::GetStyle().ScrollbarSize;
+  if (!begin_popup("glossary", {x, y, x + width, y + height}, kGlossaryPadding)) return nullptr;
+  const float inner = width - px(2 * kGlossaryPadding) - ImGui::GetStyle().ScrollbarSize;
   const ImVec2 at = ImGui::GetCursorScreenPos();
   const Rect head{at.x, at.y, at.x + inner, at.y + px(26)};
   text_in(Face::kSemiBold, 15, head, theme().text, "Glossary");

@@ -146,18 +146,30 @@ bool PlatformWindow::wait(double seconds) {
   return std::exchange(damaged_, false) || !ImGui::GetCurrentContext()->InputEventsQueue.empty();
 }
 
-void PlatformWindow::draw(const std::function<void()>& content, const std::function<void()>& before_present) {
+void PlatformWindow::make_frame(const std::function<void()>& content) {
   ImGui_ImplOpenGL3_NewFrame();
   ImGui_ImplGlfw_NewFrame();
   ImGui::NewFrame();
   content();
   ImGui::Render();
+}
+
+void PlatformWindow::draw(const std::function<void()>& content, const std::function<void()>& before_present) {
+  make_frame(content);
   int width = 0, height = 0;
   glfwGetFramebufferSize(window_, &width, &height);
   clear(width, height);
   ImGui_ImplOpenGL3_RenderDrawData(ImGui::GetDrawData());
   if (before_present) before_present();
   glfwSwapBuffers(window_);
+}
+
+void PlatformWindow::draw_unseen(const std::function<void()>& content, const std::function<void()>& after) {
+  make_frame(content);
+  for (ImTextureData* texture :
+       *ImGui::GetDrawData()->Textures)  // glyphs that are new, before they are asked for again
+    if (texture->Status != ImTextureStatus_OK) ImGui_ImplOpenGL3_UpdateTexture(texture);
+  after();
 }
 
 void PlatformWindow::read_pixels(int x, int y, int width, int height, unsigned* rgba) {

@@ -37,6 +37,9 @@ class PlatformWindow {
 
   // `content` draws into a started ImGui frame. `before_present`: the picture is there, and not yet shown.
   void draw(const std::function<void()>& content, const std::function<void()>& before_present = {});
+  // The same frame without its pixels, for a script that looks at what ImGui was told: a software renderer takes most
+  // of a frame's time.
+  void draw_unseen(const std::function<void()>& content, const std::function<void()>& after);
   // The frame as drawn; to be called from `before_present`.
   record::Status save_png(const std::filesystem::path& path);
   // Pixels from the upper left corner, RGBA, as ImGui's capture tools want them.
@@ -44,6 +47,7 @@ class PlatformWindow {
 
  private:
   explicit PlatformWindow(GLFWwindow* window);
+  void make_frame(const std::function<void()>& content);
 
   GLFWwindow* window_;
   bool backends_up_ = false;

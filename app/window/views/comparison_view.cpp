@@ -14,7 +14,7 @@ namespace headroom::app::window {
 
 namespace {
 
-constexpr float kLine = 22, kPadding = 10, kName = 240, kLeastName = 140;
+constexpr float kComparisonLine = 22, kComparisonPadding = 10, kName = 240, kLeastName = 140;
 constexpr float kBetween = 24;  // between two quantities, with a line in the middle
 
 // A: a letter in a frame; B: the run on show, in ink. Returns where the words behind it begin.
@@ -71,10 +71,10 @@ float width_of(const page::Comparison& comparison, bool with_share) {
 void draw_names(const PageFrame& frame, Rect names) {
   const page::PageModel& page = frame.page;
   const page::Comparison& comparison = page.comparison();
-  names.cut_top(px(kLine));
-  draw_name(names.cut_top(px(kLine)), "A", false, or_label(comparison.a, *page.pinned()));
-  draw_name(names.cut_top(px(kLine)), "B", true, or_label(comparison.b, *page.on_show()));
-  const Rect last = names.cut_top(px(kLine));
+  names.cut_top(px(kComparisonLine));
+  draw_name(names.cut_top(px(kComparisonLine)), "A", false, or_label(comparison.a, *page.pinned()));
+  draw_name(names.cut_top(px(kComparisonLine)), "B", true, or_label(comparison.b, *page.on_show()));
+  const Rect last = names.cut_top(px(kComparisonLine));
   if (comparison.early_end.empty())
     text_in(Face::kSemiBold, 12, last, theme().text, "Δ  B − A");
   else
@@ -85,10 +85,10 @@ void draw_names(const PageFrame& frame, Rect names) {
 void draw_quantity(Rect column, const page::Comparison::Row& row, bool with_share) {
   const Rect whole = column;
   vertical_line(column.x0 - px(kBetween / 2), column.y0, column.y1, theme().hairline);
-  text_in(Face::kMedium, 12, column.cut_top(px(kLine)), theme().text3, row.head);
-  text_in(Face::kRegular, 13, column.cut_top(px(kLine)), theme().text2, row.a);
-  text_in(Face::kSemiBold, 13, column.cut_top(px(kLine)), theme().text, row.b);
-  const Rect last = column.cut_top(px(kLine));
+  text_in(Face::kMedium, 12, column.cut_top(px(kComparisonLine)), theme().text3, row.head);
+  text_in(Face::kRegular, 13, column.cut_top(px(kComparisonLine)), theme().text2, row.a);
+  text_in(Face::kSemiBold, 13, column.cut_top(px(kComparisonLine)), theme().text, row.b);
+  const Rect last = column.cut_top(px(kComparisonLine));
   const float x = draw_change(last, 13, row).x1 + px(8);
   if (with_share) text_in(Face::kRegular, 12, {x, last.y0, last.x1, last.y1}, theme().text3, row.share);
   draw_spread(whole, row);
@@ -155,14 +155,14 @@ void draw_line(const PageFrame& frame, Rect rect) {
 
 float comparison_height(const PageFrame& frame) {
   if (frame.page.comparison().rows.empty()) return 0;
-  return frame.density == Density::kWide ? 4 * kLine + 2 * kPadding : 30.0f;
+  return frame.density == Density::kWide ? 4 * kComparisonLine + 2 * kComparisonPadding : 30.0f;
 }
 
 void draw_comparison(PageFrame& frame, const Rect& rect) {
   fill(rect, theme().canvas, 6);
   outline(rect, theme().hairline, 6);
   if (frame.density == Density::kWide)
-    draw_table(frame, rect.inset(px(14), px(kPadding)));
+    draw_table(frame, rect.inset(px(14), px(kComparisonPadding)));
   else
     draw_line(frame, rect.inset(px(10), 0));
 }

@@ -18,7 +18,7 @@ namespace {
 using page::RunOnShow;
 
 constexpr float kArrow = 24;  // px of a list of runs that is an arrow only
-constexpr float kRow = 32, kPadding = 8, kGap = 20;
+constexpr float kListRow = 32, kRunsPadding = 8, kListGap = 20;
 constexpr float kCheck = 30, kForget = 64;  // before the columns, behind them
 
 float width_of(const std::string& words) { return text_width(Face::kRegular, 12, words) + px(36); }
@@ -55,7 +55,7 @@ bool draw_row(page::PageModel& page, int index, const Line& line, const Line& wi
   const auto column = [&](const std::string& text, const std::string& longest, Face of, float align) {
     const Rect cell{x, row.y0, x + text_width(Face::kSemiBold, 13, longest), row.y1};
     text_in(of, 13, cell, theme().text, text, align);
-    x = cell.x1 + px(kGap);
+    x = cell.x1 + px(kListGap);
   };
   column(line.where, widest.where, Face::kSemiBold, 0);
   column(line.how, widest.how, face, 0);
@@ -83,17 +83,17 @@ void draw_list(page::PageModel& page, const Rect& anchor) {
     keep_wider(widest.peak, line.peak);
     keep_wider(widest.time, line.time);
   }
-  float width = px(kCheck + kForget + 2 * kPadding + 4 * kGap);
+  float width = px(kCheck + kForget + 2 * kRunsPadding + 4 * kListGap);
   for (const std::string* text : {&widest.where, &widest.how, &widest.peak, &widest.time})
     width += text_width(Face::kSemiBold, 13, *text);
-  const float height = px(kRow) * static_cast<float>(lines.size()) + px(2 * kPadding);
-  if (!begin_popup("run list", popup_place(anchor, {width, height}), kPadding)) return;
+  const float height = px(kListRow) * static_cast<float>(lines.size()) + px(2 * kRunsPadding);
+  if (!begin_popup("run list", popup_place(anchor, {width, height}), kRunsPadding)) return;
   const ImVec2 from = ImGui::GetCursorScreenPos();
   for (int i = 0; i < static_cast<int>(lines.size()); ++i) {
-    const float y = from.y + px(kRow) * static_cast<float>(i);
+    const float y = from.y + px(kListRow) * static_cast<float>(i);
     ImGui::PushID(i);
     const bool done = draw_row(page, i, lines[static_cast<std::size_t>(i)], widest,
-                               {from.x, y, from.x + width - px(2 * kPadding), y + px(kRow)});
+                               {from.x, y, from.x + width - px(2 * kRunsPadding), y + px(kListRow)});
     ImGui::PopID();
     if (!done) continue;
     ImGui::CloseCurrentPopup();

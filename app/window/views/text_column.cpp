@@ -23,7 +23,7 @@ namespace {
 
 constexpr int kNewNotice = 3;  // frames
 // Narrow pages: longer lines are hard to read, and with room for two such columns the answer is beside the words.
-constexpr float kReadingWidth = 640, kTwoColumns = 760, kColumnGap = 24;
+constexpr float kReadingWidth = 640, kTwoColumnsOfWords = 760, kColumnGap = 24;
 
 void draw_heading(const PageFrame& frame) {
   const Place& place = frame.place;
@@ -297,7 +297,7 @@ void draw_words_of_moment(PageFrame& frame, const Rect& whole) {
 Turn draw_text_column(PageFrame& frame, const Rect& rect) {
   Rect column = rect;
   const bool beside =
-      frame.density == Density::kNarrow && column.width() >= px(kTwoColumns) && !frame.state.reading_more;
+      frame.density == Density::kNarrow && column.width() >= px(kTwoColumnsOfWords) && !frame.state.reading_more;
   if (frame.density == Density::kNarrow)
     column.x1 = std::min(column.x1, column.x0 + px(beside ? 2 * kColumnWidth + kColumnGap : kReadingWidth));
   const Rect navigation = column.cut_bottom(px(34));

@@ -21,7 +21,7 @@ namespace {
 
 using page::WayOut, predict::Verdict, record::Bytes;
 
-constexpr float kHeadline = 34, kChip = 26, kChipGap = 6, kPadding = 8;
+constexpr float kHeadline = 34, kChip = 26, kChipGap = 6, kStripPadding = 8;
 constexpr float kHold = 0.25f;  // seconds, from which on a press holds
 
 // Of chips. In a small window kernels need that room: there the verdict is a line.
@@ -385,13 +385,13 @@ float draw_card_choice(page::PageModel& page, const Rect& row) {
 float verdict_height(PageFrame& frame) {
   if (!frame.page.has_verdict() || !frame.page.card()) return 0;
   const auto rows = static_cast<float>(rows_of(frame));
-  return kHeadline + rows * (kChip + kChipGap) + 2 * kPadding - 2;
+  return kHeadline + rows * (kChip + kChipGap) + 2 * kStripPadding - 2;
 }
 
 void draw_verdict(PageFrame& frame, const Rect& rect) {
   fill(rect, theme().canvas, 6);
   outline(rect, theme().hairline, 6);
-  Rect inner = rect.inset(px(14), px(kPadding));
+  Rect inner = rect.inset(px(14), px(kStripPadding));
   draw_headline(frame, inner.cut_top(px(kHeadline - 4)));
   inner.cut_top(px(6));
   if (rows_of(frame) > 0) draw_ways(frame, inner);

@@ -16,9 +16,9 @@ namespace {
 
 using Cells = std::vector<std::string>;
 
-constexpr float kGap = 14, kAbove = 5,
-                kLine = 1.3f;    // px at scale 1 between columns and above words; line height over em
-constexpr float kSmallest = 11;  // em, of any text of the window
+constexpr float kTableGap = 14, kAbove = 5,
+                kTableLine = 1.3f;    // px at scale 1 between columns and above words; line height over em
+constexpr float kSmallestWords = 11;  // em, of any text of the window
 
 float longest_word(Face face, float em, const std::string& cell) {
   float longest = 0;
@@ -59,9 +59,9 @@ float sum(const std::vector<float>& widths) { return std::accumulate(widths.begi
 // Whole cells where there is room, else what is over the longest words is shared by what each column lacks.
 Layout layout_of(const lessons::TableBlock& table, float em, float room) {
   Layout layout{.em = em, .widths = {}, .numbers = {}};
-  room -= px(kGap) * static_cast<float>(table.columns.size() - 1);
+  room -= px(kTableGap) * static_cast<float>(table.columns.size() - 1);
   if (const float needed = sum(column_widths(table, em, false)); needed > room)
-    layout.em = std::max(kSmallest, std::floor(2 * em * room / needed) / 2);
+    layout.em = std::max(kSmallestWords, std::floor(2 * em * room / needed) / 2);
   layout.widths = column_widths(table, layout.em, false);
   const std::vector<float> whole = column_widths(table, layout.em, true);
   const float over = std::max(0.0f, room - sum(layout.widths)), lacking = sum(whole) - sum(layout.widths);
@@ -81,8 +81,8 @@ float draw_row(const Layout& layout, Face face, ImU32 color, const Cells& cells,
     const bool one_line = text_width(face, layout.em, cells[i]) <= layout.widths[i];
     Rect placed = cell;
     if (layout.numbers[i] && one_line) placed.x0 = placed.x1 - text_width(face, layout.em, cells[i]) - 1;
-    bottom = std::max(bottom, paragraph(face, layout.em, kLine, placed, color, cells[i]));
-    x += layout.widths[i] + px(kGap);
+    bottom = std::max(bottom, paragraph(face, layout.em, kTableLine, placed, color, cells[i]));
+    x += layout.widths[i] + px(kTableGap);
   }
   return bottom + px(kAbove);
 }
@@ -94,7 +94,7 @@ void draw_word_table(const PageFrame& frame, const lessons::TableBlock& table) {
   const Rect at = content_rect(0);
   const Layout layout = layout_of(table, text_em(frame), at.width());
   const float right =
-      std::min(at.x1, at.x0 + sum(layout.widths) + px(kGap) * static_cast<float>(table.columns.size() - 1));
+      std::min(at.x1, at.x0 + sum(layout.widths) + px(kTableGap) * static_cast<float>(table.columns.size() - 1));
   float y = draw_row(layout, Face::kMedium, theme().text2, table.columns, at.x0, at.y0);
   horizontal_line(at.x0, right, y, theme().control);
   for (const Cells& row : table.rows) {

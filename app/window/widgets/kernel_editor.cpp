@@ -19,8 +19,8 @@ namespace {
 using record::KernelReport;
 using record::KernelVerdict;
 
-constexpr float kEm = 13, kGutter = 44, kPadding = 8;
-constexpr float kHead = 32, kGap = 8, kReport = 104, kFigure = 250;
+constexpr float kEm = 13, kGutter = 44, kEditorPadding = 8;
+constexpr float kHead = 32, kEditorGap = 8, kReport = 104, kFigure = 250;
 constexpr float kRoomForBoth = 660;  // below this, source and figure take turns
 
 Icon icon_of(KernelVerdict verdict) {
@@ -97,7 +97,7 @@ void KernelEditor::draw_head(PageFrame& frame, Rect rect) {
   const auto from_right = [&](const char* id, const ButtonText& text, bool enabled) {
     const float width = button_width(text);
     const Rect at{x - width, rect.y0, x, rect.y1};
-    x = at.x0 - px(kGap);
+    x = at.x0 - px(kEditorGap);
     return button(id, at, text, ButtonKind::kGhost, enabled);
   };
   if (!fixed && from_right("start again", {"Start again", Icon::kNone, "", "The source as the exercise begins"},
@@ -127,7 +127,7 @@ void KernelEditor::draw_lines(const Rect& gutter, const Rect& source, float line
   const std::vector<std::int64_t> marked = marked_lines();
   const auto lines = 1 + std::count(text_.begin(), text_.end(), '\n');
   canvas()->PushClipRect(upper_left(gutter), lower_right(source), true);
-  const float top = source.y0 + px(kPadding) - scroll_y_;
+  const float top = source.y0 + px(kEditorPadding) - scroll_y_;
   const auto first = static_cast<std::int64_t>(std::max(0.0f, std::floor((source.y0 - top) / line_height)));
   for (std::int64_t i = first; i < lines; ++i) {
     const float y = top + static_cast<float>(i) * line_height;
@@ -156,7 +156,7 @@ void KernelEditor::draw_source(PageFrame& frame, const Rect& rect) {
   ImGui::PushStyleColor(ImGuiCol_FrameBg, 0);
   ImGui::PushStyleColor(ImGuiCol_Border, 0);
   ImGui::PushStyleColor(ImGuiCol_NavCursor, 0);
-  ImGui::PushStyleVar(ImGuiStyleVar_FramePadding, ImVec2(px(4), px(kPadding)));
+  ImGui::PushStyleVar(ImGuiStyleVar_FramePadding, ImVec2(px(4), px(kEditorPadding)));
   const bool fixed = !frame.page.control().fixed_settings().empty();
   const std::string before = text_;
   ImGui::InputTextMultiline("##source", &text_, size_of(source),
@@ -231,7 +231,7 @@ void KernelEditor::draw_report(const PageFrame& frame, const Rect& rect) {
 void KernelEditor::draw_editor(PageFrame& frame, const Rect& head, Rect rect) {
   draw_head(frame, head);
   const Rect report = rect.cut_bottom(px(kReport));
-  rect.cut_bottom(px(kGap));
+  rect.cut_bottom(px(kEditorGap));
   draw_source(frame, rect);
   draw_report(frame, report);
 }
@@ -241,9 +241,9 @@ void KernelEditor::draw(PageFrame& frame, Rect& rect) {
   if (rect.height() >= px(kRoomForBoth)) {
     Rect below = rect;
     rect = below.cut_bottom(px(kFigure));
-    below.cut_bottom(px(2 * kGap));
+    below.cut_bottom(px(2 * kEditorGap));
     const Rect head = below.cut_top(px(kHead));
-    below.cut_top(px(kGap));
+    below.cut_top(px(kEditorGap));
     draw_editor(frame, head, below);
     return;
   }
@@ -251,11 +251,11 @@ void KernelEditor::draw(PageFrame& frame, Rect& rect) {
   int face = figure_face_ ? 1 : 0;
   if (segmented("kernel face", rect.top(px(28)).left(px(150)), faces, face)) figure_face_ = face == 1;
   if (figure_face_) {
-    rect.cut_top(px(28 + kGap));
+    rect.cut_top(px(28 + kEditorGap));
     return;
   }
   const Rect head{rect.x0 + px(166), rect.y0, rect.x1, rect.y0 + px(28)};
-  rect.cut_top(px(28 + kGap));
+  rect.cut_top(px(28 + kEditorGap));
   draw_editor(frame, head, rect);
   rect = {};
 }

@@ -13,7 +13,7 @@ namespace headroom::app::window {
 
 namespace {
 
-constexpr float kLeastHeight = 268;  // below this the rungs have all of it
+constexpr float kLeastLadder = 268;  // below this the rungs have all of it
 constexpr float kFoot = 32, kRunWidth = 184, kSwitchWidth = 40;
 
 // A small switch: its knob is right where it is on.
@@ -45,7 +45,7 @@ void LadderView::draw_rung(const DragOrder::Row& row) const {
 }
 
 void LadderView::draw(PageFrame& frame, Rect& rect) {
-  if (!page_.climbs() || rect.height() < px(kLeastHeight)) return;
+  if (!page_.climbs() || rect.height() < px(kLeastLadder)) return;
   rect.y1 -= px(2);
   Rect foot = rect.cut_bottom(px(kFoot));
   rect.cut_bottom(px(6));

@@ -16,10 +16,10 @@ namespace headroom::app::window {
 
 namespace {
 
-constexpr SweepWords kWords{.run = "Run the report",
-                            .does = "Runs every point of the three strategies on this machine",
-                            .point = "Point",
-                            .stored = "the stored reports"};
+constexpr SweepWords kReportWords{.run = "Run the report",
+                                  .does = "Runs every point of the three strategies on this machine",
+                                  .point = "Point",
+                                  .stored = "the stored reports"};
 
 // Empty: there is a GPU, or no engine has said yet what there is.
 std::string no_gpu(const page::PageModel& page) {
@@ -85,7 +85,7 @@ void ReportView::draw(PageFrame& frame, Rect& rows) {
   const std::string keeps = "does the same, keeps figures, tables and recordings, and goes on where it stopped.";
   text_in(Face::kRegular, 12, rect.cut_top(px(18)), theme().text2, shortened(Face::kRegular, 12, keeps, rect.width()));
 
-  if (!sweep_.draw(frame, run, kWords)) return;
+  if (!sweep_.draw(frame, run, kReportWords)) return;
   const record::Params base = report_params(quick_);
   sweep_.start(plan_report(base, quick_));
 }
