@@ -136,9 +136,11 @@ record::Status take_picture(PlatformWindow& platform, App& window, const std::st
   record::Status result = record::Ok{};
   double first = 0;
   bool last = false;
-  for (int frame = 0; !last; ++frame) {
+  for (int frame = 0, settled = 0; !last; ++frame) {
+    // An answer may lead to the next question: what each switch would change is asked one by one.
     const bool waits = window.awaits_prediction() && seconds_since_start() < kLongestWait;
-    last = frame + 1 >= kSettlingFrames && !waits;
+    settled = waits ? 0 : settled + 1;
+    last = settled >= kSettlingFrames;
     platform.wait(0);
     window.poll(seconds_now());
     window.before_frame();

@@ -140,7 +140,7 @@ Scope::~Scope() {
   write_word(keeps_tag ? (now & ~mask_) | (before_ & mask_) : 0);
 }
 
-void set_scope_listener(ScopeListener* heard) { listener.store(heard, std::memory_order_release); }
+ScopeListener* set_scope_listener(ScopeListener* heard) { return listener.exchange(heard, std::memory_order_acq_rel); }
 
 void mark(Phase phase, std::uint16_t layer, std::uint16_t micro_batch) {
   replace(kPhaseField.mask() | kLayerField.mask() | kMicroBatchField.mask(),

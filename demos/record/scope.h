@@ -79,7 +79,7 @@ class ScopeListener {
   virtual void on_host_alloc(const void* /*block*/, Bytes /*bytes*/) {}
   virtual void on_host_free(const void* /*block*/) {}
 };
-void set_scope_listener(ScopeListener* listener);  // nullptr: none. Not owned.
+ScopeListener* set_scope_listener(ScopeListener* listener);  // nullptr: none. Not owned. Returns the one before.
 
 // Sets the phase and layer of the calling thread from here on and notifies the listener. A step is the run of marks with
 // the same `step`; -1 is outside a step (set-up, between steps).

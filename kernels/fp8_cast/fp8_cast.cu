@@ -6,7 +6,7 @@
 // Variants    one: tiles of 64 × 64, a square of 4 × 4 per thread, turned in its registers and then in shared memory; a block's
 //             largest magnitude is raised in memory only where it is the largest so far, as atomics on one place queue up
 // Source      Micikevicius et al. 2022, arXiv:2209.05433, section 3; delayed scaling after NVIDIA Transformer Engine
-// Checked by  tests/kernels/fp8_cast_gpu_test.cpp
+// Checked by  tests/kernels/fp8_cast_cases.cpp
 #include <algorithm>
 #include <cstdint>
 

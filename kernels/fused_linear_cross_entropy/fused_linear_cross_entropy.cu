@@ -5,7 +5,7 @@
 // Memory      allocates nothing; gather and scatter move 2·n·H·s bytes, a slice's parts N·v·s, its gradient 2·N·v·s
 // Variants    one each; 16 bytes per thread where rows begin so, single elements elsewhere
 // Source      Milakov, Gimelshein 2018, arXiv:1805.02867 (softmax in parts)
-// Checked by  tests/kernels/fused_linear_cross_entropy_gpu_test.cpp
+// Checked by  tests/kernels/flce_gpu_test.cpp
 #include <algorithm>
 #include <cstdint>
 #include <type_traits>

@@ -5,7 +5,7 @@
 // Variants    one: 16 bytes per thread and step, single elements before and after. Every block that finds something
 //             writes the same 1, so that their order does not matter
 // Source      Micikevicius et al. 2018, arXiv:1710.03740, section 3.2
-// Checked by  tests/kernels/gradient_check_gpu_test.cpp
+// Checked by  tests/kernels/gradient_check_cases.cpp
 #include <cstdint>
 
 #include "kernels/common/storage.cuh"

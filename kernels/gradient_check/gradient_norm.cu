@@ -5,7 +5,7 @@
 // Variants    one: 16 bytes per thread and step, single elements before and after; sums are added in a fixed order, so
 //             that two runs give the same bits
 // Source      torch.nn.utils.clip_grad_norm_; Pascanu et al. 2013, arXiv:1211.5063, section 3.2
-// Checked by  tests/kernels/gradient_check_gpu_test.cpp
+// Checked by  tests/kernels/gradient_check_cases.cpp
 #include <cstdint>
 
 #include "kernels/common/storage.cuh"

@@ -91,7 +91,7 @@ const record::OutOfMemoryFacts* failure_of(const Shot& shot) {
   return &*outcome->out_of_memory;
 }
 
-// The card that the picture is held against. Null: the run ended on a limit of its own, or none is known.
+// The card that the picture is held against. Null: the run ended on the limit that it had, or none is known.
 const CardLimit* card_of(const Shot& shot) {
   const bool own_limit = failure_of(shot) != nullptr && shot.recording().info().cap > 0;
   return shot.view.card && !own_limit ? &*shot.view.card : nullptr;

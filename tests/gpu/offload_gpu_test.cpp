@@ -29,7 +29,7 @@ using record::Bytes;
 using test::joined;
 using test::Settings;
 
-const at::Device kGpu(at::kCUDA, 0);
+const at::Device kGpuDevice(at::kCUDA, 0);
 
 std::vector<double> losses(const Settings& settings, int steps) { return test::losses(settings, steps, test::kGpu); }
 
@@ -63,12 +63,12 @@ class Billion {
         options_{.checkpointing = llama::Checkpointing::kLayer, .loss = {.path = llama::LossPath::kFlce}} {
     if (offloaded)
       offload_ =
-          std::make_unique<llama::Offload>(llama::OffloadOptions{.parameters = true, .optimizer = true}, kGpu, 0);
+          std::make_unique<llama::Offload>(llama::OffloadOptions{.parameters = true, .optimizer = true}, kGpuDevice, 0);
     llama::ModelSource source;
     if (offload_) source.layer_made = offload_->layer_made(config_, options_);
-    model_ =
-        llama::make_model(config_, kFused, {.device = kGpu, .target = record::DeviceKind::kGpu, .type = at::kBFloat16},
-                          kSeq, 1, nullptr, source);
+    model_ = llama::make_model(config_, kFused,
+                               {.device = kGpuDevice, .target = record::DeviceKind::kGpu, .type = at::kBFloat16}, kSeq,
+                               1, nullptr, source);
     if (!offload_) return;
     offload_->install(model_, 1, kSeq, options_);
     optimizer_ = offload_->make_optimizer(llama::parameters(model_), {}, options_);
@@ -81,7 +81,7 @@ class Billion {
   }
   void step(const at::Tensor& tokens) { llama::train_step(model_, *optimizer_, tokens, options_, index_++); }
   void forward_backward(const at::Tensor& tokens) {
-    const at::Tensor on_gpu = tokens.to(kGpu);
+    const at::Tensor on_gpu = tokens.to(kGpuDevice);
     llama::forward_backward(model_, on_gpu.select(0, 0), on_gpu.select(0, 1), options_);
     for (const llama::Parameter& parameter : llama::parameters(model_)) {
       at::Tensor weight = parameter.tensor;
@@ -102,10 +102,10 @@ class Billion {
 constexpr std::int64_t kLayer = 60'821'504, kLayers = 16, kOuter = 262'670'336;
 
 double copies_alone(bool to_device) {
-  llama::HostArena arena(kGpu);
-  llama::CopyLane lane(kGpu);
+  llama::HostArena arena(kGpuDevice);
+  llama::CopyLane lane(kGpuDevice);
   const at::Tensor host = arena.empty({kOuter}, at::kBFloat16, llama::HostPages::kLocked).zero_();
-  const at::Tensor device = at::zeros({kOuter}, at::TensorOptions().device(kGpu).dtype(at::kBFloat16));
+  const at::Tensor device = at::zeros({kOuter}, at::TensorOptions().device(kGpuDevice).dtype(at::kBFloat16));
   REQUIRE(arena.trouble().empty());
   const auto copy = [&](std::int64_t size) {
     to_device ? lane.copy(device.narrow(0, 0, size), host.narrow(0, 0, size))
@@ -120,7 +120,7 @@ double copies_alone(bool to_device) {
 }
 
 double adamw_alone() {
-  llama::HostArena arena(kGpu);
+  llama::HostArena arena(kGpuDevice);
   const std::int64_t weights = kLayers * kLayer + kOuter;
   llama::CpuAdamW adamw({}, at::kFloat, weights, arena);
   llama::StepThreads threads(at::get_num_threads());

@@ -2,12 +2,9 @@
 #include "tests/kernels/adamw_8bit_checks.h"
 #include "tests/kernels/adamw_test_support.h"
 #include "tests/kernels/kernel_checks.h"
-#include "tests/kernels/tested_device.h"
 #include "tests/support/catch.h"
 
 using namespace headroom;
-
-at::Device test::tested_device() { return at::kCUDA; }
 
 TEST_CASE("CPU and GPU give the same codes in 8-bit AdamW, and the same parameters but for the last place") {
   const std::int64_t n = GENERATE(1, 257, 300'001);

@@ -4,12 +4,9 @@
 #include "kernels/kernel.h"
 #include "tests/kernels/adamw_8bit_checks.h"
 #include "tests/kernels/adamw_test_support.h"
-#include "tests/kernels/tested_device.h"
 #include "tests/support/catch.h"
 
 using namespace headroom;
-
-at::Device test::tested_device() { return at::kCPU; }
 
 TEST_CASE("8-bit AdamW refuses what does not fit") {
   const auto refused = [](const auto& change) {

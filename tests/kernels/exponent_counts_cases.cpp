@@ -13,17 +13,17 @@ using namespace headroom;
 
 namespace {
 
-const at::Device kDevice = test::tested_device();
+const at::Device kCountedOn = test::tested_device();
 
 // From element `offset` of its memory: one, and there are no wide loads.
 at::Tensor placed(const at::Tensor& values, std::int64_t offset) {
-  const at::Tensor memory = at::zeros({values.numel() + offset}, values.options().device(kDevice));
+  const at::Tensor memory = at::zeros({values.numel() + offset}, values.options().device(kCountedOn));
   memory.narrow(0, offset, values.numel()).copy_(values);
   return memory.narrow(0, offset, values.numel());
 }
 
 std::vector<std::int64_t> counted(const at::Tensor& x, std::optional<float> factor = {}) {
-  const at::Tensor counts = test::no_counts(kDevice);
+  const at::Tensor counts = test::no_counts(kCountedOn);
   const at::Tensor factor_tensor = factor ? at::full({}, *factor, counts.options().dtype(at::kFloat)) : at::Tensor();
   kernels::count_exponents_(counts, x, factor_tensor);
   return test::numbers(counts);
@@ -55,8 +55,8 @@ TEST_CASE("any number of numbers is counted, wherever they begin") {
 TEST_CASE("one bin takes all, and counts add up from call to call") {
   const double value = GENERATE(3.0, 0.0);
   constexpr std::int64_t kNumbers = 5'000'000;
-  const at::Tensor x = at::full({kNumbers}, value, at::TensorOptions(at::kBFloat16).device(kDevice));
-  const at::Tensor counts = test::no_counts(kDevice);
+  const at::Tensor x = at::full({kNumbers}, value, at::TensorOptions(at::kBFloat16).device(kCountedOn));
+  const at::Tensor counts = test::no_counts(kCountedOn);
   for (int i = 0; i < 2; ++i) kernels::count_exponents_(counts, x);
   std::vector<std::int64_t> expected(kernels::kExponentBins);
   expected[value == 0 ? kernels::kZeroBin : 128] = 2 * kNumbers;
@@ -83,8 +83,8 @@ TEST_CASE("the changes that a step wants, and those that were lost") {
 }
 
 TEST_CASE("t may come from the device, and of a step that overflowed nothing is counted") {
-  const kernels::AdamWChange change = test::random_change(10'000, at::kBFloat16, at::kFloat, kDevice);
-  const auto options = at::TensorOptions().device(kDevice);
+  const kernels::AdamWChange change = test::random_change(10'000, at::kBFloat16, at::kFloat, kCountedOn);
+  const auto options = at::TensorOptions().device(kCountedOn);
   const auto step = [](std::int64_t t) { return kernels::adamw_step_constants(1e-3, 0.9, 0.95, 1e-8, 0.1, t); };
   const test::UpdateCounts third = test::update_counts(change, step(3));
   kernels::AdamWControl control{.overflow = at::zeros({1}, options.dtype(at::kInt)),
@@ -99,9 +99,9 @@ TEST_CASE("t may come from the device, and of a step that overflowed nothing is 
   CHECK(test::update_counts(change, step(3), control).lost == nothing);
 }
 
-TEST_CASE("what does not fit is refused") {
-  const at::Tensor x = at::zeros({4, 4}, at::TensorOptions().device(kDevice));
-  const at::Tensor counts = test::no_counts(kDevice), one = at::ones({}, x.options());
+TEST_CASE("counts that do not fit are refused") {
+  const at::Tensor x = at::zeros({4, 4}, at::TensorOptions().device(kCountedOn));
+  const at::Tensor counts = test::no_counts(kCountedOn), one = at::ones({}, x.options());
   const at::Tensor elsewhere = at::zeros({4}, at::TensorOptions().device(at::kMeta));
   CHECK_NOTHROW(kernels::count_exponents_(counts, x, one));
   CHECK_THROWS(kernels::count_exponents_(counts, at::Tensor()));
@@ -116,7 +116,7 @@ TEST_CASE("what does not fit is refused") {
 
   const kernels::AdamWStep step = test::exact_step();
   const auto refused = [&](const auto& spoil) {
-    kernels::AdamWChange change = test::random_change(16, at::kBFloat16, at::kFloat, kDevice);
+    kernels::AdamWChange change = test::random_change(16, at::kBFloat16, at::kFloat, kCountedOn);
     CHECK_NOTHROW(kernels::count_updates_(counts, counts, change, step));
     spoil(change);
     CHECK_THROWS(kernels::count_updates_(counts, counts, change, step));
@@ -130,7 +130,7 @@ TEST_CASE("what does not fit is refused") {
     change.first_moment = change.first_moment.to(at::kHalf), change.second_moment = change.first_moment;
   });
   refused([&](auto& change) { change.second_moment = elsewhere; });
-  const kernels::AdamWChange change = test::random_change(16, at::kBFloat16, at::kFloat, kDevice);
+  const kernels::AdamWChange change = test::random_change(16, at::kBFloat16, at::kFloat, kCountedOn);
   CHECK_THROWS(kernels::count_updates_(counts, x, change, step));
   CHECK_THROWS(kernels::count_updates_(counts, counts, change, step, {.overflow = x}));
 }

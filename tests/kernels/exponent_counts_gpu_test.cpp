@@ -1,11 +1,8 @@
 // Counting by exponent on a GPU.
 #include "tests/kernels/exponent_counts_checks.h"
-#include "tests/kernels/tested_device.h"
 #include "tests/support/catch.h"
 
 using namespace headroom;
-
-at::Device test::tested_device() { return at::kCUDA; }
 
 TEST_CASE("CPU and GPU count the same changes of any step") {
   const at::ScalarType weight = GENERATE(at::kFloat, at::kBFloat16, at::kHalf);

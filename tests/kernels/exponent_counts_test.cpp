@@ -1,12 +1,9 @@
 // Counting by exponent on the CPU and on meta.
 #include "kernels/kernel.h"
 #include "tests/kernels/exponent_counts_checks.h"
-#include "tests/kernels/tested_device.h"
 #include "tests/support/catch.h"
 
 using namespace headroom;
-
-at::Device test::tested_device() { return at::kCPU; }
 
 TEST_CASE("on meta nothing is counted, and what does not fit is refused all the same") {
   const at::Tensor x = at::zeros({4}, at::TensorOptions().device(at::kMeta));

@@ -1,13 +1,10 @@
 // Casts to eight bits on the CPU and on meta.
 #include "kernels/fp8_cast/fp8_cast_ops.h"
 #include "kernels/kernel.h"
-#include "tests/kernels/tested_device.h"
 #include "tests/support/catch.h"
 
 using namespace headroom;
 using kernels::Fp8Format;
-
-at::Device test::tested_device() { return at::kCPU; }
 
 TEST_CASE("on meta a cast allocates what it does elsewhere") {
   const at::TensorOptions meta = at::TensorOptions().device(at::kMeta);

@@ -12,27 +12,27 @@ namespace {
 
 using namespace headroom;
 
-const at::Device kDevice = test::tested_device();
+const at::Device kCheckedOn = test::tested_device();
 
 }  // namespace
 
 TEST_CASE("the largest and the smallest numbers are finite") {
-  CHECK_FALSE(test::overflow_found(test::finite_gradients(kDevice)));
+  CHECK_FALSE(test::overflow_found(test::finite_gradients(kCheckedOn)));
 }
 
-TEST_CASE("one inf or NaN anywhere is found") { CHECK(test::finds_each(test::finite_gradients(kDevice))); }
+TEST_CASE("one inf or NaN anywhere is found") { CHECK(test::finds_each(test::finite_gradients(kCheckedOn))); }
 
 TEST_CASE("more tensors than a launch takes") {
-  std::vector<at::Tensor> many(3000, at::ones({5}, at::TensorOptions().device(kDevice)));
+  std::vector<at::Tensor> many(3000, at::ones({5}, at::TensorOptions().device(kCheckedOn)));
   CHECK_FALSE(test::overflow_found(many));
   many[2999] = many[2999] / 0;
   CHECK(test::overflow_found(many));
 }
 
-TEST_CASE("a flag that is set stays set") { CHECK(test::overflow_found(test::finite_gradients(kDevice), true)); }
+TEST_CASE("a flag that is set stays set") { CHECK(test::overflow_found(test::finite_gradients(kCheckedOn), true)); }
 
 TEST_CASE("the loss scale grows after enough good steps and shrinks at an overflow") {
-  const test::LossScaleState state = test::loss_scale_state(8, kDevice);
+  const test::LossScaleState state = test::loss_scale_state(8, kCheckedOn);
   CHECK(test::scales_after(state, {0, 0, 0, 0, 1, 0, 0, 1, 0, 0, 0}, 3) ==
         std::vector<float>{8, 8, 16, 16, 8, 8, 8, 4, 4, 4, 8});
   CHECK(state.inverse_scale.item<float>() == 0.125f);
@@ -42,7 +42,7 @@ TEST_CASE("the loss scale grows after enough good steps and shrinks at an overfl
 }
 
 TEST_CASE("an overflow is remembered and the flag cleared") {
-  const test::LossScaleState state = test::loss_scale_state(1024, kDevice);
+  const test::LossScaleState state = test::loss_scale_state(1024, kCheckedOn);
   test::scales_after(state, {0, 1}, 100);
   CHECK(state.overflow.item<std::int32_t>() == 0);
   CHECK(state.skipped.item<std::int64_t>() == 1);
@@ -50,8 +50,8 @@ TEST_CASE("an overflow is remembered and the flag cleared") {
 }
 
 TEST_CASE("the loss scale stays between one and what fp32 can invert") {
-  CHECK(test::scales_after(test::loss_scale_state(2, kDevice), {1, 1, 1}, 3) == std::vector<float>{1, 1, 1});
-  const test::LossScaleState large = test::loss_scale_state(0x1p125, kDevice);
+  CHECK(test::scales_after(test::loss_scale_state(2, kCheckedOn), {1, 1, 1}, 3) == std::vector<float>{1, 1, 1});
+  const test::LossScaleState large = test::loss_scale_state(0x1p125, kCheckedOn);
   CHECK(test::scales_after(large, {0, 0, 0}, 1) == std::vector<float>{0x1p126f, 0x1p126f, 0x1p126f});
   CHECK(large.inverse_scale.item<float>() == 0x1p-126f);
 }
@@ -61,8 +61,8 @@ TEST_CASE("gradients are clipped by the norm of all of them, whatever their size
   std::vector<at::Tensor> gradients{at::Tensor()};
   for (const at::ScalarType type : {at::kFloat, at::kBFloat16, at::kHalf})
     for (const std::int64_t n : {0, 1, 7, 16'384, 16'385, 100'003})
-      gradients.push_back((at::randn({n + 1}) * 0.5).to(kDevice, type).narrow(0, n % 2, n));  // some off 16 bytes
-  for (int i = 0; i < 1100; ++i) gradients.push_back(at::full({3}, 0.25, at::TensorOptions().device(kDevice)));
+      gradients.push_back((at::randn({n + 1}) * 0.5).to(kCheckedOn, type).narrow(0, n % 2, n));  // some off 16 bytes
+  for (int i = 0; i < 1100; ++i) gradients.push_back(at::full({3}, 0.25, at::TensorOptions().device(kCheckedOn)));
   double squares = 0;
   std::int64_t blocks = 0;
   for (const at::Tensor& gradient : gradients) {
@@ -71,7 +71,7 @@ TEST_CASE("gradients are clipped by the norm of all of them, whatever their size
     blocks += kernels::norm_blocks(gradient.numel());
   }
   const double norm = std::sqrt(squares);
-  const at::Tensor sums = at::full({blocks}, std::nan(""), at::TensorOptions().device(kDevice).dtype(at::kDouble));
+  const at::Tensor sums = at::full({blocks}, std::nan(""), at::TensorOptions().device(kCheckedOn).dtype(at::kDouble));
   const at::Tensor factor = at::empty({}, sums.options().dtype(at::kFloat));
   const auto clipped = [&](double most, const at::Tensor& inverse_scale = {}) {
     kernels::clip_factor_(gradients, most, inverse_scale, sums, factor);
@@ -93,8 +93,8 @@ TEST_CASE("gradients are clipped by the norm of all of them, whatever their size
   CHECK_THROWS_AS(kernels::clip_factor_(gradients, 0, {}, sums, factor), c10::Error);
 }
 
-TEST_CASE("what does not fit is refused") {
-  const at::Tensor g = at::zeros({4, 4}, at::TensorOptions().device(kDevice));
+TEST_CASE("gradients that do not fit are refused") {
+  const at::Tensor g = at::zeros({4, 4}, at::TensorOptions().device(kCheckedOn));
   const at::Tensor overflow = at::zeros({1}, g.options().dtype(at::kInt));
   const auto check = [&](const at::Tensor& gradient, const at::Tensor& flag) {
     kernels::check_finite_({&gradient, 1}, flag);
@@ -105,7 +105,7 @@ TEST_CASE("what does not fit is refused") {
   CHECK_THROWS(check(g.t(), overflow));
   CHECK_THROWS(check(g.to(at::kDouble), overflow));
   CHECK_THROWS(check(at::zeros({4}, at::TensorOptions().device(at::kMeta)), overflow));
-  const test::LossScaleState s = test::loss_scale_state(8, kDevice);
+  const test::LossScaleState s = test::loss_scale_state(8, kCheckedOn);
   const auto update = [&](const at::Tensor& scale, std::int64_t interval, double growth, double backoff) {
     kernels::update_loss_scale_(scale, s.inverse_scale, s.good_steps, s.overflow, s.skipped, interval, growth, backoff);
   };

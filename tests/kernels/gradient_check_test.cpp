@@ -2,12 +2,9 @@
 #include "kernels/gradient_check/gradient_check_ops.h"
 #include "kernels/kernel.h"
 #include "tests/kernels/gradient_check_checks.h"
-#include "tests/kernels/tested_device.h"
 #include "tests/support/catch.h"
 
 using namespace headroom;
-
-at::Device test::tested_device() { return at::kCPU; }
 
 TEST_CASE("on meta nothing is looked at") {
   const auto meta = at::TensorOptions().device(at::kMeta);

@@ -1,12 +1,9 @@
 // NF4 on a GPU.
 #include "kernels/nf4/nf4_ops.h"
 #include "tests/kernels/kernel_checks.h"
-#include "tests/kernels/tested_device.h"
 #include "tests/support/catch.h"
 
 using namespace headroom;
-
-at::Device test::tested_device() { return at::kCUDA; }
 
 TEST_CASE("CPU and GPU give the same bits in NF4") {
   const std::int64_t n = GENERATE(1, 65, 16'385, 1'000'003);

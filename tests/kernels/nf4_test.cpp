@@ -4,12 +4,9 @@
 
 #include "kernels/kernel.h"
 #include "kernels/nf4/nf4_ops.h"
-#include "tests/kernels/tested_device.h"
 #include "tests/support/catch.h"
 
 using namespace headroom;
-
-at::Device test::tested_device() { return at::kCPU; }
 
 TEST_CASE("the levels of NF4 are the published ones bit for bit") {
   // The bits of the table in appendix E, worked out apart from our constants.

@@ -10,7 +10,7 @@ namespace {
 using namespace headroom;
 
 // Two pieces of 32 blocks and some more, so that 16 threads have shares and the last one ends within a vector.
-constexpr std::int64_t kWeights = (std::int64_t{1} << 20) + 77'777;
+constexpr std::int64_t kNumbers = (std::int64_t{1} << 20) + 77'777;
 
 struct States {
   at::ScalarType state, gradient;
@@ -18,7 +18,7 @@ struct States {
 
 llama::CpuAdamWState states(States of) {
   at::manual_seed(3);
-  const auto random = [&](double scale) { return (at::randn({kWeights}) * scale).to(of.state); };
+  const auto random = [&](double scale) { return (at::randn({kNumbers}) * scale).to(of.state); };
   llama::CpuAdamWState made{.master = random(0.02),
                             .first_moment = random(1e-3),
                             .second_moment = random(1e-3).square(),
@@ -28,7 +28,7 @@ llama::CpuAdamWState states(States of) {
   return made;
 }
 
-std::int64_t to_widen(States of) { return of.state == of.gradient ? 0 : kWeights; }
+std::int64_t to_widen(States of) { return of.state == of.gradient ? 0 : kNumbers; }
 
 std::vector<at::Tensor> parts_of(const llama::CpuAdamWState& state) {
   return {state.master, state.first_moment, state.second_moment, state.working};
@@ -43,7 +43,7 @@ TEST_CASE("the CPU's AdamW steps its range by the formula, and nothing beside it
   llama::HostArena arena(at::kCPU);
   llama::CpuAdamW adamw(options, of.state, to_widen(of), arena);
   const llama::CpuAdamWState before = states(of), after = states(of);
-  constexpr std::int64_t kBegin = 1001, kEnd = kWeights - 333;
+  constexpr std::int64_t kBegin = 1001, kEnd = kNumbers - 333;
   llama::StepThreads threads(3);
   bool done = false;
   adamw.step(after, kBegin, kEnd - kBegin, {.t = 3, .loss_scale = 64}, threads, [&done] { done = true; });
@@ -74,7 +74,7 @@ TEST_CASE("threads do not change the bits of the CPU's AdamW") {
     const llama::CpuAdamWState state = states(of);
     llama::StepThreads threads(count);
     for (const std::int64_t t : {1, 2}) {
-      adamw.step(state, 0, kWeights, {.t = t}, threads);
+      adamw.step(state, 0, kNumbers, {.t = t}, threads);
       threads.wait();
     }
     return parts_of(state);

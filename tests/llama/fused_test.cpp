@@ -22,7 +22,7 @@ using namespace headroom;
 using namespace headroom::test;
 
 // Every switch by itself, and all of them.
-const std::vector<Settings> kSwitches{
+const std::vector<Settings> kFusedSwitches{
     {"fused.rms_norm=on"},
     {"fused.rope=on"},
     {"fused.swiglu=on"},
@@ -42,7 +42,7 @@ record::Bytes peak(const Settings& settings) { return sum(peak_by_category(third
 }  // namespace
 
 TEST_CASE("a step with fused kernels follows the loss of the composed one") {
-  const Settings switches = GENERATE(from_range(kSwitches));
+  const Settings switches = GENERATE(from_range(kFusedSwitches));
   const std::string checkpointing = GENERATE("checkpointing=off", "checkpointing=layer");
   CAPTURE(text_of(switches), checkpointing);
   const Settings base = joined(kSmallSettings, {checkpointing});
@@ -81,7 +81,7 @@ TEST_CASE("every gradient of the fused step is that of the composed one") {
 TEST_CASE("a planned step with fused kernels makes the CPU step's allocations, one by one and by name") {
   install_allocation_log();
   at::set_num_threads(1);
-  const Settings switches = GENERATE(from_range(kSwitches));
+  const Settings switches = GENERATE(from_range(kFusedSwitches));
   const std::string checkpointing = GENERATE("checkpointing=off", "checkpointing=layer");
   CAPTURE(text_of(switches), checkpointing);
   check_planned(joined(joined(kSmallSettings, {checkpointing}), switches));

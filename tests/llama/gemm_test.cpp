@@ -1,8 +1,8 @@
 // Number formats of the linear layers' products: what a step computes with them, what it keeps, and what is refused.
 #include <algorithm>
-#include <numeric>
 #include <cmath>
 #include <limits>
+#include <numeric>
 #include <string>
 #include <vector>
 

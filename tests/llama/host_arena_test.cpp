@@ -17,8 +17,8 @@ using llama::HostPages;
 // Hears of host memory while it is there.
 class Heard final : public record::ScopeListener {
  public:
-  Heard() { record::set_scope_listener(this); }
-  ~Heard() override { record::set_scope_listener(nullptr); }
+  Heard() : before_(record::set_scope_listener(this)) {}
+  ~Heard() override { record::set_scope_listener(before_); }
   void on_mark(const record::Tag&, std::int32_t) override {}
   void on_relabel(const void*, record::Category) override {}
   void on_host_alloc(const void* block, record::Bytes bytes) override {
@@ -35,6 +35,9 @@ class Heard final : public record::ScopeListener {
 
   std::map<const void*, record::Bytes> live;
   record::Tag last;
+
+ private:
+  record::ScopeListener* before_;
 };
 
 }  // namespace

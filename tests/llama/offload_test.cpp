@@ -27,7 +27,7 @@ namespace {
 using namespace headroom;
 using namespace headroom::test;
 
-const Settings kFiveLayers = joined(kSmallSettings, {"num_layers=5"});
+const Settings kOffloadedModel = joined(kSmallSettings, {"num_layers=5"});
 
 // Calls `see` with what is alive after each allocation.
 using Alive = std::map<std::int64_t, Allocation>;
@@ -45,7 +45,7 @@ void follow(const std::vector<Allocation>& log, const std::function<void(const A
   }
 }
 
-const std::vector<Settings> kSwitches{
+const std::vector<Settings> kOffloads{
     {"offload.optimizer=host", "checkpointing=off"},
     {"offload.optimizer=host", "checkpointing=layer"},
     {"offload.optimizer=host", "checkpointing=off", "accumulate=3"},
@@ -64,14 +64,14 @@ const std::vector<Settings> kSwitches{
 }  // namespace
 
 TEST_CASE("a step with its state on the host follows the loss of the plain one") {
-  const Settings switches = GENERATE(from_range(kSwitches));
+  const Settings switches = GENERATE(from_range(kOffloads));
   const std::string precision = GENERATE("precision=fp32", "precision=bf16");
   CAPTURE(text_of(switches), precision);
-  Settings plain = joined(kFiveLayers, {precision});
+  Settings plain = joined(kOffloadedModel, {precision});
   for (const std::string& word : switches)
     if (word.find("offload") == std::string::npos) plain.push_back(word);
   const std::vector<double> expected = losses(plain, 5);
-  const std::vector<double> found = losses(joined(kFiveLayers, joined(switches, {precision})), 5);
+  const std::vector<double> found = losses(joined(kOffloadedModel, joined(switches, {precision})), 5);
   CHECK(found[0] == expected[0]);  // weights and forward are the same to the bit
   // After that the two AdamWs round differently: in fp32 in the last digits; in bf16 PyTorch's rounds the moments' sums
   // in between.
@@ -83,7 +83,7 @@ TEST_CASE("a step with its state on the host follows the loss of the plain one")
 }
 
 TEST_CASE("the place of weights and checkpoints changes no bit") {
-  const Settings host = joined(kFiveLayers, {"offload.optimizer=host", "checkpointing=layer"});
+  const Settings host = joined(kOffloadedModel, {"offload.optimizer=host", "checkpointing=layer"});
   const std::vector<double> state = losses(host, 6);
   CHECK(losses(joined(host, {"offload.parameters=on"}), 6) == state);
   CHECK(losses(joined(host, {"offload.checkpoints=on"}), 6) == state);
@@ -94,7 +94,7 @@ TEST_CASE("the place of weights and checkpoints changes no bit") {
 TEST_CASE("states in a file step as those in memory, masters beside 16-bit weights too") {
   for (const char* precision : {"precision=bf16_mixed", "precision=bf16", "precision=fp32"}) {
     CAPTURE(precision);
-    const Settings base = joined(kFiveLayers, {precision});
+    const Settings base = joined(kOffloadedModel, {precision});
     CHECK(losses(joined(base, {"offload.optimizer=file"}), 5) == losses(joined(base, {"offload.optimizer=host"}), 5));
   }
 }
@@ -160,15 +160,15 @@ TEST_CASE("masters in fp32 keep what 16-bit weights lose") {
 TEST_CASE("a planned step with offload makes the CPU step's allocations, one by one and by name") {
   install_allocation_log();
   at::set_num_threads(1);
-  const Settings switches = GENERATE(from_range(kSwitches));
+  const Settings switches = GENERATE(from_range(kOffloads));
   CAPTURE(text_of(switches));
-  check_planned(joined(kFiveLayers, switches));
+  check_planned(joined(kOffloadedModel, switches));
 }
 
 TEST_CASE("with weights on the host at most the current and the next layer are on the device") {
   install_allocation_log();
   const Settings streamed =
-      joined(kFiveLayers, {"offload.optimizer=host", "offload.parameters=on", "checkpointing=layer"});
+      joined(kOffloadedModel, {"offload.optimizer=host", "offload.parameters=on", "checkpointing=layer"});
   std::size_t most = 0;
   std::set<std::uint16_t> seen;
   std::set<std::set<std::uint16_t>> pairs;
@@ -209,7 +209,7 @@ TEST_CASE("with its state on the host a step keeps no moments on the device, and
   install_allocation_log();
   const std::string checkpointing = GENERATE("checkpointing=off", "checkpointing=layer");
   CAPTURE(checkpointing);
-  const Settings host = joined(kFiveLayers, {"offload.optimizer=host", checkpointing});
+  const Settings host = joined(kOffloadedModel, {"offload.optimizer=host", checkpointing});
   for (const Allocation& a : log_of_setup(host, kCpu)) CHECK(a.tag.category != record::Category::kOptimizerState);
 
   std::size_t most = 0;
@@ -231,7 +231,7 @@ TEST_CASE("with checkpoints on the host at most two layer inputs are on the devi
   constexpr record::Bytes kInput = 2 * 24 * 64 * 4;
   const auto inputs = [&](const char* where) {
     std::size_t most = 0;
-    follow(third_step(joined(kFiveLayers, {"checkpointing=layer", where}), kCpu), [&](const Alive& alive) {
+    follow(third_step(joined(kOffloadedModel, {"checkpointing=layer", where}), kCpu), [&](const Alive& alive) {
       std::size_t count = 0;
       for (const auto& [storage, a] : alive) {
         const std::string_view op = record::operator_name(a.tag.op);

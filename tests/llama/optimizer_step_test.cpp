@@ -40,7 +40,7 @@ record::Bytes standing(const std::vector<Allocation>& log, Category category) {
 
 bool bears(const Allocation& a, const char* op) { return record::operator_name(a.tag.op) == op; }
 
-const std::vector<Settings> kSwitches{
+const std::vector<Settings> kOptimizers{
     {"precision=bf16_mixed"},
     {"precision=bf16_mixed", "fused.adamw=off"},
     {"precision=bf16_mixed", "moments=bf16"},
@@ -72,7 +72,7 @@ const std::vector<Settings> kSwitches{
 TEST_CASE("every optimizer's allocations are planned, in their order") {
   install_allocation_log();
   at::set_num_threads(1);
-  const Settings settings = joined(kSmallSettings, GENERATE(from_range(kSwitches)));
+  const Settings settings = joined(kSmallSettings, GENERATE(from_range(kOptimizers)));
   CAPTURE(text_of(settings));
   check_equal(log_of_setup(settings, kCpu), log_of_setup(settings, kPlanForCpu));
   check_equal(third_step(settings, kCpu), third_step(settings, kPlanForCpu));

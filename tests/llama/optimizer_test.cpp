@@ -61,7 +61,7 @@ void run(Optimizer& optimizer, const std::vector<Parameter>& all, int steps, dou
   }
 }
 
-const double kInfinity = std::numeric_limits<double>::infinity();
+const double kDoubleInfinity = std::numeric_limits<double>::infinity();
 
 }  // namespace
 
@@ -109,7 +109,7 @@ TEST_CASE("a power of two as loss scale changes no bit") {
 
 TEST_CASE("a step that overflows changes nothing, halves the scale and does not count") {
   const OptimizerKind kind = GENERATE(OptimizerKind::kAdamW, OptimizerKind::kAdamW8bit);
-  const double bad = GENERATE(as<double>{}, kInfinity, -kInfinity, std::nan(""));
+  const double bad = GENERATE(as<double>{}, kDoubleInfinity, -kDoubleInfinity, std::nan(""));
   LossScale scale(1024, 1000, at::kCPU);
   const std::vector<Parameter> all = weights(at::kHalf), others = weights(at::kHalf);
   const OptimizerOptions options{.kind = kind, .adamw = {.masters = true, .loss_scale = &scale}};
@@ -150,7 +150,7 @@ TEST_CASE("in portions an overflow counts from the portion on where it appears")
   set_gradients(all, 0, 1024);
   set_gradients(good, 0, 1024);
   without->step();
-  all[2].tensor.grad()[0][0] = kInfinity;
+  all[2].tensor.grad()[0][0] = kDoubleInfinity;
   for (const std::size_t i : {std::size_t{4}, std::size_t{2}, std::size_t{0}}) {
     optimizer->begin_step();
     optimizer->update(std::span(&i, 1));
@@ -268,15 +268,15 @@ TEST_CASE("a gradient that is not finite ends GaLore's refresh with an error") {
   const std::vector<Parameter> all = weights();
   llama::GaLore galore(all, {}, {.rank = 4});
   set_gradients(all, 0);
-  all[0].tensor.grad()[0][0] = kInfinity;
+  all[0].tensor.grad()[0][0] = kDoubleInfinity;
   CHECK_THROWS_AS(galore.step(), c10::Error);
 }
 
 TEST_CASE("magnitudes are counted by exponent, zeros and what is not finite by themselves") {
   llama::MagnitudeCounts counts("x", at::kCPU);
   const float tiny = std::numeric_limits<float>::denorm_min();
-  const at::Tensor x =
-      at::tensor({1.0F, 1.5F, -1.99F, 2.0F, 0.25F, 0.0F, -0.0F, static_cast<float>(kInfinity), std::nanf(""), tiny});
+  const at::Tensor x = at::tensor(
+      {1.0F, 1.5F, -1.99F, 2.0F, 0.25F, 0.0F, -0.0F, static_cast<float>(kDoubleInfinity), std::nanf(""), tiny});
   counts.add(x);
   const record::Histogram histogram = counts.read(7);
   CHECK(histogram.name == "x");

@@ -167,5 +167,6 @@ TEST_CASE("a config.json is read by itself as in its folder") {
   REQUIRE_FALSE(other.ok());
   CHECK(other.error().message.find(file.string() + " says hidden_size 1024, and model=tiny has 256") == 0);
   test::write_bytes(file, "[1, 2]");
-  CHECK(llama::read_hugging_face_config(file).error().message.find("is JSON without an object of keys") != std::string::npos);
+  CHECK(llama::read_hugging_face_config(file).error().message.find("is JSON without an object of keys") !=
+        std::string::npos);
 }

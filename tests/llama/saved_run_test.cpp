@@ -28,9 +28,9 @@ namespace fs = std::filesystem;
 const Settings kMicro{"model=custom", "hidden_size=16",       "num_layers=2",   "num_heads=2", "num_kv_heads=1",
                       "head_dim=16",  "intermediate_size=32", "vocab_size=256", "batch=2",     "seq=16"};
 
-bool contains(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
+bool says(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
 
-std::string refusal(const Settings& settings) {
+std::string refusal_of(const Settings& settings) {
   const auto run = run_or_refusal(params(settings), kCpu);
   return run ? "" : run.error().message;
 }
@@ -172,9 +172,9 @@ TEST_CASE("the tokenizer of the model's folder and its config are copied along")
 TEST_CASE("a folder that is there is refused, and nothing of it changes") {
   const TemporaryFolder folder;
   write_bytes(folder.path() / "file", "mine");
-  CHECK(contains(refusal(joined(kMicro, {"save=" + folder.path().string()})), "nothing is overwritten"));
-  CHECK(contains(refusal(joined(kMicro, {"save=" + (folder.path() / "file").string()})), "nothing is overwritten"));
-  CHECK(contains(refusal(joined(kMicro, {"save=" + (folder.path() / "no" / "where").string()})), "is not there"));
+  CHECK(says(refusal_of(joined(kMicro, {"save=" + folder.path().string()})), "nothing is overwritten"));
+  CHECK(says(refusal_of(joined(kMicro, {"save=" + (folder.path() / "file").string()})), "nothing is overwritten"));
+  CHECK(says(refusal_of(joined(kMicro, {"save=" + (folder.path() / "no" / "where").string()})), "is not there"));
   CHECK(files_in(folder.path()) == std::vector<std::string>{"file"});
   // One that comes while the run trains stays, too.
   const fs::path saved = folder.path() / "saved";
@@ -184,7 +184,7 @@ TEST_CASE("a folder that is there is refused, and nothing of it changes") {
   const record::Status finished = run->finish();
   REQUIRE_FALSE(finished.ok());
   CHECK(finished.error().kind == record::ErrorKind::kNotWritten);
-  CHECK(contains(finished.error().message, "nothing is overwritten"));
+  CHECK(says(finished.error().message, "nothing is overwritten"));
   CHECK(files_in(folder.path()) == std::vector<std::string>{"file", "saved"});
   CHECK(files_in(saved).empty());
 }
@@ -195,9 +195,9 @@ TEST_CASE("a disk without room is met before the first step, and nothing is left
   getrlimit(RLIMIT_FSIZE, &before);
   const rlimit small{.rlim_cur = 4096, .rlim_max = before.rlim_max};
   setrlimit(RLIMIT_FSIZE, &small);
-  const std::string said = refusal(joined(kMicro, {"save=" + (folder.path() / "saved").string()}));
+  const std::string said = refusal_of(joined(kMicro, {"save=" + (folder.path() / "saved").string()}));
   setrlimit(RLIMIT_FSIZE, &before);
-  CHECK(contains(said, "cannot be written (File too large)"));
+  CHECK(says(said, "cannot be written (File too large)"));
   CHECK(files_in(folder.path()).empty());
 }
 
@@ -206,22 +206,22 @@ TEST_CASE("a state of another run is refused with the difference") {
   const fs::path saved = folder.path() / "saved";
   trained(joined(kMicro, saving(saved)), 1);
   const Settings resumed = joined(kMicro, {"resume=" + saved.string()});
-  CHECK(refusal(resumed) == "");
-  CHECK(contains(refusal(joined(resumed, {"seed=5"})), "say seed=0"));
-  CHECK(contains(refusal(joined(resumed, {"data=" HEADROOM_SOURCE_DIR "/README.md"})), "give the same data"));
-  CHECK(contains(refusal(joined(resumed, {"intermediate_size=48"})), "intermediate_size 32"));
-  CHECK(contains(refusal(joined(resumed, {"precision=bf16"})), "and this run needs [256, 16] in BF16"));
-  CHECK(contains(refusal(joined(resumed, {"optimizer=adamw_8bit"})), "has no tensor"));
-  CHECK(contains(refusal(joined(resumed, {"adapters=lora"})), "adapter_model.safetensors cannot be read"));
-  CHECK(contains(refusal(joined(kMicro, {"resume=" + folder.path().string()})), "save_state=on"));
+  CHECK(refusal_of(resumed) == "");
+  CHECK(says(refusal_of(joined(resumed, {"seed=5"})), "say seed=0"));
+  CHECK(says(refusal_of(joined(resumed, {"data=" HEADROOM_SOURCE_DIR "/README.md"})), "give the same data"));
+  CHECK(says(refusal_of(joined(resumed, {"intermediate_size=48"})), "intermediate_size 32"));
+  CHECK(says(refusal_of(joined(resumed, {"precision=bf16"})), "and this run needs [256, 16] in BF16"));
+  CHECK(says(refusal_of(joined(resumed, {"optimizer=adamw_8bit"})), "has no tensor"));
+  CHECK(says(refusal_of(joined(resumed, {"adapters=lora"})), "adapter_model.safetensors cannot be read"));
+  CHECK(says(refusal_of(joined(kMicro, {"resume=" + folder.path().string()})), "save_state=on"));
   // Weights and config that contradict each other.
   llama::Config other = kSmall;
   other.intermediate_size = 32, other.vocab_size = 256, other.num_layers = 3;
   write_config(saved, other);
-  CHECK(contains(refusal(resumed), "num_hidden_layers 3"));
+  CHECK(says(refusal_of(resumed), "num_hidden_layers 3"));
   fs::remove(saved / "training_state.safetensors");
   write_bytes(saved / "training_state.json", "{}");
-  CHECK(contains(refusal(resumed), "no steps, seed and ids"));
+  CHECK(says(refusal_of(resumed), "no steps, seed and ids"));
 }
 
 TEST_CASE("a run does not go on from weights that are no finite numbers") {
@@ -235,16 +235,15 @@ TEST_CASE("a run does not go on from weights that are no finite numbers") {
   const float nan = std::numeric_limits<float>::quiet_NaN();
   bytes.replace(bytes.size() - sizeof nan, sizeof nan, reinterpret_cast<const char*>(&nan), sizeof nan);
   write_bytes(file, bytes);
-  const std::string said = refusal(joined(settings, {"resume=" + saved.string()}));
-  CHECK(contains(said, file.string() + " has a NaN in tensor "));
+  const std::string said = refusal_of(joined(settings, {"resume=" + saved.string()}));
+  CHECK(says(said, file.string() + " has a NaN in tensor "));
 }
 
 TEST_CASE("settings of what is kept that say nothing together are refused") {
   const std::string save = "save=/tmp/nowhere-headroom";
-  CHECK(contains(refusal(joined(kMicro, {"save_state=on"})), "save_state=on does not go with save="));
-  CHECK(contains(refusal(joined(kMicro, {save, "save_state=on", "offload.optimizer=file"})), "offload.optimizer=file"));
-  CHECK(
-      contains(refusal(joined(kMicro, {save, "save_state=on", "adapters=lora", "save_merged=on"})), "save_merged=on"));
+  CHECK(says(refusal_of(joined(kMicro, {"save_state=on"})), "save_state=on does not go with save="));
+  CHECK(says(refusal_of(joined(kMicro, {save, "save_state=on", "offload.optimizer=file"})), "offload.optimizer=file"));
+  CHECK(says(refusal_of(joined(kMicro, {save, "save_state=on", "adapters=lora", "save_merged=on"})), "save_merged=on"));
 }
 
 TEST_CASE("a plan neither writes nor reads what a run keeps") {

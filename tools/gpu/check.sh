@@ -12,9 +12,8 @@ title="GPU checks"
 
 step facts "$build/bin/headroom-engine" --facts
 step probe_test "$build/tests/bin/live_gpu_probe_test"
-for test in "$build"/tests/bin/kernels_*_gpu_test; do
-  step "$(basename "$test" _gpu_test)" "$test"
-done
+step kernels_test "$build/tests/bin/kernels_gpu_test"
+step emulated_product_test "$build/tests/bin/kernels_emulated_product_gpu_test"
 # What it finds is the table of this GPU; put into assets/data/products, runs take it from there.
 step product_times "$build/bin/product_times" --table "$out/products.csv" 1024 4096 16384 98304
 step recording_cost "$build/bin/recording_cost" 60
@@ -22,7 +21,6 @@ step recording_cost "$build/bin/recording_cost" 60
 step trace_test "$build/tests/bin/live_gpu_trace_test"
 step edit_kernel_test "$build/tests/bin/edit_kernel_gpu_test"
 step techniques_test "$build/tests/bin/techniques_gpu_test"
-step offload_test "$build/tests/bin/llama_offload_gpu_test"
 step prediction_test "$build/tests/bin/gpu_prediction_test"
 step bench_step "$build/bin/headroom" bench step --device cuda
 [ -n "$quick" ] || step run_test "$build/tests/bin/live_gpu_run_test"

@@ -37,7 +37,7 @@ class PlatformWindow {
 
   // `content` draws into a started ImGui frame. `before_present`: the picture is there, and not yet shown.
   void draw(const std::function<void()>& content, const std::function<void()>& before_present = {});
-  // The same frame without its pixels, for a script that looks at what ImGui was told: a software renderer takes most
+  // The same frame without its pixels, for a script that reads what is drawn: a software renderer takes most
   // of a frame's time.
   void draw_unseen(const std::function<void()>& content, const std::function<void()>& after);
   // The frame as drawn; to be called from `before_present`.

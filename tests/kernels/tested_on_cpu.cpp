@@ -1,4 +1,4 @@
-// Products by fp8 and tf32 on the CPU.
+// The kernels' cases run on the CPU.
 #include "tests/kernels/tested_device.h"
 
 at::Device headroom::test::tested_device() { return at::kCPU; }

@@ -1,4 +1,4 @@
-// Products by fp8 on a GPU, by cuBLASLt: the cases that the CPU passes.
+// The kernels' cases run on a GPU.
 #include "tests/kernels/tested_device.h"
 
 at::Device headroom::test::tested_device() { return {at::kCUDA, 0}; }

@@ -1,4 +1,0 @@
-// Each kernel beside its other forms on a GPU.
-#include "tests/kernels/tested_device.h"
-
-at::Device headroom::test::tested_device() { return at::kCUDA; }
