@@ -37,7 +37,7 @@ struct CommandLine {
 constexpr int kSmallestSide = 320, kLargestWidth = 7680, kLargestHeight = 4320;
 // Frames until everything has settled: recordings loaded one per frame, formulas drawn, cards as high as their content.
 constexpr int kSettlingFrames = 12;
-constexpr double kLongestWait = 30;  // for a prediction, in seconds
+constexpr double kLongestWait = 300;  // for predictions, in seconds: only an engine that hangs takes so long
 
 double seconds_now() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
