@@ -136,10 +136,12 @@ record::Status take_picture(PlatformWindow& platform, App& window, const std::st
   record::Status result = record::Ok{};
   double first = 0;
   bool last = false;
+  const auto waits = [&] { return window.awaits_prediction() && seconds_since_start() < kLongestWait; };
   for (int frame = 0, settled = 0; !last; ++frame) {
-    // An answer may lead to the next question: what each switch would change is asked one by one.
-    const bool waits = window.awaits_prediction() && seconds_since_start() < kLongestWait;
-    settled = waits ? 0 : settled + 1;
+    // An answer may lead to the next question: what each switch would change is asked one by one. Frames that nobody
+    // sees would take the processor from the engine.
+    for (; frame >= kSettlingFrames && waits(); platform.wait(0.01)) window.poll(seconds_now());
+    settled = waits() ? 0 : settled + 1;
     last = settled >= kSettlingFrames;
     platform.wait(0);
     window.poll(seconds_now());
@@ -167,6 +169,7 @@ record::Result<ExitCode> run_window(const CommandLine& line) {
   auto made = App::create(std::move(options).value(), Session(choose_engine()), picture ? nullptr : &settings);
   if (!made) return made.error();
   App& window = *made.value();
+  window.ui().free_memory = !picture;
   auto opened = PlatformWindow::open(platform_asked.value());
   if (!opened) return opened.error();
   PlatformWindow& platform = *opened.value();

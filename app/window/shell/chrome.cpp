@@ -89,7 +89,8 @@ bool draw_chapter(int index, const lessons::Chapter& chapter, bool current, bool
       text_in(Face::kMedium, 12, {x, row.y0, body.x1 - px(12), row.y1}, theme().text2,
               fmt::format("{}/{}", done, pages), 1);
   } else {
-    text_in(current ? Face::kSemiBold : Face::kMedium, 13, body, current ? theme().text : theme().text3, chapter.number, 0.5f);
+    text_in(current ? Face::kSemiBold : Face::kMedium, 13, body, current ? theme().text : theme().text3, chapter.number,
+            0.5f);
     if (done == pages) draw_icon(Icon::kCheck, body.x1 - px(6), row.y0 + px(10), theme().text2, 10);
     if (state.hovered) tooltip(chapter.title);
   }
@@ -212,7 +213,7 @@ void draw_status_bar(const PageFrame& frame, const Rect& rect, bool no_engine,
     draw_icon(Icon::kChip, x + px(7), rect.center_y(), theme().text2, 14);
     x += px(20);
     say(Face::kMedium, theme().text2, device.name);
-    if (device.free_memory > 0 && device.free_memory != device.memory) {
+    if (frame.ui.free_memory && device.free_memory > 0 && device.free_memory != device.memory) {
       const std::string free = wide ? fmt::format("{} of {} free", record::format_bytes(device.free_memory, 1),
                                                   record::format_bytes(device.memory, 1))
                                     : record::format_bytes(device.free_memory, 1) + " free";
