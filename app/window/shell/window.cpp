@@ -166,8 +166,8 @@ void PlatformWindow::draw(const std::function<void()>& content, const std::funct
 
 void PlatformWindow::draw_unseen(const std::function<void()>& content, const std::function<void()>& after) {
   make_frame(content);
-  for (ImTextureData* texture :
-       *ImGui::GetDrawData()->Textures)  // glyphs that are new, before they are asked for again
+  // New glyphs: ImGui expects them to be there in the next frame.
+  for (ImTextureData* texture : *ImGui::GetDrawData()->Textures)
     if (texture->Status != ImTextureStatus_OK) ImGui_ImplOpenGL3_UpdateTexture(texture);
   after();
 }
