@@ -25,7 +25,7 @@ struct UiState {
   std::string jump;           // the page's number that is typed there
   bool figure_only = false;   // without the words beside it
   bool full_screen = false;   // the window follows
-  bool free_memory = true;    // in the status bar; it differs from moment to moment, and so do pictures with it
+  bool free_memory = true;    // is shown; it differs from moment to moment, and so do pictures with it
   bool stage = false;         // for a room: a claim and a figure per screen
   float stage_scale = 1;
   enum class Blank { kNone, kBlack, kWhite } blank = Blank::kNone;  // on stage

@@ -73,10 +73,10 @@ void draw_no_run(PageFrame& frame, const Rect& label, Rect rect) {
   draw_no_engine(frame, rect, page.left_the_begin() ? "No engine. " : "");
 }
 
-// "0.2 of 21.6 GiB"; empty: not known, or it would answer the question.
+// "0.2 of 21.6 GiB"; empty: not known, not to be shown, or it would answer the question.
 std::string needs_words(const PageFrame& frame) {
   const auto needs = frame.page.needs();
-  if (!needs) return {};
+  if (!needs || !frame.ui.free_memory) return {};
   const auto in = [](record::Bytes bytes) { return static_cast<double>(bytes) / double{record::kGiB}; };
   return fmt::format("{:.{}f} of {:.1f} GiB", in(needs->bytes), in(needs->bytes) < 0.95 ? 2 : 1, in(needs->of));
 }
