@@ -17,15 +17,12 @@ namespace {
 constexpr std::int64_t kProductGrain = 32768;
 constexpr std::int64_t kWidenedColumns = 1024;  // of 16-bit operands at a time, where the result is fp32
 
-// result = alpha · a · b + beta · result. LibTorch multiplies operands of the result's type only; 16-bit ones for an fp32
-// result are widened, some columns of `a` transposed (rows of the result) at a time.
+// result = alpha · a · b, or that added to it. 16-bit operands for an fp32 result are widened, some columns of `a`
+// transposed (rows of the result) at a time.
 void add_product(at::Tensor result, const at::Tensor& a, const at::Tensor& b, bool adds, double alpha, bool tf32) {
-  if (tf32) return product(result, a, b, {.adds = adds, .alpha = alpha, .tf32 = true});
+  if (result.scalar_type() == a.scalar_type())
+    return product(result, a, b, {.adds = adds, .alpha = alpha, .tf32 = tf32});
   const double beta = adds ? 1 : 0;
-  if (result.scalar_type() == a.scalar_type()) {
-    result.addmm_(a, b, beta, alpha);
-    return;
-  }
   const at::Tensor b_wide = b.to(at::kFloat);
   for (std::int64_t first = 0; first < result.size(0); first += kWidenedColumns) {
     const std::int64_t count = std::min(kWidenedColumns, result.size(0) - first);

@@ -19,6 +19,7 @@
 #include "kernels/common/traced.h"
 #include "kernels/fused_linear_cross_entropy/product.h"
 #include "kernels/narrow_product/emulated_product.h"
+#include "kernels/narrow_product/tile_rows.h"
 #include "kernels/narrow_product/tiles.h"
 
 namespace headroom::kernels {
@@ -48,12 +49,48 @@ void check_tf32(const at::Tensor& result, const at::Tensor& a, const at::Tensor&
               "product: tf32 is for operands and results of fp32");
 }
 
+// Reads a row of a tile number by number.
+template <class Number>
+auto each(const Number& number) {
+  return [&number](const auto* from, std::int64_t stride, float* to, std::int64_t count) {
+    for (std::int64_t i = 0; i < count; ++i) to[i] = number(from[i * stride]);
+  };
+}
+
+// Writes a row of a tile: alpha · sums, or that added to what is there, rounded once.
+template <typename T>
+auto rounded(double alpha, bool adds) {
+  return [factor = static_cast<float>(alpha), adds](const float* sums, T* to, std::int64_t stride, std::int64_t count) {
+    if constexpr (sizeof(T) == 2)
+      if (stride == 1) return round_row(sums, factor, adds, to, count);
+    for (std::int64_t i = 0; i < count; ++i) {
+      T& place = to[i * stride];
+      store(place, adds ? load(place) + factor * sums[i] : factor * sums[i]);
+    }
+  };
+}
+
 void emulate_tf32(at::Tensor& result, const at::Tensor& a, const at::Tensor& b, const ProductOptions& options) {
   check_tf32(result, a, b);
   const Traced traced("tf32_product", {a, b, result});
-  ProductTiles().multiply<float, float, float>(
-      result, a, b, static_cast<float>(options.alpha), options.adds, tf32_of, tf32_of,
-      [](float& place, float value, bool adds) { place = adds ? place + value : value; });
+  ProductTiles::multiply<float, float, float>(result, a, b, each(tf32_of), each(tf32_of),
+                                              rounded<float>(options.alpha, options.adds));
+}
+
+// LibTorch without oneDNN multiplies 16 bits in plain loops: a step of the tiny model took six times as long.
+void multiply_16_bits(at::Tensor& result, const at::Tensor& a, const at::Tensor& b, const ProductOptions& options) {
+  TORCH_CHECK(a.scalar_type() == result.scalar_type() && b.scalar_type() == result.scalar_type(),
+              "product: operands of ", a.scalar_type(), " and ", b.scalar_type(), " for a result of ",
+              result.scalar_type());
+  const Traced traced("product", {a, b, result});
+  const auto multiply = [&]<typename T>(T) {
+    const auto read = [](const T* from, std::int64_t stride, float* to, std::int64_t count) {
+      if (stride == 1) return widen_row(from, to, count);
+      for (std::int64_t i = 0; i < count; ++i) to[i] = load(from[i * stride]);
+    };
+    ProductTiles::multiply<T, T, T>(result, a, b, read, read, rounded<T>(options.alpha, options.adds));
+  };
+  result.scalar_type() == at::kHalf ? multiply(Fp16()) : multiply(Bf16());
 }
 
 Fp8Format format_of(const at::Tensor& codes) {
@@ -89,9 +126,9 @@ void emulate_fp8(at::Tensor& result, const Fp8Operand& a, const Fp8Operand& b, c
   }
   const auto of_a = [&](std::uint8_t code) { return numbers[0][code]; };
   const auto of_b = [&](std::uint8_t code) { return numbers[1][code]; };
-  ProductTiles().multiply<std::uint8_t, std::uint8_t, Bf16>(
-      result, a.codes, b.codes.t(), inverse_of(a.scaling) * inverse_of(b.scaling), options.adds, of_a, of_b,
-      [](Bf16& place, float value, bool add) { store(place, add ? load(place) + value : value); });
+  const float alpha = inverse_of(a.scaling) * inverse_of(b.scaling);
+  ProductTiles::multiply<std::uint8_t, std::uint8_t, Bf16>(result, a.codes, b.codes.t(), each(of_a), each(of_b),
+                                                           rounded<Bf16>(alpha, options.adds));
 }
 
 void multiply_fp8(at::Tensor& result, const Fp8Operand& a, const Fp8Operand& b, const Fp8ProductOptions& options) {
@@ -260,6 +297,7 @@ void fp8_product(at::Tensor& result_NP, const Fp8Operand& a_NM, const Fp8Operand
 
 void product(at::Tensor& result_NP, const at::Tensor& a_NM, const at::Tensor& b_MP, const ProductOptions& options) {
   if (options.tf32 && result_NP.is_cpu()) return emulate_tf32(result_NP, a_NM, b_MP, options);
+  if (result_NP.is_cpu() && result_NP.element_size() == 2) return multiply_16_bits(result_NP, a_NM, b_MP, options);
   if (options.tf32 && result_NP.is_cuda() && products_emulated(NarrowFormat::kTf32))
     return multiply_tf32_emulated(result_NP, a_NM, b_MP, options);
   if (multiply_as_found(result_NP, a_NM, b_MP, options)) return;

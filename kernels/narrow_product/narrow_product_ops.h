@@ -28,7 +28,7 @@ void emulate_narrow_products(bool always);  // on every GPU, to compare
 
 // result [N, P] = alpha · a [N, M] · b [M, P], or that added to it. All of one type, any strides. By LibTorch; in 16 bits on
 // CUDA by cuBLASLt where an algorithm was found for these shapes (linear_product.h), in the workspace that cuBLAS has on the
-// stream anyway, so that the same is allocated. Nothing is timed here.
+// stream anyway, so that the same is allocated; in 16 bits on a CPU a tile at a time, as tf32. Nothing is timed here.
 void product(at::Tensor& result_NP, const at::Tensor& a_NM, const at::Tensor& b_MP, const ProductOptions& options = {});
 
 // Why a product for which an algorithm was found went to LibTorch: the first failure in this process. Empty: none did.

@@ -16,11 +16,11 @@ class ProductTiles {
  public:
   static constexpr std::int64_t kSide = 512;
 
-  // result = alpha · a · b, or that added to it, rounded once. `of_a(element)` and `of_b(element)` are
-  // the operands' numbers in fp32.
-  template <class A, class B, class Result, class OfA, class OfB, class Store>
-  void multiply(at::Tensor& result_NP, const at::Tensor& a_NM, const at::Tensor& b_MP, float alpha, bool adds,
-                const OfA& of_a, const OfB& of_b, const Store& store) {
+  // result = a · b: `read_a(row, stride, numbers, count)` and `read_b` give the fp32 numbers of a row of an operand's tile,
+  // `write(sums, row, stride, count)` takes the sums to a row of the result.
+  template <class A, class B, class Result, class ReadA, class ReadB, class Write>
+  static void multiply(at::Tensor& result_NP, const at::Tensor& a_NM, const at::Tensor& b_MP, const ReadA& read_a,
+                       const ReadB& read_b, const Write& write) {
     const at::DisableRecordFunctionGuard untraced;  // the product is one operator, not one for each tile
     const std::int64_t inner = a_NM.size(1);
     for_each_part(result_NP.size(0), [&](std::int64_t row, std::int64_t rows) {
@@ -28,11 +28,11 @@ class ProductTiles {
         at::Tensor sum = at::from_blob(scratch(2), {rows, columns}, at::kFloat);
         std::fill_n(scratch(2), rows * columns, 0.0F);
         for_each_part(inner, [&](std::int64_t first, std::int64_t count) {
-          const at::Tensor a = tile<A>(a_NM.narrow(0, row, rows).narrow(1, first, count), scratch(0), of_a);
-          const at::Tensor b = tile<B>(b_MP.narrow(0, first, count).narrow(1, column, columns), scratch(1), of_b);
+          const at::Tensor a = tile<A>(a_NM.narrow(0, row, rows).narrow(1, first, count), scratch(0), read_a);
+          const at::Tensor b = tile<B>(b_MP.narrow(0, first, count).narrow(1, column, columns), scratch(1), read_b);
           at::addmm_out(sum, sum, a, b);
         });
-        put<Result>(result_NP.narrow(0, row, rows).narrow(1, column, columns), scratch(2), alpha, adds, store);
+        put<Result>(result_NP.narrow(0, row, rows).narrow(1, column, columns), scratch(2), write);
       });
     });
   }
@@ -44,33 +44,28 @@ class ProductTiles {
   }
 
   // In the order of memory.
-  template <class T, class Load>
-  static at::Tensor tile(const at::Tensor& part, float* to, const Load& load) {
-    if (part.stride(0) < part.stride(1)) return tile<T>(part.t(), to, load).t();
+  template <class T, class Read>
+  static at::Tensor tile(const at::Tensor& part, float* to, const Read& read) {
+    if (part.stride(0) < part.stride(1)) return tile<T>(part.t(), to, read).t();
     const auto* const from = static_cast<const T*>(part.const_data_ptr());
     const std::int64_t rows = part.size(0), columns = part.size(1);
-    for (std::int64_t i = 0; i < rows; ++i)
-      for (std::int64_t j = 0; j < columns; ++j)
-        to[i * columns + j] = load(from[i * part.stride(0) + j * part.stride(1)]);
+    for (std::int64_t i = 0; i < rows; ++i) read(from + i * part.stride(0), part.stride(1), to + i * columns, columns);
     return at::from_blob(to, {rows, columns}, at::kFloat);
   }
 
-  template <class T, class Store>
-  static void put(const at::Tensor& part, const float* sum, float alpha, bool adds, const Store& store) {
+  template <class T, class Write>
+  static void put(const at::Tensor& part, const float* sums, const Write& write) {
     auto* const to = static_cast<T*>(part.mutable_data_ptr());
     const std::int64_t rows = part.size(0), columns = part.size(1);
-    for (std::int64_t i = 0; i < rows; ++i)
-      for (std::int64_t j = 0; j < columns; ++j)
-        store(to[i * part.stride(0) + j * part.stride(1)], alpha * sum[i * columns + j], adds);
+    for (std::int64_t i = 0; i < rows; ++i) write(sums + i * columns, to + i * part.stride(0), part.stride(1), columns);
   }
 
-  float* scratch(std::size_t which) {
-    std::vector<float>& numbers = scratch_[which];
-    if (numbers.empty()) numbers.resize(kSide * kSide);
-    return numbers.data();
+  // Kept for the next product: new pages would cost more than a small product.
+  static float* scratch(std::size_t which) {
+    static thread_local std::array<std::vector<float>, 3> kept;
+    if (kept[which].empty()) kept[which].resize(kSide * kSide);
+    return kept[which].data();
   }
-
-  std::array<std::vector<float>, 3> scratch_;
 };
 
 }  // namespace headroom::kernels

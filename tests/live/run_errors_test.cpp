@@ -155,11 +155,13 @@ TEST_CASE("on a GPU older than the compiled kernels what they alone can do is re
             .ends_with("take exercise=vector_add, or device=cpu."));
 }
 
-// Every position of every switch, on the CPU, whose own kernels would report themselves.
+// Every position of every switch, on the CPU, whose own kernels would report themselves. Its products in 16 bits are ours
+// always; on a GPU they are LibTorch's.
 TEST_CASE("a composed step runs no kernel of ours, and what cannot be composed is refused") {
   static int ours = 0;
   const auto count = [](const at::RecordFunction& function) -> std::unique_ptr<at::ObserverContext> {
-    ours += std::string_view(function.name()).starts_with("headroom::") ? 1 : 0;
+    const std::string_view name = function.name();
+    ours += name.starts_with("headroom::") && name != "headroom::product" ? 1 : 0;
     return nullptr;
   };
   const auto handle =
@@ -175,8 +177,7 @@ TEST_CASE("a composed step runs no kernel of ours, and what cannot be composed i
     for (const record::Choice& choice : record::choices_of(spec)) {
       record::Params params = test::params({"model=tiny", "batch=1", "seq=16", "device=cpu"});
       const auto set = [&](std::string_view key, std::string_view value) { REQUIRE(params.set(key, value).ok()); };
-      if (spec.key == "device" || spec.key == "model" || spec.key == "trace" || spec.key == "data_type")
-        continue;
+      if (spec.key == "device" || spec.key == "model" || spec.key == "trace" || spec.key == "data_type") continue;
       if (choice.key == "tf32") continue;  // emulated by a kernel here, on a GPU LibTorch's own
       if (spec.key.starts_with("offload.")) set("checkpointing", "layer");
       if (spec.key == "offload.parameters") set("offload.optimizer", "host");

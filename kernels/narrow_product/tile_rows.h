@@ -1,0 +1,17 @@
+// Rows of 16-bit numbers to fp32 and back, on the CPU: loops that the compiler turns into vector instructions.
+#pragma once
+
+#include <cstdint>
+
+#include "kernels/common/storage.h"
+
+namespace headroom::kernels {
+
+void widen_row(const Bf16* from, float* to, std::int64_t count);
+void widen_row(const Fp16* from, float* to, std::int64_t count);
+
+// to = alpha · sums, or that added to what is there, rounded once.
+void round_row(const float* sums, float alpha, bool adds, Bf16* to, std::int64_t count);
+void round_row(const float* sums, float alpha, bool adds, Fp16* to, std::int64_t count);
+
+}  // namespace headroom::kernels
