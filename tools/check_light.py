@@ -30,7 +30,8 @@ def configure(folder, arguments):
 def normal(text, tree, build):
     """A command or a file's text without the places of tree and build."""
     for path, word in ((build, "BUILD"), (tree / ".deps", "DEPS"), (ROOT / ".deps", "DEPS"), (tree, "TREE")):
-        text = text.replace(str(path), word)
+        # Where a path begins: a tree may be /src, which is a part of others.
+        text = re.sub(rf"(^|[\s=\"'(,:]|-[IL]){re.escape(str(path))}(?![\w.-])", rf"\1{word}", text)
     return text
 
 
