@@ -1,4 +1,4 @@
-// The first bytes of containers that people keep tokens and texts in. All have four or more: ids may begin with any two.
+// The first bytes of containers that people keep tokens and texts in. All have three or more: ids may begin with any two.
 #include "demos/tokens/foreign_file.h"
 
 #include <array>
@@ -15,10 +15,13 @@ struct Kind {
 constexpr std::array kKinds{Kind{"PK\x03\x04"sv, "a zip archive, as numpy.savez() and torch.save() write"},
                             Kind{"PAR1"sv, "a Parquet file"},
                             Kind{"ARROW1"sv, "an Arrow file"},
+                            Kind{"\xFF\xFF\xFF\xFF\x10\0\0\0"sv, "an Arrow stream, as datasets keeps"},
                             Kind{"\x89HDF"sv, "an HDF5 file"},
                             Kind{"\x1F\x8B\x08\x00"sv, "compressed by gzip"},
                             Kind{"\x1F\x8B\x08\x08"sv, "compressed by gzip"},
                             Kind{"\x28\xB5\x2F\xFD"sv, "compressed by zstd"},
+                            Kind{"\x80\x02\x8A\x0A"sv, "a pickle, as torch.save() once wrote"},
+                            Kind{"\x80\x04\x95"sv, "a pickle"},
                             Kind{"\x93NUMPY"sv, "a NumPy array under another name than .npy"}};
 
 }  // namespace

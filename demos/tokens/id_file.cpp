@@ -199,6 +199,15 @@ struct Halves {
   }
 };
 
+// Whether the bytes are characters: ids of 8 bits, or a text. Of 16-bit ids every fourth has a byte that no text has.
+bool read_as_text(Bytes bytes) {
+  constexpr std::size_t kEnough = 1 << 20;
+  return std::ranges::all_of(bytes.first(std::min(bytes.size(), kEnough)), [](std::byte byte) {
+    const auto code = std::to_integer<unsigned char>(byte);
+    return code >= ' ' ? code != 0x7F : code == '\t' || code == '\n' || code == '\r';
+  });
+}
+
 const IdType& narrowest(std::int64_t vocabulary) {
   return *id_type(vocabulary <= 256 ? "uint8" : vocabulary <= 65536 ? "uint16" : "uint32");
 }
@@ -207,6 +216,10 @@ const IdType& narrowest(std::int64_t vocabulary) {
 record::Result<IdPlace> place_by_ids(Bytes bytes, const std::string& name, std::int64_t vocabulary) {
   constexpr const char* kAsk = "say which it is, as in data_type=uint32";
   const IdType* type = &narrowest(vocabulary);
+  if (type->width == 2 && bytes.size() % 2 == 0 && read_as_text(bytes) &&
+      !first_beyond(TokenView(bytes.data(), bytes.size() / 2, 2), *type, vocabulary))
+    return Error{fmt::format("{} reads as text, of which ids below {} come both as uint8 and as uint16; {}.", name,
+                             vocabulary, kAsk)};
   for (; type->width < 8; ++type) {  // the unsigned types, one after the other
     const TokenView ids(bytes.data(), bytes.size() / type->width, type->width);
     const IdType& wider = type[1];

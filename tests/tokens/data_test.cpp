@@ -161,6 +161,11 @@ TEST_CASE("a .bin that two widths fit, or none, is refused with the setting that
   CHECK(contains(said(stored<std::uint64_t>(), 65'537), "both as uint32 and as uint64"));
   CHECK(contains(said(as<std::uint16_t>({1, 2, 3}), 256), "both as uint8 and as uint16"));
   CHECK(contains(said(std::string(4000, '\0'), 300), "both as uint16 and as uint32"));
+  // Characters are ids of 8 bits, and by twos of 16.
+  for (const std::string text :
+       {"To be, or not to be: that is the question.\n", "Où est la bibliothèque municipale ?\r\n"})
+    CHECK(contains(said(text + text, 65'536), "both as uint8 and as uint16"));
+  CHECK_FALSE(contains(said("To be, or not to be\n", 300), "both as uint8"));  // 16 bits do not fit
   // As many as are sure, and one less.
   CHECK(contains(said(as<std::uint32_t>(std::vector<std::int64_t>(31, 7)), 300), "both as uint16 and as uint32"));
   CHECK(ids_of(folder.file("a.bin", as<std::uint32_t>(std::vector<std::int64_t>(32, 7)), 300)).size() == 32);
@@ -302,4 +307,12 @@ TEST_CASE("a text to train on is there, not empty and UTF-8") {
   CHECK(contains(refusal(folder.file("ids.npz", "PK\x03\x04\xFF")), "zip archive"));
   CHECK(contains(refusal(folder.file("ids.npz", "PK\x03\x04\xFF")), "numpy.save("));
   CHECK(contains(refusal(folder.file("rows.parquet", "PAR1\xFF")), "Parquet file"));
+  const auto kind = [&](const std::string& content) { return refusal(folder.file("a.txt", content + "\xFF")); };
+  CHECK(contains(kind("ARROW1"), "Arrow file"));
+  CHECK(contains(kind(std::string("\xFF\xFF\xFF\xFF\x10\0\0\0", 8)), "Arrow stream"));
+  CHECK(contains(kind("\x89HDF"), "HDF5 file"));
+  CHECK(contains(kind(std::string("\x1F\x8B\x08\0", 4)), "compressed by gzip"));
+  CHECK(contains(kind("\x28\xB5\x2F\xFD"), "compressed by zstd"));
+  CHECK(contains(kind("\x80\x02\x8A\x0A"), "pickle"));
+  CHECK(contains(kind("\x80\x04\x95"), "pickle"));
 }
