@@ -84,18 +84,20 @@ struct CardWords {
     for (const std::string& word : all)
       if (!is_among(word, kOptional) && !is_among(word, kForms) && !size_in(word)) needed.push_back(word);
     const bool any_form = std::ranges::none_of(all, [](const std::string& word) { return is_among(word, kForms); });
+    std::erase_if(all, [](const std::string& word) { return size_in(word).has_value(); });
+    // The driver's sizes stay: of a GH200 480GB they are the host's.
     for (std::string& word : words_of(card.driver_name)) all.push_back(std::move(word));
     if (any_form) all.insert(all.end(), kForms.begin(), kForms.end());
-    std::erase_if(all, [](const std::string& word) { return size_in(word).has_value(); });
   }
 
-  // Whether the text is words of this card, one after the other: "rtx3090ti". They are added to `said`.
-  bool covers(std::string_view text, Words& said) const {
+  // Whether the text is words of this card, one after the other, and its size: "rtx4060ti16gb". They are added to `said`.
+  bool covers(const Card& card, std::string_view text, Words& said) const {
     if (text.empty()) return true;
+    if (const auto size = size_in(text); size && is_size_of(card, *size) && !said.empty()) return true;
     for (const std::string& word : all) {
       if (!text.starts_with(word)) continue;
       said.push_back(word);
-      if (covers(text.substr(word.size()), said)) return true;
+      if (covers(card, text.substr(word.size()), said)) return true;
       said.pop_back();
     }
     return false;
@@ -107,7 +109,7 @@ bool names(const Words& wanted, const Card& card) {
   const CardWords words(card);
   Words said;
   for (const std::string& word : wanted) {
-    if (is_among(word, kOfAnyCard) || words.covers(word, said)) continue;
+    if (is_among(word, kOfAnyCard) || words.covers(card, word, said)) continue;
     const auto size = size_in(word);
     if (!size || !is_size_of(card, *size)) return false;
   }
@@ -139,7 +141,7 @@ struct Nearness {
       : distance(record::edit_distance(joined(wanted), joined(telling(card.name)))) {
     const CardWords words(card);
     Words said;
-    for (const std::string& word : wanted) lacks.push_back(!words.covers(word, said));
+    for (const std::string& word : wanted) lacks.push_back(!words.covers(card, word, said));
   }
   bool has_one() const { return std::ranges::find(lacks, false) != lacks.end(); }
   auto operator<=>(const Nearness&) const = default;

@@ -45,12 +45,12 @@ TEST_CASE("a card is found by every usual spelling of its name") {
   for (const char* const words : {"T4", "Tesla T4", "NVIDIA T4 16GB", "nvidia-t4"}) check_found(words, {"T4"});
   for (const char* const words : {"V100 32GB", "Tesla V100-SXM2-32GB", "V100-PCIE-32GB", "V100 32"})
     check_found(words, {"V100 32 GB"});
-  for (const char* const words : {"4060 Ti 16GB", "RTX 4060 Ti 16 GB", "4060ti 16"})
+  for (const char* const words : {"4060 Ti 16GB", "RTX 4060 Ti 16 GB", "4060ti 16", "rtx4060ti16gb"})
     check_found(words, {"GeForce RTX 4060 Ti 16 GB"});
   check_found("3060", {"GeForce RTX 3060 12 GB"});
   check_found("2080 Ti", {"GeForce RTX 2080 Ti"});
   check_found("H100 NVL", {"H100 NVL"});
-  check_found("GH200 96GB", {"GH200"});
+  for (const char* const words : {"GH200 96GB", "GH200 480GB", "NVIDIA GH200 480GB"}) check_found(words, {"GH200"});
   check_found("H200 141GB", {"H200 SXM"});
   check_found("this machine", {"this machine"});
 }
