@@ -94,11 +94,12 @@ std::string switches_text(const Advice& advice, const lessons::ShownUnit& unit) 
   std::vector<std::vector<std::string>> rows{
       {"", "turn on", "gives up", "in the report's order", "a step takes", "then takes"}};
   int number = 0;
-  for (const AdvisedSwitch& each : advice.switches)
+  for (const AdvisedSwitch& each : advice.switches) {
+    const std::string time = each.what->time();
     rows.push_back({std::to_string(++number), std::string(each.what->label), std::string(each.what->gives_up()),
                     each.what->place.empty() ? "-" : std::string(each.what->place),
-                    each.what->times > 0 ? fmt::format("{:.2f} times", each.what->times) : "not measured",
-                    table_bytes(each.bytes, unit)});
+                    time.empty() ? "not measured" : time, table_bytes(each.bytes, unit)});
+  }
   std::string text = text_table(rows, 4);
   text += "\n";
   for (const AdvisedSwitch& each : advice.switches)

@@ -1,6 +1,8 @@
 // The switches that make a step take less.
 #include "demos/predict/techniques.h"
 
+#include <fmt/format.h>
+
 namespace headroom::predict {
 
 namespace {
@@ -111,7 +113,9 @@ constexpr std::array<MemorySwitch, 19> kSwitches{{
      "Masters and moments are on the host, whose CPU takes the same time at any batch.",
      "technique_offload_optimizer_h200",
      5.17,
-     kOffload},
+     kOffload,
+     "",
+     0.33},
     {"offload_file",
      "optimizer in a file",
      "optimizer in a file",
@@ -213,6 +217,11 @@ std::string_view MemorySwitch::gives_up() const {
   if (costs_speed && costs_exactness) return "speed, exactness";
   if (costs_speed || costs_exactness) return costs_speed ? "speed" : "exactness";
   return rounding.empty() ? "nothing" : rounding;
+}
+
+std::string MemorySwitch::time() const {
+  if (seconds > 0) return fmt::format("{:.2f} s more", seconds);
+  return times > 0 ? fmt::format("{:.2f} times", times) : "";
 }
 
 std::span<const MemorySwitch> memory_switches() { return kSwitches; }

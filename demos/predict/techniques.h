@@ -201,8 +201,10 @@ struct MemorySwitch {
   double times = 0;              // so many times as long as without it a step takes in that recording; 0: not measured
   std::string_view place;        // in the order that the report recommends; empty: not in it
   std::string_view rounding = {};  // a loss of exactness too small to choose by; empty: none
+  double seconds = 0;  // that it adds to a step there, whatever the batch; 0: what it adds grows with the batch
 
   std::string_view gives_up() const;  // "speed, exactness"
+  std::string time() const;           // "1.22 times", "0.33 s more"; empty: not measured
 };
 // Cheap ones first, and what others build on before them.
 std::span<const MemorySwitch> memory_switches();

@@ -92,9 +92,6 @@ Recipe cheapest(const Params& start, const CardLimit& card) {
   return recipe;
 }
 
-// "1.25 times": a step's time, of the stored run with this switch alone.
-std::string times_text(const MemorySwitch& what) { return what.times > 0 ? fmt::format("{:.2f} times", what.times) : "–"; }
-
 TableRow row_of(std::string name, std::string note, std::string gives_up, std::string time, const predict::Fit& fit,
                 const ShownUnit& unit) {
   TableRow row{.name = std::move(name),
@@ -117,8 +114,9 @@ Table table_of(const Recipe& recipe, const Params& start, const CardLimit& card)
   Params so_far = start;
   for (const MemorySwitch* const each : recipe.switches) {
     if (auto on = experiments::turned_on(*each, so_far)) so_far = *std::move(on);
+    const std::string time = each->time();
     table.rows.push_back(row_of(fmt::format("{}. {}", table.rows.size(), each->label), std::string(each->reason),
-                                std::string(each->gives_up()), times_text(*each), fit_of(so_far, card), unit));
+                                std::string(each->gives_up()), time.empty() ? "–" : time, fit_of(so_far, card), unit));
   }
   table.foot =
       recipe.enough
