@@ -56,7 +56,7 @@ TEST_CASE("the second gradient of a tied table is that of the page on sixteen by
     }
     return 0.0;
   };
-  check_said("static_bytes", "have 0.43 bytes per parameter more, 0.85 in fp32",
+  check_said("static_bytes", "are 0.43 bytes per parameter higher, 0.85 in fp32",
              {extra("precision=bf16_mixed"), extra("precision=fp32")});
   CHECK(extra("precision=bf16") == extra("precision=bf16_mixed"));
 }
@@ -186,7 +186,8 @@ TEST_CASE("what fused and chunked operations keep is what their pages say") {
   check_said("fused_against_unfused", "8,192 elements less per token and layer, and 16,384 less than eager code",
              {width, saved});
   // dW has V · H numbers of two bytes; a row of logits has V of four.
-  check_said("flce", "At 1,024 tokens dW is as large as one fp32 logits tensor", {static_cast<double>(eager.model.hidden_size) / 2});
+  check_said("flce", "At 1,024 tokens dW is as large as one fp32 logits tensor",
+             {static_cast<double>(eager.model.hidden_size) / 2});
   const llama::Architecture& model = *llama::find_architecture("llama-3.2-1b");
   const auto kept = [&](llama::Block block) {
     return static_cast<double>(llama::numbers_of(model, block, 1024).kept / model.shape.num_layers);
@@ -234,4 +235,14 @@ TEST_CASE("the stored steps hold at their peaks what the pages say") {
   const double activations = of(large, record::Category::kActivations);
   check_said("four_timelines", "15.3 of A's 16.6 GB", {activations / 1e9, static_cast<double>(large.allocated) / 1e9});
   CHECK(65'536.0 * 112 * 1'024 / activations == Approx(0.5).margin(0.05));
+  // The embedding and the head's gradient are of V · H numbers; what else are weights is two layers of them.
+  const record::Totals b = kinds("report_liger_4_h200"), d = kinds("report_liger_8_h200");
+  constexpr double kTable = 2.0 * 128'256 * 2'048 / 1e9;
+  for (const record::Totals& each : {b, d}) {
+    CHECK(of(each, record::Category::kGradients) / 1e9 > kTable);
+    check_said("four_timelines", "have 0.5 GB each, two layers' weights 0.2 GB",
+               {kTable, of(each, record::Category::kWeights) / 1e9 - kTable});
+  }
+  check_said("four_timelines", "the layer being recomputed, 0.5 and 1.0 GB",
+             {of(b, record::Category::kActivations) / 1e9, of(d, record::Category::kActivations) / 1e9});
 }
