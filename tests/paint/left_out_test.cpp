@@ -174,6 +174,24 @@ TEST_CASE("a ladder counts the columns and rungs that it has no room for") {
   }
 }
 
+TEST_CASE("the sums below the squares of a kernel's traffic are drawn or counted") {
+  std::size_t drawn_whole = 0, marked = 0;
+  for (const tests::Sample& sample : tests::figures_of_the_course()) {
+    if (lessons::panels_of<lessons::Traffic>(sample.figure.panels).empty()) continue;
+    for (const Frame& frame : sizes()) {
+      const Scene scene = layout(sample.figure, frame);
+      INFO(sample.name << " at " << frame.width << " x " << frame.height);
+      if (drawn(scene, {"Bytes moved"}) == 0) continue;
+      const std::size_t sums = drawn(scene, {"Traffic", "Time", "Kept for backward"});
+      drawn_whole += sums == 3;
+      marked += counted(scene, "sum") == 3;
+      CHECK(sums + counted(scene, "sum") == 3);
+    }
+  }
+  CHECK(drawn_whole > 0);
+  CHECK(marked > 0);
+}
+
 TEST_CASE("entries of legends that are drawn and counted are all entries, in any figure at any size") {
   std::size_t marked = 0;
   for (const tests::Sample& sample : tests::figures_of_the_course())

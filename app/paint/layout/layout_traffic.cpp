@@ -16,7 +16,7 @@ namespace {
 
 using lessons::Traffic, lessons::TrafficForm, lessons::TrafficKernel;
 
-constexpr float kTrafficLine = 20;                    // px at scale 1
+constexpr float kTrafficLine = 20, kSumsHeight = 78;  // px at scale 1
 constexpr HatchRule kGapHatch{5, 1, 1};               // where nothing runs
 constexpr float kBeside = 480, kLeastPictures = 300;  // px at scale 1: two pictures side by side; below the first one
 constexpr const char *kSpeeds = "Speed of each kernel", *kMoved = "Bytes moved";
@@ -34,9 +34,8 @@ class TrafficLayout {
     if (!more || !both) left_out.emplace_back(kSpeeds);
     if (!more) left_out.emplace_back(kMoved);
     if (!left_out.empty()) {
-      const float line = sheet_.px(kTrafficLine);
-      lay_out_more(sheet_, Layer::kAxes, {"picture", left_out}, area.x0, area.y1 - line * 0.5f);
-      area.y1 -= line;
+      area.y1 -= sheet_.px(kTrafficLine);
+      lay_out_more(sheet_, Layer::kAxes, {"picture", left_out}, area.x0, area.y1 + sheet_.px(kTrafficLine) * 0.5f);
       if (!more) top.y1 = area.y1;
     }
     times(top);
@@ -201,7 +200,8 @@ class TrafficLayout {
       for (const TrafficKernel& kernel : form.kernels)
         if (!numbers)
           unnamed.push_back(kernel.label + ": " + lessons::amount_text(kernel.rate(), lessons::unit_of(panel_.rate)));
-    lay_out_more(sheet_, Layer::kAxes, {"name", unnamed}, area.x1, area.y0 - sheet_.px(kTrafficLine) * 1.5f, Anchor::kEnd);
+    lay_out_more(sheet_, Layer::kAxes, {"name", unnamed}, area.x1, area.y0 - sheet_.px(kTrafficLine) * 1.5f,
+                 Anchor::kEnd);
   }
 
   void speed(const TrafficForm& form, const TrafficKernel& kernel, Rect row, int mark, bool numbers,
@@ -298,18 +298,17 @@ class TrafficLayout {
     legend(area);
     area.y0 += sheet_.px(kTrafficLine + 8);
     const float line = sheet_.px(kTrafficLine + 4);
-    std::size_t most = 0;
     int mark = 0;
     std::vector<std::vector<std::pair<Bytes, int>>> all;
     for (const TrafficForm& form : panel_.forms) {
       all.push_back(squares_of(form, mark));
       mark += static_cast<int>(form.kernels.size());
-      most = std::max(most, all.back().size());
     }
-    const float table = sheet_.px(3 * 22 + 12);
     const float room = area.height() - line * static_cast<float>(all.size());
-    const bool with_table = room - table > sheet_.px(90);
-    const Grid grid = grid_of(all, area.width(), room - (with_table ? table : 0));
+    const bool with_sums = room > sheet_.px(90 + kSumsHeight);
+    const float foot = sheet_.px(with_sums ? kSumsHeight : kTrafficLine);
+    const Grid grid = grid_of(all, area.width(), room - foot);
+    area.y1 -= foot;
     mark = 0;
     for (std::size_t i = 0; i < all.size(); ++i) {
       const TrafficForm& form = panel_.forms[i];
@@ -323,7 +322,11 @@ class TrafficLayout {
       area.y0 += grid.pitch * static_cast<float>(grid.rows(all[i].size()));
       mark += static_cast<int>(form.kernels.size());
     }
-    if (with_table) sums({area.x0, area.y0 + sheet_.px(10), area.x1, area.y1});
+    const float below = std::min(area.y0, area.y1);  // squares without room end at y1
+    if (with_sums)
+      sums({area.x0, below + sheet_.px(10), area.x1, below + foot});
+    else
+      lay_out_more(sheet_, Layer::kAxes, {"sum", {}, 3}, area.x0, below + foot * 0.5f);
   }
 
   struct Grid {
@@ -378,13 +381,10 @@ class TrafficLayout {
         {"Time", times(end_of(eager), end_of(fused))},
         {"Kept for backward", moved_text(eager.kept()) + " → " + moved_text(fused.kept())}};
     sheet_.horizontal(Layer::kAxes, area.x0, area.x1, area.y0, palette_.hairline, sheet_.line_px(1));
-    float y = area.y0 + sheet_.px(4);
-    for (const auto& [name, value] : rows) {
-      const float line = sheet_.px(22);
-      if (y + line > area.y1 + 1) return;
-      sheet_.text_mid(Layer::kAxes, kLabelType, palette_.text2, name, area.x0, y + line * 0.5f);
-      sheet_.text_mid(Layer::kAxes, kStrongType, palette_.text, value, area.x1, y + line * 0.5f, Anchor::kEnd);
-      y += line;
+    for (float y = area.y0 + sheet_.px(15); const auto& [name, value] : rows) {
+      sheet_.text_mid(Layer::kAxes, kLabelType, palette_.text2, name, area.x0, y);
+      sheet_.text_mid(Layer::kAxes, kStrongType, palette_.text, value, area.x1, y, Anchor::kEnd);
+      y += sheet_.px(22);
     }
   }
 
