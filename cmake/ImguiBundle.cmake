@@ -90,6 +90,7 @@ file(CONFIGURE OUTPUT "${CMAKE_BINARY_DIR}/microtex_utils.cpp" CONTENT "${_patch
 get_target_property(_sources microtex SOURCES)
 list(REMOVE_ITEM _sources utils/utils.cpp)
 set_property(TARGET microtex PROPERTY SOURCES ${_sources} ${CMAKE_BINARY_DIR}/microtex_utils.cpp)
+set_target_properties(microtex PROPERTIES UNITY_BUILD ${_unity})
 target_include_directories(microtex PRIVATE ${IMGUI_RICHMD_MICROTEX_DIR}/lib ${IMGUI_RICHMD_MICROTEX_DIR}/lib/utils)
 
 set(CMAKE_UNITY_BUILD ${_unity})
