@@ -6,10 +6,12 @@
 On a terminal one line is rewritten, elsewhere there is a line a minute: "4/4 build: 212 of 640 steps, 3:12, about 4 min
 left". What is left is estimated by the kind of the steps to come, at the pace of those that are done.
 """
+import os
 import re
 import subprocess
 import sys
 import time
+from pathlib import Path
 
 # Relative times of steps on two cores, the first pattern that matches: a unit of code with LibTorch takes about twice as
 # long as one without, a CUDA kernel for two architectures four times.
@@ -27,7 +29,13 @@ def weight(text):
 
 def planned(build, targets):
     """The sum of the weights of all steps to come."""
-    done = subprocess.run(["ninja", "-C", build, "-n", *targets], capture_output=True, text=True, check=False)
+    text = (Path(build) / "build.ninja").read_text(encoding="utf-8")
+    # To Ninja's dry run CMake is always to be run again, and it stops there.
+    without_cmake = re.sub(r"^build build\.ninja\b.*\n(?: .*\n)*", "", text, flags=re.MULTILINE)
+    rules = Path(build) / "progress.ninja"
+    rules.write_text(without_cmake, encoding="utf-8")
+    done = subprocess.run(["ninja", "-C", build, "-f", rules.name, "-n", *targets], capture_output=True, text=True,
+                          check=False, env={**os.environ, "NINJA_STATUS": "[%f/%t] "})
     return sum(weight(found.group(3)) for found in map(STEP.match, done.stdout.splitlines()) if found)
 
 
@@ -40,6 +48,8 @@ def left(elapsed, done, total):
     if elapsed < 10 or not 0 < done < total:
         return ""
     seconds = elapsed * (total - done) / done
+    if seconds < 5:
+        return ""
     return f", about {seconds / 60:.0f} min left" if seconds >= 90 else f", about {seconds / 10:.0f}0 s left"
 
 

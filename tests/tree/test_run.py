@@ -155,6 +155,19 @@ class Progress(unittest.TestCase):
         self.assertEqual(progress.left(60, 30, 40), ", about 20 s left")
         self.assertEqual(progress.left(5, 30, 40), "")
         self.assertEqual(progress.left(60, 40, 40), "")
+        self.assertEqual(progress.left(60, 39, 40), "")
+
+    def test_the_steps_to_come_are_known_though_cmake_may_be_run_again(self):
+        with tempfile.TemporaryDirectory() as build:
+            Path(build, "build.ninja").write_text(
+                "rule cxx\n  command = false\n  description = Building CXX object $out\n"
+                "rule again\n  command = false\n  generator = 1\n"
+                "build checked: phony missing\nbuild missing: again\n"
+                "build build.ninja: again | checked\n  pool = console\n"
+                "build lessons/a.o: cxx\nbuild kernels/b.o: cxx\n", encoding="utf-8")
+            self.assertEqual(progress.planned(build, ["lessons/a.o"]), progress.weight(self.STEPS[0]))
+            self.assertEqual(progress.planned(build, ["lessons/a.o", "kernels/b.o"]),
+                             progress.weight(self.STEPS[0]) + progress.weight(self.STEPS[2]))
 
     def test_code_with_libtorch_weighs_more_than_code_without(self):
         plain, torch, link = (progress.weight(text) for text in (self.STEPS[0], *self.STEPS[2:]))
