@@ -199,7 +199,8 @@ struct Halves {
   }
 };
 
-// Whether the bytes are characters: ids of 8 bits, or a text. Of 16-bit ids every fourth has a byte that no text has.
+// Whether the bytes are characters: ids of 8 bits, or a text. 30 of the 256 bytes are in no text, and among 16-bit ids they
+// are frequent.
 bool read_as_text(Bytes bytes) {
   constexpr std::size_t kEnough = 1 << 20;
   return std::ranges::all_of(bytes.first(std::min(bytes.size(), kEnough)), [](std::byte byte) {

@@ -46,7 +46,8 @@ struct IdPlace {
 //   4. the ids, as unsigned numbers of the fewest bytes that can name the whole vocabulary, or of twice as many. An id of
 //      4 bytes below 65,536 looks like two of 2 bytes, of which the second is 0. So where every second id of a reading is 0
 //      and at least 32 of the others are not, ids are wider: text would give that once in 2^32 times. Where every second id
-//      is 0 and fewer others are not, both readings fit, and a sentence asks.
+//      is 0 and fewer others are not, both readings fit, and a sentence asks. So it does for bytes that are all characters,
+//      and that by twos are ids, too.
 // Refused with a sentence: other types and shapes, a `data_type` that the file contradicts, a size that is no whole number of
 // ids, and a .bin whose ids do not say their type.
 record::Result<IdPlace> find_ids(std::span<const std::byte> bytes, const std::filesystem::path& file,

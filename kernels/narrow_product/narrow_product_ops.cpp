@@ -83,14 +83,14 @@ void multiply_16_bits(at::Tensor& result, const at::Tensor& a, const at::Tensor&
               "product: operands of ", a.scalar_type(), " and ", b.scalar_type(), " for a result of ",
               result.scalar_type());
   const Traced traced("product", {a, b, result});
-  const auto multiply = [&]<typename T>(T) {
-    const auto read = [](const T* from, std::int64_t stride, float* to, std::int64_t count) {
-      if (stride == 1) return widen_row(from, to, count);
-      for (std::int64_t i = 0; i < count; ++i) to[i] = load(from[i * stride]);
+  const auto in_type = [&]<typename T>(T) {
+    const auto number = [](T element) { return load(element); };
+    const auto read = [&](const T* from, std::int64_t stride, float* to, std::int64_t count) {
+      stride == 1 ? widen_row(from, to, count) : each(number)(from, stride, to, count);
     };
     ProductTiles::multiply<T, T, T>(result, a, b, read, read, rounded<T>(options.alpha, options.adds));
   };
-  result.scalar_type() == at::kHalf ? multiply(Fp16()) : multiply(Bf16());
+  result.scalar_type() == at::kHalf ? in_type(Fp16()) : in_type(Bf16());
 }
 
 Fp8Format format_of(const at::Tensor& codes) {

@@ -15,7 +15,7 @@ struct ProductOptions {
   double alpha = 1;   // the product is multiplied by it
   // fp32 operands are read with 10 bits of fraction, products are exact, and sums are fp32: NVIDIA's TF32 tensor cores. A
   // GPU before Ampere rounds the operands on their way to shared memory. On a CPU they are rounded a tile at a time, which
-  // takes 3 MiB of the process and nothing of LibTorch's allocator.
+  // takes 3 MiB of the process, kept for each thread that multiplies, and nothing of LibTorch's allocator.
   bool tf32 = false;
 };
 
