@@ -47,7 +47,7 @@ fi
   echo
   echo "## Offload"
   echo
-  grep '^batch' "$out/logs/offload_test.log" | sort -u
+  grep '^batch' "$out/logs/techniques_test.log" | sort -u
   echo
   echo "## What recording costs"
   echo
