@@ -37,7 +37,7 @@ TEST_CASE("The option --engine may be before or behind the command, and goes bef
                             std::vector<std::string>{"run", "train_step", "--engine", HEADROOM_SCRIPTED_ENGINE},
                             std::vector<std::string>{"--engine", HEADROOM_SCRIPTED_ENGINE, "doctor"}}) {
     const Ran ran = run_headroom(words);  // HEADROOM_ENGINE is /nowhere/headroom-engine
-    INFO(ran.err);
+    INFO(ran.out << ran.err);
     CHECK(ran.exit_code == 0);
     CHECK_FALSE(holds(ran.out + ran.err, "/nowhere"));
   }
