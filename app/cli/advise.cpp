@@ -113,7 +113,6 @@ std::string usable_text(const PlannedCard& card, const lessons::ShownUnit& unit)
                      table_bytes(card.process.margin, unit));
 }
 
-// Says that no four switches make the step fit.
 std::string not_enough_text(const predict::Fit& fit, const lessons::ShownUnit& unit) {
   if (fit.verdict == predict::Verdict::kTooClose)
     return "No four switches surely make it fit. With the smallest set it is too close to tell:\n\n";

@@ -1,4 +1,4 @@
-// headroom bench: our kernels beside eager compositions and LibTorch's, as a table.
+// headroom bench: compares our kernels with eager compositions and LibTorch's.
 #include <string>
 #include <vector>
 
@@ -46,7 +46,7 @@ void declare_bench(BenchOptions& options, OptionList& list) {
   list.engine();
 }
 
-// Not kernels: steps with our kernels and PyTorch's operators, the step and its bound, or products by format.
+// True for comparisons: a step with its kernels or its bound, or GEMMs by format.
 bool is_comparison(std::string_view name) {
   return name == kStep || name == kProducts || name == experiments::training_step().id;
 }
@@ -68,7 +68,7 @@ std::string_view demo_of(const BenchOptions& options) {
   return names_only(options, kProducts) ? "product_rates" : "bench";
 }
 
-// One run per kernel that was named, or one of all. A terminal has no window to keep alive: all cores.
+// One run per named kernel, or one for all, on all cores: there is no window to keep responsive.
 record::Result<std::vector<Params>> runs_of(const BenchOptions& options) {
   const auto* demo = experiments::find_demo(demo_of(options));
   Params params(demo->schema);
@@ -92,7 +92,7 @@ OutcomeKind outcome_of(const record::Recording& recording) {
   return recording.outcome() ? recording.outcome()->kind : OutcomeKind::kEngineLost;
 }
 
-// What several runs measured, as the recording of one.
+// Measurements of several runs in one recording.
 class Merged {
  public:
   void add(const record::Recording& run) {
@@ -107,7 +107,7 @@ class Merged {
     }
     if (run.outcome()) all_.set_outcome(*run.outcome());
   }
-  // The parameter `kernel` of a recording of several is what was asked for.
+  // With several kernels, lists all in the parameter `kernel`.
   void named(const std::vector<std::string>& kernels) {
     if (kernels.size() < 2) return;
     record::RunInfo info = all_.info();

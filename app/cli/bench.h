@@ -1,4 +1,4 @@
-// The options of headroom bench, which compares kernels, a step with its kernels, or a step with its bound.
+// Options of headroom bench.
 #pragma once
 
 #include <string>

@@ -1,5 +1,5 @@
-// headroom bench step: how much longer a training step takes than the kernels in it. The step's time comes from an
-// engine that traces nothing, the kernels' from one that does.
+// headroom bench step: compares a training step with the sum of its kernels. The step's time comes from an untraced
+// run, the kernels' from a traced one.
 #include "app/cli/bench_step.h"
 
 #include <cmath>
@@ -38,7 +38,7 @@ record::Result<Params> params_for(const BenchOptions& options, bool trace) {
   return params;
 }
 
-// Of each whole step that is warm: everything that it did, and the time in which it computed.
+// The warm, whole steps of a trace.
 struct TracedSteps {
   std::vector<double> kernel_times;
   lessons::StepWork last;
@@ -136,7 +136,7 @@ record::Result<ExitCode> bench_step(const BenchOptions& options) {
     return fmt::format("  {:<28} {:>10}   ({} to {}, {} steps)\n", what, duration(q.median), duration(q.low),
                        duration(q.high), q.samples);
   };
-  // The goal is one of a GPU, where launches can make the device wait.
+  // The goal is for GPUs, which may wait for launches.
   const std::string goal =
       trace.info().device == record::DeviceKind::kGpu
           ? fmt::format("   (the goal is {:.2f} at most: {})", kKernelsGoal, ratio <= kKernelsGoal ? "reached" : "missed")

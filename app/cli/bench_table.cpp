@@ -16,7 +16,7 @@ bool same_case(const Measurement& a, const Measurement& b) {
          a.width == b.width && a.vocab == b.vocab;
 }
 
-// The row of another form or timing of the same case; null: not measured, or it did not fit.
+// The same case in another form or timing; null if not measured or out of memory.
 const Measurement* beside(const Recording& recording, const Measurement& row, std::string_view variant,
                           std::string_view timing) {
   for (const Measurement& other : recording.measurements())
@@ -36,7 +36,7 @@ std::string form_line(const Recording& recording, const Measurement& row) {
   if (row.samples == 0) return name + " out of memory\n";
   const BenchRow beside_it = bench_row(recording, row);
   const double mib = static_cast<double>(row.extra_memory) / static_cast<double>(record::kMiB);
-  // Of a GPU the cold time comes first; graph and host's times behind it.
+  // GPU rows show the cold time first, then graph and host times.
   const bool cold = row.timing == "cold";
   return fmt::format(
       "{} {:>9} {:>19} {:>3} {:>7} {:>7} {:>8} {:>9} {:>9} {:>9} {:>9}\n", name, lessons::time_text(row.median),
@@ -101,7 +101,7 @@ std::string bench_table(const Recording& recording) {
   for (const Measurement& row : recording.measurements()) {
     if (row.timing != main || row.panel == Measurement::kCopy) continue;
     Measurement shape = row;
-    if (before != nullptr) shape.pass = before->pass;  // passes of one shape are under one head
+    if (before != nullptr) shape.pass = before->pass;  // the passes of one shape share a head
     if (before == nullptr || !same_case(*before, shape)) text += head_of(row);
     text += form_line(recording, row);
     before = &row;

@@ -1,4 +1,4 @@
-// What `headroom bench` prints: every measured time beside the copy, the eager composition and the yardstick.
+// The table of `headroom bench`: each time next to the copy, the eager composition and the yardstick.
 #pragma once
 
 #include <string>
@@ -7,16 +7,16 @@
 
 namespace headroom::app {
 
-// A measurement and the others of its shape in the same run; negative: not known.
+// A measurement relative to others of its shape and run; negative if unknown.
 struct BenchRow {
   double bytes_per_second = -1;
-  double part_of_copy = -1;  // 1: as fast as a copy of as many bytes
-  double over_eager = -1;    // 2: twice as fast as the eager composition
-  double to_products = -1;   // FLCE: time as a multiple of the three whole products'
+  double part_of_copy = -1;  // 1: as fast as copying as many bytes
+  double over_eager = -1;    // 2: twice as fast as eager
+  double to_products = -1;   // FLCE: time relative to its three full GEMMs
 };
 BenchRow bench_row(const record::Recording& recording, const record::Measurement& row);
 
-// A head per panel and a line per form, with the main timing, and the other timings behind it.
+// One head per panel and one line per form, with the main timing first.
 std::string bench_table(const record::Recording& recording);
 
 }  // namespace headroom::app

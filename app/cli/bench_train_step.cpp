@@ -1,5 +1,5 @@
-// headroom bench train_step: the step's time beside its bound, which is the time of its matrix products alone and of all
-// other bytes at the bandwidth of a copy.
+// headroom bench train_step: compares the step's time with its bound, the time of its GEMMs plus that of all other
+// bytes at copy bandwidth.
 #include "app/cli/bench_train_step.h"
 
 #include <algorithm>
@@ -43,7 +43,7 @@ record::Result<Params> params_for(const BenchOptions& options, const backend::Ba
   if (device != "cpu" && has_gpu(engine))
     assignments.insert(assignments.end(), {"precision=bf16", "cuda_graph=on"});
   else
-    assignments.emplace_back("model=tiny");  // of a larger one the products alone take a CPU hours
+    assignments.emplace_back("model=tiny");  // larger GEMMs take a CPU hours
   assignments.insert(assignments.end(), options.set.begin(), options.set.end());
   for (const std::string& assignment : assignments)
     if (auto set = params.set_assignment(assignment); !set) return set.error();
@@ -56,7 +56,7 @@ record::Result<Params> params_for(const BenchOptions& options, const backend::Ba
   return params;
 }
 
-// The product demo's parameters, and the closed form's, of this step.
+// Parameters for measuring the GEMMs, and the closed-form bound.
 struct Shape {
   Params products;
   predict::StepBound bound;
@@ -77,7 +77,7 @@ record::Result<Shape> shape_of(const Params& params) {
   return shape;
 }
 
-// Of the bound, in ns.
+// The bound's times, in ns.
 struct BoundTimes {
   double products = 0, other = 0;
   double copy_bytes_per_second = 0;

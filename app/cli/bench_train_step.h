@@ -1,4 +1,4 @@
-// headroom bench train_step: a whole training step beside what no step of its shape can be faster than.
+// headroom bench train_step: compares a training step with the lower bound on its time.
 #pragma once
 
 #include "app/cli/bench.h"

@@ -1,4 +1,4 @@
-// Data, checkpoint, source and the optimizer's file.
+// Checks data, checkpoint, source and optimizer files.
 #include "app/cli/check_files.h"
 
 #include <filesystem>
@@ -27,7 +27,7 @@ using record::Params;
 
 namespace {
 
-// A kernel's source is a file's name unless it has a line break.
+// Source code has line breaks; a file name has none.
 record::Status check_source(std::string_view key, const std::string& source) {
   std::error_code failed;
   if (source.find('\n') == std::string::npos && !fs::is_regular_file(source, failed))
@@ -40,7 +40,7 @@ record::Status check_source(std::string_view key, const std::string& source) {
 record::Status check_weights(const Params& params) {
   const auto model = experiments::train_step_model(predict::step_settings(params));
   if (!model) return model.error();
-  if (!model.value().weights) return record::Ok{};  // a config.json alone
+  if (!model.value().weights) return record::Ok{};  // only a config.json
   try {
     return llama::check_tied_head(*model.value().weights, model.value().config);
   } catch (const llama::UnusableWeights& changed) {
@@ -48,7 +48,7 @@ record::Status check_weights(const Params& params) {
   }
 }
 
-// The demo with a text is train_step. Where the model cannot be read that is said in its place.
+// Only train_step reads a text. check_weights() reports an unreadable model.
 record::Status check_data(const Params& params) {
   predict::StepSettings step = predict::step_settings(params);
   const auto model = experiments::train_step_model(step);
@@ -58,7 +58,7 @@ record::Status check_data(const Params& params) {
   return tokens::check(experiments::data_source(step, assets ? course_text(assets.value()) : fs::path()));
 }
 
-// The engine makes a new file: none is overwritten, and a full disk is known before a model is built.
+// Never overwrites a file, and reports a full disk before a model is built.
 record::Status check_new_file(std::string_view key, const fs::path& path, record::Bytes bytes) {
   std::error_code failed;
   const auto refused = [&](const std::string& why) {

@@ -1,4 +1,4 @@
-// The files that a run's parameters name, looked at before anything starts.
+// Checks the files that a run's parameters name before anything starts.
 #pragma once
 
 #include "app/common/session.h"
@@ -8,8 +8,8 @@
 
 namespace headroom::app {
 
-// Data, checkpoint and source must be readable, and a file that is written new, with room for what it takes. An engine
-// elsewhere reads its machine's files, and reports itself what is wrong with them. A plan reads no data.
+// Data, checkpoint and source must be readable; files to write must be new and fit on the disk. An engine on another
+// machine checks its own files. A plan reads no data.
 record::Status check_files(const experiments::DemoInfo& demo, const record::Params& params, const EngineChoice& engine,
                            bool reads_data = true);
 

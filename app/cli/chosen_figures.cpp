@@ -1,4 +1,4 @@
-// From ids, chapters and recordings to figures with the run that each is drawn of.
+// Resolves ids, chapters and recordings to figures and runs.
 #include "app/cli/chosen_figures.h"
 
 #include <algorithm>
@@ -30,7 +30,7 @@ void add_once(std::vector<const Figure*>& list, const Figure* figure) {
   if (std::find(list.begin(), list.end(), figure) == list.end()) list.push_back(figure);
 }
 
-// The page's figures, or those of them that were named.
+// The page's figures, restricted to `named` unless it is empty.
 std::vector<const Figure*> figures_of(const Page& page, const std::vector<const Figure*>& named) {
   std::vector<const Figure*> list;
   for (const std::string& id : page.figures) {
@@ -49,7 +49,7 @@ RunFigures& figures_of_run(std::vector<RunFigures>& runs, const std::string& nam
   return runs.emplace_back(RunFigures{.name = name, .recording = nullptr, .figures = {}});
 }
 
-// With --from: the named figures, else those of the pages, of that one recording.
+// With --from: the named figures, or else the pages', drawn from that recording.
 record::Result<std::vector<RunFigures>> given_figures(const fs::path& from, const std::vector<const Page*>& pages,
                                                       const std::vector<const Figure*>& named) {
   auto recording = load_recording(from);
@@ -61,7 +61,7 @@ record::Result<std::vector<RunFigures>> given_figures(const fs::path& from, cons
   return std::vector<RunFigures>{std::move(run)};
 }
 
-// Without --from: what the pages show, of the recordings that they name and that are here.
+// Without --from: the pages' figures, drawn from their recordings that exist here.
 record::Result<std::vector<RunFigures>> stored_figures(const std::vector<const Page*>& pages,
                                                        const std::vector<const Figure*>& named) {
   const auto assets = find_assets();
@@ -79,7 +79,7 @@ record::Result<std::vector<RunFigures>> stored_figures(const std::vector<const P
         if (!recording) return recording.error();
         run.recording = std::move(recording).value();
       }
-      // A page with a sweep has single runs beside it.
+      // A page with a sweep may also have single runs.
       for (const Figure* figure : list)
         if (page->sweep.empty() || is_of_sweeps(figure) == !run.recording->sweep_points().empty())
           add_once(run.figures, figure);
@@ -88,7 +88,6 @@ record::Result<std::vector<RunFigures>> stored_figures(const std::vector<const P
   return runs;
 }
 
-// The smallest model on the CPU: seconds everywhere.
 record::Result<std::shared_ptr<const record::Recording>> record_tiny(backend::Backend& engine,
                                                                      std::string_view demo_id) {
   const auto* demo = experiments::find_demo(demo_id);
@@ -107,7 +106,7 @@ record::Result<std::shared_ptr<const record::Recording>> record_tiny(backend::Ba
                ErrorKind::kEngine};
 }
 
-// No recording is stored for these pages: a new run, if there is an engine.
+// Makes new runs for pages without stored recordings.
 record::Result<std::vector<RunFigures>> made_figures(const std::vector<const Page*>& pages,
                                                      const std::vector<const Figure*>& named,
                                                      const std::string& engine_asked) {
@@ -133,7 +132,7 @@ record::Result<std::vector<RunFigures>> made_figures(const std::vector<const Pag
   return runs;
 }
 
-// Whose first settings the figure can be drawn with, since a page of that schema shows it; null: it needs a run.
+// The schema of a page that shows the figure, if its defaults can draw it; null if the figure needs a run.
 const experiments::DemoInfo* schema_of(const Figure& figure, const std::vector<const Page*>& pages) {
   if (!lessons::follows_settings(figure)) return nullptr;
   for (const Page* page : pages)
@@ -149,7 +148,7 @@ bool is_drawn(const std::vector<RunFigures>& runs, const Figure* figure) {
   });
 }
 
-// What needs no run is drawn once, where no run has it already.
+// Adds the figures that need no run and that no run draws.
 void add_without_run(std::vector<RunFigures>& runs, const std::vector<const Figure*>& wanted,
                      const std::vector<const Page*>& pages) {
   for (const Figure* figure : wanted) {
@@ -164,7 +163,7 @@ void add_without_run(std::vector<RunFigures>& runs, const std::vector<const Figu
   }
 }
 
-// Of the pages' sweeps those that are not among `runs`.
+// The pages' sweeps that `runs` does not contain.
 std::vector<RunFigures> closed_sweeps(const std::vector<RunFigures>& runs, const std::vector<const Page*>& pages,
                                       const std::vector<const Figure*>& named) {
   std::vector<RunFigures> all;
@@ -186,10 +185,9 @@ std::vector<RunFigures> closed_sweeps(const std::vector<RunFigures>& runs, const
   return all;
 }
 
-// What their pages draw beside the runs.
 record::Status add_beside(std::vector<RunFigures>& runs, const lessons::Course& course) {
   const auto assets = find_assets();
-  if (!assets) return record::Ok{};  // nothing is stored
+  if (!assets) return record::Ok{};
   for (const Page* page : course.pages())
     for (const std::string& name : page->beside) {
       const fs::path path = recording_path(assets.value(), name);

@@ -1,5 +1,4 @@
-// Which figures a command draws, and of which recordings: those that are named, of a given recording, of the stored ones
-// of the pages, or of a new run.
+// Chooses a command's figures and their recordings: a given one, the pages' stored ones, or a new run.
 #pragma once
 
 #include <functional>
@@ -17,36 +16,35 @@
 
 namespace headroom::app {
 
-// The figures to draw of one recording.
+// The figures to draw from one recording.
 struct RunFigures {
-  std::string name;                                    // the recording's, in file names
-  std::shared_ptr<const record::Recording> recording;  // null: of figures that need none
+  std::string name;
+  std::shared_ptr<const record::Recording> recording;  // null if not needed
   std::vector<const lessons::Figure*> figures;
-  // Those that the figures follow where there is no recording, or it is what is predicted with them.
+  // Set if the figures follow settings rather than a page's run.
   std::optional<record::Params> settings = {};
-  std::vector<experiments::SweepAxis> sweep = {};  // of a page with these settings, not run
-  // Below the title of a figure: a sentence, in its units. Empty: none.
+  std::vector<experiments::SweepAxis> sweep = {};  // the page's sweep over `settings`; not run
+  // A sentence below the title, in the figure's units.
   std::function<std::string(const lessons::FigureData&)> caption = {};
-  // Where the recording is evidence for the settings: what was predicted with them, and the card that both are held against.
+  // The prediction, if `recording` is evidence for it, and the card of the verdict.
   std::shared_ptr<const record::Recording> prediction = {};
   std::optional<lessons::CardLimit> card = {};
-  std::vector<std::string> controls = {};  // of the figures' own parameters: "strategies=two"
+  std::vector<std::string> controls = {};  // parameters of the figures: "strategies=two"
   std::string prefix = {};                 // of file names
-  // Of other demos, that a page has for its figures.
+  // Recordings of other demos that the page's figures need.
   std::vector<std::shared_ptr<const record::Recording>> beside = {};
 };
 
-// What was asked for.
 struct FigureChoice {
-  std::vector<std::string> ids;        // of figures; empty: all
-  std::optional<std::string> chapter;  // its number
-  std::optional<std::string> from;     // a recording
-  std::string engine;                  // that makes a run where nothing is stored
+  std::vector<std::string> ids;  // empty: all
+  std::optional<std::string> chapter;
+  std::optional<std::string> from;
+  std::string engine;  // makes a run if none is stored
 };
 record::Result<std::vector<RunFigures>> choose_figures(const FigureChoice& options);
 
 record::Result<std::vector<const lessons::Figure*>> figures_named(const std::vector<std::string>& ids);
-// Of one chapter, or of all.
+// One chapter's pages, or all.
 record::Result<std::vector<const lessons::Page*>> pages_of(const lessons::Course& course,
                                                            const std::optional<std::string>& chapter);
 

@@ -1,4 +1,4 @@
-// The common options, applied.
+// Applies the common options.
 #include "app/cli/command.h"
 
 #include <algorithm>

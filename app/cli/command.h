@@ -1,4 +1,4 @@
-// A command of the command line: a record in a separate file, listed in CMakeLists.txt.
+// A command, defined in its own file and listed in CMakeLists.txt.
 #pragma once
 
 #include <memory>
@@ -17,7 +17,7 @@ namespace headroom::app {
 
 class OptionList;
 
-// The options that several commands have. Each command declares those that it uses; its own options derive from this.
+// Options of several commands. Each command's options derive from this, and the command declares those that it uses.
 struct CommonOptions {
   std::vector<std::string> set;  // key=value
   std::optional<std::string> device, cap, record;
@@ -26,36 +26,35 @@ struct CommonOptions {
   std::string engine;
 };
 
-// Sets a parameter that has its own option; one that the demo does not have is an error.
+// Sets a parameter that has its own option; fails if the demo lacks it.
 record::Status set_flag(record::Params& params, std::string_view demo, std::string_view key,
                         const std::optional<std::string>& value);
 // Applies --set, --device and --cap.
 record::Status set_params(record::Params& params, std::string_view demo, const CommonOptions& options);
 
-// A command and the options that a command line gave it.
+// A command with its parsed options.
 class Invocation {
  public:
   virtual ~Invocation() = default;
   virtual void declare(OptionList& list) = 0;
   virtual CommonOptions& common() = 0;
-  // Whether the catalogues have what the line names: demos, settings and their values, figures, kernels. Opens no file of
-  // the user's and starts nothing; run() checks the same first.
+  // Checks that the named demos, settings, values, figures and kernels exist, without opening the user's files or
+  // starting anything. run() repeats the check.
   virtual record::Status check() const = 0;
   virtual record::Result<ExitCode> run() const = 0;
 };
 
 struct Command {
-  std::string_view name;     // empty: what `headroom` does without a command
-  std::string_view summary;  // for --help, as is the example
+  std::string_view name;     // empty: `headroom` alone
+  std::string_view summary;  // shown by --help
   std::string_view example;
   std::unique_ptr<Invocation> (*make)();
 };
 
-// All commands, in the order of --help. Written from the list in CMakeLists.txt.
+// All commands in the order of --help.
 std::span<const Command* const> commands();
 
-// Makes Command::make of a command's options and its functions declare(options, list), run(options) and, where there is
-// something to check, check(options).
+// Makes Command::make from declare(options, list), run(options) and an optional check(options).
 template <class Options, auto kDeclare, auto kRun, auto kCheck = nullptr>
 std::unique_ptr<Invocation> make_invocation() {
   class Typed final : public Invocation {

@@ -1,4 +1,4 @@
-// headroom doctor: what this machine has, what is missing, and the command that mends it.
+// headroom doctor: reports what this machine has, what is missing, and how to fix it.
 #include <unistd.h>
 
 #include <algorithm>
@@ -29,7 +29,7 @@ using nlohmann::json;
 
 namespace {
 
-// kNote: something that only some uses need is not there.
+// kNote: only some uses need what is missing.
 enum class Health { kOk, kNote, kProblem };
 
 std::string_view key_of(Health health) {
@@ -66,7 +66,7 @@ Check check_system() {
           ""};
 }
 
-// CUDA 13 needs this branch of the driver or a newer one (CUDA release notes, minimum driver on Linux).
+// CUDA 13's minimum driver branch on Linux (CUDA release notes).
 constexpr int kOldestDriver = 580;
 
 Check check_driver() {
@@ -156,10 +156,10 @@ std::vector<Check> check_assets() {
            recordings > 0 ? "" : "git checkout assets/recordings"}};
 }
 
-// One line for all pages, and one for each place in a text that keeps its page from being shown.
+// One check for all pages, plus one per text error that hides its page.
 std::vector<Check> check_pages() {
   const auto course = load_checked_course();
-  if (!course) return {};  // said of the assets
+  if (!course) return {};  // check_assets() reports it
   std::vector<Check> checks{{"pages", Health::kOk, fmt::format("{} can be read", course.value().pages().size()), ""}};
   for (const lessons::Problem& problem : course.value().problems())
     checks.push_back({"page", Health::kProblem, problem.text(),

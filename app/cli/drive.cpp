@@ -18,7 +18,7 @@ using Clock = std::chrono::steady_clock;
 
 namespace {
 
-constexpr auto kStartLimit = std::chrono::seconds(120);  // a cold disk, a slow network to a remote engine
+constexpr auto kStartLimit = std::chrono::seconds(120);  // a cold disk, a slow network
 
 std::string list_devices(const Backend& engine) {
   std::string names;
@@ -88,7 +88,7 @@ record::Result<WholeRun> drive_to_end(Backend& engine, const backend::RunRequest
   if (run.time_limit_met)
     return broken_off(fmt::format("The time limit of {} s was met: there is nothing to compare.", *time_limit),
                       ExitCode::kTimeLimit);
-  // A device that is too small is no suitable one.
+  // A device that is too small is not suitable.
   const bool refused =
       outcome.kind == record::OutcomeKind::kRefused || outcome.kind == record::OutcomeKind::kOutOfMemory;
   return Error{outcome.message.empty() ? "The run did not come to its end." : outcome.message,

@@ -1,4 +1,4 @@
-// Drives one run from a terminal: waits for the engine, shows progress, minds Ctrl-C and the time limit.
+// Drives one run from a terminal, with progress, Ctrl-C and a time limit.
 #pragma once
 
 #include <memory>
@@ -11,31 +11,31 @@
 
 namespace headroom::app {
 
-// Returns when the engine has said hello, an error when it cannot; nothing else starts before. Ends early when the user
-// interrupts: ask interrupted().
+// Waits for the engine's greeting, which must come before everything else. Returns early on an interrupt; check
+// interrupted().
 record::Status wait_for_engine(backend::Backend& engine);
 
-// Refuses a device that the engine does not have (parameter `device`, where the demo has it and it is not auto).
+// Fails if `device` is set, not auto, and not one of the engine's.
 record::Status check_device(const backend::Backend& engine, const record::Params& params);
 
 struct DrivenRun {
-  std::shared_ptr<const record::Recording> recording;  // with an outcome
-  std::optional<record::Error> write_error;            // why `record_to` was not written
+  std::shared_ptr<const record::Recording> recording;
+  std::optional<record::Error> write_error;  // why `record_to` was not written
   bool time_limit_met = false;
   bool interrupted = false;
 };
 
-// Runs to the end. At Ctrl-C and at the time limit (seconds) the run is cancelled, and what it has recorded is kept.
+// Runs to the end. Ctrl-C and the time limit (seconds) cancel the run and keep what it has recorded.
 record::Result<DrivenRun> drive(backend::Backend& engine, const backend::RunRequest& request,
                                 std::optional<double> time_limit = std::nullopt);
 
 struct WholeRun {
-  std::shared_ptr<const record::Recording> recording;  // null: interrupted, or the time limit was met
+  std::shared_ptr<const record::Recording> recording;  // null: interrupted or out of time
   ExitCode exit_code = ExitCode::kDone;
 };
 
-// Like `drive`, but anything short of completion is an error, except an interrupt and the time limit: those are said, and
-// `recording` is null. `json`: messages go to stdout as well.
+// Like `drive`, but fails unless the run completes. An interrupt and the time limit are only reported; `json` puts
+// that message on stdout, too.
 record::Result<WholeRun> drive_to_end(backend::Backend& engine, const backend::RunRequest& request,
                                       std::optional<double> time_limit, bool json);
 

@@ -24,7 +24,7 @@ std::string name_of(const std::string& series, const std::string& label) {
   return series.empty() ? label : series + ", " + label;
 }
 
-// Of the whole sweep, with the point that runs.
+// The whole sweep's progress.
 backend::RunProgress progress_of(const SweepDriver& driver) {
   const PlannedPoint* const point = driver.current();
   if (point == nullptr) return {};
@@ -33,11 +33,11 @@ backend::RunProgress progress_of(const SweepDriver& driver) {
   progress.fraction = (static_cast<double>(driver.done()) + std::clamp(progress.fraction, 0.0, 1.0)) / total;
   progress.doing = fmt::format("{} of {}, {}: {}", driver.done() + 1, driver.plan().points.size(),
                                name_of(point->series, point->label), progress.doing);
-  progress.time_left = -1;  // the point's says nothing of the others
+  progress.time_left = -1;  // unknown for the other points
   return progress;
 }
 
-// An engine that has greeted and has the device that the sweep asks for; null: interrupted.
+// An engine that has greeted and has the sweep's devices; null if interrupted.
 record::Result<std::unique_ptr<backend::Backend>> first_engine(const EngineChoice& chosen, const SweepPlan& plan) {
   if (!chosen) return Error{chosen.reason, ErrorKind::kRefused};
   auto engine = backend::make_engine(*chosen.command);
@@ -53,7 +53,7 @@ void wait(const SweepDriver& driver) {
   ::poll(&waited, waited.fd >= 0 ? 1 : 0, 50);
 }
 
-// One sentence per reason, with the first point that met it.
+// One sentence per reason, with the first point that it stopped.
 void say_failures(const std::vector<record::SweepPoint>& points) {
   std::vector<std::string_view> said;
   for (const record::SweepPoint& point : points) {

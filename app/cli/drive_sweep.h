@@ -1,4 +1,4 @@
-// Drives a sweep from a terminal, and what its exit code is.
+// Drives a sweep from a terminal and chooses its exit code.
 #pragma once
 
 #include <memory>
@@ -15,7 +15,7 @@ struct DrivenSweep {
   std::shared_ptr<const record::Recording> recording;
   std::optional<record::Error> write_error;
   std::size_t planned = 0;
-  std::size_t found = 0;  // points that the file had already
+  std::size_t found = 0;  // already in the file
   bool time_limit_met = false;
   bool interrupted = false;
 };
@@ -25,21 +25,21 @@ struct SweepFile {
   bool restart = false;
 };
 
-// Files that a point names and that cannot be used are bad input: check_files() of the first such point.
+// Fails for the first point with an unusable file.
 record::Status check_files(const SweepPlan& plan, const EngineChoice& engine);
 
-// Runs all that the file does not have yet; without any such point no engine is started. At Ctrl-C and at the time limit
-// (seconds, of the whole sweep) the point that runs is cancelled, and what was measured until then is kept.
+// Runs the points that the file lacks; starts no engine if there are none. Ctrl-C and the time limit (seconds for the
+// whole sweep) cancel the running point and keep all measurements.
 record::Result<DrivenSweep> drive_sweep(SweepPlan plan, const EngineChoice& engine, const SweepFile& file,
                                         std::optional<double> time_limit);
 
-// Whether some point came to a result; out of memory is one.
+// True if any point has a result; out of memory is one.
 bool measured(const DrivenSweep& sweep);
 
-// A point that failed costs itself: the sweep is done. Refused only if all points are, failed if none came to a result.
+// kDone if any point has a result, kRefused if all were refused, otherwise kEngine.
 ExitCode exit_code_of(const DrivenSweep& sweep);
 
-// Sentences on stderr: what was found in the file, how it ended, which points failed and why.
+// Reports the points found in the file, failures, and how the sweep ended.
 void say_what_happened(const DrivenSweep& sweep, const SweepFile& file);
 
 }  // namespace headroom::app

@@ -1,4 +1,4 @@
-// Where figures go.
+// Writes figures to files.
 #include "app/cli/figure_files.h"
 
 #include <unistd.h>
@@ -28,7 +28,7 @@ namespace {
 
 struct FormatName {
   paint::Format format;
-  std::string_view name;  // as typed, and the file's extension
+  std::string_view name;  // also the extension
 };
 constexpr FormatName kFormats[] = {{paint::Format::kSvg, "svg"},
                                    {paint::Format::kPdf, "pdf"},
@@ -42,7 +42,7 @@ std::string_view name_of(paint::Format format) {
   return "";
 }
 
-// "svg,pdf" → both, each once.
+// "svg,pdf" → both, without duplicates.
 record::Result<std::vector<paint::Format>> parse_formats(std::string_view list) {
   std::vector<paint::Format> formats;
   while (true) {
@@ -62,7 +62,7 @@ record::Result<std::vector<paint::Format>> parse_formats(std::string_view list) 
 }
 
 struct ThemeName {
-  std::string_view name;  // as typed
+  std::string_view name;
   const paint::Palette* palette;
 };
 constexpr std::array<ThemeName, 3> kThemes{
@@ -71,7 +71,7 @@ constexpr std::array<ThemeName, 3> kThemes{
 constexpr double kPixelsPerInch = 96;  // CSS and SVG
 constexpr double kMinWidth = 240, kMaxWidth = 8192;
 
-// In px: a page of A4 between margins of 20 mm; and what, drawn as wide as a slide of 1920, makes text of 13 into 27.
+// paper: A4 between margins of 20 mm. slide: text of 13 px becomes 27 px on a slide of 1920 px.
 struct SizeName {
   std::string_view name, width;
 };
@@ -98,7 +98,7 @@ record::Result<float> parse_width(const std::string& text) {
   return static_cast<float>(pixels);
 }
 
-// One path part: a recording's name may hold anything that a file's name may; the rest is our own.
+// Recordings are named like files, so this is a single path component.
 std::string file_name(const std::string& stem, std::string_view theme, std::string_view extension) {
   const std::string suffix = theme == kThemes.front().name ? "" : fmt::format("__{}", theme);
   return fmt::format("{}{}.{}", stem, suffix, extension);

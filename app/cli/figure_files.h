@@ -1,4 +1,4 @@
-// Where figures go: one file per figure, recording and format, and a manifest of them all.
+// Writes one file per figure, recording and format, and a manifest.
 #pragma once
 
 #include <filesystem>
@@ -12,18 +12,18 @@
 
 namespace headroom::app {
 
-// As the command line has it.
+// Options as typed.
 struct FileOptions {
   std::string out;
-  std::string format = "svg";  // several with commas
+  std::string format = "svg";  // several, separated by commas
   std::string theme = "light";
   std::optional<std::string> width, size;  // not both
 };
 
-// Formats, look and folder of all files of one command, checked.
+// Checked options for all files of a command.
 struct FileStyle {
   std::filesystem::path folder;
-  std::vector<paint::Format> formats;  // each once, in the order asked for
+  std::vector<paint::Format> formats;
   paint::ExportOptions options;
   std::string theme;
 };
@@ -31,12 +31,13 @@ record::Result<FileStyle> file_style(const FileOptions& options);
 
 class FigureFiles {
  public:
-  // Makes the folder; an error where it cannot be written.
+  // Creates the folder; fails if it is not writable.
   static record::Result<FigureFiles> open(FileStyle style);
 
-  // <folder>/<prefix><figure>__<recording>.<format>, those of another theme than light …__<theme>.<format>; each is there whole or not at all.
+  // <folder>/<prefix><figure>__<recording>.<format>, or …__<theme>.<format> unless the theme is light. Files are
+  // written whole or not at all.
   record::Status write(const lessons::FigureData& figure, const std::string& recording, const std::string& prefix = {});
-  // <folder>/manifest.json: what was written, in order.
+  // <folder>/manifest.json: the files in order.
   record::Status write_manifest() const;
 
   std::string as_json() const;  // the manifest, with the folder

@@ -1,4 +1,4 @@
-// headroom figures: figures of the chapters as files, from stored recordings, a given one or a new run.
+// headroom figures: writes the chapters' figures to files, from stored recordings, a given one or a new run.
 #include <algorithm>
 #include <memory>
 #include <set>
@@ -30,7 +30,7 @@ namespace {
 
 struct FiguresOptions : CommonOptions {
   std::vector<std::string> ids;
-  std::optional<std::string> chapter;  // its number
+  std::optional<std::string> chapter;
   bool report = false;
   std::optional<std::string> from;
   std::optional<std::string> against;  // run A
@@ -58,7 +58,7 @@ void declare_figures(FiguresOptions& options, OptionList& list) {
   list.engine();
 }
 
-// A figure to draw: its parameters are checked before the first file is written.
+// A figure to draw. All parameters are checked before the first file is written.
 struct Drawing {
   const Figure* figure;
   record::Params params;
@@ -72,7 +72,7 @@ bool any_figure_has(const std::vector<RunFigures>& runs, std::string_view key) {
   return false;
 }
 
-// Values of --set go to the figures that have such a key; one that no figure has is an error.
+// Sets each --set value on the figures with that key; fails if there are none.
 record::Result<std::vector<Drawing>> plan_drawings(const std::vector<RunFigures>& runs,
                                                    const std::vector<std::string>& assignments) {
   std::vector<Drawing> drawings;
@@ -94,7 +94,6 @@ record::Result<std::vector<Drawing>> plan_drawings(const std::vector<RunFigures>
   return drawings;
 }
 
-// The ledgers of what is drawn; null: there is none.
 struct Ledgers {
   explicit Ledgers(const RunFigures* of) {
     const auto ledger_of = [](const auto& recording) {
@@ -130,15 +129,14 @@ lessons::FigureData build(const Drawing& drawing, const Ledgers& ledgers, const 
   return data;
 }
 
-// Draws and writes until all is done or the user interrupts. False: a figure that was named had nothing to show; or, where
-// none was named (`whatever_fits`), a whole recording, as most figures of a page are about some of its runs only.
-// `run_a` may be null.
+// Draws and writes until done or interrupted. Returns false if a named figure has nothing to show or, with no names
+// (`whatever_fits`), if no figure fits some recording.
 record::Result<bool> draw(const std::vector<Drawing>& drawings, const record::Ledger* run_a, bool whatever_fits,
                           FigureFiles& files) {
   bool well = true;
   const RunFigures* run = nullptr;
   std::set<const RunFigures*> shown;
-  Ledgers ledgers(nullptr);  // of one recording at a time
+  Ledgers ledgers(nullptr);  // one recording's at a time
   for (const Drawing& drawing : drawings) {
     if (interrupted()) return well;
     if (drawing.run != run) {
@@ -222,7 +220,7 @@ record::Result<ExitCode> figures(const FiguresOptions& options) {
   auto files = FigureFiles::open(std::move(style).value());
   if (!files) return files.error();
   const auto drawn = draw(drawings.value(), run_a.get(), options.ids.empty(), files.value());
-  // What was written before a disk was full, or before Ctrl-C, is whole and is in the manifest.
+  // On a full disk or Ctrl-C the manifest lists the files written so far.
   const auto manifest = files.value().write_manifest();
   if (!drawn) return drawn.error();
   if (!manifest) return manifest.error();

@@ -1,4 +1,4 @@
-// The command line's grammar, by CLI11; its errors become sentences.
+// The command line's grammar, on top of CLI11.
 #include "app/cli/grammar.h"
 
 #include <algorithm>
@@ -42,7 +42,7 @@ record::Result<Number> number_from(std::string_view option, const std::string& t
   return number;
 }
 
-// What --help and --version do.
+// Handles --help and --version.
 struct PrintText final : Invocation {
   explicit PrintText(std::string printed) : text(std::move(printed)) {}
   void declare(OptionList&) override {}
@@ -59,7 +59,6 @@ struct PrintText final : Invocation {
 
 std::unique_ptr<Invocation> print(std::string text) { return std::make_unique<PrintText>(std::move(text)); }
 
-// A command as CLI11 has it. Without a name it is the program itself.
 struct Declared {
   CLI::App* app;
   std::unique_ptr<Invocation> invocation;
@@ -82,7 +81,7 @@ std::string footer() {
 void declare(Grammar& grammar) {
   CLI::App& app = grammar.app;
   app.require_subcommand(0, 1);
-  app.footer(footer());  // commands take it over when they are added
+  app.footer(footer());  // inherited by commands added later
   app.add_flag("--version", grammar.version, "Print the version");
   for (const Command* command : commands()) {
     CLI::App* const declared =
@@ -91,7 +90,7 @@ void declare(Grammar& grammar) {
     OptionList options(*declared, invocation->common());
     grammar.commands.push_back({declared, std::move(invocation), std::move(options)});
     grammar.commands.back().invocation->declare(grammar.commands.back().options);
-    // Unknown words are collected rather than refused, so that the message can name the nearest known one.
+    // Collect unknown words, so that the error can name the nearest known one.
     declared->allow_extras();
   }
 }
@@ -119,7 +118,6 @@ Error unknown_word(CLI::App& app, CLI::App* command, const std::string& word) {
                       record::quoted(name), record::nearest(name, views), help_command(command))};
 }
 
-// The command that was parsed, with its options read.
 record::Result<std::unique_ptr<Invocation>> take_parsed(Grammar& grammar, const CLI::App* command) {
   const auto declared = [&](const CLI::App* app) {
     return std::find_if(grammar.commands.begin(), grammar.commands.end(),
@@ -127,7 +125,7 @@ record::Result<std::unique_ptr<Invocation>> take_parsed(Grammar& grammar, const 
   };
   const auto program = declared(&grammar.app), chosen = command == nullptr ? program : declared(command);
   if (auto finished = chosen->options.finish(); !finished) return finished.error();
-  // --engine may be in front of the command, too.
+  // --engine may also precede the command.
   CommonOptions& options = chosen->invocation->common();
   if (options.engine.empty()) options.engine = program->invocation->common().engine;
   return std::move(chosen->invocation);
@@ -141,7 +139,7 @@ record::Result<std::unique_ptr<Invocation>> parse_words(std::vector<std::string>
     const auto parsed = app.get_subcommands();
     return parsed.empty() ? nullptr : parsed.back();
   };
-  std::reverse(words.begin(), words.end());  // as CLI11 takes them
+  std::reverse(words.begin(), words.end());  // CLI11 expects them reversed
   try {
     app.parse(std::move(words));
   } catch (const CLI::CallForHelp&) {
@@ -205,7 +203,7 @@ void OptionList::texts(const std::string& name, std::vector<std::string>& values
   add(app_, name, values, help, type);
 }
 
-// CLI11 keeps the text, so that a bad number gets our sentence.
+// CLI11 reads text, so that bad numbers get our message.
 template <class Number>
 void OptionList::add_number(const std::string& name, std::optional<Number>& value, Number low, Number high,
                             const std::string& what, const std::string& help, const std::string& type) {
@@ -258,7 +256,7 @@ Status OptionList::finish() const {
 }
 
 CommandLine parse(const std::vector<std::string>& words) {
-  // A line that cannot be parsed says by this one word, wherever it is, how its error is to be shown.
+  // Needed even if parsing fails, to show the error as JSON.
   const bool as_json = std::find(words.begin(), words.end(), kJson) != words.end();
   return {parse_words(words), as_json};
 }

@@ -1,4 +1,4 @@
-// The command line's grammar: words in, a command with its options or one sentence out.
+// The command line's grammar: turns words into a command or an error.
 #pragma once
 
 #include <functional>
@@ -16,13 +16,12 @@ class App;
 
 namespace headroom::app {
 
-// Declares the options of one command, in the order of its --help. What it binds is filled by parse().
+// Declares a command's options in the order of --help. parse() fills the bound variables.
 class OptionList {
  public:
   OptionList(CLI::App& app, CommonOptions& common) : app_(app), common_(common) {}
 
-  // Words without an option in front of them. --set takes all words up to the next option; those that are no key=value
-  // come back to here.
+  // Positional words. --set consumes all words up to the next option; finish() moves those without = back here.
   void word(const std::string& name, std::string& value, const std::string& help);
   void words(const std::string& name, std::vector<std::string>& values, const std::string& help);
 
@@ -36,7 +35,7 @@ class OptionList {
   void number(const std::string& name, std::optional<int>& value, int low, int high, const std::string& what,
               const std::string& help, const std::string& type);
 
-  // The common options; their help is an argument where it depends on the command.
+  // The common options, with help if it depends on the command.
   void set(const std::string& help);
   void device();
   void cap();
@@ -47,7 +46,7 @@ class OptionList {
   void json();
   void engine();
 
-  // After parsing: reads numbers, gives words back.
+  // Call after parsing: reads numbers and moves words back.
   record::Status finish() const;
 
  private:
@@ -61,12 +60,11 @@ class OptionList {
 };
 
 struct CommandLine {
-  record::Result<std::unique_ptr<Invocation>> invocation;  // --help and --version print a text
-  bool json = false;                                       // errors are wanted as a JSON document, too
+  record::Result<std::unique_ptr<Invocation>> invocation;
+  bool json = false;  // print errors as JSON, too
 };
 
-// Bad usage is an error with one sentence; it names the nearest command or option for one that is not known. `words`: without
-// the program's name.
+// `words` exclude the program's name. Bad usage is a one-sentence error that suggests the nearest known name.
 CommandLine parse(const std::vector<std::string>& words);
 
 }  // namespace headroom::app

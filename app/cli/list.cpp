@@ -1,4 +1,4 @@
-// headroom list: chapters, figures, demos and schemas with their keys, kernels, cards.
+// headroom list: lists chapters, figures, demos, schemas, kernels and cards.
 #include <span>
 #include <string>
 

@@ -1,4 +1,4 @@
-// headroom: explore, run and export without a window; with no command it opens the window.
+// headroom: explores, runs and exports without a window; without a command it opens the window.
 #include <algorithm>
 #include <exception>
 

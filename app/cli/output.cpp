@@ -1,4 +1,4 @@
-// Data goes to stdout, messages to stderr.
+// Writes data to stdout and messages to stderr.
 #include "app/cli/output.h"
 
 #include <unistd.h>
@@ -43,7 +43,7 @@ void put_json(const nlohmann::json& document) {
   put(document.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n");
 }
 
-// Sentences quote names from files, which may hold anything: a terminal must not obey them.
+// Sentences may quote files, which must not control the terminal.
 void say(std::string_view sentence) { std::fprintf(stderr, "headroom: %s\n", record::printable(sentence).c_str()); }
 
 void show_error(std::string_view sentence, ExitCode code, bool json) {
@@ -58,7 +58,7 @@ bool all_arrived() { return std::fflush(stdout) == 0 && std::ferror(stdout) == 0
 ProgressLine::ProgressLine() : terminal_(isatty(STDERR_FILENO) == 1) {}
 
 void ProgressLine::show(const backend::RunProgress& progress) {
-  // 10 redraws a second are enough for eyes; a log wants a line every two seconds at most.
+  // A log gets fewer updates than a terminal.
   const record::Nanoseconds pause = terminal_ ? kSecond / 10 : 2 * kSecond;
   const record::Nanoseconds time = now();
   if (progress.doing.empty() || (last_ != 0 && time - last_ < pause)) return;
@@ -83,7 +83,7 @@ InterruptGuard::InterruptGuard() {
   g_interrupted = 0;
   struct sigaction action = {};
   action.sa_handler = on_interrupt;
-  sigemptyset(&action.sa_mask);  // no SA_RESTART: poll() is to return at once
+  sigemptyset(&action.sa_mask);  // no SA_RESTART: poll() must return at once
   sigaction(SIGINT, &action, nullptr);
   sigaction(SIGTERM, &action, nullptr);
 }

@@ -1,4 +1,4 @@
-// Data goes to stdout, messages to stderr. No color anywhere, so there is none to switch off.
+// Data goes to stdout, messages to stderr. Nothing is colored.
 #pragma once
 
 #include <string_view>
@@ -10,17 +10,17 @@
 
 namespace headroom::app {
 
-void put(std::string_view text);  // stdout
+void put(std::string_view text);
 void put_json(const nlohmann::json& document);
-void say(std::string_view sentence);  // stderr, as "headroom: …"
+void say(std::string_view sentence);  // to stderr, as "headroom: …"
 
-// The sentence, and for a program that reads stdout its one document, although nothing came of the command.
+// With `json`, also prints the document that readers of stdout expect.
 void show_error(std::string_view sentence, ExitCode code, bool json);
 
-// False if something that was put did not arrive (a full disk, a closed pipe).
+// False if output was lost (full disk, closed pipe).
 bool all_arrived();
 
-// A run's progress on stderr: one line that is redrawn on a terminal, now and then a plain line elsewhere.
+// Progress on stderr: one redrawn line on a terminal, otherwise occasional lines.
 class ProgressLine {
  public:
   ProgressLine();
@@ -38,7 +38,7 @@ class ProgressLine {
   std::string last_text_;
 };
 
-// Ctrl-C (SIGINT) and SIGTERM set a flag instead of ending the program while this lives.
+// Ctrl-C (SIGINT) and SIGTERM only set a flag while this lives.
 class InterruptGuard {
  public:
   InterruptGuard();

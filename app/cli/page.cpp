@@ -1,4 +1,4 @@
-// headroom page: a page of the course as text: the words, its figures' tables, and last the answer with all replies.
+// headroom page: prints a page as text: its words, the figures' tables, and last the answer with all replies.
 #include <algorithm>
 #include <string>
 #include <vector>
@@ -37,7 +37,7 @@ void declare_page(PageOptions& options, OptionList& list) {
 
 constexpr std::size_t kFewRows = 12;
 
-// Of a table in CSV the header and the first rows, without the lines that say where it comes from.
+// A CSV table's header and first rows, without its provenance lines.
 std::string first_rows(const std::string& csv, std::string_view page) {
   std::string text;
   std::size_t rows = 0;
@@ -51,7 +51,7 @@ std::string first_rows(const std::string& csv, std::string_view page) {
   return text;
 }
 
-// A recording of the page, if this copy of the program ships it.
+// Null if this installation does not include the recording.
 std::shared_ptr<const record::Recording> stored_run(const std::string& name) {
   const auto assets = find_assets();
   if (!assets) return nullptr;
@@ -61,14 +61,13 @@ std::shared_ptr<const record::Recording> stored_run(const std::string& name) {
   return loaded ? std::move(loaded).value() : nullptr;
 }
 
-// The page's sweep as it was recorded.
 std::shared_ptr<const record::Recording> stored_sweep(const Page& page) {
   for (const std::string& name : page.recordings)
     if (auto run = stored_run(name); run != nullptr && !run->sweep_points().empty()) return run;
   return nullptr;
 }
 
-// Run A, as the window pins it at first.
+// Run A, as the window first pins it.
 std::shared_ptr<const record::Recording> base_of(const Page& page, const record::Recording& run) {
   std::vector<std::shared_ptr<const record::Recording>> bases;
   for (const std::string& name : page.bases)
@@ -79,7 +78,7 @@ std::shared_ptr<const record::Recording> base_of(const Page& page, const record:
   return nearest ? bases[*nearest] : nullptr;
 }
 
-// What the page's numbers are of: the run's settings as far as this program knows them, else the page's.
+// The run's settings as far as this program knows them, otherwise the page's.
 record::Params settings_of(const Page& page, const record::Recording* run) {
   record::Params params = lessons::settings_of(page);
   if (run != nullptr)
@@ -88,7 +87,6 @@ record::Params settings_of(const Page& page, const record::Recording* run) {
   return params;
 }
 
-// Writes one page.
 class PageText {
  public:
   PageText(const Page& page, const lessons::Course& course, const lessons::NumberInput& numbers, bool all_data)
@@ -107,7 +105,7 @@ class PageText {
     for (const std::string& id : page_.figures) figure(id, {});
     for (const std::string& id : page_.widgets) widget(id);
     if (page_.question) answer(*page_.question);
-    // Its numbers are those of the reader's step, which is not there.
+    // The task's numbers need the reader's step, which does not exist here.
     if (const auto* task = lessons::task_of(page_))
       add("Once the task is done: " + lessons::without_links(lessons::with_texts(task->done, {})));
     sources();
@@ -139,7 +137,7 @@ class PageText {
       for (const lessons::AnswerChoice& each : choice->choices) add("( ) " + words(each.words));
     } else if (const auto* order = std::get_if<lessons::OrderQuestion>(&question.kind)) {
       std::vector<std::string> items = order->items;
-      std::ranges::sort(items);  // as in the window, by the alphabet
+      std::ranges::sort(items);  // as in the window
       for (const std::string& item : items) add("- " + words(item));
     }
   }
@@ -160,7 +158,7 @@ class PageText {
     add(words(question.because));
   }
 
-  // ": 212.8 MiB" on the run that the page is about; empty: that has no answer, or is not shipped.
+  // ": 212.8 MiB" for the page's run; empty without a run or answer.
   std::string value_of(const lessons::Answer& answer) const {
     const double value = numbers_.run == nullptr ? -1 : answer.of(*numbers_.run);
     if (value < 0) return {};
@@ -173,7 +171,7 @@ class PageText {
     add("It is done with: " + task.written);
   }
 
-  // Its numbers, as `headroom figures --format csv` writes them, or the first of them.
+  // The figure's rows as in `headroom figures --format csv`, or only the first ones.
   void figure(const std::string& id, const std::vector<lessons::Setting>& settings) {
     const lessons::Figure& shown = *lessons::find_figure(id);
     record::Params params(shown.schema);
@@ -239,7 +237,7 @@ record::Result<const Page*> find(const lessons::Course& course, const std::strin
   for (const lessons::Chapter& chapter : course.chapters())
     for (std::size_t i = 0; i < chapter.pages.size(); ++i)
       if (lessons::page_number(chapter, i) == id) return chapter.pages[i];
-  // A page that was left out says why.
+  // A page that failed to load reports why.
   for (const lessons::Problem& problem : course.problems())
     if (problem.file == id + ".md") return record::Error{problem.text()};
   std::vector<std::string_view> known;

@@ -1,4 +1,4 @@
-// headroom plan: what a training step takes before it runs, and on which cards it fits.
+// headroom plan: predicts a training step's memory, and the cards that it fits on.
 #include <algorithm>
 #include <filesystem>
 #include <string>
@@ -27,7 +27,7 @@ using record::Params;
 namespace {
 
 struct PlanOptions : CommonOptions {
-  std::optional<std::string> model;  // a key of the schema, or a config.json or checkpoint
+  std::optional<std::string> model;  // a key of the schema, a config.json or a checkpoint
   std::vector<std::string> cards;
   std::optional<std::string> batch, seq;  // "1,4,8"
   std::optional<std::string> code;
@@ -50,7 +50,7 @@ void declare_plan(PlanOptions& options, OptionList& list) {
   list.engine();
 }
 
-// The values of "1,4,8", else that of the settings.
+// The values of "1,4,8", or the current one.
 record::Result<std::vector<std::string>> values_of(const Params& params, const char* key,
                                                    const std::optional<std::string>& list) {
   const std::vector<std::string> values = list ? record::split(*list, ',') : std::vector{params.as_text(key)};
@@ -61,7 +61,7 @@ record::Result<std::vector<std::string>> values_of(const Params& params, const c
   return values;
 }
 
-// Null: ours.
+// Null: our own code.
 record::Result<const experiments::OtherCode*> code_of(const PlanOptions& options) {
   if (!options.code || *options.code == "headroom") return nullptr;
   const auto codes = experiments::other_codes();
@@ -127,7 +127,6 @@ bool fits_somewhere(const std::vector<StepPlan>& plans) {
   return false;
 }
 
-// Prints the notes that accompany the table, to stderr.
 void say_notes(const PlanOptions& options, const PlanAsked& asked, const std::vector<StepPlan>& plans) {
   const Params& params = asked.steps.front();
   say_what_is_taken(params, options, options.batch.has_value(), options.seq.has_value());

@@ -1,4 +1,4 @@
-// Plans of training steps as text, CSV and JSON.
+// Formats plans as text, CSV and JSON.
 #include "app/cli/plan_table.h"
 
 #include <algorithm>
@@ -44,10 +44,10 @@ std::string largest_on(const StepPlan& plan, std::string_view key, const std::op
   return *largest > 0 ? largest_text(plan.params, key, *largest) : "none";
 }
 
-// What is left of the card, or missing.
+// Negative if bytes are missing.
 Bytes left_on(const CardPlan& plan) { return usable_bytes(plan.card) - plan.fit.reserved; }
 
-// One unit for both tables, that of the largest number.
+// Both tables use the largest number's unit.
 lessons::ShownUnit unit_of(const std::vector<StepPlan>& plans) {
   Bytes most = 0;
   for (const StepPlan& plan : plans) {
@@ -86,7 +86,7 @@ std::vector<std::vector<std::string>> card_rows(const std::vector<StepPlan>& pla
   return rows;
 }
 
-// "usable: 23.99 GiB on GeForce RTX 4090, less 0.700 GiB ± 0.300 GiB for …", a line for each card.
+// "usable: 23.99 GiB on GeForce RTX 4090, less …", one line per card.
 std::string usable_text(const std::vector<StepPlan>& plans) {
   const lessons::ShownUnit unit = unit_of(plans);
   std::string text;
@@ -136,7 +136,7 @@ json step_json(const StepPlan& plan) {
   return step;
 }
 
-// All steps are of one model.
+// All steps share one model.
 std::string model_text(const std::vector<StepPlan>& plans) {
   const auto known = std::ranges::find_if(plans, [](const StepPlan& plan) { return plan.parameters > 0; });
   if (known == plans.end()) return "";
@@ -145,7 +145,7 @@ std::string model_text(const std::vector<StepPlan>& plans) {
   return text;
 }
 
-// ", adapters=lora": techniques beside the first ones that the line of settings leaves out.
+// ", adapters=lora": techniques that settings_line() omits.
 std::string more_techniques(const record::Params& params) {
   const record::Params first(params.schema());
   std::string text;
@@ -158,7 +158,7 @@ std::string more_techniques(const record::Params& params) {
   return text;
 }
 
-// What all steps have in common: "Llama 3.2 1B, bf16, fp32 masters, checkpointing each layer, adapters=lora".
+// Common settings: "Llama 3.2 1B, bf16, fp32 masters, checkpointing each layer, adapters=lora".
 std::string common_words(const std::vector<StepPlan>& plans) {
   if (plans.empty()) return {};
   const StepPlan& plan = plans.front();

@@ -1,4 +1,4 @@
-// Plans of training steps as text, CSV and JSON.
+// Formats plans as text, CSV and JSON.
 #pragma once
 
 #include <string>
@@ -11,7 +11,7 @@
 namespace headroom::app {
 
 std::string plan_text(const std::vector<StepPlan>& plans);
-// A row for each step and card, bytes as whole numbers.
+// One row per step and card, in whole bytes.
 std::string plan_csv(const std::vector<StepPlan>& plans);
 nlohmann::json plan_json(const std::vector<StepPlan>& plans);
 

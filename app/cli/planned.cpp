@@ -1,4 +1,4 @@
-// Cards by words and sizes, and models by names and files.
+// Resolves cards and models by name, size or file.
 #include "app/cli/planned.h"
 
 #include <algorithm>
@@ -43,7 +43,7 @@ record::Result<PlannedCard> this_machine() {
   return planned(driver->name(), memory->total, experiments::capability_in(facts));
 }
 
-// What names begin with alike: "H100 80 GB" for "H100 80 GB PCIe" and "H100 80 GB SXM".
+// Common first words: "H100 80 GB" for "H100 80 GB PCIe" and "H100 80 GB SXM".
 std::string shared_name(std::string_view a, std::string_view b) {
   std::string shared;
   const auto words = record::split(a, ' '), others = record::split(b, ' ');
@@ -52,7 +52,7 @@ std::string shared_name(std::string_view a, std::string_view b) {
   return shared;
 }
 
-// Cards that differ in their form alone are planned alike, under the name that they share.
+// Merges cards that differ only in form factor.
 std::vector<PlannedCard> kinds_of(const std::vector<const predict::Card*>& cards) {
   std::vector<PlannedCard> kinds;
   for (const predict::Card* const card : cards) {
@@ -94,7 +94,7 @@ record::Result<PlannedCard> size_of(const std::string& words) {
         fmt::format("--card {0} has no unit and is no card's name: write {0}GiB (as cards are sold), or {1} for {0} "
                     "bytes.",
                     words, words + "B")};
-  // A card that is sold with 24 GB has 24 GiB: which of them was meant shows in the name.
+  // Cards sold as 24 GB have 24 GiB, so the name shows both if GB was typed.
   const std::string shown = record::format_bytes(size.value());
   const bool decimal = words.ends_with("GB") || words.ends_with("gb");
   return planned(decimal ? fmt::format("{} ({})", words, shown) : shown, size.value());

@@ -1,4 +1,4 @@
-// What `headroom plan` and `headroom advise` are asked about: a card and a model.
+// The card and model that `headroom plan` and `headroom advise` are given.
 #pragma once
 
 #include <optional>
@@ -12,25 +12,25 @@
 
 namespace headroom::app {
 
-// A card's name in any usual spelling, `this machine`, or a size such as 24GiB. Cards that differ in their form alone are one.
+// Takes a name in any usual spelling, `this machine`, or a size such as 24GiB. Form factors are ignored.
 record::Result<PlannedCard> card_of(const std::string& words);
 
-// On stderr: the settings that decide how large the step is and that neither --set nor these two options name.
+// Reports defaults that decide the step's size and that no option names.
 void say_what_is_taken(const record::Params& params, const CommonOptions& options, bool has_batch, bool has_seq);
 
-// On stderr, for a card that no run here can use.
+// Warns about a card that no run here can use.
 void say_if_too_old(const PlannedCard& card);
 
-// How near a closed form is, and `why` it is used.
+// States a closed form's accuracy and `why` it is used.
 std::string closed_form_note(const std::string& why, bool beyond_step);
 
-// Bytes of a card that the allocator can use: the one number that a step is compared with.
+// The card's bytes that the allocator can use.
 inline record::Bytes usable_bytes(const PlannedCard& card) { return card.memory - card.process.bytes; }
 
-// A name of the schema's, else a file or folder with a shape.
+// Takes a name of the schema, or a file or folder with a model's shape.
 record::Status set_model(record::Params& params, const std::optional<std::string>& model);
 
-// Its files are there, as check_files() says; a model that no run takes is planned by its config.json alone.
+// Like check_files(); a model that no run supports needs only its config.json.
 record::Status check_planned(const record::Params& params, const EngineChoice& engine);
 
 }  // namespace headroom::app

@@ -1,4 +1,4 @@
-// From settings and a card to a predicted recording, the sentence that says whether it fits, and the figures to draw of it.
+// Predicts a step from settings and a card, and prepares its figures and verdict.
 #include "app/cli/predicted_figures.h"
 
 #include <cctype>
@@ -42,7 +42,7 @@ bool is_of_settings(const Figure* figure, bool with_card) {
          (figure->basis != lessons::Basis::kSweep && figure->basis != lessons::Basis::kParameters);
 }
 
-// As a part of a file's name: "batch=8" becomes "batch-8".
+// Makes "batch=8" a part of a file name, "batch-8".
 void add_word(std::string& name, std::string_view words) {
   if (!name.empty()) name += '_';
   for (const char c : words) {
@@ -86,8 +86,7 @@ record::Result<FiguresAsked> asked_by(const StepChoice& step, const std::vector<
   return asked;
 }
 
-// "Does not fit on GeForce RTX 4090 by 3.21 GiB: tensors take 24.10 GiB at the peak, the allocator reserves 26.50 GiB, and
-// the process 0.70 GiB, give or take 0.30, of 23.99."
+// "Does not fit on GeForce RTX 4090 by 3.21 GiB: tensors take 24.10 GiB at the peak, …"
 std::string verdict_sentence(const StepPlan& plan, const PlannedCard& card, const predict::Fit& fit,
                              const lessons::ShownUnit& unit) {
   const auto number = [&](record::Bytes bytes) { return lessons::in_unit(static_cast<double>(bytes), unit, 2); };
@@ -100,7 +99,7 @@ std::string verdict_sentence(const StepPlan& plan, const PlannedCard& card, cons
                             number(card.process.margin), number(card.memory));
 }
 
-// The card is the limit that the figure draws, and what was found is among what its files say.
+// Makes the card the figures' limit and puts the verdict into their files.
 void put_on_card(record::RunInfo& info, const StepPlan& plan, const PlannedCard& card, const predict::Fit& fit) {
   info.cap = fit.limit;
   auto& facts = info.provenance;
@@ -114,7 +113,7 @@ void put_on_card(record::RunInfo& info, const StepPlan& plan, const PlannedCard&
   facts["card.left_bytes"] = std::to_string(fit.limit - fit.reserved);
 }
 
-// A shipped run with these settings; null: there is none.
+// A stored run with these settings, or null.
 std::shared_ptr<const Recording> evidence_for(const Params& params) {
   const auto assets = find_assets();
   if (!assets) return nullptr;
@@ -126,7 +125,7 @@ std::shared_ptr<const Recording> evidence_for(const Params& params) {
   return nullptr;
 }
 
-// With what was found of the card, as a prediction's files say it.
+// Copies a prediction's facts about the card into the run.
 std::shared_ptr<const Recording> with_card(const Recording& run, const record::RunInfo& of_prediction) {
   Recording found = run;
   record::RunInfo info = run.info();
@@ -136,7 +135,7 @@ std::shared_ptr<const Recording> with_card(const Recording& run, const record::R
   return std::make_shared<const Recording>(std::move(found));
 }
 
-// "Measured on NVIDIA H200: 19.51 GiB, equal to the byte." Empty: no step of the run is whole.
+// "Measured on NVIDIA H200: 19.51 GiB, equal to the byte." Empty without a whole step.
 std::string measured_sentence(const Recording& run, Bytes predicted, const lessons::ShownUnit& unit) {
   const auto step = record::last_whole_step(run);
   if (!step) return {};
@@ -153,17 +152,16 @@ std::string measured_sentence(const Recording& run, Bytes predicted, const lesso
                      lessons::bytes_text(measured, unit), difference);
 }
 
-// What was found of the settings.
 struct Found {
   StepPlan plan;
   std::optional<PlannedCard> card;
   predict::Fit fit;                           // on that card
-  std::shared_ptr<const Recording> evidence;  // null: there is none
+  std::shared_ptr<const Recording> evidence;  // may be null
 };
 
-// Below a figure of them: the verdict, what a run took, and why there is no prediction.
+// The verdict, a run's measured peak, and why there is only a closed form.
 std::string caption_of(const Found& found, const lessons::FigureData& figure) {
-  if (lessons::find_figure(figure.head.id)->basis == lessons::Basis::kParameters) return {};  // it is of no step
+  if (lessons::find_figure(figure.head.id)->basis == lessons::Basis::kParameters) return {};  // it shows no step
   const Bytes largest = found.card ? found.card->memory : found.plan.allocated;
   const lessons::ShownUnit unit = lessons::unit_of_bytes(figure, static_cast<double>(largest));
   std::vector<std::string> sentences;
@@ -195,7 +193,7 @@ record::Result<std::vector<RunFigures>> step_figures(const StepChoice& step, con
   Found found{.plan = *std::move(plan), .card = asked.value().card, .fit = {}, .evidence = evidence_for(params)};
   Recording drawn = planner.recording(params);
   record::RunInfo info = drawn.info();
-  info.provenance.erase("created");  // the same settings give the same file
+  info.provenance.erase("created");  // equal settings give equal files
   std::optional<lessons::CardLimit> limit;
   if (found.card) {
     const auto on = planner.on_card(params, *found.card);

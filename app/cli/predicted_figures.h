@@ -1,4 +1,4 @@
-// Figures of settings that nothing has run with: drawn of the prediction, with the card that it is to fit on.
+// Draws figures of a predicted step, with the card that it must fit on.
 #pragma once
 
 #include <optional>
@@ -10,18 +10,17 @@
 
 namespace headroom::app {
 
-// What the command line says of the step.
 struct StepChoice {
-  std::vector<std::string> of;  // key=value of train_step
+  std::vector<std::string> of;  // key=value
   std::optional<std::string> model, card;
 
   bool given() const { return !of.empty() || model || card; }
 };
 
-// Whether the catalogues have all that is named, and the figures can be drawn of settings; asks no engine.
+// Checks that all names exist and the figures can follow settings; starts no engine.
 record::Status check_step_figures(const StepChoice& step, const std::vector<std::string>& ids);
 
-// The figures named by `ids`, else all that can be drawn of settings. Refused where no run takes the settings.
+// The figures in `ids`, or else all that can follow settings. Fails if no run takes the settings.
 record::Result<std::vector<RunFigures>> step_figures(const StepChoice& step, const std::vector<std::string>& ids,
                                                      const std::string& engine);
 

@@ -1,4 +1,4 @@
-// headroom present: the window on stage, from a page or a chapter on.
+// headroom present: opens the window in presentation mode, at a page or chapter.
 #include <string>
 #include <vector>
 
@@ -22,7 +22,7 @@ void declare_present(PresentOptions& options, OptionList& list) {
   list.engine();
 }
 
-// The page's id; empty: where the reader was last.
+// Empty: the reader's last page.
 record::Result<std::string> page_to_begin(const PresentOptions& options) {
   if (options.from.empty()) return std::string();
   if (options.from.size() > 1) return record::Error{"headroom present begins with one page, or one chapter."};

@@ -1,4 +1,4 @@
-// What `headroom bench products` prints: each format's rate by size, beside the data sheet.
+// The table of `headroom bench products`: GEMM rates by format and size, compared with the data sheet.
 #pragma once
 
 #include <string>

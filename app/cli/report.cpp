@@ -1,4 +1,4 @@
-// headroom report: the report's experiment as one sweep, then its figures, tables and words.
+// headroom report: runs the report's experiment as one sweep and writes its figures, tables and text.
 #include <filesystem>
 #include <memory>
 #include <string>
@@ -51,7 +51,7 @@ std::string all_formats() {
   return list;
 }
 
-// One picture of the report: which figure with which strategies, under which name.
+// A picture of the report: figure, strategies, file name.
 struct Picture {
   std::string_view figure, strategies, name;
 };
@@ -73,8 +73,8 @@ record::Status write_picture(FigureFiles& files, const Picture& picture, const r
   return record::Ok{};
 }
 
-// Figures 12 and 15: the steps whose recordings were kept, each by itself, and all fused kernels in front of Hugging
-// Face's way where both are there at the same size.
+// Figures 12 and 15: each recorded step alone, and all fused kernels in front of Hugging Face's step of the same
+// size.
 record::Status write_timelines(FigureFiles& files, const record::Recording& sweep, const fs::path& folder) {
   const lessons::Figure* const figure = lessons::find_figure("memory_timeline");
   struct Kept {
@@ -147,7 +147,7 @@ record::Result<ExitCode> report(const ReportOptions& options) {
   say_what_happened(driven.value(), file);
   std::shared_ptr<const record::Recording> made = driven.value().recording;
   if (measured(driven.value()) && !driven.value().write_error) {
-    // From its file, so that the same file makes the same figures whether it was measured just now or before.
+    // Drawn from the file, so that new and stored measurements give the same figures.
     auto stored = load_recording(*file.path);
     if (!stored) return stored.error();
     made = std::move(stored).value();

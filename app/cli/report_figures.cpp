@@ -20,7 +20,7 @@ namespace {
 
 constexpr std::string_view kItem = "figure.";
 
-// "13" of "figure.13"; of others with the same counterpart "06_12_15".
+// `numbers`: "13", or "06_12_15" if several figures share the counterpart.
 struct Counterpart {
   std::string numbers;
   const lessons::CourseItem* item;
@@ -42,7 +42,6 @@ std::vector<Counterpart> counterparts(const std::vector<lessons::CourseItem>& it
   return all;
 }
 
-// Null: this copy of the program does not ship it.
 record::Result<std::shared_ptr<const record::Recording>> stored(const std::string& name, const fs::path& assets) {
   const fs::path path = recording_path(assets, name);
   if (std::error_code ignored; !fs::exists(path, ignored)) return std::shared_ptr<const record::Recording>();
@@ -54,7 +53,7 @@ bool draws(const lessons::Figure& figure, const record::Recording& recording) {
   return figure.build({.run = &ledger}).head.empty_reason.empty();
 }
 
-// The page begins with the run that it is about; the first that has what the figure draws is taken, else its settings.
+// Takes the page's first recording that the figure can draw, or else the page's settings.
 record::Status take_run(RunFigures& run, const Page& page, const fs::path& assets) {
   for (const std::string& name : lessons::recordings_in_turn(page)) {
     auto recording = stored(name, assets);

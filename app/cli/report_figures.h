@@ -1,5 +1,4 @@
-// The figures of the report on Liger Kernel as this course has them: which page and figure is the counterpart of each number is
-// in assets/course_items.csv.
+// This course's counterparts of the figures in the report on Liger Kernel, from assets/course_items.csv.
 #pragma once
 
 #include <vector>
@@ -9,7 +8,7 @@
 
 namespace headroom::app {
 
-// In the report's order, each as its page draws it. Numbers with the same counterpart share one.
+// In the report's order, as their pages draw them. Figures with one counterpart share a file.
 record::Result<std::vector<RunFigures>> report_figures();
 
 }  // namespace headroom::app

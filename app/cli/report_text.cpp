@@ -61,7 +61,7 @@ std::string table_of(const record::Recording& sweep, bool with_published) {
   return text;
 }
 
-// Most tokens of a step that ran, and fewest that ran out, in one strategy.
+// The most tokens of a step that ran, and the fewest that ran out of memory.
 std::string limits_of(const record::Recording& sweep, std::string_view strategy) {
   std::int64_t most = 0, fewest = 0;
   for (const SweepPoint& point : sweep.sweep_points()) {
@@ -78,7 +78,7 @@ std::string limits_of(const record::Recording& sweep, std::string_view strategy)
   return text + ".\n";
 }
 
-// Bytes that a further token costs: least squares over the points of a strategy whose peak is not the constant one.
+// Bytes per further token: a least-squares line through a strategy's completed points.
 std::string slope_of(const record::Recording& sweep, std::string_view strategy) {
   double n = 0, sx = 0, sy = 0, sxx = 0, sxy = 0;
   const auto add = [&](double x, double y) {

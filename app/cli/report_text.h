@@ -1,4 +1,4 @@
-// The report's experiment in words and tables: what was measured here beside what was published, and why they differ.
+// The report's experiment as text: our measurements next to the published ones, and why they differ.
 #pragma once
 
 #include <string>
@@ -7,7 +7,7 @@
 
 namespace headroom::app {
 
-// Markdown. `quick`: the tiny model, beside which nothing was published.
+// Markdown. `quick`: the tiny model, for which nothing was published.
 std::string report_text(const record::Recording& sweep, bool quick);
 
 }  // namespace headroom::app

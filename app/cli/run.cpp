@@ -1,4 +1,4 @@
-// headroom run: one run of a demo, summed up.
+// headroom run: runs a demo once and summarizes it.
 #include <cstdint>
 #include <filesystem>
 #include <string>
@@ -59,7 +59,6 @@ record::Result<const experiments::DemoInfo*> demo_named(const RunOptions& option
   return Error{unknown_name("demo", options.demo, known)};
 }
 
-// --data and --trace are parameters with their own flags.
 record::Result<Params> params_from(const experiments::DemoInfo& demo, const RunOptions& options) {
   if (options.memory_steps && !options.record)
     return Error{"--memory-steps is about the recording: name its file with --record."};
@@ -71,13 +70,13 @@ record::Result<Params> params_from(const experiments::DemoInfo& demo, const RunO
   return params;
 }
 
-// What is written at the end, where a part is: the run itself, as it is summed up, has all of it.
+// Writes only the first steps; the summary still covers all.
 void write_first_steps(DrivenRun& run, const std::string& path, int steps) {
   if (auto written = record::first_steps(*run.recording, steps).write(path); !written)
     run.write_error = written.error();
 }
 
-// Says before the run what would go wrong after it.
+// Reports an unwritable file before the run.
 record::Status check_writable(const fs::path& path) {
   std::error_code ignored;
   if (fs::is_directory(path, ignored))
@@ -100,7 +99,6 @@ ExitCode exit_code_of(const DrivenRun& run, bool fail_on_oom) {
   return app::exit_code_of(outcome);
 }
 
-// What went otherwise than asked, on stderr; the summary on stdout follows.
 void say_what_happened(const DrivenRun& run, const RunOptions& options) {
   if (run.interrupted)
     say("Interrupted: the run was cancelled; what it recorded until then is kept.");
@@ -117,7 +115,7 @@ void say_what_happened(const DrivenRun& run, const RunOptions& options) {
     say(outcome->message);
 }
 
-// A run that was refused or never began leaves whatever file there was.
+// A run that was refused or never began leaves existing files alone.
 bool recorded(const DrivenRun& run) {
   const record::Recording& recording = *run.recording;
   const bool refused = recording.outcome() && recording.outcome()->kind == OutcomeKind::kRefused;

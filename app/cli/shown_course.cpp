@@ -1,4 +1,4 @@
-// The course that the commands name pages and chapters of.
+// Loads the course.
 #include "app/cli/shown_course.h"
 
 #include <fmt/ranges.h>

@@ -1,4 +1,4 @@
-// The course that the commands name pages and chapters of.
+// Loads the course for commands that name pages or chapters.
 #pragma once
 
 #include "lessons/pages/course.h"
@@ -6,14 +6,12 @@
 namespace headroom::app {
 
 record::Result<lessons::Course> load_course();
-// With the command lines in its texts looked at as well: each must be one that `headroom` takes.
+// Also checks the command lines in the course's texts.
 record::Result<lessons::Course> load_checked_course();
 
-// The chapter with that number.
 record::Result<const lessons::Chapter*> chapter_named(const lessons::Course& course, const std::string& number);
 
-// Why `headroom …` would not start as given; empty: it would. Ellipses and words of capitals such as DIR are names
-// to be filled in.
+// Why `headroom …` would not start; empty if it would. Ellipses and capitalized words such as DIR are placeholders.
 std::string why_no_command(std::string_view command);
 
 }  // namespace headroom::app

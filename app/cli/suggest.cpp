@@ -1,4 +1,4 @@
-// The sentence for a name that is not known.
+// The message for an unknown name.
 #include "app/cli/suggest.h"
 
 #include <fmt/format.h>

@@ -1,4 +1,4 @@
-// The sentence for a name that is not known: it names the nearest one.
+// The message for an unknown name, with the nearest known one.
 #pragma once
 
 #include <span>
@@ -7,8 +7,7 @@
 
 namespace headroom::app {
 
-// unknown_name("demo", "train_stop", {"train_step"}): There is no demo "train_stop"; the nearest is train_step, and
-// `headroom list` shows all.
+// unknown_name("demo", "train_stop", {"train_step"}): There is no demo "train_stop"; the nearest is train_step, …
 std::string unknown_name(std::string_view what, std::string_view name, std::span<const std::string_view> known);
 
 }  // namespace headroom::app

@@ -1,4 +1,4 @@
-// headroom sweep: many runs, summed up in one recording; the ladder is a sweep over switches.
+// headroom sweep: records many runs in one file; the ladder sweeps over techniques.
 #include <string>
 #include <vector>
 

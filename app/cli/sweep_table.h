@@ -1,4 +1,4 @@
-// A sweep for a person and for a program.
+// Formats a sweep as a table and as JSON.
 #pragma once
 
 #include <string>

@@ -1,4 +1,4 @@
-// Bytes in a table of the command line: one unit for all of its columns.
+// Formats bytes in one unit for all columns of a table.
 #pragma once
 
 #include <string>
@@ -8,7 +8,7 @@
 
 namespace headroom::app {
 
-// The unit for numbers up to `largest`. GiB also for steps of some TiB, so that a card of 24 GiB beside them keeps its digits.
+// The unit for numbers up to `largest`. GiB even for some TiB, so that a card of 24 GiB keeps its digits.
 lessons::ShownUnit table_unit(record::Bytes largest);
 
 // "70.27 GiB", "0.134 GiB", "<0.001 GiB".

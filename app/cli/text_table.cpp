@@ -1,4 +1,4 @@
-// Columns as wide as their widest cell.
+// Makes columns as wide as their widest cell.
 #include "app/cli/text_table.h"
 
 #include <algorithm>
@@ -7,13 +7,13 @@ namespace headroom::app {
 
 namespace {
 
-// Characters, not bytes: "×" is two of these.
+// In characters: "×" has two bytes.
 std::size_t width_of(const std::string& text) {
   return static_cast<std::size_t>(
       std::count_if(text.begin(), text.end(), [](char c) { return (static_cast<unsigned char>(c) & 0xc0) != 0x80; }));
 }
 
-// 0: nothing below the head.
+// 0 if the column is empty below its head.
 std::size_t width_of(const std::vector<std::vector<std::string>>& rows, std::size_t column) {
   std::size_t widest = 0;
   for (std::size_t row = 1; row < rows.size(); ++row) widest = std::max(widest, width_of(rows[row][column]));

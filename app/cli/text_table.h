@@ -1,4 +1,4 @@
-// Rows of words as columns of text: words to the left, numbers to the right.
+// Formats rows as text: words left-aligned, numbers right-aligned.
 #pragma once
 
 #include <cstddef>
@@ -7,8 +7,8 @@
 
 namespace headroom::app {
 
-// The first row is the head. Columns from `first_number` on are right-aligned; a column that is empty below its head is
-// left out. Each line is indented by two and ends with a newline.
+// The first row is the head. Columns from `first_number` on are right-aligned; those empty below the head are
+// omitted. Lines are indented by two and end with a newline.
 std::string text_table(const std::vector<std::vector<std::string>>& rows, std::size_t first_number);
 
 }  // namespace headroom::app

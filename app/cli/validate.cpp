@@ -1,4 +1,4 @@
-// headroom validate: predicted against measured, configuration by configuration.
+// headroom validate: compares predictions with measurements for many configurations.
 #include <algorithm>
 #include <atomic>
 #include <charconv>
@@ -93,16 +93,16 @@ record::Status check_validate(const ValidateOptions& options) {
   return seed || options.list ? record::Status(record::Ok{}) : seed.error();
 }
 
-// A rough speed of products, which keeps steps short: an H100's at a third in bf16 and at two thirds in fp32, a small
-// CPU's.
+// Rough GEMM speeds, which keep the drawn steps short: a third of an H100's bf16 rate, two thirds of its fp32 rate,
+// and a small CPU's.
 constexpr double kGpuFlops = 330e12, kGpuFp32Flops = 40e12, kCpuFlops = 30e9;
-// On a CPU everything else runs beside it.
+// Other processes share a CPU's memory.
 constexpr record::Bytes kCpuMemory = 2 * record::kGiB;
 
 record::Result<std::vector<Params>> configurations(const ValidateOptions& options,
                                                    const backend::EngineCommand& command) {
   if (options.list) return listed(*options.list, options.borders);
-  // Ends with this function: it would hold memory of the GPU beside the runs.
+  // Destroyed on return, because it holds GPU memory that the runs need.
   const std::unique_ptr<backend::Backend> asked = backend::make_engine(command);
   backend::Backend& engine = *asked;
   if (auto ready = wait_for_engine(engine); !ready) return ready.error();
@@ -122,7 +122,6 @@ record::Result<std::vector<Params>> configurations(const ValidateOptions& option
   return draw_borders(draw, options.count.value_or(kUsualBorders));
 }
 
-// What a table compares: peaks of runs, or borders.
 class Peaks {
  public:
   using Row = ComparedRun;
@@ -163,8 +162,8 @@ class Borders {
   StepPlanner planner_;
 };
 
-// Takes one configuration after the other, with an engine of one GPU each time, until none is left. One engine runs on
-// a GPU at a time, while the next ones start and are predicted.
+// Validates all configurations, each with a new engine. Only one engine runs per GPU, while the next ones start and
+// are predicted.
 template <class Compared>
 class Validation {
  public:
@@ -184,7 +183,7 @@ class Validation {
       return record::Ok{};
     }
     if (auto read = read_rows_before(); !read) return read;
-    // Written anew with the rows that are whole: a row may have been cut off.
+    // Rewrite the whole rows: the last one may have been cut off.
     std::string table = Compared::head();
     for (const auto& [settings, row] : before_) table += Compared::line(row);
     if (auto written = write_whole(*out_, table); !written) return written;
@@ -229,7 +228,7 @@ class Validation {
     Compared compared(predictions, session_.why_no_engine());
     const auto make = [&command] {
       auto engine = backend::make_engine(command);
-      (void)wait_for_engine(*engine);  // its trouble is the run's
+      (void)wait_for_engine(*engine);  // the run reports its errors
       return engine;
     };
     const ValidationTools tools{make, device, [] { return interrupted(); }, recordings_};
@@ -258,7 +257,7 @@ class Validation {
   }
 
   std::vector<Params> all_;
-  std::map<std::string, Row> before_;  // by their settings
+  std::map<std::string, Row> before_;  // by settings
   Session& session_;
   std::optional<std::string> out_;
   std::filesystem::path recordings_;

@@ -29,7 +29,7 @@ record::Error start_window(const std::string& engine, const std::vector<std::str
         fmt::format("There is no window here ({} is missing): build it with `./run`, or see what works "
                     "without one with `headroom --help`.",
                     window)};
-  // The window chooses its engine as every command does; the environment carries the user's wish over.
+  // The environment passes the user's choice to the window.
   if (!engine.empty()) setenv("HEADROOM_ENGINE", engine.c_str(), 1);
   std::vector<char*> line;
   std::string name = "headroom-window";

@@ -1,4 +1,4 @@
-// The window, from the command line.
+// Starts the window from the command line.
 #pragma once
 
 #include <string>
@@ -9,7 +9,7 @@
 
 namespace headroom::app {
 
-// Becomes headroom-window with these words; returns only if that fails. `engine`: the user's wish; empty: none.
+// Replaces this process with headroom-window; returns only on failure. `engine` may be empty.
 record::Error start_window(const std::string& engine, const std::vector<std::string>& words);
 
 }  // namespace headroom::app

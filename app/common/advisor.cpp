@@ -1,4 +1,4 @@
-// The planner decides which set of switches it is.
+// Asks the planner which switches suffice.
 #include "app/common/advisor.h"
 
 #include <algorithm>
@@ -16,7 +16,7 @@ using record::Params;
 
 namespace {
 
-// Turned on one after the other. Nothing: stopped.
+// Empty if stopped.
 std::optional<Advice> described(Advice advice, const SwitchSet& chosen, const PlannedCard& card, StepPlanner& planner) {
   Params so_far = advice.params;
   for (const predict::MemorySwitch* const each : in_order(chosen.switches)) {

@@ -1,4 +1,4 @@
-// Which switches make a training step fit on a card: the cheapest, in which order, and what each gives up.
+// Finds the cheapest switches that make a training step fit on a card, and what each gives up.
 #pragma once
 
 #include <optional>
@@ -15,22 +15,22 @@ using experiments::GivenUp;
 
 struct AdvisedSwitch {
   const predict::MemorySwitch* what = nullptr;
-  record::Bytes bytes = 0;  // reserved with this one and those before it, as of Fit
+  record::Bytes bytes = 0;  // reserved with this and all before it
 };
 
 struct Advice {
-  std::string refusal, why_formula;  // as of a StepPlan
+  std::string refusal, why_formula;  // as in StepPlan
   bool beyond_step = false;
-  record::Bytes before = 0;             // reserved without any switch, as of Fit
-  predict::Fit fit;                     // with all of them
-  std::vector<AdvisedSwitch> switches;  // in the order to turn them on; empty and fits: nothing is needed
-  record::Params params;                // with all of them
-  int asked = 0;                        // sets that the closed form let through and the prediction refused
+  record::Bytes before = 0;             // reserved without any switch
+  predict::Fit fit;                     // with all switches
+  std::vector<AdvisedSwitch> switches;  // in the order to turn them on
+  record::Params params;                // with all switches
+  int asked = 0;                        // sets that passed the closed form but not the prediction
 };
 
-// Of sets of up to four switches, the first that fits, in the order of experiments::switch_sets(): what gives up least comes
-// first. The closed form leaves out what is too large, and the planner's prediction decides. Where none fits, the smallest
-// set. Nothing: stopped.
+// Tries sets of up to four switches in the order of experiments::switch_sets(), which gives up least first. The
+// closed form rejects sets that are too large; the planner's prediction decides. If none fits, returns the smallest
+// set. Empty if stopped.
 std::optional<Advice> advise(const record::Params& params, const PlannedCard& card, const GivenUp& may,
                              StepPlanner& planner);
 

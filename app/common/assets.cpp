@@ -1,4 +1,4 @@
-// Finds what is shipped beside the program.
+// Finds the files shipped with the program.
 #include "app/common/assets.h"
 
 #include <algorithm>
@@ -19,7 +19,7 @@ using record::Error;
 
 namespace {
 
-// Any of the folders that the program reads makes a folder the assets folder.
+// Any folder that the program reads marks the assets folder.
 bool looks_like_assets(const fs::path& folder) {
   std::error_code ignored;
   return fs::is_directory(folder / "fonts", ignored) || fs::is_directory(folder / "text", ignored) ||

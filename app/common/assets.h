@@ -1,4 +1,4 @@
-// Finds what is shipped beside the program: page texts, fonts, recordings.
+// Finds the files shipped with the program: page texts, fonts, recordings.
 #pragma once
 
 #include <filesystem>
@@ -11,19 +11,18 @@
 
 namespace headroom::app {
 
-// The folder of the running executable.
 std::filesystem::path executable_folder();
 
-// The assets folder: $HEADROOM_ASSETS if set; else assets/ of the source tree that the executable was built in, or
-// share/headroom beside its bin/. An error names the places that were looked at.
+// $HEADROOM_ASSETS if set; otherwise assets/ of the source tree, or share/headroom next to bin/. An error names the
+// places searched.
 record::Result<std::filesystem::path> find_assets();
 
-// The text that runs train on where they name none.
+// The default training text.
 std::filesystem::path course_text(const std::filesystem::path& assets);
 
-// <assets>/recordings/<name>.hrec, as pages name them. It may not exist.
+// <assets>/recordings/<name>.hrec, which may not exist.
 std::filesystem::path recording_path(const std::filesystem::path& assets, std::string_view name);
-// Names (without .hrec) of the recordings in <assets>/recordings, sorted.
+// Names of the stored recordings, without .hrec, sorted.
 std::vector<std::string> stored_recordings(const std::filesystem::path& assets);
 
 }  // namespace headroom::app

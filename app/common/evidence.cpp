@@ -1,4 +1,4 @@
-// Which runs are evidence for settings.
+// Decides which runs are evidence for settings.
 #include "app/common/evidence.h"
 
 #include <algorithm>
@@ -12,7 +12,7 @@ namespace headroom::app {
 
 namespace {
 
-// `ran_on`: the run, or the sweep, that the parameters are of.
+// `ran_on`: the run or sweep that `params` belong to.
 bool same_work(const std::map<std::string, std::string>& params, const record::Params& asked,
                const record::RunInfo& ran_on) {
   if (!record::Params::unknown_in(asked.schema(), params).empty()) return false;

@@ -1,4 +1,4 @@
-// Which runs are evidence for settings.
+// Decides which runs are evidence for settings.
 #pragma once
 
 #include <string_view>
@@ -9,12 +9,12 @@
 
 namespace headroom::app {
 
-// The run computed what these settings compute, on a device of that kind: how long it ran, and on which files, does not
-// count, and attention=auto is the kernel that it is on the run's device. A run that a limit ended is evidence under that
-// limit alone; a sweep is none, nor is a run with settings that this version does not know.
+// True if the run computed what these settings compute, on that kind of device. Its length and files do not matter,
+// and attention=auto means the kernel chosen on the run's device. A run that hit a limit is evidence only under that
+// limit. Sweeps and runs with unknown settings are no evidence.
 bool is_evidence(const record::Recording& run, std::string_view demo, const record::Params& settings,
                  record::DeviceKind device);
-// The same of one point of a training step's sweep.
+// The same for one point of a training step's sweep.
 bool is_evidence(const record::SweepPoint& point, const record::RunInfo& sweep, const record::Params& settings,
                  record::DeviceKind device);
 

@@ -1,4 +1,4 @@
-// What the program's exit codes mean; `headroom --help` prints the same list.
+// The program's exit codes, as `headroom --help` lists them.
 #pragma once
 
 #include "demos/record/recording.h"
@@ -9,20 +9,19 @@ namespace headroom::app {
 enum class ExitCode : int {
   kDone = 0,         // running out of memory is a result, too
   kFailed = 1,       // a figure or a check failed
-  kBadInput = 2,     // cannot start as asked: usage, bad input, no display for a window
-  kRefused = 3,      // no suitable device, or a combination that is refused
+  kBadInput = 2,     // usage, bad input, no display for a window
+  kRefused = 3,      // no suitable device, or a refused combination
   kOutOfMemory = 4,  // only with --fail-on-oom
   kTimeLimit = 5,
   kNotWritten = 6,  // output folder or disk
-  kEngine = 7,      // the engine failed
+  kEngine = 7,
   kInterrupted = 130,
 };
 
-// An error's kind is numbered as its exit code.
+// Error kinds have the numbers of their exit codes.
 inline ExitCode exit_code_of(const record::Error& error) { return static_cast<ExitCode>(error.kind); }
 
-// How a run ended. Only the caller knows whether a cancelled run met its time limit and whether out of memory counts as
-// a failure; it asks for those two itself.
+// Only the caller knows whether a time limit cancelled the run, and whether out of memory is a failure.
 inline ExitCode exit_code_of(record::OutcomeKind outcome) {
   switch (outcome) {
     case record::OutcomeKind::kCompleted:

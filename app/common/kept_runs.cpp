@@ -1,4 +1,4 @@
-// Recordings in a folder, the oldest of which make room.
+// Keeps recordings in a folder and deletes the oldest.
 #include "app/common/kept_runs.h"
 
 #include <algorithm>
@@ -18,7 +18,7 @@ namespace {
 constexpr std::string_view kEnding = ".hrec";
 constexpr std::size_t kStamp = 19;  // "20261123-174502-125_"
 
-// The page in "20261123-174502-125_where_memory_goes.hrec"; nothing: it is no such file.
+// The page in "20261123-174502-125_where_memory_goes.hrec"; empty for other files.
 std::optional<std::string_view> page_in(std::string_view name) {
   if (name.size() <= kStamp + 1 + kEnding.size() || name[kStamp] != '_' || !name.ends_with(kEnding))
     return std::nullopt;
@@ -56,7 +56,7 @@ std::vector<std::string> KeptRuns::of_page(std::string_view page) const {
 record::Result<std::string> KeptRuns::keep(const record::Recording& run, std::string_view page) const {
   if (folder_.empty()) return std::string();
   std::error_code failed;
-  fs::create_directories(folder_, failed);  // if it fails, so does what follows, with a reason
+  fs::create_directories(folder_, failed);  // on failure, write() reports the reason
   const std::string name = name_now(page);
   if (const record::Status written = run.write(path_of(name)); !written) return written.error();
   std::vector<std::string> names = all();

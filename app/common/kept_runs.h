@@ -1,4 +1,4 @@
-// The runs that the reader made, over a restart: recordings in a folder beside the settings' file.
+// Keeps the reader's runs across restarts, in a folder next to the settings file.
 #pragma once
 
 #include <cstdint>
@@ -12,20 +12,20 @@
 
 namespace headroom::app {
 
-// The folder is the list: a file's name says when the run was kept, and on which page it was made.
+// A file's name contains the time and page of its run.
 class KeptRuns {
  public:
   static constexpr std::size_t kMost = 50;
   static constexpr std::uintmax_t kMostBytes = 200'000'000;
 
-  // An empty path: nothing is kept.
+  // Keeps nothing if the path is empty.
   explicit KeptRuns(std::filesystem::path folder, std::size_t most = kMost, std::uintmax_t most_bytes = kMostBytes)
       : folder_(std::move(folder)), most_(most), most_bytes_(most_bytes) {}
 
-  // Names of files, the oldest first.
+  // Oldest first.
   std::vector<std::string> of_page(std::string_view page) const;
   std::filesystem::path path_of(std::string_view name) const { return folder_ / name; }
-  // The oldest ones make room. Returns the name; empty: nothing is kept.
+  // Deletes the oldest runs to make room. Returns the file's name.
   record::Result<std::string> keep(const record::Recording& run, std::string_view page) const;
   void forget(std::string_view name) const;
 

@@ -1,4 +1,4 @@
-// A search for a border along a line.
+// Finds a border by secant steps and bisection.
 #include "app/common/largest.h"
 
 #include <algorithm>
@@ -13,7 +13,7 @@ struct Answer {
   record::Bytes bytes = 0;
 };
 
-// Where the line through two answers is at `limit`; past all values where it does not rise.
+// The value at which the line through two answers reaches `limit`; `high` if it does not rise.
 std::int64_t crossing(const Answer& a, const Answer& b, record::Bytes limit, std::int64_t high) {
   const double rise = static_cast<double>(b.bytes - a.bytes) / static_cast<double>(b.value - a.value);
   if (!(rise > 0)) return high;
@@ -25,7 +25,7 @@ std::int64_t crossing(const Answer& a, const Answer& b, record::Bytes limit, std
 
 std::optional<std::int64_t> largest_that_fits(std::int64_t low, std::int64_t high, record::Bytes limit,
                                               const std::function<std::optional<Needed>(std::int64_t)>& needed) {
-  constexpr int kHalving = 4;  // each so many questions one halves what is left, however the bytes grow
+  constexpr int kHalving = 4;  // every fourth question halves the range, however the bytes grow
   std::int64_t fits = low - 1, fails = high + 1;
   std::optional<Answer> last, before;
   for (int question = 0; fits + 1 < fails; ++question) {

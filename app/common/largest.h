@@ -1,4 +1,4 @@
-// The largest batch or sequence that fits, found with few questions.
+// Finds the largest batch or sequence that fits.
 #pragma once
 
 #include <cstdint>
@@ -14,9 +14,9 @@ struct Needed {
   bool fits = false;
 };
 
-// Of low … high; low − 1: not even that fits. What fits is taken to fit with less, too. `needed` answers for one value;
-// nothing where it cannot, and then nothing is found. The next question is where the line through the last two answers
-// meets `limit`: bytes grow almost in proportion, so that five questions are usual.
+// Searches low … high; returns low − 1 if nothing fits. Assumes that smaller values fit, too. If `needed` cannot
+// answer, neither can the search. Each question is where the line through the last two answers meets `limit`: bytes
+// grow almost linearly, so five questions are typical.
 std::optional<std::int64_t> largest_that_fits(std::int64_t low, std::int64_t high, record::Bytes limit,
                                               const std::function<std::optional<Needed>(std::int64_t)>& needed);
 

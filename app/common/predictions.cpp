@@ -1,4 +1,4 @@
-// The thread that asks the planner, and the answers so far.
+// The thread that asks the planner, and the cache of its answers.
 #include "app/common/predictions.h"
 
 #include <algorithm>
@@ -22,18 +22,18 @@ using record::Recording;
 
 namespace {
 
-// Events that all answers may have together: 42 MB. An answer of Llama 3.2 1B has about 20,000, 70 bytes each.
+// For all cached answers together: 42 MB. An answer for Llama 3.2 1B has about 20,000 events of 70 bytes.
 constexpr std::size_t kMostEvents = 600'000;
 constexpr auto kLongestWait = 50ms;
-constexpr int kShownSteps = 3;       // as the engine plans at most
-constexpr int kLongestSilence = 20;  // ms, after which it is seen whether the question was dropped
+constexpr int kShownSteps = 3;       // the most that the engine plans
+constexpr int kLongestSilence = 20;  // ms between checks for a dropped question
 
 bool is_placed(const Prediction& prediction) {
   return prediction && prediction.recording->info().device == record::DeviceKind::kGpu &&
          prediction.recording != prediction.requests;
 }
 
-// PyTorch's allocator makes blocks and segments of what is requested.
+// Places requests in blocks and segments, as PyTorch's allocator does.
 std::shared_ptr<const Prediction> placed_of(std::shared_ptr<const Recording> requests) {
   auto recording = std::make_shared<const Recording>(predict::placed_until_alike(*requests, requests->info().cap));
   return std::make_shared<const Prediction>(Prediction{std::move(requests), std::move(recording), {}});
@@ -104,7 +104,7 @@ bool Predictions::busy() const {
   return current_ || !waiting_.empty();
 }
 
-// With the lock held. A refusal is given out once: another time the engine may be there.
+// Call with the lock held. A refusal is returned only once: next time the engine may work.
 std::shared_ptr<const Prediction> Predictions::known(const PlannedRun& run) {
   const auto found =
       std::find_if(answers_.begin(), answers_.end(), [&](const Answer& each) { return each.run == run; });
@@ -119,7 +119,7 @@ std::shared_ptr<const Prediction> Predictions::known(const PlannedRun& run) {
   return answers_.front().prediction;
 }
 
-// With the lock held. The answers that were asked for longest ago make room.
+// Call with the lock held. Evicts the least recently used answers.
 void Predictions::keep(Answer answer) {
   for (Answer& older : answers_)
     if (older.prediction != nullptr && is_placed(*older.prediction))
@@ -145,7 +145,7 @@ std::string Predictions::trouble() const {
   return trouble_;
 }
 
-// Of the thread: what the planner says of its machine, as soon as it does, or why it says nothing.
+// On the thread: waits for the planner to report its machine or its trouble.
 void Predictions::wait_for_greeting() {
   const auto asked = [this] {
     const std::lock_guard lock(mutex_);
@@ -161,7 +161,7 @@ void Predictions::wait_for_greeting() {
     note_trouble({});
 }
 
-// By the process that is at work now.
+// Checks the current process, not one that has died.
 bool Predictions::greeted() const { return !planner_->devices().empty() && (!dead_ || process() != *dead_); }
 
 std::string Predictions::process() const {
@@ -183,7 +183,7 @@ void Predictions::note_trouble(std::string sentence) {
 }
 
 void Predictions::work() {
-  planner_ = make_();  // it takes a second to load: before the first question
+  planner_ = make_();  // loads for a second, so start before the first question
   while (true) {
     wait_for_greeting();
     std::unique_lock lock(mutex_);
@@ -209,8 +209,7 @@ bool Predictions::dropped(const Question& question) const {
   return !current_ || !(current_->run == question.run);
 }
 
-// The planner traces requests; on a GPU libraries add theirs. What a CPU's run requests is in the trace.
-// Null, where the question was dropped.
+// Adds requests of GPU libraries; a CPU's trace already has them. Null if the question was dropped.
 std::shared_ptr<const Prediction> Predictions::prediction_of(Traced traced, bool few_micro_batches) {
   if (traced.recording == nullptr && traced.refusal.empty()) return nullptr;
   if (traced.recording == nullptr)
@@ -219,10 +218,9 @@ std::shared_ptr<const Prediction> Predictions::prediction_of(Traced traced, bool
   const record::RunInfo& info = prediction.requests->info();
   const experiments::DemoInfo& step = experiments::training_step();
   if (info.demo != step.id) return std::make_shared<const Prediction>(std::move(prediction));
-  Recording requests =
-      info.device == record::DeviceKind::kGpu
-          ? predict::with_gpu_extras(*prediction.requests, step.schema)  // with what its libraries request
-          : *prediction.requests;
+  Recording requests = info.device == record::DeviceKind::kGpu
+                           ? predict::with_gpu_extras(*prediction.requests, step.schema)
+                           : *prediction.requests;
   if (!few_micro_batches) {
     requests = predict::with_micro_batches(std::move(requests));
     if (const predict::Card* const card = info.device == record::DeviceKind::kGpu ? predict::bound_card() : nullptr)
@@ -235,13 +233,12 @@ std::shared_ptr<const Prediction> Predictions::prediction_of(Traced traced, bool
   return std::make_shared<const Prediction>(std::move(prediction));
 }
 
-// Null: the question was dropped.
 std::shared_ptr<const Prediction> Predictions::answer(const Question& question) {
   if (question.run.demo == experiments::training_step().id) return answer_step(question);
   return prediction_of(trace(question, question.run.params));
 }
 
-// Traces few steps of few micro-batches, and repeats them.
+// Traces a few steps of a few micro-batches and repeats them.
 std::shared_ptr<const Prediction> Predictions::answer_step(const Question& question) {
   const PlannedRun& run = question.run;
   const predict::StepSettings step = predict::step_settings(run.params);
@@ -263,7 +260,7 @@ std::shared_ptr<const Prediction> Predictions::answer_step(const Question& quest
                        run.few_micro_batches);
 }
 
-// A question whose planner dies is asked once more, of the fresh one: a planner may be killed for any reason.
+// Retries once with a new planner if the first one dies: it may have been killed for any reason.
 Predictions::Traced Predictions::trace(const Question& question, const record::Params& params) {
   Traced traced = ask_planner(question, params);
   if (traced.lost) {

@@ -1,4 +1,4 @@
-// What training steps will take, worked out beside the caller's thread: settings in, predicted recordings out.
+// Predicts training steps on a separate thread: settings in, predicted recordings out.
 #pragma once
 
 #include <condition_variable>
@@ -19,53 +19,50 @@
 namespace headroom::app {
 
 struct Prediction {
-  // As the planner traced it, on a GPU with what its libraries request: what the allocator is asked for under any limit.
-  // Null: refused.
+  // The planner's trace, on a GPU with the requests of its libraries: what the allocator is asked for under any
+  // limit. Null if refused.
   std::shared_ptr<const record::Recording> requests;
-  // On a GPU with blocks and segments, under the settings' cap; otherwise the same as `requests`.
+  // `requests` under the settings' cap; on a GPU placed in blocks and segments.
   std::shared_ptr<const record::Recording> recording;
-  std::string refusal;  // one sentence; empty: none
+  std::string refusal;
 
   explicit operator bool() const { return recording != nullptr; }
 };
 
-// What is asked about.
 struct PlannedRun {
   std::string demo;
   record::Params params;
-  // The answer has few of each step's micro-batches (predict/more_micro_batches.h) and the totals of all. Plans read no
-  // more, and all 64 micro-batches of a step have 64 times the events.
+  // Answer with few of each step's micro-batches (predict/more_micro_batches.h) and the totals of all. Plans need no
+  // more, and 64 micro-batches have 64 times the events.
   bool few_micro_batches = false;
 
   bool operator==(const PlannedRun&) const = default;
 };
 
-// The settings of a training step with at least so many steps that each kind is among them: the fourth records a CUDA
-// graph, and takes the most.
+// Raises `steps` until each kind of step occurs: the fourth captures a CUDA graph and peaks highest.
 record::Params with_every_kind_of_step(record::Params train_step);
 
-// Answers questions, the newest first, and keeps the answers. All calls from one thread.
+// Answers the newest question first and caches answers. Call from one thread.
 class Predictions {
  public:
   using MakePlanner = std::function<std::unique_ptr<backend::Backend>()>;
-  // `make` is called at once, in the thread of the answers, and again after the planner has failed.
+  // `make` runs on the answering thread, at once and again after the planner fails.
   explicit Predictions(MakePlanner make);
-  ~Predictions();  // drops what is asked
+  ~Predictions();
   Predictions(const Predictions&) = delete;
   Predictions& operator=(const Predictions&) = delete;
 
-  // The answer; null: it is on its way. What the same asker asked before is dropped where it has not been answered.
+  // Null until the answer arrives. Drops the same asker's open question.
   std::shared_ptr<const Prediction> ask(const void* asker, const PlannedRun& run);
-  // The same, waiting for it. `stop` is asked 20 times a second; null once it says so.
+  // Waits for the answer. Calls `stop` 20 times per second; null once it returns true.
   std::shared_ptr<const Prediction> wait(const PlannedRun& run, const std::function<bool()>& stop = {});
-  void drop(const void* asker);  // what it asked, if there is no answer yet
+  void drop(const void* asker);
 
-  // Whether answers have come since the last call.
+  // True if answers have arrived since the last call.
   bool poll();
-  bool busy() const;                 // some answer is on its way
-  backend::Machine machine() const;  // as the planner said it; empty: not yet
-  // Why there are no answers now, in one sentence: the planner does not start, or it has died and a fresh one is not
-  // there yet. Empty: there are.
+  bool busy() const;
+  backend::Machine machine() const;  // empty until the planner reports it
+  // Why there are no answers now: the planner does not start, or died and is restarting. Empty if there are.
   std::string trouble() const;
 
  private:
@@ -73,18 +70,18 @@ class Predictions {
     const void* asker = nullptr;
     PlannedRun run;
   };
-  // Older ones of a GPU have their requests alone, of which the recording is made again: half the memory.
+  // Older answers for a GPU keep only `requests` and are placed again on demand: half the memory.
   struct Answer {
     PlannedRun run;
-    std::shared_ptr<const Prediction> prediction;  // null: `requests` is there
+    std::shared_ptr<const Prediction> prediction;
     std::shared_ptr<const record::Recording> requests;
   };
 
-  // What the planner says; neither: the question was dropped.
+  // Both empty: the question was dropped.
   struct Traced {
     std::shared_ptr<const record::Recording> recording;
     std::string refusal;
-    bool lost = false;  // the refusal is not about the question: the planner died, or does not start
+    bool lost = false;  // the planner died or does not start
   };
 
   void work();
@@ -103,19 +100,19 @@ class Predictions {
   void keep(Answer answer);
 
   MakePlanner make_;
-  // Of the thread:
+  // Used by the thread only:
   std::unique_ptr<backend::Backend> planner_;
-  std::optional<std::string> dead_;  // the process that died last, as facts() names it
+  std::optional<std::string> dead_;  // the last process that died, from facts()
 
   mutable std::mutex mutex_;
   mutable std::condition_variable changed_;
-  std::list<Question> waiting_;      // the newest first
-  std::optional<Question> current_;  // being answered; nothing: none, or it was dropped
-  std::list<Answer> answers_;        // the one that was asked for last first
+  std::list<Question> waiting_;      // newest first
+  std::optional<Question> current_;  // empty: none, or dropped
+  std::list<Answer> answers_;        // most recently used first
   backend::Machine machine_;
   std::string trouble_;
   bool news_ = false, ends_ = false;
-  std::thread thread_;  // last: it uses all of these
+  std::thread thread_;  // last, because it uses all others
 };
 
 }  // namespace headroom::app

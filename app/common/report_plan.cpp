@@ -13,10 +13,10 @@ using record::Params;
 namespace {
 
 struct Shapes {
-  std::int64_t seq;  // of the sweep over the batch
+  std::int64_t seq;  // of the batch sweep
   std::vector<std::int64_t> batches;
-  std::vector<std::int64_t> further;  // batches that the report did not try, with everything on
-  std::int64_t batch;                 // of the sweep over the length
+  std::vector<std::int64_t> further;  // beyond the report's, with everything on
+  std::int64_t batch;                 // of the length sweep
   std::vector<std::int64_t> seqs;
 };
 Shapes shapes(bool quick) {
@@ -24,7 +24,7 @@ Shapes shapes(bool quick) {
   return {1024, {1, 4, 8, 16, 32, 64, 96, 112}, {128, 144}, 4, {512, 1024, 2048, 4096, 8192, 12288, 16384, 24576}};
 }
 
-// The timelines of the report's figures 12 and 15, or in a quick run the ones like them.
+// Runs with a timeline in the report's figures 12 and 15, or their quick counterparts.
 bool has_timeline(std::string_view series, std::int64_t batch, std::int64_t seq, bool quick) {
   if (quick) return seq == 128 && batch == 4 && series != "liger_without_flce";
   if (seq != 1024) return false;
@@ -51,7 +51,7 @@ SweepPlan plan_report(const Params& base, bool quick, const std::filesystem::pat
       point.label = fmt::format("{} × {}", batch, seq);
       point.params = base;
       const auto same = [&](const PlannedPoint& p) { return p.series == point.series && p.label == point.label; };
-      if (std::any_of(plan.points.begin(), plan.points.end(), same)) return;  // both sweeps have one in common
+      if (std::any_of(plan.points.begin(), plan.points.end(), same)) return;  // both sweeps share one point
       experiments::apply(point.params, strategy.settings);
       experiments::apply(point.params, {fmt::format("batch={}", batch), fmt::format("seq={}", seq)});
       if (!timelines.empty() && has_timeline(strategy.series, batch, seq, quick))

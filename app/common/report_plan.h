@@ -7,12 +7,12 @@
 
 namespace headroom::app {
 
-// Settings that all points share, but for the loss, the fused kernels, batch and sequence. Quick: the tiny model on the
-// CPU, under a cap that is small enough for the first strategy to run out.
+// Settings of all points, apart from loss, fused kernels, batch and sequence. Quick: the tiny model on the CPU, with
+// a cap that the first strategy exceeds.
 record::Params report_params(bool quick);
 
-// Three strategies over the batch at one length, and over the length at one batch. Runs whose timelines the report
-// shows are kept as recordings in `timelines`; empty: nowhere.
+// Three strategies over the batch and over the length. Keeps recordings of the report's timelines in `timelines`, if
+// not empty.
 SweepPlan plan_report(const record::Params& base, bool quick, const std::filesystem::path& timelines = {});
 
 }  // namespace headroom::app

@@ -1,4 +1,4 @@
-// Chooses where runs come from.
+// Chooses and starts the engine.
 #include "app/common/session.h"
 
 #include <unistd.h>
@@ -21,12 +21,12 @@ bool is_executable(const fs::path& path) {
   return fs::is_regular_file(path, ignored) && access(path.c_str(), X_OK) == 0;
 }
 
-// The engine that the user named; `cure`: how to do without it.
+// `cure` begins an error's sentence: "Leave --engine out".
 EngineChoice engine_from_text(std::string_view text, std::string_view cure) {
   if (is_executable(text)) return {backend::EngineCommand{{std::string(text)}}, {}};
   std::vector<std::string> words = split_words(text);
   if (words.empty()) return {std::nullopt, fmt::format("{}, or name a program with it: it names none.", cure)};
-  // A bare name is looked up in PATH when it starts; a path can be checked now.
+  // A bare name is looked up in PATH later; only a path can be checked now.
   if (words[0].find('/') != std::string::npos && !is_executable(words[0]))
     return {std::nullopt, fmt::format("{}, or name a program with it: {} is none.", cure, words[0])};
   return {backend::EngineCommand{std::move(words)}, {}};

@@ -1,4 +1,4 @@
-// What the window remembers between starts.
+// Reads and writes the window's settings.
 #include "app/common/settings.h"
 
 #include <algorithm>
@@ -25,7 +25,7 @@ namespace {
 
 constexpr std::size_t kMaxFileBytes = 1 << 20;
 
-// The file as it is now; null where there is none or it is no JSON object.
+// Null if the file is missing or not a JSON object.
 json read_object(const fs::path& path) {
   std::ifstream file(path, std::ios::binary);
   if (!file) return nullptr;
@@ -36,7 +36,7 @@ json read_object(const fs::path& path) {
   return object.is_object() ? object : json(nullptr);
 }
 
-// What is read from an object by its keys, and what of it this version does not take, a sentence each.
+// Reads an object's keys and collects a sentence for each one that this version does not take.
 class Reading {
  public:
   Reading(const json& object, std::string where, std::vector<std::string>& refused)
@@ -49,7 +49,7 @@ class Reading {
         refused_.push_back(fmt::format("{}{} is no key of this version: it changes nothing.", where_, key));
   }
 
-  // `take` says whether it has taken the value; a bad one costs only itself.
+  // `take` returns whether it accepts the value. A bad value affects nothing else.
   template <class Take>
   void key(std::string_view key, std::string_view otherwise, Take take) {
     known_.emplace_back(key);
@@ -151,7 +151,7 @@ fs::path settings_path() {
 
 namespace {
 
-// The next save writes over it.
+// The next save overwrites the file.
 std::string keep_broken(const fs::path& path) {
   std::error_code failed;
   const fs::path copy = path.string() + ".broken";
@@ -206,7 +206,7 @@ void SettingsFile::save(const Settings& settings) {
   }
   const std::string text = object.dump(2, ' ', false, json::error_handler_t::replace) + "\n";
   std::error_code failed;
-  fs::create_directories(path_.parent_path(), failed);  // if it fails, so does what follows, with a reason
+  fs::create_directories(path_.parent_path(), failed);  // on failure, write_whole() reports the reason
   if (const auto written = write_whole(path_, text); !written)
     notice_ = written.error().message + " Settings are kept until the window closes.";
 }

@@ -1,4 +1,4 @@
-// What the window remembers between starts: $XDG_CONFIG_HOME/headroom/settings.json.
+// Settings that the window remembers between starts.
 #pragma once
 
 #include <filesystem>
@@ -10,23 +10,22 @@
 
 namespace headroom::app {
 
-// What a reader did on a page.
 struct PageMemory {
   bool read = false;
-  std::string answer;                           // as page::Question::remembered() says it
-  std::map<std::string, std::string> settings;  // that are others than those that the page begins with
-  std::string pin;                              // as page::PageModel::pin_name() says it
-  std::string task{};                           // as page::Task::remembered() says it
+  std::string answer;                           // page::Question::remembered()
+  std::map<std::string, std::string> settings;  // that differ from the page's
+  std::string pin;                              // page::PageModel::pin_name()
+  std::string task{};                           // page::Task::remembered()
 
   bool operator==(const PageMemory&) const = default;
 };
 
 struct Settings {
-  std::string page;                           // id of the page last read; empty: the first
-  std::string theme = "light";                // "light", "dark" or "high_contrast"
-  double font_scale = 1;                      // 0.75 … 4
-  std::map<std::string, PageMemory> pages{};  // by id; those where something was done
-  int step = -1;                              // of the page's Read more, from 0; −1: what is read first
+  std::string page;             // id of the last page; empty: the first
+  std::string theme = "light";  // or "dark", "high_contrast"
+  double font_scale = 1;
+  std::map<std::string, PageMemory> pages{};  // by id; only pages with entries
+  int step = -1;                              // of the page's Read more, from 0; −1: the first part
 
   bool operator==(const Settings&) const = default;
 };
@@ -34,28 +33,27 @@ struct Settings {
 inline constexpr double kMinFontScale = 0.75;
 inline constexpr double kMaxFontScale = 4;
 
-// $XDG_CONFIG_HOME/headroom/settings.json, else ~/.config/headroom/settings.json; empty without a home.
+// $XDG_CONFIG_HOME/headroom/settings.json, or else under ~/.config; empty without a home folder.
 std::filesystem::path settings_path();
 
-// The first of what a file of settings has that is not taken, a sentence each, as one notice.
+// One notice with the first refused entries of a settings file.
 std::string refused_in(const std::filesystem::path& file, const std::vector<std::string>& sentences);
 
-// Settings and their file. Nothing here ever stops the program: a file that cannot be read means the defaults, one that
-// cannot be written means settings in memory.
+// Settings and their file, which never stop the program: an unreadable file means the defaults, an unwritable one
+// keeps settings in memory.
 class SettingsFile {
  public:
   explicit SettingsFile(std::filesystem::path path = settings_path());
 
   const Settings& values() const { return values_; }
   const std::filesystem::path& path() const { return path_; }
-  // Where the reader's runs are kept; empty: nowhere.
+  // Folder for the reader's runs; empty: none.
   std::filesystem::path runs_folder() const { return path_.empty() ? path_ : path_.parent_path() / "runs"; }
-  // What could not be used of the file, or that it could not be written; empty: all is well. To be shown once.
+  // A problem with the file, to be shown once; empty: none.
   const std::string& notice() const { return notice_; }
 
-  // Takes the new values and writes those that changed into the file as it is now (another window may have written
-  // since), keeping keys and pages that this version does not know; beside the target, then renamed. Never fails: see
-  // notice().
+  // Writes changed values into the current file, atomically. Another window may have written it since, so unknown
+  // keys and pages are kept. Failures only set notice().
   void save(const Settings& settings);
 
  private:

@@ -33,7 +33,7 @@ json value_of(const Params& params, const ParamSpec& spec) {
   return params.as_text(spec.key);
 }
 
-// Nothing: not known here. `params` may be what the points of a sweep have in common.
+// Empty if unknown. `params` may be only what a sweep's points share.
 std::optional<llama::Config> model_of(const Facts& params, const Facts& provenance) {
   const auto model = params.find("model");
   if (model == params.end()) return std::nullopt;
@@ -41,7 +41,7 @@ std::optional<llama::Config> model_of(const Facts& params, const Facts& provenan
   return predict::taken_shape(provenance);
 }
 
-// A parameter that only model=custom reads.
+// Only model=custom reads these parameters.
 bool is_length(const ParamSpec& spec) { return spec.needs_key == "model" && spec.needs_value == "custom"; }
 
 }  // namespace

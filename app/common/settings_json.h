@@ -1,4 +1,4 @@
-// The settings of a run as JSON, for programs that read them.
+// A run's settings as JSON for other programs.
 #pragma once
 
 #include <map>
@@ -9,9 +9,9 @@
 
 namespace headroom::app {
 
-// Numbers as numbers; choices, switches and files as they are typed. The lengths of a model are those of the model that
-// `model` and `weights` name, which the parameters of model=custom do not say: `provenance` has them for a config.json
-// (predict::taken_shape), and without it they are null.
+// Numbers as numbers; choices, switches and files as typed. Model dimensions are those of the named model, not the
+// unused parameters of model=custom. For a config.json they come from `provenance` (predict::taken_shape), or are
+// null.
 nlohmann::json settings_json(std::string_view demo, const std::map<std::string, std::string>& params,
                              const std::map<std::string, std::string>& provenance);
 

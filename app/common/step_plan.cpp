@@ -1,4 +1,4 @@
-// Predictions of steps, and the search for what still fits.
+// Predicts steps and searches for the largest that fit.
 #include "app/common/step_plan.h"
 
 #include <algorithm>
@@ -25,7 +25,7 @@ const record::ParamSpec& spec_of(const Params& params, std::string_view key) {
   return *std::ranges::find(params.schema(), key, &record::ParamSpec::key);
 }
 
-// `run`: without any limit.
+// `run` has no limit.
 void describe(StepPlan& plan, const record::Recording& run) {
   const record::Ledger ledger(run);
   const record::Peak peak = ledger.peak();
@@ -48,7 +48,6 @@ void describe(StepPlan& plan, const predict::ClosedForm& form) {
   plan.phase = form.peak().phase;
 }
 
-// Why no run takes these settings.
 std::optional<std::string> refused(const Params& params) {
   if (auto combination = experiments::refused_combination(params, record::DeviceKind::kGpu)) return combination;
   const auto model = experiments::train_step_model(predict::step_settings(params));
@@ -70,13 +69,13 @@ predict::ClosedForm form_of(const Params& params) {
   return form;
 }
 
-// Why no run takes this model; empty: one does, or its file is on another machine.
+// Why no run supports this model; empty if one does, or if its file is on another machine.
 std::string why_beyond_step(const Params& params) {
   const auto model = experiments::described_model(predict::step_settings(params));
   return model ? model.value().beyond_step : "";
 }
 
-// A file on another machine leaves both unknown.
+// Leaves both unknown if the file is on another machine.
 void describe_model(StepPlan& plan) {
   const auto model = experiments::described_model(predict::step_settings(plan.params));
   if (!model) return;
@@ -112,7 +111,7 @@ predict::Fit StepPlanner::Step::on(const PlannedCard& card) const {
   return predict::fit_of_closed_form(bytes(), card.memory, card.process, beyond_step);
 }
 
-// Whose answer does for a plan.
+// A run whose prediction suffices for a plan.
 PlannedRun StepPlanner::planned(const Params& params) {
   const predict::StepSettings step = predict::step_settings(params);
   return {.demo = std::string(experiments::training_step().id),
@@ -120,7 +119,7 @@ PlannedRun StepPlanner::planned(const Params& params) {
           .few_micro_batches = predict::traced_micro_batches(step) < step.micro_batches};
 }
 
-// With the engine's own words where it refuses these settings; the closed form where the engine is what is wrong.
+// Returns the engine's refusal of the settings, or the closed form if the engine itself fails.
 StepPlanner::Step StepPlanner::answer(const Params& params) const {
   Step step;
   if (std::string why = why_beyond_step(params); !why.empty()) {
@@ -176,7 +175,7 @@ std::optional<std::int64_t> StepPlanner::largest(const Params& params, const std
     if (!changed.set(key, value)) return std::nullopt;
     const Step* const asked = step(settings_on(card, changed));
     if (asked == nullptr || !asked->refusal.empty()) return std::nullopt;
-    // A planner that dies on the way leaves two ways to count, which do not mix.
+    // If the planner dies, the closed form answers; the two must not be mixed.
     if (by_formula.value_or(asked->form.has_value()) != asked->form.has_value()) return std::nullopt;
     by_formula = asked->form.has_value();
     return Needed{.bytes = asked->bytes(), .fits = asked->on(card).verdict == predict::Verdict::kFits};

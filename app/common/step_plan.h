@@ -1,4 +1,4 @@
-// A training step before it runs: what it will take, on which cards it fits, and up to which batch and sequence.
+// Plans a training step before it runs: its memory, the cards that it fits on, and its largest batch and sequence.
 #pragma once
 
 #include <cstdint>
@@ -19,87 +19,85 @@
 namespace headroom::app {
 
 struct PlannedCard {
-  std::string name;          // "GeForce RTX 4090", or its size: "24.00 GiB"
+  std::string name;          // "GeForce RTX 4090", or "24.00 GiB"
   record::Bytes memory = 0;  // as the driver reports it
   predict::ProcessBytes process;
-  std::optional<double> compute_capability = {};  // 9.0; nothing: not known
+  std::optional<double> compute_capability = {};  // 9.0; empty: unknown
 };
 
-// With what attention=auto is on that card. Where its capability is not known the planner takes its own machine's.
+// Resolves attention=auto for that card. If its capability is unknown, the planner takes its own machine's.
 record::Params settings_on(const PlannedCard& card, const record::Params& train_step);
 
 struct CardPlan {
   PlannedCard card;
   predict::Fit fit;
-  // 0: not even the least. Nothing: a step on the way there was refused.
+  // 0: nothing fits. Empty: a step of the search was refused.
   std::optional<std::int64_t> largest_batch;     // at this sequence
   std::optional<std::int64_t> largest_sequence;  // at this batch
 };
 
 struct StepPlan {
   record::Params params;
-  std::string refusal;  // one sentence, and nothing below is known; empty: none
-  // Empty: predicted. Else the numbers are the closed form's, and this sentence says why.
+  std::string refusal;  // if set, nothing below is known
+  // Why the numbers are the closed form's; empty: predicted.
   std::string why_formula;
-  // Whether no run takes this model, so that the closed form was compared with none.
+  // True if no run supports this model, so that none confirms the closed form.
   bool beyond_step = false;
-  std::vector<std::string> left_out;  // what the closed form does not know, a short phrase each
-  std::vector<std::string> assumed;   // of what the step here does not have
-  std::int64_t parameters = 0;        // 0: not known
-  // Of a model that a config.json describes: its lengths, as a run's provenance has them (predict::shape_facts).
+  std::vector<std::string> left_out;  // parts that the closed form ignores
+  std::vector<std::string> assumed;   // assumptions about parts that our step lacks
+  std::int64_t parameters = 0;        // 0: unknown
+  // Dimensions from a config.json, as in a run's provenance (predict::shape_facts).
   std::map<std::string, std::string> shape;
-  // Of the first card.
+  // On the first card.
   record::Bytes requested = 0, allocated = 0;
-  record::Bytes reserved = 0;        // 0: not known
+  record::Bytes reserved = 0;        // 0: unknown
   record::ByCategory by_category{};  // adds up to `allocated`
-  record::Phase phase{};             // of the peak, as are the next two
+  record::Phase phase{};             // of the peak, like layer and op
   std::uint16_t layer = record::kNoLayer;
   std::string op;
   std::vector<CardPlan> cards;
 };
 
-// "5"; "256 or more": the search ends at the largest value that can be set.
+// "5"; "256 or more" at the end of the search.
 std::string largest_text(const record::Params& params, std::string_view key, std::int64_t largest);
 
-// What settings take that no engine answers for; nothing where no run would take them, which the engine says better.
+// The closed form for settings that no engine answers for; empty if no run takes them.
 std::optional<predict::ClosedForm> closed_form_of(const record::Params& train_step);
 
-// Asks one service; what it has asked for one card it does not ask again for the next. Where there is no engine, or it
-// cannot answer, the closed form does; and for models that the step does not have.
+// Asks one service and caches its answers across cards. The closed form answers if the engine cannot, and for models
+// that our step lacks.
 class StepPlanner {
  public:
-  // Whether a call waits for the service, or says what is known so far.
   enum class Answers { kWhenComplete, kAtOnce };
 
-  // `predictions`: not owned; null: there is no engine, and `why_not` says why. `stop` ends a plan early: see
-  // Predictions::wait().
+  // `predictions` is not owned; if null, `why_not` says why. `stop` ends a plan early; see Predictions::wait().
   StepPlanner(Predictions* predictions, std::string why_not, std::function<bool()> stop = {},
               Answers answers = Answers::kWhenComplete)
       : predictions_(predictions), why_not_(std::move(why_not)), stop_(std::move(stop)), answers_(answers) {}
-  ~StepPlanner();  // drops what it asked
+  ~StepPlanner();
   StepPlanner(const StepPlanner&) = delete;
   StepPlanner& operator=(const StepPlanner&) = delete;
 
-  // Of the last call, at once: whether something that it asked for is on its way. Ask again after Predictions::poll().
+  // True if the last call's answer is pending; call again after Predictions::poll().
   bool waits() const { return waits_; }
-  // Lets go of what was answered, recordings of some megabytes each: the next plan asks anew.
+  // Frees the answers, some megabytes each; the next plan asks again.
   void forget() { steps_.clear(); }
 
-  // `params` of `train_step` on a GPU. Nothing: stopped, or on its way; what is largest may follow later.
+  // `params`: `train_step` on a GPU. Empty if stopped or pending; the largest values may follow later.
   std::optional<StepPlan> plan(const record::Params& params, const std::vector<PlannedCard>& cards);
-  // The recording that a plan of these settings describes, with all micro-batches, after plan(): predicted, else the
-  // closed form's. Waits for it; empty once `stop` ends that.
+  // The recording that plan() described, with all micro-batches: predicted, or the closed form's. Waits for it; empty
+  // if stopped.
   record::Recording recording(const record::Params& params);
-  // As plan() for one card, without what is largest.
+  // Like plan() for one card, without the largest values.
   struct OnCard {
     std::string refusal, why_formula;
-    bool beyond_step = false;     // as of plan()
-    record::Bytes bytes = 0;      // as plan().reserved; by the closed form as plan().allocated
-    record::Bytes allocated = 0;  // as plan().allocated
+    bool beyond_step = false;
+    record::Bytes bytes = 0;  // plan().reserved, or .allocated by the closed form
+    record::Bytes allocated = 0;
     predict::Fit fit;
   };
   std::optional<OnCard> on_card(const record::Params& params, const PlannedCard& card);
-  // Of batch or seq, beside these settings; 0: not even the least. Nothing: a step on the way there was refused, or stopped.
+  // The largest batch or seq with these settings; 0: nothing fits. Empty: a step was refused, or stopped.
   std::optional<std::int64_t> largest(const record::Params& params, const std::string& key, const PlannedCard& card);
 
  private:
@@ -107,8 +105,8 @@ class StepPlanner {
     std::string refusal, why_formula;
     bool beyond_step = false;
     std::shared_ptr<const Prediction> prediction;
-    std::unique_ptr<predict::FitTest> fits;   // of the prediction
-    std::optional<predict::ClosedForm> form;  // where there is none
+    std::unique_ptr<predict::FitTest> fits;
+    std::optional<predict::ClosedForm> form;  // without a prediction
 
     record::Bytes bytes() const;
     predict::Fit on(const PlannedCard& card) const;

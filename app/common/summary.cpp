@@ -1,4 +1,4 @@
-// A run in a few numbers.
+// Summarizes a run in a few numbers.
 #include "app/common/summary.h"
 
 #include <algorithm>
@@ -25,7 +25,6 @@ using record::MetricSample;
 
 namespace {
 
-// The outcome, also for a recording that has none.
 record::Outcome outcome_of(const record::Recording& recording) {
   if (recording.outcome()) return *recording.outcome();
   return {record::OutcomeKind::kEngineLost, "The recording ends before its run did.", std::nullopt};
@@ -46,7 +45,7 @@ std::optional<double> last_of(const record::Recording& recording, MetricKind kin
 std::vector<std::optional<double>> losses_of(const record::Recording& recording) {
   std::vector<std::optional<double>> losses;
   double skipped = 0;
-  for (const MetricSample& sample : recording.metrics()) {  // a step's loss comes before the count of skipped steps
+  for (const MetricSample& sample : recording.metrics()) {  // a step's loss precedes its count of skipped steps
     if (sample.kind == MetricKind::kLoss)
       losses.push_back(std::isfinite(sample.value) ? std::optional(sample.value) : std::nullopt);
     if (sample.kind != MetricKind::kSkippedSteps) continue;
@@ -64,11 +63,11 @@ std::map<int, std::optional<double>> evaluation_losses_of(const record::Recordin
   return losses;
 }
 
-// The highest loss scale among the steps with which the count of skipped steps grew.
+// The highest loss scale of a skipped step.
 std::optional<double> overflow_scale_of(const record::Recording& recording) {
   std::optional<double> highest;
   double scale = 0, skipped = 0;
-  for (const MetricSample& sample : recording.metrics()) {  // a step's scale comes before its count
+  for (const MetricSample& sample : recording.metrics()) {  // a step's scale precedes its count
     if (sample.kind == MetricKind::kLossScale) scale = sample.value;
     if (sample.kind != MetricKind::kSkippedSteps) continue;
     if (sample.value > skipped) highest = std::max(highest.value_or(0), scale);
@@ -78,7 +77,7 @@ std::optional<double> overflow_scale_of(const record::Recording& recording) {
 }
 
 std::int64_t count_of(std::optional<double> metric) {
-  constexpr double kMost = 1e15;  // a file may say anything
+  constexpr double kMost = 1e15;
   return metric && *metric > 0 && *metric < kMost ? static_cast<std::int64_t>(*metric) : 0;
 }
 
@@ -96,7 +95,7 @@ record::Bytes host_peak_of(const record::Recording& recording) {
   return peak;
 }
 
-// Bytes through the optimizer's file in one direction over all steps, and the time that the step waited for them.
+// Sums the bytes of one direction of the optimizer's file, and the time that steps waited for them.
 void add_file_traffic(std::vector<record::Measurement>& links, const record::Measurement& row) {
   const auto same = [&](const record::Measurement& link) {
     return link.panel == row.panel && link.variant == row.variant && link.storage == row.storage;
@@ -133,7 +132,7 @@ json out_of_memory_json(const record::OutOfMemoryFacts& facts) {
           {"alive_by_category", record::to_object(facts.by_category)}};
 }
 
-// bytes/ns is 10⁹ bytes per second.
+// 1 byte/ns is 10⁹ bytes per second.
 double gigabytes_a_second(const record::Measurement& row) {
   return row.median > 0 ? static_cast<double>(row.bytes) / row.median : 0;
 }
@@ -149,7 +148,7 @@ json bandwidths_json(const std::vector<record::Measurement>& rows) {
   return all;
 }
 
-// What the optimizer is set to, where that is not the default and says something: "beta1=0.8, weight_decay=0".
+// Optimizer settings other than the defaults: "beta1=0.8, weight_decay=0".
 std::string optimizer_of(const RunSummary& summary) {
   const experiments::DemoInfo* const demo = experiments::find_demo(summary.demo);
   if (demo == nullptr) return {};
@@ -164,7 +163,7 @@ std::string optimizer_of(const RunSummary& summary) {
   return text;
 }
 
-// "loss 3.2105 after step 20: the last 5217 of 52177 tokens"; empty: nothing was evaluated.
+// "loss 3.2105 after step 20: the last 5217 of 52177 tokens"; empty without an evaluation.
 std::string evaluation_of(const RunSummary& summary) {
   if (summary.evaluation_losses.empty()) return {};
   const auto& [steps, loss] = *summary.evaluation_losses.rbegin();
@@ -229,7 +228,7 @@ RunSummary summarise(const record::Ledger& ledger) {
   summary.losses = losses_of(recording);
   summary.evaluation_losses = evaluation_losses_of(recording);
   const auto weights = summary.params.find("weights");
-  const auto tokens = summary.provenance.find("tokens");  // of a run before these were recorded: bytes
+  const auto tokens = summary.provenance.find("tokens");  // missing in old runs, which read bytes
   if (tokens != summary.provenance.end()) summary.tokens = tokens->second;
   summary.bytes_as_tokens = weights != summary.params.end() && !weights->second.empty() &&
                             !llama::is_config_alone(weights->second) &&

@@ -22,7 +22,7 @@ namespace {
 
 constexpr std::string_view kName = "sweep", kPoints = "sweep.points";
 
-// Points that these differ in do not belong to one curve; a point says so.
+// A point that differs from the sweep in these records it, because it belongs to another curve.
 constexpr std::array<std::string_view, 7> kCompared{"device", "gpu", "cpu", "driver", "cuda", "torch", "revision"};
 
 std::string value_of(const std::map<std::string, std::string>& map, std::string_view key) {
@@ -30,19 +30,19 @@ std::string value_of(const std::map<std::string, std::string>& map, std::string_
   return found == map.end() ? std::string() : found->second;
 }
 
-// What says something about a point's settings.
+// True if the outcome says something about the settings.
 bool settled(OutcomeKind outcome) {
   return outcome == OutcomeKind::kCompleted || outcome == OutcomeKind::kOutOfMemory || outcome == OutcomeKind::kRefused;
 }
 
-// What is known for good. A point that failed, or whose engine was lost, deserves another try; so does one that an
-// engine refused, which may have been for a file that is there by now.
+// True for final results. Failed points and lost engines are tried again, and so are an engine's refusals, which may
+// be due to a missing file.
 bool known_for_good(const SweepPoint& point, const PlannedPoint& planned) {
   if (point.outcome.kind == OutcomeKind::kRefused) return experiments::refused_combination(planned.params).has_value();
   return settled(point.outcome.kind);
 }
 
-// Why a file's sweep is not this plan; empty: it is.
+// Why the file contains another sweep; empty if it does not.
 std::string difference(const Recording& found, const SweepPlan& plan, const record::RunInfo& planned) {
   const record::RunInfo& info = found.info();
   const std::string name = value_of(info.provenance, kName);
@@ -103,7 +103,7 @@ record::Result<SweepDriver> SweepDriver::open(SweepPlan plan, MakeBackend make, 
                                record::printable(driver.file_->string()), reason)};
     driver.take_from(found.value());
   }
-  if (driver.file_)  // says before the first run what would go wrong after it
+  if (driver.file_)  // reports an unwritable file before the first run
     if (auto writer = record::RecordingWriter::create(*driver.file_); !writer) return writer.error();
   driver.rebuild();
   return driver;
@@ -148,13 +148,13 @@ bool SweepDriver::poll() {
   const std::shared_ptr<const Recording> run = backend_->recording();
   SweepPoint point = sweep_point_of(plan_.points[next_], *run);
   const bool stopped = state_ == SweepState::kStopping;
-  // What was cancelled, or broke while it was, says nothing about its settings.
+  // A cancelled run says nothing about its settings.
   if (stopped && !settled(point.outcome.kind)) {
     state_ = SweepState::kStopped;
     return true;
   }
-  // An engine that ran out of memory, or worse, may hold what later points would be charged with. (One whose allocator
-  // is not as it was before a run ends by itself.)
+  // An engine that ran out of memory or failed may hold memory that would be charged to later points. (One whose
+  // allocator does not recover exits by itself.)
   if (point.outcome.kind != OutcomeKind::kCompleted && point.outcome.kind != OutcomeKind::kRefused) backend_.reset();
   finish_point(std::move(point), run.get());
   if (stopped && state_ != SweepState::kFinished) state_ = SweepState::kStopped;
@@ -181,7 +181,7 @@ void SweepDriver::start_next() {
   if (backend_ == nullptr) backend_ = make_();
   backend::RunRequest request{plan_.demo, planned.params, true, {}};
   if (!planned.keep.empty()) {
-    std::error_code failed;  // the recording's own error names the missing folder
+    std::error_code failed;  // the recording's error names the missing folder
     fs::create_directories(planned.keep.parent_path(), failed);
     request.record_to = planned.keep;
   }
@@ -195,7 +195,7 @@ void SweepDriver::start_next() {
 void SweepDriver::finish_point(SweepPoint point, const Recording* run) {
   if (run != nullptr) {
     const record::RunInfo& of_run = run->info();
-    if (!info_.provenance.contains("created")) {  // the first that ran says what the sweep ran on
+    if (!info_.provenance.contains("created")) {  // the first run describes the sweep's machine
       info_.provenance.insert(of_run.provenance.begin(), of_run.provenance.end());
       info_.device = of_run.device;
       info_.source = of_run.source;

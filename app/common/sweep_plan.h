@@ -1,4 +1,4 @@
-// What a sweep is to run: points, each with a name and all settings of its run.
+// A sweep's points, each with a name and all settings of its run.
 #pragma once
 
 #include <filesystem>
@@ -15,9 +15,9 @@
 namespace headroom::app {
 
 struct PlannedPoint {
-  std::string series, label;  // together a unique name within the plan
+  std::string series, label;  // unique together
   record::Params params;
-  std::filesystem::path keep = {};  // where this run's own recording goes; empty: nowhere
+  std::filesystem::path keep = {};  // where to save this run; empty: nowhere
 };
 
 struct SweepPlan {
@@ -26,14 +26,14 @@ struct SweepPlan {
   std::vector<PlannedPoint> points;  // at least one
 };
 
-// Every combination of the axes' values, of which there are some; `base` holds all other settings.
+// Every combination of the values of at least one axis; `base` has all other settings.
 SweepPlan plan_over(const experiments::DemoInfo& demo, const record::Params& base,
                     std::span<const experiments::SweepAxis> axes);
 
-// Refuses an assignment, "batch=4", that some point does not keep because the plan goes over that key.
+// Fails if the plan overrides an assignment such as "batch=4".
 record::Status check_kept(const SweepPlan& plan, const record::Params& base, std::span<const std::string> assignments);
 
-// The settings that all points share, and those that differ: two plans are the same sweep if both are equal.
+// Settings that all points share, and those that differ. Plans are the same sweep if both are equal.
 std::map<std::string, std::string> common_settings(const SweepPlan& plan);
 std::string describe_points(const SweepPlan& plan);
 

@@ -1,4 +1,4 @@
-// One comparison, its row, and what the rows say together.
+// Compares single runs and summarizes the rows.
 #include "app/common/validation.h"
 
 #include <algorithm>
@@ -40,7 +40,7 @@ std::shared_ptr<const record::Recording> run_to_end(backend::Backend& engine, co
   return engine.recording();
 }
 
-// In the order of the columns.
+// Visits the pairs in column order.
 template <class Visit>
 void for_each_pair(ComparedRun& run, Visit visit) {
   visit("requested", run.requested);
@@ -54,8 +54,8 @@ void keep_larger(double& worst, double error) {
   if (std::abs(error) > std::abs(worst)) worst = error;
 }
 
-// The driver's counts less the segments held then, in the middle of the last five: one may come while segments are given
-// back, and the last one after that.
+// The driver's count minus reserved segments: the median of the last five samples, which may fall while segments are
+// freed.
 Bytes process_bytes(const record::Recording& run, const record::Ledger& ledger) {
   constexpr std::size_t kCounts = 5;
   std::vector<Bytes> beside;
@@ -106,7 +106,7 @@ bool ran_out(const record::Recording& run) { return run.outcome() && run.outcome
 
 std::shared_ptr<const record::Recording> measured_run(const record::Params& params, const ValidationTools& tools,
                                                       std::string& trouble) {
-  std::unique_lock lock(tools.device, std::defer_lock);  // until the engine has ended
+  std::unique_lock lock(tools.device, std::defer_lock);  // held until the engine has exited
   const std::unique_ptr<backend::Backend> engine = tools.make();
   lock.lock();
   auto run = run_to_end(*engine, params, tools.stop, trouble);

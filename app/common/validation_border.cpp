@@ -1,4 +1,4 @@
-// Runs on both sides of a predicted border.
+// Runs batches on both sides of a predicted border.
 #include "app/common/validation_border.h"
 
 #include <cstdlib>
@@ -15,7 +15,7 @@ using record::Params;
 
 namespace {
 
-// Whether it runs to its end under its cap; nothing: stopped, or in trouble.
+// True if it completes under its cap; empty if stopped or in trouble.
 std::optional<bool> completes(Params params, std::int64_t batch, const ValidationTools& tools, std::string& trouble) {
   if (auto set = params.set("batch", record::ParamValue(batch)); !set) {
     trouble = set.error().message;
@@ -42,13 +42,13 @@ std::optional<ComparedBorder> validate_border(const Params& params, StepPlanner&
   border.predicted = *predicted;
   std::int64_t fits = border.predicted;
   bool from_below = false;
-  for (;; --fits) {  // down to one that runs
+  for (;; --fits) {  // down to a batch that runs
     const auto runs = fits == 0 ? true : completes(params, fits, tools, border.trouble);
     if (!runs) return tools.stop() ? std::nullopt : std::optional(border);
     if (*runs) break;
     from_below = true;
   }
-  while (!from_below) {  // up to one that does not
+  while (!from_below) {  // up to a batch that does not
     const auto runs = completes(params, fits + 1, tools, border.trouble);
     if (!runs) return tools.stop() ? std::nullopt : std::optional(border);
     if (!*runs) break;

@@ -1,4 +1,4 @@
-// A random walk through the schema, with everything that cannot run taken out.
+// Draws random configurations from the schema and rejects those that cannot run.
 #include "app/common/validation_draw.h"
 
 #include <algorithm>
@@ -27,7 +27,7 @@ using record::ParamSpec;
 
 namespace {
 
-// A value of a technique, such as checkpointing=selective.
+// For example checkpointing=selective.
 struct Technique {
   const ParamSpec* spec = nullptr;
   std::string_view value;
@@ -38,7 +38,7 @@ bool runs_on(const ParamSpec& spec, std::string_view value, bool on_gpu) {
   return on_gpu || (!of_gpu && !record::is_one_of(value, "cudnn"));
 }
 
-// All values of techniques that are choices or switches, but for those that a run has by itself.
+// All values of techniques other than their defaults.
 std::vector<Technique> techniques(bool on_gpu) {
   std::vector<Technique> all;
   const Params defaults(experiments::training_step().schema);
@@ -57,8 +57,7 @@ class Draw {
   explicit Draw(const DrawOptions& options)
       : options_(options), random_(options.seed), techniques_(techniques(options.on_gpu)) {}
 
-  // Each value of each technique comes in turn, twice: beside others, and beside one that is further down the list, as
-  // long as the two go together.
+  // Draws each value of each technique in turn, paired with one further down the list if the two go together.
   Params one(int number) {
     constexpr int kTries = 10'000, kTriesForPair = 40;
     const std::size_t all = techniques_.size(), turn = static_cast<std::size_t>(number) % all;
@@ -79,7 +78,7 @@ class Draw {
     throw std::logic_error("no configuration can be drawn");
   }
 
-  // Under a limit, and running up to some batch below it.
+  // Sets a cap that some batch fits under and a larger one does not; empty if there is none.
   std::optional<Params> border(Params params) {
     const double part = options_.on_gpu ? 1 : 0.01;
     const auto limit = log_uniform(8 * part * record::kGiB, 24 * part * record::kGiB);
@@ -120,7 +119,7 @@ class Draw {
     const std::int64_t head_dim = draw() < 0.5 ? 64 : 128;
     const std::int64_t kv_heads = std::int64_t{1} << (random_() % 4);
     const std::int64_t sharing = std::int64_t{1} << (random_() % 3);
-    // A width that no kernel likes, or one as published models have them.
+    // Some widths suit no kernel; the others are like those of published models.
     const std::int64_t step = draw() < 0.2 ? 8 : 128;
     const bool gpu = options_.on_gpu;
     const std::int64_t hidden = rounded(log_uniform(gpu ? 768 : 64, gpu ? 4096 : 320), step);
@@ -139,7 +138,6 @@ class Draw {
     (void)params.set("precision", formats[random_() % formats.size()].key);
   }
 
-  // With what the technique needs to count.
   void set(Params& params, const Technique& technique) {
     const ParamSpec& spec = *technique.spec;
     if (!spec.needs_key.empty() && !params.in_use(spec.key)) {
@@ -147,7 +145,7 @@ class Draw {
       (void)params.set(spec.needs_key, needed);
     }
     (void)params.set(spec.key, technique.value);
-    // A technique that is never alone brings what the table of combinations asks for.
+    // Some techniques need others, which the table of combinations names.
     for (int fixes = 0; fixes < 4; ++fixes) {
       const experiments::Conflict* const conflict = experiments::conflict_in(params);
       if (conflict == nullptr) return;
@@ -155,7 +153,6 @@ class Draw {
       fix(params, ours ? conflict->other : conflict->key, ours ? conflict->other_value : conflict->value);
     }
   }
-  // Another value than those that do not go.
   void fix(Params& params, std::string_view key, std::string_view refused) {
     const ParamSpec& spec = *std::ranges::find(params.schema(), key, &ParamSpec::key);
     const bool all_but = refused.starts_with('!');
@@ -183,7 +180,7 @@ class Draw {
     return closed_form_bytes(params) < options_.memory / 10 * 9;
   }
 
-  // Of what is moved each step: masters and moments through the host's memory or a file, weights over the bus, thrice.
+  // Masters and moments move through host memory or a file, and weights cross the bus three times.
   static double host_seconds(const predict::StepSettings& step, double parameters) {
     constexpr double kHostRate = 50e9, kFileRate = 4e9, kBusRate = 20e9;  // bytes per second
     constexpr double kStateBytes = 12;                                    // per parameter

@@ -1,4 +1,4 @@
-// Configurations of the training step, drawn so that every technique, precision and shape is among them.
+// Draws configurations of the training step that cover every technique, precision and shape.
 #pragma once
 
 #include <cstdint>
@@ -12,30 +12,29 @@
 
 namespace headroom::app {
 
-// What a draw is for.
 struct DrawOptions {
   std::uint32_t seed = 0;
   int count = 200;
   bool on_gpu = true;
-  record::Bytes memory = 0;  // of the device: what takes more is drawn again
-  // Of products on the device, in 16 bits and in fp32: with them, a step takes at most `longest_step`.
+  record::Bytes memory = 0;  // of the device; larger steps are drawn again
+  // GEMM speeds in 16 bits and in fp32, by which a step takes at most `longest_step`.
   double flops_per_second = 0, fp32_flops_per_second = 0;
   double longest_step = 2;           // seconds
-  double part_that_runs_out = 0.15;  // of the configurations get a cap below what they take
+  double part_that_runs_out = 0.15;  // get a cap below their peak
 };
 
-// Batch 1 … 64, sequence 128 … 32,768 and widths log-uniform, a fifth of the widths no multiple of 128; shapes of 0.1 to 8
-// billion parameters (on a CPU: 1 to 30 million); each value of each technique in turn, in pairs, and what they need.
-// The same seed gives the same configurations.
+// Batch 1 … 64, sequence 128 … 32,768 and log-uniform widths, a fifth of them no multiple of 128. Models have 0.1 to
+// 8 billion parameters (on a CPU up to 30 million, and smaller steps). Values of techniques come in turn and in
+// pairs, with what they need. Equal seeds give equal configurations.
 std::vector<record::Params> draw_configurations(const DrawOptions& options);
 
-// Of those, without their cap: `count` ones that a limit between 8 and 24 GiB (on a CPU a hundredth of it), which is their
-// cap, lets run up to some batch, by the closed form. Their batch is 1. Fewer where there are no more.
+// Up to `count` of them with a cap between 8 and 24 GiB (a hundredth on a CPU) that some batches fit under, but not
+// all, by the closed form. Their batch is 1.
 std::vector<record::Params> draw_borders(const DrawOptions& options, int count);
 
-// The settings that differ from the schema's defaults, "batch=4 precision=bf16 …": a line of a list.
+// The settings that differ from the defaults: "batch=4 precision=bf16 …".
 std::string as_line(const record::Params& params);
-// Back; an error names what is wrong.
+// Parses such a line; an error names the mistake.
 record::Result<record::Params> from_line(std::string_view line);
 
 }  // namespace headroom::app

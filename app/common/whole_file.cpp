@@ -1,4 +1,4 @@
-// Writes a file so that a reader sees the old one or the new one.
+// Writes files atomically.
 #include "app/common/whole_file.h"
 
 #include <fcntl.h>
@@ -17,7 +17,7 @@ namespace headroom::app {
 
 namespace {
 
-// 0, or errno.
+// Returns 0 or errno.
 int write_all(int descriptor, std::string_view bytes) {
   while (!bytes.empty()) {
     const ssize_t count = write(descriptor, bytes.data(), bytes.size());
@@ -27,7 +27,7 @@ int write_all(int descriptor, std::string_view bytes) {
   return 0;
 }
 
-// mkstemp makes private files; these are for everyone, less what the user's umask takes away.
+// mkstemp makes private files; these get the usual mode, less the umask.
 void set_usual_mode(int descriptor) {
   const mode_t mask = umask(0);
   umask(mask);
@@ -37,7 +37,7 @@ void set_usual_mode(int descriptor) {
 }  // namespace
 
 record::Status write_whole(const std::filesystem::path& path, std::string_view bytes) {
-  std::string beside = path.string() + ".XXXXXX";  // two programs may write the same file at a time
+  std::string beside = path.string() + ".XXXXXX";  // unique: two programs may write the same file at once
   const int descriptor = mkstemp(beside.data());
   int error = descriptor < 0 ? errno : write_all(descriptor, bytes);
   if (descriptor >= 0) {

@@ -1,4 +1,4 @@
-// Writes a file so that a reader sees the old one or the new one, never half of it.
+// Writes a file atomically: a reader sees the old or the new one, never half of it.
 #pragma once
 
 #include <filesystem>
@@ -8,8 +8,8 @@
 
 namespace headroom::app {
 
-// Written beside the target, made durable and renamed. The error (kNotWritten) names the file and the system's reason,
-// and leaves what was there before as it was.
+// Writes next to the target, syncs and renames. An error (kNotWritten) names the file and the reason, and leaves the
+// old file as it was.
 record::Status write_whole(const std::filesystem::path& path, std::string_view bytes);
 
 }  // namespace headroom::app

@@ -33,10 +33,10 @@ namespace headroom::app {
 namespace {
 
 constexpr int kBadUsage = 2;
-// Events that wait to be sent, which the link does every 30 ms. An answer of Llama 3.2 1B has about 20,000 in all, and all of
-// the ring is touched in time: 16 MiB of it instead of 64.
+// Events are sent every 30 ms, and an answer for Llama 3.2 1B has about 20,000. The whole ring is touched over time:
+// 16 MiB instead of 64.
 constexpr std::size_t kPlannerEvents = std::size_t{1} << 18;
-constexpr int kFault = 70;  // a bug: an exception that no caller handles
+constexpr int kFault = 70;  // a bug: an unhandled exception
 
 constexpr std::string_view kUsage =
     "headroom-engine runs demos for headroom and headroom-window, which start it by themselves.\n"
@@ -46,7 +46,7 @@ constexpr std::string_view kUsage =
     "  headroom-engine --facts    devices and versions, as JSON\n"
     "  headroom-engine --version  version and revision\n";
 
-// Keeps the real stdout for frames; whatever a library prints goes to stderr.
+// Keeps the real stdout for frames; library output goes to stderr.
 int take_stdout() {
   const int frames = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3);
   if (frames < 0 || dup2(STDERR_FILENO, STDOUT_FILENO) < 0) {
@@ -55,7 +55,7 @@ int take_stdout() {
   return frames;
 }
 
-// When the machine runs out of memory, the kernel shall end the engine, not the app or the reader's other work.
+// If memory runs out, the kernel should kill the engine first.
 void be_first_victim() { std::ofstream("/proc/self/oom_score_adj") << 1000; }
 
 void print_facts() {
@@ -72,7 +72,7 @@ void print_facts() {
   std::puts(facts.dump(2, ' ', false, nlohmann::json::error_handler_t::replace).c_str());
 }
 
-// The text to train on where a run names none. It never changes, so that losses can be compared across versions.
+// This text never changes, so that losses are comparable across versions.
 std::filesystem::path text_to_train_on() {
   const auto assets = find_assets();
   return assets ? course_text(assets.value()) : "assets/data/course.txt";
@@ -82,16 +82,16 @@ int serve(live::EngineRole role, bool trace) {
   using namespace live;
   const int frames = take_stdout();
   std::signal(SIGPIPE, SIG_IGN);
-  std::signal(SIGINT, SIG_IGN);  // Ctrl-C is the app's; it cancels, or closes our stdin
+  std::signal(SIGINT, SIG_IGN);  // the app handles Ctrl-C: it cancels, or closes our stdin
   be_first_victim();
 
-  // Before any tensor exists. These live until the process ends: threads that hang may still use them.
+  // Before any tensor exists. They are never freed: hanging threads may still use them.
   const bool planner = role == EngineRole::kPlanner;
-  if (planner) mallopt(M_MMAP_THRESHOLD, 256 * 1024);  // bytes: lists of events go back to the system
+  if (planner) mallopt(M_MMAP_THRESHOLD, 256 * 1024);  // bytes; freed event lists return to the system
   auto& sink = *new EventSink(planner ? kPlannerEvents : EventRing::kDefaultCapacity);
   auto& feed = *new RunFeed;
   Probes probes{.cpu = &CpuProbe::install(sink), .meta = nullptr, .kernels = nullptr};
-  if (trace) probes.kernels = &KernelTrace::install();  // before CUDA is asked for anything
+  if (trace) probes.kernels = &KernelTrace::install();  // before the first CUDA call
   if (planner) probes.meta = &MetaProbe::install(sink);
   MachineFacts machine = machine_facts(/*look_for_gpu=*/!planner);
   if (planner) add_planned_devices(machine);
@@ -141,7 +141,6 @@ int main(int argc, char** argv) {
     std::fprintf(stderr, "headroom-engine: %s\n", error.what());
   }
   std::fflush(nullptr);
-  // At once, whatever the worker is doing and whatever state a driver is in: static destructors of CUDA's libraries
-  // may wait for a device that no longer answers.
+  // Exit at once: static destructors of CUDA libraries may wait for a device that no longer answers.
   std::_Exit(code);
 }

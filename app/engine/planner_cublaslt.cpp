@@ -1,3 +1,3 @@
-// The whole of the library that the planner loads in the place of cuBLASLt: it calls no function of it.
+// Replaces cuBLASLt in the planner, which calls none of its functions.
 extern "C" void headroom_calls_no_gpu_library();
 void headroom_calls_no_gpu_library() {}

@@ -1,4 +1,4 @@
-// headroom-window: the window, or a picture of it.
+// headroom-window: opens the window, or writes a picture of it.
 #include <malloc.h>
 #include <time.h>
 #include <unistd.h>
@@ -33,24 +33,24 @@ struct CommandLine {
   bool headless = false, present = false;
 };
 
-// The largest is that of an 8K screen: 16384x16384, with eight times its pixels, takes 3.7 GB of memory to draw.
+// An 8K screen is the largest; 16384x16384 has eight times its pixels and takes 3.7 GB to draw.
 constexpr int kSmallestSide = 320, kLargestWidth = 7680, kLargestHeight = 4320;
-// Frames until everything has settled: recordings loaded one per frame, formulas drawn, cards as high as their content.
+// Frames to load recordings (one per frame), draw formulas and size cards.
 constexpr int kSettlingFrames = 12;
-constexpr double kLongestWait = 300;  // for predictions, in seconds: only an engine that hangs takes so long
+constexpr double kLongestWait = 300;  // for predictions, in seconds; only a hanging engine takes longer
 
 double seconds_now() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
 
-// Since the system made this process: loading the program counts. To a clock tick, 10 ms.
+// Counts from the process's creation, which includes loading. Resolution: a clock tick, 10 ms.
 double seconds_since_start() {
   std::ifstream file("/proc/self/stat");
   const std::string text(std::istreambuf_iterator<char>(file), {});
   std::istringstream fields(text.substr(std::min(text.size(), text.rfind(')') + 1)));  // after the program's name
   std::string skipped;
   for (int i = 0; i < 19; ++i) fields >> skipped;
-  double started = 0;  // ticks since the machine's start, which is what CLOCK_BOOTTIME counts from, too
+  double started = 0;  // ticks since boot, like CLOCK_BOOTTIME
   fields >> started;
   timespec now{};
   clock_gettime(CLOCK_BOOTTIME, &now);
@@ -86,7 +86,7 @@ record::Result<AppOptions> app_options(const CommandLine& line) {
       return record::Error{fmt::format("--theme {}: it is light, dark or high_contrast.", line.theme)};
   }
   if (line.scale) {
-    if (!(*line.scale >= kMinFontScale && *line.scale <= kMaxFontScale))  // so that no NaN passes
+    if (!(*line.scale >= kMinFontScale && *line.scale <= kMaxFontScale))  // rejects NaN, too
       return record::Error{
           fmt::format("--scale {}: it is a number from {} to {}.", *line.scale, kMinFontScale, kMaxFontScale)};
     options.scale = static_cast<float>(*line.scale);
@@ -100,11 +100,11 @@ record::Result<AppOptions> app_options(const CommandLine& line) {
   return options;
 }
 
-// Draws on input and on new data only: with input as often as the display allows, about 30 frames a second for data, 10
-// while nothing but a tooltip may change, none while hidden.
+// Draws only on input and new data: for input at the display's rate, for data about 30 frames per second, 10 while
+// only a tooltip may change, none while hidden.
 void run_loop(PlatformWindow& platform, App& window) {
   constexpr double kFrame = 1.0 / 30, kIdle = 0.1, kAsleep = 0.25;
-  constexpr double kLinger = 0.8;  // after input: tooltips come late
+  constexpr double kLinger = 0.8;  // tooltips come late
   double last_input = seconds_now(), last_drawn = 0;
   bool wanted = true;
   while (!platform.should_close()) {
@@ -127,19 +127,19 @@ void run_loop(PlatformWindow& platform, App& window) {
     platform.draw([&] { window.draw(now); });
     platform.set_full_screen(window.ui().full_screen || window.ui().stage);
     last_drawn = seconds_now();
-    wanted = input;  // one more frame: ImGui reacts to some input a frame later
+    wanted = input;  // ImGui reacts to some input a frame later
   }
 }
 
-// Draws until everything has settled, keeps the last frame, and says how long the first one took.
+// Draws until everything has settled, keeps the last frame, and prints how long the first took.
 record::Status take_picture(PlatformWindow& platform, App& window, const std::string& path) {
   record::Status result = record::Ok{};
   double first = 0;
   bool last = false;
   const auto waits = [&] { return window.awaits_prediction() && seconds_since_start() < kLongestWait; };
   for (int frame = 0, settled = 0; !last; ++frame) {
-    // An answer may lead to the next question: what each switch would change is asked one by one. Frames in between
-    // would take the processor from the engine.
+    // An answer may lead to the next question, such as what each switch would change. Frames in between would slow
+    // the engine.
     for (; frame >= kSettlingFrames && waits(); platform.wait(0.01)) window.poll(seconds_now());
     settled = waits() ? 0 : settled + 1;
     last = settled >= kSettlingFrames;
@@ -149,7 +149,7 @@ record::Status take_picture(PlatformWindow& platform, App& window, const std::st
     platform.draw([&] { window.draw(seconds_now()); },
                   [&] {
                     unsigned pixel = 0;
-                    if (frame == 0) platform.read_pixels(0, 0, 1, 1, &pixel);  // waits until it is really drawn
+                    if (frame == 0) platform.read_pixels(0, 0, 1, 1, &pixel);  // waits until it is drawn
                     if (last) result = platform.save_png(path);
                   });
     if (frame == 0) first = seconds_since_start();
@@ -165,7 +165,7 @@ record::Result<ExitCode> run_window(const CommandLine& line) {
   if (!options) return options.error();
   const bool picture = !line.screenshot.empty();
   SettingsFile settings;
-  // A picture is the same on every desk: the reader's settings have no part in it, and it leaves no trace in them.
+  // A picture neither depends on the reader's settings nor changes them.
   auto made = App::create(std::move(options).value(), Session(choose_engine()), picture ? nullptr : &settings);
   if (!made) return made.error();
   App& window = *made.value();
@@ -222,8 +222,7 @@ ExitCode run_main(int argc, char** argv) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  // One heap for all threads: with one each, what the thread of the predictions gives back is of no use to the others.
-  // And a list of events is given back to the system, not kept for the next.
+  // One heap, so that all threads reuse what the prediction thread frees. Freed event lists return to the system.
   mallopt(M_ARENA_MAX, 1);
   mallopt(M_MMAP_THRESHOLD, 256 * 1024);  // bytes
   try {

@@ -49,7 +49,7 @@ bool take_focus() { return std::exchange(next_takes_focus, false); }
 Hit hit(const char* id, const Rect& rect, bool enabled) {
   ImGui::SetCursorScreenPos(upper_left(rect));
   if (!enabled) ImGui::BeginDisabled();
-  ImGui::PushStyleColor(ImGuiCol_NavCursor, 0);  // the ring is ours: focus_ring()
+  ImGui::PushStyleColor(ImGuiCol_NavCursor, 0);  // focus_ring() draws the ring
   Hit state;
   state.clicked = ImGui::InvisibleButton(id, {std::max(1.0f, rect.width()), std::max(1.0f, rect.height())},
                                          ImGuiButtonFlags_EnableNav);

@@ -1,4 +1,4 @@
-// Things that speak: callouts, the empty state, tooltips, popups.
+// Callouts, the empty state, tooltips and popups.
 #include <algorithm>
 
 #include "app/window/draw/controls.h"

@@ -3,7 +3,7 @@
 #include <cmath>
 
 #include "app/window/draw/controls.h"
-#include "imgui_internal.h"  // SetKeyOwner: arrow keys belong to a focused slider, not to keyboard navigation
+#include "imgui_internal.h"  // SetKeyOwner: a focused slider takes the arrow keys from navigation
 #include "misc/cpp/imgui_stdlib.h"
 
 namespace headroom::app::window {
@@ -13,7 +13,6 @@ namespace {
 constexpr float kControlRadius = 6;
 constexpr float kListPadding = 8;
 
-// One row of a pull-down's list.
 bool option_row(int index, const Rect& rect, std::string_view label, bool current, std::string_view refused) {
   ImGui::PushID(index);
   const Hit state = hit("option", rect);
@@ -172,7 +171,7 @@ int toggles(const char* id, const Rect& rect, std::span<const Toggle> all, bool 
       fill(at, t.selected, kControlRadius);
     else if (state.hovered)
       fill(at, t.hover, kControlRadius);
-    if (!fixed) outline(at, toggle.on ? t.control : t.hairline, kControlRadius);  // nothing to press
+    if (!fixed) outline(at, toggle.on ? t.control : t.hairline, kControlRadius);
     const ImU32 ink = fixed && !toggle.on ? t.disabled : toggle.on ? t.text : t.text2;
     draw_icon(toggle.icon, at.x0 + px(kTogglePadding + kToggleIcon * 0.5f), at.center_y(), ink, kToggleIcon);
     if (with_labels)
@@ -187,8 +186,8 @@ int toggles(const char* id, const Rect& rect, std::span<const Toggle> all, bool 
   return clicked;
 }
 
-// A tick below the track; what was tried is a flag there, which points to the side of what it says: left of it all fits,
-// right of it nothing does. So those of two neighbors do not cover each other.
+// A tick below the track. A tried value has a flag on the side that it decides: left of it everything fits, right of
+// it nothing does. Flags of neighbors do not overlap.
 void draw_slider_mark(const SliderMark& mark, float x, float y) {
   const float foot = y + px(12);
   const bool bad = mark.kind == SliderMark::Kind::kBad;

@@ -1,4 +1,4 @@
-// A list that the reader drags into any order.
+// A list that the reader reorders.
 #include "app/window/draw/drag_order.h"
 
 #include <algorithm>
@@ -7,7 +7,6 @@ namespace headroom::app::window {
 
 namespace {
 
-// Two lines of three dots: take hold here.
 void draw_grip(float x, float y, ImU32 color) {
   for (int row = -1; row <= 1; ++row)
     for (int column = 0; column <= 1; ++column)

@@ -1,4 +1,4 @@
-// A list that the reader drags into any order; with the keyboard, Alt and the arrow keys move the focused row.
+// A list that the reader reorders by dragging, or with Alt and the arrow keys.
 #pragma once
 
 #include <cstddef>
@@ -19,11 +19,11 @@ class DragOrder {
   struct Row {
     std::size_t place = 0;
     Rect words;        // right of the grip
-    bool tip = false;  // the mouse rests on it: the place for a tooltip
+    bool tip = false;  // the mouse rests on it: show a tooltip
   };
 
-  // Rows of `height` device px below each other, each named by its id. Draws ground, grip and focus ring; `draw_row` adds
-  // the rest. Returns what the reader moves; the list itself is the caller's.
+  // Rows of `height` device px. Draws ground, grip and focus ring; `draw_row` adds the rest. Returns the move, which
+  // the caller applies.
   std::optional<Move> draw(const Rect& column, std::span<const std::string> ids, float height, bool enabled,
                            const std::function<void(const Row&)>& draw_row);
 

@@ -1,4 +1,4 @@
-// The few shapes that every view is made of.
+// The basic shapes of all views.
 #include "app/window/draw/draw.h"
 
 #include <algorithm>
@@ -33,7 +33,7 @@ void dashed_outline(const Rect& rect, ImU32 color, float radius) {
     canvas()->AddRectFilled({rect.x0, y}, {rect.x0 + w, end}, color);
     canvas()->AddRectFilled({rect.x1 - w, y}, {rect.x1, end}, color);
   }
-  // Corners: arcs of about a dash each.
+  // Corners.
   constexpr float kQuarter = std::numbers::pi_v<float> / 2;
   const ImVec2 centers[4] = {
       {rect.x1 - r, rect.y1 - r}, {rect.x0 + r, rect.y1 - r}, {rect.x0 + r, rect.y0 + r}, {rect.x1 - r, rect.y0 + r}};

@@ -1,5 +1,5 @@
-// The few shapes that every view is made of. Radii, line widths and em are px at scale 1; rectangles and positions are
-// device pixels.
+// The basic shapes of all views. Radii, line widths and em are px at scale 1; rectangles and positions are device
+// pixels.
 #pragma once
 
 #include <string_view>
@@ -13,12 +13,11 @@ namespace headroom::app::window {
 
 using paint::Rect;
 
-// px at scale 1 as whole device pixels.
+// Whole device pixels for px at scale 1.
 float px(float length);
-// A line's width: at least one device pixel.
+// At least one device pixel.
 float line_px(float width);
 
-// Corners and size as Dear ImGui takes them.
 inline ImVec2 upper_left(const Rect& rect) { return {rect.x0, rect.y0}; }
 inline ImVec2 lower_right(const Rect& rect) { return {rect.x1, rect.y1}; }
 inline ImVec2 size_of(const Rect& rect) { return {rect.width(), rect.height()}; }
@@ -30,16 +29,16 @@ void outline(const Rect& rect, ImU32 color, float radius = 0, float width = 1);
 void dashed_outline(const Rect& rect, ImU32 color, float radius);
 void horizontal_line(float x0, float x1, float y, ImU32 color, float width = 1);
 void vertical_line(float x, float y0, float y1, ImU32 color, float width = 1);
-// 45° lines, tied to window coordinates so that neighboring hatches join.
+// 45° lines in window coordinates, so that neighboring hatches join.
 void hatch(const Rect& rect, ImU32 color, float step, float width);
 void card(const Rect& rect);
 
-// Draws one line of text whose box begins at (x, y); returns its right edge.
+// Draws a line of text whose box begins at (x, y); returns its right edge.
 float text_at(Face face, float em, float x, float y, ImU32 color, std::string_view text);
-// Inside a rectangle; 0 is left or top, 0.5 the middle, 1 right or bottom. Returns the text's box.
+// Alignments: 0 is left or top, 0.5 the middle, 1 right or bottom. Returns the text's box.
 Rect text_in(Face face, float em, const Rect& rect, ImU32 color, std::string_view text, float align_x = 0,
              float align_y = 0.5f);
-// Wrapped to the rectangle's width; `line` is the line height over em. Returns the bottom. draw = false: measures only.
+// Wraps to the rectangle's width; `line` is line height over em. Returns the bottom. draw = false only measures.
 float paragraph(Face face, float em, float line, const Rect& rect, ImU32 color, std::string_view text,
                 bool draw = true);
 

@@ -13,7 +13,6 @@ namespace {
 
 constexpr float kPi = std::numbers::pi_v<float>;
 
-// Draws in the units of the grid.
 class Pen {
  public:
   Pen(float center_x, float center_y, ImU32 color, float size)

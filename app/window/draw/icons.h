@@ -1,4 +1,4 @@
-// Icons as strokes on a 16 x 16 grid: crisp at every scale, in the color of the text beside them.
+// Icons as strokes on a 16 x 16 grid: crisp at every scale, in the color of their text.
 #pragma once
 
 #include "imgui.h"

@@ -1,4 +1,4 @@
-// Page text on screen.
+// Renders page text.
 #include "app/window/draw/markdown.h"
 
 #include <charconv>
@@ -17,9 +17,9 @@ namespace headroom::app::window {
 
 namespace {
 
-constexpr float kRegularSize = 16;  // what the library calls its regular size; scaled to ours at each render
+constexpr float kRegularSize = 16;  // the library's regular size, scaled to ours at each render
 
-// The faces under the names that the library asks for. It has no italics of ours: emphasis is weight.
+// Maps the library's faces to ours. We have no italics: emphasis is weight.
 RichMd::AssetBytes read_face(const std::filesystem::path& fonts, const std::string& asked) {
   Face face = Face::kRegular;
   if (asked.find("Bold") != std::string::npos)
@@ -33,13 +33,13 @@ RichMd::AssetBytes read_face(const std::filesystem::path& fonts, const std::stri
   return std::vector<std::uint8_t>(std::istreambuf_iterator<char>(file), {});
 }
 
-// Formulas are textures, as large as they are drawn: between two pixels they would be pale.
+// Formulas are textures in their drawn size, which look pale between pixels.
 void snap_images(ImDrawList& list, int first_command) {
   const ImTextureRef text = ImGui::GetIO().Fonts->TexRef;
   for (int c = first_command; c < list.CmdBuffer.Size; ++c) {
     const ImDrawCmd& command = list.CmdBuffer[c];
     if (command.TexRef._TexData == text._TexData && command.TexRef._TexID == text._TexID) continue;
-    for (unsigned i = 0; i + 6 <= command.ElemCount; i += 6) {  // two triangles of four vertices in a row
+    for (unsigned i = 0; i + 6 <= command.ElemCount; i += 6) {  // two triangles of four consecutive vertices
       const int index = static_cast<int>(command.IdxOffset + i);
       ImDrawVert* const corners = &list.VtxBuffer[static_cast<int>(command.VtxOffset + list.IdxBuffer[index])];
       const ImVec2 off(std::round(corners->pos.x) - corners->pos.x, std::round(corners->pos.y) - corners->pos.y);
@@ -51,7 +51,7 @@ void snap_images(ImDrawList& list, int first_command) {
   }
 }
 
-// For the keyboard and for tests; each line of a link that goes on has its own.
+// Each line of a wrapped link has a name, for the keyboard and for tests.
 std::string name_of_link(int link, int lines_above) {
   return lines_above == 0 ? fmt::format("link {}", link) : fmt::format("link {} line {}", link, lines_above + 1);
 }
@@ -71,12 +71,12 @@ Markdown::Markdown(std::filesystem::path fonts, lessons::Glossary glossary) : gl
   options.withLatex = true;
   options.autolinks = false;
   options.fontOptions.regularSize = kRegularSize;
-  options.callbacks.OnOpenLink = [](const std::string&) {};  // the links of pages are tags by now
+  options.callbacks.OnOpenLink = [](const std::string&) {};  // page links are tags by now
   options.callbacks.OnHtmlSpan = [this](const std::string& tag, bool opening) { return on_tag(tag, opening); };
   RichMd::CreateContext(options);
 
-  // The library hands formulas the line box as their em, a fifth too large. 1.12: x-heights of Inter and Latin Modern
-  // agree.
+  // The library passes the line box as a formula's em, a fifth too large. 1.12 matches the x-heights of Inter and
+  // Latin Modern.
   services = RichMd::GetHostServices();
   services.RenderLatex = [render = services.RenderLatex](const std::string& formula, float size, ImU32 color,
                                                          bool display) {
@@ -97,7 +97,7 @@ const lessons::Act* Markdown::render(const lessons::MarkedText& text, float em, 
   act_lines_.clear();
   on_term_ = false;
   render(text.markdown, em, line);
-  if (on_term_) ImGui::SetMouseCursor(ImGuiMouseCursor_Hand);  // over words the library has its own
+  if (on_term_) ImGui::SetMouseCursor(ImGuiMouseCursor_Hand);  // overrides the library's cursor
   const lessons::Act* const clicked = draw_acts();
   rendered_ = nullptr;
   return clicked;
@@ -115,7 +115,7 @@ void Markdown::render(const std::string& text, float em, float line) {
   ImGui::PushFont(nullptr, ImGui::GetStyle().FontSizeBase * size / kRegularSize);
   ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, ImVec2(px(8), std::round(px(em * line) - size)));
   ImDrawList& list = *ImGui::GetWindowDrawList();
-  const int first_command = list.CmdBuffer.Size - 1;  // begun already, perhaps without a vertex
+  const int first_command = list.CmdBuffer.Size - 1;  // already begun, perhaps empty
   RichMd::RenderRaw(text);
   snap_images(list, first_command);
   ImGui::PopStyleVar();
@@ -139,7 +139,7 @@ bool Markdown::on_tag(const std::string& tag, bool opening) {
   return true;
 }
 
-// The word just drawn is ImGui's last item.
+// Expects the word as ImGui's last item.
 void Markdown::end_act_word(std::size_t index) {
   const ImVec2 from = ImGui::GetItemRectMin(), to = ImGui::GetItemRectMax();
   ActLine* const last = act_lines_.empty() ? nullptr : &act_lines_.back();
@@ -149,13 +149,13 @@ void Markdown::end_act_word(std::size_t index) {
     act_lines_.push_back({index, from, to});
 }
 
-// The links of the text just drawn: a line under them, a hand, and a place for the keyboard.
+// Draws the rendered text's links: underline, cursor, keyboard focus.
 const lessons::Act* Markdown::draw_acts() {
   const lessons::Act* clicked = nullptr;
   if (act_lines_.empty()) return clicked;
   const ImVec2 below = ImGui::GetCursorScreenPos();
   bool ring = false;
-  int goes_on = 0;  // lines of the same link above this one
+  int goes_on = 0;  // lines of this link above
   for (std::size_t i = 0; i < act_lines_.size(); ++i) {
     const ActLine& line = act_lines_[i];
     const lessons::Act& act = rendered_->acts[line.act];
@@ -178,17 +178,17 @@ const lessons::Act* Markdown::draw_acts() {
     if (ring) focus_ring(at, 3);
   }
   ImGui::SetCursorScreenPos(below);
-  ImGui::Dummy({0, 0});  // the words end where they ended
+  ImGui::Dummy({0, 0});  // moves the cursor back below the words
   return clicked;
 }
 
-// The word just drawn is ImGui's last item.
+// Expects the word as ImGui's last item.
 void Markdown::end_term(std::size_t index) {
   const std::string& key = rendered_->terms[index];
   ImVec2 from = ImGui::GetItemRectMin();
   const ImVec2 to = ImGui::GetItemRectMax();
   const float y = std::round(from.y + (to.y - from.y) * 0.97f);
-  // The line under a term does not stop between its words.
+  // Underlines continue between a term's words.
   if (index == last_term_ && y == last_y_) from.x = last_x_;
   last_term_ = index;
   last_x_ = to.x;

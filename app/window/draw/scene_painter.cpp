@@ -45,7 +45,7 @@ class ScenePainter {
   }
 
   void operator()(const paint::Polyline& line) const {
-    float along = 0;  // a dashed line goes on around its corners
+    float along = 0;  // dashes continue around corners
     for (std::size_t i = 1; i < line.points.size(); ++i)
       if (line.dash > 0 && line.points.size() > 2)
         along = dashes(line.points[i - 1], line.points[i], line, along);
@@ -74,7 +74,7 @@ class ScenePainter {
  private:
   ImVec2 at(float x, float y) const { return {origin_.x + x, origin_.y + y}; }
 
-  // Of a line that is `along` its pattern at `from`; returns how far along it is at `to`.
+  // Draws dashes. `along` is the pattern's position at `from`; returns the one at `to`.
   float dashes(paint::Point from, paint::Point to, const paint::Polyline& line, float along) const {
     const float length = std::hypot(to.x - from.x, to.y - from.y), period = line.dash + line.gap;
     for (float t = -along; t < length; t += period) {
@@ -86,7 +86,7 @@ class ScenePainter {
     return std::fmod(along + length, period);
   }
 
-  // Horizontal and vertical pieces are rectangles on whole pixels: sharp, and cheaper than anti-aliased lines.
+  // Horizontal and vertical pieces are pixel-aligned rectangles: sharp, and cheaper than anti-aliased lines.
   void piece(paint::Point from, paint::Point to, ImU32 color, float width, float dash, float gap) const {
     const bool level = std::abs(from.y - to.y) < 0.01f, upright = std::abs(from.x - to.x) < 0.01f;
     if (!level && !upright) {
@@ -99,7 +99,7 @@ class ScenePainter {
     const float thickness = std::max(1.0f, std::round(width));
     const float step = dash > 0 ? dash + gap : end - start + 1;
     for (float a = start; a < end || a == start; a += step) {
-      // Solid pieces meet at corners: they reach half a width further.
+      // Solid pieces extend by half a width to meet at corners.
       const float reach = dash > 0 ? 0 : width * 0.5f;
       const float b = dash > 0 ? std::min(a + dash, end) : end + reach;
       const float low = std::round(a - reach), high = std::max(low + 1, std::round(b));

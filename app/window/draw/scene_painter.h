@@ -1,4 +1,4 @@
-// Paints a laid-out figure into a draw list: item by item, deciding nothing.
+// Paints a laid-out figure into a draw list.
 #pragma once
 
 #include "app/paint/scene/scene.h"
@@ -6,7 +6,7 @@
 
 namespace headroom::app::window {
 
-// `origin`: the scene's upper left corner, on whole pixels.
+// `origin`: the upper left corner, on whole pixels.
 void paint_scene(ImDrawList& list, const paint::Scene& scene, ImVec2 origin);
 
 }  // namespace headroom::app::window

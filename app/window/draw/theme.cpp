@@ -44,7 +44,7 @@ void set_sizes(ImGuiStyle& s) {
   s.GrabMinSize = 16, s.GrabRounding = 8;
   s.SeparatorTextBorderSize = 1, s.SeparatorTextPadding = {0, 8};
   s.SelectableTextAlign = {0, 0.5f}, s.SelectableRounding = 6;
-  s.DisabledAlpha = 1;  // what is disabled has its own color, no fade
+  s.DisabledAlpha = 1;  // disabled items have their own color
   s.HoverDelayShort = 0.15f, s.HoverDelayNormal = 0.40f, s.HoverStationaryDelay = 0.12f;
 }
 
@@ -121,12 +121,12 @@ ImVec4 as_vec4(ImU32 color) { return ImGui::ColorConvertU32ToFloat4(color); }
 void apply_look(ThemeId id, float scale) {
   current_look.theme = theme_of(id);
   current_look.scale = scale;
-  ImGuiStyle style;  // fresh: ScaleAllSizes is cumulative
+  ImGuiStyle style;  // new: ScaleAllSizes is cumulative
   set_sizes(style);
   style.ScaleAllSizes(scale);
   style.FontSizeBase *= scale;
   style.ChildBorderSize = style.PopupBorderSize = style.FrameBorderSize = std::max(1.0f, std::floor(scale));
-  style.FontScaleMain = style.FontScaleDpi = 1;  // sizes are asked for in device px, see font_size()
+  style.FontScaleMain = style.FontScaleDpi = 1;  // sizes are in device px, see font_size()
   set_colors(style, current_look.theme);
   ImGui::GetStyle() = style;
 }

@@ -1,5 +1,5 @@
-// The current look: colors of the theme, scale, and Dear ImGui's style made from both. Colors come from app/paint, so
-// that screen and export agree.
+// The current look: the theme's colors, the scale, and ImGui's style from both. Colors come from app/paint, so that
+// screen and export agree.
 #pragma once
 
 #include <array>
@@ -18,18 +18,18 @@ ThemeId theme_from(std::string_view key);  // unknown: light
 inline ThemeId next(ThemeId id) { return static_cast<ThemeId>((static_cast<int>(id) + 1) % kNumThemes); }
 const paint::Palette& palette_of(ThemeId id);
 
-// Color tokens as ImGui takes them. Interface: ink and grays only; hues belong to memory.
+// Color tokens for ImGui. The interface has ink and grays only; hues are for memory.
 struct Theme {
   ThemeId id = ThemeId::kLight;
   bool dark = false;
   bool high_contrast = false;
-  ImU32 rail, canvas, card, raised;      // surfaces, from back to front
-  ImU32 hairline, control;               // lines; control reaches 3:1
-  ImU32 hover, active, selected, track;  // fills of states
+  ImU32 rail, canvas, card, raised;  // surfaces, from back to front
+  ImU32 hairline, control;           // lines; control has a contrast of 3:1
+  ImU32 hover, active, selected, track;
   ImU32 text, text2, text3, disabled;
-  ImU32 ink, ink_hover, ink_active, on_ink;         // the one accent
-  ImU32 danger, danger_soft, focus, shadow, scrim;  // danger: does not fit, and nothing else
-  std::array<ImU32, record::kNumCategories> kind;   // memory kinds
+  ImU32 ink, ink_hover, ink_active, on_ink;
+  ImU32 danger, danger_soft, focus, shadow, scrim;  // danger: only for what does not fit
+  std::array<ImU32, record::kNumCategories> kind;
 };
 
 struct Look {
@@ -44,7 +44,7 @@ inline ImU32 as_u32(paint::Color color) { return IM_COL32(color.r, color.g, colo
 ImU32 with_alpha(ImU32 color, float alpha);
 ImVec4 as_vec4(ImU32 color);
 
-// Sets the look and ImGui's style tables (on a fresh style: scaling is cumulative).
+// Also resets ImGui's style, because scaling is cumulative.
 void apply_look(ThemeId id, float scale);
 
 }  // namespace headroom::app::window

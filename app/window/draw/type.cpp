@@ -1,4 +1,4 @@
-// The faces of the interface and their sizes.
+// The interface's faces and sizes.
 #include "app/window/draw/type.h"
 
 #include <array>
@@ -13,7 +13,7 @@ namespace {
 
 struct FaceFacts {
   std::string_view file;
-  float digit_em;  // the widest digit, measured in the face; 0: the face has one width anyway
+  float digit_em;  // of the widest digit; 0: the face is monospaced
 };
 
 constexpr std::array<FaceFacts, paint::kNumFaces> kFacts{{
@@ -24,14 +24,14 @@ constexpr std::array<FaceFacts, paint::kNumFaces> kFacts{{
     {"JetBrainsMono-Regular.ttf", 0.0f},
 }};
 
-// Faces belong to the current ImGui context, of which a process has one at a time (tests make several in a row).
+// Faces belong to the current ImGui context; tests create several in a row.
 std::array<ImFont*, paint::kNumFaces> loaded_faces{};
 
 const FaceFacts& facts_of(Face face) { return kFacts[static_cast<std::size_t>(face)]; }
 
 ImFont* load(const std::filesystem::path& path, Face face) {
   const FaceFacts& facts = facts_of(face);
-  // Slightly heavier than the rasteriser's own gray, which is thin at 12 and 13 px.
+  // The rasterizer's own gray is thin at 12 and 13 px.
   constexpr float kWeight = 1.15f;
   constexpr float kReferenceSize = 16.0f;
   static const ImWchar not_digits[] = {0x0001, 0x002F, 0x003A, 0x10FFFF, 0};
@@ -74,7 +74,7 @@ std::string_view file_of(Face face) { return facts_of(face).file; }
 ImFont* font_of(Face face) { return loaded_faces[static_cast<std::size_t>(face)]; }
 
 float device_font_size(Face face, float em) {
-  // Quarters of a pixel: fewer sizes to rasterise, no visible step.
+  // Quarters of a pixel: fewer sizes to rasterize, no visible step.
   return std::round(em * paint::line_of(face) * 4.0f) / 4.0f;
 }
 
@@ -88,7 +88,7 @@ float AtlasMeasure::width(Face face, float em, std::string_view text) const {
 }
 
 ImVec2 text_size(Face face, float em, std::string_view text) {
-  if (text.empty()) return {0, font_size(face, em)};  // ImGui takes an empty view for one that ends at its zero
+  if (text.empty()) return {0, font_size(face, em)};  // ImGui takes an empty view as zero-terminated
   return font_of(face)->CalcTextSizeA(font_size(face, em), FLT_MAX, 0.0f, text.data(), text.data() + text.size());
 }
 

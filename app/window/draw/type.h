@@ -1,5 +1,4 @@
-// The faces of the interface and their sizes. All code asks for em px; ImGui counts in line boxes, and only here is one
-// turned into the other.
+// The interface's faces and sizes. Code asks for em px, ImGui for line boxes; only this file converts.
 #pragma once
 
 #include <filesystem>
@@ -14,30 +13,30 @@ namespace headroom::app::window {
 
 using paint::Face;
 
-// Loads the faces from a folder of fonts into the current ImGui context. Digits of every face but the mono get one
-// width, so that numbers align in columns. An error names the file that is missing.
+// Loads the faces into the current ImGui context. Each face gets digits of one width, so that columns of numbers
+// align. An error names the missing file.
 record::Status load_faces(const std::filesystem::path& fonts);
 
-// File of a face inside assets/fonts.
+// A path in assets/fonts.
 std::string_view file_of(Face face);
 
 ImFont* font_of(Face face);
-// ImGui's size for text of `em` px at scale 1, at the current scale.
+// ImGui's size for `em` px at the current scale.
 float font_size(Face face, float em);
-// Height of a line of text (ascent and descent).
+// Ascent plus descent.
 inline float line_height(Face face, float em) { return font_size(face, em); }
 
 ImVec2 text_size(Face face, float em, std::string_view text);
 inline float text_width(Face face, float em, std::string_view text) { return text_size(face, em, text).x; }
-// Widths for the figure's layout, from the same glyphs that will be drawn. Its em are device px.
+// Widths for figure layout, from the glyphs that are drawn. em is in device px.
 class AtlasMeasure final : public paint::TextMeasure {
  public:
   float width(Face face, float em, std::string_view text) const override;
 };
-// ImGui's size for `em` device px, as the painter of figures uses it.
+// ImGui's size for `em` device px, for figures.
 float device_font_size(Face face, float em);
 
-// The text, cut with "…" so that it is at most `width` wide.
+// Cuts the text with "…" to at most `width`.
 std::string shortened(Face face, float em, std::string_view text, float width);
 
 }  // namespace headroom::app::window

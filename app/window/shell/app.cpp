@@ -21,7 +21,7 @@ namespace {
 // Below this the page scrolls instead of shrinking (px at scale 1).
 constexpr float kLeastWidth = 640, kLeastHeight = 340;
 
-// The page's size in a window of this size: no less than the least, with room for the scroll bars that this takes.
+// The page's size, at least the minimum, with room for scroll bars.
 ImVec2 page_size(ImVec2 window) {
   const float bar = ImGui::GetStyle().ScrollbarSize;
   const ImVec2 least{px(kLeastWidth), px(kLeastHeight)};
@@ -30,7 +30,6 @@ ImVec2 page_size(ImVec2 window) {
   return {std::max(width, least.x), std::max(height, least.y)};
 }
 
-// What to say of texts that cannot be shown.
 std::string in_words(const lessons::Problems& problems) {
   const std::string first = problems.front().text();
   return problems.size() == 1
@@ -111,7 +110,7 @@ record::Status App::open(const lessons::Page& page) {
   return record::Ok{};
 }
 
-// The first time that a page is open: what was done on it before.
+// Recalls earlier work on a page when it is first opened.
 void App::recall_page() {
   const lessons::Page* const opened = &page().page();
   if (settings_ == nullptr || page().is_given() ||
@@ -178,7 +177,7 @@ void App::turn_page(Turn turn) {
   if (to >= 0 && to < std::ssize(all)) go_to(*all[static_cast<std::size_t>(to)]);
 }
 
-// A page is read once its question, if it has one, is answered or skipped.
+// A page is read once its question, if any, is answered or skipped.
 void App::note_read() {
   const page::Question::State state = page().question().state();
   const bool done = state != page::Question::State::kOpen && state != page::Question::State::kWaiting;
@@ -192,7 +191,7 @@ void App::keep_settings(double now) {
   const int step = view_->state().reading_more ? view_->state().step : -1;
   Settings wanted{page().page().id, std::string(key_of(ui_.theme)), ui_.font_scale, kept.pages,
                   wanted_step_.value_or(step)};
-  if (page().is_given()) {  // the next start is where the reader was in the course
+  if (page().is_given()) {  // the next start returns to the course
     wanted.page = kept.page;
     wanted.step = kept.step;
   }

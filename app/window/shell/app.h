@@ -1,4 +1,4 @@
-// The window's content: which page is read, and what surrounds it. Knows ImGui, but no platform.
+// The window's content: the current page and what surrounds it. Uses ImGui, but no platform.
 #pragma once
 
 #include <filesystem>
@@ -20,40 +20,40 @@ namespace headroom::app::window {
 
 struct AppOptions {
   LibraryOptions pages;
-  std::string page;              // id or link; empty: as the settings say
-  std::optional<ThemeId> theme;  // else as the settings say
+  std::string page;  // id or link; empty: from the settings
+  std::optional<ThemeId> theme;
   std::optional<float> scale;
   float display_scale = 1;
-  bool present = false;  // begins on stage
+  bool present = false;  // starts on stage
 };
 
 class App {
  public:
-  // Before the fonts are loaded; page texts are read now. `settings` may be null: nothing is kept.
+  // Reads the page texts; fonts are loaded later. `settings` may be null: nothing is kept.
   static record::Result<std::unique_ptr<App>> create(AppOptions options, Session session, SettingsFile* settings);
 
-  // Once ImGui and its renderer are up; before the renderer goes down.
+  // Load after ImGui's renderer is up; drop before it shuts down.
   record::Status load_look();
   void drop_look() { markdown_.reset(); }
 
-  // Takes in what has arrived. True: draw a frame.
+  // Polls the engines. True: draw a frame.
   bool poll(double now);
-  // Between frames: style and scale follow the state.
+  // Applies theme and scale, between frames.
   void before_frame();
   void draw(double now);
-  // What was done last is in the settings' file from here on.
+  // Writes the latest state to the settings file.
   void keep_all();
 
-  // Another page, from the next frame on; one that cannot be opened says so and leaves this one. `step`: of Read more.
+  // Opens a page from the next frame on, or reports why it cannot. `step`: of Read more.
   void go_to(const lessons::Page& page, int step = -1);
-  // A page and its state. What does not exist is said, and the rest is done.
+  // Opens a page with its state, as far as it exists.
   void open_link(std::string_view text);
 
   UiState& ui() { return ui_; }
   const lessons::Course& course() const { return library_.course(); }
   PageView& view() { return *view_; }
   page::PageModel& page() { return view_->model(); }
-  bool running() const { return library_.running(); }  // a run of any page
+  bool running() const { return library_.running(); }
   bool awaits_prediction() const { return library_.awaits_prediction(); }
 
  private:
@@ -67,13 +67,13 @@ class App {
   void note_visit();
   void apply_link(const page::Link& link);
   void want_step(int step);
-  // What was chosen in the list of everything.
+  // Follows an entry of the finder.
   Turn follow(const page::Findable& chosen, PageFrame& frame);
   void draw_ways(PageFrame& frame, Turn& turn);
   void note_read();
   void recall_page();
   PageMemory memory_of_page();
-  // At most once per second, but for the page, the theme and the font scale.
+  // At most once per second, apart from page, theme and font scale.
   void keep_settings(double now);
 
   UiState ui_;
@@ -84,8 +84,8 @@ class App {
   std::unique_ptr<Markdown> markdown_;
   PageView* view_ = nullptr;
   page::History history_;
-  std::optional<int> wanted_step_;  // of Read more, from the next frame on
-  bool drawn_ = false;              // the first picture is there
+  std::optional<int> wanted_step_;  // step of Read more for the next frame
+  bool drawn_ = false;
   std::vector<const lessons::Page*> read_;
   std::vector<const lessons::Page*> recalled_;
   double kept_at_ = 0;

@@ -1,4 +1,4 @@
-// What surrounds every page.
+// Draws what surrounds every page.
 #include "app/window/shell/chrome.h"
 
 #include <algorithm>
@@ -12,7 +12,7 @@ namespace headroom::app::window {
 
 namespace {
 
-// A stack below a line: the room between them is the headroom.
+// A stack below a line, with headroom between.
 void draw_mark(float x, float center_y, float size) {
   const float unit = size * look().scale / 20;
   const auto bar = [&](float x0, float y0, float x1, float y1) {
@@ -28,7 +28,7 @@ bool contains(std::span<const lessons::Page* const> pages, const lessons::Page* 
   return std::find(pages.begin(), pages.end(), page) != pages.end();
 }
 
-// The pages of the chapter that is open, under its row. Returns the page that was clicked, or −1.
+// Pages of the open chapter. Returns the clicked page, or −1.
 int draw_pages(const lessons::Chapter& chapter, int current, float height, Rect& column,
                std::span<const lessons::Page* const> read) {
   int clicked = -1;
@@ -61,7 +61,6 @@ int read_of(const lessons::Chapter& chapter, std::span<const lessons::Page* cons
                                         [&](const lessons::Page* page) { return contains(read, page); }));
 }
 
-// One chapter's row. True if it was clicked.
 bool draw_chapter(int index, const lessons::Chapter& chapter, bool current, bool wide, float height, Rect& column,
                   std::span<const lessons::Page* const> read) {
   const Rect row = column.cut_top(height);
@@ -141,12 +140,12 @@ PageChoice draw_rail(const PageFrame& frame, const Rect& rect, std::span<const l
     const Rect label = column.cut_top(px(28));
     text_in(Face::kMedium, 12, {rect.x0 + px(20), label.y0, label.x1, label.y1}, theme().text3, "Chapters");
   }
-  // Rows get lower where the window has no room for all of them.
+  // Rows shrink if the window has no room for all.
   const std::size_t open = wide ? chapters[static_cast<std::size_t>(frame.place.chapter)].pages.size() : 0;
   const float room = rect.y1 - column.y0 - px(wide ? 72 : 8);
   const int all = static_cast<int>(chapters.size() + open);
   const float row = std::clamp(room / static_cast<float>(all), px(22), px(wide ? 36 : 34));
-  // Where even the lowest rows are too many, those around the current chapter are shown.
+  // If even the lowest rows are too many, only those around the current chapter are shown.
   const int shown = std::min(all, static_cast<int>(room / row + 0.01f));
   const int first = std::clamp(frame.place.chapter - shown / 2, 0, all - shown);
   PageChoice choice;

@@ -1,4 +1,4 @@
-// What surrounds every page: rail, top bar, status bar, and the place of each part.
+// The parts around every page: rail, top bar and status bar.
 #pragma once
 
 #include <span>
@@ -15,7 +15,7 @@ struct PageLayout {
 };
 PageLayout page_layout(const Rect& window, Density density);
 
-// Which page was clicked; −1 and −1: none.
+// The clicked page; −1: none.
 struct PageChoice {
   int chapter = -1, page = -1;
 };

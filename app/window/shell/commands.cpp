@@ -1,4 +1,4 @@
-// What acts by a key or a button, as entries of the list of everything.
+// The finder's commands.
 #include "app/window/shell/commands.h"
 
 #include <algorithm>
@@ -21,7 +21,7 @@ struct Command {
   int which = 0;
 };
 
-// --- what has no key
+// --- without a key
 
 Turn set_theme(PageFrame& frame, int which) {
   frame.ui.theme = static_cast<ThemeId>(which);

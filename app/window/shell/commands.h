@@ -1,4 +1,4 @@
-// What acts by a key or a button, as entries of the list of everything.
+// The finder's commands: actions of keys and buttons.
 #pragma once
 
 #include <string_view>
@@ -11,7 +11,7 @@ namespace headroom::app::window {
 
 // Those that would do something now.
 std::vector<page::Findable> commands_now(const PageFrame& frame);
-// Says where the reader wants to go.
+// Returns where the reader wants to go.
 Turn run_command(std::string_view id, PageFrame& frame);
 
 }  // namespace headroom::app::window

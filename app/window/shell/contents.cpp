@@ -27,7 +27,7 @@ std::vector<Row> rows_of(std::span<const lessons::Chapter> chapters) {
   return rows;
 }
 
-// "6.1" is a page, "6" the first one of its chapter.
+// "6.1" is a page, "6" the first of its chapter.
 PageChoice page_numbered(std::span<const lessons::Chapter> chapters, const std::string& typed) {
   for (const Row& row : rows_of(chapters)) {
     const lessons::Chapter& chapter = chapters[static_cast<std::size_t>(row.chapter)];
@@ -38,7 +38,6 @@ PageChoice page_numbered(std::span<const lessons::Chapter> chapters, const std::
   return {};
 }
 
-// What numbers of pages are made of.
 void type_number(std::string& typed) {
   constexpr std::size_t kMost = 5;
   const auto type = [&](ImGuiKey key, ImGuiKey other, char character) {

@@ -1,4 +1,4 @@
-// All pages, to jump to: by a click, or by typing a page's number.
+// All pages, to jump to by a click or a typed number.
 #pragma once
 
 #include <span>
@@ -9,7 +9,7 @@
 
 namespace headroom::app::window {
 
-// While it is open; UiState::contents_open opens it.
+// Draws while open; UiState::contents_open opens it.
 PageChoice draw_contents(PageFrame& frame, std::span<const lessons::Chapter> chapters);
 
 }  // namespace headroom::app::window

@@ -1,4 +1,4 @@
-// The list of everything.
+// The finder.
 #include "app/window/shell/finder_view.h"
 
 #include <algorithm>
@@ -11,19 +11,19 @@
 #include "app/window/draw/controls.h"
 #include "app/window/shell/commands.h"
 #include "app/window/widgets/widget.h"
-#include "imgui_internal.h"  // SetKeyOwner: arrows move the choice, not the keyboard's focus
+#include "imgui_internal.h"  // SetKeyOwner: arrows move the choice, not the focus
 
 namespace headroom::app::window {
 
 namespace {
 
 constexpr float kFinderWidth = 680, kFinderPadding = 12, kField = 36, kFinderRow = 30, kHint = 24,
-                kTop = 0.1f;  // px; of the height
+                kTop = 0.1f;  // kTop: part of the height
 constexpr std::size_t kMostRows = 12;
 
 std::vector<page::Findable> settings_now(const PageFrame& frame) {
   std::vector<page::Findable> settings;
-  if (frame.ui.stage) return settings;  // it shows none
+  if (frame.ui.stage) return settings;  // the stage shows none
   for (const auto& [of_figure, spec] : frame.widgets.offers(frame))
     settings.push_back({.kind = page::FoundKind::kSetting,
                         .title = std::string(spec->label),
@@ -39,7 +39,6 @@ bool pressed(ImGuiKey key) {
   return ImGui::IsKeyPressed(key, ImGuiInputFlags_Repeat, owner);
 }
 
-// What was typed is marked.
 void draw_words_around(const page::Found& found, const Rect& rect) {
   const auto width = [](Face face, std::string_view text) { return text_width(face, 12, text); };
   Rect rest = rect;
@@ -89,7 +88,7 @@ void FinderView::search(std::span<const lessons::Page* const> read) {
     found_ = finder_.find(typed_, {now_, here_, read});
 }
 
-// The keys and the wheel; so many rows are in sight.
+// Handles keys and wheel; `rows` are visible.
 void FinderView::move(std::size_t rows) {
   const std::size_t last = found_.empty() ? 0 : found_.size() - 1;
   if (pressed(ImGuiKey_DownArrow)) chosen_ = chosen_ == last ? 0 : chosen_ + 1;

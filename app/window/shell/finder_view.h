@@ -1,4 +1,4 @@
-// The list of everything (Ctrl P): what is typed, and what is found.
+// The finder (Ctrl P): what is typed and found.
 #pragma once
 
 #include <optional>
@@ -16,7 +16,7 @@ class FinderView {
  public:
   explicit FinderView(const lessons::Course& course) : finder_(course) {}
 
-  // While it is open; UiState::finder_open opens it. Returns what is chosen. `read`: pages whose question is answered.
+  // Draws while open; UiState::finder_open opens it. Returns the choice. `read`: pages whose question is answered.
   std::optional<page::Findable> draw(PageFrame& frame, std::span<const lessons::Page* const> read);
 
  private:
@@ -26,11 +26,11 @@ class FinderView {
   std::optional<page::Findable> draw_rows(const Rect& rect, std::size_t rows);
 
   page::Finder finder_;
-  std::vector<page::Findable> now_;  // settings and commands, as of when it was opened
+  std::vector<page::Findable> now_;  // settings and commands at opening
   const lessons::Page* here_ = nullptr;
   std::string typed_, searched_;
   std::vector<page::Found> found_;
-  std::size_t chosen_ = 0, first_ = 0;  // of what is found; the first row
+  std::size_t chosen_ = 0, first_ = 0;
 };
 
 }  // namespace headroom::app::window

@@ -16,7 +16,7 @@ namespace {
 constexpr float kGlossaryWidth = 640, kGlossaryPadding = 20, kGlossaryLine = 24;
 constexpr std::size_t kFewPages = 6;
 
-// A page's name as a link; its right edge and below it the room for the next.
+// A page's title as a link; `rest` becomes the room after it. True if clicked.
 bool page_link(const std::string& id, std::string_view title, Rect& rest, const Rect& whole) {
   const float room = whole.width();
   const std::string shown = shortened(Face::kMedium, 12, title, room);
@@ -85,7 +85,7 @@ const lessons::Page* GlossaryView::draw(UiState& ui) {
     ImGui::OpenPopup("glossary");
     shown_ = std::exchange(ui.glossary_term, {});
     unfolded_.clear();
-    to_scroll_ = 2;  // how far it can scroll is known a frame later
+    to_scroll_ = 2;  // the scroll range is known a frame later
   }
   const ImVec2 screen = ImGui::GetMainViewport()->Size;
   const float width = std::min(px(kGlossaryWidth), screen.x), height = std::round(screen.y * 0.84f);

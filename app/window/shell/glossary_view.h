@@ -1,4 +1,4 @@
-// The glossary: all terms, each with the pages that use it.
+// The glossary: all terms, with the pages that use them.
 #pragma once
 
 #include <string>
@@ -14,7 +14,7 @@ class GlossaryView {
  public:
   explicit GlossaryView(const lessons::Course& course) : entries_(page::glossary_of(course)) {}
 
-  // While it is open; UiState::glossary_open opens it. Returns the page that was clicked; null: none.
+  // Draws while open; UiState::glossary_open opens it. Returns the clicked page, or null.
   const lessons::Page* draw(UiState& ui);
 
  private:
@@ -22,9 +22,9 @@ class GlossaryView {
   const lessons::Page* draw_pages(const page::GlossaryEntry& entry, Rect rect, float& bottom);
 
   std::vector<page::GlossaryEntry> entries_;
-  std::string shown_;     // key of the term that was asked for
-  std::string unfolded_;  // of the one that shows all of its pages
-  int to_scroll_ = 0;     // frames until that term is in sight
+  std::string shown_;     // key of the requested term
+  std::string unfolded_;  // key of the term with all pages shown
+  int to_scroll_ = 0;     // frames until the term is in sight
 };
 
 }  // namespace headroom::app::window

@@ -1,4 +1,4 @@
-// What the keys and the commands of the list do.
+// Actions of keys and of the finder's commands.
 #include "app/window/shell/key_acts.h"
 
 #include <algorithm>
@@ -18,7 +18,7 @@ namespace acts {
 
 namespace {
 
-constexpr double kZoom = 0.7, kPan = 0.15;  // of what is visible
+constexpr double kZoom = 0.7, kPan = 0.15;  // of the visible range
 
 }  // namespace
 
@@ -32,7 +32,7 @@ Turn run(PageFrame& frame, int) {
   return Turn::kStay;
 }
 
-// One layer of what is open, at each press.
+// Closes one layer per press.
 Turn peel(PageFrame& frame, int) {
   page::TimelineView& view = frame.page.view();
   if (frame.state.drawer)
@@ -103,7 +103,6 @@ Turn change_scale(PageFrame& frame, int which) {
   return Turn::kStay;
 }
 
-// The next page of the words, else what comes after them.
 Turn go_on(PageFrame& frame, int) {
   PageState& state = frame.state;
   const bool narrow = frame.faces;
@@ -112,7 +111,7 @@ Turn go_on(PageFrame& frame, int) {
   else if (narrow && !state.figure_face)
     state.figure_face = true;
   else if (walk(frame, +1) || (narrow && !frame.place.has_next))
-    state.figure_face = false;  // the words of the next step, or again of this page
+    state.figure_face = false;  // words of the next step, or again of this page
   else if (!frame.page.question().hides())
     return Turn::kOn;
   return Turn::kStay;
@@ -139,13 +138,13 @@ Turn move_guess(PageFrame& frame, int which) {
   page::Question& question = frame.page.question();
   const lessons::FigureData& asked = frame.page.figure(frame.figure.columns());
   const lessons::Axis* axis = lessons::guess_axis(asked);
-  if (!asked.head.guess_open || axis == nullptr) return Turn::kStay;  // another figure is looked at
+  if (!asked.head.guess_open || axis == nullptr) return Turn::kStay;  // another figure is shown
   const double part = question.guess() ? lessons::part_of(*axis, *question.guess()) : 0;
   question.set_guess(lessons::value_at(*axis, std::max(part + which * 0.01, 0.0)));
   return Turn::kStay;
 }
 
-// One thing at a time: an open question has its answers, and nothing that would answer it.
+// Digits answer an open question. Only afterwards do they turn switches, which could give the answer away.
 Turn take_digit(PageFrame& frame, int which) {
   const auto index = static_cast<std::size_t>(which);
   page::Question& question = frame.page.question();
@@ -195,7 +194,7 @@ Turn fit(PageFrame& frame, int) {
   return Turn::kStay;
 }
 
-// From change to change, or from frame to frame of a figure that plays.
+// Steps through changes, or through frames of a figure that plays.
 Turn step(PageFrame& frame, int which) {
   page::PageModel& page = frame.page;
   if (page.frames() > 1) {

@@ -1,5 +1,4 @@
-// What the keys and the commands of the list do, each a function of the frame. `which`: of an entry's presses, as its line
-// in the table of keys has it.
+// Actions of keys and commands. `which` distinguishes the keys of a table entry.
 #pragma once
 
 #include "app/window/views/page_frame.h"

@@ -1,4 +1,4 @@
-// The keyboard of a frame, and the page of keys.
+// Handles keys and draws the page of keys.
 #include <algorithm>
 #include <utility>
 
@@ -16,11 +16,11 @@ using Needs = KeyEntry::Needs;
 
 bool pressed(const KeyEntry& entry, ImGuiKeyChord keys) {
   if (!entry.owned) return ImGui::IsKeyChordPressed(keys, entry.repeats ? ImGuiInputFlags_Repeat : 0);
-  // ImGui's navigation knows the key as well. Its owner is set a frame ahead, so it is set in every frame.
+  // ImGui's navigation uses this key, too. Owners take effect a frame later, so they are set in every frame.
   const auto key = static_cast<ImGuiKey>(keys);
   const ImGuiID owner = ImGui::GetID("page keys");
   ImGui::SetKeyOwner(key, owner);
-  // With Alt an arrow leads to where the reader was.
+  // Alt with an arrow is for the history.
   return !ImGui::GetIO().KeyAlt && ImGui::IsKeyPressed(key, ImGuiInputFlags_Repeat, owner);
 }
 
@@ -41,7 +41,7 @@ bool has_needs(const KeyEntry& entry, const PageFrame& frame, bool free) {
       return true;
     case Needs::kFree:
       return free;
-    case Needs::kNoControl:  // Enter, Space and arrows belong to the control that has the keyboard's focus
+    case Needs::kNoControl:  // a focused control takes Enter, Space and arrows
       return free && !(ImGui::GetIO().NavVisible && ImGui::IsAnyItemFocused());
     case Needs::kTimeline:
       return free && frame.state.timeline_focus;
@@ -49,7 +49,7 @@ bool has_needs(const KeyEntry& entry, const PageFrame& frame, bool free) {
   return false;
 }
 
-// On a blank stage any key shows the picture again, and does nothing else.
+// On a blank stage any key only shows the picture again.
 bool lift_blank(UiState& ui) {
   if (!ui.stage || ui.blank == UiState::Blank::kNone) return false;
   for (int key = ImGuiKey_NamedKey_BEGIN; key < ImGuiKey_NamedKey_END; ++key)
@@ -79,11 +79,11 @@ void draw_group(std::string_view head, Group group, Rect& column) {
 
 Turn take_keys(PageFrame& frame) {
   if (lift_blank(frame.ui)) return Turn::kStay;
-  // ImGui has closed a popup before the Escape that does so arrives here: it must do nothing else.
+  // ImGui closes a popup before its Escape arrives here, where it must do nothing else.
   const bool open = ImGui::IsPopupOpen(nullptr, ImGuiPopupFlags_AnyPopupId | ImGuiPopupFlags_AnyPopupLevel);
   const bool popup = std::exchange(frame.ui.popup, open) || open;
   const bool free = !popup && !ImGui::GetIO().WantTextInput;
-  const unsigned where = where_now(frame);  // as it was before any of them
+  const unsigned where = where_now(frame);  // before any key acts
   Turn turn = Turn::kStay;
   for (const KeyEntry& entry : key_table()) {
     if (entry.act == nullptr || (entry.where & where) == 0 || !has_needs(entry, frame, free)) continue;

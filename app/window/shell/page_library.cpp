@@ -1,4 +1,4 @@
-// The pages that are open.
+// The open pages.
 #include "app/window/shell/page_library.h"
 
 #include <algorithm>
@@ -19,7 +19,7 @@ bool is_base(const lessons::Page& page, std::string_view recording) {
   return std::find(page.bases.begin(), page.bases.end(), recording) != page.bases.end();
 }
 
-// The settings that `page` begins with, and of the others those that were changed on the page that `last` shows.
+// The settings of `page`, with those that the reader changed on the page of `last`.
 record::Params carried_over(const lessons::Page& page, const page::PageModel& last) {
   record::Params settings = lessons::settings_of(page);
   const record::Params &now = last.settings(), begin = lessons::settings_of(last.page());
@@ -48,7 +48,7 @@ bool PageLibrary::is_for_given(const lessons::Page& page) const {
   return options_.from != nullptr && page::shows_run(page, *options_.from);
 }
 
-// Null where it is missing: not every copy of the program ships every recording.
+// Null if this installation does not include the recording.
 std::shared_ptr<const record::Recording> PageLibrary::stored(std::string_view name) {
   const std::filesystem::path path = recording_path(options_.assets, name);
   return read(path);
@@ -71,7 +71,7 @@ page::PageSources PageLibrary::sources(const lessons::Page& page) {
   if (is_for_given(page)) sources.given = options_.from;
   if (options_.runner == nullptr) {
     sources.why_no_engine = session_.why_no_engine();
-    // What other demos do has no closed form that would follow their settings.
+    // Other demos have no closed form that follows their settings.
     if (page.demo != experiments::training_step().id) sources.fixed_settings = sources.why_no_engine;
   }
   return sources;
@@ -89,7 +89,7 @@ record::Result<PageView*> PageLibrary::open(const lessons::Page& page) {
   auto opened = find_or_make(page);
   if (!opened) return opened;
   if (!page.schema.empty()) {
-    // What was changed on another page of this schema holds here, too.
+    // Pages of one schema share what the reader changed.
     const page::PageModel*& last = calculators_[page.schema];
     page::PageModel& model = opened.value()->model();
     if (last != nullptr && last != &model) model.adopt(carried_over(page, *last));
@@ -106,7 +106,7 @@ record::Result<PageView*> PageLibrary::find_or_make(const lessons::Page& page) {
   const experiments::DemoInfo* info = lessons::demo_or_schema(page);
   if (info == nullptr) return record::Error{fmt::format("The page {} names no demo or schema that is there.", page.id)};
   page::PageSources sources = this->sources(page);
-  // One recording shows at once; the others come while the reader reads.
+  // One recording shows at once; the others load later.
   std::vector<std::string> names = lessons::recordings_in_turn(page);
   const bool given = is_for_given(page);
   auto name = given ? names.end() : names.begin();
@@ -121,7 +121,7 @@ record::Result<PageView*> PageLibrary::find_or_make(const lessons::Page& page) {
   return (pages_[&page] = std::move(view)).get();
 }
 
-// One recording per call: opening a page never waits for all of them.
+// One recording per call, so that opening a page never waits.
 void PageLibrary::load_next_recording() {
   if (to_load_.empty()) return;
   const ToLoad next = to_load_.front();
@@ -151,14 +151,14 @@ bool PageLibrary::no_engine() const {
   return never_there || (options_.runner == nullptr && !session_.has_engine());
 }
 
-// Each backend exactly once per frame: poll() reports a change only to its first caller.
+// Each backend once per frame: poll() reports a change only to its first caller.
 bool PageLibrary::poll_backends() {
   bool news = runner_ != nullptr && runner_->poll();
   if (predictions_ != nullptr) news = predictions_->poll() || news;
   return news;
 }
 
-// What has ended goes into a file, and what the reader forgot leaves its own.
+// Saves finished runs and deletes the files of forgotten ones.
 void PageLibrary::keep_runs() {
   for (const auto& [page, view] : pages_) {
     page::PageModel& model = view->model();

@@ -1,4 +1,4 @@
-// The pages that are open: their texts and recordings, and the engines that all of them share.
+// The open pages: their texts, recordings and shared engines.
 #pragma once
 
 #include <filesystem>
@@ -18,11 +18,11 @@ namespace headroom::app::window {
 
 struct LibraryOptions {
   std::filesystem::path assets;
-  std::shared_ptr<const record::Recording> from;  // shown instead of what the pages that show it have stored
+  std::shared_ptr<const record::Recording> from;  // replaces the stored runs on its pages
   std::string from_name;
-  backend::Backend* runner = nullptr;  // instead of the session's; not owned, as is the next
+  backend::Backend* runner = nullptr;  // instead of the session's; not owned, like `predictions`
   Predictions* predictions = nullptr;
-  SweepDriver::MakeBackend make_backend;  // fresh ones, for sweeps; else the session's engine
+  SweepDriver::MakeBackend make_backend;  // for sweeps; otherwise the session's engine
 };
 
 class PageLibrary {
@@ -30,19 +30,19 @@ class PageLibrary {
   PageLibrary(LibraryOptions options, Session session, KeptRuns kept);
 
   const lessons::Course& course() const { return course_; }
-  // A page that was open before is as the reader left it.
+  // A reopened page is as the reader left it.
   record::Result<PageView*> open(const lessons::Page& page);
-  // Not before the first picture: loading an engine takes the processor from the drawing.
+  // Call after the first frame: loading an engine slows the drawing.
   void start_engines();
-  // Takes in what has arrived, for all pages. True: something changed.
+  // True if anything changed.
   bool poll(double now);
-  bool running() const;  // a run of any page
-  // Where the engine is, as it said; empty: not yet, or there is none.
+  bool running() const;
+  // The engine's devices; empty: not reported yet, or no engine.
   std::vector<protocol::DeviceFacts> devices() const;
-  // Nothing can be run: there is no engine, or it does not start.
+  // There is no engine, or it does not start.
   bool no_engine() const;
   bool awaits_prediction() const { return predictions_ != nullptr && predictions_->busy(); }
-  // What went wrong with a stored recording since the last call; mostly empty.
+  // Problems with recordings since the last call.
   std::string take_notice();
 
  private:
@@ -60,7 +60,7 @@ class PageLibrary {
   Session session_;
   KeptRuns kept_;
   SweepEngines engines_;
-  backend::Backend* runner_ = nullptr;  // null: not started yet, or there is none
+  backend::Backend* runner_ = nullptr;  // null: not started, or none
   Predictions* predictions_ = nullptr;
   std::map<const lessons::Page*, std::unique_ptr<PageView>> pages_;
   struct ToLoad {
@@ -73,7 +73,7 @@ class PageLibrary {
     } as = As::kStored;  // shipped, the reader's, of another demo
   };
   std::vector<ToLoad> to_load_;
-  std::map<std::string, const page::PageModel*> calculators_;  // by schema: where the reader set it last
+  std::map<std::string, const page::PageModel*> calculators_;  // by schema: the page that was set last
   std::string notice_;
 };
 

@@ -16,8 +16,7 @@ namespace {
 
 constexpr std::string_view kMainSlider = "batch";
 
-// Between a circle and one so far out that the window is within it. A thick line that ImGui draws as a circle would be
-// folded at its inner edge.
+// Shades a ring that extends beyond the window. ImGui would fold a thick circle at its inner edge.
 void shade_around(ImDrawList& list, const ImVec2& center, float inner, float outer) {
   constexpr int kCorners = 96;
   constexpr ImU32 kShade = IM_COL32(0, 0, 0, 150);

@@ -1,4 +1,4 @@
-// What the window itself remembers, beside its pages.
+// State of the window, apart from its pages.
 #pragma once
 
 #include <array>
@@ -17,27 +17,27 @@ struct UiState {
   bool first_start = false;  // nothing was done on any page yet
   bool keys_open = false;
   bool contents_open = false;
-  std::string open_page;      // id of the page to go to after this frame; empty: none
+  std::string open_page;  // id of the next frame's page; empty: none
   bool finder_open = false;
   bool glossary_open = false;
-  std::string glossary_term;  // key of the one that comes into sight; empty: the first
-  bool popup = false;         // a list, menu or dialog was open in the frame before
-  std::string jump;           // the page's number that is typed there
-  bool figure_only = false;   // without the words beside it
-  bool full_screen = false;   // the window follows
-  bool free_memory = true;    // is shown; it differs from moment to moment, and so do pictures with it
-  bool stage = false;         // for a room: a claim and a figure per screen
+  std::string glossary_term;  // key of the term to show; empty: the first
+  bool popup = false;         // a popup was open in the frame before
+  std::string jump;           // the typed page number
+  bool figure_only = false;   // without the words
+  bool full_screen = false;
+  bool free_memory = true;  // shown; pictures with it differ each time
+  bool stage = false;       // a claim and a figure per screen
   float stage_scale = 1;
   enum class Blank { kNone, kBlack, kWhite } blank = Blank::kNone;  // on stage
   bool spotlight = false;                                           // on stage, at the mouse
   bool export_open = false;
-  std::string export_folder = "figures";  // relative to where the program was started
-  std::filesystem::path assets;           // where the fonts of exported files are
+  std::string export_folder = "figures";  // relative to the working directory
+  std::filesystem::path assets;           // has the fonts of exported files
   std::array<bool, 5> export_formats{true, false, false, false, false};
-  std::string export_result;  // what became of it, in one sentence
-  std::string passing;        // said for a few seconds, such as what was copied
+  std::string export_result;
+  std::string passing;  // shown for a few seconds
   double passing_until = 0;
-  std::string notice;  // of the program itself: settings not kept, …; a line each, until it is closed
+  std::string notice;  // one per line, until closed
 
   void say(const std::string& sentence) {
     if (sentence.empty() || notice.find(sentence) != std::string::npos) return;

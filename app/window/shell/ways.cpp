@@ -1,4 +1,4 @@
-// Ways from page to page beside the next and the one before: the list of everything, links, and where the reader was.
+// Ways to other pages: the finder, links and history.
 #include <algorithm>
 #include <utility>
 
@@ -13,9 +13,8 @@ namespace headroom::app::window {
 
 namespace {
 
-constexpr int kSoughtFrames = 8;  // until a list that has the control is open, and the control has the focus
+constexpr int kSoughtFrames = 8;  // until the control's list is open and the control has the focus
 
-// Over everything, until its time is over.
 void draw_passing(const UiState& ui, const Rect& whole, double now) {
   if (ui.passing.empty() || now >= ui.passing_until) return;
   const float width = std::min(whole.width() - px(48), text_width(Face::kMedium, 12, ui.passing) + px(32));
@@ -39,7 +38,7 @@ void App::go_to(const lessons::Page& page, int step) {
   want_step(step);
 }
 
-// Not before the question is answered: Read more would give it away.
+// Waits for the answer, which Read more would give away.
 void App::want_step(int step) {
   wanted_step_ = step;
   if (step >= 0 && page().question().hides())

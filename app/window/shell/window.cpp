@@ -1,4 +1,4 @@
-// The platform.
+// The platform window.
 #include "app/window/shell/window.h"
 
 #include <cstring>
@@ -23,7 +23,7 @@ namespace headroom::app::window {
 
 namespace {
 
-// The few functions of OpenGL that are not ImGui's business, from the context that is current.
+// OpenGL constants and functions that ImGui does not provide.
 constexpr unsigned kColorBufferBit = 0x4000, kRgba = 0x1908, kUnsignedByte = 0x1401, kPackAlignment = 0x0D05;
 
 template <class Function>
@@ -126,7 +126,7 @@ float PlatformWindow::display_scale() const {
 void PlatformWindow::set_full_screen(bool on) {
   if (on == full_screen_) return;
   GLFWmonitor* const monitor = glfwGetPrimaryMonitor();
-  if (monitor == nullptr) return;  // without a display
+  if (monitor == nullptr) return;
   full_screen_ = on;
   if (!on) {
     glfwSetWindowMonitor(window_, nullptr, before_x_, before_y_, before_width_, before_height_, GLFW_DONT_CARE);
@@ -166,7 +166,7 @@ void PlatformWindow::draw(const std::function<void()>& content, const std::funct
 
 void PlatformWindow::draw_unseen(const std::function<void()>& content, const std::function<void()>& after) {
   make_frame(content);
-  // New glyphs: ImGui expects them to be there in the next frame.
+  // ImGui expects new glyphs to exist in the next frame.
   for (ImTextureData* texture : *ImGui::GetDrawData()->Textures)
     if (texture->Status != ImTextureStatus_OK) ImGui_ImplOpenGL3_UpdateTexture(texture);
   after();
@@ -179,7 +179,7 @@ void PlatformWindow::read_pixels(int x, int y, int width, int height, unsigned* 
   gl_function<void (*)(int, int, int, int, unsigned, unsigned, void*)>("glReadPixels")(
       x, full_height - (y + height), width, height, kRgba, kUnsignedByte, rgba);
   std::vector<unsigned> row(static_cast<std::size_t>(width));
-  for (int i = 0; i < height / 2; ++i) {  // OpenGL's rows come from below
+  for (int i = 0; i < height / 2; ++i) {  // OpenGL's rows start at the bottom
     unsigned* upper = rgba + static_cast<std::ptrdiff_t>(i) * width;
     unsigned* lower = rgba + static_cast<std::ptrdiff_t>(height - 1 - i) * width;
     std::memcpy(row.data(), upper, row.size() * sizeof(unsigned));

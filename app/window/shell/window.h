@@ -1,4 +1,4 @@
-// The platform: one GLFW window with OpenGL, on a display or without one.
+// A GLFW window with OpenGL, on a display or without one.
 #pragma once
 
 #include <filesystem>
@@ -20,29 +20,28 @@ struct PlatformOptions {
 // Owns the ImGui context, too.
 class PlatformWindow {
  public:
-  // No display, no OpenGL: an error with the cure.
+  // Fails without a display or OpenGL, and says what to do.
   static record::Result<std::unique_ptr<PlatformWindow>> open(const PlatformOptions& options);
   ~PlatformWindow();
   PlatformWindow(const PlatformWindow&) = delete;
   PlatformWindow& operator=(const PlatformWindow&) = delete;
 
   bool should_close() const;
-  // Iconified or without a size: nothing to draw.
+  // Minimized or without a size: nothing to draw.
   bool hidden() const;
   float display_scale() const;
-  // On the monitor that it is on; off: as it was before.
+  // On the primary monitor; off restores the previous place.
   void set_full_screen(bool on);
-  // Returns at an event, or after `seconds`. True if there was input, or the window has another size or was uncovered.
+  // Returns at an event, or after `seconds`. True on input, or if the window was resized or uncovered.
   bool wait(double seconds);
 
-  // `content` draws into a started ImGui frame. `before_present`: the picture is there, and not yet shown.
+  // `content` draws into a started ImGui frame; `before_present` is called before the picture is shown.
   void draw(const std::function<void()>& content, const std::function<void()>& before_present = {});
-  // The same frame without its pixels, for a script that reads what is drawn: a software renderer takes most
-  // of a frame's time.
+  // The same without pixels, for scripts that read what is drawn: a software renderer takes most of a frame's time.
   void draw_unseen(const std::function<void()>& content, const std::function<void()>& after);
-  // The frame as drawn; to be called from `before_present`.
+  // Call from `before_present`.
   record::Status save_png(const std::filesystem::path& path);
-  // Pixels from the upper left corner, RGBA, as ImGui's capture tools want them.
+  // RGBA from the upper left corner, as ImGui's capture tools need.
   void read_pixels(int x, int y, int width, int height, unsigned* rgba);
 
  private:
@@ -53,7 +52,7 @@ class PlatformWindow {
   bool backends_up_ = false;
   bool full_screen_ = false;
   int before_x_ = 0, before_y_ = 0, before_width_ = 0, before_height_ = 0;
-  bool damaged_ = false;  // what the display shows is no longer what was drawn
+  bool damaged_ = false;  // the display must be redrawn
 };
 
 }  // namespace headroom::app::window

@@ -1,4 +1,4 @@
-// A column of words and hand-drawn things.
+// A column of words and drawings.
 #include "app/window/views/column.h"
 
 #include "app/window/draw/controls.h"
@@ -17,7 +17,6 @@ Rect content_rect(float height) {
   return {at.x, at.y, at.x + ImGui::GetContentRegionAvail().x, at.y + px(height)};
 }
 
-// Takes `height` of the column for things that are drawn by hand.
 Rect take(float height) {
   const Rect rect = content_rect(height);
   ImGui::Dummy(size_of(rect));
@@ -31,7 +30,6 @@ void end_drawing(const Rect& rect) {
 
 float card_em(const PageFrame& frame) { return wide(frame) ? 14.0f : 13.0f; }
 
-// A card as high as what is drawn in it.
 bool begin_card(const char* id, const PageFrame& frame) {
   const float padding = wide(frame) ? 16 : 12;
   ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, ImVec2(px(padding), px(padding)));

@@ -1,4 +1,4 @@
-// A column of words and hand-drawn things below each other, at ImGui's cursor.
+// A column of words and drawings, at ImGui's cursor.
 #pragma once
 
 #include <string_view>
@@ -11,23 +11,23 @@ namespace headroom::app::window {
 
 inline bool wide(const PageFrame& frame) { return frame.density == Density::kWide; }
 
-inline constexpr float kColumnWidth = 440;  // narrow pages: from here on, words are as large as on wide ones
+inline constexpr float kColumnWidth = 440;  // wider columns use the em of wide pages
 
-// Line height over em, and the em, of a page's words.
+// Line height over em, and em, of a page's words.
 float text_line(const PageFrame& frame);
 float text_em(const PageFrame& frame);
-// Of the words in a card: question, answer, reply.
+// The em of words in a card.
 float card_em(const PageFrame& frame);
 
 void gap(float height);  // px at scale 1
-// What is left of the column's width from the cursor on, `height` high (px at scale 1).
+// The column's width at the cursor, `height` high (px at scale 1).
 Rect content_rect(float height);
-// The same, taken: what follows comes below it.
+// The same, with the cursor moved below it.
 Rect take(float height);
-// What follows comes below `rect`, which was drawn without take().
+// Moves the cursor below `rect`, which was drawn without take().
 void end_drawing(const Rect& rect);
 
-// A card as high as what is drawn in it; end_card() in any case.
+// A card as high as its content. Always call end_card().
 bool begin_card(const char* id, const PageFrame& frame);
 void end_card();
 void card_head(Icon icon, std::string_view words);

@@ -1,4 +1,4 @@
-// Run B against run A, below the figure.
+// Compares run B with run A, below the figure.
 #include "app/window/views/comparison_view.h"
 
 #include <algorithm>
@@ -15,9 +15,9 @@ namespace headroom::app::window {
 namespace {
 
 constexpr float kComparisonLine = 22, kComparisonPadding = 10, kName = 240, kLeastName = 140;
-constexpr float kBetween = 24;  // between two quantities, with a line in the middle
+constexpr float kBetween = 24;  // between two quantities, with a line
 
-// A: a letter in a frame; B: the run on show, in ink. Returns where the words behind it begin.
+// A: a letter in a frame; B: the current run, in ink. Returns where the words begin.
 float draw_letter(const Rect& row, std::string_view letter, bool on_show) {
   const float y = row.center_y();
   const Rect box{row.x0, y - px(8), row.x0 + px(16), y + px(8)};
@@ -48,13 +48,12 @@ void draw_spread(const Rect& at, const page::Comparison::Row& row) {
       fmt::format("{}, medians over steps. A: {}, {}. B: {}, {}.", row.head, row.a, row.spread_a, row.b, row.spread_b));
 }
 
-// A difference in ink; words that say why there is none in gray.
+// A difference is in ink; the reason for having none is gray.
 Rect draw_change(const Rect& at, float em, const page::Comparison::Row& row) {
   const std::string shown = shortened(row.told ? Face::kSemiBold : Face::kRegular, em, row.change, at.width());
   return text_in(row.told ? Face::kSemiBold : Face::kRegular, em, at, row.told ? theme().text : theme().text3, shown);
 }
 
-// The words of a quantity are this wide, with the difference as a share or without.
 float width_of(const page::Comparison::Row& row, bool with_share) {
   float change = text_width(row.told ? Face::kSemiBold : Face::kRegular, 13, row.change);
   if (with_share && !row.share.empty()) change += px(8) + text_width(Face::kRegular, 12, row.share);
@@ -94,8 +93,8 @@ void draw_quantity(Rect column, const page::Comparison::Row& row, bool with_shar
   draw_spread(whole, row);
 }
 
-// A column per quantity, as wide as its words, and what is left shared out. Where room is short the names of the runs
-// give way, then the shares.
+// A column per quantity, with the remaining room shared out. If room is short, first the runs' names shrink, then the
+// shares are dropped.
 void draw_table(const PageFrame& frame, Rect rect) {
   const page::Comparison& comparison = frame.page.comparison();
   const bool with_share = width_of(comparison, true) <= rect.width() - px(kLeastName);
@@ -110,7 +109,7 @@ void draw_table(const PageFrame& frame, Rect rect) {
   }
 }
 
-// On one line: what changed, or both numbers where a run ended early.
+// The change, or both numbers if a run ended early.
 page::Comparison::Row on_one_line(page::Comparison::Row row) {
   if (row.change.empty()) {
     row.change = fmt::format("A {}, B {}", row.a, row.b);
@@ -124,7 +123,7 @@ page::Comparison::Row on_one_line(page::Comparison::Row row) {
 void draw_line(const PageFrame& frame, Rect rect) {
   const page::PageModel& page = frame.page;
   const page::Comparison& comparison = page.comparison();
-  // What changed is laid out from the right, the peak last to give way.
+  // Laid out from the right; the peak is dropped last.
   const std::string head = comparison.early_end.empty() ? "B − A" : comparison.early_end;
   float needed = text_width(Face::kSemiBold, 12, head) + px(16);
   const auto width = [&](const page::Comparison::Row& row) {
@@ -144,7 +143,7 @@ void draw_line(const PageFrame& frame, Rect rect) {
   for (const page::Comparison::Row& row : shown) {
     const float from = x;
     x = text_in(Face::kRegular, 12, {x, rect.y0, rect.x1, rect.y1}, theme().text2, row.head).x1 + px(6);
-    // The words were measured: they are not shortened by a fraction of a pixel.
+    // Measured words must not be shortened by a fraction of a pixel.
     x = draw_change({x, rect.y0, rect.x1 + px(20), rect.y1}, 12, row).x1;
     draw_spread({from, rect.y0, x, rect.y1}, row);
     x += px(20);

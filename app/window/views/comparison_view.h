@@ -1,4 +1,4 @@
-// Run B against run A, below the figure.
+// Compares run B with run A, below the figure.
 #pragma once
 
 #include "app/window/draw/draw.h"
@@ -6,9 +6,9 @@
 
 namespace headroom::app::window {
 
-// px at scale 1; 0: there is nothing to compare.
+// px at scale 1; 0: nothing to compare.
 float comparison_height(const PageFrame& frame);
-// Wide: both runs and the difference, a line each. Else one line: what changed.
+// Wide pages show both runs and the difference, others only the changes.
 void draw_comparison(PageFrame& frame, const Rect& rect);
 
 }  // namespace headroom::app::window

@@ -1,4 +1,4 @@
-// Writes the figure that is shown, as files.
+// Exports the current figure.
 #include "app/window/views/export_view.h"
 
 #include <algorithm>
@@ -30,7 +30,7 @@ constexpr std::array<FormatChoice, 5> kFormats{{{paint::Format::kSvg, "SVG", "sv
                                                 {paint::Format::kJson, "JSON", "json"}}};
 constexpr int kExportColumns = 1000;
 
-// What is on the screen, in each format that is chosen. Says in one sentence what became of it.
+// Writes the current figure in each chosen format. Returns a sentence with the result.
 std::string write_figure(PageFrame& frame) {
   const fs::path folder = frame.ui.export_folder;
   std::error_code failed;

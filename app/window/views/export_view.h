@@ -1,4 +1,4 @@
-// Writes the figure that is shown, as files: the same description that is on the screen.
+// Exports the current figure to files, as it is on the screen.
 #pragma once
 
 #include "app/window/views/page_frame.h"

@@ -1,4 +1,4 @@
-// The figure of a page in its card.
+// A page's figure in its card.
 #include "app/window/views/figure_card.h"
 
 #include <algorithm>
@@ -12,16 +12,15 @@
 #include "app/window/draw/controls.h"
 #include "app/window/draw/scene_painter.h"
 #include "app/window/widgets/widget.h"
-#include "imgui_internal.h"  // SetItemKeyOwner: the wheel belongs to the timeline, not to scrolling
+#include "imgui_internal.h"  // SetItemKeyOwner: the timeline takes the wheel from scrolling
 
 namespace headroom::app::window {
 
 namespace {
 
 constexpr double kWheelZoom = 0.85;  // one notch
-constexpr float kGrab = 9;           // px around the guess line that take hold of it
-// A guess that is held beyond its axis's end grows by this much of the axis per second; a late frame counts as the
-// longest.
+constexpr float kGrab = 9;           // px around the guess line that grab it
+// A guess held beyond its axis grows by this part of the axis per second; longer frames count as the longest.
 constexpr float kGuessRise = 1, kLongestRise = 0.1f;
 
 std::string in_axis_unit(const lessons::Axis& axis, double value) {
@@ -29,19 +28,17 @@ std::string in_axis_unit(const lessons::Axis& axis, double value) {
                                                       : record::format_count(std::llround(value)) + " events";
 }
 
-// What has a time axis to move along.
 bool has_time(const lessons::FigureData& figure) {
   return lessons::panel_of<lessons::Timeline>(figure) != nullptr ||
          lessons::panel_of<lessons::Lanes>(figure) != nullptr;
 }
 
-// Where what is hidden begins on the x axis.
+// The x where hidden data begins.
 std::optional<double> hidden_from(const lessons::FigureData& figure) {
   const auto* timeline = lessons::panel_of<lessons::Timeline>(figure);
   return timeline == nullptr ? std::nullopt : timeline->hidden_from;
 }
 
-// Why there is no picture, and what makes one.
 void draw_empty(PageFrame& frame, const Rect& rect, const lessons::FigureData& figure) {
   const page::PageModel& page = frame.page;
   const bool can_run = page.can_run() && !page.shows_prediction() && frame.widgets.run_button();
@@ -89,7 +86,7 @@ void FigureCard::lay_out(PageFrame& frame, const lessons::FigureData& figure, co
 }
 
 void FigureCard::draw_picture(PageFrame& frame, const Rect& whole) {
-  const bool had_focus = std::exchange(frame.state.timeline_focus, false);  // only a timeline that is there can have it
+  const bool had_focus = std::exchange(frame.state.timeline_focus, false);  // restored below if there is a timeline
   const lessons::FigureData& figure = frame.page.figure(columns());
   const page::Question& question = frame.page.question();
   if (question.hides() && !question.spec()->figure.empty() && frame.page.shown_figure().id != question.spec()->figure) {
@@ -136,7 +133,7 @@ void FigureCard::draw_trace_line(PageFrame& frame, const Rect& rect, std::string
   if (button("trace", at, text, ButtonKind::kSecondary, frame.page.can_run())) frame.page.trace(frame.now);
 }
 
-// A field over the lanes: Enter shows the next kernel that bears the name, Shift with Enter the one before.
+// Searches kernels: Enter shows the next match, Shift+Enter the previous.
 void FigureCard::draw_search(PageFrame& frame, const lessons::FigureData& figure, const Rect& rect) {
   const auto* lanes = lessons::panel_of<lessons::Lanes>(figure);
   had_lanes_ = scene_.search.has_value() && lanes != nullptr;
@@ -157,11 +154,10 @@ void FigureCard::draw_search(PageFrame& frame, const lessons::FigureData& figure
     view.find(std::move(text));
   else if (entered && ImGui::IsKeyDown(ImGuiKey_Enter)) {
     frame.page.find_next(ImGui::GetIO().KeyShift ? -1 : +1);
-    wants_search_ = true;  // the next Enter goes on
+    wants_search_ = true;  // ready for the next Enter
   }
 }
 
-// A click into the lanes selects the kernel there, or nothing.
 void FigureCard::select_at(PageFrame& frame, ImVec2 mouse) const {
   if (!scene_.lanes || !scene_.lanes->contains({mouse.x, mouse.y})) return;
   std::optional<std::size_t> kernel;
@@ -204,7 +200,7 @@ void FigureCard::start_drag(PageFrame& frame, const lessons::FigureData& figure,
   if (on_pill || on_line) drag_ = Drag::kGuess;
 }
 
-// The marker follows the mouse. Beyond the axis's end it goes on growing, and the axis with it.
+// The marker follows the mouse. Beyond the axis's end both grow.
 void FigureCard::drag_guess(PageFrame& frame, ImVec2 mouse) const {
   page::Question& question = frame.page.question();
   // A click is no guess.
@@ -230,7 +226,7 @@ void FigureCard::interact(PageFrame& frame, const lessons::FigureData& figure, c
 
   ImGui::SetCursorScreenPos({rect.x0 + map.plot.x0, rect.y0 + map.plot.y0});
   ImGui::PushStyleColor(ImGuiCol_NavCursor, 0);
-  const float bottom = scene_.lanes ? scene_.lanes->y1 : map.plot.y1;  // lanes are moved along with the plot
+  const float bottom = scene_.lanes ? scene_.lanes->y1 : map.plot.y1;  // lanes move with the plot
   ImGui::InvisibleButton(
       "timeline", {map.plot.width(), bottom - map.plot.y0},
       ImGuiButtonFlags_MouseButtonLeft | ImGuiButtonFlags_MouseButtonRight | ImGuiButtonFlags_EnableNav);
@@ -253,7 +249,7 @@ void FigureCard::interact(PageFrame& frame, const lessons::FigureData& figure, c
   const bool click = ImGui::IsItemDeactivated() && drag_ == Drag::kMeasure && !view.measure();
   if (click) select_at(frame, mouse);
   if (!ImGui::IsItemActive()) drag_ = Drag::kNone;
-  const bool timeline = has_time(figure);  // elsewhere only the guess can be dragged
+  const bool timeline = has_time(figure);  // otherwise only the guess can be dragged
   if (!timeline) {
     frame.state.timeline_focus = false;
     if (drag_ != Drag::kGuess) drag_ = Drag::kNone;
@@ -265,7 +261,7 @@ void FigureCard::interact(PageFrame& frame, const lessons::FigureData& figure, c
       drag_guess(frame, mouse);
       break;
     case Drag::kMeasure:
-      // What is hidden cannot be measured.
+      // Hidden data cannot be measured.
       if (const double to = std::min(x, hidden.value_or(x));
           drag_from_ < hidden.value_or(HUGE_VAL) && ImGui::IsMouseDragPastThreshold(ImGuiMouseButton_Left))
         view.set_measure(page::TimelineView::Range{std::min(to, drag_from_), std::max(to, drag_from_)});
@@ -283,7 +279,7 @@ void FigureCard::interact(PageFrame& frame, const lessons::FigureData& figure, c
     ImGui::SetMouseCursor(scene_.guess_along_x ? ImGuiMouseCursor_ResizeEW : ImGuiMouseCursor_ResizeNS);
 }
 
-// Bands and rows light their kind everywhere; what does not fit on the thing itself is said in a tooltip.
+// Bands and rows highlight their kind everywhere; tooltips show what does not fit.
 void FigureCard::point_at(ImVec2 mouse) {
   pointed_at_.reset();
   marked_.reset();
@@ -295,7 +291,7 @@ void FigureCard::point_at(ImVec2 mouse) {
   }
 }
 
-// Boxes that set a parameter of the figure, by click or by key. A box inside another one takes the clicks on it.
+// Boxes that set figure parameters; inner boxes take clicks before outer ones.
 void FigureCard::act(PageFrame& frame, const Rect& rect) {
   for (std::size_t i = 0; i < scene_.hits.size(); ++i) {
     const paint::HitArea& area = scene_.hits[i];
@@ -340,14 +336,14 @@ void FigureCard::draw_measure(PageFrame& frame, const Rect& rect) {
   if (lanes != nullptr && !lanes->marked.empty()) draw_chip(lanes->marked, area.y0 + px(32));
 }
 
-// Where the scene in `rect` has its plot; all of it where it has none.
+// The plot of the scene in `rect`, or all of it.
 Rect FigureCard::plot_in(const Rect& rect) const {
   const Rect& plot = scene_.map.plot;
   if (plot.width() <= 0) return rect;
   return {rect.x0 + plot.x0, rect.y0 + plot.y0, rect.x0 + plot.x1, rect.y0 + plot.y1};
 }
 
-// Over a picture of other settings.
+// Covers a picture of other settings.
 void FigureCard::draw_awaited(const Rect& rect, std::string_view words) const {
   const Rect area = plot_in(rect);
   fill(area, with_alpha(theme().canvas, 0.6f));

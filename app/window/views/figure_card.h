@@ -1,4 +1,4 @@
-// The figure of a page in its card: head, picture, and what mouse and keyboard do with a timeline.
+// A page's figure in its card: head, picture, and interaction with timelines.
 #pragma once
 
 #include <optional>
@@ -12,33 +12,32 @@
 
 namespace headroom::app::window {
 
-// The parameters of the figure on show that have a control: not those that a click into the picture or the player sets.
+// The current figure's parameters that have a control; clicks into the picture and the player set the others.
 std::vector<const record::ParamSpec*> figure_params(const page::PageModel& page);
-// Of these, what a reader chooses beside the figure's name: its time axis, its kernel, …
+// Those that the head offers, such as time axis and kernel.
 std::vector<const record::ParamSpec*> figure_choices(const page::PageModel& page);
 void draw_figure_choice(page::PageModel& page, const record::ParamSpec& spec, const Rect& rect);
 
 class FigureCard {
  public:
-  // Title, source, which run, time axis, predicted or measured.
+  // Title, source, run, time axis, predicted or measured.
   void draw_head(PageFrame& frame, const Rect& rect);
-  // On stage: source, and what the figure is of.
+  // On stage: source and subject.
   void draw_caption(PageFrame& frame, Rect rect);
-  // The picture with its list; fills the rectangle.
   void draw_picture(PageFrame& frame, const Rect& rect);
-  // Narrow pages: the list of what is alive, over the picture.
+  // Narrow pages: the list of live tensors, over the picture.
   void draw_drawer(PageFrame& frame, const Rect& rect);
 
-  // The picture as last drawn, for tests.
+  // The picture as last drawn.
   const paint::Scene& scene() const { return scene_; }
-  // How many columns of data the plot has room for.
+  // Columns of data that the plot has room for.
   int columns() const { return static_cast<int>(plot_width_); }
-  int layouts() const { return layouts_; }  // how often the picture was laid out anew
+  int layouts() const { return layouts_; }  // number of layouts so far
 
   // The kind whose band or row the mouse is on.
   std::optional<record::Category> pointed_at() const { return pointed_at_; }
 
-  // The field for a kernel's name, if there is one, takes what is typed next.
+  // Focuses the kernel search, if there is one.
   void search() { wants_search_ = had_lanes_; }
 
  private:
@@ -65,7 +64,7 @@ class FigureCard {
   Rect plot_in(const Rect& rect) const;
   void draw_awaited(const Rect& rect, std::string_view words) const;
   static void draw_words_over(const Rect& area, std::string_view words);
-  // Why there are no kernels below, and the button that makes them.
+  // Explains missing kernels, with a button to record them.
   void draw_trace_line(PageFrame& frame, const Rect& rect, std::string_view why) const;
   void draw_search(PageFrame& frame, const lessons::FigureData& figure, const Rect& rect);
   void select_at(PageFrame& frame, ImVec2 mouse) const;
@@ -75,13 +74,13 @@ class FigureCard {
   paint::Scene scene_;
   LaidOutFor laid_out_for_;
   int layouts_ = 0;
-  float plot_width_ = 800;  // of the last layout: how many columns are worth making
+  float plot_width_ = 800;  // of the last layout
   Drag drag_ = Drag::kNone;
-  double drag_from_ = 0;       // axis position where the drag began
-  bool wants_search_ = false;  // the field for a kernel's name is to be typed in
-  bool had_lanes_ = false;     // in the last picture: Ctrl F has something to find
+  double drag_from_ = 0;  // where the drag began, on the axis
+  bool wants_search_ = false;
+  bool had_lanes_ = false;  // in the last picture
   std::optional<record::Category> pointed_at_;
-  std::optional<int> marked_;  // the thing that the mouse is on, in all its places
+  std::optional<int> marked_;  // the item under the mouse, in all its places
 };
 
 }  // namespace headroom::app::window

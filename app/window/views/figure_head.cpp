@@ -1,5 +1,4 @@
-// The head of a figure's card: which figure, where its numbers are from, which run, its own settings, measured or
-// predicted.
+// The head of a figure's card: name, source, run, own settings, measured or predicted.
 #include <algorithm>
 #include <string>
 #include <vector>
@@ -19,8 +18,8 @@ namespace headroom::app::window {
 
 namespace {
 
-constexpr float kLeastTitle = 100;  // px that the figure's name needs beside the choice of the axis
-constexpr float kRunListArrow = 24;        // px that the list of runs needs at least
+constexpr float kLeastTitle = 100;  // px that the figure's name needs next to its choices
+constexpr float kRunListArrow = 24;        // px that the run list needs at least
 
 float choice_width(const record::ParamSpec& spec) {
   float widest = 0;
@@ -29,7 +28,7 @@ float choice_width(const record::ParamSpec& spec) {
   return widest + px(40);
 }
 
-// What is beside the page's figures in the head, at the most: so that their names are words, or a list, on all of them.
+// The largest width next to the tabs among the page's figures, so that the tabs look alike on all of them.
 float width_beside_tabs(const PageFrame& frame) {
   float choices = 0;
   for (const std::string& id : frame.page.page().figures) {
@@ -45,8 +44,7 @@ float width_beside_tabs(const PageFrame& frame) {
   return choices + source_badge_width(record::Source::kPredicted) + px(8) + run_choice_width(frame.page);
 }
 
-// The page's figures as words side by side, the one on show being the title; a pull-down where they are
-// wider than `room`. Returns where they end.
+// The page's figures as tabs, or as a pull-down if wider than `room`. Returns the right edge.
 float draw_tabs(PageFrame& frame, const Rect& rect, float room) {
   const float em = frame.density == Density::kWide ? 15 : 13;
   const auto& ids = frame.page.page().figures;
@@ -61,7 +59,7 @@ float draw_tabs(PageFrame& frame, const Rect& rect, float room) {
   }
   if (all > room && titles.size() > 1) {
     int tab = frame.page.tab();
-    constexpr float kLeast = 130;  // px of the list; then the badge and the runs come first
+    constexpr float kLeast = 130;  // px of the list; beyond these the badge and the runs come first
     const float others = source_badge_width(record::Source::kPredicted) + px(16 + kRunListArrow);
     const float y = rect.center_y();
     const float end = std::min(rect.x0 + widest + px(36), std::max(rect.x0 + px(kLeast), rect.x1 - others));
@@ -87,14 +85,14 @@ float draw_tabs(PageFrame& frame, const Rect& rect, float room) {
   return x;
 }
 
-// "H200: 8-bit AdamW; Llama 3.2 1B, bf16, batch 4, 1,024 tokens"; of other figures what they calculate with.
+// "H200: 8-bit AdamW; Llama 3.2 1B, bf16, batch 4, 1,024 tokens"; for other figures, their inputs.
 std::string provenance_words(const page::PageModel& page, const lessons::FigureHead& head) {
   const page::RunOnShow* const run = page.on_show();
   if (page.shown_figure().basis != lessons::Basis::kRun || run == nullptr) return head.provenance_line;
   return head.source == record::Source::kRecorded ? run->words() : run->label;
 }
 
-// What the run on show ran on, and the others to choose from.
+// The current run's machine, and the other runs to choose from.
 void draw_provenance(PageFrame& frame, const Rect& rect, const lessons::FigureData& figure) {
   if (runs_to_choose(frame.page)) return draw_run_choice(frame, rect);
   if (rect.width() <= px(80)) return;
@@ -106,7 +104,7 @@ void draw_provenance(PageFrame& frame, const Rect& rect, const lessons::FigureDa
     tooltip(words);
 }
 
-// The figure's own settings, from the right, as far as there is room. Returns where they begin.
+// The figure's own settings, from the right. Returns the left edge.
 float draw_figure_choices(PageFrame& frame, Rect rect) {
   const std::vector<const record::ParamSpec*> specs = figure_choices(frame.page);
   for (auto spec = specs.rbegin(); spec != specs.rend(); ++spec) {
@@ -123,7 +121,7 @@ std::string step_words(const page::PageModel& page, std::size_t frame) {
   return fmt::format("step {} of {}", frame, page.frames());
 }
 
-// A figure that plays: step back, play or pause, step on, "step 3 of 18", from the right. Returns where they begin.
+// The player: step back, play or pause, step on, "step 3 of 18". Returns the left edge.
 float draw_player(PageFrame& frame, Rect rect) {
   page::PageModel& page = frame.page;
   if (page.frames() < 2) return rect.x1;
@@ -159,10 +157,10 @@ constexpr LayerFacts kLayers[] = {
     {page::PageModel::Layer::kMeasured, "Measured", Icon::kRecorded, "What a run with these settings took"},
 };
 
-// Their names have room in a wide window only.
+// Only wide windows have room for names.
 bool names_layers(const PageFrame& frame) { return frame.density == Density::kWide; }
 
-// Of all layers that the page can have, so that the figures' names do not move when one comes.
+// Counts all layers that the page can have, so that tabs do not move.
 float width_of_layers(const PageFrame& frame) {
   if (frame.page.page().demo != experiments::training_step().id || !frame.widgets.run_button()) return 0;
   std::vector<Toggle> all;
@@ -170,7 +168,7 @@ float width_of_layers(const PageFrame& frame) {
   return toggles_width(all, names_layers(frame));
 }
 
-// Those that the figure has, from the right. Returns where they begin.
+// The figure's layers, from the right. Returns the left edge.
 float draw_layers(PageFrame& frame, const Rect& rect) {
   page::PageModel& page = frame.page;
   if (!frame.widgets.run_button()) return rect.x1;
@@ -234,7 +232,7 @@ void FigureCard::draw_head(PageFrame& frame, const Rect& rect) {
   head.x1 = draw_player(frame, head);
   const bool elsewhere = frame.density == Density::kNarrow || frame.widgets.have_figure_params();  // in the settings
   if (!elsewhere) head.x1 = draw_figure_choices(frame, head);
-  // Where the verdict has no strip, which has it.
+  // The card choice, unless the verdict strip has it.
   const bool own_card = page.shown_figure().on_card && verdict_height(frame) == 0;
   if (own_card && head.width() > card_choice_width(page) + px(kLeastTitle)) head.x1 = draw_card_choice(page, head);
   const float badge = figure.head.empty_reason.empty() ? source_badge_width(figure.head.source) + px(8) : 0;
@@ -254,7 +252,7 @@ void FigureCard::draw_caption(PageFrame& frame, Rect rect) {
   }
   rect.x0 = source_badge(rect.x0, rect.center_y(), head.source) + px(8);
   std::string words = provenance_words(frame.page, head);
-  if (text_width(Face::kRegular, 12, words) > rect.width())  // the techniques are below as switches
+  if (text_width(Face::kRegular, 12, words) > rect.width())  // the switches below show the techniques
     if (const std::size_t techniques = words.find("; "); techniques != std::string::npos)
       words.erase(0, techniques + 2);
   text_in(Face::kRegular, 12, rect, theme().text2, shortened(Face::kRegular, 12, words, rect.width()));

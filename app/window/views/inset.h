@@ -1,4 +1,4 @@
-// Figures among the words: small, without interaction, laid out again only when what they show has changed.
+// Figures among the words: small, not interactive, laid out only when their content changes.
 #pragma once
 
 #include <map>
@@ -14,8 +14,7 @@ namespace headroom::app::window {
 
 class Insets {
  public:
-  // Takes its room from the column of words. `place`: where it is on the page, step and part. A click shows the figure
-  // at full size.
+  // Takes room from the column. `place`: step and part of the page. A click shows the figure at full size.
   void draw(PageFrame& frame, std::pair<int, int> place, const lessons::FigureBlock& block);
 
  private:

@@ -1,4 +1,4 @@
-// Words of a page whose links act on it.
+// Words with links that act on the page.
 #include "app/window/views/linked_words.h"
 
 #include "app/page/acts.h"

@@ -1,4 +1,4 @@
-// Words of a page whose links act on it.
+// Words with links that act on the page.
 #pragma once
 
 #include "app/window/views/page_frame.h"
@@ -6,8 +6,7 @@
 
 namespace headroom::app::window {
 
-// At the cursor, as Markdown::render(). What a link does is done at once; why a setting is refused becomes the page's
-// notice.
+// Renders at the cursor. Links act at once; a refused setting becomes the page's notice.
 void draw_linked(PageFrame& frame, const lessons::MarkedText& words, float em, float line);
 
 }  // namespace headroom::app::window

@@ -60,7 +60,7 @@ PageFrame PageView::frame(const Surroundings& surroundings) {
   return frame;
 }
 
-// What the widgets beside the figure leave of the card's upper part.
+// Draws into the room that the widgets next to the figure leave.
 void PageView::draw_figure(PageFrame& frame, Rect rect, bool with_head) {
   const bool wide = frame.density == Density::kWide;
   for (WidgetView* widget : widgets_.in(Slot::kBesideFigure)) widget->draw(frame, rect);
@@ -123,7 +123,7 @@ Turn PageView::draw(PageFrame& frame, const Rect& rect) {
   return turn;
 }
 
-// What is pointed at in the words or the figure, else what the step is about.
+// Lights the kind pointed at in words or figure, or else the step's.
 void PageView::light(const PageFrame& frame) {
   const auto pointed = frame.markdown.pointed_at() ? frame.markdown.pointed_at() : figure_.pointed_at();
   state_.lit = pointed ? pointed : state_.lit_by_step;
@@ -158,7 +158,6 @@ void PageView::draw_stage(PageFrame& frame, const Rect& rect) {
   light(frame);
 }
 
-// Text and figure become two faces of the page.
 Turn PageView::draw_faces(PageFrame& frame, Rect rect) {
   const Rect head = rect.cut_top(px(30));
   rect.cut_top(px(8));
@@ -188,7 +187,7 @@ void PageView::draw_figure_face(PageFrame& frame, Rect head, Rect rect) {
     for (const WidgetView* widget : widgets_.in(Slot::kBelowFigure)) height = widget->narrow_height();
   const Rect foot = rect.cut_bottom(px(height));
   rect.cut_bottom(px(10));
-  if (frame.faces) rect.y0 = draw_program_notice(frame, rect);  // else it is above the words
+  if (frame.faces) rect.y0 = draw_program_notice(frame, rect);  // otherwise above the words
   if (const float below = draw_notice(frame, rect); below > rect.y0) rect.y0 = below + px(8);
   card(rect);
   draw_figure(frame, rect.inset(px(12)), false);
@@ -196,7 +195,7 @@ void PageView::draw_figure_face(PageFrame& frame, Rect head, Rect rect) {
   draw_foot(frame, foot);
 }
 
-// The act of the moment at the right end, and the widgets below the figure folded beside it.
+// The current action at the right end, next to folded widgets.
 void PageView::draw_foot(PageFrame& frame, Rect foot) {
   const bool open = model_->question().hides(), running = model_->control().running();
   if (!open && widgets_.run_button() && !model_->why_no_engine().empty()) {
@@ -219,7 +218,7 @@ void PageView::draw_foot(PageFrame& frame, Rect foot) {
         start_run(frame);
     }
   }
-  if (open && frame.faces) {  // else it is below the words
+  if (open && frame.faces) {  // otherwise below the words
     const ButtonText skip{"Skip", Icon::kNone, "", "Show the answer without a guess"};
     if (button("skip", foot.cut_right(button_width(skip)), skip)) model_->question().skip();
     foot.cut_right(px(8));

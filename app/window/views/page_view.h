@@ -1,4 +1,4 @@
-// A page on the screen: model, widgets, figure and words, drawn into any rectangle at any density.
+// A page on the screen: model, widgets, figure and words, in any rectangle at any density.
 #pragma once
 
 #include <memory>
@@ -22,16 +22,16 @@ class PageView {
   const FigureCard& figure() const { return figure_; }
   bool running() const { return model_->control().running() || widgets_.running(); }
 
-  // The reader has come back to this page.
+  // Call when the reader returns to this page.
   void reopen();
-  // After the backends were polled; see PageModel::poll().
+  // Call after polling the backends.
   bool poll(double now, bool news);
 
-  // What is drawn in this frame; to be asked for before anything acts on the page.
+  // Call before anything acts on the page.
   PageFrame frame(const Surroundings& surroundings);
-  // Says where the reader wants to go.
+  // Returns where the reader wants to go.
   Turn draw(PageFrame& frame, const Rect& rect);
-  // The same for a room: the claim, the figure, what belongs to the moment.
+  // For a room: the claim, the figure and the words of the moment.
   void draw_stage(PageFrame& frame, const Rect& rect);
 
  private:

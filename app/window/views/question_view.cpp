@@ -20,14 +20,14 @@ namespace headroom::app::window {
 
 namespace {
 
-constexpr float kChoiceLine = 1.4f;  // line height over em of an answer to choose
+constexpr float kChoiceLine = 1.4f;  // line height over em
 
-// One digit after the point, where there is room for it.
+// One decimal, if there is room.
 std::string number_text(double value, double unit) {
   return value < 1000 * unit ? fmt::format("{:.1f}", value / unit) : record::format_count(std::llround(value / unit));
 }
 
-// One of several answers: a ring, filled when it is chosen, and the words. All of it is the control.
+// An answer to choose: a ring, filled if chosen, and words. All of it is the control.
 void draw_choice(PageFrame& frame, std::size_t index) {
   page::Question& question = frame.page.question();
   const std::string& words = question.choices()->choices[index].words;
@@ -50,7 +50,7 @@ void draw_choice(PageFrame& frame, std::size_t index) {
   if (state.clicked) question.choose(index);
 }
 
-// Items to drag into order, in rows as high as the longest needs.
+// All rows are as high as the longest item needs.
 void draw_order(PageFrame& frame) {
   page::Question& question = frame.page.question();
   const std::vector<std::string>& items = question.items()->items;
@@ -79,7 +79,6 @@ void draw_order(PageFrame& frame) {
   gap(4);
 }
 
-// The number as text: what is dragged in the figure, or typed.
 void draw_number(PageFrame& frame) {
   page::Question& question = frame.page.question();
   PageState& state = frame.state;
@@ -97,7 +96,7 @@ void draw_number(PageFrame& frame) {
   }
   const ButtonText lock{"Lock answer", Icon::kNone, "Enter"};
   const Rect at{field.x1 + px(8), row.y0, field.x1 + px(8) + button_width(lock), row.y1};
-  // What is being typed is taken by the click that leaves the field.
+  // The click that leaves the field accepts the typed text.
   const bool typed = state.editing_guess && !state.guess_text.empty();
   if (button("lock", at, lock, ButtonKind::kPrimary, question.can_lock() || typed)) lock_answer(frame);
 }
@@ -109,7 +108,7 @@ void draw_lock(PageFrame& frame) {
     lock_answer(frame);
 }
 
-// What the reader has to know before the answer.
+// Notes for the reader before the answer.
 std::vector<std::string_view> notes(const PageFrame& frame) {
   std::vector<std::string_view> all;
   const std::string_view missing = frame.page.question().why_not_lock();
@@ -147,7 +146,7 @@ void draw_open(PageFrame& frame) {
   end_card();
 }
 
-// Both numbers on one line, from 0 to a little beyond the larger.
+// Both numbers on a scale from 0 to just beyond the larger.
 void draw_scale(const Rect& rect, double said, double is) {
   const double top = std::max(said, is) * 1.15;
   const auto x = [&](double value) { return rect.x0 + static_cast<float>(value / top) * rect.width(); };
@@ -159,7 +158,7 @@ void draw_scale(const Rect& rect, double said, double is) {
   canvas()->AddCircleFilled({x(is), y}, px(6), theme().ink);
 }
 
-// One line, where the figure is of other settings than the answer.
+// One line, if the figure shows other settings than the answer.
 void draw_folded(PageFrame& frame, const page::Question::Reveal& reveal, const lessons::ShownUnit& unit) {
   const Rect at = content_rect(0);
   const std::string head = fmt::format("You said {} {}, it was {} {}", number_text(reveal.said, unit.size), unit.name,
@@ -170,9 +169,9 @@ void draw_folded(PageFrame& frame, const page::Question::Reveal& reveal, const l
 
 void draw_reveal(PageFrame& frame) {
   const page::Question::Reveal& reveal = *frame.page.question().reveal();
-  // The unit of the run that was guessed about, whatever is looked at now.
+  // The unit of the guessed run, whatever is shown now.
   const lessons::AxisUnit asked = frame.page.question().unit();
-  // Links differ by decades: their speeds are in the unit of the slower one, as on the axis.
+  // Links differ by decades, so speeds use the slower one's unit, like the axis.
   const bool speeds = asked == lessons::AxisUnit::kBytesPerSecond;
   const lessons::ShownUnit unit =
       lessons::unit_for(asked, speeds ? std::min(reveal.said, reveal.is) : std::max(reveal.said, reveal.is));
@@ -212,7 +211,6 @@ void draw_reveal(PageFrame& frame) {
   end_card();
 }
 
-// A small head and the words below it.
 void draw_said(const PageFrame& frame, std::string_view head, std::string_view words) {
   const Rect at = take(16);
   text_in(Face::kMedium, 12, at, theme().text3, head);
@@ -222,7 +220,7 @@ void draw_said(const PageFrame& frame, std::string_view head, std::string_view w
   gap(8);
 }
 
-// "1. Weights  2. Gradients", or the words of the right choice.
+// "1. Weights  2. Gradients", or the right choice.
 std::string right_answer(const page::Question& question) {
   if (const auto* order = question.items()) {
     std::string words;
@@ -235,7 +233,7 @@ std::string right_answer(const page::Question& question) {
   return {};
 }
 
-// What was answered at once: whether it is right, the reply to what was chosen, and why.
+// The verdict, the reply to the choice, and why.
 void draw_verdict(PageFrame& frame) {
   const page::Question& question = frame.page.question();
   if (begin_card("reveal", frame)) {
@@ -266,7 +264,7 @@ void draw_waiting(PageFrame& frame) {
   end_drawing({at.x0, at.y0, at.x1, bottom});
 }
 
-// Without a guess: what is right, and why.
+// The right answer and why, without a guess.
 void draw_skipped(PageFrame& frame) {
   if (begin_card("reveal", frame)) {
     card_head(Icon::kInfo, "The answer");

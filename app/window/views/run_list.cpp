@@ -1,4 +1,4 @@
-// The list of runs: what each ran on, how, its peak and its time.
+// The list of runs: machine, settings, peak and time.
 #include "app/window/views/run_list.h"
 
 #include <algorithm>
@@ -17,9 +17,9 @@ namespace {
 
 using page::RunOnShow;
 
-constexpr float kArrow = 24;  // px of a list of runs that is an arrow only
+constexpr float kArrow = 24;  // px of an arrow-only list
 constexpr float kListRow = 32, kRunsPadding = 8, kListGap = 20;
-constexpr float kCheck = 30, kForget = 64;  // before the columns, behind them
+constexpr float kCheck = 30, kForget = 64;  // before and after the columns
 
 float width_of(const std::string& words) { return text_width(Face::kRegular, 12, words) + px(36); }
 std::string count_of_runs(const page::PageModel& page) { return fmt::format("{} runs", page.runs().size()); }
@@ -39,7 +39,7 @@ Line line_of(const RunOnShow& run) {
   return line;
 }
 
-// One row; the reader's runs can be forgotten. True: it was chosen, or one is gone.
+// The reader's own runs can be forgotten. True if a run was chosen or forgotten.
 bool draw_row(page::PageModel& page, int index, const Line& line, const Line& widest, const Rect& row) {
   const RunOnShow& run = page.runs()[static_cast<std::size_t>(index)];
   const bool own = run.from == RunOnShow::From::kEarlierStart || run.from == RunOnShow::From::kReader;
@@ -111,11 +111,11 @@ bool runs_to_choose(const page::PageModel& page) {
 
 float run_choice_width(const page::PageModel& page) { return width_of(count_of_runs(page)); }
 
-// Too little room for words that set runs apart: their number, or the arrow alone, and the words in the tooltip.
+// Narrow: shows only the number of runs or the arrow, with the words in the tooltip.
 void draw_run_choice(PageFrame& frame, const Rect& rect) {
   page::PageModel& page = frame.page;
   const RunOnShow& run = *page.on_show();
-  // A prediction was made nowhere.
+  // A prediction has no machine.
   const std::string label = page.shows_prediction() ? run.label : run.words();
   const bool room = rect.width() >= px(220);
   std::string shown = room ? shortened(Face::kRegular, 12, label, rect.width() - px(36)) : count_of_runs(page);

@@ -1,4 +1,4 @@
-// Which run is looked at: what it ran on and how, and the others in a list.
+// The current run's machine and settings, and a list of the others.
 #pragma once
 
 #include "app/window/draw/draw.h"
@@ -6,9 +6,9 @@
 
 namespace headroom::app::window {
 
-// Where there is more than one run to look at, and looking gives no answer away.
+// True if there are other runs, and looking at them gives no answer away.
 bool runs_to_choose(const page::PageModel& page);
-// The least width of the choice: "3 runs" and an arrow.
+// The width of "3 runs" and an arrow.
 float run_choice_width(const page::PageModel& page);
 void draw_run_choice(PageFrame& frame, const Rect& rect);
 

@@ -16,7 +16,7 @@ namespace {
 
 constexpr float kTaskLine = 1.5f;  // line height over em
 
-// The icon's place is a ring until the task is done.
+// A ring replaces the icon until the task is done.
 void draw_head(bool reached) {
   const Rect at = content_rect(20);
   card_head(reached ? Icon::kCheck : Icon::kNone, reached ? "Task, done" : "Task");

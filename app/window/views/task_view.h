@@ -6,7 +6,7 @@
 
 namespace headroom::app::window {
 
-// A card at the cursor: what to do, how far it is, and once it is reached what that shows.
+// A card at the cursor: the task, its progress, and finally what it shows.
 void draw_task(PageFrame& frame, const page::TaskWords& task);
 
 }  // namespace headroom::app::window

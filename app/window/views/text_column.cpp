@@ -22,7 +22,7 @@ namespace headroom::app::window {
 namespace {
 
 constexpr int kNewNotice = 3;  // frames
-// Narrow pages: longer lines are hard to read, and with room for two such columns the answer is beside the words.
+// Narrow pages: longer lines are hard to read; with room for two columns, the answer is next to the words.
 constexpr float kReadingWidth = 640, kTwoColumnsOfWords = 760, kColumnGap = 24;
 
 void draw_heading(const PageFrame& frame) {
@@ -36,7 +36,7 @@ void draw_heading(const PageFrame& frame) {
   gap(wide(frame) ? 14 : 8);
 }
 
-// Words with the figures and widgets among them. `step`: of Read more; −1: the page's first words.
+// Words, figures and widgets. `step`: of Read more; −1: the page's first words.
 void draw_parts(PageFrame& frame, int step, const page::PageParts& parts) {
   for (std::size_t i = 0; i < parts.size(); ++i) {
     if (const auto* words = std::get_if<lessons::MarkedText>(&parts[i])) {
@@ -55,7 +55,7 @@ void draw_parts(PageFrame& frame, int step, const page::PageParts& parts) {
   }
 }
 
-// Gone with the first thing that the reader does.
+// Disappears with the reader's first action.
 void draw_welcome(PageFrame& frame) {
   const page::Question& question = frame.page.question();
   if (frame.ui.first_start) frame.ui.first_start = question.hides() && !question.guess() && !question.chosen();
@@ -85,7 +85,7 @@ void draw_answer(PageFrame& frame) {
   const float bottom = draw_notice(frame, at);
   const bool noticed = bottom > at.y0;
   if (noticed) end_drawing({at.x0, at.y0, at.x1, bottom});
-  // What has just happened comes into sight; how far the words can scroll is known a frame later.
+  // Scroll to what has just appeared; the scroll range is known a frame later.
   frame.state.noticed = noticed ? std::min(frame.state.noticed + 1, kNewNotice + 1) : 0;
   if (noticed && frame.state.noticed <= kNewNotice) ImGui::SetScrollHereY(1);
 }
@@ -103,7 +103,6 @@ void draw_sources(const PageFrame& frame) {
   }
 }
 
-// What the figure shows at this step.
 void enter_step(PageFrame& frame, int step) {
   const lessons::TourView& view = frame.page.page().more[static_cast<std::size_t>(step)].view;
   frame.state.step = step;
@@ -120,7 +119,7 @@ void draw_way_to_more(PageFrame& frame) {
   gap(wide(frame) ? 12 : 6);
   const ButtonText more{"Read more", Icon::kBook};
   Rect row = take(32);
-  row.x0 -= px(6);  // its icon is under the text, as far as its ring has room
+  row.x0 -= px(6);  // aligns the icon with the text, as far as its ring has room
   if (button("more", row.left(button_width(more)), more, ButtonKind::kGhost)) begin_more(frame);
 }
 
@@ -137,7 +136,7 @@ void draw_more(PageFrame& frame) {
   if (step + 1 == steps.size()) draw_sources(frame);
 }
 
-// Not where they have no room; the heading has the page's number.
+// Draws nothing if there is no room; the heading has the page's number.
 void draw_dots(const PageFrame& frame, float x, float end, float y) {
   if (x + px(12) * static_cast<float>(frame.place.pages) + px(10) > end) return;
   for (int i = 0; i < frame.place.pages; ++i) {
@@ -177,8 +176,8 @@ Turn draw_navigation(PageFrame& frame, const Rect& rect) {
   return turn;
 }
 
-// A part of the page that scrolls by itself. Its window is a little larger than what is drawn in it: focus rings are
-// outside of what they surround, and the scroll bar is beside it.
+// A part of the page with its own scroll bar. Its window is slightly larger than the content, for focus rings and the
+// bar.
 bool begin_column(const char* id, const Rect& rect) {
   const float ring = px(6);
   ImGui::SetCursorScreenPos({rect.x0 - ring, rect.y0 - ring});
@@ -188,7 +187,7 @@ bool begin_column(const char* id, const Rect& rect) {
   const float right = std::min(rect.x1 + ring + bar, std::max(rect.x1 + ring, edge));  // of the child window
   const ImVec2 size{right - (rect.x0 - ring), rect.height() + 2 * ring};
   const bool seen = ImGui::BeginChild(id, size, ImGuiChildFlags_AlwaysUseWindowPadding | ImGuiChildFlags_NavFlattened);
-  // As wide with a scroll bar as without: else words that just fit without one would come and go with it.
+  // The same width with and without a scroll bar; otherwise words that just fit would toggle it.
   ImGuiWindow* window = ImGui::GetCurrentWindow();
   window->ContentRegionRect.Max.x = window->WorkRect.Max.x = std::min(rect.x1, right - ring - bar);
   return seen;
@@ -199,18 +198,18 @@ void end_column() {
   ImGui::PopStyleVar(2);
 }
 
-// Inside their child window. A line of the page before stays in sight.
+// Call inside the words' child window. Keeps a line of the previous page in sight.
 void scroll_words(PageState& state, float line) {
   const float at = ImGui::GetScrollY(), most = ImGui::GetScrollMaxY();
   state.words_above = at > 0;
-  state.words_below = at < most - 1;  // ImGui rounds where it is, and not how far it could be
+  state.words_below = at < most - 1;  // ImGui rounds the position, not the maximum
   const float page = ImGui::GetWindowHeight() - px(2 * line);
   if (state.scroll_words != 0)
     ImGui::SetScrollY(std::clamp(at + static_cast<float>(state.scroll_words) * page, 0.0f, most));
   state.scroll_words = 0;
 }
 
-// Words that go on above or below fade out at that edge, where they would be cut through the middle of a line.
+// Fades words at an edge that would cut through a line.
 void draw_fades(const PageState& state) {
   const ImVec2 at = ImGui::GetWindowPos(), size = ImGui::GetWindowSize();
   const float right = at.x + size.x - ImGui::GetStyle().ScrollbarSize;

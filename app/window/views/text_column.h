@@ -1,4 +1,4 @@
-// The reading side of a page: words, question, answer, notices, and the way to the next page.
+// The reading side of a page: words, question, answer, notices and navigation.
 #pragma once
 
 #include "app/window/draw/draw.h"
@@ -6,23 +6,23 @@
 
 namespace headroom::app::window {
 
-// Says where the reader wants to go.
+// Returns where the reader wants to go.
 Turn draw_text_column(PageFrame& frame, const Rect& rect);
 
-// Read more is a tour of steps: to the next (+1) or the one before (−1). False: there is none.
+// Goes to the next (+1) or previous (−1) step of Read more. False if there is none.
 bool walk(PageFrame& frame, int direction);
-// The first step. False: there is none.
+// Goes to the first step. False if there is none.
 bool begin_more(PageFrame& frame);
-// That step, from 0, or with −1 what is read first. Not while the question is open.
+// Shows a step, from 0, or the first words (−1). Not while the question is open.
 void read_step(PageFrame& frame, int step);
-// What belongs to the moment: the open question or its answer, a step's words, the page's first words where it asks nothing.
+// The open question or its answer, a step's words, or the page's first words.
 void draw_words_of_moment(PageFrame& frame, const Rect& rect);
-// Back to what is read first; the figure shows everything again.
+// Returns to the first words; the figure shows everything.
 void leave_more(PageFrame& frame);
 
-// What went wrong on the page, if anything did, at the top of a rectangle. Returns where the rest begins.
+// The page's problem, if any. Returns where the rest begins.
 float draw_notice(const PageFrame& frame, const Rect& at);
-// What the program itself has to say, until the reader closes it, in the same way.
+// The program's notice, until the reader closes it. Returns where the rest begins.
 float draw_program_notice(PageFrame& frame, const Rect& at);
 
 }  // namespace headroom::app::window

@@ -1,4 +1,4 @@
-// The verdict and the ways out.
+// The verdict and the switches below a figure.
 #include "app/window/views/verdict_strip.h"
 
 #include <algorithm>
@@ -22,21 +22,21 @@ namespace {
 using page::WayOut, predict::Verdict, record::Bytes;
 
 constexpr float kHeadline = 34, kChip = 26, kChipGap = 6, kStripPadding = 8;
-constexpr float kHold = 0.25f;  // seconds, from which on a press holds
+constexpr float kHold = 0.25f;  // seconds after which a press counts as holding
 
-// Of chips. In a small window kernels need that room: there the verdict is a line.
+// Rows of chips. In small windows kernels need the room, so the verdict is one line.
 int rows_of(PageFrame& frame) {
   if (frame.density == Density::kWide) return 2;
   return lessons::panel_of<lessons::Lanes>(frame.page.figure(frame.figure.columns())) == nullptr ? 1 : 0;
 }
 
-// One digit after the point: "32.0", "−12.8".
+// One decimal: "32.0", "−12.8".
 struct PeakUnit : lessons::ShownUnit {
   std::string number(Bytes of) const { return lessons::in_unit(static_cast<double>(of), *this, 1); }
   std::string change(Bytes of) const { return (of < 0 ? "−" : "+") + number(std::abs(of)); }
 };
 
-// That of the figure below, else the one that suits the peak.
+// The figure's unit, or else one that suits the peak.
 PeakUnit unit_of(const PageFrame& frame, Bytes peak) {
   return {lessons::unit_of_bytes(frame.page.figure(frame.figure.columns()), static_cast<double>(peak))};
 }
@@ -47,7 +47,7 @@ std::string verdict_words(const StepPlan& plan, const PeakUnit& unit) {
   const Bytes taken = plan.reserved > 0 ? plan.reserved : plan.allocated;
   switch (fit.verdict) {
     case Verdict::kFits:
-      if (taken > fit.limit) return "fits, and fills it";  // segments that are free are given back before it is full
+      if (taken > fit.limit) return "fits, and fills it";  // free segments are returned before the card is full
       return fmt::format("fits, {} free", record::format_bytes(fit.limit - taken, 1));
     case Verdict::kTooClose:
       return "too close to tell";
@@ -58,7 +58,7 @@ std::string verdict_words(const StepPlan& plan, const PeakUnit& unit) {
   return "";
 }
 
-// A pill: danger for what does not fit, else ink on its ground. Returns its right edge.
+// A pill, in the danger color if the step does not fit. Returns the right edge.
 float draw_pill(float x, float center_y, Verdict verdict, const std::string& words) {
   const Rect pill{x, center_y - px(13), x + text_width(Face::kSemiBold, 13, words) + px(24), center_y + px(13)};
   const bool bad = verdict == Verdict::kDoesNotFit;
@@ -71,7 +71,7 @@ float draw_pill(float x, float center_y, Verdict verdict, const std::string& wor
   return pill.x1;
 }
 
-// "measured 13.1: equal to the byte", "measured 13.2, 0.4 % more"; empty: no run has these settings.
+// "measured 13.1: equal to the byte", "measured 13.2, 0.4 % more"; empty without a run.
 std::string measured_words(Bytes predicted, Bytes measured, const PeakUnit& unit) {
   if (measured <= 0) return {};
   if (measured == predicted) return fmt::format("measured {}: equal to the byte; ", unit.number(measured));
@@ -85,7 +85,7 @@ std::string measured_words(Bytes predicted, Bytes measured, const PeakUnit& unit
 std::vector<std::string> parts_words(const StepPlan& plan, const PeakUnit& unit) {
   const CardPlan& on = plan.cards.front();
   const predict::ProcessBytes& process = on.card.process;
-  if (!plan.why_formula.empty()) return {"of tensors"};  // the badge says the rest
+  if (!plan.why_formula.empty()) return {"of tensors"};  // the badge explains the rest
   std::vector<std::string> parts{"of tensors"};
   if (plan.reserved > 0) {
     const bool gives_back = plan.reserved > on.fit.limit && on.fit.verdict != Verdict::kDoesNotFit;
@@ -99,7 +99,6 @@ std::vector<std::string> parts_words(const StepPlan& plan, const PeakUnit& unit)
   return parts;
 }
 
-// As many of the parts as there is room for, and all of them at the mouse.
 void draw_parts(const Rect& rect, const std::string& measured, std::span<const std::string> parts) {
   std::vector<std::string> wordings{parts.front(), measured + parts.front()};
   for (const std::string& part : parts.subspan(1)) wordings.push_back(wordings.back() + part);
@@ -112,7 +111,7 @@ void draw_parts(const Rect& rect, const std::string& measured, std::span<const s
     tooltip(wordings.back());
 }
 
-// What runs under the card's limit showed: the largest batch that ran, and the smallest that did not; 0: none.
+// Results under the card's limit: the largest batch that ran and the smallest that did not; 0: none.
 struct Tried {
   std::int64_t ran = 0, ended = 0;
 
@@ -151,14 +150,13 @@ std::string largest_words(const StepPlan& plan, const Tried& tried) {
   return words;
 }
 
-// Without one that was chosen: what the page has by itself.
 std::string own_card_name(const page::PageModel& page) {
   if (page.chosen_card() != nullptr) return page.settings().has("device") ? "The page's own GPU" : "24 GiB";
   const auto on = page.settings().has("device") ? page.card() : std::nullopt;
   return on ? on->name : "24 GiB";
 }
 
-// What the page has by itself, then all whose memory is known.
+// The page's own card, then all with known memory.
 struct CardList {
   std::vector<std::string> names;
   std::vector<const predict::Card*> cards;
@@ -173,7 +171,7 @@ CardList card_list(const page::PageModel& page) {
   return list;
 }
 
-// Runs both sides of the border; returns where it begins. Not where nothing can be run.
+// Runs both sides of the border. Returns the left edge.
 float draw_try(PageFrame& frame, const Rect& row) {
   page::PageModel& page = frame.page;
   if (!page.why_no_engine().empty()) return row.x1;
@@ -192,7 +190,7 @@ float draw_try(PageFrame& frame, const Rect& row) {
   return at.x0 - px(12);
 }
 
-// Why it is no prediction is at the mouse. Returns where it ends.
+// The tooltip explains the closed form. Returns the right edge.
 float draw_formula_badge(float x, const Rect& row, const std::string& why) {
   const float end = source_badge(x, row.center_y(), record::Source::kFormula);
   if (ImGui::IsMouseHoveringRect({x, row.y0}, {end, row.y1}) && ImGui::IsWindowHovered())
@@ -218,7 +216,7 @@ void draw_headline(PageFrame& frame, const Rect& row) {
   x = draw_pill(x + px(12), row.center_y(), plan->cards.front().fit.verdict, verdict_words(*plan, unit)) + px(12);
   const Tried tried = tried_batches(frame.page);
   const std::string largest = largest_words(*plan, tried);
-  // On stage the room is for words.
+  // On stage words need the room.
   if (plan->cards.front().largest_batch && !frame.ui.stage) end = draw_try(frame, {x, row.y0, end, row.y1});
   const bool wrong = plan->cards.front().largest_batch && tried.against(*plan->cards.front().largest_batch);
   const float of_largest = text_width(Face::kSemiBold, 13, largest);
@@ -228,7 +226,6 @@ void draw_headline(PageFrame& frame, const Rect& row) {
   draw_parts(rest, measured_words(plan->allocated, frame.page.measured_peak(), unit), parts_words(*plan, unit));
 }
 
-// What the chip does, and what it costs.
 std::string tip_of(const WayOut& way) {
   std::string tip(way.what->reason);
   if (way.what->costs_exactness) tip += " It trains other numbers.";
@@ -246,16 +243,16 @@ struct Chip {
 };
 
 Chip chip_of(const WayOut& way, const PeakUnit& unit) {
-  // Of other settings it would be read as of these.
+  // A change from other settings would be misread.
   std::string change = way.change && way.current ? unit.change(*way.change) : way.turned ? "…" : "";
-  // With room for what it is going to say.
+  // Leaves room for the awaited number.
   const float least = text_width(Face::kRegular, 12, "−00.0");
   const float width = text_width(Face::kSemiBold, 12, way.what->short_label) +
                       (change.empty() ? 0 : px(8) + std::max(least, text_width(Face::kRegular, 12, change))) + px(22);
   return {&way, std::move(change), width};
 }
 
-// The chip under the mouse button: `held` while it is down, `clicked` when it has been let go there.
+// `clicked`: the mouse button was released on the chip.
 struct Pressed {
   const WayOut* clicked = nullptr;
   const WayOut* held = nullptr;
@@ -283,7 +280,7 @@ void draw_chip(const Chip& chip, const Rect& at, bool fits_now, Pressed& pressed
   if (state.held) pressed.held = &way;
 }
 
-// A short press turns it, a long one shows the figure so until it is let go.
+// A short press turns the switch; a long one shows the figure with it until released.
 void take_press(PageFrame& frame, const Pressed& pressed) {
   page::PageModel& page = frame.page;
   if (page.holding()) {
@@ -296,7 +293,7 @@ void take_press(PageFrame& frame, const Pressed& pressed) {
     page.turn(*pressed.clicked);
 }
 
-// The chips that the rows have no room for, in a list; they act there in the same way.
+// The chips that do not fit into the rows.
 void draw_rest(PageFrame& frame, const std::vector<Chip>& chips, std::size_t from, const Rect& at, bool fits_now) {
   const std::string words = fmt::format("{} more", chips.size() - from);
   if (button("more ways", at, {words}, ButtonKind::kGhost)) ImGui::OpenPopup("ways out");
@@ -316,7 +313,7 @@ void draw_rest(PageFrame& frame, const std::vector<Chip>& chips, std::size_t fro
   take_press(frame, pressed);
 }
 
-// No chip comes or goes while the mouse is on them: it would press another than it was moved to.
+// Chips stay in place under the mouse; a click could otherwise hit another one.
 std::vector<Chip> chips_on(PageFrame& frame, const Rect& rect, const PeakUnit& unit) {
   std::vector<Chip> chips;
   std::vector<std::string>& names = frame.state.ways;

@@ -1,5 +1,4 @@
-// Under the figure: the peak of the step with the page's settings, whether it fits on a card, up to which batch, and the
-// techniques as switches, each with what it changes now.
+// Below the figure: the step's peak, whether and up to which batch it fits on a card, and the techniques as switches.
 #pragma once
 
 #include "app/window/draw/draw.h"
@@ -7,11 +6,11 @@
 
 namespace headroom::app::window {
 
-// px at scale 1; 0: nothing is to be said.
+// px at scale 1; 0: nothing to say.
 float verdict_height(PageFrame& frame);
 void draw_verdict(PageFrame& frame, const Rect& rect);
 
-// The page's card by name, at the right end of a row; returns where it begins. A CPU is what it is.
+// The page's card at the right end of a row, or the CPU as text. Returns the left edge.
 float draw_card_choice(page::PageModel& page, const Rect& row);
 float card_choice_width(const page::PageModel& page);
 

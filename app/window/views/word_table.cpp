@@ -17,8 +17,8 @@ namespace {
 using Cells = std::vector<std::string>;
 
 constexpr float kTableGap = 14, kAbove = 5,
-                kTableLine = 1.3f;    // px at scale 1 between columns and above words; line height over em
-constexpr float kSmallestWords = 11;  // em, of any text of the window
+                kTableLine = 1.3f;    // px between columns and above words; line height over em
+constexpr float kSmallestWords = 11;  // em, of any text in the window
 
 float longest_word(Face face, float em, const std::string& cell) {
   float longest = 0;
@@ -27,7 +27,7 @@ float longest_word(Face face, float em, const std::string& cell) {
   return longest;
 }
 
-// "128,256", "−41 %": all its cells but the head are numbers.
+// "128,256", "−41 %": all cells below the head are numbers.
 bool is_of_numbers(const lessons::TableBlock& table, std::size_t column) {
   return std::ranges::all_of(table.rows, [&](const Cells& row) {
     return row[column].empty() || row[column].find_first_of("0123456789") <= std::string("−").size();
@@ -56,7 +56,7 @@ std::vector<float> column_widths(const lessons::TableBlock& table, float em, boo
 
 float sum(const std::vector<float>& widths) { return std::accumulate(widths.begin(), widths.end(), 0.0f); }
 
-// Whole cells where there is room, else what is over the longest words is shared by what each column lacks.
+// Whole cells if they fit; otherwise each column gets its longest word and a share of the remaining room.
 Layout layout_of(const lessons::TableBlock& table, float em, float room) {
   Layout layout{.em = em, .widths = {}, .numbers = {}};
   room -= px(kTableGap) * static_cast<float>(table.columns.size() - 1);
@@ -73,7 +73,7 @@ Layout layout_of(const lessons::TableBlock& table, float em, float room) {
   return layout;
 }
 
-// Returns its bottom.
+// Returns the bottom.
 float draw_row(const Layout& layout, Face face, ImU32 color, const Cells& cells, float x, float y) {
   float bottom = y;
   for (std::size_t i = 0; i < cells.size(); ++i) {

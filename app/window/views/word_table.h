@@ -6,7 +6,7 @@
 
 namespace headroom::app::window {
 
-// As wide as its column of words at most: cells wrap between words, and where whole words have no room its letters are smaller.
+// At most as wide as its column: cells wrap between words, and letters shrink if whole words do not fit.
 void draw_word_table(const PageFrame& frame, const lessons::TableBlock& table);
 
 }  // namespace headroom::app::window

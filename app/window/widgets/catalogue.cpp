@@ -1,4 +1,4 @@
-// The catalogue of widgets, and those of one page.
+// The catalogue of widgets, and a page's widgets.
 #include "app/window/widgets/widget.h"
 
 #include <algorithm>

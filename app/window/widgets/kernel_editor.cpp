@@ -1,4 +1,4 @@
-// The editor for kernels.
+// The kernel editor.
 #include "app/window/widgets/kernel_editor.h"
 
 #include <algorithm>
@@ -9,7 +9,7 @@
 #include "app/page/page_model.h"
 #include "app/window/draw/controls.h"
 #include "demos/experiments/edit_kernel_exercises.h"
-#include "imgui_internal.h"  // the window that a source scrolls in
+#include "imgui_internal.h"  // the source's scrolling window
 #include "misc/cpp/imgui_stdlib.h"
 
 namespace headroom::app::window {
@@ -38,10 +38,9 @@ Icon icon_of(KernelVerdict verdict) {
   return Icon::kWarning;
 }
 
-// As the parameter `source` takes it: a text has a line break, a file's name none.
+// The form of the parameter `source`: source code has line breaks, a file name has none.
 std::string as_parameter(const std::string& text) { return text.ends_with('\n') ? text : text + '\n'; }
 
-// What the recording's run compiled.
 std::string source_of(const record::Recording& recording) {
   const auto& params = recording.info().params;
   const auto given = params.find("source");
@@ -65,7 +64,7 @@ std::vector<std::int64_t> KernelEditor::marked_lines() const {
   return lines;
 }
 
-// The exercise that is chosen, the reader's source for it, and the report of the run that is looked at.
+// Follows the chosen exercise, its source and the shown run's report.
 void KernelEditor::follow(page::PageModel& page) {
   const std::string& chosen = page.control().params().text("exercise");
   const int shown = page.shown_run();
@@ -85,7 +84,7 @@ void KernelEditor::follow(page::PageModel& page) {
     (void)page.set_param("source", as_parameter(text_));
   report_.reset();
   if (recording == nullptr || !recording->kernel_report()) return;
-  if (recording->kernel_report()->exercise != exercise_) return;  // of another one, such as the run that is shipped
+  if (recording->kernel_report()->exercise != exercise_) return;  // another exercise, such as the shipped run's
   report_ = recording->kernel_report();
   report_fits_ = as_parameter(source_of(*recording)) == as_parameter(text_);
 }
@@ -122,7 +121,7 @@ void KernelEditor::draw_head(PageFrame& frame, Rect rect) {
   }
 }
 
-// Numbers of the lines in sight; those with an error get their own field, and are lit across.
+// Numbers of the visible lines; those with an error are highlighted.
 void KernelEditor::draw_lines(const Rect& gutter, const Rect& source, float line_height) const {
   const std::vector<std::int64_t> marked = marked_lines();
   const auto lines = 1 + std::count(text_.begin(), text_.end(), '\n');
@@ -163,7 +162,7 @@ void KernelEditor::draw_source(PageFrame& frame, const Rect& rect) {
                             ImGuiInputTextFlags_AllowTabInput |
                                 (fixed || solution_ ? ImGuiInputTextFlags_ReadOnly : ImGuiInputTextFlags_None));
   const bool active = ImGui::IsItemActive();
-  // Escape leaves the editor. ImGui would also take back what was typed since it was entered.
+  // Escape leaves the editor, but must not undo the typing, as ImGui would.
   if (ImGui::IsItemDeactivated() && ImGui::IsKeyPressed(ImGuiKey_Escape, false)) text_ = before;
   const ImVector<ImGuiWindow*>& inside = ImGui::GetCurrentWindow()->DC.ChildWindows;
   if (!inside.empty()) {
@@ -178,10 +177,10 @@ void KernelEditor::draw_source(PageFrame& frame, const Rect& rect) {
   outline(rect, active ? theme().focus : theme().control, 6, active ? 2 : 1);
   if (text_ == before || fixed || solution_) return;
   own_[exercise_] = text_;
-  (void)frame.page.set_param("source", as_parameter(text_));  // now: the next key may be Run's
+  (void)frame.page.set_param("source", as_parameter(text_));  // now, because the next key may be Run's
 }
 
-// The verdict, then the compiler's messages: a click on one goes to its line.
+// The verdict, then the compiler's messages; a click on one goes to its line.
 void KernelEditor::draw_report(const PageFrame& frame, const Rect& rect) {
   ImGui::SetCursorScreenPos(upper_left(rect));
   ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, ImVec2(0, 0));

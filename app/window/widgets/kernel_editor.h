@@ -1,5 +1,4 @@
-// The source of a kernel that the reader writes, with line numbers and the lines that the compiler objects to; and what
-// became of it.
+// The editor for the reader's kernel, with line numbers, lines with errors, and the report.
 #pragma once
 
 #include <map>
@@ -16,13 +15,12 @@ namespace headroom::app::window {
 class KernelEditor final : public WidgetView {
  public:
   Slot slot() const override { return Slot::kBesideFigure; }
-  // Takes all of a low rectangle, unless the reader looks at the figure instead.
+  // Takes a low rectangle completely, unless the reader looks at the figure.
   void draw(PageFrame& frame, Rect& rect) override;
   bool edits(std::string_view key) const override { return key == "source"; }
 
-  // What is in the editor now.
   const std::string& text() const { return text_; }
-  // Lines with an error in the source as it was compiled last; none once that source was changed.
+  // Lines with an error in the last compilation; none once the source has changed.
   std::vector<std::int64_t> marked_lines() const;
 
  private:
@@ -35,13 +33,13 @@ class KernelEditor final : public WidgetView {
 
   std::string exercise_;
   std::string text_;
-  std::map<std::string, std::string> own_;  // what the reader has written, by exercise
-  bool figure_face_ = false;                // where there is no room for both, the figure is looked at
-  bool solution_ = false;                   // the editor shows one way to do it, not the reader's
-  float scroll_y_ = 0;                      // of the source, in the frame before
-  std::int64_t go_to_ = 0;                  // a line to scroll to; 0: none
+  std::map<std::string, std::string> own_;  // the reader's, by exercise
+  bool figure_face_ = false;                // without room for both, shows the figure
+  bool solution_ = false;                   // shows a solution, not the reader's source
+  float scroll_y_ = 0;                      // of the source, in the last frame
+  std::int64_t go_to_ = 0;                  // line to scroll to; 0: none
   std::optional<record::KernelReport> report_;
-  bool report_fits_ = false;  // it is about the source that is in the editor
+  bool report_fits_ = false;  // it is about the current source
 };
 
 }  // namespace headroom::app::window

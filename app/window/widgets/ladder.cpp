@@ -13,12 +13,11 @@ namespace headroom::app::window {
 
 namespace {
 
-constexpr float kLeastLadder = 268;  // below this the rungs have all of it
+constexpr float kLeastLadder = 268;  // px; in lower cards the rungs take all the height
 constexpr float kFoot = 32, kRunWidth = 184, kSwitchWidth = 40;
 
-// A small switch: its knob is right where it is on.
 void draw_switch(const Rect& at, bool on, bool hovered) {
-  const float half = std::min(px(8), at.height() / 2 - px(2));  // low rows have low switches, with air between them
+  const float half = std::min(px(8), at.height() / 2 - px(2));  // low rows get low switches with a gap
   const Rect track{at.center_x() - px(13), at.center_y() - half, at.center_x() + px(13), at.center_y() + half};
   if (on)
     fill(track, hovered ? theme().ink_hover : theme().ink, 8);
@@ -30,7 +29,7 @@ void draw_switch(const Rect& at, bool on, bool hovered) {
 
 }  // namespace
 
-// A chip on its row of the figure: taken by the grip it goes elsewhere, its switch leaves it out.
+// A chip on its row of the figure, to drag by its grip or to switch off.
 void LadderView::draw_rung(const DragOrder::Row& row) const {
   const page::Ladder::Switch& each = page_.ladder().switches()[row.place];
   const std::string refused = page_.ladder().why_not(row.place), name = experiments::ladder_label(each.id);
@@ -69,7 +68,7 @@ void LadderView::draw(PageFrame& frame, Rect& rect) {
   text_in(Face::kRegular, 12, foot, theme().text2, shortened(Face::kRegular, 12, said, foot.width()));
 }
 
-// On the figure's rows, which leave their names out.
+// Draws on the figure's rows, which omit their names.
 void LadderView::draw_over(PageFrame& frame, const Rect& picture) {
   const auto& names = frame.figure.scene().rungs;
   if (!page_.climbs() || !names) return;

@@ -1,4 +1,4 @@
-// The ladder's switches as chips on the rows of its figure: dragged into any order, each on or off, and run.
+// The ladder's switches as chips on its figure's rows: dragged into any order, switched on or off, and run.
 #pragma once
 
 #include "app/window/draw/drag_order.h"

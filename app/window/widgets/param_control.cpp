@@ -1,4 +1,4 @@
-// One parameter of the demo as a control, made from its schema.
+// A parameter's control, made from its schema.
 #include "app/window/widgets/param_control.h"
 
 #include <algorithm>
@@ -20,7 +20,7 @@ namespace {
 using record::ParamKind;
 using record::ParamSpec;
 
-// Whose value a control shows and sets.
+// The parameter that a control shows and sets.
 struct Control {
   PageFrame& frame;
   ParamsOf of;
@@ -29,7 +29,6 @@ struct Control {
   const record::Params& params() const {
     return of == ParamsOf::kFigure ? frame.page.figure_params() : frame.page.control().params();
   }
-  // Page and figure may have a parameter of the same key.
   std::string id() const { return name_of(of, spec.key); }
   void set(const std::string& value) const {
     const record::Status status =
@@ -42,7 +41,7 @@ struct Control {
   }
 };
 
-// The value at the right of the label; a double click turns it into a field.
+// The value next to its label; a double click turns it into a field.
 void draw_editable_value(const Control& control, const Rect& rect) {
   PageState& state = control.frame.state;
   const ParamSpec& spec = control.spec;
@@ -59,7 +58,7 @@ void draw_editable_value(const Control& control, const Rect& rect) {
     state.param_focus = false;
     return;
   }
-  // Where it would meet the label, the unit gives way.
+  // The unit is dropped if it would meet the label.
   const float room = rect.width() - text_width(Face::kMedium, 12, spec.label) - px(8);
   const auto too_wide = [&] { return text_width(Face::kSemiBold, 13, value) > room; };
   if (const auto count = static_cast<double>(spec.kind == ParamKind::kInteger ? params.integer(spec.key) : 0);
@@ -100,7 +99,7 @@ void draw_choice(const Control& control, const Rect& rect) {
   if (changed) control.set(std::string(choices[static_cast<std::size_t>(selected)].key));
 }
 
-// The largest value that is predicted to fit; nothing: it is not known, or not asked.
+// The largest value predicted to fit; empty if unknown.
 std::optional<std::int64_t> largest_that_fits(const Control& control) {
   const StepPlan* const plan = control.of == ParamsOf::kPage ? control.frame.page.plan() : nullptr;
   if (plan == nullptr || plan->cards.empty() || !(plan->params == control.params())) return std::nullopt;
@@ -108,7 +107,7 @@ std::optional<std::int64_t> largest_that_fits(const Control& control) {
   return control.spec.key == "seq" ? plan->cards.front().largest_sequence : std::nullopt;
 }
 
-// Where along the slider the first stop is that does not fit, half a stop before it; beyond its end: all fit.
+// The slider position half a stop before the first value that does not fit; beyond 1 if all fit.
 float end_of_what_fits(const Control& control, const std::vector<double>& stops) {
   const std::optional<std::int64_t> largest = largest_that_fits(control);
   if (!largest || stops.size() < 2) return 2;
@@ -117,7 +116,7 @@ float end_of_what_fits(const Control& control, const std::vector<double>& stops)
   return (static_cast<float>(first) - 0.5f) / static_cast<float>(stops.size() - 1);
 }
 
-// Where there are runs, and what they showed of the card's border; nothing that would answer the page's question.
+// Runs and what they showed of the card's border, unless that would answer the page's question.
 std::vector<SliderMark> marks_of(const Control& control, const std::vector<double>& stops) {
   std::vector<SliderMark> marks;
   page::PageModel& page = control.frame.page;
@@ -159,7 +158,7 @@ void draw_typed(const Control& control, const Rect& rect) {
   if (done) control.set(emptied ? "0" : text);
 }
 
-// A parameter of a stored run: to read, not to change.
+// A stored run's parameter, read-only.
 void draw_fixed(const PageFrame& frame, const ParamSpec& spec, Rect cell) {
   draw_label(spec, cell.cut_top(px(kLabelHeight)));
   const std::string value = page::shown_value(spec, frame.page.control().params());

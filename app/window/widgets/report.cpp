@@ -1,4 +1,4 @@
-// The report's experiment: which of its two sizes, Run, and the command that keeps what it makes.
+// The report's experiment: its two sizes, Run, and the command that keeps its results.
 
 #include <algorithm>
 #include <array>
@@ -21,7 +21,7 @@ constexpr SweepWords kReportWords{.run = "Run the report",
                                   .point = "Point",
                                   .stored = "the stored reports"};
 
-// Empty: there is a GPU, or no engine has said yet what there is.
+// Empty if there is a GPU, or no engine has answered yet.
 std::string no_gpu(const page::PageModel& page) {
   const backend::Backend* const backend = page.control().backend();
   if (backend == nullptr || backend->devices().empty()) return {};
@@ -75,7 +75,7 @@ void ReportView::draw(PageFrame& frame, Rect& rows) {
   if (segmented("report size", {line.x0, line.y0, line.x0 + segmented_width(sizes), line.y1}, sizes, size, refused))
     quick_ = size == 0 || !refused[1].empty();
   line.x0 += segmented_width(sizes) + px(12);
-  // The cap of the plan, 23.2 GiB, and 19.8·10⁹ B of the host: docs/results/offload-h200.md.
+  // The plan's cap, 23.2 GiB, and 19.8·10⁹ B of host memory: docs/results/offload-h200.md.
   const std::string takes = quick_ ? "about a minute" : "some minutes; 24 GB of the GPU, 20 GB of the host";
   text_in(Face::kRegular, 12, line, theme().text2, shortened(Face::kRegular, 12, takes, line.width()));
 

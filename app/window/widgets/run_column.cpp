@@ -1,4 +1,4 @@
-// Run, what it would take, and the run that others are compared with.
+// Run, its estimate, and the run to compare with.
 #include "app/window/widgets/run_column.h"
 
 #include <algorithm>
@@ -32,7 +32,6 @@ void draw_progress(const backend::RunProgress& progress, Rect rect) {
   text_in(Face::kRegular, 12, line, theme().text2, time_left(progress.time_left), 1);
 }
 
-// The same as an icon, beside Run.
 void draw_small_pin(PageFrame& frame, const Rect& rect) {
   page::PageModel& page = frame.page;
   const bool pinned = page.pinned() != nullptr;
@@ -47,7 +46,7 @@ void draw_pin_button(PageFrame& frame, const Rect& rect) {
   if (button("pin", rect, page.pinned() == nullptr ? pin : unpin)) page.toggle_pin();
 }
 
-// At the right end of a label: back to what the page is about.
+// Right-aligned to a label: goes back to the page's run.
 void draw_way_back(PageFrame& frame, const Rect& label) {
   constexpr std::string_view kWords = "Back to the page's run";
   const Rect at{label.x1 - text_width(Face::kMedium, 12, kWords), label.y0, label.x1, label.y1};
@@ -58,7 +57,7 @@ void draw_way_back(PageFrame& frame, const Rect& label) {
   if (state.clicked) frame.page.back_to_begin();
 }
 
-// Without an engine: why, where Run would be; the pin below it.
+// Without an engine: the reason in Run's place, with the pin below.
 void draw_no_run(PageFrame& frame, const Rect& label, Rect rect) {
   page::PageModel& page = frame.page;
   if (page.left_the_begin())
@@ -73,7 +72,7 @@ void draw_no_run(PageFrame& frame, const Rect& label, Rect rect) {
   draw_no_engine(frame, rect, page.left_the_begin() ? "No engine. " : "");
 }
 
-// "0.2 of 21.6 GiB"; empty: not known, not to be shown, or it would answer the question.
+// "0.2 of 21.6 GiB"; empty if unknown, hidden, or the question's answer.
 std::string needs_words(const PageFrame& frame) {
   const auto needs = frame.page.needs();
   if (!needs || !frame.ui.free_memory) return {};
@@ -87,7 +86,6 @@ float height_of_why(std::string_view words, float width) {
   return paragraph(Face::kRegular, kWhyEm, kWhyLine, {0, 0, width, 0}, 0, words, false);
 }
 
-// As many of the words as `rect` has lines for.
 std::string fitted(std::string_view text, const Rect& rect) {
   std::string words(text);
   while (height_of_why(words, rect.width()) > rect.height() + 1) {
@@ -127,7 +125,7 @@ void draw_run(PageFrame& frame, Rect rect) {
     text_in(Face::kMedium, 12, label, theme().text2, control.cancelling() ? "Cancelling" : "Running");
     if (button("cancel", at, {"Cancel", Icon::kStop, "Esc"}, ButtonKind::kSecondary, !control.cancelling()))
       frame.page.cancel();
-    // Gone if the run has ended with this very click.
+    // Null if this click has ended the run.
     if (const backend::RunProgress* progress = control.progress()) draw_progress(*progress, rect);
     return;
   }
@@ -178,7 +176,7 @@ std::string seconds_words(std::optional<double> seconds) {
 }
 
 void start_run(PageFrame& frame) {
-  constexpr double kStageBudget = 20;  // seconds that a class waits for a run
+  constexpr double kStageBudget = 20;  // seconds that an audience waits
   if (frame.ui.stage) return frame.page.run(frame.now, kStageBudget);
   const bool asks = frame.page.estimated_seconds().value_or(0) > kLongRun;
   if (!asks || std::exchange(frame.state.long_run_asked, false))

@@ -1,4 +1,4 @@
-// The column at the right end of the settings: Run with its estimate and its progress, and the pin.
+// The column right of the settings: Run with its estimate and progress, and the pin.
 #pragma once
 
 #include <string_view>
@@ -9,9 +9,9 @@
 namespace headroom::app::window {
 
 void draw_run(PageFrame& frame, Rect rect);
-// Where nothing can be run: why, and the cure, as far as there is room; all of it at the mouse.
+// Why nothing can run and what to do, as far as it fits; all of it in a tooltip.
 void draw_no_engine(const PageFrame& frame, Rect rect, std::string_view head = "No engine. ");
-// The run on show becomes run A, against which the next ones are seen.
+// Makes the current run A, to compare later ones with.
 void draw_pin(PageFrame& frame, Rect rect);
 
 }  // namespace headroom::app::window

@@ -1,4 +1,4 @@
-// The settings of the page, drawn from their schema: with Run, or with the parameters of a figure that follows them.
+// The page's settings, drawn from their schema: with Run, or with the parameters of a figure that follows them.
 #include <algorithm>
 #include <cmath>
 #include <utility>
@@ -26,7 +26,7 @@ using record::ParamSpec;
 constexpr int kColumns = 4;
 constexpr std::size_t kShownCells = 2 * kColumns;
 
-// All that can be set now: the page's own switches first, then what is not folded away, then the rest.
+// Settings in use: the page's switches first, then those that are not folded away, then the rest.
 std::vector<const ParamSpec*> params_in_use(const PageFrame& frame) {
   const record::Params& params = frame.page.control().params();
   const auto& switches = frame.page.page().switches;
@@ -49,8 +49,8 @@ struct Cell {
   const ParamSpec* spec;
 };
 
-// What is in two rows of four, but for the button to the rest. A widget that starts runs, and one that calculates, show
-// the page's switches only. A figure that is drawn from its parameters alone has them first: the choices are in its head.
+// Two rows of four, less the button to the rest. Widgets that start runs or calculate show only the page's switches.
+// A figure drawn from parameters alone has them first; its choices are in its head.
 std::vector<Cell> shown_cells(const PageFrame& frame) {
   std::vector<Cell> cells;
   const bool calculates = frame.widgets.have_figure_params();
@@ -69,7 +69,6 @@ std::vector<Cell> shown_cells(const PageFrame& frame) {
   return cells;
 }
 
-// The page's settings that have no cell.
 std::vector<const ParamSpec*> folded_params(const PageFrame& frame) {
   const std::vector<Cell> shown = shown_cells(frame);
   std::vector<const ParamSpec*> specs = params_in_use(frame);
@@ -79,17 +78,16 @@ std::vector<const ParamSpec*> folded_params(const PageFrame& frame) {
   return specs;
 }
 
-// More of the page's settings can be set, and matter to what is on show.
+// True if more settings can be set and matter to the current figure.
 bool has_more(const PageFrame& frame) {
   if (frame.widgets.have_figure_params()) return lessons::follows_settings(frame.page.shown_figure());
   return frame.page.control().fixed_settings().empty() && !frame.widgets.start_runs();
 }
 
-// Settings under the head of their group; groups with nothing to set are left out.
 struct GroupOnShow {
   std::string_view title;
   std::vector<const ParamSpec*> specs;
-  int changed = 0;  // are not at their defaults
+  int changed = 0;  // not at their defaults
 };
 
 std::vector<GroupOnShow> grouped(const PageFrame& frame, const std::vector<const ParamSpec*>& specs) {
@@ -123,7 +121,7 @@ void draw_grid(PageFrame& frame, const std::vector<Cell>& cells, const Rect& rec
 
 constexpr float kGroupHeads = 214;
 
-// The groups' names; the one that is open is marked, and a number says how many of its settings were changed.
+// The groups' names, with the number of changed settings; the open group is marked.
 void draw_group_heads(PageFrame& frame, const std::vector<GroupOnShow>& groups, Rect column, std::size_t& open) {
   for (std::size_t i = 0; i < groups.size(); ++i) {
     const GroupOnShow& group = groups[i];
@@ -187,7 +185,7 @@ std::string settings_summary(const PageFrame& frame) {
   std::string summary;
   for (const auto& [of, spec] : shown_cells(frame)) {
     const record::Params& params = of == ParamsOf::kFigure ? frame.page.figure_params() : frame.page.control().params();
-    // What is left to the program, or limits nothing, is not worth its room.
+    // Automatic values and absent limits are not worth their room.
     if (spec->kind == ParamKind::kBytes && params.integer(spec->key) == 0) continue;
     if (spec->kind == ParamKind::kChoice && params.text(spec->key) == "auto") continue;
     if (!summary.empty()) summary += ", ";
@@ -217,7 +215,7 @@ class SettingsView final : public WidgetView {
   bool runs_;
 };
 
-// Not what is only to be read.
+// Without read-only settings.
 std::vector<OfferedParam> SettingsView::offers(const PageFrame& frame) const {
   std::vector<OfferedParam> all;
   const bool fixed = !frame.page.control().fixed_settings().empty();
@@ -230,8 +228,7 @@ std::vector<OfferedParam> SettingsView::offers(const PageFrame& frame) const {
   return all;
 }
 
-// Two rows of four, the rest behind "More settings": the last cell, or the next one where nothing runs. Run at the right
-// end.
+// Two rows of four with Run at the right end. "More settings" is the last cell, or the next one where nothing runs.
 void SettingsView::draw(PageFrame& frame, Rect& rect) {
   Rect grid = rect;
   const bool wide = frame.density == Density::kWide;
@@ -255,7 +252,6 @@ void SettingsView::draw(PageFrame& frame, Rect& rect) {
     draw_pin(frame, run);
 }
 
-// All of it folded into one summary.
 void SettingsView::draw_narrow(PageFrame& frame, Rect rect) {
   if (frame.widgets.sweep_button() && frame.page.why_no_engine().empty()) rect.cut_right(px(kNarrowSweep + 8));
   const std::string words = shortened(Face::kMedium, 13, settings_summary(frame), rect.width() - px(56));
@@ -266,7 +262,7 @@ void SettingsView::draw_narrow(PageFrame& frame, Rect rect) {
   const int columns = ImGui::GetMainViewport()->Size.x >= px(kThreeColumns) ? 3 : 2;
   const std::vector<Cell> cells = shown_cells(frame);
   const std::vector<const ParamSpec*> choices =
-      runs_ ? figure_choices(frame.page) : std::vector<const ParamSpec*>();  // else they are among the cells
+      runs_ ? figure_choices(frame.page) : std::vector<const ParamSpec*>();  // otherwise among the cells
   const int shown = static_cast<int>(cells.size()), of_figure = static_cast<int>(choices.size());
   const int places = shown + of_figure + (has_more(frame) ? 1 : 0) + (runs_ ? 1 : 0);  // "More settings", the pin
   const float height = static_cast<float>((places + columns - 1) / columns) * (kCellHeight + kCellGap) - kCellGap;

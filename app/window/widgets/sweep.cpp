@@ -1,4 +1,4 @@
-// The sweep that a page names, over the page's settings: Run, how far it is, and Stop.
+// A page's sweep over its settings: Run, progress and Stop.
 #include <algorithm>
 #include <string>
 
@@ -42,7 +42,7 @@ std::string words_of(const PageFrame& frame, const experiments::SweepAxis& axis)
   return fmt::format("{} {}", label_of(frame, axis.key), fmt::join(axis.values, ", "));
 }
 
-// What is swept must count with the reader's settings; empty: it does.
+// Why the reader's settings do not use a swept parameter; empty: they do.
 std::string why_not(const PageFrame& frame) {
   for (const experiments::SweepAxis& axis : frame.page.page().sweep)
     if (!frame.page.settings().in_use(axis.key))
@@ -59,16 +59,16 @@ void SweepView::draw_button(PageFrame& frame, const Rect& rect) {
                          .does = does,
                          .point = "Point",
                          .stored = "the closed form",
-                         .kind = ButtonKind::kSecondary,  // Run is the first
+                         .kind = ButtonKind::kSecondary,  // Run comes first
                          .refused = refused};
   if (!sweep_.draw(frame, rect, words)) return;
   sweep_.start(plan_over(frame.page.control().demo(), frame.page.settings(), page.sweep));
 }
 
-// The lower half of Run's column; all of it while the sweep is on.
+// The lower half of Run's column, or all of it during the sweep.
 void SweepView::draw(PageFrame& frame, Rect& rows) {
   if (frame.page.control().running()) return;       // its progress is there
-  if (!frame.page.why_no_engine().empty()) return;  // which is said there
+  if (!frame.page.why_no_engine().empty()) return;  // the reason is there
   Rect column = rows.right(px(run_column_width(frame.density)));
   if (!sweep_.running()) column.cut_top(px(kCellHeight + kCellGap));
   const experiments::SweepAxis& axis = frame.page.page().sweep.front();

@@ -1,4 +1,4 @@
-// Sweeps of the window.
+// Runs sweeps in the window.
 #include "app/window/widgets/sweep_run.h"
 
 #include <algorithm>
@@ -13,7 +13,7 @@
 namespace headroom::app::window {
 
 void SweepRun::start(record::Result<SweepPlan> plan) {
-  driver_.reset();  // else a plan that fails would show the last sweep on this page
+  driver_.reset();  // a plan that fails must not show the last sweep
   refusal_.clear();
   shown_.reset();
   began_.reset();

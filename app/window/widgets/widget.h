@@ -1,5 +1,5 @@
-// Widgets: what a page has beside words and figures to work with. Pages name them by id; each is declared once, in its
-// file here, as `constinit const Widget k…` and listed in catalogue.cpp.
+// Widgets: what a page offers besides words and figures. Pages name them by id; each is declared once as `constinit
+// const Widget k…` and listed in catalogue.cpp.
 #pragma once
 
 #include <map>
@@ -23,16 +23,16 @@ struct PageFrame;
 struct SweepEngines;
 
 enum class Slot : unsigned char {
-  kBesideFigure,  // takes a part of the figure's card
-  kBelowFigure,   // in the rows below the figure
+  kBesideFigure,  // part of the figure's card
+  kBelowFigure,   // the rows below the figure
 };
 
-// Run of one step. One that would take longer than a minute asks first: the second call starts it.
+// Starts a run of one step. A run longer than a minute needs a second call.
 void start_run(PageFrame& frame);
-// "about 9 min", "about 3 s"; empty: not known.
+// Empty: unknown.
 std::string estimate_words(const page::PageModel& page);
-constexpr double kLongRun = 60;  // seconds: a run that takes more is asked for twice
-// "about 4 s", "about 3 min"; empty: not known.
+constexpr double kLongRun = 60;  // seconds; longer runs need confirmation
+// "about 4 s", "about 3 min"; empty: unknown.
 std::string seconds_words(std::optional<double> seconds);
 
 struct OfferedParam {
@@ -40,40 +40,39 @@ struct OfferedParam {
   const record::ParamSpec* spec = nullptr;
 };
 
-// One widget on one page, with its state there.
 class WidgetView {
  public:
   virtual ~WidgetView() = default;
 
   virtual Slot slot() const = 0;
-  // Beside the figure it takes its part of `rect`; an empty rest leaves no room for the figure.
+  // A widget beside the figure takes its part of `rect`; an empty rest hides the figure.
   virtual void draw(PageFrame& frame, Rect& rect) = 0;
 
-  // On the figure's picture, after it: of a widget that puts controls on rows that the picture has left for them.
+  // Drawn after the picture, for controls on the rows that it leaves free.
   virtual void draw_over(PageFrame& /*frame*/, const Rect& /*picture*/) {}
 
-  // Narrow pages, of a widget below the figure: px at scale 1, and folded into a line if less is there.
+  // Narrow pages: height below the figure in px at scale 1; with less, the widget is one line.
   virtual float narrow_height() const { return 34; }
   virtual void draw_narrow(PageFrame& frame, Rect rect) { draw(frame, rect); }
 
-  // It has Run, for one run with the page's settings.
+  // It has Run for the page's settings.
   virtual bool has_run_button() const { return false; }
-  // It makes a sweep with the page's settings, beside Run of one step.
+  // It sweeps over the page's settings, next to Run.
   virtual bool has_sweep_button() const { return false; }
-  // It starts runs of another kind: the page then has no Run of one step, and shows its first settings only.
+  // It starts other runs: the page has no Run and shows only its first settings.
   virtual bool starts_runs() const { return false; }
-  // It has the parameters of the figure on show, which are then not beside the figure's name.
+  // It has the figure's parameters, which the figure's head then omits.
   virtual bool has_figure_params() const { return false; }
-  // It edits this setting of the demo itself.
+  // It edits this setting itself.
   virtual bool edits(std::string_view /*key*/) const { return false; }
-  // Why the figure is empty as long as the page has no run; empty: as elsewhere.
+  // Why the figure is empty while the page has no run; empty: the usual reason.
   virtual std::string_view empty_reason() const { return {}; }
 
-  // What can be set with it now; `of_figure`: of the figure on show, not of the page.
+  // Settings that it offers now.
   virtual std::vector<OfferedParam> offers(const PageFrame& /*frame*/) const { return {}; }
 
   virtual bool running() const { return false; }
-  // Takes in what has arrived. True: something changed.
+  // True if anything changed.
   virtual bool poll() { return false; }
 };
 
@@ -88,16 +87,15 @@ struct Widget {
 };
 std::span<const Widget* const> widgets();
 
-// The widgets of one page.
 class PageWidgets {
  public:
   PageWidgets(const lessons::Page& page, const WidgetHost& host);
 
-  // Those of the slot, in the page's order.
+  // Widgets of the slot, in the page's order.
   std::vector<WidgetView*> in(Slot slot) const;
-  // The one that the page's words have in them; null: it is not there.
+  // The widget among the page's words; null: none.
   WidgetView* among_words(std::string_view id) const;
-  // The one of that type; null: the page has none.
+  // The widget of that type; null: none.
   template <class View>
   View* find() const {
     for (const auto& view : views_)
@@ -105,10 +103,10 @@ class PageWidgets {
     return nullptr;
   }
 
-  // Run of one step is on the page, and what it would do can be predicted. Not while a sweep is on.
+  // True if the page has Run, whose result can be predicted, and no sweep runs.
   bool run_button() const;
   bool sweep_button() const;
-  bool start_runs() const;  // one of them does
+  bool start_runs() const;
   bool have_figure_params() const;
   bool edit(std::string_view key) const;
   std::string_view empty_reason() const;
