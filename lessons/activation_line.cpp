@@ -12,7 +12,7 @@ namespace headroom::lessons {
 
 namespace {
 
-constexpr std::int64_t kMostLinePlaces = 256;  // of a line
+constexpr std::int64_t kMostLinePlaces = 256;
 
 bool of_a_step(const record::Params& settings) {
   return settings.schema().data() == experiments::training_step().schema.data();

@@ -1,4 +1,4 @@
-// What activations take over a number that a sweep goes over, by closed form.
+// The closed form's activation bytes over a swept setting.
 #pragma once
 
 #include <optional>
@@ -7,13 +7,13 @@
 
 namespace headroom::lessons {
 
-// predict::activation_bytes() of a training step's settings; nothing: of a checkpoint's shape, or of another demo.
+// predict::activation_bytes() of a training step. Empty for other demos or a checkpoint's shape.
 std::optional<record::Bytes> closed_activation_bytes(const record::Params& settings);
 
-// Whether both settings give the same bytes by all closed forms.
+// True if all closed forms give the same bytes.
 bool same_bytes(const record::Params& a, const record::Params& b);
 
-// Adds it to a chart over the whole numbers of `swept`, with its symbols as label. Adds nothing where it is not known.
+// Adds a line over the integers of `swept`, labeled with its symbols, if the bytes are known.
 void add_activation_line(Chart& chart, const record::Params& settings, const record::ParamSpec& swept);
 
 }  // namespace headroom::lessons

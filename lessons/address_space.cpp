@@ -12,7 +12,7 @@ namespace {
 using record::Bytes;
 using record::EventKind;
 
-// Segments that the device had given by then, by address. One of which pages were given back is as long as what is left.
+// Segments held after `event`, by address. A partly freed segment has its remaining length.
 std::map<Bytes, Bytes> segments_at(const record::Recording& run, std::uint64_t event,
                                    const std::unordered_map<std::uint64_t, const record::Placement*>& places) {
   std::map<Bytes, Bytes> held;
@@ -46,7 +46,7 @@ void add_segments(AddressSpace& space, const std::map<Bytes, Bytes>& held, bool 
   }
 }
 
-// The segment that holds this address; null: none does.
+// Null if no segment holds this address.
 PlacedSegment* holder_of(std::vector<PlacedSegment>& segments, Bytes address) {
   const auto after = std::ranges::upper_bound(segments, address, {}, &PlacedSegment::address);
   if (after == segments.begin()) return nullptr;

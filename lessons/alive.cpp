@@ -14,7 +14,7 @@
 namespace headroom::lessons {
 namespace {
 
-// Rows of operators that carry one name, added up.
+// The sum of operators with one name.
 struct NamedRow {
   record::AliveRow sum;
   std::string name;
@@ -27,7 +27,7 @@ std::vector<NamedRow> named_rows(const record::Ledger& run, std::uint64_t event)
         sums.try_emplace({row.category, tensor_name(row.category, run.recording().op_name(row.op))}, row);
     if (is_new) continue;
     record::AliveRow& sum = found->second;
-    // kNoLayer is the highest number: a layer beside it wins as the first, and must win as the last.
+    // kNoLayer is the highest number: min() ignores it, but max() must skip it.
     sum.first_layer = std::min(sum.first_layer, row.first_layer);
     if (sum.last_layer == record::kNoLayer) {
       sum.last_layer = row.last_layer;
@@ -44,7 +44,7 @@ std::vector<NamedRow> named_rows(const record::Ledger& run, std::uint64_t event)
   return rows;
 }
 
-// A moment belongs to every weight, those outside the layers included: there "layers 0 to 15" would leave some out.
+// Optimizer state belongs to all weights, so "layers 0 to 15" would leave some out.
 std::string where_text(const record::AliveRow& row) {
   const bool of_all_weights = row.category == record::Category::kOptimizerState;
   const std::string layers = of_all_weights ? std::string() : layers_text(row.first_layer, row.last_layer);
@@ -52,7 +52,7 @@ std::string where_text(const record::AliveRow& row) {
   return layers.empty() ? blocks : layers;
 }
 
-// The mark that holds at an event: the last one set before it happened.
+// The last mark set before the event.
 const record::Mark* mark_at(const record::Recording& recording, std::uint64_t event) {
   const auto& marks = recording.marks();
   const auto after = std::upper_bound(marks.begin(), marks.end(), event,
@@ -85,7 +85,7 @@ std::vector<MemoryLevel> levels_at(const record::Ledger& run, std::uint64_t even
         {"reserved", totals.reserved, "what PyTorch's allocator has taken from the driver, free blocks included"});
   const auto& events = run.recording().events();
   const record::Nanoseconds time = event < events.size() ? events[event].time : 0;
-  // Samples are rarer than events: one below the level before it is older than what happened there.
+  // Samples are rarer than events. One below the previous level is outdated.
   const auto add_sample = [&](const char* label, record::CounterKind kind, std::string_view meaning) {
     const auto bytes = counter_at(run.recording(), kind, time);
     if (bytes && *bytes >= levels.back().bytes) levels.push_back({label, *bytes, meaning});

@@ -1,4 +1,4 @@
-// Ranges of axes that keep still: they start at zero, end on a round number and grow in few, large steps.
+// Steady axis ranges: they start at zero, end on round numbers and grow in few, large steps.
 #pragma once
 
 #include <string>
@@ -8,18 +8,16 @@
 
 namespace headroom::lessons {
 
-// The next round number of a binary unit: 26.4 GiB becomes 28 GiB, 700 MiB 704 MiB.
+// The next round number in a binary unit: 26.4 GiB becomes 28 GiB, 700 MiB 704 MiB.
 double round_up_bytes(double bytes);
 
-// End of a bytes axis for a run that goes on: 1, 1.5, 2, 3, 4, 6, 8, 12, … of a unit, so that it moves seldom.
+// End of a bytes axis for a run in progress: 1, 1.5, 2, 3, 4, 6, 8, 12, … of a unit.
 double room_for_bytes(double bytes);
 
-// End of a time axis for a run that has got to `position` and goes on: 1, 2 or 5 times a power of ten, with room to
-// grow.
+// End of a time axis for a run in progress at `position`: 1, 2 or 5 times a power of ten.
 double room_to_grow(double position);
 
-// An axis that ends below a value grows up to the next round number above it: bytes as round_up_bytes(), decades as
-// whole ones.
+// Extends an axis to the next round number above `value`: round_up_bytes(), or a whole decade.
 void make_room(Axis& axis, double value);
 
 }  // namespace headroom::lessons

@@ -1,4 +1,4 @@
-// Run A of a page: the stored run that differs from the one on show in the page's switch alone.
+// Run A of a page: the stored run that differs from the shown run only in the page's switch.
 #pragma once
 
 #include <optional>
@@ -10,11 +10,11 @@
 
 namespace headroom::lessons {
 
-// Techniques and parts of the shape that both runs use and have set in another way. Kernels and the fused loss are one switch
-// together, Liger's; what is moved to the host is one, of several degrees.
+// Techniques and shape parameters that both runs use and set differently. Fused kernels and the fused loss are one
+// switch (Liger's), and so are all offloads.
 std::set<std::string> switches_between(const record::RunInfo& a, const record::RunInfo& b);
 
-// Of those with the model and shape of `run` the one with the fewest other switches: an index. Nothing: there is none.
+// Index of the run of the same model and shape with the fewest differing switches, if any.
 std::optional<std::size_t> nearest_base(const record::RunInfo& run, std::span<const record::RunInfo* const> bases);
 
 }  // namespace headroom::lessons

@@ -15,13 +15,13 @@ namespace headroom::lessons {
 namespace {
 
 constexpr std::string_view kReport = "report.";
-constexpr double kLongestWhisker = 1.6;  // of its point, where an axis ends
+constexpr double kLongestWhisker = 1.6;  // of its point; longer whiskers are cut off
 
 std::string_view kernel_of(std::string_view panel) {
   return panel.starts_with(kReport) ? panel.substr(kReport.size()) : panel;
 }
 
-// What a row's place on the x axis is: everything that distinguishes two shapes of a panel.
+// Everything that distinguishes two shapes of a panel.
 bool same_shape(const Measurement& a, const Measurement& b) {
   return a.rows == b.rows && a.width == b.width && a.vocab == b.vocab && a.label == b.label && a.storage == b.storage;
 }
@@ -174,7 +174,7 @@ void label_times(Chart& chart) {
     for (ChartPoint& point : series.points) point.label = amount_text(point.y, unit_of(chart.y));
 }
 
-// The largest sum of the series' values at one place.
+// The largest sum of the series at one x.
 double highest_stack(const Chart& chart) {
   std::map<double, double> sums;
   for (const ChartSeries& series : chart.series)
@@ -189,7 +189,7 @@ void fit_y(Chart& chart) {
   for (const ChartSeries& series : chart.series)
     for (const ChartPoint& point : series.points) {
       low = std::min(low, point.low > 0 ? point.low : point.y);
-      // A spread that would make the picture a whisker is cut at the edge.
+      // Cuts off a spread that would dominate the chart.
       high = std::max({high, point.y, std::min(point.high, kLongestWhisker * point.y)});
     }
   if (chart.stacked) high = std::max(high, highest_stack(chart));

@@ -1,4 +1,4 @@
-// Cards, limits, and the head of a figure about them.
+// Finds cards and limits, and fills the heads of their figures.
 #include "lessons/card_limit.h"
 
 #include <algorithm>
@@ -27,7 +27,7 @@ CardLimit card_limit(const View& view, const record::Params& train_step) {
 }
 
 bool begin_on_card(FigureHead& head, const View& view, const record::Params& train_step) {
-  record::RunInfo asked;  // the settings in the words of a run
+  record::RunInfo asked;  // the settings as a run
   asked.demo = experiments::training_step().id;
   asked.params = train_step.to_map();
   head.provenance_line = settings_line(asked);

@@ -9,14 +9,13 @@
 
 namespace headroom::lessons {
 
-// The one card that these words name, blanks or underscores between them; null: none, or several.
+// The only card that these words name, separated by blanks or underscores; null if none or several match.
 const predict::Card* card_named(std::string_view words);
 
-// The view's card, else the limit that is set, else 24 GiB, both without a process. `train_step`: with the limit.
+// The view's card, else the set limit, else 24 GiB, the latter two without a process.
 CardLimit card_limit(const View& view, const record::Params& train_step);
 
-// The head of a figure of these settings. False: there is nothing to draw, and it says why: they do not go together, or the
-// figure would answer the question.
+// Fills the head for these settings. False if they are incompatible or the figure would answer the question.
 bool begin_on_card(FigureHead& head, const View& view, const record::Params& train_step);
 
 }  // namespace headroom::lessons

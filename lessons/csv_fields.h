@@ -1,4 +1,4 @@
-// The tables under assets/ that are CSV.
+// Reads the CSV tables under assets/.
 #pragma once
 
 #include <string>
@@ -7,7 +7,7 @@
 
 namespace headroom::lessons {
 
-// Of one line. In quotes a comma counts as text, and "" is a quote.
+// Fields of one line. In quotes, a comma is text and "" is a quote.
 std::vector<std::string> csv_fields(std::string_view line);
 
 }  // namespace headroom::lessons

@@ -44,7 +44,7 @@ Eight rms_norm_dx(const DerivativeInput& in) {
   return dx;
 }
 
-// --- LayerNorm: y = weight ⊙ (x − mean) / deviation; a bias would change nothing here
+// --- LayerNorm: y = weight ⊙ (x − mean) / deviation; a bias does not change dx
 
 struct Normed {
   Eight x_hat{};
@@ -93,7 +93,7 @@ Eight swiglu_dx(const DerivativeInput& in) {
   return dx;
 }
 
-// --- RoPE: the pair (x[j], x[j + D/2]) is turned by position · theta^(−2j/D)
+// --- RoPE: rotates the pair (x[j], x[j + D/2]) by position · theta^(−2j/D)
 
 Eight turned(const Eight& x, double position) {
   Eight y{};

@@ -1,5 +1,5 @@
-// The derivatives of the fused kernels' operations on eight numbers, in fp64: by the formulas that the kernels compute, and by
-// finite differences, which know only the operation itself.
+// Derivatives of the fused kernels' operations on eight numbers in fp64, by the kernels' formulas and by finite
+// differences.
 #pragma once
 
 #include <array>
@@ -16,10 +16,10 @@ using Eight = std::array<double, kEight>;
 
 struct DerivativeInput {
   Eight x{};                  // one row; SwiGLU: four gates a, then four values b; RoPE: one head
-  Eight dy{};                 // gradient of the results: eight; SwiGLU: the first four; cross entropy: the first
-  Eight weight{};             // of the norms
-  std::int64_t position = 0;  // of the token, for RoPE
-  std::size_t label = 0;      // the right entry, for cross entropy
+  Eight dy{};                 // gradient of the results; SwiGLU uses four, cross entropy one
+  Eight weight{};             // for norms
+  std::int64_t position = 0;  // for RoPE
+  std::size_t label = 0;      // for cross entropy
 };
 
 inline constexpr double kNormEpsilon = 1e-5;   // Llama's
@@ -36,7 +36,7 @@ inline constexpr std::array<record::Choice, kDerivatives> kDerivativeNames{{{"rm
                                                                             {"swiglu", "SwiGLU"},
                                                                             {"rope", "RoPE"},
                                                                             {"cross_entropy", "cross entropy"}}};
-// In the order of their names.
+// In the order of kDerivativeNames.
 const std::array<Derivative, kDerivatives>& derivatives();
 
 // Sum of dy · y, whose gradient is dx.
@@ -44,7 +44,7 @@ double weighted_sum(const Derivative& operation, const DerivativeInput& in);
 // dx[i] is about (L(x + h e_i) − L(x − h e_i)) / 2h.
 Eight differences(const Derivative& operation, const DerivativeInput& in, double h);
 
-// Of RMSNorm: dy ⊙ weight / r, the first term of its dx.
+// dy ⊙ weight / r, the first term of RMSNorm's dx.
 Eight rms_norm_first_term(const DerivativeInput& in);
 double dot(const Eight& a, const Eight& b);
 

@@ -1,4 +1,4 @@
-// What all figures share: the head, and which axes a reader can act on.
+// Figure heads, and the axes that readers can act on.
 #include "lessons/figure.h"
 
 #include <algorithm>
@@ -13,7 +13,6 @@
 namespace headroom::lessons {
 namespace {
 
-// Where a panel's reader can act.
 struct AxesOf {
   Axes operator()(const Timeline& panel) const { return {panel.x, panel.y}; }
   Axes operator()(const Bars& panel) const { return {panel.x, {}}; }
@@ -27,7 +26,7 @@ struct AxesOf {
   Axes operator()(const Traffic& panel) const { return {panel.x, panel.rate}; }
 };
 
-// The axis of a panel that carries the guess, const as the panel is; null: it carries none.
+// The panel's axis with the guess, or null.
 struct GuessAxisOf {
   template <class Kind>
   auto operator()(Kind& panel) const -> std::conditional_t<std::is_const_v<Kind>, const Axis*, Axis*> {
@@ -120,7 +119,7 @@ FigureData Figure::build(const FigureInput& given) const {
   }
   if (!head.empty_reason.empty()) figure.panels.clear();
   if (Axis* axis = guess_axis_in(figure.panels)) {
-    axis->shown = unit_of(*axis);  // as the numbers in the panel, also where the axis gets longer
+    axis->shown = unit_of(*axis);  // keeps the panel's unit if the axis grows
     make_room(*axis, input.view.guess_room);
   } else {
     head.guess.reset();

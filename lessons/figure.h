@@ -1,20 +1,20 @@
-// A figure is a pure function: a recording (or parameters alone) and a view go in, a description comes out. The window and
-// all exporters paint the same description (app/paint/layout/layout.h), so what is exported equals what is seen.
+// A figure is a pure function from a recording (or parameters alone) and a view to a description. The window and all
+// exporters paint the same description (app/paint/layout/layout.h), so that exports match the screen.
 //
-//   FigureData = FigureHead head + vector<Panel> panels
-//     Timeline  lessons/panels/timeline.h   memory over time, stacked by kind; what is alive at one moment
-//     Bars      lessons/panels/bars.h       a peak by category
-//     Rungs     lessons/panels/bars.h       the ladder of techniques
-//     Chart     lessons/panels/chart.h      series over named places or a number; several are side by side
-//     Lanes     lessons/panels/lanes.h      kernels on their streams; after a Timeline, below it on its axis
-//     Table     lessons/panels/table.h      words and numbers
-//     HeatMap   lessons/panels/heat_map.h   a number per cell; several are side by side
-//     Diagram   lessons/panels/diagram.h    boxes and arrows, each box with a state
-//     AddressMap lessons/panels/address_map.h  segments, the blocks in them and the gaps between
-//     Traffic   lessons/panels/traffic.h    one operation's kernels: their times, their speeds, their bytes
+//   FigureData = FigureHead head + vector<Panel> panels (lessons/panels)
+//     Timeline    memory over time by kind; live tensors at one moment
+//     Bars        a peak by category
+//     Rungs       the ladder of techniques (bars.h)
+//     Chart       series over categories or numbers
+//     Lanes       kernels by stream, alone or below a Timeline
+//     Table       words and numbers
+//     HeatMap     a number per cell
+//     Diagram     boxes with states, and arrows
+//     AddressMap  segments, blocks and gaps
+//     Traffic     one operation's kernels: times, speeds, bytes
 //
-// What depends on the kind of a panel is one std::visit each: layout (app/paint/layout/layout.cpp), CSV and JSON
-// (app/paint/files/table.cpp), words (app/paint/layout/description.cpp), interaction (lessons/figure.cpp).
+// Code that depends on the kind of panel is one std::visit each: layout (app/paint/layout/layout.cpp), CSV and JSON
+// (app/paint/files/csv.cpp, json.cpp), words (app/paint/layout/description.cpp), interaction (lessons/figure.cpp).
 #pragma once
 
 #include <map>
@@ -50,23 +50,23 @@ struct FigureHead {
   std::string title;
   record::Source source = record::Source::kRecorded;
   std::string provenance_line;                    // "NVIDIA H200, bf16, batch 4, 1,024 tokens"
-  std::map<std::string, std::string> provenance;  // into every exported file
-  std::string caption;                            // of a file: a sentence below that line; may be empty
-  std::string empty_reason;                       // why there is nothing to draw; empty: there is
-  bool growing = false;                           // the run goes on
-  std::optional<double> guess;                    // the reader's, on the axis that guess_axis() names
-  bool guess_open = false;                        // a pill to drag, with or without a guess; false: "you said"
-  std::size_t frames = 0;                         // that it plays, one at a time; 0: it does not move
+  std::map<std::string, std::string> provenance;  // written into exported files
+  std::string caption;                            // in files: a sentence below that line
+  std::string empty_reason;                       // why nothing is drawn; else empty
+  bool growing = false;                           // the run is in progress
+  std::optional<double> guess;                    // the reader's, on guess_axis()
+  bool guess_open = false;                        // the pill can be dragged; else "you said"
+  std::size_t frames = 0;                         // 0: not animated
 };
 
 using Panel = std::variant<Timeline, Bars, Rungs, Chart, Lanes, Table, HeatMap, Diagram, AddressMap, Traffic>;
 
 struct FigureData {
   FigureHead head;
-  std::vector<Panel> panels;  // in reading order; none where there is nothing to draw
+  std::vector<Panel> panels;  // in reading order
 };
 
-// The first panel of that kind; null: the figure has none.
+// The first panel of that kind, or null.
 template <class Kind>
 const Kind* panel_of(const FigureData& figure) {
   for (const Panel& panel : figure.panels)
@@ -74,7 +74,6 @@ const Kind* panel_of(const FigureData& figure) {
   return nullptr;
 }
 
-// All panels of that kind, in order.
 template <class Kind>
 std::vector<const Kind*> panels_of(std::span<const Panel> panels) {
   std::vector<const Kind*> found;
@@ -83,10 +82,10 @@ std::vector<const Kind*> panels_of(std::span<const Panel> panels) {
   return found;
 }
 
-// In which the figure counts bytes: the unit of its axis of bytes; where it has none, the one that suits `largest`.
+// The unit of the figure's bytes axis; without one, the unit that suits `largest`.
 ShownUnit unit_of_bytes(const FigureData& figure, double largest);
 
-// A figure that plays has this parameter in its schema: the number of the frame that is shown, from 1.
+// Parameter of animated figures: the frame shown, from 1.
 inline constexpr std::string_view kFrameKey = "frame";
 constexpr record::ParamSpec frame_param(double default_number) {
   return {.key = kFrameKey,
@@ -97,79 +96,79 @@ constexpr record::ParamSpec frame_param(double default_number) {
           .maximum = 1'000'000,
           .default_number = default_number};
 }
-// Says that the figure has `frames` frames; returns the index of the one to show, from 0.
+// Sets `frames` and returns the index of the frame to show, from 0.
 std::size_t show_frame(FigureHead& head, const record::Params& params, std::size_t frames);
 
-// Says whose numbers the figure shows, with its parameters.
+// Sets source and provenance.
 void set_run(FigureHead& head, const record::Recording& run, const record::Params& params);
-// Which step of the run; negative: not one step.
+// Adds the step; negative if the figure shows more than one.
 void set_step(FigureHead& head, std::int32_t step);
 
-// The axes of the first panel; bytes from 0 to 1 for an axis that it lacks.
+// Axes of the first panel; a missing one is bytes from 0 to 1.
 struct Axes {
   Axis x, y;
 };
 Axes axes_of(const FigureData& figure);
 
-// The axis that carries the reader's guess: y of a timeline, x of rungs, y of the chart that is asked about; null: none.
+// The axis of the reader's guess: a timeline's y, the rungs' x or the y of the chart asked about; else null.
 const Axis* guess_axis(const FigureData& figure);
 
-// What a step is to fit on.
+// The memory that a step must fit into.
 struct CardLimit {
-  std::string name;          // "GeForce RTX 4090"; of a limit its size, "24 GiB"
+  std::string name;          // "GeForce RTX 4090", or a limit's size, "24 GiB"
   record::Bytes memory = 0;  // as the driver reports it
   predict::ProcessBytes process = {};
 
-  record::Bytes left() const { return memory - process.bytes; }  // to the allocator
+  record::Bytes left() const { return memory - process.bytes; }  // for the allocator
 };
 
-// What the reader looks at. All optional: a default view is the last whole step, everything shown.
+// The reader's view. By default, the last whole step with everything shown.
 struct View {
-  std::optional<double> begin, end;   // x range, axis units
-  std::optional<double> cursor;       // x
-  std::optional<double> guess;        // in the unit of the page's question
-  bool guess_open = false;            // the reader can still move it
-  double guess_room = 0;              // the axis of the guess reaches at least this value
-  bool hidden = false;                // hide what the question asks for (after the forward pass)
-  bool asked = false;                 // the page has a question: keep the axes that it had while the answer was hidden
-  int columns = 1000;                 // resolution: about one per pixel
-  std::optional<CardLimit> card;      // that steps are held against; nothing: a run's own limit or device, else 24 GiB
-  std::optional<std::size_t> kernel;  // that is selected: its place in the recording's kernel_spans()
-  std::string find;                   // kernels by this part of their names; empty: nothing is searched
-  std::optional<std::pair<double, double>> range;  // x, that is measured
+  std::optional<double> begin, end;                // x range in axis units
+  std::optional<double> cursor;                    // x
+  std::optional<double> guess;                     // in the unit of the page's question
+  bool guess_open = false;                         // the reader can still move it
+  double guess_room = 0;                           // least end of the guess's axis
+  bool hidden = false;                             // hides the answer (after the forward pass)
+  bool asked = false;                              // keeps the axes of the hidden answer
+  int columns = 1000;                              // about one per pixel
+  std::optional<CardLimit> card;                   // empty: the run's limit or device, else 24 GiB
+  std::optional<std::size_t> kernel;               // selected, as an index into kernel_spans()
+  std::string find;                                // part of kernel names to search for
+  std::optional<std::pair<double, double>> range;  // measured x range
 };
 
 struct FigureInput {
-  const record::Ledger* run = nullptr;        // null: nothing recorded yet
-  const record::Ledger* baseline = nullptr;   // the run to compare with (run A), if one is pinned
-  const record::Params* params = nullptr;     // of the figure's schema; null: defaults
-  const record::Params* settings = nullptr;   // the reader's, of the page's demo or schema; null: those of the run
-  const record::Ledger* predicted = nullptr;  // with these settings; null: not known
-  const record::Ledger* formula = nullptr;    // by the closed form, as a line over the run; null: not wanted
-  std::span<const record::Ledger* const> beside = {};  // runs of other demos, on some device each; of the page
-  std::span<const experiments::SweepAxis> sweep = {};  // that the page makes; empty: none
+  const record::Ledger* run = nullptr;                 // null: nothing recorded yet
+  const record::Ledger* baseline = nullptr;            // run A, if pinned
+  const record::Params* params = nullptr;              // of the figure's schema; null: defaults
+  const record::Params* settings = nullptr;            // the reader's; null: the run's
+  const record::Ledger* predicted = nullptr;           // with these settings; null: unknown
+  const record::Ledger* formula = nullptr;             // closed form as a line over the run; null: none
+  std::span<const record::Ledger* const> beside = {};  // the page's runs of other demos
+  std::span<const experiments::SweepAxis> sweep = {};  // the page's sweep
   View view;
 };
 
-// What a figure is drawn from.
+// The source of a figure's numbers.
 enum class Basis : std::uint8_t {
-  kRun,         // a run: without one it is empty
-  kSettings,    // the reader's settings, beside a prediction and the run on show
-  kFormula,     // the reader's settings, else a schema's first ones, and its own parameters, by closed form
-  kSweep,       // a sweep; until the page's has run, the reader's settings by closed form
-  kLadder,      // a ladder: on a page its switches are the reader's, and what no run measured is predicted
-  kParameters,  // its own parameters alone, by closed form
+  kRun,         // a run; empty without one
+  kSettings,    // the reader's settings, with a prediction and the shown run
+  kFormula,     // the reader's or default settings and own parameters, by closed form
+  kSweep,       // a sweep; before it has run, the reader's settings by closed form
+  kLadder,      // a ladder with the reader's switches on a page; unmeasured rungs are predicted
+  kParameters,  // own parameters by closed form
 };
 
-// One kind of figure, declared once in lessons/figures/<id>.cpp as `constinit const Figure k…`.
+// One kind of figure, declared in lessons/figures/<id>.cpp as `constinit const Figure k…`.
 struct Figure {
   std::string_view id;       // "memory_timeline"
   std::string_view title;    // "Memory over one step"
-  std::string_view caption;  // one sentence for lists and for alternative text
+  std::string_view caption;  // one sentence for lists and alternative text
   record::Schema schema;     // axis, step, …
   Basis basis = Basis::kRun;
-  bool on_card = false;  // without a run, too, it holds steps against the view's card
-  // Adds the panels, or says why there are none in head.empty_reason. The head is filled, and input.params is not null.
+  bool on_card = false;  // uses the view's card even without a run
+  // Adds the panels or sets head.empty_reason. The head is filled and input.params is not null.
   void (*add_panels)(FigureData& figure, const FigureInput& input);
 
   FigureData build(const FigureInput& input) const;
@@ -178,9 +177,9 @@ struct Figure {
 std::span<const Figure* const> figures();
 const Figure* find_figure(std::string_view id);  // null: unknown
 
-// It can be drawn without a run, and follows the page's settings.
+// True if it needs no run and follows the page's settings.
 bool follows_settings(const Figure& figure);
-// It can be drawn from nothing: without a run and without settings.
+// True if it needs neither a run nor settings.
 bool is_closed_form(const Figure& figure);
 
 }  // namespace headroom::lessons

@@ -1,4 +1,4 @@
-// Rows and columns of the table of formulas.
+// Builds the table of formulas.
 #include "lessons/formulas.h"
 
 #include <algorithm>
@@ -26,14 +26,13 @@ constexpr std::int64_t kFp32 = 4;
 
 std::string count(std::int64_t n) { return record::format_count(n); }
 
-// A formula and what it comes to.
 struct Value {
   std::string symbols;  // "2 · P"
   std::string numbers;  // "2 × 1,235,814,400"
   Bytes bytes = 0;
 };
 
-// A sum of tensors: how many elements of each.
+// A sum of tensors, by their element counts.
 class Sum {
  public:
   void add(std::int64_t times, std::string_view symbol, std::int64_t elements) {
@@ -57,8 +56,7 @@ class Sum {
   int terms_ = 0;
 };
 
-// Short formulas of each kind of memory. Those that depend on the moment are found by their value: a cell has no formula
-// unless one gives exactly its bytes.
+// Short formulas per kind of memory. A cell shows a formula only if it gives exactly the cell's bytes.
 class Formulas {
  public:
   explicit Formulas(const predict::StepSettings& step)
@@ -86,7 +84,7 @@ class Formulas {
     }
   }
 
-  // Weights and gradients have their copies there if the optimizer has.
+  // An optimizer on the host also has copies of weights and gradients there.
   std::vector<FormulaRow> on_host(std::size_t moments) const {
     std::vector<FormulaRow> rows;
     const auto add = [&](const char* name, Category category, const Value& value) {
@@ -123,7 +121,7 @@ class Formulas {
   std::int64_t trained_parameters() const { return predict::trained_parameters(step_); }
   std::string_view trained_symbol() const { return adapters_ > 0 ? "adapters" : "P"; }
 
-  // Adapters are part of it. Where weights are streamed, those of some layers are there.
+  // Includes adapters. Streamed weights count only the layers in memory.
   Value weights(Bytes bytes) const {
     const std::int64_t s = step_.element_bytes(), a = step_.trained_bytes();
     const Bytes of_adapters = a * adapters_;
@@ -167,7 +165,7 @@ class Formulas {
     return {fmt::format("({0} + {0}) · {1}", moment, p), fmt::format("{} × {}", 2 * moment, count(trained)), bytes};
   }
 
-  // All of them, those of the vocabulary's tables, one layer's and the final norm's, in the combination that it is.
+  // Tries combinations of all gradients, the vocabulary tables', one layer's and the final norm's.
   std::string gradients(Bytes bytes) const {
     const std::int64_t s = step_.trained_bytes(), h = step_.model.hidden_size;
     for (const std::int64_t all : {0, 1})
@@ -185,7 +183,7 @@ class Formulas {
     return {};
   }
 
-  // What forward leaves; at the end of backward rows of a number per token and hidden unit.
+  // Activations at the loss; rows of B · T · H at the end of backward.
   std::string activations(Place place, Bytes bytes) const {
     const std::int64_t tokens = step_.tokens(), s = step_.element_bytes(), layers = step_.model.num_layers;
     const Bytes rows = predict::layer_input_bytes(step_), norm = predict::final_norm_at_loss(step_);
@@ -217,9 +215,9 @@ class Formulas {
     if (n == 0 || v == 0) return {};
     const bool at_loss = place == Place::kLoss;
     if (at_loss && step_.loss == LossPath::kFlce) {
-      // Rows of logits begin at multiples of 8 columns: V or C as it is laid out.
+      // V or C, padded to multiples of 8 columns.
       const bool lean = step_.loss_mode == kernels::FlceMode::kLean;
-      const Bytes chunk = predict::loss_bytes(step_), more = bytes - chunk;  // the gradient of the normed rows
+      const Bytes chunk = predict::loss_bytes(step_), more = bytes - chunk;  // gradient of the normed rows
       const std::int64_t rows = lean ? n : predict::loss_chunk(step_), columns = rows > 0 ? chunk / (rows * s) : v;
       const std::string sum = fmt::format("{} × {} × {}", count(rows), count(columns), s);
       if (!lean) return shown({"C · V · s", sum, rows * columns * s}, bytes);
@@ -242,15 +240,15 @@ class Formulas {
   }
 
   const predict::StepSettings& step_;
-  std::int64_t parameters_, layer_, outer_;  // of the model, of one layer, of what belongs to no layer
-  std::int64_t adapters_;                    // trained weights beside the frozen ones; 0: all weights are trained
+  std::int64_t parameters_, layer_, outer_;  // of the model, of one layer, outside layers
+  std::int64_t adapters_;                    // trained next to frozen weights; 0: all weights are trained
 };
 
 struct Words {
   std::string name, brief;
 };
 
-// The loss and the end of backward have their own names; others are the step's peak.
+// Moments other than the loss and the end of backward are the step's peak.
 Words words_of(const StepMoment& moment) {
   const std::string layer = fmt::format("layer {}", moment.layer + 1);
   switch (moment.place) {
@@ -280,7 +278,7 @@ Bytes sum_of(const StepMoment& moment) { return record::total(moment.bytes); }
 
 bool lower(const StepMoment* a, const StepMoment* b) { return sum_of(*a) < sum_of(*b); }
 
-// The loss, the end of backward, and the peak if it is neither, in the order of the step.
+// The loss, the end of backward, and the peak if it is neither, in step order.
 std::vector<const StepMoment*> columns_of(const std::vector<StepMoment>& moments) {
   std::vector<const StepMoment*> columns;
   for (const Place place : {Place::kLoss, Place::kEmbedding}) {
@@ -311,7 +309,7 @@ Bytes bytes_of(Category category, const record::ByCategory& bytes) {
   return of(category) + (category == Category::kWorkspace ? of(Category::kOther) : 0);
 }
 
-// Where the events of a mark end.
+// End of a mark's events.
 std::uint64_t end_of(const std::vector<record::Mark>& marks, std::size_t mark, const record::StepRange& step) {
   return mark + 1 < step.last_mark && mark + 1 < marks.size() ? marks[mark + 1].event_index : step.last;
 }
@@ -320,8 +318,8 @@ record::Totals higher(const std::optional<record::Totals>& a, const record::Tota
   return a && a->allocated >= b.allocated ? *a : b;
 }
 
-// The highest totals over all micro-batches; the last one has the gradients of those before it. Backward begins with the loss's
-// own gradient: as far as it allocates logits, it belongs to the loss.
+// Highest totals over all micro-batches: the last one has the others' gradients. Backward begins with the loss's own
+// gradient, whose logits belong to the loss.
 std::optional<record::Totals> at_loss(const record::Ledger& run, const record::StepRange& step) {
   const record::Recording& recording = run.recording();
   const auto& marks = recording.marks();
@@ -340,7 +338,7 @@ std::optional<record::Totals> at_loss(const record::Ledger& run, const record::S
   return highest;
 }
 
-// The last mark of backward that belongs to no layer is that of the embedding.
+// The embedding has the last mark of backward outside the layers.
 std::optional<record::Totals> at_end_of_backward(const record::Ledger& run, const record::StepRange& step) {
   const auto& marks = run.recording().marks();
   for (std::size_t i = std::min(step.last_mark, marks.size()); i-- > step.first_mark;)

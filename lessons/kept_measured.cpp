@@ -14,7 +14,7 @@ namespace {
 using record::Bytes;
 using Blocks = std::vector<const record::Storage*>;
 
-// The last event of the forward pass; nothing: no whole step has one.
+// The last event before the loss in the last whole step.
 std::optional<std::uint64_t> end_of_forward(const record::Recording& run) {
   const auto step = record::last_whole_step(run);
   if (!step) return std::nullopt;
@@ -28,7 +28,7 @@ bool may_be(const record::Recording& run, const record::Storage& block, const pr
   return std::ranges::find(tensor.operators, run.op_name(block.op)) != tensor.operators.end();
 }
 
-// Of one layer; takes what it finds out of `blocks`.
+// For one layer. Each block matches once.
 std::vector<Bytes> matched(const record::Recording& run, const std::vector<predict::KeptTensor>& tensors,
                            Blocks blocks) {
   std::vector<std::size_t> order(tensors.size());

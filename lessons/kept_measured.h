@@ -1,4 +1,4 @@
-// What of a recorded or predicted step the closed form's kept tensors are.
+// Finds the closed form's kept tensors in a recorded or predicted step.
 #pragma once
 
 #include <optional>
@@ -10,14 +10,14 @@
 namespace headroom::lessons {
 
 struct KeptMeasured {
-  std::vector<record::Bytes> tensors;  // of one layer in the middle, as the list has them; -1: not found
-  record::Bytes layer = 0;             // all that it keeps
-  std::vector<record::Bytes> all;      // of all layers, tensor by tensor
+  std::vector<record::Bytes> tensors;  // of a middle layer, in list order; -1: not found
+  record::Bytes layer = 0;             // all that this layer keeps
+  std::vector<record::Bytes> all;      // over all layers, per tensor
   record::Bytes activations = 0;       // of the whole model
 };
 
-// Where the forward pass of the last whole step ends. A tensor is the block of one of its operators whose size is the
-// nearest, the largest first. Nothing: there is no such step.
+// At the end of the last whole step's forward pass. A tensor is the block of its operators with the nearest size,
+// largest tensors first. Empty if there is no such step.
 std::optional<KeptMeasured> kept_measured(const record::Ledger& run, const std::vector<predict::KeptTensor>& tensors,
                                           std::int64_t layers);
 

@@ -42,7 +42,7 @@ std::string_view short_name(std::string_view name) {
   return colons == std::string_view::npos ? name : name.substr(colons + 2);
 }
 
-// What a kernel, an operator or a call does, by a part of its name; the first that fits.
+// The word of the first part found in a name.
 struct Does {
   std::string_view part, word;
 };
@@ -80,7 +80,7 @@ std::vector<TimeBox> boxes_of(const Recording& recording, const std::vector<Plac
                               const KernelUnits& units, std::optional<std::size_t> selected) {
   std::vector<TimeBox> boxes;
   std::vector<const KernelSpan*> first;  // of each box
-  std::array<double, 6> times{};         // of the kinds in the last box
+  std::array<double, 6> times{};         // by kind, in the last box
   for (const PlacedSpan& placed : spans) {
     const Work work = work_kind(recording, *placed.span);
     const bool chosen = selected && placed.number == selected;
@@ -108,7 +108,7 @@ std::vector<TimeBox> boxes_of(const Recording& recording, const std::vector<Plac
     times.fill(0);
     times[static_cast<std::size_t>(work)] = placed.end - placed.begin;
   }
-  // Words only for what is drawn: most of a step's spans are joined.
+  // Only drawn boxes get words, because most spans are merged.
   for (std::size_t i = 0; i < boxes.size(); ++i) {
     TimeBox& box = boxes[i];
     if (box.count == 1) box.label = label_of(recording, *first[i]);

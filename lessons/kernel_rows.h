@@ -1,4 +1,4 @@
-// Boxes and lanes of kernels, from the spans of a traced run: what the figures of kernels share.
+// Boxes and lanes of kernels from a traced run, shared by figures.
 #pragma once
 
 #include <optional>
@@ -12,44 +12,43 @@
 
 namespace headroom::lessons {
 
-// The demo `launches` names its operators so: "launches.eager", "launches.fused", "launches.graph".
+// Operators of the demo `launches`: "launches.eager", "launches.fused", "launches.graph".
 inline constexpr std::string_view kFormPrefix = "launches.";
 
-// The kernels of one of its forms, "eager", on a CPU the operators, in the order in which they ran.
+// Kernels (on a CPU: operators) of one form, "eager", in the order in which they ran.
 std::vector<record::KernelSpan> kernels_of(const record::Recording& recording, std::string_view form);
 
-// From the start of the first span to the end of the last, in ns.
+// From the first start to the last end, in ns.
 double length_of(const std::vector<record::KernelSpan>& spans);
-// For that length, or what the view asks for.
+// Covers that length unless the view has a range.
 Axis time_axis(const View& view, double length);
 
-// A span where it is on an axis.
+// A span placed on an axis.
 struct PlacedSpan {
   const record::KernelSpan* span = nullptr;
   double begin = 0, end = 0;
-  std::optional<std::size_t> number = {};  // its place in the recording's kernel_spans()
+  std::optional<std::size_t> number = {};  // index into kernel_spans()
 };
-// Which lane of kernels a span is in: -1 is the host's calls, else the stream; on the CPU there is one.
+// -1: host calls; else the stream. A CPU has one stream.
 int row_of(const record::KernelSpan& span);
 
-// In which times and bytes of single kernels are written. Those of a step differ by three decades, and the shortest count.
+// Units for single kernels. Times span three decades, and the shortest kernels matter.
 struct KernelUnits {
   ShownUnit time{"µs", 1e3}, bytes{"MiB", double{record::kMiB}}, rate{"GB/s", 1e9};
 };
 
-// A box for each of these spans of a lane, which are in the order of their beginnings. What is narrower than `least` joins
-// its neighbor, and both are what takes most of their time; but for the span with the number `selected`.
+// One box per span, in order of begin. Boxes narrower than `least` are merged and take the kind of most of their time;
+// `selected` is never merged.
 std::vector<TimeBox> boxes_of(const record::Recording& recording, const std::vector<PlacedSpan>& spans, double least,
                               const KernelUnits& units, std::optional<std::size_t> selected = {});
 
 struct LanesOf {
-  std::string prefix;  // "A: ", before every lane's name
+  std::string prefix;  // "A: ", before lane names
   bool baseline = false;
-  double begin = 0;  // where on the axis the first span is, ns
-  ShownUnit time;    // of all its times
+  double begin = 0;  // of the first span on the axis, ns
+  ShownUnit time;
 };
-// A lane for the host's calls and one for each stream, from the first span on. What is narrower than one of `columns`
-// of the axis joins its neighbor.
+// A lane for host calls and one per stream. Boxes narrower than one of `columns` are merged.
 void add_lanes(Lanes& panel, const record::Recording& recording, const std::vector<record::KernelSpan>& spans,
                const LanesOf& lanes, int columns);
 

@@ -1,4 +1,4 @@
-// Two laws through points by least squares: a straight line, and the larger of a constant and a line through zero.
+// Least-squares fits: a line, and the larger of a constant and a line through zero.
 #pragma once
 
 #include <algorithm>
@@ -15,13 +15,13 @@ struct LinePoint {
 };
 
 struct LineFit {
-  double at_zero = 0;  // y where x is 0
+  double at_zero = 0;  // y at x = 0
   double slope = 0;    // y per x
 
   double at(double x) const { return at_zero + slope * x; }
 };
 
-// Nothing: fewer than two places.
+// Empty for fewer than two distinct x.
 inline std::optional<LineFit> fit_line(std::span<const LinePoint> points) {
   double x = 0, y = 0;
   for (const LinePoint& point : points) {
@@ -45,8 +45,7 @@ struct LargerFit {
   double at(double x) const { return std::max(constant, slope * x); }
 };
 
-// Each way to divide the points, which ascend in x, into those of the constant and those of the line is tried.
-// Nothing: fewer than two points.
+// Tries each split of the points (ascending x) into constant and line. Empty for fewer than two points.
 inline std::optional<LargerFit> fit_larger(std::span<const LinePoint> points) {
   std::optional<LargerFit> best;
   double least = std::numeric_limits<double>::infinity();
@@ -66,7 +65,7 @@ inline std::optional<LargerFit> fit_larger(std::span<const LinePoint> points) {
   return best;
 }
 
-// The most by which a law misses a point, as a share of that point.
+// The largest relative error at a point.
 template <class Fit>
 double worst_miss(const Fit& fit, std::span<const LinePoint> points) {
   double worst = 0;

@@ -16,7 +16,7 @@ using record::Category;
 
 constexpr std::size_t kToTheEnd = static_cast<std::size_t>(-1);
 
-// Writes the chain in the order of the code: what a step makes, and what is let go before the next one.
+// Builds the chain in code order: what each step makes and frees.
 class LossTensors {
  public:
   explicit LossTensors(const predict::StepSettings& step) : step_(step) {}
@@ -27,14 +27,14 @@ class LossTensors {
     chain_.tensors.push_back({std::move(name), std::move(shape), bytes, chain_.steps.size() - 1, kToTheEnd, category});
     return chain_.tensors.size() - 1;
   }
-  // [rows, V] of `element` bytes, each sequence with or without its last position.
+  // [rows, V] of `element` bytes; `shifted` drops each sequence's last position.
   std::size_t make_logits(const std::string& name, Bytes element, bool shifted = false) {
     const std::int64_t rows = step_.tokens() - (shifted ? step_.batch : 0);
     return make(fmt::format("{}, {}", name, element == 4 ? "fp32" : "16 bits"),
                 fmt::format("{} · V · {}", shifted ? "B (T − 1)" : "B · T", element),
                 rows * step_.model.vocab_size * element);
   }
-  // This step is the last that has it.
+  // This step is the tensor's last.
   void let_go(std::size_t tensor) { chain_.tensors[tensor].last = chain_.steps.size() - 1; }
 
   LossChain take() {
@@ -51,7 +51,7 @@ class LossTensors {
   LossChain chain_;
 };
 
-// By PyTorch's operators: log-softmax of fp32 logits.
+// PyTorch's operators: log-softmax of fp32 logits.
 void eager_chain(LossTensors& chain, const predict::LossCode& code) {
   const Bytes element = chain.element();
   const bool casts = element != 4, kept = chain.settings().keep_output && code.returns_output;
@@ -77,7 +77,7 @@ void eager_chain(LossTensors& chain, const predict::LossCode& code) {
   chain.step("Log-softmax makes one more tensor, and the loss is a number");
   const std::size_t log_softmax = chain.make_logits("log-softmax", 4, code.shifts_logits);
   if (kept) chain.let_go(before);
-  // What the model returns is the output; without a loop that keeps it, nothing points to it.
+  // The model's output stays only if the loop keeps it.
   const std::size_t output = code.returns_fp32 ? wide : made;
   for (const std::size_t each : {made, wide, shifted})
     if (!(kept && each == output) && !(casts && code.returns_fp32 && each == made)) chain.let_go(each);
@@ -102,7 +102,7 @@ void eager_chain(LossTensors& chain, const predict::LossCode& code) {
   chain.step("Two matrix multiplications make dX and dW of it");
 }
 
-// One kernel that writes the gradient of the logits over them.
+// One kernel overwrites the logits with their gradient.
 void in_place_chain(LossTensors& chain) {
   chain.step("The output layer makes logits in the model's type");
   chain.make_logits("logits, then gradient", chain.element());

@@ -1,5 +1,4 @@
-// The tensors of the loss, step by step of its code: when each appears, when it goes, and its bytes. By closed form, as the
-// engine's loss does it.
+// Lifetimes and bytes of the loss's tensors, step by step as the engine computes it, by closed form.
 #pragma once
 
 #include <cstddef>
@@ -12,23 +11,23 @@
 namespace headroom::lessons {
 
 struct ChainTensor {
-  std::string name;                                       // "shifted copy, fp32"
-  std::string shape;                                      // "B (T − 1) · V · 4"
-  record::Bytes bytes = 0;                                //
-  std::size_t first = 0, last = 0;                        // steps in which it is in memory
-  record::Category category = record::Category::kLogits;  //
+  std::string name;   // "shifted copy, fp32"
+  std::string shape;  // "B (T − 1) · V · 4"
+  record::Bytes bytes = 0;
+  std::size_t first = 0, last = 0;  // steps in memory
+  record::Category category = record::Category::kLogits;
 };
 
 struct LossChain {
-  std::vector<std::string> steps;    // what each does
-  std::vector<ChainTensor> tensors;  // in the order in which they appear
+  std::vector<std::string> steps;    // one action each
+  std::vector<ChainTensor> tensors;  // in order of appearance
 
-  record::Bytes logits(std::size_t step) const;  // of kind logits, in memory in that step
+  record::Bytes logits(std::size_t step) const;  // in memory in that step
   record::Bytes peak() const;                    // predict::loss_bytes() of the settings
-  std::size_t highest() const;                   // the first step that has it
+  std::size_t highest() const;                   // first step at the peak
 };
 
-// Of the settings' path, of its second step or a later one, where the kept output of the one before is still there.
+// A second or later step, in which the previous kept output is still in memory.
 LossChain loss_chain(const predict::StepSettings& step);
 
 }  // namespace headroom::lessons

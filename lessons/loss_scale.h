@@ -1,4 +1,4 @@
-// The rule of dynamic loss scaling, step by step. With a hysteresis of 1 it is what the training step here does.
+// Dynamic loss scaling, step by step. The training step's rule has a hysteresis of 1.
 #pragma once
 
 #include <algorithm>
@@ -6,9 +6,9 @@
 namespace headroom::lessons {
 
 struct LossScaleRule {
-  int window = 1000;  // steps without overflow after which the scale grows
+  int window = 1000;  // steps without overflow before the scale grows
   double factor = 2;
-  int hysteresis = 1;  // overflows after which it shrinks; steps are skipped from the first one on
+  int hysteresis = 1;  // overflows before it shrinks; each skips its step
   double least = 1;
 };
 

@@ -1,4 +1,4 @@
-// What the demo `moments` measured: how far moments are off when they are kept in 8 bits, for each way to do so.
+// Errors of 8-bit moments, measured by the demo `moments`.
 #pragma once
 
 #include <cstdint>
@@ -10,22 +10,22 @@
 
 namespace headroom::lessons {
 
-// One way to keep a moment in 8 bits.
+// One 8-bit format of a moment.
 struct MomentWay {
-  bool dynamic = false;    // levels denser towards zero; else spaced evenly
-  std::int64_t block = 0;  // numbers that share a scale
+  bool dynamic = false;    // levels denser towards zero; else even
+  std::int64_t block = 0;  // numbers per scale
   const record::Histogram* errors = nullptr;
 
   std::string label() const;  // "dynamic levels, blocks of 256"
 };
 
-// Of "first_moment" or "second_moment", each way as it was looked at last; in the order in which they were measured.
+// The latest result of each format of "first_moment" or "second_moment", in the order measured.
 std::vector<MomentWay> moment_ways(const record::Recording& recording, std::string_view moment);
 
-// Mean error of all numbers but zeros, in percent of the number; negative: there are none.
+// Mean error of nonzero numbers, in percent; negative if there are none.
 double mean_error(const record::Histogram& histogram);
 
-// For one way of the second moment; negative: it was not measured.
+// Negative if not measured.
 double second_moment_error(const record::Recording& recording, bool dynamic, std::int64_t block);
 
 }  // namespace headroom::lessons

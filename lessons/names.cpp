@@ -12,8 +12,8 @@ using record::Category;
 
 struct OperatorName {
   std::string_view op;
-  std::string_view part;    // whose weights, weight gradients and workspace: "MLP"
-  std::string_view output;  // what it leaves for backward
+  std::string_view part;    // for weights, their gradients and workspace: "MLP"
+  std::string_view output;  // kept for backward
 };
 
 constexpr std::string_view kGate = "MLP gate, up, product";

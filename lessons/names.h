@@ -1,4 +1,4 @@
-// Names that students know for the operators of the model, by the kind of memory that they left behind.
+// Names that students know for the model's operators, by kind of memory.
 #pragma once
 
 #include <string>
@@ -8,12 +8,11 @@
 
 namespace headroom::lessons {
 
-// "mlp.gate_proj" in weights is "MLP weights", in activations "MLP gate, up, product": operators that a list shows as
-// one row have one name. An operator that is not known keeps its own, readably.
+// "mlp.gate_proj" is "MLP weights" in weights, "MLP gate, up, product" in activations. Operators listed as one row
+// share a name. An unknown one keeps its own, made readable.
 std::string tensor_name(record::Category category, std::string_view op);
 
-// What the model computes there: "attention.q_proj" is "q projection", "mlp.rms_norm" is "RMSNorm". Operators that are one
-// operation of the model have one name; "" stays "".
+// "attention.q_proj" is "q projection", "mlp.rms_norm" is "RMSNorm"; "" stays "".
 std::string operation_name(std::string_view op);
 
 // "layer 3", "layers 0 to 9"; empty outside the layers.

@@ -1,4 +1,4 @@
-// Which numbers formats of few bits have, by powers of two alone.
+// Computes number formats with powers of two alone.
 #include "lessons/number_format.h"
 
 #include <algorithm>
@@ -15,7 +15,7 @@ namespace headroom::lessons {
 
 namespace {
 
-// Of the binade that the value's numbers are from.
+// Clamped to the format's range.
 int exponent_of(const NumberFormat& format, double value) {
   const int exponent = value == 0 ? format.least_normal() : std::ilogb(value);
   return std::clamp(exponent, format.least_normal(), format.most_exponent);
@@ -70,7 +70,7 @@ double rounded(const NumberFormat& format, double value, Rounding rounding, doub
 double neighbor(const NumberFormat& format, double number, bool above) {
   if (number == 0) return above ? spacing_at(format, 0) : -spacing_at(format, 0);
   const bool outwards = above == (number > 0);
-  // Inwards from a power of two the numbers are those of the binade below.
+  // Towards zero from a power of two, the spacing is the lower binade's.
   const double from = outwards ? number : std::nextafter(number, 0);
   const double next = number + (above ? 1 : -1) * spacing_at(format, from);
   return next < least_number(format) || next > format.most ? number : next;
@@ -85,7 +85,7 @@ std::uint32_t code_of(const NumberFormat& format, double number) {
   if (std::isnan(number)) return mask >> 1;
   const double steps = std::abs(number) / spacing_at(format, number);
   const int exponent = exponent_of(format, number) - format.least_normal();
-  // A normal number's steps have the leading one, which counts as one in the exponent.
+  // A normal number's leading one adds one to the exponent field.
   return sign | ((static_cast<std::uint32_t>(exponent) << format.fraction_bits) + static_cast<std::uint32_t>(steps));
 }
 
@@ -120,7 +120,7 @@ std::string number_text(double value, int digits) {
   const std::string text = fmt::format("{:.{}e}", size, digits - 1);  // "3.40e+38"
   const std::size_t e = text.find('e');
   std::string front = text.substr(0, e);
-  if (digits > 3 && front.find_last_not_of("0.") != std::string::npos)  // "1.5", where so many digits are not needed
+  if (digits > 3 && front.find_last_not_of("0.") != std::string::npos)  // "1.5" needs fewer digits
     front.erase(front.find_last_not_of("0.") + 1);
   return fmt::format("{}{}·10{}", sign, front, superscript(std::stoi(text.substr(e + 1))));
 }

@@ -1,4 +1,4 @@
-// What a device's matrix products reach, by a run of `product_rates`.
+// GEMM rates of a device, from a run of `product_rates`.
 #pragma once
 
 #include <optional>
@@ -12,19 +12,19 @@ namespace headroom::lessons {
 
 bool has_product_rates(const record::Recording& recording);
 
-// The fastest size of each format, in the order in which they were measured. Empty: none was.
+// The fastest size per format, in the order measured.
 std::vector<const record::Measurement*> fastest_products(const record::Recording& rates);
 
 // Operations per second.
 double product_rate(const record::Measurement& row);
 
-// Where a card keeps the peak of a format ("bf16"); null: cards have no such number.
+// The member with a card's peak of a format ("bf16"), or null.
 using CardPeak = std::optional<double> predict::Card::*;
 CardPeak card_peak(std::string_view format);
 
-// The card of the recording's GPU; null: the table has none.
+// Null if the table lacks the recording's GPU.
 const predict::Card* card_of(const record::Recording& recording);
-// The same with measured peaks where there are some.
+// card_of() with measured peaks where available.
 std::optional<predict::Card> measured_card(const record::Recording& rates);
 
 }  // namespace headroom::lessons

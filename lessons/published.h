@@ -1,5 +1,5 @@
-// Numbers that others published, beside which figures set their own. The rows are those of assets/published, compiled
-// in, so that figures stay pure functions.
+// Published numbers that figures compare with: rows of assets/published, compiled in so that figures stay pure
+// functions. The CSV files state machines, settings and exactness.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,7 @@
 
 namespace headroom::lessons {
 
-// One point of the Liger paper's kernel benchmarks: assets/published/liger_a100.csv has hardware, shapes, exactness.
+// A point of the Liger paper's kernel benchmarks (liger_a100.csv).
 struct PublishedKernel {
   std::string_view panel;           // as in `headroom list`: "rms_norm"
   std::string_view implementation;  // "huggingface", "liger"
@@ -21,7 +21,7 @@ struct PublishedKernel {
 
 std::span<const PublishedKernel> published_kernels();
 
-// One run of the report on Liger Kernel: assets/published/report_2024.csv has machine, settings, exactness.
+// A run of the report on Liger Kernel (report_2024.csv).
 struct PublishedRun {
   std::string_view experiment;  // "batch", "sequence", "timeline", "repeat"; "checkpoints", "logits_x3" are arithmetic
   std::string_view figures;     // of the report: "13_16"
@@ -34,7 +34,7 @@ struct PublishedRun {
 
 std::span<const PublishedRun> published_runs();
 
-// One bar of the Liger paper's training of Llama 3 8B: assets/published/liger_8b.csv has set-up and exactness.
+// A bar of the Liger paper's training of Llama 3 8B (liger_8b.csv).
 struct PublishedTraining {
   std::string_view implementation;  // "huggingface", "liger"
   std::int64_t batch;
@@ -44,7 +44,7 @@ struct PublishedTraining {
 
 std::span<const PublishedTraining> published_trainings();
 
-// One point of the Harmony paper's memory over the minibatch: assets/published/harmony_2022.csv has how it is known.
+// A point of the Harmony paper's memory over the minibatch (harmony_2022.csv).
 struct PublishedStep {
   std::string_view model;  // "bert96", "gpt2"
   std::int64_t minibatch;

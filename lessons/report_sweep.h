@@ -1,4 +1,4 @@
-// The report's experiment as a sweep: its three ways to train, and the points of a run that belong to one direction.
+// The report's experiment as a sweep: its three strategies, and a run's points in one direction.
 #pragma once
 
 #include <array>
@@ -11,7 +11,7 @@
 namespace headroom::lessons {
 
 struct ReportStrategy {
-  std::string_view key, label, short_label;  // the key as in the published table and in a sweep's series
+  std::string_view key, label, short_label;  // key: as in the published table and in series
   SeriesKind kind;
 };
 inline constexpr std::array<ReportStrategy, 3> kReportStrategies{{
@@ -20,21 +20,21 @@ inline constexpr std::array<ReportStrategy, 3> kReportStrategies{{
     {"liger_all", "all fused kernels", "all", SeriesKind::kFused},
 }};
 
-// One of the two directions: over `over`, with `fixed` = `at`.
+// A sweep over `over` with `fixed` = `at`.
 struct ReportSweep {
   std::string_view over, fixed;
   std::string_view experiment;  // in the published table
-  std::int64_t published_at;    // what the report fixed
+  std::int64_t published_at;    // the report's fixed value
   std::int64_t at = 0;
   std::vector<std::int64_t> places;  // values of `over`, ascending
-  bool comparable = false;           // the report's model, at the report's fixed value
-  bool even = false;                 // places in even steps; else at their values
+  bool comparable = false;           // the report's model and fixed value
+  bool even = false;                 // evenly spaced places; else at their values
 };
 
 ReportSweep report_over_batch();
 ReportSweep report_over_sequence();
 
-// Fills in what the run has. The fixed value is the one with most points: both sweeps share one point.
+// Fills in the run's points. The fixed value is the one with most points, because both sweeps share one.
 void find_points(ReportSweep& sweep, const record::Recording& recording);
 
 }  // namespace headroom::lessons

@@ -70,7 +70,7 @@ OtherRun::OtherRun(const record::Ledger& run, const record::Params& figure, cons
       map_(run.recording(), aligned(figure) ? axis_of(figure, run.recording()) : map.axis(), shown_.range.first,
            shown_.range.last) {
   if (!aligned(figure)) return;
-  // A prediction of the same requests: each event is where the run's is.
+  // A prediction of the same requests has the run's events.
   if (is_predicted(run.recording()) && map_.first() == map.first() && map_.last() == map.last()) {
     map_ = map;
     return;

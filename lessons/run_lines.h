@@ -1,4 +1,4 @@
-// The totals of runs as lines of a timeline, on the axis of the run on show.
+// Totals of runs as lines of a timeline, on the shown run's axis.
 #pragma once
 
 #include <algorithm>
@@ -17,22 +17,22 @@
 
 namespace headroom::lessons {
 
-// Nothing of it has a time: its events have an order only.
+// True if events have an order but no times.
 bool is_predicted(const record::Recording& run);
-// The time axis of a run by the figure's parameter `axis`; "phase": the run's own time, onto which others are stretched.
+// The time axis by the figure's parameter `axis`. With "phase", other runs are stretched onto the run's own time.
 record::TimeAxis axis_of(const record::Params& figure, const record::Recording& run);
 bool aligned(const record::Params& figure);
 
-// About `columns` over the whole axis, of which the data may fill a part.
+// About `columns` over the whole axis, of which data may fill a part.
 std::vector<record::Column> columns_of(const record::Ledger& run, const record::TimeMap& map, const Axis& x,
                                        double data_end, int columns);
 
-// Weights and optimizer state step back where they do not move.
+// Weights and optimizer state are muted while constant.
 std::array<bool, record::kNumCategories> quiet_kinds(const std::vector<record::Column>& columns);
 
 double high_total(const record::Column& column);
 
-// `value` of each column as a step function, without points that change nothing.
+// `value` of each column as a step function without redundant points.
 template <class Value>
 StepLine step_line(const std::vector<record::Column>& columns, LineStyle style, Value value) {
   StepLine line{.label = {}, .short_label = {}, .style = style, .x = {}, .y = {}, .end = 0};
@@ -46,13 +46,13 @@ StepLine step_line(const std::vector<record::Column>& columns, LineStyle style, 
   return line;
 }
 
-// On an axis with aligned phases: whose time their widths are, where another run is stretched onto them.
+// With aligned phases: the run whose time sets their widths.
 std::string axis_name(const Timeline& panel, const record::Recording& run);
 
-// Another run beside the one on show: in its own time, and where that is on the figure's axis.
+// Another run, in its own time and on the figure's axis.
 class OtherRun {
  public:
-  // `map` and `spans`: of the run on show.
+  // `map`, `spans`: of the shown run.
   OtherRun(const record::Ledger& run, const record::Params& figure, const record::TimeMap& map,
            std::span<const record::PhaseSpan> spans);
 
@@ -64,7 +64,7 @@ class OtherRun {
   record::TimeAxis axis() const { return map_.axis(); }
   // From its own axis to the figure's.
   double place(double own) const { return to_ ? (*to_)(own) : own; }
-  // Its total, as an envelope of three pixels, so that the saw-tooth of the layers does not flicker.
+  // Its total as an envelope of three pixels, so that the layers' sawtooth does not flicker.
   StepLine line(const Axis& x, int columns, LineStyle style) const;
 
  private:

@@ -50,8 +50,7 @@ class CheckpointChain {
     show(std::move(action));
   }
 
-  // Node i of the backward pass needs f_i: what is missing of its segment is computed again from the checkpoint below it,
-  // and stays until the backward pass has used it.
+  // Backward node i needs f_i. Its segment is recomputed from the checkpoint below and stays until it is used.
   void backward(std::size_t i) {
     std::size_t from = i;
     while (!in_memory(now_.forward[from])) --from;

@@ -1,5 +1,5 @@
-// Gradient checkpointing as a schedule: which nodes of a chain are in memory, frame by frame (Chen et al. 2016,
-// arXiv:1604.06174; drawn as in github.com/cybertronai/gradient-checkpointing).
+// Gradient checkpointing of a chain: which nodes are in memory, frame by frame (Chen et al. 2016, arXiv:1604.06174;
+// drawn as in github.com/cybertronai/gradient-checkpointing).
 #pragma once
 
 #include <cstddef>
@@ -11,8 +11,8 @@ namespace headroom::lessons {
 
 enum class NodeState : std::uint8_t { kNotYet, kAlive, kRecomputed, kFreed };
 
-// One moment. Forward node i is activation i, node 0 the input; backward node i is the gradient of activation i − 1, so
-// that node n is the loss's gradient and node 1 the input's.
+// Forward node i is activation i, node 0 the input. Backward node i is the gradient of activation i − 1: node n is the
+// loss's gradient, node 1 the input's.
 struct ScheduleFrame {
   std::vector<NodeState> forward;   // 0 … n − 1
   std::vector<NodeState> backward;  // 1 … n, at index i − 1
@@ -21,8 +21,8 @@ struct ScheduleFrame {
   std::size_t evaluations = 0;      // of forward nodes so far
 };
 
-// A chain of n forward nodes of which these are kept; the input always is. The worked example: five nodes, f2 kept, has 18
-// frames; most in memory are 5 nodes (7 if all are kept), with 6 forward evaluations (4 if all are kept).
+// A chain of n forward nodes, of which `kept` and the input are kept. Five nodes with f2 kept: 18 frames, at most 5
+// nodes in memory (7 if all are kept), 6 forward evaluations (4 if all are kept).
 std::vector<ScheduleFrame> checkpoint_frames(std::size_t n, const std::vector<bool>& kept);
 
 std::size_t most_alive(const std::vector<ScheduleFrame>& frames);

@@ -1,4 +1,4 @@
-// Which part of a run a figure shows, from the parameters that all figures of a run share.
+// The part of a run that a figure shows, from parameters that all figures of runs share.
 #pragma once
 
 #include <array>
@@ -33,11 +33,11 @@ inline constexpr record::ParamSpec kStepParam{.key = "step",
 
 struct ShownRange {
   record::StepRange range;   // step -1: not one step
-  bool growing = false;      // the run goes on, and this part of it too
-  std::string empty_reason;  // why there is nothing to show; empty: there is
+  bool growing = false;      // this part of the run is in progress
+  std::string empty_reason;  // why nothing is shown; else empty
 };
 
-// While a run goes on, the step that is under way; after it, the last whole step, or the one that ran out of memory.
+// By default the step in progress; after the run, the last whole step or the one that ran out of memory.
 ShownRange shown_range(const record::Recording& recording, const record::Params& params);
 
 }  // namespace headroom::lessons

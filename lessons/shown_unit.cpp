@@ -11,7 +11,7 @@ namespace {
 
 using record::Bytes;
 
-// From the largest; a unit is taken from twice its size on, so that an axis has more than two of it.
+// The largest unit of which `largest` has at least two.
 template <std::size_t kCount>
 ShownUnit largest_within(const ShownUnit (&units)[kCount], double largest) {
   const auto* const fits =
@@ -24,7 +24,7 @@ constexpr ShownUnit kTimes[] = {{"s", 1e9}, {"ms", 1e6}, {"µs", 1e3}, {"ns", 1}
 constexpr ShownUnit kRates[] = {{"TB/s", 1e12}, {"GB/s", 1e9}};
 constexpr ShownUnit kSpeeds[] = {{"TFLOP/s", 1e12}, {"GFLOP/s", 1e9}};
 constexpr int kBytesDecimals = 2;
-constexpr double kTiB = 0x1p40;  // a card has less: it needs no second one
+constexpr double kTiB = 0x1p40;  // taken from one on, since cards have less
 
 std::string with_commas(std::string text) {
   const std::size_t first = text.starts_with('-') ? 1 : 0, whole = std::min(text.find('.'), text.size());
@@ -37,7 +37,7 @@ std::string with_name(std::string number, const ShownUnit& unit) {
   return unit.name.empty() ? number : std::move(number) + " " + std::string(unit.name);
 }
 
-// "1.50 GiB" → "1.5 GiB": two decimals are exact enough to see whether fewer say the same.
+// "1.50 GiB" → "1.5 GiB".
 std::string without_zeros(std::string text) {
   const std::size_t point = text.find('.');
   if (point == std::string::npos) return text;
@@ -83,7 +83,7 @@ ShownUnit unit_for(AxisUnit quantity, double largest) {
 
 ShownUnit unit_of(const Axis& axis) {
   if (axis.shown) return *axis.shown;
-  // A stretch of time late in a run is counted in what it is long.
+  // A range late in a run has the unit of its length.
   if (axis.unit == AxisUnit::kNanoseconds && !axis.logarithmic) return time_unit(axis.high - axis.low);
   return unit_for(axis.unit, std::max(std::abs(axis.low), std::abs(axis.high)));
 }

@@ -1,4 +1,4 @@
-// Speeds and traces become shares of a step.
+// Turns speeds and traces into shares of a step.
 #include "lessons/step_budget.h"
 
 #include <algorithm>
@@ -29,7 +29,7 @@ using record::RunInfo;
 constexpr std::string_view kReportCard = "NVIDIA GeForce RTX 4090";
 constexpr double kNanosecondsPerSecond = 1e9;
 
-// Median, without the first step, which warms up; 0: not measured.
+// Median without the warm-up step; 0: not measured.
 double speed_of(const Recording& run) {
   std::vector<double> speeds;
   std::int32_t first = -1;
@@ -41,7 +41,7 @@ double speed_of(const Recording& run) {
   return speeds.empty() ? 0 : record::quantiles_of(std::move(speeds)).median;
 }
 
-// What the kernels of a traced step say of its rest.
+// Divides the rest by a traced step's kernels.
 void divide(StepBudget& budget, const Recording& run, const std::vector<record::KernelSpan>& spans,
             const StepWork& work) {
   const auto length = static_cast<double>(work.length);
@@ -54,7 +54,7 @@ void divide(StepBudget& budget, const Recording& run, const std::vector<record::
   budget.rest = 0;
 }
 
-// 0: neither the reader nor a card says it.
+// 0 if neither the reader nor a card gives it.
 double peak_of(const RunInfo& info, const StepSettings& step, const Peaks& peaks) {
   if (peaks.given > 0) return peaks.given;
   const auto gpu = info.provenance.find("gpu");
@@ -62,7 +62,7 @@ double peak_of(const RunInfo& info, const StepSettings& step, const Peaks& peaks
   return card == nullptr ? 0 : predict::products_peak(step, *card).value_or(0);
 }
 
-// Which bar of the ladder a rung belongs to.
+// The ladder's bar that a rung belongs to.
 std::string_view group_of(const StepSettings& step) {
   if (step.offload_state != predict::StateOffload::kOff) return "optimizer on host";
   if (step.keeps_layer_inputs()) return "checkpoints";

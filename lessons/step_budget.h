@@ -1,5 +1,5 @@
-// How the time of a training step divides, in shares of it: the model's operations at the device's peak, recomputed
-// operations, what is slower than the peak, and idle time.
+// Shares of a training step's time: the model's operations at the device's peak, recomputed operations, slower work,
+// and idle time.
 #pragma once
 
 #include <optional>
@@ -19,49 +19,49 @@ struct StepBudget {
   double tokens_per_second = 0;
   double flops_per_token = 0;  // of the model
   double peak = 0;             // operations per second
-  // Of the step's time; together 1.
+  // Shares of the step's time; their sum is 1.
   double model = 0, again = 0;  // at the peak
-  double products = 0;          // what matrix products take beyond these two; of a traced run
-  double memory = 0;            // everything else that runs; of a traced run, or of the bound
-  double idle = 0;              // of a traced run
-  double rest = 0;              // what nothing divides further
+  double products = 0;          // GEMM time beyond these two; traced runs
+  double memory = 0;            // all other work; traced runs, or the bound
+  double idle = 0;              // traced runs
+  double rest = 0;              // not divided further
 
   double mfu() const { return model; }
   double hfu() const { return model + again; }
 };
 
-// Which peak a run is held against.
+// The peak that runs are compared with.
 struct Peaks {
-  double given = 0;                     // of every run, operations per second; 0: its card's
-  std::vector<predict::Card> measured;  // in place of the table's
+  double given = 0;                     // operations per second of every run; 0: its card's
+  std::vector<predict::Card> measured;  // replaces the table's
 
-  // null: neither has this GPU.
+  // Null if neither has this GPU.
   const predict::Card* card_of_gpu(std::string_view gpu) const;
 };
 
-// Model and recomputed operations per token.
+// Operations per token.
 struct TokenFlops {
   double model = 0, again = 0;
 };
 TokenFlops token_flops(const predict::StepSettings& step, predict::AttentionFlops attention);
 
-// By its speed alone.
+// From the speed alone.
 StepBudget budget_of(const TokenFlops& flops, double tokens_per_second, double peak);
 
-// Of a run by its speed; of a traced one by its kernels. Nothing: `why` says what lacks.
+// From a run's speed or, if traced, its kernels. Empty: `why` says what is missing.
 std::optional<StepBudget> budget_of(const record::Recording& run, predict::AttentionFlops attention, const Peaks& peaks,
                                     std::string& why);
 
-// The shortest that a step with these settings can be on this card: products at the peak, bytes at the bandwidth.
+// A lower bound of the step on this card: GEMMs at the peak, bytes at the bandwidth.
 std::optional<StepBudget> least_budget(const predict::StepSettings& step, predict::AttentionFlops attention,
                                        const predict::Card& card);
 
-// Five runs of the report on its RTX 4090: with Hugging Face's code the smallest and the largest batch, and three with all
-// of Liger's kernels. Their checkpointing recomputed whole layers (predict::whole_layers_flops_per_token()).
+// Five runs of the report on its RTX 4090: Hugging Face's code at the smallest and the largest batch, and three with
+// all of Liger's kernels. Their checkpointing recomputed whole layers (predict::whole_layers_flops_per_token()).
 std::vector<StepBudget> published_budgets(predict::AttentionFlops attention);
 
-// Of a ladder the fastest rung in fp32, in 16 bits, with checkpoints, and with the optimizer on the host. Empty: it is none,
-// or of a device that is not in the table of cards.
+// A ladder's fastest rungs in fp32, in 16 bits, with checkpoints, and with the optimizer on the host. Empty for other
+// recordings or unknown cards.
 std::vector<StepBudget> ladder_budgets(const record::Recording& ladder, predict::AttentionFlops attention,
                                        const Peaks& peaks);
 

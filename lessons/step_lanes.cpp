@@ -28,15 +28,15 @@ using record::SpanKind;
 namespace {
 
 constexpr KernelUnits kUnits;
-constexpr double kLeastZone = 3;  // columns; a narrower operation joins the others of its layer
+constexpr double kLeastZone = 3;  // columns; narrower operations of a layer are merged
 
 bool same_place(const KernelSpan& a, const KernelSpan& b) { return a.phase == b.phase && a.layer == b.layer; }
 
 bool computes(const KernelSpan& span) { return span.kind == SpanKind::kKernel || span.kind == SpanKind::kHostOperator; }
 
-// CUPTI's clock is up to half a millisecond from that of the marks, differently in each run. All kernels that were
-// launched under a mark ran after it and before the next one: the shift that this leaves, 2 µs wide in a step of Llama 3.2
-// 1B on an H200. `on_host`: by the calls, on the host's clock.
+// CUPTI's clock differs from the marks' by up to half a millisecond, differently in each run. Kernels launched under a
+// mark run after it and before the next one, which bounds the shift: to 2 µs in a step of Llama 3.2 1B on an H200.
+// `on_host` uses calls and the host's clock.
 double shift_to_marks(const std::vector<KernelSpan>& spans, const Recording& recording, const record::StepRange& range,
                       bool on_host) {
   double least = -std::numeric_limits<double>::infinity(), most = -least;
@@ -78,7 +78,7 @@ StepSpans::StepSpans(const Recording& recording, const record::StepRange& range,
 
 namespace {
 
-// The stream that has most of the step.
+// The stream with most of the step's kernels.
 int main_row(const StepSpans& step) {
   std::map<int, std::size_t> counts;
   for (const KernelSpan& span : step.spans())
@@ -92,9 +92,9 @@ std::string name_of(const StepSpans& step, const KernelSpan& span) {
   return operation_name(step.recording().op_name(span.op));
 }
 
-// Spans of the main stream that follow each other and are of one layer, or of one operation.
+// Consecutive spans of the main stream in one layer or operation.
 struct Zone {
-  std::size_t first = 0, last = 0;  // of the step's spans
+  std::size_t first = 0, last = 0;  // indices of spans
   int kernels = 0;
   record::Bytes bytes = 0;
 };
@@ -115,7 +115,7 @@ std::vector<Zone> zones_of(const StepSpans& step, Same same) {
 }
 
 std::vector<Zone> operations_of(const StepSpans& step) {
-  // Names are compared as numbers: a step has thousands of spans.
+  // Compares names as numbers, because a step has thousands of spans.
   std::map<std::uint16_t, std::string> names;
   const auto name = [&](const KernelSpan& span) -> const std::string& {
     auto& words = names.try_emplace(span.op).first->second;
@@ -195,7 +195,7 @@ std::string kernel_label(int row, std::size_t streams, bool on_cpu) {
   return streams > 1 ? fmt::format("Stream {}", row) : "Kernel";
 }
 
-// Of the kernels by stream, then of the host.
+// Kernels by stream, then the host.
 std::vector<Lane> span_lanes(const StepSpans& step, const Axis& x, const std::function<double(double)>& place,
                              double least, std::optional<std::size_t> selected) {
   std::map<int, std::vector<PlacedSpan>> rows;
@@ -225,13 +225,13 @@ std::optional<std::size_t> place_of(const StepSpans& step, std::size_t number) {
   return std::nullopt;
 }
 
-// The lanes that arrows join, by their places in the panel.
+// Panel indices of the lanes that arrows connect.
 struct LanePlaces {
   std::size_t operations = 0;
   std::map<int, std::size_t> rows;  // by row_of()
 };
 
-// From the call to each span that it launched.
+// Arrows from the call to each span it launched.
 void add_launch(Lanes& panel, const StepSpans& step, std::size_t chosen, const LanePlaces& lanes) {
   const KernelSpan& span = step.spans()[chosen];
   if (span.correlation == 0 || !lanes.rows.contains(-1)) return;
@@ -246,7 +246,7 @@ void add_launch(Lanes& panel, const StepSpans& step, std::size_t chosen, const L
   }
 }
 
-// Between the chosen kernel's operation in forward and the same one of the layer in backward.
+// Connects the chosen kernel's operation in forward with the same one in the layer's backward.
 void add_counterpart(Lanes& panel, const StepSpans& step, std::size_t chosen, const LanePlaces& lanes) {
   const KernelSpan& span = step.spans()[chosen];
   const std::string name = name_of(step, span);
@@ -255,7 +255,7 @@ void add_counterpart(Lanes& panel, const StepSpans& step, std::size_t chosen, co
   for (const Zone& zone : operations_of(step)) {
     const KernelSpan& each = step.spans()[zone.first];
     if (each.layer != span.layer || name_of(step, each) != name) continue;
-    // An operation may come twice in a layer: the chosen one's own, else the first.
+    // If an operation occurs twice in a layer, the chosen one's own wins, else the first.
     const bool own = zone.first <= chosen && chosen <= zone.last && each.phase == span.phase;
     std::optional<double>* const side = each.phase == Phase::kForward    ? &forward
                                         : each.phase == Phase::kBackward ? &backward
@@ -272,7 +272,7 @@ bool holds(std::string_view text, std::string_view wanted) {
   return std::search(text.begin(), text.end(), wanted.begin(), wanted.end(), equal) != text.end();
 }
 
-// By the model's name of the operation, or the kernel's.
+// Matches the name of the operation or the kernel.
 std::vector<FoundSpan> found_in(const StepSpans& step, std::string_view wanted) {
   std::vector<FoundSpan> found;
   if (wanted.empty()) return found;
@@ -326,7 +326,6 @@ std::string sums_text(const SpanSums& sums) {
 
 namespace {
 
-// Of the run on show.
 void add_run_lanes(Lanes& panel, const StepSpans& step, const View& view, const std::string& prefix) {
   const double least = column_of(panel.x, view.columns);
   const std::size_t top = panel.lanes.size();
@@ -350,7 +349,6 @@ void add_run_lanes(Lanes& panel, const StepSpans& step, const View& view, const 
   if (view.range) panel.marked = sums_text(sums_of(step, view.range->first, view.range->second));
 }
 
-// Of the run that it is compared with.
 void add_baseline_lanes(Lanes& panel, const StepSpans& step, const OtherRun& run, const View& view,
                         const ShownUnit& time) {
   const auto place = [&](double own) { return run.place(own); };
@@ -360,7 +358,7 @@ void add_baseline_lanes(Lanes& panel, const StepSpans& step, const OtherRun& run
   for (Lane& lane : lanes) {
     lane.label = "A: " + lane.label;
     lane.baseline = true;
-    for (TimeBox& box : lane.boxes) box.span.reset();  // what is selected is of the run on show
+    for (TimeBox& box : lane.boxes) box.span.reset();  // the selection is in the shown run
     panel.lanes.push_back(std::move(lane));
   }
 }

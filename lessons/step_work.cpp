@@ -98,7 +98,7 @@ Work work_kind(const Recording& recording, const KernelSpan& span) {
   if (span.kind == SpanKind::kCopy || span.kind == SpanKind::kMemset) return Work::kMove;
   const std::string_view name = recording.op_name(span.name);
   if (name.starts_with("headroom::")) return Work::kOurs;
-  // cuBLAS and cuDNN name theirs after tile shapes; the CPU's are PyTorch's own operators.
+  // cuBLAS and cuDNN name kernels after tile shapes; CPU operators are PyTorch's.
   constexpr std::array<std::string_view, 8> kProducts{"gemm",  "gemv", "cutlass", "nvjet",
                                                       "flash", "fmha", "splitK",  "attention"};
   const bool product = std::any_of(kProducts.begin(), kProducts.end(),

@@ -1,4 +1,4 @@
-// What the figures of a sweep have in common: its points, and the words for them.
+// Points of a sweep and the words for them, shared by figures.
 #pragma once
 
 #include <array>
@@ -14,47 +14,45 @@ namespace headroom::lessons {
 
 using record::SweepPoint;
 
-// What a figure of a sweep adds to its head. False: there is nothing to draw, and `empty_reason` says why.
+// Fills the head. False if there is nothing to draw; `empty_reason` says why.
 bool begin_sweep(FigureHead& head, const FigureInput& input);
 
-// Names of the series, in the order in which they ran.
+// In the order in which they ran.
 std::vector<std::string> series_of(const record::Recording& recording);
 
-// A whole number among the point's settings; -1: it has none.
+// An integer setting of the point; -1 if missing.
 std::int64_t setting(const SweepPoint& point, std::string_view key);
 
-// Of the demo whose runs the sweep is of; empty: this version does not know it.
+// Schema of the swept demo; empty if this version does not know it.
 record::Schema schema_of(const record::Recording& recording);
-// The settings of the run of a point.
 record::Params settings_of(const record::Recording& recording, const SweepPoint& point);
 
-// The key in a point's provenance by which it says that it was computed: "predicted", "formula".
+// Provenance key of computed points: "predicted", "formula".
 inline constexpr std::string_view kSourceOfPoint = "source";
 bool is_computed(const SweepPoint& point);
-// The key by which a rung says that the ladder that is being run has not come to it yet.
+// Provenance key of rungs that a running ladder has not reached.
 inline constexpr std::string_view kPendingPoint = "pending";
 
-// The keys of provenance that tell one machine from another.
+// Provenance keys that identify a machine.
 inline constexpr std::array<std::string_view, 3> kMachineKeys{"gpu", "cpu", "device"};
-// What the point was measured on: "NVIDIA H200", or a processor with its cores. Empty: nothing measured it, or the
-// recording does not say.
+// "NVIDIA H200", or a processor with its cores. Empty if nothing measured the point or the machine is unknown.
 std::string machine_of(const record::RunInfo& sweep, const SweepPoint& point);
-// False where two points were measured on different machines, whose numbers are not to be subtracted.
+// False if the points come from different machines: their numbers must not be subtracted.
 bool comparable(const std::string& machine, const std::string& other);
 
 bool completed(const SweepPoint& point);
 bool ran_out(const SweepPoint& point);
 
-// The highest peak of its points, and the unit that all its peaks are written in.
+// The highest peak of all points, and the unit of peaks.
 record::Bytes highest_peak(const record::Recording& recording);
 ShownUnit unit_of_peaks(const record::Recording& recording);
 
-// "all, batch 8, 1,024 tokens: peak 3.35 GiB, 2,468 tokens/s (2,450 to 2,470)"; `name` is what the figure calls it.
+// "all, batch 8, 1,024 tokens: peak 3.35 GiB, 2,468 tokens/s (2,450 to 2,470)"
 std::string point_text(const SweepPoint& point, std::string_view name, const ShownUnit& unit);
-// "2,468", "331.3": tokens/s with as many decimals as its size is worth.
+// "2,468", "331", "33.1": tokens/s, with a decimal below 100.
 std::string speed_text(double tokens_per_second);
 
-// The peak and the speed of a point at place `x` of a chart. One that ran out has no speed.
+// Peak and speed of a point at `x`.
 ChartPoint peak_at(double x, const SweepPoint& point, std::string_view name, const ShownUnit& unit);
 ChartPoint speed_at(double x, const SweepPoint& point, std::string_view name, const ShownUnit& unit);
 

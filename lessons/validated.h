@@ -1,4 +1,4 @@
-// Runs that were predicted first and then made: the rows of docs/results/prediction that ran to their end, compiled in.
+// Runs that were predicted before they were made: completed rows of docs/results/prediction, compiled in.
 #pragma once
 
 #include <span>
@@ -11,7 +11,7 @@ namespace headroom::lessons {
 struct ValidatedRun {
   std::string_view gpu;       // "H200"
   std::string_view settings;  // "model=custom batch=5 seq=116 …"
-  record::Bytes predicted;    // reserved by the allocator, at the most
+  record::Bytes predicted;    // peak reserved by the allocator
   record::Bytes measured;
 };
 

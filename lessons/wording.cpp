@@ -23,7 +23,7 @@ std::string value_of(const std::map<std::string, std::string>& map, const std::s
   return found == map.end() ? std::string() : found->second;
 }
 
-// How the schema shows the value of a choice; any other value as it is.
+// The schema's label of a choice, or the value itself.
 std::string shown(const record::RunInfo& info, const std::string& key) {
   const std::string value = value_of(info.params, key);
   const auto* demo = experiments::find_demo(info.demo);
@@ -34,7 +34,7 @@ std::string shown(const record::RunInfo& info, const std::string& key) {
   return value;
 }
 
-// The run's parameters by this program's schema; empty where it has no such demo, or other parameters.
+// Empty if this program does not have the demo or its parameters.
 record::Params params_of(const record::RunInfo& info) {
   const auto* demo = experiments::find_demo(info.demo);
   if (demo == nullptr) return {};
@@ -57,15 +57,14 @@ std::string grouped_digits(const std::string& digits) {
   return error == std::errc() && end == digits.data() + digits.size() ? record::format_count(number) : digits;
 }
 
-// "checkpointing every layer", "storage bf16"; nothing where it is off, or left to the program.
+// "checkpointing every layer", "storage bf16"; empty if off or automatic.
 std::string technique_taken(const record::ParamSpec& spec, const std::string& value) {
   const bool named = spec.default_text == "off" || spec.default_text == "auto";
   if (!named || value.empty() || value == spec.default_text) return {};
   return in_lower_case(spec.label) + " " + std::string(record::label_of(spec, value));
 }
 
-// What is computed, beside a model's name and the size of a batch: "RMSNorm", "dropout"; a number where it is another than at
-// first: "key/value heads 8".
+// Shape beyond model and batch: "RMSNorm", "dropout", or a number that is not the default, "key/value heads 8".
 bool is_part_of_shape(const record::ParamSpec& spec) {
   constexpr std::array<std::string_view, 3> kNamedAlready{"model", "batch", "seq"};
   return spec.role == record::ParamRole::kShape && std::ranges::find(kNamedAlready, spec.key) == kNamedAlready.end();
@@ -97,11 +96,11 @@ std::string settings_line(const record::RunInfo& info) {
     }
   };
   add(shown(info, "model"));
-  if (value_of(info.params, "model") == "custom") {  // its name says nothing of its size
+  if (value_of(info.params, "model") == "custom") {  // the name does not give the size
     if (const auto taken = predict::taken_shape(info.provenance)) {
       add(fmt::format("{} layers", taken->num_layers));
       add(fmt::format("hidden size {}", record::format_count(taken->hidden_size)));
-    } else if (value_of(info.params, "weights").empty()) {  // else its config.json is not read here
+    } else if (value_of(info.params, "weights").empty()) {  // config.json is not read here
       add_number("num_layers", "{} layers");
       add_number("hidden_size", "hidden size {}");
     }
@@ -156,7 +155,7 @@ std::map<std::string, std::string> full_provenance(const record::Recording& reco
   std::map<std::string, std::string> all = info.provenance;
   const record::Params params = params_of(info);
   for (const auto& [key, value] : info.params) {
-    // Not those that another parameter's value would bring in, such as the layers of model=custom.
+    // Skips parameters that another value would bring in, such as the layers of model=custom.
     if (!params.has(key) || params.in_use(key)) all["set." + key] = value;
   }
   all["demo"] = info.demo;

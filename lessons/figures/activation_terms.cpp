@@ -1,5 +1,4 @@
-// What one layer keeps for its backward, tensor by tensor: in symbols, in bytes, as predicted and as measured; and the
-// parts of all layers.
+// The tensors that one layer keeps for backward, by formula, predicted and measured, and the parts of all layers.
 #include <algorithm>
 #include <array>
 #include <functional>
@@ -52,14 +51,14 @@ std::string part_name(KeptPart part) {
   return "Final norm, a number per row";
 }
 
-// Whose tensors are shown, and what of a run and of a prediction fits them.
+// The shown tensors, and the prediction and the run that match them.
 struct ShownTerm {
   predict::StepSettings step;
   std::vector<KeptTensor> tensors;
   std::optional<KeptMeasured> predicted, measured;
 
   std::int64_t layers() const { return step.model.num_layers; }
-  // With checkpoints these layers at a time hold their tensors, in backward.
+  // With checkpoints, this many layers hold their tensors at a time in backward.
   std::int64_t layers_at_once() const { return step.layers_at_once(); }
   Bytes layer() const {
     Bytes sum = 0;
@@ -77,7 +76,7 @@ ShownTerm shown_of(const FigureInput& input, const record::Params& settings) {
   ShownTerm shown{.step = predict::step_settings(settings), .tensors = {}, .predicted = {}, .measured = {}};
   std::optional<predict::StepSettings> ran;
   if (is_run(input)) ran = predict::settings_of(input.run->recording().info(), experiments::training_step().schema);
-  // The shape of a checkpoint is known from a run of it.
+  // Only a run of a checkpoint knows its shape.
   if (ran && !shown.step.weights.empty() && ran->weights == shown.step.weights) shown.step.model = ran->model;
   shown.tensors = predict::kept_tensors(shown.step);
   const auto measured = [&](const record::Ledger& run) -> std::optional<KeptMeasured> {
@@ -119,7 +118,7 @@ Bars tensors_of(const ShownTerm& shown) {
   return bars;
 }
 
-// Without the answer: what is kept and by which formula, not how much it is.
+// Without the answer: names and formulas, but no bytes.
 Table symbols_of(const ShownTerm& shown) {
   Table table{.head = "A layer keeps for its backward, in bytes per token", .columns = {}, .rows = {}, .foot = {}};
   std::string last;
@@ -136,7 +135,7 @@ Table symbols_of(const ShownTerm& shown) {
   return table;
 }
 
-// One column of the parts: of the closed form, of a prediction or of a run, in bytes of all layers.
+// A column of the parts, in bytes of all layers: closed form, prediction or run.
 struct Column {
   std::string head;
   std::array<Bytes, kKeptParts.size()> parts{};
@@ -163,12 +162,12 @@ std::vector<Column> columns_of(const ShownTerm& shown) {
   return columns;
 }
 
-// In MiB as long as that reads well: parts are compared with a layer's tensors.
+// MiB if readable, because parts are compared with a layer's tensors.
 ShownUnit unit_of_parts(Bytes all) {
   return byte_unit(all < 64 * record::kGiB ? static_cast<double>(all) / 16 : static_cast<double>(all));
 }
 
-// The sums of all layers, or with checkpoints of what is alive at most.
+// Sums of all layers; with checkpoints, the most alive at once.
 Bars parts_of(const ShownTerm& shown) {
   const std::vector<Column> columns = columns_of(shown);
   const ShownUnit unit = unit_of_parts(columns.front().all);
@@ -199,7 +198,7 @@ Bars parts_of(const ShownTerm& shown) {
 }
 
 void say_whose(FigureHead& head, const FigureInput& input, const ShownTerm& shown, const record::Params& settings) {
-  record::RunInfo asked;  // the settings in the words of a run
+  record::RunInfo asked;  // the settings as a run
   asked.demo = experiments::training_step().id;
   asked.params = settings.to_map();
   head.provenance_line = settings_line(asked);

@@ -1,5 +1,4 @@
-// Where the blocks of a run are: segments in rows, the blocks in them by kind, the gaps between, and the request that found
-// no room.
+// A run's blocks by address: segments in rows, blocks by kind, gaps, and a request that found no room.
 #include <algorithm>
 #include <array>
 #include <optional>
@@ -79,7 +78,7 @@ void add_segment(AddressRow& row, const record::Recording& run, const PlacedSegm
             [](const AddressPiece& a, const AddressPiece& b) { return a.begin < b.begin; });
 }
 
-// The largest segments first, as many in a row as there is room for.
+// Largest segments first, as many per row as fit.
 std::vector<AddressRow> address_rows(const record::Recording& run, const AddressSpace& space, Bytes width,
                                 const ShownUnit& unit) {
   std::vector<const PlacedSegment*> by_size;
@@ -126,7 +125,6 @@ std::vector<AddressSum> sums_of(const record::Totals& totals, const AddressSpace
   return sums;
 }
 
-// A row with one piece from the left.
 void add_row(AddressMap& map, PieceKind kind, std::string label, Bytes bytes, std::string words) {
   map.rows.push_back(
       {.label = std::move(label), .seams = {}, .pieces = {{.kind = kind, .begin = 0, .end = bytes, .tip = words}}});
@@ -141,7 +139,7 @@ AddressMap map_of(const record::Ledger& run, std::uint64_t event, const AddressS
   map.title = fmt::format("{} reserved in {} segments, {} of it in blocks", bytes_text(space.reserved, unit),
                           record::format_count(static_cast<std::int64_t>(space.segments.size())),
                           bytes_text(space.blocks, unit));
-  constexpr Bytes kRows = 8;  // that many at least where segments are small
+  constexpr Bytes kRows = 8;  // at least this many if segments are small
   map.width = std::max<Bytes>(space.reserved / kRows, 1);
   for (const PlacedSegment& segment : space.segments) map.width = std::max(map.width, segment.bytes);
   const Bytes limit = limit_of(recording.info()), left = limit - space.reserved;
@@ -157,8 +155,7 @@ AddressMap map_of(const record::Ledger& run, std::uint64_t event, const AddressS
   return map;
 }
 
-// The event that is shown: one of kFrames over the range, or its peak; of a run that ended there, the last before the request
-// that failed.
+// The frame's event, or the peak; for a failed run, the last event before the failed request.
 std::uint64_t event_of(FigureData& figure, const FigureInput& input, const record::Ledger& run,
                        const record::StepRange& range) {
   const std::uint64_t last = std::min<std::uint64_t>(range.last, run.recording().events().size());
@@ -197,7 +194,7 @@ void add_address_space_panels(FigureData& figure, const FigureInput& input) {
   }
   if (!figure.head.empty_reason.empty()) return;
   if (!given.placements().empty()) return add_map(figure, input, *input.run, shown.range);
-  // Recorded before places were: the allocator as arithmetic puts every block where the GPU's did.
+  // Old recordings have no places. The allocator's arithmetic puts every block where the GPU's did.
   const record::Recording placed = predict::placed(given, given.info().cap);
   figure.head.provenance["figure.places"] = "by the allocator's arithmetic";
   add_map(figure, input, record::Ledger(placed), shown_range(placed, *input.params).range);

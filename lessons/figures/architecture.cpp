@@ -1,5 +1,5 @@
-// GPT-2 XL and three Llamas block by block, with what changed marked, and the numbers of one block: shape, parameters, forward
-// operations, bytes that backward needs. Five switches turn GPT-2 into a Llama. Arithmetic: it needs no run.
+// GPT-2 XL and three Llamas block by block, with changes marked, and the numbers of one block. Five switches turn GPT-2
+// into a Llama.
 #include <algorithm>
 #include <array>
 #include <utility>
@@ -57,10 +57,10 @@ constexpr std::array kArchitectureSchema{
 };
 constexpr std::array<std::string_view, 3> kLlamas{"llama-2-7b", "llama-3-8b", "llama-3.2-1b"};
 constexpr std::string_view kFirst = "gpt2-xl", kChangedName = "GPT-2 XL, changed";
-constexpr std::int64_t kSharing = 5;  // query heads of GPT-2 XL's 25 to a key and value head
+constexpr std::int64_t kSharing = 5;  // query heads per key and value head
 constexpr double kGiga = 1e9;
 
-// GPT-2 XL with the reader's changes, and the Llamas.
+// GPT-2 XL with the reader's changes, then the Llamas.
 std::vector<Architecture> models_of(const record::Params& params) {
   Architecture first = *llama::find_architecture(kFirst);
   first.learned_positions = !params.on("rope");
@@ -99,7 +99,7 @@ std::string words_of(const Architecture& model, Block block) {
   return {};
 }
 
-// Whether GPT-2 XL has another one. Sizes are none of the changes, nor is the vocabulary's.
+// True if GPT-2 XL has another one. Sizes and the vocabulary do not count.
 bool is_changed(const Architecture& model, Block block) {
   if (block == Block::kAttention) return model.shape.num_heads != model.shape.num_kv_heads;
   if (block == Block::kEmbedding) return false;
@@ -113,20 +113,19 @@ std::string title_of(const Architecture& model) {
   return fmt::format("{}: {} layers", model.name, model.shape.num_layers);
 }
 
-// Units of the diagram's plane. The stream runs left of the blocks that it passes.
+// In units of the diagram. The stream runs left of the blocks.
 constexpr std::string_view kStreamName = "residual stream";
 constexpr double kColumn = 10, kApart = 1.2, kRow = 1, kBlock = 2, kBetween = 0.28, kFrame = 0.25;
 constexpr double kStream = 1.4, kBesideStream = 3.2, kMark = 0.9, kDropout = 2.75, kRope = 3.6;
 
-// A model from the embedding at the top to the head, with one layer for all. The residual stream runs past attention and
-// MLP, which read it through a norm and add their results. Marks show where RoPE and dropout act: RoPE on queries and keys
-// inside attention, dropout on the embedding and on both results.
+// A model from the embedding to the head, with one layer for all. Attention and MLP add their results to the residual
+// stream. Marks show RoPE on queries and keys, and dropout on the embedding and both results.
 class Column {
  public:
   Column(Diagram& diagram, const Architecture& model, double x, std::string_view chosen, bool hidden)
       : diagram_(diagram), model_(model), x_(x), chosen_(chosen), hidden_(hidden) {}
 
-  // Returns its height.
+  // Returns the height.
   double draw() {
     diagram_.boxes.push_back(
         {.id = id("name"), .x = x_, .y = y_, .width = kColumn, .height = kRow, .label = title_of(model_)});
@@ -185,7 +184,7 @@ class Column {
   }
   std::size_t beside_stream(Block block) { return add(block, kBesideStream, y_, kColumn - kBesideStream, kRow); }
 
-  // The label of a box in its part above `y1`.
+  // Moves a box's label into its part above `y1`.
   void words_in(std::size_t box, double y1) {
     DiagramBox words = diagram_.boxes[box];
     diagram_.boxes[box].label.clear();
@@ -203,7 +202,7 @@ class Column {
     return box;
   }
 
-  // The table is added to the embedding, and dropout acts on the sum.
+  // The table is added to the embedding; dropout acts on the sum.
   void positions() {
     if (model_.learned_positions || model_.dropout) {
       const std::size_t sum = model_.dropout ? dropout(kStream - kDropout / 2, y_) : plus(y_ + kRow / 2);
@@ -215,7 +214,7 @@ class Column {
     y_ += kRow + kBetween;
   }
 
-  // Once in the diagram.
+  // Once per diagram.
   void name_stream() {
     const auto named = [](const DiagramBox& box) { return box.label == kStreamName; };
     if (std::ranges::any_of(diagram_.boxes, named)) return;
@@ -235,7 +234,7 @@ class Column {
     y_ += kRow + kBetween;
   }
 
-  // With its marks in the lower half.
+  // Marks are in the lower half.
   void branch(Block block) {
     const std::size_t box = add(block, kBesideStream, y_, kColumn - kBesideStream, kBlock);
     const double half = y_ + kBlock / 2, inside = kFrame / 2;
@@ -275,7 +274,7 @@ class Column {
   Diagram& diagram_;
   const Architecture& model_;
   double x_ = 0, y_ = 0;
-  std::size_t stream_ = 0;  // the box that its next piece begins at
+  std::size_t stream_ = 0;  // where its next piece begins
   std::string_view chosen_;
   bool hidden_;
   int norms_ = 0, dropouts_ = 0;
@@ -292,7 +291,7 @@ Diagram diagram_of(const std::vector<Architecture>& models, std::string_view cho
   return diagram;
 }
 
-// Of one block, or of all together.
+// One block's numbers, or the sum of all.
 llama::BlockNumbers numbers_of(const Architecture& model, std::string_view chosen, std::int64_t sequence) {
   llama::BlockNumbers all{.shape = fmt::format("H {}, F {}", record::format_count(model.shape.hidden_size),
                                                record::format_count(model.shape.intermediate_size))};
@@ -335,7 +334,7 @@ Table table_of(const std::vector<Architecture>& models, const record::Params& pa
   return table;
 }
 
-// Whose batch and sequence count: all that the figure reads of a page's settings, whatever demo or schema they are of.
+// The figure reads only batch and sequence.
 record::Params settings_of(const FigureInput& input) {
   const record::Schema schema = experiments::shape_schema().schema;
   if (input.settings != nullptr) return *input.settings;

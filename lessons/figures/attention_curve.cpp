@@ -1,5 +1,5 @@
-// Attention by tiles: one head's scores tile by tile, which are in memory one at a time; activations over the sequence
-// with all scores kept and without, by closed form and as a sweep measured them; and the arithmetic, which stays.
+// Attention by tiles: one head's scores, of which one tile is in memory at a time; activations over the sequence, eager
+// and flash; and the arithmetic.
 #include <algorithm>
 #include <array>
 #include <utility>
@@ -36,7 +36,7 @@ constexpr std::array kAttentionCurveSchema{
                       .choices = kTiles},
     frame_param(8),
 };
-constexpr std::int64_t kMostBlocks = 16;  // that are drawn
+constexpr std::int64_t kMostBlocks = 16;  // drawn
 constexpr int kPlaces = 64;               // of a line
 constexpr std::string_view kEager = "eager", kFlash = "flash";
 
@@ -46,7 +46,7 @@ record::Params with(record::Params params, std::int64_t seq, std::string_view at
   return params;
 }
 
-// The scores of one head, from the first block of queries to the last, without the tiles that the causal mask empties.
+// One head's scores, block by block, without the tiles that the causal mask empties.
 class TileDiagram {
  public:
   TileDiagram(const StepSettings& step, std::int64_t tile, std::size_t index)
@@ -105,7 +105,7 @@ class TileDiagram {
     diagram_.boxes.push_back({.id = label, .x = x, .y = 0, .width = 2, .height = 2, .label = label});
   }
 
-  // A block of queries and of the output at both sides, one of keys and values above: [tile × D], in the GPU's memory.
+  // Blocks of queries left, output right, keys and values above: [tile × D], in GPU memory.
   void strips(std::int64_t i) {
     const auto at = static_cast<double>(i);
     const Bytes bytes = tile_ * width_ * element_;
@@ -136,7 +136,7 @@ class TileDiagram {
   Diagram diagram_;
 };
 
-// Activations of the whole model at each length, by closed form.
+// The model's activations at each length, by closed form.
 ChartReference line_of(const record::Params& settings, std::string_view attention, std::int64_t longest) {
   ChartReference line{.label = fmt::format("{}, by closed form", attention), .x = {}, .y = {}};
   for (int i = 1; i <= kPlaces; ++i) {
@@ -161,7 +161,7 @@ ChartPoint point_at(std::int64_t seq, Bytes bytes, std::string_view attention, s
                              bytes_text(bytes, unit), how)};
 }
 
-// A point of the sweep on show that differs from the settings in sequence and attention only.
+// True if the point differs from the settings only in sequence and attention.
 bool is_of(const SweepPoint& point, const record::Params& theirs, const record::Params& settings) {
   return completed(point) && !is_computed(point) &&
          same_bytes(with(settings, theirs.integer("seq"), theirs.text("attention")), theirs);
@@ -257,7 +257,7 @@ Chart arithmetic(StepSettings step, std::int64_t tile, std::int64_t longest) {
   return chart;
 }
 
-// Over T, from 0; the lines reach as high as the points.
+// T from 0; y covers points and lines.
 void set_axes(Chart& chart, std::int64_t longest) {
   chart.x = {.unit = AxisUnit::kNumber,
              .low = 0,

@@ -1,5 +1,5 @@
-// How fast this machine moves bytes, step by step down: within the device, over the bus, within the host, to a file;
-// and how fast the CPU's AdamW goes through its state.
+// How fast this machine moves bytes: within the device, over the bus, within the host, to a file, and in the CPU's
+// AdamW.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -18,7 +18,7 @@ namespace {
 struct Place {
   std::string_view variant, name;
 };
-// From the widest link to the narrowest, and the CPU's AdamW.
+// From the widest link to the narrowest, then the CPU's AdamW.
 constexpr std::array<Place, 8> kCopyPlaces{{{"device_copy", "GPU copy"},
                                         {"to_device", "host to GPU"},
                                         {"to_host", "GPU to host"},
@@ -32,11 +32,11 @@ double rate(const Measurement& row, double nanoseconds) {
   return nanoseconds > 0 ? static_cast<double>(row.bytes) / nanoseconds * 1e9 : 0;
 }
 
-// What is asked for is slower than the copies that are known: two decades of room for it.
+// Hidden links are slower than the known copies: the axis leaves two decades for them.
 constexpr double kRoomBelow = 1e-2;
-constexpr double kNothingKnown = 1e12;  // B/s: the end of the axis where no copy is known
+constexpr double kNothingKnown = 1e12;  // B/s: end of the axis if no copy is known
 
-// While the answer is hidden the copies within a memory are known.
+// Copies within a memory are shown while the answer is hidden.
 bool is_known(const Measurement& row) { return row.variant == "device_copy" || row.variant == "host_copy"; }
 
 const Measurement* same_link(const record::Recording& run, const Measurement& row) {
@@ -46,7 +46,7 @@ const Measurement* same_link(const record::Recording& run, const Measurement& ro
   return nullptr;
 }
 
-// Links differ by decades: all are in the unit of the slowest, as the axis.
+// All links have the unit of the slowest, like the axis.
 constexpr ShownUnit kRateUnit{"GB/s", 1e9};
 
 ChartPoint point_of(const Measurement& row, double x, const ShownUnit& bytes) {
@@ -61,7 +61,6 @@ ChartPoint point_of(const Measurement& row, double x, const ShownUnit& bytes) {
                              in_unit(rate(row, row.low), kRateUnit), row.samples, bytes_text(row.bytes, bytes))};
 }
 
-// Run A's bar beside it.
 ChartPoint point_of_a(const Measurement& a, const Measurement& b, double x, const ShownUnit& bytes) {
   ChartPoint point = point_of(a, x, bytes);
   const double change = rate(b, b.median) - rate(a, a.median);
@@ -80,7 +79,7 @@ void add_bandwidth_ladder_panels(FigureData& figure, const FigureInput& input) {
   record::Bytes most = 0;
   for (const Measurement& row : input.run->recording().measurements()) most = std::max(most, row.bytes);
   const ShownUnit bytes = byte_unit(static_cast<double>(most));
-  double low = HUGE_VAL, high = 0;  // of what is on the axis
+  double low = HUGE_VAL, high = 0;  // of the axis
   for (const Place& place : kCopyPlaces) {
     bool there = false;
     for (const Measurement& row : input.run->recording().measurements()) {

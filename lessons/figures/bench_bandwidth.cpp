@@ -1,4 +1,4 @@
-// What part of a copy's bandwidth each form of each kernel reaches, at the largest shape that was measured.
+// The share of a copy's bandwidth that each kernel form reaches at the largest measured shape.
 #include <algorithm>
 #include <array>
 #include <map>
@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::array kBenchBandwidthSchema{bench_pass("Which pass", "forward")};
 
-// The rows of the panel's shape that moves most, copy included; empty without a copy.
+// Rows of the shape that moves most bytes; empty without a copy.
 std::vector<const Measurement*> largest_shape(const record::Recording& recording, std::string_view panel,
                                               std::string_view pass) {
   std::vector<const Measurement*> rows = rows_of(recording, panel, pass, main_timing(recording));

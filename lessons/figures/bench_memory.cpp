@@ -1,4 +1,4 @@
-// What a kernel and its composition allocate beside their inputs, shape by shape.
+// Memory that a kernel and its composition allocate beyond their inputs, by shape.
 #include <algorithm>
 #include <array>
 #include <vector>
@@ -15,7 +15,7 @@ extern const Figure kBenchMemory;
 
 namespace {
 
-// Each that takes memory. Not constexpr: the kernels are those of the catalogue.
+// Kernels that take memory. Not constexpr: they come from the catalogue.
 const std::vector<record::Choice> kMemoryPanels = experiments::kernel_choices(
     /*with_all=*/false, [](const kernels::KernelBench& bench) { return !bench.of_weights; });
 constexpr auto kMemoryPasses = std::span(kBenchPasses).first(2);
@@ -24,7 +24,7 @@ const std::array kBenchMemorySchema{
     bench_pass("Forward and backward together, or the forward pass alone", "full", kMemoryPasses),
 };
 
-// Room over what is seen while the question is open: an axis that does not give the answer away.
+// Keeps the axis from giving the answer away.
 constexpr double kRoomWhileHidden = 6;
 
 Spread memory_of(const Measurement& row) {

@@ -1,4 +1,4 @@
-// The roofline: operations per second over operations per byte, under the copy's slope and the products' ceiling.
+// The roofline: operations per second over operations per byte, under the copy's slope and the GEMM ceiling.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -17,7 +17,7 @@ constexpr std::array kBenchRooflineSchema{bench_pass("Which pass; a kernel that 
 
 struct Roofs {
   double bytes_per_second = 0;  // of the large copy
-  double flops_per_second = 0;  // of the products; 0: none were measured
+  double flops_per_second = 0;  // of GEMMs; 0: none measured
 };
 
 Roofs roofs_of(const record::Recording& recording) {
@@ -32,7 +32,7 @@ Roofs roofs_of(const record::Recording& recording) {
   return roofs;
 }
 
-// The largest shape of each kernel: every form at the same intensity, the least bytes that any form must move.
+// Each kernel's largest shape. All forms have one intensity, that of the least bytes to move.
 std::vector<const Measurement*> drawn_rows(const record::Recording& recording, const std::string& pass) {
   std::vector<std::string> panels = measured_panels(recording, pass);
   if (pass == "full") {

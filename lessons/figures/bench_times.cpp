@@ -1,4 +1,4 @@
-// The time of each form of each kernel, shape by shape, with quantiles.
+// Times of each kernel form by shape, with quantiles.
 #include <array>
 #include <vector>
 
@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::array<record::Choice, 3> kTimings{
     {{"device", "device, cold cache"}, {"graph", "graph replay"}, {"wall", "the host's clock"}}};
-// Not constexpr: the kernels are those of the catalogue.
+// Not constexpr: kernels come from the catalogue.
 const std::vector<record::Choice> kTimePanels = experiments::kernel_choices(/*with_all=*/true);
 const std::array kBenchTimesSchema{
     bench_panel("Whose times are shown", kTimePanels),
@@ -26,7 +26,7 @@ const std::array kBenchTimesSchema{
                       .choices = kTimings},
 };
 
-// The pass that was asked for, else one that this kernel has.
+// Rows of the pass, or of one that this kernel has.
 std::vector<const Measurement*> rows_for(const record::Recording& recording, std::string_view panel,
                                          std::string_view pass, std::string_view timing) {
   auto rows = rows_of(recording, panel, pass, timing);

@@ -1,5 +1,5 @@
-// One program on many threads: the addition of two vectors as CUDA, as Triton and as a compiler makes it of the expression,
-// line by line, with the threads of a block that each line keeps busy. Arithmetic: it needs no run.
+// A vector addition on many threads, in CUDA, in Triton and by a compiler, line by line, with the threads that each
+// line keeps busy.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -57,14 +57,14 @@ constexpr std::array kBlockProgramSchema{
     frame_param(4),
 };
 
-// N numbers in blocks, each block a program of threads.
+// N numbers in blocks; each block is a program of threads.
 struct Grid {
   std::int64_t n, block, width;
 
   std::int64_t programs() const { return (n + block - 1) / block; }
-  std::int64_t threads() const { return block / width; }  // of a program
+  std::int64_t threads() const { return block / width; }  // per program
   std::int64_t first(std::int64_t program, std::int64_t thread) const { return program * block + thread * width; }
-  // That this thread has to add: less than `width` where the vectors end.
+  // Numbers of this thread; fewer than `width` at the vectors' end.
   std::int64_t numbers(std::int64_t program, std::int64_t thread) const {
     return std::clamp<std::int64_t>(n - first(program, thread), 0, width);
   }
@@ -76,17 +76,17 @@ struct Followed {
   std::int64_t program, thread;
 };
 
-// Which threads do the work of a line.
+// Threads that do a line's work.
 enum class Busy : std::uint8_t {
-  kAll,     // each, whatever its index
+  kAll,     // every thread
   kInside,  // those with a number
-  kWhole,   // those with as many numbers as a thread can have
-  kPart,    // those with fewer, but one
+  kWhole,   // those with `width` numbers
+  kPart,    // those with fewer, but at least one
 };
 
 struct Line {
   std::string code;
-  std::string here;  // what the thread that is followed computes
+  std::string here;  // the followed thread's result
   Busy busy = Busy::kAll;
 };
 
@@ -112,7 +112,7 @@ std::string span(std::int64_t first, std::int64_t length) {
   return length == 1 ? count_text(first) : fmt::format("{} to {}", count_text(first), count_text(first + length - 1));
 }
 
-// What the thread loads or stores of what it has to add.
+// The elements that the thread loads or stores.
 std::string moved(const Grid& grid, const Followed& at, std::string_view what) {
   const std::int64_t numbers = grid.numbers(at.program, at.thread);
   if (numbers == 0) return "nothing: masked";
@@ -161,7 +161,7 @@ std::vector<Line> cuda(const Grid& grid, const Followed& at) {
            Busy::kPart}};
 }
 
-// As TorchInductor does it: the length is a constant, and where it is whole blocks no mask is left.
+// Like TorchInductor: the length is a constant, so whole blocks need no mask.
 std::vector<Line> compiled(const Grid& grid, const Followed& at) {
   const bool masked = grid.n % grid.block != 0;
   const std::string comma = masked ? ", mask" : "";
@@ -174,7 +174,7 @@ std::vector<Line> compiled(const Grid& grid, const Followed& at) {
   return lines;
 }
 
-// How many lines of it come before it is asked whether an index is below N.
+// `indices`: lines before an index is compared with N.
 struct Listing {
   std::vector<Line> lines;
   std::size_t indices;
@@ -193,7 +193,7 @@ std::string tip_of(const Grid& grid, std::int64_t program, std::int64_t thread, 
   return fmt::format("{}: index {}", who, span(grid.first(program, thread), touched));
 }
 
-// The threads of one program: a row is a warp, the threads that execute an instruction together.
+// One program's threads. A row is a warp, whose threads execute an instruction together.
 HeatMap map_of(const Grid& grid, std::int64_t program, const Followed& at, Busy busy) {
   const std::int64_t warps = grid.threads() / kWarp;
   HeatMap map{.title = fmt::format("Program {}: i = {} to {}, by warp and lane", program, count_text(program * grid.block),
@@ -224,7 +224,7 @@ HeatMap map_of(const Grid& grid, std::int64_t program, const Followed& at, Busy 
   return map;
 }
 
-// What the thread computes, as far as the line that is shown.
+// The thread's results up to the shown line.
 Table code_of(const std::vector<Line>& lines, std::size_t shown, const Followed& at) {
   Table table{.head = "Line by line",
               .columns = {fmt::format("thread {} of program {}", at.thread, at.program)},
@@ -252,7 +252,7 @@ void add_block_program_panels(FigureData& figure, const FigureInput& input) {
   const std::int64_t index = std::min(params.integer("follow"), grid.programs() * grid.block - 1);
   const Followed at{index / grid.block, index % grid.block / grid.width};
   const Listing listing = listing_of(params.text("listing"), grid, at);
-  // While the answer is hidden no thread is asked for its number.
+  // While the answer is hidden, no index is compared with N.
   const std::size_t shown = show_frame(figure.head, params, input.view.hidden ? listing.indices : listing.lines.size());
   figure.head.provenance_line =
       fmt::format("fp32, N = {}, blocks of {}, {} per thread", count_text(grid.n), count_text(grid.block), grid.width);

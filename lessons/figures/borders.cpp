@@ -1,5 +1,5 @@
-// Three borders of one batch: by the bytes in blocks alone, and by PyTorch's allocator with and without expandable
-// segments. The steps are the report's, under its limit (lessons/predicted_steps.h): it needs no run.
+// Three limits of one batch: by bytes in blocks alone, and by PyTorch's allocator with and without expandable segments.
+// The steps are the report's (lessons/predicted_steps.h).
 #include <algorithm>
 #include <array>
 #include <string>
@@ -77,7 +77,7 @@ void add_border_row(HeatMap& map, const BorderRow& row, Bytes limit) {
   }
 }
 
-// What ends the batch: bytes, or gaps where more is free than the failed request asks for.
+// The limit is bytes, or gaps if more is free than the failed request.
 Table border_table(const std::vector<BorderRow>& rows, const ShownUnit& unit) {
   Table table{.head = "Largest batch", .columns = {"batch", "the next asks for", "while free"}, .rows = {}};
   for (const BorderRow& row : rows) {

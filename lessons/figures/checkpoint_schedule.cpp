@@ -1,5 +1,5 @@
-// Gradient checkpointing frame by frame: which forward and backward nodes are in memory, how many, and how often forward
-// was computed; and most in memory and forward evaluations over k, where every k-th node is kept.
+// Gradient checkpointing frame by frame: nodes in memory and forward evaluations, and both over k if every k-th node is
+// kept.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -95,7 +95,7 @@ bool appears(NodeState before, NodeState now) {
   return alive(now) && !alive(before);
 }
 
-// Forward nodes above from left to right, below them backward nodes from right to left.
+// Forward nodes above, left to right; backward nodes below, right to left.
 class ScheduleDiagram {
  public:
   ScheduleDiagram(const std::vector<ScheduleFrame>& frames, std::size_t index, const Kept& kept,
@@ -165,7 +165,7 @@ class ScheduleDiagram {
   ScheduleFrame before_;
   const Kept& kept_;
   std::size_t n_;
-  std::optional<std::uint64_t> mask_;  // of chosen nodes: a click changes it
+  std::optional<std::uint64_t> mask_;  // changed by a click
   Diagram diagram_;
 };
 
@@ -188,8 +188,8 @@ Table counts(const std::vector<ScheduleFrame>& frames, std::size_t index, std::s
           .foot = {}};
 }
 
-// What this schedule takes for each k, and the closed form of the memory, which it meets where k divides n and is 3 or
-// more: n / k nodes are kept, k − 2 of a segment are computed again, and there are two gradients.
+// Counts for each k, and the closed form of memory. They agree if k ≥ 3 divides n: n / k nodes are kept, k − 2 of a
+// segment are recomputed, and there are two gradients.
 void add_curves(FigureData& figure, std::size_t nodes) {
   Chart memory{.title = "Most in memory, every k-th node kept"},
       time{.title = "Forward evaluations, every k-th node kept"};
@@ -217,7 +217,7 @@ void add_curves(FigureData& figure, std::size_t nodes) {
   figure.panels.emplace_back(std::move(time));
 }
 
-// While the answer is hidden the forward pass is known, as far as the gradient of the loss.
+// While the answer is hidden, frames end with the loss's gradient.
 std::size_t known(const std::vector<ScheduleFrame>& frames) {
   const auto loss = std::find_if(frames.begin(), frames.end(),
                                  [](const ScheduleFrame& frame) { return frame.backward.back() == NodeState::kAlive; });

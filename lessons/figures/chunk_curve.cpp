@@ -1,5 +1,5 @@
-// The fused loss over the size of its chunks: its bytes by closed form, its time by a model, and the chunk that Liger's
-// rule takes, for any number of tokens. A sweep over the chunk has its speeds beside them.
+// The fused loss over its chunk size: bytes by closed form, time by a model, the chunk of Liger's rule, and a sweep's
+// speeds.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -27,7 +27,7 @@ namespace {
 using predict::ChunkedLoss;
 using predict::ChunkSpeeds;
 
-constexpr double kShownIn = 100.0 * record::kMiB;  // in MiB, of the figure's bytes: a chunk's logits, and the peaks of a sweep
+constexpr double kShownIn = 100.0 * record::kMiB;  // makes MiB the unit of the figure
 
 constexpr std::array<record::Choice, 6> kModels{{{"llama-3.2-1b", "Llama 3.2 1B"},
                                                  {"llama-3-8b", "Llama 3 8B"},
@@ -122,7 +122,7 @@ std::string chunk_text(const ChunkedLoss& loss, std::int64_t chunk) {
   return fmt::format("C = {}, n = {}", record::format_count(chunk), record::format_count(loss.chunks(chunk)));
 }
 
-// A dashed upright at the rule's chunk.
+// A dashed vertical line at the rule's chunk.
 ChartReference rule_line(const ChunkedLoss& loss, double high) {
   const auto x = static_cast<double>(loss.rule());
   return {.label = "rule: " + chunk_text(loss, loss.rule()), .x = {x, x}, .y = {0, high}};
@@ -134,7 +134,7 @@ Chart bytes_over(const ShownChunk& shown, bool hidden) {
   const ShownUnit unit = byte_unit(kShownIn);
   ChartSeries finished{.label = "dX and dW", .category = record::Category::kGradients, .points = {}},
       logits{.label = "a chunk's logits, C · V", .category = record::Category::kLogits, .points = {}};
-  std::vector<std::int64_t> chunks{0};  // the wedge begins at nothing
+  std::vector<std::int64_t> chunks{0};  // the areas start at zero
   for (const std::int64_t chunk : chunks_of(loss))
     if (chunk <= last) chunks.push_back(chunk);
   for (const std::int64_t chunk : chunks) {
@@ -155,7 +155,7 @@ Chart bytes_over(const ShownChunk& shown, bool hidden) {
   return chart;
 }
 
-// Each doubling as wide as any other.
+// Doublings are equally wide.
 Axis chunk_axis(double first, double last) {
   return {.unit = AxisUnit::kNumber,
           .low = first * 0.9,
@@ -212,7 +212,7 @@ Table rule_table(const ShownChunk& shown) {
 
 using PointAt = ChartPoint (*)(double x, const SweepPoint& point, std::string_view name, const ShownUnit& unit);
 
-// What a sweep over the chunk measured, whatever else was set; no series: it is none.
+// Points of a sweep over the chunk; other recordings give no series.
 Chart measured(const record::Recording& recording, std::string title, Axis y, PointAt point_at) {
   Chart chart{.title = std::move(title), .x = {}, .y = std::move(y)};
   ChartSeries series{.label = provenance_line(recording.info()), .kind = SeriesKind::kLibrary, .points = {}};

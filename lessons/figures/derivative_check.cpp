@@ -1,5 +1,5 @@
-// The derivative of one operation on eight numbers: by the formula that its kernel computes, by finite differences, and what
-// is between the two. All in fp64, computed here.
+// One operation's derivative on eight numbers in fp64: by its kernel's formula, by finite differences, and their
+// difference.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -90,7 +90,7 @@ std::string number(double value, int decimals) {
   return text;
 }
 
-// "2e−11"; "0" where there is none.
+// "2e−11", or "0".
 std::string small(double value) {
   if (value == 0) return "0";
   const std::string text = fmt::format("{:.0e}", value);
@@ -99,7 +99,7 @@ std::string small(double value) {
   return fmt::format("{}e{}{}", text.substr(0, e), exponent < 0 ? "−" : "", std::abs(exponent));
 }
 
-// "x4", of SwiGLU "a4" and "b1".
+// "x4"; for SwiGLU "a4" and "b1".
 std::string name_of(const Derivative& operation, std::size_t i) {
   if (operation.key != "swiglu") return fmt::format("x{}", i + 1);
   return i < kEight / 2 ? fmt::format("a{}", i + 1) : fmt::format("b{}", i + 1 - kEight / 2);
@@ -117,7 +117,7 @@ struct Checked {
   }
 };
 
-// Marks side by side: two that agree would cover each other. `shift`: from the middle of their place.
+// Marks are side by side, as equal ones would cover each other. `shift`: from the middle.
 ChartSeries series(const Checked& checked, const Eight& values, std::string label, SeriesKind kind, double shift) {
   ChartSeries made{.label = std::move(label), .kind = kind, .points = {}};
   for (std::size_t i = 0; i < kEight; ++i)
@@ -147,7 +147,7 @@ Chart derivatives_chart(const Checked& checked, bool hidden) {
   return chart;
 }
 
-// What is left of dx along x; of RMSNorm beside its first term.
+// dx along x; for RMSNorm also its first term.
 std::string along_x(const Checked& checked) {
   const double along = dot(checked.in.x, checked.formula);
   if (checked.operation.key == "rms_norm")
@@ -156,7 +156,7 @@ std::string along_x(const Checked& checked) {
   return fmt::format("Along x: {}.", number(along, 4));
 }
 
-// A row of the table: one text for each of the eight.
+// One text for each of the eight.
 template <class Text>
 TableRow row(std::string name, Text text) {
   TableRow made{.category = std::nullopt, .name = std::move(name), .note = {}, .cells = {}, .tip = {}};

@@ -1,4 +1,4 @@
-// The reader's own kernel in the plot of the benchmark: beside the built-in one, under a copy of as many bytes.
+// The reader's kernel next to the built-in one, compared with a copy of as many bytes.
 #include <algorithm>
 
 #include <fmt/format.h>

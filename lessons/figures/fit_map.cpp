@@ -1,5 +1,5 @@
-// Which steps fit on a card: what is left of it for each batch and sequence, with the settings' model and techniques.
-// Arithmetic: it needs no run. All cells are by closed form, that of the settings as well, so that they can be compared.
+// Memory left on a card by batch and sequence, with the settings' model and techniques. All cells are by closed form,
+// so that they are comparable.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -29,7 +29,7 @@ using record::Bytes;
 constexpr std::array<std::int64_t, 7> kMapBatches{1, 2, 4, 8, 16, 32, 64};
 constexpr std::array<std::int64_t, 6> kSequences{256, 512, 1024, 2048, 4096, 8192};
 
-// The settings' own value among the others.
+// Inserts the settings' value.
 template <std::size_t kCount>
 std::vector<std::int64_t> with_own(const std::array<std::int64_t, kCount>& values, std::int64_t own) {
   std::vector<std::int64_t> all(values.begin(), values.end());
@@ -37,7 +37,7 @@ std::vector<std::int64_t> with_own(const std::array<std::int64_t, kCount>& value
   return all;
 }
 
-// The settings with another batch and sequence, by closed form.
+// Steps of another batch and sequence, by closed form.
 class MapSteps {
  public:
   explicit MapSteps(const record::Params& settings) : step_(predict::step_settings(settings)) {
@@ -91,7 +91,7 @@ HeatMap map_of(const record::Params& settings, const CardLimit& limit) {
       map.tips.back().push_back(words_of(batch, sequence, fit));
     }
   }
-  // A batch grows evenly: the largest that fits is found by halving.
+  // Bytes grow with the batch, so bisection finds the largest that fits.
   std::int64_t low = 0, high = 1 << 20;
   while (high - low > 1) {
     const std::int64_t middle = low + (high - low) / 2;

@@ -1,4 +1,4 @@
-// What was predicted against what was measured: one mark per run of docs/results/prediction. It needs no run.
+// Predicted and measured bytes, one mark per run of docs/results/prediction.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -39,8 +39,8 @@ void add_fit_validation_panels(FigureData& figure, const FigureInput& input) {
   const std::string& gpu = input.params->text("gpu");
   ChartSeries equal{.label = {}, .kind = SeriesKind::kFused, .points = {}};
   ChartSeries differs{.label = {}, .kind = SeriesKind::kEager, .points = {}};
-  const ShownUnit unit = byte_unit(double{2 * record::kGiB});  // as the axis of what was predicted
-  double most = 0, farthest = 0;                               // GiB; of the measured bytes
+  const ShownUnit unit = byte_unit(double{2 * record::kGiB});  // as the predicted axis
+  double most = 0, farthest = 0;                               // GiB; share of measured bytes
   for (const ValidatedRun& run : validated_runs()) {
     if (gpu != "both" && run.gpu != gpu) continue;
     (run.measured == run.predicted ? equal : differs).points.push_back(point_of(run, unit));

@@ -1,5 +1,5 @@
-// How long the report's step takes over its tokens, by two laws fitted to the published points and to those of the run
-// on show: a fixed time and a time per token add up, or the longer one counts. Tokens per second follow from either.
+// Time of the report's step over its tokens, with two laws fitted to published points and to the shown run's: a fixed
+// time plus a time per token, or the larger of both.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -54,19 +54,19 @@ constexpr std::array kFixedCostSchema{
                       .choices = kWhatIf},
 };
 
-// One step: its tokens and nanoseconds, with their spread.
+// A step's tokens and nanoseconds, with spread.
 struct Timed {
   std::int64_t batch = 0, seq = 0;
   double time = 0, low = 0, high = 0;
 
   double tokens() const { return static_cast<double>(batch * seq); }
 };
-using TimedSteps = std::map<std::int64_t, Timed>;  // by their tokens
+using TimedSteps = std::map<std::int64_t, Timed>;  // by tokens
 
 double time_of(double tokens, double tokens_per_second) { return tokens / tokens_per_second * 1e9; }
 double speed_of(double tokens, double time) { return tokens / time * 1e9; }
 
-// The steps of one strategy; where the report made a run several times, with the slowest and the fastest.
+// One strategy's steps. Repeated runs of the report give the slowest and fastest.
 TimedSteps published_steps(const ReportSweep& sweep, std::string_view strategy) {
   TimedSteps steps;
   for (const bool repeats : {false, true})
@@ -99,7 +99,7 @@ TimedSteps recorded_steps(const ReportSweep& sweep, std::string_view strategy, c
   return steps;
 }
 
-// Whose steps: the report's, or those of the run on show.
+// Steps of the report or of the shown run.
 struct Owner {
   std::string name;  // "Report, RTX 4090"
   bool published = false;
@@ -109,7 +109,7 @@ struct Owner {
   const TimedSteps& all() const { return steps.back(); }
 };
 
-// Those that both laws are fitted to.
+// Points that both laws are fitted to.
 std::vector<LinePoint> fitted_points(const Owner& owner, const record::Params& params) {
   const std::string& wanted = params.text("points");
   const std::size_t most = wanted == "all" ? owner.all().size() : static_cast<std::size_t>(std::stoi(wanted));
@@ -119,7 +119,7 @@ std::vector<LinePoint> fitted_points(const Owner& owner, const record::Params& p
   return points;
 }
 
-// Nothing: the line as it is.
+// Empty: the line is unchanged.
 std::optional<LineFit> what_if(const LineFit& line, const std::string& change) {
   if (change == "half_fixed") return LineFit{line.at_zero / 2, line.slope};
   if (change == "no_fixed") return LineFit{0, line.slope};
@@ -127,7 +127,7 @@ std::optional<LineFit> what_if(const LineFit& line, const std::string& change) {
   return std::nullopt;
 }
 
-// "2.75 s + 0.0711 s per 1,000 tokens": one unit for all times of the figure.
+// "2.75 s + 0.0711 s per 1,000 tokens"; one unit for all times.
 std::string words_of(const LineFit& line, const ShownUnit& unit) {
   return fmt::format("{} + {} per 1,000 tokens", amount_text(line.at_zero, unit), amount_text(1000 * line.slope, unit));
 }
@@ -145,7 +145,7 @@ std::string words_of(const LargerFit& larger, const ShownUnit& unit) {
                      amount_text(1000 * larger.slope, unit));
 }
 
-// A law, as time or as the speed that follows from it; times begin at no tokens at all.
+// A law as time or speed, from zero tokens.
 template <class Fit>
 ChartReference curve_of(const Fit& fit, std::string label, const Axis& x, bool speeds) {
   constexpr int kPieces = 96;
@@ -215,7 +215,7 @@ Chart chart_of(const Owner& owner, const ShownUnit& unit, const FigureInput& inp
   return chart;
 }
 
-// "+3.5, +1.2, −1.6 %": how much longer these steps are than Hugging Face's of as many tokens.
+// "+3.5, +1.2, −1.6 %": change from Hugging Face's steps of as many tokens.
 std::string changes(const TimedSteps& steps, const TimedSteps& plain) {
   std::string words;
   for (const auto& [tokens, step] : plain) {
@@ -237,7 +237,7 @@ std::string plain_words(const TimedSteps& plain, const ShownUnit& unit) {
   return fmt::format("Hugging Face's way: {} {} at {} tokens", times, unit.name, at);
 }
 
-// The most by which equal runs of the report differ, in per cent.
+// The largest difference of equal runs of the report, in percent.
 double repeat_spread(const Owner& published) {
   double spread = 0;
   for (const auto& [tokens, step] : published.all()) spread = std::max(spread, 100 * (step.high / step.low - 1));

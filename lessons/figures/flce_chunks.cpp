@@ -1,5 +1,5 @@
-// Fused linear cross entropy chunk by chunk: the logits of a few tokens, their gradient in the same place, and the two
-// gradients of the head that fill (Hsu et al. 2024, arXiv:2410.10989, figure 1).
+// Fused linear cross entropy chunk by chunk: a few tokens' logits, their gradient in place, and the head's two
+// gradients (Hsu et al. 2024, arXiv:2410.10989, figure 1).
 #include <algorithm>
 #include <array>
 #include <utility>
@@ -23,7 +23,7 @@ using record::Category;
 
 constexpr std::array kFlceChunksSchema{frame_param(2)};
 
-// Everything in the figure's letters: X [BT × H], W [V × H], parts of C tokens or, by slices of the vocabulary, C columns.
+// X [BT × H], W [V × H]. A part is C tokens or, by slices of the vocabulary, C columns.
 struct ChunkShape {
   std::int64_t tokens, vocab, hidden, part;
   Bytes element, input_gradient_element, head_gradient_element;
@@ -31,7 +31,7 @@ struct ChunkShape {
 
   std::int64_t whole() const { return by_columns ? vocab : tokens; }
   std::int64_t parts() const { return (whole() + part - 1) / part; }
-  // Of the i-th part, from 0: the last may be short.
+  // Length of part i; the last may be short.
   std::int64_t length(std::int64_t i) const { return std::min(part, whole() - i * part); }
   std::int64_t rows(std::int64_t i) const { return by_columns ? tokens : length(i); }
   std::int64_t columns(std::int64_t i) const { return by_columns ? length(i) : vocab; }
@@ -45,7 +45,7 @@ struct ChunkShape {
   ShownUnit unit() const { return byte_unit(static_cast<double>(std::max(all_logits(), alive(0)))); }
 };
 
-// As the settings have it; for the other losses as the fused one would do it.
+// Shows other losses as fused.
 ChunkShape shape_of(const predict::StepSettings& step) {
   const bool lean = step.loss_mode == kernels::FlceMode::kLean;
   return {.tokens = step.tokens(),
@@ -77,13 +77,13 @@ class ChunkDiagram {
         add("Z", "logits, then dZ", 8, kTop + 7.5, 6.5, 2.5, Category::kLogits, shape.logits(index), 1);
     const std::size_t dx = add("dX", "dX", 24, kTop, 5, 12, Category::kGradients, shape.input_gradient(), 1);
     const std::size_t dw = add("dW", "dW", 16.5, kTop, 5, 4, Category::kGradients, shape.head_gradient(), 1);
-    // One of the two is a sum over the parts, the other is filled by them.
+    // One gradient is summed over the parts, the other is filled by them.
     DiagramBox &sum = diagram_.boxes[shape.by_columns ? dx : dw], &filled = diagram_.boxes[shape.by_columns ? dw : dx];
     sum.note = fmt::format("sum of {}", index + 1);
     filled.filled = done;
     filled.tip += fmt::format(", {:.0f} % filled", 100 * done);
     diagram_.boxes[logits].note = by(shape.rows(index), shape.columns(index));
-    for (const std::size_t tall : {inputs, dx}) name_above(tall);  // parts of them are marked, or filled
+    for (const std::size_t tall : {inputs, dx}) name_above(tall);  // they are partly marked or filled
     const std::size_t strip = add_strip(diagram_.boxes[shape.by_columns ? head : inputs]);
     const std::size_t x = shape.by_columns ? inputs : strip, w = shape.by_columns ? strip : head;
     arrow(x, logits, false);
@@ -97,7 +97,7 @@ class ChunkDiagram {
   Diagram take() { return std::move(diagram_); }
 
  private:
-  static constexpr double kTop = 1.6;  // of the boxes; above are names
+  static constexpr double kTop = 1.6;  // of the boxes; names are above
 
   std::size_t add(std::string id, std::string label, double x, double y, double width, double height, Category category,
                   Bytes bytes, double filled) {
@@ -122,7 +122,7 @@ class ChunkDiagram {
     diagram_.boxes.push_back(std::move(name));
   }
 
-  // What this part takes of X or of W.
+  // This part's slice of X or W.
   std::size_t add_strip(const DiagramBox& of) {
     const double share = of.height / static_cast<double>(shape_.parts());
     const std::int64_t length = shape_.length(index_);

@@ -1,5 +1,5 @@
-// What a step takes at the loss and at the end of backward by closed form, with the reader's numbers put in, next to what was
-// measured or is predicted at the same moments.
+// The closed form's bytes at the loss and at the end of backward for the reader's settings, next to the measured or
+// predicted ones.
 #include <algorithm>
 #include <cmath>
 
@@ -20,8 +20,7 @@ namespace {
 
 using record::Bytes;
 
-// Of the reader's settings; beside a run the step as it was then. The shape that a checkpoint decides is known from a run
-// of it alone.
+// The reader's step; with a run, as that run executed it. Only a run of a checkpoint knows its shape.
 predict::StepSettings settings_of(const record::Params& settings, const record::RunInfo* run) {
   predict::StepSettings step = predict::step_settings(settings);
   if (run == nullptr) return step;
@@ -31,20 +30,20 @@ predict::StepSettings settings_of(const record::Params& settings, const record::
   return step;
 }
 
-// The planner's numbers, not the closed form in their place.
+// The planner's prediction, without the closed form that may replace it.
 const record::Ledger* prediction_of(const FigureInput& input) {
   const bool stands_in =
       input.predicted != nullptr && input.predicted->recording().info().source == record::Source::kFormula;
   return stands_in ? nullptr : input.predicted;
 }
 
-// A whole step with events: a replayed CUDA graph has none.
+// A whole step with events; a replayed CUDA graph has none.
 bool is_measured(const record::Ledger& run) {
   const auto step = record::last_whole_step(run.recording());
   return step && step->first < step->last;
 }
 
-// What the closed form is held against, and what its numbers are called.
+// The run compared with the closed form, and its name.
 struct Beside {
   const record::Ledger* run = nullptr;  // null: nothing
   std::string_view name;                // "measured"
@@ -67,8 +66,8 @@ std::string signed_percent(Bytes formula, Bytes value) {
   return fmt::format("{}{:.1f} %", percent > 0 ? "+" : "−", std::abs(percent));
 }
 
-// The formula of the largest number that has one; where numbers differ, with its moment. Without the numbers put in if many
-// columns leave no room for them.
+// The formula of the largest number that has one: with its moment if numbers differ, without its numbers if there is no
+// room.
 std::string note_of(const FormulaRow& row, const StepFormulas& formulas, bool has_room) {
   const FormulaCell* largest = nullptr;
   for (const FormulaCell& cell : row.cells)
@@ -81,7 +80,7 @@ std::string note_of(const FormulaRow& row, const StepFormulas& formulas, bool ha
   return same ? formula : fmt::format("{}: {}", formulas.moments[moment].brief, formula);
 }
 
-// The table's rows: kinds with their sum, the difference from the run, and what is on the host.
+// Kinds with their sum, the difference from the run, and host memory.
 class Rows {
  public:
   Rows(const StepFormulas& formulas, const Beside& beside) : formulas_(formulas), beside_(beside) {
@@ -157,7 +156,7 @@ class Rows {
 
   const StepFormulas& formulas_;
   Beside beside_;
-  std::vector<std::optional<record::Totals>> totals_;  // of the run, at each moment
+  std::vector<std::optional<record::Totals>> totals_;  // per moment
   ShownUnit unit_;
   Table table_;
 };
@@ -165,7 +164,7 @@ class Rows {
 void add_formula_table_panels(FigureData& figure, const FigureInput& input) {
   figure.head.provenance = {{"formulas", "closed form"}};
   const bool is_prediction =
-      input.run != nullptr && input.run->recording().info().source == record::Source::kPredicted;  // its own column
+      input.run != nullptr && input.run->recording().info().source == record::Source::kPredicted;  // has its own column
   const bool has_run = input.run != nullptr && !is_prediction &&
                        input.run->recording().info().demo == experiments::training_step().id &&
                        input.run->recording().sweep_points().empty();  // each point has its own settings
@@ -187,14 +186,14 @@ void add_formula_table_panels(FigureData& figure, const FigureInput& input) {
   const record::Params settings = input.settings ? experiments::step_params(*input.settings)
                                                  : record::Params::known_of(experiments::training_step().schema, run->params);
   const predict::StepSettings step = settings_of(settings, run);
-  // A run fits where its own settings give the same bytes, whatever else it is unlike in.
+  // A run fits if its own settings give the same bytes.
   const bool run_fits =
       has_run && unknown.empty() && is_measured(*input.run) &&
       step_formulas(step, run->device) == step_formulas(predict::settings_of(*run, experiments::training_step().schema), run->device);
   const Beside beside = beside_of(input, run_fits);
   const StepFormulas formulas = step_formulas(step, device_of(beside));
   Table table = Rows(formulas, beside).table();
-  record::RunInfo asked;  // the settings in the words of a run
+  record::RunInfo asked;  // the settings as a run
   asked.demo = experiments::training_step().id;
   asked.params = settings.to_map();
   if (run != nullptr &&
@@ -212,7 +211,7 @@ void add_formula_table_panels(FigureData& figure, const FigureInput& input) {
   } else if (beside.run == nullptr) {
     table.foot = "Requested bytes by closed form, for a step on a GPU.";
   }
-  // Of a run those that it kept, idle ones too.
+  // With a run, also settings that are not in use.
   const record::Params& shown = input.settings ? *input.settings : settings;
   for (const auto& [key, value] : shown.to_map())
     if (has_run ? !shown.overruled(key) : shown.in_use(key)) figure.head.provenance["setting." + key] = value;

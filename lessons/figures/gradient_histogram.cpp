@@ -1,4 +1,4 @@
-// How large the gradients of a step are, over what a format can hold; and which updates rounding swallowed.
+// Gradients of a step by size over a format's range, and updates swallowed by rounding.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -50,8 +50,8 @@ constexpr std::array kGradientHistogramSchema{
                       .needs_value = "gradients"},
 };
 
-// Exponents of what a format can hold: below `least` a number becomes zero, from there to `normal` it has fewer digits, and
-// from `end` on it is infinite.
+// Exponents of a format: numbers below `least` become zero, below `normal` they have fewer digits, and from `end` on
+// they are infinite.
 struct Range {
   int least, normal, end;
 };
@@ -60,9 +60,9 @@ Range range_of(const NumberFormat& format) {
   return {format.least() - 1, format.least_normal(), format.most_exponent + 1};  // half the smallest number rounds up
 }
 
-constexpr int kLeastSeen = -48;  // numbers further left are drawn there, instead of forty empty decades
+constexpr int kLeastSeen = -48;  // smaller numbers are drawn here
 
-// Of the last step that counted any: one that was skipped has no updates.
+// From the last step with counts; a skipped step has no updates.
 const Histogram* last_of(const record::Recording& recording, std::string_view name) {
   const auto& all = recording.histograms();
   const auto found = std::find_if(all.rbegin(), all.rend(),
@@ -81,7 +81,7 @@ std::string percent(double part, double whole) {
   return value > 0 && value < 0.05 ? "less than 0.1 %" : fmt::format("{:.1f} %", value);
 }
 
-// `shift`: exponents by which the numbers are moved.
+// `shift`: added to the exponents.
 ChartSeries series_of(const Histogram& histogram, std::string label, SeriesKind kind, int shift) {
   ChartSeries series{.label = std::move(label), .kind = kind, .points = {}};
   for (std::size_t i = 0; i < histogram.counts.size(); ++i) {
@@ -137,7 +137,7 @@ std::string outcome(const Histogram& gradients, const NumberFormat& format, int 
                      percent(static_cast<double>(infinite), all));
 }
 
-// `hidden`: how many are lost is asked, at which scale too.
+// `hidden`: how many are lost, at any scale, is the question.
 Chart gradients_chart(const Histogram& gradients, const record::Params& params, bool hidden) {
   const NumberFormat& format = number_format(params.text("format"));
   const Range range = range_of(format);

@@ -1,4 +1,4 @@
-// The ladder of techniques: how much of the peak each switch takes away, and what it costs in speed.
+// The ladder of techniques: what each switch saves of the peak and costs in speed.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -20,9 +20,9 @@ namespace {
 
 constexpr std::array<record::Choice, 3> kDeltas{
     {{"step", "to the rung before"}, {"naive", "to the first rung"}, {"a", "to run A"}}};
-// So much did the loss of one rung differ between two recorded runs, at the fifth step from a random start.
+// The loss of one rung differed by this in two recorded runs, at the fifth step from a random start.
 constexpr double kLossNoise = 0.3;
-// And the speed of one rung on the device alone, as a part of it.
+// And in speed, as a share.
 constexpr double kSpeedNoise = 0.01;
 
 constexpr std::array kLadderWaterfallSchema{
@@ -34,7 +34,7 @@ constexpr std::array kLadderWaterfallSchema{
                       .choices = kDeltas},
 };
 
-// "drops 8-bit moments, step in backward": what the rung before had and this one has not.
+// "drops 8-bit moments, step in backward": settings that this rung lacks.
 std::string dropped(const SweepPoint& before, const SweepPoint& point) {
   const auto has = [](const SweepPoint& which, const experiments::TurnedOff& each) {
     const auto found = which.params.find(std::string(each.key));
@@ -46,14 +46,13 @@ std::string dropped(const SweepPoint& before, const SweepPoint& point) {
   return text;
 }
 
-// In the page's words where this program knows the conflict, else as it was said then.
+// The page's words for a conflict that this program knows, else the recorded message.
 std::string why_refused(const SweepPoint& point) {
   const auto params = record::Params::from_map(experiments::training_step().schema, point.params);
   const std::string words = params ? conflict_in_words(params.value()) : std::string();
   return words.empty() ? point.outcome.message : words;
 }
 
-// The reader has switched it off.
 bool is_off(const SweepPoint& point) {
   return point.outcome.kind == record::OutcomeKind::kCancelled && !point.outcome.message.empty();
 }
@@ -71,7 +70,7 @@ Rung rung_of(const SweepPoint& point, bool first, const std::string& machine, co
   rung.predicted = is_computed(point);
   rung.pending = point.provenance.contains(std::string(kPendingPoint));
   rung.tip = tip_of(point, machine, unit);
-  if (point.outcome.kind == record::OutcomeKind::kCancelled) {  // by the reader, or it is on its way
+  if (point.outcome.kind == record::OutcomeKind::kCancelled) {  // by the reader, or still running
     rung.off = is_off(point);
     rung.note = rung.off ? "switched off" : "";
     rung.value = rung.off ? "" : "…";
@@ -93,7 +92,7 @@ Rung rung_of(const SweepPoint& point, bool first, const std::string& machine, co
   return rung;
 }
 
-// The rung of run A at the same switch; null: it has none that fits.
+// Run A's rung of the same switch, or null.
 const SweepPoint* rung_of_a(const FigureInput& input, const SweepPoint& point) {
   if (input.baseline == nullptr) return nullptr;
   for (const SweepPoint& other : input.baseline->recording().sweep_points())
@@ -101,7 +100,7 @@ const SweepPoint* rung_of_a(const FigureInput& input, const SweepPoint& point) {
   return nullptr;
 }
 
-// What the question asks for: of the rungs but the first their names are known.
+// While the answer is hidden, only the names are shown.
 Rung hidden_rung(const SweepPoint& point) {
   Rung rung;
   rung.label = "+ " + experiments::ladder_label(point.label);
@@ -110,20 +109,20 @@ Rung hidden_rung(const SweepPoint& point) {
   return rung;
 }
 
-// "+1,200 tokens/s" without the unit; empty: one of the two is not measured.
+// "+1,200"; empty if either was not measured.
 std::string speed_change(double speed, double than) {
   if (speed <= 0 || than <= 0) return {};
   if (speed == than) return "0";
   return (speed < than ? "−" : "+") + speed_text(std::abs(speed - than));
 }
 
-// What a rung is compared with. A number that is 0 is not known.
+// Numbers of the rung compared with; 0: unknown.
 struct Compared {
   record::Bytes peak = 0;
   double speed = 0;
   std::string machine;
 
-  // `always`: each rung takes the place of the one before; else the first that is known stays.
+  // `always`: replaces known values; otherwise the first known ones stay.
   void take(const Compared& next, bool always) {
     if (always || peak == 0) peak = next.peak;
     if (always || speed == 0) speed = next.speed;
@@ -135,7 +134,7 @@ Compared compared_with(const SweepPoint& point, const record::RunInfo& ladder) {
   return {point.peak_allocated, point.tokens_per_second, machine_of(ladder, point)};
 }
 
-// Two machines have no difference.
+// Rungs of different machines are not compared.
 void compare_rung(Rung& rung, const SweepPoint& point, const std::string& machine, const Compared& with,
                   const ShownUnit& unit) {
   if (!comparable(machine, with.machine)) return;
@@ -147,7 +146,7 @@ void compare_rung(Rung& rung, const SweepPoint& point, const std::string& machin
   rung.speed_told = std::abs(point.tokens_per_second - with.speed) > kSpeedNoise * with.speed;
 }
 
-// How the rungs are to be read: which are measured, on how many machines, and what is noise.
+// Says which rungs are measured, on how many machines, and what is noise.
 std::string foot_of(const record::Recording& ladder, bool hidden) {
   const std::vector<SweepPoint>& points = ladder.sweep_points();
   const auto count = [&](auto is) { return std::ranges::count_if(points, is); };
@@ -171,7 +170,7 @@ std::string foot_of(const record::Recording& ladder, bool hidden) {
   return words;
 }
 
-// Of what is shown: nothing but the first rung while the others are the answer.
+// While the answer is hidden, the axis covers only the first rung.
 Axis peaks_axis(const FigureInput& input) {
   const auto& points = input.run->recording().sweep_points();
   const bool to_a = input.params->text("delta") == "a";
@@ -197,7 +196,7 @@ void add_ladder_waterfall_panels(FigureData& figure, const FigureInput& input) {
   panel.peaks = peaks_axis(input);
   const ShownUnit unit = unit_of(panel.peaks);
   double fastest = 1;
-  Compared before;                   // nothing is compared with a rung that did not fit: its peak is not known
+  Compared before;                   // never a rung that did not fit: its peak is unknown
   const SweepPoint* last = nullptr;  // the last that ran
   const bool to_a = params.text("delta") == "a" && input.baseline != nullptr;
   const bool to_before = params.text("delta") == "step";

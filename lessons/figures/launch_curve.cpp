@@ -1,5 +1,5 @@
-// One operation over its rows: what launches take, whatever the rows, and what the bytes take, in proportion to them. The
-// longer of both is the time of a form; the recorded run is a point of each.
+// One operation over its rows: launches take constant time, bytes take time in proportion. The longer one is a form's
+// time; the recorded run is a point.
 #include <algorithm>
 #include <array>
 #include <cstdlib>
@@ -23,7 +23,7 @@ using record::KernelSpan;
 using record::Recording;
 
 constexpr std::array<record::Choice, 3> kLaunches{{{"5000", "5 µs"}, {"2000", "2 µs"}, {"10000", "10 µs"}}};
-// A large copy as we measured it on an H200; the others by their data sheets.
+// H200: a large copy as measured; others: data sheets.
 constexpr std::array<record::Choice, 4> kBandwidths{{{"4270", "H200, 4,270 GB/s"},
                                                      {"3350", "H100, 3,350 GB/s"},
                                                      {"2039", "A100, 2,039 GB/s"},
@@ -44,14 +44,13 @@ constexpr std::array kLaunchCurveSchema{
         .choices = kBandwidths},
 };
 
-// One way to compute the operation.
 struct Form {
   std::string_view key;
   SeriesKind kind;
   bool asked = false;        // hidden until the answer
-  std::int64_t kernels = 0;  // of the recorded run, as all that follows
+  std::int64_t kernels = 0;  // of the recorded run, like the rest
   std::int64_t launches = 0;
-  double bytes = 0, measured = 0;  // ns, from the first kernel's start to the last one's end
+  double bytes = 0, measured = 0;  // ns, from first start to last end
 };
 
 Form form_of(const Recording& recording, std::string_view key, SeriesKind kind, bool asked) {
@@ -63,7 +62,7 @@ Form form_of(const Recording& recording, std::string_view key, SeriesKind kind, 
   return form;
 }
 
-// The graph is the eager form's kernels, launched at once.
+// The graph launches the eager form's kernels at once.
 std::array<Form, 3> forms_of(const Recording& recording) {
   std::array<Form, 3> forms{form_of(recording, "eager", SeriesKind::kEager, false),
                             form_of(recording, "graph", SeriesKind::kLibrary, true),
@@ -73,14 +72,14 @@ std::array<Form, 3> forms_of(const Recording& recording) {
   return forms;
 }
 
-// What moves per row and what launches take, in ns.
+// Times in ns of launches and of traffic.
 struct Model {
   double launch = 0, bytes_per_ns = 0, rows = 0;  // rows: of the recorded run
 
   double launches(const Form& form) const { return launch * static_cast<double>(form.launches); }
   double traffic(const Form& form, double at) const { return form.bytes / rows * at / bytes_per_ns; }
   double time(const Form& form, double at) const { return std::max(launches(form), traffic(form, at)); }
-  // From here on the bytes take longer than the launches.
+  // Rows from which bytes take longer than launches.
   double turn(const Form& form) const { return launches(form) / traffic(form, 1); }
 };
 
@@ -100,7 +99,7 @@ Chart times(const Model& model, const std::array<Form, 3>& forms, bool hidden) {
   const ShownUnit unit = time_unit(longest);
   for (const Form& form : forms) {
     if (form.kernels == 0 || (hidden && form.asked)) continue;
-    // The graph's line ends where the eager form's meets it: from there on both are the same bytes.
+    // The graph's line ends where it meets the eager form's: from there on they are equal.
     chart.references.push_back(line_of(model, form, form.asked ? std::min(model.turn(forms[0]), highest) : highest));
     const std::string text = amount_text(form.measured, unit);
     chart.series.push_back(
@@ -116,7 +115,7 @@ Chart times(const Model& model, const std::array<Form, 3>& forms, bool hidden) {
   }
   chart.x = {.unit = AxisUnit::kNumber, .low = 0, .high = 1.03 * highest, .name = "rows"};
   chart.y = {.unit = AxisUnit::kNanoseconds, .shown = unit};
-  Chart whole = chart;  // the lines reach as high as the points
+  Chart whole = chart;  // includes the lines
   for (const ChartReference& line : chart.references) whole.series.push_back({.points = {{.y = line.y.back()}}});
   fit_y(whole);
   chart.y = whole.y;
@@ -142,7 +141,7 @@ Table turns(const Model& model, const std::array<Form, 3>& forms, bool hidden) {
   return table;
 }
 
-// 0: this is no run of the demo `launches`.
+// 0 if not a run of the demo `launches`.
 double rows_of(const Recording& recording) {
   const auto& params = recording.info().params;
   const auto found = params.find("rows");

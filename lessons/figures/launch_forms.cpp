@@ -1,4 +1,4 @@
-// One operation in three forms, aligned at their first kernels: many kernels, one kernel, the replay of a graph.
+// One operation in three forms, aligned at their first kernels: many kernels, one kernel, a replayed graph.
 #include <algorithm>
 #include <array>
 
@@ -16,7 +16,7 @@ namespace {
 using record::KernelSpan;
 using record::Recording;
 
-// What the reader is to compare, in the words of the page.
+// A form to compare, as the page names it.
 struct FormName {
   std::string_view key, label;
   bool asked = false;  // hidden until the answer
@@ -27,7 +27,7 @@ constexpr std::array kForms{
     FormName{"graph", "Graph: ", true},
 };
 
-// The spans of one form, without the waiting for the device that ends it.
+// Spans of one form, without the final wait for the device.
 std::vector<KernelSpan> spans_of_form(const Recording& recording, std::string_view form) {
   const std::string op = std::string(kFormPrefix) + std::string(form);
   std::vector<KernelSpan> found;
@@ -37,8 +37,7 @@ std::vector<KernelSpan> spans_of_form(const Recording& recording, std::string_vi
   return found;
 }
 
-// From the form's first launch to its first kernel, ns. Tracing stretches launches, so forms are compared from their first
-// kernel on, where the axis begins.
+// From the form's first launch to its first kernel, ns. The axis begins there, because tracing stretches launches.
 double before_first_kernel(const std::vector<KernelSpan>& spans) {
   for (const KernelSpan& span : spans)
     if (record::on_device(span.kind)) return static_cast<double>(span.start - spans.front().start);
@@ -63,7 +62,7 @@ void add_launch_forms_panels(FigureData& figure, const FigureInput& input) {
         {.prefix = std::string(kForms[i].label), .begin = -before_first_kernel(spans[i]), .time = time_unit(longest)},
         input.view.columns);
   }
-  for (Lane& lane : panel.lanes)  // the device's lanes are what is compared
+  for (Lane& lane : panel.lanes)  // the device's lanes are compared
     lane.thin =
         std::any_of(lane.boxes.begin(), lane.boxes.end(), [](const auto& box) { return box.work == Work::kHost; });
   if (panel.lanes.empty())

@@ -1,6 +1,5 @@
-// The forward pass of RMSNorm launch by launch, composed and fused: when each kernel ran, how fast it moved its bytes
-// beside a copy, and which bytes these are. The run is a benchmark, for the copy; the launches are a traced run of the
-// same device beside it.
+// RMSNorm's forward pass launch by launch, composed and fused: when each kernel ran, how fast it moved which bytes. The
+// copy is from a benchmark run, the launches from a traced run of the same device.
 #include <algorithm>
 #include <cstdlib>
 #include <optional>
@@ -23,17 +22,16 @@ using record::Bytes;
 using record::KernelSpan;
 using record::Recording;
 
-// What one operation of the composition touches, for N rows of H numbers: whole tensors as bytes per number, columns of one
-// fp32 number per row as a count, and whether autograd keeps what it writes.
+// Traffic of one operation of the composition. `kept`: by autograd.
 struct TrafficOperation {
   std::string_view label;
   Bytes read = 0, written = 0;        // bytes per number
-  int read_rows = 0, write_rows = 0;  // numbers per row
+  int read_rows = 0, write_rows = 0;  // fp32 numbers per row
   bool kept = false;
 };
 
-// y = w · to(x32 · rsqrt(mean(x32²) + ε)), as PyTorch runs it. With fp32 nothing is converted; on a CPU the mean is a sum
-// and a division. Autograd keeps what a product or a power reads: x in fp32, the reciprocal roots, the normalized rows.
+// y = w · to(x32 · rsqrt(mean(x32²) + ε)), as PyTorch runs it. fp32 needs no conversion; a CPU's mean is a sum and a
+// division. Autograd keeps inputs of products and powers: x in fp32, reciprocal roots, normalized rows.
 std::vector<TrafficOperation> composition(Bytes size, bool on_cpu) {
   std::vector<TrafficOperation> all;
   const bool converts = size != 4;
@@ -62,7 +60,7 @@ struct TrafficShape {
   Bytes rows = 0, width = 0, size = 0;  // numbers, numbers, bytes per number
 };
 
-// From the rows that were asked for and what the fused kernel moved: x, y and w, and one fp32 number per row.
+// From the requested rows and the fused kernel's bytes: x, y, w, and one fp32 number per row.
 std::optional<TrafficShape> shape_of(const Recording& recording, Bytes fused) {
   const bool on_cpu = recording.info().device == record::DeviceKind::kCpu;
   const std::string storage = param_of(recording, "storage"), rows = param_of(recording, "rows");
@@ -137,7 +135,7 @@ void add_copy(Traffic& panel, const Recording& bench) {
   if (panel.copy > 0) panel.copy_label = "a large copy: " + amount_text(panel.copy, unit_of(panel.rate));
 }
 
-// Powers of two: at most eighty squares of the form that moves most.
+// A power of two, with at most eighty squares for the form that moves most.
 Bytes square_of(Bytes most) {
   Bytes square = record::kKiB;
   while (most / square > 80) square *= 2;
@@ -183,7 +181,7 @@ void add_launch_traffic_panels(FigureData& figure, const FigureInput& input) {
     }
   panel.square = square_of(panel.forms.front().moved());
   panel.x = time_axis({}, end);
-  // The slowest kernels move a thousandth of what a copy does.
+  // The slowest kernels reach a thousandth of a copy's rate.
   panel.rate = {.unit = AxisUnit::kBytesPerSecond, .shown = rate_unit(1e9)};
   add_copy(panel, input.run->recording());
   panel.rate.high = 1.12 * std::max(fastest, panel.copy);

@@ -1,4 +1,4 @@
-// Launches, kernel time and bytes of a step by what they were for: the same work fused and unfused, side by side.
+// Launches, kernel time and bytes of a step by purpose, fused and unfused side by side.
 #include <algorithm>
 #include <array>
 
@@ -32,10 +32,10 @@ constexpr std::array kLaunchesSchema{
                       .choices = kLaunchPasses},
 };
 
-// What the model's operators belong to, by the end of their names, in display order.
+// Operators by the ends of their names, in display order.
 struct Group {
   std::string_view label;
-  std::array<std::string_view, 6> ends;  // empty ones are none
+  std::array<std::string_view, 6> ends;  // may be empty
 };
 constexpr std::array kGroups{
     Group{"RMSNorm", {"rms_norm"}},
@@ -94,7 +94,7 @@ std::string value_text(const Quantity& quantity, double value, const ShownUnit& 
   return record::format_count(static_cast<std::int64_t>(value));
 }
 
-// Of the largest among those that are shown, of both runs.
+// Unit of the largest shown value of both runs.
 ShownUnit unit_of(const Quantity& quantity, const Works& run, const Works* baseline) {
   double largest = 0;
   for (std::size_t i = 0; i < run.size(); ++i) {

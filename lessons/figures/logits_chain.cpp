@@ -1,5 +1,5 @@
-// The code of the loss as a list of steps, each tensor a bar over the steps in which it is in memory, and below them the
-// bytes of logits in each step; and the most that each of four ways holds.
+// The loss's code as steps, with each tensor a bar over its steps in memory and the bytes of logits below, and the peak
+// of four ways.
 #include <algorithm>
 #include <array>
 #include <string>
@@ -47,7 +47,7 @@ StepSettings step_of(const FigureInput& input) {
                                     : experiments::step_params(record::Params(experiments::shape_schema().schema)));
 }
 
-// A path that the settings do not take keeps its output, as loops do.
+// A path other than the settings' keeps its output, as loops do.
 StepSettings on_path(StepSettings step, std::string_view path) {
   step.keep_output = step.keep_output || !predict::loss_code(step).returns_output;
   for (const auto& each : predict::kLossPaths)
@@ -55,7 +55,7 @@ StepSettings on_path(StepSettings step, std::string_view path) {
   return step;
 }
 
-// Steps from left to right; a tensor is a bar over those in which it is in memory, in the first row that is free then.
+// Steps from left to right. A tensor is a bar over its steps in memory, in the first free row.
 class ChainDiagram {
  public:
   ChainDiagram(const LossChain& chain, std::size_t index, const ShownUnit& unit, bool hidden)
@@ -82,7 +82,7 @@ class ChainDiagram {
   DiagramBox over(std::size_t first, std::size_t last, double y, double height) const {
     return {.x = x_of(first) + kAir, .y = y, .width = x_of(last + 1) - x_of(first) - 2 * kAir, .height = height};
   }
-  // Of this step: a click shows it.
+  // A click shows this step.
   DiagramBox column(std::size_t i, double y, double height) const {
     DiagramBox box = over(i, i, y, height);
     box.marked = i == index_;
@@ -98,7 +98,7 @@ class ChainDiagram {
     diagram_.boxes.push_back(std::move(box));
   }
 
-  // The first row whose last tensor has gone.
+  // The first row that is free again.
   std::size_t row_of(const ChainTensor& tensor) {
     const auto found = std::ranges::find_if(free_, [&](std::size_t from) { return from <= tensor.first; });
     if (found == free_.end()) {
@@ -128,7 +128,7 @@ class ChainDiagram {
     diagram_.boxes.push_back(std::move(box));
   }
 
-  // Bars, and their numbers below them: low ones have no room for theirs.
+  // Numbers are below the bars, because low bars have no room.
   void add_sums(double top) {
     const auto most = static_cast<double>(std::max<Bytes>(chain_.peak(), 1));
     for (std::size_t i = 0; i < chain_.steps.size(); ++i) {
@@ -153,7 +153,7 @@ class ChainDiagram {
   std::size_t index_;
   const ShownUnit& unit_;
   bool hidden_;
-  std::vector<std::size_t> free_;  // of each row: the first step in which it is free
+  std::vector<std::size_t> free_;  // first free step of each row
   Diagram diagram_;
 };
 

@@ -1,5 +1,4 @@
-// The loss by step, of a run and of run A over it, and what one is more than the other: whether a change to the step,
-// such as a fused kernel, still computes the same.
+// Loss by step of a run and of run A, and their difference: does a changed step still compute the same?
 #include <algorithm>
 #include <cmath>
 #include <map>
@@ -17,9 +16,9 @@ namespace {
 
 using LossByStep = std::map<std::int32_t, double>;
 
-// Tips are for fingers on single points; of a long run they would fill its file.
+// Tips are for single points; those of a long run would fill its file.
 constexpr std::size_t kMostTips = 200;
-// Half the height of the axis of differences where there are none.
+// Half the axis of differences if there are none.
 constexpr double kNoDifference = 1e-6;
 
 LossByStep losses_of(const record::Recording& recording, record::MetricKind kind = record::MetricKind::kLoss) {
@@ -29,7 +28,7 @@ LossByStep losses_of(const record::Recording& recording, record::MetricKind kind
   return losses;
 }
 
-// As many digits as say something, in words: "0.0213", "2.1 millionths".
+// With few digits and in words: "0.0213", "2.1 millionths".
 std::string small_text(double value) {
   const double size = std::abs(value);
   const std::string_view sign = value < 0 ? "−" : "";
@@ -39,7 +38,7 @@ std::string small_text(double value) {
   return fmt::format("{}{:.3g} billionths", sign, size * 1e9);
 }
 
-// As far as the run was asked to go, so that the axis keeps still while it grows.
+// The requested last step, so that the axis keeps still.
 double last_step(const record::RunInfo& info, const LossByStep& losses) {
   double last = losses.rbegin()->first;
   if (const auto steps = info.params.find("steps"); steps != info.params.end())
@@ -57,7 +56,7 @@ ChartSeries series_of(const LossByStep& losses, std::string label, SeriesKind ki
   return series;
 }
 
-// Round ends around all points: a loss is read by its shape, so the axis need not begin at 0.
+// Round ends around all points, not from 0, because a loss is read by its shape.
 void fit(Axis& axis, const std::vector<ChartSeries>& series) {
   double low = HUGE_VAL, high = -HUGE_VAL;
   for (const ChartSeries& each : series)
@@ -68,8 +67,7 @@ void fit(Axis& axis, const std::vector<ChartSeries>& series) {
   axis.high = std::ceil((high + room) / step) * step;
 }
 
-// Losses of single batches jump: a few of them joined would look like a trend, and which of two runs learns better shows
-// only after many.
+// Losses of single batches jump: a few joined would look like a trend.
 constexpr std::size_t kLeastCurve = 20, kLeastCompared = 200;
 
 bool makes_curve(const LossByStep& run) { return run.size() >= kLeastCurve; }
@@ -96,7 +94,7 @@ Chart losses_chart(const FigureInput& input, const LossByStep& run, const LossBy
   return chart;
 }
 
-// B − A where both have the step; the title says the largest.
+// B − A at common steps; the title has the largest.
 Chart difference_chart(const LossByStep& run, const LossByStep& baseline, const Axis& x) {
   LossByStep change;
   for (const auto& [step, loss] : run)

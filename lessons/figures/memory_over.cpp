@@ -1,5 +1,4 @@
-// The peak of a step over the batch or the sequence, by closed form: what stays as it is and what grows, up to the card
-// that ends it; with measured points of the same settings, and published ones. It needs no run.
+// A step's peak over batch or sequence by closed form, up to the card's memory, with measured and published points.
 #include <algorithm>
 #include <array>
 #include <optional>
@@ -45,9 +44,9 @@ constexpr std::array kMemoryOverSchema{
 };
 
 constexpr std::int64_t kMostPlaces = 48;  // of the areas
-constexpr double kBeyondCard = 1.4;       // of its memory, to where the axis goes
+constexpr double kBeyondCard = 1.4;       // end of the axis, in card memories
 
-// The settings' step at any place of the axis.
+// The settings' step at any x.
 class SizedSteps {
  public:
   SizedSteps(const record::Params& settings, bool over_batch) : step_(predict::step_settings(settings)), batch_(over_batch) {
@@ -65,7 +64,7 @@ class SizedSteps {
   ByCategory peak(std::int64_t x) const { return predict::closed_form(at(x)).peak().bytes; }
   Bytes total(std::int64_t x) const { return record::total(peak(x)); }
 
-  // The largest place whose peak is at most `bytes`; 0: none.
+  // The largest x whose peak is at most `bytes`; 0: none.
   std::int64_t largest(Bytes bytes) const {
     std::int64_t low = 0, high = most() / grain() + 1;
     while (high - low > 1) {
@@ -75,7 +74,7 @@ class SizedSteps {
     return low * grain();
   }
 
-  // Where on the axis a run is; nothing: it has other settings, or these give it other bytes.
+  // A run's x; empty if its settings or bytes differ.
   std::optional<std::int64_t> place_of(const predict::StepSettings& run) const {
     const std::int64_t x = batch_ ? run.batch : run.sequence;
     if ((batch_ ? run.sequence : run.batch) != other() || run.model.id != step_.model.id) return std::nullopt;
@@ -107,7 +106,7 @@ std::string words_of(const ByCategory& bytes, const ShownUnit& unit) {
   return fmt::format("{}{}", bytes_text(record::total(bytes), unit), words);
 }
 
-// Workspace and what has no kind are one, and small.
+// Merges workspace and other memory, both small.
 constexpr auto kSmall = static_cast<std::size_t>(record::Category::kWorkspace);
 ByCategory folded(ByCategory bytes) {
   Bytes& other = bytes[static_cast<std::size_t>(record::Category::kOther)];
@@ -120,7 +119,7 @@ std::string kind_name(record::Category category) {
   return category == record::Category::kWorkspace ? "Workspace, other" : capitalised(record::label_of(category));
 }
 
-// One series for each kind that is anywhere at the peak, the static ones at the bottom.
+// One series per kind in use, static ones at the bottom.
 void add_kinds(Chart& chart, const SizedSteps& steps, const std::vector<std::int64_t>& places, const ShownUnit& unit) {
   std::vector<ByCategory> peaks;
   for (const std::int64_t x : places) peaks.push_back(folded(steps.peak(x)));
@@ -153,7 +152,7 @@ record::Params params_of(const record::RunInfo& info, const std::map<std::string
   return record::Params::known_of(experiments::training_step().schema, all);
 }
 
-// Peaks that runs on show had with these settings, at their places.
+// Measured peaks of runs with these settings.
 void add_measured(Chart& chart, const SizedSteps& steps, const FigureInput& input, const ShownUnit& unit) {
   ChartSeries measured{.label = "measured", .kind = SeriesKind::kFused, .points = {}, .over = true};
   for (const record::Ledger* run : {input.baseline, input.run}) {
@@ -175,7 +174,7 @@ void add_measured(Chart& chart, const SizedSteps& steps, const FigureInput& inpu
   if (!measured.points.empty()) chart.series.push_back(std::move(measured));
 }
 
-// Areas of Harmony's figure, read off it at its first and last minibatch.
+// Areas of Harmony's figure, read off at its first and last minibatch.
 Chart published_areas(const std::string& model, const ShownUnit& unit) {
   constexpr std::array kKinds{std::pair{record::Category::kWeights, &PublishedStep::weights},
                               std::pair{record::Category::kGradients, &PublishedStep::gradients},
@@ -227,7 +226,7 @@ void add_report(Chart& chart, bool over_batch, const ShownUnit& unit) {
   }
 }
 
-// The card as a limit; others that are within the picture as lines, where they do not overlap.
+// The card as a limit, and other cards in range as lines that do not overlap.
 void add_cards(Chart& chart, const CardLimit& limit) {
   const auto line = [&](const std::string& name, Bytes memory, bool is_limit) {
     const auto y = static_cast<double>(memory);
@@ -261,7 +260,7 @@ std::vector<std::int64_t> places_until(const SizedSteps& steps, std::int64_t las
   return places;
 }
 
-// To behind the card, to twice the settings' own place, and to the last published point that is shown.
+// The last x: beyond the card, twice the settings' x, or enough for published points.
 std::int64_t last_place(const SizedSteps& steps, const CardLimit& limit, const std::string& published) {
   const auto goal = static_cast<Bytes>(kBeyondCard * static_cast<double>(limit.memory));
   const std::int64_t beyond = steps.largest(goal) + steps.grain(), twice = 2 * steps.own();
@@ -293,7 +292,7 @@ Chart areas_of(const SizedSteps& steps, const CardLimit& limit, const FigureInpu
   return chart;
 }
 
-// Where the settings are and where twice of it is: which kinds move, and by how much.
+// The peak at the settings and at twice their x, by kind.
 Table doubled(const SizedSteps& steps, const CardLimit& limit, const ShownUnit& unit) {
   const std::int64_t own = steps.own();
   const ByCategory once = folded(steps.peak(own)), twice = folded(steps.peak(2 * own));
@@ -322,7 +321,7 @@ Table doubled(const SizedSteps& steps, const CardLimit& limit, const ShownUnit& 
   return table;
 }
 
-// While the question is open: what the step of the settings takes, and nothing beside it.
+// While the question is open: only the step of the settings.
 Chart alone(const SizedSteps& steps) {
   Chart chart;
   chart.bars = chart.stacked = true;

@@ -1,5 +1,5 @@
-// Memory over one step: what is allocated, stacked by kind, with the phases above and the lines that it must stay
-// under; below it, on the same axis, the kernels of a step that was traced.
+// Memory over one step, stacked by kind, with phases above and limits; below, the kernels of a traced step on the same
+// axis.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -45,9 +45,9 @@ constexpr std::array kMemoryTimelineSchema{
     kStepParam,
 };
 
-// A limit more than this many times as high as the data would flatten it: it is named, not drawn.
+// A limit this many times above the data would flatten it, so it is named but not drawn.
 constexpr double kFarLimit = 3;
-// Room on the right for the allocation that failed, as a share of the time before it.
+// Room on the right for the failed allocation, as a share of the time.
 constexpr double kFailedWidth = 0.06;
 constexpr double kRightMargin = 0.012;
 constexpr int kListRows = 12;
@@ -56,7 +56,6 @@ double high_reserved(const Column& column) {
   return static_cast<double>(std::max(column.high.reserved, column.low.reserved));
 }
 
-// Everything that the parts of the figure are built from.
 struct Shot {
   const record::Ledger& run;
   const View& view;
@@ -64,7 +63,7 @@ struct Shot {
   ShownRange shown;
   TimeMap map;
   std::vector<record::PhaseSpan> spans;
-  double data_end = 0;  // drawn up to here: the end of the data, or of what is not hidden
+  double data_end = 0;  // end of the shown data
 
   const record::Recording& recording() const { return run.recording(); }
   std::uint64_t first() const { return map.first(); }
@@ -72,14 +71,13 @@ struct Shot {
   bool asked() const { return view.hidden || view.asked || view.guess.has_value(); }
 };
 
-// End of the first forward pass: what comes after is the question.
+// End of the first forward pass, after which the answer begins.
 double end_of_forward(const Shot& shot) {
   const auto forward = std::ranges::find(shot.spans, record::Phase::kForward, &record::PhaseSpan::phase);
   return forward == shot.spans.end() ? shot.map.end() : std::min(forward->end, shot.map.end());
 }
 
-// One past the last event that a picture which ends at `position` holds. On the axis of events the first one of the
-// next phase is at the end of this phase itself.
+// One past the last event before `position`. On an event axis, the next phase's first event is at this phase's end.
 std::uint64_t events_until(const TimeMap& map, double position) {
   if (position >= map.end()) return map.last();
   return std::min(map.last(), std::max(map.first() + 1, map.event_from(position)));
@@ -91,7 +89,7 @@ const record::OutOfMemoryFacts* failure_of(const Shot& shot) {
   return &*outcome->out_of_memory;
 }
 
-// The card that the picture is held against. Null: the run ended on the limit that it had, or none is known.
+// The card to compare with; null if the run ended on its own limit or none is known.
 const CardLimit* card_of(const Shot& shot) {
   const bool own_limit = failure_of(shot) != nullptr && shot.recording().info().cap > 0;
   return shot.view.card && !own_limit ? &*shot.view.card : nullptr;
@@ -110,7 +108,7 @@ Axis x_axis(const Shot& shot, const record::Ledger* baseline) {
             .high = shot.map.end() * (1 + (failure_of(shot) ? kFailedWidth : kRightMargin))};
   if (shot.shown.growing) {
     axis.high = room_to_grow(shot.map.end());
-    // Steps are alike: this one will take as long as the last one that is done.
+    // Steps are alike: this one will take as long as the last.
     const auto done = record::last_whole_step(shot.recording());
     if (done && shot.shown.range.step >= 0) {
       const double length = TimeMap(shot.recording(), shot.map.axis(), done->first, done->last).end();
@@ -128,7 +126,7 @@ Axis x_axis(const Shot& shot, const record::Ledger* baseline) {
   return axis;
 }
 
-// While the answer is hidden the axis comes from the forward pass and the card alone; it stays if the data fits it.
+// While the answer is hidden, the axis follows the forward pass and the card.
 Axis y_axis(const Shot& shot, std::initializer_list<const record::Ledger*> others) {
   const auto limit = static_cast<double>(limit_of(shot));
   double high = 0;
@@ -138,7 +136,7 @@ Axis y_axis(const Shot& shot, std::initializer_list<const record::Ledger*> other
     high = limit > 0 && limit <= kFarLimit * known ? 1.25 * std::max(limit, known) : 2 * known;
   }
   if (!shot.view.hidden) {
-    // Live, earlier steps show how high this one may go.
+    // In a live run, earlier steps show how high this one may go.
     const std::uint64_t first = shot.shown.growing ? 0 : shot.first();
     const auto peak = static_cast<double>(shot.run.peak(first, shot.last()).totals.allocated);
     const auto reserved = static_cast<double>(shot.run.peak_reserved(first, shot.last()));
@@ -195,7 +193,7 @@ std::optional<StepLine> reserved_line(const std::vector<Column>& columns, const 
   return line;
 }
 
-// Samples come on the host's clock; they are placed like the allocation of the same moment.
+// Samples have the host's clock; they are placed like the allocation of the same time.
 std::optional<StepLine> process_line(const Shot& shot, const Axis& x, const Axis& y) {
   const auto& events = shot.recording().events();
   StepLine line{.label = {}, .short_label = {}, .style = LineStyle::kProcess, .x = {}, .y = {}, .end = 0};
@@ -223,11 +221,11 @@ std::optional<StepLine> process_line(const Shot& shot, const Axis& x, const Axis
   line.end = std::min(shot.data_end, x.high);
   const auto [least, largest] = std::minmax_element(line.y.begin(), line.y.end());
   const double most = *largest;
-  // A process holds at least what its allocator does: samples below that are from before it took it.
+  // A process holds at least its allocator's bytes; lower samples are older.
   const record::Bytes held = std::max(shot.run.peak_reserved(shot.first(), shot.last()),
                                       shot.run.peak(shot.first(), shot.last()).totals.allocated);
   if (*least < static_cast<double>(held)) return std::nullopt;
-  if (most > y.high || line.end <= line.x.front()) return std::nullopt;  // far above the tensors: the ladder has it
+  if (most > y.high || line.end <= line.x.front()) return std::nullopt;  // far above the tensors; the levels list it
   const std::string value = bytes_text(static_cast<Bytes>(most), unit_of(y), 1);
   line.label = "whole process " + value;
   line.short_label = "process " + value;
@@ -238,7 +236,7 @@ OtherRun beside(const Shot& shot, const record::Ledger& run) {
   return OtherRun(run, shot.params, shot.map, shot.spans);
 }
 
-// The baseline is known: it is whole and with its peak even while what is asked about the run is hidden.
+// Run A is shown whole even while the answer is hidden.
 void add_baseline_line(Timeline& panel, const Shot& shot, const record::Ledger& baseline) {
   const OtherRun other = beside(shot, baseline);
   if (!other.shown()) return;
@@ -255,7 +253,7 @@ void add_baseline_line(Timeline& panel, const Shot& shot, const record::Ledger& 
   panel.baseline_peak = PeakMark{other.place_of_peak(), static_cast<double>(peak.totals.allocated), std::move(label)};
 }
 
-// What was predicted for the run on show, or its closed form.
+// The predicted or closed-form total of the shown run.
 void add_computed_line(Timeline& panel, const Shot& shot, const record::Ledger& computed, LineStyle style) {
   const OtherRun other = beside(shot, computed);
   if (!other.shown()) return;
@@ -268,13 +266,13 @@ void add_computed_line(Timeline& panel, const Shot& shot, const record::Ledger& 
   panel.lines.push_back(std::move(line));
 }
 
-// A limit has no name but its size.
+// A limit is named by its size.
 bool is_size(const CardLimit& card) { return card.name == short_bytes(card.memory); }
 
 void add_limit(Timeline& panel, const Shot& shot) {
   const record::RunInfo& info = shot.recording().info();
   const Bytes limit = limit_of(shot);
-  // The device's own memory is of interest only where the run or the guess comes near it.
+  // The device's memory matters only if the run or the guess comes near it.
   const bool far = static_cast<double>(limit) >= std::max(panel.y.high, shot.view.guess_room);
   const CardLimit* const card = card_of(shot);
   const bool is_limit = card != nullptr ? is_size(*card) : info.cap > 0;
@@ -304,7 +302,7 @@ void add_peak(Timeline& panel, const Shot& shot) {
                         "peak " + bytes_text(peak.totals.allocated, unit_of(panel.y), 1)};
 }
 
-// The list and the memory levels: under the cursor, else at the failure or the peak; hidden: at the last moment shown.
+// At the cursor, else at the failure or the peak; while hidden, at the last moment shown.
 void add_alive(Timeline& panel, const Shot& shot) {
   if (shot.first() >= shot.last()) return;
   double position = shot.view.cursor ? std::clamp(*shot.view.cursor, 0.0, shot.data_end) : shot.data_end;
@@ -318,7 +316,7 @@ void add_alive(Timeline& panel, const Shot& shot) {
   panel.alive->at_cursor = shot.view.cursor.has_value();
   panel.alive->when = when_text(shot.recording(), event, position, panel.x);
   panel.levels = levels_at(shot.run, event);
-  if (shot.view.hidden) panel.levels.resize(2);  // what is reserved and above would show the peak
+  if (shot.view.hidden) panel.levels.resize(2);  // reserved bytes would show the peak
 }
 
 Timeline timeline_of(const Shot& shot, const FigureInput& input) {
@@ -334,7 +332,7 @@ Timeline timeline_of(const Shot& shot, const FigureInput& input) {
     panel.stack.push_back({column.begin, column.end, column.high.by_category, column.low.by_category});
   }
   panel.quiet = quiet_kinds(columns);
-  // Segments stay reserved from step to step: while the answer is hidden these lines would show the last step's peak.
+  // Segments stay reserved between steps, so these lines would show the hidden peak.
   if (!shot.view.hidden) {
     if (auto line = reserved_line(columns, panel.y)) panel.lines.push_back(std::move(*line));
     if (auto line = process_line(shot, panel.x, panel.y)) panel.lines.push_back(std::move(*line));
@@ -375,7 +373,7 @@ void add_memory_timeline_panels(FigureData& figure, const FigureInput& input) {
   if (compared) add_baseline(figure.head.provenance, input.baseline->recording());
   Lanes lanes{.x = panel.x, .lanes = {}};
   figure.panels.emplace_back(std::move(panel));
-  if (shot.view.hidden) return;  // what they would answer is hidden with the rest
+  if (shot.view.hidden) return;  // lanes would show the answer
   std::optional<OtherRun> other;
   if (compared) other.emplace(beside(shot, *input.baseline));
   const StepSpans step(recording, shot.shown.range, shot.map.axis());

@@ -1,5 +1,4 @@
-// What keeping moments in 8 bits takes and costs: the formula with a model's numbers, beside the errors that were
-// measured.
+// Bytes and errors of 8-bit moments: the formula with a model's numbers, next to measured errors.
 #include <array>
 #include <cmath>
 
@@ -30,7 +29,7 @@ constexpr std::array kMomentBytesSchema{record::ParamSpec{.key = "model",
 
 std::string percent_text(double value) { return value < 0 ? "–" : fmt::format("{:.1f} %", value); }
 
-// The same way among those of another moment or run; negative: it is not there.
+// The same format of another moment or run; negative if missing.
 double error_of(const std::vector<MomentWay>& ways, const MomentWay& like) {
   for (const MomentWay& way : ways)
     if (way.dynamic == like.dynamic && way.block == like.block) return mean_error(*way.errors);
@@ -44,7 +43,7 @@ std::string change(double b, double a) {
 
 constexpr Bytes kInFp32 = 4 + 4;  // both moments of a parameter
 
-// Of the largest: that of the moments in fp32.
+// The unit of the largest, the fp32 moments.
 ShownUnit unit_of(std::int64_t parameters) { return byte_unit(static_cast<double>(kInFp32 * parameters)); }
 
 TableRow fp32_row(std::int64_t parameters, std::size_t cells) {

@@ -1,6 +1,5 @@
-// The fp32 logits that are alive at once beside the kept inputs of all layers, over the tokens of a batch: two straight
-// lines, whose ratio decides whether the loss is the problem. The report's estimate with the settings' model and sequence
-// and any vocabulary and number of copies. Arithmetic: it needs no run.
+// fp32 logits alive at once and kept inputs of all layers over a batch's tokens: two lines whose ratio decides whether
+// the loss is the problem. The report's estimate for any vocabulary and number of copies.
 #include <algorithm>
 #include <array>
 
@@ -41,11 +40,11 @@ constexpr std::array kNeedleRatioSchema{
 };
 constexpr std::array<int, 7> kRatioBatches{0, 1, 2, 4, 8, 16, 32};
 
-// Of the settings' model, with the tokenizer that the figure's own parameter names.
+// The settings' model with the vocabulary of the figure's parameter.
 struct ShownRatio {
   NeedleShape shape;
   std::string model;      // as the settings show it
-  bool published = true;  // a row of the table as it is
+  bool published = true;  // equals a row of the table
 };
 
 ShownRatio shown_of(const record::Params& settings, const record::Params& params) {

@@ -1,5 +1,4 @@
-// A value in a number format: its bits, to flip; what rounding makes of its neighbors; and how wide and how fine eight
-// formats are. Arithmetic: it needs no run.
+// A value in a number format: bits to flip, rounding around it, and range and precision of eight formats.
 #include "lessons/number_format.h"
 
 #include <algorithm>
@@ -55,11 +54,11 @@ Rounding rounding_of(const record::Params& params) {
 
 std::string exact(double value) { return number_text(value, 9); }
 
-// The bits from the highest down in their groups, above them the groups' names and below what each group means.
+// Bits from the highest down in groups, with names above and meanings below.
 class BitDiagram {
  public:
   BitDiagram(const NumberFormat& format, double number) : format_(format), code_(code_of(format, number)) {
-    // Of fp32's 32 bits and the gaps, or TF32's 19; a format of fewer bits is as much narrower.
+    // Fits fp32's 32 bits with gaps, or TF32's 19; shorter formats are narrower.
     diagram_.width = format.bits() > 19 ? 36 : 24;
     diagram_.height = 3.2;
     diagram_.unit = "bits";
@@ -139,7 +138,7 @@ Chart ranges(const NumberFormat& chosen) {
     const bool own = &format == &chosen;
     ChartSeries series{.label = std::string(format.name), .points = {}, .named_at_end = true};
     series.kind = own ? SeriesKind::kFused : SeriesKind::kOther;
-    // So many points for each power of two that a line has no marks.
+    // Enough points per power of two that the line has no marks.
     const int each = 2 + 240 / (format.most_exponent + 1 - format.least());
     series.points.push_back({.x = static_cast<double>(format.least())});
     for (int exponent = format.least(); exponent <= format.most_exponent; ++exponent) {
@@ -158,7 +157,7 @@ Chart ranges(const NumberFormat& chosen) {
   return chart;
 }
 
-// What comes out over what goes in, in spacings of the number in the middle.
+// Output over input, in spacings of the middle number.
 Chart stairs(const NumberFormat& format, double value, Rounding rounding) {
   const double middle = rounded(format, std::clamp(value, -format.most, format.most));
   const double spacing = spacing_at(format, middle);

@@ -1,4 +1,4 @@
-// How long the bytes of an offloaded step take on the links that were measured: the formula with a model's numbers.
+// Times of an offloaded step's bytes on the measured links, with a model's numbers.
 #include <algorithm>
 #include <array>
 
@@ -31,7 +31,7 @@ std::int64_t parameters_of(LoadPart part, const llama::Config& model) {
   return part == LoadPart::kAll ? all : part == LoadPart::kLayers ? layers : all - layers;
 }
 
-// What crosses a link in one step: bytes per parameter.
+// Bytes per parameter that cross a link in one step.
 struct Load {
   std::string_view name, variant, link;
   std::int64_t each;
@@ -50,13 +50,13 @@ record::Bytes bytes_of(const Load& load, const llama::Config& model) {
   return load.each * parameters_of(load.part, model);
 }
 
-// ns; negative: the run did not measure the link.
+// ns; negative if the link was not measured.
 double time_of(const Load& load, const llama::Config& model, const record::Ledger& run) {
   const double rate = link_rate(run.recording(), load.variant);
   return rate > 0 ? static_cast<double>(bytes_of(load, model)) / rate * 1e9 : -1;
 }
 
-// Of each column, that of the largest in it.
+// Each column has the unit of its largest value.
 struct ColumnUnits {
   ShownUnit bytes, rate, time;
 

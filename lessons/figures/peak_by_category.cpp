@@ -1,5 +1,4 @@
-// What the peak of a step is made of: one bar a kind, at the event of the highest allocated total, so that the bars add
-// up to what has to fit.
+// A step's peak by kind, at the event of the highest allocated total, so that the bars add up to what must fit.
 #include <algorithm>
 #include <array>
 #include <optional>
@@ -34,7 +33,7 @@ std::string signed_bytes(Bytes bytes, const ShownUnit& unit) {
   return bytes == 0 ? "as in A" : change_text(bytes, unit) + " to A";
 }
 
-// `baseline`: of run A; null: there is none.
+// `baseline`: run A's peak, or null.
 Bars bars_of(const record::Ledger& run, const record::Peak& peak, const record::Peak* baseline) {
   const Bytes total = peak.totals.allocated;
   const Bytes cap = run.recording().info().cap;

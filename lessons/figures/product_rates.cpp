@@ -1,5 +1,4 @@
-// One square matrix product per number format: the fastest of each beside the data sheet's peak, and the rate at
-// each size.
+// A square GEMM per number format: the fastest next to the data sheet's peak, and the rate at each size.
 #include <algorithm>
 
 #include <fmt/format.h>
@@ -19,7 +18,7 @@ namespace {
 using record::Measurement;
 using record::Recording;
 
-// The run itself, or the page's.
+// The shown run, or one of the page's.
 const Recording* rates_of(const FigureInput& input) {
   if (input.run != nullptr && has_product_rates(input.run->recording())) return &input.run->recording();
   for (const record::Ledger* each : input.beside)
@@ -29,7 +28,6 @@ const Recording* rates_of(const FigureInput& input) {
 
 std::string format_name(const std::string& storage) { return storage == "tf32" ? "TF32" : storage; }
 
-// Of the rates and of the times, each for the whole figure.
 struct Units {
   ShownUnit rate, time;
 };
@@ -51,7 +49,7 @@ ChartPoint point_of(const Measurement& row, double x, const Units& units) {
           .tip = tip_of(row, units)};
 }
 
-// What the card's data sheet has for the format; 0: nothing.
+// The data sheet's peak of the format; 0 if missing.
 double sheet_peak(const predict::Card* card, std::string_view format) {
   const CardPeak peak = card_peak(format);
   return card == nullptr || peak == nullptr ? 0 : (card->*peak).value_or(0);
@@ -84,7 +82,6 @@ Chart peaks_of(const std::vector<const Measurement*>& fastest, const predict::Ca
   return chart;
 }
 
-// The rate of each format at each size.
 Table sizes_of(const Recording& rates, const std::vector<const Measurement*>& fastest, const Units& units) {
   std::vector<std::int64_t> sides;
   for (const Measurement& row : rates.measurements())

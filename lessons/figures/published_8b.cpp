@@ -1,5 +1,5 @@
-// Llama 3 8B on four cards as the Liger paper published it: peak memory and speed by batch, and the closed form of what
-// each further sequence takes without Liger, as a line through its points.
+// Llama 3 8B on four cards as the Liger paper published it: peak memory and speed by batch, with closed-form memory per
+// further sequence.
 #include <algorithm>
 #include <array>
 #include <vector>
@@ -58,13 +58,13 @@ std::vector<LinePoint> points_of(std::string_view implementation) {
 
 predict::NeedleShape model() { return predict::needle_shape(*llama::find_architecture("llama-3-8b")); }
 
-// Of one sequence: the logits that are alive at once, and one kept input per layer.
+// Bytes of one sequence: logits alive at once, and one kept input per layer.
 record::Bytes per_sequence(const record::Params& params) {
   const std::int64_t seq = params.integer("seq");
   return predict::needle_bytes(model(), params.integer("copies"), seq) + predict::kept_inputs_bytes(model(), seq);
 }
 
-// With the slope of the closed form, through the mean of the published points: it says nothing of where it begins.
+// The closed form's slope through the mean of the published points: it gives no offset.
 LineFit closed_line(const record::Params& params) {
   const std::vector<LinePoint> points = points_of(kWays.front().key);
   double x = 0, y = 0;

@@ -1,5 +1,5 @@
-// Two recipes for one step and one card, switch by switch: the order that the report recommends, and the cheapest switches that
-// do. By closed form: it needs no run.
+// Two recipes for one step on one card, switch by switch and by closed form: the report's order, and the cheapest
+// switches that suffice.
 #include <algorithm>
 #include <array>
 #include <optional>
@@ -28,7 +28,7 @@ using predict::Verdict;
 using record::Bytes;
 using record::Params;
 
-constexpr std::size_t kMostSwitches = 3;  // of the cheapest: so many are found while a slider moves
+constexpr std::size_t kMostSwitches = 3;  // of the cheapest; fast enough while a slider moves
 
 struct Recipe {
   std::string head;
@@ -48,10 +48,10 @@ int place_in_report(const MemorySwitch& what) {
   return static_cast<int>(part) * 100 + (what.place[comma + 2] - '0');
 }
 
-// What its first setting is about.
+// The key of its first setting.
 std::string_view key_of(const MemorySwitch& what) { return what.settings[0].substr(0, what.settings[0].find('=')); }
 
-// What is always on, then one switch after another until the step fits.
+// The always-on switches, then one after another until the step fits.
 Recipe report_recipe(const Params& start, const CardLimit& card) {
   std::vector<const MemorySwitch*> order;
   for (const MemorySwitch& each : predict::memory_switches())
@@ -62,7 +62,7 @@ Recipe report_recipe(const Params& start, const CardLimit& card) {
   for (const MemorySwitch* const each : order) {
     recipe.enough = fit_of(so_far, card).verdict == Verdict::kFits;
     if (recipe.enough && !each->place.starts_with("always")) break;
-    // What is always on is one way of it: the last, which takes least.
+    // Only the last way of an always-on switch is used: it takes least.
     const bool other_way = each->place.starts_with("always") && std::ranges::any_of(order, [&](const auto* later) {
                              return later > each && later->place == each->place && key_of(*later) == key_of(*each);
                            });
@@ -75,12 +75,12 @@ Recipe report_recipe(const Params& start, const CardLimit& card) {
   return recipe;
 }
 
-// As the advisor searches, by closed form alone.
+// Searches like the advisor, by closed form alone.
 Recipe cheapest(const Params& start, const CardLimit& card) {
   Recipe recipe{.head = "The cheapest switches", .switches = {}};
   recipe.enough = fit_of(start, card).verdict == Verdict::kFits;
   if (recipe.enough) return recipe;
-  // Most sets give up exactness: those are looked at last.
+  // Most sets give up exactness, so they are last.
   for (const experiments::GivenUp& may : {experiments::GivenUp{.speed = false, .exactness = false},
                                           experiments::GivenUp{.exactness = false}, experiments::GivenUp{}})
     for (const experiments::SwitchSet& each : experiments::switch_sets(start, may, kMostSwitches)) {

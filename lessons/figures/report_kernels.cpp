@@ -1,4 +1,4 @@
-// The report's six panels, measured here, with the published points of an A100 behind them: time and peak memory.
+// The report's six panels measured here, over published A100 points: time and peak memory.
 #include <algorithm>
 #include <array>
 #include <tuple>
@@ -35,7 +35,7 @@ constexpr std::array kReportKernelsSchema{
 
 kernels::Shape shape_of(const Measurement& row) { return {.rows = row.rows, .width = row.width, .vocab = row.vocab}; }
 
-// Inputs, weights and upstream gradients: the published peaks count them.
+// Inputs, weights and upstream gradients, which the published peaks include.
 record::Bytes inputs_of(const Measurement& row) {
   const kernels::KernelInfo* kernel = kernels::find_kernel(row.kernel);
   if (kernel == nullptr || kernel->report.inputs == nullptr) return 0;
@@ -57,7 +57,7 @@ std::vector<const Measurement*> rows_of_panel(const record::Recording& recording
   return rows_of(recording, "report." + std::string(kernel), "full", main_timing(recording));
 }
 
-// All six panels are in one unit, published points included.
+// One unit for all six panels and the published points.
 RowUnits units_of_all(const record::Recording& recording, bool published) {
   double time = 0, memory = 0;
   for (const kernels::KernelInfo* kernel : kernels::report_kernels())
@@ -73,7 +73,7 @@ RowUnits units_of_all(const record::Recording& recording, bool published) {
   return {.time = time_unit(time), .rate = {}, .memory = byte_unit(memory)};
 }
 
-// The published shapes are those of a GPU's run; a CPU's cross entropy and LayerNorm have fewer rows.
+// The published shapes are a GPU's; a CPU's cross entropy and LayerNorm have fewer rows.
 bool comparable(const std::vector<const Measurement*>& rows, const kernels::ReportPanel& panel) {
   if (rows.empty()) return true;
   const kernels::MeasuredShape published = panel.shapes({.gpu = true}).front();
@@ -103,7 +103,7 @@ void add_published(Chart& chart, std::string_view panel, const RowUnits& units, 
   }
 }
 
-// What the eager form takes over what the fused one does, shape by shape; both published, or both measured.
+// Eager over fused by shape, both published or both measured.
 ChartSeries ratios(const ChartSeries& eager, const ChartSeries& fused) {
   ChartSeries series{.label = fused.published ? "Hugging Face over Liger, A100, published" : "eager over fused",
                      .kind = SeriesKind::kFused,

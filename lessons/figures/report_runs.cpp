@@ -1,5 +1,5 @@
-// The report's experiment again: speed and peak memory of its strategies over the batch and over the sequence, with its
-// published points behind them and its closed form.
+// The report's experiment again: speed and peak memory over batch and sequence, with published points and a closed
+// form.
 #include <algorithm>
 #include <array>
 #include <set>
@@ -67,7 +67,7 @@ double closed_peak(const ReportStrategy& strategy, double batch, std::int64_t se
   return static_cast<double>(predict::report_peak(*predict::report_loss(strategy.key), batch, seq).bytes());
 }
 
-// The axis ends above the first point of each series that ran out of memory: the others are far above.
+// The axis ends above each series's first failure; later ones are far above.
 void fit_to_first_failures(Chart& chart) {
   Chart fitted = chart;
   for (ChartSeries& series : fitted.series) {
@@ -125,10 +125,10 @@ void add_published(Chart& peaks, Chart& speeds, const ReportSweep& sweep, const 
   speeds.series.push_back(std::move(speed));
 }
 
-// The line up to the top of the chart; in even steps, between the places in proportion.
+// The line up to the top of the chart; in even steps, linear between places.
 void add_formula(Chart& peaks, const ReportSweep& sweep, const ReportStrategy& strategy) {
   constexpr int kPieces = 12;
-  // Named once: each line runs through the published points of its strategy.
+  // Named once, because each line runs through its strategy's published points.
   ChartReference line{.label = strategy.key == "liger_all" ? "closed form" : "", .x = {}, .y = {}};
   for (std::size_t i = 0; i + 1 < sweep.places.size(); ++i) {
     const auto from = static_cast<double>(sweep.places[i]), to = static_cast<double>(sweep.places[i + 1]);
@@ -172,7 +172,7 @@ Chart chart_of(const ReportSweep& sweep, std::string title, AxisUnit unit) {
   return chart;
 }
 
-// The question is where the code of 2024 fails: of its runs those that did not are shown, with the card's line.
+// The question is where the 2024 code fails: only its completed runs and the card are shown.
 void hide_answer(Chart& chart) {
   std::erase_if(chart.series,
                 [](const ChartSeries& series) { return series.kind != SeriesKind::kEager || series.published; });

@@ -1,5 +1,5 @@
-// A weight that gets the same small update again and again, stored in four ways: fp32, bf16 to nearest, bf16 with
-// stochastic rounding, and an fp32 master with a bf16 copy. Arithmetic: it needs no run.
+// A weight under equal small updates, stored in fp32, in bf16 to nearest, in bf16 with stochastic rounding, and as an
+// fp32 master with a bf16 copy.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -53,11 +53,11 @@ constexpr std::array kRoundingWalkSchema{
                       .default_number = 0},
 };
 
-// As the optimizers here compute: the sum in fp32, then rounded to what the weight is stored in.
+// Like the optimizers here: the sum in fp32, then rounded to the weight's format.
 double fp32(double value) { return rounded(number_format("fp32"), value); }
 double bf16(double value) { return rounded(number_format("bf16"), value); }
 
-// From [0, 1), of one step: SplitMix64's finalizer (Steele, Lea, Flood 2014).
+// A step's random number in [0, 1): SplitMix64's finalizer (Steele, Lea, Flood 2014).
 double random_at(std::int64_t seed, int step) {
   constexpr std::uint64_t kGolden = 0x9e3779b97f4a7c15U;
   std::uint64_t z = static_cast<std::uint64_t>(seed) * kGolden;
@@ -78,7 +78,7 @@ struct Walk {
   double end() const { return weights.back(); }
 };
 
-// In the order of the table: the exact sum first, as nearly as fp32 has it.
+// In the table's order: the nearly exact sum in fp32 first.
 std::array<Walk, 4> walks_of(const record::Params& params) {
   std::array<Walk, 4> walks{{{"fp32", "4 B", SeriesKind::kEager},
                              {"bf16, to nearest", "2 B", SeriesKind::kOther},
@@ -99,8 +99,8 @@ std::array<Walk, 4> walks_of(const record::Params& params) {
   return walks;
 }
 
-// Of stochastic rounding over all seeds: each step goes up by one spacing s with probability q, so it adds q (1 − q) s² to
-// the variance; taken along the mean, which is the exact sum.
+// Standard deviation of stochastic rounding over all seeds. A step goes up by a spacing s with probability q, which
+// adds q (1 − q) s² to the variance along the exact sum.
 double spread_of(const record::Params& params) {
   const double weight = params.real("weight"), update = params.real("update");
   double variance = 0;
@@ -166,7 +166,7 @@ void add_rounding_walk_panels(FigureData& figure, const FigureInput& input) {
       fmt::format("{} + {} × {}", number_text(params.real("weight")), record::format_count(params.integer("steps")),
                   number_text(params.real("update")));
   Chart chart;
-  // Names are placed in this order; that of the line which wanders comes first.
+  // Names are placed in this order, the wandering line's first.
   for (const std::size_t i : {2U, 0U, 1U, 3U})
     if (i == 0 || !input.view.hidden) chart.series.push_back(series_of(walks[i]));
   fit(chart, steps);

@@ -1,5 +1,4 @@
-// The loss scale over the steps of a run, as its metrics have it, with the steps that overflowed and were skipped; and the
-// same by simulation of the rule, with gradients of a given size.
+// The loss scale over steps, with skipped steps: measured in a run, and simulated for gradients of a given size.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -22,7 +21,7 @@ extern const Figure kScaleTrace;
 
 namespace {
 
-constexpr double kMostScale = 0x1p60;  // of the picture; gradients of all zeros would let it grow on
+constexpr double kMostScale = 0x1p60;  // of the picture; zero gradients let the scale grow forever
 constexpr std::array kScaleTraceSchema{
     record::ParamSpec{.key = "first",
                       .label = "First scale",
@@ -85,13 +84,13 @@ constexpr std::array kScaleTraceSchema{
                       .default_number = 0},
 };
 
-// Of each step, counted from 0: what its loss was multiplied by, and whether a gradient overflowed, which skips the step.
+// A step's scale, and whether a gradient overflowed, which skips the step.
 struct ScaledStep {
   double scale = 1;
   bool overflow = false;
 };
 
-// From the metrics of a run that scales its loss; empty: it does not.
+// From a run's metrics; empty if it does not scale its loss.
 std::vector<ScaledStep> measured(const record::Recording& run) {
   std::vector<ScaledStep> steps;
   double skipped = 0;
@@ -110,7 +109,7 @@ std::vector<ScaledStep> simulated(const record::Params& params) {
                   .factor = static_cast<double>(params.integer("factor")),
                   .hysteresis = static_cast<int>(params.integer("hysteresis"))});
   std::mt19937_64 random(static_cast<std::uint64_t>(params.integer("seed")));
-  // Of the sum of twelve even numbers, which is the same on every machine.
+  // The sum of twelve uniform numbers, which is the same on every machine.
   const auto normal = [&] {
     double sum = -6;
     for (int i = 0; i < 12; ++i) sum += std::ldexp(static_cast<double>(random() >> 11), -53);
@@ -126,8 +125,8 @@ std::vector<ScaledStep> simulated(const record::Params& params) {
   return steps;
 }
 
-// A line of steps, of so many points that it has no marks; and a mark at each step that was skipped: each is a series, as
-// nothing joins them.
+// A line with too many points for marks, and a mark per skipped step. Each mark is a series, because nothing joins
+// them.
 void add_steps(Chart& chart, const std::vector<ScaledStep>& steps) {
   constexpr std::size_t kLinePoints = 300, kMostMarks = 200;
   ChartSeries line{.label = "loss scale", .kind = SeriesKind::kFused, .points = {}};
@@ -193,7 +192,7 @@ void add_scale_trace_panels(FigureData& figure, const FigureInput& input) {
   }
   if (!run.empty()) figure.panels.emplace_back(chart_of("Measured in the run", run));
   Chart rule = chart_of("Simulated by the rule", simulated(params));
-  // Where the largest gradient of a usual step meets fp16's largest number.
+  // The scale at which a usual step's largest gradient meets fp16's largest number.
   const double limit = 16.0 - static_cast<double>(params.integer("largest"));
   rule.y.high = std::max(rule.y.high, limit + 1);
   rule.references.push_back(

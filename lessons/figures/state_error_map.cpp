@@ -1,4 +1,4 @@
-// How far moments are off when they are kept in 8 bits: by the size of the number, for each way to quantize.
+// Errors of 8-bit moments by the number's size, for each format.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -29,7 +29,7 @@ constexpr std::array kStateErrorMapSchema{record::ParamSpec{.key = "moment",
 constexpr std::size_t kMostColumns = 40;
 constexpr double kWorst = 100;  // percent: the number is gone
 
-// Mean error of all numbers, by what shares a scale: the even levels beside the dynamic ones, and run A's.
+// Mean error of all numbers by block size: even and dynamic levels, and run A's.
 Chart mean_errors(const std::vector<MomentWay>& ways, const std::vector<MomentWay>& ways_of_a, bool hidden) {
   Chart chart{.title = "Mean error of all numbers", .bars = true};
   std::vector<std::int64_t> blocks;
@@ -104,7 +104,7 @@ void add_state_error_map_panels(FigureData& figure, const FigureInput& input) {
     return;
   }
   low = std::max(low, high - static_cast<int>(kMostColumns) + 1);
-  const int every = high - low > 14 ? 5 : 1;  // as many columns as have a name between them
+  const int every = high - low > 14 ? 5 : 1;  // columns per name
   low = high - (high - low) / every * every - every + 1;
   HeatMap map{.title = "Mean error in percent of the number, by its size as a power of two",
               .named_every = every,

@@ -1,6 +1,5 @@
-// What training takes whatever the batch: weights, gradients, master copy and moments by precision, at the two moments that can
-// be the highest, and the activations of one sequence that join them at the loss. Next to the card's memory. Arithmetic: it
-// needs no run.
+// Memory that no batch size changes, by precision, at the loss and at the end of backward, with one sequence's
+// activations, next to the card's memory.
 #include <algorithm>
 #include <array>
 #include <cctype>
@@ -54,7 +53,6 @@ constexpr std::array kStaticBytesSchema{
         .default_number = 1024},
 };
 
-// One scheme at one moment.
 struct Stack {
   std::size_t scheme = 0;
   bool at_loss = false;
@@ -114,7 +112,7 @@ std::string words_of(const Stack& stack, const ShownUnit& unit) {
   return words + "together " + short_bytes(stack.sum(), unit);
 }
 
-// Of the card, or of what is more than it.
+// Suits the card and all stacks.
 ShownUnit unit_of(const std::vector<Stack>& stacks, record::Bytes card) {
   record::Bytes most = card;
   for (const Stack& each : stacks) most = std::max(most, each.sum());

@@ -1,6 +1,5 @@
-// One bar per run, all of one length: the time of a step, divided into the model's operations at the device's peak (MFU),
-// recomputed operations (with these, HFU), and the rest. The report's runs, the stored ladder, the run on show, and the least that the
-// settings allow.
+// One bar per run: a step's time divided into the model's operations at the device's peak (MFU), recomputed operations
+// (with them, HFU), and the rest.
 #include <algorithm>
 #include <array>
 
@@ -20,7 +19,7 @@ namespace headroom::lessons {
 namespace {
 
 constexpr double kTera = 1e12, kGiga = 1e9;
-constexpr double kBarAndNumber = 115;  // percent: the whole step, and room for a number above it
+constexpr double kBarAndNumber = 115;  // percent: a whole step, and room for a number
 constexpr std::array<record::Choice, 2> kAgainst{{{"data_sheet", "peak: data sheet"}, {"measured", "peak: measured"}}};
 constexpr std::array kStepBudgetSchema{
     record::ParamSpec{.key = "attention",
@@ -107,7 +106,6 @@ Chart chart_of(std::string title, std::string places, const std::vector<StepBudg
   return chart;
 }
 
-// From tokens per second to MFU, of the bars that the reader can change.
 Table sums_of(const std::vector<StepBudget>& budgets, std::string foot) {
   Table table{.head = "From tokens per second to MFU",
               .columns = {"tokens/s", "× GFLOP per token", "= TFLOP/s", "peak", "MFU", "HFU"},
@@ -125,7 +123,7 @@ Table sums_of(const std::vector<StepBudget>& budgets, std::string foot) {
   return table;
 }
 
-// The cards whose products were timed, of the page's recordings, where these are asked for.
+// If requested, cards with measured GEMM rates in the page's recordings.
 std::vector<predict::Card> measured_cards(const FigureInput& input) {
   std::vector<predict::Card> cards;
   if (input.params->text("against") != "measured") return cards;
@@ -135,7 +133,7 @@ std::vector<predict::Card> measured_cards(const FigureInput& input) {
   return cards;
 }
 
-// The run on show, run A, and the least that the settings allow; `why` says what lacks.
+// The shown run, run A, and the settings' bound. `why` says what is missing.
 std::vector<StepBudget> own_budgets(const FigureInput& input, predict::AttentionFlops attention,
                                     const std::vector<predict::Card>& measured, std::string& why) {
   std::vector<StepBudget> budgets;

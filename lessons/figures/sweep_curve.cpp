@@ -1,5 +1,5 @@
-// Any sweep: peak memory and speed over what was swept. Over a number it has a numeric axis, and beside the points what
-// activations take by closed form, which a page's sweep shows before it has run.
+// Peak memory and speed of any sweep. Over a number it adds the closed form of activations, which a page shows before
+// its sweep has run.
 #include <algorithm>
 #include <array>
 #include <charconv>
@@ -32,16 +32,16 @@ constexpr std::array kSweepCurveSchema{
 
 constexpr std::array kLooks{SeriesKind::kFused, SeriesKind::kEager, SeriesKind::kLibrary, SeriesKind::kOther};
 
-// "batch" of "batch=4"; a label that is no setting is a name.
+// "batch" of "batch=4"; empty for names.
 std::string_view key_of_label(std::string_view label) {
   const std::size_t equals = label.find('=');
   return equals == std::string_view::npos ? std::string_view() : label.substr(0, equals);
 }
 
-// As the sweep was asked for: "seq=128, batch=4".
+// As requested: "seq=128, batch=4".
 std::string name_of(const SweepPoint& point) { return point.series + (point.series.empty() ? "" : ", ") + point.label; }
 
-// "4" of "batch=4" as a number; nothing: it is none.
+// "4" of "batch=4", if it is a number.
 std::optional<double> number_of_label(std::string_view label) {
   const std::string_view text = label.substr(label.find('=') + 1);
   double number = 0;
@@ -50,9 +50,9 @@ std::optional<double> number_of_label(std::string_view label) {
   return number;
 }
 
-// The x axis: the numbers of the labels; else named places, the labels' values in the order in which they ran.
+// The x axis: the labels' numbers, or categories in the order in which they ran.
 struct Places {
-  std::string key;                 // "batch"; empty: the labels are names
+  std::string key;                 // "batch"; empty for names
   const record::ParamSpec* swept;  // null: no number
   std::vector<std::string> labels;
 
@@ -67,7 +67,7 @@ struct Places {
   }
 };
 
-// Null: the key's values are no numbers, or the schema does not have it.
+// Null if the schema lacks the key or its values are no numbers.
 const record::ParamSpec* number_spec(record::Schema schema, std::string_view key) {
   for (const record::ParamSpec& spec : schema)
     if (spec.key == key && (spec.kind == record::ParamKind::kInteger || spec.kind == record::ParamKind::kReal ||
@@ -141,7 +141,7 @@ void add_kinds(Chart& chart, const record::Recording& recording, const Places& p
     if (any) chart.series.push_back(std::move(series));
   }
   if (chart.series.empty()) return;
-  // The sum is over the highest bar.
+  // The sum is written over each stack.
   for (std::size_t i = 0; i < recording.sweep_points().size(); ++i)
     if (const record::Bytes peak = recording.sweep_points()[i].peak_allocated; peak > 0)
       chart.series.back().points[i].label = bytes_text(peak, unit, 1);
@@ -161,7 +161,7 @@ void add_series(Chart& chart, const record::Recording& recording, const Places& 
   }
 }
 
-// Over a number: in all, and by kind the activations, which the line is about.
+// Over a number: the total, and the activations that the line is about.
 void add_activations(Chart& chart, const record::Recording& recording, const Places& places) {
   constexpr auto kKind = record::Category::kActivations;
   const ShownUnit unit = unit_of_peaks(recording);
@@ -219,7 +219,7 @@ void add_points(FigureData& figure, const FigureInput& input) {
   set_run(figure.head, recording, *input.params);
   if (!begin_sweep(figure.head, input)) return;
   Places places = places_of(recording);
-  // What of the page's sweep has not run yet has its place on the axis.
+  // Points of the page's sweep that have not run have a place on the axis.
   if (places.swept != nullptr && !input.sweep.empty() && input.sweep.front().key == places.key)
     for (const std::string& value : input.sweep.front().values) places.labels.push_back(places.key + "=" + value);
   Chart peaks = peaks_of(recording, places, *input.params);
@@ -235,7 +235,7 @@ void add_points(FigureData& figure, const FigureInput& input) {
   figure.panels.emplace_back(speeds_of(recording, places));
 }
 
-// The page's sweep as it would be with the reader's settings: the line, and where on it the points will be.
+// The page's sweep with the reader's settings: the line and its future points.
 void add_closed_form(FigureData& figure, const FigureInput& input) {
   const experiments::SweepAxis& axis = input.sweep.front();
   const record::Params& settings = *input.settings;
@@ -273,9 +273,9 @@ void add_closed_form(FigureData& figure, const FigureInput& input) {
   figure.panels.emplace_back(std::move(chart));
 }
 
-// The run on show is a sweep over the same key, and its settings give the bytes of the reader's.
+// True if the shown sweep's settings give the same bytes as the reader's.
 bool fits(const FigureInput& input) {
-  if (input.sweep.empty() || input.settings == nullptr) return true;  // no page asks for another
+  if (input.sweep.empty() || input.settings == nullptr) return true;  // nothing to compare with
   const auto& points = input.run->recording().sweep_points();
   if (points.empty()) return false;
   record::Params theirs = settings_of(input.run->recording(), points.front()), ours = *input.settings;

@@ -1,5 +1,5 @@
-// Up to four stored steps as memory over time, side by side on shared axes: where each has its peak, and of what. Without
-// their names until the question is answered. Each is the memory timeline of its run in small.
+// Up to four stored steps as small memory timelines on shared axes. Their names are hidden until the question is
+// answered.
 #include <algorithm>
 #include <array>
 
@@ -47,7 +47,7 @@ struct StepShot {
   record::Peak peak() const { return run->peak(map.first(), map.last()); }
 };
 
-// Those beside the run on show; the run alone where there are none.
+// The page's other runs, or the shown run alone.
 std::vector<StepShot> shots_of(const FigureInput& input) {
   std::vector<StepShot> shots;
   const auto add = [&](const record::Ledger& ledger) {
@@ -59,7 +59,7 @@ std::vector<StepShot> shots_of(const FigureInput& input) {
   return shots;
 }
 
-// "batch 4, checkpointing, weights on the host": what the ladder would call its settings.
+// "batch 4, checkpointing, weights on the host": settings in the ladder's words.
 std::string name_of(const record::RunInfo& info) {
   const record::Schema schema = experiments::training_step().schema;
   const record::Params params = record::Params::known_of(schema, info.params), defaults(schema);
@@ -82,7 +82,7 @@ bool has(const StepShot& shot, Category category, int columns) {
                              [=](const record::Column& column) { return column.high.by_category[kind] > 0; });
 }
 
-// In the order of the stack, from the bottom.
+// In stack order, from the bottom.
 std::vector<Category> kinds_of(const std::vector<StepShot>& shots, int columns) {
   std::vector<Category> kinds;
   for (int kind = 0; kind < record::kNumCategories; ++kind)
@@ -98,7 +98,7 @@ std::string_view phase_at(const std::vector<record::PhaseSpan>& spans, double po
   return "end of the step";
 }
 
-// All panels have these.
+// Shared by all panels.
 struct TimelineCells {
   std::vector<Category> kinds;
   ShownUnit unit;
@@ -142,7 +142,7 @@ Chart chart_of(const StepShot& shot, const StepShot& first, const TimelineCells&
     const double middle = (column.begin + column.end) / 2;
     const std::string tip =
         fmt::format("{}: {}", phase_at(shot.spans, middle), bytes_text(column.high.allocated, grid.unit));
-    for (std::size_t i = 0; i < grid.kinds.size(); ++i) {  // as high over the whole column
+    for (std::size_t i = 0; i < grid.kinds.size(); ++i) {  // constant over the column
       chart.series[i].points.push_back(point_of(column, grid.kinds[i], place(column.begin), tip));
       chart.series[i].points.push_back(point_of(column, grid.kinds[i], place(column.end), {}));
     }

@@ -1,4 +1,4 @@
-// Links in a page's words that do something, read and checked.
+// Reads and checks links that act.
 #include "lessons/pages/acts.h"
 
 #include <algorithm>

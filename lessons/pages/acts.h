@@ -1,5 +1,5 @@
-// Links in a page's words that do something: `[batch 8](set:batch=8)`, `[the needle](view:zoom=loss
-// highlight=logits)`, `[the chunks](page:flce)`.
+// Links in a page's words that act: `[batch 8](set:batch=8)`, `[the needle](view:zoom=loss highlight=logits)`, `[the
+// chunks](page:flce)`.
 #pragma once
 
 #include <functional>
@@ -13,25 +13,24 @@
 namespace headroom::lessons {
 
 struct Act {
-  std::vector<Setting> settings;  // of the page, to set
-  std::string page;               // id of the page to open
-  TourView view;                  // to show, where neither is there
+  std::vector<Setting> settings;  // to set
+  std::string page;               // to open
+  TourView view;                  // to show, if the others are empty
 
   bool sets() const { return !settings.empty(); }
   bool shows() const { return settings.empty() && page.empty(); }
 };
 
-// "set:batch=8&checkpointing=layer", "view:zoom=loss highlight=logits", "page:flce"
 bool is_act(std::string_view target);
 record::Result<Act> parse_act(std::string_view target);
-// "batch=8 checkpointing=layer", as the command line takes it; empty: the link sets nothing.
+// "batch=8 checkpointing=layer", as on the command line; empty if the link sets nothing.
 std::string assignment_of(const Act& act);
 
-// A part of a view by its key; refuses unknown keys.
+// Sets a part of a view by its key. Fails for unknown keys.
 record::Status set_in_view(TourView& view, const Setting& part);
 
-// Says what on this page leads nowhere: values that a setting refuses, settings that do not go together or would do
-// nothing, places that a view cannot have. Pages that a link opens are looked up when all are read (course.cpp).
+// Complains about refused, conflicting or unused settings and unknown places of a view. course.cpp checks links to
+// pages.
 using Complain = std::function<void(std::string what)>;
 void check_act(const Act& act, const Page& page, const Complain& complain);
 void check_view(const TourView& view, const Page& page, const Complain& complain);

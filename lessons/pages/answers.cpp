@@ -1,4 +1,4 @@
-// The right answers of the pages' questions. A number in a page's question is one of these, measured, never written down.
+// Right answers are measured, never written down.
 #include "lessons/pages/answers.h"
 
 #include <algorithm>
@@ -12,13 +12,13 @@ namespace headroom::lessons {
 
 namespace {
 
-// The peak of the last step, in bytes. A run that ended before a step was whole, out of memory included, has no answer.
+// Peak of the last whole step, in bytes. A run without one has no answer, even if it ran out of memory.
 double peak_of_step(const record::Ledger& run) {
   const auto step = record::last_whole_step(run.recording());
   return step ? static_cast<double>(run.peak(step->first, step->last).totals.allocated) : -1;
 }
 
-// What the eager RMSNorm takes beside its inputs, forward and backward, at the widest shape of the run, in bytes.
+// Bytes of the eager RMSNorm beyond its inputs, forward and backward, at the run's widest shape.
 double eager_memory(const record::Ledger& run) {
   const Measurement* widest = nullptr;
   for (const Measurement& row : run.recording().measurements()) {
@@ -28,17 +28,17 @@ double eager_memory(const record::Ledger& run) {
   return widest == nullptr ? -1 : static_cast<double>(widest->extra_memory);
 }
 
-// Percent, of the second moment in dynamic levels with a scale for each 2,048 numbers.
+// Percent error of the second moment in dynamic levels, 2,048 numbers per scale.
 double error_of_dynamic(const record::Ledger& run) { return second_moment_error(run.recording(), true, 2048); }
 
-// Bytes per second from the host's page-locked memory to the GPU; of a machine without one, from a file.
+// Bytes per second from page-locked host memory to the GPU; without a GPU, from a file.
 double host_link(const record::Ledger& run) {
   for (const std::string_view variant : {"to_device", "file_read"})
     if (const double rate = link_rate(run.recording(), variant); rate > 0) return rate;
   return -1;
 }
 
-// The peak of the last rung that goes with those above it; of a ladder that did not get to its end, none.
+// Peak of the last completed rung that builds on those above; none if the ladder did not complete.
 double end_of_ladder(const record::Ledger& run) {
   const auto& outcome = run.recording().outcome();
   if (!outcome || outcome->kind != record::OutcomeKind::kCompleted) return -1;

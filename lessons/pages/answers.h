@@ -1,4 +1,4 @@
-// The right answers of the pages' questions, each taken from a run.
+// Right answers of the pages' questions, each from a run.
 #pragma once
 
 #include <span>
@@ -11,7 +11,7 @@ namespace headroom::lessons {
 struct Answer {
   std::string_view name;  // "peak_of_step", as a page's question names it
   AxisUnit unit = AxisUnit::kBytes;
-  // From a finished run; negative: this run cannot answer (cancelled before its peak).
+  // Negative if this finished run cannot answer (cancelled before its peak).
   double (*of)(const record::Ledger& run) = nullptr;
 };
 

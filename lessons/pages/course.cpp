@@ -1,4 +1,4 @@
-// The course. assets/text/contents.md is its one list; a page ID is the document assets/text/ID.md.
+// assets/text/contents.md lists all pages. Page ID is the document assets/text/ID.md.
 #include "lessons/pages/course.h"
 
 #include <algorithm>
@@ -38,7 +38,7 @@ struct ListedChapter {
   std::vector<Listed> pages;
 };
 
-// "## 3 static_memory: Static memory"; nothing where the line is no heading of a chapter.
+// "## 3 static_memory: Static memory"; empty for other lines.
 std::optional<ListedChapter> parse_chapter(std::string_view line) {
   if (!line.starts_with("## ")) return std::nullopt;
   const std::size_t space = line.find(' ', 3), colon = line.find(':');
@@ -51,7 +51,7 @@ std::optional<ListedChapter> parse_chapter(std::string_view line) {
   return chapter;
 }
 
-// Headings of chapters, and under each lines "- where_memory_goes".
+// Chapter headings, each followed by lines "- where_memory_goes".
 std::vector<ListedChapter> parse_contents(std::string_view text, Problems& problems) {
   std::vector<ListedChapter> chapters;
   for (Lines lines(text); !lines.done();) {
@@ -67,7 +67,7 @@ std::vector<ListedChapter> parse_contents(std::string_view text, Problems& probl
   return chapters;
 }
 
-// Links that open a page name one of the contents; a page that was left out is complained of elsewhere.
+// A link to a page that was left out is not a problem here.
 void check_page_links(const std::string& file, const std::string& text, const std::set<std::string>& listed,
                       Problems& problems) {
   for (Lines lines(text); !lines.done();) {
@@ -81,7 +81,7 @@ void check_page_links(const std::string& file, const std::string& text, const st
   }
 }
 
-// A text that no chapter names would be forgotten.
+// A page that no chapter names would be forgotten.
 void check_all_listed(const fs::path& folder, const std::set<std::string>& listed, Problems& problems) {
   std::error_code failed;
   std::vector<std::string> files;
@@ -93,7 +93,7 @@ void check_all_listed(const fs::path& folder, const std::set<std::string>& liste
       problems.push_back({file, 1, fmt::format("No chapter of {} names this page: add its line.", kContents)});
 }
 
-// An item whose page or figure is not there is left out. Of a page that was left out for another reason nothing is said.
+// Removes items without a page or figure. Pages that were left out for other reasons are not reported again.
 void check_items(std::vector<CourseItem>& items, const Course& course, const std::set<std::string>& listed,
                  Problems& problems) {
   std::erase_if(items, [&](const CourseItem& item) {

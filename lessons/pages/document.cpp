@@ -1,4 +1,4 @@
-// The form of a page's text.
+// Parses a page's text.
 #include "lessons/pages/document.h"
 
 #include <algorithm>
@@ -12,9 +12,9 @@ namespace headroom::lessons {
 namespace {
 
 constexpr std::string_view kFence = "```", kMore = "<!--more-->", kFront = "---", kFormula = "$$";
-// Blocks whose first lines are settings.
+// Blocks that begin with settings.
 constexpr std::array<std::string_view, 3> kWithEntries{"question", "figure", "step"};
-// Whose settings are below the words.
+// Has its settings below the words.
 constexpr std::string_view kEntriesBelow = "task";
 
 bool is_space(char c) { return std::isspace(static_cast<unsigned char>(c)) != 0; }
@@ -24,7 +24,7 @@ bool is_key(std::string_view text) {
          std::all_of(text.begin(), text.end(), [](char c) { return (c >= 'a' && c <= 'z') || c == '_'; });
 }
 
-// False where the line is no "key: value".
+// False if the line is not "key: value".
 bool take_entry(std::vector<Entry>& entries, std::string_view line, int number) {
   const std::size_t colon = line.find(':');
   if (colon == std::string_view::npos || !is_key(trimmed(line.substr(0, colon)))) return false;

@@ -1,4 +1,4 @@
-// The form of a page's text: front matter, prose, fenced blocks. Says nothing about what they mean.
+// The form of a page's text, without its meaning: front matter, prose, fenced blocks.
 #pragma once
 
 #include <string>
@@ -7,11 +7,10 @@
 
 namespace headroom::lessons {
 
-// What is wrong in a text, and where.
 struct Problem {
   std::string file;  // "checkpointing.md"
   int line = 0;      // from 1
-  std::string what;  // "There is no figure \"memory_timelin\": the nearest is memory_timeline."
+  std::string what;
 
   std::string text() const;  // "checkpointing.md:12: There is no figure …"
 };
@@ -23,12 +22,12 @@ struct Entry {
   int line = 0;
 };
 
-// One part of the body. Prose is Markdown; a display formula is a part by itself; "more" is the line <!--more-->.
+// A part of the body. Prose is Markdown; "more" is the line <!--more-->.
 struct Part {
-  std::string kind;            // "prose", "formula", "more", or the word behind ```
-  std::vector<Entry> entries;  // of a block with settings: its first lines; of a task those below its words
+  std::string kind;            // "prose", "formula", "more", or the word after ```
+  std::vector<Entry> entries;  // settings: a block's first lines, or below a task's words
   std::string text;            // trimmed
-  int line = 0;                // of the text's first line
+  int line = 0;                // of the text
 };
 
 //     ---
@@ -47,13 +46,13 @@ struct Document {
   std::vector<Part> parts;
 };
 
-// A text line by line, without the ends of lines.
+// Splits a text into lines, without their ends.
 class Lines {
  public:
   explicit Lines(std::string_view text) : rest_(text) {}
 
   bool done() const { return rest_.empty(); }
-  int number() const { return number_; }  // of the line that take() gave last, from 1
+  int number() const { return number_; }  // of the last line taken, from 1
   std::string_view take();
 
  private:
@@ -64,7 +63,7 @@ class Lines {
 Document parse_document(std::string_view text, std::string_view file, Problems& problems);
 
 std::string_view trimmed(std::string_view text);
-// The words between spaces.
+// Splits at white space.
 std::vector<std::string> words_of(std::string_view text);
 
 }  // namespace headroom::lessons

@@ -1,4 +1,4 @@
-// The "key: value" lines of a front matter or a block.
+// Takes "key: value" lines.
 #include "lessons/pages/entries.h"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// The "key: value" lines of a front matter or a block, taken one by one; what is left over is a problem.
+// Takes the "key: value" lines of a front matter or block one by one. Lines that are left over are problems.
 #pragma once
 
 #include "lessons/pages/page.h"
@@ -8,19 +8,19 @@ namespace headroom::lessons {
 
 class Entries {
  public:
-  // `place`: what they belong to, "The front matter". `line`: where a missing one is reported.
+  // `place`: "The front matter". `line`: where missing keys are reported.
   Entries(const std::string& file, std::string_view place, const std::vector<Entry>& entries, int line,
           Problems& problems)
       : file_(file), place_(place), entries_(entries), line_(line), problems_(problems) {}
 
-  std::string take(std::string_view key);  // empty: not there
-  std::string need(std::string_view key);  // not there: a problem
+  std::string take(std::string_view key);  // empty: missing
+  std::string need(std::string_view key);  // missing: a problem
   std::vector<std::string> take_words(std::string_view key) { return words_of(take(key)); }
   std::vector<Setting> take_settings(std::string_view key);  // "batch=4 seq=128"
-  // After the last take(): a key that was not asked for is a problem.
+  // Reports keys that were not taken.
   void end();
 
-  // At the line of the key that was taken last.
+  // Reports a problem at the last key taken.
   void complain(std::string what) { problems_.push_back({file_, at_, std::move(what)}); }
 
  private:

@@ -1,4 +1,4 @@
-// What the course is to teach, item by item, and where it does: one table, assets/course_items.csv.
+// Items that the course teaches, and where, from assets/course_items.csv.
 #pragma once
 
 #include <string>
@@ -10,17 +10,17 @@
 namespace headroom::lessons {
 
 struct CourseItem {
-  std::string id;      // "7.4", or of a figure of the report "figure.13"
+  std::string id;      // "7.4"; "figure.13" of the report
   std::string says;    // in a sentence
-  std::string page;    // that teaches it; empty: none yet
-  std::string begins;  // the sentence of the page that does
-  std::string figure;  // of the page, that takes data for it
-  std::string set;     // a setting of that figure, "strategies=two"; empty: its defaults
+  std::string page;    // empty: none yet
+  std::string begins;  // the page's sentence that teaches it
+  std::string figure;  // of the page, with data for it
+  std::string set;     // of the figure, "strategies=two"; empty: defaults
 
   bool operator==(const CourseItem&) const = default;
 };
 
-// A line that is none is left out, and is a problem.
+// Malformed lines are left out and reported.
 std::vector<CourseItem> parse_items(std::string_view text, std::string_view file, Problems& problems);
 
 }  // namespace headroom::lessons

@@ -1,4 +1,4 @@
-// Numbers in a page's words that follow what is looked at.
+// Computes the numbers in a page's words.
 #include "lessons/pages/live_numbers.h"
 
 #include <algorithm>
@@ -25,10 +25,10 @@ StepSettings step_of(const NumberInput& input) {
   return predict::step_settings(experiments::step_params(*input.settings));
 }
 
-// Negative: there is no such run, or no whole step of it.
+// Negative without a run or a whole step.
 double peak_of(const record::Ledger* run) { return run == nullptr ? -1 : find_answer("peak_of_step")->of(*run); }
 
-// In the unit of the highest peak that is looked at, as in the figure beside the words.
+// Uses the unit of the highest peak, as the figure does.
 std::string bytes_in_words(const NumberInput& input, Bytes bytes) {
   const double highest = std::max(peak_of(input.run), peak_of(input.baseline));
   return highest > 0 ? bytes_text(bytes, byte_unit(highest)) : record::format_bytes(bytes);
@@ -42,14 +42,14 @@ std::string count_of(const NumberInput& input, std::int64_t (*formula)(const Ste
   return input.settings == nullptr ? std::string() : record::format_count(formula(step_of(input)));
 }
 
-// Of the last whole step of the run, or of run A.
+// Peak of the last whole step.
 template <const record::Ledger* NumberInput::*kRun>
 std::string peak(const NumberInput& input) {
   const double bytes = peak_of(input.*kRun);
   return bytes < 0 ? std::string() : bytes_in_words(input, static_cast<Bytes>(bytes));
 }
 
-// Of one kind, at that peak.
+// Bytes of one kind at that peak.
 template <const record::Ledger* NumberInput::*kRun, record::Category kCategory>
 std::string kind_at_peak(const NumberInput& input) {
   const record::Ledger* run = input.*kRun;
@@ -60,7 +60,7 @@ std::string kind_at_peak(const NumberInput& input) {
                         run->peak(step->first, step->last).totals.by_category[static_cast<std::size_t>(kCategory)]);
 }
 
-// How long the last whole step of the run was in the optimizer; a prediction has no times.
+// Optimizer time of the last whole step. A prediction has no times.
 std::string optimizer_time(const NumberInput& input) {
   if (input.run == nullptr || is_predicted(input.run->recording())) return {};
   const record::Recording& recording = input.run->recording();
@@ -73,7 +73,7 @@ std::string optimizer_time(const NumberInput& input) {
   return time > 0 ? amount_text(time, time_unit(time)) : std::string();
 }
 
-// What all layers keep of one part, and nothing else: with checkpoints those that are run again at a time.
+// Bytes that all layers keep of one part; with checkpoints, the layers recomputed at a time.
 template <predict::KeptPart kPart>
 std::string kept_of(const NumberInput& input) {
   return bytes_of(input, [](const StepSettings& step) {
@@ -228,7 +228,7 @@ struct Stretch {
   std::size_t begin = 0, end = 0;
 };
 
-// The sentence around a place of a line, with the blanks that follow.
+// The sentence around a place in a line, with the blanks that follow.
 Stretch sentence_around(std::string_view markdown, const NumberPlace& place) {
   Stretch sentence{place.begin, place.end};
   while (sentence.begin > 0 && markdown[sentence.begin - 1] != '\n' &&

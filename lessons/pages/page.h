@@ -1,5 +1,4 @@
-// A page of the course, as its document says it: words, a question, a demo to run or settings to calculate with, the
-// figures that it draws.
+// A page of the course: words, a question, a demo to run or settings to calculate with, and figures.
 #pragma once
 
 #include <optional>
@@ -30,7 +29,7 @@ struct FormulaBlock {
   std::string tex;
 };
 struct FigureBlock {
-  std::string figure;             // id; of the page's figures
+  std::string figure;             // id, one of the page's
   std::vector<Setting> settings;  // of the figure's schema
 };
 struct WidgetBlock {
@@ -42,14 +41,14 @@ struct TableBlock {
 };
 using Block = std::variant<TextBlock, FormulaBlock, FigureBlock, WidgetBlock, TableBlock, TaskBlock>;
 
-// What a step of a tour does to the figure; empty: that part stays as it is.
+// The figure's changes at a tour step; empty parts stay as they are.
 struct TourView {
   std::string zoom;       // a phase of the step ("loss"), or "all"
-  std::string highlight;  // the key of a kind of memory
+  std::string highlight;  // key of a kind of memory
   std::string cursor;     // "peak", "begin", "end"
   std::string pin;        // "base", "none", or one of the page's recordings
 };
-// A step of Read more: what follows a heading.
+// A step of Read more, begun by a heading.
 struct TourStep {
   TourView view;
   std::vector<Block> blocks;
@@ -57,7 +56,7 @@ struct TourStep {
 
 // --- the question
 
-// Answered by dragging a marker on the question's figure; the right number is measured.
+// Answered by dragging a marker on the figure; the right number is measured.
 struct NumberQuestion {
   const Answer* answer = nullptr;
   double low = 0, high = 0;  // the marker's range, in the answer's unit
@@ -65,8 +64,8 @@ struct NumberQuestion {
 struct AnswerChoice {
   std::string words;
   bool right = false;
-  std::string misconception;  // of a wrong one: its key, "only_weights"
-  std::string reply;          // of a wrong one
+  std::string misconception;  // wrong choices: key, "only_weights"
+  std::string reply;          // wrong choices
 };
 struct ChoiceQuestion {
   std::vector<AnswerChoice> choices;  // three to five, one of them right
@@ -77,47 +76,47 @@ struct OrderQuestion {
 };
 struct QuestionSpec {
   std::string ask;      // Markdown
-  std::string because;  // Markdown: why the answer is so
-  std::string figure;   // id: hidden until the answer; a number's marker is on it. Empty: no figure waits
+  std::string because;  // Markdown: the reason
+  std::string figure;   // id; hidden until the answer; may be empty
   std::variant<NumberQuestion, ChoiceQuestion, OrderQuestion> kind;
 };
-const NumberQuestion* number_of(const QuestionSpec* question);  // null: none, or of another kind
+const NumberQuestion* number_of(const QuestionSpec* question);  // null: another kind
 
 // --- the page
 
 struct Page {
-  std::string id;      // "where_memory_goes"; its text is assets/text/<id>.md
-  std::string title;   // "Where the memory goes in one training step"
+  std::string id;  // "where_memory_goes"; its text is assets/text/<id>.md
+  std::string title;
   std::string claim;   // the finding, in at most 12 words
-  std::string demo;    // "train_step"; empty: nothing runs on this page
-  std::string schema;  // "shape": where nothing runs, the settings that the figures follow; else empty
+  std::string demo;    // "train_step"; empty: nothing runs
+  std::string schema;  // "shape": settings that the figures follow if nothing runs
 
-  std::vector<Setting> settings;              // what the page begins with, where it is not the demo's default
-  std::vector<Setting> here;                  // on top, until a GPU is found that holds the run that the page is about
-  std::vector<experiments::SweepAxis> sweep;  // that the page makes, with its settings as base; may be empty
-  std::vector<std::string> switches;          // keys of the settings that are shown first
+  std::vector<Setting> settings;              // changes to the demo's defaults
+  std::vector<Setting> here;                  // more changes, until a GPU is found that holds the run
+  std::vector<experiments::SweepAxis> sweep;  // the page's sweep over its settings; may be empty
+  std::vector<std::string> switches;          // keys of the settings shown first
   std::vector<std::string> figures;           // the first is the large one
   std::vector<std::string> recordings;        // under assets/recordings, without .hrec
-  std::string shows;                          // of the recordings, the one that the page is about
-  std::vector<std::string> bases;    // of the recordings, those that others of their model and shape are compared with
-  std::vector<std::string> beside;   // recordings of other demos that a figure draws beside the run; not to choose from
-  std::vector<std::string> widgets;  // "settings", "ladder", …: in reading order
-  std::string card;                  // that its verdicts are about at first; empty: the machine's, or of figures 24 GiB
-  std::string command;               // what makes the page's recording, where no Run of one step does
+  std::string shows;                          // the recording that the page is about
+  std::vector<std::string> bases;             // recordings that others of their model and shape are compared with
+  std::vector<std::string> beside;            // recordings of other demos, drawn next to the run
+  std::vector<std::string> widgets;           // "settings", "ladder", …: in reading order
+  std::string card;                           // initial card; empty: the machine's, or 24 GiB in figures
+  std::string command;                        // makes the page's recording if Run does not
 
-  std::vector<Block> front;  // what is read first
+  std::vector<Block> front;  // read first
   std::optional<QuestionSpec> question;
   std::vector<TourStep> more;        // Read more; may be empty
-  std::vector<std::string> sources;  // keys of the table of references
+  std::vector<std::string> sources;  // keys of references
 };
 
-// What declares the page's settings: its demo, or its schema.
-const experiments::DemoInfo* demo_or_schema(const Page& page);  // null: the page names neither, or an unknown one
-// The task among the words of its tour; null: it sets none.
+// The page's demo or schema, which declares its settings.
+const experiments::DemoInfo* demo_or_schema(const Page& page);  // null: none or unknown
+// The tour's task, or null.
 const TaskBlock* task_of(const Page& page);
-// In the order in which they are shown: the run that the page is about comes first.
+// In display order, the run that the page is about first.
 std::vector<std::string> recordings_in_turn(const Page& page);
-// What the page begins with; it names a known one.
+// Initial settings of a page with a known demo or schema.
 record::Params settings_of(const Page& page);
 
 struct Chapter {
@@ -128,7 +127,7 @@ struct Chapter {
 // "6.1", "P.2"; `page` from 0.
 std::string page_number(const Chapter& chapter, std::size_t page);
 
-// The words of blocks as one Markdown text; figures and widgets have none.
+// The words of blocks as one Markdown text.
 std::string markdown_of(const std::vector<Block>& blocks);
 std::string markdown_of(const std::vector<TourStep>& steps);
 

@@ -1,4 +1,4 @@
-// The blocks of a page that have a form by themselves: the question and a step of a tour.
+// Reads questions and steps of a tour.
 #include <algorithm>
 #include <charconv>
 #include <set>
@@ -16,7 +16,7 @@ namespace {
 
 constexpr std::size_t kLeastChoices = 3, kMostChoices = 5;
 
-// The lines of a block, with their numbers.
+// A block's lines with their numbers.
 struct QuestionLine {
   std::string_view text;
   int number = 0;
@@ -27,7 +27,7 @@ std::vector<QuestionLine> lines_of(const Part& part) {
   return all;
 }
 
-// What the block asks, up to its list; the list's lines stay.
+// Takes the words before the list.
 std::string take_ask(std::vector<QuestionLine>& lines, bool (*starts_list)(std::string_view)) {
   std::string ask;
   std::size_t at = 0;
@@ -72,7 +72,7 @@ NumberQuestion read_number(Entries& entries) {
 bool is_choice(std::string_view line) { return line.starts_with("- ["); }
 bool is_item(std::string_view line) { return line.size() > 2 && line[0] >= '1' && line[0] <= '9' && line[1] == '.'; }
 
-// "- [x] words", and below it "misconception: key" and "reply: words".
+// "- [x] words", then "misconception: key" and "reply: words".
 ChoiceQuestion read_choices(const std::string& file, int block, const std::vector<QuestionLine>& lines, Problems& problems) {
   ChoiceQuestion question;
   for (const QuestionLine& line : lines) {

@@ -1,4 +1,4 @@
-// A document becomes a page.
+// Reads pages.
 #include "lessons/pages/page_reader.h"
 
 #include <algorithm>
@@ -70,7 +70,7 @@ class Reader {
 
   bool calculates() const { return page_.demo.empty() && !page_.schema.empty(); }
 
-  // Only a demo has these.
+  // These need a demo.
   static void refuse_what_runs(Entries& entries) {
     for (const char* key : {"here", "sweep", "shows", "recordings", "bases", "beside", "command"})
       if (!entries.take(key).empty())
@@ -98,7 +98,7 @@ class Reader {
         entries.complain(fmt::format("The {} {} has no setting {}.", calculates() ? "schema" : "demo", info->id, key));
   }
 
-  // Every point must be a run that the settings of the page allow, and that the swept setting changes.
+  // Every point must be a run that the settings allow and that the swept setting changes.
   void read_sweep(Entries& entries, const experiments::DemoInfo* demo) {
     const std::vector<std::string> texts = entries.take_words("sweep");
     names_sweep_ = !texts.empty();
@@ -158,7 +158,7 @@ class Reader {
     page_.beside = entries.take_words("beside");
   }
 
-  // Empty: this page can have it.
+  // Empty if the page can have it.
   std::string why_no_widget(const std::string& id) const {
     const WidgetInfo* const widget = find_widget(id);
     if (widget != nullptr && widget->makes_sweep && !names_sweep_)
@@ -202,7 +202,7 @@ class Reader {
     page_.more.back().blocks.push_back(std::move(block));
   }
 
-  // A heading begins a step of the tour, if no block ```step before it has.
+  // A heading begins a step of the tour unless ```step did.
   void add_sections(std::string_view markdown) {
     constexpr std::string_view kHeading = "### ";
     while (!markdown.empty()) {
@@ -236,7 +236,7 @@ class Reader {
     return std::nullopt;
   }
 
-  // Its last words are read like all others.
+  // The task's last words are checked like all others.
   std::optional<Block> take_task(const Part& part) {
     const bool step = page_.demo == experiments::training_step().id || page_.schema == experiments::shape_schema().id;
     if (!step) complain(part.line, "A task is about a training step, and this page has another demo or schema.");

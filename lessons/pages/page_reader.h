@@ -1,4 +1,4 @@
-// A document becomes a page: every name that it uses is looked up, and what leads nowhere is a problem.
+// Turns a document into a page. Every unknown name is a problem.
 #pragma once
 
 #include <functional>
@@ -10,19 +10,19 @@
 
 namespace headroom::lessons {
 
-// Why a command line that a page shows is none; empty: it is one.
+// Says why a command line does not work; empty if it does.
 using CommandCheck = std::function<std::string(std::string_view command)>;
 
 struct PageContext {
   const Glossary& glossary;
   const References& references;
-  const CommandCheck& check_command;  // may be empty: commands are not looked at
+  const CommandCheck& check_command;  // empty: commands are not checked
 };
 
-// The page as far as it can be read; worth showing only if there was no problem.
+// The page as far as it can be read; valid only without problems.
 Page read_page(const Document& document, const PageContext& context, Problems& problems);
 
-// The command lines in a Markdown text: `headroom …` in a line, and lines that begin with it in a block of code.
+// Command lines in Markdown: `headroom …` inline, or at the start of a code block's line.
 struct ShownCommand {
   std::string text;
   int line = 0;  // of the text, from 1

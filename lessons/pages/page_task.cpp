@@ -1,4 +1,4 @@
-// The block of a page that is a task, and what its goal asks of settings.
+// Reads a page's task and checks settings against its goal.
 #include <algorithm>
 #include <string_view>
 
@@ -18,7 +18,7 @@ namespace {
 using record::ParamKind;
 using record::Params;
 
-// "batch>=8", parted.
+// "batch>=8", split.
 struct Condition {
   std::string key, sign, value;
 };
@@ -41,7 +41,7 @@ double number_of(const Params& params, const record::ParamSpec& spec) {
   return spec.kind == ParamKind::kReal ? params.real(spec.key) : static_cast<double>(params.integer(spec.key));
 }
 
-// A size, which is what the allocator may take, or a card by its name.
+// A card by its name, or a size that the allocator may take.
 std::optional<TaskCard> task_card(const std::string& name, Entries& entries) {
   if (const auto size = record::parse_bytes(name)) return TaskCard{short_bytes(size.value()), size.value(), {}};
   if (const predict::Card* const card = lessons::card_named(name))
@@ -53,7 +53,7 @@ std::optional<TaskCard> task_card(const std::string& name, Entries& entries) {
   return std::nullopt;
 }
 
-// Reads one goal, word by word.
+// Reads a goal word by word.
 class GoalReader {
  public:
   GoalReader(record::Schema schema, Entries& entries) : schema_(schema), entries_(entries) {}

@@ -1,4 +1,4 @@
-// The words of a page: blocks as Markdown, and what is looked up in them.
+// Turns blocks into Markdown and checks their words.
 #include <algorithm>
 #include <regex>
 
@@ -53,7 +53,7 @@ void check_link(const std::string& target, const Part& part, const Page& page, c
   complain(unknown("term", term, known));
 }
 
-// Empty: the page can say it. Where nothing runs, numbers are of the settings.
+// Empty if the page can show the number. Pages that run nothing use the settings.
 std::string why_no_number(const std::string& name, const Page& page) {
   const experiments::DemoInfo& shape = experiments::shape_schema();
   const bool calculates = page.demo.empty() && page.schema == shape.id;

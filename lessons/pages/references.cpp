@@ -1,4 +1,4 @@
-// The works that pages cite.
+// Reads cited works.
 #include "lessons/pages/references.h"
 
 #include <vector>

@@ -1,4 +1,4 @@
-// The works that pages cite: one table, assets/text/sources.csv.
+// Works that pages cite, from assets/text/sources.csv.
 #pragma once
 
 #include <map>
@@ -17,7 +17,7 @@ struct Reference {
 };
 using References = std::map<std::string, Reference, std::less<>>;
 
-// Lines of key,authors,title,year,venue,link; a field with a comma is in quotes. The first line is the head.
+// A header, then lines of key,authors,title,year,venue,link; a field with a comma is quoted.
 References parse_references(std::string_view text, std::string_view file, Problems& problems);
 
 }  // namespace headroom::lessons

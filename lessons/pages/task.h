@@ -1,4 +1,4 @@
-// A task of a page: what the reader is to bring about with the page's own controls.
+// A page's task: a goal to reach with the page's controls.
 #pragma once
 
 #include <cstdint>
@@ -11,38 +11,38 @@
 
 namespace headroom::lessons {
 
-// What one setting is to be.
+// The wanted value of one setting.
 struct TaskSetting {
   enum class Is : std::uint8_t { kOneOf, kAtLeast, kAtMost };
 
   std::string key;
   Is is = Is::kOneOf;
-  std::vector<std::string> values;  // one, but for kOneOf; of the key's schema
+  std::vector<std::string> values;  // one unless kOneOf; valid in the schema
 };
 bool holds(const TaskSetting& wanted, const record::Params& params);
 // "Batch: at least 8", "Adapters: off or LoRA".
 std::string words_of(const TaskSetting& wanted, record::Schema schema);
 
-// The card that the step is to fit on.
+// The card that the step must fit on.
 struct TaskCard {
   std::string name;          // "GeForce RTX 4090", "24 GiB"
   record::Bytes memory = 0;  // as the driver reports it
   predict::ProcessBytes process;
-  std::optional<double> compute_capability = {};  // nothing: not known
+  std::optional<double> compute_capability = {};  // empty: unknown
 };
 
-// All of it has to hold at a time.
+// All conditions must hold at once.
 struct TaskGoal {
   std::vector<TaskSetting> settings;
   std::optional<TaskCard> fits;
   std::optional<record::Bytes> peak;  // at most
-  std::string largest;                // "batch": on the card, one more does not fit; empty: not asked
+  std::string largest;                // "batch": one more must not fit on the card; may be empty
 };
 
 struct TaskBlock {
   std::string words;    // Markdown
-  std::string done;     // Markdown: what is said once it is reached; may have live numbers
-  std::string written;  // the goal, as the page has it
+  std::string done;     // Markdown shown once it is reached, with live numbers
+  std::string written;  // the goal as written
   TaskGoal goal;
 };
 

@@ -1,4 +1,4 @@
-// What a page can hold beside words and figures. The window makes each from its id; a page as text names it.
+// Widgets of pages. The window makes each from its id.
 #pragma once
 
 #include <algorithm>
@@ -10,8 +10,8 @@ namespace headroom::lessons {
 struct WidgetInfo {
   std::string_view id;
   std::string_view summary;
-  bool runs = true;          // needs a demo; else it is for pages that calculate
-  bool makes_sweep = false;  // the one that the page names
+  bool runs = true;          // needs a demo; else for pages with a schema
+  bool makes_sweep = false;  // the page's sweep
 };
 
 inline constexpr std::array<WidgetInfo, 6> kWidgets{

@@ -1,4 +1,4 @@
-// Markdown of a page.
+// Finds links and words in Markdown.
 #include "lessons/pages/words.h"
 
 #include <algorithm>
@@ -16,13 +16,13 @@ namespace {
 
 constexpr std::string_view kTerm = "term:";
 
-// `[words](target)`: where it begins and ends in a text.
+// `[words](target)` in a text.
 struct Link {
   std::size_t begin = 0, end = 0;
   std::string_view words, target;
 };
 
-// The first from `at` on that leads to a term or acts.
+// The first link from `at` on to a term, or that acts.
 std::optional<Link> next_link(std::string_view markdown, std::size_t at) {
   for (std::size_t middle = markdown.find("](", at); middle != std::string_view::npos;
        middle = markdown.find("](", middle + 1)) {
@@ -35,7 +35,7 @@ std::optional<Link> next_link(std::string_view markdown, std::size_t at) {
   return std::nullopt;
 }
 
-// Puts `of(link)` in the place of each link.
+// Replaces each link by `of(link)`.
 template <class Of>
 std::string with_links(std::string_view markdown, const Of& of) {
   std::string text;

@@ -1,4 +1,4 @@
-// Panel: memory by its addresses, rows of bytes with what is in them, and what all of it adds up to.
+// Panel: memory by address, in rows of pieces, with sums of the pieces.
 #pragma once
 
 #include <cstdint>
@@ -12,30 +12,30 @@ namespace headroom::lessons {
 
 enum class PieceKind : std::uint8_t {
   kBlock,  // holds a tensor
-  kFree,   // reserved, and nothing in it
-  kLeft,   // of the limit, not reserved yet
-  kAsked,  // a request that found no room
+  kFree,   // reserved but empty
+  kLeft,   // within the limit, not reserved yet
+  kAsked,  // a failed request
 };
 
 struct AddressPiece {
   PieceKind kind = PieceKind::kBlock;
-  record::Bytes begin = 0, end = 0;                      // from the row's begin
+  record::Bytes begin = 0, end = 0;                      // relative to the row
   record::Category category = record::Category::kOther;  // of a block
-  record::Bytes requested = 0;                           // of a block: less than it takes, by rounding
+  record::Bytes requested = 0;                           // of a block, before rounding
   std::string tip;
 };
 
-// Segments side by side, with a seam between them.
+// Segments side by side.
 struct AddressRow {
   std::string label;                 // "3.91 GiB", "14 segments"
-  std::vector<record::Bytes> seams;  // where the second and later segments begin
+  std::vector<record::Bytes> seams;  // begins of all segments but the first
   std::vector<AddressPiece> pieces;  // by address
 };
 
-// What a sample means, with the bytes of all such pieces: "free 1.62 GiB in 37 pieces, the largest 0.81 GiB".
+// The sum of pieces that look alike: "free 1.62 GiB in 37 pieces, the largest 0.81 GiB".
 struct AddressSum {
   PieceKind kind = PieceKind::kBlock;
-  record::Category category = record::Category::kOther;  // of blocks
+  record::Category category = record::Category::kOther;
   std::string label;
   record::Bytes bytes = 0;
 };

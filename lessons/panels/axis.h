@@ -16,14 +16,14 @@ enum class AxisUnit : std::uint8_t {
   kPercent,
   kFlopsPerByte,
   kFlopsPerSecond,
-  kSteps,     // of training, counted from 0
-  kNumber,    // the axis's name says what it counts
+  kSteps,     // of training, from 0
+  kNumber,    // named by Axis::name
   kCategory,  // 0, 1, 2, … with names
 };
 
-// `size`: how many of the axis's own units (bytes, nanoseconds, bytes per second) it is.
+// `size` is in the axis's units (bytes, nanoseconds, bytes per second).
 struct ShownUnit {
-  std::string_view name;  // "GiB"; empty: a number without a unit
+  std::string_view name;  // "GiB"; empty: no unit
   double size = 1;
 };
 
@@ -31,12 +31,12 @@ struct Axis {
   AxisUnit unit = AxisUnit::kBytes;
   double low = 0;
   double high = 1;
-  bool logarithmic = false;  // charts only
-  std::string name = {};  // charts and timelines, what the unit does not say: "hidden size H", "phases as wide as in B"
-  std::optional<ShownUnit> shown = {};  // in which its numbers are written; nothing: the one that suits its end
+  bool logarithmic = false;             // charts only
+  std::string name = {};                // charts and timelines: "hidden size H", "phases as wide as in B"
+  std::optional<ShownUnit> shown = {};  // of its numbers; empty: the unit that suits its end
 };
 
-// The place of a value on an axis, from 0 to 1; and back.
+// Position of a value on the axis, from 0 to 1, and back.
 double part_of(const Axis& axis, double value);
 double value_at(const Axis& axis, double part);
 

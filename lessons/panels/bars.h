@@ -1,4 +1,4 @@
-// Panels of horizontal bars of bytes: a peak by category, and the ladder of techniques rung by rung.
+// Panels of horizontal bars of bytes: a peak by category, and the ladder of techniques.
 #pragma once
 
 #include <optional>
@@ -10,14 +10,13 @@
 
 namespace headroom::lessons {
 
-// One horizontal bar of "peak by category".
 struct Bar {
   record::Category category = record::Category::kOther;
   std::string label;
   double value = 0;                     // bytes
   std::string value_text;               // "1.96 GiB"
   std::string note;                     // "8.8 %"
-  std::optional<double> baseline = {};  // bytes of the run that this one is compared with
+  std::optional<double> baseline = {};  // bytes of the compared run
 };
 
 struct Bars {
@@ -27,30 +26,30 @@ struct Bars {
   std::vector<Bar> bars;
 };
 
-// One rung of the ladder of techniques: the peak with this switch and all before it. One that ran out of memory has what
-// was alive then; one that did not run has no bytes.
+// A rung of the ladder: the peak with this switch and all before it. If memory ran out, the bytes are those alive then;
+// a rung that did not run has none.
 struct Rung {
   std::string label;  // "+ checkpointing"
   record::ByCategory bytes{};
-  record::Bytes before = 0;  // total of the rung that this one is compared with; 0: none
+  record::Bytes before = 0;  // total of the rung compared with; 0: none
   bool out_of_memory = false;
   std::string value;       // "12.34 GiB"
   std::string delta;       // "−3.10 GiB"
   double speed = 0;        // tokens/s; 0: not measured
   std::string speed_text;  // "71,400"
   std::string loss;        // "5.251"
-  std::string note;        // what this switch turns off, behind the bar; or, instead of a bar, why there is none
+  std::string note;        // what this switch turns off, or why there is no bar
   std::string tip;
-  bool predicted = false;   // or by the closed form: drawn with a dashed edge
-  bool pending = false;     // the ladder that is being run has not come to it: drawn pale
-  bool off = false;         // the reader has switched it off
+  bool predicted = false;   // or by closed form: dashed edge
+  bool pending = false;     // not reached by the running ladder yet: pale
+  bool off = false;         // by the reader
   std::string speed_delta;  // "+1,200"
-  bool speed_told = true;   // false: it is noise
+  bool speed_told = true;   // false: noise
 };
 
 struct Rungs {
   Axis peaks, speeds;
-  std::string foot;  // below the rungs: how they are to be read; may be empty
+  std::string foot;  // below the rungs: how to read them
   std::vector<Rung> rungs;
 };
 

@@ -1,4 +1,4 @@
-// Panel: numbers in cells, on one gray ramp from the least to the most, or by what they mean.
+// Panel: numbers in cells, on a gray ramp or by verdict.
 #pragma once
 
 #include <optional>
@@ -15,17 +15,17 @@ struct MapCell {
 
 struct HeatMap {
   std::string title;
-  std::vector<std::string> columns, rows;      // names of the places, as many as cells; or no columns
-  int named_every = 1;                         // below the columns: the name in the middle of each so many
-  std::vector<std::vector<double>> cells;      // by row; not a number: an empty cell
+  std::vector<std::string> columns, rows;      // names, as many as cells; columns may be empty
+  int named_every = 1;                         // only the middle one of so many columns is named
+  std::vector<std::vector<double>> cells;      // by row; NaN: empty
   double low = 0, high = 1;                    // of the ramp
-  std::string low_text, high_text;             // what the ends of the ramp mean
-  std::vector<std::vector<std::string>> tips;  // of the cells; may be empty
-  bool numbers = true;                         // written into the cells, where there is room
-  // Of the cells, in place of the ramp, with a line around those that fit; empty: on the ramp.
+  std::string low_text, high_text;             // meaning of the ramp's ends
+  std::vector<std::vector<std::string>> tips;  // may be empty
+  bool numbers = true;                         // written into the cells if they fit
+  // Verdicts that replace the ramp if not empty, with a border around cells that fit.
   std::vector<std::vector<predict::Verdict>> states = {};
-  std::optional<MapCell> chosen = {};  // that of the settings
-  std::string x_name = {};             // what the columns are, below their names
+  std::optional<MapCell> chosen = {};  // cell of the settings
+  std::string x_name = {};             // below the columns' names
 };
 
 }  // namespace headroom::lessons

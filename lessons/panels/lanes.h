@@ -1,4 +1,4 @@
-// Panel: what ran when, in lanes: layers and operations of the model, kernels, calls of the host.
+// Panel: layers, operations, kernels and host calls over time, in lanes.
 #pragma once
 
 #include <cstddef>
@@ -12,49 +12,49 @@
 
 namespace headroom::lessons {
 
-// What ran: a kernel of this repository, a matrix product or attention, another kernel; a copy or memset; a call of the
-// host. kZone: a layer or an operation, as wide as its kernels.
+// kOurs: a kernel of the program; kProduct: GEMM or attention; kOther: another kernel; kMove: a copy or memset; kHost:
+// a host call; kZone: a layer or an operation, as wide as its kernels.
 enum class Work : std::uint8_t { kOurs, kProduct, kOther, kMove, kHost, kZone };
 
-// One kernel, or several that are too short to be drawn apart.
+// One kernel, or several too short to draw separately.
 struct TimeBox {
   double begin = 0, end = 0;
   Work work = Work::kOther;
   int count = 1;
   record::Bytes bytes = record::kUnknownBytes;  // of one kernel
-  std::string label;                            // "RMSNorm", where there is room
+  std::string label;                            // "RMSNorm", if it fits
   std::string tip;
-  std::optional<std::size_t> span = {};  // of one kernel or call: its place in the recording's kernel_spans()
+  std::optional<std::size_t> span = {};  // of one kernel or call: index into kernel_spans()
   bool selected = false;
 };
 
-// Layers, operations, a stream of the device, or the host.
+// Layers, operations, a device stream, or the host.
 struct Lane {
   std::string label;      // "Kernel"
-  std::string note;       // above it, over all lanes of a run: "634 launches, 41.0 ms of kernels, …"
-  bool thin = false;      // less high than others
-  bool baseline = false;  // of the run that the other lanes are compared with
+  std::string note;       // above a run's lanes: "634 launches, 41.0 ms of kernels, …"
+  bool thin = false;
+  bool baseline = false;  // of the compared run
   std::vector<TimeBox> boxes;
 };
 
-// An arrow from a box to a box: from a launch to its kernel, from an operation to its backward.
+// From a launch to its kernel, or from an operation to its backward.
 struct Flow {
   std::size_t from_lane = 0, to_lane = 0;
   double from = 0, to = 0;
 };
 
-// A kernel that a search found.
+// A search result.
 struct FoundSpan {
-  std::size_t span = 0;  // its place in the recording's kernel_spans()
+  std::size_t span = 0;  // index into kernel_spans()
   double begin = 0, end = 0;
 };
 
 struct Lanes {
   Axis x;
   std::vector<Lane> lanes;              // from the top
-  std::vector<Flow> flows = {};         // of the kernel that is selected
-  std::vector<FoundSpan> found = {};    // in the order of time
-  std::string marked = {};              // of the kernels in the marked range: "48 kernels, 1.20 ms in sum, …"
+  std::vector<Flow> flows = {};         // of the selected kernel
+  std::vector<FoundSpan> found = {};    // by time
+  std::string marked = {};              // kernels in the marked range: "48 kernels, 1.20 ms in sum, …"
 };
 
 }  // namespace headroom::lessons

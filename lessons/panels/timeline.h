@@ -1,4 +1,4 @@
-// Panel: what is allocated over time, stacked by kind, with phases, lines, peak and limit; and what is alive at one moment.
+// Panel: allocated memory over time by kind, with phases, lines, peak and limit, and live tensors at one moment.
 #pragma once
 
 #include <array>
@@ -12,16 +12,16 @@
 
 namespace headroom::lessons {
 
-// A phase above the plot. Tone: which of the four grays (look.md §4); half: recompute, half height inside backward.
+// A phase above the plot. `tone`: one of four grays. `half`: recompute, at half height inside backward.
 struct Band {
   std::string label;
-  std::string short_label;  // where that does not fit; may be empty
+  std::string short_label;  // if `label` does not fit; may be empty
   double begin = 0, end = 0;
   int tone = 0;
   bool half = false;
 };
 
-// One column of a stack: bytes by category from the bottom, at the highest and the lowest total of its events.
+// Bytes by category from the bottom, at the highest and the lowest total of its events.
 struct StackColumn {
   double begin = 0, end = 0;
   record::ByCategory high{};
@@ -31,21 +31,21 @@ struct StackColumn {
 enum class LineStyle : std::uint8_t {
   kReserved,   // thin, second text color, label on the line
   kProcess,    // thin and dotted
-  kBaseline,   // the total of the run that this one is compared with
-  kPredicted,  // dashed: the total that was predicted for the run on show
-  kFormula,    // short dashes: the total by the closed form
+  kBaseline,   // total of the compared run
+  kPredicted,  // dashed: predicted total of the shown run
+  kFormula,    // short dashes: total by closed form
 };
 
-// A step function: y[i] holds over [x[i], x[i+1]); the last one to `end`.
+// A step function: y[i] holds over [x[i], x[i+1]), the last one to `end`.
 struct StepLine {
   std::string label;        // "reserved by the allocator 22.8 GiB"
-  std::string short_label;  // where that does not fit
+  std::string short_label;  // if `label` does not fit
   LineStyle style = LineStyle::kReserved;
   std::vector<double> x, y;
   double end = 0;
 };
 
-// The card's memory: danger line, and a zone above it that does not fit.
+// The card's memory: a line, and a danger zone above it.
 struct CapLine {
   std::string label;  // "24 GiB card"
   double y = 0;
@@ -56,11 +56,11 @@ struct PeakMark {
   std::string label;  // "peak 22.3 GiB"
 };
 
-// The allocation that did not succeed, on top of what was alive; the run ends here.
+// The failed allocation, on top of live bytes. The run ends here.
 struct FailedRequest {
   double x = 0;
-  double base = 0;    // bytes allocated when it was asked for
-  double bytes = 0;   // what was asked for
+  double base = 0;    // bytes allocated before
+  double bytes = 0;   // bytes requested
   std::string label;  // "asked for 3.91 GiB"
 };
 
@@ -72,10 +72,10 @@ struct ListRow {
   std::uint64_t tensors = 0;
 };
 
-// What is alive at one moment, ranked; sums to `total` with what `more_*` folds away.
+// Live tensors at one moment, ranked. With `more_*` they sum to `total`.
 struct AliveList {
   double position = 0;
-  bool at_cursor = false;  // the reader chose the moment: a line and a chip show it
+  bool at_cursor = false;  // chosen by the reader: a line and a chip show it
   std::string when;        // "37.7 ms, loss"
   record::Bytes total = 0;
   std::vector<ListRow> rows;
@@ -83,7 +83,7 @@ struct AliveList {
   record::Bytes more_bytes = 0;
 };
 
-// requested ≤ allocated ≤ reserved ≤ process ≤ device: a level is absent where nothing measured it.
+// requested ≤ allocated ≤ reserved ≤ process ≤ device, without levels that were not measured.
 struct MemoryLevel {
   std::string label;
   record::Bytes bytes = 0;
@@ -92,19 +92,18 @@ struct MemoryLevel {
 
 struct Timeline {
   Axis x, y;
-  bool predicted = false;  // nothing of it was measured: the stack's edge is dashed
+  bool predicted = false;  // dashes the stack's edge
   std::vector<Band> bands = {};
   std::vector<StackColumn> stack = {};
-  std::array<bool, record::kNumCategories> quiet{};  // kinds that do not move over the figure step back
+  std::array<bool, record::kNumCategories> quiet{};  // constant kinds, which are muted
   std::vector<StepLine> lines = {};
   std::optional<CapLine> cap = {};
   std::optional<PeakMark> peak = {};
   std::optional<PeakMark> baseline_peak = {};
   std::optional<FailedRequest> failed = {};
-  std::optional<AliveList> alive =
-      {};  // under the cursor; without one at the peak, at the failure, or at `hidden_from`
+  std::optional<AliveList> alive = {};     // at the cursor, else at the peak, the failure or `hidden_from`
   std::vector<MemoryLevel> levels = {};    // at the same moment
-  std::optional<double> hidden_from = {};  // x: the rest of the plot is hidden until the question is answered
+  std::optional<double> hidden_from = {};  // x; the rest is hidden until the answer
 };
 
 }  // namespace headroom::lessons

@@ -1,4 +1,4 @@
-// Panel: one operation in several forms, kernel by kernel: when each ran, how fast it moved its bytes, and which bytes.
+// Panel: forms of one operation, kernel by kernel: times, speeds and bytes.
 #pragma once
 
 #include <string>
@@ -12,9 +12,9 @@ namespace headroom::lessons {
 
 struct TrafficKernel {
   std::string label;                    // "to fp32"
-  double begin = 0, end = 0;            // ns, from the start of the form's first kernel
-  record::Bytes read = 0, written = 0;  // that must move
-  record::Bytes kept = 0;               // of what it writes: stays until backward
+  double begin = 0, end = 0;            // ns, from the form's first kernel
+  record::Bytes read = 0, written = 0;  // must move
+  record::Bytes kept = 0;               // written, stays until backward
   std::string tip;
   record::Bytes moved() const { return read + written; }
   double rate() const { return end > begin ? static_cast<double>(moved()) / (end - begin) * 1e9 : 0; }  // bytes/s
@@ -23,7 +23,7 @@ struct TrafficKernel {
 struct TrafficForm {
   std::string label;  // "Eager"
   std::string note;   // "8 launches, 116 µs of kernels"
-  bool ours = false;  // one kernel of this repository: ink
+  bool ours = false;  // one kernel of the program: ink
   std::vector<TrafficKernel> kernels;
 
   record::Bytes moved() const;
@@ -33,12 +33,12 @@ struct TrafficForm {
 struct Traffic {
   Axis x;                    // ns
   Axis rate;                 // bytes/s
-  record::Bytes square = 1;  // that one square means
-  double copy = 0;           // bytes/s of a copy on the same device; 0: not known
+  record::Bytes square = 1;  // bytes per square
+  double copy = 0;           // bytes/s of a copy on the same device; 0: unknown
   std::string copy_label;    // "a large copy: 4.02 TB/s"
   std::vector<TrafficForm> forms;
 
-  ShownUnit bytes_unit() const;  // of the form that moves most
+  ShownUnit bytes_unit() const;  // suits the form that moves most
 };
 
 }  // namespace headroom::lessons

@@ -37,7 +37,7 @@ using Cairo = std::unique_ptr<cairo_t, Freed<cairo_destroy>>;
 
 constexpr double kPi = 3.14159265358979323846;
 
-// The faces of assets/fonts and no others.
+// Only the faces of assets/fonts.
 class Fonts {
  public:
   static record::Result<std::shared_ptr<Fonts>> open(const std::filesystem::path& assets) {
@@ -202,7 +202,7 @@ std::string big_endian(std::uint32_t value) {
           static_cast<char>(value)};
 }
 
-// A tEXt chunk after the header: 8 bytes of signature and 25 of IHDR come first.
+// Inserts a tEXt chunk after the signature (8 bytes) and IHDR (25).
 void insert_text_chunk(std::string& png, const std::string& text) {
   const std::string body = "tEXtHeadroom" + std::string(1, '\0') + text;
   const auto length = static_cast<std::uint32_t>(body.size() - 4);
@@ -218,7 +218,7 @@ record::Result<std::string> to_pdf(const Scene& scene, const FileFacts& facts) {
   constexpr double kPointsPerPx = 72.0 / 96.0;
   const Surface surface(
       cairo_pdf_surface_create_for_stream(append, &bytes, scene.width * kPointsPerPx, scene.height * kPointsPerPx));
-  // PDF 1.4 has no compressed objects: what the figure rests on stays readable in the file, with every cairo.
+  // PDF 1.4 has no compressed objects, so the metadata stays readable with every cairo version.
   cairo_pdf_surface_restrict_to_version(surface.get(), CAIRO_PDF_VERSION_1_4);
   const auto set = [&](cairo_pdf_metadata_t key, const std::string& value) {
     cairo_pdf_surface_set_metadata(surface.get(), key, value.c_str());
@@ -227,7 +227,7 @@ record::Result<std::string> to_pdf(const Scene& scene, const FileFacts& facts) {
   set(CAIRO_PDF_METADATA_SUBJECT, scene.description);
   set(CAIRO_PDF_METADATA_KEYWORDS, facts.metadata);
   set(CAIRO_PDF_METADATA_CREATOR, "Headroom");
-  set(CAIRO_PDF_METADATA_CREATE_DATE, "2000-01-01T00:00:00Z");  // the same bytes every time
+  set(CAIRO_PDF_METADATA_CREATE_DATE, "2000-01-01T00:00:00Z");  // reproducible bytes
   {
     const Cairo cairo(cairo_create(surface.get()));
     cairo_scale(cairo.get(), kPointsPerPx, kPointsPerPx);

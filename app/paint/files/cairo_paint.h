@@ -1,5 +1,4 @@
-// Paints a scene through cairo and pango: PDF with text that stays text, and PNG. Fonts come from assets/fonts only,
-// through our own font configuration, so that a system's fonts and settings change nothing.
+// Paints a scene as PDF with real text, or as PNG. A private font configuration keeps system fonts and settings out.
 #pragma once
 
 #include <filesystem>
@@ -15,9 +14,9 @@ struct FileFacts {
   std::filesystem::path assets;
 };
 
-// Bytes of a PDF page of the scene's size; a px is 1/96 inch.
+// A PDF page of the scene's size; a px is 1/96 inch.
 record::Result<std::string> to_pdf(const Scene& scene, const FileFacts& facts);
-// Bytes of a PNG of the scene's size, with the metadata in a tEXt chunk "Headroom".
+// A PNG with the metadata in a tEXt chunk "Headroom".
 record::Result<std::string> to_png(const Scene& scene, const FileFacts& facts);
 
 }  // namespace headroom::app::paint

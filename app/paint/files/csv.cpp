@@ -1,4 +1,4 @@
-// A figure's panels as tables.
+// Writes a figure's panels as CSV tables.
 #include <algorithm>
 #include <cmath>
 
@@ -14,7 +14,7 @@ namespace {
 using lessons::FigureData;
 using record::Category;
 
-// A comment is one line.
+// A CSV comment is one line.
 std::string one_line(std::string text) {
   std::replace_if(
       text.begin(), text.end(), [](char c) { return c == '\n' || c == '\r'; }, ' ');
@@ -27,7 +27,7 @@ std::string quoted(const std::string& text) {
   return result + "\"";
 }
 
-// Losses differ in their last digits: those of a float.
+// Losses differ only in a float's last digits.
 std::string value_of(const lessons::Axis& axis, double value) {
   return axis.unit == lessons::AxisUnit::kNumber ? fmt::format("{:.9g}", value) : number(value);
 }
@@ -110,7 +110,7 @@ std::string table_rows(const lessons::Table& table) {
   return out;
 }
 
-// What the step function holds at `x`; empty before its beginning and after its end.
+// The line's value at `x`; empty outside its range.
 std::string value_at(const lessons::StepLine& line, double x) {
   const auto after = std::upper_bound(line.x.begin(), line.x.end(), x);
   if (after == line.x.begin() || x >= line.end) return "";
@@ -175,7 +175,6 @@ std::string traffic_rows(const lessons::Traffic& panel) {
   return out;
 }
 
-// A panel as a table: its head, and its rows.
 struct Csv {
   std::string head, rows;
 };
@@ -215,7 +214,7 @@ std::string to_csv(const FigureData& figure) {
   if (!head.caption.empty()) out += "# caption: " + one_line(head.caption) + "\n";
   for (const auto& [key, value] : head.provenance) out += fmt::format("# {}: {}\n", one_line(key), one_line(value));
   if (!head.empty_reason.empty()) return out + "# empty: " + one_line(head.empty_reason) + "\n";
-  std::string columns;  // of the table so far
+  std::string columns;  // of the current table
   for (const lessons::Panel& panel : figure.panels) {
     const Csv table = std::visit(ToCsv{}, panel);
     if (table.head != columns) out += (columns.empty() ? "" : "\n") + table.head;

@@ -14,8 +14,7 @@
 namespace headroom::app::paint {
 namespace {
 
-// A timeline is as wide as a screen; bars and lanes take a line each. Narrow pictures, for a column of print, are
-// taller.
+// A timeline has a screen's shape; each bar and lane adds a fixed height.
 float height_for(const lessons::FigureData& figure, const ExportOptions& options) {
   if (const auto* bars = lessons::panel_of<lessons::Bars>(figure))
     return 116 + 40 * static_cast<float>(bars->bars.size());
@@ -23,8 +22,8 @@ float height_for(const lessons::FigureData& figure, const ExportOptions& options
   if (lanes != nullptr && figure.panels.size() == 1)
     return 150 + 92 * static_cast<float>(lanes->lanes.size());
   const bool many = lessons::panels_of<lessons::Chart>(figure.panels).size() > 3;
-  const float share = many || lanes != nullptr ? 0.68f : 0.5625f;  // rows of charts, and of lanes, need more height
-  // Rows of a table, and charts below each other, are as high in a narrow picture as in a wide one.
+  const float share = many || lanes != nullptr ? 0.68f : 0.5625f;  // rows of charts or lanes need more height
+  // Table rows and stacked charts keep their height in narrow pictures.
   constexpr float kUsualWidth = 900, kLeast = 280;
   const float least = figure.panels.size() > 1 ? kUsualWidth * share : kLeast;
   return std::round(std::clamp(options.width * share, least, 1200.0f));
@@ -50,7 +49,7 @@ record::Result<std::string> drawn_by_cairo(const lessons::FigureData& figure, Fo
                                            const ExportOptions& options, const TextMeasure& measure) {
   const FileFacts facts{provenance_json(figure), options.assets};
   if (format == Format::kPdf) return to_pdf(scene_of(figure, options, measure, 1, false), facts);
-  constexpr float kPixelsPerPx = 2;  // of a PNG, so that it is sharp in print and on fine screens
+  constexpr float kPixelsPerPx = 2;  // sharp in print and on fine screens
   return to_png(scene_of(figure, options, measure, kPixelsPerPx, true), facts);
 }
 #else

@@ -1,4 +1,4 @@
-// A figure as the bytes of a file, headless. The same figure, options and libraries give the same bytes.
+// Renders a figure to a file's bytes, without a window. Equal inputs and libraries give equal bytes.
 #pragma once
 
 #include <filesystem>
@@ -13,8 +13,8 @@ namespace headroom::app::paint {
 enum class Format : std::uint8_t { kSvg, kPdf, kPng, kCsv, kJson };
 
 struct ExportOptions {
-  std::filesystem::path assets;  // the folder that has fonts/; needed for SVG, PDF and PNG
-  float width = 960;             // px (1/96 inch); the height follows from it and from what the figure holds
+  std::filesystem::path assets;  // contains fonts/; needed for SVG, PDF and PNG
+  float width = 960;             // px (1/96 inch); also determines the height
   const Palette* palette = &kLight;
 };
 

@@ -1,4 +1,4 @@
-// A figure as one JSON document.
+// Writes a figure as one JSON document.
 #include <algorithm>
 #include <cmath>
 
@@ -26,7 +26,7 @@ json provenance_of(const lessons::FigureHead& head) {
           {"provenance", head.provenance}};
 }
 
-// Bytes are whole numbers; a description holds them as doubles, which is exact up to 8 PiB.
+// Panels store bytes as doubles, which are exact up to 8 PiB.
 record::Bytes whole(double bytes) { return std::llround(bytes); }
 
 json axis(const lessons::Axis& axis) { return {{"unit", key_of(axis.unit)}, {"low", axis.low}, {"high", axis.high}}; }
@@ -141,7 +141,7 @@ json traffic_of(const lessons::Traffic& panel) {
           {"forms", std::move(forms)}};
 }
 
-// What each kind of panel says in JSON; panels of one kind share a list.
+// Panels of one kind share a list.
 struct ToJson {
   json& document;
 

@@ -35,7 +35,7 @@ std::string escaped(std::string_view text) {
         result += "&quot;";
         break;
       default:
-        // XML 1.0 has no other control characters, not even as references.
+        // XML 1.0 forbids other control characters, even as references.
         result += static_cast<unsigned char>(c) < 0x20 && c != '\n' && c != '\t' ? ' ' : c;
     }
   }
@@ -55,7 +55,7 @@ std::string stroke(Color color, float width, float dash, float gap) {
   return text;
 }
 
-// Horizontal and vertical pieces are one coordinate long.
+// Horizontal and vertical pieces need one coordinate.
 std::string path_of(const std::vector<Point>& points, bool closed) {
   std::string path;
   std::string x, y;

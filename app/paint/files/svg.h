@@ -1,4 +1,4 @@
-// Writes a scene as SVG: paths, rectangles and real text, coordinates with two decimals.
+// Writes a scene as SVG with real text.
 #pragma once
 
 #include <string>
@@ -7,7 +7,7 @@
 
 namespace headroom::app::paint {
 
-// `metadata` is one JSON document for the <metadata> element. The same scene gives the same bytes.
+// `metadata`: one JSON document. The same scene gives the same bytes.
 std::string to_svg(const Scene& scene, const std::string& metadata);
 
 }  // namespace headroom::app::paint

@@ -1,4 +1,4 @@
-// A figure's numbers: CSV with units in the header, and JSON with all that the figure says, without how it looks.
+// A figure's numbers as CSV with units in the header, or as JSON without the layout.
 #pragma once
 
 #include <string>
@@ -7,11 +7,11 @@
 
 namespace headroom::app::paint {
 
-// Where the numbers come from, as one JSON document in ASCII: into SVG, PDF and PNG.
+// The figure's provenance as one JSON document in ASCII, embedded in SVG, PDF and PNG.
 std::string provenance_json(const lessons::FigureData& figure);
 
-// Lines of `# key: value`, then each panel as a table; panels whose tables have the same columns share one, others follow
-// after an empty line.
+// Lines of `# key: value`, then one table per panel. Neighboring panels with the same columns share a table; others
+// follow an empty line.
 std::string to_csv(const lessons::FigureData& figure);
 std::string to_json(const lessons::FigureData& figure);
 

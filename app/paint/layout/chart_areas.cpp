@@ -1,4 +1,4 @@
-// Stacked areas of a chart: a column per pixel, as in a timeline, so that kinds of memory keep their hatches.
+// Stacked areas, one column per pixel as in a timeline, so that kinds of memory keep their hatches.
 #include <algorithm>
 
 #include "app/paint/layout/chart_layout.h"
@@ -10,7 +10,7 @@ using lessons::ChartPoint;
 
 namespace {
 
-// Between the two points around x, which is not outside of them.
+// Interpolates. x must be within the points' range.
 double value_between(const std::vector<ChartPoint>& points, double x) {
   const auto after = std::find_if(points.begin() + 1, points.end() - 1, [=](const ChartPoint& p) { return p.x >= x; });
   const ChartPoint &a = *(after - 1), &b = *after;
@@ -27,7 +27,7 @@ void ChartLayout::areas() {
   const std::vector<ChartPoint>& places = chart_.series.front().points;
   const float from = std::max(plot_.x0, sheet_.snap(x_px(places.front().x)));
   const float to = std::min(plot_.x1, sheet_.snap(x_px(places.back().x))), width = sheet_.line_px(1);
-  std::vector<Rect> below;  // the columns so far; their upper edges are where the next series begins
+  std::vector<Rect> below;  // the top columns, on which the next series begins
   for (float x = from; x < to; x += width) below.push_back({x, plot_.y1, std::min(x + width, to), plot_.y1});
   std::vector<double> sums(below.size(), 0);
   for (std::size_t s = 0; s < chart_.series.size(); ++s) {

@@ -1,4 +1,4 @@
-// Bars of a chart, side by side or on each other, with their whiskers and numbers.
+// Bars of a chart, side by side or stacked, with whiskers and numbers.
 #include <algorithm>
 
 #include "app/paint/layout/chart_layout.h"
@@ -35,7 +35,7 @@ void ChartLayout::bars() {
     }
   }
   place_reference_labels();
-  std::vector<Rect> only, said;  // bars without their numbers; numbers that are placed
+  std::vector<Rect> only, said;  // bars without numbers; placed numbers
   for (std::size_t s = 0; s < chart_.series.size(); ++s)
     for (const ChartPoint& point : chart_.series[s].points) only.push_back(bar_of(s, point));
   for (std::size_t s = 0; s < chart_.series.size(); ++s) {
@@ -110,13 +110,13 @@ bool ChartLayout::value_label(const ChartPoint& point, const Rect& bar, float ro
   const Rect over = value_box(point, bar);
   const float height = over.height(), air = sheet_.px(2);
   std::vector<Rect> places{over};
-  if (room > bar.width() + 2 * (over.width() + 3 * air))  // beside a bar that has its place for itself
+  if (room > bar.width() + 2 * (over.width() + 3 * air))  // next to a bar with room at its side
     places.push_back({bar.x1 + 3 * air, bar.y0, bar.x1 + 3 * air + over.width(), bar.y0 + height});
-  for (const auto& line : lines_)  // above a line that would strike it
+  for (const auto& line : lines_)  // above a line that would cross it
     if (!line.empty() && line.back().y > over.y0 - height && line.back().y < over.y1)
       places.push_back({over.x0, line.back().y - height - air, over.x1, line.back().y - air});
   for (const Rect& box : places) {
-    // The highest bar's number reaches into the head, as the highest tick's does.
+    // The highest number may reach into the head, like the highest tick label.
     if (box.y0 < plot_.y0 - height * 0.5f || !is_free(box) || crosses_line(box)) continue;
     numbers_.push_back({box, point.label, false, palette_.text2});
     return true;

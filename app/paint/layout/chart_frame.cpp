@@ -1,4 +1,4 @@
-// The frame of a chart: ground, axes, references with their names, and the names of its places.
+// The frame of a chart: background, axes, references, and names of categories.
 #include <algorithm>
 #include <cmath>
 #include <vector>
@@ -16,7 +16,7 @@ ChartLayout::ChartLayout(Sheet& sheet, const Chart& chart, Rect area, std::optio
     : sheet_(sheet), palette_(sheet.palette()), chart_(chart), guess_(guess), area_(area) {
   looks_ = looks_of(chart);
   const float line = sheet.snap(sheet.height(kLabelType));
-  const float head = sheet.snap(line * 1.5f + sheet.px(2));  // the label of the highest tick reaches into it
+  const float head = sheet.snap(line * 1.5f + sheet.px(2));  // the highest tick label reaches into it
   float widest = 0;
   for (const std::string& name : chart.categories) widest = std::max(widest, sheet.width(kLabelType, name));
   head_ = {area.x0, area.y0, area.x1, area.y0 + head};
@@ -64,7 +64,7 @@ float ChartLayout::y_px(double value) const {
   return plot_.y1 - part * plot_.height();
 }
 
-// A plot that is less than so many lines of text high has no room for the names of spans above its series.
+// Lines of text: lower plots do not name their spans.
 constexpr float kSpanNames = 7;
 
 void ChartLayout::ground() {
@@ -83,9 +83,9 @@ void ChartLayout::ground() {
     }
   }
   const float height = sheet_.height(kLabelType);
-  // One number makes no scale, least of all 0: where there is room for one only, it is the highest.
+  // If only one label fits, it is the highest: a lone 0 shows no scale.
   const bool low = y_.ticks.size() > 1 && y_px(y_.ticks.front().value) - y_px(y_.ticks.back().value) < height;
-  float last = HUGE_VALF;  // the end of the last label
+  float last = HUGE_VALF;  // y of the last label
   for (const Tick& tick : y_.ticks) {
     const float y = y_px(tick.value);
     if (y < plot_.y1 - 1)
@@ -136,7 +136,7 @@ void ChartLayout::find_lines() {
   }
 }
 
-// The upper edges of areas, which have the same places, and the lines over them.
+// Upper edges of areas, and the lines over them.
 void ChartLayout::find_edges() {
   std::vector<double> sums;
   for (const lessons::ChartSeries& series : chart_.series) {
@@ -193,7 +193,7 @@ void ChartLayout::place_reference_labels() {
     for (const float y : {above, below})
       for (const float share : {0.8f, 0.6f, 0.4f, 0.2f})
         if (level) places.push_back(box_at(left + (right - left - width) * share, y));
-    for (std::size_t i = reference.x.size(); i-- > 0 && !level;)  // beside it
+    for (std::size_t i = reference.x.size(); i-- > 0 && !level;)  // next to its points
       for (const Rect& box : around({x_px(reference.x[i]), y_px(reference.y[i])}, width, height)) places.push_back(box);
     places.push_back(box_at(plot_.x1 - pad - width, plot_.y0));
     places.push_back(box_at(left + pad, plot_.y0));
@@ -248,7 +248,7 @@ void ChartLayout::category_labels(float top) {
   const float slot = plot_.width() / static_cast<float>(chart_.x.high - chart_.x.low), gap = sheet_.px(6);
   const std::size_t turn = staggered_ ? 2 : 1, count = chart_.categories.size();
   const auto half = [&](const std::string& name) { return sheet_.width(kLabelType, name) * 0.5f; };
-  // Within the plot, also where few places have long names.
+  // Keeps long names within the plot.
   const auto middle = [&](std::size_t i, const std::string& name) {
     return std::max(std::min(x_px(static_cast<double>(i)), plot_.x1 - half(name)), plot_.x0 + half(name));
   };

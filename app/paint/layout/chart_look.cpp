@@ -1,4 +1,4 @@
-// What a series of a chart looks like. Ink is the fused form, gray what it is compared with: color belongs to memory.
+// The fused form is ink and its baselines are gray, because color is reserved for memory.
 #include "app/paint/layout/chart_look.h"
 
 #include <utility>

@@ -1,4 +1,4 @@
-// What a series of a chart looks like, as a bar, a mark or a line; legends show the same.
+// The look of a chart's series as bar, mark or line.
 #pragma once
 
 #include <optional>
@@ -9,21 +9,21 @@
 
 namespace headroom::app::paint {
 
-// What a series looks like. `turn` counts series of one kind: 0 the first, 1 the second, …
+// `turn` counts series of one kind from 0.
 struct Look {
   lessons::SeriesKind kind = lessons::SeriesKind::kOther;
   bool published = false;
   int turn = 0;
   std::optional<record::Category> category = {};
-  bool hatched = false;  // a part of that kind, the other of which is plain
+  bool hatched = false;  // an earlier series has the same category
 };
 
 std::vector<Look> looks_of(const lessons::Chart& chart);
 Color line_color(const Palette& palette, const Look& look);
 
-// A bar, or a legend's sample of one.
+// Bars, marks and lines are also samples in legends.
 void lay_out_box(Sheet& sheet, const Rect& rect, const Look& look);
-// A mark, or a legend's sample of one. Filled: measured here; hollow: published elsewhere.
+// Hollow marks are published values or further series of a kind.
 void lay_out_mark(Sheet& sheet, Point at, const Look& look);
 void lay_out_line(Sheet& sheet, std::vector<Point> points, const Look& look);
 

@@ -1,4 +1,4 @@
-// Marks of a chart, joined or not, with their names; and the crosses of what ran out of memory.
+// Marks of a chart with their names, and crosses for points that ran out of memory.
 #include <algorithm>
 #include <cmath>
 #include <utility>
@@ -38,7 +38,7 @@ void ChartLayout::marks() {
   failures();
   place_reference_labels();
   end_names();
-  for (const bool published : {true, false})  // published points go behind
+  for (const bool published : {true, false})  // published points are painted first
     for (std::size_t s = 0; s < chart_.series.size(); ++s)
       if (chart_.series[s].published == published) marks_of(s);
 }
@@ -51,7 +51,7 @@ void ChartLayout::marks_of(std::size_t s) {
     points.push_back({x_px(point.x), y_px(point.y)});
     values.push_back(&point);
   }
-  // A line of many points needs no mark on each.
+  // Dense lines have no marks.
   const bool apart = !chart_.joined || plot_.width() >= sheet_.px(10) * static_cast<float>(points.size());
   if (chart_.joined && points.size() > 1) lay_out_line(sheet_, points, looks_[s]);
   for (std::size_t i = 0; i < points.size(); ++i) {
@@ -125,7 +125,7 @@ bool ChartLayout::say_failed(float before, float behind, float middle) {
   return true;
 }
 
-// Right of a point, left of it, above and below; then further away.
+// Right of a point, left, above and below, then farther away.
 std::vector<Rect> ChartLayout::around(Point at, float width, float height) const {
   std::vector<Rect> places;
   const float gap = sheet_.px(8);
@@ -154,7 +154,7 @@ bool ChartLayout::place_label(Type type, Color color, const std::string& text, P
     if (!box.inside(plot_) || !is_free(box) || crosses_line(box)) continue;
     const Point end{std::clamp(at.x, box.x0, box.x1), std::clamp(at.y, box.y0, box.y1)};
     const float away = std::hypot(end.x - at.x, end.y - at.y), from = sheet_.px(6);
-    if (away > sheet_.px(16)) {  // a line leads there, and through no label
+    if (away > sheet_.px(16)) {  // a leader line that may cross no label
       const Point begin{at.x + (end.x - at.x) * from / away, at.y + (end.y - at.y) * from / away};
       const auto struck = [&](const Rect& other) { return crosses(begin, end, other); };
       if (std::any_of(texts_.begin(), texts_.end(), struck)) continue;

@@ -1,4 +1,4 @@
-// A figure in words: what it was drawn from, then panel by panel its largest numbers.
+// The figure's source, then the main numbers of each panel.
 #include "app/paint/layout/description.h"
 
 #include <algorithm>

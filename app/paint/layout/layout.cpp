@@ -26,7 +26,7 @@ void lay_out_empty(Sheet& sheet, const lessons::FigureHead& head, Rect area) {
                  area.center_y(), Anchor::kMiddle);
 }
 
-// Width of the list beside a timeline; 0 where there is no room for both.
+// Width of the list; 0 if it does not fit next to the timeline.
 float side_width(const Sheet& sheet, const lessons::Timeline& timeline, float room) {
   const Frame& frame = sheet.frame();
   const bool wanted = (frame.parts.alive && timeline.alive) || (frame.parts.levels && !timeline.levels.empty());
@@ -37,7 +37,7 @@ float side_width(const Sheet& sheet, const lessons::Timeline& timeline, float ro
   return room - width >= sheet.px(260) ? width : 0;
 }
 
-// Panels that share a row: neighbors of one kind, where they go side by side; a timeline and the lanes below it.
+// Panels that share a row: adjacent charts or maps, or a timeline and its lanes.
 using Row = std::span<const lessons::Panel>;
 
 bool goes_beside(const lessons::Panel& panel) {
@@ -61,14 +61,14 @@ std::vector<Row> rows_of(Row panels) {
 
 constexpr float kBetweenRows = 16;  // px at scale 1
 
-// Of the height that rows share.
+// A row's share of the height.
 float weight_of(const Row& row) { return std::holds_alternative<lessons::Chart>(row.front()) ? 0.45f : 0.55f; }
 
 constexpr float kLeastChart = 110;  // px at scale 1, axes and names included
-constexpr float kReadable = 150;    // px at scale 1 that a plot needs
+constexpr float kReadable = 150;    // px at scale 1, for a readable plot
 
-// The height of the upper of two rows, one of which is a table: that has room for all its rows where the other one stays
-// readable, and no more than it needs; a diagram above it takes what it can fill. `fair`: by weight.
+// Height of the upper of two rows, one of which is a table. The table shows all its rows, without spare space, if the
+// other row stays readable. A diagram above the table first takes what it can fill. `fair`: height by weight.
 float upper_height(const Sheet& sheet, const std::vector<Row>& rows, float width, float height, float fair) {
   const auto* upper = std::get_if<lessons::Table>(&rows[0].front());
   const auto* lower = std::get_if<lessons::Table>(&rows[1].front());
@@ -82,7 +82,7 @@ float upper_height(const Sheet& sheet, const std::vector<Row>& rows, float width
   return upper != nullptr ? table : both - table;
 }
 
-// The height of a row of several, `fair` by weight; a flat diagram leaves to the others what it cannot fill.
+// A flat diagram leaves the height that it cannot fill to the others.
 float row_height(const Sheet& sheet, const std::vector<Row>& rows, const Row& row, Rect area, float fair) {
   const float height = rows.size() == 2 ? upper_height(sheet, rows, area.width(), area.height(), fair) : fair;
   const auto* diagram = std::get_if<lessons::Diagram>(&row.front());
@@ -136,7 +136,7 @@ Scene layout(const lessons::FigureData& figure, const Frame& frame) {
   scene.title = figure.head.title;
   scene.description = description_of(figure);
   Sheet sheet(scene, frame);
-  // The window's card has its own margins; a file has none around it.
+  // The window's card has its own margins.
   const float margin = frame.parts.header ? sheet.px(frame.compact ? 12 : 20) : 0;
   Rect area{margin, margin, frame.width - margin, frame.height - margin};
   if (frame.parts.header) area.y0 += lay_out_header(sheet, figure.head, area);
@@ -157,7 +157,7 @@ Scene layout(const lessons::FigureData& figure, const Frame& frame) {
     const bool shown = frame.parts.plot || std::holds_alternative<lessons::Timeline>(row.front());
     if (shown && room)
       std::visit(LayOutRow{sheet, figure.head, row, part}, row.front());
-    else if (shown)  // axes without a plot between them say nothing
+    else if (shown)  // too low for a plot
       lay_out_more(sheet, Layer::kAxes, {"chart", titles_of(row)}, part.x0, part.center_y());
     area.y0 = part.y1 + sheet.px(kBetweenRows);
   }

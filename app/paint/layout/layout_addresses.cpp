@@ -1,4 +1,4 @@
-// Memory by its addresses: above, what each sample means with its bytes; below, rows of segments to one scale.
+// Memory by address: a legend with byte totals, then rows of segments drawn to one scale.
 #include <algorithm>
 #include <cmath>
 #include <string>
@@ -40,7 +40,7 @@ class AddressLayout {
     const float gap = std::min(sheet_.px(kGap), pitch * 0.3f);
     const auto most = static_cast<std::size_t>(std::max(0.0f, (area_.height() + 1) / pitch));
     const std::size_t shown = std::min(most, map_.rows.size());
-    // Of low rows each so many has its name, so that names do not touch.
+    // Low rows are named at intervals, so that names do not touch.
     const auto stride = static_cast<std::size_t>(std::max(1.0f, std::ceil(sheet_.height(kLabelType) / pitch)));
     for (std::size_t i = 0; i < shown; ++i) {
       row(map_.rows[i], {area_.x0, area_.y0, area_.x1, area_.y0 + pitch - gap}, i % stride == 0 ? names : 0);
@@ -52,7 +52,6 @@ class AddressLayout {
   }
 
  private:
-  // Samples with their words, line by line.
   void sums() {
     const float line = sheet_.px(kLine), size = sheet_.px(11);
     float x = area_.x0;
@@ -72,7 +71,7 @@ class AddressLayout {
     area_.y0 += line + sheet_.px(8);
   }
 
-  // At most three tenths of the width: longer names are cut.
+  // Longer names are cut.
   float widest_name() const {
     float widest = 0;
     for (const AddressRow& row : map_.rows) widest = std::max(widest, sheet_.width(kLabelType, row.label));
@@ -90,7 +89,7 @@ class AddressLayout {
       sheet_.text_mid(Layer::kAxes, kLabelType, palette_.text3, sheet_.shortened(kLabelType, row.label, name_room),
                       area_.x0 - sheet_.px(10), rect.center_y(), Anchor::kEnd);
     const float least = sheet_.line_px(1);
-    // Blocks that are too thin to be seen one by one are one rectangle.
+    // Adjacent blocks too thin to be seen are merged.
     for (std::size_t i = 0; i < row.pieces.size();) {
       const AddressPiece& first = row.pieces[i];
       std::size_t last = i + 1;
@@ -102,12 +101,12 @@ class AddressLayout {
                       rect.y1};
       piece(part, first.kind, first.category);
       sheet_.scene().hits.push_back({part, std::nullopt, first.tip});
-      // A line of the ground between blocks that are wide enough.
+      // A background line between wide blocks.
       if (part.width() > 4 * least && first.kind == PieceKind::kBlock)
         sheet_.vertical(Layer::kLines, part.x1 - least, rect.y0, rect.y1, palette_.well, least);
       i = last;
     }
-    float drawn = -1;  // seams closer than this would be one black bar
+    float drawn = -1;  // closer seams would be one black bar
     for (const record::Bytes seam : row.seams) {
       if (x_of(seam) - drawn < 4 * least) continue;
       drawn = x_of(seam);

@@ -1,4 +1,4 @@
-// Horizontal bars, one per kind of memory, from the largest to the smallest.
+// One horizontal bar per kind of memory, largest first.
 #include <algorithm>
 
 #include "app/paint/layout/sheet.h"
@@ -10,7 +10,7 @@ using lessons::Bar;
 
 constexpr Type kName{Face::kMedium, 13}, kValue{Face::kSemiBold, 13}, kNote{Face::kRegular, 12};
 
-// Name, bar, and value with note: the columns are as wide as their widest entry.
+// Each column is as wide as its widest entry.
 struct BarColumns {
   float from = 0, to = 0;  // of the bars
   float value_x = 0;       // right end of the values
@@ -43,7 +43,7 @@ void lay_out_bar(Sheet& sheet, const Bar& bar, const BarColumns& columns, double
   const Rect rect{columns.from, sheet.snap(middle - half),
                   columns.from + std::max(sheet.snap(length), sheet.line_px(2)), sheet.snap(middle + half)};
   lay_out_kind(sheet, rect, bar.category, std::min(sheet.px(2), rect.width() * 0.5f));
-  if (bar.baseline) {  // as an outline
+  if (bar.baseline) {
     const float length_then = static_cast<float>(*bar.baseline / axis_high) * (columns.to - columns.from);
     const Rect before{columns.from, rect.y0 - sheet.px(3),
                       columns.from + std::max(sheet.snap(length_then), sheet.line_px(2)), rect.y1 + sheet.px(3)};
@@ -67,7 +67,7 @@ std::vector<std::string> left_out(const std::vector<Bar>& bars, const std::vecto
 void lay_out_kind(Sheet& sheet, const Rect& rect, record::Category category, float radius) {
   const KindColors& kind = sheet.palette().of(category);
   const float width = sheet.line_px(1), inset = width * 0.5f;
-  const bool thin = rect.width() <= 2 * width || rect.height() <= 2 * width;  // its outline is all there is
+  const bool thin = rect.width() <= 2 * width || rect.height() <= 2 * width;  // only its outline fits
   sheet.fill(Layer::kBars, rect, kind.outlined && thin ? kind.edge : kind.fill, radius);
   if (kind.hatched) sheet.hatch(Layer::kBars, {rect}, kind.edge, kKindHatch);
   if (!kind.outlined || thin) return;

@@ -1,5 +1,4 @@
-// Charts: series as bars or marks over named places or a number, with whiskers, references and a legend; several are
-// side by side. One of them may carry the reader's guess.
+// Charts in a grid, with a common legend. One may carry the reader's guess.
 #include <algorithm>
 #include <array>
 #include <set>
@@ -16,8 +15,8 @@ namespace {
 using lessons::Chart;
 using lessons::ChartSeries;
 
-// One sample and word per series, of all charts, but those that are named `at_ends`. Returns the height that it took, at
-// most a third of the area: the charts come first.
+// One entry per series of all charts, except those named `at_ends`. Returns the height used, at most a third of the
+// area.
 float lay_out_names(Sheet& sheet, const std::vector<const Chart*>& charts, Rect area, bool at_ends) {
   Legend legend{.layer = Layer::kLabels, .type = kMediumType};
   std::set<std::tuple<std::string, bool>> said;
@@ -48,8 +47,7 @@ void lay_out_guess_line(Sheet& sheet, float y, const Rect& plot) {
                                     .gap = sheet.px(4)});
 }
 
-// The reader's guess over the chart that is asked about, its pill where it covers no bar and no number, if there is
-// such a place.
+// The reader's guess over its chart. The pill avoids bars and numbers if possible.
 void lay_out_guess(Sheet& sheet, const lessons::FigureHead& head, const PlotMap& map, ChartLayout& chart) {
   const float y = head.guess ? std::clamp(sheet.snap(map.y_px(*head.guess)), map.plot.y0, map.plot.y1) : map.plot.y1;
   if (head.guess) lay_out_guess_line(sheet, y, map.plot);
@@ -63,11 +61,11 @@ void lay_out_guess(Sheet& sheet, const lessons::FigureHead& head, const PlotMap&
   const GuessPill pill = pill_at(share == kShares.end() ? kShares.front() : *share);
   draw_pill(sheet, head, pill);
   if (!head.guess_open) return;
-  sheet.scene().map = map;  // to drag on
+  sheet.scene().map = map;  // for dragging
   sheet.scene().guess = pill.box;
 }
 
-// "21.3 GiB", in the unit of its axis.
+// "21.3 GiB", in the axis's unit.
 std::string guess_text(const lessons::Axis& axis, double guess) {
   const ShownUnit unit = lessons::unit_of(axis);
   const int decimals = axis.unit == lessons::AxisUnit::kBytesPerSecond && guess >= 100 * unit.size ? 0 : 1;
@@ -94,15 +92,15 @@ void draw_pill(Sheet& sheet, const lessons::FigureHead& head, const GuessPill& p
 }
 
 void lay_out_charts(Sheet& sheet, const lessons::FigureHead& head, const std::vector<const Chart*>& charts, Rect area) {
-  constexpr float kLowCharts = 150;  // px: three rows of less are hard to read
-  constexpr float kLeastRow = 110;   // px: less is title and axis alone
+  constexpr float kLowCharts = 150;  // px: three lower rows are hard to read
+  constexpr float kLeastRow = 110;   // px: a lower row has no room for a plot
   constexpr float kNarrowest = 160;  // px
   const auto count = static_cast<int>(charts.size());
   const float gap = sheet.px(20);
   const bool beside =
       count <= 2 && names_ends(sheet, (area.width() - gap * static_cast<float>(count - 1)) / static_cast<float>(count));
   area.y0 += lay_out_names(sheet, charts, area, beside);
-  // Narrow charts before low ones.
+  // Prefers narrow charts to low ones.
   const float least = area.height() < sheet.px(kLowCharts) * 3 && count > 6 ? 185.0f : 230.0f;
   const int most = std::max(1, static_cast<int>(area.width() / sheet.px(least)));
   const int wanted = count <= 2 ? count : count <= 4 ? 2 : count <= 6 ? 3 : 4;

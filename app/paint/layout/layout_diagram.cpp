@@ -1,5 +1,5 @@
-// A diagram: boxes in the color of what they hold, by state, and arrows from edge to edge; above them what the states look
-// like. Diagrams are stretched to their rectangle, at most by half more in one direction than in the other.
+// Boxes colored by content and drawn by state, arrows between them, and a legend. Diagrams stretch to their rectangle,
+// at most 1.5 times more in one direction than in the other.
 #include <algorithm>
 #include <cmath>
 #include <string>
@@ -18,9 +18,9 @@ using lessons::DiagramArrow;
 using lessons::DiagramBox;
 
 constexpr float kMostStretch = 1.5f;
-constexpr float kApart = 0.85f;  // of a line's height, which has room for accents that labels do not use
+constexpr float kApart = 0.85f;  // of a line's height: labels need no room for accents
 
-// From the center of a rectangle towards `to`, where it leaves the rectangle.
+// The point where the line from the center towards `to` leaves the rectangle.
 Point edge_towards(const Rect& rect, Point to) {
   const float dx = to.x - rect.center_x(), dy = to.y - rect.center_y();
   const float across = dx == 0 ? HUGE_VALF : rect.width() * 0.5f / std::abs(dx);
@@ -29,7 +29,7 @@ Point edge_towards(const Rect& rect, Point to) {
   return {rect.center_x() + dx * share, rect.center_y() + dy * share};
 }
 
-// A label in two parts, at the blank that leaves the wider part least wide; the second is empty without a blank.
+// Splits a label at the blank that minimizes the wider part. Without a blank the second part is empty.
 std::pair<std::string, std::string> in_two(const Sheet& sheet, const std::string& label) {
   std::pair<std::string, std::string> best{label, ""};
   float least = HUGE_VALF;
@@ -45,7 +45,7 @@ std::pair<std::string, std::string> in_two(const Sheet& sheet, const std::string
 
 float room_of(const Sheet& sheet, float width) { return width - sheet.px(4); }
 
-// Pixels per unit downwards, at most: boxes keep their form, unless a label needs a second line.
+// Largest vertical px per unit. Boxes keep their form unless a label needs a second line.
 float most_down(const Sheet& sheet, const Diagram& diagram, float across) {
   constexpr float kTwoLines = 2.2f;
   float most = across * kMostStretch;
@@ -63,7 +63,7 @@ class DiagramLayout {
   void draw() {
     head();
     fit();
-    if (!without_name().empty()) {  // their mark is below
+    if (!without_name().empty()) {  // room for their mark
       const float line = sheet_.px(22);
       area_.y1 -= line;
       fit();
@@ -84,7 +84,7 @@ class DiagramLayout {
     area_.y0 += legend();
   }
 
-  // A sample and its word for each state that is there. Returns the height that it took.
+  // One entry per state in use. Returns the height used.
   float legend() {
     Legend legend{.layer = Layer::kAxes, .type = kLabelType, .sample_width = 14, .sample_height = 14};
     for (const BoxState state : {BoxState::kAlive, BoxState::kRecomputed, BoxState::kFreed, BoxState::kNotYet,
@@ -108,7 +108,7 @@ class DiagramLayout {
     top_ = area_.y0;
   }
 
-  // What the boxes have no room for. A name that is cut is there.
+  // Names without room; a shortened name counts as shown.
   std::vector<std::string> without_name() const {
     std::vector<std::string> names;
     for (const DiagramBox& box : diagram_.boxes)
@@ -116,7 +116,7 @@ class DiagramLayout {
     return names;
   }
 
-  // The name in one line, else in two, else cut; empty: there is no room for any of it.
+  // The name on one line, else on two, else shortened; empty if nothing fits.
   std::vector<std::string> lines_in(const DiagramBox& box, const Rect& rect) const {
     const float line = sheet_.height(kStrongType), room = room_of(sheet_, rect.width());
     if (rect.height() < line) return {};
@@ -164,7 +164,7 @@ class DiagramLayout {
                        .gap = dash});
   }
 
-  // The box without its words.
+  // Draws the box without its text.
   void ground(const Rect& rect, const DiagramBox& box, double filled) {
     const float half = sheet_.line_px(1) * 0.5f;
     switch (box.state) {
@@ -194,7 +194,7 @@ class DiagramLayout {
   void box(const DiagramBox& box) {
     const Rect rect = rect_of(box);
     ground(rect, box, box.filled);
-    const bool close = box.state == BoxState::kSame || box.state == BoxState::kChanged;  // to the next one
+    const bool close = box.state == BoxState::kSame || box.state == BoxState::kChanged;  // boxes touch
     if (box.marked) outline(rect, close ? -sheet_.line_px(1) : sheet_.px(4), palette_.text, close ? 3 : 1.5f, 0);
     words(box, rect);
     sheet_.scene().hits.push_back({rect, std::nullopt, box.tip, box.action});

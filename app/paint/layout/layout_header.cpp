@@ -1,4 +1,4 @@
-// The head of an exported figure: title, where its numbers come from, what ran.
+// The header of an exported figure: title, source and provenance.
 #include <algorithm>
 #include <string>
 #include <string_view>
@@ -9,8 +9,7 @@
 namespace headroom::app::paint {
 namespace {
 
-// Each source has its own shape: formula an outline, predicted a dashed one, recorded a gray pill, live an inked
-// one.
+// Each source has its own badge: formula outlined, predicted dashed, recorded gray, live ink.
 float lay_out_badge(Sheet& sheet, record::Source source, float x, float middle) {
   const Palette& palette = sheet.palette();
   const Type type{Face::kMedium, 12};
@@ -35,7 +34,7 @@ float lay_out_badge(Sheet& sheet, record::Source source, float x, float middle) 
   return pill.x1;
 }
 
-// Line by line at the words' ends; returns the height that it took.
+// Wraps the words and returns the height used.
 float lay_out_caption(Sheet& sheet, std::string_view words, Rect area) {
   constexpr Type kType{Face::kRegular, 12};
   const float line = sheet.px(17);
@@ -60,7 +59,6 @@ float lay_out_caption(Sheet& sheet, std::string_view words, Rect area) {
   return y - area.y0;
 }
 
-// Title, source and provenance.
 float lay_out_title(Sheet& sheet, const lessons::FigureHead& head, Rect area) {
   const Palette& palette = sheet.palette();
   const Type title{Face::kSemiBold, 15}, line{Face::kRegular, 12};

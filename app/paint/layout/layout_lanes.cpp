@@ -1,6 +1,5 @@
-// Lanes of kernels: boxes where something ran, below a timeline or alone with time below. Ink is a kernel of this
-// repository, the grays what others brought, hollow what only moves memory, and the layers and operations: color belongs
-// to memory.
+// Lanes of kernels, below a timeline or above a time axis. The program's own kernels are ink, other kernels gray, and
+// copies, layers and operations hollow: color is reserved for memory.
 #include <algorithm>
 
 #include "app/paint/layout/plot_parts.h"
@@ -51,19 +50,19 @@ std::string_view name_of(Work work, bool on_cpu) {
       return on_cpu ? "other operators" : "other kernels";
     case Work::kMove:
       return "copies";
-    case Work::kHost:  // its lane has a name
+    case Work::kHost:  // named by its lane
     case Work::kZone:
       break;
   }
   return "";
 }
 
-// As many whole words as fit, "gate" of "gate projection"; of one long word its beginning.
+// The whole words that fit ("gate" of "gate projection"), or the beginning of one long word.
 std::string fitting(const Sheet& sheet, std::string label, float room) {
   while (sheet.width(kLabelType, label) > room) {
     const std::size_t blank = label.rfind(' ');
     if (blank == std::string::npos) {
-      constexpr std::size_t kWorthReading = 9;  // bytes, the dots included
+      constexpr std::size_t kWorthReading = 9;  // bytes, with the ellipsis
       label = sheet.shortened(kLabelType, label, room);
       return label.size() < kWorthReading ? std::string() : label;
     }
@@ -72,7 +71,7 @@ std::string fitting(const Sheet& sheet, std::string label, float room) {
   return label;
 }
 
-// What is hollow has an outline; where that is all there is room for, it is filled.
+// A hollow box too thin for an outline is filled.
 void lay_out_sample(Sheet& sheet, Layer layer, const Rect& rect, const BoxLook& look) {
   const float hair = sheet.line_px(1);
   const bool thin = rect.width() <= 2 * hair;
@@ -87,7 +86,7 @@ void lay_out_box(Sheet& sheet, const PlotMap& map, const TimeBox& box, Rect row)
   if (box.end < map.x.low || box.begin > map.x.high) return;
   const float hair = sheet.line_px(1);
   const float left = sheet.snap(x0);
-  // A gap of a hair stays between neighbors where they are wide enough to have one.
+  // A hairline gap separates neighbors that are wide enough.
   const float right = std::max(sheet.snap(x1) - (x1 - x0 > 4 * hair ? hair : 0), left + hair);
   const Rect rect{left, row.y0, right, row.y1};
   const BoxLook look = look_of(sheet.palette(), box.work);
@@ -113,7 +112,7 @@ bool has_work(const std::vector<Lane>& lanes, Work work) {
   });
 }
 
-// One line: a sample and its word for each kind that is there.
+// One line with an entry per kind present.
 void lay_out_kinds(Sheet& sheet, const std::vector<Lane>& lanes, Rect line) {
   const bool on_cpu = !has_work(lanes, Work::kHost);
   Legend legend{.layer = Layer::kAxes, .type = kLabelType, .sample_width = 12, .sample_height = 10};
@@ -126,11 +125,10 @@ void lay_out_kinds(Sheet& sheet, const std::vector<Lane>& lanes, Rect line) {
   lay_out_legend(sheet, legend, line, 1);
 }
 
-// Heights of a lane, of what is between two, and of a line of text.
 struct LaneSizes {
   float lane = 0, gap = 0, line = 0;
-  float notes = 0, gaps = 0;  // lines; how many
-  float shares = 0;           // of all lanes, a thin one being less than a whole
+  float notes = 0, gaps = 0;  // numbers of note lines and of gaps
+  float shares = 0;           // of all lanes; a thin lane counts kThinLane
 
   float all() const { return line * (1 + notes) + shares * lane + gaps * gap; }
 };
@@ -151,7 +149,7 @@ LaneSizes sizes_of(const Sheet& sheet, const lessons::Lanes& panel, float room, 
 
 constexpr float kSearchWidth = 160;  // px at scale 1
 
-// The lanes from `y` down; returns where each is.
+// Returns the rectangle of each lane.
 std::vector<Rect> lay_out_rows(Sheet& sheet, const PlotMap& map, const lessons::Lanes& panel, const LaneSizes& sizes,
                                float y) {
   const Palette& palette = sheet.palette();
@@ -180,8 +178,7 @@ std::vector<Rect> lay_out_rows(Sheet& sheet, const PlotMap& map, const lessons::
   return rows;
 }
 
-// From the upper or lower edge of a lane to that of another one; within a lane over its upper edge. An end that is not in
-// view has no head.
+// Connects edges of two lanes, or runs over one lane's upper edge. An end out of view has no arrowhead.
 void lay_out_flow(Sheet& sheet, const PlotMap& map, const lessons::Flow& flow, const std::vector<Rect>& rows) {
   const Rect &from = rows[flow.from_lane], &to = rows[flow.to_lane];
   const auto place = [&](double x) { return std::clamp(map.x_px(x), map.plot.x0, map.plot.x1); };
@@ -205,7 +202,7 @@ void lay_out_flow(Sheet& sheet, const PlotMap& map, const lessons::Flow& flow, c
 }
 
 constexpr float kLeastBelow = 16, kMostBelow = 44;  // px at scale 1, of a lane below a plot
-constexpr float kShareBelow = 0.56f;                // of the height, for all of them
+constexpr float kShareBelow = 0.56f;                // of the height, for all lanes
 }  // namespace
 
 float lanes_height(const Sheet& sheet, const lessons::Lanes& panel, float room) {

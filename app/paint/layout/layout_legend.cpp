@@ -1,4 +1,4 @@
-// Samples with their words, and the count of those that have no room.
+// Samples with their words, and a count of those without room.
 #include <algorithm>
 #include <vector>
 
@@ -12,7 +12,7 @@ struct Placed {
   int line = 0;
 };
 
-// The first `count` entries, and after them the mark for the others, from left to right and line by line.
+// The first `count` entries and the mark for the rest, wrapped into lines.
 std::vector<Placed> places_of(const Sheet& sheet, const Legend& legend, std::size_t count, float width) {
   std::vector<Placed> places;
   float x = 0;

@@ -1,4 +1,4 @@
-// Maps: a number in each cell, one gray ramp from the least to the most; several are side by side.
+// Heat maps, side by side: a number per cell on one gray ramp.
 #include <algorithm>
 #include <cmath>
 
@@ -12,20 +12,20 @@ namespace {
 
 using lessons::HeatMap;
 
-constexpr float kPalest = 0.04f, kDarkest = 0.9f;  // share of the text's color over the ground
-constexpr float kLightWords = 0.5f;                // from here on the words in a cell are the ground's color
+constexpr float kPalest = 0.04f, kDarkest = 0.9f;  // share of text color over the background
+constexpr float kLightWords = 0.5f;                // cells above this share have text in the background color
 
 float place_of(const HeatMap& map, double value) {
   if (!(map.high > map.low)) return 0;
   return static_cast<float>(std::clamp((value - map.low) / (map.high - map.low), 0.0, 1.0));
 }
 
-// Around cells, of which the palest differ little from the ground.
+// The palest cells differ little from the background.
 void lay_out_edge(Sheet& sheet, const Rect& rect) {
   sheet.add(Layer::kBars, Outline{.rect = rect, .color = sheet.palette().control, .width = sheet.line_px(1)});
 }
 
-// The ramp with what its ends mean.
+// The ramp and the meaning of its ends.
 void lay_out_ramp(Sheet& sheet, const HeatMap& map, Rect line) {
   const Palette& palette = sheet.palette();
   constexpr int kParts = 12;
@@ -43,7 +43,7 @@ void lay_out_ramp(Sheet& sheet, const HeatMap& map, Rect line) {
   sheet.text_mid(Layer::kAxes, kLabelType, palette.text2, map.high_text, from + width + sheet.px(8), line.center_y());
 }
 
-// What a cell means: a pale cell, an empty one with a dashed outline, the hatch of what does not fit.
+// Pale if it fits, dashed if too close, hatched if it does not fit.
 void lay_out_state(Sheet& sheet, Rect cell, predict::Verdict state) {
   const Palette& palette = sheet.palette();
   const float line = sheet.line_px(1), half = line * 0.5f, dash = sheet.px(3);
@@ -63,7 +63,7 @@ void lay_out_state(Sheet& sheet, Rect cell, predict::Verdict state) {
   }
 }
 
-// In place of the ramp: a sample of each state with its word, then what the numbers are.
+// In place of the ramp: a sample per state, then the meaning of the numbers.
 void lay_out_states(Sheet& sheet, const HeatMap& map, Rect line) {
   const Palette& palette = sheet.palette();
   const float size = sheet.px(14), top = sheet.snap(line.center_y() - size * 0.5f);
@@ -94,7 +94,7 @@ float widest_number(const Sheet& sheet, const HeatMap& map) {
   return widest;
 }
 
-// Around the cells that fit, where others are beside them; and the cell of the settings.
+// The border of the cells that fit, and an outline of the cell of the settings.
 void lay_out_border(Sheet& sheet, const HeatMap& map, Rect area, float width, float height) {
   const auto x = [&](std::size_t c) { return sheet.snap(area.x0 + width * static_cast<float>(c)); };
   const auto y = [&](std::size_t r) { return sheet.snap(area.y0 + height * static_cast<float>(r)); };
@@ -142,7 +142,7 @@ void lay_out_one(Sheet& sheet, const HeatMap& map, Rect area) {
   const float width = area.width() / static_cast<float>(columns),
               height = area.height() / static_cast<float>(map.cells.size());
   const float gap = width > sheet.px(8) && height > sheet.px(6) ? sheet.line_px(1) : 0;
-  // In all cells or in none.
+  // In all cells or none.
   const bool numbers = map.numbers && widest_number(sheet, map) + sheet.px(4) < width;
   for (std::size_t r = 0; r < map.cells.size(); ++r)
     for (std::size_t c = 0; c < map.cells[r].size(); ++c) {
@@ -166,7 +166,7 @@ void lay_out_one(Sheet& sheet, const HeatMap& map, Rect area) {
     }
   if (map.states.empty()) lay_out_edge(sheet, area);
   lay_out_border(sheet, map, area, width, height);
-  // Of low rows each so many, so that names do not touch.
+  // Low rows are named at intervals, so that names do not touch.
   const auto stride = static_cast<std::size_t>(std::max(1.0f, std::ceil(sheet.height(kLabelType) / height)));
   for (std::size_t r = 0; r < map.rows.size(); r += stride)
     sheet.text_mid(Layer::kAxes, kLabelType, palette.text3, map.rows[r], area.x0 - sheet.px(8),

@@ -1,5 +1,4 @@
-// A memory timeline: phases above, axes, the stack with its hatches and edges, limit, lines, what is hidden, the
-// cursor, and the labels that find a place.
+// A memory timeline: phases on top, axes, stack, limit, lines, the hidden part, the cursor and labels.
 #include <algorithm>
 #include <array>
 #include <optional>
@@ -21,17 +20,16 @@ namespace {
 using lessons::Band;
 using lessons::Timeline;
 
-// Where everything goes: the bands' row, the plot, the lanes below it, and room for the ticks of both axes.
 struct PlotAreas {
   Rect bands;
-  Rect lanes;        // with their names; empty: none
-  float x_axis = 0;  // y of the line above the ticks of time
+  Rect lanes;        // with names; empty if none
+  float x_axis = 0;  // y of the line above the time ticks
   PlotMap map;
   std::vector<Tick> y_ticks;
   std::vector<EdgeName> outside;
 };
 
-constexpr float kLeastPlot = 64;  // px at scale 1 that memory needs beside lanes
+constexpr float kLeastPlot = 64;  // px at scale 1 for memory above lanes
 
 PlotAreas divide(const Sheet& sheet, const Timeline& timeline, const lessons::Lanes* lanes, Rect area) {
   PlotAreas areas;
@@ -42,7 +40,7 @@ PlotAreas divide(const Sheet& sheet, const Timeline& timeline, const lessons::La
   Rect& plot = areas.map.plot;
   plot = {area.x0, area.y0 + band + gap, area.x1, area.y1 - below};
   areas.x_axis = sheet.snap(plot.y1);
-  // A small picture is of memory alone.
+  // A small picture shows only memory.
   const float below_plot = lanes == nullptr ? 0 : lanes_height(sheet, *lanes, plot.height());
   if (plot.height() - below_plot < sheet.px(kLeastPlot)) lanes = nullptr;
   if (lanes != nullptr) plot.y1 -= below_plot;
@@ -124,7 +122,7 @@ void lay_out_time_ticks(Sheet& sheet, const PlotMap& map, std::span<const Rect> 
     const bool covered = std::any_of(taken.begin(), taken.end(), [&](const Rect& rect) {
       return rect.width() > 0 && x + half + sheet.px(4) > rect.x0 && x - half - sheet.px(4) < rect.x1;
     });
-    // 0 is at the left end already, as the lowest label of the other axis.
+    // The other axis already shows 0.
     if (!fits || covered || tick->value <= 0) continue;
     sheet.text(Layer::kAxes, kLabelType, sheet.palette().text3, label, x, plot.y1 + sheet.px(4), Anchor::kMiddle);
     unit_said = true;
@@ -133,7 +131,7 @@ void lay_out_time_ticks(Sheet& sheet, const PlotMap& map, std::span<const Rect> 
 
 namespace {
 
-// Lines that are not drawn since their names have no place, and lanes below a plot that is too low for them.
+// Lines whose names have no place, and lanes without room.
 std::vector<LeftOut> left_out_of(const Timeline& timeline, const lessons::Lanes* lanes, const PlotAreas& areas,
                                  const std::vector<bool>& named) {
   LeftOut lines{.what = "line", .names = {}}, rows{.what = "row", .names = {}};
@@ -155,7 +153,7 @@ float width_of(const Sheet& sheet, const std::vector<LeftOut>& all) {
   return width;
 }
 
-// Where so much is free below the plot, from `x` on and beside the cursor's chip; nothing: nowhere.
+// An x of at least `x` with `width` free below the plot, clear of the cursor's chip; empty if there is none.
 std::optional<float> free_below(const Sheet& sheet, const Rect& plot, const Rect& chip, float x, float width) {
   const float gap = sheet.px(10);
   for (const float at : {x, plot.x1 - width + gap, chip.x1 + gap, chip.x0 - width}) {
@@ -165,7 +163,7 @@ std::optional<float> free_below(const Sheet& sheet, const Rect& plot, const Rect
   return std::nullopt;
 }
 
-// Returns what they cover.
+// Returns the area covered.
 Rect lay_out_left_out(Sheet& sheet, const std::vector<LeftOut>& all, float x, float top) {
   const float line = sheet.height(kLabelType);
   Rect covered{x, top, x, top + line};
@@ -192,7 +190,7 @@ void lay_out_ticks(Sheet& sheet, const Timeline& timeline, const PlotAreas& area
   axis.plot.y1 = areas.x_axis;
   if (areas.x_axis > plot.y1)
     sheet.horizontal(Layer::kAxes, plot.x0, plot.x1, areas.x_axis, palette.control, sheet.line_px(1));
-  // The name is at the axis' beginning, where there is room for it.
+  // The axis is named at its beginning if there is room.
   Rect name{plot.x0, areas.x_axis, plot.x0 + sheet.width(kLabelType, timeline.x.name), areas.x_axis};
   if (name.width() * 2 > plot.width() || (chip.width() > 0 && chip.x0 < name.x1 + sheet.px(4))) name = {};
   float marks = width_of(sheet, left_out);
@@ -216,7 +214,7 @@ void lay_out_ticks(Sheet& sheet, const Timeline& timeline, const PlotAreas& area
   lay_out_time_ticks(sheet, axis, std::array{chip, name, marked});
 }
 
-// Where the cursor's chip goes; empty without a cursor.
+// The box of the cursor's chip; empty without a cursor.
 Rect chip_of(const Sheet& sheet, const Timeline& timeline, const PlotAreas& areas, std::string& label) {
   const PlotMap& map = areas.map;
   if (!timeline.alive || !timeline.alive->at_cursor) return {};
@@ -250,8 +248,8 @@ void lay_out_plot(Sheet& sheet, const lessons::FigureHead& head, const Timeline&
   const Rect chip = chip_of(sheet, timeline, areas, time);
   if (chip.width() > 0) lay_out_cursor(sheet, timeline, map, columns, areas.bands.y1, areas.x_axis);
   const std::vector<bool> named = lay_out_labels(sheet, head, timeline, map, columns, areas.outside);
-  // Which lines are drawn is known once their labels have been placed, but they are painted below those. The cover
-  // of what is hidden is below them: a figure then has only lines that are known, the limit and the baseline.
+  // Only lines whose labels found a place are drawn, so labels are placed first and the lines rotated below them. The
+  // hidden part's cover stays below the lines: such a figure has only the limit and the baseline.
   auto& items = sheet.scene().items;
   const auto first_line = static_cast<std::ptrdiff_t>(items.size());
   lay_out_lines(sheet, timeline, map, named);

@@ -1,5 +1,4 @@
-// The ladder of techniques as a waterfall: one row per rung with its peak by kind, what the rung before had beyond it, the
-// difference, the speed and the loss.
+// The ladder of techniques as a waterfall: one row per rung with its peak by kind, the saving, the speed and the loss.
 #include <algorithm>
 #include <string>
 #include <utility>
@@ -17,16 +16,15 @@ using lessons::FigureHead;
 using lessons::Rung;
 using lessons::Rungs;
 
-constexpr float kSwitchRoom = 86;  // px beside a name: grip, switch and the chip's edges
+constexpr float kSwitchRoom = 86;  // px next to a name: grip, switch and edges
 
 constexpr float kLeastRung = 16;
-constexpr float kPale = 0.6f;  // of the ground over the bar of a rung that is still to be run
+constexpr float kPale = 0.6f;  // opacity of the cover over a pending rung's bar
 
 constexpr Type kRungName{Face::kMedium, 13}, kRungValue{Face::kSemiBold, 13}, kRungNote{Face::kRegular, 12};
 
-// Left to right: names, bars with the speed as a thin bar below, peaks, differences, tokens/s, their differences, losses.
-// Numbers have room from the start, so that nothing moves while rungs arrive; where there is too little, the last columns
-// go first, but for tokens/s.
+// Widths are fixed from the start, so that nothing moves while rungs arrive. If room is short, the last columns are
+// dropped first, except tokens/s.
 struct RungColumns {
   float bar_from = 0, bar_to = 0;
   float value_x = 0, delta_x = 0, speed_x = 0, speed_delta_x = 0, loss_x = 0;  // right ends
@@ -46,7 +44,7 @@ class RungLayout {
     heads(area_.y0);
     area_.y0 += head;
     const float foot = panel_.foot.empty() ? 0 : sheet_.px(22);
-    // The window has a switch for each rung: there all are shown, as low as it takes.
+    // The window has a switch per rung, so it shows all of them.
     const float least = sheet_.frame().parts.rungs ? sheet_.px(kLeastRung) : 1;
     const auto count = static_cast<float>(panel_.rungs.size());
     const bool with_foot = foot > 0 && area_.height() >= kLeastRung * sheet_.frame().scale * count + foot;
@@ -128,7 +126,6 @@ class RungLayout {
     c.bar_to = std::max(c.bar_from + 1, sheet_.snap(right));
   }
 
-  // A sample and a word for each kind that there is.
   void legend() {
     const float box = sheet_.px(12), line = sheet_.snap(sheet_.height(kRungNote) + sheet_.px(6));
     float x = area_.x0, y = area_.y0;
@@ -190,8 +187,8 @@ class RungLayout {
     }
     const float line = sheet_.line_px(1);
     sheet_.vertical(Layer::kBars, columns_.bar_from - line, row.y0, row.y1, palette_.control, line);
-    if (rung.value.empty()) return;  // on its way, or to be guessed
-    // Below the peak there is always room for the speed: rungs with and without one are alike.
+    if (rung.value.empty()) return;  // not measured yet, or to be guessed
+    // Rungs without a speed keep its room, so that all look alike.
     const float half = std::min(sheet_.px(10), row.height() * 0.32f), thin = std::max(line, sheet_.px(3));
     const float top = sheet_.snap(middle - half), bottom = sheet_.snap(middle + half - thin);
     bar(rung, top, bottom);
@@ -216,14 +213,14 @@ class RungLayout {
                 rung.pending ? palette_.text3 : palette_.ink);
   }
 
-  // The question is of the last rung that is on.
+  // The last rung that is on; the question is about it.
   const Rung& asked() const {
     const auto last =
         std::find_if(panel_.rungs.rbegin(), panel_.rungs.rend(), [](const Rung& rung) { return !rung.off; });
     return last == panel_.rungs.rend() ? panel_.rungs.back() : *last;
   }
 
-  // In the row that is asked about: a line with its pill; once it is locked, with words beside it.
+  // The guess: a line with a pill or, once locked, with text.
   void guess(const Rect& row) {
     if (!head_.guess && !head_.guess_open) return;
     const PlotMap map{.plot = {columns_.bar_from, row.y0, columns_.bar_to, row.y1}, .x = panel_.peaks, .y = {}};
@@ -241,7 +238,7 @@ class RungLayout {
       pill.box = {pill.box.x0, row.y0 + sheet_.line_px(1), pill.box.x1, row.y1 - sheet_.line_px(1)};
     if (head_.guess_open) {
       draw_pill(sheet_, head_, pill);
-      sheet_.scene().map = map;  // to drag on
+      sheet_.scene().map = map;  // for dragging
       sheet_.scene().guess = pill.box;
       sheet_.scene().guess_along_x = true;
       return;
@@ -253,7 +250,7 @@ class RungLayout {
                     right ? Anchor::kStart : Anchor::kEnd);
   }
 
-  // The peak by kind; behind it, dashed, what the rung before had more; where memory ran out, the rest of the row.
+  // The peak by kind. A dashed outline shows what the previous rung had more; a hatched rest means out of memory.
   void bar(const Rung& rung, float top, float bottom) {
     const float line = sheet_.line_px(1), half = line * 0.5f;
     record::Bytes sum = 0;
@@ -274,7 +271,7 @@ class RungLayout {
                                         .gap = sheet_.px(3)});
     const float before = sheet_.snap(x_px(static_cast<double>(rung.before)));
     const float words = std::max(end, before) + sheet_.px(8), room = columns_.bar_to - words;
-    const bool guessed = head_.guess && &rung == &asked();  // the guess is there
+    const bool guessed = head_.guess && &rung == &asked();  // the guess is drawn there
     if (!rung.note.empty() && room > sheet_.px(80) && !guessed)
       sheet_.text_mid(Layer::kBars, kRungNote, palette_.text2, sheet_.shortened(kRungNote, rung.note, room), words,
                       (top + bottom) * 0.5f);
@@ -288,7 +285,7 @@ class RungLayout {
                                        .width = line,
                                        .dash = sheet_.px(3),
                                        .gap = sheet_.px(3)});
-    } else if (rung.before > 0 && end - before > 3 * line) {  // it costs more: where it was
+    } else if (rung.before > 0 && end - before > 3 * line) {  // costs more: marks the previous peak
       sheet_.vertical(Layer::kMarks, before, top - sheet_.px(3), bottom + sheet_.px(3), palette_.text,
                       sheet_.line_px(2));
     }
@@ -300,7 +297,7 @@ class RungLayout {
   const Rungs& panel_;
   Rect area_;
   RungColumns columns_;
-  std::vector<std::string> left_out_;  // columns without room
+  std::vector<std::string> left_out_;
 };
 
 }  // namespace

@@ -1,4 +1,4 @@
-// What is alive, ranked, and the memory levels from requested bytes to the whole device.
+// Live tensors, ranked, and the memory levels from requested bytes to the whole device.
 #include <algorithm>
 
 #include <fmt/format.h>
@@ -44,7 +44,7 @@ class AliveLayout {
     return timeline.failed ? "Alive when it ran out" : "Alive at the peak";
   }
 
-  // Title and total, and below them the moment. Returns where rows begin.
+  // Returns where rows begin.
   float head() {
     const std::string total = in_unit(static_cast<double>(list_.total), unit_, 2) + " " + std::string(unit_.name);
     const float room = area_.width() - sheet_.width(kSideHead, total) - sheet_.px(8);
@@ -74,7 +74,7 @@ class AliveLayout {
         {hit, row.category, row.name + ", " + row.where + (layered ? ", " + tensors_text(row.tensors) : "")});
   }
 
-  // Where the bytes are, and a bar on the common scale of the list.
+  // Location, and a bar on the list's scale.
   void second_line(const ListRow& row, float y) {
     const float indent = sheet_.px(18), bar_from = area_.x0 + sheet_.snap(area_.width() * 0.54f);
     sheet_.text(Layer::kList, kSmall, palette_.text2,
@@ -84,7 +84,7 @@ class AliveLayout {
     const float length = (area_.x1 - bar_from) * static_cast<float>(row.bytes) / largest;
     const KindColors& kind = palette_.of(row.category);
     const float top = sheet_.snap(y + sheet_.px(29)), thick = sheet_.px(3);
-    // A bar this thin shows no hatch: where the fill alone is too pale it takes its edge's color.
+    // A bar this thin shows no hatch, so a pale kind uses its edge color.
     sheet_.fill(Layer::kList, {bar_from, top, bar_from + std::max(length, sheet_.px(2)), top + thick},
                 kind.hatched ? kind.edge : kind.fill, thick * 0.5f);
   }
@@ -135,7 +135,7 @@ void lay_out_levels(Sheet& sheet, const Timeline& timeline, Rect area) {
   sheet.text(Layer::kLevels, kSideNote, palette.text2, std::string(unit.name), area.x1, area.y0 + sheet.px(1),
              Anchor::kEnd);
   const float from = area.x0 + sheet.snap(names + sheet.px(14)), to = area.x1 - sheet.snap(values + sheet.px(14));
-  // A bar is what its level adds to the one above it: all but the first begin where that one ends.
+  // A bar is what its level adds, so it begins where the level above ends.
   const auto place = [&](record::Bytes bytes) {
     return from + (to - from) * static_cast<float>(bytes - least) / static_cast<float>(most - least);
   };
@@ -166,7 +166,7 @@ void lay_out_side(Sheet& sheet, const Timeline& timeline, Rect area) {
   const Frame& frame = sheet.frame();
   if (frame.parts.levels && !timeline.levels.empty()) {
     const float height = levels_height(sheet, timeline);
-    // The list comes first: the levels take what three rows of it leave.
+    // The list comes first: levels must leave room for three of its rows.
     if (!frame.parts.alive || area.height() - height >= sheet.px(200)) {
       lay_out_levels(sheet, timeline, {area.x0, area.y1 - height, area.x1, area.y1});
       area.y1 -= height + sheet.px(16);

@@ -1,4 +1,4 @@
-// A table: names with a line of explanation on the left, numbers under heads on the right.
+// A table: names with notes on the left, numbers on the right.
 #include <algorithm>
 #include <string>
 #include <utility>
@@ -15,7 +15,7 @@ using lessons::TableRow;
 constexpr Type kHeadType{Face::kMedium, 12}, kName{Face::kMedium, 13}, kCell{Face::kSemiBold, 13},
     kNote{Face::kRegular, 12};
 constexpr float kHeadHeight = 26, kFootHeight = 28;  // px at scale 1, as all below
-constexpr float kLeastRow = 34, kMostRow = 54;       // with a line of explanation
+constexpr float kLeastRow = 34, kMostRow = 54;       // with notes
 constexpr float kLeastPlainRow = 22, kPlainRow = 42;
 
 bool has_notes(const Table& table) {
@@ -23,7 +23,7 @@ bool has_notes(const Table& table) {
 }
 float least_row(const Table& table) { return has_notes(table) ? kLeastRow : kLeastPlainRow; }
 
-// Right ends of the columns, and where the names end. Columns before `first` have no room: they are counted in the head.
+// Right ends of columns and names. Columns before `first` have no room and are counted in the head.
 struct TableColumns {
   std::vector<float> ends;
   std::size_t first = 0;
@@ -37,8 +37,8 @@ float widest_name(const Sheet& sheet, const Table& table) {
   return widest;
 }
 
-// Names keep two fifths of a narrow table: a number without its name says nothing. The last columns are the results, so the first
-// ones go.
+// Names get up to 40 % of the width, because a number without its name says nothing. The first columns are dropped
+// first, because the last are results.
 TableColumns columns_of(const Sheet& sheet, const Table& table, Rect area) {
   TableColumns columns;
   const std::size_t count = table.columns.size();
@@ -87,7 +87,7 @@ class TableLayout {
         foot_(table.foot.empty() ? 0 : sheet.px(kFootHeight)) {
     const float rows = static_cast<float>(std::max<std::size_t>(1, table.rows.size()));
     const float room = area.height() - foot_ - sheet.px(kHeadHeight);
-    // A line of explanation gives way before a row does.
+    // Notes give way before rows.
     one_line_ = !has_notes(table) || room < rows * sheet.px(kLeastRow) - 1;
     const float least = sheet.px(one_line_ ? kLeastPlainRow : kLeastRow);
     height_ = std::clamp(room / rows, least, sheet.px(kMostRow));
@@ -113,7 +113,7 @@ class TableLayout {
   }
 
  private:
-  // Where there is room for no row, their mark is here.
+  // Includes the mark if no row fits.
   void head() {
     const float middle = area_.y0 + sheet_.px(kHeadHeight) * 0.5f;
     if (most_ == 0) {
@@ -159,7 +159,7 @@ class TableLayout {
     sheet_.scene().hits.push_back({rect, row.category, std::move(tip)});
   }
 
-  // Those that have no line, as the whole table would have them.
+  // Counts the rows without a line; the tooltip has them in full.
   void more(const std::vector<Line>& lines, const Rect& rect) {
     std::vector<std::string> names;
     for (std::size_t i = 0; i < table_.rows.size(); ++i)
@@ -167,7 +167,7 @@ class TableLayout {
     lay_out_more(sheet_, Layer::kBars, {"row", names}, rect.x0, rect.center_y());
   }
 
-  // "gives up: speed, a step takes: 1.22 times", of the first columns
+  // "gives up: speed, a step takes: 1.22 times"
   std::string cells_of(const TableRow& row, std::size_t count) const {
     std::string words;
     for (std::size_t i = 0; i < count && i < row.cells.size(); ++i)

@@ -1,5 +1,5 @@
-// One operation's kernels three times: on a time axis, as bars of their speeds beside a copy, and as squares of the bytes
-// that they read, write and keep. What is pointed at in one picture is lit in all.
+// One operation's kernels on a time axis, as bars of speed against a copy, and as squares of bytes read, written and
+// kept. Pointing at a kernel in one picture highlights it in all.
 #include <algorithm>
 #include <cmath>
 #include <string>
@@ -18,7 +18,7 @@ using lessons::Traffic, lessons::TrafficForm, lessons::TrafficKernel;
 
 constexpr float kTrafficLine = 20, kSumsHeight = 78;  // px at scale 1
 constexpr HatchRule kGapHatch{5, 1, 1};               // where nothing runs
-constexpr float kBeside = 480, kLeastPictures = 300;  // px at scale 1: two pictures side by side; below the first one
+constexpr float kBeside = 480, kLeastPictures = 300;  // px at scale 1: width of two pictures, height of several
 constexpr const char *kSpeeds = "Speed of each kernel", *kMoved = "Bytes moved";
 
 class TrafficLayout {
@@ -57,7 +57,7 @@ class TrafficLayout {
     sheet_.scene().hits.push_back({.rect = rect, .category = std::nullopt, .tip = kernel.tip, .mark = mark});
   }
 
-  // Ink for the fused kernel, gray with an outline for the others; what steps back is pale.
+  // Ink for the fused kernel, outlined gray for others, pale if another is highlighted.
   Color bar(const Rect& rect, bool ours, int mark) {
     const bool back = steps_back(mark);
     const Color full = ours ? palette_.ink : palette_.phase[3];
@@ -140,7 +140,7 @@ class TrafficLayout {
                     row.center_y());
   }
 
-  // Over the first form: how long nothing ran.
+  // The first form's idle time.
   void gap_words(const PlotMap& map) {
     const TrafficForm& form = panel_.forms.front();
     double busy = 0;
@@ -213,7 +213,7 @@ class TrafficLayout {
                     row.center_y(), Anchor::kEnd);
     const std::string text = in_unit(kernel.rate(), lessons::unit_of(panel_.rate));
     const float width = sheet_.width(kStrongType, text);
-    // Left of the copy's line where that would strike it.
+    // Left of the copy's line if that would cross the number.
     const float line = panel_.copy > 0 ? map.x_px(panel_.copy) : row.x1 + width;
     const float beside = row.x1 - sheet_.px(8);
     const float end = line > beside - width - sheet_.px(6) && line < row.x1 + sheet_.px(6)
@@ -261,7 +261,7 @@ class TrafficLayout {
 
   enum class Bytes { kRead, kWritten, kKept };
 
-  // Filled: read. Hollow: written; with a dot: it stays until backward.
+  // Read: filled. Written: hollow, with a dot if kept until backward.
   void square(Rect rect, Bytes kind, bool ours, int mark) {
     const Color ink = steps_back(mark) ? mixed(palette_.control, palette_.well, 0.5f)
                       : ours           ? palette_.ink
@@ -335,7 +335,7 @@ class TrafficLayout {
     std::size_t rows(std::size_t count) const { return (count + columns - 1) / columns; }
   };
 
-  // The largest squares that fit, at most 20 px.
+  // The largest squares that fit.
   Grid grid_of(const std::vector<std::vector<std::pair<Bytes, int>>>& all, float width, float height) const {
     for (float pitch = sheet_.px(20); pitch > sheet_.px(5); pitch -= sheet_.line_px(1)) {
       const Grid grid{static_cast<std::size_t>(std::max(1.0f, width / pitch)), pitch};
@@ -346,7 +346,7 @@ class TrafficLayout {
     return {static_cast<std::size_t>(std::max(1.0f, width / sheet_.px(5))), sheet_.px(5)};
   }
 
-  // Returns how many have no room.
+  // Returns how many do not fit.
   std::size_t block(const TrafficForm& form, const std::vector<std::pair<Bytes, int>>& all, const Grid& grid, Rect area,
                     int first) {
     const float gap = std::max(sheet_.line_px(1), sheet_.snap(grid.pitch * 0.18f));
@@ -372,7 +372,7 @@ class TrafficLayout {
     lay_out_legend(sheet_, legend, area, 1);
   }
 
-  // What the last form saves of the first.
+  // Savings of the last form over the first.
   void sums(Rect area) {
     const TrafficForm &eager = panel_.forms.front(), &fused = panel_.forms.back();
     const auto times = [](double a, double b) { return b > 0 ? fmt::format("{:.1f}× less", a / b) : std::string(); };

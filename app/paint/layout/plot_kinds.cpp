@@ -55,7 +55,7 @@ class KindLabels {
     return in_unit(static_cast<double>(column.source->high[static_cast<std::size_t>(kind)]), unit_, 2);
   }
 
-  // In the band: a static kind at its left end with its size, a moving kind where it is thickest.
+  // A static kind is named at its left end with its size, a moving kind where it is thickest.
   bool inside(int kind) {
     const std::string name = name_of_kind(kind);
     const bool still = timeline_.quiet[static_cast<std::size_t>(kind)];
@@ -79,7 +79,7 @@ class KindLabels {
       places.push_back({{x, y, x + width, y + height}, still ? 0 : std::min(room.height(), 3 * height)});
     }
     std::stable_sort(places.begin(), places.end(), [](const Place& a, const Place& b) { return a.room > b.room; });
-    // From the letters' tops down: the edge of the kind may run right above them.
+    // The patch starts at the letters' tops: the kind's edge may run right above.
     const auto patch_of = [](Rect box) { return Rect{box.x0, box.y0 + 0.15f * box.height(), box.x1, box.y1}; };
     const auto place = std::find_if(places.begin(), places.end(), [&](const Place& at) {
       return placer_.is_free(at.box) && !placer_.crosses_line(patch_of(at.box));
@@ -108,7 +108,7 @@ class KindLabels {
     }
   };
 
-  // Columns where the kind is thick enough to be pointed at, the thickest first; few, spread over the plot.
+  // A few columns spread over the plot, thickest first.
   std::vector<const PxColumn*> anchors(int kind) const {
     std::vector<const PxColumn*> all;
     for (const PxColumn& column : columns_) {
@@ -127,7 +127,7 @@ class KindLabels {
     return few;
   }
 
-  // Right or left of the dot at its height, else above it.
+  // Right or left of the dot, or above it.
   std::vector<Leader> leaders(const PxColumn& column, int kind, const std::string& text) const {
     const Rect band = column.of(kind), size = pen_.box_at(kStrongType, text, 0, 0);
     const Point dot{sheet_.snap((band.x0 + band.x1) * 0.5f), sheet_.snap(band.center_y())};
@@ -149,7 +149,7 @@ class KindLabels {
     return all;
   }
 
-  // The shortest way out counts, one that crosses no line, and a dot where the kind is thick.
+  // Prefers a short leader that crosses no line and starts where the kind is thick.
   void with_leader(int kind) {
     const std::vector<const PxColumn*> columns = anchors(kind);
     std::optional<Leader> best;
@@ -193,8 +193,8 @@ class KindLabels {
   const ShownUnit unit_;
 };
 
-constexpr float kEdgeGap = 12;     // px at scale 1, from the plot to a name beside it
-constexpr float kLeastNamedPlot = 420;  // px at scale 1: below it names stay inside
+constexpr float kEdgeGap = 12;     // px at scale 1, from the plot to a name
+constexpr float kLeastNamedPlot = 420;  // px at scale 1: names stay inside narrower plots
 
 }  // namespace
 
@@ -228,7 +228,7 @@ void lay_out_edge_names(Sheet& sheet, const std::vector<EdgeName>& names, const 
                         const PlotMap& map) {
   if (columns.empty()) return;
   const float line = sheet.height(kMediumType);
-  float lowest = map.plot.y1 - line * 0.5f;  // for the middle of the next name, from the bottom up
+  float lowest = map.plot.y1 - line * 0.5f;  // middle of the next name, bottom up
   for (const EdgeName& name : names) {
     const float band = columns.back().of(name.kind).center_y(), middle = std::min(band, lowest);
     lowest = middle - line;

@@ -40,7 +40,6 @@ class PlotLabels {
     }
   }
 
-  // Returns which lines are named.
   std::vector<bool> draw(const std::vector<EdgeName>& outside) {
     if (const Rect rect = failed_rect(sheet_, timeline_, map_); rect.width() > 0) placer_.take(rect);
     guess();
@@ -74,7 +73,7 @@ class PlotLabels {
     return rects;
   }
 
-  // Another line than this one, or the limit, runs through the box.
+  // True if another line or the limit crosses the box.
   bool crosses_other(Rect box, std::size_t line) const {
     if (cap_shown() && std::abs(map_.y_px(timeline_.cap->y) - box.center_y()) < box.height() * 0.5f + 1) return true;
     for (std::size_t i = 0; i < line_rects_.size(); ++i) {
@@ -109,7 +108,7 @@ class PlotLabels {
     }
   }
 
-  // On the guess' own line, else just above or below it.
+  // On the guess's line, else just above or below.
   void you_said(const std::string& text, float y) {
     const Rect size = pen_.box_at(kMediumType, text, 0, 0);
     for (const float shift : {-0.5f, -1.1f, 0.1f}) {
@@ -124,7 +123,7 @@ class PlotLabels {
     }
   }
 
-  // Beside run A's curve it is at the right end, where that curve is low: the pill may not change sides under the hand.
+  // With a run A the pill stays at the right end, where that curve is low: it must not change sides while dragged.
   void pill(const std::string& text, float from, float y) {
     const Type type = kPeakType;
     const float width = sheet_.snap(sheet_.width(type, text) + sheet_.px(38)), height = sheet_.px(30);
@@ -158,7 +157,7 @@ class PlotLabels {
                                        .width = 1.25f * sheet_.frame().scale});
   }
 
-  // Shares of the plot's width for the labels of level lines: at the right end, aside of an allocation that failed, …
+  // Shares of the plot's width for level lines' labels: the right end, clear of a failed allocation, …
   static constexpr std::array kPlaces{1.0f, 0.92f, 0.0f, 0.75f, 0.5f, 0.25f};
 
   float left_at(float share, Type type, const std::string& text) const {
@@ -171,7 +170,7 @@ class PlotLabels {
   void limit() {
     if (!timeline_.cap) return;
     const Type type = kStrongType;
-    if (!cap_shown()) {  // off the axis: say where it is
+    if (!cap_shown()) {  // above the axis
       const std::string text = timeline_.cap->label + " ↑";
       std::vector<Rect> boxes;
       for (const float share : kPlaces)
@@ -223,7 +222,7 @@ class PlotLabels {
     return x >= map_.plot.x0 - 1 && x <= map_.plot.x1 + 1 && mark.y <= map_.y.high;
   }
 
-  // Beside a ring, then further and further above and below.
+  // Next to a ring, then farther above and below.
   std::vector<Rect> around(const lessons::PeakMark& mark, Type type) const {
     const Rect size = pen_.box_at(type, mark.label, 0, 0);
     const float x = map_.x_px(mark.x), y = map_.y_px(mark.y), gap = sheet_.px(8);
@@ -238,7 +237,7 @@ class PlotLabels {
     return boxes;
   }
 
-  // Both rings before both names: neither name covers a ring, nor is it beside the other's.
+  // Rings come before names, so that no name covers a ring or is next to the wrong one.
   void peaks() {
     const bool b = timeline_.peak && in_plot(*timeline_.peak),
                a = timeline_.baseline_peak && in_plot(*timeline_.baseline_peak);
@@ -248,7 +247,7 @@ class PlotLabels {
     if (a) name_ring(*timeline_.baseline_peak, b ? &*timeline_.peak : nullptr, kMediumType);
   }
 
-  // Beside its ring, or anywhere in the plot with a line to it: the nearest place that covers no curve.
+  // Next to its ring, else at the nearest place that covers no curve, with a line to the ring.
   void name_ring(const lessons::PeakMark& mark, const lessons::PeakMark* other, Type type) {
     const Point at{map_.x_px(mark.x), map_.y_px(mark.y)};
     const auto place = [&](std::vector<Rect> boxes) {
@@ -266,14 +265,14 @@ class PlotLabels {
     if (!box) return;
     const Point end{std::clamp(at.x, box->x0, box->x1), std::clamp(at.y, box->y0, box->y1)};
     const float away = std::hypot(end.x - at.x, end.y - at.y), radius = sheet_.px(5);
-    if (away > sheet_.px(9)) {  // its line begins at the edge of the ring
+    if (away > sheet_.px(9)) {  // the line begins at the ring's edge
       const Point from{at.x + (end.x - at.x) * radius / away, at.y + (end.y - at.y) * radius / away};
       sheet_.add(Layer::kMarks, Polyline{.points = {from, end}, .color = palette_.text, .width = sheet_.line_px(1)});
     }
     pen_.put(*box, type, palette_.text, palette_.well, mark.label);
   }
 
-  // Places for a text all over the plot, the nearest to `at` first.
+  // Nearest to `at` first.
   std::vector<Rect> everywhere(const std::string& text, Type type, Point at) const {
     const Rect size = pen_.box_at(type, text, 0, 0);
     std::vector<std::pair<float, Rect>> boxes;
@@ -292,7 +291,7 @@ class PlotLabels {
 
   // --- lines ------------------------------------------------------------------------------------------------------
 
-  // On the line where it is level, else just above it or below; the long words first.
+  // On the line where it is level, else just above or below; the long text first.
   bool line_label(std::size_t index) {
     const lessons::StepLine& line = timeline_.lines[index];
     if (line.label.empty()) return true;
@@ -309,7 +308,7 @@ class PlotLabels {
         return true;
       }
     }
-    // The other run's is known by its color, what was computed by its dashes.
+    // The baseline is known by its color, a computed line by its dashes.
     return line.style != lessons::LineStyle::kReserved && line.style != lessons::LineStyle::kProcess;
   }
 
@@ -353,7 +352,7 @@ class PlotLabels {
   ShownUnit unit_;
   LabelPen pen_;
   LabelPlacer& placer_;
-  std::vector<std::vector<Rect>> line_rects_;  // of each of the figure's lines
+  std::vector<std::vector<Rect>> line_rects_;  // per line of the figure
 };
 
 }  // namespace

@@ -1,4 +1,4 @@
-// The labels of a timeline, each where it belongs or not at all.
+// Places the labels of a timeline. A label without a place is dropped.
 #pragma once
 
 #include <vector>
@@ -9,9 +9,8 @@
 
 namespace headroom::app::paint {
 
-// By priority: guess, failed request, limit, peak, run A's peak, lines, kinds of memory from the largest down,
-// without those that are named `outside` the plot.
-// Returns for each of the figure's lines whether it is named: false where its label found no place.
+// By priority: guess, failed request, limit, peak, run A's peak, lines, then kinds of memory, largest first. Returns
+// which lines to draw: reserved and process lines need their label.
 std::vector<bool> lay_out_labels(Sheet& sheet, const lessons::FigureHead& head, const lessons::Timeline& timeline,
                                  const PlotMap& map, const std::vector<PxColumn>& columns,
                                  const std::vector<EdgeName>& outside);

@@ -10,8 +10,7 @@ using lessons::Timeline;
 
 constexpr int kKinds = record::kNumCategories;
 
-// Upper (or lower) edge of one kind over neighboring columns, as connected lines with vertical joins where both
-// neighbors have the kind.
+// One kind's upper or lower edge, with vertical joins where both neighbors have the kind.
 std::vector<Polyline> edge_lines(const std::vector<PxColumn>& columns, int kind, bool upper, Color color, float width,
                                  float least) {
   std::vector<Polyline> lines;
@@ -31,7 +30,7 @@ std::vector<Polyline> edge_lines(const std::vector<PxColumn>& columns, int kind,
   return lines;
 }
 
-// Drops points on a straight line: shorter files, fewer vertices.
+// Drops points on straight lines: shorter files, fewer vertices.
 void add_line(Sheet& sheet, Layer layer, Polyline line) {
   std::vector<Point> kept;
   for (const Point& p : line.points) {
@@ -47,7 +46,7 @@ void add_line(Sheet& sheet, Layer layer, Polyline line) {
   if (line.points.size() >= 2) sheet.add(layer, std::move(line));
 }
 
-// The sides of a kind at its ends: a hatched kind is outlined all around.
+// Vertical sides of an outlined kind.
 void add_sides(Sheet& sheet, const std::vector<PxColumn>& columns, int kind, Color color, float width, float least) {
   float last_x = -1;
   Rect last{};
@@ -88,8 +87,7 @@ void lay_out_fill(Sheet& sheet, const Timeline& timeline, const std::vector<PxCo
     sheet.hatch(Layer::kStack, rects, colors.edge, kKindHatch);
 }
 
-// The border between a kind and the next: an edge of 2 px under a line of ground (quiet), an outline, or a line of
-// ground.
+// A 2 px edge under a background line for a quiet kind, else an outline or a background line.
 void lay_out_border(Sheet& sheet, const Timeline& timeline, const std::vector<PxColumn>& columns, int kind) {
   const Palette& palette = sheet.palette();
   const KindColors& colors = palette.kinds[static_cast<std::size_t>(kind)];
@@ -115,7 +113,7 @@ void lay_out_border(Sheet& sheet, const Timeline& timeline, const std::vector<Px
   }
 }
 
-// 1 px around the whole stack, and down to the axis where the data ends.
+// 1 px around the whole stack, down to the axis where the data ends.
 void lay_out_outline(Sheet& sheet, const PlotMap& map, const std::vector<PxColumn>& columns, bool predicted) {
   const float width = sheet.line_px(1), half = width * 0.5f, dash = predicted ? sheet.px(4) : 0;
   Polyline line{.points = {}, .color = sheet.palette().text, .width = width, .dash = dash, .gap = dash * 0.75f};
@@ -167,7 +165,7 @@ Rect failed_rect(const Sheet& sheet, const Timeline& timeline, const PlotMap& ma
   const float base = std::clamp(sheet.snap(map.y_px(timeline.failed->base)), map.plot.y0, map.plot.y1);
   float top =
       std::clamp(sheet.snap(map.y_px(timeline.failed->base + timeline.failed->bytes)), map.plot.y0, map.plot.y1);
-  top = std::max(map.plot.y0, std::min(top, base - sheet.px(4)));  // a small request is seen too
+  top = std::max(map.plot.y0, std::min(top, base - sheet.px(4)));  // keeps a small request visible
   return {x0, top, sheet.snap(x1), base};
 }
 
@@ -264,7 +262,7 @@ void lay_out_cursor(Sheet& sheet, const Timeline& timeline, const PlotMap& map, 
   const float center = x + width * 0.5f;
   const auto column = std::find_if(columns.begin(), columns.end(), [&](const PxColumn& c) { return c.x1 > x; });
   if (column == columns.end() || column->x0 > x + 1) return;
-  // The peak has its ring already.
+  // The peak already has a ring.
   if (timeline.peak && std::abs(map.x_px(timeline.peak->x) - center) < sheet.px(8)) return;
   sheet.add(Layer::kMarks, Disc{.center = {center, column->top()},
                                 .radius = sheet.px(4),

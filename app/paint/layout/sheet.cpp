@@ -16,7 +16,7 @@ float Sheet::line_px(float design) const {
 std::string Sheet::shortened(Type type, std::string text, float width_limit) const {
   if (width(type, text) <= width_limit) return text;
   while (!text.empty()) {
-    // A whole UTF-8 character at a time.
+    // One UTF-8 character.
     do {
       const auto last = static_cast<unsigned char>(text.back());
       text.pop_back();
@@ -72,7 +72,7 @@ void Sheet::hatch(Layer layer, const std::vector<Rect>& rects, Color color, cons
     const float sum = k * step;  // the line x + y = sum
     auto rect =
         std::lower_bound(rects.begin(), rects.end(), sum - bottom, [](const Rect& r, float x) { return r.x1 < x; });
-    bool open = false;  // the last piece may go on in the next rectangle
+    bool open = false;  // the last piece may continue in the next rectangle
     for (; rect != rects.end() && rect->x0 <= sum - top; ++rect) {
       const float from = std::max(rect->x0, sum - rect->y1), to = std::min(rect->x1, sum - rect->y0);
       if (from >= to) {
@@ -113,7 +113,7 @@ Rect lay_out_more(Sheet& sheet, Layer layer, const LeftOut& left_out, float x, f
   const std::string words = more_words(left_out.what, left_out.count);
   const Rect box = sheet.text_mid(layer, kMoreType, sheet.palette().text2, words, x, middle, anchor);
   sheet.scene().more.push_back({box, left_out.what, left_out.count});
-  constexpr std::size_t kMostNames = 24;  // that a tip has room for
+  constexpr std::size_t kMostNames = 24;  // that fit into a tooltip
   std::string tip;
   for (std::size_t i = 0; i < std::min(kMostNames, left_out.names.size()); ++i)
     tip += (tip.empty() ? "" : "\n") + left_out.names[i];

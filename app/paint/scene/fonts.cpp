@@ -14,19 +14,18 @@
 namespace headroom::app::paint {
 namespace {
 
-// The tables of an OpenType file (ISO/IEC 14496-22). Numbers are big-endian; reading past the end gives 0, and a table
-// that makes no sense gives no glyphs.
+// OpenType tables (ISO/IEC 14496-22, big-endian). Reads past the end return 0; malformed tables yield no glyphs.
 class OpenType {
  public:
   explicit OpenType(std::string_view bytes) : bytes_(bytes) {}
 
-  // Advance of every character that the font maps, in em; empty if this is no font.
+  // Advance in em per mapped character; empty if this is no font.
   std::unordered_map<char32_t, float> advances() const {
     std::unordered_map<char32_t, float> result;
     const std::size_t head = table("head"), hhea = table("hhea"), hmtx = table("hmtx"), cmap = table("cmap");
     if (head == 0 || hhea == 0 || hmtx == 0 || cmap == 0) return result;
     const float units = static_cast<float>(u16(head + 18));
-    const std::uint32_t metrics = u16(hhea + 34);  // glyphs after these have the last one's advance
+    const std::uint32_t metrics = u16(hhea + 34);  // later glyphs share the last advance
     if (units <= 0 || metrics == 0) return result;
     const auto add = [&](char32_t character, std::uint32_t glyph) {
       if (glyph != 0) result[character] = static_cast<float>(u16(hmtx + 4 * std::min(glyph, metrics - 1))) / units;
@@ -45,7 +44,7 @@ class OpenType {
   std::uint32_t u16(std::size_t at) const { return byte(at) << 8 | byte(at + 1); }
   std::uint32_t u32(std::size_t at) const { return u16(at) << 16 | u16(at + 2); }
 
-  // Offset of a table; 0: not there.
+  // Offset of a table; 0 if missing.
   std::size_t table(const char* tag) const {
     const std::uint32_t count = u16(4);
     for (std::uint32_t i = 0; i < count; ++i) {
@@ -56,7 +55,7 @@ class OpenType {
   }
 
   template <class Add>
-  void segments(std::size_t at, Add add) const {  // cmap format 4: the basic plane
+  void segments(std::size_t at, Add add) const {  // cmap format 4: basic plane
     const std::size_t doubled = u16(at + 6), ends = at + 14, starts = ends + doubled + 2, deltas = starts + doubled,
                       offsets = deltas + doubled;
     for (std::size_t s = 0; s < doubled; s += 2) {
@@ -70,7 +69,7 @@ class OpenType {
   }
 
   template <class Add>
-  void groups(std::size_t at, Add add) const {  // cmap format 12: everything
+  void groups(std::size_t at, Add add) const {  // cmap format 12: all planes
     const std::uint32_t count = std::min<std::uint32_t>(u32(at + 12), static_cast<std::uint32_t>(bytes_.size() / 12));
     for (std::uint32_t g = 0; g < count; ++g) {
       const std::size_t entry = at + 16 + std::size_t{12} * g;
@@ -82,7 +81,7 @@ class OpenType {
   std::string_view bytes_;
 };
 
-// The next character of UTF-8 text; a broken byte means itself.
+// Decodes UTF-8. An invalid byte is returned as it is.
 char32_t next_character(std::string_view text, std::size_t& at) {
   const auto byte = [&](std::size_t i) { return i < text.size() ? static_cast<unsigned char>(text[i]) : 0u; };
   const unsigned first = byte(at++);

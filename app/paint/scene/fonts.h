@@ -1,5 +1,5 @@
-// The files of assets/fonts: which face is which, and how wide their text is. Read without a font library, so that the
-// layout is the same in every build.
+// Faces of assets/fonts and their text widths, parsed without a font library so that every build computes the same
+// layout.
 #pragma once
 
 #include <array>
@@ -16,14 +16,14 @@ struct FaceFacts {
   std::string_view file;    // in assets/fonts
   std::string_view family;  // "Inter"
   int weight = 400;         // as in CSS
-  float digit_em = 0;       // width of a digit with OpenType's tnum, as files have it; 0: all are equal anyway
+  float digit_em = 0;       // digit width with OpenType's tnum; 0 if digits are equally wide anyway
 };
 const FaceFacts& facts_of(Face face);
 
-// Widths from the fonts' own tables (cmap, hmtx), without kerning.
+// Uses the fonts' cmap and hmtx tables, without kerning.
 class FontWidths final : public TextMeasure {
  public:
-  // `assets`: the folder that has fonts/. An error names the file that cannot be used.
+  // `assets`: the folder that contains fonts/. The error names the unreadable file.
   static record::Result<FontWidths> load(const std::filesystem::path& assets);
 
   float width(Face face, float em, std::string_view text) const override;

@@ -1,4 +1,4 @@
-// Writes the labels of one plot and keeps which places they take.
+// Draws a plot's labels and reserves their space.
 #pragma once
 
 #include <string>
@@ -17,7 +17,7 @@ class LabelPen {
   LabelPlacer& placer() { return placer_; }
   float pad_x() const { return sheet_.px(4); }
 
-  // A label's whole box, patch included, with its upper left corner there.
+  // A label's box including its patch, with the upper left corner at (x, y).
   Rect box_at(Type type, const std::string& text, float x, float y) const {
     return {x, y, x + sheet_.width(type, text) + 2 * pad_x(), y + sheet_.height(type) + 2 * pad_y()};
   }
@@ -27,7 +27,7 @@ class LabelPen {
     sheet_.text(Layer::kLabels, type, color, text, box.x0 + pad_x(), box.y0 + pad_y());
   }
 
-  // Into the first box that is free, if there is one.
+  // Uses the first free box, if any.
   void place(const std::vector<Rect>& candidates, Type type, Color color, const std::string& text) {
     if (const auto box = placer_.place(candidates)) put(*box, type, color, sheet_.palette().well, text);
   }

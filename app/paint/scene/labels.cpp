@@ -20,7 +20,7 @@ std::pair<float, float> LabelPlacer::tops_over(Rect box) const {
     span = {std::min(span.first, top->y0), std::max(span.second, top->y0)};
   }
   const bool beyond = tops_.empty() || box.x0 < tops_.front().x0 || box.x1 > tops_.back().x1;
-  if (beyond) span.second = area_.y1;  // the data's edge goes down to the axis at its ends
+  if (beyond) span.second = area_.y1;  // at its ends the data's edge drops to the axis
   return span;
 }
 

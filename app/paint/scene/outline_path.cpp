@@ -6,7 +6,7 @@ namespace {
 void append(std::vector<Point>& points, Point p) {
   if (!points.empty() && points.back() == p) return;
   if (points.size() >= 2 && points[points.size() - 2].y == points.back().y && points.back().y == p.y) {
-    points.back() = p;  // goes on along the same edge
+    points.back() = p;  // extends the same edge
   } else {
     points.push_back(p);
   }

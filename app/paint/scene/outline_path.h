@@ -1,4 +1,4 @@
-// Columns as outlines: neighbors become one shape, so that no seam shows between them.
+// Merges touching columns into one outline, so that no seam shows.
 #pragma once
 
 #include <vector>
@@ -7,7 +7,7 @@
 
 namespace headroom::app::paint {
 
-// One closed shape for each row of rectangles that touch: along the tops to the right, back along the bottoms.
+// One closed outline per run of touching rectangles.
 std::vector<std::vector<Point>> outlines_of(const std::vector<Rect>& rects);
 
 }  // namespace headroom::app::paint

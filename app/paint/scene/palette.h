@@ -1,5 +1,5 @@
-// Every color that the program may use, for three themes, and what contrast between two of them is. Color belongs to
-// memory: the interface has one accent (ink), the hues appear only where bytes of that kind are meant.
+// The program's colors for three themes and print. Hues are reserved for kinds of memory; the interface has one accent,
+// ink.
 #pragma once
 
 #include <algorithm>
@@ -21,13 +21,13 @@ constexpr Color rgb(std::uint32_t hex, std::uint8_t alpha = 255) {
           alpha};
 }
 
-// The color at `opacity` (0 to 1) of its alpha.
+// `opacity` (0 to 1) scales the alpha.
 constexpr Color faded(Color color, float opacity) {
   color.a = static_cast<std::uint8_t>(static_cast<float>(color.a) * opacity + 0.5f);
   return color;
 }
 
-// `share` of `b` in `a`, channel by channel in sRGB; opaque.
+// `share` of `b` in `a`, per channel in sRGB; opaque.
 constexpr Color mixed(Color a, Color b, float share) {
   const auto channel = [share](std::uint8_t x, std::uint8_t y) {
     return static_cast<std::uint8_t>(static_cast<float>(x) + (static_cast<float>(y) - static_cast<float>(x)) * share +
@@ -36,16 +36,16 @@ constexpr Color mixed(Color a, Color b, float share) {
   return {channel(a.r, b.r), channel(a.g, b.g), channel(a.b, b.b), 255};
 }
 
-// What one kind of memory looks like. `on_fill` and `on_quiet` are for text inside it.
+// `on_fill` and `on_quiet` are text colors.
 struct KindColors {
   Color fill, on_fill, edge, quiet, on_quiet;
-  bool hatched = false;   // the fill alone is below 3:1 on the plot's ground: hatch in the edge's color, and outline
-  bool outlined = false;  // edge of 1 px around the shape
+  bool hatched = false;   // hatched in the edge color: contrast with the plot is below 3:1
+  bool outlined = false;  // 1 px edge
 };
 
 struct Palette {
   bool dark = false;
-  bool quiet_kinds = true;  // high contrast: nothing steps back
+  bool quiet_kinds = true;  // false for high contrast: kinds are never muted
   Color rail, canvas, card, well, raised;
   Color hairline, control, grid;
   Color hover, active, selected, track;
@@ -53,23 +53,23 @@ struct Palette {
   Color ink, ink_hover, ink_active, on_ink;
   Color danger, danger_soft, focus, shadow, scrim;
   std::array<Color, 4> phase;  // forward, loss, backward, optimizer
-  Color product, other_work;   // kernels that are not of this program, 3:1 on the well; those that are have the ink
+  Color product, other_work;   // other libraries' kernels, 3:1 on the well; the program's own are ink
   std::array<KindColors, record::kNumCategories> kinds;
   float danger_ground = 0.05f, danger_hatch = 0.26f;  // opacities of "does not fit"
-  float cover = 0.80f;                                // opacity of canvas over what is still to be guessed
+  float cover = 0.80f;                                // opacity of the canvas over the hidden part
 
   constexpr const KindColors& of(record::Category category) const { return kinds[static_cast<std::size_t>(category)]; }
 };
 
-// Hatches are lines at 45° on which x + y is a multiple of `step`, so that neighbors join.
+// Lines at 45° where x + y is a multiple of `step`, so that neighbors join.
 struct HatchRule {
   float step = 6;
   float width = 1;
-  float opacity = 1;  // of the color that is hatched with
+  float opacity = 1;  // of the hatch color
 };
-inline constexpr HatchRule kKindHatch{6, 1, 0.55f};        // in the kind's edge
-inline constexpr HatchRule kDangerHatch{9, 1.1f, 1};       // in danger at Palette::danger_hatch
-inline constexpr HatchRule kOverCapHatch{6, 1.2f, 0.55f};  // in kOverCap, on data above the card's line
+inline constexpr HatchRule kKindHatch{6, 1, 0.55f};        // in the kind's edge color
+inline constexpr HatchRule kDangerHatch{9, 1.1f, 1};       // in danger, at Palette::danger_hatch
+inline constexpr HatchRule kOverCapHatch{6, 1.2f, 0.55f};  // on data above the card's limit
 inline constexpr Color kOverCap = rgb(0x111110);
 
 namespace detail {
@@ -129,7 +129,7 @@ inline constexpr Palette kLight{
                            rgb(0x1A1A18), 0.58f, 4, 4),
 };
 
-// On paper, in color or without: white ground, black text, and every second kind is hatched, so that neighbors differ in gray, too.
+// For paper, in color or gray: every second kind is hatched, so that neighbors also differ in gray.
 inline constexpr Palette kPrint = [] {
   Palette print = kLight;
   print.canvas = print.rail = rgb(0xFFFFFF);
@@ -222,7 +222,7 @@ inline constexpr Palette kHighContrast{
 
 // `over` painted on an opaque `ground`.
 Color blended(Color over, Color ground);
-// WCAG 2.2: relative luminance of an opaque color, and the contrast of two, 1 to 21.
+// WCAG 2.2: relative luminance of an opaque color; contrast from 1 to 21.
 double luminance(Color color);
 double contrast(Color a, Color b);
 

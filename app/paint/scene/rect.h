@@ -1,12 +1,11 @@
-// Points and rectangles of everything that is laid out: figures, their files, and the window. Px, x to the right, y
-// downwards.
+// Points and rectangles in px; x points right, y down.
 #pragma once
 
 #include <algorithm>
 
 namespace headroom::app::paint {
 
-// From low to high; where there is no room between them, low.
+// Clamps; `low` wins if the range is empty.
 inline float kept_within(float value, float low, float high) { return std::max(low, std::min(value, high)); }
 
 struct Point {

@@ -1,5 +1,5 @@
-// A figure laid out: rectangles, lines, dots and text with places, sizes and colors. Painters (the window's draw list,
-// SVG, cairo) paint the items in order and decide nothing themselves, so that what is exported equals what is seen.
+// A laid-out figure. Painters (the window's draw list, SVG, cairo) only paint its items in order, so that exports match
+// the screen.
 #pragma once
 
 #include <optional>
@@ -15,15 +15,15 @@
 
 namespace headroom::app::paint {
 
-// Faces of assets/fonts. Digits of all but the mono face have one width (OpenType feature tnum).
+// All faces except mono use OpenType's tnum for digits of equal width.
 enum class Face : std::uint8_t { kRegular, kMedium, kSemiBold, kDisplay, kMono };
 inline constexpr int kNumFaces = 5;
 
-// Share of the em above the baseline, and of the whole line box, of a face (its ascender and descender).
+// Ascender and line height as shares of the em.
 constexpr float ascent_of(Face face) { return face == Face::kMono ? 1.02f : 0.96875f; }
 constexpr float line_of(Face face) { return face == Face::kMono ? 1.32f : 1.2102f; }
 
-// What an item is part of; painters may group by it, tests look items up by it.
+// Painters may group items by layer; tests look them up by it.
 enum class Layer : std::uint8_t {
   kGround,
   kStack,
@@ -54,8 +54,7 @@ struct Outline {
   float dash = 0, gap = 0;  // 0: solid
 };
 
-// One kind of memory over time: columns from left to right, each a filled rectangle; neighbors of equal height are
-// one.
+// One kind of memory over time. Neighbors of equal height are merged.
 struct Columns {
   record::Category category = record::Category::kOther;
   Color color;
@@ -72,7 +71,7 @@ struct Segments {
   float width = 1;
 };
 
-// A connected line. Step functions have only horizontal and vertical pieces: paint those without anti-aliasing.
+// Step functions have only horizontal and vertical pieces; paint those without anti-aliasing.
 struct Polyline {
   std::vector<Point> points;  // center of the stroke
   Color color;
@@ -91,13 +90,13 @@ struct Disc {
 enum class Anchor : std::uint8_t { kStart, kMiddle, kEnd };
 
 struct Text {
-  Point at;  // on the baseline; left end, middle or right end
+  Point at;  // on the baseline, at `anchor`
   std::string text;
   Face face = Face::kRegular;
   float em = 12;  // px; ImGui's size is em * line_of(face)
   Color color;
   Anchor anchor = Anchor::kStart;
-  Rect box;  // what the layout keeps free for it: the measured width times the line
+  Rect box;  // measured width times line height
 };
 
 using Shape = std::variant<Fill, Outline, Columns, Segments, Polyline, Disc, Text>;
@@ -107,7 +106,7 @@ struct Item {
   Shape shape;
 };
 
-// Between pixels and the values of the axes.
+// Converts between pixels and axis values.
 struct PlotMap {
   Rect plot;
   lessons::Axis x, y;
@@ -118,17 +117,17 @@ struct PlotMap {
   double y_at(float px) const { return lessons::value_at(y, static_cast<double>(plot.y1 - px) / plot.height()); }
 };
 
-// Something that can be pointed at: a row of the list, a bar, a phase.
+// Reacts to the pointer: a row of the list, a bar, a phase.
 struct HitArea {
   Rect rect;
   std::optional<record::Category> category;
-  std::string tip;                               // what may not fit on the thing itself: "loss", a row in full
-  std::optional<lessons::SetParam> action = {};  // of a click
-  std::optional<std::size_t> span = {};          // a kernel that a click selects
-  std::optional<int> mark = {};                  // the same thing in several places: pointing at one lights all
+  std::string tip;                               // text that may not fit: "loss", a full row
+  std::optional<lessons::SetParam> action = {};  // on click
+  std::optional<std::size_t> span = {};          // kernel selected by a click
+  std::optional<int> mark = {};                  // areas with the same number light up together
 };
 
-// "3 more rows": what has no room. The words at the pointer name them.
+// "3 more rows": items without room. The tooltip names them.
 struct MoreMark {
   Rect rect;
   std::string_view what;  // "row"
@@ -137,14 +136,14 @@ struct MoreMark {
 
 struct Scene {
   float width = 0, height = 0;
-  Color ground;                // painted under everything by exporters; the window has its card there
+  Color ground;                // exporters paint it under everything; the window has its card
   std::vector<Item> items;     // in painting order
-  PlotMap map;                 // plot is empty where the figure has no axes
-  std::optional<Rect> lanes;   // below the plot and on its x axis
-  std::optional<Rect> search;  // over the lanes: room for a field
-  std::optional<Rect> guess;   // the pill to drag, up and down;
-  bool guess_along_x = false;  // or to the sides
-  std::optional<Rect> rungs;   // the names of all rungs of a ladder, rows of one height; empty: none are left out
+  PlotMap map;                 // `plot` is empty without axes
+  std::optional<Rect> lanes;   // below the plot, on its x axis
+  std::optional<Rect> search;  // room for a search field, above the lanes
+  std::optional<Rect> guess;   // the pill to drag
+  bool guess_along_x = false;  // else vertically
+  std::optional<Rect> rungs;   // rows of equal height for the window's switches
   std::vector<HitArea> hits;
   std::vector<MoreMark> more;
   std::string title;  // for alternative text

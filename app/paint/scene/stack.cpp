@@ -10,7 +10,7 @@ using lessons::StackColumn;
 
 record::Bytes total(const StackColumn& column) { return record::total(column.high); }
 
-// For each pixel of the plot the column that it shows; null: none.
+// The column shown at each pixel; null if none.
 std::vector<const StackColumn*> column_of_pixel(const lessons::Timeline& timeline, const PlotMap& map) {
   const auto pixels = static_cast<std::size_t>(std::max(0.0f, std::round(map.plot.width())));
   std::vector<const StackColumn*> shown(pixels, nullptr);
@@ -28,7 +28,7 @@ std::vector<const StackColumn*> column_of_pixel(const lessons::Timeline& timelin
   return shown;
 }
 
-// Appends, or widens the last column if it looks the same and ends where this one begins.
+// Appends, or widens the last column if it looks the same and touches this one.
 void append(std::vector<PxColumn>& columns, const PxColumn& column) {
   if (column.x1 <= column.x0) return;
   if (!columns.empty() && columns.back().y == column.y && column.x0 - columns.back().x1 < 0.005f) {

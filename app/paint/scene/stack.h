@@ -8,7 +8,7 @@
 
 namespace headroom::app::paint {
 
-// One or more columns of the figure that look the same. Kind k is between y[k] (below) and y[k + 1] (above).
+// Figure columns that look the same. Kind k spans y[k] (bottom) to y[k + 1] (top).
 struct PxColumn {
   float x0 = 0, x1 = 0;
   std::array<float, record::kNumCategories + 1> y{};
@@ -19,10 +19,10 @@ struct PxColumn {
   Rect of(int kind) const { return {x0, y[static_cast<std::size_t>(kind) + 1], x1, y[static_cast<std::size_t>(kind)]}; }
 };
 
-// By ascending x. On whole pixels, of several columns in one pixel the highest is kept: a peak never vanishes.
+// In ascending x. `whole_pixels` keeps the highest column of each pixel, so that no peak vanishes.
 std::vector<PxColumn> px_columns(const lessons::Timeline& timeline, const PlotMap& map, bool whole_pixels);
 
-// The largest height that kind `kind` has free over the whole of [x, x + width), and where; empty if it is not there.
+// The largest rectangle inside a kind that spans [x, x + width); empty if none.
 Rect clearance(const std::vector<PxColumn>& columns, int kind, float x, float width);
 
 }  // namespace headroom::app::paint

@@ -9,7 +9,7 @@
 namespace headroom::app::paint {
 namespace {
 
-// The smallest of 1, 2, 4, 5 (for times), 10, … of which at most `most` fit into `span`.
+// The smallest step of 1, 2 or 5 times a power of ten of which at most `most` fit into `span`.
 double round_step(double span, int most) {
   const double least = span / std::max(most, 1);
   const double power = std::pow(10, std::floor(std::log10(least)));
@@ -19,7 +19,7 @@ double round_step(double span, int most) {
   return 10 * power;
 }
 
-// Digits after the point that a multiple of `step` needs.
+// Decimals that a multiple of `step` needs.
 int decimals_of(double step) {
   return step >= 1 ? 0 : std::min(6, static_cast<int>(std::ceil(-std::log10(step) - 1e-9)));
 }
@@ -37,7 +37,7 @@ std::vector<Tick> byte_ticks(const lessons::Axis& axis, int most) {
       break;
     }
   }
-  if (span < 2) step = span < 1 ? round_step(span, most) : 0.25;  // where another axis has more
+  if (span < 2) step = span < 1 ? round_step(span, most) : 0.25;  // the unit suits a longer axis
   std::vector<Tick> ticks;
   for (double value = 0; value <= span * (1 + 1e-9) && ticks.size() < 1000; value += step) {
     ticks.push_back(
@@ -91,7 +91,7 @@ ChartTicks chart_ticks(const lessons::Axis& axis, int most) {
   }
   const double low = axis.low / unit.size, high = axis.high / unit.size;
   double step = round_step(high - low, most);
-  if (axis.unit == lessons::AxisUnit::kSteps) step = std::max(1.0, step);  // there are no halves
+  if (axis.unit == lessons::AxisUnit::kSteps) step = std::max(1.0, step);  // no half steps
   for (double k = std::ceil(low / step - 1e-9); k * step <= high * (1 + 1e-9) && result.ticks.size() < 1000; ++k) {
     const double value = k * step;
     const double size = std::abs(value);

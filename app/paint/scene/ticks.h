@@ -1,4 +1,4 @@
-// Ticks of axes: round values, as many as there is room for.
+// Round axis ticks, as many as fit.
 #pragma once
 
 #include <string>
@@ -13,16 +13,16 @@ struct Tick {
   std::string label;
 };
 
-// Multiples of the axis's unit from 0, whole ones where it has two or more, at most `most` of them.
+// Multiples of the axis's unit from 0; integers if the axis spans at least two.
 std::vector<Tick> byte_ticks(const lessons::Axis& axis, int most);
-// Nanoseconds in the unit that reads best, or events.
+// In the most readable time unit, or in events.
 struct TimeTicks {
   std::vector<Tick> ticks;
   std::string_view unit;
 };
 TimeTicks time_ticks(const lessons::Axis& axis, int most);
 
-// Of an axis of a chart in any unit, whole decades where it is logarithmic; `unit` is said once beside them.
+// Ticks in any unit; decades on logarithmic axes. `unit` is shown once next to them.
 struct ChartTicks {
   std::vector<Tick> ticks;
   std::string unit;
