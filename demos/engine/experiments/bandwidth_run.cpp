@@ -1,4 +1,4 @@
-// Copies and the CPU's step, timed one after the other, one per step of the run.
+// Times copies and the CPU's AdamW, one per step of the run.
 #include <array>
 #include <filesystem>
 #include <functional>
@@ -30,16 +30,16 @@ using record::Measurement;
 
 constexpr BenchPatience kCopyPatience{.least = 3, .most = 30, .seconds = 1};
 
-// One thing that is timed. `bytes`: what is read and written in one memory, or what goes over a link.
+// `bytes` counts reads plus writes within one memory, or bytes sent over a link.
 struct Subject {
   const char* variant;
   std::string storage;
   const char* label;
   Bytes bytes = 0;
   std::int64_t rows = 0;
-  BenchCall call;  // returns when all is done
+  BenchCall call;  // blocks until done
 };
-// Made when its turn comes, and gone after it: at most one subject's memory is taken.
+// Called in turn, so that only one subject holds memory.
 using MakeSubject = std::function<Subject()>;
 
 class BandwidthRun final : public DemoRun {
@@ -70,7 +70,7 @@ class BandwidthRun final : public DemoRun {
     record::mark_step(index);
     record::mark(record::Phase::kCopies);
     const Subject subject = subjects_[static_cast<std::size_t>(index)]();
-    subject.call();  // pages are touched, the link is awake
+    subject.call();  // touches the pages, wakes the link
     const std::array<BenchSampler, 1> samplers{clock_.wall(subject.call)};
     const auto times = time_in_turns(samplers, kCopyPatience, [this] { return cancel_ != nullptr && cancel_->load(); });
     record::mark_step(-1);
@@ -142,7 +142,7 @@ class BandwidthRun final : public DemoRun {
             }};
   }
 
-  // Several requests at a time, as a pipeline of pieces makes them.
+  // Issues several requests at a time, like an offload pipeline.
   Subject file_traffic(bool writes) {
     constexpr int kRequests = 4;
     auto created = llama::DirectFile::create(file_, size_);
@@ -161,7 +161,7 @@ class BandwidthRun final : public DemoRun {
       }
       for (std::future<void>& request : requests) request.get();
     };
-    if (!writes) transfer(true);  // what was never written is not on the disk either
+    if (!writes) transfer(true);  // reads need written blocks
     return {.variant = writes ? "file_write" : "file_read",
             .storage = file->direct() ? "direct" : "cached",
             .label = writes ? "Host to file" : "File to host",
@@ -181,7 +181,7 @@ class BandwidthRun final : public DemoRun {
     state.working = block(at::kBFloat16);
     const auto optimizer = std::make_shared<llama::CpuAdamW>(llama::AdamWOptions{}, at::kFloat, weights_, arena_);
     const auto threads = std::make_shared<llama::StepThreads>(at::get_num_threads());
-    constexpr Bytes kMoved = 3 * (4 + 4) + 2 + 2;  // masters and moments there and back, a gradient, a weight
+    constexpr Bytes kMoved = 3 * (4 + 4) + 2 + 2;  // three fp32 states both ways, bf16 gradient and weight
     return {.variant = "adamw",
             .storage = "fp32",
             .label = "AdamW on the CPU, bf16 weights",

@@ -19,8 +19,8 @@ namespace {
 
 using Steady = std::chrono::steady_clock;
 
-constexpr double kAgreement = 0.005;             // of the median: its standard error that is small enough
-constexpr std::int64_t kFlushBytes = 256 << 20;  // more than twice the largest L2 there is
+constexpr double kAgreement = 0.005;             // largest standard error of a median
+constexpr std::int64_t kFlushBytes = 256 << 20;  // more than twice the largest L2
 constexpr int kMostFlushes = 64;
 constexpr int kReplays = 10;
 
@@ -33,8 +33,7 @@ BenchTime summed_up(std::vector<double> samples) {
   return {times.median, times.low, times.high, static_cast<int>(times.samples)};
 }
 
-// A normal distribution's middle three fifths are 1.68 standard deviations wide, and the standard error of its median is
-// 1.25 / √n of one.
+// In a normal distribution the quantiles 0.2 and 0.8 are 1.68 σ apart, and the median's standard error is 1.25 σ / √n.
 bool agrees(const BenchTime& time) {
   const double error = 1.25 / 1.68 * (time.high - time.low) / std::sqrt(static_cast<double>(time.samples));
   return error <= kAgreement * time.median;
@@ -96,7 +95,7 @@ struct BenchClock::Cuda {
   c10::cuda::CUDAStreamGuard guard;
   at::Tensor flush;
   at::cuda::CUDAEvent begin, end;
-  double flush_nanoseconds = 0;  // of one
+  double flush_nanoseconds = 0;  // per flush
 };
 
 BenchClock::BenchClock(at::Device device) : device_(device) {
@@ -130,7 +129,7 @@ std::optional<BenchSampler> BenchClock::graph(const BenchCall& call) const {
   } catch (const c10::Error&) {
     try {
       graph->capture_end();
-    } catch (const c10::Error&) {  // the capture was invalid: said already
+    } catch (const c10::Error&) {  // invalid capture, already reported
     }
     (void)cudaGetLastError();
     return std::nullopt;

@@ -1,4 +1,4 @@
-// The clocks of `bench`: device time behind a cold cache, replays of a CUDA graph, and the host's own.
+// Clocks of `bench`: device time with a cold L2, CUDA graph replays and host time.
 #pragma once
 
 #include <functional>
@@ -14,7 +14,7 @@
 namespace headroom::experiments {
 
 using BenchCall = std::function<void()>;
-// Takes one sample, in ns.
+// Returns one sample in ns.
 using BenchSampler = std::function<double()>;
 
 struct BenchTime {
@@ -22,22 +22,20 @@ struct BenchTime {
   int samples = 0;
 };
 
-// As a row of measurements has it.
 void set_time(record::Measurement& row, const BenchTime& time);
 
 struct BenchPatience {
-  int least = 10;  // samples of each
+  int least = 10;  // per sampler
   int most = 100;
-  double seconds = 1;  // for all together; `least` are taken in any case
+  double seconds = 1;  // total; `least` samples are taken in any case
 };
 
-// Samples in turns, so that what changes over time (clocks, temperature) meets all alike; until the standard error of
-// every median is below 0.5 %, or patience ends. `stop` is asked between rounds: nothing where it says so.
+// Takes samples in turns, so that drifting clocks and temperature affect all alike. Stops once every median's standard
+// error is below 0.5 %, or when `patience` runs out. Returns nullopt if `stop` is true before a round.
 std::optional<std::vector<BenchTime>> time_in_turns(std::span<const BenchSampler> samplers,
                                                     const BenchPatience& patience, const std::function<bool()>& stop);
 
-// Everything that is timed runs between construction and destruction on the thread that made it; on a GPU on a stream of
-// its own, which a graph needs.
+// Use it on the thread that created it. On a GPU that thread gets a separate stream, which graph capture requires.
 class BenchClock {
  public:
   explicit BenchClock(at::Device device);
@@ -45,19 +43,17 @@ class BenchClock {
   BenchClock(const BenchClock&) = delete;
   BenchClock& operator=(const BenchClock&) = delete;
 
-  // On a GPU, between two events: the L2 holds other data, and the host is so far ahead that the device never waits for
-  // a launch. Two calls are made now, to warm up.
+  // GPU time between two events. Flushes evict the L2 and keep the device busy, so that it never waits for the launch.
+  // Calls `call` twice to warm up.
   BenchSampler cold(const BenchCall& call);
-  // By the host's clock, with nothing queued before and all done after.
+  // Host time from an idle device until all work is done.
   BenchSampler wall(const BenchCall& call) const;
-  // The call recorded as a CUDA graph and replayed back to back, caches warm: the mean of some replays. Nothing where it
-  // cannot be recorded.
+  // Mean of several CUDA graph replays with warm caches; nullopt if the call cannot be captured.
   std::optional<BenchSampler> graph(const BenchCall& call) const;
 
   bool gpu() const { return device_.is_cuda(); }
-  // Waits until the device has done everything.
   void wait() const;
-  // Gives what the allocator has cached back to the device.
+  // Frees the allocator's cached blocks.
   void release() const;
 
  private:

@@ -1,4 +1,4 @@
-// A case of the plan as what runs: the kernel's forms on inputs from fixed seeds.
+// Builds the forms of a bench case, on inputs from fixed seeds.
 #pragma once
 
 #include <ATen/ATen.h>

@@ -1,4 +1,4 @@
-// Cases to measurements.
+// Measures cases.
 #include "demos/engine/experiments/bench_run.h"
 
 #include <algorithm>
@@ -18,21 +18,19 @@ using record::Bytes;
 using record::DeviceKind;
 using record::Measurement;
 
-// Forward first: what backward keeps of it must not be in memory before.
+// Backward keeps forward results in memory, so it is last.
 constexpr std::array<const char*, 3> kBenchPassNames{"forward", "full", "backward"};
-constexpr std::int64_t kErrorRows = 256;       // errors are worked out on at most so many rows, in float64
-constexpr std::int64_t kErrorWidth = 1 << 18;  // and, of what is not in rows, so many numbers
+constexpr std::int64_t kErrorRows = 256;       // errors are computed in float64, on at most this many rows
+constexpr std::int64_t kErrorWidth = 1 << 18;  // or, for kernels of weights, this many elements
 constexpr Bytes kLargeCopy = Bytes{1} << 30;   // bytes read; as many are written
 constexpr Bytes kLargeCopyCpu = Bytes{1} << 28;
 
-// A copy whose reads and writes add up to `bytes`.
 BenchCall copy_of(Bytes bytes, at::Device device) {
   const at::TensorOptions options = at::TensorOptions().device(device).dtype(at::kByte);
   const at::Tensor from = at::zeros({bytes / 2}, options), to = at::empty({bytes / 2}, options);
   return [from, to] { to.copy_(from); };
 }
 
-// One form of a pass, and what it takes.
 struct Timed {
   const kernels::KernelForm* form;  // null: the copy
   BenchCall call;
@@ -123,7 +121,7 @@ bool BenchRun::measure_copy() {
 
 void BenchRun::measure_errors(const BenchCase& one) {
   errors_.clear();
-  if (one.shape.hidden > 0) return;  // whole MLPs: their products would be compared, not the kernel
+  if (one.shape.hidden > 0) return;  // in a whole MLP the error is that of the GEMMs
   BenchCase small = one;
   small.shape.rows = std::min(one.shape.rows, kErrorRows);
   if (kernels::find_kernel(one.kernel)->bench.of_weights) small.shape.width = std::min(one.shape.width, kErrorWidth);
@@ -152,7 +150,7 @@ bool BenchRun::measure(const BenchCase& one) {
 
 bool BenchRun::measure_pass(const BenchCase& one, const kernels::KernelForms& all, const std::string& pass) {
   const char* main_timing = clock_.gpu() ? "cold" : "wall";
-  // What backward needs from forward would count as its own, where there is a forward pass.
+  // With a forward pass, backward's count would include the tensors that forward saved.
   const bool has_forward = kernels::find_kernel(one.kernel)->bytes(one.shape, kernels::Pass::kForward, 1) > 0;
   const bool counts_memory = memory_ != nullptr && (pass != "backward" || !has_forward);
   std::vector<Timed> forms;
@@ -160,7 +158,7 @@ bool BenchRun::measure_pass(const BenchCase& one, const kernels::KernelForms& al
     if (each.pass != pass) continue;
     try {
       Timed form{.form = &each, .call = [&each] { (void)each.call(); }};
-      form.call();  // takes what is taken once: workspaces, algorithms, a graph for backward
+      form.call();  // one-time costs: workspaces, algorithms, backward's graph
       clock_.wait();
       if (counts_memory && each.variant != "matmul") {
         memory_->reset();
@@ -205,7 +203,7 @@ bool BenchRun::measure_pass(const BenchCase& one, const kernels::KernelForms& al
   if (!clock_.gpu())
     return measure_by("wall", [&](const Timed& form) { return std::optional(clock_.wall(form.call)); });
   if (!measure_by("cold", [&](const Timed& form) { return std::optional(clock_.cold(form.call)); })) return false;
-  if (one.of_report()) return true;  // as the report has them: one time per point
+  if (one.of_report()) return true;  // the report has one time per point
   const auto none = std::optional<BenchSampler>();
   if (!measure_by("wall", [&](const Timed& form) {
         return form.form == nullptr ? none : std::optional(clock_.wall(form.call));

@@ -1,4 +1,4 @@
-// Runs `bench`: one case per step, every form of it timed in turns.
+// Runs `bench`: times all forms of one case per step, in turns.
 #pragma once
 
 #include <map>
@@ -18,9 +18,9 @@ class BenchRun final : public DemoRun {
   BenchRun(const record::Params& params, const RunSetting& setting, std::vector<BenchCase> cases);
   ~BenchRun() override;
 
-  // A form that does not fit into memory leaves a row without samples.
+  // A form that runs out of memory leaves a row without samples.
   StepResult step(int index) override;
-  int steps() const override { return static_cast<int>(cases_.size()) + 1; }  // the large copy first
+  int steps() const override { return static_cast<int>(cases_.size()) + 1; }  // step 0 is the large copy
   int marks_per_step() const override;
   StepReport report() override;
 
@@ -43,8 +43,8 @@ class BenchRun final : public DemoRun {
   int threads_before_;
   BenchClock clock_;
   std::vector<BenchCase> cases_;
-  std::vector<record::Measurement> rows_;                         // of the last step
-  std::map<std::pair<std::string, std::string>, double> errors_;  // by variant and pass, of the case that is measured
+  std::vector<record::Measurement> rows_;
+  std::map<std::pair<std::string, std::string>, double> errors_;  // by variant and pass
 };
 
 }  // namespace headroom::experiments

@@ -1,4 +1,4 @@
-// One decoder block forward and backward: a pass to warm up, then the one that is looked at.
+// Runs one decoder block forward and backward, after a warm-up.
 #include <memory>
 #include <utility>
 
@@ -21,11 +21,11 @@ using record::Category;
 using record::Phase;
 using record::Scope;
 
-constexpr int kBlockPasses = 2;  // the first loads and chooses what later ones find
+constexpr int kBlockPasses = 2;  // the first loads kernels and chooses algorithms
 constexpr std::uint16_t kLayer = 0;
 
-// x as a layer before gives it: backward comes to it with its gradient, and nothing else holds it. A tensor that takes a
-// gradient itself would be held until the end, whoever reads it.
+// Makes x look like an earlier layer's output: it gets a gradient, and only its readers keep it alive. A leaf with
+// requires_grad would stay alive to the end.
 struct EntryFunction : torch::autograd::Function<EntryFunction> {
   static at::Tensor forward(torch::autograd::AutogradContext* /*ctx*/, const at::Tensor& x,
                             const at::Tensor& /*anchor*/) {
@@ -69,7 +69,7 @@ class BlockRun final : public DemoRun {
     return at::empty(sizes_, options_).normal_();
   }
 
-  // Backward begins with a gradient as the layer behind gives one. Without an optimizer, gradients go at the end.
+  // Backward starts from an upstream gradient. There is no optimizer: gradients are freed at the end.
   void pass() {
     const at::AutoGradMode grad_mode(true);
     const Scope scope(Category::kActivations);
@@ -87,12 +87,12 @@ class BlockRun final : public DemoRun {
   DecoderBlock block_;
   std::vector<std::int64_t> sizes_;
   at::TensorOptions options_;
-  at::Tensor anchor_;  // of no elements; brings backward to the input
+  at::Tensor anchor_;  // empty; makes backward reach the input
   const std::atomic<bool>* cancel_;
   std::uint16_t input_ = record::intern_operator("block.input"), upstream_ = record::intern_operator("block.upstream");
 };
 
-// As `storage` says; `auto` is fp32 on a CPU, where 16 bits are slow.
+// `auto` is fp32 on the CPU, where 16-bit types are slow.
 at::ScalarType type_of(std::string_view storage, record::DeviceKind target) {
   if (storage == "fp16") return at::kHalf;
   if (storage == "fp32" || (storage == "auto" && target == record::DeviceKind::kCpu)) return at::kFloat;

@@ -1,4 +1,4 @@
-// A decoder block from operators, each allocation under its name.
+// A decoder block from operators that label their allocations.
 #include "demos/engine/experiments/decoder_block.h"
 
 #include <utility>
@@ -18,7 +18,7 @@ using record::Scope;
 
 constexpr double kDropped = 0.1;  // resid_pdrop of GPT-2's config.json
 
-// What GPT-2 has and the model has not.
+// Operators missing in the Llama model.
 struct Gpt2Operators {
   std::uint16_t positions = record::intern_operator("positions");
   std::uint16_t attention_norm = record::intern_operator("attention.layer_norm");
@@ -73,7 +73,7 @@ at::Tensor projected(const at::Tensor& x, const llama::Projection& projection) {
   return llama::linear(x, projection, Category::kActivations, llama::InputKept::kItself);
 }
 
-// Keeps a byte for each number: whether it stayed. Srivastava et al. 2014, JMLR 15:1929.
+// Keeps a one-byte mask per element. Srivastava et al. 2014, JMLR 15:1929.
 at::Tensor dropped(const DecoderBlock& block, const at::Tensor& x_BTH, std::uint16_t op) {
   if (!block.shape.dropout) return x_BTH;
   const Scope scope(Category::kActivations, op);
@@ -98,7 +98,7 @@ at::Tensor attended(const DecoderBlock& block, const at::Tensor& x_BTH) {
   return projected(o_BATD.transpose(1, 2).reshape({batch, length, -1}), block.o);
 }
 
-// GPT-2's GELU is the one by tanh. Hendrycks and Gimpel 2016, arXiv:1606.08415.
+// GPT-2 uses the tanh form of GELU. Hendrycks and Gimpel 2016, arXiv:1606.08415.
 at::Tensor mlp(const DecoderBlock& block, const at::Tensor& x_BTH) {
   if (block.gate.weight_OI.defined()) {
     const at::Tensor gate_BTF = projected(x_BTH, block.gate), up_BTF = projected(x_BTH, block.up);

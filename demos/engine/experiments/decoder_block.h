@@ -1,5 +1,5 @@
-// One decoder block, between GPT-2's and Llama's. What Llama has is the model's own (demos/engine/llama); what GPT-2 has in
-// its place is PyTorch's: LayerNorm, GELU, dropout, a learned table of positions.
+// One decoder block between GPT-2's and Llama's. Llama's parts come from demos/engine/llama, GPT-2's from PyTorch:
+// LayerNorm, GELU, dropout, learned positions.
 #pragma once
 
 #include <cstdint>
@@ -16,29 +16,29 @@
 namespace headroom::experiments {
 
 struct BlockNorm {
-  at::Tensor weight_H, bias_H;  // the bias is LayerNorm's; undefined: RMSNorm
+  at::Tensor weight_H, bias_H;  // undefined bias: RMSNorm
   std::uint16_t op = 0;
 };
 
 struct DecoderBlock {
-  llama::Architecture shape;  // of one layer
+  llama::Architecture shape;  // one layer
   llama::AttentionKernel attention = llama::AttentionKernel::kCpuFlash;
   at::Tensor positions_TH;  // undefined: RoPE
-  llama::RopeTables rope;   // undefined: a learned table
+  llama::RopeTables rope;
   BlockNorm attention_norm, mlp_norm;
   llama::Projection q, k, v, o, up, down;
-  llama::Projection gate;  // without a weight: GELU
+  llama::Projection gate;  // no weight: GELU
 };
 
 // Weights from N(0, 0.02²), norms 1, biases 0.
 DecoderBlock make_block(const llama::Architecture& shape, const llama::Placement& placement, std::uint64_t seed);
 
-// Every weight once, in the order of the forward pass.
+// Every weight once: those of parameters_of_autograd(), then the projections.
 std::vector<at::Tensor> parameters(const DecoderBlock& block);
-// Those whose gradient comes out of PyTorch's own backward, among activations: of norms and of the table of positions.
+// Norms and learned positions, whose gradients PyTorch's backward allocates as activations.
 std::vector<at::Tensor> parameters_of_autograd(const DecoderBlock& block);
 
-// x [B, T, H] to the same. A learned table is added to x, which is then let go, as an embedding's result is.
+// x [B, T, H] to [B, T, H]. Adds learned positions to x and frees it, like an embedding's output.
 at::Tensor block_forward(const DecoderBlock& block, at::Tensor x_BTH);
 
 }  // namespace headroom::experiments

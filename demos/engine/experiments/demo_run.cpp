@@ -1,4 +1,4 @@
-// Looks the running half of a demo up in the catalogue.
+// Finds a demo's runner in the catalogue.
 #include "demos/engine/experiments/demo_run.h"
 
 namespace headroom::experiments {

@@ -1,5 +1,5 @@
-// Runs `edit_kernel`: compiles the reader's source, and on a GPU works out the reference, launches the kernel between
-// canaries, compares, and times it beside the built-in one and a copy.
+// Runs `edit_kernel`: compiles the reader's source and, on a GPU, checks the kernel between canaries and times it
+// against the built-in kernel and a copy.
 #include <cmath>
 #include <iterator>
 #include <stdexcept>
@@ -32,8 +32,8 @@ using record::KernelVerdict;
 using record::Measurement;
 
 constexpr float kEpsilon = 1e-5F;
-constexpr double kErrorLimit = 3e-6;  // of the largest number; sums in fp32 stay below, a lost ε is 5e-6
-constexpr std::int64_t kSurplus = 7;  // so that a vector's length is no multiple of a block
+constexpr double kErrorLimit = 3e-6;  // relative to the largest number; fp32 sums stay below, a missing ε gives 5e-6
+constexpr std::int64_t kSurplus = 7;  // makes a vector's length no multiple of a block
 constexpr const char* kDefaultArchitecture = "sm_90";
 
 enum Step { kCompile, kPrepare, kCheck, kTime, kNumSteps };
@@ -44,8 +44,8 @@ struct Settings {
   std::int64_t rows = 0, width = 0;
   int threads = 0;
   std::string architecture;
-  bool runs = false;    // there is a GPU, and the code is for it
-  std::string why_not;  // else
+  bool runs = false;  // the code is for this machine's GPU
+  std::string why_not;
 };
 
 class EditedKernelRun final : public DemoRun {
@@ -112,10 +112,10 @@ class EditedKernelRun final : public DemoRun {
   std::vector<char> binary_;
   cudaLibrary_t library_ = nullptr;
   std::vector<GuardedBuffer> buffers_;
-  std::vector<std::pair<std::size_t, at::Tensor>> outputs_;  // index of the buffer, and what it is to hold
+  std::vector<std::pair<std::size_t, at::Tensor>> outputs_;  // buffer index, expected values
   std::vector<KernelLaunch> launches_;
   std::vector<Measurement> rows_;
-  std::string lost_;  // why the device no longer answers
+  std::string lost_;  // why the device was lost
 };
 
 std::string EditedKernelRun::resources() const {
@@ -129,7 +129,7 @@ std::string EditedKernelRun::resources() const {
   return words;
 }
 
-// Empty: the source has what is to be launched.
+// Error if a kernel to launch is missing; empty: none.
 std::string EditedKernelRun::missing_kernel() const {
   const auto missing = [&](std::string_view name) {
     return has_kernel(name) ? std::string()
@@ -192,7 +192,7 @@ at::Tensor EditedKernelRun::output(const char* name, at::Tensor exact) {
   return buffers_.back().data();
 }
 
-// Inputs, what is to come out (in float64), and the launches that are to make it.
+// Creates inputs, expected outputs (float64) and launches.
 void EditedKernelRun::prepare() {
   at::manual_seed(20'260'101);
   const std::int64_t rows = settings_.rows, width = settings_.width;
@@ -221,10 +221,9 @@ void EditedKernelRun::prepare() {
   }
   report_.launches = static_cast<std::int64_t>(launches_.size());
   C10_CUDA_CHECK(cudaLibraryLoadData(&library_, binary_.data(), nullptr, nullptr, 0, nullptr, nullptr, 0));
-  C10_CUDA_CHECK(cudaDeviceSynchronize());  // the reference is complete before the reader's kernel begins
+  C10_CUDA_CHECK(cudaDeviceSynchronize());  // finishes the reference
 }
 
-// Queues every launch on the current stream. Empty, or why the device refused one.
 std::string EditedKernelRun::launch_all() {
   for (KernelLaunch& launch : launches_)
     if (std::string refused = start_kernel(library_, launch, settings_.threads, kEpsilon); !refused.empty())
@@ -232,12 +231,12 @@ std::string EditedKernelRun::launch_all() {
   return {};
 }
 
-// Empty: the buffer holds what it is to hold.
+// Error if the buffer differs from `exact`; empty: none.
 std::string EditedKernelRun::compare(const GuardedBuffer& buffer, const at::Tensor& exact) {
   const at::Tensor made = buffer.data();
   const at::Tensor off = (made.to(at::kDouble) - exact).abs();
   const double largest = std::max(exact.abs().max().item<double>(), 1e-30);
-  const at::Tensor wrong = off.le(kErrorLimit * largest).logical_not();  // NaN is wrong, too
+  const at::Tensor wrong = off.le(kErrorLimit * largest).logical_not();  // true for NaN
   const auto wrong_numbers = wrong.sum().item<std::int64_t>();
   const double worst = kernels::relative_error(made, exact);
   report_.error_limit = kErrorLimit;
@@ -307,7 +306,7 @@ Measurement EditedKernelRun::row(const char* variant, const BenchTime& time) con
 }
 
 bool EditedKernelRun::time() {
-  outputs_.clear();  // the references' memory
+  outputs_.clear();  // frees the references
   BenchClock clock(at::Device(at::kCUDA, 0));
   const auto data = [&](std::size_t index) { return buffers_[index].data(); };
   const auto matrix = [&](std::size_t index) { return data(index).view({settings_.rows, settings_.width}); };
@@ -326,7 +325,7 @@ bool EditedKernelRun::time() {
       kernels::add_rms_norm_forward(matrix(0), matrix(1), data(2), kEpsilon);
     }
   };
-  // Each sample is a sign of life: a kernel that is slow is not one that never ends.
+  // Each sample marks progress, so that a slow kernel is not mistaken for an endless one.
   const auto alive = [](const BenchSampler& sampler) {
     return [sampler] {
       record::mark(record::Phase::kForward);

@@ -1,4 +1,4 @@
-// Launches of a library whose kernels are known by name only.
+// Launches a library's kernels by name.
 #include "demos/engine/experiments/edited_launch.h"
 
 #include <chrono>

@@ -1,4 +1,4 @@
-// Launches kernels of a library that NVRTC compiled, and waits for what they do.
+// Launches kernels that NVRTC compiled, and waits for them.
 #pragma once
 
 #include <cstdint>
@@ -11,18 +11,18 @@
 
 namespace headroom::experiments {
 
-// One kernel of the source, with its arguments.
 struct KernelLaunch {
   std::string kernel;
   std::int64_t blocks = 0;
   std::vector<float*> pointers;
-  std::optional<std::int64_t> count;  // the argument behind the pointers: this, else epsilon
+  std::optional<std::int64_t> count;  // argument after the pointers; if unset, epsilon
 };
 
-// Queues it on the current stream. Empty, or why the device refused it.
+// Queues the launch on the current stream. Returns the device's error; empty: none.
 std::string start_kernel(cudaLibrary_t library, KernelLaunch& launch, int threads, float epsilon);
 
-// Until the device is done, or `cancelled` says so. Empty, or what ended the kernel: the device's context is then lost.
+// Waits until the device is done or `cancelled` is true. Returns the error that ended the kernel and lost the device's
+// context; empty: none.
 std::string wait_for_device(const std::function<bool()>& cancelled);
 
 }  // namespace headroom::experiments

@@ -1,4 +1,4 @@
-// Canaries, and the places where they are gone.
+// Writes canaries and finds the overwritten ones.
 #include "demos/engine/experiments/guarded_buffer.h"
 
 #include <utility>
@@ -11,8 +11,8 @@ namespace headroom::experiments {
 
 namespace {
 
-constexpr std::int64_t kGuard = 1 << 14;       // numbers before and behind each buffer: 64 KiB
-constexpr std::int32_t kCanary = 0x7fc5'0000;  // a NaN: what is read beside a buffer spoils the result as well
+constexpr std::int64_t kGuard = 1 << 14;       // numbers on each side: 64 KiB
+constexpr std::int32_t kCanary = 0x7fc5'0000;  // a NaN, so that out-of-bounds reads also spoil the result
 
 }  // namespace
 

@@ -1,4 +1,4 @@
-// Memory for an untrusted kernel: canaries before and behind it show what was written outside it.
+// Memory for an untrusted kernel, between canaries that reveal out-of-bounds writes.
 #pragma once
 
 #include <cstdint>
@@ -8,17 +8,17 @@
 
 namespace headroom::experiments {
 
-// fp32 numbers on the GPU between canaries.
+// fp32 numbers on the GPU.
 class GuardedBuffer {
  public:
-  // `index` makes the canaries of each buffer of a run different.
+  // `index` gives each buffer different canaries.
   GuardedBuffer(std::string name, std::int64_t count, int index);
 
   const std::string& name() const { return name_; }
   at::Tensor data() const;
-  std::int64_t never_written() const;  // numbers that still are what the constructor left
+  std::int64_t never_written() const;
 
-  // What was written beside it, as a sentence; empty: nothing. Waits for the device.
+  // Describes out-of-bounds writes in a sentence; empty: none. Waits for the device.
   std::string damage() const;
 
  private:

@@ -1,4 +1,4 @@
-// One operation in three forms, a step each: composed, fused, and the composed one recorded as a CUDA graph.
+// Runs one operation in three forms, one per step: composed, fused, and composed as a CUDA graph.
 #include <memory>
 #include <string>
 #include <utility>
@@ -22,7 +22,7 @@ namespace {
 
 using Call = std::function<std::vector<at::Tensor>()>;
 
-// `bench` at the asked-for rows, by its own plan.
+// The case that `bench` plans for these rows.
 record::Result<BenchCase> case_of(const record::Params& params, record::DeviceKind target) {
   record::Params bench(find_demo("bench")->schema);
   const std::pair<const char*, std::string> settings[] = {{"kernel", params.text("kernel")},
@@ -45,7 +45,7 @@ class LaunchesRun final : public DemoRun {
     for (const char* variant : {"eager", "fused"})
       for (const kernels::KernelForm& form : all_)
         if (form.variant == variant && form.pass == pass) forms_.push_back({variant, form.call});
-    // What is compiled, loaded or chosen at a first call is over before the steps.
+    // Compiles, loads and chooses algorithms before the steps.
     const auto warm = [this] {
       for (const Form& form : forms_)
         for (int i = 0; i < 3; ++i) form.call();
@@ -53,7 +53,7 @@ class LaunchesRun final : public DemoRun {
     warm();
     if (!device.is_cuda() || forms_.empty()) return;
     record_graph();
-    warm();  // recording emptied the allocator's cache
+    warm();  // capture emptied the allocator's cache
   }
 
   StepResult step(int index) override {
@@ -88,7 +88,7 @@ class LaunchesRun final : public DemoRun {
 
   void record_graph() {
     auto graph = std::make_shared<at::cuda::CUDAGraph>();
-    c10::cuda::CUDACachingAllocator::emptyCache();  // as a step that is recorded does
+    c10::cuda::CUDACachingAllocator::emptyCache();  // like a captured training step
     graph->capture_begin();
     try {
       graph_results_ = forms_.front().call();
@@ -97,7 +97,7 @@ class LaunchesRun final : public DemoRun {
       throw;
     }
     graph->capture_end();
-    graph->replay();  // the first one uploads it
+    graph->replay();  // uploads the graph
     forms_.push_back({"graph", [graph] {
                         graph->replay();
                         return std::vector<at::Tensor>();
@@ -105,7 +105,7 @@ class LaunchesRun final : public DemoRun {
   }
 
   at::Device device_;
-  std::optional<c10::cuda::CUDAStreamGuard> stream_;  // a graph is recorded on no default stream
+  std::optional<c10::cuda::CUDAStreamGuard> stream_;  // capture needs a non-default stream
   std::vector<kernels::KernelForm> all_;
   std::vector<at::Tensor> kept_, graph_results_;
   std::vector<Form> forms_;

@@ -1,4 +1,4 @@
-// Real moments of the tiny model, quantized with two maps in blocks of three sizes.
+// Quantizes the trained tiny model's moments with two maps and three block sizes.
 #include <array>
 #include <memory>
 #include <string>

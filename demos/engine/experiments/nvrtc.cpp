@@ -1,4 +1,4 @@
-// NVRTC, loaded when it is first asked for: an engine that compiles nothing need not hold a compiler.
+// Loads NVRTC lazily: an engine that compiles nothing holds no compiler.
 #include "demos/engine/experiments/nvrtc.h"
 
 #include <dlfcn.h>
@@ -30,7 +30,7 @@ struct Nvrtc {
   decltype(&::nvrtcGetCUBINSize) binary_size;
   decltype(&::nvrtcGetCUBIN) binary;
   decltype(&::nvrtcGetErrorString) error_string;
-  std::string headers;  // of the toolkit that it belongs to
+  std::string headers;  // include folder of its toolkit
 };
 
 template <class Function>
@@ -56,7 +56,7 @@ std::optional<Nvrtc> load() {
   return nvrtc;
 }
 
-// The number at the beginning of `text`, behind blanks; 0: there is none.
+// The number at the beginning of `text`, after blanks; 0: none.
 std::int64_t number_at(std::string_view text) {
   text.remove_prefix(std::min(text.find_first_not_of(' '), text.size()));
   std::int64_t number = 0;
@@ -64,7 +64,7 @@ std::int64_t number_at(std::string_view text) {
   return number;
 }
 
-// The number in front of `words`: 160 of "160 bytes stack frame".
+// The number before `words`: 160 of "160 bytes stack frame".
 std::int64_t number_before(std::string_view line, std::string_view words) {
   const std::size_t at = line.find(words);
   if (at == std::string_view::npos) return 0;
@@ -110,7 +110,7 @@ std::optional<MessageHead> message_head(std::string_view line, std::int64_t line
     else if (place.find('(') == std::string_view::npos)
       return std::nullopt;
     head.error = severity.ends_with("error");
-    // A header's lines are not shown: its name stays in the text.
+    // Lines of headers are not shown, so the header's name stays.
     head.text = head.line != 0 ? line.substr(text) : line;
     return head;
   }
@@ -175,7 +175,7 @@ record::Result<Compilation> compile_kernel(const CompileRequest& request) {
   options.push_back(fmt::format("--pre-include={}", kDeclarations));
   options.push_back(fmt::format("-I{}", nvrtc->headers));
   for (const auto& [name, value] : request.macros) options.push_back(fmt::format("-D{}={}", name, value));
-  // What the driver has cached comes without the assembler's account of it.
+  // Results cached by the driver lack the assembler's messages.
   std::vector<const char*> words{"-std=c++20", "--ptxas-options=-v", "--no-cache"};
   for (const std::string& option : options) words.push_back(option.c_str());
   result = nvrtc->compile(program, static_cast<int>(words.size()), words.data());

@@ -1,4 +1,4 @@
-// Compiles CUDA C++ from a text with NVRTC, and reads what the compiler and the assembler say. Needs no GPU.
+// Compiles CUDA C++ with NVRTC and parses its messages. Needs no GPU.
 #pragma once
 
 #include <string>
@@ -13,22 +13,22 @@ namespace headroom::experiments {
 
 struct CompileRequest {
   std::string source;
-  std::string declarations;  // compiled in front of it, without a change to its line numbers
+  std::string declarations;  // compiled before the source, with separate line numbers
   std::string architecture;  // "sm_90"
   std::vector<std::pair<std::string, std::string>> macros;
 };
 
 struct Compilation {
-  std::vector<char> binary;  // empty: the source was refused, and the messages say why
+  std::vector<char> binary;  // empty: the source has errors
   std::string compiler;      // "NVRTC 13.0"
   std::vector<record::CompilerMessage> messages;
   std::vector<record::KernelResources> kernels;
 };
 
-// An error where there is no compiler, not where it refuses the source.
+// Fails without a compiler, but not for errors in the source.
 record::Result<Compilation> compile_kernel(const CompileRequest& request);
 
-// Messages and resources out of the compiler's log of a source of so many lines.
+// Parses the log of a source with `lines` lines.
 void read_compiler_log(std::string_view log, std::int64_t lines, Compilation& compilation);
 
 }  // namespace headroom::experiments

@@ -1,4 +1,4 @@
-// Times one square product per format and size, with the operands as a linear layer has them.
+// Times one square GEMM per format and size, with a linear layer's layouts.
 #include <algorithm>
 #include <array>
 #include <memory>
@@ -25,7 +25,7 @@ using record::Measurement;
 constexpr BenchPatience kRatePatience{.least = 10, .most = 60, .seconds = 0.5},
     kQuick{.least = 5, .most = 20, .seconds = 0.1};
 
-// Ones would need less power than a step's numbers, and the clock would be higher.
+// Ones would draw less power than a step's numbers and raise the clock.
 at::Tensor operand(std::int64_t side, const at::TensorOptions& options) {
   return at::empty({side, side}, options).normal_(0, 0.02);
 }
@@ -83,7 +83,7 @@ class ProductRatesRun final : public DemoRun {
     bool whole = true;
     try {
       whole = time(one);
-    } catch (const c10::OutOfMemoryError&) {  // a row without samples
+    } catch (const c10::OutOfMemoryError&) {  // leaves a row without samples
     }
     clock_.wait();
     clock_.release();
@@ -114,7 +114,7 @@ class ProductRatesRun final : public DemoRun {
   Measurement row_;
 };
 
-// An emulated product says nothing of the device's rate.
+// Emulated GEMMs do not show the device's rate.
 bool is_emulated(const ProductRateCase& one, at::Device device) {
   const bool tf32 = one.format == "tf32";
   if (!tf32 && one.format != "fp8") return false;

@@ -1,4 +1,4 @@
-// Times a copy, then each product of a step with the operands as the step has them.
+// Times a copy, then each GEMM of a step with the step's layouts.
 #include <array>
 #include <memory>
 #include <utility>

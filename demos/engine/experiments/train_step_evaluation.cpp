@@ -1,4 +1,4 @@
-// Holds text out, and evaluates on it.
+// Holds out text and evaluates on it.
 #include "demos/engine/experiments/train_step_evaluation.h"
 
 #include <algorithm>
@@ -17,7 +17,7 @@ record::Result<Evaluation> Evaluation::create(const predict::StepSettings& step,
   evaluation.batch_ = step.batch * step.micro_batches;
   evaluation.seq_ = step.sequence;
   evaluation.every_ = step.eval_every;
-  if (place.device.is_meta()) {  // which has no data
+  if (place.device.is_meta()) {  // a plan has no data
     if (step.eval_every <= step.steps) evaluation.every_ = std::min(step.eval_every, kPlannedSteps);
     return evaluation;
   }
@@ -33,7 +33,7 @@ record::Result<Evaluation> Evaluation::create(const predict::StepSettings& step,
 
 void Evaluation::run(const llama::Model& model, const llama::TrainOptions& options, const at::Tensor& loss_of_step) {
   const bool computes = !loss_of_step.is_meta();
-  if (computes) (void)loss_of_step.item<float>();  // the device is done with the step
+  if (computes) (void)loss_of_step.item<float>();  // waits for the step
   const auto begun = std::chrono::steady_clock::now();
   record::mark(record::Phase::kEvaluation);
   const at::Tensor loss = llama::evaluation_loss(model, llama::make_even_batch(held_out_, batch_, seq_), options);

@@ -1,4 +1,4 @@
-// The loss on held-out text, every so many steps of a run (`eval_every`).
+// Loss on held-out text, every `eval_every` steps.
 #pragma once
 
 #include <cstdint>
@@ -12,24 +12,23 @@
 
 namespace headroom::experiments {
 
-// With eval_every the last tenth of the data is held out. An evaluation takes as many sequences as a step trains on, which
-// begin at even distances in that tenth, and always the same ones.
+// Holds out the last tenth of the data. Each evaluation uses the same sequences, as many as a step trains on, at equal
+// distances in that tenth.
 class Evaluation {
  public:
-  // Refused with a sentence: a tenth that is shorter than a sequence and its last target.
+  // Fails if that tenth is shorter than a sequence with its target.
   static record::Result<Evaluation> create(const predict::StepSettings& step, tokens::TokenView data,
                                            const RunPlace& place);
 
-  // What is left to train on.
   tokens::TokenView training() const { return training_; }
-  // Whether this step, counted from 0, is followed by one. A plan, which makes the first steps alone, has one behind the
-  // last of these, for all that would come later.
+  // True if an evaluation follows step `index`, counted from 0. A plan has only the first steps, so its evaluation, if
+  // any, follows the last one.
   bool follows(int index) const { return every_ > 0 && (index + 1) % every_ == 0; }
 
-  // In phase kEvaluation. Off meta it waits for the device before and after.
+  // In phase kEvaluation. Waits for the device before and after, except on meta.
   void run(const llama::Model& model, const llama::TrainOptions& options, const at::Tensor& loss_of_step);
 
-  // Of the step before, once: the loss, and the time that it took.
+  // Adds the last evaluation's loss and time, once.
   void add_to(StepReport& report);
   // "the last 5217 of 52177 tokens"; empty: none.
   std::string held_out() const;
@@ -38,7 +37,7 @@ class Evaluation {
  private:
   explicit Evaluation(tokens::TokenView data) : training_(data), held_out_(data) {}
 
-  tokens::TokenView training_, held_out_;  // both all of the data where nothing is held out: of a plan, too
+  tokens::TokenView training_, held_out_;  // both are all data without held-out text, and in a plan
   std::int64_t batch_ = 0, seq_ = 0;
   int every_ = 0;  // steps; 0: never
   std::optional<double> loss_;

@@ -1,4 +1,4 @@
-// Settings to optimizer.
+// Builds the optimizer from settings.
 #include "demos/engine/experiments/train_step_optimizer.h"
 
 #include <utility>
@@ -10,7 +10,7 @@ namespace headroom::experiments {
 
 namespace {
 
-constexpr int kCountedSteps = 1000;  // three histograms each: a recording may hold 10,000
+constexpr int kCountedSteps = 1000;  // three histograms each; a recording may hold 10,000
 
 std::optional<at::ScalarType> type_of(predict::Moments moments) {
   switch (moments) {
@@ -24,7 +24,7 @@ std::optional<at::ScalarType> type_of(predict::Moments moments) {
   return std::nullopt;
 }
 
-// What masters begin with where the file has more digits than the weights.
+// Reads masters from the checkpoint where its type differs from the weights'.
 llama::StoredValues stored_in(const llama::StoredWeights* files) {
   if (files == nullptr) return {};
   return [files = std::make_shared<const llama::StoredWeights>(*files)](const llama::Parameter& weight,
@@ -73,7 +73,7 @@ llama::HostAdamWOptions host_options_of(const predict::StepSettings& step, const
           .file = step.offload_file};
 }
 
-// How fast this step's states came from their file and went back.
+// Adds this step's traffic of the state file.
 void add_file_traffic(StepReport& report, llama::StateFile& file) {
   const auto add = [&](const char* variant, const llama::FileTraffic& traffic) {
     const auto time = static_cast<double>(traffic.time);
@@ -126,7 +126,7 @@ void StepOptimizer::begin_step(std::int64_t number, std::int64_t end) {
 
 std::vector<llama::StateTensor> StepOptimizer::state() {
   std::vector<llama::StateTensor> all = optimizer_->state();
-  if (!loss_scale_ || host_ != nullptr) return all;  // the host's has it already
+  if (!loss_scale_ || host_ != nullptr) return all;  // included in the host optimizer's state
   const std::vector<llama::StateTensor> scale = loss_scale_->state();
   all.insert(all.end(), scale.begin(), scale.end());
   return all;

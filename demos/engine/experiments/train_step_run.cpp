@@ -1,4 +1,4 @@
-// Parameters to model, optimizer, text and steps.
+// Builds model, optimizer and data from parameters, and runs the steps.
 #include "demos/engine/experiments/train_step_run.h"
 
 #include <cmath>
@@ -47,33 +47,33 @@ llama::OffloadOptions offload_of(const predict::StepSettings& step) {
           .checkpoints = step.offload_checkpoints};
 }
 
-// A plan computes nothing, and so it reads no data.
+// A plan reads no data.
 record::Result<tokens::TokenData> read_data(const predict::StepSettings& step, const RunSetting& setting) {
   if (setting.place.device.is_meta()) return tokens::TokenData();
   return tokens::TokenData::read(data_source(step, setting.course_text), setting.cancel);
 }
 
-// What the run's device has taken of the host's memory; empty where that has its own.
+// Counts host memory if the run's device is the CPU; else empty.
 std::function<record::Bytes()> taken_of_host(const RunSetting& setting) {
   if (!setting.place.device.is_cpu() || setting.memory == nullptr) return {};
   return [memory = setting.memory, before = setting.memory->allocated()] { return memory->allocated() - before; };
 }
 
-// Where the loss's kernels report a target that cannot be; undefined where PyTorch's operators compute the loss.
+// A flag that our loss kernels set for an invalid target; undefined for PyTorch's operators.
 at::Tensor make_error_flag(const llama::TrainOptions& options, const llama::FusedKernels& fused, at::Device device) {
   if (!llama::by_own_kernel(options.loss, fused)) return {};
   const record::Scope scope(record::Category::kOther, llama::operators().nll);
   return at::zeros({1}, at::TensorOptions().device(device).dtype(at::kLong));
 }
 
-// One flag per layer; only our kernels set it.
+// One flag per layer, set only by our kernels.
 at::Tensor make_not_finite(const predict::StepSettings& step, const llama::Config& config, at::Device device) {
   if (!step.fused_adamw) return {};
   const record::Scope scope(record::Category::kOther, llama::operators().finite_check);
   return at::zeros({config.num_layers}, at::TensorOptions().device(device).dtype(at::kInt));
 }
 
-// Waits for the device. `updated`: whether the weights have been stepped before; stored ones were looked through.
+// Waits for the device. `updated`: the weights were stepped before. Stored weights were checked when read.
 std::string where_not_finite(const at::Tensor& layers, int step, bool updated, at::ScalarType type) {
   const std::string when = "The loss is no number from step " + std::to_string(step) + " on",
                     cure = updated             ? "a lower learning_rate may help."
@@ -107,28 +107,28 @@ void take_blas_workspace(const llama::Placement& placement, llama::StepGraph* gr
 }  // namespace
 
 struct TrainStepRun::State {
-  std::unique_ptr<llama::NumbersOnCpu> numbers;  // null: not a plan of a CPU's run
+  std::unique_ptr<llama::NumbersOnCpu> numbers;  // null unless planning for the CPU
   tokens::TokenData data;
-  Evaluation evaluation;              // refers to the data
-  std::int64_t samples = 0, seq = 0;  // samples: a micro-batch's times their number
+  Evaluation evaluation;              // refers to `data`
+  std::int64_t samples = 0, seq = 0;  // samples: per step, over all micro-batches
   std::uint64_t seed = 0;
   int steps = 0;
   std::unique_ptr<llama::Offload> offload;  // model, optimizer and steps refer to it
-  std::unique_ptr<llama::StepGraph> graph;  // null: none
+  std::unique_ptr<llama::StepGraph> graph;
   llama::TrainOptions options;
   llama::Model model;
   std::unique_ptr<StepOptimizer> optimizer;
   int last_step = 0;
-  at::Tensor tokens_2BT;             // of the last step, on the host, where its labels are checked after the step
-  at::Tensor loss;                   // of the last step, on the device
-  at::Tensor output;                 // of the last forward, where the loop keeps it
-  std::string trouble;               // where numbers first were none
-  std::int64_t steps_before = 0;     // that another run took
-  std::string resumed, saved;        // the folders; empty: none
-  std::unique_ptr<StepSaver> saver;  // null: nothing is kept, or it has been
+  at::Tensor tokens_2BT;  // of the last step, on the host; its labels are checked after the step
+  at::Tensor loss;
+  at::Tensor output;              // of the last forward pass, if kept
+  std::string trouble;            // first non-finite or unscaled number
+  std::int64_t steps_before = 0;  // taken by the resumed run
+  std::string resumed, saved;
+  std::unique_ptr<StepSaver> saver;  // null: nothing to save, or already saved
 };
 
-// Goes on from a folder, and takes the room of another.
+// Restores the folder `resume`, and reserves space for the folder `save`.
 record::Status TrainStepRun::keep(const predict::StepSettings& step, const RunPlace& place, State& state) {
   if (place.device.is_meta()) return record::Ok{};
   const BuiltStep built{.settings = step,
@@ -243,7 +243,7 @@ record::Result<std::unique_ptr<TrainStepRun>> TrainStepRun::create(const record:
 StepResult TrainStepRun::step(int index) {
   State& s = *state_;
   s.last_step = index;
-  s.loss = s.tokens_2BT = at::Tensor();  // the step before's
+  s.loss = s.tokens_2BT = at::Tensor();  // frees the previous step's
   s.tokens_2BT = llama::make_batch(s.evaluation.training(), s.samples, s.seq, s.seed, s.steps_before + index);
   s.optimizer->begin_step(s.steps_before + index, s.steps_before + s.steps);
   try {
@@ -254,8 +254,7 @@ StepResult TrainStepRun::step(int index) {
   } catch (const llama::Cancelled&) {
     return StepResult::kCancelled;
   }
-  if (s.model.embed_tokens_VH.is_cpu())
-    s.tokens_2BT = at::Tensor();  // on the CPU a label that cannot be throws at once
+  if (s.model.embed_tokens_VH.is_cpu()) s.tokens_2BT = at::Tensor();  // the CPU has checked the labels
   return StepResult::kDone;
 }
 
@@ -332,7 +331,7 @@ record::Result<std::unique_ptr<DemoRun>> make_train_step(const record::Params& p
   return std::unique_ptr<DemoRun>(std::move(run).value());
 }
 
-// Of the data, of the shape where a checkpoint decides it, and of products that are not as the settings say.
+// Provenance of data, a checkpoint's shape, and GEMMs that differ from the settings.
 std::map<std::string, std::string> train_step_facts(const record::Params& params, const RunSetting& setting) {
   predict::StepSettings step = predict::step_settings(params);
   std::map<std::string, std::string> all;
@@ -351,7 +350,7 @@ record::Result<std::map<std::string, std::string>> prepare(const record::Params&
   std::map<std::string, std::string> all;
   predict::StepSettings step = predict::step_settings(params);
   const auto model = train_step_model(step);
-  if (!model) return all;  // make_train_step() says why
+  if (!model) return all;  // make_train_step() reports why
   step.model = model.value().config;
   auto products = llama::choose_products(step, setting.course_text.parent_path() / "products", setting.cancel);
   if (!products) return products.error();

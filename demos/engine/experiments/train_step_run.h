@@ -1,4 +1,4 @@
-// Runs `train_step`: a Llama, its optimizer state and its data on one device, advanced one training step at a time.
+// Runs `train_step`: trains a Llama on one device.
 #pragma once
 
 #include <map>
@@ -12,13 +12,12 @@ namespace headroom::experiments {
 
 class TrainStepRun final : public DemoRun {
  public:
-  // Checks the parameters (demos/experiments/train_step_info.cpp) and the data, then builds weights, optimizer state
-  // and tables in phase setup. Refused with one sentence: a shape that cannot be, data that cannot be read.
+  // Checks parameters (demos/experiments/train_step_info.cpp) and data, then allocates weights, optimizer state and
+  // tables in phase setup. Refuses with one sentence.
   static record::Result<std::unique_ptr<TrainStepRun>> create(const record::Params& params, const RunSetting& setting);
   ~TrainStepRun() override;
 
-  // Batch, forward, loss, backward, optimizer, and where one is due an evaluation. Without that it never waits for the
-  // device.
+  // Batch, forward, loss, backward, optimizer and, when due, an evaluation. Only the evaluation waits for the device.
   StepResult step(int index) override;
   int steps() const override;
   int distinct_steps() const override;
@@ -30,7 +29,7 @@ class TrainStepRun final : public DemoRun {
 
   std::int64_t tokens_per_step() const;  // batch · micro-batches · seq
   std::int64_t num_parameters() const;
-  double loss() const;  // the last step's, in nats per token. Waits for the device.
+  double loss() const;  // of the last step, in nats per token; waits for the device
 
  private:
   struct State;

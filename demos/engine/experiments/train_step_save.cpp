@@ -1,4 +1,4 @@
-// Folders that runs leave, and begin from.
+// Writes the folder of a run, and reads it to resume.
 #include "demos/engine/experiments/train_step_save.h"
 
 #include <filesystem>
@@ -26,7 +26,6 @@ bool saves_adapters(const predict::StepSettings& settings) {
   return settings.adapters.kind != AdapterKind::kOff && !settings.save_merged;
 }
 
-// Optimizer, loss scale and scales of fp8.
 std::vector<llama::StateTensor> state_of(const BuiltStep& step) {
   std::vector<llama::StateTensor> all = step.optimizer.state();
   if (!step.model.fp8) return all;
@@ -111,7 +110,7 @@ record::Result<std::unique_ptr<StepSaver>> StepSaver::create(const BuiltStep& st
   return saver;
 }
 
-// Texts do not depend on what is trained.
+// Training does not change the texts.
 Status StepSaver::put_texts(const BuiltStep& step) {
   if (saves_adapters(step.settings)) {
     if (const Status put = folder_->put("adapter_config.json", adapters_of(step)); !put) return put;

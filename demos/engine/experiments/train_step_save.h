@@ -1,4 +1,4 @@
-// What `train_step` keeps of a run, and how another run goes on from it.
+// Saves and resumes runs of `train_step`.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@
 
 namespace headroom::experiments {
 
-// A run whose model and optimizer are built, and how many ids its data has.
+// `ids`: number of token ids in the data.
 struct BuiltStep {
   const predict::StepSettings& settings;
   const llama::Model& model;
@@ -21,17 +21,17 @@ struct BuiltStep {
   std::int64_t ids = 0;
 };
 
-// The values of the folder `resume` in the model and the optimizer's state; returns the steps that they took. Refused with
-// a sentence: a folder of another model, optimizer, seed or data. Throws llama::UnusableWeights.
+// Reads the folder `resume` into model and optimizer, and returns the steps trained so far. Refuses a folder of another
+// model, optimizer, seed or data. Throws llama::UnusableWeights.
 record::Result<std::int64_t> resume(const BuiltStep& step);
 
-// The folder `save`: model.safetensors with config.json, or adapter_model.safetensors with adapter_config.json, the
-// tokenizer of the model's folder, and with save_state the training's state.
+// Writes the folder `save`: model.safetensors with config.json, or adapter_model.safetensors with adapter_config.json,
+// the model's tokenizer and, with save_state, the training state.
 class StepSaver {
  public:
-  // Takes the room on the disk. Refused with a sentence. What is written refers to the model and the optimizer.
+  // Reserves disk space. Refers to the model and the optimizer.
   static record::Result<std::unique_ptr<StepSaver>> create(const BuiltStep& step);
-  // After so many steps in all.
+  // `steps`: trained in total.
   record::Status write(std::int64_t steps);
 
  private:

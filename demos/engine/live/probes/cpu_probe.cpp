@@ -21,7 +21,7 @@ using record::EventKind;
 
 namespace {
 
-// Leaked: tensors with static lifetime are freed after everything else is gone.
+// Leaked: static tensors are freed after everything else.
 CpuProbe* g_cpu_probe = nullptr;
 
 record::MemEvent event_of(EventKind kind, const LiveStorage& storage, Bytes allocated) {
@@ -41,9 +41,9 @@ record::MemEvent event_of(EventKind kind, const LiveStorage& storage, Bytes allo
 CpuProbe& CpuProbe::install(EventSink& sink) {
   if (g_cpu_probe != nullptr) throw std::logic_error("the CPU probe is installed twice");
   g_cpu_probe = new CpuProbe(sink);
-  // PyTorch's own switch, read at its first allocation. Big tensors are new memory from the system each time: with pages
-  // of 4 KiB per operator spends most of its time in their faults (RMSNorm over 64 MiB: 41 ms instead of 8.5). Recordings
-  // name the system's setting (`large_pages`); where it is `never`, the switch changes nothing.
+  // PyTorch reads this switch at its first allocation. Big tensors always get new memory, and with 4 KiB pages most of
+  // an operator's time goes to page faults (RMSNorm over 64 MiB: 41 ms instead of 8.5). Recordings name the system's
+  // setting (`large_pages`); `never` overrides the switch.
   setenv("THP_MEM_ALLOC_ENABLE", "1", /*overwrite=*/0);
   llama::turn_off_onednn();
   constexpr std::uint8_t kAboveLibTorchsOwn = 10;
@@ -138,7 +138,7 @@ void CpuProbe::died(void* data) noexcept {
   if (recording_ && storage.address != 0) sink_.push(event_of(EventKind::kFree, storage, live_));
 }
 
-// The block's own address is also the deleter's context: LibTorch may then hand out raw pointers (raw_allocate).
+// The block's address is also the deleter's context, so that LibTorch may hand out raw pointers (raw_allocate).
 void CpuProbe::free(void* data) {
   if (data == nullptr) return;
   g_cpu_probe->died(data);
@@ -153,12 +153,12 @@ c10::DataPtr CpuProbe::allocate(std::size_t bytes) {
   void* data = nullptr;
   try {
     data = c10::alloc_cpu(bytes);
-  } catch (const c10::Error&) {  // the system has no more; LibTorch says so with a plain error
+  } catch (const c10::Error&) {  // LibTorch throws a plain error if the system has no memory
     data = nullptr;
   }
   if (data == nullptr) {
     {
-      std::lock_guard guard(lock_);  // until the refusal is reported: no event comes between it and its totals
+      std::lock_guard guard(lock_);  // no event may separate the refusal from its totals
       taken_ -= size;
       sink_.refused({.requested = size,
                      .segment = size,

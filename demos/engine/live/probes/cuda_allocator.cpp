@@ -1,4 +1,4 @@
-// The CUDA caching allocator's interface, in one place.
+// Wraps the CUDA caching allocator.
 #include "demos/engine/live/probes/cuda_allocator.h"
 
 #include <algorithm>
@@ -12,7 +12,7 @@
 #include <cuda_runtime_api.h>
 #include <torch/version.h>
 
-// Trace entries carry the stream as void* from 2.11 on, as cudaStream_t before; snapshot() took one argument less.
+// Before 2.11 trace entries carry the stream as cudaStream_t instead of void*, and snapshot() takes one argument less.
 static_assert(TORCH_VERSION_MAJOR == 2 && TORCH_VERSION_MINOR >= 10, "check this file against the LibTorch release");
 
 namespace headroom::live::cuda_allocator {
@@ -86,8 +86,7 @@ void attach_trace_hook(TraceHook hook) {
 }
 
 std::shared_ptr<void> listen_on_this_thread(ReportHook& hook) {
-  // The guard puts the reports among the thread's own debug information; a profiler of LibTorch's would take the same
-  // place, and none runs here.
+  // Uses the profiler's slot in the thread's debug information; no profiler runs here.
   return std::make_shared<c10::DebugInfoGuard>(c10::DebugInfoKind::PROFILER_STATE, std::make_shared<Reports>(hook));
 }
 
@@ -96,7 +95,7 @@ std::vector<Segment> segments(int device) {
   for (const allocator::SegmentInfo& info : allocator::snapshot(kNoPool, /*include_traces=*/false).segments) {
     if (info.device != device) continue;
     Segment segment{.address = info.address, .size = static_cast<Bytes>(info.total_size), .blocks = {}};
-    std::uintptr_t address = info.address;  // blocks of a segment are side by side
+    std::uintptr_t address = info.address;  // blocks of a segment are contiguous
     for (const allocator::BlockInfo& block : info.blocks) {
       if (block.allocated) {
         segment.blocks.push_back({.address = address,
@@ -136,8 +135,7 @@ void use_expandable_segments(bool on) {
 
 Cap::Cap(Bytes cap, int device)
     : device_(device), before_(allocator::getMemoryFraction(static_cast<c10::DeviceIndex>(device))) {
-  // The allocator multiplies the fraction by the total again and cuts off: half a byte more keeps every byte of the
-  // cap.
+  // Half a byte more, since the allocator multiplies the fraction by the total and truncates.
   const double fraction = (static_cast<double>(cap) + 0.5) / total_memory(device);
   allocator::setMemoryFraction(std::min(fraction, 1.0), static_cast<c10::DeviceIndex>(device));
 }
@@ -146,7 +144,7 @@ Cap::~Cap() {
   try {
     allocator::setMemoryFraction(before_, static_cast<c10::DeviceIndex>(device_));
   } catch (const c10::Error&) {
-    // Only with a context that is already lost; the engine is retired then, and its limits with it.
+    // Only if the context is lost; then the engine retires.
   }
 }
 

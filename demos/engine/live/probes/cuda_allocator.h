@@ -1,5 +1,5 @@
-// LibTorch's CUDA caching allocator, as far as the probe and the worker need it. The one place that knows how its
-// interface differs between releases. Checked against LibTorch 2.11.
+// The parts of LibTorch's CUDA caching allocator that the probe and the worker need. Only this interface depends on the
+// release. Checked against LibTorch 2.11.
 #pragma once
 
 #include <cstddef>
@@ -17,18 +17,18 @@ struct Trace {
   TraceKind kind = TraceKind::kOther;
   int device = 0;
   std::uintptr_t address = 0;
-  record::Bytes bytes = 0;  // requested for blocks, whole for segments
+  record::Bytes bytes = 0;  // requested bytes of a block, size of a segment
   const void* stream = nullptr;
-  bool in_graph_pool = false;  // of a CUDA graph
+  bool in_graph_pool = false;
 };
 
-// Hears of every block and segment. Called inside the allocator's lock of that device: copy and return, call nothing of
-// LibTorch. There is no way to detach. Call after CUDA is initialized; earlier hooks are silently ignored.
+// Called for every block and segment, under the allocator's lock of that device: copy and return, call nothing of
+// LibTorch. Cannot be detached. Attach after CUDA is initialized; earlier hooks are silently ignored.
 using TraceHook = void (*)(const Trace& trace);
 void attach_trace_hook(TraceHook hook);
 
-// Hears of every block's real size and of the allocator's totals after it, inside the same lock and right after the
-// trace of kind alloc or free-requested; only on threads that listen.
+// Receives every block's real size and the allocator's totals, under the same lock, right after the trace. Only on
+// listening threads.
 class ReportHook {
  public:
   virtual ~ReportHook() = default;
@@ -37,7 +37,7 @@ class ReportHook {
   // `asked` is rounded up to the allocator's 512 B.
   virtual void on_out_of_memory(record::Bytes asked, record::Bytes allocated, record::Bytes reserved, int device) = 0;
 };
-// The calling thread listens until the returned object is destroyed on it. The hook must outlive that.
+// The calling thread listens until it destroys the result, which the hook must outlive.
 std::shared_ptr<void> listen_on_this_thread(ReportHook& hook);
 
 struct Block {
@@ -50,7 +50,7 @@ struct Block {
 struct Segment {
   std::uintptr_t address = 0;
   record::Bytes size = 0;
-  std::vector<Block> blocks;  // those that are handed out
+  std::vector<Block> blocks;  // allocated ones only
 };
 std::vector<Segment> segments(int device);
 
@@ -61,14 +61,13 @@ struct Stats {
 Stats stats(int device);
 void reset_peaks(int device);
 
-// Gives cuBLAS workspaces and every cached segment back to the device.
+// Frees cuBLAS workspaces and every cached segment.
 void release_everything();
 
-// Whether the allocator maps pages in one range of addresses (expandable segments) from here on, instead of asking the
-// device for each segment. Call it while nothing is cached.
+// Turns expandable segments on or off: pages mapped in one range of addresses. Call it while nothing is cached.
 void use_expandable_segments(bool on);
 
-// The allocator refuses to hold more than `cap` bytes of segments; the old limit comes back with the destructor.
+// Limits the allocator's segments to `cap` bytes until destruction.
 class Cap {
  public:
   Cap(record::Bytes cap, int device);

@@ -19,7 +19,7 @@ using record::EventKind;
 
 namespace {
 
-CudaProbe* g_cuda_probe = nullptr;  // leaked: the allocator keeps calling until the process ends
+CudaProbe* g_cuda_probe = nullptr;  // leaked: the allocator calls it until the process ends
 
 }  // namespace
 
@@ -28,7 +28,7 @@ CudaProbe& CudaProbe::install(EventSink& sink, int device) {
     if (&g_cuda_probe->sink_ != &sink || g_cuda_probe->device_ != device) throw std::logic_error("there is one CUDA probe only");
     return *g_cuda_probe;
   }
-  at::globalContext().lazyInitDevice(c10::DeviceType::CUDA);  // hooks attached earlier would never be called
+  at::globalContext().lazyInitDevice(c10::DeviceType::CUDA);  // earlier hooks would never be called
   g_cuda_probe = new CudaProbe(sink, device);
   cuda_allocator::attach_trace_hook([](const Trace& trace) { g_cuda_probe->on_trace(trace); });
   return *g_cuda_probe;
@@ -85,7 +85,6 @@ record::MemEvent CudaProbe::event_of(EventKind kind, const LiveStorage& storage)
   return event;
 }
 
-// record::Stream: 0 is the default stream.
 std::uint8_t CudaProbe::stream_number(const void* stream, bool in_graph_pool) {
   constexpr auto kGraphPool = static_cast<std::uint8_t>(record::Stream::kGraphPool);
   if (in_graph_pool) return kGraphPool;
@@ -133,7 +132,7 @@ void CudaProbe::on_segment(const Trace& trace) {
     sink_.push(event_of(EventKind::kSegmentAlloc, segment));
     return;
   }
-  // Pages that go back may have come in several parts, and those may keep others.
+  // Freed pages may have come in several parts, which may keep other pages.
   for (const auto& part : held_.give_back(static_cast<Bytes>(trace.address), trace.bytes)) {
     segment.id = part.segment;
     segment.block = part.bytes;

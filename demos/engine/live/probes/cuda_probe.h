@@ -1,6 +1,6 @@
-// LibTorch's CUDA caching allocator under our eyes. Two hooks give half of the story each: the trace knows the bytes
-// asked for, the stream and the segments; the report knows the block's real size and the allocator's own totals. Both
-// come inside the allocator's lock, the report right after its trace; one event is made of the two.
+// Records LibTorch's CUDA caching allocator through two hooks. The trace has the requested bytes, the stream and the
+// segments; the report has the block's real size and the allocator's totals. Both are called under the allocator's
+// lock, the report right after its trace, and together make one event.
 #pragma once
 
 #include <atomic>
@@ -19,8 +19,8 @@ namespace headroom::live {
 
 class CudaProbe final : public cuda_allocator::ReportHook, public Probe {
  public:
-  // Initializes CUDA and hooks into its allocator, once per process; later calls return the same probe. Never removed.
-  // Blocks are only reported by threads that listen: see cuda_allocator::listen_on_this_thread.
+  // Initializes CUDA and hooks into its allocator, once per process; later calls return the same probe. Only listening
+  // threads report blocks: see cuda_allocator::listen_on_this_thread.
   static CudaProbe& install(EventSink& sink, int device);
 
   void start() override;
@@ -28,9 +28,9 @@ class CudaProbe final : public cuda_allocator::ReportHook, public Probe {
   void relabel(const void* data, record::Category category) override;
   std::vector<record::Placement> take_placements() override { return std::exchange(placements_, {}); }
 
-  // The cap in force (0: none): says whether it or the device refused.
+  // Cap in force (0: none), for error reports.
   void set_cap(record::Bytes cap) { cap_ = cap; }
-  // Traces whose report never came: allocations of a thread that does not listen. Their block size was assumed.
+  // Blocks of threads that do not listen; their size is assumed.
   std::uint64_t unreported() const { return unreported_; }
 
   void on_block(std::uintptr_t address, record::Bytes change, record::Bytes allocated, record::Bytes reserved,
@@ -42,7 +42,6 @@ class CudaProbe final : public cuda_allocator::ReportHook, public Probe {
 
   void on_trace(const cuda_allocator::Trace& trace);
   void on_segment(const cuda_allocator::Trace& trace);
-  // Makes the event of the trace that waits for its report.
   void complete(record::Bytes block, record::Bytes allocated, record::Bytes reserved);
   void complete_unreported();
   record::MemEvent event_of(record::EventKind kind, const LiveStorage& storage) const;
@@ -53,13 +52,13 @@ class CudaProbe final : public cuda_allocator::ReportHook, public Probe {
   EventSink& sink_;
   const int device_;
   std::atomic<bool> recording_{false};
-  // Guarded by the allocator's lock, and by the worker being the only thread that allocates.
-  cuda_allocator::Trace waiting_;  // of kind kOther: none waits
+  // Guarded by the allocator's lock; only the worker allocates.
+  cuda_allocator::Trace waiting_;  // kOther: none
   StorageTable storages_;
   predict::HeldMemory held_;
-  std::optional<std::uintptr_t> first_segment_;  // address of the run's first one
+  std::optional<std::uintptr_t> first_segment_;
   std::vector<record::Placement> placements_;
-  std::vector<const void*> streams_{nullptr};  // by number: the default stream, then as they come
+  std::vector<const void*> streams_{nullptr};  // by number; 0: the default stream
   record::Bytes cap_ = 0;
   std::uint64_t unreported_ = 0;
 };

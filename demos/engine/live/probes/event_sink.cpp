@@ -1,4 +1,4 @@
-// Events and marks on one clock and in one order.
+// Puts events and marks in one order, on one clock.
 #include "demos/engine/live/probes/event_sink.h"
 
 namespace headroom::live {
@@ -23,7 +23,7 @@ void EventSink::push(MemEvent event) noexcept {
   event.op = tag.op;
   if (event.kind == EventKind::kAlloc) event.category = tag.category;
   std::lock_guard guard(lock_);
-  event.time = now();  // inside the lock: times never decrease with the position
+  event.time = now();  // inside the lock, so that times never decrease
   push_locked(event);
 }
 
@@ -56,7 +56,7 @@ void EventSink::refused(const Refused& refusal, record::DeviceKind device) noexc
   if (device == record::DeviceKind::kGpu) event.allocator_reserved = refusal.reserved;
   event.category = refusal.tag.category;
   push(event);
-  close();  // what follows is the unwinding: the recording ends with everything still there
+  close();  // the recording ends before unwinding frees tensors
   std::lock_guard guard(lock_);
   if (!refusal_) refusal_ = refusal;
 }

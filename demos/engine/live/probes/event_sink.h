@@ -1,4 +1,4 @@
-// Where the probes put what they see: events get their time and place here, and marks their position among the events.
+// Collects the probes' events: adds time and tag, and gives marks their position among the events.
 #pragma once
 
 #include <atomic>
@@ -17,25 +17,25 @@
 
 namespace headroom::live {
 
-// What the allocator said when it refused, and where the worker was.
+// A refused allocation, and the worker's tag.
 struct Refused {
   record::Bytes requested = 0;
-  record::Bytes segment = 0;  // what the device was asked for and would not give; 0: a cap refused
-  record::Bytes limit = 0;    // the cap, or what the device could give; 0: all that it has
+  record::Bytes segment = 0;  // refused by the device; 0: a cap refused
+  record::Bytes limit = 0;    // the cap, or what the device could give; 0: all memory
   record::Bytes allocated = 0;
   record::Bytes reserved = 0;
-  record::ByCategory by_category{};  // zero where storages are not followed (a run that is not recorded)
+  record::ByCategory by_category{};  // zero if the run is not recorded
   record::Tag tag;
 };
 
-// One per process. Open between the start and the end of a recorded run. push() may be called inside an allocator's lock:
-// it takes its own spin lock, copies and returns.
+// One per process, open during a recorded run. push() may be called inside an allocator's lock: it takes a spin lock,
+// copies and returns.
 class EventSink {
  public:
   explicit EventSink(std::size_t capacity = EventRing::kDefaultCapacity) : ring_(capacity) {}
 
-  // Starts the clock of a run. `recorded`: push() takes events until close(). The ring is left alone, since its
-  // consumer may be at work; whoever reads it has taken the last run's events by now.
+  // Starts the clock of a run. `recorded`: push() takes events until close(). The ring is not cleared, since its
+  // consumer may be active.
   void open(bool recorded);
   void close() { open_.store(false, std::memory_order_relaxed); }
   bool is_open() const { return open_.load(std::memory_order_relaxed); }
@@ -43,23 +43,21 @@ class EventSink {
   record::Nanoseconds now() const {
     return std::chrono::duration_cast<std::chrono::nanoseconds>(Clock::now() - start_).count();
   }
-  // A number for a new storage or segment; never given twice.
+  // Never reused.
   std::uint64_t next_id() { return next_id_.fetch_add(1, std::memory_order_relaxed); }
 
   // Fills in time, phase, layer, micro-batch and operator; for an allocation also the category.
   void push(record::MemEvent event) noexcept;
-  // As push(), for what was alive before the run: outside the phases and layers, category as given.
+  // Like push(), for storages from before the run: no phase or layer, category as given.
   void push_existing(record::MemEvent event) noexcept;
-  // Returns the mark with its time and its position among the events.
   record::Mark mark(const record::Tag& tag, std::int32_t step);
-  // The run's last event.
+  // Pushes the run's last event.
   void refused(const Refused& refusal, record::DeviceKind device) noexcept;
 
   // The first refusal since open(), recorded or not.
   std::optional<Refused> first_refusal() const;
 
   EventRing& ring() { return ring_; }
-  // The category that an allocation of the calling thread gets now.
   static record::Category category_now() { return record::current_tag().category; }
 
  private:
@@ -72,7 +70,7 @@ class EventSink {
   Clock::time_point start_ = Clock::now();
   std::atomic<bool> open_{false};
   std::atomic<std::uint64_t> next_id_{1};
-  mutable SpinLock lock_;  // guards what follows, and makes producers one at a time
+  mutable SpinLock lock_;  // guards what follows, and serializes producers
   EventRing ring_;
   std::uint64_t accepted_ = 0;
   std::optional<Refused> refusal_;

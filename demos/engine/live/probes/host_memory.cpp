@@ -1,4 +1,4 @@
-// /proc/meminfo and the limits of control groups.
+// Reads /proc/meminfo and the limits of control groups.
 #include "demos/engine/live/probes/host_memory.h"
 
 #include <algorithm>
@@ -14,7 +14,7 @@ using record::Bytes;
 
 namespace {
 
-// The number behind `key` on the line that starts with it; 0: there is none.
+// The number after `key` on the line that starts with it; 0: none.
 Bytes number_after(const std::string& path, std::string_view key) {
   std::ifstream file(path);
   for (std::string line; std::getline(file, line);) {
@@ -29,7 +29,6 @@ std::optional<Bytes> number_in(const std::string& path) {
   return file >> number ? std::optional(number) : std::nullopt;  // "max" is no number
 }
 
-// What the files of a control group are called.
 struct GroupFiles {
   const char *limit, *usage;
   const char *old_cache, *new_cache;  // keys in memory.stat
@@ -38,13 +37,12 @@ constexpr GroupFiles kVersion2{"memory.max", "memory.current", "inactive_file ",
 constexpr GroupFiles kVersion1{"memory.limit_in_bytes", "memory.usage_in_bytes", "total_inactive_file ",
                                "total_active_file "};
 
-// The group of this process that memory is counted in.
 struct Group {
   std::string mounted, path;  // path: "/batch/job", below `mounted`
   const GroupFiles* files;
 };
 
-// A line of /proc/self/cgroup: "0::/batch/job" (version 2), "4:cpu,memory:/batch/job" (version 1).
+// Parses a line of /proc/self/cgroup: "0::/batch/job" (version 2), "4:cpu,memory:/batch/job" (version 1).
 std::optional<Group> memory_group(const std::string& line, const std::string& root) {
   const std::size_t first = line.find(':');
   const std::size_t second = line.find(':', first + 1);
@@ -77,7 +75,7 @@ HostMemory host_memory(const std::string& root) {
   for (std::string line; std::getline(groups, line);) {
     const std::optional<Group> group = memory_group(line, root);
     if (!group) continue;
-    // A limit holds for all groups below it as well.
+    // Limits of parent groups apply as well.
     for (std::string path = group->path;;) {
       apply_limit(memory, machine_total, group->mounted + path + "/", *group->files);
       const std::size_t parent = path.rfind('/');

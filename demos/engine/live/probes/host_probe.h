@@ -1,4 +1,4 @@
-// Memory of the host that a run takes beside its device's, as events of the host's own.
+// Records host memory that a run allocates besides its device's.
 #pragma once
 
 #include "demos/engine/live/probes/event_sink.h"
@@ -7,7 +7,7 @@
 
 namespace headroom::live {
 
-// Lives as long as a run is listened to; what it takes before and gives back after that is not reported.
+// Lives for one run; earlier blocks are ignored.
 class HostProbe {
  public:
   explicit HostProbe(EventSink& sink) : sink_(sink) {}

@@ -58,9 +58,9 @@ c10::DataPtr MetaProbe::allocate(std::size_t bytes) {
   if (bytes == 0) return {nullptr, nullptr, &free, meta};
   LiveStorage storage;
   storage.id = sink_.next_id();
-  storage.address = static_cast<std::uintptr_t>(storage.id) * 64;  // made up; blocks of a real allocator are aligned
+  storage.address = static_cast<std::uintptr_t>(storage.id) * 64;  // made up, and aligned like a real block
   storage.requested = static_cast<record::Bytes>(bytes);
-  storage.block = storage.requested;  // no rounding: predictions show what is asked for
+  storage.block = storage.requested;  // not rounded: predictions show requested bytes
   storage.category = EventSink::category_now();
   storage.stream = record::current_tag().stream;
   {

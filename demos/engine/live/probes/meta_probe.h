@@ -1,5 +1,4 @@
-// The allocator of meta tensors for the planner: nothing is computed and no byte is taken, but every storage that a
-// real step would allocate is born and dies here.
+// The planner's allocator of meta tensors: records the storages of a real step without allocating them.
 #pragma once
 
 #include <cstddef>
@@ -13,14 +12,13 @@
 
 namespace headroom::live {
 
-// Storages on meta have no data. Their DataPtr's context is a made-up address instead, the same role that the block's
-// address has on the CPU and on CUDA; relabel() takes that.
+// Meta storages have no data. Their DataPtr's context is a made-up address in place of a block's; relabel() takes it.
 class MetaProbe final : public c10::Allocator, public Probe {
  public:
   // Becomes LibTorch's allocator of meta tensors. Once per process; never removed.
   static MetaProbe& install(EventSink& sink);
 
-  // The device that the meta tensors predict: the events name it.
+  // The device that the events name.
   void set_target(record::DeviceKind target) { target_ = target; }
 
   void start() override;

@@ -1,4 +1,4 @@
-// What the worker asks of a probe, whichever allocator it watches.
+// The worker's interface to an allocator's probe.
 #pragma once
 
 #include <vector>
@@ -8,15 +8,15 @@
 
 namespace headroom::live {
 
-// Probes are installed once and live as long as the process: neither allocator has a way to let go of its hooks.
+// Installed once, for the life of the process: hooks cannot be removed.
 class Probe {
  public:
-  // Begins to record into the sink, first with what is alive already. The sink is open.
+  // Records into the open sink, beginning with what is alive.
   virtual void start() = 0;
   virtual void stop() = 0;
-  // The storage at this address is of that category, and has been since its birth.
+  // Sets a storage's category, from its birth.
   virtual void relabel(const void* data, record::Category category) = 0;
-  // Where the blocks of the events since the last call are, if this allocator has segments. On the allocating thread.
+  // Placements of blocks since the last call, if the allocator has segments. On the allocating thread.
   virtual std::vector<record::Placement> take_placements() { return {}; }
 
  protected:

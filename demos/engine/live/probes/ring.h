@@ -1,4 +1,4 @@
-// The bounded ring between the allocator's hooks and the link thread: fixed-size events, dropped and counted when full.
+// Bounded ring between the allocator's hooks and the link thread. Drops and counts events when full.
 #pragma once
 
 #include <atomic>
@@ -11,17 +11,17 @@
 
 namespace headroom::live {
 
-// One producer at a time (EventSink's lock sees to it) and one consumer. A push copies 64 bytes and calls nothing.
+// One producer at a time (under EventSink's lock) and one consumer. A push copies 64 bytes and calls nothing.
 class EventRing {
  public:
-  // 1,048,576 events of 64 B: 64 MiB, of which the system only lends the pages that were written.
+  // 1,048,576 events of 64 B: 64 MiB, of which only written pages take memory.
   static constexpr std::size_t kDefaultCapacity = std::size_t{1} << 20;
 
   explicit EventRing(std::size_t capacity = kDefaultCapacity) : capacity_(capacity), slots_(allocate(capacity)) {}
 
   std::size_t capacity() const { return capacity_; }
 
-  // False: the ring was full and the event is lost.
+  // False if the ring is full; the event is lost.
   bool push(const record::MemEvent& event) noexcept {
     const std::uint64_t head = head_.load(std::memory_order_relaxed);
     if (head - tail_.load(std::memory_order_acquire) == capacity_) {
@@ -33,7 +33,7 @@ class EventRing {
     return true;
   }
 
-  // Appends at most `at_most` events to `out`; returns how many.
+  // Appends at most `at_most` events; returns their number.
   std::size_t drain(std::vector<record::MemEvent>& out, std::size_t at_most) {
     const std::uint64_t tail = tail_.load(std::memory_order_relaxed);
     const std::uint64_t waiting = head_.load(std::memory_order_acquire) - tail;
@@ -46,11 +46,10 @@ class EventRing {
   std::size_t waiting() const {
     return static_cast<std::size_t>(head_.load(std::memory_order_acquire) - tail_.load(std::memory_order_acquire));
   }
-  // Since the ring was made.
   std::uint64_t dropped() const { return dropped_.load(std::memory_order_relaxed); }
 
  private:
-  // Raw memory: constructing a million events up front would touch every page.
+  // Raw memory: constructing a million events would touch every page.
   struct Release {
     std::size_t capacity;
     void operator()(record::MemEvent* slots) const { std::allocator<record::MemEvent>().deallocate(slots, capacity); }
@@ -61,7 +60,7 @@ class EventRing {
 
   std::size_t capacity_;
   std::unique_ptr<record::MemEvent[], Release> slots_;
-  // On separate cache lines: the producer writes one, the consumer the other.
+  // Separate cache lines for producer and consumer.
   alignas(64) std::atomic<std::uint64_t> head_{0};
   alignas(64) std::atomic<std::uint64_t> tail_{0};
   alignas(64) std::atomic<std::uint64_t> dropped_{0};

@@ -1,4 +1,4 @@
-// A lock for the few instructions inside an allocator's hook, where a mutex that sleeps would cost more than it guards.
+// Lock for a few instructions in an allocator's hook, where a sleeping mutex would cost too much.
 #pragma once
 
 #include <atomic>
@@ -11,7 +11,7 @@ class SpinLock {
   void lock() noexcept {
     int spins = 0;
     while (held_.test_and_set(std::memory_order_acquire)) {
-      // The holder may have lost its core: with fewer cores than threads, spinning on would only keep it away.
+      // The holder may have lost its core, and spinning would keep it away.
       if (++spins % 64 == 0) std::this_thread::yield();
     }
   }

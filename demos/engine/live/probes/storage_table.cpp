@@ -6,8 +6,8 @@
 
 namespace headroom::live {
 
-// Addresses are multiples of 64 (CPU) or 512 (CUDA): the low bits say nothing. Multiplicative hashing (Knuth, TAOCP
-// vol. 3, 6.4) by 2^64 over the golden ratio spreads what remains.
+// Addresses are multiples of 64 (CPU) or 512 (CUDA): the low bits carry no information. Multiplicative hashing (Knuth,
+// TAOCP vol. 3, 6.4) by 2^64 over the golden ratio spreads the rest.
 std::size_t StorageTable::home(std::uintptr_t address) const {
   const std::uint64_t mixed = (static_cast<std::uint64_t>(address) >> 4) * 0x9e3779b97f4a7c15u;
   return static_cast<std::size_t>(mixed >> 32) & (slots_.size() - 1);
@@ -33,7 +33,7 @@ LiveStorage StorageTable::erase(std::uintptr_t address) {
   LiveStorage* found = find(address);
   if (found == nullptr) return {};
   const LiveStorage erased = *found;
-  // Moves later members of the same run of slots back, so that no search stops at the hole.
+  // Moves later entries of the run back, so that no search stops at the hole.
   const std::size_t mask = slots_.size() - 1;
   std::size_t hole = static_cast<std::size_t>(found - slots_.data());
   for (std::size_t at = (hole + 1) & mask; slots_[at].address != 0; at = (at + 1) & mask) {

@@ -1,4 +1,4 @@
-// Which storage is at an address now: frees and relabels arrive with an address, recordings name storages by number.
+// Live storages by address; recordings name them by number.
 #pragma once
 
 #include <cstddef>
@@ -10,7 +10,7 @@
 namespace headroom::live {
 
 struct LiveStorage {
-  std::uintptr_t address = 0;  // 0: an empty slot
+  std::uintptr_t address = 0;  // 0: empty slot
   std::uint64_t id = 0;
   record::Bytes requested = 0;
   record::Bytes block = 0;
@@ -25,18 +25,16 @@ class StorageTable {
 
   std::size_t size() const { return size_; }
 
-  // An address that is already there is replaced: its free was missed.
+  // Replaces a storage at the same address, whose free was missed.
   void insert(const LiveStorage& storage);
-  // The storage at exactly this address, or nullptr.
   LiveStorage* find(std::uintptr_t address);
-  // Takes the storage out; its address is 0 if there was none.
+  // Removes the storage; its address is 0 if there was none.
   LiveStorage erase(std::uintptr_t address);
   void clear();
 
-  // Sums of `block` over the storages that are alive.
+  // Sums of `block`.
   record::ByCategory by_category() const;
 
-  // In ascending order of id: the order of birth.
   std::vector<LiveStorage> in_order_of_birth() const;
 
  private:

@@ -1,4 +1,4 @@
-// Devices and versions.
+// Looks up devices and versions.
 #include "demos/engine/live/run/device_facts.h"
 
 #include <algorithm>
@@ -56,7 +56,7 @@ void add_gpus(MachineFacts& machine) {
   int count = 0;
   if (const cudaError_t error = cudaGetDeviceCount(&count); error != cudaSuccess) {
     (void)cudaGetLastError();
-    // No driver and no GPU is the usual case; the rest is worth a word from the doctor.
+    // Normal without a driver or a GPU; the doctor reports other errors.
     if (version > 0 && error != cudaErrorNoDevice) machine.facts["gpu_trouble"] = cudaGetErrorString(error);
     return;
   }

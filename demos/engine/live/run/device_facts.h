@@ -1,4 +1,4 @@
-// What this machine can run on, and in which versions: the engine's first message, and `headroom doctor`.
+// Devices and versions of this machine, for the engine's first message and `headroom doctor`.
 #pragma once
 
 #include <functional>
@@ -14,18 +14,18 @@ namespace headroom::live {
 struct MachineFacts {
   std::vector<protocol::DeviceFacts> devices;  // the CPU first
   std::map<std::string, std::string> facts;    // torch, cuda, driver, gpu, compute_capability, cpu, revision, …
-  // What this machine's own memory can still give now; asked before each run on the CPU. 0: not known.
+  // Available memory of the host, read before each CPU run. 0: unknown.
   std::function<record::Bytes()> available_memory;
-  // The oldest GPU that the kernels of this build run on: 10 × its compute capability.
+  // 10 × the compute capability of the oldest GPU that this build's kernels run on.
   int oldest_capability = kernels::oldest_capability();
 };
 
-// `look_for_gpu` false: CUDA is not touched. Makes no CUDA context either way.
+// Touches CUDA only with `look_for_gpu`, and never makes a CUDA context.
 MachineFacts machine_facts(bool look_for_gpu);
 
-// For the planner: the GPU that the driver's management library knows, named and sized without CUDA.
+// For the planner: adds the GPU by NVML, without CUDA.
 void add_planned_devices(MachineFacts& machine);
 
-int cpu_cores();  // that this process may use
+int cpu_cores();  // usable by this process
 
 }  // namespace headroom::live

@@ -26,12 +26,12 @@ namespace {
 
 constexpr auto kForwardEvery = 30ms;
 constexpr auto kBeatEvery = 250ms;
-// 65,536 events are about 4 MiB before compression: far below a frame's 16 MiB.
+// 65,536 events are about 4 MiB before compression; a frame's limit is 16 MiB.
 constexpr std::size_t kEventsInAChunk = 65'536;
-// What may wait for an app that reads slowly. Beyond it the ring fills up, drops, and says how much.
+// Limit for an app that reads slowly; beyond it the ring fills up and drops events.
 constexpr std::size_t kMostOutgoing = std::size_t{32} << 20;
 
-constexpr int kBadInput = 50;  // exit code: the app's bytes are no frames
+constexpr int kBadInput = 50;  // exit code for broken frames
 
 int milliseconds_until(std::chrono::steady_clock::time_point due) {
   const auto left = std::chrono::ceil<std::chrono::milliseconds>(due - std::chrono::steady_clock::now()).count();
@@ -68,8 +68,8 @@ int Link::run(const protocol::Hello& hello) {
 }
 
 void Link::wait() {
-  constexpr int kNobody = -1;  // poll() leaves it alone
-  // While nothing more may be queued there is nothing to wake up for but the app.
+  constexpr int kNobody = -1;  // ignored by poll()
+  // While full, only the app can make progress.
   std::array<pollfd, 3> descriptors{
       pollfd{.fd = input_, .events = POLLIN, .revents = 0},
       pollfd{.fd = full() ? kNobody : feed_.wake_descriptor(), .events = POLLIN, .revents = 0},
@@ -81,14 +81,14 @@ void Link::wait() {
     throw std::system_error(errno, std::generic_category(), "poll");
   }
   if (descriptors[0].revents != 0) read();
-  if (descriptors[1].revents != 0) next_forward_ = {};  // a run has finished: send at once
+  if (descriptors[1].revents != 0) next_forward_ = {};  // a run has finished
 }
 
 void Link::read() {
   std::array<std::byte, 65'536> bytes;
   const ssize_t count = ::read(input_, bytes.data(), bytes.size());
   if (count < 0 && (errno == EINTR || errno == EAGAIN)) return;
-  if (count <= 0) {  // the app is gone, and so are we
+  if (count <= 0) {  // the app is gone
     exit_code_ = 0;
     return;
   }
@@ -118,7 +118,7 @@ void Link::take(const std::vector<std::byte>& body) {
 
 void Link::take(const protocol::StartRun& start) {
   if (start.run == 0) return send(protocol::Refusal{.run = 0, .reason = "A run needs a number other than 0."});
-  if (worker_.retired()) return;  // this process is about to end, and the app asks the next one
+  if (worker_.retired()) return;  // this process ends; the app asks the next one
   const Worker::Submitted submitted = worker_.submit(start);
   if (submitted.dropped) {
     send(protocol::RunFinished{.run = *submitted.dropped,
@@ -144,21 +144,21 @@ void Link::take(const protocol::Cancel& cancel) {
 }
 
 void Link::forward() {
-  // First the news, then the ring: every event before one of these marks is in the ring by now.
+  // News first, so that the ring already has every event before these marks.
   const RunNews news = feed_.take();
   if (news.info) {
-    if (introduced_ != news.run) operators_next_ = 1;  // else more is known of the run than before
+    if (introduced_ != news.run) operators_next_ = 1;  // else an update
     introduced_ = news.run;
     send_chunk(news.run, record::encode(*news.info));
   }
-  // Events of a run whose introduction came after take() wait for the next time.
+  // Events of a run that began after take() wait for its info.
   if (news.run != 0 && news.run == introduced_) forward_events(news.run, news.outcome.has_value());
-  if (!news.rows.of<record::KernelSpan>().empty()) forward_operators(news.run);  // kernels have their names there, too
+  if (!news.rows.of<record::KernelSpan>().empty()) forward_operators(news.run);  // kernel names are operators, too
   record::for_each_row_kind([&](const auto& kind) {
     record::encode_chunks(news.rows.of<record::RowOf<decltype(kind)>>(),
                           [&](std::vector<std::byte> chunk) { send_chunk(news.run, std::move(chunk)); });
   });
-  for (std::span<const record::Nanoseconds> rest(news.device_times); !rest.empty();) {  // behind their marks
+  for (std::span<const record::Nanoseconds> rest(news.device_times); !rest.empty();) {  // after their marks
     const std::size_t count = std::min(rest.size(), record::kMostRowsInAChunk);
     send_chunk(news.run, record::encode_device_times(rest.first(count)));
     rest = rest.subspan(count);
@@ -181,7 +181,7 @@ void Link::forward_events(std::uint64_t run, bool all) {
     events_.clear();
     sink_.ring().drain(events_, kEventsInAChunk);
     if (events_.empty()) break;
-    forward_operators(run);  // after the drain: an event's operator had its number before the event
+    forward_operators(run);  // after the drain, which may bring new operators
     send_chunk(run, record::encode_rows(events_));
   } while (events_.size() == kEventsInAChunk && (all || !full()));
   const std::uint64_t dropped = sink_.ring().dropped();
@@ -192,7 +192,7 @@ void Link::forward_events(std::uint64_t run, bool all) {
 }
 
 void Link::forward_operators(std::uint64_t run) {
-  const std::uint16_t last = record::operator_count();  // numbers 1 … last have names
+  const std::uint16_t last = record::operator_count();
   if (last < operators_next_) return;
   std::vector<std::string> names;
   for (std::uint16_t op = operators_next_; op <= last; ++op) names.emplace_back(record::operator_name(op));

@@ -1,5 +1,5 @@
-// The engine's side of the pipe: messages in and out, the ring drained into chunks, and a heartbeat. Makes no CUDA
-// call, so it goes on while the driver, the worker or the sampler hangs.
+// The engine's side of the pipe: reads and sends messages, drains the ring into chunks, and sends a heartbeat. Makes no
+// CUDA call, so it keeps running if the driver, the worker or the sampler hangs.
 //
 //   allocator → Probe → EventSink → ring ─┐
 //                                         ├─ Link ── chunks, progress, outcome, heartbeat ──→ the app
@@ -25,11 +25,10 @@ namespace headroom::live {
 
 class Link {
  public:
-  // Reads frames from `input` and writes to `output`, which is set to never block.
+  // Reads frames from `input` and writes to `output`, which becomes non-blocking.
   Link(int input, int output, Worker& worker, RunFeed& feed, EventSink& sink);
 
-  // Until the app closes its end, sends what cannot be cut into frames, or the worker retires. Returns the process's
-  // exit code.
+  // Runs until the app closes its end or sends broken frames, or the worker retires. Returns the exit code.
   int run(const protocol::Hello& hello);
 
  private:
@@ -41,9 +40,8 @@ class Link {
   void take(const protocol::StartRun& start);
   void take(const protocol::Cancel& cancel);
 
-  // Whatever the run has to report, as chunks.
   void forward();
-  // What is in the ring; `all`: however much the app has not read yet.
+  // Sends the ring's events; `all`: even while full().
   void forward_events(std::uint64_t run, bool all);
   void forward_operators(std::uint64_t run);
   void send_chunk(std::uint64_t run, std::vector<std::byte> chunk);
@@ -51,7 +49,7 @@ class Link {
 
   void send(const protocol::Message& message);
   void write();
-  // As much waits for the app as may: nothing more of a run is queued until it reads.
+  // True if the app must read before more of a run is queued.
   bool full() const;
 
   int input_;
@@ -68,9 +66,9 @@ class Link {
   Clock::time_point next_forward_{};
   Clock::time_point next_beat_{};
 
-  std::uint64_t run_ = 0;             // taken and not finished; 0: none
-  std::uint64_t introduced_ = 0;      // its info chunk is out
-  std::uint16_t operators_next_ = 1;  // the first whose name is not out; 0 is "" in every recording
+  std::uint64_t run_ = 0;             // accepted and not finished; 0: none
+  std::uint64_t introduced_ = 0;      // run whose info was sent
+  std::uint16_t operators_next_ = 1;  // first name to send; 0 is "" in every recording
   std::uint64_t dropped_sent_ = 0;
   std::vector<record::MemEvent> events_;
 };

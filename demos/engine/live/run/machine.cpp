@@ -1,4 +1,4 @@
-// Probes, devices, clean-up.
+// Manages probes and devices.
 #include "demos/engine/live/run/machine.h"
 
 #include <algorithm>
@@ -17,8 +17,7 @@ namespace {
 
 constexpr int kDevice = 0;  // one GPU per run
 
-// Of the memory that is free when a run on the CPU begins, this part stays free: LibTorch's own buffers, the app and
-// the reader's other programs live of it.
+// A tenth of the memory free at the start of a CPU run is left to LibTorch's buffers, the app and other programs.
 constexpr Bytes kPartLeftFree = 10;
 
 }  // namespace
@@ -113,7 +112,7 @@ void Machine::reset_peak(DeviceKind kind) {
 
 bool Machine::clean_up(DeviceKind kind) {
   if (planner() || kind != DeviceKind::kGpu || cuda_ == nullptr) return true;
-  // An error that was met once is returned again by every call after it: the context is lost.
+  // An error here means that the context is lost: every later call returns it again.
   if (cudaDeviceSynchronize() != cudaSuccess) return false;
   (void)cudaGetLastError();
   try {

@@ -1,5 +1,4 @@
-// The engine's machine: which allocators are watched, what there is to run on, and how to put a device back to where it
-// was. Owned and used by the worker thread alone.
+// The engine's machine: probes, devices, and cleaning up after runs. Used only by the worker thread.
 #pragma once
 
 #include <memory>
@@ -20,8 +19,8 @@
 
 namespace headroom::live {
 
-// The probes that main() installs before any tensor exists. A runner has the CPU's, a planner meta's too, a tracing
-// engine the tracer of kernels, which may hear nothing.
+// Probes that main() installs before any tensor exists. A runner has the CPU's, a planner also meta's, a tracing engine
+// also the tracer, which may be unable to trace.
 struct Probes {
   CpuProbe* cpu = nullptr;
   MetaProbe* meta = nullptr;
@@ -36,22 +35,20 @@ class Machine {
 
   const MachineFacts& facts() const { return facts_; }
   bool planner() const { return role_ == EngineRole::kPlanner; }
-  // The device's facts by the value of the parameter `device`; auto is the GPU where there is one. Null: there is none.
-  // A planner needs no GPU to predict one.
+  // Facts for the parameter `device`; auto prefers the GPU. Null: none. A planner predicts a GPU without having one.
   const protocol::DeviceFacts* device(const std::string& key) const;
 
-  // Starts CUDA, its probe and its clock, once; later calls do nothing. Throws what LibTorch throws.
+  // Starts CUDA, its probe and its clock, once. Throws what LibTorch throws.
   void start_cuda();
   // Null unless this is a tracing engine.
   KernelTrace* kernel_trace() const { return probes_.kernels; }
   nvml::Driver* driver() { return driver_ ? &*driver_ : nullptr; }
   DeviceClock* clock() { return clock_.get(); }
 
-  // Who watches the allocator of a run on `kind`.
   Probe& probe(record::DeviceKind kind);
 
-  // For the time of a run: the cap (0: none), lifted again by the destructor, and on a GPU how segments grow. On the CPU
-  // also what the machine can give.
+  // Sets a run's limits until destruction: the cap (0: none), on a GPU how segments grow, on the CPU also the machine's
+  // memory.
   class AllocatorGuard {
    public:
     AllocatorGuard(Machine& machine, record::DeviceKind kind, record::Bytes cap, bool expandable_segments);
@@ -64,17 +61,16 @@ class Machine {
     std::optional<cuda_allocator::Cap> cuda_;
   };
 
-  // What the host can give now beside a device's memory; 0: not known, or a planner, which takes none.
+  // Available in addition to a device's memory; 0: unknown, or a planner.
   record::Bytes host_memory() const;
-  // The run keeps so many bytes on the host now. On the CPU they come out of what its device may take.
+  // Host memory of the run. On the CPU it is subtracted from the device's limit.
   void keeps_on_host(record::Bytes bytes);
-  // Bytes that the run's allocator has handed out now.
   record::Bytes live_bytes(record::DeviceKind kind) const;
-  // The most of them since reset_peak(). Not in a planner.
+  // Since reset_peak(). Not in a planner.
   record::Bytes peak_bytes(record::DeviceKind kind) const;
   void reset_peak(record::DeviceKind kind);
-  // Gives back what a run leaves behind without owning it: cached segments, cuBLAS workspaces. False: the device no
-  // longer answers, and never will in this process.
+  // Frees what runs leave behind: cached segments, cuBLAS workspaces. False if the device fails, now and for the rest
+  // of the process.
   bool clean_up(record::DeviceKind kind);
 
  private:
@@ -86,7 +82,7 @@ class Machine {
   std::shared_ptr<void> listening_;
   std::unique_ptr<DeviceClock> clock_;
   std::optional<nvml::Driver> driver_;
-  record::Bytes cpu_cap_ = 0, cpu_limit_ = 0;  // of the run on the CPU; 0: none
+  record::Bytes cpu_cap_ = 0, cpu_limit_ = 0;  // of a CPU run; 0: none
 };
 
 }  // namespace headroom::live

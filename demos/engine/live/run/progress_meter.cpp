@@ -1,4 +1,4 @@
-// Progress from marks.
+// Computes progress from marks.
 #include "demos/engine/live/run/progress_meter.h"
 
 #include <algorithm>

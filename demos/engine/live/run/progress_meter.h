@@ -1,4 +1,4 @@
-// How far a run is and how long it will still take, from the marks that it sets.
+// Progress and time left of a run, from its marks.
 #pragma once
 
 #include <cstdint>
@@ -16,8 +16,7 @@ class ProgressMeter {
   void begin_step(int index, record::Nanoseconds now);
   void end_step(record::Nanoseconds now);
 
-  // `run` is left to the caller. The first step warms caches up and counts for the time left only while there is no
-  // other.
+  // The caller sets `run`. The first step is slower, so its time counts only until there is another.
   protocol::Progress at(record::Nanoseconds now) const;
 
  private:
@@ -28,7 +27,7 @@ class ProgressMeter {
   int done_ = 0;
   record::Nanoseconds begun_ = 0;
   record::Nanoseconds first_duration_ = 0;
-  record::Nanoseconds other_durations_ = 0;  // of steps 1 …, summed
+  record::Nanoseconds other_durations_ = 0;  // sum over steps 1 …
 };
 
 }  // namespace headroom::live

@@ -1,4 +1,4 @@
-// Training and outcome of a run.
+// Trains, and turns the run's end into an outcome.
 #include "demos/engine/live/run/run.h"
 
 #include <algorithm>
@@ -33,7 +33,7 @@ using record::OutcomeKind;
 
 namespace {
 
-// How the training went, in plain values: an exception that is held holds tensors.
+// How training ended, in plain values: an exception would keep tensors alive.
 struct Ending {
   OutcomeKind kind = OutcomeKind::kCompleted;
   std::string message;
@@ -45,7 +45,7 @@ std::string first_line(std::string text) {
   return text;
 }
 
-// What runs on the device, or on the CPU, between begin and end; reported step by step.
+// Traces the device or the CPU until destruction; reports per step.
 class Tracing {
  public:
   Tracing(const RunContext& context, const Traces& traces)
@@ -65,7 +65,7 @@ class Tracing {
     if (kernels_ != nullptr) kernels_->set_step(step);
     if (operators_) operators_->set_step(step);
   }
-  // The device has nothing more to do.
+  // The device must be idle.
   void tell() {
     if (kernels_ != nullptr) {
       context_.feed.add(kernels_->collect());
@@ -80,7 +80,7 @@ class Tracing {
   std::optional<OperatorTrace> operators_;
 };
 
-// Hears of marks and relabels while a run is on.
+// Receives marks and relabels during a run.
 class Listener final : public record::ScopeListener {
  public:
   Listener(const RunContext& context, bool recorded, Probe& probe, DeviceClock* clock, Tracing& tracing)
@@ -120,10 +120,10 @@ class Listener final : public record::ScopeListener {
   HostProbe host_;
   DeviceClock* clock_;
   Tracing& tracing_;
-  ProgressMeter* progress_ = nullptr;  // none yet while the model is built
+  ProgressMeter* progress_ = nullptr;  // null while the model is built
 };
 
-// Around the training: everything that listens is there, and is gone afterwards however it went.
+// Installs all listeners for the training, and always removes them.
 class Watching {
  public:
   Watching(const RunContext& context, const RunPlan& plan)
@@ -133,7 +133,7 @@ class Watching {
         opened_(open(context.sink, plan.recorded)),
         tracing_(context, traces_of(plan, context.machine)),
         listener_(context, plan.recorded, probe_, clock_of(context, plan), tracing_) {
-    record::mark_step(-1);  // a run that broke off in the middle of a step left it as it was
+    record::mark_step(-1);  // resets what an aborted run left
     if (plan.recorded) {
       probe_.start();
       if (DeviceClock* clock = clock_of(context, plan)) {
@@ -152,7 +152,7 @@ class Watching {
 
   Listener& listener() { return listener_; }
   Tracing& tracing() { return tracing_; }
-  // The events end here: what is freed later belongs to the taking down.
+  // Ends the events: later frees belong to the teardown.
   void stop_events() {
     probe_.stop();
     context_.sink.close();
@@ -161,7 +161,7 @@ class Watching {
   void report_placements() { context_.feed.add(probe_.take_placements()); }
 
  private:
-  // The run's clock starts here.
+  // Starts the run's clock.
   static bool open(EventSink& sink, bool recorded) {
     sink.open(recorded);
     return true;
@@ -181,7 +181,7 @@ class Watching {
 };
 
 void report_step(const RunContext& context, DemoRun& run, int index, record::Nanoseconds begun, Tracing& tracing) {
-  const StepReport report = run.report();  // waits for the device: the step is over now
+  const StepReport report = run.report();  // waits for the device
   const record::Nanoseconds now = context.sink.now(), taken = now - begun - report.evaluation_time;
   const auto add = [&](MetricKind kind, double value) {
     context.feed.add(record::MetricSample{.time = now, .value = value, .step = index, .kind = kind});
@@ -201,7 +201,6 @@ void report_step(const RunContext& context, DemoRun& run, int index, record::Nan
   if (report.kernel_report) context.feed.add(*report.kernel_report);
 }
 
-// The allocator of the run's device, for demos that ask what one call takes.
 class MachineMeter final : public experiments::MemoryMeter {
  public:
   MachineMeter(Machine& machine, DeviceKind kind) : machine_(machine), kind_(kind) {}
@@ -225,7 +224,7 @@ experiments::RunSetting setting_of(const RunPlan& plan, const RunContext& contex
           .cancel = &context.cancel};
 }
 
-// Builds what the demo needs and runs its steps. Every tensor of the run dies inside.
+// Builds the demo, runs its steps and frees all its tensors.
 Ending train(const RunPlan& plan, const RunContext& context, Watching& watching) {
   MachineMeter meter(context.machine, plan.kind());
   experiments::RunSetting setting = setting_of(plan, context);
@@ -256,7 +255,7 @@ Ending train(const RunPlan& plan, const RunContext& context, Watching& watching)
   return {OutcomeKind::kCompleted, run.note(), run.found()};
 }
 
-// "lm_head in layer 3 (forward)"; "The run (setup)" where no operator is named.
+// "lm_head in layer 3 (forward)", or "The run (setup)" without an operator.
 std::string who_asked(const record::Tag& tag) {
   const std::string_view op = record::operator_name(tag.op);
   std::string who(op.empty() ? "The run" : op);
@@ -264,7 +263,7 @@ std::string who_asked(const record::Tag& tag) {
   return who + fmt::format(" ({})", record::label_of(tag.phase));
 }
 
-// What refused, as the beginning of "… 24.0 GiB."
+// The beginning of "… 24.0 GiB.": what refused.
 const char* limit_named(const Refused& refused, DeviceKind kind) {
   if (refused.segment == 0) return "the cap is";
   return kind == DeviceKind::kGpu ? "the device has" : "this machine could give";
@@ -287,7 +286,7 @@ record::Outcome out_of_memory(const Refused& refused, const RunPlan& plan) {
   return outcome;
 }
 
-// Exceptions end here, in values; whoever recovers does so after this has returned, with nothing held.
+// Turns exceptions into values, so that nothing is held during recovery.
 Ending train_and_catch(const RunPlan& plan, const RunContext& context, Watching& watching) {
   try {
     return train(plan, context, watching);
@@ -310,7 +309,7 @@ RunResult failed(std::string message, int exit_code) {
           .retire = exit_code};
 }
 
-// What the demo does on a GPU before anything is recorded, and what the recording then says of it.
+// Runs the demo's preparation before recording, and adds its provenance.
 record::Status prepare(const RunPlan& plan, const RunContext& context, bool on_gpu, record::RunInfo& info) {
   if (!on_gpu || plan.runner->prepare == nullptr) return record::Ok{};
   auto prepared = plan.runner->prepare(plan.params, setting_of(plan, context));
@@ -345,7 +344,7 @@ RunResult run_demo(const protocol::StartRun& start, const RunContext& context) {
     before = machine.live_bytes(plan.kind());
     Watching watching(context, plan);
     ending = train_and_catch(plan, context, watching);
-    // Before the listeners go: the last marks get their device times.
+    // The listeners must still exist, for the device times of the last marks.
     device_answers = machine.clean_up(plan.kind());
   } catch (const std::exception& error) {
     return failed(fmt::format("The {} could not be prepared: {}", on_gpu ? "GPU" : "run", first_line(error.what())),
@@ -361,7 +360,7 @@ RunResult run_demo(const protocol::StartRun& start, const RunContext& context) {
   if (ending.kind == OutcomeKind::kOutOfMemory) {
     if (const auto refusal = context.sink.first_refusal()) result.outcome = out_of_memory(*refusal, plan);
   }
-  // On the CPU a first run may leave LibTorch's own small tables behind; a GPU must be back to the byte.
+  // On the CPU a first run may leave small tables of LibTorch; a GPU must free every byte.
   if (on_gpu && machine.live_bytes(plan.kind()) != before) result.retire = kMemoryNotBack;
   return result;
 }

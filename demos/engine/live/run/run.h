@@ -1,4 +1,4 @@
-// One run from request to outcome, on the worker thread.
+// Executes one run on the worker thread.
 #pragma once
 
 #include <atomic>
@@ -17,23 +17,22 @@ struct RunContext {
   Machine& machine;
   EventSink& sink;
   RunFeed& feed;
-  const std::filesystem::path& course_text;  // the text to train on where a run names none
+  const std::filesystem::path& course_text;  // default training text
   const std::atomic<bool>& cancel;
-  std::atomic<std::uint64_t>& beats;  // counted up at every mark
-  std::atomic<bool>& computes;        // set to whether this thread itself does the work, and no GPU
+  std::atomic<std::uint64_t>& beats;  // incremented at every mark
+  std::atomic<bool>& computes;        // true if this thread computes, not a GPU
 };
 
-// Exit codes of an engine that ends after a run which left the process unfit for another.
-inline constexpr int kMemoryNotBack = 10;  // bytes stayed behind
-inline constexpr int kLostContext = 30;    // CUDA answers every call with the same error
+// Exit codes after a run that left the process unfit for another.
+inline constexpr int kMemoryNotBack = 10;  // the run leaked bytes
+inline constexpr int kLostContext = 30;    // every CUDA call fails
 
 struct RunResult {
   record::Outcome outcome;
-  std::optional<int> retire;  // the engine must end, with this exit code
+  std::optional<int> retire;  // exit code if the engine must end
 };
 
-// Everything that the run reports goes to the feed and the sink; the outcome is returned. Throws nothing that
-// a run can cause.
+// Reports to the feed and the sink; returns the outcome. Throws nothing that a run can cause.
 RunResult run_demo(const protocol::StartRun& start, const RunContext& context);
 
 }  // namespace headroom::live

@@ -1,4 +1,4 @@
-// What the worker says about a run, besides events: handed to the link thread without either waiting for the other.
+// Passes the worker's reports, apart from events, to the link thread. Only finish() waits.
 #pragma once
 
 #include <condition_variable>
@@ -12,17 +12,16 @@
 
 namespace headroom::live {
 
-// Everything new since the link last asked. Events are in the sink's ring; a mark's events are in the ring before the
-// mark is here.
+// Everything new since the last take(). Events are in the sink's ring, and those before a mark arrive there first.
 struct RunNews {
   std::uint64_t run = 0;
-  std::optional<record::RunInfo> info;  // the run has begun; once more where more is known of it
-  record::RowLists rows;                // of all kinds but events
+  std::optional<record::RunInfo> info;  // at the start, and again with more provenance
+  record::RowLists rows;                // all kinds except events
   std::vector<record::Nanoseconds> device_times;
   std::optional<record::KernelReport> kernel_report;  // the latest
   std::uint64_t dropped_spans = 0;
   std::optional<protocol::Progress> progress;  // the latest
-  std::optional<record::Outcome> outcome;      // the run is over; nothing comes after this
+  std::optional<record::Outcome> outcome;      // the run is over
 };
 
 class RunFeed {
@@ -54,13 +53,13 @@ class RunFeed {
   void finish(record::Outcome outcome);
 
   // --- the link's side
-  // A descriptor that becomes readable when a run has finished.
+  // Becomes readable when a run has finished.
   int wake_descriptor() const { return wake_; }
-  // Also ends what made the descriptor readable.
+  // Resets the descriptor.
   RunNews take();
-  // The outcome that take() returned has been dealt with, the ring included.
+  // Call when take()'s outcome is sent and the ring is drained.
   void finish_taken();
-  // No message will be taken any more: finish() returns at once.
+  // Makes finish() return at once.
   void close();
 
  private:

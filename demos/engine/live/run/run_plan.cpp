@@ -1,4 +1,4 @@
-// Requests to plans.
+// Turns requests into plans.
 #include "demos/engine/live/run/run_plan.h"
 
 #include <array>
@@ -31,10 +31,10 @@ std::string utc_now() {
   return {text.data(), std::strftime(text.data(), text.size(), "%Y-%m-%dT%H:%M:%SZ", &parts)};
 }
 
-// Of a GPU for anything but fp32: PyTorch's flash attention is for Ampere and later.
+// Needed on a GPU for everything but fp32: PyTorch's flash attention requires Ampere.
 constexpr double kLeastCapability = 8.0;
 
-// Why the run's precision cannot be on this GPU; empty where it can.
+// Why this GPU does not support the run's precision; empty: it does.
 std::string lacks_format(const RunPlan& plan, const Machine& machine) {
   const std::optional<double> has = experiments::capability_in(machine.facts().facts);
   if (plan.kind() != DeviceKind::kGpu || !has || *has >= kLeastCapability || !plan.params.has("precision")) return {};
@@ -44,7 +44,7 @@ std::string lacks_format(const RunPlan& plan, const Machine& machine) {
                      plan.device->name, *has, precision.substr(0, precision.find('_')), kLeastCapability);
 }
 
-// What attention=auto is on the run's device takes its place; provenance says that it was not asked for by its name.
+// Replaces attention=auto by the device's kernel, and records that it was chosen automatically.
 void take_attention(RunPlan& plan, const Machine& machine) {
   record::Params taken =
       experiments::with_attention_taken(plan.params, plan.kind(), experiments::capability_in(machine.facts().facts));

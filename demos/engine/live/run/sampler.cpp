@@ -1,4 +1,4 @@
-// Device times and counters.
+// Collects device times and counters.
 #include "demos/engine/live/run/sampler.h"
 
 #include <chrono>
@@ -13,8 +13,8 @@ using namespace std::chrono_literals;
 
 namespace {
 
-constexpr auto kCollectEvery = 10ms;  // live curves are drawn up to the last finished mark
-constexpr int kCountEvery = 10;       // … times that: NVML's own numbers change some ten times per second
+constexpr auto kCollectEvery = 10ms;  // live curves end at the last finished mark
+constexpr int kCountEvery = 10;       // in units of kCollectEvery; NVML updates about ten times per second
 
 }  // namespace
 

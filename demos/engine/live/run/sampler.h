@@ -1,5 +1,5 @@
-// A separate thread for questions that only the driver can answer: which marks the device has passed, and what NVML
-// counts. A driver that hangs stops this thread; the link's heartbeat goes on and reports it to the app.
+// On a separate thread, asks the driver which marks the device has passed, and NVML for its counters. If the driver
+// hangs, the link's heartbeat reports it.
 #pragma once
 
 #include <stop_token>
@@ -17,9 +17,9 @@ namespace headroom::live {
 
 class Sampler {
  public:
-  // Runs until it is destroyed. Everything given must outlive it.
+  // Runs until destruction; everything given must outlive it.
   Sampler(DeviceClock& clock, nvml::Driver* driver, const EventSink& sink, RunFeed& feed);
-  // Takes what has finished until then with it: after a synchronized device, no mark is left without its time.
+  // Collects once more: if the device is synchronized, every mark gets its time.
   ~Sampler();
 
  private:
@@ -31,7 +31,7 @@ class Sampler {
   nvml::Driver* driver_;  // may be null
   const EventSink& sink_;
   RunFeed& feed_;
-  std::jthread thread_;  // last: starts when everything else is there
+  std::jthread thread_;  // last: starts when all members exist
 };
 
 }  // namespace headroom::live

@@ -1,4 +1,4 @@
-// The queue of one, and the thread.
+// A queue of one run, and the thread.
 #include "demos/engine/live/run/worker.h"
 
 #include <pthread.h>
@@ -43,7 +43,7 @@ Worker::Submitted Worker::submit(protocol::StartRun start) {
     if ((running_ || waiting_) && role_ == EngineRole::kRunner) return submitted;
     submitted.taken = true;
     if (waiting_) submitted.dropped = waiting_->run;
-    if (running_) cancel_ = true;  // the answer is no longer needed
+    if (running_) cancel_ = true;
     waiting_ = std::move(start);
   }
   wake_.notify_all();
@@ -76,10 +76,10 @@ std::optional<int> Worker::retired() const {
 
 void Worker::work() {
   record::become_worker_thread();
-  // The app's window needs a core. OpenMP keeps this number for each thread. A planner computes nothing, and counts what
-  // this many threads take.
+  // One core is left for the app's window. OpenMP keeps this number per thread; a planner predicts the memory of as
+  // many.
   at::set_num_threads(std::max(1, cpu_cores() - 1));
-  // Backward runs here as well: one thread that allocates, one cuBLAS workspace.
+  // Backward runs here too: one allocating thread, one cuBLAS workspace.
   c10::AutogradState::get_tls_state().set_multithreading_enabled(false);
   Machine machine(role_, probes_, sink_, facts_);
   while (true) {
@@ -104,7 +104,7 @@ void Worker::work() {
     computes_ = false;
     if (result.retire) retired_ = *result.retire;
     {
-      // Before the outcome is sent: its receiver may start the next run at once.
+      // Before the outcome is sent: its receiver may start another run.
       std::lock_guard guard(mutex_);
       running_.reset();
     }

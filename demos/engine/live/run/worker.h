@@ -1,4 +1,4 @@
-// The thread that owns every tensor and stream: takes one run after another.
+// The thread that owns all tensors and streams, and executes the runs.
 #pragma once
 
 #include <atomic>
@@ -19,26 +19,23 @@ namespace headroom::live {
 
 class Worker {
  public:
-  // `course_text`: the text to train on where a run names none.
+  // `course_text`: default training text.
   Worker(EngineRole role, Probes probes, EventSink& sink, RunFeed& feed, MachineFacts facts,
          std::filesystem::path course_text);
-  // Cancels and waits for the thread.
   ~Worker();
 
-  // What became of a request to start.
   struct Submitted {
-    bool taken = false;                    // false: a run is on
-    std::optional<std::uint64_t> dropped;  // a planner's waiting question, replaced by this one
+    bool taken = false;                    // false: another run is active
+    std::optional<std::uint64_t> dropped;  // a planner's waiting request, replaced by this one
   };
   Submitted submit(protocol::StartRun start);
-  // True: the run was still waiting and will not start. A running one stops at its next layer and finishes by itself.
+  // True if the run was still waiting; a running one stops at its next layer.
   bool cancel(std::uint64_t run);
 
-  // Grows while the worker does something: with every mark, and on the CPU with the thread's processor time, since one
-  // product or the weights of a large model take a slow processor minutes. A thread that waits for a GPU spins and would
-  // look busy for ever.
+  // Grows while the worker makes progress: with every mark and, on the CPU, with the thread's processor time, since a
+  // GEMM or a large model's weights can take minutes. A thread that waits for a GPU spins, so its time does not count.
   std::uint64_t beats();
-  // Set after a run that this process must not outlive, before that run's outcome is sent: the exit code.
+  // Exit code after a run that this process must not outlive; set before its outcome is sent.
   std::optional<int> retired() const;
 
  private:
@@ -52,7 +49,7 @@ class Worker {
   const std::filesystem::path course_text_;
   std::atomic<std::uint64_t> beats_{0};
   std::atomic<bool> computes_{false};
-  std::atomic<std::uint64_t> tenths_{0};  // of a second of processor time, as of when it last counted
+  std::atomic<std::uint64_t> tenths_{0};  // of a second of processor time
   std::atomic<bool> cancel_{false};
   std::atomic<int> retired_{0};
 
@@ -61,7 +58,7 @@ class Worker {
   std::optional<protocol::StartRun> waiting_;
   std::optional<std::uint64_t> running_;
   bool stopping_ = false;
-  std::thread thread_;  // last: starts when everything else is there
+  std::thread thread_;  // last: starts when all members exist
 };
 
 }  // namespace headroom::live

@@ -1,4 +1,4 @@
-// Finds CUPTI's functions.
+// Loads CUPTI.
 #include "demos/engine/live/trace/cupti.h"
 
 #include <type_traits>
@@ -8,7 +8,7 @@
 namespace headroom::live {
 
 bool Cupti::load() {
-  // LibTorch needs this library itself: by its short name it is that same copy.
+  // The short name finds the copy that LibTorch has loaded.
   void* const library = dlopen("libcupti.so.13", RTLD_NOW | RTLD_LOCAL);
   if (library == nullptr) return false;
   bool all = true;

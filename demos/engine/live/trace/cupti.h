@@ -1,4 +1,4 @@
-// CUPTI's functions, by name: a program that is linked with CUPTI does not start where there is none.
+// CUPTI's functions, loaded by name, so that programs start without it.
 #pragma once
 
 #include <string>
@@ -20,9 +20,9 @@ struct Cupti {
   decltype(&cuptiGetResultString) result_string = nullptr;
   decltype(&cuptiGetVersion) version = nullptr;
 
-  // False: it is not there, or lacks one of these.
+  // False if CUPTI or one of its functions is missing.
   bool load();
-  // Why something failed, for a reader.
+  // Explains a failure to the reader.
   std::string sentence(CUptiResult result) const;
 };
 

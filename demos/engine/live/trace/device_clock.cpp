@@ -1,4 +1,4 @@
-// Device times of marks.
+// Times marks on the device.
 #include "demos/engine/live/trace/device_clock.h"
 
 #include <cmath>
@@ -16,7 +16,7 @@ DeviceClock::DeviceClock(std::size_t pool) {
 }
 
 DeviceClock::~DeviceClock() {
-  // Errors of a lost context are of no interest here.
+  // Errors of a lost context do not matter.
   for (cudaEvent_t event : free_) (void)cudaEventDestroy(event);
   for (cudaEvent_t event : pending_) (void)cudaEventDestroy(event);
   if (anchor_ != nullptr) (void)cudaEventDestroy(anchor_);
@@ -41,7 +41,7 @@ cudaEvent_t DeviceClock::take_event() {
       return event;
     }
   }
-  // The host is more than a whole pool of marks ahead of the device: every mark gets its time all the same.
+  // The host is more than a pool of marks ahead.
   cudaEvent_t event = nullptr;
   C10_CUDA_CHECK(cudaEventCreate(&event));
   return event;
@@ -74,7 +74,7 @@ void DeviceClock::collect(std::vector<Nanoseconds>& times) {
       origin = origin_;
     }
     if (cudaEventQuery(event) != cudaSuccess) {
-      (void)cudaGetLastError();  // "not ready" must not be found by the next check of this thread
+      (void)cudaGetLastError();  // "not ready" must not reach this thread's next check
       return;
     }
     if (anchor_ == nullptr) {
@@ -86,7 +86,7 @@ void DeviceClock::collect(std::vector<Nanoseconds>& times) {
       if (cudaEventElapsedTime(&milliseconds, anchor_, event) != cudaSuccess) return;
       const Nanoseconds time = anchor_time_ + std::llround(static_cast<double>(milliseconds) * 1e6);
       times.push_back(time);
-      // A float of milliseconds has 24 bits: after 4 s it steps by 0.24 µs. A later anchor keeps it fine.
+      // A float of milliseconds has 24 bits: after 4 s its step is 0.24 µs. A later anchor keeps times fine.
       constexpr float kReanchorAfter = 4000;
       if (milliseconds > kReanchorAfter) {
         std::swap(anchor_, event);

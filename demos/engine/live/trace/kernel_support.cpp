@@ -1,4 +1,4 @@
-// The GPU's compute capability against what the kernels were compiled for.
+// Compares the GPU's compute capability with the kernels'.
 #include "demos/engine/live/trace/kernel_support.h"
 
 #include <cmath>

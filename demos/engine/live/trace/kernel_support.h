@@ -1,4 +1,4 @@
-// Which GPUs can run the kernels of this build, and what becomes of a run that asks for them on one that cannot.
+// Checks whether a GPU runs this build's kernels, and replaces them otherwise.
 #pragma once
 
 #include <string>
@@ -8,15 +8,15 @@
 
 namespace headroom::live {
 
-// "NVIDIA GeForce GTX 1080 has compute capability 6.1, and the kernels of this build need 8.0"; empty where they can
-// run, or if the GPU's age is not known.
+// "NVIDIA GeForce GTX 1080 has compute capability 6.1, and the kernels of this build need 8.0"; empty if they run, or
+// if the capability is unknown.
 std::string lacks_kernels(const protocol::DeviceFacts& gpu, const MachineFacts& machine);
 
-// "optimizer=galore is done by them alone: take optimizer=adamw, or device=cpu."; empty where compose() finds a way.
+// "optimizer=galore is done by them alone: take optimizer=adamw, or device=cpu."; empty if compose() suffices.
 std::string only_by_kernels(const record::Params& params);
 
-// The same run composed from PyTorch's operators, wherever ParamSpec::own_kernels says that they compute the same.
-// Returns whether that changed anything.
+// Switches to PyTorch's operators where ParamSpec::own_kernels says that they compute the same. True if that changed
+// anything.
 bool compose(record::Params& params);
 
 }  // namespace headroom::live

@@ -1,4 +1,4 @@
-// Callbacks of launches, activity records of the device. Types are those of cupti.h of CUDA 13.0.
+// Callbacks of launches and activity records, with the types of CUDA 13.0's cupti.h.
 #include "demos/engine/live/trace/kernel_trace.h"
 
 #include <algorithm>
@@ -21,7 +21,7 @@ using record::SpanKind;
 
 namespace {
 
-// CUDA 13.0. 13.1 renumbers: a newer library still writes these, as it must for programs that were built before it.
+// CUDA 13.0. 13.1 renumbers them, but newer libraries write these for programs built before it.
 using KernelRecord = CUpti_ActivityKernel10;
 using CopyRecord = CUpti_ActivityMemcpy6;
 using MemsetRecord = CUpti_ActivityMemset4;
@@ -29,8 +29,8 @@ using MemsetRecord = CUpti_ActivityMemset4;
 constexpr std::size_t kBufferBytes = std::size_t{1} << 20;  // about 5,000 kernels
 constexpr std::size_t kBufferAlignment = 8;
 
-// The calls that put work on the device or wait for it. cuBLAS and others launch through the driver's interface; what a
-// runtime call does inside through the driver's counts as that call.
+// Calls that put work on the device or wait for it. cuBLAS and others call the driver directly; driver calls inside a
+// runtime call count as that call.
 struct Traced {
   CUpti_CallbackDomain domain;
   CUpti_CallbackId id;
@@ -64,7 +64,7 @@ constexpr std::array kTraced{
     Traced{kDriver, CUPTI_DRIVER_TRACE_CBID_cuMemsetD32Async, "cuMemsetD32Async"},
 };
 
-// Of the running process; CUPTI turns the device's own clock into this one.
+// CUPTI converts the device's clock to this one.
 std::uint64_t steady_now() {
   return static_cast<std::uint64_t>(
       std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now().time_since_epoch())
@@ -73,7 +73,7 @@ std::uint64_t steady_now() {
 
 Nanoseconds signed_now() { return static_cast<Nanoseconds>(steady_now()); }
 
-// How deep the calling thread is in traced calls, and which of the kept ones is the outermost.
+// Nesting depth of traced calls on this thread, and the outermost one kept.
 constexpr std::size_t kNotKept = static_cast<std::size_t>(-1);
 thread_local int t_depth = 0;
 thread_local std::size_t t_call = kNotKept;
@@ -98,8 +98,7 @@ KernelTrace& KernelTrace::install() {
   return trace;
 }
 
-// The plain functions that CUPTI calls find the object through install(): it is being made while start() runs, but
-// nothing of CUDA happens meanwhile.
+// Callbacks find the object through install(). None is called during construction, since nothing uses CUDA then.
 KernelTrace::KernelTrace() : cupti_(std::make_unique<Cupti>()) {
   trouble_ = start();
   if (!trouble_.empty()) return;
@@ -147,7 +146,7 @@ std::string KernelTrace::start() {
   }
   if (subscribed != CUPTI_SUCCESS) return cupti_->sentence(subscribed);
 
-  // Buffers in the device's memory, as is the default, would be memory that a page could not explain.
+  // By default the buffers take device memory, which no page could explain.
   std::uint8_t host_pinned = 1;
   std::size_t size = sizeof host_pinned;
   CUptiResult result = cupti_->set_attribute(CUPTI_ACTIVITY_ATTR_MEM_ALLOCATION_TYPE_HOST_PINNED, &size, &host_pinned);
@@ -163,7 +162,7 @@ std::string KernelTrace::start() {
           install().take_buffer(buffer, valid);
         });
   }
-  // Kind KERNEL would make all kernels run one after another.
+  // Kind KERNEL would serialize all kernels.
   for (const CUpti_ActivityKind kind :
        {CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL, CUPTI_ACTIVITY_KIND_MEMCPY, CUPTI_ACTIVITY_KIND_MEMSET}) {
     if (result == CUPTI_SUCCESS) result = cupti_->enable(kind);
@@ -176,7 +175,7 @@ std::string KernelTrace::start() {
 
 void KernelTrace::begin(Nanoseconds now) {
   if (!trouble_.empty()) return;
-  (void)cupti_->flush_all(0);  // drops what was left from before
+  (void)cupti_->flush_all(0);  // drops earlier records
   const std::lock_guard guard(mutex_);
   origin_ = signed_now() - now;
   calls_.clear();
@@ -193,7 +192,7 @@ void KernelTrace::enter(std::uint32_t correlation, std::uint16_t name, bool laun
   if (t_depth++ > 0) {
     if (t_call == kNotKept) return;
     const std::lock_guard guard(mutex_);
-    call_of_.try_emplace(correlation, t_call);  // the driver's number for the same call
+    call_of_.try_emplace(correlation, t_call);  // the driver's number of the same call
     return;
   }
   t_call = kNotKept;
@@ -224,7 +223,7 @@ std::size_t KernelTrace::calls() const {
   return calls_.size();
 }
 
-// A product may clear a counter first: the bytes are its kernel's, not those of the memset before.
+// A GEMM may clear a counter first: the bytes belong to its kernel, not to that memset.
 void KernelTrace::add_bytes(std::size_t first, Bytes bytes) {
   const std::lock_guard guard(mutex_);
   if (first >= calls_.size()) return;
@@ -234,7 +233,7 @@ void KernelTrace::add_bytes(std::size_t first, Bytes bytes) {
   if (call->bytes == record::kUnknownBytes) call->bytes = bytes;
 }
 
-// CUPTI asks in the middle of a launch: fresh pages would cost that launch a millisecond.
+// CUPTI asks during a launch, and fresh pages would cost a millisecond.
 std::uint8_t* KernelTrace::give_buffer() {
   const std::lock_guard guard(mutex_);
   if (buffers_.empty()) return static_cast<std::uint8_t*>(std::aligned_alloc(kBufferAlignment, kBufferBytes));
@@ -243,7 +242,7 @@ std::uint8_t* KernelTrace::give_buffer() {
   return buffer;
 }
 
-// On a thread of CUPTI's, or on the one that flushes.
+// On CUPTI's thread, or the flushing one.
 void KernelTrace::take_buffer(std::uint8_t* buffer, std::size_t bytes) {
   const bool wanted = recording_.load(std::memory_order_relaxed);
   std::size_t lost = 0;
@@ -312,7 +311,7 @@ KernelSpan KernelTrace::span_of(const Activity& activity) {
     span.layer = tag.layer;
     span.phase = tag.phase;
     span.correlation = from.correlation;
-    // A graph's kernels share one call: the bytes count once.
+    // Kernels of a graph share one call, whose bytes count once.
     if (span.bytes == record::kUnknownBytes) span.bytes = std::exchange(from.bytes, record::kUnknownBytes);
   }
   return span;
@@ -359,7 +358,7 @@ std::string readable_kernel_name(const char* mangled) {
     for (auto at = name.find(noise); at != std::string::npos; at = name.find(noise, at)) name.erase(at, noise.size());
   }
   if (name.starts_with("void ")) name.erase(0, 5);
-  // The parameters begin at the last bracket outside of template arguments.
+  // The parameters begin at the first bracket outside template arguments.
   int depth = 0;
   for (std::size_t i = 0; i < name.size(); ++i) {
     if (name[i] == '<') ++depth;

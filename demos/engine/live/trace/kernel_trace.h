@@ -1,5 +1,5 @@
-// Every kernel, copy and memset of the device and every call that launched one, by CUPTI. One session for the life of
-// the process: it begins before the first CUDA call, and runs only mark what of it they want.
+// Traces the device's kernels, copies and memsets, and the calls that launched them, by CUPTI. One session lasts as
+// long as the process and begins before the first CUDA call; runs keep parts of it.
 #pragma once
 
 #include <atomic>
@@ -19,29 +19,28 @@ struct Cupti;
 
 class KernelTrace {
  public:
-  // Loads CUPTI and begins to listen, once per process; later calls return the same object. Never removed. Where CUPTI
-  // cannot be had the object is there all the same, hears nothing, and says why.
+  // Loads CUPTI and starts the session, once; later calls return the same object. Never removed. Without CUPTI it
+  // traces nothing and reports why.
   static KernelTrace& install();
 
-  // Why nothing is heard, in one sentence; empty: all is well.
+  // Why nothing is traced, in one sentence; empty: no trouble.
   const std::string& trouble() const { return trouble_; }
   // "CUPTI 13.0.85"; empty with trouble.
   const std::string& version() const { return version_; }
 
-  // Keeps what happens from here on. `now`: the recording's time at this moment.
+  // Starts to keep records. `now`: the recording's time.
   void begin(record::Nanoseconds now);
   void end();
-  // What is launched from here on belongs to this step.
   void set_step(std::int32_t step) { step_.store(step, std::memory_order_relaxed); }
 
-  // Calls that were kept since the last collect(). The calling thread may say how many bytes must move for what it
-  // launched since there were `first`: they go to the first of these calls unless it has its bytes already.
+  // Calls kept since the last collect(). The calling thread may add the bytes that its launches since call `first` must
+  // move. They go to the first launch among these calls, unless it already has bytes.
   std::size_t calls() const;
   void add_bytes(std::size_t first, record::Bytes bytes);
 
-  // Everything since the last time, by start. Call it with the device synchronized: what is still running is lost.
+  // Everything since the last call, by start. The device must be synchronized: running work is lost.
   std::vector<record::KernelSpan> collect();
-  // Records that CUPTI itself lost since the last time it was asked.
+  // Records that CUPTI has lost since the last call.
   std::uint64_t take_dropped();
 
  private:
@@ -66,7 +65,7 @@ class KernelTrace {
   KernelTrace();
   ~KernelTrace() = default;
 
-  std::string start();  // what trouble() says
+  std::string start();  // returns trouble()
   void enter(std::uint32_t correlation, std::uint16_t name, bool launches);
   void leave();
   std::uint8_t* give_buffer();
@@ -81,18 +80,18 @@ class KernelTrace {
   std::atomic<std::int32_t> step_{-1};
   std::atomic<std::uint64_t> dropped_{0};
 
-  mutable std::mutex mutex_;  // guards what follows: buffers come on CUPTI's own thread
+  mutable std::mutex mutex_;  // guards what follows: CUPTI delivers buffers on its own thread
   record::Nanoseconds origin_ = 0;
   std::vector<Call> calls_;
   std::unordered_map<std::uint32_t, std::size_t> call_of_;  // by correlation
   std::vector<Activity> activities_;
   std::unordered_map<std::string, std::uint16_t> names_;
   std::vector<std::uint32_t> streams_;
-  std::vector<std::uint8_t*> buffers_;  // that CUPTI has given back
+  std::vector<std::uint8_t*> buffers_;  // to be reused
 };
 
-// "at::native::vectorized_elementwise_kernel<4, …>" of a mangled name: without the result's type and the parameters,
-// and at most 200 bytes.
+// "at::native::vectorized_elementwise_kernel<4, …>" of a mangled name: no result type, no parameters, at most 200
+// bytes.
 std::string readable_kernel_name(const char* mangled);
 
 }  // namespace headroom::live

@@ -1,4 +1,4 @@
-// Frames of nested operators.
+// Tracks nested operators.
 #include "demos/engine/live/trace/operator_trace.h"
 
 #include <algorithm>
@@ -22,11 +22,11 @@ namespace {
 
 OperatorTrace* the_trace = nullptr;
 
-// They give memory or another view of it, and touch none.
+// Operators that allocate or make a view, and touch no memory.
 constexpr std::array<std::string_view, 8> kTouchNothing{"aten::empty",       "aten::empty_strided", "aten::empty_like",
                                                         "aten::new_empty",   "aten::resize_",       "aten::detach_",
                                                         "aten::as_strided_", "aten::set_"};
-// Their first argument is written and not read.
+// Operators whose first argument is only written.
 constexpr std::array<std::string_view, 6> kOnlyWrite{"aten::copy_",   "aten::fill_",    "aten::zero_",
                                                      "aten::normal_", "aten::uniform_", "aten::random_"};
 
@@ -35,7 +35,7 @@ bool among(const List& list, const Item& item) {
   return std::find(list.begin(), list.end(), item) != list.end();
 }
 
-// Elements that are really there: a dimension that is only repeated (stride 0) has one.
+// Counts stored elements: a repeated dimension (stride 0) has one.
 Bytes bytes_of(const at::Tensor& tensor) {
   Bytes elements = 1;
   for (std::int64_t i = 0; i < tensor.dim(); ++i) {
@@ -54,14 +54,14 @@ void each_tensor(const c10::IValue& value, const Visit& visit) {
     for (const at::Tensor& tensor : value.toTensorVector()) {
       if (tensor.defined() && tensor.has_storage()) visit(tensor);
     }
-  } else if (value.isList()) {  // of tensors that may be missing: indices
+  } else if (value.isList()) {  // optional tensors: indices
     for (const c10::IValue& item : value.toListRef()) {
       if (item.isTensor()) each_tensor(item, visit);
     }
   }
 }
 
-// Its last arguments are what it writes: "mm.out".
+// True if the last arguments are outputs, as in "mm.out".
 bool is_out_variant(const at::RecordFunction& function) {
   const auto name = function.operator_name();
   return name && std::string_view(name->overload_name).ends_with("out");
@@ -71,7 +71,7 @@ bool writes_into_argument(const at::RecordFunction& function) {
   return std::string_view(function.name()).ends_with('_') || is_out_variant(function);
 }
 
-// What an operator reads, known when it begins: LibTorch lets go of the arguments before it ends.
+// Tensors read by an operator, listed when it begins: LibTorch frees the arguments before it ends.
 struct Reads {
   Bytes bytes = 0;
   std::vector<const void*> storages;
@@ -96,9 +96,9 @@ Reads reads_of(const at::RecordFunction& function, bool on_gpu) {
   return reads;
 }
 
-// Read and written at least; 0: the operator only looked at memory in another way.
+// Lower bound of bytes read and written; 0: a view.
 Bytes moved_bytes(const at::RecordFunction& function, const Reads& reads, bool on_gpu) {
-  if (function.scope() == at::RecordScope::USER_SCOPE) return reads.bytes;  // it names all that it touches
+  if (function.scope() == at::RecordScope::USER_SCOPE) return reads.bytes;  // its arguments are all that it touches
   if (among(kTouchNothing, function.name())) return 0;
   const bool into_argument = writes_into_argument(function);
   bool writes = false;
@@ -124,8 +124,8 @@ std::string_view short_name(std::string_view name) {
 
 struct OperatorTrace::Frame final : at::ObserverContext {
   Nanoseconds begin = 0;
-  std::size_t first_call = 0;  // of the device, launched inside
-  std::size_t first_span = 0;  // of the CPU, inside
+  std::size_t first_call = 0;  // among device calls
+  std::size_t first_span = 0;  // among CPU spans
   Reads reads;
   record::Tag tag;
 };
@@ -169,7 +169,7 @@ void OperatorTrace::leave(const at::RecordFunction& function, const Frame& frame
   const Nanoseconds duration = now_() - frame.begin;
   const Bytes bytes = moved_bytes(function, frame.reads, /*on_gpu=*/false);
   if (bytes == 0) return;
-  // Either the operator computed, or those that it called did: the longer one counts for both.
+  // Keeps the operator or those that it called, whichever computed longer.
   Nanoseconds inside = 0;
   for (std::size_t i = frame.first_span; i < spans_.size(); ++i) inside += spans_[i].duration;
   if (frame.first_span < spans_.size() && inside > duration - inside) return;

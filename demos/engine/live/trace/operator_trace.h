@@ -1,5 +1,5 @@
-// LibTorch's operators as they run on the calling thread: how long each computed on the CPU, and how many bytes its
-// tensors have, which on a GPU belong to the kernel that it launched.
+// Traces LibTorch's operators on the calling thread: their time on the CPU, and the bytes of their tensors, which on a
+// GPU belong to the launched kernel.
 #pragma once
 
 #include <cstdint>
@@ -13,17 +13,17 @@
 
 namespace headroom::live {
 
-// One at a time in a process; made, asked and destroyed on the thread whose operators it hears.
+// At most one per process; used only on the thread that it traces.
 class OperatorTrace {
  public:
-  // `kernels`: who traces the device; null: the CPU computes, and operators are the spans. `now`: the recording's clock.
+  // `kernels`: tracer of the device; null: the CPU's operators are the spans. `now`: the recording's clock.
   OperatorTrace(KernelTrace* kernels, std::function<record::Nanoseconds()> now);
   ~OperatorTrace();
   OperatorTrace(const OperatorTrace&) = delete;
   OperatorTrace& operator=(const OperatorTrace&) = delete;
 
   void set_step(std::int32_t step) { step_ = step; }
-  // Everything since the last time, by start.
+  // Everything since the last call, by start.
   std::vector<record::KernelSpan> collect();
 
  private:

@@ -29,7 +29,7 @@ std::filesystem::path temporary_path() {
          ("headroom-" + std::to_string(getpid()) + "-" + std::to_string(number++) + ".state");
 }
 
-// Beyond a limit on file sizes the system sends a signal whose default ends the process; the error is enough.
+// Beyond a file size limit a signal would end the process; the error is enough.
 int reserve(int descriptor, Bytes bytes) {
   struct sigaction ignore {
   }, before{};
@@ -57,7 +57,7 @@ record::Result<std::unique_ptr<DirectFile>> DirectFile::create(const std::filesy
     return refused(error == ENOSPC || error == EFBIG ? "there is no room for " + record::format_bytes(bytes)
                                                      : reason(error));
   }
-  // Only now: where the system cannot reserve, the C library writes single bytes, which direct I/O would refuse.
+  // Only now: if the system cannot reserve, the C library writes single bytes, which direct I/O refuses.
   const bool direct = fcntl(descriptor, F_SETFL, O_DIRECT) == 0;
   return std::unique_ptr<DirectFile>(new DirectFile(descriptor, direct, where));
 }

@@ -1,5 +1,4 @@
-// A file for what does not fit into memory: written and read in whole blocks, past the page cache where the file system
-// has direct I/O.
+// A file for what does not fit into memory, with direct I/O in whole blocks if the file system has it.
 #pragma once
 
 #include <cstddef>
@@ -13,22 +12,21 @@ namespace headroom::llama {
 
 class DirectFile {
  public:
-  // Offsets, sizes and addresses are multiples of this.
+  // Offsets, sizes and addresses must be multiples of this.
   static constexpr record::Bytes kBlock = 4096;
 
-  // A new file of so many bytes, all of them reserved: a full disk is met here and not in the middle of a step. It has
-  // no name any more when this returns, so it is gone with the process, however that ends. Empty path: in the folder for
-  // temporary files. Refused with a sentence.
+  // Creates a file and reserves its bytes, so that a full disk fails here, not during a step. The file is unlinked at
+  // once and disappears with the process. Empty path: in the temporary folder.
   static record::Result<std::unique_ptr<DirectFile>> create(const std::filesystem::path& path, record::Bytes bytes);
   ~DirectFile();
   DirectFile(const DirectFile&) = delete;
   DirectFile& operator=(const DirectFile&) = delete;
 
-  // May be called from several threads. Throws std::runtime_error with a sentence.
+  // Thread-safe. Both throw std::runtime_error with a sentence.
   void write(record::Bytes offset, const void* data, record::Bytes bytes) const;
   void read(record::Bytes offset, void* data, record::Bytes bytes) const;
 
-  // False: the file system has no direct I/O, and the page cache takes part.
+  // False: no direct I/O, so the page cache is used.
   bool direct() const { return direct_; }
 
  private:
@@ -37,7 +35,7 @@ class DirectFile {
 
   int descriptor_;
   bool direct_;
-  std::filesystem::path path_;  // that it had
+  std::filesystem::path path_;  // before unlinking
 };
 
 }  // namespace headroom::llama

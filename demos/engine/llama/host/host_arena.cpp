@@ -1,5 +1,4 @@
-// Host memory by mmap, locked for CUDA by cudaHostRegister. PyTorch's own locked allocator rounds a block up to a power
-// of two: 18 MiB would take 32.
+// Allocates by mmap, locks by cudaHostRegister. PyTorch's locked allocator rounds up to powers of two: 18 MiB to 32.
 #include "demos/engine/llama/host/host_arena.h"
 
 #include <sys/mman.h>
@@ -19,7 +18,6 @@ namespace {
 
 using record::Bytes;
 
-// Blocks on meta have unique addresses that are never read.
 void* made_up_address() {
   static std::atomic<std::uintptr_t> next{1};
   constexpr std::uintptr_t kPage = 4096;
@@ -47,8 +45,8 @@ std::string full_sentence(Bytes wanted, Bytes most) {
 struct HostArena::Block {
   void* data = nullptr;
   std::size_t bytes = 0;
-  bool mapped = false;              // false: on meta
-  void (*unlock)(void*) = nullptr;  // null: not locked
+  bool mapped = false;
+  void (*unlock)(void*) = nullptr;
   std::shared_ptr<std::atomic<Bytes>> taken;
 };
 
@@ -74,7 +72,7 @@ void HostArena::map(Block& block, HostPages pages) {
   block.data = mmap(nullptr, block.bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, /*fd=*/-1, 0);
   if (block.data == MAP_FAILED) throw HostMemoryFull(full_sentence(bytes, 0));
   block.mapped = true;
-  (void)madvise(block.data, block.bytes, MADV_HUGEPAGE);  // fewer page faults; a refusal costs nothing
+  (void)madvise(block.data, block.bytes, MADV_HUGEPAGE);  // fewer page faults; failure is harmless
   if (pages != HostPages::kLocked || !lock_.lock || !trouble_.empty()) return;
   if (lock_.lock(block.data, block.bytes)) {
     block.unlock = lock_.unlock;

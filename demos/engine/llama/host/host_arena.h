@@ -1,5 +1,4 @@
-// Memory of the host for what a run keeps off its device: blocks of exactly the size that is needed, outside the
-// allocator that counts the device's bytes.
+// Host memory for offloaded data: blocks of the exact size, outside the allocator that counts the device's bytes.
 #pragma once
 
 #include <atomic>
@@ -17,7 +16,7 @@
 
 namespace headroom::llama {
 
-// The host has no more memory; what() is a sentence for a reader.
+// what() is a sentence for the reader.
 class HostMemoryFull : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
@@ -25,32 +24,31 @@ class HostMemoryFull : public std::runtime_error {
 
 enum class HostPages : std::uint8_t {
   kPageable,
-  kLocked,  // the device copies from and to them by itself, at full speed and beside its work
+  kLocked,  // the device copies them asynchronously, at full speed
 };
 
 class HostArena {
  public:
-  // Page-locks memory and registers it with the device; false: refused. `unlock` undoes it.
+  // Page-locks memory and registers it with the device; false: refused.
   struct PageLock {
     std::function<bool(void* block, std::size_t bytes)> lock;
     void (*unlock)(void* block) = nullptr;
   };
 
-  // `device`: of the run. On CUDA locked pages are really locked; the CPU as a device copies from any memory; on meta
-  // there is no memory at all, but blocks are reported all the same. `most`: bytes that the host can give; 0: unknown.
+  // Pages are locked only for CUDA. On meta nothing is allocated, but blocks are reported. `most`: available bytes; 0:
+  // unknown.
   explicit HostArena(at::Device device, record::Bytes most = 0);
   HostArena(at::Device device, record::Bytes most, PageLock lock);
 
-  // Bytes of the same memory that are taken elsewhere, asked before each block: by the device, if that is the CPU.
+  // Bytes that the device has taken of the same memory, if it is the CPU; called before each block.
   void shares_with(std::function<record::Bytes()> other) { other_ = std::move(other); }
 
-  // Contiguous, on the CPU (on meta for a run on meta), not initialized. Reported to the listener (record::host_allocated)
-  // under the calling thread's tag. Frees itself, and may outlive the arena. Throws HostMemoryFull.
+  // Contiguous, uninitialized, on the CPU (on meta in a plan). Reported to the listener (record::host_allocated) under
+  // the calling thread's tag. May outlive the arena. Throws HostMemoryFull.
   at::Tensor empty(at::IntArrayRef sizes, at::ScalarType type, HostPages pages);
 
-  // Bytes that are taken now.
   record::Bytes bytes() const { return *taken_; }
-  // Why pages that should be locked are not; empty while all are. One sentence.
+  // Why pages are not locked, in one sentence; empty: all are.
   const std::string& trouble() const { return trouble_; }
 
  private:
@@ -60,7 +58,7 @@ class HostArena {
 
   at::Device device_;
   record::Bytes most_;
-  std::function<record::Bytes()> other_;  // may be empty
+  std::function<record::Bytes()> other_;
   PageLock lock_;
   std::shared_ptr<std::atomic<record::Bytes>> taken_ = std::make_shared<std::atomic<record::Bytes>>(0);
   std::string trouble_;

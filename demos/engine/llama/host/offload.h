@@ -1,4 +1,4 @@
-// What a run keeps on the host: weights, optimizer state, checkpoints, each by itself.
+// Offloading to the host: weights, optimizer state, checkpoints.
 #pragma once
 
 #include <functional>
@@ -22,23 +22,23 @@ struct OffloadOptions {
   bool any() const { return parameters || optimizer || checkpoints; }
 };
 
-// Owns what moves things around. Outlives model, optimizer and steps.
+// Owns what moves data. Outlives model, optimizer and steps.
 class Offload {
  public:
-  // `host_memory`: bytes that the host can give, 0 not known; `of_device`: those of them that the device has taken since
-  // then, where that is the CPU. May be empty.
+  // `host_memory`: available bytes, 0: unknown. `of_device`: those taken since by a device that is the CPU; may be
+  // empty.
   Offload(const OffloadOptions& options, at::Device device, record::Bytes host_memory,
           std::function<record::Bytes()> of_device = {});
 
-  // Before the model is built: what make_model calls for every layer (ModelSource::layer_made), or nothing.
+  // Before the model is built: ModelSource::layer_made, or empty.
   std::function<void(LayerWeights&)> layer_made(const Config& config, const TrainOptions& step);
-  // Once the model is there: installs itself in the step. `batch`: samples of a micro-batch.
+  // After the model is built: adds hooks to the step. `batch`: samples of a micro-batch.
   void install(const Model& model, std::int64_t batch, std::int64_t seq, TrainOptions& step);
-  // The optimizer that steps on the host, installed in the step too. Only with OffloadOptions::optimizer.
+  // An optimizer that steps on the host; adds hooks to the step. Only with OffloadOptions::optimizer.
   std::unique_ptr<Optimizer> make_optimizer(std::vector<Parameter> parameters, HostAdamWOptions how,
                                             TrainOptions& step);
 
-  // What the reader should know about how things are kept; empty: nothing. One sentence.
+  // A sentence for the reader on how data is kept; empty: none.
   const std::string& trouble() const { return arena_.trouble(); }
 
  private:

@@ -1,4 +1,4 @@
-// Inputs out in forward, and back one ahead in backward.
+// Copies inputs out in forward, and back one ahead in backward.
 #include "demos/engine/llama/host/offload_checkpoints.h"
 
 #include <utility>
@@ -37,7 +37,7 @@ HostCheckpoints::~HostCheckpoints() {
 void HostCheckpoints::keep(std::int64_t segment, const at::Tensor& x) {
   if (segment > 0) {
     Slot& left = slots_[static_cast<std::size_t>(segment - 1)];
-    left.moved.device_waits();  // what takes its memory is queued behind the copy
+    left.moved.device_waits();  // later users of its memory wait for the copy
     left.device = at::Tensor();
   }
   Slot& slot = slots_[static_cast<std::size_t>(segment)];

@@ -1,4 +1,4 @@
-// Kept inputs of layers in host memory between forward and backward.
+// Layer inputs in host memory between forward and backward.
 #pragma once
 
 #include <cstdint>
@@ -12,11 +12,9 @@
 
 namespace headroom::llama {
 
-// At most two inputs are on the device: in forward one leaves while the next one is made; in backward one is read while
-// the one before it comes.
+// At most two inputs are on the device: the current one, and one that leaves (forward) or arrives (backward).
 class HostCheckpoints final : public CheckpointStore {
  public:
-  // `segments` inputs of this shape and type in a pass.
   HostCheckpoints(std::int64_t segments, at::IntArrayRef shape, at::ScalarType type, at::Device device,
                   HostArena& arena);
   ~HostCheckpoints() override;
@@ -27,7 +25,7 @@ class HostCheckpoints final : public CheckpointStore {
  private:
   struct Slot {
     at::Tensor host;
-    at::Tensor device;  // on its way there or back
+    at::Tensor device;  // while being copied
     CopyDone moved;
   };
   void fetch(std::int64_t segment);

@@ -12,7 +12,7 @@
 namespace headroom::llama {
 
 struct CopyDone::Event {
-  // A thread that waits for a copy sleeps: another one may need its core.
+  // A waiting thread sleeps, since another may need its core.
   at::cuda::CUDAEvent event{cudaEventDisableTiming | cudaEventBlockingSync};
 };
 

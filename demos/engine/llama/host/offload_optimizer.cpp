@@ -1,4 +1,4 @@
-// The CPU's half of a step: a separate thread takes gradients as they arrive.
+// The CPU's part of a step, on a worker thread.
 #include "demos/engine/llama/host/offload_optimizer.h"
 
 #include <algorithm>
@@ -21,10 +21,10 @@ using record::Category;
 using record::Phase;
 using record::Scope;
 
-// What travels at a time: 16 Mi weights in 16 bits are 32 MiB, 0.6 ms on PCIe 5. The embedding's 2⁸·10⁶ weights would
-// else wait for each other at the end of a step, copy for step and step for copy.
+// Elements copied at once: 16 Mi weights of 16 bits are 32 MiB, 0.6 ms on PCIe 5. Pieces let copies and updates of the
+// embedding's 2⁸·10⁶ weights overlap at the end of a step.
 constexpr std::int64_t kPiece = std::int64_t{1} << 24;
-// With the states in a file three pieces are in memory, of 12 bytes per weight.
+// With the states in a file three pieces are in memory, at 12 bytes per weight.
 constexpr std::int64_t kPieceInFile = std::int64_t{1} << 22;
 struct Names {
   std::uint16_t master = record::intern_operator("adamw.master");
@@ -83,7 +83,7 @@ HostAdamW::~HostAdamW() {
   wakes_.notify_all();
   if (worker_.joinable()) worker_.join();
   step_threads_.reset();
-  to_host_.finish();  // what is being copied may go now
+  to_host_.finish();  // before their memory is freed
   to_device_.finish();
 }
 
@@ -183,7 +183,7 @@ void HostAdamW::make_file() {
   if (!file) throw std::runtime_error(file.error().message);
   file_ = std::make_unique<StateFile>(std::move(file).value(), largest, arena_);
   for (std::size_t i = 0; i < states_.size(); ++i) {
-    if (states_[i].host.master.defined()) continue;  // moments begin as zeros, and so does a file
+    if (states_[i].host.master.defined()) continue;  // a new file is all zeros, like moments
     for (const Piece& piece : pieces_of(i)) {
       file_->ahead(place_of(piece), bytes_of(piece));
       const CpuAdamWState state = read_state(piece, file_->take());
@@ -195,7 +195,7 @@ void HostAdamW::make_file() {
 }
 
 void HostAdamW::after_layer(std::int64_t /*layer*/, Phase phase) {
-  if (phase == Phase::kRecompute) let_gradients_go();  // before this layer's own come
+  if (phase == Phase::kRecompute) let_gradients_go();  // before this layer's gradients are allocated
 }
 
 void HostAdamW::gradients_ready(std::int64_t layer) {
@@ -214,7 +214,7 @@ void HostAdamW::update(std::span<const std::size_t> which) {
 
 void HostAdamW::begin_if_new() {
   if (std::exchange(in_step_, true)) return;
-  overflowing_ = 0;  // the CPU's half is at rest
+  overflowing_ = 0;
   std::fill(handed_over_.begin(), handed_over_.end(), false);
   if (overflow_.defined()) overflow_.zero_();
 }
@@ -248,7 +248,7 @@ void HostAdamW::hand_over(std::span<const std::size_t> which) {
   wakes_.notify_all();
 }
 
-// On the device: an H200's memory is thirty times as fast as that of its host, which the optimizer needs for itself.
+// On the device: an H200's memory is thirty times as fast as its host's, which the optimizer needs.
 at::Tensor HostAdamW::look_at(std::span<const at::Tensor> gradients, std::size_t number) {
   if (!overflow_.defined()) return {};
   const Scope scope(names().overflow);
@@ -259,7 +259,7 @@ at::Tensor HostAdamW::look_at(std::span<const at::Tensor> gradients, std::size_t
 
 void HostAdamW::let_gradients_go() {
   if (leaving_.empty()) return;
-  left_.device_waits();  // what takes this memory next is queued behind the copy
+  left_.device_waits();  // later users of this memory wait for the copy
   leaving_.clear();
 }
 
@@ -321,7 +321,7 @@ void HostAdamW::work() {
     if (stop_) return;
     const Job job = std::move(jobs_.front());
     jobs_.pop_front();
-    if (trouble_) continue;  // the step fails at its end, and what arrives until then is left alone
+    if (trouble_) continue;  // the step will fail, so what arrives is ignored
     busy_ = true;
     lock.unlock();
     std::exception_ptr trouble;
@@ -344,7 +344,7 @@ void HostAdamW::run(const Job& job) {
   const auto ahead = [&](std::size_t k) {
     if (file_ && k < job.pieces.size()) file_->ahead(place_of(job.pieces[k]), bytes_of(job.pieces[k]));
   };
-  job.pieces.front().gradient_here.host_waits();  // and what came before it
+  job.pieces.front().gradient_here.host_waits();
   if (job.overflow.defined() && *job.overflow.const_data_ptr<std::int32_t>() != 0) {
     ++overflowing_;
     return;
@@ -355,7 +355,7 @@ void HostAdamW::run(const Job& job) {
     job.pieces[k].gradient_here.host_waits();
     step_piece(job.pieces[k]);
     if (!file_) continue;
-    step_threads_->wait();  // a few pieces are in memory at a time
+    step_threads_->wait();  // limits the pieces in memory
     file_->put_back();
   }
 }

@@ -1,5 +1,5 @@
-// AdamW on the CPU while the device goes on with backward: masters and moments are in host memory, gradients come to
-// them and weights go back. Ren et al. 2021 (ZeRO-Offload), arXiv:2101.06840, section 4.
+// AdamW on the CPU while the device continues with backward. Masters and moments are in host memory. Ren et al. 2021
+// (ZeRO-Offload), arXiv:2101.06840, section 4.
 #pragma once
 
 #include <condition_variable>
@@ -28,71 +28,68 @@ namespace headroom::llama {
 
 struct HostAdamWOptions {
   AdamWOptions adamw;
-  // Of masters and moments. Another type than the weights' makes masters; else the host's copy of a weight is the
-  // weight.
+  // Type of masters and moments. If the weights have it, too, the host's copy is the master.
   at::ScalarType state_type = at::kFloat;
-  // The layers' weights are on the host already (ParameterStream); those of no layer go back to the device in any case.
+  // The layers' weights are on the host already (ParameterStream); others go back to the device in any case.
   bool layers_on_host = false;
-  // fp32 [] on the run's device, what the loss is multiplied by; undefined: gradients are as they are. Doubled after
-  // `scale_window` steps without overflow, halved after one with.
+  // fp32 [] on the run's device, factor of the loss; undefined: none. Doubled after `scale_window` steps without
+  // overflow, halved after one with.
   at::Tensor loss_scale;
   double first_loss_scale = 1;
   std::int64_t scale_window = 1000;
-  // One of the weights, whose gradient comes in fp32: the head, where its chunks add up so. Undefined: none.
+  // A weight whose gradient is fp32: the head, if its chunks add up so. Undefined: none.
   at::Tensor fp32_gradient;
-  // Masters and moments are in a file and pass through memory piece by piece. Empty path: among temporary files.
+  // Masters and moments are in a file, and pass through memory in pieces. Empty path: a temporary file.
   bool in_file = false;
   std::filesystem::path file;
 };
 
-// Steps each layer as soon as backward is done with it. With a loss scale, a layer whose gradients hold an infinity or a
-// NaN is left as it is, decided layer by layer as they arrive, and the step does not count for its bias corrections; a
-// step that has its optimizer on the device is skipped as a whole. The arithmetic is PyTorch's fused Adam, which rounds
-// otherwise than kernels/adamw does.
+// Steps each layer as soon as its backward is done. With a loss scale it skips a layer whose gradients hold an infinity
+// or a NaN, and does not count the step for its bias corrections; an optimizer on the device skips the whole step.
+// PyTorch's fused Adam rounds differently from kernels/adamw.
 class HostAdamW final : public Optimizer, public LayerHooks {
  public:
-  // Takes the states' memory at once, or their room in the file. Throws HostMemoryFull, or std::runtime_error with a
-  // sentence about the file.
+  // Allocates the states, or their room in the file. Throws HostMemoryFull, or std::runtime_error about the file.
   HostAdamW(std::vector<Parameter> parameters, at::Device device, HostAdamWOptions options, HostArena& arena);
   ~HostAdamW() override;
 
   void after_layer(std::int64_t layer, record::Phase phase) override;
   void gradients_ready(std::int64_t layer) override;
 
-  // Of gradients that no call of gradients_ready has taken.
+  // Takes gradients that gradients_ready() has not taken.
   void update(std::span<const std::size_t> which) override;
-  // Waits for the CPU's part of the step; the device waits for the weights.
+  // Waits for the CPU's part; the device waits for the weights.
   void end_step() override;
   void set_learning_rate(double rate) override { adamw_.set_learning_rate(rate); }
-  // With the loss scale. Not of states in a file.
+  // Includes the loss scale. Not for states in a file.
   std::vector<StateTensor> state() override;
   void restored() override;
 
-  // What the next step's loss is multiplied by, what the last one's was, and the steps so far in which a group overflowed.
+  // The next step's loss scale, the last one's, and the steps in which a group overflowed.
   double loss_scale() const { return scale_; }
   double last_scale() const { return last_scale_; }
   std::int64_t skipped_steps() const { return skipped_; }
-  // Groups (layers, and what belongs to none) that the last step left alone because their gradients overflowed.
+  // Groups (layers, outer weights) that the last step skipped.
   int overflowed_groups() const { return overflowed_; }
   // Null: states are in memory. Between steps.
   StateFile* file() { return file_.get(); }
 
  private:
   struct State {
-    CpuAdamWState host;         // master (beside 16-bit weights) and moments are undefined if they are in a file
-    at::Tensor device;          // the weight there, [n]; undefined: it has none
-    record::Bytes in_file = 0;  // where its pieces begin there
-    std::int64_t steps = 0;     // that it took; t of the bias corrections
+    CpuAdamWState host;         // in a file: no moments, and no master of 16-bit weights
+    at::Tensor device;          // the weight, [n]; undefined: host only
+    record::Bytes in_file = 0;  // offset of its pieces
+    std::int64_t steps = 0;     // t of the bias corrections
   };
-  // Consecutive elements of one weight that travel and are stepped together.
+  // Consecutive elements, copied and stepped together.
   struct Piece {
     std::size_t weight = 0;
     std::int64_t begin = 0, size = 0;
     CopyDone gradient_here;
   };
-  struct Job {  // of one group
+  struct Job {
     std::vector<Piece> pieces;
-    at::Tensor overflow;  // int32 [1] on the host, there before the first piece; undefined: not checked
+    at::Tensor overflow;  // int32 [1] on the host, copied before the first piece; undefined: not checked
   };
 
   void make_state(const Parameter& parameter);
@@ -102,19 +99,19 @@ class HostAdamW final : public Optimizer, public LayerHooks {
   void hand_over(std::span<const std::size_t> which);
   void let_gradients_go();
 
-  // Whether these gradients, handed over together, have an infinity or a NaN: int32 [1] on the device, undefined without
-  // a loss scale. `number` is that of one of their weights.
+  // Checks gradients for an infinity or a NaN. Returns int32 [1] on the device, undefined without a loss scale.
+  // `number`: one of their weights.
   at::Tensor look_at(std::span<const at::Tensor> gradients, std::size_t number);
 
-  // The worker's: it waits for gradients and gives them to the threads that step.
+  // Worker thread: passes gradients to the stepping threads.
   void work();
   void run(const Job& job);
   void step_piece(const Piece& piece);
-  // Of those in the file: a piece's offset, and its state once it is in memory.
+  // For the file: a piece's offset and bytes, and its state in `memory`.
   record::Bytes place_of(const Piece& piece) const;
   record::Bytes bytes_of(const Piece& piece) const;
   CpuAdamWState read_state(const Piece& piece, const at::Tensor& memory) const;
-  // Elements of a piece.
+  // In elements.
   std::int64_t piece_size() const;
   std::vector<Piece> pieces_of(std::size_t weight) const;
 
@@ -123,13 +120,13 @@ class HostAdamW final : public Optimizer, public LayerHooks {
   std::vector<State> states_;
   HostArena& arena_;
   CpuAdamW adamw_;
-  std::unique_ptr<StateFile> file_;  // null: states are in memory
+  std::unique_ptr<StateFile> file_;
   CopyLane to_host_, to_device_;
 
   at::Tensor overflow_, overflow_here_;  // int32 [weights]: on the device, on the host
   bool in_step_ = false;
   std::vector<bool> handed_over_;
-  std::vector<at::Tensor> leaving_;  // gradients that are being copied
+  std::vector<at::Tensor> leaving_;  // gradients being copied
   CopyDone left_;
   float scale_ = 1, inverse_scale_ = 1, last_scale_ = 1;
   std::int32_t good_steps_ = 0;
@@ -142,7 +139,7 @@ class HostAdamW final : public Optimizer, public LayerHooks {
   std::exception_ptr trouble_;
   int overflowed_ = 0, overflowing_ = 0;
   std::optional<StepThreads> step_threads_;  // none on meta
-  std::thread worker_;                       // the same
+  std::thread worker_;
 };
 
 }  // namespace headroom::llama

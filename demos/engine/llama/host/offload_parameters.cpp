@@ -1,4 +1,4 @@
-// Fetching layers one ahead, and letting them go.
+// Fetches layers one ahead, and frees them.
 #include "demos/engine/llama/host/offload_parameters.h"
 
 #include <algorithm>
@@ -12,7 +12,7 @@ using record::Phase;
 using record::Scope;
 using record::Tag;
 
-// Forward takes the layers in order; backward the segments from the last to the first, in each of them in order.
+// Forward takes layers in order; backward takes segments from the last to the first, each in order.
 std::vector<std::int64_t> order_of_layers(std::int64_t layers, std::int64_t every) {
   std::vector<std::int64_t> order;
   for (std::int64_t i = 0; i < layers; ++i) order.push_back(i);
@@ -22,7 +22,6 @@ std::vector<std::int64_t> order_of_layers(std::int64_t layers, std::int64_t ever
   return order;
 }
 
-// Those that the layer has.
 std::vector<at::Tensor*> weights_of(LayerWeights& w) {
   std::vector<at::Tensor*> all{&w.attention_norm_H, &w.q_proj_QH,  &w.k_proj_KH,    &w.v_proj_KH,  &w.q_bias_Q,
                                &w.k_bias_K,         &w.v_bias_K,   &w.q_norm_D,     &w.k_norm_D,   &w.o_proj_HQ,
@@ -53,7 +52,7 @@ ParameterStream::~ParameterStream() { to_device_.finish(); }
 
 void ParameterStream::take(LayerWeights& weights) {
   const at::AutoGradMode grad_mode(false);
-  constexpr std::int64_t kAlignment = 128;  // elements: a weight begins where a separate tensor could
+  constexpr std::int64_t kAlignment = 128;  // elements; as for separate tensors
   Layer layer;
   std::int64_t size = 0;
   for (const at::Tensor* weight : weights_of(weights)) {
@@ -80,7 +79,7 @@ void ParameterStream::fetch(std::int64_t number) {
     const Scope scope(tag(Phase::kCopies, static_cast<std::size_t>(number)));
     layer.device = at::empty(layer.host.sizes(), layer.host.options().device(device_));
   }
-  to_device_.wait_for_device();  // the device may still be reading this memory for an earlier tensor
+  to_device_.wait_for_device();  // earlier work may still read this memory
   to_device_.copy(layer.device, layer.host);
   layer.arrived = to_device_.done();
 }

@@ -1,6 +1,6 @@
-// Weights of the layers in host memory; on the device those of the layer that computes and of the next one, and in
-// backward those of a whole segment where checkpointing keeps one input for several layers. What ZeRO-Infinity does with
-// one GPU: Rajbhandari et al. 2021, arXiv:2104.07857, section 5.1.
+// Layer weights in host memory. The device has the current and the next layer's, and in backward a whole segment's if
+// one input is kept for several layers. ZeRO-Infinity with one GPU: Rajbhandari et al. 2021, arXiv:2104.07857, section
+// 5.1.
 #pragma once
 
 #include <cstdint>
@@ -15,15 +15,15 @@
 
 namespace headroom::llama {
 
-// Embedding, final norm and head stay on the device: forward begins and ends with them, and so does backward.
+// Embedding, final norm and head stay on the device: forward and backward begin and end with them.
 class ParameterStream final : public LayerHooks {
  public:
-  // `checkpoint_every`: k of the step's checkpointing, without which autograd would keep every layer's weights.
+  // `checkpoint_every`: k of checkpointing, without which autograd would keep every layer's weights.
   ParameterStream(const Config& config, at::Device device, std::int64_t checkpoint_every, HostArena& arena);
   ~ParameterStream() override;
 
-  // Moves a layer's weights to the host: the tensors keep their identity and point there from now on, all of a layer's
-  // in one block. Layers come in order, each before the next one is made.
+  // Moves a layer's weights into one block on the host, to which the model's tensors then point. In layer order, before
+  // the next layer is made.
   void take(LayerWeights& layer);
 
   void before_layer(std::int64_t layer, record::Phase phase) override;
@@ -31,23 +31,23 @@ class ParameterStream final : public LayerHooks {
 
  private:
   struct Layer {
-    std::vector<at::Tensor> weights;  // as the model holds them
+    std::vector<at::Tensor> weights;  // the model's tensors
     std::vector<std::int64_t> offsets;
-    at::Tensor host, device;          // flat; device undefined while it is not there
-    std::vector<at::Tensor> on_host;  // views of host
+    at::Tensor host, device;  // flat; device: undefined if not loaded
+    std::vector<at::Tensor> on_host;
     CopyDone arrived;
   };
   void fetch(std::int64_t layer);
   void drop(std::int64_t layer);
-  // The layer that is wanted after the one that computes; -1: none in this pass.
+  // The layer that follows the current one; -1: none in this pass.
   std::int64_t next() const { return place_ + 1 < order_.size() ? order_[place_ + 1] : -1; }
 
   at::Device device_;
   HostArena& arena_;
   CopyLane to_device_;
   std::vector<Layer> layers_;
-  std::vector<std::int64_t> order_;  // in which one pass of forward and backward wants the layers
-  std::size_t place_ = 0;            // of the last layer that was wanted
+  std::vector<std::int64_t> order_;  // one forward and backward
+  std::size_t place_ = 0;
 };
 
 }  // namespace headroom::llama

@@ -1,4 +1,4 @@
-// Reading ahead and writing behind.
+// Reads ahead and writes behind.
 #include "demos/engine/llama/host/state_file.h"
 
 #include <algorithm>
@@ -24,7 +24,7 @@ StateFile::StateFile(std::unique_ptr<DirectFile> file, Bytes piece, HostArena& a
   for (Slot& each : slots_) each.memory = arena.empty({room(piece)}, at::kByte, HostPages::kPageable);
 }
 
-StateFile::~StateFile() = default;  // a future of std::async waits for its thread
+StateFile::~StateFile() = default;  // futures of std::async wait for their threads
 
 Bytes StateFile::room(Bytes bytes) {
   return (bytes + DirectFile::kBlock - 1) / DirectFile::kBlock * DirectFile::kBlock;
@@ -62,7 +62,7 @@ void StateFile::put_back() {
 }
 
 void StateFile::finish() {
-  for (std::size_t i = 0; i < slots_.size(); ++i) {  // the oldest first
+  for (std::size_t i = 0; i < slots_.size(); ++i) {  // oldest first
     Slot& each = slot(taken_ + static_cast<std::int64_t>(i));
     end(each.writing, each.bytes, written_);
   }

@@ -1,5 +1,5 @@
-// Optimizer state in a file, of which a few pieces at a time are in memory: one is read while the one before it is
-// stepped and the one before that is written. Rajbhandari et al. 2021 (ZeRO-Infinity), arXiv:2104.07857, section 6.3.
+// Optimizer state in a file. Three pieces are in memory: one is read, one stepped, one written. Rajbhandari et al. 2021
+// (ZeRO-Infinity), arXiv:2104.07857, section 6.3.
 #pragma once
 
 #include <array>
@@ -16,8 +16,7 @@
 
 namespace headroom::llama {
 
-// What has gone through the file since the last look, and for how long something was on its way: two pieces at the same
-// time count once.
+// Bytes moved since the last query, and the time in which any transfer was active.
 struct FileTraffic {
   record::Bytes bytes = 0;
   record::Nanoseconds time = 0;
@@ -25,17 +24,17 @@ struct FileTraffic {
 
 class StateFile {
  public:
-  // `piece`: bytes of the largest one. `file` is null on meta, where there is nothing to read.
+  // `piece`: bytes of the largest one. `file`: null on meta.
   StateFile(std::unique_ptr<DirectFile> file, record::Bytes piece, HostArena& arena);
   ~StateFile();
 
-  // A piece's bytes in the file, whole blocks. Pieces are one after the other; a new file is all zeros.
+  // A piece's bytes in the file, in whole blocks. Pieces are consecutive; a new file is all zeros.
   static record::Bytes room(record::Bytes bytes);
 
-  // From the worker's thread, piece after piece: take() waits for the piece that ahead() began to read, and put_back()
-  // begins to write it. At most two are ahead of the last put_back(). They throw what DirectFile throws.
+  // Called piece by piece on the worker thread: ahead() begins a read, take() waits for it, put_back() begins the
+  // write. At most two pieces are ahead of the last put_back(). Throw what DirectFile throws.
   void ahead(record::Bytes offset, record::Bytes bytes);
-  at::Tensor take();  // uint8 [bytes], of this class, until put_back()
+  at::Tensor take();  // uint8 [bytes], valid until put_back()
   void put_back();
   // Waits for all writes.
   void finish();
@@ -49,7 +48,7 @@ class StateFile {
   struct Interval {
     Time begin, end;
   };
-  using Work = std::future<Interval>;  // when it was done
+  using Work = std::future<Interval>;
   struct Slot {
     at::Tensor memory;
     record::Bytes offset = 0, bytes = 0;
@@ -57,11 +56,11 @@ class StateFile {
   };
   struct Direction {
     FileTraffic since_look;
-    Time until;  // the end of what has been counted
+    Time until;  // end of the counted time
   };
   template <class Body>
   static Work timed(Body body);
-  // Waits. In the order in which the work began.
+  // Waits. Called in the order in which transfers began.
   static void end(Work& work, record::Bytes bytes, Direction& direction);
   Slot& slot(std::int64_t number) { return slots_[static_cast<std::size_t>(number) % slots_.size()]; }
 

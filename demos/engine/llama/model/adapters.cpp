@@ -1,4 +1,4 @@
-// Makes adapters and takes them away.
+// Creates and merges adapters.
 #include "demos/engine/llama/model/adapters.h"
 
 #include <cmath>
@@ -17,7 +17,7 @@ namespace {
 using record::Category;
 using record::Scope;
 
-constexpr std::uint64_t kSeedStep = 0x9e3779b97f4a7c15u;  // away from the seed that drew the weights
+constexpr std::uint64_t kSeedStep = 0x9e3779b97f4a7c15u;  // keeps adapters apart from the weights' seed
 
 std::uint16_t op_of(ProjectionKind kind) {
   const Operators& op = operators();
@@ -36,7 +36,6 @@ const at::Tensor& weight_of(const LayerWeights& w, ProjectionKind kind) {
   return *all[static_cast<std::size_t>(kind)];
 }
 
-// Undefined where there is none.
 at::Tensor bias_of(const LayerWeights& w, ProjectionKind kind) {
   const std::array<at::Tensor, kProjectionKinds> all{w.q_bias_Q, w.k_bias_K, w.v_bias_K, w.o_bias_H};
   return all[static_cast<std::size_t>(kind)];
@@ -57,7 +56,7 @@ record::Tag weight_tag(std::int64_t layer, ProjectionKind kind) {
           .op = op_of(kind)};
 }
 
-// As PEFT's LoraLayer.reset_lora_parameters.
+// Like PEFT's LoraLayer.reset_lora_parameters.
 void draw(const at::Tensor& a_RI, predict::AdapterStart start) {
   if (start == predict::AdapterStart::kGaussian) {
     a_RI.normal_(0, 1 / static_cast<double>(a_RI.size(0)));

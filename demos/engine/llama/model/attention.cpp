@@ -1,4 +1,4 @@
-// Causal attention as an autograd function over PyTorch's fused kernels.
+// Attention as an autograd function over PyTorch's fused kernels.
 #include "demos/engine/llama/model/attention.h"
 
 #include <cmath>
@@ -20,11 +20,10 @@ using torch::autograd::variable_list;
 constexpr double kNoDropout = 0;
 constexpr bool kCausal = true;
 
-// What a kernel's forward leaves for its backward, besides q, k and v.
 struct Kept {
   at::Tensor out_BATD;
   at::Tensor log_sum_exp;   // fp32, one per row
-  at::Tensor seed, offset;  // of dropout; CUDA kernels make them even without
+  at::Tensor seed, offset;  // of dropout; CUDA kernels always return them
 };
 
 struct Gradients {
@@ -72,7 +71,7 @@ Gradients attention_backward(const at::Tensor& dout, const at::Tensor& q, const 
       return {.q = dq, .k = dk, .v = dv};
     }
     case AttentionKernel::kCudaFlash: {
-      // Without the cumulative lengths of a batch of unequal sequences; the longest is T for both.
+      // All sequences have length T: no cumulative lengths.
       auto [dq, dk, dv] = at::_scaled_dot_product_flash_attention_backward(
           dout, q, k, v, kept.out_BATD, kept.log_sum_exp, /*cum_seq_q=*/{}, /*cum_seq_k=*/{}, q.size(2), k.size(2),
           kNoDropout, kCausal, kept.seed, kept.offset);
@@ -99,7 +98,7 @@ Gradients attention_backward(const at::Tensor& dout, const at::Tensor& q, const 
 struct AttentionFunction : torch::autograd::Function<AttentionFunction> {
   static at::Tensor forward(AutogradContext* ctx, const at::Tensor& q_BATD, const at::Tensor& k_BKTD,
                             const at::Tensor& v_BKTD, AttentionKernel kernel) {
-    const Scope scope(Category::kWorkspace, operators().scores);  // what the kernel takes for itself
+    const Scope scope(Category::kWorkspace, operators().scores);  // the kernel's scratch
     ctx->set_materialize_grads(false);
     const Kept kept = attention_forward(q_BATD, k_BKTD, v_BKTD, kernel);
     relabel(kept.out_BATD, Category::kActivations);
@@ -120,7 +119,7 @@ struct AttentionFunction : torch::autograd::Function<AttentionFunction> {
   }
 };
 
-// [B, K, T, D] → [B, A, T, D]: every key/value head copied for the A / K query heads that share it.
+// [B, K, T, D] → [B, A, T, D]: copies every key/value head for the A / K query heads that share it.
 at::Tensor repeat_heads(const at::Tensor& x_BKTD, std::int64_t num_heads) {
   const std::int64_t batch = x_BKTD.size(0), kv_heads = x_BKTD.size(1), length = x_BKTD.size(2), dim = x_BKTD.size(3);
   const Scope scope(Category::kActivations, operators().repeat_kv);

@@ -1,4 +1,4 @@
-// Calls of autograd's engine.
+// Calls autograd's engine.
 #include "demos/engine/llama/model/backward.h"
 
 #include <c10/core/AutogradState.h>
@@ -24,9 +24,8 @@ class SingleThreadedBackward {
   bool before_;
 };
 
-// A backward that ends in an exception leaves the nodes that were ready to run, with their gradients and the graph
-// behind them, in a queue of the engine's that belongs to this thread. The engine throws them away before it runs
-// anything else: here a backward through nothing, which allocates nothing either.
+// After an exception the engine's queue for this thread still holds ready nodes, with their gradients and graph. The
+// engine drops them before the next backward, here through an empty tensor, which allocates nothing.
 void drop_pending_backward() {
   const at::AutoGradMode grad_mode(true);
   const at::Tensor nothing = at::empty({0}).requires_grad_(true);

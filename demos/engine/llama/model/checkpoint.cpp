@@ -26,7 +26,7 @@ struct CheckpointFunction : torch::autograd::Function<CheckpointFunction> {
     ctx->saved_data["segment"] = c10::IValue::make_capsule(holder);
     if (segment.store == nullptr) ctx->save_for_backward({x});
     at::Tensor y =
-        segment.layers(x, record::Phase::kForward);  // autograd is off in here: intermediate results go at once
+        segment.layers(x, record::Phase::kForward);  // autograd is off here, so intermediates are freed at once
     if (segment.store != nullptr) segment.store->keep(segment.number, x);
     return y;
   }

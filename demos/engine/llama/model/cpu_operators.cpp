@@ -1,4 +1,4 @@
-// The switches of LibTorch's CPU backend.
+// Switches of LibTorch's CPU backend.
 #include "demos/engine/llama/model/cpu_operators.h"
 
 #include <ATen/Context.h>

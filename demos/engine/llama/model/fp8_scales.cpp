@@ -14,7 +14,7 @@ std::int64_t row_of(std::int64_t projection, Fp8Tensor which) {
   return kTensors * projection + static_cast<std::int64_t>(which);
 }
 
-// Gradients have a wider range, and fewer digits are enough for them.
+// Gradients need more range and fewer digits.
 kernels::Fp8Format format_of(Fp8Tensor which) {
   return which == Fp8Tensor::kGradient ? kernels::Fp8Format::kE5m2 : kernels::Fp8Format::kE4m3;
 }

@@ -1,4 +1,4 @@
-// The scales of a model's fp8 operands, from step to step.
+// Scales of a model's fp8 operands, kept across steps.
 #pragma once
 
 #include <cstdint>
@@ -12,40 +12,39 @@
 
 namespace headroom::llama {
 
-// Of each projection three: its input's, its weight's and its result's gradient's.
 enum class Fp8Tensor : std::uint8_t { kInput, kWeight, kGradient };
 
 class Fp8Scales {
  public:
   Fp8Scales(std::int64_t projections, predict::Fp8Scaling scaling, at::Device device);
 
-  // Codes of a tensor [R, C] that is new, with its scale: by its own largest magnitude, or by those of the last steps. A
-  // delayed scale of the first step is its own: with 1 in its place small gradients would become 0.
+  // Casts a new tensor [R, C], scaled by its largest magnitude or, delayed, by those of the last steps. The first
+  // delayed scale is the tensor's own, since 1 would turn small gradients into 0.
   kernels::Fp8Codes cast(const at::Tensor& x_RC, std::int64_t projection, Fp8Tensor which,
                          const kernels::Fp8Layouts& layouts);
-  // Codes of a tensor that was cast before in this step, by the same scale.
+  // Casts again with the scale of the same step.
   kernels::Fp8Codes cast_again(const at::Tensor& x_RC, std::int64_t projection, Fp8Tensor which,
                                const kernels::Fp8Layouts& layouts) const;
-  // As cast(), in the tensor's memory, of 16 bits: its numbers are gone.
+  // Like cast(), but overwrites the 16-bit tensor with its codes.
   at::Tensor cast_in_place(const at::Tensor& x_RC, std::int64_t projection, Fp8Tensor which);
-  // cast_again() for some of its rows, transposed, into columns of the codes of all.
+  // cast_again() for some rows, transposed, into columns of all codes.
   void cast_again_into(const at::Tensor& x_RC, std::int64_t projection, Fp8Tensor which, at::Tensor& codes_CR) const;
   at::Tensor scaling(std::int64_t projection, Fp8Tensor which) const;
   void end_step();
-  // What is cast while off leaves no trace in delayed scales, which are of what is trained on.
+  // While off, casts do not change delayed scales.
   void set_training(bool on) { training_ = on; }
-  // So many scales could not be worked out and stayed as they were. Waits for the device; on meta none.
+  // Number of scales that could not be computed and were kept. Waits for the device.
   std::int64_t not_scaled() const;
   std::vector<StateTensor> state();
 
  private:
-  // Sees to a new tensor's scale. True: its cast must look for the largest magnitude, for the scales of later steps.
+  // Updates a new tensor's scale. True if its cast must find the largest magnitude for later scales.
   bool prepare(const at::Tensor& x_RC, std::int64_t projection, Fp8Tensor which);
 
   predict::Fp8Scaling scaling_;
   bool training_ = true;
-  at::Tensor table_;          // a row for each tensor
-  at::Tensor not_scaled_;     // int32 [1]
+  at::Tensor table_;
+  at::Tensor not_scaled_;             // int32 [1]
   std::vector<std::uint8_t> scaled_;  // 1: has a delayed scale
 };
 

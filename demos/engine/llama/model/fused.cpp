@@ -1,4 +1,4 @@
-// Autograd functions around the fused kernels, each allocation under its label.
+// Autograd functions around the fused kernels, with labeled allocations.
 #include "demos/engine/llama/model/fused.h"
 
 #include <algorithm>
@@ -27,7 +27,7 @@ using torch::autograd::variable_list;
 // The graph takes no undefined tensors.
 std::optional<at::Tensor> if_defined(const at::Tensor& x) { return x.defined() ? std::optional(x) : std::nullopt; }
 
-// dx in dy's memory, and the weight's gradient, which a frozen one does not keep.
+// dx in dy's memory, and the weight's gradient unless frozen.
 kernels::NormGradients norm_backward(const at::Tensor& dy, const at::Tensor& x, const at::Tensor& norm_H,
                                      const at::Tensor& rstd, const at::Tensor& d_stream, std::uint16_t op) {
   const Scope scope(Category::kWorkspace, op);
@@ -40,7 +40,7 @@ kernels::NormGradients norm_backward(const at::Tensor& dy, const at::Tensor& x, 
   return gradients;
 }
 
-// Of an input that is kept for gradients: its codes in fp8, else itself; and back.
+// An input as saved: its fp8 codes, or itself.
 at::Tensor kept_of(const ProjectionInput& input) {
   return input.codes.transposed.defined() ? input.codes.transposed : input.x;
 }
@@ -51,7 +51,7 @@ ProjectionInput input_kept(const at::Tensor& kept, const Projection& first) {
 }
 
 struct NormedProductsFunction : torch::autograd::Function<NormedProductsFunction> {
-  // `tensors` are the projections', for the graph.
+  // `tensors` puts the weights into the graph.
   static variable_list forward(AutogradContext* ctx, const at::Tensor& x, const std::optional<at::Tensor>& residual,
                                const at::Tensor& norm_H, at::TensorList /*tensors*/, const NormedWeights& w, double eps,
                                bool keep) {
@@ -82,7 +82,7 @@ struct NormedProductsFunction : torch::autograd::Function<NormedProductsFunction
     return outputs;
   }
 
-  // LibTorch passes its own list, so that a gradient that is let go here is gone.
+  // Takes LibTorch's own list of gradients, to free them here.
   static variable_list backward(AutogradContext* ctx, variable_list& gradients) {
     const variable_list saved = ctx->get_saved_variables();
     const at::Tensor &stream = saved[0], &norm_H = saved[1], &rstd = saved[2];
@@ -134,7 +134,7 @@ struct NormFunction : torch::autograd::Function<NormFunction> {
     const variable_list saved = ctx->get_saved_variables();
     const auto op = static_cast<std::uint16_t>(ctx->saved_data["op"].toInt());
     at::Tensor dy = std::exchange(gradients[0], at::Tensor());
-    if (!dy.is_contiguous()) {  // eager attention's, turned in its place
+    if (!dy.is_contiguous()) {  // transposed by eager attention
       const Scope scope(Category::kActivations, op);
       dy = dy.contiguous();
     }
@@ -143,8 +143,8 @@ struct NormFunction : torch::autograd::Function<NormFunction> {
   }
 };
 
-// In fp8: dgate over gate, dup over up, and the codes of h, which is not kept, for the weight's gradient. Of dh, and of h in
-// its place, some rows are there at a time, so that numbers and codes of all rows are never beside each other.
+// fp8: writes dgate over gate and dup over up, and returns the codes of h for the weight's gradient. Handles some rows
+// at a time, so that values and codes of all rows never coexist.
 at::Tensor fp8_swiglu_backward(const at::Tensor& dy, const Projection& down, const at::Tensor& gate_BTF,
                                const at::Tensor& up_BTF, std::uint16_t swiglu_op) {
   const at::Tensor gate_NF = rows(gate_BTF), up_NF = rows(up_BTF);
@@ -171,7 +171,6 @@ at::Tensor fp8_swiglu_backward(const at::Tensor& dy, const Projection& down, con
 }
 
 struct SwigluProductFunction : torch::autograd::Function<SwigluProductFunction> {
-  // `tensors` are the projection's, for the graph.
   static at::Tensor forward(AutogradContext* ctx, const at::Tensor& gate_BTF, const at::Tensor& up_BTF,
                             at::TensorList /*tensors*/, const Projection& down, std::uint16_t swiglu_op, bool keep,
                             bool for_backward) {
@@ -207,7 +206,7 @@ struct SwigluProductFunction : torch::autograd::Function<SwigluProductFunction> 
       ProjectionInput h{
           .codes = {.rows = {}, .transposed = fp8_swiglu_backward(gradients[0], down, gate_BTF, up_BTF, swiglu_op)},
           .fp8_index = down.fp8_index};
-      variable_list result{gate_BTF, up_BTF};  // their gradients are in their places
+      variable_list result{gate_BTF, up_BTF};  // overwritten by their gradients
       append_gradients(result, down, trained_gradients(gradients[0], h, low_NR, /*dlow_NR=*/{}, down));
       result.insert(result.end(), 4, at::Tensor());
       return result;

@@ -1,4 +1,4 @@
-// Labels of allocations: the table of names, and identity functions that speak up in backward.
+// Operator names, and identity functions that make calls in backward.
 #include "demos/engine/llama/model/labels.h"
 
 #include <optional>
@@ -13,7 +13,7 @@ namespace {
 using torch::autograd::AutogradContext;
 using torch::autograd::variable_list;
 
-// Lives between two autograd nodes, so no block of code can hold it.
+// Lives between two autograd nodes, so no scope can own it.
 thread_local std::optional<record::Scope> t_backward_label;
 
 struct Call : torch::CustomClassHolder {
@@ -44,7 +44,7 @@ void relabel(const at::Tensor& tensor, record::Category category) {
 }
 
 at::Tensor on_backward(const at::Tensor& x, std::function<void()> call) {
-  if (!at::GradMode::is_enabled()) return x;  // a checkpoint's forward: backward never comes here
+  if (!at::GradMode::is_enabled()) return x;  // in a checkpoint's forward, which has no backward
   return IdentityFunction::apply(x, c10::make_intrusive<Call>(std::move(call)));
 }
 
@@ -53,7 +53,7 @@ at::Tensor label_backward(const at::Tensor& y, record::Category category, std::u
 }
 
 void set_backward_label(record::Category category, std::uint16_t op) {
-  t_backward_label.reset();  // before the new one looks at what to restore
+  t_backward_label.reset();  // restores the original tag first
   t_backward_label.emplace(category, op);
 }
 

@@ -1,4 +1,4 @@
-// What the model's allocations are called, in forward and in backward.
+// Labels of the model's allocations in forward and backward.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,7 @@
 
 namespace headroom::llama {
 
-// Every operator's name, once. Weights, gradients and moments bear the name of the operator they belong to.
+// Weights, gradients and moments have the name of their operator.
 struct Operators {
   std::uint16_t tokens = record::intern_operator("tokens");
   std::uint16_t rope_tables = record::intern_operator("rope.tables");
@@ -49,25 +49,25 @@ struct Operators {
 };
 const Operators& operators();
 
-// The tensor's whole storage is of this category, and has been since it was allocated. The storage is named by its
-// allocator's context: the address on CPU and CUDA, the allocator's own record on meta, where there is no address.
+// Sets the category of the whole storage, from its birth. The allocator's context identifies it: the address on CPU and
+// CUDA, the allocator's record on meta.
 void relabel(const at::Tensor& tensor, record::Category category);
 
-// x, and a call when backward comes to its gradient. The node is created last, so everything that was computed from x
-// has been through backward by then, and nothing before x.
+// x, with a call when backward reaches its gradient. The node is created last, so that everything computed from x has
+// been through backward then, and nothing before x.
 at::Tensor on_backward(const at::Tensor& x, std::function<void()> call);
 
-// y, and from its gradient on backward's allocations bear this label: up to the next label or layer border. For
-// PyTorch's own operators, whose backward has no place for a Scope.
+// y, with a label for backward's allocations from y's gradient to the next label or layer border. For PyTorch's own
+// operators, whose backward cannot hold a Scope.
 at::Tensor label_backward(const at::Tensor& y, record::Category category, std::uint16_t op);
 
-// Sets the label for backward, from now on until the next one. Ended by marks and by BackwardLabels.
+// Labels backward until the next label, mark or end of BackwardLabels.
 void set_backward_label(record::Category category, std::uint16_t op);
 
-// record::mark for backward: ends the label first, because a label restores what it found.
+// record::mark for backward; ends the label first, which restores the previous tag.
 void mark_backward(record::Phase phase, std::uint16_t layer = record::kNoLayer, std::uint16_t micro_batch = 0);
 
-// Around a call of backward: no label outlives it, however it ends.
+// Around a call of backward: ends its label, even after an exception.
 class BackwardLabels {
  public:
   BackwardLabels() = default;

@@ -22,7 +22,7 @@ using torch::autograd::variable_list;
 std::uint16_t operator_of(AutogradContext* ctx) { return static_cast<std::uint16_t>(ctx->saved_data["op"].toInt()); }
 
 struct LinearFunction : torch::autograd::Function<LinearFunction> {
-  // `tensors` are the projections', for the graph. Without `output` each y is unmade.
+  // `tensors` puts the weights into the graph. Without `output` each y is unmade.
   static variable_list forward(AutogradContext* ctx, const at::Tensor& x, at::TensorList /*tensors*/,
                                std::span<const Projection> projections, std::optional<Category> output,
                                InputKept kept) {
@@ -42,7 +42,7 @@ struct LinearFunction : torch::autograd::Function<LinearFunction> {
     return outputs;
   }
 
-  // LibTorch passes its own list, so that a gradient that is let go here is gone.
+  // Takes LibTorch's own list of gradients, to free them here.
   static variable_list backward(AutogradContext* ctx, variable_list& gradients) {
     const auto& holder = static_cast<ProjectionHolder&>(*ctx->saved_data["projections"].toCapsule());
     const variable_list saved = ctx->get_saved_variables();
@@ -69,7 +69,7 @@ struct LinearFunction : torch::autograd::Function<LinearFunction> {
 };
 
 struct EmbeddingFunction : torch::autograd::Function<EmbeddingFunction> {
-  // `anchor`, of no elements, brings backward here where the table is frozen.
+  // The empty `anchor` makes backward reach a frozen table.
   static at::Tensor forward(AutogradContext* ctx, const at::Tensor& weight_VH, const at::Tensor& /*anchor*/,
                             const at::Tensor& ids_BT, bool fused, bool on_cpu, std::uint16_t op) {
     const Scope scope(Category::kActivations, op);
@@ -89,13 +89,13 @@ struct EmbeddingFunction : torch::autograd::Function<EmbeddingFunction> {
     const bool fused = ctx->saved_data["fused"].toBool();
     at::Tensor dw_VH = (fused ? &fused_gradient : &composed_gradient)(gradients[0], ids_BT, weight_VH, op);
     if (!fused && add_to_wider(dw_VH, weight_VH.grad(), ctx->saved_data["on_cpu"].toBool(), op)) dw_VH = at::Tensor();
-    // Autograd's sum with a tied head's gradient, where it takes memory.
+    // For autograd's sum with a tied head's gradient, if it allocates.
     set_backward_label(Category::kGradients, operators().lm_head);
     return {dw_VH, at::Tensor(), at::Tensor(), at::Tensor(), at::Tensor(), at::Tensor()};
   }
 
  private:
-  // On CUDA the operator sorts the ids and adds up in its own fp32 buffers: those are workspace.
+  // On CUDA the operator's fp32 buffers are workspace.
   static at::Tensor composed_gradient(const at::Tensor& dy_BTH, const at::Tensor& ids_BT, const at::Tensor& weight_VH,
                                       std::uint16_t op) {
     const Scope scope(Category::kWorkspace, op);
@@ -105,9 +105,8 @@ struct EmbeddingFunction : torch::autograd::Function<EmbeddingFunction> {
     return dw_VH;
   }
 
-  // A tied head's gradient in fp32 takes one in 16 bits, as autograd would add it. On the CPU PyTorch first copies the
-  // 16 bits to fp32 (TensorIterator.cpp, compute_types()), on CUDA it does not, and meta shows no copy: here it is made
-  // where it would be.
+  // Adds a 16-bit gradient to a tied head's fp32 gradient, like autograd. PyTorch copies it to fp32 on the CPU
+  // (TensorIterator.cpp, compute_types()) but not on CUDA. Meta shows no copy, so it is explicit here.
   static bool add_to_wider(const at::Tensor& dw_VH, const at::Tensor& sum_VH, bool on_cpu, std::uint16_t op) {
     if (!sum_VH.defined() || sum_VH.scalar_type() == dw_VH.scalar_type()) return false;
     const Scope scope(Category::kWorkspace, op);
@@ -115,7 +114,7 @@ struct EmbeddingFunction : torch::autograd::Function<EmbeddingFunction> {
     return true;
   }
 
-  // Undefined where it was added to what is there.
+  // Undefined if added to an existing gradient.
   static at::Tensor fused_gradient(const at::Tensor& dy_BTH, const at::Tensor& ids_BT, const at::Tensor& weight_VH,
                                    std::uint16_t op) {
     at::Tensor table_VH = weight_VH.grad();
@@ -135,7 +134,7 @@ struct EmbeddingFunction : torch::autograd::Function<EmbeddingFunction> {
 std::vector<at::Tensor> linears(const at::Tensor& x, std::span<const Projection> projections, Category output,
                                 InputKept kept) {
   std::vector<at::Tensor> results;
-  // As stored each is a node of the graph by itself, which autograd may run as soon as its gradient is there.
+  // Outside fp8 each is a separate node, which autograd may run as soon as its gradient exists.
   const std::size_t together = projections.front().fp8 != nullptr ? projections.size() : 1;
   for (std::size_t first = 0; first < projections.size(); first += together) {
     const std::span<const Projection> part = projections.subspan(first, together);

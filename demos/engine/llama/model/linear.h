@@ -1,4 +1,4 @@
-// Linear layers and the embedding as our autograd functions: each matrix multiplication runs under its own label.
+// Linear layers and the embedding as autograd functions with labeled GEMMs.
 #pragma once
 
 #include <cstdint>
@@ -12,25 +12,22 @@
 
 namespace headroom::llama {
 
-// What a product in fp8 keeps of its input for its weight's gradient: a byte per element, or the input itself, where
-// something else keeps that anyway or makes it again. As stored it is always the input.
+// The part of its input that an fp8 GEMM keeps: codes of one byte per element, or the input itself if something else
+// keeps or recomputes it. Other formats keep the input.
 enum class InputKept : std::uint8_t { kCodes, kItself };
 
-// y of a projection. x [..., I], y [..., O]. Keeps x if the weight is trained or has an adapter, and then x Aᵀ. In
-// backward, dx is an activation, dW, db, dA and dB are gradients. `output` is the category of y: activations, or logits
-// for the language model head.
+// y of a projection. x [..., I], y [..., O]. Keeps x if the weight is trained or has an adapter, then also x Aᵀ. In
+// backward dx is an activation; dW, db, dA and dB are gradients. `output`: category of y.
 at::Tensor linear(const at::Tensor& x, const Projection& projection, record::Category output,
                   InputKept kept = InputKept::kCodes);
-// Of several projections of one x.
 std::vector<at::Tensor> linears(const at::Tensor& x, std::span<const Projection> projections, record::Category output,
                                 InputKept kept);
-// For the graph alone: y is unmade.
+// Only for the graph: y is unmade.
 at::Tensor linear_for_backward(const at::Tensor& x, const Projection& projection);
 
-// Rows of the table. ids [B, T] int64, weight [V, H], result [B, T, H]. Keeps ids. Its gradient is a whole table [V, H];
-// `fused`: by the kernel of kernels/embedding_backward, which adds to the weight's `.grad` where there is one (a tied
-// head's), and needs no second table. A frozen table gets none; backward comes to the result all the same, because
-// adapters behind it are trained.
+// Rows of the table. ids [B, T] int64, weight [V, H], result [B, T, H]. Keeps ids. The gradient is a whole table [V,
+// H]; with `fused` it is added to an existing `.grad` (a tied head's), without a second table. A frozen table gets
+// none, but backward reaches the result, for adapters after it.
 at::Tensor embedding(const at::Tensor& weight_VH, const at::Tensor& ids_BT, bool fused, std::uint16_t op,
                      record::DeviceKind target = record::DeviceKind::kCpu);
 

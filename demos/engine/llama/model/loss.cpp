@@ -23,7 +23,6 @@ at::Tensor to_fp32(const at::Tensor& logits) {
   return label_backward(logits.to(at::kFloat), Category::kLogits, operators().loss_cast);
 }
 
-// Of fp32 logits, by PyTorch's operators.
 at::Tensor eager_cross_entropy(const at::Tensor& logits_NV, const at::Tensor& targets_N) {
   const Operators& op = operators();
   at::Tensor log_probabilities_NV;
@@ -73,7 +72,7 @@ at::Tensor flce_loss(const Model& model, const at::Tensor& x_BTH, const at::Tens
   kernels::FlceOptions flce{.mode = options.mode,
                             .chunk = options.chunk,
                             .fp32_weight_gradient = options.fp32_weight_gradient,
-                            .valid_count = targets_N.numel(),  // every byte of the text is a target
+                            .valid_count = targets_N.numel(),  // every token is a target
                             .grad_scale = upstream,
                             .dweight = head.grad(),
                             .accumulate = head.grad().defined()};
@@ -86,16 +85,15 @@ at::Tensor flce_loss(const Model& model, const at::Tensor& x_BTH, const at::Tens
     flce.dweight = at::empty(head.sizes(), head.options().dtype(type).requires_grad(false));
   }
   flce.error_flag = options.error_flag;
-  flce.dx_over_x = options.mode != kernels::FlceMode::kLean;  // nothing but the head reads the normed stream
+  flce.dx_over_x = options.mode != kernels::FlceMode::kLean;  // only the head reads the normed stream
   const Scope scope(Category::kLogits, op.lm_head);
   const at::Tensor loss = kernels::fused_linear_cross_entropy(x_NH, head, targets_N, flce);
   if (flce.weight_gradient) head.mutable_grad() = flce.dweight;
   return loss;
 }
 
-// As torch.nn.Linear, whose weight gets its gradient back through a transposition: as a view. Autograd adds in place to
-// no view, since it shares its memory (torch/csrc/autograd/input_buffer.cpp, can_accumulate_inplace()), so that of a tied
-// table three are there at once: two gradients and their sum.
+// Like torch.nn.Linear, whose weight gets its gradient through a transposition, as a view. Autograd never adds to a
+// view in place (input_buffer.cpp, can_accumulate_inplace()): a tied table needs two gradients and their sum.
 at::Tensor hugging_face_head(const Model& model, const at::Tensor& x_BTH) {
   return head(model, x_BTH, model.lm_head_VH.t().t());
 }

@@ -1,4 +1,4 @@
-// Meta kernels: shapes and allocations of the real ones, in their order, and nothing else.
+// Meta kernels: shapes and allocations of the real ones, in their order.
 #include "demos/engine/llama/model/meta_kernels.h"
 
 #include <algorithm>
@@ -21,14 +21,14 @@ namespace {
 using at::Tensor;
 using OptionalTensor = std::optional<Tensor>;
 
-thread_local int t_open_nodes = 0;     // autograd nodes that are running, one inside another
-thread_local int t_engine_level = -1;  // t_open_nodes when the innermost engine call began; -1: no engine
+thread_local int t_open_nodes = 0;     // running autograd nodes, nested
+thread_local int t_engine_level = -1;  // t_open_nodes at the innermost engine call; -1: none
 
 std::int64_t round_up(std::int64_t value, std::int64_t multiple) {
   return (value + multiple - 1) / multiple * multiple;
 }
 
-// [B, heads, T, D] whose memory is [B, T, heads, D], as the attention kernels make their results.
+// [B, heads, T, D], stored as [B, T, heads, D] like attention's results.
 Tensor empty_like_transposed(const Tensor& x) {
   return at::empty({x.size(0), x.size(2), x.size(1), x.size(3)}, x.options()).transpose(1, 2);
 }
@@ -56,8 +56,8 @@ CpuTiles cpu_tiles(std::int64_t length) {
   return {.queries = std::min(queries, length), .keys = std::min<std::int64_t>(512, length)};
 }
 
-// Threads that at::parallel_for gives some of `count` items: parts of ⌈count / threads⌉, and so fewer parts than threads
-// where that does not come out. 4 items for 3 threads: two parts of 2 (ATen/ParallelOpenMP.h).
+// Threads that at::parallel_for uses for `count` items, in parts of ⌈count / threads⌉. 4 items on 3 threads: two parts
+// of 2 (ATen/ParallelOpenMP.h).
 std::int64_t busy_threads(std::int64_t count) {
   const auto parts_of = [count](std::int64_t size) { return (count + size - 1) / size; };
   return parts_of(parts_of(std::min<std::int64_t>(at::get_num_threads(), count)));
@@ -87,9 +87,9 @@ std::tuple<Tensor, Tensor, Tensor> cpu_flash_backward(const Tensor&, const Tenso
   const auto fp32 = q.options().dtype(at::kFloat);
   const std::array<std::int64_t, 4> tiles{at::get_num_threads(), 2, tile.queries, tile.keys};
   const Tensor scratch = at::empty(tiles, fp32);
-  Tensor in_16_bits;  // the same again, rounded for the products
+  Tensor in_16_bits;  // the same, rounded for GEMMs
   if (q.scalar_type() != at::kFloat) in_16_bits = at::empty(tiles, q.options());
-  // A thread takes them for its share of the key heads, each with the query heads that share it; here all at a time.
+  // Each thread allocates one per key head, for the query heads that share it; here all at once.
   std::vector<Tensor> row_sums;
   for (int i = 0; i < busy_threads(k.size(0) * k.size(1)); ++i) row_sums.push_back(at::empty({tile.queries}, fp32));
   return {dq, dk, dv};
@@ -99,18 +99,18 @@ std::tuple<Tensor, Tensor, Tensor> cpu_flash_backward(const Tensor&, const Tenso
 
 using FlashResult = std::tuple<Tensor, Tensor, Tensor, Tensor, c10::SymInt, c10::SymInt, Tensor, Tensor, Tensor>;
 
-// Into how many parts a forward with few blocks splits the keys, so that the GPU is busy (flash_attn/flash_api.cpp,
-// num_splits_heuristic() and set_params_splitkv()): the least that come within 85 % of the best use of its multiprocessors.
+// Parts into which a forward with few blocks splits the keys (flash_attn/flash_api.cpp, num_splits_heuristic() and
+// set_params_splitkv()): the fewest within 85 % of the best occupancy.
 std::int64_t key_splits(std::int64_t heads, std::int64_t length, std::int64_t dim) {
   constexpr std::int64_t kQueries = 64, kMost = 128;
-  constexpr std::int64_t kPlaces = 2 * predict::kMultiprocessors;  // blocks at a time
+  constexpr std::int64_t kPlaces = 2 * predict::kMultiprocessors;  // concurrent blocks
   const std::int64_t keys = dim <= 64 ? 256 : dim <= 128 ? 128 : 64;
   const auto blocks_of = [](std::int64_t amount, std::int64_t size) { return (amount + size - 1) / size; };
   const std::int64_t blocks = heads * blocks_of(length, kQueries), key_blocks = blocks_of(length, keys);
   if (static_cast<float>(blocks) >= 0.8f * static_cast<float>(kPlaces)) return 1;
   const std::int64_t most = std::min({kMost, kPlaces, key_blocks});
   const auto use = [&](std::int64_t splits) {
-    // As many blocks to a part as with one part less: the last part is empty.
+    // As many blocks per part as before: the last part is empty.
     if (splits > 1 && blocks_of(key_blocks, splits) == blocks_of(key_blocks, splits - 1)) return 0.0f;
     const float waves = static_cast<float>(blocks * splits) / static_cast<float>(kPlaces);
     return waves / std::ceil(waves);
@@ -148,7 +148,7 @@ std::tuple<Tensor, Tensor, Tensor> cuda_flash_backward(const Tensor&, const Tens
   const std::int64_t width = round_up(dim, dim <= 128 ? 32 : 64);
   const Tensor row_sums = at::empty({batch, heads, rows}, fp32);
   const Tensor dq_accumulator = at::empty({batch, rows, heads, width}, fp32);
-  Tensor dk_expanded, dv_expanded;  // a query head writes its own; summed over the heads that share a key
+  Tensor dk_expanded, dv_expanded;  // per query head; summed over those that share a key
   if (k.size(1) != heads) {
     dk_expanded = at::empty({batch, k.size(2), heads, dim}, q.options());
     dv_expanded = at::empty({batch, k.size(2), heads, dim}, q.options());
@@ -177,7 +177,7 @@ EfficientResult cuda_efficient_backward(const Tensor&, const Tensor& q, const Te
     row_sums = at::empty({batch, heads, length}, log_sum_exp.options());
     return {dq, dk, dv, Tensor()};
   }
-  {  // The kernel for fp32 takes the sums of dout · out from an operator before it.
+  {  // An operator computes the sums of dout · out for the fp32 kernel.
     const Tensor products = at::empty({batch, length, heads, dim}, q.options());
     const Tensor sums = at::empty({batch, length, heads}, q.options());
     row_sums = at::empty({batch, heads, length}, q.options());
@@ -187,8 +187,8 @@ EfficientResult cuda_efficient_backward(const Tensor&, const Tensor& q, const Te
   return {dq, dk, dv, Tensor()};
 }
 
-// cuDNN's plans ask for what was recorded on an H200: 256 bytes forward; backward, dQ in fp32, dK and dV of each query
-// head where heads share a key, and the sums of rows.
+// cuDNN's workspace as recorded on an H200: 256 bytes forward; backward, dQ in fp32, row sums and, if heads share a
+// key, dK and dV per query head.
 FlashResult cuda_cudnn(const Tensor& q, const Tensor& k, const Tensor& v, const OptionalTensor&, bool, double, bool,
                        bool, std::optional<double>) {
   const std::int64_t batch = q.size(0), heads = q.size(1), length = q.size(2), dim = v.size(3);
@@ -215,8 +215,8 @@ std::tuple<Tensor, Tensor, Tensor> cuda_cudnn_backward(const Tensor&, const Tens
 
 // --- the sum of two gradients
 
-// InputBuffer::accumulate adds in place where the buffer holds the last reference, except for tensors that it takes for
-// subclasses, and it counts meta among them. Handing back the buffer is what adding in place comes to.
+// InputBuffer::accumulate adds in place if the buffer holds the last reference, except to meta tensors, which it takes
+// for subclasses. Returning the buffer allocates like adding in place.
 Tensor add(const Tensor& self, const Tensor& other, const at::Scalar& alpha) {
   const bool called_by_engine = !at::GradMode::is_enabled() && t_engine_level >= 0 && t_open_nodes == t_engine_level;
   if (called_by_engine && self.use_count() == 1 && self.storage().use_count() == 1 &&
@@ -237,10 +237,10 @@ void node_ends(const at::RecordFunction&, at::ObserverContext*) { --t_open_nodes
 // --- numbers as operands: wrapped_scalar_tensor() in ScalarOps.h, compute_types() in TensorIterator.cpp
 
 struct NumberTensors final : at::ObserverContext {
-  Tensor whole;     // as Python and C++ have numbers: 8 bytes
-  Tensor narrowed;  // in the type of the other operand; dies first
+  Tensor whole;     // like numbers in Python and C++: 8 bytes
+  Tensor narrowed;  // in the other operand's type; freed first
   at::TensorOptions divided = {};
-  bool divides = false;  // a mean: the sum is divided by a number when it is there (ReduceOps.cpp)
+  bool divides = false;  // a mean, which divides its sum by a number at the end (ReduceOps.cpp)
 
   void make(const at::TensorOptions& other, at::ScalarType number) {
     whole = at::empty({}, other.dtype(number));

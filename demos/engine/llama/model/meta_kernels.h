@@ -1,16 +1,16 @@
-// The planner runs the training step on meta tensors. PyTorch's C++ build lacks some operators there, and differs from
-// real devices in when it allocates; this makes the allocations of a meta step those of a real one.
+// Makes a meta step allocate like a real one. PyTorch's C++ build lacks some meta operators, and others allocate at
+// different times.
 #pragma once
 
 #include <cstdint>
 
 namespace headroom::llama {
 
-// Registers our kernels for the meta device with PyTorch's dispatcher, once per process; real devices are not touched.
+// Registers our meta kernels with PyTorch, once per process; real devices are not affected.
 void install_meta_kernels();
 
-// While one lives, operators of this thread that take a number beside meta tensors allocate as on the CPU. There PyTorch
-// makes a tensor of the number, which is on the CPU whatever the device, and a second one of the other tensor's type.
+// While one lives, this thread's operators on a number and a meta tensor allocate as on the CPU: a tensor for the
+// number, and one of the other tensor's type.
 class NumbersOnCpu {
  public:
   NumbersOnCpu();
@@ -22,8 +22,8 @@ class NumbersOnCpu {
   std::uint64_t callback_;
 };
 
-// Around every call of the autograd engine, nested ones included: distinguishes the engine's own sum of two gradients
-// from sums that a node makes. The engine adds in place on real devices and out of place on meta.
+// Wraps every call of the autograd engine, nested ones included. Identifies the engine's own sums of gradients, which
+// are in place on real devices and out of place on meta.
 class EngineCall {
  public:
   EngineCall();

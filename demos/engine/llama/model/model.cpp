@@ -1,4 +1,4 @@
-// The layers of Llama. Its weights are made in weights.cpp.
+// The layers of Llama. weights.cpp makes the weights.
 #include "demos/engine/llama/model/model.h"
 
 #include "demos/engine/llama/model/labels.h"
@@ -14,10 +14,9 @@ namespace {
 using record::Category;
 using record::Scope;
 
-// What is there in backward without being kept for a product is not kept in fp8 beside that.
+// Keeps no fp8 codes of an input that backward has anyway.
 InputKept kept_if(bool there) { return there ? InputKept::kItself : InputKept::kCodes; }
 
-// Each projection of norm(x + residual); without a residual, of norm(x).
 NormedProducts normed_products(const Model& model, const at::Tensor& x, const at::Tensor& residual,
                                std::uint16_t residual_op, const NormedWeights& w, bool selective) {
   const double eps = model.config.rms_norm_eps;
@@ -50,7 +49,6 @@ QueriesAndKeys rotated(const Model& model, const at::Tensor& q_BTAD, const at::T
   return {.q_BTAD = label_backward(q, Category::kActivations, operators().rope), .k_BTKD = k};
 }
 
-// x with RMSNorm over each head, where the model has one.
 at::Tensor normed_heads(const Model& model, const at::Tensor& x_BTAD, const at::Tensor& norm_D, std::uint16_t op) {
   if (!norm_D.defined()) return x_BTAD;
   const auto norm = model.fused.rms_norm ? &fused_norm : &rms_norm;
@@ -74,10 +72,9 @@ at::Tensor attention_block(const Model& model, const LayerWeights& w, const Proj
     const at::Tensor o_BATD = causal_attention(heads_first[0], heads_first[1], heads_first[2], kernel, mask_TT);
     return o_BATD.transpose(1, 2).reshape({o_BATD.size(0), o_BATD.size(2), -1});
   };
-  // What a fused kernel keeps is no more than its inputs and its result.
+  // A fused kernel keeps only its inputs and its result.
   const bool again = selective && model.attention == AttentionKernel::kEager;
   const Rebuilt o_BTQ({q_BTAD.transpose(1, 2), k_BTKD.transpose(1, 2), v_BTKD.transpose(1, 2)}, attend, again);
-  // A fused kernel keeps its result.
   const InputKept kept = kept_if(again || model.attention != AttentionKernel::kEager);
   const at::Tensor y_BTH = o_BTQ.read_by(linear(o_BTQ.value(), o_proj, Category::kActivations, kept));
   o_BTQ.discard();

@@ -1,4 +1,4 @@
-// Llama, and its relatives with biases or with norms over heads, as plain tensors and functions.
+// Llama and its relatives with biases or norms over heads, as plain tensors and functions.
 // Shapes in this folder: B samples, T tokens per sample, N = B·T, H hidden, F feed-forward, V vocabulary, L layers,
 // A query heads, K key/value heads, D head width, Q = A·D.
 #pragma once
@@ -33,7 +33,7 @@ struct LayerWeights {
   at::Tensor gate_proj_FH;
   at::Tensor up_proj_FH;
   at::Tensor down_proj_HF;
-  // Undefined where the config has none.
+  // Undefined if the config has none.
   at::Tensor q_bias_Q, k_bias_K, v_bias_K;
   at::Tensor q_norm_D, k_norm_D;
   at::Tensor o_bias_H;
@@ -41,22 +41,22 @@ struct LayerWeights {
 
 struct Model {
   Config config;
-  record::DeviceKind target = record::DeviceKind::kCpu;  // whose allocations it makes
+  record::DeviceKind target = record::DeviceKind::kCpu;  // device whose allocations it makes
   AttentionKernel attention = AttentionKernel::kCpuFlash;
   FusedKernels fused;
   at::Tensor embed_tokens_VH;
   std::vector<LayerWeights> layers;
   at::Tensor final_norm_H;
-  at::Tensor lm_head_VH;  // the embedding table itself where embeddings are tied
-  at::Tensor mask_TT;     // of eager attention
+  at::Tensor lm_head_VH;  // the embedding table if tied
+  at::Tensor mask_TT;
   AdapterOptions adapter_options;
-  std::vector<LayerAdapters> adapters;  // one per layer; none: all weights are trained
-  bool tf32 = false;                    // products of weights read fp32 as tf32
-  std::shared_ptr<Fp8Scales> fp8;       // of the layers' products in fp8; null: they are as stored
+  std::vector<LayerAdapters> adapters;  // per layer; empty: all weights are trained
+  bool tf32 = false;                    // GEMMs of weights read fp32 as tf32
+  std::shared_ptr<Fp8Scales> fp8;       // for the layers' GEMMs; null: no fp8
   at::Tensor cos, sin;  // RoPE, positions 0 … T − 1: [T, 1, D] in the model's type; fused [T, D/2] in fp32
 };
 
-// A weight under the name it has in Hugging Face checkpoints ("model.layers.0.self_attn.q_proj.weight").
+// A weight, named as in Hugging Face checkpoints ("model.layers.0.self_attn.q_proj.weight").
 struct Parameter {
   std::string name;
   at::Tensor tensor;
@@ -64,64 +64,61 @@ struct Parameter {
   std::uint16_t op = record::kNoOperator;
 };
 
-// Where the model's memory is, and whose allocations it makes: see experiments::RunPlace.
+// See experiments::RunPlace.
 struct Placement {
   at::Device device = at::kCPU;
   record::DeviceKind target = record::DeviceKind::kCpu;
-  at::ScalarType type = at::kFloat;  // of weights, activations, gradients: fp32, bf16 or fp16
+  at::ScalarType type = at::kFloat;  // of weights, activations and gradients: fp32, bf16 or fp16
 };
 
-// Thrown by make_model and train_step once `cancel` is set. A cancelled step drops its gradients; weights are as before
-// it, except those of layers that an optimizer within backward has stepped.
+// Thrown once `cancel` is set. A cancelled step frees its gradients and changes no weights, except in layers that were
+// stepped in backward.
 class Cancelled : public std::exception {
  public:
   const char* what() const noexcept override { return "the run was cancelled"; }
 };
 
-// Where a model's weights come from and which of them are trained.
 struct ModelSource {
-  const StoredWeights* files = nullptr;  // a checkpoint of this config, not owned; null: drawn at random
+  const StoredWeights* files = nullptr;  // a checkpoint of this config, not owned; null: random weights
   AdapterOptions adapters;
-  // Called when a layer has its values, before the next one; may be empty.
+  // Called with each complete layer, before the next one; may be empty.
   std::function<void(LayerWeights&)> layer_made;
 };
 
-// Weights drawn from N(0, 0.02²) with the seed, norms 1, biases 0, in the order of parameters(); or those of a
-// checkpoint, in the model's type, read one after the other. The numbers drawn depend on the device. On the meta device
-// no file is read. `cancel` (may be null) is read before every layer. Throws Cancelled, and UnusableWeights.
+// Weights from N(0, 0.02²) with the seed, norms 1, biases 0, in the order of parameters(); or a checkpoint's, converted
+// one by one. Random numbers depend on the device. On meta no file is read. Polls `cancel` (may be null) before every
+// layer. Throws Cancelled and UnusableWeights.
 Model make_model(const Config& config, const FusedKernels& fused, const Placement& placement, std::int64_t seq,
                  std::uint64_t seed, const std::atomic<bool>* cancel = nullptr, const ModelSource& source = {});
 
-// The first product on a CUDA stream takes cuBLAS's workspace, which stays: taken here, under its own name. Elsewhere
-// nothing.
+// Makes cuBLAS allocate its workspace, under its own label.
 void take_blas_workspace(const Placement& placement);
 
-// Every weight once, in the order of the forward pass, each layer's adapters behind its weights; a tied head is the
-// embedding. Weights in NF4 are no tensors and are not among them.
+// Every weight once, in forward order, a layer's adapters after its weights. A tied head is the embedding. NF4 weights
+// are not included.
 std::vector<Parameter> parameters(const Model& model);
-// Those that a step trains: all, or the adapters.
 std::vector<Parameter> trainable_parameters(const Model& model);
 
-// x / √(mean(x²) + ε) · w over the last dimension, from plain operators, as the eager Hugging Face model: in bf16 it
+// x / √(mean(x²) + ε) · w over the last dimension, from plain operators like Hugging Face's eager model: in bf16 it
 // keeps x in fp32, its 1/√ and the normalized x. Zhang and Sennrich 2019, arXiv:1910.07467.
 at::Tensor rms_norm(const at::Tensor& x, const at::Tensor& weight_H, double eps, std::uint16_t op);
 
 // Rotates pairs (j, j + D/2) of every head by position · frequency_j. x [B, T, heads, D]. Su et al. 2021,
-// arXiv:2104.09864; the pairing is that of Hugging Face weights.
+// arXiv:2104.09864, paired like Hugging Face weights.
 at::Tensor rope(const at::Tensor& x_BTAD, const at::Tensor& cos_T1D, const at::Tensor& sin_T1D);
 
 // silu(gate) ⊙ up. Shazeer 2020, arXiv:2002.05202.
 at::Tensor swiglu(const at::Tensor& gate_BTF, const at::Tensor& up_BTF);
 
-// The frequencies θ^(−2j/D), j < D/2, stretched as the config says.
+// θ^(−2j/D), j < D/2, scaled by the config.
 std::vector<float> rope_frequencies(const Config& config);
 
 struct LayerRun {
-  // What is cheap to compute again (norms, SwiGLU's product, eager attention's scores) is not kept, see rebuilt.h; the
-  // results of the products are, and what norms over heads take. Korthikanti et al. 2022, arXiv:2205.05198, section 5.
+  // Recomputes cheap results (norms, SwiGLU's product, eager attention's scores; see rebuilt.h), and keeps those of
+  // GEMMs and the inputs of norms over heads. Korthikanti et al. 2022, arXiv:2205.05198, section 5.
   bool selective = false;
-  // The graph is wanted and not the result, which is unmade (unmade.h): backward reads what the last product and the last
-  // sum take, and not what they give. The last product has 28 % of a layer's weights in Llama 3.2 1B.
+  // Only the graph is needed. Backward reads the inputs of the last GEMM and the last sum, so their results are unmade
+  // (unmade.h). The last GEMM has 28 % of a layer's weights in Llama 3.2 1B.
   bool for_backward = false;
 };
 at::Tensor layer_forward(const Model& model, std::int64_t layer, const at::Tensor& x_BTH, const LayerRun& run = {});

@@ -1,4 +1,4 @@
-// Products of a projection, forward and backward, each allocation under its label.
+// GEMMs of a projection, forward and backward, with labeled allocations.
 #include "demos/engine/llama/model/projection.h"
 
 #include "demos/engine/llama/model/labels.h"
@@ -13,14 +13,14 @@ namespace {
 using record::Category;
 using record::Scope;
 
-// The weight in `type`. A quantized one is made for the caller alone and dies with it.
+// The weight in `type`; a quantized one is converted for the caller alone.
 at::Tensor dense_weight(const Projection& p, at::ScalarType type) {
   if (p.weight_OI.defined()) return p.weight_OI;
   const Scope scope(Category::kWorkspace, p.op);
   return kernels::nf4_dequantise(*p.quantised, type);
 }
 
-// a · b [..., P], or that multiplied by alpha: the result is allocated whole, so that no view of it goes into the graph.
+// alpha · a · b, [..., P], allocated whole so that no view enters the graph.
 at::Tensor product_of(const Projection& p, const at::Tensor& a_NM, const at::Tensor& b_MP, at::IntArrayRef shape,
                       double alpha = 1) {
   at::Tensor result = at::empty(shape, a_NM.options());
@@ -43,13 +43,13 @@ std::int64_t outputs_of(const Projection& p) {
   return p.weight_OI.defined() ? p.weight_OI.size(0) : p.quantised->shape[0];
 }
 
-// As the adapter's products read it: itself, or for an adapter in fp32 a copy.
+// t, or a copy for an fp32 adapter.
 at::Tensor for_adapter(const at::Tensor& t, const Projection& p) {
   const Scope scope(Category::kWorkspace, p.op);
   return t.to(p.a_RI.scalar_type());
 }
 
-// sum += scale · a · b, where a and b are of the adapter's type.
+// sum += scale · a · b; a and b have the adapter's type.
 void add_share(const Projection& p, at::Tensor& sum_NP, const at::Tensor& a_NR, const at::Tensor& b_RP, double scale) {
   if (sum_NP.scalar_type() == a_NR.scalar_type()) return add_product(p, sum_NP, a_NR, b_RP, scale);
   at::Tensor wide_NP = for_adapter(sum_NP, p);
@@ -64,7 +64,7 @@ at::Tensor low_rank_product(const at::Tensor& x_NI, const Projection& p) {
   return product_of(p, read_NI, p.a_RI.t());
 }
 
-// y, dx and dW in fp8: codes of weights and gradients are workspace.
+// In fp8, codes of weights and gradients are workspace.
 at::Tensor fp8_output(const ProjectionInput& input, const Projection& p, at::IntArrayRef shape, Category output) {
   kernels::Fp8Codes weight;
   {
@@ -79,7 +79,7 @@ at::Tensor fp8_output(const ProjectionInput& input, const Projection& p, at::Int
   return y;
 }
 
-// Codes first, and what they are of is let go before the gradient is made, dy where no adapter reads it.
+// Frees the codes' sources before allocating the gradient, except a dy that an adapter reads.
 at::Tensor fp8_weight_gradient(at::Tensor& dy, ProjectionInput& input, const Projection& p) {
   keep_codes_alone(input, p);
   kernels::Fp8Codes of_dy;

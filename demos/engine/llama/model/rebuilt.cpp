@@ -1,4 +1,4 @@
-// Values that are made again in backward: a storage that is emptied, and filled from a nested graph.
+// Empties a value's storage, and refills it in backward from a nested graph.
 #include "demos/engine/llama/model/rebuilt.h"
 
 #include <utility>
@@ -20,7 +20,7 @@ using torch::autograd::variable_list;
 
 void release(void* storage) { delete static_cast<c10::Storage*>(storage); }
 
-// `to` has the memory of `from`, whose storage lives as long.
+// `to` shares the memory of `from`, and keeps its storage alive.
 void share(const c10::Storage& to, const c10::Storage& from) {
   to.set_data_ptr(at::DataPtr(from.data_ptr().get(), new c10::Storage(from), &release, from.device()));
 }
@@ -30,7 +30,6 @@ void share(const c10::Storage& to, const c10::Storage& from) {
 struct Rebuilt::State {
   State(Inputs i, std::function<at::Tensor(const Inputs&)> f) : inputs(std::move(i)), function(std::move(f)) {}
 
-  // Once: by whichever reader comes first.
   void rebuild() {
     if (result.defined()) return;
     const record::Scope phase(record::Phase::kRecompute);
@@ -42,7 +41,7 @@ struct Rebuilt::State {
 
   Inputs inputs;
   std::function<at::Tensor(const Inputs&)> function;
-  c10::Storage storage;  // of the value that the readers keep
+  c10::Storage storage;  // of the value that readers keep
   at::Tensor result;     // in backward, with its graph
 };
 
@@ -55,12 +54,12 @@ struct Rebuilt::Function : torch::autograd::Function<Rebuilt::Function> {
   static at::Tensor forward(AutogradContext* ctx, at::TensorList inputs, const c10::intrusive_ptr<Holder>& holder) {
     ctx->set_materialize_grads(false);
     ctx->saved_data["state"] = c10::IValue::make_capsule(holder);
-    return holder->state->function(inputs.vec());  // autograd is off in here
+    return holder->state->function(inputs.vec());  // autograd is off here
   }
 
   static variable_list backward(AutogradContext* ctx, variable_list gradients) {
     State& state = *static_cast<Holder&>(*ctx->saved_data["state"].toCapsule()).state;
-    // Every reader has had its turn. This node and the readers' hooks hold the state until the whole graph goes.
+    // All readers are done; this node and their hooks hold the state until the graph is freed.
     state.storage.set_data_ptr(at::DataPtr(nullptr, state.storage.device()));
     {
       const EngineCall engine_call;

@@ -1,4 +1,4 @@
-// What a training step leaves for the next one.
+// State that a training step leaves for the next one.
 #pragma once
 
 #include <string>
@@ -8,8 +8,7 @@
 
 namespace headroom::llama {
 
-// Its values are the state itself: they may be read, and written to go on from others. Counters of the host are int64 on
-// the CPU. Valid as long as whoever gave it.
+// Refers to the state itself, for reading and writing. Host counters are int64 on the CPU. Valid while its owner lives.
 struct StateTensor {
   std::string name;
   at::Tensor tensor;

@@ -1,4 +1,4 @@
-// Pieces of files to tensors, and tensors to files.
+// Copies between files and tensors.
 #include "demos/engine/llama/model/stored_tensors.h"
 
 #include <algorithm>
@@ -33,8 +33,8 @@ at::ScalarType type_of(StoredType type) {
   return at::kByte;
 }
 
-// Tensors to a file, one behind the other. A GPU's pass through two pieces of memory: while one is written, the next one is
-// copied. Page-locked ones were no faster.
+// Writes tensors one after the other. For a GPU one buffer is written while the other is filled. Page-locked buffers
+// were no faster.
 class TensorWriter {
  public:
   TensorWriter(NewFolder& folder, const std::string& file) : folder_(folder), file_(file) {}
@@ -47,7 +47,6 @@ class TensorWriter {
     return before ? folder_.write(file_, begin, span_of(bytes)) : before;
   }
 
-  // Waits for what is being written.
   record::Status finish() { return writing_.valid() ? writing_.get() : record::Ok{}; }
 
  private:
@@ -75,7 +74,7 @@ class TensorWriter {
 
   NewFolder& folder_;
   const std::string& file_;
-  std::array<at::Tensor, 2> pieces_;  // made when they are needed
+  std::array<at::Tensor, 2> pieces_;  // allocated lazily
   std::size_t next_ = 0;
   std::future<record::Status> writing_;
 };
@@ -95,7 +94,7 @@ StoredType stored_type(at::ScalarType type) {
 
 namespace {
 
-// Calls `look` with each piece and the index of its first value before that is copied.
+// Calls `look` with each piece and the index of its first value before copying it.
 template <class Look>
 void copy_pieces(const StoredWeights& files, const StoredTensor& stored, const at::Tensor& into, std::int64_t first,
                  Look look) {

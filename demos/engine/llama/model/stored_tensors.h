@@ -1,4 +1,4 @@
-// Tensors out of safetensors files and into them, a piece at a time.
+// Reads tensors from safetensors files and writes them, piece by piece.
 #pragma once
 
 #include <cstdint>
@@ -20,23 +20,23 @@ namespace headroom::llama {
 
 StoredType stored_type(at::ScalarType type);
 
-// Copies a weight of the files. Throws UnusableWeights, also for a number that is not finite in the type of `into`.
+// Copies a weight. Throws UnusableWeights, also for numbers that are not finite in the type of `into`.
 void copy_weight(const StoredWeights& files, const std::string& name, const at::Tensor& into);
 
-// The stored values from the one at `first` on in the memory of `into`, converted to its type: towards a GPU, LibTorch
-// converts on the host, in as much memory as a piece takes. Throws UnusableWeights.
+// Fills `into` with stored values from index `first` on, converted to its type; for a GPU on the host, in memory for
+// one piece. Throws UnusableWeights.
 void copy_stored(const StoredWeights& files, const StoredTensor& stored, const at::Tensor& into,
                  std::int64_t first = 0);
 
-// What a file of tensors has: a model's weights are finite, what an optimizer keeps need not be.
+// Weights must be finite; an optimizer's state need not be.
 enum class Holds : std::uint8_t { kWeights, kState };
 
-// Copies the file's values into these tensors, which must be all that it has, in their shapes and types: else refused,
-// with a sentence that ends with `cure`, and nothing is changed. Throws UnusableWeights.
+// Copies the file's values into these tensors, which must match it exactly in names, shapes and types. Otherwise
+// changes nothing and fails with a sentence ending with `cure`. Throws UnusableWeights.
 record::Status read_tensors(const std::filesystem::path& file, Holds holds, std::span<const StateTensor> into,
                             const std::string& cure);
 
-// A tensor that is made when its turn comes: a merged weight exists for as long as it is written.
+// `value` makes the tensor on demand, such as a merged weight.
 struct TensorToWrite {
   std::string name;
   at::ScalarType type = at::kFloat;
@@ -45,7 +45,6 @@ struct TensorToWrite {
 };
 TensorToWrite to_write(const StateTensor& tensor);
 
-// A safetensors file in a folder that is being made.
 class TensorFile {
  public:
   TensorFile(std::string name, std::vector<TensorToWrite> tensors);

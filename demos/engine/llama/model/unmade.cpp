@@ -1,4 +1,4 @@
-// Tensors that have a shape and a place in the graph, and no memory.
+// Creates tensors without memory.
 #include "demos/engine/llama/model/unmade.h"
 
 #include <torch/csrc/autograd/custom_function.h>
@@ -25,7 +25,7 @@ struct UnmadeSumFunction : torch::autograd::Function<UnmadeSumFunction> {
 }  // namespace
 
 at::Tensor unmade(at::IntArrayRef shape, const at::Tensor& x) {
-  // Not by an operator: neither a trace nor the allocators have anything to see.
+  // Uses no operator, so that traces and allocators see nothing.
   c10::Storage nothing(c10::Storage::use_byte_size_t(), /*size_bytes=*/0, at::DataPtr(nullptr, x.device()),
                        /*allocator=*/nullptr, /*resizable=*/false);
   nothing.unsafeGetStorageImpl()->release_data_and_set_meta_custom_data_ptr_error_msg_("an unmade tensor was read");

@@ -1,4 +1,4 @@
-// Makes weights one by one on a device, each under its name, and the tables of RoPE.
+// Makes labeled weights on a device, and RoPE's tables.
 #pragma once
 
 #include <cstdint>
@@ -11,10 +11,9 @@ namespace headroom::llama {
 
 class WeightMaker {
  public:
-  // draw: false leaves matrices as they are, to be loaded. The numbers drawn depend on seed and device.
+  // Without `draw` matrices stay uninitialized, to be loaded.
   WeightMaker(const Placement& placement, std::uint64_t seed, bool draw);
 
-  // Weights of this layer come next.
   void enter(std::uint16_t layer) { layer_ = layer; }
 
   at::Tensor matrix(std::int64_t rows, std::int64_t columns, std::uint16_t op) const;
@@ -30,8 +29,7 @@ class WeightMaker {
   std::uint16_t layer_ = record::kNoLayer;
 };
 
-// cos and sin of position · frequency, worked out in fp32. PyTorch's operators take them as wide as a head and in the
-// model's type, [T, 1, D]; the fused kernel takes fp32, [T, D/2].
+// cos and sin of position · frequency, computed in fp32: [T, 1, D] in the model's type, fused [T, D/2] in fp32.
 struct RopeTables {
   at::Tensor cos, sin;
 };

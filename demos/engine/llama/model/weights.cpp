@@ -1,4 +1,4 @@
-// Makes a model's weights and tables on a device, each allocation under its name.
+// Makes a model's weights and tables, with labeled allocations.
 #include <algorithm>
 #include <cmath>
 #include <cstring>
@@ -49,7 +49,7 @@ void load(const StoredWeights& files, const Parameter& parameter) {
   copy_weight(files, parameter.name, parameter.tensor);
 }
 
-// The values on the device. Goes through no PyTorch operator that would allocate on a real device only.
+// Copies values to the device, without operators that would allocate on a real device only.
 at::Tensor upload(std::vector<float>& values, at::Device device) {
   const at::Tensor host = at::from_blob(values.data(), {static_cast<std::int64_t>(values.size())}, at::kFloat);
   return at::empty(host.sizes(), host.options().device(device)).copy_(host);
@@ -133,7 +133,6 @@ std::vector<float> rope_frequencies(const Config& config) {
 
 namespace {
 
-// Embedding, final norm and, if it is not tied to the embedding, the head.
 std::vector<Parameter> outer_parameters(const Model& model) {
   const Operators& op = operators();
   std::vector<Parameter> all{{.name = "model.embed_tokens.weight", .tensor = model.embed_tokens_VH, .op = op.embedding},
@@ -227,7 +226,7 @@ Model make_model(const Config& config, const FusedKernels& fused, const Placemen
 
 std::vector<Parameter> parameters(const Model& model) {
   std::vector<Parameter> all = outer_parameters(model);
-  const auto head = all.begin() + 1;  // behind the embedding come the layers
+  const auto head = all.begin() + 1;
   std::vector<Parameter> layers;
   for (std::size_t i = 0; i < model.layers.size(); ++i) {
     std::vector<Parameter> layer = layer_parameters(model, i);

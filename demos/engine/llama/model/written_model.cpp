@@ -1,4 +1,4 @@
-// Names to tensors.
+// Maps names to tensors.
 #include "demos/engine/llama/model/written_model.h"
 
 #include <map>

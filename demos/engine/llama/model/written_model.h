@@ -1,4 +1,4 @@
-// A model's weights under the names that files have for them.
+// A model's weights under their names in files.
 #pragma once
 
 #include <vector>
@@ -9,10 +9,10 @@
 
 namespace headroom::llama {
 
-// Every weight in the model's type, as transformers names it; adapters are added to theirs, and NF4 is dequantized.
+// Every weight in the model's type with transformers' name; adapters are merged, NF4 is dequantized.
 std::vector<TensorToWrite> whole_model(const Model& model);
 
-// What a step trains: the weights as transformers names them, or the adapters as PEFT does.
+// Trained weights with transformers' names, or adapters with PEFT's.
 std::vector<StateTensor> trained_tensors(const Model& model);
 
 }  // namespace headroom::llama

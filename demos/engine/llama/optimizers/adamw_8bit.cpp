@@ -1,4 +1,4 @@
-// 8-bit AdamW by the kernel of kernels/adamw_8bit.
+// 8-bit AdamW by kernels/adamw_8bit.
 #include "demos/engine/llama/optimizers/adamw_8bit.h"
 
 #include <utility>

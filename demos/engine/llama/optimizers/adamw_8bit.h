@@ -1,5 +1,5 @@
-// AdamW whose two moments take one byte per element and one fp32 absmax for 256: 2.031 bytes per weight.
-// Dettmers et al. 2022, 8-bit Optimizers via Block-wise Quantization, arXiv:2110.02861 (blocks of 2048 there).
+// AdamW with one byte per element of both moments, and one fp32 absmax per 256: 2.031 bytes per weight. Dettmers et al.
+// 2022, arXiv:2110.02861 (blocks of 2048 there).
 #pragma once
 
 #include <vector>
@@ -10,10 +10,10 @@ namespace headroom::llama {
 
 class AdamW8bit final : public AdamWFamily {
  public:
-  // Takes the states' memory at once. AdamWOptions::moments and ::fused say nothing here.
+  // Allocates the states. Ignores AdamWOptions::moments and ::fused.
   AdamW8bit(std::vector<Parameter> parameters, const AdamWOptions& options);
 
-  // Allocates nothing: moments are fp32 in the kernel's registers only.
+  // Allocates nothing: fp32 moments exist only in the kernel's registers.
   void update(std::span<const std::size_t> which) override;
   std::vector<StateTensor> state() override;
 

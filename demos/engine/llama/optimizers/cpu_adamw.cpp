@@ -1,4 +1,4 @@
-// Chunk by chunk: cast, step, cast back.
+// Steps in chunks: cast, step, cast back.
 #include "demos/engine/llama/optimizers/cpu_adamw.h"
 
 #include <algorithm>
@@ -8,9 +8,9 @@ namespace headroom::llama {
 
 namespace {
 
-// What a thread steps at a time: 1 MiB of gradients in fp32 and as much of masters stay in the core's own cache between
-// cast, step and cast back. Half of it made steps a sixth slower: calling PyTorch takes a while, too. Small models have
-// smaller ones, so that the threads' memory stays small beside theirs.
+// Elements that a thread steps at once: 1 MiB of fp32 gradients and as much of masters stay in the core's cache between
+// cast, step and cast back. Half of it was a sixth slower, since PyTorch calls cost time. Small models have smaller
+// chunks, to save memory.
 constexpr std::int64_t kMostChunk = std::int64_t{1} << 18, kLeastChunk = kMostChunk / StepThreads::kMost;
 
 }  // namespace
@@ -24,8 +24,7 @@ CpuAdamW::CpuAdamW(const AdamWOptions& options, at::ScalarType state_type, std::
   wide_gradients_ = arena.empty({StepThreads::kMost, chunk_}, state_type, HostPages::kPageable);
 }
 
-// Chunks begin at multiples of their size whatever the number of threads, so that a loop's vector part takes the same
-// elements.
+// Chunks begin at multiples of their size, so that vectorized loops cover the same elements for any number of threads.
 void CpuAdamW::step(const CpuAdamWState& state, std::int64_t begin, std::int64_t size, const CpuAdamWStep& how,
                     StepThreads& threads, std::function<void()> then) const {
   threads.share((size + chunk_ - 1) / chunk_,
@@ -45,8 +44,8 @@ void CpuAdamW::step_chunk(const CpuAdamWState& state, std::int64_t begin, std::i
   if (gradient.scalar_type() != master.scalar_type()) {
     gradient = wide_gradients_.select(0, static_cast<std::int64_t>(thread)).narrow(0, 0, size).copy_(gradient);
   }
-  // In the core's cache; PyTorch's kernel would divide by it, at a quarter more time than it takes without. Of a number by
-  // itself PyTorch would make two tensors here, beside whatever the run allocates at that moment.
+  // Scales in the core's cache: PyTorch's kernel would divide, which is a quarter slower. From a plain number PyTorch
+  // would allocate two tensors here, at any moment of the run.
   float inverse_scale = 1 / how.loss_scale;
   if (how.loss_scale != 1) gradient.mul_(at::from_blob(&inverse_scale, {}, at::kFloat));
   auto t = static_cast<float>(how.t);

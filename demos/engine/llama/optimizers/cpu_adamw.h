@@ -1,4 +1,4 @@
-// AdamW on the CPU by PyTorch's fused kernel, on weights whose states are in host memory.
+// AdamW on the CPU by PyTorch's fused kernel, for states in host memory.
 #pragma once
 
 #include <cstdint>
@@ -14,12 +14,12 @@ namespace headroom::llama {
 
 // Flat, [n], on the CPU.
 struct CpuAdamWState {
-  at::Tensor master, first_moment, second_moment;  // of one type
-  at::Tensor gradient;                             // of any type
-  at::Tensor working;  // gets the new master, rounded; the master itself where there is none
+  at::Tensor master, first_moment, second_moment;  // same type
+  at::Tensor gradient;                             // any type
+  at::Tensor working;                              // receives the rounded master; the master itself if there is none
 };
 
-// Of a weight that steps for the `t`th time, counted from 1; its gradients come multiplied by `loss_scale`.
+// `t`: the weight's step, from 1. Gradients are multiplied by `loss_scale`.
 struct CpuAdamWStep {
   std::int64_t t = 1;
   double loss_scale = 1;
@@ -28,15 +28,15 @@ struct CpuAdamWStep {
 
 class CpuAdamW {
  public:
-  // `state_type`: of masters and moments. `most_to_widen`: elements of the largest weight whose gradients are of another
-  // type; 0 where all are of the states' type.
+  // `state_type`: of masters and moments. `most_to_widen`: elements of the largest weight with gradients of another
+  // type; 0: none.
   CpuAdamW(const AdamWOptions& options, at::ScalarType state_type, std::int64_t most_to_widen, HostArena& arena);
 
-  // Elements [begin, begin + size), shared among the threads; the same bits on any number of them. Returns at once, with
-  // `then` to be called behind the last element. Allocates nothing that counts. Must outlive the work.
+  // Steps elements [begin, begin + size) on the threads, with the same bits for any number of them. Returns at once;
+  // calls `then` after the last element. Allocates nothing that counts. Must outlive the work.
   void step(const CpuAdamWState& state, std::int64_t begin, std::int64_t size, const CpuAdamWStep& how,
             StepThreads& threads, std::function<void()> then = {}) const;
-  // While nothing is stepped.
+  // While nothing is being stepped.
   void set_learning_rate(double rate) { options_.learning_rate = rate; }
 
  private:
@@ -45,7 +45,7 @@ class CpuAdamW {
 
   AdamWOptions options_;
   std::int64_t chunk_;         // elements
-  at::Tensor wide_gradients_;  // a chunk's of each thread, in the states' type; undefined where nothing is widened
+  at::Tensor wide_gradients_;  // a chunk per thread, in the states' type; undefined if not needed
 };
 
 }  // namespace headroom::llama

@@ -1,4 +1,4 @@
-// GaLore from matrix products, PyTorch's eigenvectors and the kernel of kernels/adamw.
+// GaLore from GEMMs, PyTorch's eigenvectors and kernels/adamw.
 #include "demos/engine/llama/optimizers/galore.h"
 
 #include <algorithm>
@@ -21,13 +21,12 @@ const GaLoreOperators& galore_operators() {
   return table;
 }
 
-// Eigenvectors of a symmetric matrix as columns, their eigenvalues rising.
+// Eigenvectors of a symmetric matrix as columns, by rising eigenvalue.
 at::Tensor eigenvectors(const at::Tensor& square) {
   if (!square.is_meta()) return std::get<1>(at::linalg_eigh(square));
-  // As on the CPU (aten/src/ATen/native/BatchLinearAlgebraKernel.cpp): results, then the work arrays of LAPACK's syevd.
-  // Between them is the number that says how it went, and behind them the question whether it is 0
-  // (aten/src/ATen/native/BatchLinearAlgebra.cpp, _linalg_check_errors()). For a GPU the prediction puts cuSOLVER's work
-  // array in their place.
+  // As on the CPU (BatchLinearAlgebraKernel.cpp): results, a status, the work arrays of LAPACK's syevd, then a check of
+  // the status (BatchLinearAlgebra.cpp, _linalg_check_errors()). For a GPU the prediction puts cuSOLVER's work array in
+  // their place.
   const std::int64_t n = square.size(0);
   const at::Tensor vectors = at::empty({n, n}, square.options()), values = at::empty({n}, square.options());
   const at::Tensor status = at::empty({}, square.options().dtype(at::kInt));
@@ -40,7 +39,7 @@ at::Tensor eigenvectors(const at::Tensor& square) {
   return vectors;
 }
 
-// A square matrix is projected on the right, as its authors' code does it (galore_torch 1.0, GaLoreProjector, 'std').
+// Square matrices are projected on the right, as in the authors' code (galore_torch 1.0, GaLoreProjector, 'std').
 bool is_wide(const at::Tensor& matrix) { return matrix.size(0) < matrix.size(1); }
 
 }  // namespace
@@ -123,7 +122,7 @@ void GaLore::projected_update(std::size_t i, const kernels::AdamWControl& contro
   const bool wide = is_wide(gradient);
   const at::Tensor projected = wide ? at::mm(projection.t(), gradient) : at::mm(gradient, projection);
   gradient = at::Tensor();
-  // Adam's step from nothing: −η m̂ / (√v̂ + ε).
+  // Adam's step from 0: −η m̂ / (√v̂ + ε).
   const at::Tensor change = at::zeros_like(projected);
   kernels::adamw(std::vector<kernels::AdamWParameter>{{.param = change,
                                                        .gradient = projected,
@@ -134,8 +133,8 @@ void GaLore::projected_update(std::size_t i, const kernels::AdamWControl& contro
   at::Tensor weight = stepped(i).detach().to(at::kFloat);
   const at::Tensor left = wide ? projection : change;
   const at::Tensor right = wide ? change : projection.t();
-  // Decayed by itself: whether a matrix product rounds its β W before it adds depends on the library and the processor.
-  // A sum with W alone is rounded once everywhere, as kernels/adamw does it.
+  // A separate operation, since a GEMM's rounding of β W depends on the library and the processor. A sum with W alone
+  // is rounded once everywhere, as in kernels/adamw.
   weight.mul_(step_constants().decay).addmm_(left, right, /*beta=*/1, /*alpha=*/galore_.scale);
   if (!weight.is_alias_of(parameter.tensor)) parameter.tensor.detach().copy_(weight);
 }

@@ -1,4 +1,4 @@
-// In the order in which transformers computes, so that the doubles are the same.
+// Computes in transformers' order, so that the doubles are equal.
 #include "demos/engine/llama/optimizers/learning_rate.h"
 
 #include <algorithm>
@@ -9,7 +9,7 @@ namespace headroom::llama {
 
 namespace {
 
-// Of η.
+// Relative to η.
 double share(const RateSchedule& schedule, std::int64_t s, std::int64_t n) {
   const std::int64_t warmup = schedule.warmup_steps;
   if (s < warmup) return static_cast<double>(s) / static_cast<double>(warmup);

@@ -1,4 +1,4 @@
-// What optimizers share, and AdamW by the kernel of kernels/adamw.
+// Shared parts of optimizers, and AdamW by kernels/adamw.
 #include "demos/engine/llama/optimizers/optimizer.h"
 
 #include <numeric>
@@ -108,7 +108,7 @@ std::vector<at::Tensor> AdamWFamily::gradients_of(std::span<const std::size_t> w
 }
 
 const at::Tensor& AdamWFamily::clip_factor(std::span<const std::size_t> which) {
-  const record::Scope scope(operators().adamw);  // allocates nothing; names the launch in traces
+  const record::Scope scope(operators().adamw);  // names the launch in traces
   const at::Tensor inverse_scale = options_.loss_scale != nullptr ? options_.loss_scale->inverse() : at::Tensor();
   kernels::clip_factor_(gradients_of(which), options_.clip, inverse_scale, clip_sums_, clip_);
   return clip_;
@@ -162,7 +162,7 @@ void AdamW::update(std::span<const std::size_t> which) {
 }
 
 void AdamW::fused_update(std::span<const std::size_t> which, const kernels::AdamWControl& control) {
-  const record::Scope scope(operators().adamw);  // allocates nothing; names the launch in traces
+  const record::Scope scope(operators().adamw);  // names the launch in traces
   std::vector<kernels::AdamWParameter> weights;
   weights.reserve(which.size());
   for (const std::size_t i : which) {

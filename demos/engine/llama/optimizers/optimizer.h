@@ -1,5 +1,5 @@
-// Optimizers: what a step does with the gradients, for all weights at once or for some of them as backward hands them
-// over. AdamW is the plain one: two moments a weight, and fp32 masters beside 16-bit weights where they are wanted.
+// Optimizers, which update all weights at once, or groups of them in backward. AdamW keeps two moments per weight and
+// optional fp32 masters of 16-bit weights.
 #pragma once
 
 #include <cstdint>
@@ -18,11 +18,11 @@
 
 namespace headroom::llama {
 
-// Embedding, final norm and head: what belongs to no layer. As a group of weights, beside the layers 0 … L − 1.
+// The group of weights outside the layers 0 … L − 1: embedding, final norm, head.
 inline constexpr std::int64_t kOuterLayer = -1;
 
-// Fills `into`, fp32 [n], with the weight's elements from `first` on, as a checkpoint stores them; does nothing where its file
-// has no more of them than the weight itself.
+// Fills `into`, fp32 [n], with the checkpoint's values of the weight from `first` on, if the file has more digits than
+// the weight.
 using StoredValues = std::function<void(const Parameter& weight, std::int64_t first, const at::Tensor& into)>;
 
 struct AdamWOptions {
@@ -30,22 +30,22 @@ struct AdamWOptions {
   double beta1 = 0.9;
   double beta2 = 0.95;  // Llama 3's; 0.999 would not move a bf16 second moment, whose steps are 0.4 %
   double epsilon = 1e-8;
-  double weight_decay = 0.1;  // of matrices; norms do not decay
-  bool fused = true;          // one kernel over all weights; else PyTorch's operators, weight by weight
-  double clip = 0;            // most that the global norm of all gradients is; 0: any
-  // Mixed precision: fp32 copies of the 16-bit weights belong to the state and are what is stepped; the weights become
-  // their rounding. They begin as the weights are, widened, or where a checkpoint has more digits as it has them.
+  double weight_decay = 0.1;  // of matrices only
+  bool fused = true;          // one kernel for all weights; else PyTorch's operators per weight
+  double clip = 0;            // limit of the gradients' global norm; 0: none
+  // Mixed precision: fp32 copies of 16-bit weights, part of the state, are stepped and rounded into the weights. They
+  // start from the weights, or from a checkpoint with more digits.
   bool masters = false;
-  StoredValues stored = {};               // empty: weights were drawn
-  std::optional<at::ScalarType> moments;  // fp32 or bf16; none: as the weights, beside masters fp32
-  // What follows is of the fused kernels.
+  StoredValues stored = {};               // empty: random weights
+  std::optional<at::ScalarType> moments;  // fp32 or bf16; none: fp32 with masters, else the weights' type
+  // Fused kernels only:
   bool stochastic_rounding = false;  // of bf16 weights without masters
-  std::uint64_t seed = 0;            // of its random bits
-  LossScale* loss_scale = nullptr;   // what the gradients' loss was multiplied by; null: 1. Not owned.
-  bool count_on_device = false;      // t is on the device, for a step that is replayed; with a loss scale always
+  std::uint64_t seed = 0;
+  LossScale* loss_scale = nullptr;  // of the gradients; null: 1; not owned
+  bool count_on_device = false;     // t on the device, for replayed steps; always with a loss scale
 };
 
-// A step is begin_step(), update() of every weight once, in whatever order and portions, end_step().
+// A step is begin_step(), update() of every weight once, in any order and portions, and end_step().
 class Optimizer {
  public:
   explicit Optimizer(std::vector<Parameter> parameters);
@@ -54,23 +54,22 @@ class Optimizer {
   Optimizer& operator=(const Optimizer&) = delete;
 
   virtual void begin_step() {}
-  // Reads these weights' `.grad` and updates weights and states in place. Indices into parameters().
+  // Reads `.grad` and updates weights and states in place. `which`: indices into parameters().
   virtual void update(std::span<const std::size_t> which) = 0;
   virtual void end_step() {}
-  // Of the steps that begin from here on. Between steps.
+  // For later steps. Call it between steps.
   virtual void set_learning_rate(double rate) = 0;
-  // Masters, moments and counts, each weight's by its name. Between steps.
+  // Masters, moments and counts, named by weight. Call it between steps.
   virtual std::vector<StateTensor> state() = 0;
-  // After weights or state() were written, to go on from others.
+  // Call it after writing weights or state().
   virtual void restored() {}
 
-  // A whole step over all weights that have a gradient: those that backward has updated already have none.
+  // A step over all weights with a gradient; those updated in backward have none.
   void step();
-  // The weights of a layer, or of kOuterLayer.
   std::span<const std::size_t> group(std::int64_t layer) const;
   const std::vector<Parameter>& parameters() const { return parameters_; }
 
-  // Frees `.grad` of these weights; of all.
+  // Frees `.grad`.
   void drop_gradients(std::span<const std::size_t> which);
   void drop_gradients();
 
@@ -83,11 +82,10 @@ class Optimizer {
   std::map<std::int64_t, std::vector<std::size_t>> groups_;
 };
 
-// The tag of a parameter's optimizer state.
 record::Tag state_tag(const Parameter& parameter, std::uint16_t op);
 
-// Sees each weight's step: the weight before it, and the moments it was stepped with. `control` has what only the device
-// knows: t, and whether the step was skipped.
+// Sees each weight's step, with the weight before it and its moments. `control` has what only the device knows: t, and
+// whether the step was skipped.
 class UpdateObserver {
  public:
   virtual ~UpdateObserver() = default;
@@ -96,36 +94,33 @@ class UpdateObserver {
                        const kernels::AdamWControl& control, bool decays) = 0;
 };
 
-// What AdamW's relatives share: masters, t, and what the device must know about a step.
 class AdamWFamily : public Optimizer {
  public:
-  // Once per step; further calls do nothing, so that any caller may be the first.
+  // Only a step's first call has an effect.
   void begin_step() override;
-  // With a loss scale this moves it.
   void end_step() override;
   void set_learning_rate(double rate) override { options_.learning_rate = rate; }
   std::vector<StateTensor> state() override;
 
  protected:
-  // Takes the masters' memory.
+  // Allocates the masters.
   AdamWFamily(std::vector<Parameter> parameters, const AdamWOptions& options);
 
   const AdamWOptions& options() const { return options_; }
   const kernels::AdamWStep& step_constants() const { return step_; }
   bool has_master(std::size_t i) const { return masters_[i].defined(); }
-  // What is stepped: the master where there is one.
+  // The master if there is one, else the weight.
   const at::Tensor& stepped(std::size_t i) const { return has_master(i) ? masters_[i] : parameters()[i].tensor; }
-  // The copy that the model reads; undefined where the weight itself is stepped.
+  // The weight, if it is a master's rounded copy; else undefined.
   at::Tensor working(std::size_t i) const { return has_master(i) ? parameters()[i].tensor : at::Tensor(); }
   at::ScalarType moment_type(std::size_t i) const;
-  // State of this parameter, zeroed.
   static at::Tensor zeros(const Parameter& parameter, std::uint16_t op, at::IntArrayRef shape, at::ScalarType type);
 
-  // To be called before these gradients are used: looks for overflow, and counts the step if it is the step's first
-  // call. A step that begins with an overflow does not count; with the optimizer in backward a later one cannot undo it.
+  // Call before these gradients are used: checks them for overflow, and counts the step at its first call, unless that
+  // finds an overflow. A later one, with the optimizer in backward, cannot undo it.
   kernels::AdamWControl control_for(std::span<const std::size_t> which);
-  // What these gradients, which are all of the step's, are to be multiplied by so that they have no loss scale and a norm
-  // of at most AdamWOptions::clip: fp32 [].
+  // fp32 [] factor for all of the step's gradients: removes the loss scale, and limits their norm to
+  // AdamWOptions::clip.
   const at::Tensor& clip_factor(std::span<const std::size_t> which);
 
  private:
@@ -134,7 +129,7 @@ class AdamWFamily : public Optimizer {
   AdamWOptions options_;
   std::vector<at::Tensor> masters_;  // undefined: none
   at::Tensor step_count_;            // int64 [1]; undefined: the host counts
-  at::Tensor clip_sums_, clip_;      // fp64 [n], fp32 []; undefined: gradients are not clipped
+  at::Tensor clip_sums_, clip_;      // fp64 [n], fp32 []; undefined: no clipping
   std::int64_t steps_ = 0;
   bool in_step_ = false, counted_ = false;
   kernels::AdamWStep step_{};
@@ -142,16 +137,16 @@ class AdamWFamily : public Optimizer {
 
 class AdamW final : public AdamWFamily {
  public:
-  // Takes the moments' memory at once, zeroed.
+  // Allocates the moments.
   AdamW(std::vector<Parameter> parameters, const AdamWOptions& options);
 
-  // Fused, it allocates nothing; else one weight's fp32 gradient and denominator at a time.
+  // Fused, allocates nothing; else one weight's fp32 gradient and denominator at a time.
   void update(std::span<const std::size_t> which) override;
   std::vector<StateTensor> state() override;
 
   const at::Tensor& first_moment(std::size_t i) const { return states_[i].first_moment; }
   const at::Tensor& second_moment(std::size_t i) const { return states_[i].second_moment; }
-  // While set, updates weight by weight and passes the observer a copy from before. Null: off. Not owned.
+  // Receives a copy of each weight before its update; weights are then updated one by one. Null: off. Not owned.
   void observe(UpdateObserver* observer) { observer_ = observer; }
 
  private:

@@ -1,4 +1,4 @@
-// The choice of an optimizer.
+// Creates the chosen optimizer.
 #include "demos/engine/llama/optimizers/optimizer_choice.h"
 
 #include <utility>

@@ -1,4 +1,4 @@
-// Which optimizer steps the weights, and with what.
+// The choice of an optimizer, with its options.
 #pragma once
 
 #include <cstdint>
@@ -15,11 +15,11 @@ using predict::OptimizerKind;
 
 struct OptimizerOptions {
   OptimizerKind kind = OptimizerKind::kAdamW;
-  AdamWOptions adamw;    // of all kinds
-  GaLoreOptions galore;  // of kGaLore
+  AdamWOptions adamw;
+  GaLoreOptions galore;
 };
 
-// Takes the memory of the optimizer's state.
+// Allocates the optimizer's state.
 std::unique_ptr<Optimizer> make_optimizer(std::vector<Parameter> parameters, const OptimizerOptions& options);
 
 }  // namespace headroom::llama

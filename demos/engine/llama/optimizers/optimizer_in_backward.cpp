@@ -1,4 +1,4 @@
-// Updates by layer, as backward comes to them.
+// Updates layer by layer in backward.
 #include "demos/engine/llama/optimizers/optimizer_in_backward.h"
 
 #include "demos/engine/llama/model/labels.h"

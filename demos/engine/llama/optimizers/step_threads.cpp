@@ -1,4 +1,4 @@
-// PyTorch's thread pool, and whose turn it is.
+// Runs parts on PyTorch's thread pool.
 #include "demos/engine/llama/optimizers/step_threads.h"
 
 #include <algorithm>
@@ -13,9 +13,9 @@ namespace headroom::llama {
 
 namespace {
 
-// at::set_num_threads would also change every thread that starts later, whatever it does.
+// at::set_num_threads would also change every thread that starts later.
 void be_alone() {
-  (void)at::get_num_threads();  // a thread's first look sets what PyTorch's loops have; not after this
+  (void)at::get_num_threads();  // first, since a thread's first call sets the number
   omp_set_num_threads(1);
 }
 

@@ -12,25 +12,24 @@
 
 namespace headroom::llama {
 
-// Each takes the next part as soon as it is free, also of work that was asked for later. A parallel loop for every piece
-// of weights would let all of them wait at its end for the slowest one, 160 times per step of the 1B model;
-// and beside the main thread's own loops it would make two OpenMP teams of more threads than there are cores, which
-// OpenMP puts to sleep after each loop.
+// Each thread takes the next part as soon as it is free, also of later work. With a parallel loop per piece all would
+// wait for the slowest, 160 times per step of the 1B model, and OpenMP would put two teams of more threads than cores
+// to sleep after each loop.
 class StepThreads {
  public:
   static constexpr int kMost = 32;
 
-  // `threads`: 1 to kMost, more count as kMost.
+  // 1 to kMost; more count as kMost.
   explicit StepThreads(int threads);
-  // Parts that have not begun are dropped.
+  // Drops parts that have not begun.
   ~StepThreads() = default;
 
   using Part = std::function<void(std::size_t thread, std::int64_t part)>;
-  // Returns at once. Runs parts [0, parts) FIFO after earlier work, one thread per part, with PyTorch's intra-op
-  // parallelism off; `thread` is below kMost. The thread of the last part goes on with `then`, which may share more.
-  // No further part runs after one has thrown.
+  // Returns at once. Runs parts [0, parts) FIFO after earlier work, one thread per part, without PyTorch's intra-op
+  // parallelism; `thread` is below kMost. The last part's thread calls `then`, which may share more. Stops after a part
+  // throws.
   void share(std::int64_t parts, Part part, std::function<void()> then = {});
-  // Until nothing is left; throws what a part threw. Not from a part.
+  // Waits for all parts; throws what a part threw. Not from a part.
   void wait();
 
  private:
@@ -40,7 +39,7 @@ class StepThreads {
   std::mutex mutex_;
   std::exception_ptr trouble_;
   std::atomic<bool> failed_ = false;
-  c10::ThreadPool pool_;  // ends first
+  c10::ThreadPool pool_;  // destroyed first
 };
 
 }  // namespace headroom::llama

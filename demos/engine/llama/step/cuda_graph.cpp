@@ -1,4 +1,4 @@
-// Recording and replaying of a step.
+// Captures and replays a step.
 #include "demos/engine/llama/step/cuda_graph.h"
 
 #include <exception>
@@ -18,15 +18,15 @@ namespace headroom::llama {
 struct StepGraph::OnCuda {
   explicit OnCuda(at::Device device) : stream(c10::cuda::getStreamFromPool(/*isHighPriority=*/false, device.index())) {}
 
-  // Other threads (samplers, watchdogs) may call CUDA meanwhile: only this thread's calls are looked at.
+  // Only this thread's calls are checked: others (samplers, watchdogs) may call CUDA meanwhile.
   at::Tensor record(const std::function<at::Tensor()>& step) {
-    c10::cuda::CUDACachingAllocator::emptyCache();  // the pool takes the place of what the first steps left
+    c10::cuda::CUDACachingAllocator::emptyCache();  // makes room for the pool
     graph.capture_begin({0, 0}, cudaStreamCaptureModeThreadLocal);
     at::Tensor loss;
     std::exception_ptr trouble;
     try {
       loss = step();
-    } catch (...) {  // whatever it is: a stream that goes on recording is of no use to the next run
+    } catch (...) {  // the stream must not stay in capture
       trouble = std::current_exception();
     }
     try {
@@ -38,7 +38,7 @@ struct StepGraph::OnCuda {
     return loss;
   }
 
-  // A lack of memory and a run that is cancelled stay what they are.
+  // Lack of memory and cancellation are rethrown unchanged.
   [[noreturn]] static void give_up(const std::exception_ptr& trouble) {
     try {
       std::rethrow_exception(trouble);

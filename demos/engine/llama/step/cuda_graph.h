@@ -1,4 +1,4 @@
-// A whole training step as one CUDA graph: recorded once, then replayed with a single launch.
+// A training step as one CUDA graph: captured once, then replayed with a single launch.
 #pragma once
 
 #include <cstdint>
@@ -12,12 +12,12 @@
 
 namespace headroom::llama {
 
-// The first kWarmUp steps run as they are, on the graph's own stream, so that libraries make their handles and choose
-// their algorithms; the next one is recorded and replayed, and all later ones are replayed. What a step allocates is in
-// a pool that belongs to the graph from then on. On meta the first kWarmUp + 1 steps run, later ones do nothing.
+// The first kWarmUp steps run normally on the graph's stream, so that libraries create handles and choose algorithms.
+// The next one is captured; it and later ones are replayed. Its allocations stay in the graph's pool. On meta the first
+// kWarmUp + 1 steps run, later ones are no-ops.
 //
-// A step must do everything on the device: no value is read back, what changes from step to step (tokens, the optimizer's
-// count) is in tensors that were there before.
+// A step must run entirely on the device: it reads nothing back, and what changes (tokens, the optimizer's count) is in
+// existing tensors.
 class StepGraph {
  public:
   static constexpr int kWarmUp = predict::kGraphWarmUpSteps;
@@ -27,16 +27,16 @@ class StepGraph {
   StepGraph(const StepGraph&) = delete;
   StepGraph& operator=(const StepGraph&) = delete;
 
-  // Runs `work` on the graph's stream, behind what the caller's stream has, and before what comes to it.
+  // Runs `work` on the graph's stream, between the caller's earlier and later work.
   void on_stream(const std::function<void()>& work);
-  // These values in the place on the device where every step reads them.
+  // Copies the values to where every step reads them on the device.
   at::Tensor load(const at::Tensor& host, const std::function<at::Tensor()>& upload);
-  // The step's loss, which the next replay overwrites. Throws c10::Error with a sentence where the step cannot be
-  // recorded, and what the step itself throws when it is cancelled or out of memory.
+  // The step's loss, which the next replay overwrites. Throws c10::Error with a sentence if capture fails, and what the
+  // step throws when cancelled or out of memory.
   at::Tensor run(const std::function<at::Tensor()>& step);
 
-  bool recorded() const { return steps_ > kWarmUp; }  // from here on run() only replays
-  record::Bytes pool_bytes() const;                   // that the graph's pool has reserved; 0 on meta
+  bool recorded() const { return steps_ > kWarmUp; }  // run() only replays
+  record::Bytes pool_bytes() const;                   // reserved by the graph's pool; 0 on meta
 
  private:
   struct OnCuda;

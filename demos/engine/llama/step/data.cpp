@@ -1,4 +1,4 @@
-// Cuts batches, and says what from.
+// Cuts batches, and describes the data.
 #include "demos/engine/llama/step/data.h"
 
 #include <algorithm>
@@ -23,7 +23,6 @@ std::uint64_t mix(std::uint64_t x) {
   return x ^ (x >> 31);
 }
 
-// The sequences that begin where start(b) says.
 template <class Start>
 at::Tensor cut(tokens::TokenView data, std::int64_t batch, std::int64_t seq, Start start) {
   const record::Scope scope(record::Category::kOther, operators().tokens);

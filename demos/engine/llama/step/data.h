@@ -1,4 +1,4 @@
-// Real text as training data.
+// Training batches from real text.
 #pragma once
 
 #include <cstdint>
@@ -11,17 +11,16 @@
 
 namespace headroom::llama {
 
-// What a recording says of the data that a run trains on: "text", the file's name, "tokens", what its ids are, and of a
-// text "text_sha1", its hash as `sha1sum` prints it; a file of ids may be larger than memory. Empty for a file that cannot
-// be read.
+// Provenance of a run's data: "text", the file's name; "tokens", what its ids are; for a text "text_sha1", as by
+// `sha1sum` (a file of ids may be larger than memory). Empty if the file cannot be read.
 std::map<std::string, std::string> data_facts(const tokens::DataSource& source);
 
-// Ids and targets, [2, B, T] int64 on the host: sequences of T tokens from places that seed and step decide, and the
-// same moved on by one token. Fewer than T + 1 tokens go round.
+// Ids and targets, [2, B, T] int64 on the host: sequences of T tokens from places given by seed and step, and the same
+// shifted by one. The data wraps around.
 at::Tensor make_batch(tokens::TokenView data, std::int64_t batch, std::int64_t seq, std::uint64_t seed,
                       std::int64_t step);
 
-// The same with sequences that begin at even distances, the first at the first token and the last at the end.
+// Sequences that begin at equal distances, from the first token to the end.
 at::Tensor make_even_batch(tokens::TokenView data, std::int64_t batch, std::int64_t seq);
 
 }  // namespace headroom::llama

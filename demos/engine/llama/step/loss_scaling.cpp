@@ -1,4 +1,4 @@
-// The loss scale and what moves it, by the kernels of kernels/gradient_check.
+// The loss scale, updated by kernels/gradient_check.
 #include "demos/engine/llama/step/loss_scaling.h"
 
 #include "demos/record/scope.h"

@@ -1,5 +1,5 @@
-// Dynamic loss scaling: fp16 gradients below 6.0e-8 would vanish, so backward runs on a multiple of the loss. The whole
-// of it happens on the device; the host never waits to learn whether a step overflowed.
+// Dynamic loss scaling: fp16 gradients below 6.0e-8 would vanish, so backward runs on a multiple of the loss. The host
+// never waits to learn of an overflow.
 #pragma once
 
 #include <cstdint>
@@ -12,23 +12,23 @@
 
 namespace headroom::llama {
 
-// Micikevicius et al. 2018, arXiv:1710.03740, section 3.2: a step with an infinity or a NaN among its gradients changes
-// nothing and halves the scale; `window` steps in a row without one double it.
+// A step with an infinity or a NaN in its gradients changes nothing and halves the scale; `window` consecutive steps
+// without one double it. Micikevicius et al. 2018, arXiv:1710.03740, section 3.2.
 class LossScale {
  public:
   LossScale(double initial, std::int64_t window, at::Device device);
 
-  // fp32 [], what backward begins with, and its inverse; int32 [1], not 0 once a gradient of this step was not finite.
+  // fp32 [] that backward begins with, and its inverse; int32 [1], nonzero if a gradient of this step was not finite.
   const at::Tensor& scale() const { return scale_; }
   const at::Tensor& inverse() const { return inverse_; }
   const at::Tensor& overflow() const { return overflow_; }
 
-  // Before gradients are used; any number of times in a step.
+  // Checks gradients before their use.
   void look_at(std::span<const at::Tensor> gradients);
-  // Ends the step: moves the scale, forgets the overflow.
+  // Updates the scale and clears the overflow.
   void update();
 
-  // These wait for the device. What the last step's loss was multiplied by, and the steps that were skipped so far.
+  // The last step's scale, and the steps skipped so far. Wait for the device.
   double last_scale() const;
   std::int64_t skipped_steps() const;
   std::vector<StateTensor> state() const;

@@ -1,4 +1,4 @@
-// What is counted when; the kernels of kernels/exponent_counts count.
+// Counts by kernels/exponent_counts.
 #include "demos/engine/llama/step/magnitudes.h"
 
 #include <utility>
@@ -74,7 +74,7 @@ void StepMagnitudes::gradients_ready(std::int64_t layer) {
 void StepMagnitudes::updated(const at::Tensor& before, const at::Tensor& after, const at::Tensor& first_moment,
                              const at::Tensor& second_moment, const kernels::AdamWStep& step,
                              const kernels::AdamWControl& control, bool decays) {
-  const record::Scope scope(magnitudes_operator());  // allocates nothing; names the launch in traces
+  const record::Scope scope(magnitudes_operator());  // names the launch in traces
   kernels::count_updates_(updates_.counts(), lost_.counts(),
                           {.before = before,
                            .after = after,

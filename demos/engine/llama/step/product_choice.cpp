@@ -1,4 +1,4 @@
-// A table, else times.
+// Reads a table, or times algorithms.
 #include "demos/engine/llama/step/product_choice.h"
 
 #include <algorithm>
@@ -34,14 +34,13 @@ LinearPass pass_of(ProductKind kind) {
   return kind == ProductKind::kInputGradient ? LinearPass::kInputGradient : LinearPass::kWeightGradient;
 }
 
-// Nothing: fp32.
+// Empty: fp32.
 std::optional<LinearFormat> format_of(const predict::StepSettings& step, bool head) {
   if (step.precision == predict::Precision::kFp32) return std::nullopt;
   if (step.fp8() && !head) return LinearFormat::kFp8Codes;
   return predict::has_loss_scale(step.precision) ? LinearFormat::kFp16 : LinearFormat::kBf16;
 }
 
-// Those of the folder, by name.
 std::vector<std::pair<std::string, ProductTable>> tables_in(const std::filesystem::path& folder) {
   std::vector<std::pair<std::string, ProductTable>> all;
   std::error_code none;
@@ -55,7 +54,7 @@ std::vector<std::pair<std::string, ProductTable>> tables_in(const std::filesyste
   return all;
 }
 
-// What is kept of the table for these products.
+// Number of GEMMs whose algorithm the table has.
 std::size_t take_from(const ProductTable& table, const std::vector<LinearProduct>& products) {
   std::size_t kept = 0;
   for (const LinearProduct& product : products) {
@@ -70,10 +69,9 @@ std::size_t take_from(const ProductTable& table, const std::vector<LinearProduct
 
 std::string count_of(std::size_t some, std::size_t all) { return std::to_string(some) + " of " + std::to_string(all); }
 
-// Those that have none yet.
 struct Timing {
   std::size_t failed = 0;
-  int error = 0;  // of the first that failed
+  int error = 0;  // of the first failure
 };
 Timing time_rest(const std::vector<LinearProduct>& products, const std::atomic<bool>* cancel) {
   Timing timing;
@@ -96,7 +94,7 @@ std::string words_of(const Timing& timing, std::size_t all) {
          std::to_string(of_cublas ? timing.error - kernels::kCublasError : timing.error);
 }
 
-// Empty: the device multiplies the step's format itself.
+// Empty if the device supports the step's format.
 std::string emulation(const predict::StepSettings& step, const kernels::ProductPlace& place) {
   const bool fp8 = step.fp8();
   if (!fp8 && step.gemm != predict::Gemm::kTf32) return {};
@@ -113,7 +111,7 @@ std::vector<LinearProduct> linear_products(const predict::StepSettings& step) {
   for (const predict::StepProduct& each : predict::step_bound(step).products) {
     const bool head = each.layer == predict::kHeadProduct;
     const auto format = format_of(step, head);
-    if (!format || (head && predict::loss_in_chunks(step))) continue;  // those searches by themselves
+    if (!format || (head && predict::loss_in_chunks(step))) continue;  // chunked losses search by themselves
     if (each.kind == ProductKind::kWeightGradient && step.adapters.kind != predict::AdapterKind::kOff) continue;
     all.insert({.pass = pass_of(each.kind),
                 .format = *format,

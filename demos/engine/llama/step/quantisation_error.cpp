@@ -1,4 +1,4 @@
-// Quantizing and counting with plain tensor operators.
+// Quantizes and counts with plain tensor operators.
 #include "demos/engine/llama/step/quantisation_error.h"
 
 #include <algorithm>
@@ -48,7 +48,7 @@ at::Tensor quantised_and_back(const at::Tensor& x, const at::Tensor& values, std
   const at::Tensor between = (values.slice(0, 1) + values.slice(0, 0, -1)) / 2;
   at::Tensor index = at::bucketize(scaled, between);
   const bool is_unsigned = values[0].item<float>() == 0;
-  if (is_unsigned) index = index.clamp_min(scaled.gt(0).to(at::kLong));  // elementwise
+  if (is_unsigned) index = index.clamp_min(scaled.gt(0).to(at::kLong));
   return (values.index_select(0, index.view({-1})).view_as(scaled) * largest).view({-1}).narrow(0, 0, n).view_as(x);
 }
 

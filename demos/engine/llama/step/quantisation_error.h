@@ -1,4 +1,4 @@
-// What block-wise quantization to 8 bits does to real numbers, by their magnitude.
+// Errors of block-wise 8-bit quantization, by magnitude.
 #pragma once
 
 #include <cstdint>
@@ -19,11 +19,11 @@ enum class QuantisationMap : std::uint8_t {
 // The map's values between −1 (unsigned: 0) and 1, rising; fp32 on the device.
 at::Tensor map_values(QuantisationMap map, bool is_signed, at::Device device);
 
-// x, fp32, contiguous, as it comes back: each `block` of elements divided by its largest magnitude, the nearest value of
-// the map, multiplied again. As in the optimizer's kernel, a number above zero never becomes zero in an unsigned map.
+// x (fp32, contiguous) after quantization: each block divided by its largest magnitude, rounded to the map and
+// multiplied again. As in the optimizer's kernel, unsigned maps never round numbers above zero to zero.
 at::Tensor quantised_and_back(const at::Tensor& x, const at::Tensor& values, std::int64_t block);
 
-// All numbers of these tensors by magnitude, with |x' − x| / |x| on average as errors. Waits for the device.
+// Counts of these numbers by magnitude, with the mean |x' − x| / |x| as errors. Waits for the device.
 record::Histogram quantisation_error(std::string name, std::span<const at::Tensor> tensors, QuantisationMap map,
                                      bool is_signed, std::int64_t block);
 

@@ -29,15 +29,15 @@ struct Pass {
   const Model& model;
   const TrainOptions& options;
   std::uint16_t micro_batch = 0;
-  at::Tensor upstream;     // what backward begins with, fp32 []; undefined: 1
-  bool evaluates = false;  // forward and loss alone, while autograd is off
+  at::Tensor upstream;     // backward begins with it, fp32 []; undefined: 1
+  bool evaluates = false;  // forward and loss only, with autograd off
 
   bool last() const { return micro_batch + 1 == options.micro_batches; }
   Phase phase(Phase of_step) const { return evaluates ? Phase::kEvaluation : of_step; }
   void mark(Phase phase, std::uint16_t layer = record::kNoLayer) const { mark_backward(phase, layer, micro_batch); }
 };
 
-// A norm's gradient comes out of PyTorch's own backward, among activations. Not every layer has each norm.
+// PyTorch's backward allocates a norm's gradient as an activation. Not every layer has each norm.
 void relabel_norm_gradient(const at::Tensor& weight) {
   if (weight.defined() && weight.grad().defined()) relabel(weight.grad(), Category::kGradients);
 }
@@ -65,12 +65,12 @@ at::Tensor border(const Pass& pass, std::int64_t i, const at::Tensor& x) {
 
 void look_for_not_finite(const TrainOptions& options, std::int64_t layer, const at::Tensor& x_BTH) {
   if (!options.not_finite.defined()) return;
-  const Scope scope(operators().finite_check);  // allocates nothing; names the launch in traces
+  const Scope scope(operators().finite_check);  // names the launch in traces
   const at::Tensor x = x_BTH.detach();
   kernels::check_finite_(std::span(&x, 1), options.not_finite.narrow(0, layer, 1));
 }
 
-// Layers [first, end), in forward or again in backward.
+// Layers [first, end), in forward or recompute.
 at::Tensor run_layers(const Pass& pass, std::int64_t first, std::int64_t end, at::Tensor x_BTH, Phase phase) {
   for (std::int64_t i = first; i < end; ++i) {
     if (i > first) x_BTH = border(pass, i, x_BTH);
@@ -115,7 +115,7 @@ at::Tensor forward(const Pass& pass, const at::Tensor& ids_BT, const at::Tensor&
   return lm_loss(model, x_BTH, targets_BT, pass.options.loss, pass.upstream);
 }
 
-// The loss, detached; its gradients are added to `.grad`.
+// The loss, detached; gradients are added to `.grad`.
 at::Tensor one_pass(const Pass& pass, const at::Tensor& ids_BT, const at::Tensor& targets_BT) {
   const at::Tensor loss = forward(pass, ids_BT, targets_BT);
   pass.mark(Phase::kBackward);
@@ -124,7 +124,7 @@ at::Tensor one_pass(const Pass& pass, const at::Tensor& ids_BT, const at::Tensor
   return loss.detach();
 }
 
-// The loss is a mean over micro-batches, and multiplied by the loss scale.
+// The loss is the mean over micro-batches, times the loss scale.
 at::Tensor upstream_of(const TrainOptions& options, at::Device device) {
   if (options.micro_batches == 1) return options.loss_scale;
   const Scope scope(Category::kOther, operators().nll);
@@ -135,16 +135,14 @@ at::Tensor upstream_of(const TrainOptions& options, at::Device device) {
 
 at::Tensor upload(const at::Tensor& host_tokens, at::Device device) {
   const Scope scope(Category::kOther, operators().tokens);
-  // From pageable memory the driver has taken the bytes when this returns, and the host does not wait for the device.
+  // The driver copies pageable memory before this returns, and the host does not wait for the device.
   return host_tokens.to(device, /*non_blocking=*/true);
 }
 
-// Of one micro-batch.
 struct Portion {
   at::Tensor ids_BT, targets_BT;
 };
 
-// The sum of loss_of(m, portion) over micro-batches.
 template <class LossOf>
 at::Tensor sum_of_losses(const at::Tensor& ids_BT, const at::Tensor& targets_BT, std::int64_t portions,
                          LossOf loss_of) {
@@ -166,7 +164,7 @@ at::Tensor step_on_device(Model& model, Optimizer& optimizer, const at::Tensor& 
   try {
     loss = forward_backward(model, tokens_2BT.select(0, 0), tokens_2BT.select(0, 1), options);
   } catch (...) {
-    optimizer.drop_gradients();  // of the layers that were done
+    optimizer.drop_gradients();  // of finished layers
     throw;
   }
   record::mark(Phase::kOptimizer);
@@ -181,7 +179,7 @@ at::Tensor step_on_device(Model& model, Optimizer& optimizer, const at::Tensor& 
 at::Tensor forward_backward(const Model& model, const at::Tensor& ids_BT, const at::Tensor& targets_BT,
                             const TrainOptions& options) {
   const at::AutoGradMode grad_mode(true);
-  const Scope scope(Category::kActivations);  // of everything that says nothing else
+  const Scope scope(Category::kActivations);
   const at::Tensor upstream = upstream_of(options, ids_BT.device());
   const auto loss_of = [&](std::int64_t m, const Portion& portion) {
     const Pass pass{.model = model, .options = options, .micro_batch = tag_of(m), .upstream = upstream};
@@ -196,9 +194,9 @@ at::Tensor evaluation_loss(const Model& model, at::Tensor host_tokens_2BT, const
   const at::AutoGradMode grad_mode(false);
   const Scope scope(Category::kActivations);
   TrainOptions apart = options;
-  apart.loss.output = nullptr;  // what the loop holds is of the text that it trains on
+  apart.loss.output = nullptr;  // evaluation must not replace the training loop's output
   const at::Tensor tokens_2BT = upload(host_tokens_2BT, model.embed_tokens_VH.device());
-  host_tokens_2BT = at::Tensor();  // on a CPU the same: its free is where a device's is
+  host_tokens_2BT = at::Tensor();  // on a CPU tokens_2BT is the same tensor: free it where a device's is
   const auto loss_of = [&](std::int64_t m, const Portion& portion) {
     const Pass pass{.model = model, .options = apart, .micro_batch = tag_of(m), .upstream = {}, .evaluates = true};
     return forward(pass, portion.ids_BT, portion.targets_BT);
@@ -229,7 +227,7 @@ int marks_per_step(const Config& config, const TrainOptions& options) {
   int pass = 5 + 2 * layers;
   if (options.keeps_layer_inputs()) {
     const auto every = static_cast<int>(options.checkpoint_every);
-    pass += layers + (layers + every - 1) / every;  // each layer again, and each segment's backward
+    pass += layers + (layers + every - 1) / every;  // each layer's recompute, each segment's backward
   }
   for (const LayerHooks* hooks : options.hooks) pass += hooks->marks_per_pass(config);
   return 3 + static_cast<int>(options.micro_batches) * pass;  // begin, optimizer, end
