@@ -24,7 +24,7 @@ namespace headroom::backend {
 namespace {
 
 constexpr std::size_t kReadBlock = std::size_t{256} << 10;
-// More than one frame, so that a whole one arrives in one call; less than what would hold up a picture.
+// More than one frame, so that a whole frame arrives in one call, but too little to delay the window.
 constexpr std::size_t kMaxReadAtOnce = std::size_t{32} << 20;
 constexpr std::size_t kKeptErrorBytes = std::size_t{1} << 20;
 
@@ -34,8 +34,8 @@ struct Pipe {
   Descriptor reading, writing;
 };
 
-// Both ends close at exec and have numbers above 2, so that dup2 onto the child's stdio never overwrites them. (A
-// process may have been started with stdin, stdout or stderr closed.)
+// Both ends close at exec. Their numbers are above 2, so that dup2 onto the child's stdio never overwrites them, even
+// if this process was started with stdin closed.
 Pipe make_pipe() {
   std::array<int, 2> ends{};
   if (::pipe2(ends.data(), O_CLOEXEC) != 0) fail("pipe");
@@ -54,7 +54,6 @@ void set_non_blocking(const Descriptor& descriptor) {
   if (flags < 0 || ::fcntl(descriptor.number(), F_SETFL, flags | O_NONBLOCK) < 0) fail("fcntl");
 }
 
-// The environment of this process with `added` in place of variables of the same name.
 std::vector<std::string> merged_environment(const std::vector<std::string>& added) {
   std::vector<std::string> result = added;
   for (char** entry = environ; *entry != nullptr; ++entry) {
@@ -73,17 +72,17 @@ std::vector<char*> as_pointers(std::vector<std::string>& texts) {
   return result;
 }
 
-// What the child does between fork and exec: only calls that are safe while other threads of the parent held locks.
-// On failure errno goes down `failure`.
+// Runs in the child between fork and exec: only async-signal-safe calls, since other threads may have held locks. On
+// failure writes errno to `failure`.
 [[noreturn]] void become(char** arguments, char** environment, int input, int output, int errors, int failure,
                          pid_t parent) {
   ::setpgid(0, 0);
-  // Signals that the app ignores or blocks would otherwise stay so in the program that is started.
+  // The child would inherit signals that the app ignores or blocks.
   ::signal(SIGPIPE, SIG_DFL);
   sigset_t none;
   ::sigemptyset(&none);
   ::sigprocmask(SIG_SETMASK, &none, nullptr);
-  // No orphan holds GPU memory: even one that is stuck, and so does not see its stdin close, dies with the app.
+  // No orphan may keep GPU memory. A stuck child does not notice its closed stdin, but dies with the app.
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
   const bool orphaned = ::getppid() != parent;  // the app ended before prctl
   if (!orphaned && ::dup2(input, STDIN_FILENO) >= 0 && ::dup2(output, STDOUT_FILENO) >= 0 &&
@@ -125,7 +124,7 @@ void Watch::remove(const Descriptor& watched) {
 void Watch::set_alarm(std::optional<Clock::time_point> due) {
   if (due == due_) return;
   due_ = due;
-  // steady_clock is CLOCK_MONOTONIC. All zero would switch the timer off, so a time in the past becomes 1 ns.
+  // steady_clock is CLOCK_MONOTONIC. All zeros would disarm the timer, so a past time becomes 1 ns.
   itimerspec setting{};
   if (due) {
     const auto time = std::max<std::int64_t>(
@@ -145,8 +144,8 @@ std::string Exit::as_text() const {
 record::Result<std::unique_ptr<ChildProcess>> ChildProcess::start(const std::vector<std::string>& arguments,
                                                                   const std::vector<std::string>& environment,
                                                                   Watch& watch) try {
-  ::signal(SIGPIPE, SIG_IGN);  // writing to an engine that has died is an error value, not our end
-  // A parent may have left SIGCHLD ignored; then the end of the engine would go unnoticed.
+  ::signal(SIGPIPE, SIG_IGN);  // writing to a dead engine returns an error
+  // With SIGCHLD ignored we would not notice the engine's end.
   ::signal(SIGCHLD, SIG_DFL);
   std::vector<std::string> argument_texts = arguments;
   std::vector<std::string> environment_texts = merged_environment(environment);
@@ -160,9 +159,9 @@ record::Result<std::unique_ptr<ChildProcess>> ChildProcess::start(const std::vec
   if (pid == 0)
     become(const_cast<char**>(argv.data()), const_cast<char**>(envp.data()), input.reading.number(),
            output.writing.number(), errors.writing.number(), failure.writing.number(), parent);
-  ::setpgid(pid, pid);  // whoever comes first: parent or child
+  ::setpgid(pid, pid);  // in both processes, since either may be first
 
-  // exec closes the child's end; until then, some hundred microseconds, this waits.
+  // Waits some hundred microseconds, until exec closes the child's end.
   failure.writing.close();
   int error = 0;
   ssize_t count;
@@ -177,7 +176,7 @@ record::Result<std::unique_ptr<ChildProcess>> ChildProcess::start(const std::vec
   for (const Descriptor* end : {&input.writing, &output.reading, &errors.reading}) set_non_blocking(*end);
   return std::unique_ptr<ChildProcess>(
       new ChildProcess(watch, pid, std::move(input.writing), std::move(output.reading), std::move(errors.reading)));
-} catch (const std::system_error& error) {  // no process or descriptor to be had
+} catch (const std::system_error& error) {  // out of processes or descriptors
   return record::Error{record::quoted(arguments.front()) + " cannot be started: " + error.what(),
                        record::ErrorKind::kEngine};
 }
@@ -190,7 +189,7 @@ ChildProcess::ChildProcess(Watch& watch, int pid, Descriptor input, Descriptor o
 
 ChildProcess::~ChildProcess() {
   kill();
-  // A killed process ends at once, unless it is stuck in a driver; then init will reap it after us.
+  // A killed process ends at once unless it is stuck in a driver; init then reaps it after we exit.
   for (int tries = 0; tries < 200 && !ended(); ++tries) std::this_thread::sleep_for(std::chrono::milliseconds(5));
 }
 
@@ -204,14 +203,14 @@ std::vector<std::byte> ChildProcess::read() {
     result.resize(before + static_cast<std::size_t>(std::max<ssize_t>(count, 0)));
     if (count < 0 && errno == EINTR) continue;
     if (count < 0 && errno == EAGAIN) break;
-    if (count <= 0) output_.close();  // closing takes it out of the watch as well
+    if (count <= 0) output_.close();  // also removes it from the watch
   }
   return result;
 }
 
 void ChildProcess::read_errors() {
   std::array<char, std::size_t{16} << 10> block;
-  // An engine that never stops printing gets its turn again at the next poll.
+  // Bounded, because an engine may never stop printing.
   for (std::size_t taken = 0; errors_.open() && taken < kKeptErrorBytes;) {
     const ssize_t count = ::read(errors_.number(), block.data(), block.size());
     if (count < 0 && errno == EINTR) continue;
@@ -242,7 +241,7 @@ bool ChildProcess::write(std::span<const std::byte> bytes) {
   }
   unwritten_.erase(unwritten_.begin(), unwritten_.begin() + static_cast<std::ptrdiff_t>(done));
   if (!input_.open()) return false;
-  // A full pipe wakes us when it has room again.
+  // Wake up when the full pipe has room again.
   if (!unwritten_.empty())
     watch_->add(input_, true);
   else if (waited)
@@ -255,7 +254,7 @@ void ChildProcess::terminate() { signal_group(SIGTERM); }
 void ChildProcess::kill() { signal_group(SIGKILL); }
 
 void ChildProcess::signal_group(int signal) {
-  // After the child was reaped its group's number may belong to another process.
+  // Once the child is reaped, its group id may belong to another process.
   if (!exit_) ::kill(-pid_, signal);
 }
 

@@ -1,6 +1,5 @@
-// Runs in an engine process: one run at a time, its chunks taken into a growing recording, cancelled with patience that
-// ends. The planner is the same with two differences: a new question replaces the one before, and answers are
-// predictions.
+// Runs in an engine process: one at a time, chunks appended to a growing recording, cancellation with escalation. In
+// the planner a new request replaces the previous one, and recordings are predictions.
 #include "demos/backend/engine_backend.h"
 
 #include <fmt/format.h>
@@ -26,22 +25,21 @@ using record::Status;
 
 namespace {
 
-// How long a cancelled run may take to stop by itself, and then how long after SIGTERM.
+// Time before SIGTERM, and between SIGTERM and SIGKILL.
 constexpr auto kCancelPatience = 2s;
 constexpr auto kTerminatePatience = 3s;
 constexpr auto kSilenceCheck = 1s;
 
-// Cancels that have not been answered yet.
 struct Cancellation {
   std::uint64_t run = 0;  // the newest
-  Clock::time_point due;  // of the next step
+  Clock::time_point due;  // when to escalate
   bool terminated = false;
 };
 
 enum class Role { kRunner, kPlanner };
 
-// What the planner of this program loads in the place of others, separated by colons, with what is loaded so anyway; empty:
-// nothing, or the program is not ours to look at.
+// LD_PRELOAD for the planner: the libraries in planner/ next to the program, then our own LD_PRELOAD. Empty without
+// such libraries, and for a remote program.
 std::string planner_libraries(const EngineCommand& command) {
   namespace fs = std::filesystem;
   if (command.arguments.size() != 1 || std::getenv("LD_BIND_NOW") != nullptr) return {};  // ssh HOST …
@@ -84,11 +82,11 @@ class EngineBackend final : public Backend {
   void take(const RefusedMessage& refused);
   void take(const EngineDied& died);
 
-  void prepare();  // a new recording for request_, sent as soon as an engine is ready
+  void prepare();  // creates the recording for request_; sends it if the engine is ready
   void send_start();
   void running();
   void finish(Outcome outcome);
-  void stopped(std::uint64_t run);  // a run that was asked to stop has done so
+  void stopped(std::uint64_t run);
   void ask_to_stop(Clock::time_point now);
   void escalate(Clock::time_point now);
   std::optional<Clock::time_point> deadline() const;
@@ -104,15 +102,15 @@ class EngineBackend final : public Backend {
   RunRequest request_;
   bool sent_ = false;
   RunProgress progress_;
-  std::string doing_;  // as the engine said; progress_.doing may say that it is silent
+  std::string doing_;  // the engine's text; progress_.doing may report silence instead
   std::shared_ptr<Recording> recording_;
   std::optional<RecordingWriter> writer_;
-  std::size_t chunks_ = 0;  // that have arrived for this run; the first says what it is
+  std::size_t chunks_ = 0;  // the first describes the run
   std::optional<record::Error> write_error_;
-  std::string first_refused_;  // why the first message of this run could not be taken
+  std::string first_refused_;  // why a message of this run was rejected
   std::optional<Cancellation> cancellation_;
-  std::optional<Clock::duration> patience_;    // of a run with a deadline: how long it may show no progress
-  std::optional<Clock::time_point> moved_at_;  // its last progress, once its steps have begun
+  std::optional<Clock::duration> patience_;    // the run's deadline
+  std::optional<Clock::time_point> moved_at_;  // last progress, once steps have begun
 };
 
 Status EngineBackend::start(const RunRequest& request) {
@@ -181,7 +179,7 @@ void EngineBackend::cancel() {
 
 void EngineBackend::ask_to_stop(Clock::time_point now) {
   engine_.send(protocol::Cancel{run_});
-  // While an older question is still to be stopped, its patience counts; then this one's does.
+  // An older cancel keeps its timer until it is answered; then this one gets a new timer.
   if (!cancellation_) cancellation_ = Cancellation{.due = now + kCancelPatience};
   cancellation_->run = run_;
 }
@@ -243,7 +241,7 @@ void EngineBackend::take(const protocol::Chunk& chunk) {
   ++chunks_;
   if (const Status status = recording_->append_chunk(chunk.bytes); !status) {
     engine_.refuse(run_, status.error().message);
-    // A file that does not say what its run is cannot be read at all.
+    // Without its first chunk, which describes the run, a file cannot be read.
     if (chunks_ == 1) write(record::encode(recording_->info()));
     return take(RefusedMessage{status.error().message});
   }
@@ -267,7 +265,7 @@ void EngineBackend::take(const protocol::RunFinished& finished) {
   stopped(finished.run);
   if (!ours(finished.run)) return;
   Outcome outcome = finished.outcome;
-  // A recording with a hole has wrong totals from there on: it must not pass for a whole one.
+  // After a hole all totals are wrong, so the recording must not count as complete.
   if (!first_refused_.empty())
     outcome = {
         .kind = OutcomeKind::kFailed,
@@ -276,7 +274,7 @@ void EngineBackend::take(const protocol::RunFinished& finished) {
 }
 
 void EngineBackend::take(const protocol::Refusal& refusal) {
-  // Of no run in particular: while we wait for the start of one, it is the start that could not be read.
+  // Run 0 means that the engine could not read the start message.
   const bool start_unread = refusal.run == 0 && state_ == RunState::kStarting && sent_;
   if (ours(refusal.run) || start_unread) finish({.kind = OutcomeKind::kRefused, .message = refusal.reason});
 }
@@ -288,34 +286,33 @@ void EngineBackend::take(const RefusedMessage& refused) {
 void EngineBackend::take(const EngineDied& died) {
   const bool cancelled = cancellation_ && cancellation_->run == run_;
   cancellation_.reset();
-  if (!active() || !sent_) return;  // a run that was not sent yet goes to the fresh engine
+  if (!active() || !sent_) return;  // an unsent run goes to the new engine
   if (!died.ordered && !died.retired)
     finish({.kind = OutcomeKind::kEngineLost, .message = died.sentence});
   else if (cancelled)
     finish(
         {.kind = OutcomeKind::kCancelled, .message = "Cancelled; its engine has ended, and a fresh one was started."});
   else
-    prepare();  // its end was due to the run before this one: the fresh engine takes it
+    prepare();  // the previous run ended it; the new engine takes this one
 }
 
 void EngineBackend::running() {
   if (state_ == RunState::kStarting) state_ = RunState::kRunning;
-  // An answer to this question means that the engine has left the one before.
+  // Any message about this run means that the previous one has stopped.
   if (cancellation_ && cancellation_->run != run_) stopped(cancellation_->run);
 }
 
 void EngineBackend::stopped(std::uint64_t run) {
-  // After SIGTERM only the end of the process will do.
   if (!cancellation_ || cancellation_->terminated) return;
   if (cancellation_->run == run)
     cancellation_.reset();
   else
-    cancellation_->due = Clock::now() + kCancelPatience;  // an older one: the engine has come to the next
+    cancellation_->due = Clock::now() + kCancelPatience;  // the older run stopped; now this one is stopping
 }
 
 void EngineBackend::finish(Outcome outcome) {
   stopped(run_);
-  // An engine that knows other demos and parameters refuses with the detail; this is the reason.
+  // An engine of another build may not know a demo or parameter.
   const std::string other_build = engine_.other_build();
   if (!other_build.empty() && (outcome.kind == OutcomeKind::kRefused || !first_refused_.empty()))
     outcome.message += " " + other_build;
@@ -337,7 +334,7 @@ void EngineBackend::write(std::span<const std::byte> chunk) {
   if (!writer_) return;
   if (const Status status = writer_->append(chunk); !status) {
     write_error_ = status.error();
-    writer_.reset();  // removes the partial file; the run goes on
+    writer_.reset();  // removes the partial file
   }
 }
 

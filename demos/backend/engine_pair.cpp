@@ -1,7 +1,6 @@
-// Two engines behind one, each started when it is needed. Some runs need a separate process: a traced run, because tracing
-// must start before CUDA and
-// slows every later launch; and a run with a deadline, because it may have to be killed. That process starts with the
-// first such run and ends with the next of another kind.
+// Two engines behind one Backend, each started on demand. Traced runs need a separate process, because tracing must
+// start before CUDA and slows every later launch. Runs with a deadline do too, because they may have to be killed.
+// That process lasts until the next run of another kind.
 #include <utility>
 
 #include "demos/backend/engine_backend.h"
@@ -72,16 +71,16 @@ class EnginePair final : public Backend {
   int descriptor() const override { return active() == nullptr ? -1 : active()->descriptor(); }
 
  private:
-  // Null: no run has been started yet.
+  // Null until the first run.
   Backend* active() const { return other_ != nullptr ? other_.get() : plain_.get(); }
   bool greeted() const { return plain_ != nullptr && (!until_run_ || !plain_->devices().empty()); }
 
   EngineCommand command_;
   std::function<Machine()> until_run_;
-  Machine machine_;                 // as it said last
-  std::unique_ptr<Backend> plain_;  // null: it starts with the first run
+  Machine machine_;
+  std::unique_ptr<Backend> plain_;  // null until the first run
   std::unique_ptr<Backend> other_;
-  Kind kind_ = Kind::kPlain;  // whose engine is the active one
+  Kind kind_ = Kind::kPlain;  // of the active engine
 };
 
 }  // namespace

@@ -15,19 +15,19 @@ using protocol::Message;
 
 namespace {
 
-// Three deaths in two minutes are a fault that a fourth start will not mend.
+// After three deaths in two minutes a fourth start will not help.
 constexpr std::size_t kMaxDeaths = 3;
 constexpr auto kDeathWindow = 2min;
-// Loading LibTorch from a cold disk takes some 20 s.
+// Loading LibTorch from a cold disk takes about 20 s.
 constexpr auto kGreetingPatience = 90s;
-// After its stdout closes the process still cleans up.
+// The process still cleans up after closing stdout.
 constexpr auto kClosedPatience = 2s;
-// Heartbeats come every 250 ms; a machine that swaps may lose some.
+// Heartbeats come every 250 ms; a swapping machine may miss some.
 constexpr auto kSilence = 3s;
-// Building a model of 8 billion parameters is one piece of work of many seconds.
+// Building a model of 8 billion parameters takes many seconds without a sign of progress.
 constexpr auto kIdleWorker = 30s;
 constexpr auto kCheckEvery = 50ms;
-// An engine that reads none of its refusals must not fill our memory with them.
+// Unread refusals must not fill our memory.
 constexpr int kMostRefusals = 100;
 
 bool comes_from_engine(const Message& message) {
@@ -50,7 +50,7 @@ void EngineProcess::start(Clock::time_point now) {
   refusals_ = 0;
   closed_at_.reset();
   started_at_ = heard_at_ = worked_at_ = now;
-  // OpenMP threads that wait spin by default, and would take the window's cores.
+  // Waiting OpenMP threads spin by default and would take the window's cores.
   std::vector<std::string> environment{"OMP_WAIT_POLICY=passive"};
   environment.insert(environment.end(), command_.environment.begin(), command_.environment.end());
   auto child = ChildProcess::start(command_.arguments, environment, watch_);
@@ -74,7 +74,7 @@ void EngineProcess::retry(Clock::time_point now) {
 }
 
 void EngineProcess::send(const Message& message) {
-  // A write that fails means that the engine has died: poll() will say so, and how.
+  // If the write fails, the engine has died; poll() will report it.
   if (child_) child_->write(protocol::encode(message));
 }
 
@@ -92,7 +92,7 @@ std::vector<EngineEvent> EngineProcess::poll(Clock::time_point now) {
   std::vector<EngineEvent> events;
   if (!child_) return events;
   child_->flush();
-  // Asked before reading: what the process wrote before its end is in the pipe by then, and one read empties a pipe.
+  // Checked before reading: what a process wrote before its end is then in the pipe, and one read empties a pipe.
   const std::optional<Exit> ended = child_->ended();
   take_messages(now, events);
   if (child_ && ended)

@@ -1,4 +1,4 @@
-// A stored recording played as if it were running, by the host times it was recorded at or all at once.
+// Replays a stored recording, at its host times or all at once.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -19,7 +19,6 @@ using record::Status;
 
 namespace {
 
-// How much of a recording has been played.
 struct Played {
   template <record::IsRow Row>
   std::size_t& of() {
@@ -53,7 +52,7 @@ class ReplayBackend final : public Backend {
 
   std::shared_ptr<const Recording> source_;
   ReplayPace pace_;
-  Nanoseconds length_;  // of the recording, on the host's clock
+  Nanoseconds length_;  // on the host's clock
   std::int32_t steps_ = 0;
   RunState state_ = RunState::kIdle;
   RunProgress progress_;
@@ -128,7 +127,7 @@ bool ReplayBackend::poll() {
   return true;
 }
 
-// The rows from `played` on that are within the time; moves `played` behind them.
+// Rows from index `played` up to time `until`; advances `played` past them.
 template <class Row, class Time>
 std::span<const Row> take(const std::vector<Row>& rows, std::size_t& played, Nanoseconds until, Time time) {
   const std::size_t first = played;
@@ -141,7 +140,7 @@ bool ReplayBackend::advance(Nanoseconds until) {
                            [](const record::MemEvent& event) { return event.time; });
   recording_->append(events);
 
-  // A mark counts the events before it, so it follows them; on a GPU its device time comes later.
+  // A mark counts the events before it, so it follows them. Its GPU time comes later.
   const bool gpu = source_->info().device == record::DeviceKind::kGpu;
   const auto new_marks = take(source_->marks(), played_.of<record::Mark>(), until, [&](const record::Mark& mark) {
     return mark.event_index <= played_.of<record::MemEvent>() ? mark.host_time

@@ -1,4 +1,4 @@
-// Waiting on a backend's descriptor.
+// Waits on a backend's descriptor.
 #include "demos/backend/wait.h"
 
 #include <poll.h>

@@ -1,11 +1,11 @@
-// Waiting for a backend, for programs and threads that have nothing else to do meanwhile.
+// Waiting for a backend, for programs and threads with nothing else to do.
 #pragma once
 
 #include "demos/backend/backend.h"
 
 namespace headroom::backend {
 
-// Sleeps until the backend has something, at most so long, and takes it in: deadlines inside poll() go by time.
+// Sleeps until the backend has work or the time is over, then polls. The timeout matters: poll() checks deadlines.
 void wait_and_poll(Backend& backend, int milliseconds = 50);
 
 }  // namespace headroom::backend

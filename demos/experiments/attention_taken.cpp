@@ -1,4 +1,4 @@
-// The choice between two kernels that compute the same.
+// Chooses between two attention kernels that compute the same.
 #include "demos/experiments/attention_taken.h"
 
 #include <cstdint>
@@ -13,13 +13,13 @@ namespace {
 
 constexpr std::string_view kAttention = "attention", kAutomatic = "auto";
 constexpr double kMeasuredSince = 9.0;  // Hopper
-// What cuDNN's backward computes (PyTorch, transformers/cuda/sdp_utils.cpp, check_cudnn_tensor_shapes()).
+// Limits of cuDNN's backward (PyTorch, transformers/cuda/sdp_utils.cpp, check_cudnn_tensor_shapes()).
 constexpr std::int64_t kWidestHead = 128, kWidthStep = 8;
 
 bool takes_cudnn(const record::Params& settings) {
   const predict::StepSettings step = predict::step_settings(settings);
   if (step.precision == predict::Precision::kFp32) return false;
-  const auto model = train_step_model(step);  // a config.json has its own width of heads
+  const auto model = train_step_model(step);  // a config.json has its own head width
   if (!model) return false;
   const std::int64_t width = model.value().config.head_dim;
   return width <= kWidestHead && width % kWidthStep == 0 && step.sequence > 1;

@@ -1,4 +1,4 @@
-// The parameters of `bandwidth`: how fast this machine moves what an offloaded step moves.
+// Parameters of `bandwidth`: the speed of the transfers an offloaded step needs.
 #include <array>
 
 #include "demos/experiments/demo.h"

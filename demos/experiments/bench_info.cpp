@@ -1,4 +1,4 @@
-// The parameters of `bench`: our kernels beside eager compositions and LibTorch's own.
+// Parameters of `bench`: our kernels compared with eager compositions and LibTorch's own.
 #include <array>
 #include <vector>
 
@@ -21,7 +21,7 @@ constexpr std::array kPanels{
 };
 constexpr std::array kCores{Choice{"spare", "all but one"}, Choice{"all", "all"}};
 
-// Not constexpr: the kernels are those of the catalogue.
+// Not constexpr, because the catalogue supplies the kernels.
 const std::vector<Choice> kBenchKernels = kernel_choices(/*with_all=*/true);
 const std::array kBenchSchema{
     choice("kernel", "Kernel", "What is measured: eager composition, our kernel, and LibTorch's own where there is one",

@@ -1,4 +1,4 @@
-// The panels: what the kernels' records say of their shapes, for the settings.
+// Collects the shapes from the kernels' records.
 #include "demos/experiments/bench_plan.h"
 
 #include <utility>

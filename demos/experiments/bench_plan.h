@@ -1,4 +1,4 @@
-// What `bench` measures, in order: kernels with their shapes. No torch.
+// The kernels and shapes that `bench` measures, in order. No torch.
 #pragma once
 
 #include <cstdint>
@@ -11,22 +11,20 @@
 
 namespace headroom::experiments {
 
-// One kernel at one shape.
 struct BenchCase {
-  std::string panel;    // the kernel's id; "report.<id>" with the shapes and modules of the report
+  std::string panel;    // kernel id; "report.<id>" for the report's shapes and modules
   std::string kernel;   // as in `headroom list`
   std::string storage;  // "fp32", "bf16", "fp16"
-  std::string label;    // "Llama 3.2 1B"; empty where the numbers say it
+  std::string label;    // "Llama 3.2 1B"; empty if the shape is label enough
   kernels::Shape shape;
 
   bool of_report() const { return panel != kernel; }
 };
 
-// `device` decides sizes and the storage of storage=auto: what takes a GPU a millisecond takes a laptop a minute.
+// A millisecond on a GPU is a minute on a laptop, so sizes and storage=auto depend on the device.
 std::vector<BenchCase> bench_plan(const record::Params& params, record::DeviceKind device);
 
-// The measured kernels in the order of their catalogue, for a parameter: those of which `offered` is true, behind "all"
-// where that is wanted.
+// The measured kernels for which `offered` is true, in catalogue order, as a parameter's choices.
 std::vector<record::Choice> kernel_choices(bool with_all, bool (*offered)(const kernels::KernelBench& bench) = nullptr);
 
 }  // namespace headroom::experiments

@@ -1,4 +1,4 @@
-// The parameters of `block`: one decoder block, between GPT-2's and Llama's by five changes and a small sixth.
+// Parameters of `block`: one decoder block, from GPT-2's to Llama's in five changes and a small sixth.
 #include <array>
 
 #include "demos/experiments/demo.h"

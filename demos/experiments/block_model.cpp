@@ -1,4 +1,4 @@
-// Settings of `block` to the block that they name.
+// Builds the block from its settings.
 #include "demos/experiments/block_model.h"
 
 #include <fmt/format.h>

@@ -1,4 +1,4 @@
-// Which decoder block the settings of `block` name.
+// The decoder block that the settings of `block` describe.
 #pragma once
 
 #include "demos/llama/architecture.h"
@@ -7,8 +7,8 @@
 
 namespace headroom::experiments {
 
-// A model of that one layer, without a vocabulary: its blocks are counted as those of any other. Heads are 64 wide and F is
-// 4 H, as in GPT-2 and Llama 3.2 1B. Refused: a hidden size that no whole heads make, and heads that are not shared evenly.
+// A model of that one layer without a vocabulary. Heads are 64 wide and F is 4 H, as in GPT-2 and Llama 3.2 1B.
+// Refuses hidden sizes that are not a multiple of 64, and heads that cannot be shared evenly.
 record::Result<llama::Architecture> block_model(const record::Params& params);
 
 }  // namespace headroom::experiments

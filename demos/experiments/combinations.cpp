@@ -1,4 +1,4 @@
-// The table of combinations.
+// The table of conflicts.
 #include "demos/experiments/combinations.h"
 
 #include <array>
@@ -12,16 +12,16 @@ namespace headroom::experiments {
 namespace {
 
 constexpr std::array kConflicts{
-    // What backward builds again.
+    // Recomputation.
     Conflict{"fused.keep", "on", "checkpointing", "selective", "one keeps what the other builds again"},
 
-    // Formats of products.
+    // GEMM formats.
     Conflict{"gemm", "fp8", "precision", "!bf16|bf16_mixed", "results and gradients of its products are bf16"},
     Conflict{"gemm", "fp8", "adapters", "lora|qlora",
              "adapters read their inputs in bf16, and a frozen weight has no input to keep in fp8"},
     Conflict{"gemm", "tf32", "precision", "!fp32", "tf32 is fp32 with fewer bits, and 16 bits are not widened to it"},
 
-    // What is on the host.
+    // Offload.
     Conflict{"offload.parameters", "on", "checkpointing", "off|selective",
              "without whole layers that are run again, autograd keeps every layer's weights on the device"},
     Conflict{"offload.parameters", "on", "offload.optimizer", "off",
@@ -38,7 +38,7 @@ constexpr std::array kConflicts{
     Conflict{"offload.optimizer", "host|file", "optimizer_in_backward", "on",
              "the CPU steps each layer during backward in any case"},
 
-    // When the weights change.
+    // Time of the weight update.
     Conflict{"optimizer_in_backward", "on", "accumulate", "!1",
              "the weights would change between two batches of one step"},
 
@@ -47,7 +47,7 @@ constexpr std::array kConflicts{
     Conflict{"clip", "!0", "offload.optimizer", "host|file",
              "gradients leave the device layer by layer, before the norm of all is known"},
 
-    // A graph repeats one step, on the device alone.
+    // CUDA graphs repeat one step, on the device alone.
     Conflict{"cuda_graph", "on", "device", "cpu", "only a GPU has CUDA graphs"},
     Conflict{"cuda_graph", "on", "offload.optimizer", "host|file",
              "a graph does not wait for the CPU's part of a step"},
@@ -63,11 +63,11 @@ constexpr std::array kConflicts{
     Conflict{"cuda_graph", "on", "keep_output", "on",
              "a graph's tensors are in one place, where the next step's output overwrites the last one's"},
 
-    // What a GPU alone has, besides.
+    // Other features that only GPUs have.
     Conflict{"attention", "cudnn", "device", "cpu", "cuDNN runs on GPUs only"},
     Conflict{predict::kExpandableSegments, "on", "device", "cpu", "only the allocator of a GPU has segments"},
 
-    // What is kept of a run.
+    // Saving and resuming.
     Conflict{"save", "!", "offload.parameters", "on", "weights that are streamed are not written"},
     Conflict{"resume", "!", "offload.parameters", "on", "weights that are streamed are not read again"},
     Conflict{"save_state", "on", "save", "", "the state is written into that folder"},
@@ -75,7 +75,7 @@ constexpr std::array kConflicts{
     Conflict{"save_state", "on", "save_merged", "on", "a merged model has no adapters to go on with"},
     Conflict{"resume", "!", "offload.optimizer", "file", "a state in a file is not read again"},
 
-    // What an optimizer is made for.
+    // Limits of the optimizers.
     Conflict{"optimizer", "galore", "adapters", "lora|qlora", "adapters are of low rank already"},
     Conflict{"optimizer", "adamw_8bit|galore", "fused.adamw", "off",
              "it is a choice of AdamW's with its moments whole"},

@@ -1,4 +1,4 @@
-// Which settings of a training step cannot be combined, and why: one table that engine, window and command line read.
+// Settings of a training step that cannot be combined, and why; used by engine, window and command line.
 #pragma once
 
 #include <optional>
@@ -11,8 +11,8 @@
 
 namespace headroom::experiments {
 
-// `key`=`value` does not go with `other`=`other_value`. A value may list alternatives parted by '|', or begin with '!'
-// for every value but these. Keys that are not in use never conflict.
+// `key`=`value` conflicts with `other`=`other_value`. A value may list alternatives ("a|b") or exclude them ("!a|b").
+// Keys not in use never conflict.
 struct Conflict {
   std::string_view key, value;
   std::string_view other, other_value;
@@ -21,12 +21,11 @@ struct Conflict {
 
 std::span<const Conflict> train_step_conflicts();
 
-// The first conflict among the settings; null: there is none.
 const Conflict* conflict_in(const record::Params& params);
 
-// "checkpointing=off does not go with offload.parameters=on: …" for the first conflict among the settings; none: empty.
+// E.g. "checkpointing=off does not go with offload.parameters=on: …", for the first conflict.
 std::optional<std::string> refused_combination(const record::Params& params);
-// The same where the device is known, which the settings may have left to the engine.
+// For settings that left the device to the engine.
 std::optional<std::string> refused_combination(record::Params params, record::DeviceKind device);
 
 }  // namespace headroom::experiments

@@ -1,4 +1,4 @@
-// Looks a demo up in the catalogue.
+// Demo lookup.
 #include "demos/experiments/demo.h"
 
 namespace headroom::experiments {

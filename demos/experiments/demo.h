@@ -1,4 +1,4 @@
-// Demos: what can be run. This side is constant data and knows no torch; the code that runs is in *_run.cpp.
+// Demos: everything that can be run. This side is constant data without torch; the code that runs is in *_run.cpp.
 #pragma once
 
 #include <span>
@@ -13,20 +13,19 @@ struct DemoInfo {
   std::string_view title;    // "One training step"
   std::string_view summary;  // one line for lists
   record::Schema schema;
-  bool records_memory = true;  // false: it measures time, and recording every allocation would be in the way
-  bool needs_kernels = false;  // true: without our kernels there is nothing to run on a GPU
-  record::Bytes (*written_bytes)(const record::Params& params) = nullptr;  // of the file that it writes; null: none
+  bool records_memory = true;  // false: measures time, which recording allocations would disturb
+  bool needs_kernels = false;  // true: on a GPU it needs our kernels
+  record::Bytes (*written_bytes)(const record::Params& params) = nullptr;  // size of the file it writes; null: none
 };
 
-std::span<const DemoInfo* const> demos();        // in display order
-const DemoInfo* find_demo(std::string_view id);  // null: unknown
-// `train_step`, which most of the course is about: its parameters are what predict::StepSettings decodes.
+std::span<const DemoInfo* const> demos();        // display order
+const DemoInfo* find_demo(std::string_view id);  // null if unknown
+// The main demo; predict::StepSettings decodes its parameters.
 const DemoInfo& training_step();
 
-// The heading of what a training step's optimizer is set to.
 inline constexpr std::string_view kOptimizerGroup = "Optimizer";
 
-// Sets every operation that our kernels and PyTorch's operators both compute (OwnKernels::composed) to our kernels.
+// Selects our kernel for every operation that PyTorch's operators compute as well (OwnKernels::composed).
 void use_own_kernels(record::Params& params);
 
 }  // namespace headroom::experiments

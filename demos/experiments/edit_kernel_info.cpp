@@ -1,4 +1,4 @@
-// The parameters of `edit_kernel`: a kernel of the reader's own.
+// Parameters of `edit_kernel`: the reader's own kernel.
 #include <array>
 
 #include "demos/experiments/demo.h"
@@ -16,7 +16,7 @@ constexpr std::array kThreads{Choice{"64", "64"}, Choice{"128", "128"}, Choice{"
                               Choice{"1024", "1,024"}};
 constexpr std::array kCompileDevices{Choice{"auto", "automatic"}, Choice{"cpu", "none, only compile"},
                                      Choice{"cuda", "GPU"}};
-// What NVRTC 13 compiles for.
+// Supported by NVRTC 13.
 constexpr std::array kArchitectures{
     Choice{"auto", "this GPU's, else sm_90"},
     Choice{"sm_75", "sm_75"},
@@ -29,7 +29,7 @@ constexpr std::array kArchitectures{
 };
 
 constexpr std::array kEditKernelSchema{
-    // The others are timed beside our kernel.
+    // All but vector_add are compared with our kernel.
     own(choice("exercise", "Kernel",
                "What the kernel is to compute; the three exercises start from one that can be improved",
                kExerciseChoices),

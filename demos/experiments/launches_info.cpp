@@ -1,4 +1,4 @@
-// The parameters of `launches`: the same work as many launches, as one kernel, and as the replay of a graph.
+// Parameters of `launches`: the same work as many launches, one kernel, and a graph replay.
 #include <array>
 #include <vector>
 
@@ -12,7 +12,7 @@ namespace {
 
 using record::Choice;
 
-// Not constexpr: the kernels are those of the catalogue.
+// Not constexpr, because the catalogue supplies the kernels.
 const std::vector<Choice> kLaunchesKernels =
     kernel_choices(/*with_all=*/false, [](const kernels::KernelBench& bench) { return bench.many_launches; });
 constexpr std::array kPasses{Choice{"forward", "forward"}, Choice{"full", "forward and backward"}};

@@ -1,4 +1,4 @@
-// The parameters of `moments`: a model is trained for some steps, and its optimizer's moments are quantized.
+// Parameters of `moments`: trains a model for some steps and quantizes the optimizer's moments.
 #include <array>
 
 #include "demos/experiments/demo.h"

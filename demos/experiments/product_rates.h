@@ -1,4 +1,4 @@
-// Which products `product_rates` times.
+// The GEMMs that `product_rates` times.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +16,7 @@ struct ProductRateCase {
   std::int64_t side = 0;    // a multiple of 16
 };
 
-// Format by format, from the smallest to the largest. Empty: no side of 16 fits.
+// Format by format, smallest first. Empty if `largest` is below 16.
 std::vector<ProductRateCase> product_rate_cases(const record::Params& params, record::DeviceKind device);
 
 }  // namespace headroom::experiments

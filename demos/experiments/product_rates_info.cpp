@@ -1,4 +1,4 @@
-// The parameters of `product_rates`: one matrix product in each number format that this device multiplies.
+// Parameters of `product_rates`: one GEMM in each number format of the device.
 #include <array>
 
 #include "demos/experiments/demo.h"
@@ -32,7 +32,7 @@ constexpr std::array kProductRatesSchema{
 
 std::vector<ProductRateCase> product_rate_cases(const record::Params& params, record::DeviceKind device) {
   const bool gpu = device == record::DeviceKind::kGpu;
-  constexpr std::int64_t kHalvings = 4, kMultiple = 16;  // fp8 products have sides that are multiples of 16
+  constexpr std::int64_t kHalvings = 4, kMultiple = 16;  // fp8 GEMMs need sides that are multiples of 16
   const std::int64_t asked = params.integer("largest");
   const std::int64_t largest = asked > 0 ? asked : gpu ? 16384 : 1024;
   std::vector<ProductRateCase> cases;

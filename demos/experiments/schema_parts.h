@@ -1,4 +1,4 @@
-// What the schemas of several demos share: choices and parameters that mean the same everywhere.
+// Choices and parameters that several demos share.
 #pragma once
 
 #include <array>
@@ -11,7 +11,7 @@ namespace headroom::experiments {
 
 inline constexpr std::array kDevices{record::Choice{"auto", "automatic"}, record::Choice{"cpu", "CPU"},
                                      record::Choice{"cuda", "GPU"}};
-// The models of a training step: published ones, of which the first is small enough for any machine, and one by its shape.
+// The first is small enough for any machine.
 inline constexpr std::array kModels{
     record::Choice{"tiny", "Tiny, 4 M"},
     record::Choice{"llama-3.2-1b", "Llama 3.2 1B"},
@@ -26,7 +26,6 @@ inline constexpr std::array kStorages{
     record::Choice{"fp32", "fp32"},
 };
 
-// A choice between `choices`, the first one unless said otherwise.
 constexpr record::ParamSpec choice(std::string_view key, std::string_view label, std::string_view help,
                                    std::span<const record::Choice> choices, std::string_view default_text = {}) {
   return {.key = key,
@@ -37,7 +36,6 @@ constexpr record::ParamSpec choice(std::string_view key, std::string_view label,
           .choices = choices};
 }
 
-// Off or on.
 constexpr record::ParamSpec on_off(std::string_view key, std::string_view label, std::string_view help,
                                    bool on = false) {
   return {.key = key,
@@ -48,7 +46,7 @@ constexpr record::ParamSpec on_off(std::string_view key, std::string_view label,
           .default_number = on ? 1.0 : 0.0};
 }
 
-// A whole number whose slider steps by doubling.
+// A whole number whose slider doubles.
 constexpr record::ParamSpec number(std::string_view key, std::string_view label, std::string_view unit,
                                    std::string_view help, double minimum, double maximum, double default_number) {
   return {.key = key,
@@ -62,20 +60,19 @@ constexpr record::ParamSpec number(std::string_view key, std::string_view label,
           .logarithmic = true};
 }
 
-// The same, shown and used only while that parameter has that value, or one of "a|b".
+// Shown and used only while `key` has `value` or one of "a|b".
 constexpr record::ParamSpec needs(record::ParamSpec spec, std::string_view key, std::string_view value) {
   spec.needs_key = key;
   spec.needs_value = value;
   return spec;
 }
 
-// The same, folded away until asked for.
+// Hidden under "More".
 constexpr record::ParamSpec advanced(record::ParamSpec spec) {
   spec.advanced = true;
   return spec;
 }
 
-// Listed under `group`, with what it decides.
 constexpr record::ParamSpec in(std::string_view group, record::ParamRole role, record::ParamSpec spec) {
   spec.group = group;
   spec.role = role;
@@ -90,18 +87,17 @@ constexpr record::ParamSpec file(std::string_view key, std::string_view label, s
   return {.key = key, .label = label, .help = help, .kind = record::ParamKind::kFile, .advanced = true, .file = use};
 }
 
-// 0, or no file, is shown in these words.
+// Shows `words` for 0 or for no file.
 constexpr record::ParamSpec unset(std::string_view words, record::ParamSpec spec) {
   spec.unset = words;
   return spec;
 }
 
-// With `values` that only our kernels compute.
 constexpr record::ParamSpec own(record::ParamSpec spec, std::string_view values, std::string_view instead) {
   spec.own_kernels = {.values = values, .instead = instead};
   return spec;
 }
-// The same, where PyTorch's operators compute the same with `instead`.
+// Like own(), but PyTorch's operators compute the same with `instead`.
 constexpr record::ParamSpec composed(record::ParamSpec spec, std::string_view values, std::string_view instead) {
   spec.own_kernels = {.values = values, .instead = instead, .composed = true};
   return spec;

@@ -1,4 +1,4 @@
-// Settings without a demo. Their parameters are those of demos: nothing is declared twice.
+// Builds schemas from the demos' parameters.
 #include "demos/experiments/schemas.h"
 
 #include <algorithm>
@@ -15,7 +15,7 @@ using record::ParamSpec;
 
 record::Schema train_step() { return training_step().schema; }
 
-// Calculators begin with the model that the course speaks of, whatever this machine can run.
+// Calculators start with the course's model, whatever this machine can run.
 constexpr std::array<std::pair<std::string_view, std::string_view>, 2> kFirstChoices{
     {{"model", "llama-3.2-1b"}, {"precision", "bf16_mixed"}}};
 constexpr double kFirstSequence = 1024;
@@ -28,7 +28,7 @@ std::vector<ParamSpec> shape_specs() {
     for (const auto& [key, value] : kFirstChoices)
       if (spec.key == key) spec.default_text = value;
     if (spec.key == "seq") spec.default_number = kFirstSequence;
-    if (spec.group == train_step().front().group) spec.group = "Model and batch";  // a run's there
+    if (spec.group == train_step().front().group) spec.group = "Model and batch";  // "Run" in the demo
     specs.push_back(spec);
   }
   return specs;

@@ -1,4 +1,4 @@
-// Settings without a demo, for pages that calculate: nothing runs with them, closed forms follow them.
+// Settings without a demo, for pages that only calculate.
 #pragma once
 
 #include <span>
@@ -9,12 +9,12 @@
 
 namespace headroom::experiments {
 
-std::span<const DemoInfo* const> schemas();        // in display order
-const DemoInfo* find_schema(std::string_view id);  // null: unknown
+std::span<const DemoInfo* const> schemas();        // display order
+const DemoInfo* find_schema(std::string_view id);  // null if unknown
 
-// What `train_step` computes and how (its roles shape and technique), without what only a run needs.
+// The shape and technique parameters of `train_step`.
 const DemoInfo& shape_schema();
-// The same settings as those of `train_step`, which closed forms read. `settings`: of `shape`, or of `train_step` itself.
+// Converts settings of `shape` or `train_step` to those of `train_step`.
 record::Params step_params(const record::Params& settings);
 
 }  // namespace headroom::experiments

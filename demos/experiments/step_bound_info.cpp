@@ -1,4 +1,4 @@
-// The parameters of `step_bound`: the products of a training step, each timed alone.
+// Parameters of `step_bound`: the GEMMs of a training step, each timed alone.
 #include <array>
 #include <span>
 
@@ -9,7 +9,7 @@ namespace headroom::experiments {
 
 namespace {
 
-constexpr std::span kPublished = std::span(kModels).first(kModels.size() - 1);  // all but the custom one
+constexpr std::span kPublished = std::span(kModels).first(kModels.size() - 1);  // without the custom one
 
 constexpr std::array kStepBoundSchema{
     shape(choice("model", "Model", "Which Llama's products are timed", kPublished, "llama-3.2-1b")),

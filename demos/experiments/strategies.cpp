@@ -1,4 +1,4 @@
-// The tables of the ladder and of the report.
+// Tables of the ladder and the report.
 #include "demos/experiments/strategies.h"
 
 #include <algorithm>
@@ -12,14 +12,14 @@ namespace headroom::experiments {
 
 namespace {
 
-// Cheap ones first: what costs neither time nor accuracy, then what costs some of either, then the bus.
+// First free techniques, then those that cost time or accuracy, then offloading.
 constexpr std::array kSwitches{
     LadderSwitch{"flash_attention", "flash attention", {"attention=flash"}},
     LadderSwitch{"fused_kernels",
                  "fused kernels",
                  {"fused.rms_norm=on", "fused.rope=on", "fused.swiglu=on", "fused.embedding=on"}},
     LadderSwitch{"flce", "fused linear cross entropy", {"loss=flce"}},
-    // Formats that not every card has. tf32 changes the speed alone, and bf16 takes its place.
+    // Not every card supports these formats. tf32 changes only the speed; bf16 replaces it.
     LadderSwitch{"tf32", "tf32 products", {"gemm=tf32"}, /*by_default=*/false},
     LadderSwitch{"bf16", "bf16, stochastic rounding", {"precision=bf16", "rounding=stochastic", "gemm=as_stored"}},
     LadderSwitch{"fp8", "fp8 products", {"gemm=fp8"}, /*by_default=*/false},
@@ -27,7 +27,7 @@ constexpr std::array kSwitches{
     LadderSwitch{"optimizer_in_backward", "step in backward", {"optimizer_in_backward=on"}},
     LadderSwitch{"adamw_8bit", "8-bit AdamW", {"optimizer=adamw_8bit"}},
     LadderSwitch{"offload_checkpoints", "checkpoints on the host", {"offload.checkpoints=on"}},
-    // The CPU's AdamW does without what other switches made of the GPU's.
+    // The CPU's AdamW does not support the GPU optimizer's other switches.
     LadderSwitch{"offload_optimizer",
                  "optimizer on the host",
                  {"optimizer=adamw", "optimizer_in_backward=off", "rounding=nearest", "offload.optimizer=host"}},
@@ -38,7 +38,7 @@ constexpr std::array kTurnedOff{
     TurnedOff{"optimizer", "adamw_8bit", "8-bit moments"}, TurnedOff{"optimizer_in_backward", "on", "step in backward"},
     TurnedOff{"rounding", "stochastic", "stochastic rounding"}, TurnedOff{"gemm", "tf32", "tf32 products"}};
 
-// docs/results/prediction-h200.md, and of adapters docs/results/peft-cpu.md.
+// docs/results/prediction-h200.md; for adapters docs/results/peft-cpu.md.
 constexpr std::string_view kHfSeen =
     "ours took up to 0.3 % less, measured for Llama 3.2 1B with 1,024 tokens on an H200";
 constexpr std::string_view kPeftSeen =
@@ -46,7 +46,7 @@ constexpr std::string_view kPeftSeen =
 constexpr std::string_view kLigerSeen =
     "ours took from 0.3 % less to 0.3 % more, measured for Llama 3.2 1B with 1,024 tokens on an H200";
 
-// With SDPA and PyTorch's fused AdamW; the loop keeps the loss alone.
+// With SDPA and PyTorch's fused AdamW; their loops keep only the loss.
 constexpr std::array kOtherCodes{
     OtherCode{"hf",
               "Hugging Face Transformers 5.17",
@@ -60,7 +60,7 @@ constexpr std::array kOtherCodes{
         {"loss=flce", "loss_mode=report", "fused.rms_norm=on", "fused.rope=on", "fused.swiglu=on", "fused.keep=on"},
         {Compared{{"precision=bf16"}, kLigerSeen}, Compared{{"precision=bf16", "checkpointing=layer"}, kLigerSeen}}}};
 
-// Without the output kept from one step to the next, the first two would be smaller than the report's.
+// Without keep_output the first two would be smaller than the report's.
 constexpr std::array kStrategies{
     ReportStrategy{"hf", {"loss=hf_2024", "keep_output=on"}},
     ReportStrategy{"liger_without_flce",
@@ -69,10 +69,10 @@ constexpr std::array kStrategies{
                    {"loss=flce", "fused.rms_norm=on", "fused.rope=on", "fused.swiglu=on", "fused.embedding=on"}},
 };
 
-// 23.2 GiB: the report's card has 24,564 MiB, of which its CUDA context and the driver take the rest.
+// The report's card has 24,564 MiB; the CUDA context and the driver take the rest.
 constexpr Settings kFull{"model=llama-3.2-1b",     "precision=fp16_mixed",  "loss_scale=128", "checkpointing=layer",
                          "offload.optimizer=host", "offload.parameters=on", "cap=23.2GiB",    "steps=4"};
-// bf16 for fp16, whose products are slow on CPUs.
+// bf16 instead of fp16, whose GEMMs are slow on CPUs.
 constexpr Settings kQuick{"model=tiny",
                           "precision=bf16_mixed",
                           "checkpointing=layer",
@@ -84,7 +84,7 @@ constexpr Settings kQuick{"model=tiny",
 
 }  // namespace
 
-// The tables are ours: a setting that the schema does not know is a bug.
+// An unknown setting in our own tables is a bug.
 void apply(record::Params& params, const Settings& settings) {
   for (const std::string_view setting : settings)
     if (!setting.empty())
@@ -105,7 +105,7 @@ std::span<const OtherCode> other_codes() { return kOtherCodes; }
 
 namespace {
 
-// "adapters=lora", " gemm=fp8": techniques in which the settings differ from those of a measurement.
+// Techniques that differ from those of a measurement, e.g. "adapters=lora".
 std::vector<std::string> differences(const record::Params& params, const record::Params& measured) {
   std::vector<std::string> all;
   for (const record::ParamSpec& spec : params.schema()) {

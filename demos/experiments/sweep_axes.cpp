@@ -48,14 +48,14 @@ record::Result<std::vector<SweepAxis>> sweep_axes(record::Schema schema, std::sp
 std::vector<SweptSettings> swept_settings(const Params& base, std::span<const SweepAxis> axes) {
   std::vector<SweptSettings> all;
   const SweepAxis& first = axes.front();
-  // Each series is one choice of values of the axes behind the first: counted as the digits of a number.
+  // Each series is one combination of the other axes' values, counted up like digits.
   std::vector<std::size_t> digit(axes.size(), 0);
   for (bool more = true; more;) {
     Params params = base;
     std::vector<std::string> series;
     for (std::size_t i = 1; i < axes.size(); ++i) {
       const std::string& value = axes[i].values[digit[i]];
-      (void)params.set(axes[i].key, std::string_view(value));  // sweep_axes() has checked it
+      (void)params.set(axes[i].key, std::string_view(value));  // checked by sweep_axes()
       series.push_back(axes[i].key + "=" + value);
     }
     for (const std::string& value : first.values) {

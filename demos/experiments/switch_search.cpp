@@ -1,4 +1,4 @@
-// A search through sets of switches.
+// Depth-first search through sets of switches.
 #include "demos/experiments/switch_search.h"
 
 #include <algorithm>
@@ -42,7 +42,6 @@ class Search {
       if ((may.speed || !each.costs_speed) && (may.exactness || !each.costs_exactness)) usable_.push_back(&each);
   }
 
-  // All sets of one to `most` switches that can be, the cheapest first.
   std::vector<SwitchSet> candidates(std::size_t most) {
     grow({.switches = {}, .params = start_}, 0, most);
     std::ranges::sort(found_, {}, [](const SwitchSet& each) {
@@ -61,11 +60,11 @@ class Search {
       SwitchSet with = from;
       with.switches.push_back(&what);
       with.params = *std::move(on);
-      // A later switch of the same setting takes an earlier one back.
+      // A later switch may undo an earlier one.
       if (!std::ranges::all_of(with.switches, [&](const auto* each) { return is_on(*each, with.params); })) continue;
       with.exactness += what.costs_exactness ? 1 : 0;
       with.speed += what.costs_speed ? 1 : 0;
-      // Where nothing was measured, what costs speed is taken to cost more than what was.
+      // Assume that an unmeasured switch that costs speed is slower than any measured one.
       constexpr double kUnmeasured = 10;
       with.times *= what.times > 0 ? what.times : what.costs_speed ? kUnmeasured : 1;
       grow(with, i + 1, most);

@@ -1,4 +1,4 @@
-// Which sets of switches can be turned on for a training step, the least given up first, by the closed form. No engine.
+// Searches sets of memory switches by the closed form. No engine.
 #pragma once
 
 #include <optional>
@@ -11,7 +11,7 @@
 namespace headroom::experiments {
 
 struct GivenUp {
-  bool speed = true, exactness = true;  // may be
+  bool speed = true, exactness = true;  // allowed
 };
 
 struct SwitchSet {
@@ -19,17 +19,17 @@ struct SwitchSet {
   record::Params params;
   record::Bytes bytes = 0;  // by the closed form
   int exactness = 0, speed = 0;
-  double times = 1;  // as long as without, as far as it was measured
+  double times = 1;  // step time relative to no switches, where measured
 };
 
-// By closed form, with the model that the settings name.
+// For the model in the settings.
 record::Bytes closed_form_peak(const record::Params& train_step);
 
-// All sets of one to `most` switches that can be: first those that give up least (nothing, then speed, then exactness), of
-// those the fewest, then the quickest, then the smallest.
+// All valid sets of one to `most` switches. Sorted by cost (none, then speed, then exactness), then number of
+// switches, time and bytes.
 std::vector<SwitchSet> switch_sets(const record::Params& params, const GivenUp& may, std::size_t most);
 
-// Cheap ones first: what gives up nothing, then speed, then exactness; of those, as in the table.
+// Cheapest first: no cost, then speed, then exactness; ties in table order.
 std::vector<const predict::MemorySwitch*> in_order(std::vector<const predict::MemorySwitch*> switches);
 
 }  // namespace headroom::experiments

@@ -1,4 +1,4 @@
-// Switches on, and off again.
+// Turns switches on and off.
 #include "demos/experiments/switches.h"
 
 #include <algorithm>
@@ -18,7 +18,7 @@ namespace {
 
 enum class Turn { kOn, kOff };
 
-// "batch={batch/2}" with the step's own batch; nothing: it does not divide.
+// Fills in "batch={batch/2}"; nullopt if it does not divide.
 std::optional<std::string> filled(std::string setting, const Params& params) {
   const std::size_t open = setting.find('{');
   const std::size_t sign = setting.find_first_of("/*", open);
@@ -27,7 +27,7 @@ std::optional<std::string> filled(std::string setting, const Params& params) {
   return setting.substr(0, open) + std::to_string(setting[sign] == '/' ? own / by : own * by);
 }
 
-// All micro-batches are one batch again: what was divided is as many times as large, what was multiplied is 1.
+// Merges micro-batches into one batch: multiplies a divided value back and resets a multiplied one to 1.
 std::string whole_again(const std::string& key, std::string_view setting, const Params& params) {
   if (setting.find('/') == std::string_view::npos) return key + "=1";
   return key + "=" + std::to_string(params.integer(key) * params.integer("accumulate"));
@@ -46,7 +46,7 @@ std::optional<Params> turned(const MemorySwitch& what, const Params& params, Tur
     else if (computed)
       assignment = filled(*assignment, params);
     if (!assignment || !now.set_assignment(*assignment)) return std::nullopt;
-    if (!(turn == Turn::kOn ? now : params).in_use(key)) return std::nullopt;  // it would change no step
+    if (!(turn == Turn::kOn ? now : params).in_use(key)) return std::nullopt;  // would change no step
   }
   return now == params ? std::nullopt : std::optional(now);
 }
@@ -63,14 +63,14 @@ bool is_memory_switch(const std::string& setting) {
   });
 }
 
-// "Fused RMSNorm" to "fused RMSNorm"; an abbreviation stays.
+// "Fused RMSNorm" becomes "fused RMSNorm"; abbreviations stay.
 std::string as_a_chip(std::string label) {
   const bool word = label.size() > 1 && std::islower(static_cast<unsigned char>(label[1])) != 0;
   if (word) label[0] = static_cast<char>(std::tolower(static_cast<unsigned char>(label[0])));
   return label;
 }
 
-// It takes no less, and is of fp32 alone.
+// Saves no memory, and applies only to fp32.
 constexpr MemorySwitch kTf32Products{"tf32",
                                      "products in tf32",
                                      "tf32 products",
@@ -80,7 +80,7 @@ constexpr MemorySwitch kTf32Products{"tf32",
                                      "Products read 10 bits of the fraction: faster, and as large."};
 
 std::vector<MemorySwitch> make_single_switches() {
-  static std::deque<std::string> words;  // that the switches point to
+  static std::deque<std::string> words;  // storage for the switches' views
   std::vector<MemorySwitch> all{kTf32Products};
   for (const record::ParamSpec& spec : training_step().schema) {
     const std::string setting = std::string(spec.key) + "=on";

@@ -1,4 +1,4 @@
-// Techniques that take memory less, as switches of a training step's settings.
+// Memory-saving techniques as switches of a training step's settings.
 #pragma once
 
 #include <optional>
@@ -9,16 +9,15 @@
 
 namespace headroom::experiments {
 
-// The techniques of a training step that are one setting, on or off, and off at first, beside predict::memory_switches():
-// each of the fused kernels, products in tf32, and such as keep_output.
+// On/off techniques besides predict::memory_switches(), off by default: fused kernels, tf32 GEMMs, keep_output, ….
 std::span<const predict::MemorySwitch> single_switches();
 bool is_kernel(const predict::MemorySwitch& single);
 
-// Whether the settings have it on. Of micro-batches: whether there are so many, or a multiple.
+// True if the switch is on. A micro-batch switch is on for any multiple of its number.
 bool is_on(const predict::MemorySwitch& what, const record::Params& params);
-// The settings with this switch; nothing: it changes nothing, or cannot be turned on.
+// nullopt if the switch changes nothing or cannot be turned on.
 std::optional<record::Params> turned_on(const predict::MemorySwitch& what, const record::Params& params);
-// The settings without it: what it sets has its first value again, and micro-batches are one batch.
+// Restores the defaults; micro-batches become one batch again.
 std::optional<record::Params> turned_off(const predict::MemorySwitch& what, const record::Params& params);
 
 }  // namespace headroom::experiments

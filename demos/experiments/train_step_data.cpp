@@ -1,4 +1,4 @@
-// Parameters to a file and its tokenizer.
+// Finds the tokenizer.
 #include "demos/experiments/train_step_data.h"
 
 #include "demos/llama/hugging_face.h"

@@ -1,5 +1,5 @@
-// Which data the settings of `train_step` name, and by which tokenizer. No torch, so that the command line can say what is
-// wrong before an engine starts.
+// Training data and tokenizer of `train_step`. No torch, so that the command line can report errors before an engine
+// starts.
 #pragma once
 
 #include <filesystem>
@@ -9,8 +9,8 @@
 
 namespace headroom::experiments {
 
-// The settings' file, else the course's text; a text by the tokenizer.json in the model's folder, where there is one. The
-// model is the one that the step trains (train_step_model.h).
+// Returns the settings' file, otherwise the course's text. A text uses the tokenizer.json in the model's folder, if
+// there is one. `step` must have the trained model (train_step_model.h).
 tokens::DataSource data_source(const predict::StepSettings& step, const std::filesystem::path& course_text);
 
 }  // namespace headroom::experiments

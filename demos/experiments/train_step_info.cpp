@@ -1,4 +1,4 @@
-// The parameters of `train_step`: one real training step of a Llama, several times.
+// Parameters of `train_step`: several real training steps of a Llama.
 #include <array>
 
 #include "demos/experiments/demo.h"
@@ -22,7 +22,7 @@ using record::ParamSpec;
 constexpr std::array kRoundings{Choice{"nearest", "to nearest"}, Choice{"stochastic", "stochastic"}};
 constexpr std::array kWeightGradients{Choice{"model", "as the weights"}, Choice{"fp32", "fp32"}};
 
-// As the types of ids are named.
+// Named after the id types.
 constexpr std::array kDataTypes = [] {
   std::array<Choice, tokens::kIdTypes.size() + 1> choices{Choice{tokens::kAnyIdType, "as the file says"}};
   for (std::size_t i = 0; i < tokens::kIdTypes.size(); ++i)
@@ -32,7 +32,7 @@ constexpr std::array kDataTypes = [] {
 
 constexpr std::array kAdapterFormats{Choice{"model", "as the weights"}, Choice{"fp32", "fp32"}};
 
-// --- headings of the groups, in the order in which they are first named below
+// --- headings of the groups, in order of first use
 
 constexpr std::string_view kRun = "Run", kPrecision = "Precision", kMemory = "Memory for compute",
                            kOptimizer = kOptimizerGroup, kAdapter = "Adapters", kOffload = "Offload",
@@ -40,15 +40,15 @@ constexpr std::string_view kRun = "Run", kPrecision = "Precision", kMemory = "Me
 
 constexpr ParamSpec run(ParamSpec spec) { return in(kRun, ParamRole::kRun, spec); }
 constexpr ParamSpec size(ParamSpec spec) { return in(kRun, ParamRole::kShape, spec); }
-// How the step is computed: under "More".
+// A technique, listed under "More".
 constexpr ParamSpec folded(std::string_view group, ParamSpec spec) {
   return advanced(in(group, ParamRole::kTechnique, spec));
 }
 
-// A number of the optimizer that no allocation depends on: a run is what it was, whatever it is set to.
+// An optimizer setting that changes no allocation.
 constexpr ParamSpec rule(ParamSpec spec) { return advanced(in(kOptimizer, ParamRole::kRun, spec)); }
 
-// One operation of the step as a kernel of ours, or composed from PyTorch's operators.
+// An operation that our kernel or PyTorch's operators compute.
 constexpr ParamSpec fused(std::string_view key, std::string_view label, std::string_view help, bool on = false) {
   return folded(kKernels, composed(on_off(key, label, help, on), "on", "off"));
 }
@@ -65,7 +65,7 @@ constexpr ParamSpec real(std::string_view key, std::string_view label, std::stri
           .logarithmic = true};
 }
 
-// The same on a plain scale.
+// real() on a linear scale.
 constexpr ParamSpec share(std::string_view key, std::string_view label, std::string_view help, double maximum,
                           double default_number) {
   ParamSpec spec = real(key, label, help, 0, maximum, default_number);
@@ -73,14 +73,13 @@ constexpr ParamSpec share(std::string_view key, std::string_view label, std::str
   return spec;
 }
 
-// A number of steps, which may be 0.
 constexpr ParamSpec in_steps(std::string_view key, std::string_view label, std::string_view help) {
   ParamSpec spec = number(key, label, "steps", help, 0, 1'000'000, 0);
   spec.logarithmic = false;
   return spec;
 }
 
-// A length of a custom model: under "More" while model=custom, unless a config.json says it.
+// A dimension of a custom model, unless `weights` supplies it.
 constexpr ParamSpec length(std::string_view key, std::string_view label, std::string_view help, double maximum,
                            double default_number) {
   ParamSpec spec = advanced(in(kShape, ParamRole::kShape,
@@ -98,7 +97,7 @@ constexpr std::array kTrainStepSchema{
        own(choice("precision", "Precision",
                   "Number format of weights, gradients and activations; mixed keeps the weights in fp32 as well",
                   kChoicesOf<predict::kPrecisions>),
-           "fp16_mixed", "bf16_mixed")),  // its loss scale
+           "fp16_mixed", "bf16_mixed")),  // loss scaling needs our kernels
     folded(kPrecision, own(choice("gemm", "Products",
                                   "Number format in which the linear layers' matrix products read their operands",
                                   kChoicesOf<predict::kGemms>),
@@ -245,7 +244,7 @@ constexpr std::array kTrainStepSchema{
                                   "more memory there: PEFT also keeps every projection's input in fp32",
                                   kAdapterFormats),
                            "adapters", "lora|qlora")),
-    // Our kernels search the gradients for what is not finite.
+    // Our kernels check the gradients for non-finite values.
     folded(kOffload, own(choice("offload.optimizer", "Optimizer state in",
                                 "Where masters and moments are; away from the device, the CPU steps",
                                 kChoicesOf<predict::kStateOffloads>),
@@ -325,7 +324,7 @@ constexpr std::array kTrainStepSchema{
            1048576, 4096),
 };
 
-// Of the optimizer's state; of a checkpoint that cannot be read, what the run will say.
+// 0 for an unreadable checkpoint, whose error the run reports.
 record::Bytes state_bytes(const record::Params& params) {
   predict::StepSettings step = predict::step_settings(params);
   const auto model = train_step_model(step);

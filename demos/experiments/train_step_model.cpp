@@ -1,4 +1,4 @@
-// Parameters to a model's shape and its checkpoint.
+// Reads the model and finds its weights.
 #include "demos/experiments/train_step_model.h"
 
 #include <filesystem>

@@ -1,5 +1,4 @@
-// Which model the settings of `train_step` name, and which checkpoint or config.json. No torch, so that the command line
-// can say what is wrong before an engine starts.
+// Model and checkpoint of `train_step`. No torch, so that the command line can report errors before an engine starts.
 #pragma once
 
 #include <optional>
@@ -14,15 +13,14 @@ namespace headroom::experiments {
 
 struct TrainStepModel {
   llama::Config config;
-  std::optional<llama::StoredWeights> weights;  // checked; nothing: drawn at random
+  std::optional<llama::StoredWeights> weights;  // checked; nullopt: random weights
 };
 
-// Refused: a shape that cannot be (kRefused), a checkpoint that is damaged or of another model (kBadInput). model=custom
-// with `weights` takes its shape from the config.json there; where that is all, weights are drawn at random.
+// Refuses an invalid shape (kRefused), and a checkpoint that is damaged or of another model (kBadInput). model=custom
+// takes its shape from the config.json in `weights`; without weight files the weights are random.
 record::Result<TrainStepModel> train_step_model(const predict::StepSettings& step);
 
-// For the closed form: the same models, and those that a config.json describes and the step does not have. No run takes
-// one whose `beyond_step` says something.
+// For the closed form: also supports models that a step cannot train. Runs refuse a model whose `beyond_step` is set.
 record::Result<llama::DescribedModel> described_model(const predict::StepSettings& step);
 
 }  // namespace headroom::experiments

@@ -1,4 +1,4 @@
-// Reads a checkpoint's JSON files, and says what is no checkpoint's folder.
+// Reads a checkpoint's JSON files.
 #include "demos/llama/checkpoint_folder.h"
 
 #include <fstream>
@@ -35,7 +35,7 @@ record::Result<json> read_json_file(const fs::path& file) {
   std::error_code failed;
   const std::uintmax_t size = fs::file_size(file, failed);
   std::ifstream stream;
-  if (!failed) stream.open(file, std::ios::binary);  // not of a pipe, which would wait for a writer
+  if (!failed) stream.open(file, std::ios::binary);  // opening a pipe would wait for a writer
   if (!stream.is_open())
     return Error{fmt::format("{} cannot be read; give a folder with a Hugging Face checkpoint, or its config.json.",
                              file.string())};

@@ -1,4 +1,4 @@
-// Published shapes, and what a shape must satisfy.
+// Published shapes, and the checks of a shape.
 #include "demos/llama/config.h"
 
 #include <array>
@@ -8,10 +8,9 @@ namespace headroom::llama {
 
 namespace {
 
-// Llama 3.2 1B and 3B: config.json of meta-llama/Llama-3.2-1B and -3B. Llama 3 8B: config.json of
-// meta-llama/Meta-Llama-3-8B (the 3.1 release differs only in its RoPE scaling, factor 8).
-// tiny is ours: bytes as tokens use 256 of its ids, and its vocabulary is wider than that so that logits weigh against
-// the layers about as in Llama 3.2 1B (12·V against L·(16H + …) bytes per token, 0.6 to 1; there 0.9 to 1).
+// config.json of meta-llama/Llama-3.2-1B, -3B and meta-llama/Meta-Llama-3-8B (3.1 differs only in its RoPE scaling,
+// factor 8). tiny is ours: byte tokens use 256 ids, but its larger vocabulary keeps the ratio of logits to layers
+// near Llama 3.2 1B's (12·V to L·(16H + …) bytes per token: 0.6 to 1; 1B: 0.9 to 1).
 constexpr std::array<Config, 4> kPublished{{
     {.id = "tiny",
      .hidden_size = 256,
@@ -59,7 +58,7 @@ constexpr std::array<Config, 4> kPublished{{
 
 constexpr std::int64_t kBytesAsTokens = 256;
 constexpr std::int64_t kMaxLayers = 4094;     // record::Tag has 12 bits for the layer
-constexpr std::int64_t kHeadDimMultiple = 8;  // the CUDA attention kernels take no other
+constexpr std::int64_t kHeadDimMultiple = 8;  // required by the CUDA attention kernels
 constexpr std::int64_t kMaxHeadDim = 256;
 
 record::Error refused(std::string sentence) {

@@ -1,4 +1,4 @@
-// The shape of a Llama, or of a model that differs from it in biases and norms: published ones and one's own.
+// The shape of a Llama or of a relative with other biases and norms.
 #pragma once
 
 #include <cstdint>
@@ -12,9 +12,9 @@
 
 namespace headroom::llama {
 
-// Llama 3.1's stretching of low RoPE frequencies (Llama 3 herd of models, arXiv:2407.21783 §3.4.2; constants from the
-// published configs): wavelengths longer than original_length / low_frequency_factor are multiplied by `factor`,
-// shorter than original_length / high_frequency_factor are kept, those between are blended.
+// Llama 3.1's scaling of low RoPE frequencies (Llama 3 herd of models, arXiv:2407.21783 §3.4.2; constants from the
+// published configs). Wavelengths above original_length / low_frequency_factor are multiplied by `factor`, those
+// below original_length / high_frequency_factor are kept, and those between are blended.
 struct RopeScaling {
   double factor = 32;
   double low_frequency_factor = 1;
@@ -31,23 +31,23 @@ struct Config {
   std::int64_t num_kv_heads = 0;       // K, key and value heads; A / K queries share one
   std::int64_t head_dim = 0;           // D
   std::int64_t vocab_size = 0;         // V
-  bool tie_word_embeddings = true;     // the language model head is the embedding table
+  bool tie_word_embeddings = true;     // the head's weight is the embedding table
   double rope_theta = 500000;
   std::optional<RopeScaling> rope_scaling;
   double rms_norm_eps = 1e-5;
-  bool qkv_bias = false;  // the projections to queries, keys and values have biases (Qwen2)
-  bool o_bias = false;    // that of attention's output has one
+  bool qkv_bias = false;  // biases of q, k and v (Qwen2)
+  bool o_bias = false;    // bias of attention's output
   bool qk_norm = false;   // RMSNorm over each head of queries and keys, before RoPE (Qwen3)
 };
 
 std::span<const Config> published_configs();  // tiny, llama-3.2-1b, llama-3.2-3b, llama-3-8b
 const Config* find_config(std::string_view id);
 
-// Refuses a shape that cannot be, with the reason.
+// Refuses an impossible shape.
 record::Status check(const Config& config);
 
-// Worked example, 1B: V·H + L·(2·A·D·H + 2·K·D·H + 3·H·F + 2·H) + H = 1,235,814,400 (tied). Per layer, biases add
-// A·D + 2·K·D and H, norms over heads 2·D.
+// 1B, tied: V·H + L·(2·A·D·H + 2·K·D·H + 3·H·F + 2·H) + H = 1,235,814,400. Per layer, biases add A·D + 2·K·D and H,
+// norms over heads 2·D.
 std::int64_t num_parameters(const Config& config);
 
 // A weight's name in Hugging Face checkpoints and its shape, rows first.
@@ -55,7 +55,7 @@ struct WeightShape {
   std::string name;
   std::vector<std::int64_t> shape;
 };
-// Every weight once, in the order of the forward pass; a tied head is the embedding.
+// Every weight once, in forward order, without a tied head.
 std::vector<WeightShape> weight_shapes(const Config& config);
 
 }  // namespace headroom::llama

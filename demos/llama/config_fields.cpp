@@ -1,4 +1,4 @@
-// Values out of a config.json, and what is wrong with them.
+// Reads values and describes errors.
 #include "demos/llama/config_fields.h"
 
 #include <fmt/format.h>

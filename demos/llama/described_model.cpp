@@ -1,4 +1,4 @@
-// config.json: models whose bytes are known though the step here cannot run them.
+// Reads models whose bytes are known, even if the step cannot run them.
 #include "demos/llama/described_model.h"
 
 #include <algorithm>
@@ -23,7 +23,7 @@ using record::Error;
 
 constexpr const char* kClosedFormReader = "the closed form";
 
-// Where a mixture's numbers are; without a count there are no experts.
+// Keys of a mixture's sizes. Without `count` there are no experts.
 struct ExpertKeys {
   const char* count = nullptr;
   const char* size = "moe_intermediate_size";
@@ -33,10 +33,9 @@ struct Relative {
   ModelType type;
   ExpertKeys experts = {};
   bool post_norms = false;
-  const char* activation = "silu";  // of a file that does not say it
+  const char* activation = "silu";  // default
 };
-// As transformers builds them (src/transformers/models/<name>/modeling_<name>.py). Phi-3 stores queries, keys and
-// values as one matrix, and gate and up, too.
+// From transformers (src/transformers/models/<name>/modeling_<name>.py). Phi-3 merges Q, K and V, and gate and up.
 constexpr std::array kRelatives{
     Relative{.type = {.name = "llama", .may_have_bias = true}},
     Relative{.type = {.name = "mistral", .window_by_number = true}},
@@ -88,7 +87,7 @@ class DescriptionReader {
   const std::string& first_wrong() const { return fields_.first_wrong(); }
 
  private:
-  // "mixtral is a mixture of 8 experts", "gemma has gelu in its MLP, biases in attention and a cap on its logits"
+  // E.g. "gemma has gelu in its MLP, biases in attention and a cap on its logits".
   std::string differences(std::string_view type) const {
     std::string has;
     for (std::size_t i = 0; i < has_.size(); ++i)
@@ -96,7 +95,7 @@ class DescriptionReader {
     return fmt::format("{} {}{}{}", type, is_, is_.empty() || has.empty() ? "" : " and ", has);
   }
 
-  // No decoder of attention and gated MLPs, whatever its lengths are.
+  // Refuses everything but decoders of attention and gated MLPs.
   void refuse_other_structures() {
     if (fields_.flag("is_encoder_decoder", false)) fields_.wrong("is_encoder_decoder", "false: a decoder alone");
     for (const char* const part : {"text_config", "vision_config", "audio_config"})
@@ -139,7 +138,7 @@ class DescriptionReader {
                                            experts.layers, model_.config.num_layers));
   }
 
-  // decoder_sparse_step s: layers s, 2 s, … counted from 1; mlp_only_layers, counted from 0, have a plain MLP.
+  // decoder_sparse_step s: layers s, 2 s, … from 1; layers in mlp_only_layers, from 0, have a plain MLP.
   std::int64_t sparse_layers() {
     const std::int64_t step = fields_.whole("decoder_sparse_step", 1);
     if (step < 1) return fields_.wrong("decoder_sparse_step", "1 or more"), 0;
@@ -154,7 +153,7 @@ class DescriptionReader {
     return sparse;
   }
 
-  // Flash walks over blocks of keys and passes over those outside the window; what it keeps for backward is the same.
+  // Flash skips blocks of keys outside the window but keeps the same tensors.
   void read_window(const ModelType& type) {
     const json* const layers = fields_.find("layer_types");
     bool has_window = fields_.flag("use_sliding_window", false) ||
@@ -209,7 +208,7 @@ class DescriptionReader {
     }
   }
 
-  // Cosines and sines take the same bytes however they are worked out.
+  // Cosines and sines always take the same bytes.
   void read_positions() {
     const char* const key = rope_key(fields_);
     const json* const object = fields_.find(key);
@@ -220,7 +219,7 @@ class DescriptionReader {
     if (type != "default" && type != "llama3") has_.push_back("positions by " + type);
   }
 
-  // In 64 bits, with the bytes of an optimizer and of all tokens.
+  // True if all byte counts, with optimizer and tokens, fit in 64 bits.
   bool countable() const {
     constexpr double kMost = 1e13, kNarrow = 4096;
     const Config& c = model_.config;

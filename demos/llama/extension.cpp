@@ -1,4 +1,4 @@
-// Parameters of what the step here does not have.
+// Parameters of parts that the step does not support.
 #include "demos/llama/extension.h"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// The index of shards, and which tensors a checkpoint must have.
+// Reads the index of shards and checks a checkpoint's tensors.
 #include "demos/llama/hugging_face.h"
 
 #include <algorithm>
@@ -25,8 +25,8 @@ using record::Error;
 constexpr const char* kIndex = "model.safetensors.index.json";
 constexpr const char* kSingle = "model.safetensors";
 
-// The shard as a file of the folder, or why it is not one. A link is followed wherever it leads: the reader has named this
-// folder, and stores of models (Hugging Face's cache is one) have the files of many folders in one place.
+// The shard's path. Links may lead anywhere: the user chose this folder, and stores such as Hugging Face's cache
+// share files between folders.
 record::Result<fs::path> inside(const fs::path& folder, const std::string& name, const fs::path& index) {
   const fs::path relative = name;
   const bool plain = !name.empty() && !relative.is_absolute() &&
@@ -46,7 +46,7 @@ record::Result<fs::path> inside(const fs::path& folder, const std::string& name,
       fmt::format("{} is missing or no file, though {} names it; download it again.", file.string(), index.string())};
 }
 
-// Which file each tensor is in, by the index; the names are those of the files.
+// Maps tensors to file names.
 record::Result<std::map<std::string, std::string>> read_index(const fs::path& index) {
   const record::Result<json> value = read_json_file(index);
   if (!value) return value.error();
@@ -62,7 +62,7 @@ record::Result<StoredWeights> read_shards(const fs::path& folder, const fs::path
   const auto map = read_index(index);
   if (!map) return map.error();
   StoredWeights weights;
-  std::map<std::string, std::size_t> numbers;  // of the files
+  std::map<std::string, std::size_t> numbers;
   for (const auto& [tensor, shard] : map.value()) {
     if (numbers.contains(shard)) continue;
     const record::Result<fs::path> file = inside(folder, shard, index);
@@ -134,7 +134,7 @@ record::Status check_tensors(const StoredWeights& weights, const fs::path& folde
   if (weights.tensors.contains(repeated.name))
     if (const record::Status fits = check_one(repeated); !fits) return fits.error();
   for (const auto& [name, tensor] : weights.tensors) {
-    // Tables that checkpoints of Llama 2's time store though they follow from the config; transformers skips them, too.
+    // Llama 2's checkpoints store these redundant tables; transformers skips them, too.
     if (name.ends_with(".rotary_emb.inv_freq")) continue;
     if (!wanted.contains(name))
       return Error{fmt::format("Tensor {} in {} is none of {}; take a checkpoint of that model alone.", name,

@@ -1,6 +1,5 @@
-// Checkpoints of Llama and its relatives as Hugging Face lays them out: a folder with config.json and safetensors in one
-// file or in shards; or config.json alone, for the shape.
-// No torch.
+// Hugging Face checkpoints of Llama and its relatives: a folder with config.json and safetensors, or config.json
+// alone for the shape. No torch.
 #pragma once
 
 #include <cstddef>
@@ -16,20 +15,19 @@
 
 namespace headroom::llama {
 
-// Every defect is one sentence with file, tensor and cure, of kind kBadInput.
+// Every error is one sentence with file, tensor and cure (kBadInput).
 
 inline constexpr const char* kTokenizerFile = "tokenizer.json";
 
-// Whether `weights` names a config.json and no folder: by its name, so that a recording from elsewhere can be asked.
+// True if `weights` is a config.json. Checks only the name, so that it works for recordings from elsewhere.
 bool is_config_alone(const std::filesystem::path& weights);
-// The folder of what is beside the weights: `weights` itself, or where its config.json is.
+// `weights` itself, or the folder of the config.json.
 std::filesystem::path model_folder(const std::filesystem::path& weights);
 
-// The shape that config.json describes, of a folder or alone, with id "custom": a Llama, Mistral, Qwen2 or Qwen3 without
-// experts and without a sliding window.
+// Supports Llama, Mistral, Qwen2 and Qwen3 without experts and sliding window. The id is "custom".
 record::Result<Config> read_hugging_face_config(const std::filesystem::path& weights);
 
-// Whether two configs describe the same computation; the sentence names the first difference.
+// Refuses configs that describe different computations; the error names the first difference.
 record::Status check_same(const Config& wanted, const Config& stored, const std::filesystem::path& weights);
 
 // The weights of a checkpoint, checked but not read.
@@ -38,23 +36,21 @@ struct StoredWeights {
   StoredTensors tensors;
 };
 
-// Headers of `model.safetensors`, or of the shards that `model.safetensors.index.json` names. A shard's name is one
-// in the folder itself; there may be a link to the file.
-// Exactly the weights of `config`, in their shapes; with tied embeddings the file may repeat the table as
-// "lm_head.weight", and old ones store "rotary_emb.inv_freq", which are not read then.
+// Reads the headers of `model.safetensors`, or of the shards in `model.safetensors.index.json`, which must be in the
+// folder, possibly as links. The tensors must be exactly those of `config`. Also allowed are a copy of tied
+// embeddings as "lm_head.weight", and "rotary_emb.inv_freq" in old files.
 record::Result<StoredWeights> find_weights(const std::filesystem::path& folder, const Config& config);
 
-// A file of a checkpoint is no longer what find_weights saw, or it has numbers that no run can train from.
+// A file has changed since find_weights(), or no run can train from its numbers.
 class UnusableWeights : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
 };
 
-// Whether a head that is stored though it is tied is the embedding: reads both. Throws UnusableWeights.
+// Refuses a copy of a tied head that differs from the embedding. Throws UnusableWeights.
 record::Status check_tied_head(const StoredWeights& weights, const Config& config);
 
-// Bytes [begin, begin + into.size()) of one of these tensors. Throws UnusableWeights, with a sentence, where the file
-// ends before them or cannot be read any more.
+// Reads bytes [begin, begin + into.size()) of a tensor. Throws UnusableWeights if they cannot be read.
 void read_stored(const StoredWeights& weights, const StoredTensor& tensor, std::uint64_t begin,
                  std::span<std::byte> into);
 

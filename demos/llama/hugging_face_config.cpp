@@ -1,4 +1,4 @@
-// config.json: which models are computed here, and their shapes.
+// Reads config.json: supported models and their shapes.
 #include <algorithm>
 #include <array>
 #include <optional>
@@ -34,7 +34,7 @@ ModelType read_model_type(ConfigFields& fields) {
   return {};
 }
 
-// What would make it another computation.
+// Refuses parts that a step does not compute.
 void refuse_other_parts(ConfigFields& fields, const ModelType& type) {
   for (const char* const experts : {"num_experts", "num_local_experts", "n_routed_experts"})
     if (fields.find(experts) != nullptr) fields.wrong(experts, "none: every layer has one MLP");
@@ -58,7 +58,7 @@ void refuse_other_parts(ConfigFields& fields, const ModelType& type) {
 void read_rope(ConfigFields& fields, Config& config) {
   const char* const key = rope_key(fields);
   const json* const object = fields.find(key);
-  config.rope_theta = fields.real("rope_theta", 10000);  // of a file that says nothing
+  config.rope_theta = fields.real("rope_theta", 10000);  // the format's default
   if (object == nullptr) return;
   constexpr const char* kSuits =
       "rope_type default, or llama3 with its factor, low_freq_factor, high_freq_factor and "

@@ -1,4 +1,4 @@
-// Finds what a text is that should be JSON.
+// Parses JSON and recognizes other files.
 #include "demos/llama/json_text.h"
 
 #include <algorithm>
@@ -16,10 +16,10 @@ using nlohmann::json;
 using record::Error;
 using namespace std::literals;
 
-// Objects and lists in each other; a file of brackets alone must cost nothing.
+// Limits nesting, so that a file of brackets costs nothing.
 constexpr int kDeepest = 256;
 
-// The text with null for Infinity, -Infinity and NaN outside of strings, and how deep it nests.
+// The text with null instead of Infinity, -Infinity and NaN, and its nesting depth.
 struct Standard {
   std::string text;
   int depth = 0;
@@ -51,7 +51,6 @@ struct Standard {
   }
 };
 
-// What files of another kind begin with, and what to do about them.
 struct Other {
   std::string_view begin, what;
 };
@@ -61,12 +60,12 @@ constexpr std::array kOthers{
           "is a web page and not the file; log in where it is from, accept the model's terms, and download it again"},
     Other{"\xFF\xFE"sv, "is UTF-16; save it as UTF-8"}, Other{"\xFE\xFF"sv, "is UTF-16; save it as UTF-8"}};
 
-// Where the parser stopped, at a byte counted from 1.
+// `byte`: the parser's position, counted from 1.
 Error not_json(std::string_view text, std::size_t byte, const std::string& file) {
   const std::size_t at = std::min(byte == 0 ? 0 : byte - 1, text.size());
   if (text.substr(at).find_first_not_of(" \t\r\n") == std::string_view::npos)
     return Error{fmt::format("{} ends in the middle; download it again.", file)};
-  const std::size_t begin = text.rfind('\n', at == 0 ? 0 : at - 1) + 1;  // 0 where there is none
+  const std::size_t begin = text.rfind('\n', at == 0 ? 0 : at - 1) + 1;  // 0 if there is none
   const std::string_view line = text.substr(begin, std::min(text.find('\n', at), text.size()) - begin);
   const auto number = std::ranges::count(text.substr(0, begin), '\n') + 1;
   const std::size_t first = std::min(line.find_first_not_of(" \t"), line.size());

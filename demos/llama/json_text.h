@@ -1,4 +1,4 @@
-// JSON that another program wrote, and files that are found in its place.
+// JSON written by other programs, and files mistaken for it.
 #pragma once
 
 #include <string>
@@ -10,8 +10,8 @@
 
 namespace headroom::llama {
 
-// One object. Infinity and NaN, which Python writes without quotes, are read as null. Refused with a sentence that names the
-// file: a pointer of git LFS, a web page, UTF-16, an end in the middle, and the line of what is no JSON.
+// Parses one object. Python's bare Infinity and NaN become null. Errors name the file and recognize git LFS pointers,
+// web pages, UTF-16 and truncation; otherwise they quote the line.
 record::Result<nlohmann::json> parse_json_text(std::string_view text, const std::string& file);
 
 }  // namespace headroom::llama

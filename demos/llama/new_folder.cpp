@@ -1,4 +1,4 @@
-// A temporary folder, posix_fallocate and renameat2.
+// Uses a temporary folder, posix_fallocate and renameat2.
 #include "demos/llama/new_folder.h"
 
 #include <cerrno>
@@ -28,10 +28,10 @@ namespace {
 
 fs::path parent_of(const fs::path& path) { return path.has_parent_path() ? path.parent_path() : fs::path("."); }
 
-// Without a '/' at its end, which would be a name in it.
+// Removes a trailing '/'.
 fs::path plain(const fs::path& path) { return path.has_filename() ? path : path.parent_path(); }
 
-// Beyond a limit on file sizes the system sends a signal whose default ends the process; the error is enough.
+// SIGXFSZ, sent beyond a file size limit, would end the process.
 class NoSizeSignal {
  public:
   NoSizeSignal() {
@@ -70,7 +70,7 @@ record::Result<std::unique_ptr<NewFolder>> NewFolder::create(const fs::path& pat
                  ErrorKind::kNotWritten};
   const mode_t mask = umask(0);
   umask(mask);
-  ::chmod(beside.c_str(), 0777 & ~mask);  // mkdtemp's is private
+  ::chmod(beside.c_str(), 0777 & ~mask);  // mkdtemp makes private folders
   return std::unique_ptr<NewFolder>(new NewFolder(plain(path), beside));
 }
 
@@ -106,8 +106,8 @@ Status NewFolder::write(const std::string& file, std::uint64_t begin, std::span<
     const ssize_t count = ::pwrite(descriptor, bytes.data(), bytes.size(), static_cast<off_t>(begin));
     if (count < 0 && errno == EINTR) continue;
     if (count < 0) return error(errno);
-    // The disk begins at once, and not with commit()'s fsync: 2.5 GB from a GPU were there in 0.8 s instead of 1.3
-    // (docs/results/checkpoints.md). Some file systems refuse, and then it begins when they like.
+    // Starts writing to disk now instead of at commit()'s fsync: 0.8 instead of 1.3 s for 2.5 GB from a GPU
+    // (docs/results/checkpoints.md). Some file systems do not support it.
     (void)::sync_file_range(descriptor, static_cast<off_t>(begin), count, SYNC_FILE_RANGE_WRITE);
     bytes = bytes.subspan(static_cast<std::size_t>(count));
     begin += static_cast<std::uint64_t>(count);
@@ -126,7 +126,7 @@ Status NewFolder::commit() {
   (void)record::sync_folder(beside_);
   if (::renameat2(AT_FDCWD, beside_.c_str(), AT_FDCWD, path_.c_str(), RENAME_NOREPLACE) != 0) {
     if (errno == EEXIST) return check(path_).error();
-    // Some file systems cannot rename so: there the name is looked at before.
+    // Some file systems do not support RENAME_NOREPLACE.
     if (errno != EINVAL && errno != ENOSYS) return error(errno);
     if (const Status free = check(path_); !free) return free;
     if (::rename(beside_.c_str(), path_.c_str()) != 0) return error(errno);

@@ -1,4 +1,4 @@
-// A folder that appears whole: its files are made beside it, with their room, and it gets its name at the end.
+// A folder that appears only once it is complete. Until then it has a temporary name and reserved space.
 #pragma once
 
 #include <cstddef>
@@ -14,23 +14,23 @@
 
 namespace headroom::llama {
 
-// All errors are kNotWritten and name the folder and the system's reason.
+// Errors are kNotWritten and give the system's reason.
 class NewFolder {
  public:
-  // Whether a folder of this name could be made: nothing is there, and what it is to be in is.
+  // Fails if `path` exists or its parent does not.
   static record::Status check(const std::filesystem::path& path);
   static record::Result<std::unique_ptr<NewFolder>> create(const std::filesystem::path& path);
-  // Removes what was written, unless commit() has given it its name.
+  // Removes everything unless commit() succeeded.
   ~NewFolder();
   NewFolder(const NewFolder&) = delete;
   NewFolder& operator=(const NewFolder&) = delete;
 
-  // A file of so many bytes, all of them reserved: a full disk is met here, before a step.
+  // Reserves the bytes, so that a full disk is noticed before the first step.
   record::Status reserve(const std::string& file, std::uint64_t bytes);
-  // Into a file that was reserved.
+  // Requires reserve().
   record::Status write(const std::string& file, std::uint64_t begin, std::span<const std::byte> bytes);
   record::Status put(const std::string& file, std::string_view content);
-  // Makes all durable and names the folder; where one has come there meanwhile, that one stays.
+  // Flushes everything to disk and renames the folder; never replaces an existing one.
   record::Status commit();
 
   const std::filesystem::path& path() const { return path_; }
@@ -40,7 +40,7 @@ class NewFolder {
   record::Error error(int number) const;
 
   const std::filesystem::path path_, beside_;
-  std::map<std::string, int> files_;  // and their descriptors
+  std::map<std::string, int> files_;  // with their descriptors
   bool named_ = false;
 };
 

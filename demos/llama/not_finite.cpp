@@ -1,4 +1,4 @@
-// Magnitudes of floating-point numbers as whole numbers, some at a time.
+// Compares magnitudes as integers, several at a time.
 #include "demos/llama/not_finite.h"
 
 #include <algorithm>
@@ -11,10 +11,10 @@ namespace headroom::llama {
 
 namespace {
 
-// Without the sign, numbers of a type are ordered as their bits are. The least that is not finite in `as`; 0: all are.
+// Smallest magnitude that is not finite in `as`; 0: none. Without signs, numbers are ordered like their bits.
 std::uint32_t least_not_finite(StoredType stored, StoredType as) {
   switch (stored) {
-    case StoredType::kF32:  // 65,520 rounds to an infinity in F16, and 2^128 - 2^119 in BF16
+    case StoredType::kF32:  // infinite in F16 from 65,520, in BF16 from 2^128 - 2^119
       return as == StoredType::kF16 ? 0x477ff000 : as == StoredType::kBf16 ? 0x7f7f8000 : 0x7f800000;
     case StoredType::kBf16:  // 65,536
       return as == StoredType::kF16 ? 0x4780 : 0x7f80;
@@ -40,8 +40,8 @@ std::optional<std::size_t> first_not_finite(std::span<const std::byte> values, S
   const std::uint32_t least = least_not_finite(stored, as);
   if (least == 0) return std::nullopt;
   const auto size = static_cast<std::size_t>(bytes_of(stored));
-  // Two or four numbers at a time: adding what `least` lacks to the sign bit sets it for those that are not below
-  // `least`, and none carries into the next number.
+  // Two or four numbers per word. Adding (sign bit - `least`) sets the sign bit of numbers from `least` up, without a
+  // carry into the next number.
   const std::uint64_t signs = size == 2 ? 0x8000'8000'8000'8000 : 0x8000'0000'8000'0000;
   const std::uint64_t ones = size == 2 ? 0x0001'0001'0001'0001 : 0x0000'0001'0000'0001;
   const std::uint64_t missing = ones * ((size == 2 ? 0x8000u : 0x80000000u) - least);
@@ -69,7 +69,7 @@ std::string words_of_not_finite(std::span<const std::byte> values, std::size_t i
   const std::uint32_t infinity = least_not_finite(stored, stored);
   if (magnitude > infinity) return "a NaN";
   if (magnitude == infinity) return "an infinity";
-  const float number = std::bit_cast<float>(size == 2 ? magnitude << 16 : magnitude);  // a BF16 is half an F32
+  const float number = std::bit_cast<float>(size == 2 ? magnitude << 16 : magnitude);  // BF16 is the upper half of F32
   return fmt::format("{:.6g}, an infinity in {}", number, name_of(as));
 }
 

@@ -1,4 +1,4 @@
-// Headers of safetensors files.
+// Reads and checks headers.
 #include "demos/llama/safetensors.h"
 
 #include <algorithm>
@@ -29,7 +29,7 @@ constexpr std::uint64_t kLongestHeader = 100'000'000;  // the reference implemen
 
 struct Header {
   std::string text;
-  std::uint64_t data_begin = 0;  // bytes from the file's begin
+  std::uint64_t data_begin = 0;  // offset in the file
   std::uint64_t data_bytes = 0;
 };
 
@@ -38,7 +38,7 @@ record::Result<Header> read_header(const fs::path& file) {
   std::error_code failed;
   const std::uint64_t size = fs::file_size(file, failed);
   std::ifstream stream;
-  if (!failed) stream.open(file, std::ios::binary);  // not of a pipe, which would wait for a writer
+  if (!failed) stream.open(file, std::ios::binary);  // opening a pipe would wait for a writer
   if (!stream.is_open()) return Error{fmt::format("{} cannot be read; check that it is there and may be read.", name)};
   std::uint64_t length = 0;
   if (size < kLengthBytes || !stream.read(reinterpret_cast<char*>(&length), kLengthBytes))
@@ -61,7 +61,7 @@ record::Result<Header> read_header(const fs::path& file) {
   return header;
 }
 
-// A key that comes twice is lost in a JSON object, so keys are watched while they are read.
+// JSON objects drop repeated keys, so the parser's events are watched.
 record::Result<json> parse_header(const std::string& text, const std::string& file) {
   std::set<std::string> names;
   std::optional<std::string> twice;
@@ -87,20 +87,20 @@ std::optional<StoredType> type_named(std::string_view name, bool whole_numbers) 
   return std::nullopt;
 }
 
-// Whole numbers from 0 up; nothing where there is anything else.
+// nullopt unless all are non-negative integers.
 std::optional<std::vector<std::int64_t>> numbers(const json& value) {
   if (!value.is_array()) return std::nullopt;
   std::vector<std::int64_t> result;
   for (const json& item : value) {
     if (!item.is_number_integer()) return std::nullopt;
-    const auto number = item.get<std::int64_t>();  // of an unsigned one above int64's, negative
+    const auto number = item.get<std::int64_t>();  // unsigned numbers above int64 become negative
     if (number < 0) return std::nullopt;
     result.push_back(number);
   }
   return result;
 }
 
-// Bytes of a tensor; nothing where they do not fit int64.
+// nullopt if they overflow int64.
 std::optional<std::uint64_t> size_of(StoredType type, const std::vector<std::int64_t>& shape) {
   std::int64_t bytes = bytes_of(type);
   for (const std::int64_t length : shape)
@@ -141,7 +141,7 @@ record::Result<StoredTensor> tensor_of(const std::string& name, const json& entr
   return StoredTensor{.type = *type, .shape = *shape, .begin = header.data_begin + begin, .bytes = *bytes};
 }
 
-// Every byte of the data belongs to one tensor.
+// Refuses gaps and overlaps.
 record::Status check_filled(const StoredTensors& tensors, const Header& header, const std::string& file) {
   std::vector<const StoredTensors::value_type*> in_order;
   for (const auto& entry : tensors) in_order.push_back(&entry);

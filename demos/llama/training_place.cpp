@@ -1,4 +1,4 @@
-// The place as JSON.
+// Reads and writes the JSON.
 #include "demos/llama/training_place.h"
 
 #include <limits>

@@ -1,4 +1,4 @@
-// How far a training came, as it is written beside its state.
+// The progress of a training, saved with its state.
 #pragma once
 
 #include <cstdint>
@@ -12,16 +12,14 @@ namespace headroom::llama {
 inline constexpr const char* kPlaceFile = "training_state.json";
 inline constexpr const char* kStateFile = "training_state.safetensors";
 
-// Seed and steps are all that decides which pieces of the data come next: nothing else is drawn at random after a model is
-// built.
+// Seed and steps determine the next pieces of the data: nothing else is random once the model is built.
 struct TrainingPlace {
-  std::int64_t steps = 0;  // that were taken
+  std::int64_t steps = 0;
   std::int64_t seed = 0;
-  std::int64_t ids = 0;  // of the data
+  std::int64_t ids = 0;  // in the data
 };
 
 std::string written_place(const TrainingPlace& place);
-// Refused with a sentence: a folder without one, or with a damaged one.
 record::Result<TrainingPlace> read_place(const std::filesystem::path& folder);
 
 }  // namespace headroom::llama

@@ -1,4 +1,4 @@
-// JSON of what is written.
+// Writes the JSON.
 #include "demos/llama/written_config.h"
 
 #include <utility>
@@ -12,7 +12,7 @@ namespace headroom::llama {
 using nlohmann::json;
 
 WrittenHeader written_header(std::vector<WrittenTensor> tensors) {
-  json object{{"__metadata__", {{"format", "pt"}}}};  // transformers asks for the format
+  json object{{"__metadata__", {{"format", "pt"}}}};  // transformers requires the format
   std::uint64_t end = 0;
   for (WrittenTensor& tensor : tensors) {
     std::int64_t bytes = bytes_of(tensor.type);
@@ -23,7 +23,7 @@ WrittenHeader written_header(std::vector<WrittenTensor> tensors) {
         {"dtype", name_of(tensor.type)}, {"shape", tensor.shape}, {"data_offsets", {tensor.begin, end}}};
   }
   std::string text = object.dump();
-  text.resize((text.size() + 7) / 8 * 8, ' ');  // so that tensors are at whole words
+  text.resize((text.size() + 7) / 8 * 8, ' ');  // aligns tensors to 8 bytes
   const std::uint64_t length = text.size();
   WrittenHeader header{.bytes = std::string(reinterpret_cast<const char*>(&length), sizeof length) + text};
   for (WrittenTensor& tensor : tensors) tensor.begin += header.bytes.size();
@@ -34,7 +34,6 @@ WrittenHeader written_header(std::vector<WrittenTensor> tensors) {
 
 namespace {
 
-// As transformers names them.
 std::pair<const char*, const char*> kind_of(const Config& config) {
   if (config.qk_norm) return {"qwen3", "Qwen3ForCausalLM"};
   if (config.qkv_bias && !config.o_bias) return {"qwen2", "Qwen2ForCausalLM"};
@@ -87,7 +86,7 @@ record::Result<std::string> written_config(const Config& config, StoredType type
     if (!read) return read.error();
     object = std::move(read).value();
   }
-  object.erase("dtype");  // newer files' name
+  object.erase("dtype");  // the name in newer files
   object["torch_dtype"] = torch_name(type);
   return object.dump(2, ' ', false, json::error_handler_t::replace) + "\n";
 }

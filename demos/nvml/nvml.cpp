@@ -1,5 +1,4 @@
-// The management library, by name. Types and constants are those of nvml.h (CUDA 13.0), whose functions keep their
-// meaning for good: a changed one gets a new suffix.
+// Types and constants are from nvml.h (CUDA 13.0). NVML gives a changed function a new suffix.
 #include "demos/nvml/nvml.h"
 
 #include <array>
@@ -22,7 +21,7 @@ struct MemoryInfo {  // nvmlMemory_t
 struct UtilizationInfo {  // nvmlUtilization_t
   unsigned gpu, memory;
 };
-struct ProcessInfo {  // nvmlProcessInfo_t as of nvmlDeviceGetComputeRunningProcesses_v3
+struct ProcessInfo {  // nvmlProcessInfo_t of nvmlDeviceGetComputeRunningProcesses_v3
   unsigned pid;
   unsigned long long used_gpu_memory;
   unsigned gpu_instance, compute_instance;

@@ -1,5 +1,5 @@
-// What the driver says about a GPU as a whole: memory of this process and of all, utilization, power. Through NVIDIA's
-// management library, looked for at run time (no CUDA context); a machine without it is a normal machine.
+// A GPU's memory, utilization and power, from the driver. NVIDIA's management library is loaded at run time, without
+// a CUDA context; it may be missing.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,7 @@ namespace headroom::nvml {
 
 class Driver {
  public:
-  // Opens libnvidia-ml.so.1; empty if it is absent or does not start.
+  // nullopt if libnvidia-ml.so.1 is missing or fails to initialize.
   static std::optional<Driver> open();
   Driver(Driver&& other) noexcept;
   Driver& operator=(Driver&& other) noexcept;
@@ -22,7 +22,7 @@ class Driver {
   std::string version() const;
 
   unsigned device_count() const;
-  // A device by its PCI address as CUDA names it ("0000:1b:00.0"), or by its number among all of the machine.
+  // By CUDA's PCI address ("0000:1b:00.0"), or by number.
   bool select(const std::string& pci_bus_id);
   bool select(unsigned index);
   std::string name() const;
@@ -32,7 +32,7 @@ class Driver {
     record::Bytes free = 0;
     record::Bytes used = 0;
   };
-  // Each is empty if the driver does not report it (containers hide processes, laptops hide power).
+  // nullopt if the driver does not report it: containers hide processes, laptops hide power.
   std::optional<std::string> compute_capability() const;  // "9.0"
   std::optional<Memory> memory() const;
   std::optional<record::Bytes> process_bytes(std::uint32_t pid) const;

@@ -1,4 +1,4 @@
-// The storages that are alive at an event of a trace, and which of them take the place of others when a part repeats.
+// The live storages at an event of a trace, and their replacements when a part repeats.
 #pragma once
 
 #include <algorithm>
@@ -11,7 +11,7 @@
 
 namespace headroom::predict {
 
-// The allocation that a storage began with, and the category that it has now.
+// Allocation event and current category of each live storage.
 using Births = std::unordered_map<std::uint64_t, record::MemEvent>;
 
 inline void take(const record::MemEvent& event, Births& alive) {
@@ -25,16 +25,16 @@ inline void take(const record::MemEvent& event, Births& alive) {
   }
 }
 
-// By what a part of the trace frees of what was alive before it: the storages that it leaves in their place.
+// Storages that a part of a trace frees, mapped to those it leaves in their place.
 using Successors = std::unordered_map<std::uint64_t, std::uint64_t>;
 
-// Nothing: a part that frees and leaves this is not one that repeats.
+// nullopt if the part cannot repeat.
 inline std::optional<Successors> successors(const Births& before, const Births& after) {
   const auto only_in = [](const Births& these, const Births& those) {
     std::vector<std::uint64_t> storages;
     for (const auto& [storage, birth] : these)
       if (!those.contains(storage)) storages.push_back(storage);
-    std::ranges::sort(storages);  // numbers are given in order of birth
+    std::ranges::sort(storages);  // numbered in order of birth
     return storages;
   };
   const std::vector<std::uint64_t> freed = only_in(before, after), left = only_in(after, before);

@@ -1,4 +1,4 @@
-// Events at the times of a step's bound.
+// Spreads events over a step's bound.
 #include "demos/predict/bound_times.h"
 
 #include <algorithm>
@@ -21,7 +21,7 @@ using record::MemEvent;
 using record::Nanoseconds;
 using record::Phase;
 
-constexpr Nanoseconds kOutside = 1000;  // ns of an event outside steps
+constexpr Nanoseconds kOutside = 1000;  // ns per event outside steps
 
 constexpr std::size_t at(Phase phase) { return static_cast<std::size_t>(phase); }
 
@@ -31,7 +31,7 @@ Phase phase_of(const StepProduct& product, const StepSettings& step) {
   return head && loss_in_chunks(step) ? Phase::kLoss : Phase::kBackward;
 }
 
-// What is between two marks.
+// The events between two marks.
 struct Stretch {
   std::uint64_t first = 0, last = 0;  // events
   std::int32_t step = -1;

@@ -1,5 +1,5 @@
-// When the events of a predicted step would be if each phase took as long as it must: its matrix products at the card's peak,
-// the bytes of everything else at its bandwidth.
+// Times of a predicted step's events with every phase at its bound: GEMMs at the card's peak, other bytes at its
+// bandwidth.
 #pragma once
 
 #include <array>
@@ -12,15 +12,14 @@
 
 namespace headroom::predict {
 
-// Seconds of a step by phase; nothing: the card's numbers are not known, or it lacks the format.
+// By phase; nullopt if the card's numbers are unknown or it lacks the format.
 std::optional<std::array<double, record::kNumPhases>> bound_seconds(const StepSettings& step, const Card& card);
 
-// The same events in the same order; inside a phase they are evenly apart, as nothing says more. Provenance names the card.
-// Unchanged where bound_seconds() has nothing.
+// The same events, evenly spaced within each phase. Provenance names the card. Unchanged without bound_seconds().
 record::Recording with_bound_times(record::Recording prediction, const StepSettings& step, const Card& card);
 
 inline constexpr std::string_view kBoundFact = "bound_of";  // provenance: the card's name
-inline constexpr std::string_view kBoundCard = "H200 SXM";  // most stored runs are of one
+inline constexpr std::string_view kBoundCard = "H200 SXM";  // card of most stored runs
 const Card* bound_card();
 
 }  // namespace headroom::predict

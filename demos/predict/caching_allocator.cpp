@@ -1,4 +1,4 @@
-// PyTorch's caching allocator as arithmetic.
+// Model of the caching allocator.
 #include "demos/predict/caching_allocator.h"
 
 #include <algorithm>
@@ -20,10 +20,10 @@ constexpr Bytes kSmallSegment = 2 * kMiB;     // kSmallBuffer
 constexpr Bytes kLargeSegment = 20 * kMiB;    // kLargeBuffer
 constexpr Bytes kLeastOwn = 10 * kMiB;        // kMinLargeAlloc
 constexpr Bytes kSegmentRounding = 2 * kMiB;  // kRoundLarge
-// Addresses of an expandable segment: more than any device has. Whole pages of either size.
+// Address range of an expandable segment: more than any device has, in whole pages of both sizes.
 constexpr Bytes kSpace = kLargeSegment * 1024 * 1024;
 
-// What an expandable segment maps at a time.
+// Mapping unit of an expandable segment.
 constexpr Bytes page_bytes(bool small) { return small ? kSmallSegment : kLargeSegment; }
 
 constexpr Bytes rounded_up(Bytes bytes, Bytes to) { return (bytes + to - 1) / to * to; }
@@ -84,7 +84,7 @@ std::optional<CachingAllocator::BlockId> CachingAllocator::take_cached(Bytes byt
   std::set<FreeBlock>& free = (small ? small_ : large_).free;
   auto best = free.lower_bound(FreeBlock{stream, bytes, std::numeric_limits<Bytes>::min(), 0});
   if (best == free.end() || best->stream != stream) return std::nullopt;
-  if (expandable_) {  // a block counts with what it could grow by
+  if (expandable_) {  // compared by what they could grow to
     auto next = std::next(best);
     while (next != free.end() && next->stream == stream &&
            bytes_with_growth(next->block) < bytes_with_growth(best->block)) {
@@ -115,7 +115,7 @@ CachingAllocator::BlockId CachingAllocator::take_segment(Bytes bytes, std::uint8
   return make_block({.address = address, .bytes = segment, .stream = stream, .small = small});
 }
 
-// Maps pages behind a free block, or in the lowest hole, until there is one block that is large enough.
+// Maps pages after a free block or in the lowest hole until a block is large enough.
 CachingAllocator::BlockId CachingAllocator::grow_segment(Bytes bytes, std::uint8_t stream, bool small) {
   BlockId block = room_to_grow(bytes, stream, small);
   if (!blocks_[block].mapped) block = map(block, std::min(blocks_[block].bytes, bytes));
@@ -127,7 +127,7 @@ CachingAllocator::BlockId CachingAllocator::grow_segment(Bytes bytes, std::uint8
   return block;
 }
 
-// The lowest addresses, free or unmapped, that hold so many bytes together; in a new expandable segment if there are none.
+// Lowest free or unmapped addresses with `bytes` in total; a new expandable segment if there are none.
 CachingAllocator::BlockId CachingAllocator::room_to_grow(Bytes bytes, std::uint8_t stream, bool small) {
   const std::set<Unmapped>& unmapped = (small ? small_ : large_).unmapped;
   const auto first = Unmapped{stream, std::numeric_limits<Bytes>::min(), 0};
@@ -146,7 +146,7 @@ CachingAllocator::BlockId CachingAllocator::room_to_grow(Bytes bytes, std::uint8
   return whole;
 }
 
-// The first pages of a hole, joined to what is free beside them.
+// Merges the mapped pages with free neighbors.
 CachingAllocator::BlockId CachingAllocator::map(BlockId id, Bytes bytes) {
   pool(blocks_[id]).unmapped.erase({blocks_[id].stream, blocks_[id].address, id});
   const Bytes mapped = rounded_up(bytes, page_bytes(blocks_[id].small));
@@ -161,7 +161,7 @@ CachingAllocator::BlockId CachingAllocator::map(BlockId id, Bytes bytes) {
   return whole;
 }
 
-// The whole pages of a free block.
+// Unmaps a free block's whole pages.
 void CachingAllocator::unmap(BlockId id) {
   const Bytes page = page_bytes(blocks_[id].small), begins = blocks_[id].address, ends = begins + blocks_[id].bytes;
   const Bytes first = rounded_up(begins, page), last = ends / page * page;
@@ -179,7 +179,7 @@ void CachingAllocator::unmap(BlockId id) {
   reserved_ -= last - first;
   pages = merged(pages);
   if (blocks_[pages].before == kNone && blocks_[pages].after == kNone) {
-    unused_.push_back(pages);  // nothing of the segment is left
+    unused_.push_back(pages);  // the segment is empty
   } else {
     keep_unmapped(pages);
   }
@@ -190,7 +190,7 @@ void CachingAllocator::empty_cache() {
   give_back_cached();
 }
 
-// Every segment that holds nothing; of an expandable one every page.
+// Frees empty segments, and all free pages of expandable ones.
 void CachingAllocator::give_back_cached() {
   for (Pool* pool : {&large_, &small_}) {
     std::vector<BlockId> blocks;

@@ -1,4 +1,4 @@
-// Live bytes, request by request.
+// Counts live bytes per request.
 #include "demos/predict/capped.h"
 
 #include <optional>
@@ -28,7 +28,7 @@ class Capping {
   }
 
  private:
-  // False: out of memory, nothing comes after it.
+  // False: out of memory.
   bool take(MemEvent event, std::vector<MemEvent>& events) {
     const bool ours = event.device == requests_.info().device;
     if (ours && event.kind == EventKind::kAlloc) {
@@ -62,7 +62,7 @@ class Capping {
 
   const record::Recording& requests_;
   Bytes limit_, live_bytes_ = 0;
-  std::unordered_map<std::uint64_t, MemEvent> live_;  // as they were born, with their categories now
+  std::unordered_map<std::uint64_t, MemEvent> live_;  // with current categories
   std::optional<record::Outcome> outcome_;
 };
 

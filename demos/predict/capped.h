@@ -1,12 +1,12 @@
-// What a cap makes of a run on the CPU, whose allocator has neither blocks nor segments.
+// Applies a cap to a CPU run, which has no blocks or segments.
 #pragma once
 
 #include "demos/record/recording.h"
 
 namespace headroom::predict {
 
-// The recording up to the first request of its device that would bring the live bytes above `limit`, where it ends out of
-// memory, as the CPU's probe refuses it. Each event has the bytes that are live after it. 0: there is no limit.
+// Ends out of memory at the first request that exceeds `limit` (0: none), like the CPU's probe. Adds the live bytes
+// to each event.
 record::Recording capped(const record::Recording& requests, record::Bytes limit);
 
 }  // namespace headroom::predict

@@ -1,4 +1,4 @@
-// Words of names, and which of them tell cards apart.
+// Compares the words of names.
 #include "demos/predict/card_names.h"
 
 #include <algorithm>
@@ -20,7 +20,7 @@ namespace {
 using Words = std::vector<std::string>;
 
 constexpr std::array<std::string_view, 7> kOfAnyCard{"nvidia", "tesla", "gpu", "card", "graphics", "tensor", "core"};
-// Words of names that no two cards differ in alone.
+// Words that never distinguish two cards.
 constexpr std::array<std::string_view, 10> kOptional{"nvidia", "geforce",    "tesla",   "quadro",      "rtx",
                                                      "gtx",    "generation", "edition", "workstation", "blackwell"};
 constexpr std::array<std::string_view, 2> kForms{"sxm", "pcie"};
@@ -37,7 +37,7 @@ std::string lowered(std::string_view text) {
   return lower;
 }
 
-// "NVIDIA A100-SXM4-80GB" → nvidia, a100, sxm, 80gb. Generations of SXM and of memory are left out.
+// "NVIDIA A100-SXM4-80GB" → nvidia, a100, sxm, 80gb. Drops generations of SXM and memory.
 Words words_of(std::string_view text) {
   Words words;
   bool inside = false;
@@ -60,7 +60,7 @@ Words words_of(std::string_view text) {
   return words;
 }
 
-// "80gb", "80g", "80": 80. A longer number alone is a model.
+// "80gb", "80g", "80": 80. A longer bare number is a model.
 std::optional<double> size_in(std::string_view word) {
   double size = 0;
   const auto [rest, wrong] = std::from_chars(word.data(), word.data() + word.size(), size, std::chars_format::fixed);
@@ -69,14 +69,14 @@ std::optional<double> size_in(std::string_view word) {
   return wrong == std::errc() && known ? std::optional(size) : std::nullopt;
 }
 
-// What a card is sold with is up to 8 % more than what its driver reports.
+// Nominal sizes are up to 8 % above what drivers report.
 bool is_size_of(const Card& card, double size) {
   constexpr double kMost = 1.08;
   const double memory = static_cast<double>(card.memory.value_or(0)) / static_cast<double>(record::kGiB);
   return memory <= size && size <= kMost * memory;
 }
 
-// A card's words, and those that a name of it must have.
+// A card's words, and those that its name requires.
 struct CardWords {
   Words all, needed;
 
@@ -85,12 +85,12 @@ struct CardWords {
       if (!is_among(word, kOptional) && !is_among(word, kForms) && !size_in(word)) needed.push_back(word);
     const bool any_form = std::ranges::none_of(all, [](const std::string& word) { return is_among(word, kForms); });
     std::erase_if(all, [](const std::string& word) { return size_in(word).has_value(); });
-    // The driver's sizes stay: of a GH200 480GB they are the host's.
+    // Keep the driver's sizes: in "GH200 480GB" it is the host's.
     for (std::string& word : words_of(card.driver_name)) all.push_back(std::move(word));
     if (any_form) all.insert(all.end(), kForms.begin(), kForms.end());
   }
 
-  // Whether the text is words of this card, one after the other, and its size: "rtx4060ti16gb". They are added to `said`.
+  // True if `text` consists of this card's words and size: "rtx4060ti16gb". Appends them to `said`.
   bool covers(const Card& card, std::string_view text, Words& said) const {
     if (text.empty()) return true;
     if (const auto size = size_in(text); size && is_size_of(card, *size) && !said.empty()) return true;
@@ -117,7 +117,7 @@ bool names(const Words& wanted, const Card& card) {
                              [&](const std::string& word) { return std::ranges::find(said, word) != said.end(); });
 }
 
-// The words that tell cards apart: "3090", "ti".
+// Distinguishing words: "3090", "ti".
 Words telling(std::string_view name) {
   Words words = words_of(name);
   std::erase_if(words, [](const std::string& word) {
@@ -132,7 +132,7 @@ std::string joined(const Words& words) {
   return text;
 }
 
-// How near a card is to words that name none: which of them it has, the first ones count most, then how many letters differ.
+// Similarity to words that match no card: the words that a card lacks, earlier ones first, then the edit distance.
 struct Nearness {
   std::vector<bool> lacks;
   std::size_t distance = 0;

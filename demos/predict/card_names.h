@@ -1,4 +1,4 @@
-// Cards by the names that people and the driver give them.
+// Finds cards by the names that people and drivers use.
 #pragma once
 
 #include <string_view>
@@ -8,13 +8,13 @@
 
 namespace headroom::predict {
 
-// Cards that these words name, in the table's order: "4090", "RTX-4090" and "NVIDIA GeForce RTX 4090 24GB" are one. Every word
-// must be of the card, and the words that tell it from others must be among them: "L40" is not the L40S, nor "3090 Ti" the
-// 3090. A size of memory ("A100 80GB") is compared with the card's, and "SXM" or "PCIe" with the form in its name. Several cards
-// where the words leave it open: "A100" is four. An exact name is the only answer.
+// Cards that match these words, in table order: "4090", "RTX-4090" and "NVIDIA GeForce RTX 4090 24GB" are the same.
+// Every word must belong to the card, and its distinguishing words are required: "L40" is not the L40S. Memory sizes
+// ("A100 80GB"), "SXM" and "PCIe" are compared, too. Ambiguous words match several cards ("A100": four), an exact
+// name only one.
 std::vector<const Card*> find_cards(std::string_view words);
 
-// The cards of the table whose names are nearest to these words, best first: three at most.
+// Up to three cards with the most similar names, best first.
 std::vector<const Card*> nearest_cards(std::string_view words);
 
 }  // namespace headroom::predict

@@ -1,4 +1,4 @@
-// The table of cards, which CMake puts into the program as it is.
+// The table of cards, embedded by CMake.
 #include "demos/predict/cards.h"
 
 #include <charconv>
@@ -12,7 +12,6 @@ namespace headroom::predict {
 
 namespace {
 
-// The cells of a line, from left to right.
 class Cells {
  public:
   explicit Cells(std::string_view line) : line_(line), rest_(line) {}
@@ -65,7 +64,7 @@ Card card_of(std::string_view line) {
 
 std::vector<Card> all_cards() {
   std::vector<Card> cards;
-  bool head = true;  // the line with the columns' names
+  bool head = true;  // skips the column names
   for (std::string_view rest = kCardsCsv; !rest.empty();) {
     const std::size_t end = rest.find('\n');
     const std::string_view line = rest.substr(0, end);

@@ -1,4 +1,4 @@
-// The loss in chunks: Liger's rule, bytes alive, and a model of its time. Closed form, in 16-bit numbers.
+// The chunked loss: Liger's chunk size, live bytes, and an estimate of its time. Closed form for 16-bit numbers.
 #pragma once
 
 #include <algorithm>
@@ -9,14 +9,14 @@
 
 namespace headroom::predict {
 
-// Hidden states X [tokens, hidden] by the head W [vocab, hidden], `chunk` tokens at a time.
+// Hidden states X [tokens, hidden] times head W [vocab, hidden], in chunks of tokens.
 struct ChunkedLoss {
   std::int64_t tokens = 0, vocab = 0, hidden = 0;
-  bool fp32_gradient = false;  // in which the chunks' dW add up
+  bool fp32_gradient = false;  // of the accumulated dW
 
   static constexpr std::int64_t kElement = 2;
 
-  // Liger's: C · V is about BT · H. 1B, 8,192 tokens: 256.
+  // Liger's chunk size C, with C · V ≈ BT · H. 1B, 8,192 tokens: 256.
   std::int64_t rule() const {
     const std::int64_t chunk =
         kernels::flce_default_chunk(kernels::FlceMode::kReport, tokens, hidden, vocab, kElement, false);
@@ -31,25 +31,24 @@ struct ChunkedLoss {
   record::Bytes logits(std::int64_t chunk) const { return chunk * vocab * kElement; }
   // dX + dW + C · V. 1B, 8,192 tokens, C = 256: 624,558,080 B.
   record::Bytes bytes(std::int64_t chunk) const { return input_gradient() + weight_gradient() + logits(chunk); }
-  // Of the numbers that the rule makes alike: 1 to 2 by the rule.
+  // C · V / (BT · H), 1 to 2 by Liger's rule.
   double chunk_over_input(std::int64_t chunk) const {
     return static_cast<double>(chunk * vocab) / static_cast<double>(tokens * hidden);
   }
-  // What each chunk moves whatever its size: W is read for the logits and for dX, dW is read and written. 1B: 2.1·10⁹ B.
+  // Bytes moved per chunk of any size: reads W for logits and dX, reads and writes dW. 1B: 2.1·10⁹ B.
   record::Bytes head_traffic() const { return 2 * head() + 2 * weight_gradient(); }
-  // Three products of 2 · BT · H · V.
+  // Three GEMMs of 2 · BT · H · V.
   double flops() const {
     return 6.0 * static_cast<double>(tokens) * static_cast<double>(hidden) * static_cast<double>(vocab);
   }
 };
 
 struct ChunkSpeeds {
-  double flops = 1, bandwidth = 1;  // that products reach, per second; bytes per second
-  double launch = 5e-6;             // seconds for each kernel
+  double flops = 1, bandwidth = 1;  // FLOP/s of GEMMs; bytes/s
+  double launch = 5e-6;             // seconds per kernel
 };
 
-// A model, not a measurement: per chunk four launches, then the products, bound by arithmetic or by what they read and
-// write, then the pass over the logits; nothing overlaps.
+// An estimate without overlap: four launches per chunk, GEMMs bound by FLOPs or bytes, the pass over the logits.
 inline double loss_seconds(const ChunkedLoss& loss, std::int64_t chunk, const ChunkSpeeds& speeds) {
   constexpr double kLaunches = 4;
   const auto n = static_cast<double>(loss.chunks(chunk));

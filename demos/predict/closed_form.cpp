@@ -1,4 +1,4 @@
-// The moments of a step by their phases, with what they leave out.
+// Converts a step's moments to phases.
 #include "demos/predict/closed_form.h"
 
 #include <algorithm>

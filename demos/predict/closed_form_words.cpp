@@ -1,4 +1,4 @@
-// Phrases about settings that the closed form does not know whole.
+// Settings that the closed form supports only in part.
 #include "demos/predict/closed_form_words.h"
 
 #include <fmt/format.h>

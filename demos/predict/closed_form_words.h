@@ -1,4 +1,4 @@
-// What the closed form says beside its numbers.
+// Phrases for the closed form.
 #pragma once
 
 #include <string>
@@ -8,7 +8,6 @@
 
 namespace headroom::predict {
 
-// ClosedForm::left_out and ClosedForm::assumed.
 std::vector<std::string> left_out(const StepSettings& step);
 std::vector<std::string> assumed(const StepSettings& step);
 

@@ -1,4 +1,4 @@
-// The CUDA driver's choice of addresses.
+// Simulates the driver.
 #include "demos/predict/device_addresses.h"
 
 #include <algorithm>
@@ -14,7 +14,7 @@ namespace {
 
 constexpr Bytes kReservation = 32 * kMiB;
 
-// What the context and the first kernels of a process leave free around them.
+// Gaps left by the context and the first kernels.
 struct Gap {
   Bytes address, bytes;
 };
@@ -50,7 +50,7 @@ Bytes DeviceAddresses::take(Bytes bytes) {
 
 void DeviceAddresses::give_back(Bytes address, Bytes bytes) { add_gap(address, bytes); }
 
-// Gaps that touch are one.
+// Merges adjacent gaps.
 void DeviceAddresses::add_gap(Bytes address, Bytes bytes) {
   auto behind = gaps_.lower_bound(address);
   if (behind != gaps_.end() && behind->first == address + bytes) {

@@ -1,4 +1,4 @@
-// Work arrays of decompositions.
+// Computes the sizes.
 #include "demos/predict/eigenvectors.h"
 
 #include <cmath>
@@ -10,7 +10,7 @@ using record::Bytes;
 
 namespace {
 
-constexpr Bytes kNumber = 4;  // of fp32 and of an integer
+constexpr Bytes kNumber = 4;  // fp32 or integer
 
 }  // namespace
 

@@ -1,4 +1,4 @@
-// What a process takes of a card, and the verdict.
+// Memory of a process, and the verdict.
 #include "demos/predict/fits.h"
 
 #include <algorithm>
@@ -14,10 +14,10 @@ using record::Bytes;
 
 namespace {
 
-// Of 260 drawn runs on an H200 and an H100 (driver 580.159, CUDA 13.0, PyTorch 2.11; docs/results/prediction-h200.md): 678 MiB
-// in most, 686 with cuDNN's attention, 748 with offload, 776 with GaLore.
+// 260 random runs on an H200 and an H100 (driver 580.159, CUDA 13.0, PyTorch 2.11; docs/results/prediction-h200.md):
+// 678 MiB in most, 686 with cuDNN's attention, 748 with offload, 776 with GaLore.
 constexpr Bytes kOnHopper = 7 * record::kGiB / 10;
-// Which covers all of these; and other GPUs, of which 0.5 to 1 GiB are reported.
+// Margins for these, and for other GPUs, where 0.5 to 1 GiB are reported.
 constexpr Bytes kOtherKernels = record::kGiB / 10, kOtherGpu = 3 * record::kGiB / 10;
 
 }  // namespace
@@ -52,7 +52,7 @@ FitTest::FitTest(std::shared_ptr<const record::Recording> requests, std::shared_
   reserved_ = std::max(allocated_, ledger.peak_reserved());  // a CPU's allocator has no segments
 }
 
-// The allocator gives cached segments back before it gives up, so that only it can say what is between these two.
+// Between these two only placing decides: the allocator frees cached segments before it fails.
 bool FitTest::holds(Bytes limit) const {
   if (reserved_ <= limit) return true;
   if (allocated_ > limit || limit <= 0) return false;
@@ -64,7 +64,6 @@ Fit FitTest::on(Bytes memory, const ProcessBytes& process) const {
   Fit fit{.limit = memory - process.bytes, .reserved = reserved_};
   const Bytes least = fit.limit - process.margin, most = fit.limit + process.margin;
   fit.verdict = holds(least) ? Verdict::kFits : holds(most) ? Verdict::kTooClose : Verdict::kDoesNotFit;
-  // Before it gives up, the allocator gives back the segments that are free.
   if (fit.verdict == Verdict::kFits) fit.reserved = std::min(reserved_, fit.limit);
   if (fit.verdict == Verdict::kTooClose) fit.reserved = std::min(reserved_, most);
   return fit;

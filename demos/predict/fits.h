@@ -1,4 +1,4 @@
-// Whether a training step fits on a card: PyTorch's allocator under what the card leaves it.
+// Decides whether a training step fits on a card.
 #pragma once
 
 #include <cstdint>
@@ -10,18 +10,17 @@
 
 namespace headroom::predict {
 
-// What a process takes of a card beside PyTorch's allocator: the CUDA context, the code of kernels, what libraries keep
-// for themselves.
+// Memory outside PyTorch's allocator: CUDA context, kernel code, library workspaces.
 struct ProcessBytes {
   record::Bytes bytes = 0;
-  record::Bytes margin = 0;  // it may be so much more or less
-  std::string_view source;   // the GPU that it was recorded on
+  record::Bytes margin = 0;  // uncertainty, both ways
+  std::string_view source;   // measured on this GPU
 };
-ProcessBytes process_bytes(std::string_view gpu);  // by its name
+ProcessBytes process_bytes(std::string_view gpu);  // by the GPU's name
 
 enum class Verdict : std::uint8_t {
   kFits,
-  kTooClose,  // within the margin of what the process takes
+  kTooClose,  // within the margin
   kDoesNotFit,
 };
 std::string_view label_of(Verdict verdict);  // "fits", "too close to tell", "does not fit"
@@ -29,26 +28,26 @@ std::string_view key_of(Verdict verdict);    // "too_close", in files
 
 struct Fit {
   Verdict verdict = Verdict::kFits;
-  record::Bytes limit = 0;  // what the card leaves the allocator
-  // The most that the allocator holds under that limit; of one that does not fit, without any.
+  record::Bytes limit = 0;  // left for the allocator
+  // Peak under that limit; without a limit if it does not fit.
   record::Bytes reserved = 0;
 };
 
-// Of a step whose peak is known by closed form alone. Segments are not in it, nor is the last percent of what is: a verdict has
-// a twentieth of it as margin, a tenth where no run takes the model (`beyond_step`).
+// For steps without a prediction. The margin is 5 %, because the closed form lacks segments and up to a percent of
+// the rest; 10 % if no run supports the model (`beyond_step`).
 Fit fit_of_closed_form(record::Bytes peak, record::Bytes memory, const ProcessBytes& process, bool beyond_step);
 
-// What steps request, before they run on a card. Only cards that are nearly full need them placed once more.
+// Predicted requests. Only cards that are nearly full need another placement.
 class FitTest {
  public:
-  // `placed`: these requests without any limit, as placed_until_alike() gives them.
+  // `placed`: the requests without a limit, from placed_until_alike().
   FitTest(std::shared_ptr<const record::Recording> requests, std::shared_ptr<const record::Recording> placed);
 
-  // Without any limit: the most that blocks take, and segments.
+  // Peaks without a limit.
   record::Bytes allocated() const { return allocated_; }
   record::Bytes reserved() const { return reserved_; }
 
-  // `memory`: of the card, as its driver reports it.
+  // `memory` as the driver reports it.
   Fit on(record::Bytes memory, const ProcessBytes& process) const;
 
  private:

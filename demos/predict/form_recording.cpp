@@ -1,4 +1,4 @@
-// Moments to events.
+// Converts moments to events.
 #include "demos/predict/form_recording.h"
 
 #include <array>
@@ -24,11 +24,11 @@ class Writing {
 
   void mark(std::int32_t step, record::Phase phase) {
     phase_ = phase;
-    // In no time, on the device as on the host.
+    // Takes no time on device and host.
     run_.append(record::Mark{.device_time = 0, .event_index = run_.events().size(), .step = step, .phase = phase});
   }
 
-  // First what goes, so that nothing is higher in between.
+  // Frees before allocating, so that no intermediate total exceeds both.
   void reach(const record::ByCategory& bytes) {
     for (std::size_t c = 0; c < bytes.size(); ++c)
       while (total(c) > bytes[c]) free_last(c);
@@ -67,12 +67,12 @@ class Writing {
   std::uint64_t next_ = 1;
 };
 
-// From what is there before the step to `at_loss`: each layer adds as much as any other.
+// Up to `at_loss`, all layers add the same bytes.
 void forward(Writing& writing, const ClosedForm::Moment& at_loss, const StepSettings& step) {
   record::ByCategory bytes = at_loss.bytes;
   const auto of = [&](record::Category category) -> Bytes& { return bytes[static_cast<std::size_t>(category)]; };
   of(record::Category::kLogits) = 0;
-  if (step.micro_batches == 1) of(record::Category::kGradients) = 0;  // else those of the micro-batches before
+  if (step.micro_batches == 1) of(record::Category::kGradients) = 0;  // else left by earlier micro-batches
   const Bytes activations = of(record::Category::kActivations);
   for (std::int64_t layer = 1; layer <= step.model.num_layers; ++layer) {
     of(record::Category::kActivations) = activations / step.model.num_layers * layer;
@@ -89,7 +89,7 @@ record::Recording recording_of(const ClosedForm& form, const record::Params& tra
                                         .source = record::Source::kFormula});
   Writing writing(run);
   writing.mark(-1, record::Phase::kSetup);
-  if (!form.moments.empty()) {  // what is there before the step
+  if (!form.moments.empty()) {  // live before the step
     record::ByCategory resident{};
     for (const auto category : {record::Category::kWeights, record::Category::kOptimizerState}) {
       const auto c = static_cast<std::size_t>(category);
@@ -99,7 +99,6 @@ record::Recording recording_of(const ClosedForm& form, const record::Params& tra
   }
   writing.mark(0, record::Phase::kForward);
   if (!form.moments.empty()) forward(writing, form.moments.front(), step_settings(train_step));
-  // One mark per phase: its moments are parts of it.
   std::optional<record::Phase> phase;
   for (const ClosedForm::Moment& moment : form.moments) {
     if (phase != moment.phase) writing.mark(0, moment.phase);

@@ -1,4 +1,4 @@
-// A closed form as a recording, so that every figure of a run can show it.
+// Converts a closed form to a recording for the figures.
 #pragma once
 
 #include "demos/predict/closed_form.h"
@@ -6,8 +6,7 @@
 
 namespace headroom::predict {
 
-// One step on a GPU whose phases are the form's moments: at the end of each, every category holds what the form says. No
-// more than that: no layers, no operators, no blocks.
+// One GPU step whose phases end with the moments' bytes, without layers, operators or blocks.
 record::Recording recording_of(const ClosedForm& form, const record::Params& train_step);
 
 }  // namespace headroom::predict

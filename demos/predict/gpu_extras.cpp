@@ -1,4 +1,4 @@
-// Requests of a GPU run that its trace lacks.
+// Adds the requests of a GPU run to its trace.
 #include "demos/predict/gpu_extras.h"
 
 #include <algorithm>
@@ -24,15 +24,15 @@ namespace {
 
 std::int64_t ceil_div(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
 
-// A sum over rows that several blocks of threads take together: their parts in fp32, and a word for each column of blocks
+// A sum over rows by several thread blocks: fp32 partial sums, and a semaphore per column of blocks
 // (aten/src/ATen/native/cuda/Reduce.cuh, setReduceConfig(), global_memory_size() and semaphore_size()).
 struct RowSum {
-  Bytes parts = 0, semaphores = 0;  // 0: one block takes each column alone
+  Bytes parts = 0, semaphores = 0;  // 0: one block per column
 };
-// 4,096 rows of 2,048: 64 blocks to a column, 4 · 2,048 · 64 · 128 = 67,108,864.
+// 4,096 rows of 2,048: 64 blocks per column, 4 · 2,048 · 64 · 128 = 67,108,864.
 RowSum row_sum(std::int64_t rows, std::int64_t columns) {
   constexpr std::int64_t kThreads = 512, kWarp = 32, kThreadsPerMultiprocessor = 2048;
-  constexpr std::int64_t kLeast = 16, kMost = 256;  // values of a thread
+  constexpr std::int64_t kLeast = 16, kMost = 256;  // values per thread
   const std::int64_t per_thread = columns >= 128 ? 4 : 1, threads = kThreads / per_thread, height = threads / kWarp;
   const std::int64_t values = ceil_div(rows, height), width = kWarp * per_thread;
   const std::int64_t grid = ceil_div(columns, width);
@@ -48,30 +48,30 @@ constexpr std::int64_t kMostUnsorted = 3072, kTokensPerPart = 10;
 constexpr Bytes kId = 8;
 
 bool sorts_ids(const StepSettings& step) { return !step.fused.embedding && step.tokens() > kMostUnsorted; }
-// Of ten tokens each, and at least one for each id.
+// Ten tokens per part, at least one part per id.
 std::int64_t id_parts(const StepSettings& step) {
   return step.tokens() / kTokensPerPart + std::min(step.tokens(), step.model.vocab_size);
 }
 
-// What CUB asks for beside its lists, each array in whole 256 B, and 255 B to begin at one.
+// CUB's temporary storage: arrays of whole 256 B, and 255 B for alignment.
 constexpr Bytes kAligned = 256;
 Bytes aligned(Bytes bytes) { return ceil_div(bytes, kAligned) * kAligned; }
-// A radix sort of ids and their places: both once more, counts of 256 digits for eight passes, one set of counters, and
-// 256 words for each tile of 4,608 (cub/device/dispatch/dispatch_radix_sort.cuh, onesweep). 34,803 ids: 582,143.
+// Radix sort of ids and positions: both again, counts of 256 digits for eight passes, counters, and 256 words per
+// tile of 4,608 (cub/device/dispatch/dispatch_radix_sort.cuh, onesweep). 34,803 ids: 582,143.
 Bytes sort_scratch(std::int64_t ids) {
   constexpr Bytes kDigits = 256, kPasses = 8, kTile = 4608;
   return kAligned - 1 + 2 * aligned(kId * ids) + kDigits * kPasses * kId + kAligned +
          4 * kDigits * ceil_div(ids, kTile);
 }
-// Of a scan by tiles, two words for each and for the 32 before them.
+// Tiled scan: two words per tile, and for 32 tiles before.
 Bytes scan_scratch(std::int64_t values, std::int64_t tile) {
   constexpr Bytes kState = 8, kBefore = 32, kTwoCounts = 2 * kAligned;
   return kAligned - 1 + kTwoCounts + aligned(kState * (kBefore + ceil_div(values, tile)));
 }
-// As recorded for 8,662 to 89,755 values; that many of a tile fit all of them.
+// These tile sizes fit all recordings of 8,662 to 89,755 values.
 constexpr std::int64_t kUniqueTile = 1920, kSumTile = 448;
 
-// Of the projections' weights, the shorter sides.
+// Shorter sides of the projections' weights.
 std::vector<std::int64_t> sides_of(const llama::Config& model) {
   std::vector<std::int64_t> sides;
   for (const std::int64_t other :
@@ -140,9 +140,9 @@ class Adding {
   }
 
   struct Summed {
-    std::int64_t rows = 0, columns = 0;  // 0: it is another event
+    std::int64_t rows = 0, columns = 0;  // 0: another event
   };
-  // Of the gradient of a norm's weight or of a bias that PyTorch's operators compute.
+  // Gradients of norm weights and biases by PyTorch's operators.
   Summed summed_in(const MemEvent& event, std::string_view op) const {
     const llama::Config& c = step_.model;
     const auto of = [&](std::int64_t rows, std::int64_t columns) {
@@ -171,8 +171,8 @@ class Adding {
     release(parts, events);
   }
 
-  // The product of softmax and its gradient, beside the result (aten/src/ATen/native/cuda/SoftMax.cu). Of the tensors as
-  // large as fp32 scores that a layer's backward makes, three in fp32 and else two, the result is the second.
+  // Temporary product of softmax and its gradient (aten/src/ATen/native/cuda/SoftMax.cu). A layer's backward
+  // allocates two tensors as large as fp32 scores (three in fp32); the result is the second.
   void softmax_backward(const MemEvent& event, std::vector<MemEvent>& events) {
     if (event.layer != scores_layer_) scores_made_ = 0;
     scores_layer_ = event.layer;
@@ -180,7 +180,7 @@ class Adding {
     if (scores_made_++ % per_layer == 1) release(request(event, scores_, event.category, events), events);
   }
 
-  // Around the gradient: ids and their order, sorted; then where each id and each part begins, and the parts.
+  // Before the gradient: ids and their order, sorted. Then the offsets of ids and parts, and the parts.
   bool sum_by_id(const MemEvent& gradient, std::vector<MemEvent>& events) {
     const std::int64_t tokens = step_.tokens(), parts = id_parts(step_);
     const std::int64_t most_ids = std::min(tokens, step_.model.vocab_size);
@@ -204,7 +204,7 @@ class Adding {
     return true;
   }
 
-  // Eigenvectors: cuSOLVER's work array in the place of LAPACK's, and no array of integers.
+  // cuSOLVER's work array replaces LAPACK's two arrays.
   bool decompose(const MemEvent& event, std::vector<MemEvent>& events) {
     if (event.kind == EventKind::kAlloc) {
       for (const std::int64_t n : sides_) {
@@ -224,7 +224,7 @@ class Adding {
     return true;
   }
 
-  // A graph keeps the seed and the offset of the random numbers beside its pool (aten/src/ATen/cuda/CUDAGeneratorImpl.cpp,
+  // A graph keeps the random seed and offset outside its pool (aten/src/ATen/cuda/CUDAGeneratorImpl.cpp,
   // register_graph()).
   void begin_graph(const MemEvent& first, std::vector<MemEvent>& events) {
     recorded_ = true;
@@ -233,7 +233,7 @@ class Adding {
     for (int i = 0; i < kGraphNumbers; ++i) request(before, kGraphNumber, Category::kWorkspace, events);
   }
 
-  // The run makes a small product first, so that the workspace has its name; with a graph on the graph's stream.
+  // A small first GEMM labels the workspace; with a graph, on the graph's stream.
   void take_workspace(const MemEvent& first, std::vector<MemEvent>& events) {
     const Bytes small = 16 * 16 * step_.element_bytes();
     MemEvent named = first;
@@ -246,7 +246,7 @@ class Adding {
     release(operand, events);
   }
 
-  // No operator, where the trace does not know it.
+  // kNoOperator if the trace lacks it.
   std::uint16_t operator_named(std::string_view name) const {
     const auto& names = trace_.operators();
     const auto found = std::ranges::find(names, name);
@@ -261,8 +261,8 @@ class Adding {
   std::uint16_t blas_;
   Bytes embedding_, scores_, queries_;
   bool sorts_, chunked_, fp8_, eager_, multiplied_ = false, recorded_ = false;
-  std::vector<std::int64_t> sides_;                       // of matrices whose eigenvectors are asked for
-  std::unordered_map<std::uint64_t, Bytes> decomposing_;  // storages of LAPACK's arrays, and what is in their place
+  std::vector<std::int64_t> sides_;                       // of decomposed matrices
+  std::unordered_map<std::uint64_t, Bytes> decomposing_;  // LAPACK's storages and their new sizes
   std::uint16_t scores_layer_ = record::kNoLayer;
   int scores_made_ = 0;
 };

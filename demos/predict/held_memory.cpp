@@ -1,4 +1,4 @@
-// Segments by address.
+// Tracks segments by address.
 #include "demos/predict/held_memory.h"
 
 #include <algorithm>

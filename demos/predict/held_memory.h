@@ -1,4 +1,4 @@
-// What a process holds of a device's memory, by address: segments, and of a segment that shrinks what is left.
+// A process's device memory by address.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +14,7 @@ class HeldMemory {
  public:
   struct Place {
     std::uint64_t segment = 0;
-    record::Bytes offset = 0;  // from where the segment began when it was taken
+    record::Bytes offset = 0;  // from the segment's original begin
   };
   struct Part {
     std::uint64_t segment = 0;
@@ -22,16 +22,16 @@ class HeldMemory {
   };
 
   void take(std::uint64_t segment, record::Bytes address, record::Bytes bytes);
-  // A range may be of several segments, and of a part of one: what each gives, by address.
+  // The range may span several segments or a part of one. Returns its parts by address.
   std::vector<Part> give_back(record::Bytes address, record::Bytes bytes);
-  // Nothing: the process does not hold this address.
+  // nullopt if not held.
   std::optional<Place> find(record::Bytes address) const;
   void clear() { parts_.clear(); }
 
  private:
   struct Held {
     std::uint64_t segment = 0;
-    record::Bytes began = 0;  // the segment, when it was taken
+    record::Bytes began = 0;  // the segment's original begin
     record::Bytes bytes = 0;  // of this part
   };
   std::map<record::Bytes, Held> parts_;  // by address

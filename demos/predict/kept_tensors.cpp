@@ -1,4 +1,4 @@
-// A layer's kept tensors. The conditions are those of step_bytes.cpp; a test holds the sums to it.
+// Lists the tensors under the conditions of step_bytes.cpp; a test compares the sums.
 #include "demos/predict/kept_tensors.h"
 
 #include <utility>
@@ -35,7 +35,7 @@ class Layer {
   }
 
  private:
-  // `factor` bytes for each of `count` numbers per token; `symbol` empty: the factor alone.
+  // `factor` bytes for `count` numbers per token. Empty `symbol`: the factor alone.
   void add(KeptPart part, std::string name, std::int64_t factor, std::string_view symbol, std::int64_t count,
            Operators operators) {
     kept_.push_back({.part = part,
@@ -45,7 +45,7 @@ class Layer {
                      .operators = std::move(operators)});
   }
 
-  // The first norm's input is the layer's own. `reader`: the product behind it, which makes the codes of fp8.
+  // `reader`: the next GEMM, which creates fp8 codes. The first norm's input is the layer's.
   void norm(const std::string& name, std::string_view op, std::string_view reader, bool first, bool read) {
     const std::int64_t h = c_.hidden_size;
     const auto input = [&](std::int64_t factor) {
@@ -73,7 +73,7 @@ class Layer {
     add(KeptPart::kAttention, "Heads: 1/RMS", kFp32, "(A + K)", heads, made);
   }
 
-  // Eager attention copies keys and values for each query head before it multiplies.
+  // Eager attention first copies keys and values for each query head.
   void attention() {
     if (c_.qk_norm) head_norms();
     const bool eager = step_.fused.attention == Attention::kEager, again = step_.rebuilds_cheap();

@@ -1,4 +1,4 @@
-// What one layer keeps for its backward, tensor by tensor: layer_bytes() and between_layers_bytes() in their parts.
+// The tensors that a layer keeps for backward: layer_bytes() and between_layers_bytes() in detail.
 #pragma once
 
 #include <string>
@@ -10,7 +10,7 @@
 
 namespace headroom::predict {
 
-// Which part of a layer a kept tensor is of. kRows: a number or two per row, which norms keep.
+// kRows: one or two numbers per row, kept by norms.
 enum class KeptPart : std::uint8_t { kMlp, kNorms, kAttention, kRows };
 
 struct KeptTensor {
@@ -18,14 +18,14 @@ struct KeptTensor {
   std::string name;     // "Gate"
   std::string symbols;  // bytes per token: "2 · F"
   record::Bytes bytes = 0;
-  // Operators of the step that may have made it, by their names in a recording.
+  // Operators that may have created it.
   std::vector<std::string_view> operators;
 
   bool operator==(const KeptTensor&) const = default;
 };
 
-// Of a layer of a Llama, in the order of the forward pass; with checkpoints what it keeps while it is run again, its own
-// input aside. 1B in bf16, 4,096 tokens: 17 tensors, 445,153,280 bytes.
+// In forward order, without the layer's input; with checkpoints those of its recompute. 1B in bf16, 4,096 tokens: 17
+// tensors, 445,153,280 bytes.
 std::vector<KeptTensor> kept_tensors(const StepSettings& step);
 
 }  // namespace headroom::predict

@@ -1,4 +1,4 @@
-// A micro-batch's events again, with new storages.
+// Repeats a micro-batch's events with new storages.
 #include "demos/predict/more_micro_batches.h"
 
 #include <algorithm>
@@ -34,12 +34,12 @@ std::int64_t micro_batches_of(const record::RunInfo& settings) {
   return count;
 }
 
-// The marks and events of one micro-batch in one phase of a step, training or evaluation.
+// One micro-batch of a step, training or evaluation.
 struct Part {
   std::uint16_t micro_batch = 0;
   std::size_t first_mark = 0, end_mark = 0;
   std::uint64_t first_event = 0, last_mark_event = 0;
-  std::uint64_t end_event = 0;  // where the next mark is: of the last part with what follows it
+  std::uint64_t end_event = 0;  // the next mark, or the end of the recording
 };
 
 std::vector<Part> parts_of(const record::Recording& run) {
@@ -60,13 +60,13 @@ std::vector<Part> parts_of(const record::Recording& run) {
   return parts;
 }
 
-// A second micro-batch, which is to be repeated: events [first_event, end_event).
+// A second micro-batch, to be repeated: events [first_event, end_event).
 struct Repeated {
   Part part;
-  Successors successors;  // of what it frees of those before it
+  Successors successors;  // of earlier storages that it frees
 };
 
-// Takes the events of a part, and says where it leaves what it found.
+// Checks that a part restores the memory it found.
 class Balance {
  public:
   explicit Balance(const Births& before) : before_(before), alive_(before) {}
@@ -84,11 +84,11 @@ class Balance {
  private:
   const Births before_;
   Births alive_;
-  std::unordered_set<std::uint64_t> left_;  // of those that the part has made
-  std::size_t freed_ = 0;                   // of those before it
+  std::unordered_set<std::uint64_t> left_;  // allocated by the part
+  std::size_t freed_ = 0;                   // allocated before it
 };
 
-// The second micro-batches; nothing: one of them leaves something other than it found.
+// The second micro-batches; nullopt if one cannot be repeated.
 std::optional<std::vector<Repeated>> repeated_parts(const record::Recording& run) {
   const std::vector<MemEvent>& events = run.events();
   const std::vector<Part> parts = parts_of(run);
@@ -100,7 +100,7 @@ std::optional<std::vector<Repeated>> repeated_parts(const record::Recording& run
     if (part.micro_batch != 1) continue;
     for (; next < part.first_event; ++next) take(events[next], alive);
     Balance balance(alive);
-    // A last one ends where its loss, which lives to its end, is freed; another one where the next one begins.
+    // A last micro-batch ends where its loss is freed, others at the next mark.
     const bool last = i + 1 == parts.size() || parts[i + 1].micro_batch != 2;
     const std::uint64_t least = last ? part.last_mark_event : part.end_event;
     for (; next < least; ++next) balance.take(events[next]);
@@ -114,7 +114,7 @@ std::optional<std::vector<Repeated>> repeated_parts(const record::Recording& run
   return all;
 }
 
-// Writes a recording again, with more of each repeated part.
+// Copies a recording and repeats parts of it.
 class RepeatedWriting {
  public:
   RepeatedWriting(const record::Recording& few, std::int64_t added) : few_(few), added_(added), result_(few.info()) {
@@ -139,7 +139,7 @@ class RepeatedWriting {
   }
 
  private:
-  // Events and marks of the source, up to these.
+  // Copies the source up to these.
   void write(std::uint64_t end_event, std::size_t end_mark) {
     const std::uint64_t shift = events_.size() - next_event_;
     for (; next_mark_ < end_mark; ++next_mark_) add(few_.marks()[next_mark_], delay_, shift, later_);
@@ -151,7 +151,7 @@ class RepeatedWriting {
 
   void write_again(const Repeated& repeated, std::int64_t nth) {
     const Part& part = repeated.part;
-    Successors freed;  // what it frees of those before, by the names of now
+    Successors freed;  // freed storages by their current numbers
     for (const auto& [old, successor] : repeated.successors) freed[old] = names_.at(successor);
     const record::Nanoseconds delay = delay_ + nth * duration_of(part);
     const std::uint64_t shift = events_.size() - part.first_event;
@@ -193,16 +193,15 @@ class RepeatedWriting {
   record::Recording result_;
   std::vector<MemEvent> events_;
   std::vector<Mark> marks_;
-  std::unordered_map<std::uint64_t, std::uint64_t> names_;  // by the source's storages: their copies by now
+  std::unordered_map<std::uint64_t, std::uint64_t> names_;  // current copies of the source's storages
   std::uint64_t named_ = 0;
   std::uint64_t next_event_ = 0;
   std::size_t next_mark_ = 0;
   record::Nanoseconds delay_ = 0;
-  std::int64_t later_ = 0;  // micro-batches between the second one and what comes now
+  std::int64_t later_ = 0;  // micro-batches inserted after the second one
 };
 
-// Whether the allocator treats the second of two parts as it treated the first, and so all that follow: each request
-// has the same place and block, and no segment comes or goes.
+// True if the allocator treats two parts alike, and so all later ones: same places and blocks, no segment changes.
 class Alike {
  public:
   explicit Alike(const record::Recording& run) : run_(run) {
@@ -230,14 +229,14 @@ class Alike {
   }
   std::pair<std::uint64_t, Bytes> place_of(const MemEvent& event) const {
     const auto found = places_.find(event.storage);
-    return found == places_.end() ? std::pair<std::uint64_t, Bytes>() : found->second;  // memory of the host
+    return found == places_.end() ? std::pair<std::uint64_t, Bytes>() : found->second;  // host memory
   }
 
   const record::Recording& run_;
   std::unordered_map<std::uint64_t, std::pair<std::uint64_t, Bytes>> places_;
 };
 
-// In each step, unless the run ends before the step's last micro-batch: so would one with more of them.
+// In every step. A run that ends before a step's last micro-batch would also end with more of them.
 bool all_alike(const record::Recording& run, std::int64_t count) {
   const std::vector<Part> parts = parts_of(run);
   const Alike alike(run);

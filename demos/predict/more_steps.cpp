@@ -1,4 +1,4 @@
-// A step's events again, with new storages.
+// Repeats a step's events with new storages.
 #include "demos/predict/more_steps.h"
 
 #include <algorithm>
@@ -19,7 +19,7 @@ namespace {
 
 constexpr int kFirstAndSecond = 2;
 
-// The marks of the last step, with the one that ended the step before it, and the events since.
+// The last step's marks and events, after the previous step's end mark.
 struct LastStep {
   std::size_t first_mark = 0;
   std::uint64_t first_event = 0;
@@ -31,7 +31,7 @@ std::optional<LastStep> last_step(const record::Recording& trace) {
     if (trace.marks()[i].step == -1 && trace.marks()[i - 1].step != -1) ends.push_back(i);
   if (ends.size() < kFirstAndSecond) return std::nullopt;
   const std::size_t end_before = ends[ends.size() - 2];
-  // What a step frees behind its end belongs to it.
+  // Frees after a step's end belong to it.
   const std::uint64_t behind = trace.events().size() - trace.marks()[ends.back()].event_index;
   return LastStep{end_before + 1, trace.marks()[end_before].event_index + behind};
 }
@@ -47,7 +47,7 @@ class Repeating {
     duration_ = events_.empty() ? 0 : events_.back().time - events_.front().time;
   }
 
-  // Whether what the step frees of those before it is what it leaves for the next one.
+  // True if the step replaces every earlier storage that it frees.
   bool prepare() {
     Births alive = before_;
     for (const MemEvent& event : events_) take(event, alive);
@@ -57,7 +57,7 @@ class Repeating {
     return true;
   }
 
-  // The `nth` copy, from 1.
+  // `nth` counts from 1.
   void append_to(record::Recording& trace, int nth) {
     std::vector<MemEvent> events = events_;
     const std::uint64_t shift = trace.events().size() - first_event_;
@@ -89,9 +89,9 @@ class Repeating {
   std::vector<Mark> marks_;
   std::uint64_t first_event_ = 0, next_storage_;
   record::Nanoseconds duration_ = 0;
-  Births before_;  // alive where the step begins
+  Births before_;  // at the step's start
   Successors successor_;
-  std::unordered_map<std::uint64_t, std::uint64_t> born_before_;  // numbers in the copy before, by those of the trace
+  std::unordered_map<std::uint64_t, std::uint64_t> born_before_;  // storages of the trace in the previous copy
 };
 
 }  // namespace

@@ -1,4 +1,4 @@
-// Later steps of a trace from its last one: all of them allocate the same, and to trace them takes time.
+// Repeats the last traced step: later steps allocate alike, and tracing takes time.
 #pragma once
 
 #include <optional>
@@ -8,12 +8,11 @@
 
 namespace headroom::predict {
 
-// How many steps have to be traced, of a run of so many: the first makes the optimizer's state, the second finds it.
-// Where steps differ, some are followed by an evaluation, or one is recorded as a CUDA graph: all.
+// Steps to trace: the first allocates the optimizer's state, the second finds it. All steps if they differ, if some
+// are followed by an evaluation, or for a CUDA graph.
 int traced_steps(const StepSettings& step);
 
-// Two traced steps, and the second again until there are as many as a prediction shows. Nothing: what the second leaves
-// behind is not what it found.
+// Repeats the second of two traced steps. nullopt if it leaves other memory than it found.
 std::optional<record::Recording> with_more_steps(record::Recording trace, int steps);
 
 }  // namespace headroom::predict

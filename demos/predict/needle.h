@@ -1,5 +1,5 @@
-// When the loss is the problem: the fp32 logits that are alive at once beside the inputs of layers that checkpointing
-// keeps. Both are linear in the number of tokens. Closed form.
+// The ratio of the loss's live fp32 logits to the layer inputs that checkpointing keeps. Both are linear in the
+// tokens.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,6 @@
 
 namespace headroom::predict {
 
-// What decides the ratio, of a model.
 struct NeedleShape {
   std::string_view key, name;  // "llama-3.2-1b", "Llama 3.2 1B"
   std::int64_t vocab_size = 0, hidden_size = 0, num_layers = 0;
@@ -28,7 +27,7 @@ constexpr record::Bytes needle_bytes(const NeedleShape& shape, std::int64_t copi
 constexpr record::Bytes kept_inputs_bytes(const NeedleShape& shape, std::int64_t tokens) {
   return 2 * shape.hidden_size * shape.num_layers * tokens;
 }
-// The first over the second, at any number of tokens. 1B, three copies: 23.48.
+// For any number of tokens. 1B, three copies: 23.48.
 constexpr double needle_ratio(const NeedleShape& shape, std::int64_t copies) {
   return static_cast<double>(needle_bytes(shape, copies, 1)) / static_cast<double>(kept_inputs_bytes(shape, 1));
 }

@@ -1,4 +1,4 @@
-// A recording's requests, given to the caching allocator.
+// Passes a recording's requests to the caching allocator.
 #include "demos/predict/placed.h"
 
 #include <optional>
@@ -18,7 +18,7 @@ using record::MemEvent;
 
 namespace {
 
-// Of the segments of a run, in the order in which they came; none where it was recorded without places.
+// In order of allocation; empty for recordings without placements.
 std::vector<Bytes> segment_addresses(const record::Recording& run) {
   std::vector<Bytes> addresses;
   for (const record::Placement& place : run.placements())
@@ -31,7 +31,7 @@ bool is_on(const record::RunInfo& run, std::string_view key) {
   return found != run.params.end() && found->second == "on";
 }
 
-// The storage before which the cache is emptied for a graph: its seed and offset, or its pool's first; 0 without a graph.
+// The storage before which a CUDA graph empties the cache: its seed, or the first one of its pool; 0 without a graph.
 std::uint64_t graph_begin(const record::Recording& requests) {
   std::uint64_t begin = 0;
   int numbers = 0;
@@ -72,7 +72,7 @@ class Placing {
     record::Category category{};
   };
 
-  // False: out of memory, nothing comes after it.
+  // False: out of memory.
   bool take(MemEvent event) {
     if (event.device != requests_.info().device) {
       events_->push_back(event);
@@ -88,12 +88,12 @@ class Placing {
         if (const auto live = live_.find(event.storage); live != live_.end()) live->second.category = event.category;
         events_->push_back(event);
         return true;
-      case EventKind::kOutOfMemory:  // what was asked for last; with another limit there may be room
+      case EventKind::kOutOfMemory:  // may succeed with another limit
         event.kind = EventKind::kAlloc;
         return allocate(event);
       case EventKind::kSegmentAlloc:
       case EventKind::kSegmentFree:
-        return true;  // said anew
+        return true;  // generated again
     }
     return true;
   }
@@ -119,7 +119,7 @@ class Placing {
 
   void free(MemEvent& event) {
     const auto live = live_.find(event.storage);
-    if (live == live_.end()) return;  // was there before the recording began
+    if (live == live_.end()) return;  // allocated before the recording
     event.block = allocator_.placement(live->second.block).block;
     allocator_.free(live->second.block);
     live_.erase(live);
@@ -167,8 +167,8 @@ class Placing {
   const record::Recording& requests_;
   CachingAllocator allocator_;
   Bytes limit_;
-  std::uint64_t first_segment_;  // number of the first one
-  std::uint64_t graph_begin_;    // see graph_begin()
+  std::uint64_t first_segment_;
+  std::uint64_t graph_begin_;
   std::vector<MemEvent>* events_ = nullptr;
   std::vector<record::Placement> placements_;
   std::unordered_map<std::uint64_t, Live> live_;

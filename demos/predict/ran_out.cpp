@@ -1,4 +1,4 @@
-// Who asked, for what, and what there was.
+// Describes the failed request.
 #include "demos/predict/ran_out.h"
 
 #include <string>

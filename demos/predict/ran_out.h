@@ -1,11 +1,11 @@
-// How a predicted run ends that runs out of memory.
+// The outcome of running out of memory.
 #pragma once
 
 #include "demos/record/recording.h"
 
 namespace headroom::predict {
 
-// `asked`: the event that found no room; `facts`: the bytes asked for, in use and allowed.
+// `asked`: the failed request.
 record::Outcome ran_out(const record::Recording& requests, const record::MemEvent& asked,
                         record::OutOfMemoryFacts facts);
 

@@ -7,9 +7,9 @@ namespace {
 
 constexpr double kVocabulary = 128'256;
 
-// fp16 inputs of 16 layers of width 2,048: 65,536 B per token; the rest is what backward makes of one layer.
+// fp16 inputs of 16 layers of width 2,048: 65,536 B per token. The rest: backward of one layer.
 constexpr double kBackwardPerToken = 168'088;
-// Hugging Face: the checkpoints, and two fp32 and one fp16 hidden state; the fused RMSNorm leaves one of the fp32 out.
+// Hugging Face: checkpoints, two fp32 hidden states and one in fp16. The fused RMSNorm saves one of the fp32 ones.
 constexpr double kLossPerToken = 81'948, kLossPerTokenFused = 73'756;
 
 record::Bytes whole(double bytes) { return std::llround(bytes); }
@@ -29,14 +29,14 @@ ReportPeak report_peak(ReportLoss loss, double batch, std::int64_t seq) {
   const bool makes_logits = loss != ReportLoss::kLigerAll;
   const double kept = makes_logits ? 4 * kVocabulary * tokens : 0;  // fp32 logits
   ReportPeak peak;
-  // A pair of cos and sin per position (2 × 64 × 2 B), and input and label ids (2 × 8 B per token).
+  // Cos and sin per position (2 × 64 × 2 B), ids and labels (2 × 8 B per token).
   peak.end_of_backward = whole(3'596'139'008 + 256 * t + 16 * tokens + kept);
   if (!makes_logits) {
     peak.loss_or_backward = whole(1'589'107'712 + 264 * t + kBackwardPerToken * tokens);
     return peak;
   }
   const double per_token = loss == ReportLoss::kHuggingFace ? kLossPerToken : kLossPerTokenFused;
-  // Two fp32 logits of T rows, one of them kept from the step before, and two of the shifted T − 1 rows.
+  // fp32 logits: two of T rows, one of them from the previous step, and two of the shifted T − 1 rows.
   peak.loss_or_backward = whole(908'577'280 + 520 * t + per_token * tokens + 4 * kVocabulary * tokens + kept +
                                 8 * kVocabulary * batch * (t - 1));
   return peak;

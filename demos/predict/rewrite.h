@@ -1,4 +1,4 @@
-// A recording made from another one by taking each event as it is, changing it, or putting others before it.
+// Copies a recording, changing or inserting events.
 #pragma once
 
 #include <algorithm>
@@ -11,21 +11,21 @@
 
 namespace headroom::predict {
 
-// The first number that no storage or segment of the recording has.
+// The first unused number of a storage or segment.
 inline std::uint64_t next_storage(const record::Recording& recording) {
   std::uint64_t next = 1;
   for (const record::MemEvent& event : recording.events()) next = std::max(next, event.storage + 1);
   return next;
 }
 
-// `take` gets each event and the list that it appends to; false ends the recording there. Marks keep their place among
-// the events, and `change` gets each; rows of all other kinds stay, but for placements.
+// `take` appends an event's replacement to the list; false ends the recording. Marks keep their place and pass
+// through `change`. Other rows are copied, except placements.
 template <class Take, class Change>
 record::Recording rewritten(const record::Recording& source, Take take, Change change) {
   record::Recording result(source.info());
   result.append_operators(0, source.operators());
   std::vector<record::MemEvent> events;
-  std::vector<std::uint64_t> places;  // of each event of the source, among `events`
+  std::vector<std::uint64_t> places;  // by event of the source, in `events`
   bool whole = true;
   for (const record::MemEvent& event : source.events()) {
     places.push_back(events.size());

@@ -1,4 +1,4 @@
-// Products and bytes of a step, from its shape.
+// Counts a step's GEMMs and bytes.
 #include "demos/predict/step_bound.h"
 
 namespace headroom::predict {
@@ -7,37 +7,37 @@ namespace {
 
 constexpr record::Bytes kMaster = 4;
 
-// Bytes of activations that one layer moves outside its products, an element counted as one: forward and backward.
+// Elements that a layer reads and writes outside GEMMs.
 struct Elements {
   std::int64_t forward = 0, backward = 0;
-  std::int64_t result = 0;  // of forward's, what its own backward needs no second time
+  std::int64_t result = 0;  // skipped by a recompute
 };
 
 Elements layer_elements(const llama::Config& c, std::int64_t tokens) {
   const std::int64_t h = c.hidden_size, f = c.intermediate_size;
   const std::int64_t q = c.num_heads * c.head_dim, kv = c.num_kv_heads * c.head_dim;
-  // First norm: x; y. Second, with the addition: x, residual; sum, y. Last addition: two; one.
+  // Reads; writes. First norm: x; y. Second, fused with the addition: x, residual; sum, y. Last addition: two; one.
   std::int64_t forward = 2 * h + 4 * h + 3 * h;
   forward += 2 * (q + kv);    // RoPE in place
-  forward += 2 * q + 2 * kv;  // attention: q, k, v; its result
+  forward += 2 * q + 2 * kv;  // attention: q, k, v; result
   if (c.qk_norm) forward += 2 * (q + kv);
   if (c.qkv_bias) forward += 2 * (q + 2 * kv);  // added in place
   if (c.o_bias) forward += 2 * h;
   forward += 3 * f;  // SwiGLU: gate, up; product
-  // Each norm: x again; y. Then dy, x and the stream's gradient; dx.
+  // Each norm: recompute x; y. Then dy, x and the stream's gradient; dx.
   std::int64_t backward = 2 * (2 * h + 4 * h);
   backward += 2 * (q + kv);                 // RoPE
   backward += 4 * q + 4 * kv;               // q, k, v, result, its gradient; dq, dk, dv
   if (c.qk_norm) backward += 3 * (q + kv);  // dy, x; dx
-  if (c.qkv_bias) backward += q + 2 * kv;   // the rows' sum
+  if (c.qkv_bias) backward += q + 2 * kv;   // row sum
   if (c.o_bias) backward += h;
-  backward += 6 * f;  // gradient, gate, up; two gradients, the product again
-  // SwiGLU's product, which backward makes in its own pass, and the last addition.
+  backward += 6 * f;  // gradient, gate, up; two gradients, recomputed product
+  // SwiGLU's product, which its backward recomputes, and the last addition.
   return {.forward = tokens * forward, .backward = tokens * backward, .result = tokens * (3 * f + 3 * h)};
 }
 
-// Bytes of one layer's casts. Inputs get codes in both layouts, once for all that read them; gradients and weights are read
-// once for each layout.
+// Bytes of a layer's fp8 casts. Inputs are cast once, to both layouts, for all readers. Gradients and weights are
+// read once per layout.
 struct CastBytes {
   record::Bytes forward = 0, backward = 0;
 };
@@ -96,18 +96,18 @@ StepBound step_bound(const llama::Config& c, const StepBoundOptions& options) {
 
   const Elements layer = layer_elements(c, n);
   const CastBytes casts = cast_bytes(c, options);
-  // Embedding: rows; result. The final norm: x; y.
+  // Embedding: rows; result. Final norm: x; y.
   const std::int64_t forward = layers * layer.forward + 2 * n * h + 2 * n * h;
-  // The embedding's gradient: dy, rows; rows. The final norm's, as a layer's.
+  // Embedding's gradient: dy, rows; rows. The final norm's: as in a layer.
   const std::int64_t backward = layers * layer.backward + 3 * n * h + 6 * n * h;
   const auto in = [&](record::Phase phase) -> record::Bytes& { return bound.bytes[static_cast<std::size_t>(phase)]; };
   in(record::Phase::kForward) = options.element * forward + layers * casts.forward;
   in(record::Phase::kRecompute) =
       options.element * (again * layer.forward - segments * layer.result) + again * casts.forward;
-  in(record::Phase::kLoss) = options.element * 2 * n * c.vocab_size;  // cross entropy: logits; their gradient over them
+  in(record::Phase::kLoss) = options.element * 2 * n * c.vocab_size;  // cross entropy: logits; gradient in place
   in(record::Phase::kBackward) = options.element * backward + layers * casts.backward;
   const std::int64_t weights = llama::num_parameters(c);
-  // AdamW: weight and gradient; weight. With masters: master and gradient; master and weight. Moments: read, written.
+  // AdamW: weight, gradient; weight. With masters: master, gradient; master, weight. Moments: read; written.
   const record::Bytes stepped = options.masters ? 2 * options.element + 2 * kMaster : 3 * options.element;
   in(record::Phase::kOptimizer) = (stepped + 4 * options.moment) * weights;
   return bound;

@@ -1,4 +1,4 @@
-// What a training step cannot do without: its matrix products, and the bytes of everything else. No torch.
+// Lower bound of a training step: GEMMs, and the bytes of everything else. No torch.
 #pragma once
 
 #include <array>
@@ -18,14 +18,14 @@ enum class ProductKind : std::uint8_t {
   kInputGradient,   // dx [N, I] = dy [N, O] W
   kWeightGradient,  // dW [O, I] = dyᵀ x
 };
-const char* name_of(ProductKind kind);  // as Measurement::pass
+const char* name_of(ProductKind kind);  // as in Measurement::pass
 
-// A product by a weight [O, I] on N rows, as the step makes it `times` times.
+// A GEMM with a weight [O, I] on N rows.
 struct StepProduct {
   std::string layer;  // "attention.q_proj, o_proj"
   ProductKind kind = ProductKind::kOutput;
   std::int64_t tokens = 0, outputs = 0, inputs = 0;  // N, O, I
-  std::int64_t times = 0, again = 0;                 // `again` of these because layers run again
+  std::int64_t times = 0, again = 0;                 // `again`: in recomputes
 
   double flops() const {
     return 2.0 * static_cast<double>(tokens) * static_cast<double>(outputs) * static_cast<double>(inputs);
@@ -36,26 +36,26 @@ inline constexpr const char* kHeadProduct = "lm_head";
 
 struct StepBound {
   std::vector<StepProduct> products;
-  std::array<record::Bytes, record::kNumPhases> bytes{};  // read and written outside the products, by phase
+  std::array<record::Bytes, record::kNumPhases> bytes{};  // read and written outside GEMMs
 
   record::Bytes other_bytes() const { return std::accumulate(bytes.begin(), bytes.end(), record::Bytes{}); }
 };
 
 struct StepBoundOptions {
-  std::int64_t tokens = 0;    // N, of one step
+  std::int64_t tokens = 0;    // N, per step
   record::Bytes element = 4;  // bytes of weights, activations and gradients
-  record::Bytes moment = 4;   // bytes of an AdamW moment
-  bool masters = false;       // AdamW steps an fp32 copy of each weight, and writes the weight
-  // So many layers run again together, the last of them without its last product and sum. 0: none does.
+  record::Bytes moment = 4;   // per AdamW moment
+  bool masters = false;       // AdamW updates fp32 masters
+  // Layers per recompute, which skips the last one's last GEMM and sum. 0: none.
   std::int64_t checkpoint_every = 0;
-  bool fp8 = false;           // the layers' operands are cast, which is a pass over each
-  bool fp8_measured = false;  // and their largest magnitudes are looked for, which is one more
+  bool fp8 = false;           // a pass over each operand of the layers
+  bool fp8_measured = false;  // another pass, for the largest magnitudes
 };
 
-// Each tensor is read or written once by whoever needs it, with everything fused that this program fuses. Letters as in
-// demos/engine/llama/model/model.h; attention counts as bytes, so the bound is a little too low at long sequences.
+// Every tensor is read or written once per use, with all our fusions. Letters as in demos/engine/llama/model/model.h.
+// Attention counts only as bytes, so the bound is slightly low for long sequences.
 StepBound step_bound(const llama::Config& config, const StepBoundOptions& options);
-// Of a step with these settings, of one micro-batch, that trains all weights by AdamW.
+// One micro-batch, all weights, AdamW.
 StepBound step_bound(const StepSettings& step);
 
 }  // namespace headroom::predict

@@ -1,4 +1,4 @@
-// What a training step takes, in closed form.
+// Computes bytes from settings.
 #include "demos/predict/step_bytes.h"
 
 #include <algorithm>
@@ -22,7 +22,7 @@ struct Matrix {
   bool attention = false;
 };
 
-// Queries, keys, values, output; gate, up and down of each kind of MLP.
+// Q, K, V, output; gate, up and down of each kind of MLP.
 std::vector<Matrix> projections(const llama::Config& c, const llama::Extension& extension) {
   const std::int64_t queries = c.num_heads * c.head_dim, keys = c.num_kv_heads * c.head_dim;
   std::vector<Matrix> all{{queries, c.hidden_size, c.num_layers, true},
@@ -40,7 +40,7 @@ bool has_adapter(const Matrix& matrix, AdapterTargets targets) {
   return targets == AdapterTargets::kAll || (targets == AdapterTargets::kAttention) == matrix.attention;
 }
 
-// Of the vectors and routers of all layers, and of what belongs to no layer, by tensor.
+// All tensors except projections.
 Bytes small_moments_8bit_bytes(const StepSettings& step) {
   const llama::Config& c = step.model;
   const auto of = [](std::int64_t elements) { return kernels::adamw_8bit_state_bytes(elements); };
@@ -61,7 +61,7 @@ Bytes small_moments_8bit_bytes(const StepSettings& step) {
   return sum;
 }
 
-// Each trained tensor has its own blocks.
+// Blocks never span tensors.
 Bytes moments_8bit_bytes(const StepSettings& step) {
   const std::int64_t rank = step.adapters.rank;
   const bool all = step.adapters.kind == AdapterKind::kOff;
@@ -197,8 +197,8 @@ Bytes score_bytes(const StepSettings& step) {
 
 namespace {
 
-// Per token. A norm keeps one number per row; composed also its input in fp32, the normed rows for its own gradient,
-// and its result for the products.
+// Per token. One number per row; with PyTorch's operators also the fp32 input, the normed rows for the norm's
+// gradient, and the result for the GEMMs.
 std::int64_t norm_bytes(const StepSettings& step, bool first, bool read) {
   const std::int64_t s = step.element_bytes(), h = step.model.hidden_size;
   // The first norm's input is the layer's.
@@ -208,8 +208,8 @@ std::int64_t norm_bytes(const StepSettings& step, bool first, bool read) {
   return (first && s == kFp32 ? 0 : kFp32 * h) + (trained ? s * h : 0) + (read ? step.input_bytes() * h : 0) + kFp32;
 }
 
-// Per token. Norms over heads keep their input, composed in fp32 with the normed heads for their own gradients, and a
-// number per head.
+// Per token. The input and a number per head; with PyTorch's operators the input in fp32, and the normed heads for
+// their gradients.
 std::int64_t head_norm_bytes(const StepSettings& step) {
   const llama::Config& c = step.model;
   if (!c.qk_norm) return 0;
@@ -218,8 +218,8 @@ std::int64_t head_norm_bytes(const StepSettings& step) {
   return heads * (c.head_dim * (step.fused.rms_norm ? s : kFp32 + (trained ? s : 0)) + kFp32);
 }
 
-// Per token, without eager attention's scores. Attention keeps its inputs, its output and a log-sum-exp per head and
-// row; eager, keys and values are copied for each query head, and the product behind it keeps the output.
+// Per token, without eager scores: inputs, output, and a log-sum-exp per head. Eager attention copies K and V for
+// each query head, and the next GEMM keeps the output.
 std::int64_t attention_bytes(const StepSettings& step, bool read) {
   const llama::Config& c = step.model;
   const std::int64_t s = step.element_bytes(), queries = c.num_heads * c.head_dim, keys = c.num_kv_heads * c.head_dim;
@@ -239,8 +239,8 @@ Bytes router_bytes(const StepSettings& step) {
 
 namespace {
 
-// Of all layers, per token. A product keeps the rows that were gathered for its expert; the sum over experts keeps their
-// results for the router's gradient, and with a gate the shared one's.
+// For all layers, per token. GEMMs keep the rows gathered for experts. The sum over experts keeps their results for
+// the router's gradient, and a gate keeps the shared expert's.
 Bytes routing_bytes(const StepSettings& step, bool mlp_read) {
   if (!step.extension.experts) return 0;
   const llama::Experts& experts = *step.extension.experts;
@@ -263,12 +263,12 @@ LayerBytes layer_bytes(const StepSettings& step) {
   const std::int64_t s = step.element_bytes(), n = step.tokens(),
                      low = frozen ? step.trained_bytes() * step.adapters.rank : 0;
   const std::int64_t hidden = s * mlps.taken_size(), layers = step.model.num_layers;
-  const bool by_operators = !step.fused.swiglu && !step.rebuilds_cheap();  // the gate's SiLU and the product are kept
+  const bool by_operators = !step.fused.swiglu && !step.rebuilds_cheap();  // keeps the gate's SiLU and the product
   const bool keeps_product = mlp_read && (by_operators || step.fused.keep);
   const Bytes in_mlp = hidden * (by_operators ? 3 : 2) + (keeps_product ? hidden / s * step.input_bytes() : 0);
   const bool scores = step.fused.attention == Attention::kEager && !step.rebuilds_cheap();
   const Bytes post_norm = step.extension.post_norms ? norm_bytes(step, false, false) : 0;
-  // Of four projections in attention and three in an MLP.
+  // 4: attention's projections; 3: an MLP's.
   return {.attention_norm = n * norm_bytes(step, true, attention_read),
           .attention = n * (attention_bytes(step, attention_read) + head_norm_bytes(step) + post_norm +
                             (attention_read ? 4 * low : 0)) +

@@ -1,4 +1,4 @@
-// Operations of a step that count.
+// Counts FLOPs.
 #include "demos/predict/step_flops.h"
 
 #include <algorithm>
@@ -10,7 +10,7 @@ namespace headroom::predict {
 
 namespace {
 
-// Forward of one token in one layer: scores and their product with the values, two operations each.
+// Forward per token and layer: scores, and their GEMM with the values.
 double attention_flops(const StepSettings& step, AttentionFlops attention) {
   if (attention == AttentionFlops::kNone) return 0;
   const double all = 4.0 * static_cast<double>(step.model.num_heads * step.model.head_dim * step.sequence);

@@ -1,4 +1,4 @@
-// The moments of a step that can be its peak.
+// Computes the candidates for a step's peak.
 #include "demos/predict/step_moments.h"
 
 #include <algorithm>
@@ -16,11 +16,11 @@ namespace {
 
 constexpr Bytes kIdBytes = 8;
 
-// Bytes that a moment has beside what is there all the time.
+// Bytes beyond those that are always allocated.
 struct Extra {
   std::int64_t layer = 0;
   Bytes gradients = 0, activations = 0, logits = 0, workspace = 0;
-  std::int64_t streamed_layers = 0;  // whose weights are on the device, where they are streamed
+  std::int64_t streamed_layers = 0;  // with weights on the device
 };
 
 class StepMoments {
@@ -72,7 +72,7 @@ class StepMoments {
     moments_.push_back(moment);
   }
 
-  // --- what is there all the time
+  // --- always allocated
 
   Bytes libraries() const {
     if (!on_gpu_) return 0;
@@ -88,8 +88,8 @@ class StepMoments {
     return all - s_ * projection_parameters(c_, extension) + nf4_bytes(c_, extension);
   }
 
-  // Token ids and targets of all micro-batches; cosines and sines of each position, fp32 for the fused kernel of half a
-  // head; eager attention's mask.
+  // Token ids and targets of all micro-batches; cosine and sine per position (fused kernel: fp32, half a head); eager
+  // attention's mask.
   Bytes tables() const {
     const Bytes t = step_.sequence;
     const Bytes rope = 2 * t * (step_.fused.rope ? kFp32 * c_.head_dim / 2 : s_ * c_.head_dim);
@@ -100,12 +100,12 @@ class StepMoments {
 
   // --- logits
 
-  // The graph keeps the logits over which their gradient was written.
+  // The graph keeps the logits, overwritten by their gradient.
   Bytes logits_in_backward() const {
     const bool over = step_.loss == LossPath::kPlain && step_.fused.cross_entropy;
     return kept_output_bytes(step_) + (over ? s_ * c_.vocab_size * step_.tokens() : 0);
   }
-  // By slices of the vocabulary the gradient of the normed rows adds up in fp32.
+  // With slices of the vocabulary, the normed rows' gradient accumulates in fp32.
   Bytes lean_gradient() const {
     const bool lean = loss_in_chunks(step_) && step_.loss_mode == kernels::FlceMode::kLean;
     return lean ? kFp32 * step_.tokens() * c_.hidden_size : 0;
@@ -114,31 +114,31 @@ class StepMoments {
   // --- gradients
 
   bool accumulates() const { return step_.micro_batches > 1; }
-  // Gradients go to the host as their layer is done.
+  // Gradients move to the host after their layer.
   bool leaves() const { return step_.offload_state != StateOffload::kOff; }
   Bytes head_gradient() const {
     return loss_in_chunks(step_) && step_.fp32_weight_gradient && trained_ ? kFp32 * c_.vocab_size * c_.hidden_size
                                                                            : table_;
   }
-  // Of all trained weights.
   Bytes all_gradients() const {
     const Bytes outer = (c_.tie_word_embeddings ? 0 : table_) + head_gradient() + norm_;
     return outer + c_.num_layers * layer_gradient_;
   }
-  // From the second micro-batch on those of the ones before are there; each step begins with none.
+  // Left by earlier micro-batches; each step starts without gradients.
   Bytes earlier_gradients() const { return accumulates() ? all_gradients() : 0; }
-  // The chunked loss makes its weight's gradient beside the logits, and adds to an earlier one.
+  // The chunked loss computes the head's weight gradient, or adds to an earlier one.
   Bytes gradients_at_loss() const {
     return earlier_gradients() + (loss_in_chunks(step_) && !accumulates() ? head_gradient() : 0);
   }
-  // Behind the head. A table that is the embedding, too, has this gradient wait for the other one, or is added to.
+  // After the head's backward. A tied table's gradient waits for the embedding's, unless the chunked loss has added
+  // it to an earlier one.
   Bytes gradients_behind_head() const {
     if (!accumulates()) return head_gradient() + norm_;
     const bool waits = c_.tie_word_embeddings && !loss_in_chunks(step_);
     return earlier_gradients() + (waits ? head_gradient() : 0);
   }
-  // With layer i and those above it done. Those that were stepped are gone; what leaves for the host goes once the next
-  // layer is done, or has been run again.
+  // After layer i's backward. Stepped gradients are freed; those that move to the host are freed after the next
+  // layer's backward or recompute.
   Bytes gradients_behind_layer(std::int64_t i) const {
     if (leaves() && accumulates() && i == 0) return outer_gradients() + layer_gradient_;
     if (accumulates() || step_.optimizer_in_backward) return gradients_behind_head();
@@ -152,46 +152,46 @@ class StepMoments {
 
   // --- activations
 
-  // A segment is the layers that are run again together; without checkpoints there is one, of all layers.
+  // A segment is recomputed together; without checkpoints it is all layers.
   std::int64_t first_of_segment(std::int64_t i) const { return i - i % step_.layers_at_once(); }
   std::int64_t end_of_segment(std::int64_t i) const {
     return std::min(first_of_segment(i) + step_.layers_at_once(), c_.num_layers);
   }
-  // Inputs of the segments up to that of layer i; on the host, of this one and the next.
+  // Inputs of the segments up to layer i's; with offload at most this one and the next.
   Bytes kept_inputs(std::int64_t i, std::int64_t most_on_device) const {
     const std::int64_t all = i / step_.layers_at_once() + 1;
     return rows_ * (step_.offload_checkpoints ? std::min(most_on_device, all) : all);
   }
   Bytes between() const { return between_layers_bytes(step_); }
-  // A GPU's attention in fp32 takes a key and a value for each query head.
+  // A GPU's fp32 attention copies K and V for each query head.
   Bytes repeated_keys() const {
     const bool repeats = on_gpu_ && !eager() && s_ == kFp32;
     return repeats ? 2 * s_ * step_.tokens() * (c_.num_heads - c_.num_kv_heads) * c_.head_dim : 0;
   }
   Bytes whole_layer() const { return layer_.sum() + repeated_keys(); }
-  // Without the final norm's. An input that backward begins with stays on the device.
+  // Activations without the final norm's. With offload, the input with which backward starts stays on the device.
   Bytes kept_at_loss() const {
     if (step_.keeps_layer_inputs()) return kept_inputs(c_.num_layers - 1, 1);
     return c_.num_layers * (whole_layer() + between());
   }
-  // The graph keeps the gradient of the normed rows that the chunked loss left, until all of backward is done.
+  // The graph keeps the normed rows' gradient of the chunked loss until backward ends.
   Bytes held() const { return loss_in_chunks(step_) ? rows_ : 0; }
-  // The fused norm writes its own gradient over that one, and the last segment begins with it.
+  // The fused norm overwrites that gradient with its own, which the last segment reads.
   Bytes shared_with_held(std::int64_t i) const {
     const bool last = step_.keeps_layer_inputs() ? end_of_segment(i) == c_.num_layers : i == c_.num_layers - 1;
     return step_.fused.rms_norm && last ? held() : 0;
   }
-  // The rows of tokens, once for each expert that a token goes to.
+  // Token rows, once per expert of a token.
   Bytes gathered() const { return rows_ * mlps_.expert.taken / c_.num_layers; }
-  // Whether fused kernels keep what the MLP's projections take.
+  // True if fused kernels keep the projections' inputs.
   bool keeps_in_mlp() const { return step_.fused.keep && mlp_is_read(step_); }
 
-  // --- in fp8: codes of operands, a byte each, beside what they are made of
+  // --- fp8: codes of one byte, in addition to their sources
 
   Bytes codes(std::int64_t width) const { return step_.fp8() ? step_.tokens() * width : 0; }
 
-  // The last layer's down projection: SwiGLU's product, queries and keys before their turn, attention's result. A product that
-  // is built again has its codes in its place, but for a sixteenth while they are made.
+  // The last layer's down projection: SwiGLU's product, Q and K before RoPE, attention's result. A recomputed product
+  // is overwritten by its codes; the temporary sixteenth is not counted.
   void fp8_forward() {
     const Bytes turned = step_.fused.rope ? 0 : s_ * step_.tokens() * (c_.num_heads + c_.num_kv_heads) * c_.head_dim;
     add(Place::kForward,
@@ -202,14 +202,14 @@ class StepMoments {
          .workspace = (gated_in_parts() ? 0 : codes(c_.intermediate_size)) + widest_projection() / s_});
   }
 
-  // What a weight's gradient in the MLP reads: codes of the result's gradient, and of the input, where these are not kept.
+  // Codes of the result's gradient, and of the input unless kept, for a weight gradient in the MLP.
   Bytes codes_read(std::int64_t result, std::int64_t input) const {
     return codes(result) + (keeps_in_mlp() ? 0 : codes(input));
   }
 
   // --- moments of backward
 
-  // Logits' gradient in the model's type, the head's own two.
+  // The logits' gradient in the model's type, and the head's two gradients.
   void head() {
     if (loss_in_chunks(step_)) return;
     add(Place::kHead, {.gradients = earlier_gradients() + head_gradient(),
@@ -218,8 +218,8 @@ class StepMoments {
                        .streamed_layers = 1});
   }
 
-  // By PyTorch's operators six tensors in fp32: the input, the gradient of its normed rows, and what the product, the
-  // reciprocal and the square make of it.
+  // PyTorch's operators use six fp32 tensors: the input, the normed rows' gradient, and the intermediate results of
+  // product, reciprocal and square.
   void final_norm() {
     const Bytes norm = step_.fused.rms_norm ? 2 * rows_ : 6 * kFp32 * step_.tokens() * c_.hidden_size + held();
     add(Place::kFinalNorm, {.gradients = gradients_behind_head(),
@@ -228,8 +228,8 @@ class StepMoments {
                             .streamed_layers = 1});
   }
 
-  // Between these a step's bytes only rise or only fall from layer to layer: the last layer of all, of the segment before it and of the
-  // first two, and the first one.
+  // Memory is monotonic between these layers: the last one, the last ones of the segment before and of the first two
+  // segments, and the first one.
   std::vector<std::int64_t> highest_layers() const {
     const std::int64_t layers = c_.num_layers, at_once = step_.layers_at_once();
     std::vector<std::int64_t> all{layers - 1, first_of_segment(layers - 1) - 1, std::min(2 * at_once, layers) - 1,
@@ -240,18 +240,18 @@ class StepMoments {
     return all;
   }
 
-  // What adapters beside gate, up and down keep, and the gradient of down's.
+  // Kept by the adapters of gate, up and down, and the gradient of down's.
   Bytes low_in_mlp() const {
     return !trained_ && mlp_is_read(step_) ? 4 * step_.trained_bytes() * step_.tokens() * step_.adapters.rank : 0;
   }
 
-  // A layer's highest moments, beside what the others keep: run again; in the MLP, before the MLP's norm, in attention.
+  // Peaks of a layer, besides what other layers keep: recompute, MLP, before the MLP's norm, attention.
   void layer(std::int64_t i) {
     const bool again = step_.keeps_layer_inputs(), top = i + 1 == end_of_segment(i);
     const std::int64_t first = first_of_segment(i);
     if (again && top) recompute(i);
     Bytes others = (i - first) * (whole_layer() + between());
-    // A segment's input and its result's gradient.
+    // A segment's input, and the gradient of its result.
     others += again ? kept_inputs(i, 2) + (top ? 0 : rows_) : between();
     const Bytes gradients = again && leaves() ? gradients_behind_head() : gradients_behind_layer(i + 1);
     const Extra rest{.layer = i,
@@ -260,20 +260,20 @@ class StepMoments {
                      .logits = logits_in_backward(),
                      .streamed_layers = i + 1 - first + (top && first > 0 ? 1 : 0)};
     const Bytes matrix = trained_ ? widest_projection() : 0;
-    // By then the results of experts have given their place to their gradients.
+    // By now, gradients have replaced the experts' results.
     const Bytes routed = layer_.routing + (step_.rebuilds_cheap() ? gathered() : 0) + low_in_mlp();
     const Bytes before_mlp = layer_.attention_norm + layer_.attention + repeated_keys() + layer_.mlp_norm + routed;
-    // Gate and up with their gradients over them, the product's, and the product where it was kept; by operators SiLU and
-    // the gradients, and where it is built again the product.
+    // Fused: gate and up with gradients in place, the product's gradient, and the product if kept. PyTorch's
+    // operators: also SiLU, the gradients, and a recomputed product.
     const std::int64_t in_mlp = step_.fused.swiglu ? (keeps_in_mlp() ? 4 : 3) : step_.rebuilds_cheap() ? 7 : 6;
-    const std::int64_t down = accumulates() && !step_.fused.swiglu ? 0 : 1;          // added to the earlier one already
-    const Bytes coded = step_.fp8() && keeps_in_mlp() ? hidden_ - hidden_ / s_ : 0;  // kept in a byte
+    const std::int64_t down = accumulates() && !step_.fused.swiglu ? 0 : 1;          // 0: already added
+    const Bytes coded = step_.fp8() && keeps_in_mlp() ? hidden_ - hidden_ / s_ : 0;  // as codes
     if (gated_in_parts())
       add_parts(rest, matrix, before_mlp + 2 * hidden_ - shared_with_held(i));
     else
       add_layer(rest, down * matrix, before_mlp + in_mlp * hidden_ - coded - shared_with_held(i),
                 dense_weight() + (step_.fused.swiglu ? codes_read(c_.hidden_size, c_.intermediate_size) : 0));
-    // The fused norm is rebuilt for the gradients of gate and up, beside its own, or was kept.
+    // The fused norm's result, which the gradients of gate and up read, is recomputed or kept.
     const Bytes normed = keeps_in_mlp() || step_.fp8() ? 0 : rows_;
     const Bytes at_norm = before_mlp + 2 * hidden_ + rows_ + normed + gathered() - shared_with_held(i);
     if (step_.fused.rms_norm)
@@ -282,8 +282,8 @@ class StepMoments {
               on_gpu_ ? attention_scratch_bytes(step_) : 0);
   }
 
-  // The down projection's gradients in fp8, where SwiGLU's product is built again: some rows of its gradient, with the codes
-  // of the product, of its result's gradient and of the weight; then codes alone, and the weight's gradient.
+  // Backward of the down projection in fp8 if SwiGLU's product is recomputed: some rows of the product's gradient,
+  // with codes of product, result's gradient and weight; then only codes and the weight's gradient.
   bool gated_in_parts() const {
     return step_.fp8() && step_.fused.swiglu && !keeps_in_mlp() && !step_.extension.experts;
   }
@@ -301,29 +301,30 @@ class StepMoments {
     add(Place::kLayer, moment);
   }
 
-  // Eager: queries, keys, the values' gradient, and four tensors of scores in fp32: the softmax, its gradient, their
-  // product, and the result; where they are built again, the result of attention and its gradient, too. Else what it
-  // keeps, and four gradients.
+  // Eager: Q, K, the values' gradient, and fp32 scores four times (softmax, its gradient, their product, the result);
+  // if recomputed, also attention's result and its gradient. Otherwise the kept tensors and four gradients.
   Bytes attention() const {
     const std::int64_t n = step_.tokens(), q = c_.num_heads * c_.head_dim, k = c_.num_kv_heads * c_.head_dim;
     const Bytes again = step_.keeps_layer_inputs() ? rows_ : 0;  // the stream's gradient and the result's are two
+                                                                 // tensors
     const Bytes kept = layer_.attention_norm + again;
     const Bytes scores = 4 * kFp32 * n * step_.sequence * c_.num_heads;
     if (eager()) return kept + (step_.rebuilds_cheap() ? layer_.attention + 5 * n * s_ * q : 3 * n * s_ * q) + scores;
     return kept + layer_.attention + repeated_keys() + n * s_ * (2 * q + 2 * (repeated_keys() > 0 ? q : k));
   }
-  // Gate, up or down of a layer, and of all its experts: they are one grouped product.
+  // Gate, up or down of a layer; its experts are one grouped GEMM.
   Bytes widest_projection() const { return s_ * c_.hidden_size * mlps_.stored_size() / c_.num_layers; }
-  // A matrix in 4 bits is made dense for its product. 8,192 × 2,048 in bf16: 33,554,432.
+  // A 4-bit matrix is dequantized for its GEMM. 8,192 × 2,048 in bf16: 33,554,432.
   Bytes dense_weight() const { return step_.adapters.quantised() ? widest_projection() : 0; }
 
-  // The last layer of a segment is run again, but for its last product and sum. Beside what it keeps are queries and keys
-  // before their turn, attention's result, a sum and the gradient from above; at the end SwiGLU's product, where it is not
-  // kept; with up's product the normed rows instead. Gradients that leave are gone once the first layer has been run again.
+  // Recompute of a segment's last layer, without its last GEMM and sum. Besides the kept tensors: Q and K before
+  // RoPE, attention's result, a sum, the gradient from above, and at the end SwiGLU's product unless kept. During
+  // up's GEMM: the normed rows instead. Gradients that move to the host are freed after the segment's first
+  // recomputed layer.
   void recompute(std::int64_t i) {
     const std::int64_t first = first_of_segment(i), layers = i + 1 - first;
     const Bytes turned = step_.fused.rope ? 0 : s_ * step_.tokens() * (c_.num_heads + c_.num_kv_heads) * c_.head_dim;
-    const Bytes sum = between() > 0 ? 0 : rows_;  // else among what it keeps
+    const Bytes sum = between() > 0 ? 0 : rows_;  // otherwise kept by the layer
     const bool read = mlp_is_read(step_);
     const Bytes product = hidden_ * (step_.fused.swiglu ? read && !trained_ && !keeps_in_mlp() : !read);
     const Bytes behind_up = hidden_ * (step_.fused.swiglu ? keeps_in_mlp() : 1 + read);
@@ -341,7 +342,7 @@ class StepMoments {
     add(Place::kRecompute, rest);
   }
 
-  // In backward: all its gradients, and nothing of what it kept.
+  // Update in backward: all gradients of the layer, no activations.
   void step_of_last_layer() {
     const Bytes done = step_.keeps_layer_inputs() ? rows_ : whole_layer() + between();
     add(Place::kLayerStep, {.layer = c_.num_layers - 1,
@@ -350,8 +351,8 @@ class StepMoments {
                             .logits = logits_in_backward()});
   }
 
-  // The table's gradient beside the head's and all others; the fused kernel adds to one that is there. Then their sum,
-  // where it takes a third table.
+  // Embedding backward: a second table gradient, unless the fused kernel adds to an existing one. Then their sum, if
+  // it takes a third table.
   void embedding() {
     const bool there = accumulates() || (c_.tie_word_embeddings && loss_in_chunks(step_));
     const Bytes second = step_.fused.embedding && there ? 0 : table_;
@@ -369,12 +370,12 @@ class StepMoments {
   record::DeviceKind device_;
   bool on_gpu_;
   const llama::Config& c_;
-  Bytes s_, rows_;  // of an element; of a number per token and hidden unit
+  Bytes s_, rows_;  // bytes per element; per number for each token and hidden unit
   LayerBytes layer_;
-  bool trained_;  // all weights; else adapters
+  bool trained_;  // false: adapters
   Bytes table_, norm_, layer_gradient_;
   llama::Mlps mlps_;
-  Bytes hidden_;  // of a number per token and unit of the MLPs that it goes through in a layer
+  Bytes hidden_;  // bytes per number for each token and active MLP unit of a layer
   std::vector<StepMoment> moments_;
 };
 

@@ -1,4 +1,4 @@
-// The moments of a whole training step that can be its highest, in closed form: what each kind of memory takes there.
+// Closed form of a step's memory by category at every candidate for its peak.
 #pragma once
 
 #include <cstdint>
@@ -9,17 +9,17 @@
 
 namespace headroom::predict {
 
-// What is computed at a moment, in the order of the step.
+// In step order.
 enum class Place : std::uint8_t {
-  kForward,    // of a layer
-  kLoss,       // the loss holds most
-  kHead,       // backward, as the next three
-  kFinalNorm,  //
-  kRecompute,  // a layer is computed again
+  kForward,  // of a layer
+  kLoss,     // peak within the loss
+  kHead,     // backward, like the next three
+  kFinalNorm,
+  kRecompute,
   kLayer,      // a layer's MLP or attention
-  kLayerStep,  // a layer's weights are stepped in backward
+  kLayerStep,  // weight update in backward
   kEmbedding,  // the end of backward
-  kOptimizer,  // all weights are stepped
+  kOptimizer,  // weight update
 };
 inline record::Phase phase_of(Place place) {
   switch (place) {
@@ -43,19 +43,17 @@ inline record::Phase phase_of(Place place) {
 
 struct StepMoment {
   Place place = Place::kLoss;
-  std::int64_t layer = 0;  // of a place in a layer
+  std::int64_t layer = 0;  // for places in a layer
   record::ByCategory bytes{};
 
   bool operator==(const StepMoment&) const = default;
 };
 
-// Of the last of the step's micro-batches. On a CPU no library takes a workspace, and attention in fp32 repeats no key.
+// For the last micro-batch. CPUs have no library workspaces and repeat no keys.
 std::vector<StepMoment> step_moments(const StepSettings& step, record::DeviceKind device = record::DeviceKind::kGpu);
-// The one with the most bytes.
 const StepMoment& highest_of(const std::vector<StepMoment>& moments);
 
-// What the final norm adds to the layers' activations at the loss: final_norm_bytes(), without the norm's output where a frozen
-// head of all logits does not keep it.
+// final_norm_bytes() without the norm's output if a frozen head with all logits does not keep it.
 record::Bytes final_norm_at_loss(const StepSettings& step);
 
 }  // namespace headroom::predict

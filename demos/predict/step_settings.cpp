@@ -1,4 +1,4 @@
-// The one decoding of `train_step`'s parameters.
+// Decodes `train_step`'s parameters.
 #include "demos/predict/step_settings.h"
 
 #include <algorithm>
@@ -14,7 +14,7 @@ namespace {
 
 using record::Params;
 
-// The meaning of a choice's value. A value without one is a mistake of the schema, which has checked it.
+// The schema has checked the value, so an unknown one is a bug.
 template <class Enum, std::size_t N>
 Enum meaning(const Params& params, std::string_view key, const std::array<Meant<Enum>, N>& values) {
   const std::string& value = params.text(key);
@@ -127,9 +127,9 @@ const char* storage_key(Precision precision) {
 
 namespace {
 
-// The side of a product that fp8 cannot take; empty: there is none.
+// The first side that fp8 GEMMs do not support; empty: none.
 std::string odd_side(const StepSettings& step) {
-  constexpr std::int64_t kSide = 16;  // of cuBLASLt
+  constexpr std::int64_t kSide = 16;  // cuBLASLt's alignment
   const llama::Config& c = step.model;
   const std::pair<const char*, std::int64_t> sides[] = {{"batch · seq", step.tokens()},
                                                         {"hidden_size", c.hidden_size},
@@ -203,7 +203,7 @@ struct PartFact {
   std::string_view key;
   bool llama::Config::*there;
 };
-// Recordings from before there were such models lack these.
+// Missing in older recordings.
 constexpr PartFact kPartFacts[] = {{"model.qkv_bias", &llama::Config::qkv_bias},
                                    {"model.o_bias", &llama::Config::o_bias},
                                    {"model.qk_norm", &llama::Config::qk_norm}};
@@ -239,7 +239,7 @@ std::optional<llama::Config> taken_shape(const std::map<std::string, std::string
 StepSettings settings_of(const record::RunInfo& run, record::Schema train_step) {
   StepSettings step = step_settings(Params::known_of(train_step, run.params));
   if (const auto taken = taken_shape(run.provenance)) step.model = *taken;
-  step.tied_sum_in_place = !run.params.contains("fused.keep");  // which came right behind that
+  step.tied_sum_in_place = !run.params.contains("fused.keep");  // introduced right after that revision
   return step;
 }
 

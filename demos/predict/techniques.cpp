@@ -1,4 +1,4 @@
-// The switches that make a step take less.
+// The memory switches.
 #include "demos/predict/techniques.h"
 
 #include <fmt/format.h>

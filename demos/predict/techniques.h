@@ -1,5 +1,5 @@
-// How a training step is computed: each technique with its key, its label and its meaning, declared once. The schema
-// offers these, StepSettings decodes them, the engine and the closed forms switch on the meaning. No torch.
+// Declares each technique once, with key, label and meaning, for the schema, StepSettings, the engine and the closed
+// forms. No torch.
 #pragma once
 
 #include <array>
@@ -11,13 +11,12 @@
 
 namespace headroom::predict {
 
-// A value of a choice, and what it means.
 template <class Enum>
 struct Meant {
   record::Choice choice;  // "flce", "a chunk of logits at a time"
   Enum meaning;
 };
-// The choices alone, as a schema takes them.
+// The choices for a schema.
 template <const auto& kValues>
 inline constexpr auto kChoicesOf = [] {
   std::array<record::Choice, kValues.size()> choices{};
@@ -28,8 +27,8 @@ inline constexpr auto kChoicesOf = [] {
 enum class Precision : std::uint8_t {
   kFp32,
   kBf16,
-  kFp16Mixed,  // fp16, with fp32 masters and a loss scale
-  kBf16Mixed,  // bf16, with fp32 masters
+  kFp16Mixed,  // fp16, fp32 masters and a loss scale
+  kBf16Mixed,  // bf16, fp32 masters
 };
 inline constexpr std::array kPrecisions{
     Meant<Precision>{{"fp32", "fp32"}, Precision::kFp32},
@@ -42,11 +41,11 @@ constexpr bool has_masters(Precision precision) {
 }
 constexpr bool has_loss_scale(Precision precision) { return precision == Precision::kFp16Mixed; }
 
-// How the linear layers' matrix products are computed.
+// Format of the linear layers' GEMMs.
 enum class Gemm : std::uint8_t {
-  kAsStored,  // in the format of weights and activations
-  kTf32,      // of fp32 operands with 10 bits of fraction; the head's, too
-  kFp8,       // of codes in eight bits: e4m3 of inputs and weights, e5m2 of gradients
+  kAsStored,  // format of weights and activations
+  kTf32,      // fp32 operands rounded to 10 bits of fraction, including the head's
+  kFp8,       // 8-bit codes: e4m3 for inputs and weights, e5m2 for gradients
 };
 inline constexpr std::array kGemms{
     Meant<Gemm>{{"as_stored", "as stored"}, Gemm::kAsStored},
@@ -54,9 +53,9 @@ inline constexpr std::array kGemms{
     Meant<Gemm>{{"fp8", "fp8"}, Gemm::kFp8},
 };
 
-// What the scale of an fp8 operand follows from.
+// Source of an fp8 operand's scale.
 enum class Fp8Scaling : std::uint8_t {
-  kCurrent,  // its own largest magnitude, which takes another pass
+  kCurrent,  // its largest magnitude, which takes another pass
   kDelayed,  // the largest of the last steps
 };
 inline constexpr std::array kFp8Scalings{
@@ -65,9 +64,9 @@ inline constexpr std::array kFp8Scalings{
 };
 
 enum class Checkpointing : std::uint8_t {
-  kOff,        // every layer keeps what its backward needs
-  kSelective,  // layers keep the results of products and what attention's kernel keeps, and rebuild the rest
-  kLayer,  // one input in `checkpoint_every` layers is kept, and the layers behind it are computed again in backward
+  kOff,        // layers keep everything that backward needs
+  kSelective,  // layers keep the results of GEMMs and attention
+  kLayer,      // every `checkpoint_every`-th layer keeps its input; backward recomputes from there
 };
 inline constexpr std::array kCheckpointings{
     Meant<Checkpointing>{{"off", "off"}, Checkpointing::kOff},
@@ -79,8 +78,8 @@ inline constexpr std::array kCheckpointings{
 enum class Attention : std::uint8_t {
   kEager,  // scores T × T
   kFlash,
-  kCudnn,  // flash by cuDNN where a GPU computes in 16 bits, else as kFlash
-  kAuto,  // the faster of these two on the run's device; as kFlash, until experiments::with_attention_taken() says which
+  kCudnn,  // cuDNN's flash attention on GPUs in 16 bits, otherwise kFlash
+  kAuto,   // the faster of the two; kFlash until experiments::with_attention_taken() decides
 };
 inline constexpr std::array kAttentions{
     Meant<Attention>{{"flash", "flash"}, Attention::kFlash},
@@ -89,25 +88,25 @@ inline constexpr std::array kAttentions{
     Meant<Attention>{{"eager", "eager"}, Attention::kEager},
 };
 
-// So many steps run before one is recorded as a CUDA graph.
+// Steps before one is recorded as a CUDA graph.
 inline constexpr int kGraphWarmUpSteps = 3;
 
-// Operations of the step as one kernel each, instead of compositions of PyTorch's operators.
+// One kernel instead of PyTorch's operators.
 struct FusedKernels {
   bool rms_norm = false;
   bool rope = false;
   bool swiglu = false;
-  bool keep = false;           // norms and SwiGLU keep what they give, for the products' gradients
-  bool cross_entropy = false;  // of loss path kPlain
-  bool embedding = false;      // its gradient
+  bool keep = false;           // norms and SwiGLU keep their results for the GEMMs
+  bool cross_entropy = false;  // for kPlain
+  bool embedding = false;      // backward
   Attention attention = Attention::kFlash;
 };
 
 enum class LossPath : std::uint8_t {
   kPlain,   // all logits at once
-  kFlce,    // fused linear cross entropy: never more than a chunk of them
-  kHf2024,  // as Hugging Face's Llama until the end of 2024
-  kHf2025,  // as it has been since 2025
+  kFlce,    // fused linear cross entropy: one chunk of logits at a time
+  kHf2024,  // Hugging Face's Llama until the end of 2024
+  kHf2025,  // Hugging Face's Llama since 2025
 };
 inline constexpr std::array kLossPaths{
     Meant<LossPath>{{"plain", "all logits"}, LossPath::kPlain},
@@ -122,10 +121,10 @@ inline constexpr std::array kOptimizers{
     Meant<OptimizerKind>{{"adamw_8bit", "AdamW, 8-bit moments"}, OptimizerKind::kAdamW8bit},
     Meant<OptimizerKind>{{"galore", "GaLore"}, OptimizerKind::kGaLore},
 };
-// Whether each step after the first does the same: GaLore's projections are worked out in some only.
+// GaLore recomputes its projections only in some steps.
 constexpr bool steps_alike(OptimizerKind optimizer) { return optimizer != OptimizerKind::kGaLore; }
 
-// How the learning rate goes on behind its warm-up.
+// The learning rate after warm-up.
 enum class Schedule : std::uint8_t { kConstant, kLinear, kCosine };
 inline constexpr std::array kSchedules{
     Meant<Schedule>{{"constant", "constant"}, Schedule::kConstant},
@@ -133,7 +132,7 @@ inline constexpr std::array kSchedules{
     Meant<Schedule>{{"cosine", "down to 0 by half a cosine"}, Schedule::kCosine},
 };
 
-// Number format of AdamW's moments. kModel: as the weights, beside masters fp32.
+// kModel: as the weights, fp32 with masters.
 enum class Moments : std::uint8_t { kModel, kFp32, kBf16 };
 inline constexpr std::array kMoments{
     Meant<Moments>{{"model", "as the weights"}, Moments::kModel},
@@ -142,9 +141,9 @@ inline constexpr std::array kMoments{
 };
 
 enum class AdapterKind : std::uint8_t {
-  kOff,    // all weights are trained
-  kLora,   // the weights are frozen, in the model's type
-  kQlora,  // the projections' weights are frozen in NF4; the embedding, the head and the norms in the model's type
+  kOff,    // trains all weights
+  kLora,   // freezes the weights, in the model's type
+  kQlora,  // freezes the projections in NF4, the rest in the model's type
 };
 inline constexpr std::array kAdapters{
     Meant<AdapterKind>{{"off", "off"}, AdapterKind::kOff},
@@ -159,9 +158,9 @@ inline constexpr std::array kAdapterTargets{
     Meant<AdapterTargets>{{"mlp", "MLP"}, AdapterTargets::kMlp},
 };
 
-// What A is drawn from; B begins as 0. As PEFT's init_lora_weights.
+// Distribution of A, as in PEFT's init_lora_weights. B starts at 0.
 enum class AdapterStart : std::uint8_t {
-  kKaiming,   // uniform within ±1/√I, for I inputs: PEFT's default, kaiming_uniform_ with a = √5
+  kKaiming,   // uniform in ±1/√I for I inputs: PEFT's default, kaiming_uniform_ with a = √5
   kGaussian,  // N(0, 1/r²)
 };
 inline constexpr std::array kAdapterStarts{
@@ -175,12 +174,12 @@ struct AdapterOptions {
   double alpha = 32;
   AdapterTargets targets = AdapterTargets::kAll;
   AdapterStart start = AdapterStart::kKaiming;
-  bool fp32 = false;  // beside 16-bit weights; else in their type
+  bool fp32 = false;  // adapters in fp32 with 16-bit weights; false: in their type
 
   bool quantised() const { return kind == AdapterKind::kQlora; }
 };
 
-// Where masters and moments are kept. Away from the device, the CPU steps.
+// Location of masters and moments; outside the device, the CPU updates the weights.
 enum class StateOffload : std::uint8_t { kOff, kHost, kFile };
 inline constexpr std::array kStateOffloads{
     Meant<StateOffload>{{"off", "off"}, StateOffload::kOff},
@@ -188,27 +187,27 @@ inline constexpr std::array kStateOffloads{
     Meant<StateOffload>{{"file", "a file"}, StateOffload::kFile},
 };
 
-// What can be turned on so that a step takes less, and what it gives up.
+// A technique that saves memory, and its costs.
 struct MemorySwitch {
   std::string_view id, label;    // "checkpointing", "checkpointing each layer"
   std::string_view short_label;  // on a button: "checkpointing"
-  // "checkpointing=layer"; {batch/2} is half of the step's own batch. Empty behind the last.
+  // "checkpointing=layer"; {batch/2} is half the step's batch. Padded with empty ones.
   std::array<std::string_view, 4> settings{};
   bool costs_speed = false;
-  bool costs_exactness = false;  // other numbers are trained than without it
-  std::string_view reason;       // why it takes less: a sentence
-  std::string_view recording;    // shipped, of Llama 3.2 1B on an H200; empty: none measured it
-  double times = 0;              // so many times as long as without it a step takes in that recording; 0: not measured
-  std::string_view place;        // in the order that the report recommends; empty: not in it
-  std::string_view rounding = {};  // a loss of exactness too small to choose by; empty: none
-  double seconds = 0;  // that it adds to a step there, whatever the batch; 0: what it adds grows with the batch
+  bool costs_exactness = false;    // trains other numbers
+  std::string_view reason;         // a sentence
+  std::string_view recording;      // shipped, Llama 3.2 1B on an H200; empty: none
+  double times = 0;                // relative step time in that recording; 0: not measured
+  std::string_view place;          // in the report's order; empty: none
+  std::string_view rounding = {};  // negligible inexactness; empty: none
+  double seconds = 0;              // added per step at any batch; 0: grows with the batch
 
   std::string_view gives_up() const;  // "speed, exactness"
   std::string time() const;           // "1.22 times", "0.33 s more"; empty: not measured
 };
-// Cheap ones first, and what others build on before them.
+// Cheap ones first, each after those it builds on.
 std::span<const MemorySwitch> memory_switches();
-// Steps of the report's order that need several GPUs.
+// The report's steps that need several GPUs.
 std::span<const std::string_view> report_steps_left_out();
 
 }  // namespace headroom::predict

@@ -1,4 +1,4 @@
-// Frames of a byte stream: 4 bytes of length, little-endian, then the message.
+// Splits a byte stream into frames.
 #include <cstdint>
 
 #include "demos/protocol/messages.h"
@@ -19,7 +19,7 @@ std::size_t read_length(const std::byte* bytes) {
 
 void FrameReader::feed(std::span<const std::byte> bytes) {
   if (broken_) return;
-  // What was read is dropped only when it is the larger part, so that each byte is moved at most once on average.
+  // Erases the consumed part only once it is the larger one, so that each byte moves at most once on average.
   if (start_ > buffer_.size() / 2) {
     buffer_.erase(buffer_.begin(), buffer_.begin() + static_cast<std::ptrdiff_t>(start_));
     start_ = 0;

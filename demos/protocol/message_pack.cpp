@@ -1,4 +1,4 @@
-// The guard that scans MessagePack before a tree is built.
+// Checks MessagePack before a tree is built.
 #include "demos/protocol/message_pack.h"
 
 #include <fmt/format.h>
@@ -15,8 +15,8 @@ using nlohmann::json;
 
 namespace {
 
-// nlohmann's reader calls itself once per level and overflows the stack at some ten thousand of them, before its tree
-// exists. This handler stops it at kMaxDepth: returning false unwinds the reader.
+// nlohmann's reader recurses once per level and overflows the stack after some ten thousand levels. Returning false
+// stops it.
 class Guard final : public nlohmann::json_sax<json> {
  public:
   std::string reason;

@@ -1,4 +1,4 @@
-// MessagePack from a stranger, made safe to read: limits are checked while it is scanned, before any tree is built.
+// Parses untrusted MessagePack: scans it for limits before building a tree.
 #pragma once
 
 #include <cstddef>
@@ -9,11 +9,11 @@
 
 namespace headroom::protocol {
 
-// A frame of 16 MiB could hold 16 million one-byte values, which as a tree take half a gigabyte. The largest honest
-// message (a Hello with its facts) has some tens.
+// A 16 MiB frame can hold 16 million one-byte values, whose tree takes 0.5 GB. The largest real message (Hello) has
+// some tens.
 inline constexpr std::size_t kMaxValues = 100'000;
 
-// The tree of a whole MessagePack value: at most kMaxDepth deep, kMaxValues values, all text UTF-8, nothing behind it.
+// Refuses more than kMaxDepth levels or kMaxValues values, text that is not UTF-8, and trailing bytes.
 record::Result<nlohmann::json> parse_message_pack(std::span<const std::byte> bytes);
 
 }  // namespace headroom::protocol

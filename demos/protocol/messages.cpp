@@ -1,4 +1,4 @@
-// Messages to MessagePack and back. Every message is one map: version, kind, and the fields of its struct by name.
+// Encodes messages as maps of version, kind and fields.
 #include "demos/protocol/messages.h"
 
 #include <fmt/format.h>
@@ -24,7 +24,7 @@ constexpr std::int64_t kMost = std::numeric_limits<std::int64_t>::max();
 
 }  // namespace
 
-// --- the fields of each message, for writing and reading
+// --- fields of the messages
 
 template <class Io>
 void fields(Io& io, StartRun& message) {

@@ -1,4 +1,4 @@
-// What the app and an engine say to each other: one struct per message, MessagePack inside length-prefixed frames.
+// Messages between the app and an engine: MessagePack in length-prefixed frames.
 #pragma once
 
 #include <cstddef>
@@ -22,10 +22,10 @@ inline constexpr int kMaxDepth = 64;
 // --- app → engine
 
 struct StartRun {
-  std::uint64_t run = 0;  // chosen by the app, never reused; chunks of another run are dropped
+  std::uint64_t run = 0;  // chosen by the app, never reused; chunks of other runs are dropped
   std::string demo;
   std::map<std::string, std::string> params;
-  bool record = true;  // false: run untouched by probes; only metrics and the outcome come back
+  bool record = true;  // false: no probes, only metrics and the outcome
 };
 
 struct Cancel {
@@ -51,7 +51,7 @@ struct Hello {
   std::map<std::string, std::string> facts;  // torch, cuda, driver, revision, …
 };
 
-// A piece of the run's recording: equal to a chunk of the file, byte for byte.
+// A chunk of the run's recording, byte for byte as in the file.
 struct Chunk {
   std::uint64_t run = 0;
   std::vector<std::byte> bytes;
@@ -62,7 +62,7 @@ struct Progress {
   std::int32_t step = 0;
   std::int32_t steps = 0;
   double fraction = 0;                 // 0 … 1
-  record::Nanoseconds time_left = -1;  // -1: not known yet
+  record::Nanoseconds time_left = -1;  // -1: unknown
   std::string doing;                   // "step 2 of 3", "building the model"
 };
 
@@ -71,13 +71,12 @@ struct RunFinished {
   record::Outcome outcome;
 };
 
-// Every 250 ms from a thread that makes no CUDA call; `beats` counts what the worker did, so that "slow" and "hung"
-// differ.
+// Sent every 250 ms by a thread without CUDA calls. `beats` counts the worker's progress, to tell slow from hung.
 struct Heartbeat {
   std::uint64_t beats = 0;
 };
 
-// A message that could not be taken, and why. `run` 0: no run in particular.
+// Rejects a message. `run` 0: no run in particular.
 struct Refusal {
   std::uint64_t run = 0;
   std::string reason;
@@ -85,18 +84,18 @@ struct Refusal {
 
 using Message = std::variant<StartRun, Cancel, Hello, Chunk, Progress, RunFinished, Heartbeat, Refusal>;
 
-// A whole frame: 4 bytes little-endian length, then MessagePack.
+// A frame: 4 bytes little-endian length, then MessagePack.
 std::vector<std::byte> encode(const Message& message);
-// The MessagePack of one frame, without its length. Everything is checked: size, depth, types, ranges, version. A
-// message kind that is not known is refused with a reason (the receiver answers with Refusal and goes on).
+// `body`: a frame without its length. Checks size, depth, types, ranges and version. The receiver answers an error
+// with Refusal and continues.
 record::Result<Message> decode(std::span<const std::byte> body);
 
 // Cuts a byte stream into frames.
 class FrameReader {
  public:
   void feed(std::span<const std::byte> bytes);
-  // The next whole frame's body; empty when more bytes are needed. After a length of 0 or beyond kMaxFrameBytes the
-  // stream cannot be trusted any more: broken() is true and nothing more comes.
+  // The next frame's body; empty until it is complete. After a length of 0 or above kMaxFrameBytes broken() stays
+  // true.
   std::vector<std::byte> next();
   bool broken() const { return broken_; }
 

@@ -1,4 +1,4 @@
-// Checksums and compression of chunks.
+// Checksums and compresses chunks.
 #include "demos/record/chunk.h"
 
 #include <stdexcept>
@@ -21,7 +21,7 @@ constexpr std::array<std::uint32_t, 256> make_crc_table() {
 }
 constexpr std::array<std::uint32_t, 256> kCrcTable = make_crc_table();
 
-constexpr int kCompressionLevel = 3;  // zstd's default: quick enough for a live run
+constexpr int kCompressionLevel = 3;  // zstd's default: fast enough for a live run
 
 }  // namespace
 

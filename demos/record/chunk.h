@@ -2,9 +2,9 @@
 //
 //   file    magic 8 bytes · major u16 · minor u16 · chunks
 //   chunk   kind u32 · stored size u32 · raw size u32 · CRC-32C of the payload u32 · CRC-32C of these 16 bytes u32 ·
-//   payload payload one zstd frame; unpacked: the columns of columns.h, or JSON
+//           payload: one zstd frame with the columns of columns.h, or JSON
 //
-// The header of a chunk has its own checksum, so that a damaged size is not taken for the end of a cut file.
+// The chunk's header has its own checksum, so that a damaged size does not look like the end of a truncated file.
 #pragma once
 
 #include <array>
@@ -19,7 +19,7 @@
 
 namespace headroom::record {
 
-// A new kind is a minor version: older programs skip it. A number is never used again.
+// A new kind is a minor version; older programs skip it. Numbers are never reused.
 enum class ChunkKind : std::uint32_t {
   kInfo = 1,
   kEvents = 2,
@@ -38,36 +38,35 @@ enum class ChunkKind : std::uint32_t {
   kPlacements = 15,
 };
 
-// The first byte is no text in any encoding, and the line ends show a copy that changed them.
+// The first byte is not text in any encoding. The line ends reveal a copy that converted them.
 inline constexpr std::array<unsigned char, 8> kFileMagic = {0x89, 'H', 'R', 'E', 'C', '\r', '\n', 0x1a};
 inline constexpr std::uint16_t kMajorVersion = 1;
 inline constexpr std::uint16_t kMinorVersion = 5;
 inline constexpr std::size_t kFileHeaderBytes = 12;
 inline constexpr std::size_t kChunkHeaderBytes = 20;
 
-// Limits that are checked before memory is taken.
+// Checked before memory is allocated.
 inline constexpr std::uint32_t kMaxChunkBytes = 64U << 20;  // stored and unpacked
-inline constexpr std::size_t kMaxRows = 1U << 25;           // of one kind in a recording: 2 GiB of events
+inline constexpr std::size_t kMaxRows = 1U << 25;           // per kind and recording: 2 GiB of events
 
 struct ChunkHeader {
   ChunkKind kind = ChunkKind::kInfo;
   std::uint32_t stored = 0;  // bytes of the payload
-  std::uint32_t raw = 0;     // bytes when unpacked
+  std::uint32_t raw = 0;     // bytes unpacked
   std::uint32_t payload_crc = 0;
 };
 
-// What is wrong with a chunk, as half a sentence: "the checksum of its header is wrong".
+// Half a sentence: "the checksum of its header is wrong".
 struct Damage {
   std::string what;
 };
 
 std::vector<std::byte> file_header();
 
-// Packs a chunk's content into its envelope.
 std::vector<std::byte> seal(ChunkKind kind, std::span<const std::byte> content);
-// The header at the beginning of `bytes` (at least kChunkHeaderBytes of them).
+// Requires kChunkHeaderBytes.
 std::variant<ChunkHeader, Damage> open_header(std::span<const std::byte> bytes);
-// The content, checked against its header.
+// Unpacks the content and checks it against the header.
 std::variant<std::vector<std::byte>, Damage> open_payload(const ChunkHeader& header,
                                                           std::span<const std::byte> payload);
 

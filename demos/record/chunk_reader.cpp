@@ -1,4 +1,4 @@
-// Chunks to rows and texts. Every count is checked before memory is taken for it.
+// Parses chunks. Checks every count before allocating memory for it.
 #include "demos/record/chunk_reader.h"
 
 #include <algorithm>
@@ -21,7 +21,7 @@ std::string_view as_text(std::span<const std::byte> bytes) {
   return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
 }
 
-// Whether `count` marks wait for their device time. Looks no further than it must: a live run asks with every chunk.
+// True if `count` marks lack a device time. Stops early, since live runs call it per chunk.
 bool enough_pending(std::span<const Mark> marks, std::size_t count) {
   for (std::size_t i = 0; count > 0 && i < marks.size(); ++i)
     if (marks[i].device_time == kPending) --count;
@@ -32,7 +32,6 @@ Damage too_many(std::string_view name, std::size_t most) {
   return {fmt::format("it holds more than {} {}", format_count(static_cast<std::int64_t>(most)), name)};
 }
 
-// `rows`, filled from the columns of a chunk.
 template <class Row>
 std::optional<Damage> read_columns(std::span<const std::byte> content, std::size_t least_bytes,
                                    std::vector<Row>& rows) {
@@ -138,7 +137,7 @@ std::optional<Damage> ChunkReader::take(ChunkKind kind, std::span<const std::byt
       return take_operators(content);
     case ChunkKind::kDropped:
       return take_dropped(content);
-    default:  // rows; or a kind that a later version added
+    default:  // rows, or a kind of a later version
       break;
   }
   return damage;

@@ -1,4 +1,4 @@
-// Takes a chunk's content into a recording, or says what is wrong with it and changes nothing.
+// Adds chunks to a recording. Damaged chunks change nothing.
 #pragma once
 
 #include <optional>

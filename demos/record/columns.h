@@ -1,6 +1,6 @@
-// The columns of each kind of row, described once for both directions: a ColumnWriter packs the rows, a ColumnReader
-// fills them and checks every value. A column is all rows' values of one field, mostly as the difference from a guess
-// that both sides can make (the row before, a running sum), which zstd then packs well.
+// The columns of each row kind, for both directions: a ColumnWriter packs rows, a ColumnReader fills and checks them.
+// A column has one field of all rows, mostly relative to a value that both sides know, such as the previous row's;
+// zstd compresses that well.
 #pragma once
 
 #include <array>
@@ -17,16 +17,16 @@
 
 namespace headroom::record {
 
-inline constexpr Nanoseconds kMostTime = Nanoseconds{1} << 61;  // 73 years; differences of two fit 64 bits
+inline constexpr Nanoseconds kMostTime = Nanoseconds{1} << 61;  // 73 years; a difference of two fits in 64 bits
 inline constexpr std::uint64_t kMostEvents = std::uint64_t{1} << 40;
 inline constexpr std::int64_t kLowestStep = std::numeric_limits<std::int32_t>::min();
-inline constexpr std::int64_t kHighestStep = std::numeric_limits<std::int32_t>::max() - 1;  // fits counted from 1, too
+inline constexpr std::int64_t kHighestStep = std::numeric_limits<std::int32_t>::max() - 1;  // also fits counted from 1
 
 class ColumnWriter {
  public:
   explicit ColumnWriter(Packer& out) : out_(out) {}
 
-  // A number from `lowest` to `highest`, near `guess`.
+  // From `lowest` to `highest`, near `guess`.
   void number(const std::int64_t& value, std::int64_t guess, std::int64_t, std::int64_t, const char*) {
     out_.varint(zigzag(wrapped_difference(value, guess)));
   }
@@ -68,7 +68,7 @@ class ColumnReader {
   void byte(std::uint8_t& value) { value = in_.byte(); }
   void real(double& value) { value = std::bit_cast<double>(in_.fixed64()); }
 
-  // The first value that cannot be, such as "a kind of event"; nullptr where there is none.
+  // The first invalid value, such as "a kind of event"; null if none.
   const char* wrong() const { return wrong_; }
 
  private:
@@ -85,7 +85,7 @@ inline constexpr int kNumCounterKinds = 4;
 inline constexpr int kNumMetricKinds = 6;
 inline constexpr int kNumSpanKinds = 5;
 
-// What the allocator's own total should be after the next event, if it is as this event says. One for each device.
+// The allocator's totals, predicted from a device's events.
 struct TotalGuess {
   Bytes allocated = 0, reserved = 0;
 
@@ -106,7 +106,7 @@ void time_column(Io& io, std::span<Row> rows, Nanoseconds Row::*time, const char
   }
 }
 
-// New storages mostly count up, and others are mostly recent: both are said relative to the newest.
+// New storages usually count up and others are recent, so both are stored relative to the newest.
 template <class Io>
 void storage_column(Io& io, std::span<MemEvent> rows) {
   constexpr auto kLowest = std::numeric_limits<std::int64_t>::min(),
@@ -121,8 +121,7 @@ void storage_column(Io& io, std::span<MemEvent> rows) {
   }
 }
 
-// The allocator's own totals, where it reports them: what the events of this chunk lead to, so that after the first
-// row all differences are 0.
+// The allocator's totals, if reported, relative to the prediction: 0 after the first row.
 template <class Io>
 void total_columns(Io& io, std::span<MemEvent> rows) {
   constexpr auto kLowest = std::numeric_limits<Bytes>::min(), kHighest = std::numeric_limits<Bytes>::max();
@@ -233,7 +232,7 @@ void columns(Io& io, std::span<MetricSample> rows) {
   for (MetricSample& row : rows) io.real(row.value);
 }
 
-// Storages mostly count up, and many blocks in a row are cut from one segment.
+// Storages usually count up, and consecutive blocks are often from one segment.
 template <class Io>
 void columns(Io& io, std::span<Placement> rows) {
   constexpr auto kLowest = std::numeric_limits<std::int64_t>::min(),
@@ -252,7 +251,7 @@ void columns(Io& io, std::span<Placement> rows) {
   for (Placement& row : rows) io.number(row.offset, 0, -kMostBytes, kMostBytes, "an offset");
 }
 
-// Sorted by start, the rows of host and device alternate: a correlation is near its own kind's last one.
+// Rows are sorted by start, so host and device alternate. Correlations are relative to the last one of the same kind.
 template <class Io>
 void columns(Io& io, std::span<KernelSpan> rows) {
   constexpr std::uint16_t kAny16 = 0xffff;
@@ -265,7 +264,7 @@ void columns(Io& io, std::span<KernelSpan> rows) {
   time_column(io, rows, &KernelSpan::start, "a kernel's start");
   for (KernelSpan& row : rows) io.number(row.duration, 0, 0, kMostTime, "a kernel's duration");
   for (KernelSpan& row : rows) io.number(row.bytes, kUnknownBytes, kUnknownBytes, kMostBytes, "a kernel's bytes");
-  std::array<std::int64_t, 256> correlation_before{};  // one for all that a byte can say: the kind may be out of range
+  std::array<std::int64_t, 256> correlation_before{};  // sized for any byte, since the kind may be invalid
   std::int64_t step_before = 0;
   for (KernelSpan& row : rows) {
     std::int64_t& before = correlation_before[static_cast<std::size_t>(row.kind)];

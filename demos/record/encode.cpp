@@ -1,4 +1,4 @@
-// Rows and texts to chunks.
+// Encodes rows and texts as chunks.
 #include <stdexcept>
 
 #include <fmt/format.h>
@@ -18,7 +18,7 @@ std::vector<std::byte> seal_text(ChunkKind kind, const std::string& text) {
 template <class Row>
 std::vector<std::byte> seal_columns(ChunkKind kind, std::span<const Row> rows) {
   if (rows.size() > kMostRowsInAChunk) throw std::length_error("more than 262,144 rows in a chunk");
-  std::vector<Row> copy(rows.begin(), rows.end());  // columns() takes rows that may be filled
+  std::vector<Row> copy(rows.begin(), rows.end());  // columns() needs mutable rows
   Packer out;
   out.varint(rows.size());
   ColumnWriter writer(out);
@@ -26,7 +26,7 @@ std::vector<std::byte> seal_columns(ChunkKind kind, std::span<const Row> rows) {
   return seal(kind, out.bytes());
 }
 
-// What the reader refuses is never written: one such row would cost the whole file.
+// One row that the reader refuses would cost the whole file.
 template <class Row>
 std::vector<std::byte> seal_objects(const RowKind<Row>& kind, std::span<const Row> rows) {
   std::string wrong;

@@ -11,7 +11,7 @@ namespace headroom::record {
 
 namespace {
 
-// The mark at which what is kept ends; marks().size(): all is kept.
+// The first dropped mark; marks().size(): none.
 std::size_t closing_mark(const std::vector<Mark>& marks, int steps) {
   bool begun = false;
   for (std::size_t i = 0; i < marks.size(); ++i) {
@@ -40,7 +40,7 @@ Recording first_steps(const Recording& run, int steps) {
   const std::size_t end = closing_mark(marks, steps);
   if (end == marks.size() || !has_later_steps(marks, steps)) return run;
   Mark closing = marks[end];
-  closing.step = -1;  // where the next step follows at once it would be an empty one
+  closing.step = -1;  // otherwise an empty next step
 
   RunInfo info = run.info();
   const auto asked = info.params.find("steps");

@@ -1,4 +1,4 @@
-// How many of some numbers have which magnitude: the gradients of a step, the updates that rounding swallowed.
+// Numbers counted by magnitude, such as a step's gradients.
 #pragma once
 
 #include <cstddef>
@@ -13,12 +13,12 @@ namespace headroom::record {
 
 struct Histogram {
   std::string name;       // "gradients", "updates", "updates.lost", "first_moment.dynamic.256"
-  std::int32_t step = 0;  // after which step the numbers were looked at
-  // counts[i]: numbers whose magnitude is in [2^(low_exponent + i), 2^(low_exponent + i + 1)).
+  std::int32_t step = 0;  // counted after this step
+  // counts[i]: magnitudes in [2^(low_exponent + i), 2^(low_exponent + i + 1)).
   std::int32_t low_exponent = 0;
   std::vector<std::int64_t> counts;
   std::int64_t zeros = 0, not_finite = 0;
-  // Mean relative error of the numbers behind counts[i] (0 where there are none); empty where none was measured.
+  // Mean relative error for counts[i], 0 without numbers; empty: not measured.
   std::vector<double> errors;
 
   bool operator==(const Histogram&) const = default;
@@ -30,7 +30,7 @@ inline constexpr std::int32_t kLowestExponent = -1'074, kHighestExponent = 1'023
 
 template <class Io>
 void fields(Io& io, Histogram& h) {
-  // Counted from the lowest exponent there is: no number in these files is negative.
+  // Numbers in these files are not negative, so this one is relative to the lowest exponent.
   std::int32_t above_lowest = h.low_exponent - kLowestExponent;
   io.text("name", h.name);
   io.whole("step", h.step, kMostSteps);

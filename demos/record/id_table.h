@@ -1,4 +1,4 @@
-// Numbers by the ids that a recording's events name.
+// Maps a recording's ids to numbers.
 #pragma once
 
 #include <cstdint>
@@ -9,8 +9,7 @@
 
 namespace headroom::record {
 
-// A recorder counts its ids up, so that most numbers are in an array. Whoever made the file may have chosen others:
-// these are hashed.
+// Recorders count ids up, so most numbers are in an array. All other ids are hashed.
 class IdTable {
  public:
   std::optional<std::uint32_t> find(std::uint64_t id) const {
@@ -20,7 +19,7 @@ class IdTable {
     return found == others_.end() ? std::nullopt : std::optional(found->second);
   }
 
-  // Of an id that has no number yet; `number` is below 2^32 - 1.
+  // Requires a new `id` and number < 2^32 - 1.
   void set(std::uint64_t id, std::uint32_t number) {
     if (id >= kSpacing * (entries_++ + kFirstIds)) {
       others_.emplace(id, number);
@@ -36,11 +35,11 @@ class IdTable {
   }
 
  private:
-  // The array has at most so many places for each id that was set: 16 bytes.
+  // At most 16 bytes per id.
   static constexpr std::uint64_t kSpacing = 4, kFirstIds = 1024;
   static constexpr std::uint32_t kNone = std::numeric_limits<std::uint32_t>::max();
 
-  // Mixed (the finalizer of SplitMix64, Steele et al. 2014), chosen ids fall into few buckets only by chance.
+  // SplitMix64's finalizer (Steele et al. 2014): even chosen ids share buckets only by chance.
   struct Mixed {
     std::size_t operator()(std::uint64_t id) const noexcept {
       id = (id ^ (id >> 30)) * 0xbf58476d1ce4e5b9U;

@@ -1,4 +1,4 @@
-// Text to a JSON tree.
+// Parses JSON.
 #include "demos/record/json_fields.h"
 
 namespace headroom::record {

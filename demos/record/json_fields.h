@@ -1,6 +1,5 @@
-// Structs to JSON and back, for the text chunks of a recording and for messages. A struct says once what its fields are, as
-// fields(io, row) beside it; a JsonWriter or a JsonReader is the `io`. Reading checks every type and range and skips fields
-// that it does not know.
+// Converts structs to JSON and back, for text chunks and messages. A struct lists its fields once, in fields(io,
+// row), for a JsonWriter or JsonReader. Reading checks types and ranges, and ignores unknown fields.
 #pragma once
 
 #include <cstdint>
@@ -22,15 +21,15 @@ namespace headroom::record {
 
 using nlohmann::json;
 
-// Text that is not UTF-8 (a file's name may be any bytes): in JSON it becomes replacement characters when it is written; in
-// MessagePack the values of a map of texts travel as binary, untouched, and other text has '?' for every byte beyond ASCII.
+// Handles text that is not UTF-8, such as file names. JSON gets replacement characters. MessagePack gets binary
+// values in maps of texts, otherwise '?' for every byte beyond ASCII.
 enum class Form { kJson, kMessagePack };
 
 inline json binary(std::string_view bytes) {
   return json::binary(std::vector<std::uint8_t>(bytes.begin(), bytes.end()));
 }
 
-// Paths may hold bytes that are not UTF-8; they become the replacement character instead of an exception.
+// Replaces bytes that are not UTF-8 instead of throwing.
 inline std::string dump(const json& value) { return value.dump(-1, ' ', false, json::error_handler_t::replace); }
 
 // {"weights": 4, …}
@@ -41,7 +40,7 @@ class JsonWriter {
   explicit JsonWriter(Form form) : form_(form) {}
 
   json take() { return std::move(object_); }
-  // The first field that a reader would refuse; empty where there is none.
+  // The first field that a reader would refuse; empty if none.
   const std::string& wrong() const { return wrong_; }
 
   void text(const char* key, const std::string& value) {
@@ -64,7 +63,7 @@ class JsonWriter {
     check(value >= lowest && value <= highest, key);
     object_[key] = value;
   }
-  // What need not have been measured: negative in the struct, null in JSON.
+  // An optional measurement: negative in the struct, null in JSON.
   void measured(const char* key, double value) { object_[key] = value >= 0 ? json(value) : json(); }
   void measured(const char* key, std::int64_t value, std::int64_t highest) {
     check(value <= highest, key);
@@ -122,8 +121,8 @@ class JsonWriter {
   std::string wrong_;
 };
 
-// Takes named values out of one object and remembers the first that is missing or wrong. From then on values keep their
-// defaults. `where` names the object in the reason: "chunk: bytes is missing".
+// Reads named values of an object and remembers the first error; later values keep their defaults. `where` names the
+// object: "chunk: bytes is missing".
 class JsonReader {
  public:
   JsonReader(const json& object, std::string where) : object_(object), where_(std::move(where)) {
@@ -155,7 +154,7 @@ class JsonReader {
   void whole(const char* key, Int& value, std::int64_t highest, std::int64_t lowest = 0) {
     const json* const field = find(key, &json::is_number_integer, "is not an integer");
     if (field == nullptr) return;
-    // Numbers that are not negative are unsigned in this library: compare before converting, or 2^64 − 1 would become −1.
+    // This library stores non-negative numbers as unsigned. Compare before converting, or 2^64 − 1 would become −1.
     const bool fits = field->is_number_unsigned()
                           ? highest >= 0 && field->get<std::uint64_t>() <= static_cast<std::uint64_t>(highest)
                           : field->get<std::int64_t>() <= highest;
@@ -170,7 +169,7 @@ class JsonReader {
     const json* const field = find(key, &json::is_number, "is not a number");
     if (field == nullptr) return;
     const double read = field->get<double>();
-    if (!(read >= lowest && read <= highest)) return refuse_range(key, lowest, highest);  // NaN is refused as well
+    if (!(read >= lowest && read <= highest)) return refuse_range(key, lowest, highest);  // refuses NaN, too
     value = read;
   }
   void measured(const char* key, double& value) {
@@ -190,7 +189,7 @@ class JsonReader {
   void flag(const char* key, bool& value) {
     if (const json* const field = find(key, &json::is_boolean, "is not a boolean")) value = field->get<bool>();
   }
-  // One of the first `count` values of the enum, by its key.
+  // By key, among the enum's first `count` values.
   template <class Enum>
   void choice(const char* key, Enum& value, int count) {
     std::string name;
@@ -208,7 +207,7 @@ class JsonReader {
       reader.whole(std::string(key_of(static_cast<Category>(i))).c_str(), amounts[i], kMostBytes);
     take_reason(key, reader);
   }
-  // At most `most` numbers from 0 to `highest`.
+  // Numbers from 0 to `highest`.
   template <class Number>
   void numbers(const char* key, std::vector<Number>& values, std::size_t most, double highest) {
     const json* const field = find(key, &json::is_array, "is not an array");
@@ -284,10 +283,10 @@ class JsonReader {
   std::string reason_;
 };
 
-// A struct as one object. `wrong`, where given, gets the first field that a reader would refuse.
+// `wrong` gets the first field that a reader would refuse.
 template <class Struct>
 json to_object(const Struct& value, Form form, std::string* wrong = nullptr) {
-  Struct copy = value;  // fields() takes what may be filled
+  Struct copy = value;  // fields() needs a mutable value
   JsonWriter writer(form);
   fields(writer, copy);
   if (wrong != nullptr) *wrong = writer.wrong();
@@ -301,10 +300,10 @@ std::string to_json(const Struct& value) {
 
 // Deeper than 8 levels. Checked before parsing, so that a million brackets cost nothing.
 bool nests_too_deep(std::string_view text);
-// One object; nothing where the text is none, or nests too deep.
+// nullopt if the text is no object or nests too deep.
 std::optional<json> parse_object(std::string_view text);
 
-// Nothing where the text is no object, or a value is missing, of the wrong type or out of range.
+// nullopt if the text is no object, or a value is missing or invalid.
 template <class Struct>
 std::optional<Struct> from_json(std::string_view text) {
   const std::optional<json> object = parse_object(text);

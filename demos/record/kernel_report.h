@@ -1,4 +1,4 @@
-// What became of a kernel whose source the reader wrote: what the compiler said, what it needs, and whether it is right.
+// The result of a reader's kernel: compiler messages, resources and correctness.
 #pragma once
 
 #include <cstdint>
@@ -11,31 +11,31 @@ namespace headroom::record {
 
 enum class KernelVerdict : std::uint8_t {
   kNotCompiled,  // the compiler refused it
-  kCompiled,     // and not run: there is no device, or the run ended before a verdict
-  kCrashed,      // the device refused to start it, or ended it
-  kOutOfBounds,  // it wrote beside its buffers
-  kWrong,        // its result is not the reference's
+  kCompiled,     // not run: no device, or the run ended early
+  kCrashed,      // the device refused or ended it
+  kOutOfBounds,  // wrote outside its buffers
+  kWrong,        // differs from the reference
   kRight,
 };
 inline constexpr int kNumKernelVerdicts = 6;
 std::string_view key_of(KernelVerdict verdict);  // "not_compiled", …
 
-// One message of the compiler. Its text may have several lines.
+// The text may have several lines.
 struct CompilerMessage {
-  std::int64_t line = 0;  // of the source, counted from 1; 0: of no line in particular
-  bool error = false;     // else a warning or a remark
+  std::int64_t line = 0;  // in the source, from 1; 0: none
+  bool error = false;     // false: warning or remark
   std::string text;
 
   bool operator==(const CompilerMessage&) const = default;
 };
 
-// What one kernel of the source takes, by the assembler's account.
+// As reported by the assembler.
 struct KernelResources {
   std::string name;
-  std::int64_t registers = 0;  // a thread
-  Bytes shared = 0;            // a block, as far as the source fixes it
-  Bytes stack = 0;             // a thread: arrays that are indexed by what is not known when compiling
-  Bytes spilled = 0;           // stores and loads per thread, of what the registers could not hold
+  std::int64_t registers = 0;  // per thread
+  Bytes shared = 0;            // per block, if fixed by the source
+  Bytes stack = 0;             // per thread: arrays with indices unknown at compile time
+  Bytes spilled = 0;           // per thread: stores and loads of spilled registers
 
   bool operator==(const KernelResources&) const = default;
 };
@@ -48,9 +48,9 @@ struct KernelReport {
   std::string compiler;      // "NVRTC 13.0"
   std::vector<CompilerMessage> messages;
   std::vector<KernelResources> kernels;
-  std::int64_t launches = 0;  // that one result takes; 0: nothing was launched
-  double error = -1;          // largest deviation from float64, relative to the largest number; negative: not measured
-  double error_limit = -1;    // beyond which a result counts as wrong
+  std::int64_t launches = 0;  // for one result; 0: none
+  double error = -1;          // largest deviation from float64 relative to the largest number; negative: not measured
+  double error_limit = -1;    // a larger error is wrong
 
   bool operator==(const KernelReport&) const = default;
 };

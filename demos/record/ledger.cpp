@@ -1,5 +1,5 @@
-// Replay in two passes: what each event does to which storage, then the totals. A relabel is known before the totals of
-// its storage's events are summed, so that only storages of earlier updates need their past corrected.
+// Two passes: what each event does to which storage, then the totals. A relabel is known before its storage is
+// summed, so only storages of earlier updates need corrections.
 #include "demos/record/ledger.h"
 
 #include <algorithm>
@@ -11,7 +11,7 @@
 namespace headroom::record {
 namespace {
 
-// Totals of a recording that makes sense are far below; beyond, an allocation is not believed, and no sum overflows.
+// Far above any real total. Larger allocations are ignored, so that no sum overflows.
 constexpr Bytes kMostTotal = Bytes{1} << 62;
 
 bool take(Bytes& total, Bytes amount) {
@@ -55,7 +55,7 @@ void Ledger::update() {
   }
 }
 
-// A file's events come at once: growing step by step would take as long as the replay.
+// A file's events arrive at once; growing in steps would take as long as the replay.
 void Ledger::make_room(const std::vector<MemEvent>& events) {
   if (events.size() < 2 * consumed_) return;
   const auto births = std::count_if(events.begin(), events.end(),
@@ -124,7 +124,7 @@ void Ledger::track_relabel(const MemEvent& event) {
   if (!number) return;
   Storage& storage = storages_[*number];
   if (storage.born < consumed_)
-    relabelled_.emplace(*number, storage.category);  // keeps the first: what the totals hold
+    relabelled_.emplace(*number, storage.category);  // keeps the first: the totals' category
   storage.category = event.category;
 }
 
@@ -144,7 +144,7 @@ Ledger::Effect Ledger::track_segment(std::uint64_t index, const MemEvent& event)
   return (number + 1) | kSegmentBit;
 }
 
-// Moves a storage's bytes from the category that the totals so far hold it under to its own.
+// Moves a storage's bytes from their old category to the current one.
 void Ledger::correct_past(const Storage& storage, Category before) {
   const auto move = [&](Totals& totals) {
     of(totals.by_category, before) -= storage.block;
@@ -197,7 +197,7 @@ void Ledger::compare_with_allocator(std::uint64_t index, const MemEvent& event) 
   if (!allocated || !reserved) first_mismatch_ = index;
 }
 
-// Totals before event `event`, which is one that was taken in or the one after.
+// `event` is a processed event or the next one.
 Totals Ledger::before(std::uint64_t event) const {
   if (event >= consumed_) return now_;
   const std::uint64_t block = event / kEventsPerBlock;
@@ -208,8 +208,7 @@ Totals Ledger::before(std::uint64_t event) const {
 
 Totals Ledger::at(std::uint64_t event) const { return event >= consumed_ ? now_ : before(event + 1); }
 
-// Calls visit(event, totals after it) for the events of [first, last) that are in blocks only partly covered, and
-// visit(block) for the whole blocks between.
+// Calls visit(event, totals after it) for partly covered blocks of [first, last), and visit(block) for whole ones.
 template <class Visit>
 void Ledger::visit(std::uint64_t first, std::uint64_t last, Visit visit) const {
   last = std::min(last, consumed_);

@@ -1,5 +1,4 @@
-// Replays events to what a person asks: live bytes by category at any event, the peak, the blocks alive and what they
-// are.
+// Replays events to totals: live bytes by category, peaks, and live blocks.
 #pragma once
 
 #include <cstddef>
@@ -13,24 +12,23 @@
 
 namespace headroom::record {
 
-// Live bytes after an event. `by_category` adds up to `allocated` (block bytes).
+// Live bytes after an event. `by_category` sums to `allocated` (block bytes).
 struct Totals {
   ByCategory by_category{};
   Bytes allocated = 0;
   Bytes requested = 0;
-  Bytes reserved = 0;  // segments held; 0 where the allocator has none (CPU, predictions)
+  Bytes reserved = 0;  // 0 without segments (CPU, predictions)
 };
 
 inline constexpr std::uint64_t kNever = std::numeric_limits<std::uint64_t>::max();
 
-// A storage's whole life.
 struct Storage {
   std::uint64_t id = 0;
   std::uint64_t born = 0;       // event index
-  std::uint64_t died = kNever;  // event index; kNever: still alive at the end
+  std::uint64_t died = kNever;  // event index; kNever: alive at the end
   Bytes requested = 0;
   Bytes block = 0;
-  Category category = Category::kOther;  // the last relabel's
+  Category category = Category::kOther;  // by the last relabel
   Phase phase = Phase::kSetup;
   std::uint16_t layer = kNoLayer;
   std::uint16_t op = kNoOperator;
@@ -41,7 +39,7 @@ struct Peak {
   Totals totals;
 };
 
-// Blocks of one operator and category together: the rows of "alive here", largest first.
+// Live blocks of one operator and category.
 struct AliveRow {
   Category category = Category::kOther;
   std::uint16_t op = kNoOperator;
@@ -53,43 +51,41 @@ struct AliveRow {
 
 class Ledger {
  public:
-  // Follows the events of the recording's own device (`info().device`). The recording must outlive the ledger. Events
-  // that cannot be (a free of what was never allocated, a second birth) change nothing.
+  // Follows the events of the recording's device. The recording must outlive the ledger. Impossible events (freeing
+  // an unknown storage, allocating one twice) change nothing.
   explicit Ledger(const Recording& recording);
 
-  // Takes in what the recording has gained. Cheap when nothing is new. A late relabel corrects the past.
+  // Adds new events; cheap if there are none. A late relabel corrects the past.
   void update();
 
   const Recording& recording() const { return *recording_; }
-  std::uint64_t size() const { return consumed_; }  // events taken in
+  std::uint64_t size() const { return consumed_; }  // processed events
 
-  // Totals after event `event`; before the first: all zero. O(block), not O(events).
+  // Totals after `event`; 0 before the first. O(block), not O(events).
   Totals at(std::uint64_t event) const;
-  // The first event with the most allocated bytes in [first, last); last beyond the end means the end.
+  // The first event with the most allocated bytes in [first, last). `last` may exceed the end.
   Peak peak(std::uint64_t first = 0, std::uint64_t last = kNever) const;
   Bytes peak_requested(std::uint64_t first = 0, std::uint64_t last = kNever) const;
   Bytes peak_reserved(std::uint64_t first = 0, std::uint64_t last = kNever) const;
 
   const std::vector<Storage>& storages() const { return storages_; }
-  // Storages alive after event `event`, largest block first.
+  // Live after `event`, largest block first.
   std::vector<const Storage*> alive(std::uint64_t event) const;
   std::vector<AliveRow> alive_rows(std::uint64_t event) const;
 
-  // Lowest and highest totals among the events in [first, last), each one that existed; of equals the first. In an
-  // empty range both are the totals before it.
+  // Lowest and highest totals in [first, last), the first of equals. An empty range has the totals before it.
   struct Extremes {
     Totals low, high;
     std::uint64_t low_event = 0, high_event = 0;
   };
   Extremes extremes(std::uint64_t first, std::uint64_t last) const;
 
-  // Where the allocator reported its own totals and the ledger's differ: the first such event, or kNever. A test's
-  // question.
+  // First event where the allocator's reported totals differ from the ledger's, or kNever; for tests.
   std::uint64_t first_mismatch() const { return first_mismatch_; }
 
  private:
-  // What an event does: 0 nothing; else a storage's number + 1, or a segment's number + 1 with kSegmentBit. It is a
-  // birth where that was born at this event, else a death.
+  // An event's effect. 0: none; otherwise a storage's index + 1, or a segment's index + 1 with kSegmentBit. It is an
+  // allocation if born at this event, otherwise a free.
   using Effect = std::uint32_t;
   static constexpr Effect kSegmentBit = Effect{1} << 31;
 
@@ -97,14 +93,14 @@ class Ledger {
     std::uint64_t born = 0, died = kNever;
     Bytes bytes = 0;
   };
-  // kEventsPerBlock events: the totals before them and the extremes among them.
+  // Totals before kEventsPerBlock events, and the extremes among them.
   static constexpr std::uint64_t kEventsPerBlock = 64;
   struct Block {
     Totals before;
     Extremes extremes;
     Bytes most_requested = 0, most_reserved = 0;
   };
-  // kStoragesPerGroup storages in order of birth: lets alive() pass over those that are long gone.
+  // kStoragesPerGroup storages in order of birth; alive() skips groups that are dead.
   static constexpr std::size_t kStoragesPerGroup = 256;
   struct Group {
     std::uint32_t alive = 0;
@@ -121,7 +117,7 @@ class Ledger {
   void add_to_block(std::uint64_t index);
   void compare_with_allocator(std::uint64_t index, const MemEvent& event);
 
-  void apply(std::uint64_t index, Totals& totals) const;  // what the event did to the totals
+  void apply(std::uint64_t index, Totals& totals) const;
   Totals before(std::uint64_t event) const;
   template <class Visit>
   void visit(std::uint64_t first, std::uint64_t last, Visit visit) const;
@@ -130,14 +126,14 @@ class Ledger {
   std::uint64_t consumed_ = 0;
   std::vector<Storage> storages_;
   std::vector<Segment> segments_;
-  IdTable storage_of_;                                      // the dead too: a late relabel may be theirs
-  IdTable segment_of_;                                      // the living
-  std::unordered_map<std::uint32_t, Category> relabelled_;  // during update(): old storages and what they were
+  IdTable storage_of_;                                      // with freed ones, which may be relabeled late
+  IdTable segment_of_;                                      // live ones
+  std::unordered_map<std::uint32_t, Category> relabelled_;  // during update(): old categories
   std::vector<Effect> effects_;
   std::vector<Block> blocks_;
   std::vector<Group> groups_;
   Totals now_;
-  Bytes promised_block_ = 0, promised_requested_ = 0, promised_reserved_ = 0;  // alive while tracking; sums fit 62 bits
+  Bytes promised_block_ = 0, promised_requested_ = 0, promised_reserved_ = 0;  // live while tracking; sums fit 62 bits
   std::uint64_t first_mismatch_ = kNever;
 };
 

@@ -1,4 +1,4 @@
-// A measured time with its shape and setting: one row of a benchmark.
+// A row of a benchmark: a measured time with its shape and setting.
 #pragma once
 
 #include <cstdint>
@@ -9,34 +9,34 @@
 namespace headroom::record {
 
 struct Measurement {
-  // Panels that are no kernel's. `variant` then says what was timed, `storage` how its memory was kept.
-  static constexpr const char* kCopy = "copy";            // a large copy, which kernels are compared with
-  static constexpr const char* kBandwidth = "bandwidth";  // one link: "to_host", "file_read", …; "locked", "direct", …
+  // Panels without a kernel: `variant` is what was timed, `storage` how its memory was allocated.
+  static constexpr const char* kCopy = "copy";            // a large copy, for comparison
+  static constexpr const char* kBandwidth = "bandwidth";  // a link: "to_host", "file_read", …; "locked", "direct", …
   static constexpr const char* kOffloadFile =
       "offload_file";  // one step's states: "file_read", "file_write"; "direct", …
-  static constexpr const char* kStepBound = "step_bound";    // one product of a training step
-  static constexpr const char* kProductRates = "product_rates";  // a square product in one number format
-  static constexpr const char* kEditKernel = "edit_kernel";  // the reader's kernel and what it is compared with
+  static constexpr const char* kStepBound = "step_bound";    // a GEMM of a training step
+  static constexpr const char* kProductRates = "product_rates";  // a square GEMM in one number format
+  static constexpr const char* kEditKernel = "edit_kernel";  // the reader's kernel and its competitors
 
-  std::string panel;    // the picture it belongs to: "rms_norm", "report.swiglu", or one of the above
-  std::string kernel;   // "rms_norm", as in `headroom list`; empty for what is no kernel of ours (a copy)
+  std::string panel;    // "rms_norm", "report.swiglu", or one of the above
+  std::string kernel;   // as in `headroom list`; empty if none of ours (a copy)
   std::string variant;  // "eager", "fused", "library", "copy", "matmul", …
   std::string pass;     // "forward", "backward", "full"
-  std::string timing;   // "cold": L2 flushed, device time; "graph": replayed; "wall": by the host's clock
+  std::string timing;   // "cold": L2 flushed, device time; "graph": replayed; "wall": host clock
   std::string storage;  // "fp32", "bf16", "fp16"
-  std::string label;    // what the shape is of: "Llama 3.2 1B"; may be empty
+  std::string label;    // of the shape: "Llama 3.2 1B"; may be empty
   std::int64_t rows = 0, width = 0, vocab = 0;  // as kernels::Shape
   double median = 0, low = 0, high = 0;         // ns; quantiles 0.5, 0.2, 0.8
-  std::int64_t samples = 0;                     // repeats behind the quantiles
-  Bytes bytes = 0;                              // that one call must move at least; 0: not a matter of bytes
-  double flops = 0;                             // of one call; 0: not a matter of arithmetic
-  Bytes extra_memory = -1;                      // highest allocation beside the inputs; negative: not measured
-  double error = -1;                            // against float64, relative to its largest; negative: not measured
+  std::int64_t samples = 0;
+  Bytes bytes = 0;          // least bytes moved per call; 0: not applicable
+  double flops = 0;         // per call; 0: not applicable
+  Bytes extra_memory = -1;  // peak beyond the inputs; negative: not measured
+  double error = -1;        // relative to float64's largest value; negative: not measured
 
   bool operator==(const Measurement&) const = default;
 };
 
-// Times and amounts are finite and not negative: JSON has no other numbers, and a figure divides by them.
+// Times and amounts are finite and non-negative: JSON has no others, and figures divide by them.
 template <class Io>
 void fields(Io& io, Measurement& m) {
   io.text("panel", m.panel);

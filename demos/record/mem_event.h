@@ -1,4 +1,4 @@
-// What happened to memory, and when: the rows of a recording.
+// Memory events, marks and samples: the rows of a recording.
 #pragma once
 
 #include <cstdint>
@@ -11,24 +11,24 @@ namespace headroom::record {
 enum class EventKind : std::uint8_t {
   kAlloc,
   kFree,
-  kSegmentAlloc,  // the caching allocator took memory from the device
+  kSegmentAlloc,  // the caching allocator allocated from the device
   kSegmentFree,
-  kRelabel,      // changes a storage's category; holds from its birth
-  kOutOfMemory,  // requested: what was asked for; block: the segment that the device refused, 0 if a cap did
+  kRelabel,      // new category of a storage, valid from its birth
+  kOutOfMemory,  // block: the segment that the device refused, 0 for a cap
 };
 
 inline constexpr Bytes kUnknownBytes = -1;
 
 struct MemEvent {
   Nanoseconds time = 0;                       // host clock
-  std::uint64_t storage = 0;                  // unique in a recording; never an address
-  Bytes requested = 0;                        // bytes asked for (alloc and free alike); segments: 0
-  Bytes block = 0;                            // bytes taken: the block, or the segment
-  Bytes allocator_allocated = kUnknownBytes;  // the allocator's own total after this event, where it reports one
+  std::uint64_t storage = 0;                  // unique, never an address
+  Bytes requested = 0;                        // 0 for segments
+  Bytes block = 0;                            // size of the block or segment
+  Bytes allocator_allocated = kUnknownBytes;  // the allocator's total after this event, if reported
   Bytes allocator_reserved = kUnknownBytes;
   EventKind kind = EventKind::kAlloc;
   DeviceKind device = DeviceKind::kCpu;
-  Category category = Category::kOther;  // relabel: the new category
+  Category category = Category::kOther;  // relabel: the new one
   Phase phase = Phase::kSetup;
   std::uint16_t layer = kNoLayer;
   std::uint16_t micro_batch = 0;
@@ -41,13 +41,13 @@ struct MemEvent {
 
 inline constexpr Nanoseconds kPending = -1;
 
-// From here on the run is in this phase, layer, micro-batch and step. On a GPU the mark is also an event on the stream:
-// `device_time` is when the device reached it (same origin as the host clock: the run's first mark has both equal).
+// The run's phase, layer, micro-batch and step from here on. On a GPU the mark is also an event on the stream,
+// reached at `device_time`. Device and host clock are equal at the first mark.
 struct Mark {
   Nanoseconds host_time = 0;
   Nanoseconds device_time = kPending;  // CPU runs: equal to host_time
   std::uint64_t event_index = 0;       // events before this mark
-  std::int32_t step = -1;              // -1: outside a step
+  std::int32_t step = -1;              // -1: outside steps
   Phase phase = Phase::kSetup;
   std::uint16_t layer = kNoLayer;
   std::uint16_t micro_batch = 0;
@@ -69,9 +69,9 @@ enum class MetricKind : std::uint8_t {
   kLoss,
   kTokensPerSecond,
   kStepNanoseconds,
-  kLossScale,       // what this step's loss was multiplied by
-  kSkippedSteps,    // steps so far that changed nothing, because a gradient had overflowed
-  kEvaluationLoss,  // on held-out text, behind this step
+  kLossScale,       // factor of this step's loss
+  kSkippedSteps,    // steps so far without an update, because a gradient overflowed
+  kEvaluationLoss,  // on held-out text, after this step
 };
 
 struct MetricSample {

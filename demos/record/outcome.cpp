@@ -1,4 +1,4 @@
-// The keys of outcomes and verdicts in files and messages.
+// Keys of outcomes and verdicts.
 #include "demos/record/outcome.h"
 
 #include "demos/record/kernel_report.h"

@@ -1,4 +1,4 @@
-// How a run ended: a value, not an exception.
+// The end of a run, as a value instead of an exception.
 #pragma once
 
 #include <cstdint>
@@ -15,12 +15,12 @@ enum class OutcomeKind : std::uint8_t { kCompleted, kOutOfMemory, kCancelled, kR
 inline constexpr int kNumOutcomes = 6;
 std::string_view key_of(OutcomeKind outcome);
 
-// Running out of memory, explained. It is a result, not an error.
+// A result, not an error.
 struct OutOfMemoryFacts {
   Bytes requested = 0;
-  Bytes allocated = 0;  // when it was asked for
+  Bytes allocated = 0;  // before the request
   Bytes reserved = 0;
-  Bytes limit = 0;  // the cap, or the device's memory
+  Bytes limit = 0;  // a cap, or the device's memory
   std::string op;
   Phase phase = Phase::kSetup;
   std::uint16_t layer = kNoLayer;

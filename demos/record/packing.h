@@ -1,5 +1,4 @@
-// Numbers as bytes: variable-length integers (7 bits a byte, the highest bit says that more follow, as in LEB128) and
-// CRC-32C. Reading checks every byte that it takes.
+// Numbers as bytes: LEB128 integers (7 bits per byte, the highest bit continues) and CRC-32C.
 #pragma once
 
 #include <cstddef>
@@ -10,14 +9,14 @@
 
 namespace headroom::record {
 
-// Small numbers of either sign become small unsigned ones: 0 -1 1 -2 2 … → 0 1 2 3 4 …
+// Maps small numbers of either sign to small unsigned ones: 0 -1 1 -2 2 … → 0 1 2 3 4 …
 constexpr std::uint64_t zigzag(std::int64_t value) {
   return (static_cast<std::uint64_t>(value) << 1) ^ static_cast<std::uint64_t>(value >> 63);
 }
 constexpr std::int64_t unzigzag(std::uint64_t value) {
   return static_cast<std::int64_t>((value >> 1) ^ (0 - (value & 1)));
 }
-// Differences wrap around, so that every pair of numbers has one.
+// Wraps around, so that any two numbers have a difference.
 constexpr std::int64_t wrapped_difference(std::int64_t a, std::int64_t b) {
   return static_cast<std::int64_t>(static_cast<std::uint64_t>(a) - static_cast<std::uint64_t>(b));
 }
@@ -46,8 +45,8 @@ class Packer {
   std::vector<std::byte> bytes_;
 };
 
-// Reads what Packer wrote. Past the end, or in a number that does not fit 64 bits, it returns 0 from then on and says
-// so: a reader checks ok() once, after a column.
+// Past the end, or after a number that does not fit in 64 bits, all reads return 0 and ok() is false. Check it once
+// per column.
 class Unpacker {
  public:
   explicit Unpacker(std::span<const std::byte> bytes) : bytes_(bytes) {}
@@ -63,7 +62,7 @@ class Unpacker {
     std::uint64_t value = 0;
     for (unsigned shift = 0; shift < 64; shift += 7) {
       const std::uint64_t part = byte();
-      if (shift == 63 && part > 1) return fail();  // the tenth byte holds bit 63 only
+      if (shift == 63 && part > 1) return fail();  // the tenth byte has only bit 63
       value |= (part & 0x7f) << shift;
       if (part < 0x80) return value;
     }
@@ -99,7 +98,7 @@ class Unpacker {
   bool ok_ = true;
 };
 
-// CRC-32C (Castagnoli, reflected polynomial 0x82f63b78; RFC 3720, appendix B.4): finds every burst of errors up to 32
+// CRC-32C (Castagnoli, reflected polynomial 0x82f63b78; RFC 3720, appendix B.4). Detects all burst errors up to 32
 // bits.
 std::uint32_t crc32c(std::span<const std::byte> bytes);
 

@@ -1,4 +1,4 @@
-// Phases on phases.
+// Aligns phases.
 #include "demos/record/phase_map.h"
 
 #include <algorithm>
@@ -7,7 +7,7 @@ namespace headroom::record {
 
 namespace {
 
-// In their order, without the stretches of recompute, which are inside backward.
+// Without recompute, which is inside backward.
 std::vector<PhaseSpan> in_turn(std::span<const PhaseSpan> spans) {
   std::vector<PhaseSpan> turn;
   std::ranges::copy_if(spans, std::back_inserter(turn),

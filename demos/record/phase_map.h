@@ -1,4 +1,4 @@
-// From the time of one run to that of another, so that their phases align.
+// Maps times between two runs, so that their phases align.
 #pragma once
 
 #include <span>
@@ -9,14 +9,14 @@
 
 namespace headroom::record {
 
-// Linear inside each phase. Runs whose steps have other phases (micro-batches, a step that ended early) align where the
-// first phase begins, where the optimizer begins if both have one, and at their ends.
+// Linear within phases. Runs with different phases (micro-batches, a step that ended early) align at the first phase,
+// the optimizer if both have one, and the end.
 class PhaseMap {
  public:
-  // Of both: phase_spans(), merged, and where the axis ends.
+  // `from` and `to`: merged phase_spans().
   PhaseMap(std::span<const PhaseSpan> from, double from_end, std::span<const PhaseSpan> to, double to_end);
 
-  double operator()(double position) const;  // never decreases
+  double operator()(double position) const;  // monotonic
 
  private:
   std::vector<std::pair<double, double>> knots_;  // ascending in both

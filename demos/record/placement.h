@@ -1,4 +1,4 @@
-// Where the blocks of a GPU run are: PyTorch's allocator cuts them from segments.
+// Positions of a GPU run's blocks in segments.
 #pragma once
 
 #include <cstdint>
@@ -7,11 +7,11 @@
 
 namespace headroom::record {
 
-// Of a block, for as long as it lives; and of a segment, which is in itself. Never an address of the process.
+// A block while it lives, or a segment in itself. Never an address of the process.
 struct Placement {
-  std::uint64_t storage = 0;  // the block's or the segment's number, as events name it
-  std::uint64_t segment = 0;  // the number of the segment that holds it; a segment's own
-  // Of the block from the segment's begin; of a segment from the begin of the run's first one, either way.
+  std::uint64_t storage = 0;  // block or segment, numbered as in events
+  std::uint64_t segment = 0;  // the containing segment; a segment's own
+  // A block's offset is from its segment's begin, a segment's from the run's first segment (possibly negative).
   Bytes offset = 0;
 
   bool operator==(const Placement&) const = default;

@@ -1,4 +1,4 @@
-// Quantiles, the same everywhere: linear between neighbors.
+// Quantiles with linear interpolation.
 #pragma once
 
 #include <algorithm>
@@ -7,7 +7,7 @@
 
 namespace headroom::record {
 
-// The value below which `share` of the values are. `sorted` is not empty.
+// The value below which `share` of the values are. `sorted` must not be empty.
 inline double quantile(const std::vector<double>& sorted, double share) {
   const double rank = share * static_cast<double>(sorted.size() - 1);
   const auto below = static_cast<std::size_t>(rank);

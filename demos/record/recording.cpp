@@ -1,4 +1,4 @@
-// Growing a recording, and reading and writing it as a file.
+// Grows recordings; reads and writes their files.
 #include "demos/record/recording.h"
 
 #include <algorithm>
@@ -24,7 +24,7 @@ Error unreadable(const std::filesystem::path& path, int error_number) {
                                        std::generic_category().message(error_number)));
 }
 
-// The header of a file, or why it is not one.
+// Why these bytes are not a file header.
 std::optional<Error> check_file_header(const std::filesystem::path& path, std::span<const std::byte> bytes) {
   if (bytes.empty()) return cannot_read(path, "is empty; record the run again.");
   const std::vector<std::byte> ours = file_header();
@@ -47,7 +47,7 @@ std::optional<Error> check_file_header(const std::filesystem::path& path, std::s
   return std::nullopt;
 }
 
-// Fills as much of `bytes` as the stream still has; returns that part.
+// Reads up to bytes.size() bytes.
 std::span<const std::byte> read_some(std::istream& in, std::span<std::byte> bytes) {
   in.read(reinterpret_cast<char*>(bytes.data()), static_cast<std::streamsize>(bytes.size()));
   return bytes.first(static_cast<std::size_t>(in.gcount()));
@@ -58,7 +58,7 @@ struct Chunk {
   std::vector<std::byte> content;
 };
 struct EndOfFile {
-  bool whole;  // it ends with a whole chunk
+  bool whole;  // at the end of a chunk
 };
 using ChunkOrEnd = std::variant<Chunk, EndOfFile, Damage>;
 

@@ -1,5 +1,5 @@
-// A run, live or stored or predicted: events, marks, counters, metrics and where they come from. Grows by chunks; a
-// file is a header and the same chunks, so that a recording that was cut off reads up to its last whole chunk.
+// A live, stored or predicted run: events, marks, counters, metrics and provenance. It grows by chunks, and a file
+// has the same chunks, so a truncated file is readable up to its last complete chunk.
 #pragma once
 
 #include <algorithm>
@@ -27,7 +27,7 @@ class Recording {
   explicit Recording(RunInfo info) : info_(std::move(info)) {}
 
   const RunInfo& info() const { return info_; }
-  // All rows of one kind of row_kinds.h, in the order in which they arrived.
+  // In order of arrival.
   template <IsRow Row>
   const std::vector<Row>& rows() const {
     return rows_.of<Row>();
@@ -36,27 +36,27 @@ class Recording {
   const std::vector<Mark>& marks() const { return rows<Mark>(); }
   const std::vector<CounterSample>& counters() const { return rows<CounterSample>(); }
   const std::vector<MetricSample>& metrics() const { return rows<MetricSample>(); }
-  const std::vector<KernelSpan>& kernel_spans() const { return rows<KernelSpan>(); }  // of a run that was traced
+  const std::vector<KernelSpan>& kernel_spans() const { return rows<KernelSpan>(); }  // of traced runs
   const std::vector<Measurement>& measurements() const { return rows<Measurement>(); }
   const std::vector<SweepPoint>& sweep_points() const { return rows<SweepPoint>(); }
   const std::vector<Histogram>& histograms() const { return rows<Histogram>(); }
-  // Of the blocks and segments of a GPU run that was recorded since file format 1.5; else none.
+  // Blocks and segments of GPU runs since file format 1.5.
   const std::vector<Placement>& placements() const { return rows<Placement>(); }
-  // The latest one, of a run that compiles a kernel; else empty.
+  // For runs that compile a kernel.
   const std::optional<KernelReport>& kernel_report() const { return kernel_report_; }
   std::string_view op_name(std::uint16_t op) const;
-  // The names by their numbers; that of kNoOperator is empty.
+  // By number; that of kNoOperator is empty.
   const std::vector<std::string>& operators() const { return operators_; }
   std::uint64_t dropped_events() const { return dropped_; }
-  // Empty while the run goes on, and in a file that was cut off.
+  // Empty during a run and in truncated files.
   const std::optional<Outcome>& outcome() const { return outcome_; }
-  // True where the file ended in the middle of a chunk or before the outcome.
+  // True if the file ended within a chunk or before the outcome.
   bool truncated() const { return truncated_; }
 
   void set_info(RunInfo info) { info_ = std::move(info); }
   void set_source(Source source) { info_.source = source; }
-  // Events and marks are kept in order: a time (or a mark's place among the events) before the one ahead of
-  // it, as threads may deliver them, is lifted to that one.
+  // Keeps events and marks in order: raises an earlier time (or a mark's place), which threads may deliver, to its
+  // predecessor's.
   template <AreRows Rows>
   void append(const Rows& rows) {
     keep(std::span<const std::ranges::range_value_t<Rows>>(rows));
@@ -66,21 +66,19 @@ class Recording {
     keep(std::span<const Row>(&row, 1));
   }
   void set_kernel_report(KernelReport report) { kernel_report_ = std::move(report); }
-  // Device times arrive in order, behind their marks: the next marks without one get these. More than there are such
-  // marks is a bug.
+  // Assigns device times, in order, to the next marks without one. More times than marks is a bug.
   void append_device_times(std::span<const Nanoseconds> times);
-  // Names for operators first_op, first_op + 1, …
+  // Names operators first_op, first_op + 1, …
   void append_operators(std::uint16_t first_op, std::span<const std::string> names);
   void add_dropped(std::uint64_t count) { dropped_ += count; }
   void set_outcome(Outcome outcome) { outcome_ = std::move(outcome); }
 
-  // One chunk, as in a file and on the wire. A chunk that is damaged or makes no sense is refused and changes
-  // nothing; a kind that is not known is skipped.
+  // Refuses a damaged or invalid chunk without any change. Skips unknown kinds.
   Status append_chunk(std::span<const std::byte> chunk);
 
-  // A run that was live when it was written is `recorded` when it is read.
+  // Marks a live recording as recorded.
   static Result<Recording> read(const std::filesystem::path& path);
-  // Written beside the target and renamed.
+  // Writes a temporary file and renames it.
   Status write(const std::filesystem::path& path) const;
 
  private:
@@ -104,8 +102,7 @@ class Recording {
   bool truncated_ = false;
 };
 
-// Encoders: each returns one whole chunk (kind, sizes, checksum, compressed columns), independent of all others. At
-// most kMostRowsInAChunk rows at a time; more is a bug.
+// Each returns a whole chunk, independent of all others, for up to kMostRowsInAChunk rows.
 inline constexpr std::size_t kMostRowsInAChunk = 262'144;
 std::vector<std::byte> encode(const RunInfo& info);
 std::vector<std::byte> encode(const KernelReport& report);
@@ -114,13 +111,13 @@ std::vector<std::byte> encode_device_times(std::span<const Nanoseconds> times);
 std::vector<std::byte> encode_operators(std::uint16_t first_op, std::span<const std::string> names);
 std::vector<std::byte> encode_dropped(std::uint64_t count);
 const RowKinds::Encoders& row_encoders();
-// Text rows: 1 MiB at most. A row that could not be read again is a bug.
+// Text rows: at most 1 MiB. A row that could not be read back is a bug.
 template <AreRows Rows>
 std::vector<std::byte> encode_rows(const Rows& rows) {
   using Row = std::ranges::range_value_t<Rows>;
   return std::get<std::vector<std::byte> (*)(std::span<const Row>)>(row_encoders())(std::span<const Row>(rows));
 }
-// As many chunks as the kind takes for these rows, one after the other.
+// Splits the rows into chunks.
 template <IsRow Row, class Take>
 void encode_chunks(const std::vector<Row>& rows, Take take) {
   for (std::span<const Row> rest(rows); !rest.empty();) {
@@ -130,9 +127,9 @@ void encode_chunks(const std::vector<Row>& rows, Take take) {
   }
 }
 
-// Writes a recording to disk while the run goes on: chunks go to `<path>.partial`, commit() renames. Without commit()
-// (a failure, a full disk) the destructor removes the partial file and the old file, if any, stays as it was. What a
-// killed program left is a recording that was cut off; the next one to write to the same path replaces it.
+// Writes a recording during the run, to `<path>.partial`; commit() renames it. Without commit() (error, full disk)
+// the destructor removes the partial file, and an old file stays. A killed program leaves a truncated recording,
+// which the next writer of this path replaces.
 class RecordingWriter {
  public:
   static Result<RecordingWriter> create(const std::filesystem::path& path);
@@ -140,7 +137,7 @@ class RecordingWriter {
   RecordingWriter& operator=(RecordingWriter&&) noexcept;
   ~RecordingWriter();
 
-  // After a failure every later append() and commit() fails in the same way.
+  // After an error, all later calls fail alike.
   Status append(std::span<const std::byte> chunk);
   Status commit();
 

@@ -1,4 +1,4 @@
-// A recording on its way to disk: partial file, every return checked, fsync, rename, fsync of the folder.
+// Writes a partial file; then fsync, rename and fsync of the folder.
 #include <fcntl.h>
 #include <sys/file.h>
 #include <sys/stat.h>
@@ -35,13 +35,13 @@ bool disk_is_full(int error_number) {
 struct Opened {
   int descriptor = -1;
   int error_number = 0;
-  bool in_use = false;  // another program is writing it now
+  bool in_use = false;  // being written by another program
 };
 
-// False where another program holds the lock. (Without support for locks, none is held.)
+// False if another program holds the lock. File systems without locks always succeed.
 bool lock(int descriptor) { return ::flock(descriptor, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK; }
 
-// Between opening a file and locking it, it may have been renamed or removed, and another be under its name.
+// The file may have been renamed, removed or replaced between open and lock.
 bool is_at(int descriptor, const std::filesystem::path& path) {
   struct stat held {};
   struct stat named {};
@@ -49,13 +49,13 @@ bool is_at(int descriptor, const std::filesystem::path& path) {
          held.st_ino == named.st_ino;
 }
 
-// Makes the partial file anew. One that is there already was left by a program that was killed, unless its writer still
-// holds the lock. Whoever holds it is the only one that may rename or remove the file.
+// Creates the partial file. Replaces one that a killed program has left, i.e. that is not locked. Only the lock's
+// holder may rename or remove the file.
 Opened open_partial(const std::filesystem::path& path) {
   for (int attempt = 0; attempt < 4; ++attempt) {
     const int descriptor = ::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
     if (descriptor >= 0 && lock(descriptor) && is_at(descriptor, path)) return {.descriptor = descriptor};
-    if (descriptor >= 0) {  // another program took it for one that was left
+    if (descriptor >= 0) {  // another program took it for a leftover
       ::close(descriptor);
       continue;
     }
@@ -118,7 +118,7 @@ RecordingWriter::~RecordingWriter() { discard(); }
 void RecordingWriter::discard() {
   if (!partial_.empty()) ::unlink(partial_.c_str());
   partial_.clear();
-  if (descriptor_ >= 0) ::close(std::exchange(descriptor_, -1));  // the lock ends here: not before the name is free
+  if (descriptor_ >= 0) ::close(std::exchange(descriptor_, -1));  // unlocks, after the name is free
 }
 
 Error RecordingWriter::fail(const std::string& what, int error_number, std::size_t bytes_wanted) {
@@ -150,11 +150,11 @@ Status RecordingWriter::append(std::span<const std::byte> chunk) {
 Status RecordingWriter::commit() {
   if (failure_) return *failure_;
   if (descriptor_ < 0) throw std::logic_error("a recording was ended twice");
-  // A failed fsync means that the data may be gone: not tried again.
+  // After a failed fsync the data may be lost, so do not retry.
   if (::fsync(descriptor_) != 0) return fail("syncing", errno, 0);
   if (::rename(partial_.c_str(), target_.c_str()) != 0) return fail("renaming", errno, 0);
-  partial_.clear();  // it has the target's name now: nothing to remove any more
-  if (::close(std::exchange(descriptor_, -1)) != 0) return fail("closing", errno, 0);  // unlocks: not before renaming
+  partial_.clear();  // now the target; nothing to remove
+  if (::close(std::exchange(descriptor_, -1)) != 0) return fail("closing", errno, 0);  // unlocks, after renaming
   if (const int error_number = sync_folder(folder_of(target_)); error_number != 0)
     return fail("syncing its folder", error_number, 0);
   return Ok{};

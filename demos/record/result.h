@@ -1,4 +1,4 @@
-// Outcomes as values: a Result holds either a value or one sentence for the user.
+// A Result is either a value or one sentence for the user.
 #pragma once
 
 #include <string>
@@ -7,15 +7,15 @@
 
 namespace headroom::record {
 
-// What kind of trouble an Error is; the command line turns it into its exit code (the number given here).
+// The command line's exit codes.
 enum class ErrorKind {
-  kBadInput = 2,    // usage, file, value or message that cannot be used as it is
-  kRefused = 3,     // no suitable device, or a combination that is refused
+  kBadInput = 2,    // unusable argument, file, value or message
+  kRefused = 3,     // no suitable device, or a refused combination
   kNotWritten = 6,  // output folder or disk
   kEngine = 7,      // the engine process failed
 };
 
-// One sentence for a person: what is wrong, where, and what to do about it.
+// A sentence: what is wrong, where, and what to do.
 struct Error {
   std::string message;
   ErrorKind kind = ErrorKind::kBadInput;
@@ -30,7 +30,7 @@ class [[nodiscard]] Result {
   bool ok() const { return state_.index() == 0; }
   explicit operator bool() const { return ok(); }
 
-  // Only after ok(); asking the wrong side is a bug and throws std::bad_variant_access.
+  // The wrong side throws std::bad_variant_access.
   T& value() & { return std::get<0>(state_); }
   const T& value() const& { return std::get<0>(state_); }
   T&& value() && { return std::get<0>(std::move(state_)); }

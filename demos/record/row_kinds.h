@@ -1,5 +1,5 @@
-// All kinds of rows of a recording. Storage, chunks, files, the engine's feed and link, and replay follow from this table. What
-// the fields of a row are, its header says with fields(); rows that come by the million have columns() in columns.h instead.
+// All row kinds of a recording. Storage, chunks, files, the engine's feed and link, and replay follow from this
+// table. A row's header defines its fields(); for rows that come by the million, columns.h defines columns() instead.
 #pragma once
 
 #include <algorithm>
@@ -27,11 +27,11 @@ struct RowKind {
   using Row = T;
 
   ChunkKind chunk;
-  const char* name;           // in the text of a chunk, and in sentences
-  std::size_t least_bytes;    // of a row that is packed as columns; 0: rows are text
-  std::size_t per_chunk;      // rows in one chunk of a file or a live run; text: about 100 KiB, of any row under 1 MiB
-  std::size_t most;           // rows in a recording, checked before memory is taken
-  Nanoseconds T::*time = {};  // when a replay shows the row; null: at its end
+  const char* name;           // in a text chunk and in messages
+  std::size_t least_bytes;    // per row in columns; 0: text
+  std::size_t per_chunk;      // rows per chunk; text: about 100 KiB, rows under 1 MiB
+  std::size_t most;           // rows per recording, checked before memory is allocated
+  Nanoseconds T::*time = {};  // when a replay shows the row; null: at the end
 };
 
 inline constexpr std::size_t kRowsPerChunk = 16'384;  // 1 MiB of events: fits a core's cache
@@ -77,7 +77,7 @@ constexpr const RowKind<Row>& row_kind() {
   return std::get<RowKind<Row>>(kRowKinds);
 }
 
-// Calls `visit` with each RowKind, in the order of the table.
+// In table order.
 template <class Visit>
 void for_each_row_kind(Visit visit) {
   std::apply([&](const auto&... kind) { (visit(kind), ...); }, kRowKinds);
@@ -85,7 +85,6 @@ void for_each_row_kind(Visit visit) {
 template <class Kind>
 using RowOf = typename std::remove_cvref_t<Kind>::Row;
 
-// One list of rows for each kind.
 class RowLists {
  public:
   template <IsRow Row>
@@ -101,7 +100,7 @@ class RowLists {
   RowKinds::Lists lists_;
 };
 
-// The rows of a text chunk: {"measurements": [{…}, …]}.
+// The text of a chunk: {"measurements": [{…}, …]}.
 template <IsRow Row>
 struct RowText {
   std::vector<Row> rows;

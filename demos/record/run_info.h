@@ -1,4 +1,4 @@
-// What a run was: fixed at its start.
+// A run's description, fixed at its start.
 #pragma once
 
 #include <map>
@@ -8,7 +8,7 @@
 
 namespace headroom::record {
 
-// Provenance holds gpu, driver, cuda, torch, allocator, revision, created, window …
+// Provenance: gpu, driver, cuda, torch, allocator, revision, created, window, …
 struct RunInfo {
   std::string demo;
   std::map<std::string, std::string> params;
@@ -16,7 +16,7 @@ struct RunInfo {
   DeviceKind device = DeviceKind::kCpu;
   Source source = Source::kLive;
   Bytes cap = 0;            // 0: none
-  Bytes device_memory = 0;  // 0: not known
+  Bytes device_memory = 0;  // 0: unknown
 };
 
 template <class Io>

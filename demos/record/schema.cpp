@@ -1,4 +1,4 @@
-// Values for a parameter schema: checked on the way in, written back as they are typed.
+// Parses, checks and formats parameter values.
 #include "demos/record/schema.h"
 
 #include <array>
@@ -38,7 +38,7 @@ ParamValue default_of(const ParamSpec& spec) {
   throw std::logic_error("kind of parameter");
 }
 
-// The shortest of "24GiB", "512MiB", "4KiB" and "1023" that says exactly this many bytes.
+// The shortest exact form: "24GiB", "512MiB", "4KiB" or "1023".
 std::string bytes_as_typed(Bytes bytes) {
   if (bytes != 0 && bytes % kGiB == 0) return fmt::format("{}GiB", bytes / kGiB);
   if (bytes != 0 && bytes % kMiB == 0) return fmt::format("{}MiB", bytes / kMiB);
@@ -164,7 +164,7 @@ std::optional<ParamValue> parse(const ParamSpec& spec, std::string_view text) {
   throw std::logic_error("kind of parameter");
 }
 
-// For messages about a value that came as a value.
+// For messages.
 std::string shown(const ParamValue& value) {
   return std::visit([](const auto& held) { return fmt::format("{}", held); }, value);
 }

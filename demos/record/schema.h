@@ -1,5 +1,4 @@
-// Parameters, declared once: the window draws its controls from a schema, the command line its flags, tests its
-// extremes, and recordings store the values.
+// Parameters, declared once for controls, command line flags, tests and recordings.
 #pragma once
 
 #include <cstdint>
@@ -17,22 +16,21 @@ namespace headroom::record {
 
 enum class ParamKind : std::uint8_t { kInteger, kReal, kChoice, kSwitch, kBytes, kFile };
 
-// What a parameter decides.
 enum class ParamRole : std::uint8_t {
-  kRun,        // where, how long and on which files it runs
-  kShape,      // what is computed: the model and the size of a batch
+  kRun,        // where, how long and on which files
+  kShape,      // the computation: model and batch
   kTechnique,  // how the same is computed
 };
 
-// What is done with the file, or folder, that a parameter names.
+// Use of a parameter's file or folder.
 enum class FileUse : std::uint8_t {
-  kNone,        // the parameter names none
-  kText,        // read: UTF-8 text, or the ids of tokens
-  kCheckpoint,  // read: a folder with a model's weights, or its config.json
+  kNone,        // not a file
+  kText,        // read: UTF-8 text, or token ids
+  kCheckpoint,  // read: a folder with weights, or a config.json
   kSource,      // read, as CUDA C++
-  kWritten,     // made by the run
-  kNewFolder,   // a folder, made by the run
-  kSaved,       // read: a folder that a run made, with its training state
+  kWritten,     // created by the run
+  kNewFolder,   // a folder created by the run
+  kSaved,       // read: a folder saved by a run with its training state
 };
 
 struct Choice {
@@ -40,14 +38,14 @@ struct Choice {
   std::string_view label;  // "Llama 3.2 1B", as shown
 };
 
-// Values that only the kernels of this program compute.
+// Values that need our kernels.
 struct OwnKernels {
-  std::string_view values;   // "adamw_8bit|galore"; of a number one example, "1"; empty: there are none
-  std::string_view instead;  // "adamw": what to take where these kernels cannot run
-  bool composed = false;     // PyTorch's operators compute the same with `instead`, so that a run takes it by itself
+  std::string_view values;   // "adamw_8bit|galore"; for numbers an example, "1"; empty: none
+  std::string_view instead;  // "adamw": replacement without these kernels
+  bool composed = false;     // PyTorch's operators compute the same with `instead`, so runs may use it
 };
 
-// One parameter. All text is constant data; a schema is a constexpr array of these.
+// All text is constant; a schema is a constexpr array of these.
 struct ParamSpec {
   std::string_view key;    // "batch", as in --set batch=4
   std::string_view label;  // "Batch"
@@ -57,31 +55,31 @@ struct ParamSpec {
   double minimum = 0;  // numbers and bytes, inclusive
   double maximum = 0;
   double default_number = 0;        // numbers, bytes and switches (0 or 1)
-  std::string_view unset;           // how 0, or no file, is shown: "none"; empty: 0 is a value as any other
+  std::string_view unset;           // text for 0 or no file: "none"; empty: 0 is an ordinary value
   std::string_view default_text;    // choices (a key) and files (empty: none)
-  std::span<const Choice> choices;  // of a switch: only if "off" and "on" have other labels
-  bool logarithmic = false;         // a slider steps by doubling
-  bool advanced = false;            // folded away behind "More" until asked for
-  std::string_view needs_key;       // shown and used only while that parameter …
-  std::string_view needs_value;     // … has this value, e.g. model=custom; or one of several: "lora|qlora"
-  std::string_view unless_key;      // overruled while that parameter names a file, e.g. weights
-  std::string_view group;           // the heading that it is listed under; empty: the schema has no groups
+  std::span<const Choice> choices;  // switches: only for labels other than "off" and "on"
+  bool logarithmic = false;         // the slider doubles
+  bool advanced = false;            // hidden behind "More"
+  std::string_view needs_key;       // shown and used only while this parameter …
+  std::string_view needs_value;     // … has this value or one of several: "lora|qlora"
+  std::string_view unless_key;      // not used while this parameter names a file, e.g. weights
+  std::string_view group;           // heading; empty: none
   ParamRole role = ParamRole::kRun;
   FileUse file = FileUse::kNone;
   OwnKernels own_kernels;
 };
 
-// The values that a control offers: a choice's own, and off and on for a switch. Empty: another kind.
+// The values that a control offers: off and on for a switch; empty for other kinds.
 std::span<const Choice> choices_of(const ParamSpec& spec);
-// How a value of such a parameter is shown; any other value as it is.
+// Values without a label are shown as they are.
 std::string_view label_of(const ParamSpec& spec, std::string_view value);
-// Whether `alternatives`, parted by '|', name the value.
+// `alternatives` are separated by '|'.
 bool is_one_of(std::string_view value, std::string_view alternatives);
 
 using Schema = std::span<const ParamSpec>;
 using ParamValue = std::variant<std::int64_t, double, bool, std::string>;  // bytes are int64, choices and files strings
 
-// Values for a schema; every key of the schema is always present.
+// Always has a value for every key of the schema.
 class Params {
  public:
   Params() = default;
@@ -93,26 +91,25 @@ class Params {
   bool on(std::string_view key) const;  // a switch
   const std::string& text(std::string_view key) const;
   bool has(std::string_view key) const;
-  // False for a parameter that needs another one to have a certain value (`needs_key`) while that has not, and for one
-  // that is overruled.
+  // False if overruled, or if `needs_key` has another value.
   bool in_use(std::string_view key) const;
-  bool overruled(std::string_view key) const;  // by the file that `unless_key` names
+  bool overruled(std::string_view key) const;  // by the file of `unless_key`
 
-  // Refuses an unknown key (naming the nearest one), a value of the wrong kind and one out of range.
+  // Refuses unknown keys (suggesting the nearest one), wrong kinds and values out of range.
   Status set(std::string_view key, std::string_view value_text);
   Status set(std::string_view key, const ParamValue& value);
   Status set(std::string_view key, const char* value_text) { return set(key, std::string_view(value_text)); }
   // "batch=4"
   Status set_assignment(std::string_view assignment);
 
-  // The value as it is typed after `key=`; set(key, as_text(key)) changes nothing.
+  // As typed after `key=`; set(key, as_text(key)) is a no-op.
   std::string as_text(std::string_view key) const;
-  // key → text, sorted; for messages, files and JSON.
+  // For messages, files and JSON.
   std::map<std::string, std::string> to_map() const;
   static Result<Params> from_map(Schema schema, const std::map<std::string, std::string>& map);
-  // Of a recording, which another version may have made: keys and values that this one lacks keep their defaults.
+  // For recordings of other versions: ignores unknown keys and values.
   static Params known_of(Schema schema, const std::map<std::string, std::string>& map);
-  // What that leaves out, as "key=value"; not what only says how long a run is, on which files and where.
+  // The part that known_of() ignores, as "key=value", without run parameters.
   static std::vector<std::string> unknown_in(Schema schema, const std::map<std::string, std::string>& map);
 
   bool operator==(const Params& other) const { return values_ == other.values_; }

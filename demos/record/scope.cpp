@@ -1,4 +1,4 @@
-// The tag of each thread, the operator table and the listener.
+// Thread tags, the operator table and the listener.
 #include "demos/record/scope.h"
 
 #include <atomic>
@@ -11,7 +11,7 @@
 namespace headroom::record {
 namespace {
 
-// A part of the packed word.
+// A bit field of the packed word.
 struct Field {
   unsigned shift, bits;
   constexpr std::uint64_t mask() const { return ((std::uint64_t{1} << bits) - 1) << shift; }
@@ -22,20 +22,20 @@ struct Field {
 constexpr Field kPhaseField{0, 4}, kCategoryField{4, 4}, kLayerField{8, 12}, kMicroBatchField{20, 12}, kOpField{32, 16},
     kStreamField{48, 8};
 constexpr std::uint64_t kSet = std::uint64_t{1} << 56;     // the thread has its own tag
-constexpr std::uint64_t kMarked = std::uint64_t{1} << 57;  // … and keeps it after its last Scope: it has set a mark
+constexpr std::uint64_t kMarked = std::uint64_t{1} << 57;  // … and keeps it after its last Scope, for its mark
 constexpr std::uint64_t kWholeTag = kSet - 1;
-// What a thread without a tag reads where no worker has one either.
+// For threads without a tag, and without a worker.
 constexpr std::uint64_t kNoTag =
     kCategoryField.put(static_cast<std::uint64_t>(Category::kOther)) | kLayerField.put(kNoLayer);
 
 constinit thread_local std::atomic<std::uint64_t> own_word{0};
 constinit thread_local std::int32_t current_step = -1;
-// What others borrow. Only the worker writes it; its identity is the address of its word.
+// The tag that others borrow. Only the worker writes it; its word's address identifies the worker.
 constinit std::atomic<std::uint64_t> worker_word{0};
 constinit std::atomic<const void*> worker{nullptr};
 constinit std::atomic<ScopeListener*> listener{nullptr};
 
-// The thread's own word, or (without kSet) what it borrows.
+// Own word, or (without kSet) a borrowed one.
 std::uint64_t read_word() {
   const std::uint64_t own = own_word.load(std::memory_order_relaxed);
   if ((own & kSet) != 0) return own;
@@ -48,7 +48,7 @@ void write_word(std::uint64_t word) {
   if (worker.load(std::memory_order_relaxed) == &own_word) worker_word.store(word, std::memory_order_relaxed);
 }
 
-// Replaces the bits of `mask` in what the thread reads, which is its own from now on; returns the word before.
+// Replaces the bits of `mask`; a borrowed word becomes the thread's own. Returns the previous word.
 std::uint64_t replace(std::uint64_t mask, std::uint64_t bits) {
   const std::uint64_t before = read_word();
   write_word((before & ~mask) | bits | kSet);
@@ -57,7 +57,7 @@ std::uint64_t replace(std::uint64_t mask, std::uint64_t bits) {
 
 struct OperatorTable {
   std::mutex mutex;
-  std::deque<std::string> names{""};  // a deque: names do not move when it grows
+  std::deque<std::string> names{""};  // a deque, so that names never move
   std::unordered_map<std::string_view, std::uint16_t> numbers{{"", kNoOperator}};
 };
 

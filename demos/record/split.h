@@ -1,4 +1,4 @@
-// A list in one text, taken apart.
+// Splits a list.
 #pragma once
 
 #include <algorithm>
@@ -9,7 +9,7 @@
 
 namespace headroom::record {
 
-// "a,b,,c" → a, b, an empty one, c. An empty text has one empty part.
+// "a,b,,c" → a, b, an empty part, c. An empty text has one empty part.
 inline std::vector<std::string> split(std::string_view text, char separator) {
   std::vector<std::string> parts;
   for (std::size_t from = 0; from <= text.size();) {

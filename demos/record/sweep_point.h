@@ -1,4 +1,4 @@
-// One run of many: what a sweep keeps of it. A sweep's recording holds these instead of events.
+// The summary of one run; a sweep's recording has these instead of events.
 #pragma once
 
 #include <map>
@@ -11,27 +11,27 @@
 namespace headroom::record {
 
 struct SweepPoint {
-  std::string series;                         // "liger_all"; points of one series make one line
-  std::string label;                          // within its series: "batch=4", "checkpointing"
-  std::map<std::string, std::string> params;  // of the run, as they are typed
+  std::string series;                         // "liger_all"; one line per series
+  std::string label;                          // in its series: "batch=4", "checkpointing"
+  std::map<std::string, std::string> params;  // as typed
   Outcome outcome;
 
-  // Over the whole run, as in a run's summary; of one that ran out of memory, until then.
+  // Over the whole run, or until it ran out of memory.
   Bytes peak_allocated = 0;
   Bytes peak_requested = 0;
-  Bytes peak_reserved = 0;        // 0 where the allocator has no segments
-  Bytes peak_host = 0;            // of host memory used instead of the device's
-  ByCategory peak_by_category{};  // adds up to peak_allocated
+  Bytes peak_reserved = 0;        // 0 without segments
+  Bytes peak_host = 0;            // host memory used instead of the device's
+  ByCategory peak_by_category{};  // sums to peak_allocated
   Phase peak_phase = Phase::kSetup;
 
-  // Median and 20/80 % quantiles without the first step; all 0: not measured.
+  // Median and 20/80 % quantiles without the first step; 0: not measured.
   double tokens_per_second = 0, tokens_per_second_low = 0, tokens_per_second_high = 0;
-  std::optional<double> loss;  // of the last step
-  int steps = 0;               // whole ones
+  std::optional<double> loss;  // at the last step
+  int steps = 0;               // completed
 
-  // Where it differs from the recording's: a later revision, another GPU.
+  // Differences from the recording's: a later revision, another GPU.
   std::map<std::string, std::string> provenance;
-  std::string recording;  // name of a file beside the sweep's with this run's events; empty: not kept
+  std::string recording;  // file with this run's events, next to the sweep's; empty: none
 
   bool operator==(const SweepPoint&) const = default;
 };

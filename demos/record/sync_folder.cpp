@@ -1,4 +1,4 @@
-// fsync() of a folder.
+// Uses fsync().
 #include "demos/record/sync_folder.h"
 
 #include <cerrno>

@@ -1,12 +1,12 @@
-// A folder's names to the disk.
+// Flushes a folder to disk.
 #pragma once
 
 #include <filesystem>
 
 namespace headroom::record {
 
-// Renaming is lasting only once the folder is on disk too. Some file systems cannot sync a folder (EINVAL) and need not.
-// 0, or errno.
+// Makes renames in the folder durable. Some file systems cannot sync folders (EINVAL) and need not. Returns 0 or
+// errno.
 int sync_folder(const std::filesystem::path& folder);
 
 }  // namespace headroom::record

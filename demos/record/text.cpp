@@ -1,4 +1,4 @@
-// Quoting, UTF-8 and spelling distance.
+// Quoting, UTF-8 and edit distance.
 #include "demos/record/text.h"
 
 #include <algorithm>
@@ -10,7 +10,7 @@
 namespace headroom::record {
 namespace {
 
-// Bytes of the UTF-8 character that begins at `at`; 0 where there is none (RFC 3629: shortest form, no surrogates).
+// Length of the character at `at`; 0 if invalid (RFC 3629: shortest form, no surrogates).
 std::size_t utf8_length(std::string_view text, std::size_t at) {
   const auto byte = [&](std::size_t i) -> std::uint32_t {
     return at + i < text.size() ? static_cast<unsigned char>(text[at + i]) : 0U;
@@ -51,7 +51,7 @@ std::string quoted(std::string_view text) {
   constexpr std::size_t kLongest = 80;
   if (text.size() <= kLongest) return "\"" + printable(text) + "\"";
   std::size_t cut = kLongest;
-  while (cut > 0 && (static_cast<unsigned char>(text[cut]) & 0xc0U) == 0x80U) --cut;  // not inside a character
+  while (cut > 0 && (static_cast<unsigned char>(text[cut]) & 0xc0U) == 0x80U) --cut;  // not within a character
   return "\"" + printable(text.substr(0, cut)) + "…\"";
 }
 
@@ -73,7 +73,7 @@ std::string as_utf8(std::string_view text) {
 }
 
 std::size_t edit_distance(std::string_view a, std::string_view b) {
-  std::vector<std::size_t> row(b.size() + 1);  // row[j]: distance from the first i of a to the first j of b
+  std::vector<std::size_t> row(b.size() + 1);  // row[j]: distance of the first i of a and j of b
   std::iota(row.begin(), row.end(), std::size_t{0});
   for (std::size_t i = 1; i <= a.size(); ++i) {
     std::size_t diagonal = row[0];
@@ -88,8 +88,8 @@ std::size_t edit_distance(std::string_view a, std::string_view b) {
 }
 
 std::string_view nearest(std::string_view text, std::span<const std::string_view> candidates) {
-  text = text.substr(0, 64);        // a longer text is near to nothing, and the distance costs length times length
-  constexpr std::size_t kWord = 3;  // shorter ones are in too many
+  text = text.substr(0, 64);        // the distance is quadratic, and longer texts match nothing
+  constexpr std::size_t kWord = 3;  // shorter words are in too many
   if (text.size() >= kWord)
     for (const std::string_view candidate : candidates)
       if (candidate.find(text) != std::string_view::npos) return candidate;

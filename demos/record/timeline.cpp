@@ -1,4 +1,4 @@
-// Time axes, steps, phases and columns: see timeline.h.
+// Computes axes, steps, phases and columns.
 #include "demos/record/timeline.h"
 
 #include <algorithm>
@@ -18,8 +18,8 @@ std::size_t first_mark_from(const std::vector<Mark>& marks, std::uint64_t event)
   return static_cast<std::size_t>(found - marks.begin());
 }
 
-// The mark from which a range that begins with event `first` is measured: of the marks there the first of
-// the last step (the one before ends there, too), or else the last mark ahead.
+// The mark from which a range starting at event `first` is measured. If several are there, the first one of the last
+// step, since the previous one ends a step. If none is, the last earlier mark.
 std::size_t opening_mark(const std::vector<Mark>& marks, std::uint64_t first) {
   const std::size_t after = first_mark_from(marks, first + 1);
   if (after == 0) return 0;
@@ -30,8 +30,8 @@ std::size_t opening_mark(const std::vector<Mark>& marks, std::uint64_t first) {
   return mark;
 }
 
-// The mark that closes a range that ends before event `last`: of those there the one that ends the step, or
-// else the last; if none is there, the next one.
+// The mark that closes a range ending before event `last`. If several are there, the one that ends the step,
+// otherwise the last one. If none is, the next mark.
 std::size_t closing_mark(const std::vector<Mark>& marks, std::uint64_t last) {
   std::size_t mark = first_mark_from(marks, last);
   if (mark == marks.size() || marks[mark].event_index != last) return mark;
@@ -93,7 +93,7 @@ TimeMap::TimeMap(const Recording& recording, TimeAxis axis, std::uint64_t first,
   end_ = std::max(0.0, place(last_, time_of(last_)) - origin_);
 }
 
-// Marks [first_mark, end_mark), as far as the clock of this axis has reached them.
+// Marks [first_mark, end_mark) that the axis's clock has reached.
 void TimeMap::add_knots(std::size_t first_mark, std::size_t end_mark) {
   for (std::size_t i = first_mark; i < end_mark; ++i) {
     const Mark& mark = recording_->marks()[i];
@@ -104,7 +104,7 @@ void TimeMap::add_knots(std::size_t first_mark, std::size_t end_mark) {
   }
 }
 
-// Sees to it that the last knot is not ahead of last_.
+// Ensures that the last knot is not before last_.
 void TimeMap::end_knots(bool ends_at_mark) {
   if (ends_at_mark && !knots_.empty() && knots_.back().event >= last_) return;
   if (on_device_clock_ && !is_over(*recording_)) {
@@ -149,7 +149,7 @@ double TimeMap::position(const Mark& mark) const {
 }
 
 std::uint64_t TimeMap::event_from(double position) const {
-  std::uint64_t low = first_, high = last_;  // the answer is in [low, high]
+  std::uint64_t low = first_, high = last_;  // the result is in [low, high]
   while (low < high) {
     const std::uint64_t middle = low + (high - low) / 2;
     if (this->position(middle) < position)
@@ -161,7 +161,7 @@ std::uint64_t TimeMap::event_from(double position) const {
 }
 
 std::uint64_t TimeMap::event_at(double position) const {
-  std::uint64_t low = first_, high = last_;  // the first event beyond it is in [low, high]
+  std::uint64_t low = first_, high = last_;  // the first later event is in [low, high]
   while (low < high) {
     const std::uint64_t middle = low + (high - low) / 2;
     if (this->position(middle) <= position)

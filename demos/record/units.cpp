@@ -1,4 +1,4 @@
-// Names of the kinds of memory, and how numbers are written and read.
+// Names memory categories; formats and parses numbers.
 #include "demos/record/units.h"
 
 #include <algorithm>
@@ -20,7 +20,7 @@ constexpr std::string_view kMinus = "\u2212";
 
 template <class Enum, std::size_t N>
 std::string_view name_in(const std::array<std::string_view, N>& names, Enum value) {
-  return names.at(static_cast<std::size_t>(value));  // out of range is a bug: throws
+  return names.at(static_cast<std::size_t>(value));  // throws if out of range, which is a bug
 }
 
 // "1234567.89" → "1,234,567.89"
@@ -35,7 +35,7 @@ std::string with_commas(std::string digits) {
 
 std::uint64_t magnitude(std::int64_t value) {
   const auto bits = static_cast<std::uint64_t>(value);
-  return value < 0 ? 0 - bits : bits;  // also right for the lowest int64, whose negative does not exist
+  return value < 0 ? 0 - bits : bits;  // correct for the lowest int64, which has no negative
 }
 
 std::string signed_text(bool negative, std::string text) { return negative ? std::string(kMinus) + text : text; }
@@ -45,7 +45,7 @@ struct Step {
   std::string_view unit;
 };
 
-// Doubles hold every whole number below 2^53 and this clamps what is outside, NaN included, before a cast.
+// Doubles represent all integers below 2^53; clamps others and NaN before the cast.
 std::int64_t to_integer(double value) {
   constexpr double kLimit = 9.2e18;
   return std::isnan(value) ? 0 : static_cast<std::int64_t>(std::llround(std::clamp(value, -kLimit, kLimit)));
@@ -154,7 +154,7 @@ std::string format_bytes(Bytes bytes, int decimals) {
   const double half_a_digit = 0.5 * std::pow(10.0, -decimals);
   for (const Step& step : kSteps) {
     const double value = static_cast<double>(size) / step.size;
-    // What would be rounded to 1024 is written in the next unit: 1,023.999 MiB is 1.00 GiB.
+    // 1,023.999 MiB rounds to the next unit: 1.00 GiB.
     if (value + half_a_digit < 1024 || &step == std::end(kSteps) - 1)
       return signed_text(bytes < 0,
                          with_commas(fmt::format("{:.{}f}", value, decimals)) + " " + std::string(step.unit));
@@ -216,7 +216,7 @@ Result<Bytes> parse_bytes(std::string_view text) {
   }
   double real = 0;
   const auto parsed = std::from_chars(number.data(), end, real, std::chars_format::fixed);
-  if (parsed.ptr != end || parsed.ec != std::errc{} || *unit == 1) return not_a_size(text);  // "1.5" bytes are none
+  if (parsed.ptr != end || parsed.ec != std::errc{} || *unit == 1) return not_a_size(text);  // no fractions of a byte
   const double bytes = real * static_cast<double>(*unit);
   if (!(bytes < 0x1p63)) return too_large(text);
   return static_cast<Bytes>(std::llround(bytes));

@@ -1,4 +1,4 @@
-// Bytes, times, the kinds of memory, and numbers that say what they are.
+// Bytes, times, memory categories, and quantities with their source.
 #pragma once
 
 #include <array>
@@ -11,16 +11,16 @@
 
 namespace headroom::record {
 
-using Bytes = std::int64_t;        // integers inside, GiB and MiB (binary, spelled) outside
-using Nanoseconds = std::int64_t;  // monotonic clock, from the start of the run
+using Bytes = std::int64_t;        // displayed in binary units (GiB, MiB)
+using Nanoseconds = std::int64_t;  // monotonic, from the run's start
 
 inline constexpr Bytes kKiB = Bytes{1} << 10;
 inline constexpr Bytes kMiB = Bytes{1} << 20;
 inline constexpr Bytes kGiB = Bytes{1} << 30;
 inline constexpr std::int64_t kMostSteps = 1'000'000'000;
-inline constexpr Bytes kMostBytes = Bytes{1} << 50;  // of anything that a file or message holds: a petabyte
+inline constexpr Bytes kMostBytes = Bytes{1} << 50;  // limit for files and messages: a petabyte
 
-// The kinds of memory in the order in which figures stack them, from the bottom.
+// In the figures' stacking order, from the bottom.
 enum class Category : std::uint8_t { kWeights, kOptimizerState, kGradients, kActivations, kLogits, kWorkspace, kOther };
 inline constexpr int kNumCategories = 7;
 using ByCategory = std::array<Bytes, kNumCategories>;
@@ -34,18 +34,18 @@ enum class Phase : std::uint8_t {
   kBackward,
   kOptimizer,
   kCopies,
-  kEvaluation,  // forward and loss on held-out text, behind the optimizer
+  kEvaluation,  // forward and loss on held-out text, after the optimizer
 };
 inline constexpr int kNumPhases = 8;
 
 enum class DeviceKind : std::uint8_t { kCpu, kGpu, kHost };
 inline constexpr int kNumDeviceKinds = 3;
 
-// Where a number comes from. Never mixed in one line unmarked.
+// Origin of a number. Lines never mix them unmarked.
 enum class Source : std::uint8_t { kFormula, kPredicted, kRecorded, kLive };
 inline constexpr int kNumSources = 4;
 
-// Names as they appear in files and in JSON ("optimizer_state") and as a reader sees them ("optimizer state").
+// Keys for files and JSON ("optimizer_state"), labels for readers ("optimizer state").
 std::string_view key_of(Category category);
 std::string_view key_of(Phase phase);
 std::string_view key_of(DeviceKind device);
@@ -56,7 +56,7 @@ std::string_view label_of(Source source);
 
 enum class Unit : std::uint8_t { kBytes, kNanoseconds, kTokensPerSecond, kCount, kRatio, kNone };
 
-// A number with everything that a reader needs to trust it. The spread is the 20 % and 80 % quantile of `samples` runs.
+// `low` and `high`: 20 % and 80 % quantiles.
 struct Quantity {
   double value = 0;
   Unit unit = Unit::kNone;
@@ -66,18 +66,16 @@ struct Quantity {
   std::optional<double> high;
 };
 
-// "26.64 GiB", "512 B", "8.13 MiB": binary units, spelled; decimals as given (look.md: two in tables, one in
-// headlines). Minus is U+2212. Bytes below 1 KiB are shown whole.
+// "26.64 GiB", "512 B", "8.13 MiB". Two decimals in tables, one in headlines (look.md). Minus is U+2212.
 std::string format_bytes(Bytes bytes, int decimals = 2);
-std::string format_change(Bytes bytes);  // with its sign: "+1.50 MiB", "−1.50 MiB", "0 B"
+std::string format_change(Bytes bytes);  // signed: "+1.50 MiB", "−1.50 MiB", "0 B"
 // "37.7 ms", "1.26 s", "850 µs".
 std::string format_duration(Nanoseconds duration);
-// "128,256" with a comma for thousands.
+// "128,256".
 std::string format_count(std::int64_t count);
 std::string format(const Quantity& quantity);
 
-// "24GiB", "24 GiB", "512MiB", "1.5GiB", "1024": bytes. GB and MB are decimal (10^9, 10^6). Refuses negatives and
-// overflow.
+// "24GiB", "24 GiB", "512MiB", "1.5GiB", "1024". GB and MB are decimal (10^9, 10^6). Refuses negatives and overflow.
 Result<Bytes> parse_bytes(std::string_view text);
 
 }  // namespace headroom::record

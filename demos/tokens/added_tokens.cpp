@@ -1,4 +1,4 @@
-// A trie over the tokens' bytes, walked from each place of the text.
+// Walks a trie over the tokens' bytes.
 #include "demos/tokens/added_tokens.h"
 
 #include <utility>
@@ -24,7 +24,6 @@ bool is_word_at(std::string_view text, std::size_t at) {
   return kWord.find(text.substr(begin, at - begin), 0).has_value();
 }
 
-// Where the character before `at` begins.
 std::size_t before(std::string_view text, std::size_t at) {
   do --at;
   while ((static_cast<unsigned char>(text[at]) & 0xC0) == 0x80);
@@ -71,7 +70,7 @@ void AddedTokens::split(std::string_view text, const std::function<void(std::str
       continue;
     }
     std::size_t begin = at, end = at + found->content.size();
-    at = end;  // also where the token does not count
+    at = end;  // also if the token is rejected
     if (found->single_word && inside_a_word(text, begin, end)) continue;
     while (found->lstrip && begin > done && is_space_at(text, before(text, begin))) begin = before(text, begin);
     while (found->rstrip && end < text.size() && is_space_at(text, end)) next_character(text, end);

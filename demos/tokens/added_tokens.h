@@ -1,4 +1,4 @@
-// Tokens that a tokenizer.json finds in the text itself, before any pattern or merge: "<|eot_id|>".
+// Tokens such as "<|eot_id|>", matched in the text before anything else.
 #pragma once
 
 #include <array>
@@ -17,9 +17,9 @@ struct AddedToken {
   std::string content;
   TokenId id = 0;
   bool single_word = false;  // not inside a word
-  bool lstrip = false;       // takes the white space before it
-  bool rstrip = false;       // … and behind it
-  bool normalized = false;   // is searched in the normalized text
+  bool lstrip = false;       // includes white space before it
+  bool rstrip = false;       // includes white space after it
+  bool normalized = false;   // matched in the normalized text
 };
 
 class AddedTokens {
@@ -27,8 +27,7 @@ class AddedTokens {
   void add(AddedToken token);
   bool empty() const { return tokens_.empty(); }
 
-  // Calls one of the two for each stretch of the text, in order: what is between tokens, and the tokens. Where several
-  // begin at one place the longest counts.
+  // Calls `between` or `token` for each stretch of the text, in order. The longest token at a place wins.
   void split(std::string_view text, const std::function<void(std::string_view)>& between,
              const std::function<void(TokenId)>& token) const;
 
@@ -37,7 +36,7 @@ class AddedTokens {
 
   struct Node {
     std::map<unsigned char, std::size_t> next;
-    std::size_t token = 0;  // its number, from 1 on
+    std::size_t token = 0;  // index + 1; 0: none
   };
   std::vector<AddedToken> tokens_;
   std::vector<Node> nodes_{1};

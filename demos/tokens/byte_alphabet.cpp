@@ -1,4 +1,4 @@
-// The alphabet, backwards.
+// The inverse mapping.
 #include "demos/tokens/byte_alphabet.h"
 
 #include <array>
@@ -9,7 +9,7 @@ namespace headroom::tokens {
 
 namespace {
 
-constexpr char32_t kOthers = 256;  // bytes that are no printable Latin-1 have the characters from here on, in order
+constexpr char32_t kOthers = 256;  // other bytes, in order, from here on
 
 constexpr bool printable(int byte) {
   return (byte >= '!' && byte <= '~') || (byte >= 0xA1 && byte <= 0xAC) || byte >= 0xAE;

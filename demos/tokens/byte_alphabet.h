@@ -1,4 +1,4 @@
-// How byte-level vocabularies write bytes: each as one printable character (GPT-2's `bytes_to_unicode`).
+// GPT-2's `bytes_to_unicode`: one printable character per byte.
 #pragma once
 
 #include <optional>
@@ -7,7 +7,7 @@
 
 namespace headroom::tokens {
 
-// "Ġthe" is " the". Nothing where a character is of no byte.
+// "Ġthe" is " the". nullopt if a character is not in the alphabet.
 std::optional<std::string> bytes_of(std::string_view token);
 
 }  // namespace headroom::tokens

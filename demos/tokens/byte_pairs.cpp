@@ -1,4 +1,4 @@
-// Merges neighbors in a linked list, in the order of a heap.
+// Merges neighbors in a linked list, ordered by a heap.
 #include "demos/tokens/byte_pairs.h"
 
 #include <queue>
@@ -15,15 +15,15 @@ std::uint64_t key_of(TokenId left, TokenId right) { return std::uint64_t{left} <
 struct Symbol {
   TokenId id = 0;
   std::size_t previous = kNone, next = kNone;
-  bool gone = false;  // merged into the one before
+  bool gone = false;  // merged into its predecessor
 };
 
 struct Candidate {
   std::uint32_t rank;
   std::size_t left;
-  TokenId left_id, right_id;  // what it was made for: neighbors may have changed since
+  TokenId left_id, right_id;  // neighbors may have changed since
 
-  bool operator<(const Candidate& other) const {  // the heap's top is its largest
+  bool operator<(const Candidate& other) const {  // max-heap
     return std::tie(rank, left) > std::tie(other.rank, other.left);
   }
 };

@@ -14,12 +14,11 @@ using TokenId = std::uint32_t;
 
 class BytePairs {
  public:
-  std::array<TokenId, 256> bytes{};  // the token of each byte by itself
+  std::array<TokenId, 256> bytes{};  // tokens of single bytes
 
-  // Two tokens become one; a lower rank is merged first. The last of two rules for a pair counts.
+  // Lower ranks merge first. A later rule replaces an earlier one.
   void add(TokenId left, TokenId right, std::uint32_t rank, TokenId merged);
-  // Appends the word's tokens: of all neighbors that merge, those of the lowest rank do so first, and of these the
-  // leftmost. Takes n · log n for n bytes.
+  // Appends the word's tokens. Merges the leftmost pair of the lowest rank first, in O(n log n) for n bytes.
   void encode(std::string_view word, std::vector<TokenId>& tokens) const;
 
  private:
@@ -30,7 +29,7 @@ class BytePairs {
   struct Spread {
     std::size_t operator()(std::uint64_t pair) const;
   };
-  const Rule* rule(TokenId left, TokenId right) const;  // null: none
+  const Rule* rule(TokenId left, TokenId right) const;  // null if none
 
   std::unordered_map<std::uint64_t, Rule, Spread> rules_;
 };

@@ -1,4 +1,4 @@
-// The first bytes of containers that people keep tokens and texts in. All have three or more: ids may begin with any two.
+// First bytes of containers for tokens and texts; three or more, since ids may begin with any two.
 #include "demos/tokens/foreign_file.h"
 
 #include <array>

@@ -1,4 +1,4 @@
-// Files of other kinds that are given as text or ids.
+// Recognizes other files given as text or ids.
 #pragma once
 
 #include <cstddef>
@@ -7,7 +7,7 @@
 
 namespace headroom::tokens {
 
-// "a Parquet file", by its first bytes; empty: none that is known.
+// "a Parquet file", by its first bytes; empty if unknown.
 std::string_view foreign_kind(std::span<const std::byte> bytes);
 
 }  // namespace headroom::tokens

@@ -1,4 +1,4 @@
-// Headers of token files, types without a header, and the check of the ids.
+// Reads headers of token files, guesses types without a header, and checks the ids.
 #include "demos/tokens/id_file.h"
 
 #include <algorithm>
@@ -23,7 +23,7 @@ namespace {
 using namespace std::literals;
 using record::Error;
 using Bytes = std::span<const std::byte>;
-using Found = record::Result<std::optional<IdPlace>>;  // nothing: no such header
+using Found = record::Result<std::optional<IdPlace>>;  // nullopt: no such header
 
 static_assert(std::endian::native == std::endian::little, "ids are little-endian in the files");
 
@@ -41,13 +41,13 @@ const IdType* id_type(std::string_view name) {
   return found == kIdTypes.end() ? nullptr : found;
 }
 
-// The codes of litgpt and Megatron-LM, which are fairseq's; null: no type of ids.
+// Type codes of litgpt and Megatron-LM, originally fairseq's; null: not a type of ids.
 const IdType* type_by_code(std::uint8_t code) {
   constexpr std::array kNames{""sv, "uint8"sv, "int8"sv, "int16"sv, "int32"sv, "int64"sv, ""sv, ""sv, "uint16"sv};
   return code < kNames.size() ? id_type(kNames[code]) : nullptr;
 }
 
-// What the dictionary of a .npy has after 'key': up to its comma, brackets whole.
+// A value in a .npy's dictionary, up to its comma or bracket.
 std::string_view value_in(std::string_view dictionary, std::string_view key) {
   const std::size_t at = dictionary.find(fmt::format("'{}':", key));
   if (at == std::string_view::npos) return {};
@@ -57,7 +57,7 @@ std::string_view value_in(std::string_view dictionary, std::string_view key) {
   return rest.substr(0, rest.find(tuple ? ')' : ',') + (tuple ? 1 : 0));
 }
 
-// "(12,)": 12. Nothing for other dimensions than one.
+// 12 for "(12,)"; nullopt unless there is one dimension.
 std::optional<std::uint64_t> length_in(std::string_view shape) {
   std::uint64_t length = 0;
   const char* const end = shape.data() + shape.size();
@@ -70,7 +70,7 @@ std::optional<std::uint64_t> length_in(std::string_view shape) {
 // Format: https://numpy.org/doc/stable/reference/generated/numpy.lib.format.html
 Found place_in_npy(Bytes bytes, const std::string& name) {
   if (!text_of(bytes).starts_with("\x93NUMPY") || bytes.size() <= 12) return std::optional<IdPlace>();
-  const bool long_header = number_at<std::uint8_t>(bytes, 6) > 1;  // of versions 2 and 3
+  const bool long_header = number_at<std::uint8_t>(bytes, 6) > 1;  // versions 2 and 3
   const std::size_t begin = long_header ? 12 : 10;
   const std::size_t length = long_header ? number_at<std::uint32_t>(bytes, 8) : number_at<std::uint16_t>(bytes, 8);
   if (length > bytes.size() - begin) return Error{fmt::format("{} is cut in its header; write it again.", name)};
@@ -97,7 +97,7 @@ Found place_in_npy(Bytes bytes, const std::string& name) {
   return std::optional(IdPlace{.begin = begin + length, .count = *count, .type = known, .source = ""});
 }
 
-// llm.c's dev/data/data_common.py: 256 int32, of which the first three are magic, version and the number of ids.
+// llm.c's dev/data/data_common.py: 256 int32, starting with magic, version and number of ids.
 struct LlmcKind {
   std::int32_t magic, version;
   std::string_view type;
@@ -122,7 +122,6 @@ Found place_after_llmc_header(Bytes bytes, const std::string& name) {
       .begin = kLlmcHeader, .count = static_cast<std::size_t>(count), .type = &type, .source = "llm.c's header"});
 }
 
-// The ids from `begin` to the end of the file.
 record::Result<IdPlace> place_of_rest(Bytes bytes, std::size_t begin, const IdType& type, std::string source,
                                       const std::string& name) {
   const std::size_t data = bytes.size() - begin;
@@ -138,7 +137,7 @@ Error no_ids(const std::string& name, std::string_view source) {
   return Error{fmt::format("{} has no whole numbers by {}; save the ids as .npy.", name, source)};
 }
 
-// litgpt's PackedDataset: magic, version (8 bytes), type (1 byte), length of a chunk (8 bytes).
+// litgpt's PackedDataset: magic, version (8 bytes), type (1 byte), chunk length (8 bytes).
 Found place_after_litgpt_header(Bytes bytes, const std::string& name) {
   constexpr std::string_view kMagic = "LITPKDS", kSource = "litgpt's header";
   constexpr std::size_t kType = kMagic.size() + 8, kHeader = kType + 1 + 8;
@@ -150,7 +149,7 @@ Found place_after_litgpt_header(Bytes bytes, const std::string& name) {
   return std::optional(place.value());
 }
 
-// Megatron-LM keeps the type of a.bin in a.idx: magic, version (8 bytes), type (1 byte).
+// Megatron-LM's a.idx for a.bin: magic, version (8 bytes), type (1 byte).
 Found place_by_index(Bytes bytes, const std::filesystem::path& file) {
   constexpr std::string_view kMagic = "MMIDIDX\0\0"sv;
   constexpr std::size_t kType = kMagic.size() + 8;
@@ -174,14 +173,14 @@ std::int64_t id_at(const TokenView& ids, std::size_t place, const IdType& type) 
   return static_cast<std::int64_t>(static_cast<std::uint64_t>(id) << shift) >> shift;
 }
 
-// Where the first id that the vocabulary lacks is.
+// Index of the first id outside the vocabulary.
 std::optional<std::size_t> first_beyond(const TokenView& ids, const IdType& type, std::int64_t vocabulary) {
   for (std::size_t i = 0; i < ids.size(); ++i)
     if (const std::int64_t id = id_at(ids, i, type); id < 0 || id >= vocabulary) return i;
   return std::nullopt;
 }
 
-// Ids that are not 0, at even and at odd places; the first million of them say enough.
+// Nonzero ids at even and odd places, among the first million.
 struct Halves {
   std::size_t even = 0, odd = 0;
 
@@ -199,8 +198,7 @@ struct Halves {
   }
 };
 
-// Whether the bytes are characters: ids of 8 bits, or a text. 30 of the 256 bytes are in no text, and among 16-bit ids they
-// are frequent.
+// True if all bytes are characters. 30 of the 256 bytes appear in no text, but often in 16-bit ids.
 bool read_as_text(Bytes bytes) {
   constexpr std::size_t kEnough = 1 << 20;
   return std::ranges::all_of(bytes.first(std::min(bytes.size(), kEnough)), [](std::byte byte) {
@@ -213,7 +211,7 @@ const IdType& narrowest(std::int64_t vocabulary) {
   return *id_type(vocabulary <= 256 ? "uint8" : vocabulary <= 65536 ? "uint16" : "uint32");
 }
 
-// What find_ids() says in 4.
+// Rule 4 of find_ids().
 record::Result<IdPlace> place_by_ids(Bytes bytes, const std::string& name, std::int64_t vocabulary) {
   constexpr const char* kAsk = "say which it is, as in data_type=uint32";
   const IdType* type = &narrowest(vocabulary);
@@ -221,7 +219,7 @@ record::Result<IdPlace> place_by_ids(Bytes bytes, const std::string& name, std::
       !first_beyond(TokenView(bytes.data(), bytes.size() / 2, 2), *type, vocabulary))
     return Error{fmt::format("{} reads as text, of which ids below {} come both as uint8 and as uint16; {}.", name,
                              vocabulary, kAsk)};
-  for (; type->width < 8; ++type) {  // the unsigned types, one after the other
+  for (; type->width < 8; ++type) {  // unsigned types in order
     const TokenView ids(bytes.data(), bytes.size() / type->width, type->width);
     const IdType& wider = type[1];
     const Halves halves(ids);

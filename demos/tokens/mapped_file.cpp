@@ -1,4 +1,4 @@
-// The mapping, by POSIX.
+// Maps with POSIX calls.
 #include "demos/tokens/mapped_file.h"
 
 #include <utility>
@@ -21,7 +21,7 @@ record::Result<MappedFile> MappedFile::open(const fs::path& file) {
   const auto status = fs::status(file, failed);
   if (!fs::exists(status)) return Error{fmt::format("There is no data file {}: check the path.", name)};
   if (fs::is_directory(status)) return Error{fmt::format("{} is a folder: give one file with a text or tokens.", name)};
-  // What is read once to be checked must still be there for the engine.
+  // After the check a pipe would have nothing left for the engine.
   if (!fs::is_regular_file(status))
     return Error{fmt::format("{} is a pipe or a device: give a file; save what comes from it first.", name)};
   const int descriptor = ::open(name.c_str(), O_RDONLY | O_CLOEXEC);

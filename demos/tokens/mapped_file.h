@@ -1,4 +1,4 @@
-// A file's bytes in the address space, read as they are asked for: token files are larger than memory.
+// A memory-mapped file, because token files may be larger than memory.
 #pragma once
 
 #include <cstddef>
@@ -11,7 +11,7 @@ namespace headroom::tokens {
 
 class MappedFile {
  public:
-  // A file that is there and not empty, else a sentence. One that is cut while it is mapped ends the process.
+  // Fails if the file is missing or empty. Truncating a mapped file kills the process.
   static record::Result<MappedFile> open(const std::filesystem::path& file);
   MappedFile(MappedFile&& other) noexcept;
   MappedFile& operator=(MappedFile&& other) noexcept;

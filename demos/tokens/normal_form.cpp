@@ -1,4 +1,4 @@
-// Decomposes, orders, composes; a run of characters at a time.
+// Decomposes, orders and composes runs of characters.
 #include "demos/tokens/normal_form.h"
 
 #include <algorithm>
@@ -13,16 +13,16 @@ namespace headroom::tokens {
 
 namespace {
 
-// Hangul syllables are composed by arithmetic (The Unicode Standard, 3.12): leading, vowel and trailing letters.
+// Hangul syllables are composed arithmetically of leading, vowel and trailing letters (The Unicode Standard, 3.12).
 constexpr char32_t kSyllables = 0xAC00, kLeading = 0x1100, kVowels = 0x1161, kTrailing = 0x11A7;
 constexpr char32_t kLeadingCount = 19, kVowelCount = 21, kTrailingCount = 28;
 constexpr char32_t kSyllableCount = kLeadingCount * kVowelCount * kTrailingCount;
 
 struct Tables {
   std::unordered_map<char32_t, const Decomposition*> parts;
-  std::unordered_map<std::uint64_t, char32_t> whole;  // of two parts
+  std::unordered_map<std::uint64_t, char32_t> whole;  // by the pair of parts
   std::unordered_map<char32_t, std::uint8_t> combining_class;
-  std::vector<bool> moves = std::vector<bool>(0x110000);  // may change, or change what is before it
+  std::vector<bool> moves = std::vector<bool>(0x110000);  // may change itself or what precedes it
 };
 
 std::uint64_t key_of(char32_t first, char32_t second) { return std::uint64_t{first} << 32 | second; }
@@ -72,7 +72,7 @@ void decompose(char32_t c, std::u32string& into) {
   if (parts->second->second != 0) decompose(parts->second->second, into);
 }
 
-// 0: the two do not compose.
+// 0 if they do not compose.
 char32_t whole_of(char32_t first, char32_t second) {
   if (first >= kLeading && first < kLeading + kLeadingCount && second >= kVowels && second < kVowels + kVowelCount)
     return kSyllables + ((first - kLeading) * kVowelCount + (second - kVowels)) * kTrailingCount;
@@ -83,7 +83,7 @@ char32_t whole_of(char32_t first, char32_t second) {
   return found == tables().whole.end() ? 0 : found->second;
 }
 
-// Marks between two characters of class 0 go by their class; the order of equals stays.
+// Stable-sorts the marks between two characters of class 0 by class.
 void order(std::u32string& text) {
   for (std::size_t begin = 0; begin < text.size();) {
     std::size_t end = begin + 1;
@@ -97,7 +97,7 @@ void order(std::u32string& text) {
   }
 }
 
-// Each character joins the last one of class 0 unless a mark of its class or a higher one is between them.
+// Composes a character with the last one of class 0, unless a mark of the same or a higher class is in between.
 void compose(const std::u32string& text, std::string& into) {
   std::u32string done;
   std::size_t starter = std::u32string::npos;
@@ -120,7 +120,7 @@ void compose(const std::u32string& text, std::string& into) {
 }  // namespace
 
 bool surely_composed(std::string_view text) {
-  // Below U+0300, whose first byte is 0xCC, nothing combines and nothing decomposes for good.
+  // Below U+0300 (first byte 0xCC) nothing combines, and decomposed characters compose again.
   return std::ranges::all_of(text, [](char c) { return static_cast<unsigned char>(c) < 0xCC; });
 }
 

@@ -1,4 +1,4 @@
-// Unicode's normal form C: letters and their accents as one character where there is one (Unicode Standard Annex 15).
+// Unicode's normal form C: letters composed with their accents (Unicode Standard Annex 15).
 #pragma once
 
 #include <string>
@@ -6,10 +6,10 @@
 
 namespace headroom::tokens {
 
-// Characters that normalization leaves alone, wherever they are: most texts are of these only.
+// True if normalization cannot change any of the characters, as in most texts.
 bool surely_composed(std::string_view text);
 
-// The text, which is valid UTF-8, in normal form C by the tables of Unicode 9, as Hugging Face's library has them.
+// Normalizes valid UTF-8 by the tables of Unicode 9, like Hugging Face's library.
 std::string composed(std::string_view text);
 
 }  // namespace headroom::tokens

@@ -1,4 +1,4 @@
-// From Oniguruma's syntax to PCRE2's, and the search.
+// Translates from Oniguruma's syntax to PCRE2's.
 #include "demos/tokens/pattern.h"
 
 #include <array>
@@ -18,12 +18,12 @@ namespace {
 
 using record::Error;
 
-// Both libraries know the general categories by these letters; scripts mean more to PCRE2 (their extensions).
+// General categories, which both libraries share. PCRE2's scripts include their extensions.
 bool is_category(std::string_view name) {
   return (name.size() == 1 || name.size() == 2) && std::string_view("LMNPSZC").find(name[0]) != std::string_view::npos;
 }
 
-// Letters and numbers of Unicode 15 and 16, which Hugging Face's library knows and PCRE2 10.42 does not.
+// Letters and numbers of Unicode 15 and 16, missing in PCRE2 10.42 but not in Hugging Face's library.
 constexpr std::string_view kYoungLetters =
     R"(\x{1c89}-\x{1c8a}\x{a7cb}-\x{a7cd}\x{a7da}-\x{a7dc}\x{105c0}-\x{105f3}\x{10d4a}-\x{10d65}\x{10d6f}-\x{10d85})"
     R"(\x{10ec2}-\x{10ec4}\x{1123f}-\x{11240}\x{11380}-\x{11389}\x{1138b}\x{1138e}\x{11390}-\x{113b5}\x{113b7})"
@@ -35,7 +35,6 @@ constexpr std::string_view kYoungNumbers =
     R"(\x{10d40}-\x{10d49}\x{116d0}-\x{116e3}\x{11bf0}-\x{11bf9}\x{11f50}-\x{11f59}\x{16130}-\x{16139})"
     R"(\x{16d70}-\x{16d79}\x{1ccf0}-\x{1ccf9}\x{1d2c0}-\x{1d2d3}\x{1e4f0}-\x{1e4f9}\x{1e5f1}-\x{1e5fa})";
 
-// Reads an expression from left to right.
 class Translation {
  public:
   explicit Translation(std::string_view from) : from_(from) {}
@@ -47,12 +46,12 @@ class Translation {
   }
 
  private:
-  // Returns what both libraries do not read alike; empty: nothing.
+  // The first construct that differs; empty: none.
   std::string take() {
     const char c = from_[at_];
     if (c == '\\') return escape();
     if (in_class_ && (c == '[' || from_.substr(at_).starts_with("&&"))) return "has a set inside a set";
-    if (!in_class_ && from_.substr(at_).starts_with("}+")) return "has {…}+";  // possessive to one of the two alone
+    if (!in_class_ && from_.substr(at_).starts_with("}+")) return "has {…}+";  // possessive in one of them only
     if (c == '[') {
       in_class_ = true;
       if (from_.substr(at_ + 1).starts_with("]") || from_.substr(at_ + 1).starts_with("^]")) return "has a set with ]";
@@ -67,7 +66,7 @@ class Translation {
   std::string escape() {
     const char c = at_ + 1 < from_.size() ? from_[at_ + 1] : '\0';
     if (c == 'p' || c == 'P') return property(c);
-    // To PCRE2 U+180E is white space as well.
+    // PCRE2's \s also matches U+180E.
     if (c == 's')
       to_ += "\\p{White_Space}";
     else if (c == 'S')
@@ -122,7 +121,7 @@ void Pattern::Release::operator()(Compiled* compiled) const {
 record::Result<Pattern> Pattern::of_expression(std::string_view expression) {
   record::Result<std::string> translated = Translation(expression).run();
   if (!translated) return translated.error();
-  // Oniguruma's ^ and $ are those of lines.
+  // In Oniguruma ^ and $ match at line breaks.
   return compile(translated.value(), PCRE2_UTF | PCRE2_UCP | PCRE2_MULTILINE);
 }
 
@@ -149,11 +148,11 @@ record::Result<Pattern> Pattern::compile(const std::string& expression, unsigned
   pcre2_pattern_info(compiled->code, PCRE2_INFO_MATCHEMPTY, &matches_nothing);
   if (matches_nothing != 0) return Error{"can match nothing"};
   constexpr std::size_t kFirstStack = std::size_t{32} << 10, kLargestStack = std::size_t{16} << 20;
-  constexpr std::uint32_t kMostSteps = 4'000'000'000;  // of one search: the default ends in long runs of white space
+  constexpr std::uint32_t kMostSteps = 4'000'000'000;  // per search; long runs of white space exceed the default
   compiled->found = pcre2_match_data_create(1, nullptr);
   compiled->context = pcre2_match_context_create(nullptr);
   pcre2_set_match_limit(compiled->context, kMostSteps);
-  if (pcre2_jit_compile(compiled->code, PCRE2_JIT_COMPLETE) == 0) {  // else it is interpreted
+  if (pcre2_jit_compile(compiled->code, PCRE2_JIT_COMPLETE) == 0) {  // otherwise interpreted
     compiled->stack = pcre2_jit_stack_create(kFirstStack, kLargestStack, nullptr);
     pcre2_jit_stack_assign(compiled->context, nullptr, compiled->stack);
   }
@@ -161,7 +160,7 @@ record::Result<Pattern> Pattern::compile(const std::string& expression, unsigned
 }
 
 std::optional<Pattern::Match> Pattern::find(std::string_view text, std::size_t from) const {
-  // An empty view may have no address.
+  // An empty view may have a null pointer.
   const char* const first = text.empty() ? "" : text.data();
   const int count = pcre2_match(compiled_->code, reinterpret_cast<PCRE2_SPTR>(first), text.size(), from,
                                 PCRE2_NO_UTF_CHECK, compiled_->found, compiled_->context);

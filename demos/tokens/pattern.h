@@ -1,4 +1,4 @@
-// Regular expressions of a tokenizer.json, found in a text by PCRE2.
+// Regular expressions of a tokenizer.json, matched by PCRE2.
 #pragma once
 
 #include <cstddef>
@@ -13,18 +13,18 @@ namespace headroom::tokens {
 
 class Pattern {
  public:
-  // `expression` is written for Oniguruma, as Hugging Face's library reads it; a literal one is found as it is. Refused
-  // with words that follow "its pattern ": what the two libraries read otherwise, and what can match nothing.
+  // `expression` has Oniguruma's syntax, as in Hugging Face's library. Refuses what PCRE2 interprets differently, and
+  // patterns that can match nothing; the error follows "its pattern ".
   static record::Result<Pattern> of_expression(std::string_view expression);
   static record::Result<Pattern> of_literal(std::string_view text);
-  // A character that words are made of, by Unicode's definition.
+  // Matches a word character, as Unicode defines it.
   static Pattern of_word_character();
 
   struct Match {
     std::size_t begin = 0, end = 0;
   };
-  // The first match from `from` on. The text is valid UTF-8. Not from two threads. Throws std::runtime_error where the
-  // search takes more memory or time than PCRE2 may.
+  // First match from `from` on, in valid UTF-8. Not thread-safe. Throws std::runtime_error beyond PCRE2's limits on
+  // memory and time.
   std::optional<Match> find(std::string_view text, std::size_t from) const;
 
  private:

@@ -1,4 +1,4 @@
-// Opens, checks, and encodes.
+// Opens, checks and encodes.
 #include "demos/tokens/token_data.h"
 
 #include <algorithm>
@@ -32,7 +32,7 @@ Error not_text(std::string_view text, const std::string& name, std::int64_t line
       "The data file {} is not UTF-8 text (line {}): convert it, for example with `iconv -t UTF-8`.", name, line)};
 }
 
-// No UTF-8 sequence holds a line feed, so each line can be checked by itself.
+// No UTF-8 sequence contains a line feed, so lines can be checked separately.
 record::Status check_text(std::string_view text, const std::string& name) {
   std::int64_t number = 0;
   for (std::size_t at = 0; at < text.size();) {
@@ -46,7 +46,7 @@ record::Status check_text(std::string_view text, const std::string& name) {
 
 struct Opened {
   MappedFile file;
-  std::optional<TokenView> ids;  // of the file; nothing: by the tokenizer
+  std::optional<TokenView> ids;  // nullopt: by the tokenizer
   std::optional<TokenizerParts> tokenizer;
 };
 

@@ -1,4 +1,4 @@
-// What a run trains on: the ids of a file, or a text by its tokenizer, or the text's bytes.
+// Training data: ids, a tokenized text, or its bytes.
 #pragma once
 
 #include <atomic>
@@ -18,33 +18,32 @@
 namespace headroom::tokens {
 
 struct DataSource {
-  std::filesystem::path file;         // .npy, .bin, else UTF-8 text
-  std::filesystem::path tokenizer;    // the tokenizer.json for a text; empty: its bytes are the tokens
-  std::int64_t vocabulary = 256;      // the model's; all ids are below
-  std::string data_type{kAnyIdType};  // of ids, by its name in kIdTypes
+  std::filesystem::path file;         // .npy, .bin or UTF-8 text
+  std::filesystem::path tokenizer;    // tokenizer.json of a text; empty: bytes are tokens
+  std::int64_t vocabulary = 256;      // the model's; ids must be below it
+  std::string data_type{kAnyIdType};  // a name in kIdTypes
 
-  // What the tokens of the file with these bytes are: "bytes of a.txt", "ids of a.bin (uint16, by llm.c's header)",
-  // "tokenizer.json of FOLDER".
+  // "bytes of a.txt", "ids of a.bin (uint16, by llm.c's header)", "tokenizer.json of FOLDER".
   std::string words(std::span<const std::byte> bytes) const;
 };
 
-// All that reading would refuse, but for a text without tokenizing it.
+// As read(), but does not tokenize a text.
 record::Status check(const DataSource& source);
 
 class TokenData {
  public:
-  TokenData() = default;  // of a plan, which computes nothing: one token, 0
+  TokenData() = default;  // for plans: one token, 0
 
-  // Refused with a sentence: a file that cannot be read, is empty or no UTF-8, ids beyond the vocabulary, a tokenizer of
-  // another kind or of a larger vocabulary. Ends early, with an error, once `cancel` is set; it may be null.
+  // Refuses unreadable, empty and non-UTF-8 files, ids beyond the vocabulary, and tokenizers of another kind or with
+  // a larger vocabulary. Fails early once `cancel` (may be null) is set.
   static record::Result<TokenData> read(const DataSource& source, const std::atomic<bool>* cancel);
 
   TokenView view() const;
 
  private:
-  std::optional<MappedFile> file_;  // what the view of ids or bytes refers to
+  std::optional<MappedFile> file_;  // owns the bytes of in_file_
   std::optional<TokenView> in_file_;
-  std::vector<TokenId> made_{0};  // by a tokenizer
+  std::vector<TokenId> made_{0};  // tokenizer output
 };
 
 }  // namespace headroom::tokens

@@ -1,4 +1,4 @@
-// Token ids as they are in memory: the bytes of a text, or numbers of 2, 4 or 8 bytes of a file.
+// Token ids in memory: bytes of a text, or numbers of 2, 4 or 8 bytes.
 #pragma once
 
 #include <concepts>
@@ -9,21 +9,20 @@
 
 namespace headroom::tokens {
 
-// Owns nothing. Ids that are stored with a sign have none here: whoever made the view has checked them.
+// Does not own the ids. Treats them as unsigned, so the creator must check them.
 class TokenView {
  public:
   TokenView(const void* first, std::size_t count, std::size_t width)
       : first_(static_cast<const unsigned char*>(first)), count_(count), width_(width) {}
-  // Bytes are tokens.
+  // Each byte is a token.
   template <class Text>
   requires std::convertible_to<const Text&, std::string_view> TokenView(const Text& text)
       : TokenView(std::string_view(text).data(), std::string_view(text).size(), 1) {}
 
   std::size_t size() const { return count_; }
-  // `count` of them from the one at `first` on.
   TokenView part(std::size_t first, std::size_t count) const { return {first_ + first * width_, count, width_}; }
   std::int64_t operator[](std::size_t i) const {
-    std::uint64_t id = 0;  // little-endian, as the files are
+    std::uint64_t id = 0;  // little-endian, like the files
     std::memcpy(&id, first_ + i * width_, width_);
     return static_cast<std::int64_t>(id);
   }
@@ -31,7 +30,7 @@ class TokenView {
  private:
   const unsigned char* first_;
   std::size_t count_;
-  std::size_t width_;  // bytes of an id
+  std::size_t width_;  // bytes per id
 };
 
 }  // namespace headroom::tokens

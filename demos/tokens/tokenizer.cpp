@@ -1,4 +1,4 @@
-// A text through the parts of a tokenizer.
+// Encodes a text.
 #include <deque>
 #include <utility>
 
@@ -9,7 +9,7 @@ namespace headroom::tokens {
 
 namespace {
 
-// Words come again and again, so each is merged once.
+// Merges each word once, since words repeat.
 class Words {
  public:
   Words(const TokenizerParts& tokenizer, std::vector<TokenId>& ids) : tokenizer_(tokenizer), ids_(ids) {}
@@ -42,7 +42,7 @@ class Words {
 
   const TokenizerParts& tokenizer_;
   std::vector<TokenId>& ids_;
-  std::unordered_map<std::string_view, std::pair<std::size_t, std::size_t>> known_;  // where its tokens are
+  std::unordered_map<std::string_view, std::pair<std::size_t, std::size_t>> known_;  // their range in tokens_
   std::vector<TokenId> tokens_;
 };
 
@@ -68,7 +68,7 @@ class Encoder {
 
   void cut(std::string_view piece, std::size_t step) {
     if (piece.empty() || (cancel_ != nullptr && cancel_->load(std::memory_order_relaxed))) return;
-    // The space is put before what the pattern of the last step, ByteLevel's, is about to cut.
+    // The space goes before the pattern of ByteLevel, the last step.
     if (step == tokenizer_.spaced_from && tokenizer_.space_before && piece.front() != ' ')
       piece = kept_.emplace_back(" " + std::string(piece));
     if (step == tokenizer_.cuts.size()) return words_.add(piece);
@@ -85,7 +85,7 @@ class Encoder {
   const TokenizerParts& tokenizer_;
   const std::atomic<bool>* cancel_;
   std::vector<TokenId> ids_;
-  std::deque<std::string> kept_;  // what pieces and known words refer to beside the text
+  std::deque<std::string> kept_;  // storage for pieces and known words that are not in the text
   Words words_;
 };
 

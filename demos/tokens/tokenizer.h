@@ -1,5 +1,5 @@
-// Text to the ids that Hugging Face's `tokenizers` gives it: byte-level BPE by a tokenizer.json, as Llama 3, Qwen 2 and
-// GPT-2 have. Nothing is added around a text: no token of its begin, and what the file says of that is not read.
+// Byte-level BPE by a tokenizer.json, as in Llama 3, Qwen 2 and GPT-2, with the ids of Hugging Face's `tokenizers`.
+// Adds no special tokens around a text, whatever the file says.
 #pragma once
 
 #include <atomic>
@@ -16,29 +16,28 @@
 
 namespace headroom::tokens {
 
-// One step of the pre-tokenizer: a text is cut where the pattern matches.
+// A step of the pre-tokenizer: cuts at the pattern's matches.
 struct Cut {
   Pattern pattern;
-  bool matches = true, rest = true;  // which of the two stays
+  bool matches = true, rest = true;  // which parts stay
 };
 
-// What a tokenizer.json says.
 struct TokenizerParts {
   bool normal_form_c = false;
-  AddedTokens added, added_normalized;  // searched in the text as it is; as it is normalized
+  AddedTokens added, added_normalized;  // matched before and after normalization
   std::vector<Cut> cuts;
-  bool space_before = false;                       // pieces get one if they have none (`add_prefix_space`) …
-  std::size_t spaced_from = 0;                     // … before this cut, or before they are words
-  bool words_whole = false;                        // a word of the vocabulary is not merged (`ignore_merges`)
-  std::unordered_map<std::string, TokenId> words;  // the vocabulary, as bytes; read with words_whole only
+  bool space_before = false;                       // adds a leading space (`add_prefix_space`) …
+  std::size_t spaced_from = 0;                     // … before this cut, or at the end
+  bool words_whole = false;                        // keeps words of the vocabulary whole (`ignore_merges`)
+  std::unordered_map<std::string, TokenId> words;  // vocabulary as bytes, for words_whole
   BytePairs pairs;
-  TokenId largest = 0;  // of all ids
+  TokenId largest = 0;
 };
 
-// Refused with a sentence: a file that is damaged, and tokenizers of another kind, by its name.
+// Refuses damaged files and other kinds of tokenizers.
 record::Result<TokenizerParts> read_tokenizer(const std::filesystem::path& file);
 
-// The ids of a text, which is valid UTF-8. Stops early, with fewer ids, once `cancel` is set; it may be null.
+// For valid UTF-8. Returns early, with fewer ids, once `cancel` (may be null) is set.
 std::vector<TokenId> encode(const TokenizerParts& tokenizer, std::string_view text,
                             const std::atomic<bool>* cancel = nullptr);
 

@@ -1,4 +1,4 @@
-// Reads a tokenizer.json, and says what of it is not byte-level BPE.
+// Reads a tokenizer.json; refuses all but byte-level BPE.
 #include <algorithm>
 #include <fstream>
 #include <optional>
@@ -25,7 +25,6 @@ using record::Status;
 
 constexpr std::uintmax_t kLongest = 200'000'000;
 
-// A field, or null where there is none.
 const json& field(const json& object, const char* name) {
   static const json kNull;
   if (!object.is_object()) return kNull;
@@ -98,7 +97,7 @@ class Reader {
     return Ok{};
   }
 
-  // "a b", or ["a", "b"].
+  // "a b" or ["a", "b"].
   Status merges(const json& rules) {
     if (!rules.is_array()) return damaged("has no merges");
     std::uint32_t rank = 0;
@@ -153,7 +152,7 @@ class Reader {
     byte_level_ = true;
     parts_.space_before = flag(one, "add_prefix_space", true);
     parts_.spaced_from = parts_.cuts.size();
-    // GPT-2's.
+    // GPT-2's pattern.
     constexpr const char* kWords = R"('s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+)";
     return flag(one, "use_regex", true) ? cut(Pattern::of_expression(kWords)) : Status(Ok{});
   }
@@ -199,7 +198,7 @@ class Reader {
   const fs::path file_;
   const json& document_;
   TokenizerParts parts_;
-  std::unordered_map<std::string, TokenId> ids_;  // of the vocabulary, as it is written
+  std::unordered_map<std::string, TokenId> ids_;  // the vocabulary as written
   bool byte_level_ = false;
 };
 
@@ -209,7 +208,7 @@ record::Result<TokenizerParts> read_tokenizer(const fs::path& file) {
   std::error_code failed;
   const std::uintmax_t size = fs::file_size(file, failed);
   std::ifstream stream;
-  if (!failed) stream.open(file, std::ios::binary);  // not of a pipe, which would wait for a writer
+  if (!failed) stream.open(file, std::ios::binary);  // opening a pipe would wait for a writer
   if (!stream.is_open()) return Error{fmt::format("{} cannot be read; check its permissions.", file.string())};
   if (size > kLongest)
     return Error{fmt::format("{} has {} bytes, and more than {} are not read; download it again.", file.string(), size,

@@ -7,7 +7,7 @@
 
 namespace headroom::tokens {
 
-// The character that begins at `at`, which moves to the next one.
+// Advances `at` to the next character.
 inline char32_t next_character(std::string_view text, std::size_t& at) {
   const auto byte = [&](std::size_t i) { return static_cast<char32_t>(static_cast<unsigned char>(text[i])); };
   const char32_t first = byte(at++);
