@@ -1,4 +1,4 @@
-// Looks kernels up in the catalogue.
+// Catalogue lookups.
 #include "kernels/kernel.h"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// GPU sizes are those that training has; on a CPU tensors are just too large for its caches (64 MiB and more).
+// GPU sizes are those of training; CPU tensors just exceed the caches (64 MiB and more).
 #include "kernels/measured_shapes.h"
 
 #include <algorithm>
@@ -26,11 +26,11 @@ std::vector<MeasuredShape> norm_shapes(const ShapeRequest& request) {
 }
 
 std::vector<MeasuredShape> gated_shapes(const ShapeRequest& request) {
-  // 64 MiB and more at F 8192 in bf16 on a GPU, and in fp32 on a CPU.
+  // At least 64 MiB at F 8192, in bf16 on a GPU and in fp32 on a CPU.
   const std::int64_t rows = rows_or(request, request.gpu ? 8192 : 2048);
   if (request.width > 0) return {{.shape = {.rows = rows, .width = request.width}, .label = {}}};
   std::vector<MeasuredShape> shapes;
-  if (request.gpu && !request.quick)  // F 8192 at which gate, up and product are 64 MiB together, and 200
+  if (request.gpu && !request.quick)  // gate, up and output are 66 and 192 MiB together
     shapes = {{.shape = {.rows = 1408, .width = 8192}, .label = "1,408 tokens"},
               {.shape = {.rows = 4096, .width = 8192}, .label = "4,096 tokens"}};
   for (const LlamaShape& llama : kLlamas) {
@@ -59,7 +59,7 @@ std::vector<MeasuredShape> mlp_report_shapes(const ShapeRequest& request) {
   return shapes;
 }
 
-std::int64_t mlp_report_x(const Shape& shape) { return shape.rows / 4; }  // tokens per sequence, of a batch of 4
+std::int64_t mlp_report_x(const Shape& shape) { return shape.rows / 4; }  // tokens per sequence; the batch is 4
 
 std::int64_t mlp_report_inputs(const Shape& shape) {
   constexpr std::int64_t kHidden = 4096;

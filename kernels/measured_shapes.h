@@ -1,4 +1,4 @@
-// What the shapes of several kernels have in common: models, and widths one after the other.
+// Measured shapes that several kernels share: models, and series of widths.
 #pragma once
 
 #include <array>
@@ -18,24 +18,20 @@ inline constexpr std::array kLlamas{
     LlamaShape{"Llama 3.2 3B", 3072, 8192, 24, 8, 128},
     LlamaShape{"Llama 3 8B", 4096, 14336, 32, 8, 128},
 };
-inline constexpr std::int64_t kLlamaVocab = 128256;  // of Llama 3
+inline constexpr std::int64_t kLlamaVocab = 128256;
 
 inline constexpr std::array<std::int64_t, 4> kReportLengths{4096, 8192, 12288, 16384};  // tokens, or hidden sizes
 
-// The requested rows, else these.
 std::int64_t rows_or(const ShapeRequest& request, std::int64_t rows);
 
-// Each width, or the requested one; quick: the middle one. rows 0: as many as make a tensor of 64 MiB in fp32.
+// Every width, or the requested one; quick: the middle one. rows 0: enough for 64 MiB in fp32.
 std::vector<MeasuredShape> shapes_by_width(const ShapeRequest& request, std::int64_t rows,
                                            std::vector<std::int64_t> widths);
-// Those of the norms, at 8192 tokens on a GPU.
 std::vector<MeasuredShape> norm_shapes(const ShapeRequest& request);
-// Gates of the models' MLPs.
 std::vector<MeasuredShape> gated_shapes(const ShapeRequest& request);
-// Weights of so many elements.
 std::vector<MeasuredShape> weight_shapes(const ShapeRequest& request);
 
-// The report's panels. A CPU runs no whole MLPs: their products would take minutes.
+// None on a CPU, where the GEMMs of a whole MLP would take minutes.
 std::vector<MeasuredShape> mlp_report_shapes(const ShapeRequest& request);
 std::int64_t mlp_report_x(const Shape& shape);
 std::int64_t mlp_report_inputs(const Shape& shape);

@@ -1,12 +1,10 @@
-// Computes    m = β1 m + (1 − β1) g;  v = β2 v + (1 − β2) g²;  p = (1 − η λ) p − η m̂ / (√v̂ + ε), in place
-//             optionally a bf16 or fp16 copy of p; a factor of g, a flag that stops all, and t from device memory
-// Shapes      any number of tensors p, g, m, v [n], contiguous; a launch takes 320 of them
-// Precision   p fp32, bf16 or fp16; g like p (or its copy) or fp32; m, v fp32 or bf16; arithmetic fp32, not contracted,
-//             so that the CPU has the same bits; moments are rounded to storage after use; p to nearest, or, bf16 with
-//             stochastic rounding, up or down by a hash of (seed, t, tensor, element)
-// Memory      allocates nothing; moves 2 p + g + 2 m + 2 v: 7·n·s bytes where all have s bytes per element (+ the copy)
-// Variants    one: eight elements per thread and step where all four pointers are on 16 bytes, single elements where not
-//             and in the tail. The list of tensors travels as the kernel's argument, so nothing is copied beforehand
+// Computes    m = β1 m + (1 − β1) g;  v = β2 v + (1 − β2) g²;  p = (1 − η λ) p − η m̂ / (√v̂ + ε), in place,
+//             optionally with a bf16 or fp16 copy of p
+// Shapes      any number of tensors p, g, m, v [n], contiguous; 320 per launch
+// Precision   storage as in adamw_ops.h; arithmetic fp32 without contraction, same bits as the CPU
+// Memory      moves 2 p + g + 2 m + 2 v bytes (+ the copy): 7·n·s if all have s bytes per element
+// Variants    one: eight elements per thread and step if all pointers are 16-byte aligned; otherwise, and in the tail,
+//             single elements
 // Source      Loshchilov, Hutter 2019, arXiv:1711.05101, Algorithm 2
 // Checked by  tests/kernels/adamw_gpu_test.cpp
 #include <cstdint>
@@ -23,7 +21,7 @@ namespace headroom::kernels {
 namespace {
 
 constexpr int kThreads = 256;
-constexpr int kPack = 8;                                       // elements of a thread at a time
+constexpr int kPack = 8;                                       // elements per thread and step
 constexpr std::int64_t kBlockElements = 2 * kThreads * kPack;  // 4096
 constexpr int kMostTensors = 320;
 
@@ -33,7 +31,7 @@ struct NoCopy {
   std::uint16_t bits;  // never touched
 };
 
-// What all elements of a tensor share.
+// Shared by all elements of a tensor.
 struct Shared {
   AdamWStep step;
   float gradient_scale;
@@ -57,12 +55,11 @@ __device__ __forceinline__ void update(P& param, G gradient, M& first_moment, M&
   store(second_moment, v);
 }
 
-// Block b takes kBlockElements elements of one tensor.
 template <typename P, typename G, typename M, typename W>
 __global__ void __launch_bounds__(kThreads)
     adamw_kernel(const __grid_constant__ Batch batch, AdamWStep step, AdamWSwitches switches) {
   if (switches.overflow != nullptr && *switches.overflow != 0) return;
-  if (switches.step_count != nullptr) {  // some 40 products in double, by one thread while other blocks move bytes
+  if (switches.step_count != nullptr) {  // one thread does 40 multiplications in double while other blocks move bytes
     __shared__ AdamWStep corrected;
     if (threadIdx.x == 0) {
       corrected = step;
@@ -129,14 +126,12 @@ struct Launch {
     adamw_kernel<P, G, M, W><<<blocks, kThreads, 0, stream>>>(batch, step, switches);
     return cudaGetLastError();
   }
-  // Without a copy: the gradient like the parameter or fp32.
   int plain() const {
     return with_storage(types.param, [&](auto p) {
       using P = decltype(p);
       return types.gradient == types.param ? with_moment<P, P, NoCopy>() : with_moment<P, float, NoCopy>();
     });
   }
-  // A copy in W beside an fp32 master: the gradient like the copy or fp32.
   template <typename W>
   int with_copy() const {
     return types.gradient == Storage::kFp32 ? with_moment<float, float, W>() : with_moment<float, W, W>();

@@ -1,4 +1,4 @@
-// One AdamW step over many tensors, in place, on raw memory: what the CPU and CUDA kernels have in common. No torch.
+// One AdamW step over many tensors, in place.
 #pragma once
 
 #include <cstdint>
@@ -7,41 +7,41 @@
 
 #include "kernels/common/storage.h"
 
-struct CUstream_st;  // cudaStream_t without CUDA's headers
+struct CUstream_st;
 
 namespace headroom::kernels {
 
-// Everything that does not differ from element to element; worked out once per step on the host.
+// Constants of a step, computed on the host.
 struct AdamWStep {
   float decay;  // 1 − η λ
   float beta1, beta2;
   float step_size;            // η / (1 − β1^t)
   float second_moment_scale;  // 1 / √(1 − β2^t)
   float epsilon;
-  // What the two lines with t are made of, for steps whose t only the device knows.
+  // For steps whose t only the device knows.
   std::int64_t t;
   double learning_rate, exact_beta1, exact_beta2;
 };
 
-// `t` counts steps from 1. Worked out in double: 1 − 0.999^1 in fp32 would keep four digits.
+// `t` counts from 1. Computed in double: 1 − 0.999^1 in fp32 would keep four digits.
 AdamWStep adamw_step_constants(double learning_rate, double beta1, double beta2, double epsilon, double weight_decay,
                                std::int64_t t);
 
-// What a step reads from the memory of its device, each null where it does not, and how it rounds.
+// Pointers to device memory, each optional, and the rounding of parameters.
 struct AdamWSwitches {
-  const float* inverse_scale = nullptr;      // [1], gradients are multiplied by it
+  const float* inverse_scale = nullptr;      // [1], scales the gradients
   const std::int32_t* overflow = nullptr;    // [1], not 0: nothing changes
   const std::int64_t* step_count = nullptr;  // [1], t
-  bool stochastic_rounding = false;          // of bf16 parameters
+  bool stochastic_rounding = false;
   std::uint64_t seed = 0;
 };
 
-// How a tensor's arrays are stored.
+// The gradient has the working copy's type (without one, the parameter's) or fp32.
 struct AdamWTypes {
   Storage param = Storage::kFp32;
-  Storage gradient = Storage::kFp32;  // the weight's as the model reads it, or fp32
-  Storage moment = Storage::kFp32;    // fp32 or bf16: an fp16 second moment would underflow
-  std::optional<Storage> working;     // of the copy beside an fp32 master; none: no copy
+  Storage gradient = Storage::kFp32;
+  Storage moment = Storage::kFp32;  // not fp16, in which second moments would underflow
+  std::optional<Storage> working;   // copy of an fp32 master
 
   bool operator==(const AdamWTypes&) const = default;
   bool supported() const {
@@ -56,21 +56,20 @@ struct AdamWTensor {
   void* first_moment;    // [n]
   void* second_moment;   // [n]
   std::int64_t n;
-  bool decays;              // whether AdamWStep::decay applies
-  void* working = nullptr;  // [n], where the types name one
-  std::int64_t number = 0;  // of the tensor in the random numbers of stochastic rounding
+  bool decays;
+  void* working = nullptr;  // [n], optional
+  std::int64_t number = 0;  // selects the random numbers of stochastic rounding
 };
 
-// Elements [begin, end) of one tensor on the calling thread.
+// Elements [begin, end) of one tensor.
 void adamw_cpu(const AdamWTensor& tensor, const AdamWTypes& types, std::int64_t begin, std::int64_t end,
                const AdamWStep& step, const AdamWSwitches& switches);
 
-// Queues all tensors on the stream, kMostTensors per launch; allocates nothing. Returns the first failed launch's
-// cudaError_t (0: queued).
+// Launches once per kMostTensors tensors.
 int adamw_cuda(std::span<const AdamWTensor> tensors, const AdamWTypes& types, const AdamWStep& step,
                const AdamWSwitches& switches, CUstream_st* stream);
 
-// counter += 1, unless overflow is not null and not 0.
+// Increments the counter unless overflow is set.
 int advance_step_count_cuda(std::int64_t* counter, const std::int32_t* overflow, CUstream_st* stream);
 
 }  // namespace headroom::kernels

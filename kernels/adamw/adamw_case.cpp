@@ -1,4 +1,4 @@
-// AdamW beside a composition and LibTorch's fused one; the first step of a weight.
+// The kernel case of AdamW: the first step of a weight.
 #include "kernels/adamw/adamw_case.h"
 
 #include <cmath>
@@ -52,7 +52,7 @@ constinit const KernelCase kAdamwCase = {
     .inputs = &adamw_case::inputs,
     .forms = &adamw_forms,
     .odd_shapes = adamw_case::kOddShapes,
-    .takes_fp16 = false,  // moments of the weight's type: an fp16 one underflows
+    .takes_fp16 = false,  // fp16 moments underflow
 };
 
 }  // namespace headroom::kernels

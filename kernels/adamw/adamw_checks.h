@@ -1,4 +1,4 @@
-// What the operators of the AdamW family check alike. Included only by *_ops.cpp.
+// Checks of the AdamW operators. Included only by *_ops.cpp.
 #pragma once
 
 #include <ATen/ATen.h>
@@ -7,11 +7,10 @@
 
 namespace headroom::kernels {
 
-// The control's tensors as pointers (all null on meta). Throws c10::Error, with the operator's `name`, if one does not
-// fit.
+// The control's tensors as pointers, all null on meta. Throws c10::Error with the operator's `name`.
 AdamWSwitches checked_switches(const AdamWControl& control, at::Device device, const char* name);
 
-// How the weight, its gradient and its copy are stored; the moments' type is left as it is. The same errors.
+// Storage of the weight, its gradient and its copy; the moments' keeps its default. Throws likewise.
 AdamWTypes checked_weight(const at::Tensor& param, const at::Tensor& gradient, const at::Tensor& working,
                           const AdamWControl& control, const char* name);
 

@@ -1,5 +1,4 @@
-// AdamW on the CPU: one plain loop that the compiler turns into vector instructions, fp32 arithmetic on whatever
-// storage.
+// AdamW on the CPU: one plain loop that the compiler vectorizes, fp32 arithmetic on any storage.
 #include <cstdint>
 #include <type_traits>
 
@@ -11,7 +10,7 @@ namespace headroom::kernels {
 
 namespace {
 
-// A thread's part of a tensor, with all that its device's memory had to say.
+// A thread's part of a tensor, with the values read from device memory.
 struct Part {
   const AdamWTensor& tensor;
   const AdamWTypes& types;
@@ -57,12 +56,10 @@ HEADROOM_INLINE void with_moment(const Part& part) {
   return narrow ? loop<P, G, Bf16, W, false>(part) : loop<P, G, float, W, false>(part);
 }
 
-// Without a copy: the gradient like the parameter or fp32.
 template <typename P>
 HEADROOM_INLINE void plain(const Part& part) {
   part.types.gradient == part.types.param ? with_moment<P, P>(part) : with_moment<P, float>(part);
 }
-// A copy in W beside an fp32 master: the gradient like the copy or fp32.
 template <typename W>
 HEADROOM_INLINE void with_copy(const Part& part) {
   part.types.gradient == Storage::kFp32 ? with_moment<float, float, W>(part) : with_moment<float, W, W>(part);

@@ -1,4 +1,4 @@
-// What the AdamW kernel computes and moves.
+// AdamW: formula, bytes and FLOPs.
 #include "kernels/kernel.h"
 #include "kernels/measured_shapes.h"
 
@@ -6,8 +6,8 @@ namespace headroom::kernels {
 
 namespace {
 
-// Reads p, g, m, v and writes p, m, v; counted with all four of one type. Worked example: 1,235,814,400 parameters of
-// Llama 3.2 1B in bf16: 7 · 2 B · 1.236e9 = 17.3e9 B, 3.6 ms at an H200's 4.8e12 B/s.
+// Reads p, g, m, v and writes p, m, v, all of one type. Example: 1,235,814,400 parameters of Llama 3.2 1B in bf16:
+// 7 · 2 B · 1.236e9 = 17.3e9 B, 3.6 ms at an H200's 4.8e12 B/s.
 std::int64_t adamw_bytes(const Shape& shape, Pass pass, std::int64_t element_bytes) {
   return pass == Pass::kForward ? 7 * shape.rows * shape.width * element_bytes : 0;
 }

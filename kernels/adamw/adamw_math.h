@@ -1,4 +1,4 @@
-// What AdamW does to one element, its bias corrections and its stochastic rounding: the same bits on CPU and CUDA.
+// AdamW on one element, bias corrections and stochastic rounding, with the same bits on CPU and CUDA.
 #pragma once
 
 #include <cmath>
@@ -9,7 +9,7 @@
 
 namespace headroom::kernels {
 
-// base^exponent by squaring: at most 2 log2(exponent) products, in the same order everywhere.
+// base^exponent by squaring, in the same order everywhere.
 HEADROOM_BOTH double whole_power(double base, std::int64_t exponent) {
   double power = 1;
   for (; exponent > 0; exponent >>= 1, base *= base) {
@@ -29,14 +29,13 @@ HEADROOM_BOTH void adamw_moments(float g, float& m, float& v, const AdamWStep& s
   v = step.beta2 * v + (1.0f - step.beta2) * g * g;
 }
 
-// One element: param, m and v before and after.
 HEADROOM_BOTH void adamw_element(float& param, float g, float& m, float& v, const AdamWStep& step) {
   adamw_moments(g, m, v, step);
   const float denominator = std::sqrt(v) * step.second_moment_scale + step.epsilon;
   param = step.decay * param - step.step_size * m / denominator;
 }
 
-// The random numbers of one tensor in one step.
+// Selects a tensor's random numbers in one step.
 struct RoundingKey {
   std::uint32_t low = 0, high = 0;
 };
@@ -48,8 +47,8 @@ HEADROOM_BOTH std::uint64_t mixed64(std::uint64_t z) {
   return z ^ (z >> 31);
 }
 
-// A bijection of 32 bits in which each input bit changes each output bit in half of all cases (C. Wellons, "Prospecting
-// for hash functions", 2018).
+// A 32-bit bijection: each input bit flips each output bit half the time (C. Wellons, "Prospecting for hash
+// functions", 2018).
 HEADROOM_BOTH std::uint32_t mixed32(std::uint32_t x) {
   x = (x ^ (x >> 16)) * 0x7feb352du;
   x = (x ^ (x >> 15)) * 0x846ca68bu;
@@ -64,15 +63,15 @@ HEADROOM_BOTH RoundingKey rounding_key(std::uint64_t seed, std::int64_t t, std::
   return {.low = static_cast<std::uint32_t>(key), .high = static_cast<std::uint32_t>(key >> 32)};
 }
 
-// 32 random bits for elements 2 pair (the low half) and 2 pair + 1 (the high half). The key goes in twice: with one
-// round alone, two keys' numbers would be the same ones in another order.
+// 32 random bits for elements 2 pair (low half) and 2 pair + 1 (high half). The key enters twice: with a single round,
+// two keys would give the same numbers in another order.
 HEADROOM_BOTH std::uint32_t rounding_bits(RoundingKey key, std::int64_t pair) {
   const std::uint32_t above = static_cast<std::uint32_t>(static_cast<std::uint64_t>(pair) >> 32) * 0x9e3779b9u;
   return mixed32(mixed32(static_cast<std::uint32_t>(pair) ^ key.low) ^ key.high ^ above);
 }
 
-// bf16 bits of `value`, rounded away from zero with the probability that its low 16 bits are of a place, by `random`
-// (16 bits). Exact values and infinity stay, their low bits being zero; a NaN stays one.
+// bf16 bits of `value`, rounded away from zero if its low 16 bits plus `random` (16 bits) carry. Exact values and
+// infinity stay, and so does NaN.
 HEADROOM_BOTH std::uint16_t rounded_stochastically(float value, std::uint32_t random) {
   const std::uint32_t bits = bits_of(value);
   const bool nan = (bits & 0x7fffffffu) > 0x7f800000u;

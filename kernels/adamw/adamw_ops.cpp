@@ -1,4 +1,4 @@
-// Takes an AdamW step on tensors to the kernel of their device.
+// AdamW on tensors.
 #include "kernels/adamw/adamw_ops.h"
 
 #include <algorithm>
@@ -17,10 +17,9 @@ namespace headroom::kernels {
 
 namespace {
 
-// Below this many elements a second thread costs more than it brings.
 constexpr std::int64_t kAdamwGrain = 32768;
 
-// The tensors of one launch have all types alike.
+// Tensors of the same types share a launch.
 struct Group {
   AdamWTypes types;
   std::vector<AdamWTensor> tensors;
@@ -42,7 +41,7 @@ AdamWTypes checked_types(const AdamWParameter& p, const AdamWControl& control, a
 }
 
 void run_on_cpu(const Group& group, const AdamWStep& step, const AdamWSwitches& switches) {
-  std::vector<std::int64_t> first{0};  // of each tensor, as if they lay in one row
+  std::vector<std::int64_t> first{0};  // offset of each tensor, as if all were one
   for (const AdamWTensor& tensor : group.tensors) first.push_back(first.back() + tensor.n);
   at::parallel_for(0, first.back(), kAdamwGrain, [&](std::int64_t begin, std::int64_t end) {
     auto which = static_cast<std::size_t>(std::upper_bound(first.begin(), first.end(), begin) - first.begin()) - 1;
@@ -134,7 +133,7 @@ void adamw(std::span<const AdamWParameter> parameters, const AdamWStep& step, co
       touch(p.gradient);
       for (const at::Tensor* changed : {&p.param, &p.first_moment, &p.second_moment}) {
         touch(*changed);  // read
-        touch(*changed);  // and written
+        touch(*changed);  // written
       }
       if (p.working.defined()) touch(p.working);
     }

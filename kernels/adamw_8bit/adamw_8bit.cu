@@ -1,15 +1,13 @@
-// Computes    AdamW (kernels/adamw) on moments stored as one byte per element and one fp32 absmax per block of 256;
-//             block-wise quantization and its reverse by themselves
-// Shapes      any number of tensors p, g, codes [n], absmax [n/256], contiguous; a launch takes 320 of them
-// Precision   p fp32, bf16 or fp16; g like p (or its copy) or fp32; arithmetic fp32, not contracted, so that the CPU
-//             has the same codes; the parameter's step is taken with the moments before they are coded again, its root
-//             and quotient right to two units in the last place
-// Memory      allocates nothing; moves 2 p + g + 4 n + 16 n/256 bytes, with bf16 10.06 an element; the moments are
-//             fp32 in registers only
-// Variants    a warp takes a block of 256, eight neighboring elements per lane where all pointers are on 16 bytes and the
-//             block is whole, every 32nd element where not. Blocks stay and walk the tensors, since their tables take a
-//             while to fill, and a warp loads its next block ahead. 32 copies of the tables of values, 91 KiB, or 8,
-//             40 KiB, where a multiprocessor has not room for two blocks with 32
+// Computes    AdamW (kernels/adamw) with moments of one byte per element and one fp32 absmax per block of 256;
+//             block-wise quantization and dequantization
+// Shapes      any number of tensors p, g, codes [n], absmax [n/256], contiguous; 320 per launch
+// Precision   arithmetic fp32 without contraction, same codes as the CPU. p is updated with the moments before they
+//             are coded; its root and quotient are accurate to two ulp
+// Memory      moves 2 p + g + 4 n + 16 n/256 bytes, 10.06 per element in bf16
+// Variants    a warp per block of 256: eight neighbors per lane if the block is whole and all pointers are 16-byte
+//             aligned, otherwise every 32nd element. Thread blocks stay, since their tables take a while to fill, and
+//             warps load a block ahead. 32 copies of the value tables (91 KiB), or 8 (40 KiB) if a multiprocessor does
+//             not fit two thread blocks with 32
 // Source      Dettmers et al. 2022, arXiv:2110.02861, sections 1.3 and 2; the map in kernels/common/dynamic_code.h
 // Checked by  tests/kernels/adamw_8bit_gpu_test.cpp
 #include <algorithm>
@@ -36,11 +34,11 @@ using adamw_8bit_step::Packed;
 using adamw_8bit_step::Place;
 using adamw_8bit_step::Shared;
 
-constexpr int kThreads = 256;  // of quantization by itself
+constexpr int kThreads = 256;  // for quantization alone
 constexpr int kWarps = kThreads / kWarp;
-// Of a step, as measured on an H200: 80 registers per thread, room for the block that is loaded ahead.
+// Measured on an H200: 80 registers per thread leave room for the next block.
 constexpr int kStepThreads = 384;
-constexpr int kStepBlocks = 2;  // of a multiprocessor
+constexpr int kStepBlocks = 2;  // per multiprocessor
 constexpr int kStepWarps = kStepThreads / kWarp;
 constexpr int kBlocksOfWarp = 8;
 constexpr std::int64_t kPartElements = kStepWarps * kBlocksOfWarp * kQuantisedBlock;  // 24,576
@@ -53,13 +51,12 @@ __device__ const DynamicMap kUnsignedMap = dynamic_map(false);
 __device__ const DynamicCells kSignedCells = dynamic_cells(true);
 __device__ const DynamicCells kUnsignedCells = dynamic_cells(false);
 
-// A map at hand in shared memory.
 struct SharedMap {
   float value[256];
   DynamicDecade decade[kDecades + 1];
   DynamicOctave octave[kOctaves];
 
-  // By all threads of the block; they meet afterwards.
+  // Called by all threads of the block, which then synchronize.
   __device__ void fill(const DynamicMap& map) {
     for (int i = threadIdx.x; i < 256; i += blockDim.x) value[i] = map.value[i];
     if (threadIdx.x <= kDecades) decade[threadIdx.x] = map.decade[threadIdx.x];
@@ -67,7 +64,7 @@ struct SharedMap {
   }
 };
 
-// The warp's largest magnitude, as an integer, so that an inf or a NaN is the largest.
+// Compares as integers, so that inf and NaN are the largest.
 __device__ __forceinline__ float warp_absmax(const float (&values)[kPack]) {
   unsigned largest = 0;
 #pragma unroll
@@ -87,7 +84,7 @@ __device__ __forceinline__ float encode(const float (&values)[kPack], const Shar
   return absmax;
 }
 
-// Each block takes every gridDim.x-th of the batch's parts of kPartElements.
+// Thread blocks stride over parts of kPartElements.
 template <typename P, typename G, typename W, int kCopies>
 __global__ void __launch_bounds__(kStepThreads, kStepBlocks)
     adamw_8bit_kernel(const __grid_constant__ Batch batch, AdamWStep step, AdamWSwitches switches) {
@@ -116,7 +113,7 @@ __global__ void __launch_bounds__(kStepThreads, kStepBlocks)
     const bool wide = aligned_all(static_cast<const P*>(tensor.param), static_cast<const G*>(tensor.gradient),
                                   tensor.m_codes, tensor.v_codes, static_cast<const W*>(tensor.working));
     const auto whole_at = [&](std::int64_t first) { return wide && first + kQuantisedBlock <= tensor.n; };
-    constexpr std::int64_t kNext = kStepWarps * kQuantisedBlock;  // from a warp's block to its next one
+    constexpr std::int64_t kNext = kStepWarps * kQuantisedBlock;  // from a warp's block to its next
     std::int64_t first = (part - batch.first_block[which]) * kPartElements + warp * kQuantisedBlock;
     Packed<P, G> ahead;
     if (whole_at(first)) ahead.load(tensor, Place<true>{first, tensor.n, lane});
@@ -136,7 +133,7 @@ __global__ void __launch_bounds__(kStepThreads, kStepBlocks)
   }
 }
 
-// Whether a multiprocessor has room for kStepBlocks blocks with so many copies; each takes 1 KiB beside its own.
+// True if kStepBlocks blocks fit on a multiprocessor; each needs 1 KiB more.
 template <int kCopies>
 bool copies_fit() {
   constexpr int kReserved = 1024, kCorrected = sizeof(AdamWStep);
@@ -165,7 +162,6 @@ struct Launch {
   int run() const {
     return copies_fit<32>() ? with_copies<P, G, W, 32>() : with_copies<P, G, W, 8>();
   }
-  // A copy in W beside an fp32 master: the gradient like the copy or fp32.
   template <typename W>
   int with_copy() const {
     return types.gradient == Storage::kFp32 ? run<float, float, W>() : run<float, W, W>();
@@ -179,7 +175,7 @@ struct Launch {
   }
 };
 
-// A warp takes a quantized block.
+// One warp per quantized block.
 template <typename T, bool kSigned>
 __global__ void __launch_bounds__(kThreads) quantise_kernel(const T* x, QuantisedArray array) {
   __shared__ SharedMap map;

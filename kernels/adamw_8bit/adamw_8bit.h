@@ -1,4 +1,4 @@
-// One AdamW step with moments in eight bits, and block-wise quantization by itself, on raw memory. No torch.
+// One AdamW step with 8-bit moments, and block-wise quantization.
 #pragma once
 
 #include <cstdint>
@@ -7,15 +7,15 @@
 #include "kernels/adamw/adamw.h"
 #include "kernels/common/storage.h"
 
-struct CUstream_st;  // cudaStream_t without CUDA's headers
+struct CUstream_st;
 
 namespace headroom::kernels {
 
-// Elements that share an absmax. The paper takes 2048; bitsandbytes, and we, 256.
+// Elements that share an absmax: 2048 in the paper, 256 in bitsandbytes and here.
 inline constexpr std::int64_t kQuantisedBlock = 256;
 
 constexpr std::int64_t quantised_blocks(std::int64_t n) { return (n + kQuantisedBlock - 1) / kQuantisedBlock; }
-// Both moments of a tensor of n elements: 2 n + 8 ⌈n/256⌉, that is 2.031 B per element.
+// 2 n + 8 ⌈n/256⌉ bytes for both moments, 2.031 B per element.
 constexpr std::int64_t adamw_8bit_state_bytes(std::int64_t n) { return 2 * n + 8 * quantised_blocks(n); }
 
 struct AdamW8bitTensor {
@@ -27,16 +27,15 @@ struct AdamW8bitTensor {
   float* v_absmax;        // [quantised_blocks(n)]
   std::int64_t n;
   bool decays;
-  void* working = nullptr;  // [n], where the types name one
-  std::int64_t number = 0;  // of the tensor in the random numbers of stochastic rounding
+  void* working = nullptr;  // [n], optional
+  std::int64_t number = 0;  // selects the random numbers of stochastic rounding
 };
 
-// Blocks [begin, end) of one tensor on the calling thread. types.moment is not read.
+// Blocks [begin, end) of one tensor; types.moment is ignored.
 void adamw_8bit_cpu(const AdamW8bitTensor& tensor, const AdamWTypes& types, std::int64_t begin, std::int64_t end,
                     const AdamWStep& step, const AdamWSwitches& switches);
 
-// Queues all tensors on the stream, kMostTensors per launch; allocates nothing. Returns the first failed launch's
-// cudaError_t (0: queued).
+// Launches once per kMostTensors tensors.
 int adamw_8bit_cuda(std::span<const AdamW8bitTensor> tensors, const AdamWTypes& types, const AdamWStep& step,
                     const AdamWSwitches& switches, CUstream_st* stream);
 
@@ -47,7 +46,7 @@ struct QuantisedArray {
   bool is_signed;
 };
 
-// From x to the array, and from the array to fp32 y: blocks [begin, end), or all of them.
+// Quantizes x, or dequantizes into fp32 y: blocks [begin, end), or all.
 void quantise_blockwise_cpu(const void* x, Storage storage, const QuantisedArray& array, std::int64_t begin,
                             std::int64_t end);
 void dequantise_blockwise_cpu(const QuantisedArray& array, float* y, std::int64_t begin, std::int64_t end);

@@ -1,4 +1,4 @@
-// AdamW with 8-bit moments beside a composition; the first step of a weight.
+// The kernel case of AdamW with 8-bit moments.
 #include <cmath>
 #include <span>
 #include <tuple>
@@ -11,7 +11,7 @@ namespace headroom::kernels {
 
 namespace {
 
-// A moment in 8 bits by PyTorch's operators: whole blocks, zeros behind the last weight.
+// An 8-bit moment from PyTorch's operators, padded with zeros to whole blocks.
 class EagerMoment {
  public:
   EagerMoment(std::int64_t n, bool is_signed, at::Device device)
@@ -35,9 +35,9 @@ class EagerMoment {
 
  private:
   std::int64_t n_, blocks_;
-  at::Tensor map_;             // the codes' values
-  at::Tensor sorted_, order_;  // in order, and whose they are
-  at::Tensor middle_;          // where the nearest changes
+  at::Tensor map_;
+  at::Tensor sorted_, order_;  // ascending values, and their codes
+  at::Tensor middle_;          // midpoints, where the nearest code changes
   at::Tensor codes_, absmax_;
 };
 

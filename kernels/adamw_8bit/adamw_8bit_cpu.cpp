@@ -1,4 +1,4 @@
-// AdamW with 8-bit moments on the CPU: block by block, each block's moments in fp32 in 2 KiB of the stack.
+// AdamW with 8-bit moments on the CPU, with a block's fp32 moments in 2 KiB of the stack.
 #include <cstdint>
 #include <type_traits>
 
@@ -31,7 +31,7 @@ HEADROOM_INLINE void decode(const std::uint8_t* codes, float absmax, int count, 
   for (int i = 0; i < count; ++i) values[i] = map.value[codes[i]] * absmax;
 }
 
-// Writes the codes and answers the absmax: the largest as an integer, so that an inf or a NaN is the largest.
+// Returns the absmax. Compares as integers, so that inf and NaN are the largest.
 template <bool kSigned>
 HEADROOM_INLINE float encode(const float* values, int count, std::uint8_t* codes) {
   const DynamicMap& map = kSigned ? kSignedMap : kUnsignedMap;

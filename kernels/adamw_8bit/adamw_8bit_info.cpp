@@ -1,4 +1,4 @@
-// What AdamW with 8-bit moments computes and moves.
+// AdamW with 8-bit moments: formula, bytes and FLOPs.
 #include "kernels/adamw_8bit/adamw_8bit.h"
 #include "kernels/kernel.h"
 #include "kernels/measured_shapes.h"
@@ -7,15 +7,15 @@ namespace headroom::kernels {
 
 namespace {
 
-// Reads p, g and writes p, reads and writes two codes, and two fp32 per block of 256. Worked example: 1,235,814,400
-// parameters of Llama 3.2 1B in bf16: (3 · 2 + 4 + 16/256) B · 1.236e9 = 12.4e9 B, 2.6 ms at an H200's 4.8e12 B/s.
+// Reads p, g, writes p; reads and writes two codes, and two fp32 per block of 256. Example: 1,235,814,400 parameters
+// of Llama 3.2 1B in bf16: (3 · 2 + 4 + 16/256) B · 1.236e9 = 12.4e9 B, 2.6 ms at an H200's 4.8e12 B/s.
 std::int64_t adamw_8bit_bytes(const Shape& shape, Pass pass, std::int64_t element_bytes) {
   if (pass != Pass::kForward) return 0;
   const std::int64_t n = shape.rows * shape.width;
   return n * (3 * element_bytes + 4) + 16 * quantised_blocks(n);
 }
 
-// AdamW's 14, and a product each for two values decoded and two coded (decades are found by comparisons).
+// AdamW's 14 plus multiplications, two to decode and two to code (decades take comparisons).
 std::int64_t adamw_8bit_flops(const Shape& shape, Pass pass) { return pass == Pass::kForward ? 20 * shape.rows * shape.width : 0; }
 
 }  // namespace

@@ -1,4 +1,4 @@
-// Takes AdamW with 8-bit moments, and block-wise quantization, to the kernels of their device.
+// AdamW with 8-bit moments, and block-wise quantization, on tensors.
 #include "kernels/adamw_8bit/adamw_8bit_ops.h"
 
 #include <algorithm>
@@ -18,7 +18,7 @@ namespace {
 
 constexpr std::int64_t kAdamw8bitGrain = 32;  // 8192 elements
 
-// The tensors of one launch have all types alike.
+// Tensors of the same types share a launch.
 struct Group8bit {
   AdamWTypes types;
   std::vector<AdamW8bitTensor> tensors;
@@ -36,7 +36,7 @@ void check_state(const at::Tensor& codes, const at::Tensor& absmax, std::int64_t
 }
 
 void run_8bit_on_cpu(const Group8bit& group, const AdamWStep& step, const AdamWSwitches& switches) {
-  std::vector<std::int64_t> first{0};  // block of each tensor, as if they lay in one row
+  std::vector<std::int64_t> first{0};  // offset of each tensor in blocks, as if all were one
   for (const AdamW8bitTensor& tensor : group.tensors) first.push_back(first.back() + quantised_blocks(tensor.n));
   at::parallel_for(0, first.back(), kAdamw8bitGrain, [&](std::int64_t begin, std::int64_t end) {
     auto which = static_cast<std::size_t>(std::upper_bound(first.begin(), first.end(), begin) - first.begin()) - 1;
@@ -91,7 +91,7 @@ void adamw_8bit(std::span<const AdamW8bitParameter> parameters, const AdamWStep&
       touch(p.gradient);
       for (const at::Tensor* changed : {&p.param, &p.m_codes, &p.m_absmax, &p.v_codes, &p.v_absmax}) {
         touch(*changed);  // read
-        touch(*changed);  // and written
+        touch(*changed);  // written
       }
       if (p.working.defined()) touch(p.working);
     }

@@ -5,7 +5,7 @@
 
 namespace headroom::kernels {
 
-// A value read from a code's bits as the paper describes them, from the left.
+// Decodes each code's bits from the left, as in the paper.
 at::Tensor dynamic_map_reference(bool is_signed) {
   const at::Tensor map = at::zeros({256}, at::kDouble);
   auto* const values = map.data_ptr<double>();
@@ -14,12 +14,12 @@ at::Tensor dynamic_map_reference(bool is_signed) {
     const double sign = is_signed && (code >> bit-- & 1) ? -1 : 1;
     int zeros = 0;
     while (bit >= 0 && (code >> bit & 1) == 0) ++zeros, --bit;
-    if (zeros == 7 || bit < 0) {  // no indicator within seven bits: the two extra values
+    if (zeros == 7 || bit < 0) {  // no indicator bit: the two extra values
       const bool one = is_signed ? sign < 0 : code == 1;
       values[code] = one ? 1 : 0;
       continue;
     }
-    double low = 0.1, high = 1;  // each bit behind the indicator halves the interval
+    double low = 0.1, high = 1;  // each bit after the indicator halves the interval
     for (--bit; bit >= 0; --bit) ((code >> bit & 1) != 0 ? low : high) = (low + high) / 2;
     values[code] = sign * std::pow(10.0, -zeros) * (low + high) / 2;
   }

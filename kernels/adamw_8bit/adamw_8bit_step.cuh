@@ -1,5 +1,5 @@
-// A warp's step over one block of 256 elements, for adamw_8bit.cu. Values come from tables in shared memory of which the
-// banks have copies, so that the lanes of a warp seldom meet in one; codes come from dynamic_cells.h.
+// A warp's step over one block of 256 elements, for adamw_8bit.cu. Copies of the value tables in shared memory keep
+// lanes from bank conflicts; codes come from dynamic_cells.h.
 #pragma once
 
 #include <cmath>
@@ -16,17 +16,16 @@
 
 namespace headroom::kernels::adamw_8bit_step {
 
-constexpr int kPack = 8;  // elements of a lane; 32 lanes are a quantized block
+constexpr int kPack = 8;  // elements per lane; 32 lanes are a quantized block
 static_assert(kPack * kWarp == kQuantisedBlock);
 
-// Both maps at hand in shared memory: a value is there kCopies times, and lane l reads copy l mod kCopies. With 32 copies
-// no two lanes share a bank.
+// Both maps in shared memory. Lane l reads copy l mod kCopies of a value; with 32 copies no two lanes share a bank.
 template <int kCopies>
 struct Maps {
   DynamicCells first_cells, second_cells;
   float first_value[256][kCopies], second_value[256][kCopies];
 
-  // By all threads of the block; they meet afterwards.
+  // Called by all threads of the block, which then synchronize.
   __device__ void fill(const DynamicMap& first, const DynamicMap& second, const DynamicCells& of_first,
                        const DynamicCells& of_second) {
     for (int i = threadIdx.x; i < 256 * kCopies; i += blockDim.x) {
@@ -41,7 +40,7 @@ struct Maps {
   }
 };
 
-// The value of code `k` of a word of four; `lane_bytes`: where the lane's copy begins.
+// Value of code `k` in a word of four; `lane_bytes` is the offset of the lane's copy.
 template <int kCopies>
 __device__ __forceinline__ float value_of(const float (&values)[256][kCopies], std::uint32_t word, int k,
                                           int lane_bytes) {
@@ -52,7 +51,7 @@ __device__ __forceinline__ float value_of(const float (&values)[256][kCopies], s
   return *reinterpret_cast<const float*>(reinterpret_cast<const char*>(&values) + place);
 }
 
-// Where a lane's eight elements of a block are: neighbors on 16 bytes, or every 32nd and possibly fewer.
+// A lane's eight elements: 16-byte aligned neighbors, or every 32nd, possibly fewer.
 template <bool kWhole>
 struct Place {
   std::int64_t first;  // of the block
@@ -62,7 +61,7 @@ struct Place {
   __device__ __forceinline__ std::int64_t index(int k) const {
     return first + (kWhole ? lane * kPack + k : k * kWarp + lane);
   }
-  // Zeros beyond the end.
+  // Zeros past the end.
   template <typename T>
   __device__ __forceinline__ Pack<T, kPack> load(const T* array) const {
     if constexpr (kWhole) return load_pack<kPack>(array + index(0));
@@ -84,7 +83,6 @@ struct Place {
       }
     }
   }
-  // Elements in words, as Numbers and the codes have them.
   template <typename T, typename Words>
   __device__ __forceinline__ void load_words(const void* array, Words& words) const {
     const Pack<T, kPack> pack = load(static_cast<const T*>(array));
@@ -104,7 +102,7 @@ struct NoCopy {
   std::uint16_t bits;  // never touched
 };
 
-// What all elements of a tensor share.
+// Shared by all elements of a tensor.
 struct Shared {
   AdamWStep step;
   float gradient_scale;
@@ -112,7 +110,7 @@ struct Shared {
   RoundingKey key;
 };
 
-// A lane's part of a block, as it is in memory.
+// A lane's part of a block, as stored.
 template <typename P, typename G>
 struct Packed {
   uint4 p[kPack / kElements<P>], g[kPack / kElements<G>];
@@ -131,9 +129,9 @@ struct Packed {
   }
 };
 
-// The parameter's step, which has no CPU's bits to keep, as the codes have: with a root and a quotient that are two units
-// off in the last place instead of none, that take numbers below 2^−126 as 0, and with sums of products rounded once. A
-// parameter in bf16 or fp16 is thereby the other one of two neighbors once in some ten thousand times.
+// The parameter need not match the CPU's bits, as the codes must: root and quotient may be two ulp off, numbers below
+// 2^−126 count as 0, and FMAs round once. About once in ten thousand times, a bf16 or fp16 parameter rounds to the
+// other neighbor.
 __device__ __forceinline__ float quick_step(float param, float m, float v, const AdamWStep& step) {
   float root, inverse;
   asm("sqrt.approx.ftz.f32 %0, %1;" : "=f"(root) : "f"(v));
@@ -141,7 +139,6 @@ __device__ __forceinline__ float quick_step(float param, float m, float v, const
   return fmaf(step.decay, param, -(step.step_size * m * inverse));
 }
 
-// The parameters, rounded to the nearest or by chance, and their copy.
 template <typename P, typename W, bool kWhole>
 __device__ __forceinline__ void store_params(const AdamW8bitTensor& tensor, const Place<kWhole>& place,
                                              const Shared& shared, const float (&moved)[kPack]) {
@@ -176,14 +173,14 @@ __device__ __forceinline__ void store_params(const AdamW8bitTensor& tensor, cons
   place.template store_words<P>(tensor.param, words);
 }
 
-// The moments and so their codes have the CPU's bits: no contraction, and each code is dynamic_code()'s.
+// Moments and codes match the CPU's bits: no contraction, and dynamic_code()'s codes.
 template <typename P, typename G, typename W, int kCopies, bool kWhole>
 __device__ __forceinline__ void step_block(const AdamW8bitTensor& tensor, const Packed<P, G>& packed,
                                            const Place<kWhole>& place, const Shared& shared,
                                            const Maps<kCopies>& maps) {
   const int lane_bytes = place.lane % kCopies * 4;
   float m[kPack], v[kPack], moved[kPack];
-  unsigned m_largest = 0, v_largest = 0;  // as integers, so that an inf or a NaN is the largest
+  unsigned m_largest = 0, v_largest = 0;  // integers, so that inf and NaN are the largest
 #pragma unroll
   for (int k = 0; k < kPack; ++k) {
     const std::uint32_t m_word = k < 4 ? packed.m_codes.x : packed.m_codes.y;
@@ -194,16 +191,16 @@ __device__ __forceinline__ void step_block(const AdamW8bitTensor& tensor, const 
     const float param = Numbers<P>(packed.p[k / kElements<P>]).at[k % kElements<P>];
     adamw_moments(g * shared.gradient_scale, m[k], v[k], shared.step);
     moved[k] = quick_step(param, m[k], v[k], shared.step);
-    if (!kWhole && place.index(k) >= place.n) m[k] = v[k] = 0.0f;  // even where the absmax is no number
+    if (!kWhole && place.index(k) >= place.n) m[k] = v[k] = 0.0f;  // also if the absmax is NaN or inf
     m_largest = max(m_largest, bits_of(m[k]) & 0x7fffffffu);
-    v_largest = max(v_largest, bits_of(v[k]));  // never negative, but for a NaN
+    v_largest = max(v_largest, bits_of(v[k]));  // never negative, except for NaN
   }
   store_params<P, W>(tensor, place, shared, moved);
   const float m_new = float_of(__reduce_max_sync(0xffffffffu, m_largest));
   const float v_new = float_of(__reduce_max_sync(0xffffffffu, v_largest) & 0x7fffffffu);
   const float m_inverse = inverse_absmax(m_new);
   float v_inverse = inverse_absmax(v_new);
-  if (!(v_new < INFINITY)) {  // the inverse is 0 then: what is no number has the code of 1, others that of 0
+  if (!(v_new < INFINITY)) {  // the inverse is 0 then: NaN and inf get the code of 1, others that of 0
     v_inverse = 1;
 #pragma unroll
     for (float& value : v) value = value < INFINITY ? 0.0f : 1.0f;

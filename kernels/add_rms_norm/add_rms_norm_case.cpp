@@ -1,4 +1,4 @@
-// The residual addition and RMSNorm beside the model's composition and LibTorch's own norm behind an addition.
+// The kernel case of residual addition and RMSNorm.
 #include "kernels/add_rms_norm/add_rms_norm_ops.h"
 #include "kernels/kernel_case.h"
 #include "kernels/rms_norm/rms_norm_ops.h"

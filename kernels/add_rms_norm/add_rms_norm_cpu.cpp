@@ -1,4 +1,4 @@
-// Residual addition and RMSNorm on the CPU: the loops of row_norm_cpu.h for each storage.
+// Residual addition and RMSNorm on the CPU, for each storage.
 #include "kernels/add_rms_norm/add_rms_norm.h"
 #include "kernels/row_norm/row_norm_cpu.h"
 
@@ -6,7 +6,6 @@ namespace headroom::kernels {
 
 namespace {
 
-// The first argument says the type by being of it.
 HEADROOM_VECTOR_TARGETS void add_rms_norm_forward(float, const NormForward& norm, std::int64_t begin, std::int64_t end) {
   row_norm::forward_rows<float, NormKind::kAddRms>(norm, begin, end);
 }

@@ -1,4 +1,4 @@
-// Residual addition and RMSNorm on tensors: memory, the kernel of the device, autograd.
+// Residual addition and RMSNorm on tensors.
 #include "kernels/add_rms_norm/add_rms_norm_ops.h"
 
 #include <torch/csrc/autograd/custom_function.h>
@@ -19,7 +19,7 @@ struct AddRmsNormFunction : torch::autograd::Function<AddRmsNormFunction> {
                                const at::Tensor& weight_H, double epsilon) {
     const AddRmsNormOut out = add_rms_norm_forward(x, residual, weight_H, epsilon);
     context->save_for_backward({out.sum, weight_H, out.rstd});
-    context->set_materialize_grads(false);  // a gradient that does not come costs no memory full of zeros
+    context->set_materialize_grads(false);  // absent gradients stay undefined instead of zeros
     return {out.sum, out.y};
   }
 

@@ -1,4 +1,4 @@
-// The residual addition and the RMSNorm behind it in one pass, on tensors.
+// Residual addition and the RMSNorm of the sum in one pass, on tensors.
 #pragma once
 
 #include <utility>
@@ -9,22 +9,22 @@
 
 namespace headroom::kernels {
 
-// Shapes, types and errors as in rms_norm_ops.h; residual is as x.
+// Shapes, types and errors as in rms_norm_ops.h; residual is like x.
 
 struct AddRmsNormOut {
   at::Tensor sum;   // x + residual, rounded to storage
   at::Tensor y;     // the norm of the rounded sum
   at::Tensor rstd;  // [rows] fp32: 1 / √(mean(sum²) + ε)
 };
-// Backward is rms_norm_backward of the sum with d_sum: its dx is the gradient of x and of the residual alike.
+// Backward is rms_norm_backward of the sum with d_sum; x and the residual have the same gradient, dx.
 AddRmsNormOut add_rms_norm_forward(const at::Tensor& x, const at::Tensor& residual, const at::Tensor& weight_H,
                                    double epsilon);
 
-// (sum, y) with gradients for x, residual and weight; keeps sum and rstd for backward.
+// Differentiable; keeps sum and rstd for backward.
 std::pair<at::Tensor, at::Tensor> add_rms_norm(const at::Tensor& x, const at::Tensor& residual,
                                                const at::Tensor& weight_H, double epsilon);
 
-// The formula from plain tensor operations in float64; differentiable.
+// In float64, differentiable.
 std::pair<at::Tensor, at::Tensor> add_rms_norm_reference(const at::Tensor& x, const at::Tensor& residual,
                                                          const at::Tensor& weight_H, double epsilon);
 

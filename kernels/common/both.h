@@ -1,5 +1,5 @@
-// For functions that the CPU kernels and the CUDA kernels share. Where both must give the same bits, their files are
-// compiled without contraction of a·b + c (see kernels/CMakeLists.txt).
+// Shared by CPU and CUDA kernels. Files that must give the same bits are compiled without FMA contraction (see
+// kernels/CMakeLists.txt).
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,7 @@
 
 namespace headroom::kernels {
 
-// std::bit_cast, which nvcc does not let device code call.
+// nvcc does not allow std::bit_cast in device code.
 HEADROOM_BOTH std::uint32_t bits_of(float value) { return __builtin_bit_cast(std::uint32_t, value); }
 HEADROOM_BOTH float float_of(std::uint32_t bits) { return __builtin_bit_cast(float, bits); }
 

@@ -1,4 +1,4 @@
-// Facts of the current device that launches need, and of the devices that the kernels are compiled for.
+// Properties of the current device that launches need, and the oldest architecture of the build.
 #include "kernels/common/device.h"
 
 #include <algorithm>
@@ -11,7 +11,7 @@ namespace headroom::kernels {
 
 namespace {
 
-// An attribute of each device, asked once.
+// An attribute, queried once per device.
 class DeviceNumber {
  public:
   explicit DeviceNumber(cudaDeviceAttr attribute) : attribute_(attribute) {}

@@ -1,10 +1,10 @@
-// The maps of dynamic_code.h looked up by a magnitude's bits: its upper 16 bits name a cell, which has at most one border
-// between two codes. A cell's number and the magnitude's bits add up to the code in the third byte: what is at or above the
-// border carries into it. Same codes as dynamic_code(), bit by bit (tests/kernels/dynamic_cells_test.cpp), in two
-// instructions and one read.
+// Table lookup for the maps of dynamic_code.h. The upper 16 bits of a magnitude select a cell, which has at most one
+// border between two codes. The cell's number plus the magnitude's bits give the code in the third byte: from the
+// border on, the sum carries into it. This takes two instructions and one read, and gives dynamic_code()'s codes
+// (tests/kernels/dynamic_cells_test.cpp).
 //
-// Worked example, signed: 0.05 has the bits 0x3d4c'cccd and is in cell 0x3d4c, all of which has the code 0x2e. The cell's
-// number is (0x2e − 0x3d4c) << 16, and the sum 0x002e'cccd.
+// Example, signed: 0.05 has the bits 0x3d4c'cccd, and all of cell 0x3d4c has the code 0x2e. The cell's number is
+// (0x2e − 0x3d4c) << 16, and the sum is 0x002e'cccd.
 #pragma once
 
 #include <cmath>
@@ -15,12 +15,12 @@
 
 namespace headroom::kernels {
 
-inline constexpr std::uint32_t kFirstCell = 0x3380;  // 2^−24, which is below all decades
-inline constexpr std::uint32_t kLastCell = 0x3f80;   // 1, and what rounding makes of it
+inline constexpr std::uint32_t kFirstCell = 0x3380;  // 2^−24, below all decades
+inline constexpr std::uint32_t kLastCell = 0x3f80;   // 1, also when rounded up to 1 + 2^−23
 inline constexpr int kCells = kLastCell - kFirstCell + 1;
 
-// Magnitudes' codes in the order of their values: those of no decade, of the decades, and the next one for 1, which is 128
-// in the signed map, and 256, to be replaced by 1, in the unsigned one.
+// Codes in ascending order of magnitude. 1 has 128 in the signed map and 256, later replaced by 1, in the unsigned
+// one.
 class DynamicOrder {
  public:
   constexpr explicit DynamicOrder(bool is_signed)
@@ -57,7 +57,7 @@ constexpr DynamicCells dynamic_cells(bool is_signed) {
   for (std::uint32_t cell = kFirstCell; cell <= kLastCell; ++cell) {
     const std::uint32_t begin = cell << 16, end = begin + 0x10000u;
     const std::uint32_t next = cell == kLastCell ? code : order.code(end);
-    std::uint32_t border = end;  // the first magnitude of the next code
+    std::uint32_t border = end;  // first magnitude of the next code
     if (next != code) {
       std::uint32_t below = begin;
       while (border - below > 1) {
@@ -75,7 +75,7 @@ constexpr DynamicCells dynamic_cells(bool is_signed) {
   return cells;
 }
 
-// The largest magnitude below those that have the code of 1.
+// The largest magnitude below those coded as 1.
 constexpr float below_one(bool is_signed) {
   return __builtin_bit_cast(float, __builtin_bit_cast(std::uint32_t, dynamic_threshold_as_float(is_signed, -1)) - 1);
 }
@@ -84,14 +84,14 @@ struct BelowOne {
   static constexpr float kValue = below_one(kSigned);
 };
 
-// A magnitude's code in the third byte; what is above it is of no use. kLeastMagnitude ≤ magnitude ≤ 1 + 2^−23.
-inline constexpr float kLeastMagnitude = 0x1p-24f;  // the first cell's first; any below it has the same code
+// The code is the third byte; the fourth is unused. Requires kLeastMagnitude ≤ magnitude ≤ 1 + 2^−23.
+inline constexpr float kLeastMagnitude = 0x1p-24f;  // smaller magnitudes have the same code
 HEADROOM_BOTH std::uint32_t cell_sum(const DynamicCells& cells, float magnitude) {
   const std::uint32_t bits = bits_of(magnitude);
   return cells.number[static_cast<int>(bits >> 16) - static_cast<int>(kFirstCell)] + bits;
 }
 
-// A word of the same byte of four words: 2 or 3.
+// Byte 2 or 3 of each of four words.
 template <int kByte>
 HEADROOM_BOTH std::uint32_t gathered(const std::uint32_t (&words)[4]) {
 #if defined(__CUDA_ARCH__)
@@ -104,9 +104,9 @@ HEADROOM_BOTH std::uint32_t gathered(const std::uint32_t (&words)[4]) {
 #endif
 }
 
-// Four codes in a word: of each x = values[k] · inverse, |x| ≤ 1 + 2^−23 or NaN, dynamic_code<true>(x).
+// Four codes in a word: dynamic_code<true>(x) of each x = values[k] · inverse, |x| ≤ 1 + 2^−23 or NaN.
 HEADROOM_BOTH std::uint32_t signed_codes(const float* values, float inverse, const DynamicCells& cells) {
-  constexpr float kMost = BelowOne<true>::kValue;  // −1 has no code; fmaxf makes of a NaN −kMost
+  constexpr float kMost = BelowOne<true>::kValue;  // −1 has no code; fmaxf turns NaN into −kMost
   std::uint32_t sums[4], signs[4];
 #if defined(__CUDA_ARCH__)
 #pragma unroll
@@ -117,11 +117,11 @@ HEADROOM_BOTH std::uint32_t signed_codes(const float* values, float inverse, con
     sums[k] = cell_sum(cells, fmaxf(fabsf(fmaxf(x, -kMost)), kLeastMagnitude));
   }
   const std::uint32_t codes = gathered<2>(sums);
-  const std::uint32_t has_sign = (codes & 0x7f7f7f7fu) + 0x7f7f7f7fu;  // in bit 7: neither 0 nor 128
+  const std::uint32_t has_sign = (codes & 0x7f7f7f7fu) + 0x7f7f7f7fu;  // bit 7: neither 0 nor 128
   return codes | (gathered<3>(signs) & has_sign & 0x80808080u);
 }
 
-// The same of dynamic_code<false>(x), 0 ≤ x ≤ 1 + 2^−23: no NaN.
+// The same for dynamic_code<false>(x), 0 ≤ x ≤ 1 + 2^−23, no NaN.
 HEADROOM_BOTH std::uint32_t unsigned_codes(const float* values, float inverse, const DynamicCells& cells) {
   std::uint32_t sums[4], least = 0xffffffffu;
   float x[4];
@@ -133,11 +133,11 @@ HEADROOM_BOTH std::uint32_t unsigned_codes(const float* values, float inverse, c
     sums[k] = cell_sum(cells, fmaxf(x[k], kLeastMagnitude));
     least = bits_of(x[k]) < least ? bits_of(x[k]) : least;
   }
-  // The cells of 1 end at 256, the code of 1 is 1: what is 0 until here.
+  // The cells give 256 for 1, so its byte is 0 here; its code is 1.
   std::uint32_t codes = gathered<2>(sums);
-  const std::uint32_t others = codes | ((codes & 0x7f7f7f7fu) + 0x7f7f7f7fu);  // in bit 7: not 0
+  const std::uint32_t others = codes | ((codes & 0x7f7f7f7fu) + 0x7f7f7f7fu);  // bit 7: not 0
   codes |= (~others & 0x80808080u) >> 7;
-  if (least == 0) {  // where a gradient always was 0
+  if (least == 0) {  // a gradient that was always 0
 #if defined(__CUDA_ARCH__)
 #pragma unroll
 #endif

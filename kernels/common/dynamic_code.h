@@ -1,20 +1,17 @@
-// Eight bits for a number in [−1, 1]: dynamic tree quantization (Dettmers et al. 2022, arXiv:2110.02861, section 1.3
-// and appendix F), the map of 8-bit optimizers. Shared by CPU and CUDA, which get the same bits.
+// Dynamic tree quantization: eight-bit codes of numbers in [−1, 1] for 8-bit optimizers (Dettmers et al. 2022,
+// arXiv:2110.02861, section 1.3 and appendix F). The CPU and CUDA get the same bits.
 //
-// A signed code is  s 0…0 1 f…f  : a sign, e zeros, an indicator bit, and the F = 6 − e bits that are left. The zeros
-// are a decimal exponent, the bits behind the indicator a linear fraction: [0.1, 1] is cut into 2^F equal parts, and
-// the code k means the middle of its part,
+// A signed code is  s 0…0 1 f…f  : a sign, e zeros (the decimal exponent), an indicator bit and F = 6 − e fraction
+// bits. [0.1, 1] is cut into 2^F equal parts, and code k means the middle of its part,
 //   value = ± 10^−e · (0.1 + 0.9 (k + ½) / 2^F),   e = 0 … 6, F = 6 − e.
-// So the largest numbers have 64 steps to a decade and the smallest one: relative precision where it counts, and seven
-// decades altogether. That makes 2 · (64 + 32 + … + 1) = 254 codes; the two that have no indicator bit are 0 (0000
-// 0000) and, instead of −0, the 1 that an absmax divided by itself gives (1000 0000). −1 has no code; −0.993 is next to
-// it.
+// The decades have 64, 32, …, 1 steps: 2 · (64 + 32 + … + 1) = 254 codes. The two without an indicator bit are 0
+// (0000 0000) and, instead of −0, the 1 of absmax / absmax (1000 0000). −1 has no code; −0.993 is next to it.
 //
-// Second moments are never negative, so the unsigned map gives the sign's bit to the fraction: F = 7 − e, e = 0 … 6,
-// again 128 + 64 + … + 2 = 254 codes, with 0 (0000 0000) and 1 (0000 0001, which would be e = 7).
+// The unsigned map, for second moments, uses the sign bit for the fraction: F = 7 − e, 128 + 64 + … + 2 = 254 codes,
+// with 0 (0000 0000) and 1 (0000 0001, which would be e = 7).
 //
-// Worked example: 0.05 signed. e = 1, since 0.05 · 10 = 0.5 is in [0.1, 1]; F = 5; k = ⌊(0.5 − 0.1) / 0.9 · 32⌋ = 14;
-// code 0 01 01110 = 0x2e; value 0.1 · (0.1 + 0.9 · 14.5 / 32) = 0.05078.
+// Example: 0.05 signed. e = 1, since 0.05 · 10 = 0.5 is in [0.1, 1]; F = 5; k = ⌊(0.5 − 0.1) / 0.9 · 32⌋ = 14; code
+// 0 01 01110 = 0x2e; value 0.1 · (0.1 + 0.9 · 14.5 / 32) = 0.05078.
 #pragma once
 
 #include <cstdint>
@@ -38,32 +35,31 @@ constexpr double dynamic_value(bool is_signed, int e, double k) {
   return ten_to_minus(e) * (0.1 + 0.9 * (k + 0.5) / (1 << fraction_bits(is_signed, e)));
 }
 
-// Half way between the smallest value of decade e and the next smaller one, of the decade below; e = −1: between the
-// largest value and 1. A magnitude below threshold e is not in decade e or above.
+// Midpoint between the smallest value of decade e (e = −1: the value 1) and the next smaller value. Magnitudes below
+// it belong to smaller decades.
 constexpr double dynamic_threshold(bool is_signed, int e) {
   const double above = e < 0 ? 1 : dynamic_value(is_signed, e, 0);
   const int below = e + 1;
-  if (below == kDecades) return above / 2;  // 0 is the next
+  if (below == kDecades) return above / 2;  // the next value is 0
   return (above + dynamic_value(is_signed, below, (1 << fraction_bits(is_signed, below)) - 1)) / 2;
 }
 
-// A magnitude a in decade e has the code min(a · scale + base, most), rounded, without its sign: with base half a code below
-// the decade's first one rounding is ⌊ ⌋. Below all decades that is the code of no decade at all, which has no sign.
+// A magnitude a has the code min(a · scale + base, most), rounded. Because base is half a code below the decade's
+// first code, rounding acts as ⌊ ⌋. Magnitudes below all decades have no sign.
 struct alignas(16) DynamicDecade {
   float scale, base, most;
-  std::uint32_t sign;  // the bit that a negative number sets
+  std::uint32_t sign;  // set for negative numbers
 };
 
-// A power of two and what is below the next: the decade of its upper part, and where that begins. Thresholds are ten times
-// apart, so that there is one in it at most.
+// A power-of-two octave: the decade at its upper end, and the threshold where that begins. Thresholds are ten times
+// apart, so an octave has at most one.
 struct alignas(8) DynamicOctave {
   float threshold;
-  std::int32_t decade;  // of magnitudes below the threshold it is the next one
+  std::int32_t decade;  // magnitudes below the threshold have the next one
 };
-inline constexpr int kLeastExponent = 127 - 23;  // of fp32: what is below 2^−23 is below all decades
+inline constexpr int kLeastExponent = 127 - 23;  // magnitudes below 2^−23 are below all decades
 inline constexpr int kOctaves = 127 - kLeastExponent + 2;
 
-// A map's numbers, as kernels keep them at hand.
 struct DynamicMap {
   float value[256];  // by code
   DynamicDecade decade[kDecades + 1];
@@ -74,7 +70,7 @@ constexpr float dynamic_threshold_as_float(bool is_signed, int e) {
   return static_cast<float>(dynamic_threshold(is_signed, e));
 }
 
-// The number of decades that are above the magnitude, which is its decade's; 7: it is below all.
+// The number of decades above a magnitude; 7: it is below all.
 constexpr int decade_of(bool is_signed, float magnitude) {
   int e = 0;
   while (e < kDecades && magnitude < dynamic_threshold_as_float(is_signed, e)) ++e;
@@ -110,7 +106,7 @@ constexpr DynamicMap dynamic_map(bool is_signed) {
   return map;
 }
 
-// A number's magnitude, 1 at most; of a NaN 1, which has a code.
+// |x|, at most 1; 1 for NaN, which then has a code.
 HEADROOM_BOTH float coded_magnitude(float x) {
   const float given = float_of(bits_of(x) & 0x7fffffffu);
   return given < 1.0f ? given : 1.0f;
@@ -121,23 +117,22 @@ struct DynamicThreshold {
   static constexpr float kValue = dynamic_threshold_as_float(kSigned, kE);
 };
 
-// By comparisons alone, which a compiler makes vectors of.
+// Uses only comparisons, so that compilers vectorize it.
 template <bool kSigned, int... kE>
 HEADROOM_BOTH int dynamic_decade(float magnitude, std::integer_sequence<int, kE...>) {
   return (0 + ... + static_cast<int>(magnitude < DynamicThreshold<kSigned, kE>::kValue));
 }
 
-// By the magnitude's octave: fewer instructions where a table is at hand.
+// Needs a table, but fewer instructions.
 HEADROOM_BOTH int dynamic_decade(float magnitude, const DynamicOctave* octaves) {
   const int exponent = static_cast<int>(bits_of(magnitude) >> 23) - (kLeastExponent - 1);
   const DynamicOctave octave = octaves[exponent > 0 ? exponent : 0];
   return octave.decade + static_cast<int>(magnitude < octave.threshold);
 }
 
-// The code of x, whose magnitude is in this decade.
 template <bool kSigned>
 HEADROOM_BOTH std::uint8_t dynamic_code(float x, float magnitude, const DynamicDecade& decade) {
-  constexpr float kRounds = 0x1p23f;  // added, it leaves the nearest integer in the low bits
+  constexpr float kRounds = 0x1p23f;  // leaves the nearest integer in the low bits
   const float place = magnitude * decade.scale + decade.base;
   std::uint32_t code = bits_of((place < decade.most ? place : decade.most) + kRounds) & 0xffu;
   if (kSigned) {
@@ -150,9 +145,8 @@ HEADROOM_BOTH std::uint8_t dynamic_code(float x, float magnitude, const DynamicD
   return static_cast<std::uint8_t>(code);
 }
 
-// The code whose value is nearest to x, |x| ≤ 1; with the unsigned map, to |x|, but never 0 for a number above 0: a
-// second moment of 0 would leave ε alone below the fraction, and the step would explode. `decades` are the map's. A NaN
-// gets some code other than 0.
+// Code of the value nearest to x, |x| ≤ 1. The unsigned map codes |x|, and only 0 as 0: a second moment of 0 would
+// leave ε alone in the denominator. NaN gets a code other than 0.
 template <bool kSigned>
 HEADROOM_BOTH std::uint8_t dynamic_code(float x, const DynamicDecade* decades) {
   const float magnitude = coded_magnitude(x);
@@ -160,8 +154,8 @@ HEADROOM_BOTH std::uint8_t dynamic_code(float x, const DynamicDecade* decades) {
   return dynamic_code<kSigned>(x, magnitude, decades[e]);
 }
 
-// What a block's numbers are multiplied by before they are coded. 0 where 1 / absmax is beyond fp32 or not a number:
-// finite numbers then get code 0, and the value 0, or NaN through the absmax.
+// Factor for a block's numbers; 0 if 1 / absmax overflows fp32 or is NaN. Finite numbers then get code 0, and the
+// value 0, or NaN through the absmax.
 HEADROOM_BOTH float inverse_absmax(float absmax) { return absmax >= 0x1p-126f ? 1.0f / absmax : 0.0f; }
 
 }  // namespace headroom::kernels

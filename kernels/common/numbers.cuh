@@ -1,7 +1,4 @@
-// 16 bytes of elements as they came from memory, and their numbers.
-//
-// The bytes stay four words; numbers are taken out of them when they are needed, or the compiler would keep the fp32
-// numbers, twice the registers.
+// 16 bytes of elements as loaded, unpacked only when needed: as fp32 numbers they would take twice the registers.
 #pragma once
 
 #include "kernels/common/storage.cuh"
@@ -48,7 +45,7 @@ struct Numbers {
   }
 };
 
-// From here on the compiler knows the bits only.
+// Makes the bits opaque to the compiler, which would otherwise keep their numbers.
 __device__ __forceinline__ void keep_packed(uint4& bits) {
   asm volatile("" : "+r"(bits.x), "+r"(bits.y), "+r"(bits.z), "+r"(bits.w));
 }

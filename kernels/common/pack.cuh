@@ -1,4 +1,4 @@
-// Elements that a thread takes together: 16 bytes at a time whatever the width of an element, or a single one.
+// Elements that a thread loads together: 16 bytes for any element size, or a single element.
 #pragma once
 
 #include <cstdint>
@@ -8,7 +8,7 @@
 
 namespace headroom::kernels {
 
-// N elements in whole pieces of 16 bytes (or one of 8), or, with N = 1, one element at any address.
+// N elements in pieces of 16 bytes (or one of 8); one element may be at any address.
 template <typename T, int N>
 struct PackLayout {
   static constexpr int kBytes = static_cast<int>(N * sizeof(T));
@@ -52,7 +52,6 @@ __device__ __forceinline__ void store_pack(T* place, const Pack<T, N>& pack) {
   }
 }
 
-// Whether all are on 16 bytes.
 template <typename... T>
 __host__ __device__ __forceinline__ bool aligned_all(const T*... pointers) {
   return ((reinterpret_cast<std::uintptr_t>(pointers) | ...) % kVectorBytes) == 0;

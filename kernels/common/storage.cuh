@@ -1,4 +1,4 @@
-// What all CUDA kernels share: loads and stores in the storage's format, 16 bytes at a time, and sums over a block.
+// Loads and stores in the storage format, 16 bytes at a time, and reductions over a warp.
 #pragma once
 
 #include <cstdint>
@@ -25,14 +25,14 @@ __device__ __forceinline__ void store(Fp16& place, float value) {
   place.bits = __half_as_ushort(__float2half_rn(value));
 }
 
-// 16 bytes of elements: one load, one store.
+// 16 bytes: one load, one store.
 template <typename T>
 struct alignas(kVectorBytes) Vector {
   static constexpr int kWidth = kVectorBytes / sizeof(T);
   T element[kWidth];
 };
 
-// 16 bytes that are not read again soon: they bypass the L1 cache and leave the L2 first.
+// For data not read again soon: bypasses the L1 cache and is evicted from L2 first.
 template <typename T>
 __device__ __forceinline__ Vector<T> load_streaming(const Vector<T>* place) {
   const int4 bits = __ldcs(reinterpret_cast<const int4*>(place));
@@ -45,7 +45,7 @@ __device__ __forceinline__ void store_streaming(Vector<T>* place, const Vector<T
 
 inline bool aligned(const void* pointer) { return reinterpret_cast<std::uintptr_t>(pointer) % kVectorBytes == 0; }
 
-// The same sum in all threads of a warp; the order of additions is fixed, so two runs give the same bits.
+// Sum over a warp. The order of additions is fixed, so two runs give the same bits.
 __device__ __forceinline__ float warp_sum(float value) {
 #pragma unroll
   for (int lane = kWarp / 2; lane > 0; lane /= 2) value += __shfl_xor_sync(0xffffffffu, value, lane);
@@ -57,7 +57,6 @@ __device__ __forceinline__ float warp_max(float value) {
   return value;
 }
 
-// Multiprocessors of the current device; asked once per device.
 int multiprocessors();
 
 }  // namespace headroom::kernels

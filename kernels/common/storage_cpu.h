@@ -1,4 +1,4 @@
-// Loads and stores of bf16 and fp16 on the CPU, and which instructions the loops are compiled for.
+// Loads and stores of bf16 and fp16 on the CPU, and the loops' instruction sets.
 #pragma once
 
 #include <bit>
@@ -6,9 +6,8 @@
 
 #include "kernels/common/storage.h"
 
-// On a function that is no template: compiled three times, for any x86-64, for those with AVX2, FMA and F16C (2013 and
-// later) and for those with AVX-512, whose narrowing stores make loops on 16-bit storage two to three times as fast;
-// the processor decides when the program starts. What it calls must be inlined into it: HEADROOM_INLINE.
+// Compiles a function (not a template) for any x86-64, for AVX2, FMA and F16C (2013 and later), and for AVX-512, whose
+// narrowing stores make 16-bit loops two to three times as fast. Callees must be inlined: HEADROOM_INLINE.
 #if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__)
 #define HEADROOM_VECTOR_TARGETS __attribute__((target_clones("arch=x86-64-v4", "arch=x86-64-v3", "default")))
 #else
@@ -21,8 +20,8 @@ namespace headroom::kernels {
 HEADROOM_INLINE float load(float value) { return value; }
 HEADROOM_INLINE float load(Bf16 value) { return std::bit_cast<float>(std::uint32_t{value.bits} << 16); }
 
-// By integers, since g++ makes no vectors of its conversions. Shifted into an fp32's place, the number is 2^112 times
-// too small; the product puts that right and is exact, also for subnormal numbers. Infinity and NaN get fp32's
+// Uses integers, since g++ does not vectorize its own conversions. Shifted into fp32's fields, the number is 2^112
+// times too small; the multiplication corrects this exactly, also for subnormals. Infinity and NaN get fp32's
 // exponent.
 HEADROOM_INLINE float load(Fp16 value) {
   const std::uint32_t magnitude = value.bits & 0x7fffu;
@@ -33,7 +32,7 @@ HEADROOM_INLINE float load(Fp16 value) {
 
 HEADROOM_INLINE void store(float& place, float value) { place = value; }
 
-// Rounds to the nearest bf16, ties to even; a NaN stays one.
+// Rounds to nearest, ties to even; NaN stays NaN.
 HEADROOM_INLINE void store(Bf16& place, float value) {
   const std::uint32_t bits = std::bit_cast<std::uint32_t>(value);
   const std::uint32_t rounded = (bits + 0x7fffu + ((bits >> 16) & 1u)) >> 16;
@@ -41,8 +40,7 @@ HEADROOM_INLINE void store(Bf16& place, float value) {
   place.bits = static_cast<std::uint16_t>(nan ? 0x7fc0u : rounded);
 }
 
-// Rounds to the nearest half, ties to even; a NaN stays one. Below 2^−14 adding ½ leaves the multiple of 2^−24 in the
-// low bits, rounded by the adder itself.
+// Rounds the same way. Below 2^−14 the adder rounds: adding ½ leaves the multiple of 2^−24 in the low bits.
 HEADROOM_INLINE void store(Fp16& place, float value) {
   const std::uint32_t bits = std::bit_cast<std::uint32_t>(value);
   const std::uint32_t magnitude = bits & 0x7fffffffu;
@@ -50,7 +48,7 @@ HEADROOM_INLINE void store(Fp16& place, float value) {
   const std::uint32_t subnormal =
       std::bit_cast<std::uint32_t>(std::bit_cast<float>(magnitude) + 0.5f) - std::bit_cast<std::uint32_t>(0.5f);
   std::uint32_t rounded = magnitude < 0x38800000u ? subnormal : normal;  // 2^−14
-  rounded = magnitude >= 0x477ff000u ? 0x7c00u : rounded;                // 65520, half way beyond the largest
+  rounded = magnitude >= 0x477ff000u ? 0x7c00u : rounded;                // 65520, the midpoint above the largest half
   rounded = magnitude > 0x7f800000u ? 0x7e00u : rounded;
   place.bits = static_cast<std::uint16_t>(rounded | (bits >> 16 & 0x8000u));
 }

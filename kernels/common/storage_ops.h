@@ -1,4 +1,4 @@
-// Goes from LibTorch's types to those of the kernels. Included only by *_ops.cpp.
+// Converts LibTorch's types to those of the kernels. Included only by *_ops.cpp.
 #pragma once
 
 #include <optional>
@@ -9,7 +9,6 @@
 
 namespace headroom::kernels {
 
-// None for a type that no kernel takes.
 inline std::optional<Storage> storage_of(at::ScalarType type) {
   switch (type) {
     case at::kFloat:
@@ -23,7 +22,6 @@ inline std::optional<Storage> storage_of(at::ScalarType type) {
   }
 }
 
-// Throws c10::Error unless the tensor is one number of this type on this device.
 inline void check_number(const at::Tensor& tensor, at::ScalarType type, at::Device device, const char* op,
                          const char* what) {
   TORCH_CHECK(tensor.defined() && tensor.numel() == 1 && tensor.scalar_type() == type && tensor.device() == device, op,

@@ -1,5 +1,4 @@
-// Many tensors in one launch: their list travels as the kernel's argument, so nothing is copied to the device
-// beforehand.
+// Many tensors in one launch: their list is a kernel argument, so nothing is copied first.
 #pragma once
 
 #include <cstdint>
@@ -9,15 +8,15 @@
 
 namespace headroom::kernels {
 
-// A launch's tensors, each a struct with `n` elements. Arguments may have 32,764 bytes since CUDA 12.1 on compute
-// capability 7.0 and later: kMost = 320 of 72 bytes are 24 KB, and Llama 3 8B has 291 weights.
+// Each Tensor is a struct with `n` elements. Since CUDA 12.1, arguments may have 32,764 bytes on compute capability
+// 7.0 and later: 320 tensors of 72 bytes are 24 KB. Llama 3 8B has 291 weights.
 template <typename Tensor, int kMost>
 struct TensorBatch {
   Tensor tensor[kMost];
-  unsigned first_block[kMost + 1];  // of each tensor; the last entry is the number of blocks
+  unsigned first_block[kMost + 1];  // the last is the number of blocks
   int count;
 
-  // The last tensor whose first block is not behind `block`.
+  // The last tensor whose first block is ≤ `block`.
   __device__ int tensor_of(unsigned block) const {
     int low = 0, high = count;
     while (high - low > 1) {
@@ -32,8 +31,8 @@ struct TensorBatch {
   }
 };
 
-// Calls launch(batch, blocks) for up to kMost tensors at a time; a block takes `block_elements` elements of one tensor,
-// and tensors without elements none. Returns the first error (0: none).
+// Calls launch(batch, blocks) for up to kMost tensors at a time. Each block takes `block_elements` elements of one
+// tensor. Returns the first error (0: none).
 template <int kMost, typename Tensor, typename Launch>
 int for_each_batch(std::span<const Tensor> tensors, std::int64_t block_elements, const Launch& launch) {
   for (std::size_t done = 0; done < tensors.size();) {
@@ -44,7 +43,7 @@ int for_each_batch(std::span<const Tensor> tensors, std::int64_t block_elements,
     for (; done < tensors.size() && batch.count < kMost; ++done) {
       const Tensor& tensor = tensors[done];
       if (tensor.n == 0) continue;
-      // Worked example: the embedding of Llama 3 8B, 128256 · 4096 = 5.3e8 elements = 128,256 blocks of 4096.
+      // The embedding of Llama 3 8B: 128256 · 4096 = 5.3e8 elements = 128,256 blocks of 4096.
       const auto blocks = static_cast<unsigned>((tensor.n + block_elements - 1) / block_elements);
       batch.tensor[batch.count] = tensor;
       batch.first_block[batch.count + 1] = batch.first_block[batch.count] + blocks;

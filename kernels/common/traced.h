@@ -1,5 +1,5 @@
-// Reports our operators to LibTorch's observers (a profiler, or the engine's tracer). PyTorch's own operators are
-// reported by its dispatcher; ours do not go through it.
+// Reports our operators to LibTorch's observers (a profiler or the engine's tracer), since they bypass PyTorch's
+// dispatcher.
 #pragma once
 
 #include <concepts>
@@ -13,16 +13,16 @@
 
 namespace headroom::kernels {
 
-// Around the launch: from here to the end of the block. Costs a few nanoseconds without an observer.
+// Covers the rest of the block. Costs nanoseconds without an observer.
 class Traced {
  public:
-  // `touched`: each tensor as often as it must be read or written; undefined ones do not count.
+  // `touched`: each tensor as often as it must be read or written.
   Traced(const char* name, std::initializer_list<at::Tensor> touched) : function_(at::RecordScope::USER_SCOPE) {
     if (!function_.isActive()) return;
     values_.assign(touched.begin(), touched.end());
     begin(name);
   }
-  // The same if listing the tensors takes time: `each` passes them one by one, and runs only if there is an observer.
+  // For long lists: `each` passes the tensors one by one, and runs only with an observer.
   template <class Each>
   requires(!std::convertible_to<Each, std::initializer_list<at::Tensor>>) Traced(const char* name, Each each)
       : function_(at::RecordScope::USER_SCOPE) {
@@ -39,7 +39,7 @@ class Traced {
                      c10::ArrayRef<const c10::IValue>(values_.data(), values_.size()));
   }
 
-  std::vector<c10::IValue> values_;  // outlives the function
+  std::vector<c10::IValue> values_;  // outlives function_
   at::RecordFunction function_;
 };
 

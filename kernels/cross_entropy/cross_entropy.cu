@@ -1,10 +1,10 @@
-// Computes    loss_i = log Σ_j exp(x_ij) − x_it, t = target of row i;  dx_ij = s (exp(x_ij) / Σ − [j = t]), over x if asked
+// Computes    loss_i = log Σ_j exp(x_ij) − x_it, t = target of row i;  dx_ij = s (exp(x_ij) / Σ − [j = t])
 // Shapes      x, dx [N, V] with rows `stride` apart; targets, loss [N]
-// Precision   storage fp32, bf16 or fp16; all arithmetic, sums and the loss in fp32
-// Memory      allocates nothing; moves 2·N·V·s bytes with the gradient, N·V·s without, s = bytes per element
-// Variants    one read, held: one block keeps the row in registers (any chip, up to 128 KiB per row);
+// Precision   storage fp32, bf16 or fp16; arithmetic and loss fp32
+// Memory      moves 2·N·V·s bytes with the gradient, N·V·s without
+// Variants    one read, held: a block keeps the row in registers (up to 128 KiB);
 //             one read, spread over a cluster (cross_entropy_spread.cu; Hopper and later, from 16 KiB per row);
-//             two reads: as many rows in flight as multiprocessors, so that the second read finds the row in the L2
+//             two reads: a row in flight per multiprocessor, so that the second read hits the L2
 // Source      Milakov, Gimelshein 2018, arXiv:1805.02867 (the running maximum); label smoothing: Szegedy et al. 2016,
 //             arXiv:1512.00567, section 7
 // Checked by  tests/kernels/cross_entropy_gpu_test.cpp
@@ -30,8 +30,8 @@ __device__ __forceinline__ void keep_packed(RowVector<T> (&vectors)[kCount]) {
   for (RowVector<T>& vector : vectors) vector.keep_packed();
 }
 
-// One block holds a row in registers: `kHeld` vectors per thread, and a single element in the first threads. Places behind
-// the row's end hold −∞.
+// A block holds a row in registers: `kHeld` vectors per thread, single elements in the first threads, −∞ past the
+// row's end.
 template <typename T, int kHeld>
 __global__ void __launch_bounds__(kHeld == 8 ? kMostThreads : 512, kHeld == 8 ? 1 : 3)
     held_kernel(const CrossEntropyArgs args) {
@@ -85,7 +85,7 @@ __global__ void __launch_bounds__(kHeld == 8 ? kMostThreads : 512, kHeld == 8 ? 
     args.loss[row] = row_loss<T>(whole, target_logit, args.label_smoothing, args.vocab);
   }
   if (args.dlogits == nullptr) return;
-  __syncthreads();  // the row's part is there, and all logits were read before the first is overwritten
+  __syncthreads();  // row_part is written, and all logits are read
   const float scale = args.scale == nullptr ? 1.0f : *args.scale;
   const RowGradient gradient = row_gradient(row_part, scale, args.label_smoothing, args.vocab);
   T* const out = static_cast<T*>(args.dlogits) + row * args.stride;
@@ -101,7 +101,7 @@ __global__ void __launch_bounds__(kHeld == 8 ? kMostThreads : 512, kHeld == 8 ? 
   if (has_single) store(out[single_column], gradient_of<T>(gradient, single, single_column == target));
 }
 
-// One block a row at a time. Vectors are read four in flight.
+// One row per block at a time.
 template <typename T>
 __global__ void __launch_bounds__(kMostThreads) two_reads_kernel(const CrossEntropyArgs args) {
   __shared__ SoftmaxPart warp_parts[kMostThreads / kWarp];
@@ -140,7 +140,7 @@ __global__ void __launch_bounds__(kMostThreads) two_reads_kernel(const CrossEntr
       row_part = block;
       args.loss[row] = row_loss<T>(block, target_logit, args.label_smoothing, args.vocab);
     }
-    __syncthreads();  // the row's part is there, and all logits were read before the first is overwritten
+    __syncthreads();  // as in held_kernel
     if (args.dlogits == nullptr) continue;
     const float scale = args.scale == nullptr ? 1.0f : *args.scale;
     const RowGradient gradient = row_gradient(row_part, scale, args.label_smoothing, args.vocab);
@@ -154,11 +154,11 @@ __global__ void __launch_bounds__(kMostThreads) two_reads_kernel(const CrossEntr
       put_vector(out + column, value, aligned_alike);
     }
     if (has_single) store(out[single_column], gradient_of<T>(gradient, single, single_column == target));
-    __syncthreads();  // the shared parts are free again
+    __syncthreads();  // the shared parts may be reused
   }
 }
 
-// Rows that are not ignored; one block, the same sum in all threads.
+// Number of rows that are not ignored, in all threads of the only block.
 __device__ std::int64_t count_valid(const std::int64_t* targets, std::int64_t rows, std::int64_t ignore_index) {
   std::int64_t valid = 0;
   for (std::int64_t first = 0; first < rows; first += blockDim.x) {
@@ -223,7 +223,7 @@ int launch_held(const CrossEntropyArgs& args, int threads, CUstream_st* stream) 
   return cudaGetLastError();
 }
 
-// One block a row. From little to much a thread: 4 vectors keep enough loads in flight.
+// Four vectors per thread keep enough loads in flight.
 template <typename T>
 int launch_held(const CrossEntropyArgs& args, CUstream_st* stream) {
   const std::int64_t vectors = args.vocab / RowVector<T>::kWidth;

@@ -1,11 +1,11 @@
-// What the cases of the losses share. Included only by *_case.cpp.
+// Shared by the cases of the losses. Included only by *_case.cpp.
 #pragma once
 
 #include <ATen/ATen.h>
 
 namespace headroom::kernels {
 
-// As the Hugging Face model: in fp32 from the cast on.
+// The Hugging Face model's: fp32 from the cast on.
 inline at::Tensor eager_cross_entropy(const at::Tensor& logits_NV, const at::Tensor& targets_N) {
   return at::nll_loss(at::log_softmax(logits_NV.to(at::kFloat), -1), targets_N);
 }

@@ -1,4 +1,4 @@
-// Cross entropy and its gradient on the CPU: a row is read from memory once and stays in the core's cache for its gradient.
+// Cross entropy on the CPU. A row is read from memory once and stays cached for its gradient.
 #include <algorithm>
 #include <atomic>
 #include <limits>

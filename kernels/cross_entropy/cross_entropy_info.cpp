@@ -1,4 +1,4 @@
-// What the cross entropy kernel computes and moves.
+// Cross entropy: formula, bytes and FLOPs.
 #include "kernels/kernel.h"
 #include "kernels/measured_shapes.h"
 
@@ -6,13 +6,13 @@ namespace headroom::kernels {
 
 namespace {
 
-// The forward pass reads the logits and writes their gradient over them; the backward pass then moves nothing. Worked
-// example: 8192 tokens · V 128256 in bf16: 2 · 2 B · 1.05e9 = 4.2e9 B, 0.88 ms at an H200's 4.8e12 B/s.
+// Forward reads the logits and overwrites them with their gradient; backward moves nothing. Example: 8192
+// tokens · V 128256 in bf16: 2 · 2 B · 1.05e9 = 4.2e9 B, 0.88 ms at an H200's 4.8e12 B/s.
 std::int64_t cross_entropy_bytes(const Shape& shape, Pass pass, std::int64_t element_bytes) {
   return pass == Pass::kForward ? 2 * shape.rows * shape.width * element_bytes : 0;
 }
 
-// Per logit: maximum 1, difference, exponential and sum 3; once more for the gradient with a product and a difference 4.
+// Per logit: maximum 1; difference, exponential and sum 3; gradient 4.
 std::int64_t cross_entropy_flops(const Shape& shape, Pass pass) { return pass == Pass::kForward ? 8 * shape.rows * shape.width : 0; }
 
 std::vector<MeasuredShape> cross_entropy_shapes(const ShapeRequest& request) {
@@ -22,7 +22,7 @@ std::vector<MeasuredShape> cross_entropy_shapes(const ShapeRequest& request) {
 
 std::vector<MeasuredShape> cross_entropy_report_shapes(const ShapeRequest& request) {
   std::vector<MeasuredShape> made;
-  for (const std::int64_t vocab : {40960, 81920, 122880, 163840})  // fewer rows on a CPU, in place of minutes
+  for (const std::int64_t vocab : {40960, 81920, 122880, 163840})  // fewer rows on a CPU, to save minutes
     made.push_back({.shape = {.rows = request.gpu ? 8 * 2048 : 128, .width = vocab}, .label = {}, .storage = "fp32"});
   return made;
 }

@@ -1,4 +1,4 @@
-// Cross entropy on tensors: checks, allocations, and the way to the kernel of the device.
+// Cross entropy on tensors.
 #include "kernels/cross_entropy/cross_entropy_ops.h"
 
 #include <algorithm>
@@ -18,7 +18,6 @@ namespace {
 using torch::autograd::AutogradContext;
 using torch::autograd::variable_list;
 
-// Below this many logits a second thread costs more than it brings.
 constexpr std::int64_t kCrossEntropyGrain = 32768;
 
 Storage checked_storage(const at::Tensor& logits, const at::Tensor& targets, const CrossEntropyOptions& options) {
@@ -43,11 +42,11 @@ Storage checked_storage(const at::Tensor& logits, const at::Tensor& targets, con
 
 void must(int error) { TORCH_CHECK(error == 0, "cross_entropy: the launch failed with CUDA error ", error); }
 
-// All that a call allocates, on every device.
+// Everything that a call allocates.
 struct Tensors {
   at::Tensor row_loss;  // fp32 [N]
   at::Tensor total;     // fp32 [], not for kNone
-  at::Tensor scale;     // fp32 [2]: of the gradient, of the loss; not for kNone
+  at::Tensor scale;     // fp32 [2]: factors of gradient and loss; not for kNone
   at::Tensor dlogits;
   at::Tensor error_flag;
 };
@@ -148,7 +147,7 @@ struct CrossEntropyFunction : torch::autograd::Function<CrossEntropyFunction> {
     const at::Tensor dlogits = ctx->saved_data["dlogits"].toTensor();
     const auto before = ctx->saved_data.find("made_for");
     scale_gradient_(dlogits, gradients[0], before == ctx->saved_data.end() ? at::Tensor() : before->second.toTensor());
-    ctx->saved_data["made_for"] = gradients[0];  // a second backward pass starts from what this one left
+    ctx->saved_data["made_for"] = gradients[0];  // for a second backward
     return {dlogits, at::Tensor(), at::Tensor()};
   }
 };
@@ -195,7 +194,7 @@ std::string error_text(const at::Tensor& error_flag, const at::Tensor& targets_N
     return "the upstream gradient is not the one that the accumulated weight gradient was made for";
   }
   const std::int64_t row = flag - 1;
-  const bool known = row < targets_N.numel();  // a flag that serves many steps may speak of another batch
+  const bool known = row < targets_N.numel();  // the flag may come from an earlier batch
   return "target " + (known ? std::to_string(targets_N[row].item<std::int64_t>()) : std::string("?")) + " in row " +
          std::to_string(row) + " is outside the vocabulary of " + std::to_string(vocab);
 }

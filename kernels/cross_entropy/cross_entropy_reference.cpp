@@ -1,4 +1,4 @@
-// Cross entropy from plain tensor operations in float64.
+// Cross entropy in float64.
 #include "kernels/cross_entropy/cross_entropy_ops.h"
 
 namespace headroom::kernels {

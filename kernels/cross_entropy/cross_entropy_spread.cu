@@ -1,9 +1,9 @@
-// Computes    cross entropy and its gradient as cross_entropy.cu says, of rows longer than a block holds
-// Shapes      x, dx [N, V] with rows `stride` apart; targets, loss [N]
-// Precision   storage fp32, bf16 or fp16; all arithmetic, sums and the loss in fp32; between sum and gradient the powers of
-//             bf16 logits are kept in fp16 (see Kept)
-// Memory      allocates nothing; reads and writes each logit once
-// Variants    one: up to 8 blocks a row, their stretches in shared memory by the copy engine, partial sums by messages
+// Computes    as cross_entropy.cu, for rows longer than a block holds
+// Shapes      as cross_entropy.cu
+// Precision   as cross_entropy.cu; powers of bf16 logits are kept in fp16 (see Kept)
+// Memory      reads and writes each logit once
+// Variants    one: up to 8 blocks per row; the copy engine loads their stretches into shared memory, messages exchange
+//             partial sums
 // Source      Milakov, Gimelshein 2018, arXiv:1805.02867 (softmax in parts)
 // Checked by  tests/kernels/cross_entropy_gpu_test.cpp
 #include <algorithm>
@@ -25,11 +25,11 @@ namespace {
 
 namespace cg = cooperative_groups;
 
-constexpr int kMostBlocksARow = 8;  // the largest cluster that every chip with clusters takes
+constexpr int kMostBlocksARow = 8;  // the largest cluster that all such chips support
 
 #if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 900
 
-// A barrier in shared memory that a row's stretch, on its way from memory by the copy engine, or some warps arrive at.
+// A barrier in shared memory, at which bulk copies or messages arrive.
 struct Arrival {
   std::uint64_t barrier;
 
@@ -39,7 +39,7 @@ struct Arrival {
   __device__ void prepare() {
     asm volatile("mbarrier.init.shared::cta.b64 [%0], 1;" ::"r"(shared_address(&barrier)) : "memory");
   }
-  // Starts a copy to shared memory, which arrives when all is there. `bytes` and both places: multiples of 16.
+  // Starts a copy to shared memory, which arrives when complete. Addresses and `bytes` are multiples of 16.
   __device__ void begin(void* to, const void* from, unsigned bytes) {
     asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(shared_address(&barrier)), "r"(bytes)
                  : "memory");
@@ -54,8 +54,8 @@ struct Arrival {
     asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(shared_address(&barrier)), "r"(bytes)
                  : "memory");
   }
-  // Writes 16 bytes to the same place in another block of the cluster, where they arrive at its barrier. Unlike a barrier of
-  // the cluster, this waits for none of the thread's earlier stores.
+  // Writes 16 bytes to the same place in another block of the cluster, and arrives at its barrier. Unlike a cluster
+  // barrier, it waits for none of the thread's earlier stores.
   __device__ void send(const void* place, const float4& value, unsigned rank) {
     unsigned remote_place = 0, remote_barrier = 0;
     asm volatile("mapa.shared::cluster.u32 %0, %1, %2;" : "=r"(remote_place) : "r"(shared_address(place)), "r"(rank));
@@ -67,7 +67,7 @@ struct Arrival {
                  "f"(value.x), "f"(value.y), "f"(value.z), "f"(value.w), "r"(remote_barrier)
                  : "memory");
   }
-  // For all arrivals of this turn; turns alternate between 0 and 1.
+  // Waits for all arrivals of a turn; turns alternate between 0 and 1.
   __device__ void wait(unsigned turn) {
     unsigned done = 0;
     while (done == 0) {
@@ -80,9 +80,9 @@ struct Arrival {
   }
 };
 
-// What a thread keeps of the logits between the sum and the gradient: their powers, so that exp is taken once. Those of bf16
-// logits are kept as fp16, times 2^15: 11 bits of all that is more than 2e-9 of the thread's largest, where the gradient has
-// 8. fp16 logits are kept themselves: 11 bits would be rounded twice.
+// Powers of logits kept between sum and gradient, so that exp is computed once. For bf16 they are fp16 times 2^15: 11
+// bits of all above 2e-9 of the thread's largest, where the gradient has 8. fp16 logits are kept themselves, since 11
+// bits would be rounded twice.
 template <typename T>
 struct Kept {
   static constexpr float kRaise = 0;
@@ -96,7 +96,7 @@ struct Kept {
     vector.pack(x);
     return sum;
   }
-  // `thread`: the thread's shift, which the powers are relative to.
+  // `thread` is the shift of the thread's powers.
   static __device__ __forceinline__ float factor(const RowGradient& row, float thread) {
     return row.factor * Exponent<T>::power(thread - row.shift);
   }
@@ -159,12 +159,12 @@ struct Kept<Fp16> {
 #endif
 
 constexpr int kSpreadThreads = 256;
-constexpr int kSpreadBlocks = 3;  // a multiprocessor
+constexpr int kSpreadBlocks = 3;  // per multiprocessor
 
-// The blocks of a cluster share a row, each a stretch of `stretch` vectors in shared memory, and take row after row. Three
-// blocks a multiprocessor overlap one row's arrival with the arithmetic and the stores of others. (Sending for a part of the
-// next row as soon as that part of this one is done is slower: 75 % of a copy where whole stretches reach 84 %.) Between the blocks of
-// a row goes one message a warp.
+// The blocks of a cluster share a row, each with `stretch` vectors in shared memory, and take row after row. Three
+// blocks per multiprocessor overlap one row's arrival with the arithmetic and stores of others. (Requesting parts of
+// the next row as soon as parts of this one are done reaches 75 % of a copy's speed instead of 84 %.) The blocks
+// exchange one message per warp.
 template <typename T>
 __global__ void __launch_bounds__(kSpreadThreads, kSpreadBlocks)
     spread_kernel(const CrossEntropyArgs args, int stretch) {
@@ -172,7 +172,7 @@ __global__ void __launch_bounds__(kSpreadThreads, kSpreadBlocks)
   using Cluster = cg::cluster_group;
   constexpr int kWarps = kSpreadThreads / kWarp;
   extern __shared__ uint4 room[];
-  // Messages of this row and the next: a block may be one row ahead.
+  // Messages of this row and the next, since a block may be one row ahead.
   __shared__ float4 messages[2][kMostBlocksARow * kWarps];
   __shared__ Arrival message_arrivals[2];
   __shared__ Arrival arrival;
@@ -189,16 +189,16 @@ __global__ void __launch_bounds__(kSpreadThreads, kSpreadBlocks)
     arrival.begin(room, row_at(row) + plan.head + std::int64_t{before_mine} * RowVector<T>::kWidth,
                   static_cast<unsigned>(my_vectors(plan) * kVectorBytes));
   };
-  // The stretch in shared memory goes back as a whole, by the copy engine.
+  // By the copy engine, as a whole.
   const auto write_back = [&](T* to, int vectors) {
-    asm volatile("fence.proxy.async.shared::cta;" ::: "memory");  // what this thread stored is seen by the engine
+    asm volatile("fence.proxy.async.shared::cta;" ::: "memory");  // makes this thread's stores visible to the engine
     __syncthreads();
     if (thread != 0 || vectors == 0) return;
     asm volatile("cp.async.bulk.global.shared::cta.bulk_group [%0], [%1], %2;" ::"l"(to),
                  "r"(Arrival::shared_address(room)), "r"(vectors * kVectorBytes)
                  : "memory");
     asm volatile("cp.async.bulk.commit_group;" ::: "memory");
-    asm volatile("cp.async.bulk.wait_group.read 0;" ::: "memory");  // the room is read, so it may be filled again
+    asm volatile("cp.async.bulk.wait_group.read 0;" ::: "memory");  // the room may be refilled
   };
   std::int64_t row = blockIdx.x / blocks;
   if (thread == 0) {
@@ -209,7 +209,7 @@ __global__ void __launch_bounds__(kSpreadThreads, kSpreadBlocks)
     asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
     if (row < args.rows) request(row);
   }
-  Cluster::sync();  // the barriers are prepared, and all blocks run: their shared memory may be written
+  Cluster::sync();  // all blocks run, and their barriers are ready
   const bool smooths = args.label_smoothing != 0;
   const float scale = args.scale == nullptr ? 1.0f : *args.scale;
   std::int64_t next_target = row < args.rows ? args.targets[row] : 0;
@@ -225,7 +225,7 @@ __global__ void __launch_bounds__(kSpreadThreads, kSpreadBlocks)
     const int single_column = static_cast<int>(plan.single_column(thread));
     const float single = has_single ? load(in[single_column]) : -INFINITY;
     const bool counts = row_counts<T>(args, row, target, rank == 0);
-    // Goes with the messages, so that it is there before any block writes over it.
+    // Travels with the messages, so it is read before any block overwrites it.
     const float target_logit = counts && rank == 0 && warp == 0 ? load(in[target]) : 0.0f;
     arrival.wait(turn);
     if (counts) {
@@ -293,18 +293,18 @@ __global__ void __launch_bounds__(kSpreadThreads, kSpreadBlocks)
     } else {
       zero_row<T>(args, row, std::int64_t{rank} * kSpreadThreads + thread, std::int64_t{blocks} * kSpreadThreads);
     }
-    __syncthreads();  // the stretch's room is free again
+    __syncthreads();  // the stretch's room is free
     if (thread == 0 && row + step < args.rows) {
-      asm volatile("fence.proxy.async.shared::cta;" ::: "memory");  // after the powers that were stored there
+      asm volatile("fence.proxy.async.shared::cta;" ::: "memory");  // after the powers stored there
       request(row + step);
     }
   }
   if (thread == 0) asm volatile("cp.async.bulk.wait_group 0;" ::: "memory");  // all gradients are written
-  Cluster::sync();  // a block must not exit while another may still write to its shared memory
+  Cluster::sync();  // others may still write to this block's shared memory
 #endif
 }
 
-// How a row is spread over a cluster: blocks, and the vectors of each; blocks 0: too long for a cluster.
+// How a cluster splits a row: blocks, and vectors per block. 0 blocks: the row is too long.
 struct Spread {
   int blocks, stretch;
 };
@@ -321,7 +321,7 @@ Spread spread(std::int64_t vectors) {
   return {static_cast<int>(blocks), static_cast<int>(stretch)};
 }
 
-// Clusters that run at once; more would wait for the first to have taken all its rows. Asked for once a configuration.
+// Clusters that run at once; more would wait until the first have taken all rows.
 cudaError_t clusters_at_once(const void* kernel, const cudaLaunchConfig_t& config, int& clusters) {
   using Key = std::tuple<int, const void*, unsigned, std::size_t>;
   static std::mutex mutex;

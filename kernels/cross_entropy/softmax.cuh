@@ -1,4 +1,4 @@
-// A row's softmax in parts: what threads, blocks and slices of the vocabulary hand to each other.
+// A row's softmax in parts, which threads, blocks and slices of the vocabulary merge.
 #pragma once
 
 #include <cstdint>
@@ -7,9 +7,9 @@
 
 namespace headroom::kernels {
 
-// How exp is taken: e^x for fp32 storage, to the last bit but one; 2^(x log2 e) for 16-bit storage, where the scaling and
-// the subtraction of the maximum are one instruction and the power another, good to 22 bits. Shifts and differences are in
-// the exponent's own unit: multiples of kScale.
+// exp of fp32 storage is e^x, accurate to the last bit but one. For 16-bit storage it is 2^(x log2 e), accurate to 22
+// bits: scaling and subtracting the maximum take one instruction, the power another. Shifts and differences are
+// multiples of kScale.
 template <typename T>
 struct Exponent {
   static constexpr float kScale = 1.4426950408889634f;  // log2 e
@@ -19,7 +19,7 @@ struct Exponent {
     return result;
   }
   static __device__ __forceinline__ float power_of(float x, float shift) { return power(fmaf(x, kScale, -shift)); }
-  // log Σ − x, from Σ of powers less the shift.
+  // log Σ − x, from the sum of shifted powers.
   static __device__ __forceinline__ float log_ratio(float sum, float shift, float x) {
     return (log2f(sum) + fmaf(-x, kScale, shift)) * 0.69314718055994531f;
   }
@@ -33,7 +33,7 @@ struct Exponent<float> {
   static __device__ __forceinline__ float log_ratio(float sum, float shift, float x) { return logf(sum) - (x - shift); }
 };
 
-// Two 16-bit elements of one register, or one of 32 bits, as fp32; and back.
+// One register's elements as fp32.
 template <typename T>
 struct Word {
   static constexpr int kElements = 1;
@@ -83,7 +83,7 @@ struct Word<Fp16> {
   }
 };
 
-// 16 bytes of a row in registers: elements of 16 bits stay packed, two per register, until they are used.
+// 16 bytes of a row; 16-bit elements stay packed until they are used.
 template <typename T>
 struct RowVector {
   static constexpr int kWords = 4;
@@ -94,7 +94,7 @@ struct RowVector {
     constexpr std::uint32_t kBits = Word<T>::kMinusInfinity;
     return {{kBits, kBits, kBits, kBits}};
   }
-  // Past the L1 cache and first to leave the L2, or as any other load.
+  // Bypasses the L1 cache and is evicted from L2 first.
   static __device__ __forceinline__ RowVector load_streaming(const void* place) {
     const uint4 bits = __ldcs(static_cast<const uint4*>(place));
     return {{bits.x, bits.y, bits.z, bits.w}};
@@ -117,13 +117,13 @@ struct RowVector {
 #pragma unroll
     for (int i = 0; i < kWords; ++i) word[i] = Word<T>::pack(x + i * Word<T>::kElements);
   }
-  // Makes the compiler unpack anew what it unpacked before: the fp32 values would take twice the registers.
+  // Makes the compiler unpack again: kept fp32 values take twice the registers.
   __device__ __forceinline__ void keep_packed() {
     asm volatile("" : "+r"(word[0]), "+r"(word[1]), "+r"(word[2]), "+r"(word[3]));
   }
 };
 
-// The largest element of many vectors; those of 16 bits are compared two at a time. A NaN is passed over: the sum shows it.
+// The largest element of many vectors, comparing 16-bit elements in pairs. Skips NaN, which the sum shows.
 template <typename T>
 struct RunningMax {
   std::uint32_t word = Word<T>::kMinusInfinity;
@@ -139,17 +139,16 @@ struct RunningMax {
   }
 };
 
-// Of a part of a row: its maximum (scaled), Σ exp(x − maximum), and Σ x, which label smoothing needs.
+// A row's part: its scaled maximum, Σ exp(x − maximum), and Σ x for label smoothing.
 struct SoftmaxPart {
   float shift = -INFINITY;
   float sum = 0;
   float total = 0;
 };
 
-// What to subtract in the exponent: 0 while all was −∞, as −∞ − −∞ is no number.
+// The shift to subtract: 0 while all is −∞, since −∞ − −∞ is NaN.
 __device__ __forceinline__ float safe(float shift) { return shift == -INFINITY ? 0.0f : shift; }
 
-// Σ exp over one vector.
 template <typename T>
 __device__ __forceinline__ float sum_of_powers(const RowVector<T>& vector, float shift) {
   float x[RowVector<T>::kWidth];
@@ -170,14 +169,13 @@ __device__ __forceinline__ float sum_of(const RowVector<T>& vector) {
   return sum;
 }
 
-// A part that holds one element; a NaN or +∞ makes the sum NaN, as in the definition.
+// NaN or +∞ makes the sum NaN, as defined.
 template <typename T>
 __device__ __forceinline__ SoftmaxPart part_of(float x) {
   const float shift = x * Exponent<T>::kScale;
   return {.shift = shift, .sum = Exponent<T>::power_of(x, safe(shift)), .total = x};
 }
 
-// Adds one vector to a part.
 template <typename T>
 __device__ __forceinline__ void add_to_part(SoftmaxPart& part, const RowVector<T>& vector, bool with_total) {
   RunningMax<T> max;
@@ -196,7 +194,7 @@ __device__ __forceinline__ SoftmaxPart merged(const SoftmaxPart& a, const Softma
           .total = a.total + b.total};
 }
 
-// The warp's parts as one, in all its threads; fixed order.
+// Merges the warp's parts in fixed order, in all its threads.
 template <typename T>
 __device__ __forceinline__ SoftmaxPart warp_merged(const SoftmaxPart& part, bool with_total) {
   const float shift = warp_max(part.shift);
@@ -205,7 +203,7 @@ __device__ __forceinline__ SoftmaxPart warp_merged(const SoftmaxPart& part, bool
           .total = with_total ? warp_sum(part.total) : 0.0f};
 }
 
-// The block's parts as one, valid in warp 0. `parts` is shared memory for one part a warp.
+// Valid in warp 0. `parts` is shared memory, one per warp.
 template <typename T>
 __device__ __forceinline__ SoftmaxPart block_merged(const SoftmaxPart& part, SoftmaxPart* parts, bool with_total) {
   const SoftmaxPart warp = warp_merged<T>(part, with_total);
@@ -216,8 +214,7 @@ __device__ __forceinline__ SoftmaxPart block_merged(const SoftmaxPart& part, Sof
   return warp_merged<T>(lane < static_cast<int>(blockDim.x) / kWarp ? parts[lane] : SoftmaxPart{}, with_total);
 }
 
-// Loss of a row, from its softmax and its target's logit. With smoothing ε: (1 − ε) of the target's −log p and ε of the
-// mean −log p over the vocabulary.
+// With smoothing ε: (1 − ε) of the target's −log p and ε of the mean −log p over the vocabulary.
 template <typename T>
 __device__ __forceinline__ float row_loss(const SoftmaxPart& row, float target_logit, float smoothing,
                                           std::int64_t vocab) {
@@ -227,7 +224,7 @@ __device__ __forceinline__ float row_loss(const SoftmaxPart& row, float target_l
   return (1 - smoothing) * loss + smoothing * mean;
 }
 
-// The gradient of one logit is `factor` · exp(x − maximum) − `everywhere`, less `at_target` in the target's column.
+// The gradient of a logit is `factor` · exp(x − maximum) − `everywhere`, minus `at_target` in the target's column.
 struct RowGradient {
   float shift, factor, everywhere, at_target;
 };
@@ -246,24 +243,24 @@ __device__ __forceinline__ float gradient_of(const RowGradient& row, float x, bo
   return is_target ? g - row.at_target : g;
 }
 
-// The gradient of one vector of logits in place; its element `target` (if within) is the target's.
+// Replaces logits by their gradient; `target` is the target's index in the vector, if within.
 template <typename T>
 __device__ __forceinline__ void to_gradient(const RowGradient& row, RowVector<T>& vector, std::int64_t target) {
   float x[RowVector<T>::kWidth];
   vector.unpack(x);
 #pragma unroll
   for (float& element : x) element = gradient_of<T>(row, element, false);
-  if (target >= 0 && target < RowVector<T>::kWidth) {  // one vector of a row
+  if (target >= 0 && target < RowVector<T>::kWidth) {  // one vector per row
 #pragma unroll
     for (int j = 0; j < RowVector<T>::kWidth; ++j) x[j] -= j == static_cast<int>(target) ? row.at_target : 0.0f;
   }
   vector.pack(x);
 }
 
-// A row as 16-byte vectors with up to `Vector<T>::kWidth − 1` single elements before the first and after the last.
+// A row as 16-byte vectors, with up to `Vector<T>::kWidth − 1` single elements before and after.
 struct RowPlan {
   std::int64_t head = 0, vectors = 0, tail = 0;
-  std::int64_t in_vectors = 0;  // columns in whole vectors
+  std::int64_t in_vectors = 0;
 
   // Column of the i-th of the head + tail single elements.
   __device__ std::int64_t single_column(std::int64_t i) const { return i < head ? i : in_vectors + i; }

@@ -1,5 +1,5 @@
-// A row's softmax in parts on the CPU. The loops go over lanes of fixed number, so that the compiler turns them into vector
-// instructions and the order of the sums does not depend on the number of threads.
+// A row's softmax in parts on the CPU. A fixed number of lanes lets the compiler vectorize, and keeps sums independent
+// of the number of threads.
 #pragma once
 
 #include <algorithm>
@@ -13,15 +13,14 @@
 namespace headroom::kernels {
 
 inline constexpr int kLanes = 32;
-inline constexpr std::int64_t kBlock =
-    2048;  // columns between two looks at the maximum: 8 KiB of fp32, a quarter of an L1
+inline constexpr std::int64_t kBlock = 2048;  // columns between two maxima: 8 KiB of fp32, a quarter of an L1
 inline constexpr float kInfinity = std::numeric_limits<float>::infinity();
 
 // exp(x) for x ≤ 0, to 1e-7: 2^n times a polynomial on [−ln 2 / 2, ln 2 / 2] (Cephes' expf). NaN stays NaN.
 HEADROOM_INLINE float exponential(float x) {
   constexpr float kLog2OfE = 1.44269504f, kLn2High = 0.693359375f, kLn2Low = -2.12194440e-4f;
-  constexpr float kRound = 12582912.0f;  // 1.5 · 2^23: adding it leaves the nearest integer in the low bits
-  constexpr float kSmallest = -87.3f;    // below, the result would be no normal number: 0
+  constexpr float kRound = 12582912.0f;  // 1.5 · 2^23: leaves the nearest integer in the low bits
+  constexpr float kSmallest = -87.3f;    // smaller results would be subnormal: 0
   const float kept = x < kSmallest ? kSmallest : x;
   const float rounded = kept * kLog2OfE + kRound;
   const float n = rounded - kRound;
@@ -63,7 +62,7 @@ HEADROOM_INLINE float block_max(const T* x, std::int64_t columns, float max) {
 template <typename T>
 HEADROOM_INLINE void add_block(RowSums& row, const T* x, std::int64_t columns) {
   const float max = block_max(x, columns, row.max);
-  const float shift = max == -kInfinity ? 0.0f : max;  // −∞ − −∞ is no number
+  const float shift = max == -kInfinity ? 0.0f : max;  // −∞ − −∞ is NaN
   float sum[kLanes] = {}, total[kLanes] = {};
   std::int64_t j = 0;
   for (; j + kLanes <= columns; j += kLanes) {
@@ -86,7 +85,6 @@ HEADROOM_INLINE void add_block(RowSums& row, const T* x, std::int64_t columns) {
   }
 }
 
-// A row, or a slice of it, a block at a time.
 template <typename T>
 HEADROOM_INLINE void add_columns(RowSums& row, const T* x, std::int64_t columns) {
   for (std::int64_t first = 0; first < columns; first += kBlock) {
@@ -94,7 +92,7 @@ HEADROOM_INLINE void add_columns(RowSums& row, const T* x, std::int64_t columns)
   }
 }
 
-// −log p of a row's target, with smoothing ε mixed with the mean −log p over the vocabulary.
+// See row_loss() of softmax.cuh.
 HEADROOM_INLINE float loss_of(const RowSums& row, float target_logit, float smoothing, std::int64_t vocab) {
   const double log_sum = std::log(row.sum);
   const double loss = log_sum - (static_cast<double>(target_logit) - row.max);
@@ -103,7 +101,7 @@ HEADROOM_INLINE float loss_of(const RowSums& row, float target_logit, float smoo
   return static_cast<float>((1 - smoothing) * loss + smoothing * mean);
 }
 
-// Elements are loaded before any is stored, as `out` may be `in`.
+// Loads elements before it stores any, since `out` may be `in`.
 template <typename T>
 HEADROOM_INLINE void write_gradient(const T* in, T* out, std::int64_t columns, float max, float factor,
                                     float everywhere) {

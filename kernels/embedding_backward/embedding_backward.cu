@@ -1,14 +1,12 @@
 // Computes    dweight[v] = Σ dy[n] over the tokens n with ids[n] = v, in the order of n (rows of more than 64 tokens:
-//             in segments of 64, then the segments in their order); added to dweight, or written with the zeros of the
-//             rows that no token has
+//             in segments of 64, then the segments in order); rows without a token are zeros
 // Shapes      dy [N, H], ids [N] int64, dweight [V, H]
-// Precision   dy fp32, bf16 or fp16; dweight of the same or fp32; sums fp32, rounded once
-// Memory      workspace of embedding_integers() integers and embedding_segments() fp32 rows, given by the caller; moves
-//             N·H·s + V·H·s bytes (accumulate: the rows of the batch are read and written instead of all V written)
-// Variants    16-byte accesses where H and the pointers allow it, else single elements. Most rows of a table have no
-//             token and most others have few: a warp writes a row's zeros; in another kernel a warp sums a slice of one
-// Determinism integer atomics count the tokens of a row, which does not depend on their order, and place them in its
-//             list in any order; the row's warp sorts that list before it adds
+// Precision   sums fp32, rounded once
+// Memory      moves N·H·s + V·H·s bytes (accumulate: reads and writes the batch's rows instead of writing all V)
+// Variants    16-byte accesses if aligned, otherwise single elements. Most rows have no token: a warp zeroes a row,
+//             and in another kernel sums a slice of one
+// Determinism integer atomics count a row's tokens and list them in any order; the row's warp sorts the list before it
+//             adds
 // Checked by  tests/kernels/embedding_backward_gpu_test.cpp
 #include <algorithm>
 #include <cstdint>
@@ -26,15 +24,15 @@ constexpr int kWarps = kThreads / kWarp;
 constexpr int kSegment = static_cast<int>(kEmbeddingSegment);
 static_assert(kSegment <= kThreads, "a thread an entry of a list");
 
-// The parts of the workspace.
+// Parts of the workspace.
 struct Lists {
   std::int32_t* totals;         // [3]: entries of `tokens`, segments, entries of `rows`
   std::int32_t* count;          // [V]
   std::int32_t* place;          // [V]: end of the row's list (after fill), or its first segment
   std::int32_t* tokens;         // [N]: lists of the rows with up to kSegment tokens
-  std::int32_t* rows;           // [N]: those with a token, in any order
+  std::int32_t* rows;           // [N]: rows with a token, in any order
   std::int32_t* segment_row;    // [segments]
-  std::int32_t* segment_index;  // [segments]: which of its row
+  std::int32_t* segment_index;  // [segments]: index in its row
 };
 
 Lists lists_of(const EmbeddingBackwardArgs& args) {
@@ -54,12 +52,12 @@ __device__ __forceinline__ std::int64_t thread_index() { return std::int64_t{blo
 __global__ void count_kernel(EmbeddingBackwardArgs args, Lists lists) {
   const std::int64_t n = thread_index();
   const std::int64_t row = n < args.tokens ? args.ids[n] : -1;
-  const unsigned alike = __match_any_sync(0xffffffffu, row);  // one sum for all tokens of a warp with the same id
+  const unsigned alike = __match_any_sync(0xffffffffu, row);  // one atomic for a warp's tokens with the same id
   const bool first = __ffs(static_cast<int>(alike)) - 1 == static_cast<int>(threadIdx.x % kWarp);
   if (first && row >= 0 && row < args.vocab_size) atomicAdd(&lists.count[row], __popc(alike));
 }
 
-// The warp's threads each take `wanted` places behind `total`: where this thread's begin.
+// Each thread of the warp takes `wanted` places after `total`; returns its first.
 __device__ __forceinline__ int take_places(std::int32_t* total, int wanted) {
   const int lane = static_cast<int>(threadIdx.x) % kWarp;
   int before = wanted;  // of this thread and those before it
@@ -73,7 +71,7 @@ __device__ __forceinline__ int take_places(std::int32_t* total, int wanted) {
   return __shfl_sync(0xffffffffu, base, kWarp - 1) + before - wanted;
 }
 
-// Gives every row room for its list, or its segments, and lists the rows that have a token. Where does not matter.
+// Reserves room for every row's list or segments, in any order, and lists rows with a token.
 __global__ void place_kernel(EmbeddingBackwardArgs args, Lists lists) {
   const std::int64_t row = thread_index();
   const int count = row < args.vocab_size ? lists.count[row] : 0;
@@ -98,8 +96,8 @@ __global__ void fill_kernel(EmbeddingBackwardArgs args, Lists lists) {
   lists.tokens[atomicAdd(&lists.place[row], 1)] = static_cast<std::int32_t>(n);
 }
 
-// Adds `count` rows in their order, row_of(i) the i-th, in kTiles packs of columns at `column`, `stride` apart; so many
-// loads are under way at a time: kBatch rows of kTiles packs.
+// Adds `count` rows in order, row_of(i) the i-th, in kTiles packs of columns from `column`, `stride` apart. kBatch
+// rows of kTiles packs are in flight.
 template <int kTiles, int kBatch, typename T, int kWidth, typename RowOf>
 __device__ __forceinline__ void add_rows(float (&sum)[kTiles][kWidth], int count, std::int64_t column, int stride,
                                          std::int64_t width, const RowOf& row_of) {
@@ -126,7 +124,7 @@ __device__ __forceinline__ void add_rows(float (&sum)[kTiles][kWidth], int count
   }
 }
 
-// Block i sums segment i of the rows with many tokens, whose tokens it finds in order by going through the ids.
+// Block i sums segment i of the rows with many tokens. It scans the ids for the tokens in order.
 template <typename T, int kWidth>
 __global__ void __launch_bounds__(kThreads) segment_kernel(EmbeddingBackwardArgs args, Lists lists) {
   constexpr int kIdsPerThread = 8;
@@ -138,7 +136,7 @@ __global__ void __launch_bounds__(kThreads) segment_kernel(EmbeddingBackwardArgs
   const int skipped = lists.segment_index[segment] * kSegment;
   const int count = min(kSegment, lists.count[row] - skipped);
   const int lane = threadIdx.x % kWarp, warp = threadIdx.x / kWarp;
-  int found = 0;  // tokens of the row before this stretch of ids
+  int found = 0;  // tokens of the row in the ids before
   for (std::int64_t begin = 0; found < skipped + count; begin += kThreads * kIdsPerThread) {
     const std::int64_t mine = begin + threadIdx.x * kIdsPerThread;
     unsigned matches = 0;
@@ -154,7 +152,7 @@ __global__ void __launch_bounds__(kThreads) segment_kernel(EmbeddingBackwardArgs
     }
     if (lane == kWarp - 1) warp_counts[warp] = before;
     __syncthreads();
-    int rank = found + before - __popc(matches) - skipped;  // of this thread's first match, in the segment
+    int rank = found + before - __popc(matches) - skipped;  // of this thread's first match
     for (int w = 0; w < kWarps; ++w) {
       if (w < warp) rank += warp_counts[w];
       found += warp_counts[w];
@@ -176,7 +174,7 @@ __global__ void __launch_bounds__(kThreads) segment_kernel(EmbeddingBackwardArgs
   }
 }
 
-// A warp writes one row's zeros, if it has no token.
+// A warp zeroes a row without tokens.
 template <typename W, int kWidth>
 __global__ void __launch_bounds__(kThreads) zero_kernel(EmbeddingBackwardArgs args, Lists lists) {
   const std::int64_t row = thread_index() / kWarp;
@@ -187,7 +185,7 @@ __global__ void __launch_bounds__(kThreads) zero_kernel(EmbeddingBackwardArgs ar
   }
 }
 
-// Puts a row's tokens into `tokens` in ascending order; by the warp, two per lane.
+// Sorts a row's tokens with the warp, two per lane.
 __device__ __forceinline__ void sort_tokens(const std::int32_t* list, int count, int* unsorted, int* tokens) {
   const int lane = static_cast<int>(threadIdx.x) % kWarp;
   for (int i = lane; i < count; i += kWarp) unsorted[i] = list[i];
@@ -200,12 +198,11 @@ __device__ __forceinline__ void sort_tokens(const std::int32_t* list, int count,
   __syncwarp();
 }
 
-constexpr int kTiles = 2, kBatch = 2;  // packs of a row, and rows, that a thread loads at a time
+constexpr int kTiles = 2, kBatch = 2;  // packs of a row, and rows, per load of a thread
 
-// Columns that a warp sums.
 __host__ __device__ constexpr std::int64_t slice_columns(int width) { return std::int64_t{kTiles} * kWarp * width; }
 
-// A warp sums a slice of one row that has tokens: these, or its segments.
+// A warp sums a slice of a row from its tokens or its segments.
 template <typename T, typename W, int kWidth>
 __global__ void __launch_bounds__(kThreads) row_kernel(EmbeddingBackwardArgs args, Lists lists, int slices) {
   constexpr int kStride = kWarp * kWidth;
@@ -260,7 +257,7 @@ void launch(const EmbeddingBackwardArgs& args, const Lists& lists, CUstream_st* 
 
 template <typename T, typename W>
 void launch(const EmbeddingBackwardArgs& args, const Lists& lists, CUstream_st* stream) {
-  constexpr int kWidth = Vector<W>::kWidth;  // stores of 16 bytes side by side: whole sectors
+  constexpr int kWidth = Vector<W>::kWidth;  // adjacent 16-byte stores fill whole sectors
   if (args.width % kWidth == 0 && aligned_all(args.dy, args.dweight, args.segment_sums)) {
     launch<T, W, kWidth>(args, lists, stream);
   } else {

@@ -1,4 +1,4 @@
-// The embedding's gradient beside a sum by index and LibTorch's own.
+// The kernel case of the embedding gradient.
 #include "kernels/embedding_backward/embedding_backward_ops.h"
 #include "kernels/kernel_case.h"
 

@@ -1,4 +1,4 @@
-// The embedding's gradient on the CPU: a counting sort of the tokens, zeros, then row by row sums in fp32.
+// The embedding gradient on the CPU: a counting sort of the tokens, zeros, then sums by row in fp32.
 #include <algorithm>
 #include <array>
 #include <cstring>
@@ -70,7 +70,7 @@ void embedding_backward_sort_cpu(const EmbeddingBackwardArgs& args) {
   std::int32_t begin = 0;
   for (std::int64_t row = 0; row < args.vocab_size; ++row) {
     const std::int32_t count = lists.ends[row];
-    lists.ends[row] = begin;  // where the row's list begins; filling it moves this to its end
+    lists.ends[row] = begin;  // the list's begin, which filling moves to its end
     begin += count;
   }
   for (std::int64_t n = 0; n < args.tokens; ++n) {

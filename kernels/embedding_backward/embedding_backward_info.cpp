@@ -1,4 +1,4 @@
-// What the kernel of the embedding's gradient computes and moves.
+// Embedding gradient: formula, bytes and FLOPs.
 #include "kernels/kernel.h"
 #include "kernels/measured_shapes.h"
 
@@ -6,14 +6,14 @@ namespace headroom::kernels {
 
 namespace {
 
-// Only a backward: reads dy [N, H] and the ids, writes the table's gradient [V, H]. Worked example: 8192 tokens, H
-// 2048, V 128256 in bf16: 2 B · 2048 · (8192 + 128256) = 559e6 B, 94 % of them zeros.
+// Backward only: reads dy and the ids, writes dweight. Example: 8192 tokens, H 2048, V 128256 in bf16:
+// 2 B · 2048 · (8192 + 128256) = 559e6 B, 94 % of them zeros.
 std::int64_t embedding_backward_bytes(const Shape& shape, Pass pass, std::int64_t element_bytes) {
   if (pass == Pass::kForward) return 0;
   return (shape.rows + shape.vocab) * shape.width * element_bytes + shape.rows * std::int64_t{sizeof(std::int64_t)};
 }
 
-// One sum an element of dy.
+// One addition per element of dy.
 std::int64_t embedding_backward_flops(const Shape& shape, Pass pass) { return pass == Pass::kForward ? 0 : shape.rows * shape.width; }
 
 std::vector<MeasuredShape> embedding_backward_shapes(const ShapeRequest& request) {

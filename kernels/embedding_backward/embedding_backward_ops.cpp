@@ -1,4 +1,4 @@
-// The embedding's gradient on tensors: checks, the workspace, and the way to the kernel of the device.
+// The embedding gradient on tensors.
 #include "kernels/embedding_backward/embedding_backward_ops.h"
 
 #include <algorithm>

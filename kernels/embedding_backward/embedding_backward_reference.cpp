@@ -1,4 +1,4 @@
-// The embedding's gradient as a sum over tokens, in float64.
+// The embedding gradient in float64.
 #include "kernels/embedding_backward/embedding_backward_ops.h"
 
 namespace headroom::kernels {

@@ -1,15 +1,13 @@
-// Computes    counts[field(x · factor)] += 1, field being the exponent in fp32's bits, with a separate bin for zeros;
-//             and the same of the changes that AdamW (see kernels/adamw) wanted to make,
-//             d = −η λ p − η m̂ / (√v̂ + ε), once of all d and once of those not zero whose p stayed as it was
+// Computes    counts[field(x · factor)] += 1, field being fp32's exponent bits, with a separate bin for zeros; the
+//             same for the changes that AdamW wanted to make, d = −η λ p − η m̂ / (√v̂ + ε): all d, and nonzero d that
+//             left p unchanged
 // Shapes      x, or p before and after and m, v: [n], contiguous; counts int64 [257]
-// Precision   fp32, bf16 or fp16 (m, v fp32 or bf16); arithmetic fp32, not contracted, so that the CPU counts the same
-// Memory      allocates nothing; reads each element once: n·s bytes, of changes those of 2 p + m + v; a block adds up to
-//             257 numbers
-// Variants    one: eight elements per thread and step where all pointers are on 16 bytes, single elements where not and
-//             in the tail. Gradients fall into some twenty of the bins, so that the threads of a warp meet: a block has
-//             eight histograms in shared memory, each for every eighth lane, four banks apart. Whole numbers add up
-//             to the same in any order
-// Source      our own; the counts are those of Micikevicius et al. 2018, arXiv:1710.03740, figure 3
+// Precision   arithmetic fp32 without contraction, same counts as the CPU
+// Memory      reads each element once; a block adds up to 257 numbers
+// Variants    eight elements per thread and step if aligned, otherwise single elements. Gradients fall into some
+//             twenty bins, so a warp's threads collide: a block has eight histograms in shared memory, each for every
+//             eighth lane, four banks apart
+// Source      our own; counts as in Micikevicius et al. 2018, arXiv:1710.03740, figure 3
 // Checked by  tests/kernels/exponent_counts_gpu_test.cpp
 #include <algorithm>
 #include <cstdint>
@@ -24,13 +22,13 @@ namespace headroom::kernels {
 namespace {
 
 constexpr int kThreads = 256;
-constexpr int kPack = 8;                                       // elements of a thread at a time
-constexpr std::int64_t kLeastElements = 4 * kThreads * kPack;  // of a block: 8192, beside two passes over its bins
+constexpr int kPack = 8;                                       // elements per thread and step
+constexpr std::int64_t kLeastElements = 4 * kThreads * kPack;  // per block: 8192, for two passes over its bins
 constexpr int kBlocksPerMultiprocessor = 2048 / kThreads;
 constexpr int kCopies = 8;
 constexpr int kStride = 260;  // 4 more than a multiple of 32 banks
 
-// A block's counts. 2^32 elements per block and more would overflow them: some 4e12 in all.
+// Overflows at 2^32 elements per block, some 4e12 in all.
 class BlockCounts {
  public:
   __device__ void clear() {
@@ -49,7 +47,7 @@ class BlockCounts {
   unsigned count_[kCopies * kStride];
 };
 
-// Calls each<kPack>(i) or each<1>(i), so that the grid's calls cover all n elements once.
+// Calls each<kPack>(i) or each<1>(i) to cover all n elements once.
 template <typename Each>
 __device__ __forceinline__ void over_all(std::int64_t n, bool wide, const Each& each) {
   const std::int64_t thread = std::int64_t{blockIdx.x} * kThreads + threadIdx.x;

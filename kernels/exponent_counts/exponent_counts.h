@@ -1,4 +1,4 @@
-// Counting numbers by the exponent of their magnitude, on raw memory. No torch.
+// Counts of numbers by the exponent of their magnitude.
 #pragma once
 
 #include <cmath>
@@ -8,11 +8,11 @@
 #include "kernels/common/both.h"
 #include "kernels/common/storage.h"
 
-struct CUstream_st;  // cudaStream_t without CUDA's headers
+struct CUstream_st;
 
 namespace headroom::kernels {
 
-// 0 … 254: fp32's exponent field, numbers below 2^−126 together in 0; 255: infinities and NaN; 256: zeros.
+// 0 … 254: fp32's exponent field, with numbers below 2^−126 in 0; 255: infinities and NaN; 256: zeros.
 inline constexpr int kExponentBins = 257, kNotFiniteBin = 255, kZeroBin = 256;
 
 HEADROOM_BOTH std::uint32_t exponent_bin(float x) {
@@ -20,7 +20,7 @@ HEADROOM_BOTH std::uint32_t exponent_bin(float x) {
   return magnitude == 0 ? kZeroBin : magnitude >> 23;
 }
 
-// The numbers x · factor, rounded to fp32.
+// Counts x · factor, rounded to fp32.
 struct CountedNumbers {
   const void* x;  // [n]
   Storage storage;
@@ -29,28 +29,27 @@ struct CountedNumbers {
   std::int64_t* counts;  // [kExponentBins], added to
 };
 
-// The changes that an AdamW step wanted to make to the weights of a tensor.
+// Changes that an AdamW step wanted to make.
 struct CountedUpdates {
   const void *before, *after;                // [n], the weight around the step
-  const void *first_moment, *second_moment;  // [n], behind it
+  const void *first_moment, *second_moment;  // [n], after it
   Storage weight, moment;                    // moments: fp32 or bf16
   std::int64_t n;
   std::int64_t* updates;  // [kExponentBins], added to: all
-  std::int64_t* lost;     // [kExponentBins], added to: those not zero that rounding left undone
+  std::int64_t* lost;     // [kExponentBins], added to: nonzero ones lost to rounding
 };
 
-// What the step wanted to add to a weight; `step.decay` is 1 where the weight does not decay.
+// `step.decay` is 1 if the weight does not decay.
 HEADROOM_BOTH float wanted_change(float before, float m, float v, const AdamWStep& step) {
   const float denominator = std::sqrt(v) * step.second_moment_scale + step.epsilon;
   return (step.decay - 1.0f) * before - step.step_size * m / denominator;
 }
 
-// Elements [begin, end) on the calling thread; several threads may add to the same counts.
+// Elements [begin, end); several threads may add to the same counts.
 void count_exponents_cpu(const CountedNumbers& numbers, std::int64_t begin, std::int64_t end);
 void count_updates_cpu(const CountedUpdates& updates, const AdamWStep& step, std::int64_t begin, std::int64_t end);
 
-// Queue one launch, or none for n = 0; they return its cudaError_t (0: queued). Of a step that overflowed nothing is
-// counted.
+// One launch, or none for n = 0. A step that overflowed is ignored.
 int count_exponents_cuda(const CountedNumbers& numbers, CUstream_st* stream);
 int count_updates_cuda(const CountedUpdates& updates, const AdamWStep& step, const AdamWSwitches& switches,
                        CUstream_st* stream);

@@ -1,4 +1,4 @@
-// Counting by exponent on the CPU: bins by vector instructions a piece at a time, then one count after the other.
+// Counting by exponent on the CPU: vector instructions find bins, then a loop counts them.
 #include <algorithm>
 #include <array>
 #include <atomic>
@@ -13,11 +13,11 @@ namespace headroom::kernels {
 namespace {
 
 constexpr std::int64_t kPiece = 1024;
-constexpr int kCopies = 4;  // neighbors often fall into one bin; copies break that dependency
+constexpr int kCopies = 4;  // neighbors often fall into one bin, a dependency that copies break
 
 using Bins = std::array<std::uint16_t, kPiece>;
 
-// A thread's own counts; kExponentBins marks a number that is not counted.
+// kExponentBins marks numbers that are not counted.
 class LocalCounts {
  public:
   void add(const Bins& bins, std::int64_t count) {

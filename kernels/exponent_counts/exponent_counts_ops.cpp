@@ -1,4 +1,4 @@
-// Takes counting by exponent to the kernels of its device.
+// Counting by exponent on tensors.
 #include "kernels/exponent_counts/exponent_counts_ops.h"
 
 #include <ATen/Parallel.h>
@@ -55,7 +55,7 @@ void count_updates_(const at::Tensor& updates, const at::Tensor& lost, const Ada
       before.defined() && change.after.defined() && change.first_moment.defined() && change.second_moment.defined(),
       kOp, ": a weight or a moment is undefined");
   const auto weight = storage_of(before.scalar_type());
-  const Storage moment = storage_of(change.first_moment.scalar_type()).value_or(Storage::kFp16);  // which none takes
+  const Storage moment = storage_of(change.first_moment.scalar_type()).value_or(Storage::kFp16);  // unsupported
   TORCH_CHECK(weight && moment != Storage::kFp16 && change.after.scalar_type() == before.scalar_type() &&
                   change.second_moment.scalar_type() == change.first_moment.scalar_type(),
               kOp, ": no kernel for a weight of ", before.scalar_type(), " with moments of ",

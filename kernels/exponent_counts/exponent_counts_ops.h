@@ -1,4 +1,4 @@
-// Counts numbers by the exponent of their magnitude where they are, without the host ever waiting for an answer.
+// Counts numbers by the exponent of their magnitude; the host never waits.
 #pragma once
 
 #include <ATen/ATen.h>
@@ -8,20 +8,20 @@
 
 namespace headroom::kernels {
 
-// Adds to `counts` (int64 [257], see kExponentBins) how many of x · factor, rounded to fp32, have each exponent. x is
-// contiguous, fp32, bf16 or fp16; factor fp32 [], undefined: 1; all on one device. One launch; allocates nothing; on
-// meta it only checks. Throws c10::Error if they do not fit.
+// Adds to `counts` (int64 [257], see kExponentBins) how many x · factor, rounded to fp32, have each exponent. x is
+// contiguous, fp32, bf16 or fp16; factor fp32 [], optional. One launch; on meta only checks. Throws c10::Error if
+// tensors do not fit.
 void count_exponents_(const at::Tensor& counts, const at::Tensor& x, const at::Tensor& factor = {});
 
-// A weight around an AdamW step, and its moments behind it (fp32 or bf16): contiguous, same shape, same device.
+// A weight around an AdamW step, and its moments after it (fp32 or bf16): contiguous, same shape, same device.
 struct AdamWChange {
   at::Tensor before, after, first_moment, second_moment;
   bool decays = true;
 };
 
-// Adds to `updates` (int64 [257]) the changes that the step wanted to make, and to `lost` those of them that are not
-// zero but left the weight as it was, being too small for its type. `step` and `control` are those of the step; of one
-// that overflowed nothing is counted. The same promises as above.
+// Adds to `updates` (int64 [257]) the changes that the step wanted to make, and to `lost` the nonzero ones that were
+// too small to change the weight in its type. A step that overflowed is not counted. Otherwise like
+// count_exponents_().
 void count_updates_(const at::Tensor& updates, const at::Tensor& lost, const AdamWChange& change, const AdamWStep& step,
                     const AdamWControl& control = {});
 

@@ -1,10 +1,10 @@
 // Computes    c = e4m3(s · x) or e5m2(s · x), as x, transposed, or both;  s = largest number of the format / max |x|
-// Shapes      x [R, C], contiguous; c [R, C], cᵀ [C, R], whose rows may be farther apart; sides are multiples of 16
-// Precision   fp32, bf16 or fp16 to 8 bits, nearest, ties to even; what is finite and too large becomes the largest number
-// Memory      allocates nothing. A cast reads each element once and writes one byte for it, or two; to measure reads it once
-//             more. Worked example: 4,096 × 2,048 in bf16, both layouts: 16.8e6 + 2 · 8.4e6 B, 7 µs at an H200's 4.8e12 B/s
-// Variants    one: tiles of 64 × 64, a square of 4 × 4 per thread, turned in its registers and then in shared memory; a block's
-//             largest magnitude is raised in memory only where it is the largest so far, as atomics on one place queue up
+// Shapes      x [R, C], contiguous; c [R, C], cᵀ [C, R] with any row stride; sides are multiples of 16
+// Precision   fp32, bf16 or fp16 to 8 bits, nearest, ties to even; finite numbers saturate
+// Memory      a cast reads each element once and writes one or two bytes; measuring reads it once more. Example:
+//             4,096 × 2,048 in bf16, both layouts: 16.8e6 + 2 · 8.4e6 B, 7 µs at an H200's 4.8e12 B/s
+// Variants    one: tiles of 64 × 64, a square of 4 × 4 per thread, transposed in registers and shared memory. A block
+//             raises amax only if it is smaller, since atomics on one address serialize
 // Source      Micikevicius et al. 2022, arXiv:2209.05433, section 3; delayed scaling after NVIDIA Transformer Engine
 // Checked by  tests/kernels/fp8_cast_cases.cpp
 #include <algorithm>
@@ -24,10 +24,10 @@ constexpr int kTile = 64;
 constexpr int kTogether = 4;  // a thread's rows and columns: 4 codes are a word
 constexpr int kAcross = kTile / kTogether;
 static_assert(kAcross * kAcross == kThreads);
-constexpr int kPitch = kAcross + 1;  // words of a turned row, so that neighbors are in other banks
-constexpr int kLoadBytes = 16;       // of a thread that measures
+constexpr int kPitch = kAcross + 1;  // words of a transposed row, without bank conflicts
+constexpr int kLoadBytes = 16;       // per measuring thread
 
-// The hardware's conversion, which would make the largest number of an infinity.
+// The hardware's conversion, which would saturate an infinity.
 template <Fp8Format kFormat>
 __device__ __forceinline__ unsigned code_of(float value) {
   constexpr auto kKind = kFormat == Fp8Format::kE4m3 ? __NV_E4M3 : __NV_E5M2;
@@ -35,7 +35,7 @@ __device__ __forceinline__ unsigned code_of(float value) {
   return __nv_cvt_float_to_fp8(value, __NV_SATFINITE, kKind);
 }
 
-// The block's largest magnitude into the scaling's. As integers, NaN is above infinity. All threads call it.
+// Raises scaling->amax; as integers, NaN is above infinity. All threads call it.
 __device__ __forceinline__ void add_magnitude(unsigned bits, Fp8Scaling* scaling) {
   __shared__ unsigned of_warps[kThreads / kWarp];
   const unsigned of_warp = __reduce_max_sync(0xffffffffu, bits);
@@ -69,11 +69,11 @@ __global__ void choose_kernel(Fp8Scaling* scaling, float most, bool keeps, std::
 }
 
 __global__ void advance_kernel(Fp8Scaling* scalings, std::int64_t count, std::int32_t* not_scaled) {
-  // One thread: some hundreds of scalings, and the count of what failed needs no atomics.
+  // One thread: some hundreds of scalings, and the count needs no atomics.
   for (std::int64_t i = 0; i < count; ++i) fp8_advance(scalings[i], not_scaled);
 }
 
-// Four codes of a row, the first in the lowest byte, and what they were made of in `most`.
+// Four codes of a row, the first in the lowest byte; raises `most` to their largest magnitude.
 template <Fp8Format kFormat, typename T>
 __device__ __forceinline__ unsigned codes_of(const Pack<T, kTogether>& pack, float scale, unsigned& most) {
   unsigned word = 0;
@@ -86,7 +86,7 @@ __device__ __forceinline__ unsigned codes_of(const Pack<T, kTogether>& pack, flo
   return word;
 }
 
-// Rows of four bytes to columns.
+// Transposes 4 × 4 bytes.
 __device__ __forceinline__ void turn(unsigned (&words)[kTogether]) {
   const unsigned low01 = __byte_perm(words[0], words[1], 0x5140), low23 = __byte_perm(words[2], words[3], 0x5140),
                  high01 = __byte_perm(words[0], words[1], 0x7362), high23 = __byte_perm(words[2], words[3], 0x7362);
@@ -105,7 +105,7 @@ __global__ void __launch_bounds__(kThreads) cast_kernel(const Fp8CastArgs args) 
   const std::int64_t first_row = std::int64_t{blockIdx.y} * kTile, first_column = std::int64_t{blockIdx.x} * kTile;
   const std::int64_t row = first_row + kTogether * down, column = first_column + kTogether * across;
   unsigned most = 0, words[kTogether] = {};
-  if (row < args.rows && column < args.columns) {  // sides are multiples of 16: a square is whole or not there
+  if (row < args.rows && column < args.columns) {  // sides are multiples of 16
     Pack<T, kTogether> packs[kTogether];
 #pragma unroll
     for (int i = 0; i < kTogether; ++i) packs[i] = load_pack<kTogether>(x + (row + i) * args.columns + column);

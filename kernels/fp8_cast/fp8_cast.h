@@ -1,4 +1,4 @@
-// Eight-bit floating point on raw memory: codes, scales, and what the CPU and CUDA kernels have in common. No torch.
+// Eight-bit floating point: codes and scales.
 #pragma once
 
 #include <cstddef>
@@ -7,12 +7,12 @@
 #include "kernels/common/both.h"
 #include "kernels/common/storage.h"
 
-struct CUstream_st;  // cudaStream_t without CUDA's headers
+struct CUstream_st;
 
 namespace headroom::kernels {
 
-// e4m3: 4 bits of exponent and 3 of fraction, up to 448, no infinity, one NaN of each sign. e5m2: 5 and 2, up to 57,344,
-// with infinity and NaN as IEEE's. Micikevicius et al. 2022, arXiv:2209.05433, table 1.
+// e4m3: 4 bits of exponent and 3 of fraction, up to 448, no infinity, one NaN per sign. e5m2: 5 and 2, up to 57,344,
+// with IEEE's infinity and NaN. Micikevicius et al. 2022, arXiv:2209.05433, table 1.
 enum class Fp8Format : std::uint8_t { kE4m3, kE5m2 };
 
 template <Fp8Format kFormat>
@@ -28,17 +28,16 @@ struct Fp8Layout<Fp8Format::kE5m2> {
   static constexpr std::uint32_t kMost = 0x7b, kInfinity = 0x7c, kNan = 0x7f;
 };
 
-// The largest number.
 HEADROOM_BOTH float fp8_most(Fp8Format format) { return format == Fp8Format::kE4m3 ? 448.0f : 57344.0f; }
 
-// The nearest code, ties to even. What is finite and too large becomes the largest number; infinity and NaN become what
-// the format has of them, so that no step goes on with a number in their place.
+// The nearest code, ties to even. Finite numbers saturate; infinity and NaN stay, so that no step goes on with a
+// number instead.
 template <Fp8Format kFormat>
 HEADROOM_BOTH std::uint8_t fp8_code(float value) {
   using Layout = Fp8Layout<kFormat>;
   constexpr int kShift = 23 - Layout::kFraction;
   constexpr std::uint32_t kLeastNormal = static_cast<std::uint32_t>(127 + 1 - Layout::kBias) << 23;
-  // Added to a number below the least normal one it leaves the code in the low bits, rounded by the adder.
+  // Added to a subnormal number, it leaves the rounded code in the low bits.
   constexpr std::uint32_t kRounds = static_cast<std::uint32_t>(127 + 24 - Layout::kBias - Layout::kFraction) << 23;
   const std::uint32_t sign = bits_of(value) >> 24 & 0x80u, bits = bits_of(value) & 0x7fffffffu;
   const std::uint32_t even = bits >> kShift & 1u;
@@ -52,9 +51,9 @@ HEADROOM_BOTH std::uint8_t fp8_code(float value) {
   return static_cast<std::uint8_t>(code | sign);
 }
 
-// The number of a code, exact.
+// Exact.
 HEADROOM_BOTH float fp8_value(Fp8Format format, std::uint8_t code) {
-  const bool wide = format == Fp8Format::kE5m2;  // range
+  const bool wide = format == Fp8Format::kE5m2;
   const int fraction_bits = wide ? 2 : 3, bias = wide ? 15 : 7;
   const std::uint32_t sign = std::uint32_t{code & 0x80u} << 24, magnitude = code & 0x7fu;
   if (wide ? magnitude == 0x7cu : false) return float_of(0x7f800000u | sign);
@@ -68,31 +67,30 @@ HEADROOM_BOTH float fp8_value(Fp8Format format, std::uint8_t code) {
   return float_of(bits_of(value) | sign);
 }
 
-// Steps whose largest magnitudes decide a delayed scale.
+// Steps that decide a delayed scale.
 inline constexpr int kFp8History = 16;
 
-// The scaling of one tensor: codes are of scale · x. All zeros at first; fp32 throughout, so that a table of them is a
-// tensor.
+// Scaling of one tensor: codes are of scale · x. Zeros at first; all fp32, so that a table is a tensor.
 struct Fp8Scaling {
-  float inverse;               // what products multiply by
+  float inverse;               // factor of GEMMs
   float scale;                 // 0: none yet
-  float amax;                  // of what was measured since the last advance, or since the last scale
+  float amax;                  // since the last advance or scale
   float most;                  // of the format
-  float history[kFp8History];  // largest magnitudes of the last steps, the latest first
+  float history[kFp8History];  // amax of the last steps, latest first
 };
-// cuBLASLt takes a scale at a multiple of 16 bytes alone; elsewhere it answers with "not supported".
+// cuBLASLt supports only scales aligned to 16 bytes.
 static_assert(sizeof(Fp8Scaling) % 16 == 0 && offsetof(Fp8Scaling, inverse) == 0);
 inline constexpr std::int64_t kFp8ScalingFloats = sizeof(Fp8Scaling) / sizeof(float);
-inline constexpr std::int64_t kFp8Scale = offsetof(Fp8Scaling, scale) / sizeof(float);  // its place among them
+inline constexpr std::int64_t kFp8Scale = offsetof(Fp8Scaling, scale) / sizeof(float);  // index
 inline constexpr std::int64_t kFp8Inverse = offsetof(Fp8Scaling, inverse) / sizeof(float);
 inline constexpr std::int64_t kFp8Amax = offsetof(Fp8Scaling, amax) / sizeof(float);
 
 HEADROOM_BOTH bool is_finite(float value) { return (bits_of(value) & 0x7f800000u) != 0x7f800000u; }
 
-// The scale that takes `amax` to the largest number. An amax of infinity or NaN, or one so small that the scale or its
-// inverse would leave fp32, keeps the scale that was, at first 1, and is counted. 0 keeps it, too.
+// Maps `amax` to the largest number. An infinite or NaN amax, or one so small that the scale or its inverse would
+// leave fp32, keeps the previous scale (at first 1) and is counted. 0 keeps it, too.
 HEADROOM_BOTH void fp8_choose(Fp8Scaling& s, float amax, std::int32_t* not_scaled) {
-  constexpr float kMostScale = 0x1p126f;  // its inverse is the smallest fp32 with all its digits
+  constexpr float kMostScale = 0x1p126f;  // its inverse is the smallest normal fp32
   if (s.scale == 0.0f) s.scale = 1.0f;
   if (amax != 0.0f) {
     const float scale = s.most / amax;
@@ -105,7 +103,7 @@ HEADROOM_BOTH void fp8_choose(Fp8Scaling& s, float amax, std::int32_t* not_scale
   s.inverse = 1.0f / s.scale;
 }
 
-// At the end of a step: the largest magnitude of the last kFp8History steps decides, without a margin.
+// Ends a step: the largest amax of the last kFp8History steps decides, without a margin.
 HEADROOM_BOTH void fp8_advance(Fp8Scaling& s, std::int32_t* not_scaled) {
   if (s.most == 0.0f) return;  // never used
   const bool finite = is_finite(s.amax);
@@ -118,30 +116,29 @@ HEADROOM_BOTH void fp8_advance(Fp8Scaling& s, std::int32_t* not_scaled) {
   fp8_choose(s, most, not_scaled);
 }
 
-// A matrix to codes, as it is, transposed, or both; `transposed` and `codes` may be null. Sides are multiples of 16.
+// `transposed` and `codes` are optional. Sides are multiples of 16.
 struct Fp8CastArgs {
   const void* x;  // [rows, columns]
   Storage storage;
   std::int64_t rows, columns;
   std::uint8_t* codes;       // [rows, columns]
   std::uint8_t* transposed;  // [columns, rows], or these columns of a wider matrix
-  std::int64_t transposed_stride;  // from one of its rows to the next; a multiple of 16
+  std::int64_t transposed_stride;  // row stride; a multiple of 16
   Fp8Format format;
   Fp8Scaling* scaling;  // on the device
-  bool measures;        // the largest magnitude goes into scaling->amax
+  bool measures;        // raises scaling->amax
 };
 
-// Each returns the first failed launch's cudaError_t (0: queued). `keeps`: amax stays, for the history.
+// `keeps`: amax stays, for the history.
 int fp8_measure_cuda(const void* x, Storage storage, std::int64_t n, Fp8Format format, Fp8Scaling* scaling, bool keeps,
                      std::int32_t* not_scaled, CUstream_st* stream);
 int fp8_cast_cuda(const Fp8CastArgs& args, CUstream_st* stream);
 int fp8_advance_cuda(Fp8Scaling* scalings, std::int64_t count, std::int32_t* not_scaled, CUstream_st* stream);
 
-// The largest magnitude of elements [begin, end), NaN above infinity.
+// Largest magnitude of elements [begin, end).
 float fp8_amax_cpu(const void* x, Storage storage, std::int64_t begin, std::int64_t end);
-// Rows [begin, end).
 void fp8_cast_cpu(const Fp8CastArgs& args, std::int64_t begin, std::int64_t end);
-// Of two magnitudes, with NaN the largest.
+// NaN is the largest.
 HEADROOM_BOTH float fp8_larger(float a, float b) { return bits_of(a) > bits_of(b) ? a : b; }
 
 }  // namespace headroom::kernels

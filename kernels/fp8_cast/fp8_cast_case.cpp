@@ -1,4 +1,4 @@
-// The cast to e4m3, in both layouts, beside LibTorch's own conversion.
+// The kernel case of the cast to e4m3.
 #include "kernels/fp8_cast/fp8_cast_ops.h"
 #include "kernels/kernel_case.h"
 

@@ -1,4 +1,4 @@
-// Codes of eight bits on the CPU, by integers.
+// Casts to fp8 on the CPU, with integers.
 #include <algorithm>
 #include <cstdint>
 
@@ -9,7 +9,7 @@ namespace headroom::kernels {
 
 namespace {
 
-constexpr std::int64_t kTile = 64;  // codes that are turned together, in the L1 cache
+constexpr std::int64_t kTile = 64;  // codes transposed together, in the L1 cache
 
 template <typename T>
 HEADROOM_INLINE float amax_of(const T* x, std::int64_t begin, std::int64_t end) {

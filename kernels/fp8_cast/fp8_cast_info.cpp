@@ -1,12 +1,12 @@
-// What the casts to eight bits compute and move.
+// Casts to fp8: formula, bytes and FLOPs.
 #include "kernels/kernel.h"
 
 namespace headroom::kernels {
 
 namespace {
 
-// Forward: a product's operand as it is. Backward: transposed, which moves as much. Worked example: 8,388,608 numbers in
-// bf16, 16.8e6 B read and 8.4e6 B written, 5 µs at an H200's 4.8e12 B/s.
+// Forward casts a GEMM's operand as it is, backward transposed. Example: 8,388,608 numbers in bf16, 16.8e6 B read and
+// 8.4e6 B written, 5 µs at an H200's 4.8e12 B/s.
 std::int64_t fp8_cast_bytes(const Shape& shape, Pass, std::int64_t element_bytes) {
   return shape.rows * shape.width * (element_bytes + 1);
 }

@@ -1,4 +1,4 @@
-// Takes casts to eight bits to the kernels of their device.
+// Casts to fp8 on tensors.
 #include "kernels/fp8_cast/fp8_cast_ops.h"
 
 #include <algorithm>
@@ -16,7 +16,7 @@ namespace headroom::kernels {
 namespace {
 
 constexpr std::int64_t kFp8CastGrain = 32768;
-constexpr std::int64_t kSide = 16;  // what cuBLASLt wants of the sides of fp8 operands
+constexpr std::int64_t kSide = 16;  // cuBLASLt needs multiples of it
 constexpr std::uintptr_t kAligned = 16;
 
 Fp8Scaling* scaling_of(const at::Tensor& scaling) {
@@ -40,7 +40,7 @@ Storage check_input(const at::Tensor& x, const char* op) {
 }
 
 float amax_on_cpu(const at::Tensor& x, Storage storage) {
-  std::atomic<std::uint32_t> most = 0;  // of bits: the same order
+  std::atomic<std::uint32_t> most = 0;  // as bits, which have the same order
   at::parallel_for(0, x.numel(), kFp8CastGrain, [&](std::int64_t begin, std::int64_t end) {
     const std::uint32_t mine = bits_of(fp8_amax_cpu(x.const_data_ptr(), storage, begin, end));
     std::uint32_t before = most.load();

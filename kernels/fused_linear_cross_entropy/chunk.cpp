@@ -1,4 +1,4 @@
-// The chunk rules of the fused linear cross entropy, and what they make of a call.
+// Chunk rules of the fused linear cross entropy.
 #include "kernels/fused_linear_cross_entropy/chunk.h"
 
 #include <algorithm>
@@ -9,7 +9,7 @@ namespace headroom::kernels {
 namespace {
 
 constexpr std::int64_t kLeanSliceBytes = std::int64_t{76} << 20;
-constexpr std::int64_t kSliceColumns = 128;  // slices are a multiple of this: the width of a product's tile
+constexpr std::int64_t kSliceColumns = 128;  // slices are a multiple of it: the width of a GEMM tile
 constexpr std::int64_t kRowStep = 8;         // 16 bytes of 16-bit elements
 
 std::int64_t ceil_divide(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
@@ -52,8 +52,8 @@ std::int64_t flce_step(const FlceProblem& problem) {
   const std::int64_t rows = std::max<std::int64_t>(flce_rows(problem), 1);
   const std::int64_t most = std::min(chunk, rows);
   if (problem.mode == FlceMode::kReport) return most;
-  // Chunks of like size, so that the last is not a few rows for which dW is read and written all the same. 5000 rows by
-  // 1024: five chunks of 1000.
+  // Chunks of similar size, so that dW is not read and written for a few last rows. 5000 rows by 1024: five chunks of
+  // 1000.
   return std::min(round_up(ceil_divide(rows, ceil_divide(rows, most)), kRowStep), most);
 }
 

@@ -1,4 +1,4 @@
-// Products by LibTorch, a chunk of tokens or a slice of the vocabulary at a time.
+// The fused linear cross entropy on the CPU, with LibTorch's GEMMs.
 #include "kernels/fused_linear_cross_entropy/cpu_products.h"
 
 #include <algorithm>
@@ -15,10 +15,9 @@ namespace headroom::kernels {
 namespace {
 
 constexpr std::int64_t kProductGrain = 32768;
-constexpr std::int64_t kWidenedColumns = 1024;  // of 16-bit operands at a time, where the result is fp32
+constexpr std::int64_t kWidenedColumns = 1024;  // of 16-bit operands at a time, for an fp32 result
 
-// result = alpha · a · b, or that added to it. 16-bit operands for an fp32 result are widened, some columns of `a`
-// transposed (rows of the result) at a time.
+// result = alpha · a · b, optionally added. 16-bit operands are widened for an fp32 result, some rows at a time.
 void add_product(at::Tensor result, const at::Tensor& a, const at::Tensor& b, bool adds, double alpha, bool tf32) {
   if (result.scalar_type() == a.scalar_type())
     return product(result, a, b, {.adds = adds, .alpha = alpha, .tf32 = tf32});
@@ -73,11 +72,11 @@ class Call {
   const FlceProblem& problem_;
   const FlceTensors& t_;
   const FlceScratchPlan plan_;
-  const bool computes_;  // else meta, where there are no numbers
-  const bool gathers_;   // which takes no memory
+  const bool computes_;  // false on meta
+  const bool gathers_;
   const std::int64_t* const targets_;
   const std::int64_t vocab_;
-  const at::Tensor logits_;  // without the columns that only fill a row up to 16 bytes
+  const at::Tensor logits_;  // without the columns that pad rows to 16 bytes
   double alpha_ = 0, loss_factor_ = 0;
 };
 

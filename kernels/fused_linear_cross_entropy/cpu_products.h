@@ -1,4 +1,4 @@
-// The fused linear cross entropy on the CPU: products by LibTorch, everything between them fused.
+// The fused linear cross entropy on the CPU.
 #pragma once
 
 #include <ATen/ATen.h>
@@ -7,16 +7,16 @@
 
 namespace headroom::kernels {
 
-// What flce_ops.cpp allocates, and what the products take as tensors.
+// FlceMemory as tensors, for LibTorch's GEMMs.
 struct FlceTensors {
-  at::Tensor x, weight, targets, grad_scale;  // grad_scale may be undefined
+  at::Tensor x, weight, targets, grad_scale;  // grad_scale is optional
   at::Tensor loss, dx, dweight, error_flag;   // dweight undefined for a frozen weight
   at::Tensor logits;                          // [rows, stride]
   at::Tensor scratch;                         // bytes
 };
 
-// As flce_cuda. On meta tensors it makes the products alone, which allocate there what they do on the CPU. Throws c10::Error
-// for a target outside the vocabulary and for a wrong count of valid rows.
+// Like flce_cuda. On meta it runs only the GEMMs, which allocate as on the CPU. Throws c10::Error for a target outside
+// the vocabulary or a wrong count of valid rows.
 void flce_cpu(const FlceProblem& problem, const FlceTensors& tensors);
 
 }  // namespace headroom::kernels

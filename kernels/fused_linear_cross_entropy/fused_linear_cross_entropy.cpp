@@ -1,4 +1,4 @@
-// The layout of the fused linear cross entropy's scratch memory: the same on every device.
+// The layout of the scratch memory, the same on every device.
 #include "kernels/fused_linear_cross_entropy/fused_linear_cross_entropy.h"
 
 #include "kernels/fused_linear_cross_entropy/parts.h"

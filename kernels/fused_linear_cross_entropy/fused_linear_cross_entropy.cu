@@ -1,9 +1,9 @@
-// Computes    labels: valid rows, their list, the products' scalars; rows gathered and scattered; a slice's part of each
-//             row's softmax, m' = max(m, max x), s' = s exp(m − m') + Σ exp(x − m'); the slice's gradient over its logits
+// Computes    labels: valid rows, their list, scalars; gather and scatter of rows; a slice's part of each row's
+//             softmax, m' = max(m, max x), s' = s exp(m − m') + Σ exp(x − m'), and its gradient over its logits
 // Shapes      targets [N]; x, dx [N, H]; a slice of the logits [N, v] with rows `stride` apart; parts [4, N] fp32
-// Precision   storage fp32, bf16 or fp16; arithmetic, parts and losses fp32
-// Memory      allocates nothing; gather and scatter move 2·n·H·s bytes, a slice's parts N·v·s, its gradient 2·N·v·s
-// Variants    one each; 16 bytes per thread where rows begin so, single elements elsewhere
+// Precision   storage fp32, bf16 or fp16; arithmetic fp32
+// Memory      gather and scatter move 2·n·H·s bytes, a slice's parts N·v·s, its gradient 2·N·v·s
+// Variants    16 bytes per thread if aligned, otherwise single elements
 // Source      Milakov, Gimelshein 2018, arXiv:1805.02867 (softmax in parts)
 // Checked by  tests/kernels/flce_gpu_test.cpp
 #include <algorithm>
@@ -25,7 +25,7 @@ __device__ void raise(std::int64_t* flag, std::int64_t value) {
   atomicMax(reinterpret_cast<long long*>(flag), static_cast<long long>(value));
 }
 
-// One block; tokens in groups of its threads. The place of a kept row is the number of kept rows before it.
+// A kept row's place is the number of kept rows before it.
 __global__ void __launch_bounds__(kLabelThreads) labels_kernel(const FlceLabels labels) {
   __shared__ int kept_in_warp[kLabelThreads / kWarp];
   const unsigned lane = threadIdx.x % kWarp, warp = threadIdx.x / kWarp;
@@ -46,7 +46,7 @@ __global__ void __launch_bounds__(kLabelThreads) labels_kernel(const FlceLabels 
         labels.row_targets[place] = target;
       }
     }
-    valid += __syncthreads_count(kept);  // and the counts may be overwritten
+    valid += __syncthreads_count(kept);  // a barrier, too: kept_in_warp may be overwritten
   }
   if (labels.rows != nullptr) {
     for (std::int64_t place = valid + threadIdx.x; place < labels.valid_count; place += kLabelThreads) {
@@ -66,7 +66,7 @@ __global__ void __launch_bounds__(kLabelThreads) labels_kernel(const FlceLabels 
                      .zero = 0.0f};
 }
 
-// One row by one block; `from` null: zeros.
+// One block per row; `from` null: zeros.
 template <typename T>
 __device__ void copy_row(const T* from, T* to, std::int64_t width) {
   constexpr std::int64_t kWidth = Vector<T>::kWidth;
@@ -108,11 +108,11 @@ __device__ bool in_vocabulary(const FlceSlice& slice, std::int64_t target) {
   return target != slice.ignore_index && target >= 0 && target < slice.vocab;
 }
 
-// Who works on a row of a slice: a warp, or for long rows a whole block.
+// A row of a slice takes a warp, or a block if it is long.
 template <bool kByWarp>
 struct RowWorkers {
-  static constexpr int kRows = kByWarp ? kRowThreads / kWarp : 1;  // a block
-  static constexpr int kThreads = kByWarp ? kWarp : kRowThreads;   // a row
+  static constexpr int kRows = kByWarp ? kRowThreads / kWarp : 1;  // per block
+  static constexpr int kThreads = kByWarp ? kWarp : kRowThreads;   // per row
   static __device__ std::int64_t row() { return std::int64_t{blockIdx.x} * kRows + threadIdx.x / kThreads; }
   static __device__ int thread() { return static_cast<int>(threadIdx.x) % kThreads; }
 };

@@ -1,4 +1,4 @@
-// The output layer and its cross entropy, a part of the logits at a time, on raw memory. No torch.
+// The output layer and its cross entropy, a part of the logits at a time.
 #pragma once
 
 #include <cstdint>
@@ -8,26 +8,24 @@
 
 namespace headroom::kernels {
 
-// What a call needs beside x, weight, dx, dweight and the part of the logits.
 std::int64_t flce_scratch_bytes(const FlceProblem& problem);
 
 struct FlceMemory {
   const void* x = nullptr;                // [N, H]
   const void* weight = nullptr;           // [V, H]
   const std::int64_t* targets = nullptr;  // [N]
-  const float* grad_scale = nullptr;      // one number; the gradients are made for this upstream gradient; null: 1
+  const float* grad_scale = nullptr;      // one number, scales the gradients; null: 1
   std::int64_t* error_flag = nullptr;
   float* loss = nullptr;      // one number
-  void* dx = nullptr;         // [N, H]; may be x, but for kLean, where it is fp32; null with loss_only
+  void* dx = nullptr;         // [N, H]; may be x, except for kLean, where it is fp32; null with loss_only
   void* dweight = nullptr;    // [V, H]; null without a weight gradient
   void* logits = nullptr;     // flce_logits_bytes()
-  void* scratch = nullptr;    // flce_scratch_bytes(), at a multiple of 16
-  void* workspace = nullptr;  // for partial sums of products, shared by all products of the stream
+  void* scratch = nullptr;    // flce_scratch_bytes(), aligned to 16
+  void* workspace = nullptr;  // for partial sums, shared by all GEMMs of the stream
   std::int64_t workspace_bytes = 0;
 };
 
-// Queues everything on the stream, waits for nothing (but for the one search per shape), allocates nothing. Returns 0, a
-// cudaError_t, or kCublasError + a cublasStatus_t.
+// Waits only for the one search per shape. Returns 0, a cudaError_t, or kCublasError + a cublasStatus_t.
 int flce_cuda(const FlceProblem& problem, const FlceMemory& memory, CUstream_st* stream);
 
 }  // namespace headroom::kernels

@@ -1,4 +1,4 @@
-// The output layer and its cross entropy beside the model's composition; and its three products alone.
+// The kernel case of the fused linear cross entropy.
 #include <cmath>
 
 #include "kernels/cross_entropy/cross_entropy_case.h"
@@ -24,7 +24,7 @@ KernelForms fused_linear_cross_entropy_forms(const Shape& shape, const KernelInp
   const at::Tensor x_NH = in.inputs[0], weight_VH = in.inputs[1], targets_N = in.inputs[2];
   KernelForms all;
   all.of_memory = all.graphs = false;
-  // The yardstick: what no form can leave out, as whole products of random numbers.
+  // The yardstick: the GEMMs that every form needs, on random numbers.
   all.add("matmul", "full", [=, dz_NV = at::randn({shape.rows, shape.vocab}, x_NH.options())] {
     const at::Tensor logits = at::mm(x_NH, weight_VH.t());
     return Tensors{{}, at::mm(dz_NV, weight_VH), at::mm(dz_NV.t(), x_NH)};

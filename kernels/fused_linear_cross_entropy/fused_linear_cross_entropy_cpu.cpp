@@ -1,4 +1,4 @@
-// A slice of the vocabulary on the CPU: its part of each row's softmax, and its gradient over its logits.
+// A slice's part of each row's softmax, and its gradient, on the CPU.
 #include <cstddef>
 
 #include "kernels/cross_entropy/softmax_cpu.h"

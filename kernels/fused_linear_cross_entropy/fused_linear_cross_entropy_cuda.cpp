@@ -1,4 +1,4 @@
-// The order of products and small kernels of the fused linear cross entropy on a GPU.
+// The fused linear cross entropy on a GPU.
 #include <algorithm>
 #include <bit>
 #include <cstddef>
@@ -13,7 +13,7 @@ namespace headroom::kernels {
 
 namespace {
 
-// dlogits of fp16 storage are kept this many times larger; the products' alpha takes it back.
+// Factor of fp16 dlogits, which the GEMMs' alpha removes.
 constexpr float kFp16LogitsScale = 16384;
 
 const void* advance(const void* data, std::int64_t elements, Storage storage) {
@@ -23,7 +23,7 @@ void* advance(void* data, std::int64_t elements, Storage storage) {
   return static_cast<std::byte*>(data) + elements * bytes_of(storage);
 }
 
-// One call. After the first error nothing more is queued.
+// Queues nothing after the first error.
 class Call {
  public:
   Call(const FlceProblem& problem, const FlceMemory& memory, CUstream_st* stream)
@@ -76,7 +76,6 @@ class Call {
             .row_targets = gathers ? row_targets() : nullptr};
   }
 
-  // The three products for `count` tokens and `columns` columns of the vocabulary.
   Product logits_product(std::int64_t count, std::int64_t columns) const {
     return {.rows = count,
             .columns = columns,
@@ -125,7 +124,7 @@ class Call {
   void multiply_as(const Product& product, const Product& kind, const ProductMemory& memory) {
     if (error_ == 0) check(multiply(product, kind, memory, stream_));
   }
-  // For products whose result may be written again and again before it is made for good.
+  // For GEMMs whose result may be overwritten.
   void search(const Product& product, const Product& kind, const ProductMemory& memory) {
     if (problem_.search && error_ == 0) check(find_algorithm(product, kind, std::span(&memory, 1), stream_));
   }
@@ -146,9 +145,9 @@ class Call {
   int error_ = 0;
 };
 
-// dW adds to what is there, so a search must not write to it. It times fewer columns of the vocabulary, with the operand
-// (logits) and the result both in the logits' memory, before the first logits are made for good. C 1024, H 2048, bf16:
-// 42,752 of 128,256 columns, still 20 waves of tiles.
+// dW accumulates, so a search must not write to it. It times fewer columns, with operand (logits) and result in the
+// logits' memory, before the first logits are computed. C 1024, H 2048, bf16: 42,752 of 128,256 columns, still 20
+// waves of tiles.
 void Call::search_dweight(const Product& kind, std::int64_t count, std::int64_t columns, const void* x,
                           const Product& logits, const Product& logits_kind, const ProductMemory& logits_memory) {
   if (!problem_.search || error_ != 0 || algorithm_found(kind)) return;
@@ -184,7 +183,7 @@ void Call::chunks() {
   for (std::int64_t first = 0; first < all; first += step) {
     chunk(first, std::min(step, all - first), first > 0 || problem_.accumulate);
   }
-  // Ignored rows that were left out: their gradient is zero. Their x was not read and is not read again.
+  // The gradient of ignored rows is zero; their x is not read again.
   if (flce_gathers(problem_) && !problem_.loss_only) {
     check(flce_zero_ignored_cuda(storage(), memory_.targets, problem_.ignore_index, problem_.tokens, problem_.hidden,
                                  memory_.dx, stream_));
@@ -201,7 +200,7 @@ void Call::chunk(std::int64_t first, std::int64_t count, bool adds) {
     check(flce_gather_cuda(storage(), memory_.x, rows() + first, count, hidden, gathered(), stream_));
     x = dx = gathered();
   }
-  // Chunks of up to 1024 tokens share what was found for 1024: a batch with other labels searches nothing.
+  // Rounded up to a power of two, so that a batch with other labels needs no search.
   const auto kind_tokens = static_cast<std::int64_t>(std::bit_ceil(static_cast<std::uint64_t>(count)));
   const Product logits_kind = logits_product(kind_tokens, vocab), dweight_kind = dweight_product(kind_tokens, vocab),
                 dx_kind = dx_product(kind_tokens, vocab);
@@ -248,8 +247,8 @@ FlceSlice Call::slice_at(std::int64_t first) const {
           .parts = scratch<float>(plan_.slice_parts)};
 }
 
-// Once over the vocabulary for each row's softmax, once more, backwards, for the gradients: the last slice is still there. A
-// slice of dW is one product over all tokens, so it is rounded once; dX is added up in fp32.
+// Once over the vocabulary for the softmax, and once backwards for the gradients, to reuse the last slice. A slice of
+// dW is one GEMM, rounded once; dX is accumulated in fp32.
 void Call::slices() {
   const std::int64_t tokens = problem_.tokens, hidden = problem_.hidden, vocab = problem_.vocab;
   const std::int64_t step = flce_step(problem_), last = (vocab - 1) / step * step;

@@ -1,4 +1,4 @@
-// The fused linear cross entropy on tensors: checks, allocations, autograd, and the way to the device.
+// The fused linear cross entropy on tensors.
 #include "kernels/fused_linear_cross_entropy/fused_linear_cross_entropy_ops.h"
 
 #include <ATen/cuda/CUDAContextLight.h>
@@ -72,7 +72,7 @@ FlceProblem problem_of(const at::Tensor& x, const at::Tensor& weight, const Flce
           .tf32 = options.tf32};
 }
 
-// All that a call allocates, on every device.
+// Everything that a call allocates.
 FlceTensors allocate(const FlceProblem& problem, const at::Tensor& x, const at::Tensor& weight,
                      const at::Tensor& targets, const FlceOptions& options) {
   const at::TensorOptions like = x.options().requires_grad(false);
@@ -98,7 +98,7 @@ void must_launch(int error) {
 
 void run_cuda(const FlceProblem& problem, const FlceTensors& t) {
   const c10::cuda::CUDAGuard guard(t.x.device());
-  at::cuda::getCurrentCUDABlasHandle();  // sees to it that the stream has its workspace
+  at::cuda::getCurrentCUDABlasHandle();  // creates the stream's workspace
   const auto data = [](const at::Tensor& tensor) { return tensor.defined() ? tensor.data_ptr() : nullptr; };
   must_launch(flce_cuda(problem,
                  {.x = t.x.data_ptr(),
@@ -129,7 +129,7 @@ FlceTensors run(const at::Tensor& x, const at::Tensor& weight, const at::Tensor&
   return tensors;
 }
 
-// What was added to a caller's buffer is right for one upstream gradient only.
+// An accumulated gradient is right for one upstream gradient only.
 void check_upstream(const at::Tensor& upstream, const at::Tensor& made_for, const at::Tensor& error_flag) {
   if (upstream.is_meta()) return;
   if (upstream.is_cuda()) {
@@ -172,7 +172,7 @@ struct FlceFunction : torch::autograd::Function<FlceFunction> {
     if (dweight.defined()) scale_gradient_(dweight, gradients[0], made_for);
     if (error_flag.defined()) check_upstream(gradients[0], made_for, error_flag);
     scale_gradient_(dx, gradients[0], made_for);
-    ctx->saved_data["made_for"] = gradients[0];  // a second backward pass starts from what this one left
+    ctx->saved_data["made_for"] = gradients[0];  // for a second backward
     return {dx, dweight, at::Tensor(), at::Tensor()};
   }
 };

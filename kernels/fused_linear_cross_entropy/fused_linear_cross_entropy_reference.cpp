@@ -1,4 +1,4 @@
-// The output layer and its cross entropy from plain tensor operations in float64.
+// The output layer and its cross entropy in float64.
 #include "kernels/fused_linear_cross_entropy/fused_linear_cross_entropy_ops.h"
 
 namespace headroom::kernels {

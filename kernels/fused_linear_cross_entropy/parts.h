@@ -1,4 +1,4 @@
-// The small kernels between the products of the fused linear cross entropy: labels, gathered rows, slices of a row.
+// Small kernels between the GEMMs of the fused linear cross entropy.
 #pragma once
 
 #include <cstdint>
@@ -9,20 +9,20 @@
 
 namespace headroom::kernels {
 
-// What products and sums take from device memory.
+// In device memory.
 struct FlceScalars {
-  float alpha;          // grad_scale / (divisor · dlogits_scale): what makes gradients of dlogits
+  float alpha;          // grad_scale / (divisor · dlogits_scale): turns dlogits into gradients
   float loss_factor;    // 1 / divisor
-  float dlogits_scale;  // dlogits are this times softmax − one-hot: 2^14 in fp16, where 7.8e-6 = 1/V has few digits
+  float dlogits_scale;  // factor of dlogits: 2^14 in fp16, where 7.8e-6 = 1/V has few digits
   float one, zero;
 };
 
-// Layout of the scratch memory, in bytes from its begin.
+// Byte offsets in the scratch memory.
 struct FlceScratchPlan {
   std::int64_t scalars = 0;                              // FlceScalars
   std::int64_t row_loss = 0;                             // fp32 [N]
   std::int64_t slice_parts = 0;                          // kLean: fp32 [4, N]
-  std::int64_t rows = 0, row_targets = 0, gathered = 0;  // where ignored rows are left out
+  std::int64_t rows = 0, row_targets = 0, gathered = 0;  // if ignored rows are left out
   std::int64_t bytes = 0;
 };
 FlceScratchPlan flce_scratch_plan(const FlceProblem& problem);
@@ -36,13 +36,13 @@ struct FlceLabels {
   const float* grad_scale = nullptr;
   std::int64_t* error_flag = nullptr;
   FlceScalars* scalars = nullptr;
-  // Where ignored rows are left out: the rows that stay, in order, and their targets, both [valid_count]; else null. Where
-  // fewer stay than said: row -1, target ignored.
+  // Rows that are not ignored, in order, and their targets, both [valid_count], filled up with row -1 and an ignored
+  // target; or null.
   std::int64_t* rows = nullptr;
   std::int64_t* row_targets = nullptr;
 };
 
-// Looks at all labels: targets outside the vocabulary, a wrong count, the list of rows, the scalars.
+// Checks the labels, and writes the list of rows and the scalars.
 int flce_labels_cuda(const FlceLabels& labels, CUstream_st* stream);
 
 // to[i, :] = from[rows[i], :], zeros for row -1; i < count.
@@ -51,11 +51,11 @@ int flce_gather_cuda(Storage storage, const void* from, const std::int64_t* rows
 // to[rows[i], :] = from[i, :].
 int flce_scatter_cuda(Storage storage, const void* from, const std::int64_t* rows, std::int64_t count,
                       std::int64_t width, void* to, CUstream_st* stream);
-// Zeros in the rows whose target is ignored.
+// Zeros the rows whose target is ignored.
 int flce_zero_ignored_cuda(Storage storage, const std::int64_t* targets, std::int64_t ignore_index, std::int64_t tokens,
                            std::int64_t width, void* data, CUstream_st* stream);
 
-// A slice of the vocabulary: columns [first, first + columns) of all rows.
+// Columns [first, first + columns) of the vocabulary, for all rows.
 struct FlceSlice {
   Storage storage = Storage::kBf16;
   void* logits = nullptr;  // [N, columns], rows `stride` apart
@@ -63,23 +63,21 @@ struct FlceSlice {
   const std::int64_t* targets = nullptr;
   std::int64_t ignore_index = -100;
   float label_smoothing = 0;
-  float* parts = nullptr;  // [4, N]: maximum, Σ exp(x − maximum), Σ x, target's logit of each row so far
+  float* parts = nullptr;  // [4, N]: each row's maximum, Σ exp(x − maximum), Σ x and target's logit so far
 };
 
-// Adds the slice to the rows' parts; the slice at column 0 starts them.
+// Merges the slice into the rows' parts; the slice at column 0 starts them.
 int flce_slice_parts_cuda(const FlceSlice& slice, CUstream_st* stream);
-// Loss of each row from its parts, [N].
 int flce_slice_loss_cuda(const FlceSlice& slice, float* loss, CUstream_st* stream);
-// The gradient over the logits, times `scale`.
+// Overwrites the logits with their gradient, times `scale`.
 int flce_slice_gradient_cuda(const FlceSlice& slice, const float* scale, CUstream_st* stream);
 
-// The same on the calling thread, for rows [begin, end); the loss of all rows. Targets are in the vocabulary or ignored.
+// The same on the CPU, where targets are in the vocabulary or ignored.
 void flce_slice_parts_cpu(const FlceSlice& slice, std::int64_t begin, std::int64_t end);
 void flce_slice_loss_cpu(const FlceSlice& slice, float* loss);
 void flce_slice_gradient_cpu(const FlceSlice& slice, float scale, std::int64_t begin, std::int64_t end);
 
-// Raises the flag to kFlagUpstream unless upstream equals made_for (null: 1): a gradient that was added to others cannot
-// be scaled any more.
+// Raises the flag to kFlagUpstream unless upstream equals made_for (null: 1).
 int flce_check_upstream_cuda(const float* upstream, const float* made_for, std::int64_t* error_flag,
                              CUstream_st* stream);
 

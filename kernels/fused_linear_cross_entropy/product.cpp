@@ -1,5 +1,5 @@
-// cuBLASLt is column-major: it reads a row-major matrix as its transpose. So the row-major D = A·B is computed as the
-// column-major Dᵀ = Bᵀ·Aᵀ, with the operands exchanged and nothing moved.
+// cuBLASLt reads a row-major matrix as its column-major transpose. So D = A·B is computed as Dᵀ = Bᵀ·Aᵀ, with the
+// operands exchanged and nothing moved.
 #include "kernels/fused_linear_cross_entropy/product.h"
 
 #include <algorithm>
@@ -18,9 +18,9 @@ namespace {
 
 constexpr int kProposals = 16;
 constexpr int kTimedRuns = 5;
-constexpr double kLongFlops = 4e12;       // several milliseconds, which are the same each time
-constexpr float kFaster = 0.98F;  // what another proposal than the first must take at most: times vary by as much
-constexpr std::uint32_t kWideBytes = 16;  // alignment that the fast algorithms want of all operands
+constexpr double kLongFlops = 4e12;       // several milliseconds, which vary little
+constexpr float kFaster = 0.98F;  // share of the first proposal's time that another must beat: times vary by as much
+constexpr std::uint32_t kWideBytes = 16;  // alignment that the fast algorithms need
 
 int code_of(cublasStatus_t status) { return status == CUBLAS_STATUS_SUCCESS ? 0 : kCublasError + status; }
 
@@ -41,7 +41,6 @@ cudaDataType_t type_of(Storage storage, std::optional<Fp8Format> codes) {
   return *codes == Fp8Format::kE4m3 ? CUDA_R_8F_E4M3 : CUDA_R_8F_E5M2;
 }
 
-// A product as cuBLASLt wants it described.
 struct Description {
   cublasLtMatmulDescOpaque_t operation{};
   cublasLtMatrixLayoutOpaque_t left{}, right{}, result{};  // Bᵀ, Aᵀ, Dᵀ
@@ -81,7 +80,7 @@ cublasStatus_t describe(const Product& p, const ProductMemory& memory, Descripti
 struct Kept {
   cublasLtMatmulAlgo_t algorithm{};
   bool searched = false;
-  std::int64_t workspace_bytes = 0;  // that it was checked with, for the kind itself
+  std::int64_t workspace_bytes = 0;  // with which the kind itself was checked
 };
 
 struct Device {
@@ -122,7 +121,7 @@ cublasStatus_t propose(const Device& device, Description& d, bool fp32_result, c
     if (status != CUBLAS_STATUS_SUCCESS) return;
     status = cublasLtMatmulPreferenceSetAttribute(&preference, attribute, &value, sizeof(value));
   };
-  // Partial sums stay fp32: a result that is added up in its own 16 bits, in its place, would be rounded once per part.
+  // Partial sums stay fp32: added up in place in 16 bits, a result would be rounded once per part.
   std::uint32_t reductions = CUBLASLT_REDUCTION_SCHEME_NONE | CUBLASLT_REDUCTION_SCHEME_COMPUTE_TYPE;
   if (fp32_result) reductions |= CUBLASLT_REDUCTION_SCHEME_INPLACE;
   set(CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES, static_cast<std::uint64_t>(memory.workspace_bytes));
@@ -145,7 +144,7 @@ cublasStatus_t queue(const Device& device, Description& d, const cublasLtMatmulA
                         static_cast<std::size_t>(memory.workspace_bytes), stream);
 }
 
-// Whether an algorithm that was kept for the kind can make this very product.
+// True if a kept algorithm can compute this very GEMM.
 bool applies(const Device& device, Description& d, const cublasLtMatmulAlgo_t& algorithm, const ProductMemory& memory) {
   cublasLtMatmulHeuristicResult_t check{};
   const cublasStatus_t status =
@@ -158,7 +157,7 @@ bool capturing(CUstream_st* stream) {
   return cudaStreamIsCapturing(stream, &status) != cudaSuccess || status != cudaStreamCaptureStatusNone;
 }
 
-// Mean time in ms over back-to-back launches, on one memory after the other; negative if the algorithm fails.
+// Mean time in ms over back-to-back launches on the memories in turn; negative if the algorithm fails.
 float time_algorithm(const Device& device, Description& d, const cublasLtMatmulAlgo_t& algorithm, int runs,
                      std::span<const ProductMemory> memories, cudaEvent_t begin, cudaEvent_t end, CUstream_st* stream) {
   for (int run = 0; run <= runs; ++run) {

@@ -1,7 +1,7 @@
-// The kernels of SwiGLU and GeGLU: one pass, each array read or written once. An Activation<T> has
+// Kernels of SwiGLU and GeGLU: one pass, each array read or written once. An Activation<T> has
 //   static __device__ float value(float x);                         the activation
 //   static __device__ ValueAndSlope value_and_slope(float x);       and its derivative
-// where T is the storage: for 16-bit storage the fast exponential is exact enough, for fp32 it is not.
+// For 16-bit storage T the fast exponential is exact enough; for fp32 it is not.
 #pragma once
 
 #include <cstdint>
@@ -17,7 +17,7 @@ struct ValueAndSlope {
   float value, slope;
 };
 
-// 1 / (1 + e^−x); 0 at −∞ and 1 at ∞.
+// 1 / (1 + e^−x), also at ±∞.
 template <typename T>
 __device__ __forceinline__ float sigmoid(float x) {
   if constexpr (std::is_same_v<T, float>) {
@@ -31,7 +31,6 @@ namespace gated {
 
 constexpr int kThreads = 256;
 
-// One pack of kWidth elements, at any address.
 template <typename Activation, typename T, int kWidth>
 struct Forward {
   using Args = GatedForward;
@@ -69,8 +68,7 @@ struct Backward {
   }
 };
 
-// A pack a thread: on an H200 the loads of two or four packs at a time, and loads and stores that stream past the
-// caches, were all slower. Single takes the elements behind the last whole pack.
+// On an H200, two or four packs per thread and streaming past the caches were slower. Single takes the tail.
 template <typename Work, typename Single>
 __global__ void __launch_bounds__(kThreads)
     gated_kernel(typename Work::Args args, std::int64_t packs, std::int64_t tail_begin, std::int64_t n) {
@@ -83,7 +81,7 @@ template <typename Work, typename Single, int kWidth>
 int launch(const typename Work::Args& args, std::int64_t n, CUstream_st* stream) {
   if (n == 0) return cudaSuccess;
   const std::int64_t packs = n / kWidth;
-  const std::int64_t blocks = packs / kThreads + 1;  // the tail is shorter than a pack and so than a block
+  const std::int64_t blocks = packs / kThreads + 1;  // the tail is shorter than a block
   gated_kernel<Work, Single><<<static_cast<unsigned>(blocks), kThreads, 0, stream>>>(args, packs, packs * kWidth, n);
   return cudaGetLastError();
 }
@@ -110,7 +108,7 @@ int gated_backward_of(const GatedBackward& args, Storage storage, std::int64_t n
     using T = decltype(type);
     constexpr int kWidth = Vector<T>::kWidth;
     using Single = gated::Backward<Activation<T>, T, 1, kRebuild>;
-    if (!aligned_all(args.dh, args.gate, args.up, args.dgate, args.dup, args.h)) {  // no h: null is aligned
+    if (!aligned_all(args.dh, args.gate, args.up, args.dgate, args.dup, args.h)) {  // a null h is aligned
       return gated::launch<Single, Single, 1>(args, n, stream);
     }
     using Wide = gated::Backward<Activation<T>, T, kWidth, kRebuild>;

@@ -1,4 +1,4 @@
-// SwiGLU and GeGLU beside PyTorch's composition, alone and in a whole MLP.
+// Kernel cases of SwiGLU and GeGLU, alone and in an MLP.
 #include "kernels/gated/gated_case.h"
 
 #include <algorithm>
@@ -7,7 +7,7 @@ namespace headroom::kernels::gated_case {
 
 namespace {
 
-// Three products around the gate: almost all of its time.
+// The three GEMMs take almost all of the time.
 KernelForms mlp_forms(const CaseOps& ops, const Shape& shape, const KernelInputs& in) {
   KernelForms all;
   all.of_memory = all.graphs = false;

@@ -1,4 +1,4 @@
-// What the cases of SwiGLU and GeGLU share: the gate alone, and the whole MLP around it. Included only by *_case.cpp.
+// Shared by the cases of SwiGLU and GeGLU. Included only by *_case.cpp.
 #pragma once
 
 #include <ATen/ATen.h>
@@ -8,7 +8,6 @@
 
 namespace headroom::kernels::gated_case {
 
-// One of the two, with PyTorch's own composition beside it.
 struct CaseOps {
   at::Tensor (*eager)(const at::Tensor& gate, const at::Tensor& up);
   at::Tensor (*forward)(const at::Tensor& gate, const at::Tensor& up);
@@ -20,7 +19,7 @@ struct CaseOps {
 
 inline constexpr Shape kOddShapes[] = {{1, 1}, {1, 7}, {9, 1}, {15, 129}, {64, 1024}, {1, 100'003}};
 
-// shape.hidden > 0: x and the weights of gate, up and down projection; else gate and up.
+// shape.hidden > 0: x and the three weights; otherwise gate and up.
 KernelInputs inputs(const Shape& shape, const TensorMaker& make);
 KernelForms forms(const CaseOps& ops, const Shape& shape, const KernelInputs& in);
 

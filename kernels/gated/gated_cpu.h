@@ -1,5 +1,4 @@
-// SwiGLU's and GeGLU's loops on the CPU: one pass, plain enough for the compiler to turn into vector instructions.
-// Included by functions with HEADROOM_VECTOR_TARGETS only.
+// Loops of SwiGLU and GeGLU that the compiler vectorizes. Included only by functions with HEADROOM_VECTOR_TARGETS.
 #pragma once
 
 #include <bit>
@@ -10,11 +9,11 @@
 
 namespace headroom::kernels {
 
-// e^x to about one unit in the last place, without a branch or a call; ∞, 0 and NaN where they belong.
-// x = n ln 2 + r with |r| ≤ ½ ln 2, then Taylor's series of e^r to r⁷, whose rest is below 2^−27.
+// e^x to about one unit in the last place, without a branch or a call, with correct ∞, 0 and NaN. x = n ln 2 + r with
+// |r| ≤ ½ ln 2; Taylor's series of e^r to r⁷ has an error below 2^−27.
 HEADROOM_INLINE float exponential(float x) {
   constexpr float kLog2E = 1.44269504f, kLn2High = 0.693359375f, kLn2Low = -2.12194440e-4f;
-  constexpr float kRounder = 12582912.0f;  // 1.5 · 2²³: adding it leaves the integer in the low bits
+  constexpr float kRounder = 12582912.0f;  // 1.5 · 2²³: leaves the integer in the low bits
   x = x > 89.0f ? 89.0f : x;               // e^89 is ∞ in fp32
   x = x < -104.0f ? -104.0f : x;           // e^−104 is 0
   const float shifted = x * kLog2E + kRounder;
@@ -28,7 +27,7 @@ HEADROOM_INLINE float exponential(float x) {
   p = p * r + 0.5f;
   p = p * r + 1.0f;
   p = p * r + 1.0f;
-  // 2^n in two factors, since n goes from −150 to 128.
+  // 2^n in two factors, since n is in [−150, 128].
   const auto power =
       static_cast<std::int32_t>(std::bit_cast<std::uint32_t>(shifted) - std::bit_cast<std::uint32_t>(kRounder));
   const std::int32_t half = power >> 1;
@@ -52,7 +51,7 @@ HEADROOM_INLINE void gated_forward_loop(const GatedForward& args, std::int64_t b
   for (std::int64_t i = begin; i < end; ++i) store(h[i], Activation::value(load(gate[i])) * load(up[i]));
 }
 
-// Outputs may be inputs, element for element, so there is nothing to carry from one turn to the next.
+// Each output element may overwrite its inputs, but no iteration depends on another.
 template <typename Activation, typename T, bool kRebuild>
 HEADROOM_INLINE void gated_backward_loop(const GatedBackward& args, std::int64_t begin, std::int64_t end) {
   const T* const dh = static_cast<const T*>(args.dh);

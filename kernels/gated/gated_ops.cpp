@@ -1,4 +1,4 @@
-// SwiGLU and GeGLU on tensors: checks, allocations, and the way to the kernel of the device.
+// SwiGLU and GeGLU on tensors.
 #include "kernels/gated/gated_ops.h"
 
 #include <ATen/Parallel.h>
@@ -16,7 +16,6 @@ namespace {
 using torch::autograd::AutogradContext;
 using torch::autograd::variable_list;
 
-// Below this many elements a second thread costs more than it brings.
 constexpr std::int64_t kGatedGrain = 16384;
 
 Storage checked_storage(const GatedKernels& kernels, std::initializer_list<const at::Tensor*> tensors) {

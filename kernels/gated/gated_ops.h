@@ -1,4 +1,5 @@
-// What SwiGLU and GeGLU on tensors have in common.
+// SwiGLU and GeGLU on tensors: gate and up of one shape, contiguous, in fp32, bf16 or fp16. On meta they only
+// allocate. Throw c10::Error if tensors do not fit each other.
 #pragma once
 
 #include <ATen/ATen.h>
@@ -9,10 +10,11 @@ namespace headroom::kernels {
 
 struct GatedGradients {
   at::Tensor dgate, dup;
-  at::Tensor h;  // the forward's product once more; undefined if it was not asked for
+  at::Tensor h;  // the forward's result, if requested
 };
 
-// swiglu_forward and its kin with the kernels as an argument.
+// rebuild_h recomputes h, for the weight gradient of the GEMM after it. in_place allocates nothing: dgate replaces
+// gate, dup replaces up and h replaces dh.
 at::Tensor gated_forward(const GatedKernels& kernels, const at::Tensor& gate, const at::Tensor& up);
 GatedGradients gated_backward(const GatedKernels& kernels, const at::Tensor& dh, const at::Tensor& gate,
                               const at::Tensor& up, bool rebuild_h, bool in_place);

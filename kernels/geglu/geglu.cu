@@ -1,12 +1,9 @@
 // Computes    h = gelu(gate) · up with gelu(x) = ½ x (1 + tanh(u)) = x σ(2u), u = √(2/π) (x + 0.044715 x³); backward
-//             dgate = dh · up · gelu'(gate), dup = dh · gelu(gate) and, if asked, h once more
-// Shapes      all [n], contiguous; the caller's shape does not matter
-// Precision   storage fp32, bf16 or fp16, all alike; arithmetic fp32, with the fast exponential for 16-bit storage. By
-//             the sigmoid, not by tanh: for x < −2 the sum 1 + tanh(u) would lose what it is made of, and the
-//             hardware's tanh has 11 bits
-// Memory      allocates nothing; forward moves 3·n·s bytes, backward 5·n·s, 6·n·s with h. Backward may write dgate over
-//             gate, dup over up, h over dh
-// Variants    16 bytes per thread and array where all pointers allow it, else single elements; kernels/gated/gated.cuh
+//             dgate = dh · up · gelu'(gate), dup = dh · gelu(gate) and optionally h
+// Shapes      all [n], contiguous
+// Precision   as SwiGLU. σ instead of tanh: for x < −2, 1 + tanh(u) cancels, and the hardware's tanh has 11 bits
+// Memory      as SwiGLU
+// Variants    as SwiGLU
 // Source      Shazeer 2020, GLU Variants Improve Transformer, arXiv:2002.05202, equation 6; Hendrycks, Gimpel 2016,
 //             arXiv:1606.08415, section 2
 // Checked by  tests/kernels/gated_gpu_test.cpp

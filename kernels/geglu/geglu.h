@@ -1,4 +1,4 @@
-// GeGLU on raw memory: h = gelu(gate) · up, the tanh form. No torch.
+// GeGLU, in the tanh form: h = gelu(gate) · up.
 #pragma once
 
 #include "kernels/gated/gated.h"

@@ -1,4 +1,4 @@
-// GeGLU beside PyTorch's composition.
+// The kernel case of GeGLU.
 #include "kernels/gated/gated_case.h"
 #include "kernels/geglu/geglu_ops.h"
 

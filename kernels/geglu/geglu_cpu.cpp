@@ -1,4 +1,4 @@
-// GeGLU on the CPU. The constants and the way by the sigmoid are those of geglu.cu.
+// GeGLU on the CPU, computed as in geglu.cu.
 #include "kernels/gated/gated_cpu.h"
 #include "kernels/geglu/geglu.h"
 

@@ -1,4 +1,4 @@
-// GeGLU as Shazeer writes it (equation 6, without the matrices), with the tanh form of GELU, in float64.
+// GeGLU in float64: Shazeer 2020, equation 6, without the matrices and with the tanh form of GELU.
 #include <numbers>
 
 #include "kernels/geglu/geglu_ops.h"

@@ -1,9 +1,9 @@
-// Computes    overflow = 1 where any element of any tensor is inf or NaN; the dynamic loss scale's next value
-// Shapes      any number of tensors [n], contiguous; a launch takes 1024 of them
-// Precision   fp32, bf16 or fp16; only the exponents' bits are looked at
-// Memory      allocates nothing; reads each element once and writes one flag
-// Variants    one: 16 bytes per thread and step, single elements before and after. Every block that finds something
-//             writes the same 1, so that their order does not matter
+// Computes    overflow = 1 if any element of any tensor is inf or NaN; the next dynamic loss scale
+// Shapes      any number of tensors [n], contiguous; 1024 per launch
+// Precision   fp32, bf16 or fp16; only exponent bits are read
+// Memory      reads each element once and writes one flag
+// Variants    16 bytes per thread and step if aligned, otherwise single elements. All blocks write the same 1, in any
+//             order
 // Source      Micikevicius et al. 2018, arXiv:1710.03740, section 3.2
 // Checked by  tests/kernels/gradient_check_cases.cpp
 #include <cstdint>
@@ -22,7 +22,7 @@ constexpr int kMostTensors = 1024;
 
 using Batch = TensorBatch<CheckedTensor, kMostTensors>;
 
-// Whether an exponent is full in a word of one 32-bit or two 16-bit numbers.
+// True if a word of one 32-bit or two 16-bit numbers has a full exponent.
 template <typename Bits>
 __device__ __forceinline__ bool full(unsigned word, unsigned exponent) {
   if constexpr (sizeof(Bits) == 4) {

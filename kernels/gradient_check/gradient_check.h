@@ -1,4 +1,4 @@
-// The search for inf and NaN in gradients and the dynamic loss scale on raw memory. No torch.
+// Search for inf and NaN in gradients, and the dynamic loss scale.
 #pragma once
 
 #include <cstdint>
@@ -7,7 +7,7 @@
 #include "kernels/common/both.h"
 #include "kernels/common/storage.h"
 
-struct CUstream_st;  // cudaStream_t without CUDA's headers
+struct CUstream_st;
 
 namespace headroom::kernels {
 
@@ -16,20 +16,18 @@ struct CheckedTensor {
   std::int64_t n;
 };
 
-// The bits of an exponent: all set in inf and NaN, and in no other number.
+// The exponent's bits, all set only in inf and NaN.
 HEADROOM_BOTH std::uint32_t exponent_bits(Storage storage) {
   return storage == Storage::kFp32 ? 0x7f800000u : storage == Storage::kBf16 ? 0x7f80u : 0x7c00u;
 }
 
-// Whether elements [begin, end) are all finite.
 bool all_finite_cpu(const CheckedTensor& tensor, Storage storage, std::int64_t begin, std::int64_t end);
 
-// Queues a search through all tensors, kMostTensors per launch, that sets *overflow to 1. Returns the first failed
-// launch's cudaError_t (0: queued).
+// Sets *overflow to 1 for inf or NaN. kMostTensors per launch.
 int check_finite_cuda(std::span<const CheckedTensor> tensors, Storage storage, std::int32_t* overflow,
                       CUstream_st* stream);
 
-// The state of dynamic loss scaling, one number each.
+// One number each.
 struct LossScale {
   float* scale;
   float* inverse_scale;
@@ -44,7 +42,7 @@ struct LossScaleRule {
 };
 
 HEADROOM_BOTH void update_loss_scale(const LossScale& state, const LossScaleRule& rule) {
-  constexpr float kMost = 0x1p126f;  // its inverse is the smallest fp32 with all its digits
+  constexpr float kMost = 0x1p126f;  // its inverse is the smallest normal fp32
   float scale = *state.scale;
   if (*state.overflow != 0) {
     const float smaller = scale * rule.backoff;

@@ -1,4 +1,4 @@
-// The search for inf and NaN beside PyTorch's operators: a gradient without, and one whose last element is infinite.
+// The kernel case of the gradient check.
 #include <limits>
 
 #include "kernels/gradient_check/gradient_check_ops.h"

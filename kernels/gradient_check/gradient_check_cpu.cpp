@@ -1,4 +1,4 @@
-// The search for inf and NaN on the CPU: an exponent whose bits are all set, found by integers.
+// Search for inf and NaN on the CPU.
 #include <cstdint>
 
 #include "kernels/common/storage_cpu.h"
@@ -8,7 +8,7 @@ namespace headroom::kernels {
 
 namespace {
 
-constexpr std::int64_t kChunk = 4096;  // elements between two looks at what was found
+constexpr std::int64_t kChunk = 4096;  // elements between two tests of the result
 
 template <typename Bits>
 HEADROOM_INLINE bool all_finite(const CheckedTensor& tensor, Bits exponent, std::int64_t begin, std::int64_t end) {

@@ -1,4 +1,4 @@
-// Takes the search for inf and NaN, and the loss scale, to the kernels of their device.
+// The gradient check and the loss scale on tensors.
 #include "kernels/gradient_check/gradient_check_ops.h"
 
 #include <array>

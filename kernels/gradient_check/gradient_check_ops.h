@@ -1,4 +1,4 @@
-// Looks for inf and NaN in gradients, and moves the dynamic loss scale, without the host ever waiting for an answer.
+// Searches gradients for inf and NaN, and updates the dynamic loss scale; the host never waits.
 #pragma once
 
 #include <cstdint>
@@ -8,19 +8,19 @@
 
 namespace headroom::kernels {
 
-// Sets `overflow` (int32 [1]) to 1 where any element of any gradient is inf or NaN; never clears it. Gradients are
-// contiguous, fp32, bf16 or fp16, on overflow's device; undefined and empty ones do not count. One launch for every
-// type and 1024 tensors; allocates nothing; on meta it only checks.
+// Sets `overflow` (int32 [1]) to 1 if any gradient has inf or NaN; never clears it. Gradients are contiguous, fp32,
+// bf16 or fp16, on overflow's device; undefined ones are skipped. One launch per type and 1024 tensors; on meta only
+// checks.
 void check_finite_(std::span<const at::Tensor> gradients, const at::Tensor& overflow);
 
 // Dynamic loss scaling (Micikevicius et al. 2018, arXiv:1710.03740, section 3.2, with the rule of NVIDIA's guide):
-// after a step with overflow the scale is multiplied by `backoff`, but not below `least`; after `growth_interval` steps
-// in a row without, by `growth`, unless it would leave fp32.
+// after an overflow the scale is multiplied by `backoff`, but stays at least `least`. After `growth_interval` steps in
+// a row without, it is multiplied by `growth`, unless it would leave fp32.
 //   scale, inverse_scale   fp32 []; the second becomes 1 / the first
-//   good_steps             int32 [1]: steps without overflow since the scale last moved
+//   good_steps             int32 [1]: steps without overflow since the scale last changed
 //   overflow               int32 [1]: 0 afterwards
-//   skipped                int64 [1]: grows by one where overflow was set
-// All on one device. To be called once at the end of the step, after the optimizer has read them. One launch.
+//   skipped                int64 [1]: counts overflows
+// All on one device. Call it once per step, after the optimizer has read them. One launch.
 void update_loss_scale_(const at::Tensor& scale, const at::Tensor& inverse_scale, const at::Tensor& good_steps,
                         const at::Tensor& overflow, const at::Tensor& skipped, std::int64_t growth_interval,
                         double growth = 2, double backoff = 0.5, double least = 1);

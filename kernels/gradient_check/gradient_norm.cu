@@ -1,9 +1,9 @@
 // Computes    factor = S⁻¹ min(1, c / (‖g‖ S⁻¹ + 10⁻⁶)) over the gradients g of all tensors, which S scales
-// Shapes      any number of tensors [n], contiguous; a launch takes 1024 of them; one fp64 sum for 16,384 elements
-// Precision   fp32, bf16 or fp16; a thread adds its 64 squares of 16,384 in fp32, and all further sums are fp64
-// Memory      allocates nothing; reads each element once, writes the sums and reads them again
-// Variants    one: 16 bytes per thread and step, single elements before and after; sums are added in a fixed order, so
-//             that two runs give the same bits
+// Shapes      any number of tensors [n], contiguous; 1024 per launch; one fp64 sum per 16,384 elements
+// Precision   a thread adds its 64 squares of 16,384 in fp32, all further sums are fp64
+// Memory      reads each element once, writes and rereads the sums
+// Variants    16 bytes per thread and step if aligned, otherwise single elements; sums have a fixed order, so two runs
+//             give the same bits
 // Source      torch.nn.utils.clip_grad_norm_; Pascanu et al. 2013, arXiv:1211.5063, section 3.2
 // Checked by  tests/kernels/gradient_check_cases.cpp
 #include <cstdint>
@@ -23,7 +23,7 @@ using Batch = TensorBatch<CheckedTensor, kMostTensors>;
 
 __device__ __forceinline__ float square(float value) { return value * value; }
 
-// The sum over a block, in its first thread.
+// Sum over a block, in its first thread.
 __device__ double block_sum(double value) {
   __shared__ double of_warp[kThreads / kWarp];
 #pragma unroll

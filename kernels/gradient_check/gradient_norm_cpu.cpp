@@ -1,4 +1,4 @@
-// Sums of squares on the CPU, in fp64: a loop that the compiler turns into vector instructions.
+// Sums of squares on the CPU, in fp64: a loop that the compiler vectorizes.
 #include <cstdint>
 
 #include "kernels/common/storage_cpu.h"

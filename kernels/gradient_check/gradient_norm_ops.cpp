@@ -1,4 +1,4 @@
-// Takes the gradients' norm to the kernels of their device.
+// The gradients' norm on tensors.
 #include "kernels/gradient_check/gradient_norm_ops.h"
 
 #include <algorithm>
@@ -31,7 +31,7 @@ void sums_on_cpu(const std::vector<CheckedTensor>& tensors, Storage storage, dou
   }
 }
 
-// Checks the gradients, and returns those with elements; on meta none.
+// Returns the gradients that have elements; none on meta.
 ByStorage checked(std::span<const at::Tensor> gradients, const at::Tensor& sums) {
   ByStorage by_storage;
   std::int64_t blocks = 0;

@@ -1,4 +1,4 @@
-// LayerNorm beside a composition and LibTorch's own.
+// The kernel case of LayerNorm.
 #include "kernels/kernel_case.h"
 #include "kernels/layer_norm/layer_norm_ops.h"
 #include "kernels/row_norm/row_norm_case.h"
@@ -17,7 +17,7 @@ at::Tensor eager_layer_norm(const at::Tensor& x, const at::Tensor& weight_H, con
 }
 
 KernelInputs layer_norm_inputs(const Shape& shape, const TensorMaker& make) {
-  const at::Tensor x = make.random({shape.rows, shape.width}).add_(3);  // a mean to be taken away
+  const at::Tensor x = make.random({shape.rows, shape.width}).add_(3);  // a mean to subtract
   const at::Tensor dy = make.random({shape.rows, shape.width});
   return {.inputs = {x, make.random({shape.width}, 0.1).add_(1), make.random({shape.width}, 0.1)}, .upstream = {dy}};
 }

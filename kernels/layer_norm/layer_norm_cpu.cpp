@@ -1,4 +1,4 @@
-// LayerNorm on the CPU: the loops of row_norm_cpu.h for each storage, compiled for new and for old processors.
+// LayerNorm on the CPU, for each storage.
 #include "kernels/layer_norm/layer_norm.h"
 #include "kernels/row_norm/row_norm_cpu.h"
 
@@ -6,7 +6,6 @@ namespace headroom::kernels {
 
 namespace {
 
-// The first argument says the type by being of it.
 HEADROOM_VECTOR_TARGETS void layer_norm_forward(float, const NormForward& norm, std::int64_t begin, std::int64_t end) {
   row_norm::forward_rows<float, NormKind::kLayer>(norm, begin, end);
 }

@@ -1,4 +1,4 @@
-// LayerNorm on tensors: memory, the kernel of the device, autograd.
+// LayerNorm on tensors.
 #include "kernels/layer_norm/layer_norm_ops.h"
 
 #include <torch/csrc/autograd/custom_function.h>

@@ -1,4 +1,4 @@
-// LayerNorm as the paper writes it (Ba, Kiros and Hinton 2016, equation 4), with ε under the root, in float64.
+// LayerNorm in float64: Ba, Kiros and Hinton 2016, equation 4, with ε under the root.
 #include "kernels/layer_norm/layer_norm_ops.h"
 
 namespace headroom::kernels {

@@ -1,9 +1,9 @@
-// Computes    D = alpha · A · B, or that added to D, of operands in fp8 or tf32 on a GPU that does not multiply them
-// Shapes      A [M, K], B [K, N], D [M, N], row by row; fp32 operands also transposed in memory, and B in fp8 always
-// Precision   fp8 codes are exact in fp32; of fp32 operands 10 bits of fraction are read, rounded to the nearest. Sums are
-//             fp32. A result in bf16 is rounded before it is added to what is there, and once more after, as cuBLASLt does
-// Memory      allocates nothing: operands are converted between global and shared memory. Per tile of D it reads a strip of A
-//             and one of B. Worked example, 4,096 × 2,048 × 2,048: 3.4e10 operations, 2 ms at an A100's 19.5e12 per second
+// Computes    D = alpha · A · B, optionally added to D, with fp8 or tf32 operands that the GPU does not support
+// Shapes      A [M, K], B [K, N], D [M, N], row-major; fp32 operands may be transposed in memory, B in fp8 always is
+// Precision   fp8 codes are exact in fp32; fp32 operands are rounded to 10 fraction bits. Sums are fp32. A bf16 result
+//             is rounded before and after it is added to D, as by cuBLASLt
+// Memory      operands are converted on their way to shared memory. Example: 4,096 × 2,048 × 2,048: 3.4e10 operations,
+//             2 ms at an A100's 19.5e12 per second
 // Variants    one: tiles of 64 × 64, 16 of K at a time, a square of 4 × 4 per thread
 // Source      Nath, Tomov and Dongarra 2010, "An improved MAGMA GEMM for Fermi GPUs", doi:10.1177/1094342010385729
 // Checked by  tests/kernels/emulated_product_gpu_test.cpp
@@ -18,18 +18,18 @@ namespace {
 
 constexpr int kTile = 64;   // of D
 constexpr int kDepth = 16;  // of K at a time
-constexpr int kSquare = 4;  // of a thread
+constexpr int kSquare = 4;  // per thread
 constexpr int kAcross = kTile / kSquare;
 constexpr int kThreads = kAcross * kAcross;
-constexpr int kPitch = kTile + 4;  // a row's 16-byte pieces stay whole, and rows begin in other banks
+constexpr int kPitch = kTile + 4;  // whole 16-byte pieces, and rows in different banks
 
 struct Fp8Numbers {
   Fp8Format format;
   __device__ float operator()(std::uint8_t code) const { return fp8_value(format, code); }
 };
 
-// To 10 bits of fraction, nearest, ties away from zero, as tensor cores' inputs are made (PTX: cvt.rna.tf32.f32). Infinity
-// and NaN stay.
+// Rounds to 10 fraction bits, nearest, ties away from zero, like tensor cores' inputs (PTX: cvt.rna.tf32.f32).
+// Infinity and NaN stay.
 struct Tf32Numbers {
   __device__ float operator()(float value) const {
     const std::uint32_t bits = bits_of(value);
@@ -37,16 +37,15 @@ struct Tf32Numbers {
   }
 };
 
-// A part of an operand as it is in memory: element (i, k), where k runs along the sum.
+// Element (i, k) of an operand, where k runs along the sum.
 template <typename T, typename Numbers>
 struct Operand {
   const T* elements;
-  std::int64_t stride;    // from one row in memory to the next
-  bool sum_runs_in_rows;  // memory holds [i, k]; else [k, i]
+  std::int64_t stride;    // between rows in memory
+  bool sum_runs_in_rows;  // memory holds [i, k], not [k, i]
   Numbers numbers;
 
-  // strip[k][i] for kDepth of the sum and kTile of the others; zeros beyond the ends. Neighboring threads read neighboring
-  // elements.
+  // strip[k][i], with zeros past the ends. Neighboring threads read neighboring elements.
   __device__ void load_strip(float (&strip)[kDepth][kPitch], std::int64_t first_i, std::int64_t i_end,
                              std::int64_t first_k, std::int64_t k_end) const {
     for (int at = static_cast<int>(threadIdx.x); at < kTile * kDepth; at += kThreads) {

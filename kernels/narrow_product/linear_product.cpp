@@ -1,4 +1,4 @@
-// Shapes of products, and scratch to time them on.
+// Shapes of GEMMs, and scratch to time them.
 #include "kernels/narrow_product/linear_product.h"
 
 #include <algorithm>
@@ -15,7 +15,7 @@ namespace {
 constexpr std::int64_t kAligned = 256;
 std::int64_t aligned(std::int64_t bytes) { return (bytes + kAligned - 1) / kAligned * kAligned; }
 
-// Numbers from 0.5 to 1 with either sign: zeros would take less power, and other algorithms would be the fastest.
+// Numbers from 0.5 to 1 with either sign: zeros take less power, which makes other algorithms the fastest.
 std::uint16_t random_number(LinearFormat format, std::uint32_t random) {
   switch (format) {
     case LinearFormat::kBf16:
@@ -64,7 +64,7 @@ Product product_of(const LinearProduct& linear) {
 
 ProductTimer::~ProductTimer() { cudaFree(memory_); }
 
-// A MiB of random numbers, as often as there is room.
+// Repeats a MiB of random numbers.
 int ProductTimer::make(std::int64_t bytes, LinearFormat format) {
   if (bytes <= bytes_ && format == filled_) return 0;
   if (bytes > bytes_) {
@@ -72,7 +72,7 @@ int ProductTimer::make(std::int64_t bytes, LinearFormat format) {
     memory_ = nullptr;
     bytes_ = 0;
     if (const cudaError_t error = cudaMalloc(&memory_, static_cast<std::size_t>(bytes)); error != cudaSuccess) {
-      (void)cudaGetLastError();  // a lack of memory here is none of the run's
+      (void)cudaGetLastError();  // an error here is not the run's
       return error;
     }
     bytes_ = bytes;
@@ -101,7 +101,7 @@ int ProductTimer::find(const LinearProduct& linear, std::int64_t workspace_bytes
   if (const cudaError_t error = cudaGetDevice(&device); error != cudaSuccess) return error;
   if (const cudaError_t error = cudaDeviceGetAttribute(&l2_bytes, cudaDevAttrL2CacheSize, device); error != cudaSuccess)
     return error;
-  constexpr std::int64_t kMostSets = 6, kScale = kAligned;  // the runs of a timing, and the one before
+  constexpr std::int64_t kMostSets = 6, kScale = kAligned;  // a timing's runs, and the one before
   const std::int64_t sets = std::clamp<std::int64_t>(2 * l2_bytes / all + 1, 1, kMostSets);
   if (const int error = make(kScale + aligned(workspace_bytes) + sets * all, linear.format); error != 0) return error;
   static constexpr float kOne = 1, kZero = 0;

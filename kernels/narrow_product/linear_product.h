@@ -1,5 +1,4 @@
-// The products of linear layers as cuBLASLt makes them, and the search for the fastest of its algorithms before a step
-// runs. No torch.
+// GEMMs of linear layers, and the search for their fastest algorithms before a step runs.
 #pragma once
 
 #include <compare>
@@ -15,8 +14,7 @@ enum class LinearPass : std::uint8_t {
   kWeightGradient,  // dW [O, I] = dyᵀ x
 };
 
-// In fp8 operands are codes, e4m3 but for dy's e5m2, and what the second one holds transposed is transposed in memory; sums of
-// y are fast.
+// fp8 operands are codes, e5m2 for dy and otherwise e4m3, whose rows in memory run along the sum. y's sums are fast.
 enum class LinearFormat : std::uint8_t { kBf16, kFp16, kFp8Codes };
 
 struct LinearProduct {
@@ -26,10 +24,10 @@ struct LinearProduct {
   auto operator<=>(const LinearProduct&) const = default;
 };
 
-// Of matrices without gaps, with alpha and beta on the host.
+// Without gaps; alpha and beta are on the host.
 Product product_of(const LinearProduct& linear);
 
-// Times algorithms on memory of the driver's, which LibTorch's allocator knows nothing of, and gives it back when it dies.
+// Times algorithms in memory from the driver, unknown to LibTorch's allocator.
 class ProductTimer {
  public:
   ProductTimer() = default;
@@ -37,8 +35,8 @@ class ProductTimer {
   ProductTimer(const ProductTimer&) = delete;
   ProductTimer& operator=(const ProductTimer&) = delete;
 
-  // find_algorithm() for the product with a workspace of so many bytes, on random numbers that are not in the L2, as a step's
-  // weights are not. 0: found; else an error of product.h, and nothing is kept. Waits for the device.
+  // find_algorithm() on random numbers outside the L2, like a step's weights. 0: found; otherwise an error of
+  // product.h, and nothing is kept. Waits for the device.
   int find(const LinearProduct& linear, std::int64_t workspace_bytes);
 
  private:

@@ -1,4 +1,4 @@
-// Takes products to LibTorch, with the setting that they need, or to tiles on the CPU.
+// Runs GEMMs with LibTorch, a found algorithm or emulation, or in tiles on the CPU.
 #include "kernels/narrow_product/narrow_product_ops.h"
 
 #include <array>
@@ -26,7 +26,7 @@ namespace headroom::kernels {
 
 namespace {
 
-// For the products of one scope alone: attention and the optimizers keep fp32.
+// For one scope only: attention and the optimizers keep fp32.
 class AllowTf32 {
  public:
   AllowTf32() : before_(at::globalContext().allowTF32CuBLAS()) { at::globalContext().setAllowTF32CuBLAS(true); }
@@ -38,7 +38,7 @@ class AllowTf32 {
   bool before_;
 };
 
-// To 10 bits of fraction, nearest, ties away from zero: PTX's cvt.rna.tf32.f32. Infinity and NaN stay.
+// PTX's cvt.rna.tf32.f32, as in emulated_product.cu.
 float tf32_of(float value) {
   const std::uint32_t bits = bits_of(value);
   return (bits & 0x7f800000u) == 0x7f800000u ? value : float_of((bits + 0x1000u) & ~0x1fffu);
@@ -49,7 +49,6 @@ void check_tf32(const at::Tensor& result, const at::Tensor& a, const at::Tensor&
               "product: tf32 is for operands and results of fp32");
 }
 
-// Reads a row of a tile number by number.
 template <class Number>
 auto each(const Number& number) {
   return [&number](const auto* from, std::int64_t stride, float* to, std::int64_t count) {
@@ -57,7 +56,7 @@ auto each(const Number& number) {
   };
 }
 
-// Writes a row of a tile: alpha · sums, or that added to what is there, rounded once.
+// Writes alpha · sums, optionally added, rounded once.
 template <typename T>
 auto rounded(double alpha, bool adds) {
   return [factor = static_cast<float>(alpha), adds](const float* sums, T* to, std::int64_t stride, std::int64_t count) {
@@ -134,7 +133,7 @@ void emulate_fp8(at::Tensor& result, const Fp8Operand& a, const Fp8Operand& b, c
 void multiply_fp8(at::Tensor& result, const Fp8Operand& a, const Fp8Operand& b, const Fp8ProductOptions& options) {
   static constexpr float kOne = 1, kZero = 0;
   const c10::cuda::CUDAGuard guard(result.device());
-  at::cuda::getCurrentCUDABlasHandle();  // sees to it that the stream has its workspace
+  at::cuda::getCurrentCUDABlasHandle();  // creates the stream's workspace
   const auto scale = [](const at::Tensor& scaling) {
     return &reinterpret_cast<const Fp8Scaling*>(scaling.const_data_ptr<float>())->inverse;
   };
@@ -160,7 +159,7 @@ void multiply_fp8(at::Tensor& result, const Fp8Operand& a, const Fp8Operand& b, 
                              .beta = options.adds ? &kOne : &kZero,
                              .a_scale = scale(a.scaling),
                              .b_scale = scale(b.scaling),
-                             .workspace = at::cuda::getCUDABlasLtWorkspace(),  // emulated, too: the same memory
+                             .workspace = at::cuda::getCUDABlasLtWorkspace(),  // the same memory when emulated
                              .workspace_bytes = static_cast<std::int64_t>(at::cuda::getCUDABlasLtWorkspaceSize())};
   CUstream_st* const stream = c10::cuda::getCurrentCUDAStream().stream();
   const int error = emulated ? multiply_emulated(product, memory, stream) : multiply(product, product, memory, stream);
@@ -174,7 +173,7 @@ void multiply_tf32_emulated(at::Tensor& result, const at::Tensor& a, const at::T
   TORCH_CHECK(result.stride(1) == 1 && (a.stride(0) == 1 || a.stride(1) == 1) && (b.stride(0) == 1 || b.stride(1) == 1),
               "product: emulated on a GPU, tf32 is for matrices row by row, and operands also transposed");
   const c10::cuda::CUDAGuard guard(result.device());
-  at::cuda::getCurrentCUDABlasHandle();  // sees to it that the stream has its workspace, as by LibTorch
+  at::cuda::getCurrentCUDABlasHandle();  // creates the stream's workspace
   const Traced traced("tf32_product", {a, b, result});
   const auto alpha = static_cast<float>(options.alpha);
   const float beta = options.adds ? 1 : 0;
@@ -199,14 +198,14 @@ void multiply_tf32_emulated(at::Tensor& result, const at::Tensor& a, const at::T
   TORCH_CHECK(error == 0, "product: CUDA error ", error);
 }
 
-// Row by row, or so transposed, without gaps; nothing: neither.
+// False if row-major, true if transposed, both without gaps; otherwise empty.
 std::optional<bool> transposed(const at::Tensor& matrix) {
   if (matrix.stride(1) == 1 && matrix.stride(0) == matrix.size(1)) return false;
   if (matrix.stride(0) == 1 && matrix.stride(1) == matrix.size(0)) return true;
   return std::nullopt;
 }
 
-// The product as an algorithm may have been found for it; nothing: it is LibTorch's.
+// The kind that may have an algorithm; empty: LibTorch's GEMM.
 std::optional<Product> kind_of(const at::Tensor& result, const at::Tensor& a, const at::Tensor& b) {
   const std::optional<Storage> storage = storage_of(result.scalar_type());
   if (!result.is_cuda() || !storage || *storage == Storage::kFp32) return std::nullopt;
@@ -226,9 +225,9 @@ std::optional<Product> kind_of(const at::Tensor& result, const at::Tensor& a, co
                  .host_numbers = true};
 }
 
-// cuBLAS's own, which the stream has anyway; null: there is none.
+// cuBLAS's own, which the stream already has; or null.
 void* blas_workspace(c10::cuda::CUDAStream stream) {
-  void* const handle = at::cuda::getCurrentCUDABlasHandle();  // sees to it that the stream has its workspace
+  void* const handle = at::cuda::getCurrentCUDABlasHandle();  // creates the stream's workspace
   auto& workspaces = at::cuda::cublas_handle_stream_to_workspace();
   const std::shared_lock lock(workspaces.mutex);
   const auto found = workspaces.map.find({handle, static_cast<void*>(stream.stream())});
@@ -246,7 +245,7 @@ void note_failure(const Product& kind, int error) {
                                         : "CUDA answered with error " + std::to_string(error);
 }
 
-// By the algorithm that was found for it. False: none was, or it failed, and nothing was computed.
+// False if no algorithm was found or it failed; nothing is computed then.
 bool multiply_as_found(at::Tensor& result, const at::Tensor& a, const at::Tensor& b, const ProductOptions& options) {
   const std::optional<Product> kind = kind_of(result, a, b);
   if (!kind || !algorithm_found(*kind)) return false;

@@ -1,4 +1,4 @@
-// Algorithms of products as a file, so that a machine need not time them: for one GPU, one driver and one cuBLASLt.
+// GEMM algorithms as a file, so that a machine need not time them.
 #pragma once
 
 #include <map>
@@ -10,7 +10,7 @@
 
 namespace headroom::kernels {
 
-// What the times, and cuBLASLt's names of its algorithms, are of.
+// Times and algorithms are valid for one GPU, driver and cuBLASLt.
 struct ProductPlace {
   std::string gpu;       // "NVIDIA H200"
   std::string driver;    // "580.159.04"
@@ -20,12 +20,12 @@ struct ProductPlace {
 
 struct ProductTable {
   ProductPlace place;
-  std::map<LinearProduct, std::optional<ProductAlgorithm>> algorithms;  // nothing: LibTorch's choice is as fast
+  std::map<LinearProduct, std::optional<ProductAlgorithm>> algorithms;  // empty: LibTorch's choice is as fast
 };
 
-// Lines of text: the place, then a product each, as "output,bf16,4096,8192,2048," and eight words in hexadecimal, or
+// Text: the place, then a line per GEMM, such as "output,bf16,4096,8192,2048," and eight words in hexadecimal, or
 // "libtorch".
 std::string text_of(const ProductTable& table);
-std::optional<ProductTable> parse_product_table(std::string_view text);  // nothing: it is no such table
+std::optional<ProductTable> parse_product_table(std::string_view text);  // empty if invalid
 
 }  // namespace headroom::kernels

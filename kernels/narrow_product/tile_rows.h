@@ -1,4 +1,4 @@
-// Rows of 16-bit numbers to fp32 and back, on the CPU: loops that the compiler turns into vector instructions.
+// Rows of 16-bit numbers to fp32 and back, on the CPU.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,7 @@ namespace headroom::kernels {
 void widen_row(const Bf16* from, float* to, std::int64_t count);
 void widen_row(const Fp16* from, float* to, std::int64_t count);
 
-// to = alpha · sums, or that added to what is there, rounded once.
+// to = alpha · sums, optionally added, rounded once.
 void round_row(const float* sums, float alpha, bool adds, Bf16* to, std::int64_t count);
 void round_row(const float* sums, float alpha, bool adds, Fp16* to, std::int64_t count);
 

@@ -1,4 +1,4 @@
-// A matrix product in fp32 of operands that are converted a tile at a time, on the CPU.
+// fp32 GEMMs on the CPU, with operands converted a tile at a time.
 #pragma once
 
 #include <algorithm>
@@ -11,17 +11,17 @@
 
 namespace headroom::kernels {
 
-// Not from LibTorch's allocator: a tensor core converts in its registers, and takes no memory either.
+// Outside LibTorch's allocator: tensor cores convert in registers, without memory.
 class ProductTiles {
  public:
   static constexpr std::int64_t kSide = 512;
 
-  // result = a · b: `read_a(row, stride, numbers, count)` and `read_b` give the fp32 numbers of a row of an operand's tile,
-  // `write(sums, row, stride, count)` takes the sums to a row of the result.
+  // result = a · b. `read_a` and `read_b` convert a row of an operand's tile to fp32; `write` writes sums to a row of
+  // the result.
   template <class A, class B, class Result, class ReadA, class ReadB, class Write>
   static void multiply(at::Tensor& result_NP, const at::Tensor& a_NM, const at::Tensor& b_MP, const ReadA& read_a,
                        const ReadB& read_b, const Write& write) {
-    const at::DisableRecordFunctionGuard untraced;  // the product is one operator, not one for each tile
+    const at::DisableRecordFunctionGuard untraced;  // the GEMM is one operator, not one per tile
     const std::int64_t inner = a_NM.size(1);
     for_each_part(result_NP.size(0), [&](std::int64_t row, std::int64_t rows) {
       for_each_part(result_NP.size(1), [&](std::int64_t column, std::int64_t columns) {
@@ -43,7 +43,7 @@ class ProductTiles {
     for (std::int64_t first = 0; first < size; first += kSide) work(first, std::min(kSide, size - first));
   }
 
-  // In the order of memory.
+  // Reads in the order of memory.
   template <class T, class Read>
   static at::Tensor tile(const at::Tensor& part, float* to, const Read& read) {
     if (part.stride(0) < part.stride(1)) return tile<T>(part.t(), to, read).t();
@@ -60,7 +60,7 @@ class ProductTiles {
     for (std::int64_t i = 0; i < rows; ++i) write(sums + i * columns, to + i * part.stride(0), part.stride(1), columns);
   }
 
-  // Kept for the next product: new pages would cost more than a small product.
+  // Kept, since new pages would cost more than a small GEMM.
   static float* scratch(std::size_t which) {
     static thread_local std::array<std::vector<float>, 3> kept;
     if (kept[which].empty()) kept[which].resize(kSide * kSide);

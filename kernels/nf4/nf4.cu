@@ -1,11 +1,10 @@
-// Computes    code = the NF4 level nearest to w / a, a = max |w| of 64 weights; a itself in 8 bits: a = mean + s q(c),
-//             one s to 256 of them; and back
-// Shapes      w [n] contiguous, codes [n/2], absmax codes [n/64], their scales [n/64/256], one mean
-// Precision   w fp32, bf16 or fp16; arithmetic fp32, not contracted, so that the CPU has the same bits; the mean's sum
-//             in double
-// Memory      quantizing: one fp32 per block of 64 as scratch. Dequantizing allocates nothing; moves n s + 0.516 n bytes
-// Variants    one each: eight weights per thread, one 4-byte load of codes and 16-byte accesses to weights where pointers
-//             allow and all eight are there, single bytes and weights where not
+// Computes    code = the NF4 level nearest to w / a, a = max |w| of 64 weights; a in 8 bits: a = mean + s q(c), one s
+//             per 256 of them; and back
+// Shapes      w [n] contiguous; the rest as in nf4.h
+// Precision   arithmetic fp32 without contraction, same bits as the CPU; the mean's sum in double
+// Memory      quantizing: one fp32 of scratch per 64 weights. Dequantizing moves n s + 0.516 n bytes
+// Variants    eight weights per thread, with 4-byte loads of codes and 16-byte accesses to weights if aligned and
+//             whole, otherwise single bytes and weights
 // Source      Dettmers et al. 2023, arXiv:2305.14314, section 3 and appendix E
 // Checked by  tests/kernels/nf4_gpu_test.cpp
 #include <cstdint>
@@ -21,10 +20,10 @@ namespace headroom::kernels {
 namespace {
 
 constexpr int kThreads = 256;
-constexpr int kPack = 8;                            // weights of a thread
-constexpr int kLanes = kNf4Block / kPack;           // threads of a block of weights
-constexpr int kSteps = 4;                           // packs of a thread when it dequantizes
-constexpr int kScalePack = kNf4ScaleBlock / kWarp;  // absmaxes of a lane
+constexpr int kPack = 8;                            // weights per thread
+constexpr int kLanes = kNf4Block / kPack;           // threads per block of weights
+constexpr int kSteps = 4;                           // packs per dequantizing thread
+constexpr int kScalePack = kNf4ScaleBlock / kWarp;  // absmaxes per lane
 constexpr unsigned kAllLanes = 0xffffffffu;
 
 __device__ const Nf4Tables kTables = nf4_tables();
@@ -48,7 +47,7 @@ __global__ void __launch_bounds__(kThreads)
   if (threadIdx.x < 15) middle[threadIdx.x] = kTables.middle[threadIdx.x];
   __syncthreads();
   const std::int64_t i = (std::int64_t{blockIdx.x} * kThreads + threadIdx.x) * kPack;
-  const Pack<T, kPack> pack = load_weights(weight, i, args.n, wide);  // zeros beyond the end
+  const Pack<T, kPack> pack = load_weights(weight, i, args.n, wide);  // zeros past the end
   float values[kPack];
   unsigned largest = 0;
 #pragma unroll
@@ -70,7 +69,7 @@ __global__ void __launch_bounds__(kThreads)
   }
 }
 
-// One block; see kMeanParts.
+// See kMeanParts.
 __global__ void __launch_bounds__(kMeanParts) mean_kernel(const float* absmax, std::int64_t blocks, float* mean) {
   __shared__ double sum[kMeanParts];
   double mine = 0;

@@ -1,17 +1,16 @@
-// NF4 with double quantization on raw memory: what the CPU and CUDA kernels have in common. No torch.
+// NF4 with double quantization.
 #pragma once
 
 #include <cstdint>
 
 #include "kernels/common/storage.h"
 
-struct CUstream_st;  // cudaStream_t without CUDA's headers
+struct CUstream_st;
 
 namespace headroom::kernels {
 
-// The 16 levels of NormalFloat4 as published (arXiv:2305.14314, appendix E), bit for bit. They are quantiles of the
-// standard normal distribution, 8 on the negative and 9 on the positive side with the zero shared, divided by the
-// largest, so that normally distributed weights use all codes equally often.
+// The 16 levels of NormalFloat4 as published (arXiv:2305.14314, appendix E), bit for bit: quantiles of the standard
+// normal distribution, 8 negative and 9 positive with a shared zero, divided by the largest.
 inline constexpr float kNf4Levels[16] = {
     -1.0f,
     -0.6961928009986877f,
@@ -36,10 +35,9 @@ inline constexpr std::int64_t kNf4ScaleBlock = 256;  // absmaxes that share a sc
 
 constexpr std::int64_t nf4_blocks(std::int64_t n) { return (n + kNf4Block - 1) / kNf4Block; }
 constexpr std::int64_t nf4_scales(std::int64_t n) { return (nf4_blocks(n) + kNf4ScaleBlock - 1) / kNf4ScaleBlock; }
-// Codes, absmax codes, scales and mean of a matrix of n weights: about 0.516 n (4.127 bits per weight).
+// Codes, absmax codes, scales and mean: about 0.516 n (4.127 bits per weight).
 constexpr std::int64_t nf4_bytes(std::int64_t n) { return (n + 1) / 2 + nf4_blocks(n) + 4 * nf4_scales(n) + 4; }
 
-// A matrix of n weights.
 struct Nf4Args {
   std::uint8_t* codes;         // [⌈n/2⌉]
   std::uint8_t* absmax_codes;  // [nf4_blocks(n)]
@@ -48,15 +46,15 @@ struct Nf4Args {
   std::int64_t n;
 };
 
-// Each returns the first failed launch's cudaError_t (0: queued). `absmax` is scratch of nf4_blocks(n) numbers.
+// `absmax` is scratch of nf4_blocks(n) numbers.
 int nf4_quantise_cuda(const void* weight, Storage storage, const Nf4Args& args, float* absmax, CUstream_st* stream);
 int nf4_dequantise_cuda(const Nf4Args& args, void* weight, Storage storage, CUstream_st* stream);
 
-// Codes and absmaxes of blocks [begin, end); then, once, the mean and the absmaxes' codes and scales.
+// Codes and absmaxes of blocks [begin, end); then, once, the rest.
 void nf4_quantise_cpu(const void* weight, Storage storage, const Nf4Args& args, float* absmax, std::int64_t begin,
                       std::int64_t end);
 void nf4_quantise_absmax_cpu(const Nf4Args& args, const float* absmax);
-// Weights of blocks [begin, end).
+// Blocks [begin, end).
 void nf4_dequantise_cpu(const Nf4Args& args, void* weight, Storage storage, std::int64_t begin, std::int64_t end);
 
 }  // namespace headroom::kernels

@@ -1,4 +1,4 @@
-// NF4's dequantization beside a composition.
+// The kernel case of NF4.
 #include <iterator>
 #include <vector>
 
@@ -12,7 +12,7 @@ namespace {
 
 constexpr Shape kOddNf4Shapes[] = {{1, 1}, {1, 7}, {1, 63}, {1, 65}, {1, 1001}, {1, 16'385}, {1, 100'003}};
 
-// `type` is that of the arithmetic, and of what comes out.
+// Computes in the type `in`; the result has `type`.
 at::Tensor composed_nf4(const Nf4Matrix& matrix, std::int64_t n, at::ScalarType type, at::ScalarType in) {
   const at::TensorOptions options = matrix.absmax_scale.options().dtype(in);
   const std::vector<double> published(std::begin(kNf4Levels), std::end(kNf4Levels));

@@ -1,4 +1,4 @@
-// NF4 on the CPU, block by block.
+// NF4 on the CPU.
 #include <cstdint>
 
 #include "kernels/common/dynamic_code.h"
@@ -18,7 +18,7 @@ HEADROOM_INLINE int count_of(std::int64_t n, std::int64_t block, std::int64_t si
   return static_cast<int>(left < size ? left : size);
 }
 
-// The largest magnitude as an integer, so that an inf or a NaN is the largest.
+// Compares as integers, so that inf and NaN are the largest.
 HEADROOM_INLINE float absmax_of(const float* values, int count) {
   std::uint32_t largest = 0;
   for (int i = 0; i < count; ++i) {
@@ -35,7 +35,7 @@ HEADROOM_INLINE void quantise(const T* weight, const Nf4Args& args, float* absma
     const std::int64_t first = block * kNf4Block;
     const int count = count_of(args.n, block, kNf4Block);
     alignas(64) float values[kNf4Block];
-    alignas(64) unsigned codes[kNf4Block + 1] = {};  // an odd end's partner is 0
+    alignas(64) unsigned codes[kNf4Block + 1] = {};  // pads an odd end with 0
     for (int i = 0; i < count; ++i) values[i] = load(weight[first + i]);
     absmax[block] = absmax_of(values, count);
     const float inverse = inverse_absmax(absmax[block]);

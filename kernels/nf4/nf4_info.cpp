@@ -1,4 +1,4 @@
-// What NF4's dequantization computes and moves.
+// NF4: formula, bytes and FLOPs.
 #include "kernels/kernel.h"
 #include "kernels/measured_shapes.h"
 #include "kernels/nf4/nf4.h"
@@ -7,15 +7,15 @@ namespace headroom::kernels {
 
 namespace {
 
-// Reads codes, absmax codes, their scales and the mean; writes the weights. Worked example: a 2048 · 8192 matrix in
-// bf16: 33.6e6 B written and 8.65e6 B read, 8.8 µs at an H200's 4.8e12 B/s.
+// Reads codes, absmax codes, scales and mean; writes the weights. Example: a 2048 · 8192 matrix in bf16: 33.6e6 B
+// written and 8.65e6 B read, 8.8 µs at an H200's 4.8e12 B/s.
 std::int64_t nf4_pass_bytes(const Shape& shape, Pass pass, std::int64_t element_bytes) {
   if (pass != Pass::kForward) return 0;
   const std::int64_t n = shape.rows * shape.width;
   return n * element_bytes + nf4_bytes(n);
 }
 
-// One product per weight, and two per block of 64 for the absmax.
+// One operation per weight, two per block of 64.
 std::int64_t nf4_pass_flops(const Shape& shape, Pass pass) {
   const std::int64_t n = shape.rows * shape.width;
   return pass == Pass::kForward ? n + 2 * nf4_blocks(n) : 0;

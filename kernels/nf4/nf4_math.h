@@ -1,4 +1,4 @@
-// NF4's tables, and the code of a number: the same on CPU and CUDA.
+// NF4's tables, and the code of a number.
 #pragma once
 
 #include <cstdint>
@@ -22,15 +22,15 @@ constexpr Nf4Tables nf4_tables() {
   return tables;
 }
 
-// The code of the level nearest to x, |x| ≤ 1. A NaN gets code 0.
+// Code of the level nearest to x, |x| ≤ 1; 0 for NaN.
 HEADROOM_BOTH unsigned nf4_code(float x, const float* middle) {
   unsigned code = 0;
   for (int i = 0; i < 15; ++i) code += x > middle[i] ? 1u : 0u;
   return code;
 }
 
-// Partial sums of the absmaxes' mean: number i adds up those whose index is i modulo this, and then neighbors at half
-// the distance each time. In double and in a fixed order, so that CPU and CUDA get the same mean.
+// Partial sums of the absmaxes' mean: number i adds up the indices that are i modulo this, then neighbors at half the
+// distance each time. The fixed order, in double, gives CPU and CUDA the same mean.
 inline constexpr int kMeanParts = 1024;
 
 }  // namespace headroom::kernels

@@ -1,4 +1,4 @@
-// Takes NF4 to the kernels of its tensors' device.
+// NF4 on tensors.
 #include "kernels/nf4/nf4_ops.h"
 
 #include <ATen/Parallel.h>

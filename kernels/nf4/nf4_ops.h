@@ -1,4 +1,4 @@
-// Weights in four bits: NF4 with double quantization, on tensors (Dettmers et al. 2023, arXiv:2305.14314).
+// Weights in NF4 with double quantization (Dettmers et al. 2023, arXiv:2305.14314).
 #pragma once
 
 #include <cstdint>
@@ -21,15 +21,14 @@ struct Nf4Matrix {
   std::vector<std::int64_t> shape;
 };
 
-// weight: fp32, bf16 or fp16, contiguous, on CPU, CUDA or meta. For as long as it runs it also holds fp32 [⌈n/64⌉]. An
-// inf or NaN anywhere leaves nothing finite in the whole matrix, by the mean.
+// weight: fp32, bf16 or fp16, contiguous. Uses fp32 [⌈n/64⌉] of scratch. An inf or NaN leaves nothing finite in the
+// matrix, through the mean.
 Nf4Matrix nf4_quantise(const at::Tensor& weight);
 
-// The weight in `type` (fp32, bf16 or fp16), of the matrix' shape. One launch, one allocation.
+// The weight in `type` (fp32, bf16 or fp16). One launch, one allocation.
 at::Tensor nf4_dequantise(const Nf4Matrix& matrix, at::ScalarType type);
 
-// Both together in float64 on the CPU from plain tensor operations: the nearest level of each weight divided by its
-// block's absmax, times the absmax as double quantization leaves it.
+// Quantizes and dequantizes in float64 on the CPU.
 at::Tensor nf4_reference(const at::Tensor& weight);
 
 }  // namespace headroom::kernels

@@ -1,4 +1,4 @@
-// NF4 with double quantization from plain tensor operations, in float64.
+// NF4 with double quantization in float64.
 #include <vector>
 
 #include "kernels/adamw_8bit/adamw_8bit_ops.h"
@@ -8,7 +8,7 @@ namespace headroom::kernels {
 
 namespace {
 
-// x [blocks, size], padded with zeros behind the last element.
+// x [blocks, size], padded with zeros.
 at::Tensor in_blocks(const at::Tensor& x, std::int64_t size) {
   const std::int64_t blocks = (x.numel() + size - 1) / size;
   const at::Tensor padded = at::zeros({blocks * size}, x.options());
@@ -16,7 +16,8 @@ at::Tensor in_blocks(const at::Tensor& x, std::int64_t size) {
   return padded.view({blocks, size});
 }
 
-// The value of `levels` [L] nearest to each of x [blocks, size] divided by its row's largest magnitude, times that.
+// The value of `levels` [L] nearest to each of x [blocks, size] divided by its row's absmax, times `factor`
+// (undefined: absmax).
 at::Tensor nearest(const at::Tensor& x, const at::Tensor& levels, const at::Tensor& factor) {
   const at::Tensor absmax = x.abs().amax(1, /*keepdim=*/true);
   const at::Tensor share = at::where(absmax > 0, x / absmax, 0.0);

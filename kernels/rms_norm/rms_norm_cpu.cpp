@@ -1,4 +1,4 @@
-// RMSNorm on the CPU: the loops of row_norm_cpu.h for each storage, compiled for new and for old processors.
+// RMSNorm on the CPU, for each storage.
 #include "kernels/rms_norm/rms_norm.h"
 #include "kernels/row_norm/row_norm_cpu.h"
 
@@ -6,7 +6,6 @@ namespace headroom::kernels {
 
 namespace {
 
-// The first argument says the type by being of it.
 HEADROOM_VECTOR_TARGETS void rms_norm_forward(float, const NormForward& norm, std::int64_t begin, std::int64_t end) {
   row_norm::forward_rows<float, NormKind::kRms>(norm, begin, end);
 }

@@ -1,4 +1,4 @@
-// RMSNorm on tensors: memory, the kernel of the device, autograd.
+// RMSNorm on tensors.
 #include "kernels/rms_norm/rms_norm_ops.h"
 
 #include <torch/csrc/autograd/custom_function.h>

@@ -1,4 +1,4 @@
-// RMSNorm as the paper writes it (Zhang and Sennrich 2019, equation 4), with ε under the root, in float64.
+// RMSNorm in float64: Zhang and Sennrich 2019, equation 4, with ε under the root.
 #include "kernels/rms_norm/rms_norm_ops.h"
 
 namespace headroom::kernels {

@@ -1,10 +1,10 @@
-// Computes    (x_j, x_{j+D/2}) ← (x_j cos − x_{j+D/2} sin, x_{j+D/2} cos + x_j sin) for every head of q and k, with the
-//             angle of token t and pair j; with −sin to turn back, which is the gradient
-// Shapes      q [B, T, A, D], k [B, T, K, D], strides free but for D; cos, sin [T, D/2]
-// Precision   q and k fp32, bf16 or fp16; table fp32; arithmetic fp32
-// Memory      in place, allocates nothing; moves 2·B·T·(A + K)·D·s bytes and, mostly from caches, the table
-// Variants    16 bytes of each half where pointers, strides and D/2 allow it, else single elements. A thread turns the
-//             same pairs of kHeads heads of a token, so that it reads its angles once and has 2·kHeads loads under way
+// Computes    (x_j, x_{j+D/2}) ← (x_j cos − x_{j+D/2} sin, x_{j+D/2} cos + x_j sin) for every head of q and k;
+//             the gradient uses −sin
+// Shapes      q [B, T, A, D], k [B, T, K, D], free strides except D's; cos, sin [T, D/2]
+// Precision   q and k fp32, bf16 or fp16; table and arithmetic fp32
+// Memory      in place; moves 2·B·T·(A + K)·D·s bytes, and the table mostly from caches
+// Variants    16 bytes of each half if pointers, strides and D/2 allow it, otherwise single elements. A thread rotates
+//             kHeads heads of a token, to read its angles once and have 2·kHeads loads in flight
 // Source      Su et al. 2021, RoFormer, arXiv:2104.09864, equation 34; pairs (j, j + D/2) as in Hugging Face weights
 // Checked by  tests/kernels/rope_gpu_test.cpp
 #include <algorithm>
@@ -22,14 +22,14 @@ namespace headroom::kernels {
 
 namespace {
 
-// As measured on an H200, at 24 + 8 and 32 + 8 heads of 64 and 128, in points of a copy's speed: 4 heads a thread are up to
-// 3 slower, 5 heads 1 to 3, 512 threads 10, streaming loads and stores 2 to 4; 128 threads are alike.
+// Measured on an H200 with 24 + 8 and 32 + 8 heads of 64 and 128, in points of a copy's speed: 4 heads per thread are
+// up to 3 slower, 5 heads 1 to 3, 512 threads 10, streaming loads and stores 2 to 4; 128 threads are equal.
 constexpr int kHeads = 2;
 constexpr int kMostThreads = 256;
-constexpr int kMostTokens = 64;                // of a block
-constexpr std::int64_t kMostGridRows = 65535;  // of gridDim.y
+constexpr int kMostTokens = 64;                // per block
+constexpr std::int64_t kMostGridRows = 65535;  // limit of gridDim.y
 
-// A piece of a head: 16 bytes, which stay packed until they are turned.
+// 16 bytes of a head, unpacked only for the rotation.
 template <typename T, int kWidth>
 struct Piece {
   static_assert(kWidth == kElements<T>);
@@ -46,7 +46,6 @@ struct Piece {
   }
 };
 
-// One element, at any address.
 template <typename T>
 struct Piece<T, 1> {
   struct InFp32 {
@@ -59,12 +58,12 @@ struct Piece<T, 1> {
   __device__ static __forceinline__ void put(T* place, const InFp32& x) { store(*place, x.at[0]); }
 };
 
-// blockIdx.y walks the batch, blockIdx.x tiles of blockDim.y tokens; threadIdx.x is a piece of kWidth pairs of a group
-// of heads. Head g + i·groups is the i-th of group g, so neighboring threads touch neighboring memory. `shift` is the
-// binary logarithm of `pieces`, or −1.
+// blockIdx.y strides over the batch, blockIdx.x over tiles of blockDim.y tokens, threadIdx.x over pieces of a group of
+// heads. Group g has heads g + i·groups, so that neighboring threads access neighboring memory. `shift` is
+// log2(`pieces`), or −1.
 template <typename T, int kWidth>
 __global__ void __launch_bounds__(kMostThreads) rope_kernel(const RopeArgs args, int groups, int pieces, int shift) {
-  using Stride = std::conditional_t<kWidth == 1, std::int64_t, int>;  // a product with 32 bits is one instruction
+  using Stride = std::conditional_t<kWidth == 1, std::int64_t, int>;  // a 32-bit multiplication is one instruction
   const std::int64_t t = std::int64_t{blockIdx.x} * blockDim.y + threadIdx.y;
   if (t >= args.length) return;
   const int half = static_cast<int>(args.head_dim / 2);
@@ -87,7 +86,7 @@ __global__ void __launch_bounds__(kMostThreads) rope_kernel(const RopeArgs args,
         low[i].take(place[i]);
         high[i].take(place[i] + half);
       }
-      // Behind the loads of the heads, which come from memory: the table mostly comes from caches.
+      // After the heads' loads, since the table mostly comes from caches.
       const Pack<float, kWidth> cos = load_pack<kWidth>(args.cos + angle);
       Pack<float, kWidth> sin = load_pack<kWidth>(args.sin + angle);
 #pragma unroll
@@ -99,7 +98,7 @@ __global__ void __launch_bounds__(kMostThreads) rope_kernel(const RopeArgs args,
 #pragma unroll
         for (int e = 0; e < kWidth; ++e) {
           const float a = x.at[e], other = y.at[e], c = cos.element[e], s = sin.element[e];
-          // Said which product is rounded, so that both variants give the same bits.
+          // Fixes which product is rounded, so that both variants give the same bits.
           x.at[e] = fmaf(a, c, -__fmul_rn(other, s));
           y.at[e] = fmaf(other, c, __fmul_rn(a, s));
         }
@@ -118,7 +117,7 @@ int launch(const RopeArgs& args, CUstream_st* stream) {
   const auto bits = static_cast<unsigned>(pieces);
   const int shift = std::has_single_bit(bits) ? std::countr_zero(bits) : -1;
   const int items = std::min(groups * pieces, kMostThreads);
-  // Worked example: 32 + 8 heads of 64 in bf16: 20 groups · 4 pieces = 80 threads per token, 3 tokens per block.
+  // 32 + 8 heads of 64 in bf16: 20 groups · 4 pieces = 80 threads per token, 3 tokens per block.
   int tokens = std::clamp(kMostThreads / items, 1, kMostTokens);
   tokens = static_cast<int>(std::min<std::int64_t>(tokens, args.length));
   const dim3 block(static_cast<unsigned>(items), static_cast<unsigned>(tokens));

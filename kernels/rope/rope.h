@@ -1,15 +1,15 @@
-// Rotary position embedding on raw memory: queries and keys together, in place. No torch.
+// Rotary position embedding, in place.
 #pragma once
 
 #include <cstdint>
 
 #include "kernels/common/storage.h"
 
-struct CUstream_st;  // cudaStream_t without CUDA's headers
+struct CUstream_st;
 
 namespace headroom::kernels {
 
-// [B, T, heads, D] with free strides, in elements; the last dimension is contiguous.
+// [B, T, heads, D] with free strides, in elements; D is contiguous.
 struct RopeTensor {
   void* data;
   std::int64_t heads;
@@ -21,14 +21,13 @@ struct RopeArgs {
   const float* cos;  // [T, D/2]
   const float* sin;  // [T, D/2]
   std::int64_t batch, length, head_dim;
-  bool inverse;  // turns back
+  bool inverse;  // rotates back
   Storage storage;
 };
 
-// Tokens [begin, end) of B·T on the calling thread.
+// Tokens [begin, end) of B·T.
 void rope_cpu(const RopeArgs& args, std::int64_t begin, std::int64_t end);
 
-// Queues all tokens on the stream; allocates nothing. Returns the launch's cudaError_t (0: queued).
 int rope_cuda(const RopeArgs& args, CUstream_st* stream);
 
 }  // namespace headroom::kernels

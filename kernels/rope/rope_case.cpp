@@ -1,4 +1,4 @@
-// RoPE beside the model's composition.
+// The kernel case of RoPE.
 #include <algorithm>
 
 #include "kernels/kernel_case.h"
@@ -45,7 +45,7 @@ KernelForms rope_forms(const Shape& shape, const KernelInputs& in) {
   const at::Tensor frequencies = at::pow(500000.0, at::arange(0, D / 2, fp32) * (-2.0 / static_cast<double>(D)));
   const at::Tensor angles = at::outer(at::arange(0, T, fp32), frequencies);
   const at::Tensor cos_TD2 = angles.cos(), sin_TD2 = angles.sin();
-  // Hugging Face's tables: both halves, of the model's type.
+  // Hugging Face's tables: both halves, in the model's type.
   const at::Tensor cos = at::cat({cos_TD2, cos_TD2}, -1).unsqueeze(1).to(first.scalar_type());
   const at::Tensor sin = at::cat({sin_TD2, sin_TD2}, -1).unsqueeze(1).to(first.scalar_type());
   KernelForms all;
@@ -55,7 +55,7 @@ KernelForms rope_forms(const Shape& shape, const KernelInputs& in) {
         return Tensors{eager_rope(t[0], cos, sin), eager_rope(t[1], cos, sin)};
       },
       in);
-  // In place, on its own copies; rotation keeps their norm, so repeats do not overflow.
+  // In place on copies; rotation keeps their norm, so repeats do not overflow.
   const auto turn = [cos_TD2, sin_TD2](const Tensors& qk, bool inverse) {
     rope_apply_(qk[0], qk[1], cos_TD2, sin_TD2, inverse);
     return qk;

@@ -1,4 +1,4 @@
-// RoPE on the CPU: each head's two halves in one pass, in place.
+// RoPE on the CPU.
 #include "kernels/common/storage_cpu.h"
 #include "kernels/rope/rope.h"
 

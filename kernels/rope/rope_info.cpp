@@ -1,4 +1,4 @@
-// What the RoPE kernel computes and moves.
+// RoPE: formula, bytes and FLOPs.
 #include "kernels/kernel.h"
 #include "kernels/measured_shapes.h"
 
@@ -6,13 +6,13 @@ namespace headroom::kernels {
 
 namespace {
 
-// Reads and writes q and k; the table stays in caches. The gradient is the same turned back. Worked example: 8192
-// tokens · (32 + 8) heads · 128 in bf16: 2 · 2 B · 4.19e7 = 168e6 B.
+// Reads and writes q and k; the table stays in caches. Example: 8192 tokens · (32 + 8) heads · 128 in bf16:
+// 2 · 2 B · 4.19e7 = 168e6 B.
 std::int64_t rope_bytes(const Shape& shape, Pass, std::int64_t element_bytes) {
   return 2 * shape.rows * shape.width * element_bytes;
 }
 
-// A pair: four products, a sum, a difference.
+// Per pair: four multiplications, two additions.
 std::int64_t rope_flops(const Shape& shape, Pass) { return 3 * shape.rows * shape.width; }
 
 std::vector<MeasuredShape> rope_shapes(const ShapeRequest& request) {

@@ -1,4 +1,4 @@
-// RoPE on tensors: checks, and the way to the kernel of the device.
+// RoPE on tensors.
 #include "kernels/rope/rope_ops.h"
 
 #include <ATen/MemoryOverlap.h>
@@ -18,7 +18,6 @@ namespace {
 using torch::autograd::AutogradContext;
 using torch::autograd::variable_list;
 
-// Below this many elements a second thread costs more than it brings.
 constexpr std::int64_t kRopeGrain = 16384;
 
 void check(const at::Tensor& q, const at::Tensor& k, const at::Tensor& cos, const at::Tensor& sin) {
@@ -29,7 +28,7 @@ void check(const at::Tensor& q, const at::Tensor& k, const at::Tensor& cos, cons
     TORCH_CHECK(x->scalar_type() == q.scalar_type() && x->device() == q.device(),
                 "rope: q and k differ in type or device");
     TORCH_CHECK(x->size(3) <= 1 || x->stride(3) == 1, "rope: the elements of a head must be contiguous");
-    // An expanded tensor's memory would be turned more than once.
+    // An expanded tensor's memory would be rotated more than once.
     TORCH_CHECK(at::has_internal_overlap(*x) != at::MemOverlap::Yes,
                 "rope: several elements share one place in memory");
   }
@@ -50,13 +49,13 @@ RopeTensor raw(const at::Tensor& x) {
           .head_stride = x.stride(2)};
 }
 
-// Another tensor on the same memory that autograd knows nothing of.
+// The same memory, unknown to autograd.
 at::Tensor same_memory(const at::Tensor& x) { return x.variable_data(); }
 
-// Whether nothing but this handle leads to the memory.
+// True if no other handle refers to the memory.
 bool exclusive(const at::Tensor& x) { return x.use_count() == 1 && x.storage().use_count() == 1; }
 
-// The tensor to rotate in place: the gradient itself, or a copy if another tensor may still read it.
+// A copy if another tensor may still read the gradient.
 at::Tensor to_turn(const at::Tensor& gradient) {
   const bool takes = gradient.stride(3) == 1 && gradient.is_non_overlapping_and_dense();
   return takes && exclusive(gradient) ? gradient : gradient.clone(at::MemoryFormat::Contiguous);
@@ -67,14 +66,14 @@ struct RopeFunction : torch::autograd::Function<RopeFunction> {
                                const at::Tensor& sin) {
     ctx->save_for_backward({cos, sin});
     rope_apply_(q, k, cos, sin, /*inverse=*/false);
-    // Not mark_dirty: for a view that would be a copy of the whole base in backward, and is refused with two results.
-    // The version counter reports the change to any operator that saved q or k for its backward.
+    // mark_dirty would copy a view's whole base in backward, and is refused with two results. The version counter
+    // reports the change to operators that saved q or k.
     q.unsafeGetTensorImpl()->bump_version();
     k.unsafeGetTensorImpl()->bump_version();
     return {same_memory(q), same_memory(k)};
   }
 
-  // By reference: the list's own handles are then the only ones.
+  // By reference, so that the list has the only handles.
   static variable_list backward(AutogradContext* ctx, const variable_list& gradients) {
     const variable_list saved = ctx->get_saved_variables();
     const at::Tensor dq = to_turn(gradients[0]), dk = to_turn(gradients[1]);

@@ -1,4 +1,4 @@
-// RoPE as the paper writes it (equation 34) for pairs (j, j + D/2), in float64.
+// RoPE in float64: equation 34 of the paper for pairs (j, j + D/2).
 #include "kernels/rope/rope_ops.h"
 
 namespace headroom::kernels {

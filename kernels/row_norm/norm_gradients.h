@@ -1,4 +1,4 @@
-// What the backward pass of every norm returns.
+// The gradients that every norm's backward returns.
 #pragma once
 
 #include <ATen/ATen.h>
@@ -6,9 +6,9 @@
 namespace headroom::kernels {
 
 struct NormGradients {
-  at::Tensor dx;       // as x
-  at::Tensor dweight;  // as the weight
-  at::Tensor dbias;    // as the bias; undefined where the norm has none
+  at::Tensor dx;       // like x
+  at::Tensor dweight;  // like the weight
+  at::Tensor dbias;    // like the bias; undefined without one
 };
 
 }  // namespace headroom::kernels

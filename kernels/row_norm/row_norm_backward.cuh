@@ -1,6 +1,5 @@
-// Backward of the norms of rows. A persistent grid walks the rows. A thread has the same columns in every row, so it
-// keeps their sums for the gradients of weight and bias in registers until the end. While a row is worked on, the next
-// is on its way into shared memory (cp.async). The blocks' sums are added up by the kernel in row_norm_column_sum.cuh.
+// Backward of the row norms on a persistent grid. A thread has the same columns in every row and sums their gradients
+// of weight and bias in registers; row_norm_column_sum.cuh adds up the blocks' sums.
 #pragma once
 
 #include <algorithm>
@@ -13,17 +12,16 @@
 
 namespace headroom::kernels::row_norm {
 
-constexpr int kRowStages = 2;  // rows of a group in shared memory: one to work on, one on its way; the widest have one
-// Measured on an H200: with up to two vectors of a row a thread keeps them, and the weight, in registers between its
-// two walks over the row; with four it would spill, and takes them from shared memory a second time.
+constexpr int kRowStages = 2;  // rows per group in shared memory: the current and the next; the widest have one
+// Measured on an H200: up to two vectors of a row, and the weight, stay in registers between the two passes. Four
+// would spill, and are reread from shared memory.
 constexpr int kHeldVectors = 2;
-// Whether a thread has its part of the weight in shared memory: the widest rows leave no room for it there, and take it
-// from the caches.
+// True if the weight is in shared memory. The widest rows leave no room for it.
 template <int kVectors, int kThreads>
 constexpr bool kSharesWeight = kVectors > kHeldVectors&& kThreads <= kBlockThreads;
 
 __device__ __forceinline__ void copy_async(void* to_shared, const void* from, bool there) {
-  // Reads nothing and writes zeros where the row has ended.
+  // Writes zeros without reading past the end of the row.
   asm volatile(
       "cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(static_cast<unsigned>(__cvta_generic_to_shared(to_shared))),
       "l"(from), "r"(there ? kVectorBytes : 0)
@@ -35,12 +33,12 @@ __device__ __forceinline__ void wait_for_copies() {
   asm volatile("cp.async.wait_group %0;" ::"n"(kStillUnderWay) : "memory");
 }
 
-// Sums over the threads of a group, the same bits in all of them and in every run. Two successive sums use
-// separate memory, so that one barrier per sum is enough.
+// Sums over the threads of a group, with the same bits in all of them and in every run. Successive sums alternate
+// between two buffers, so that each needs only one barrier.
 template <int kSums>
 class GroupSum {
  public:
-  // Room for the warps of all groups, a group's rounded up to four.
+  // Warps of all groups, rounded up to four per group.
   static constexpr int kRoom = 64;
   struct Memory {
     float4 part[2][kSums][kRoom / 4];
@@ -82,8 +80,8 @@ class GroupSum {
   int turn_ = 0;
 };
 
-// The rows on their way into shared memory: kStages rows of kStreams tensors, kVectors vectors per thread. A thread
-// fetches what it reads itself, so no barrier is needed.
+// Rows on their way into shared memory: kStages rows of kStreams tensors. A thread fetches what it reads itself, so no
+// barrier is needed.
 template <int kStreams, int kVectors, int kStages>
 class Ring {
  public:
@@ -107,7 +105,7 @@ class Ring {
     stage_ = 0;
   }
 
-  // Fetches the next row into the place of the present one; zeros behind the last.
+  // Fetches the next row into the current slot; zeros past the last row.
   __device__ __forceinline__ void fetch() {
 #pragma unroll
     for (int stream = 0; stream < kStreams; ++stream) {
@@ -136,9 +134,8 @@ class Ring {
   int stage_ = 0;
 };
 
-// dx of all rows, and this block's row of the partial sums of dweight (and dbias).
-// With g = dy · w and x̂ = (x − mean) · rstd: dx = rstd · (g − [LayerNorm: mean(g)] − x̂ · mean(g · x̂)) + d_sum,
-// dweight = Σ dy · x̂ and dbias = Σ dy over the rows.
+// dx, and this block's partial sums of dweight (and dbias). With g = dy · w and x̂ = (x − mean) · rstd:
+// dx = rstd · (g − [LayerNorm: mean(g)] − x̂ · mean(g · x̂)) + d_sum, dweight = Σ dy · x̂ and dbias = Σ dy.
 template <typename T, bool kMean, bool kAddSum, int kVectors, int kStages, int kThreads>
 __global__ void __launch_bounds__(kThreads, 1) backward_kernel(NormBackward norm) {
   constexpr int kWidth = kElements<T>;
@@ -180,7 +177,7 @@ __global__ void __launch_bounds__(kThreads, 1) backward_kernel(NormBackward norm
   float rstd = row < norm.rows ? norm.rstd[row] : 0;
   float mean = kMean && row < norm.rows ? norm.mean[row] : 0;
   GroupSum<kSums> group_sum(sum_memory);
-  // All groups of a block take as many turns, so that they meet as many barriers: one behind the last row adds zeros.
+  // All groups of a block take the same number of turns, so that they meet the same barriers.
   for (; row - threadIdx.y < norm.rows; row += step) {
     const std::int64_t next_row = row + step;
     const float next_rstd = next_row < norm.rows ? norm.rstd[next_row] : 0;
@@ -217,7 +214,7 @@ __global__ void __launch_bounds__(kThreads, 1) backward_kernel(NormBackward norm
       }
     }
     group_sum(sums);
-    asm volatile("" ::: "memory");  // what is taken again is read again
+    asm volatile("" ::: "memory");  // take() must reread shared memory
     if constexpr (kHeld) ring.fetch();
 
     // rstd · (g − level − x̂ · along)
@@ -276,8 +273,8 @@ __global__ void __launch_bounds__(kThreads, 1) backward_kernel(NormBackward norm
     }
     return;
   }
-  // The groups' sums are added up in the ring's memory, which has room for them: kStages · 2 vectors of 16 bytes of
-  // bf16 for two fp32 sums of 8 columns. Four columns at a time, the groups take turns.
+  // The groups' sums fit into the ring's memory: kStages · 2 vectors of 16 bytes of bf16 for two fp32 sums of 8
+  // columns. The groups take turns, four columns at a time.
   float* const shared = reinterpret_cast<float*>(shared_memory);
   const int mine = threadIdx.y * blockDim.x + threadIdx.x;
   constexpr int kColumns = kVectors * kWidth;
@@ -306,19 +303,19 @@ __global__ void __launch_bounds__(kThreads, 1) backward_kernel(NormBackward norm
   }
 }
 
-// Lets a kernel have `bytes` of shared memory a block beside what it declares; false where the device has less.
+// Allows `bytes` of dynamic shared memory per block; false if the device has less.
 template <typename Kernel>
 bool take_shared(Kernel* kernel, int bytes) {
   if (cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes) == cudaSuccess) return true;
-  cudaGetLastError();  // an answer, not an error
+  cudaGetLastError();  // clears the error
   return false;
 }
 
-// dx and the partial sums by `blocks` blocks; false: the device has not the shared memory for it.
+// Sets `blocks`; false if the device lacks the shared memory.
 template <typename T, bool kMean, bool kAddSum, int kVectors, int kStages = kRowStages, int kThreads = kBlockThreads>
 bool launch_backward_rows(const NormBackward& norm, cudaStream_t stream, unsigned& blocks) {
   constexpr auto* kernel = &backward_kernel<T, kMean, kAddSum, kVectors, kStages, kThreads>;
-  // Two small blocks end sooner than a large one; partial_rows has room for two a multiprocessor.
+  // Two small blocks end sooner than a large one; partial_rows has room for both.
   const dim3 half = cut(norm.width / kElements<T>, kVectors, kBlockThreads / 2);
   const bool two = half.x <= kBlockThreads / 2;
   const dim3 block = two ? half : cut(norm.width / kElements<T>, kVectors, kThreads);
@@ -326,7 +323,7 @@ bool launch_backward_rows(const NormBackward& norm, cudaStream_t stream, unsigne
   const int slots = Rows::kSlots + (kSharesWeight<kVectors, kThreads> ? kVectors : 0);
   const int shared = slots * kVectorBytes * static_cast<int>(block.x * block.y);
   if (!take_shared(kernel, shared)) return false;
-  // As few blocks as take no more turns: they end together, and leave fewer parts to add up.
+  // The fewest blocks with this number of turns: they end together, and leave fewer parts to add up.
   const std::int64_t most = std::min<std::int64_t>((two ? 2 : 1) * multiprocessors(), kMostPartialRows);
   const std::int64_t turns_of_all = (norm.rows + block.y - 1) / block.y;
   const std::int64_t turns = (turns_of_all + most - 1) / most;
@@ -335,8 +332,9 @@ bool launch_backward_rows(const NormBackward& norm, cudaStream_t stream, unsigne
   return true;
 }
 
-// LayerNorm's fp32 rows of more than 8192 columns: 16 KiB of shared memory a vector, a tensor and a stage. Two stages of
-// three vectors are 192 KiB, one of four 128 KiB; on an H200 the former is the faster one, by 5 points of a copy's speed.
+// LayerNorm's fp32 rows of more than 8192 columns take 16 KiB of shared memory per vector, tensor and stage. Two
+// stages of three vectors are 192 KiB, one of four 128 KiB; on an H200 the former is faster, by 5 points of a copy's
+// speed.
 template <typename T, bool kMean, bool kAddSum>
 bool launch_backward_widest(const NormBackward& norm, cudaStream_t stream, unsigned& blocks) {
   const std::int64_t row_vectors = norm.width / kElements<T>;

@@ -1,4 +1,4 @@
-// What the cases of the norms share. Included only by *_case.cpp.
+// Shared by the norms' cases. Included only by *_case.cpp.
 #pragma once
 
 #include <ATen/ATen.h>
@@ -9,13 +9,13 @@ namespace headroom::kernels::row_norm {
 
 inline constexpr double kCaseEpsilon = 1e-5;
 
-// One row, one column; not a whole vector; not a whole warp; more rows than blocks; a last turn that has not a row for
-// every group of a block; more than registers hold.
+// One row, one column; no whole vector; no whole warp; more rows than blocks; a last turn with fewer rows than groups;
+// rows too long for registers.
 inline constexpr Shape kOddShapes[] = {{1, 1},    {1, 8},      {5, 7},      {3, 40},     {1300, 16},  {17, 257},
                                        {9, 3072}, {130, 1000}, {1101, 520}, {700, 136},  {301, 2048}, {33, 4096},
                                        {7, 8192}, {5, 16384},  {3, 16392},  {2, 33'333}, {2, 40'960}};
 
-// As the Hugging Face model computes it, operator by operator.
+// The Hugging Face model's composition.
 inline at::Tensor eager_rms_norm(const at::Tensor& x, const at::Tensor& weight_H) {
   const at::Tensor x_fp32 = x.to(at::kFloat);
   const at::Tensor mean_square = x_fp32.pow(2).mean(-1, /*keepdim=*/true);

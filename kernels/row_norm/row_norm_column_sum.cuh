@@ -1,4 +1,4 @@
-// The gradients of weight and bias from the partial sums of the backward kernels' blocks.
+// Gradients of weight and bias from the blocks' partial sums.
 #pragma once
 
 #include <cstdint>
@@ -8,18 +8,18 @@
 
 namespace headroom::kernels::row_norm {
 
-// dweight (blockIdx.y 0) and dbias (1) from the partial sums: 32 columns a block, a part of the parts each warp.
+// 32 columns per block of dweight (blockIdx.y 0) or dbias (1); each warp adds a part of the rows.
 constexpr int kColumnWarps = 16;
 
 template <typename T>
 __global__ void __launch_bounds__(kWarp* kColumnWarps) column_sum_kernel(NormBackward norm, int parts) {
   __shared__ float shared[kColumnWarps][kWarp];
 #if __CUDA_ARCH__ >= 900
-  cudaGridDependencySynchronize();  // the launch may run ahead of the kernel that makes the partial sums
+  cudaGridDependencySynchronize();  // the kernel before may still run
 #endif
   const std::int64_t column = std::int64_t{blockIdx.x} * kWarp + threadIdx.x;
   const float* const partials = blockIdx.y == 0 ? norm.dweight_partials : norm.dbias_partials;
-  float part[kMostPartialRows / kColumnWarps];  // all on their way at once
+  float part[kMostPartialRows / kColumnWarps];  // all loads in flight at once
 #pragma unroll
   for (int i = 0; i < kMostPartialRows / kColumnWarps; ++i) {
     const int row = i * kColumnWarps + threadIdx.y;
@@ -35,7 +35,7 @@ __global__ void __launch_bounds__(kWarp* kColumnWarps) column_sum_kernel(NormBac
   store(static_cast<T*>(blockIdx.y == 0 ? norm.dweight : norm.dbias)[column], sum);
 }
 
-// From compute capability 9.0 on the launch overlaps with the end of the kernel before it.
+// From compute capability 9.0 on, the launch overlaps with the end of the kernel before.
 template <typename T>
 cudaError_t launch_column_sum(const NormBackward& norm, int parts, cudaStream_t stream) {
   int device = 0, major = 0;

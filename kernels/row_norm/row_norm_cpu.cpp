@@ -1,11 +1,11 @@
-// The last step of the norms' backward on the CPU: the gradients of weight and bias from their partial sums.
+// Gradients of weight and bias from their partial sums, on the CPU.
 #include "kernels/row_norm/row_norm_cpu.h"
 
 namespace headroom::kernels {
 
 namespace {
 
-// One partial row after the other, over a strip of columns that stays in the cache.
+// Adds row after row, over a strip of columns that stays in the cache.
 void sum_strip(const float* partials, std::int64_t parts, std::int64_t width, float* strip, std::int64_t columns) {
   for (std::int64_t i = 0; i < columns; ++i) strip[i] = partials[i];
   for (std::int64_t part = 1; part < parts; ++part) {

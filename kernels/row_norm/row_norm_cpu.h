@@ -1,4 +1,4 @@
-// The CPU side of the norms of rows: plain loops over one row at a time, which stays in the cache between its passes.
+// The row norms on the CPU: plain loops over one row, which stays in the cache.
 #pragma once
 
 #include <cmath>
@@ -8,7 +8,7 @@
 
 namespace headroom::kernels::row_norm {
 
-// `omp simd` lets the compiler split a sum over vector lanes, and assume that dx over dy is no obstacle.
+// `omp simd` lets the compiler split a sum over vector lanes, and ignore that dx may be dy.
 
 template <typename T, NormKind kKind>
 HEADROOM_INLINE void forward_row(const NormForward& norm, std::int64_t row) {
@@ -55,8 +55,7 @@ HEADROOM_INLINE void forward_row(const NormForward& norm, std::int64_t row) {
   }
 }
 
-// dx of one row; its share of dweight (and dbias) is added to the partial sums. The formula is in
-// row_norm_backward.cuh.
+// dx of one row, and its part of the partial sums. The formula is in row_norm_backward.cuh.
 template <typename T, bool kMean>
 HEADROOM_INLINE void backward_row(const NormBackward& norm, std::int64_t row, float* dweight, float* dbias) {
   const std::int64_t width = norm.width;
@@ -108,7 +107,7 @@ HEADROOM_INLINE void backward_rows(const NormBackward& norm, std::int64_t part, 
     dweight[i] = 0;
     if constexpr (kMean) dbias[i] = 0;
   }
-  // Every part has rows: there are at most as many parts as rows.
+  // There are at most as many parts as rows, so none is empty.
   for (std::int64_t row = norm.rows * part / parts; row < norm.rows * (part + 1) / parts; ++row) {
     backward_row<T, kMean>(norm, row, dweight, dbias);
   }

@@ -1,4 +1,4 @@
-// Forward of the norms of rows: a row in the registers of its group, read once and written once.
+// Forward of the row norms: a row in the registers of its group, read once and written once.
 #pragma once
 
 #include <cstdint>
@@ -9,28 +9,28 @@
 
 namespace headroom::kernels::row_norm {
 
-// Measured on an H200, rows of 2048 to 16384 bf16: 2 or 8 vectors, and fewer blocks with more registers, are slower.
-constexpr int kForwardVectors = 4;  // of a row, a thread
+// Measured on an H200, bf16 rows of 2048 to 16384: 2 or 8 vectors, and fewer blocks with more registers, are slower.
+constexpr int kForwardVectors = 4;  // of a row, per thread
 
-// How forward_kernel is compiled: the threads of a block at most, the blocks of a multiprocessor, which say how many
-// registers each thread may have, and whether x and y are marked to leave the caches first.
+// The most threads per block, the blocks per multiprocessor (which bound the registers), and whether x and y are
+// evicted first.
 template <int kMostThreads, int kBlocksOfProcessor, bool kLeavesCaches>
 struct ForwardCut {
   static constexpr int kThreads = kMostThreads, kBlocks = kBlocksOfProcessor;
   static constexpr bool kStreams = kLeavesCaches;
 };
 using PlainForward = ForwardCut<kBlockThreads, 3, false>;  // 40 registers
-// LayerNorm, as measured on an H200. Rows of 2048 and 4096 bf16: 1.6 points of a copy's speed faster than the plain cut, but
-// rows of 8192, which fill a block, are 5 points slower and take the plain one;
-// 128 threads 17 to 21 slower, blocks that stay and load a row ahead 4 to 9. Rows of more than 8192 fp32: a seventh to a
-// quarter faster than with one block a multiprocessor, which leaves it idle while a row's sums are exchanged.
+// LayerNorm on an H200, in points of a copy's speed. bf16 rows of 2048 and 4096: 1.6 faster than the plain cut; 128
+// threads are 17 to 21 slower, persistent blocks that load a row ahead 4 to 9. Rows of 8192 fill a block and are 5
+// slower, so they take the plain cut. fp32 rows of more than 8192: a seventh to a quarter faster than one block per
+// multiprocessor, which idles while a row's sums are exchanged.
 using LayerForward = ForwardCut<256, 6, true>;               // 40 registers
 using WidestForward = ForwardCut<kWidestThreads, 2, false>;  // 32 registers
 
-// Mean and 1 / √(variance + ε) of a group's row with one barrier: every warp squares about a pivot near its own mean,
-// and the parts are joined after Chan, Golub and LeVeque 1979, equation 2.1b. The pivot is the mean of the warp's first
-// vector, which is at most √(n / elements of a vector) standard deviations from the mean of its n ≤ 1024 elements:
-// the difference of squares loses at most 7 of fp32's 24 bits, in a row made for it, and about one in others.
+// Mean and 1 / √(variance + ε) of a group's row, with one barrier. Every warp squares about a pivot near its own mean,
+// and the parts are combined after Chan, Golub and LeVeque 1979, equation 2.1b. The pivot is the mean of the warp's
+// first vector, at most √(n / elements of a vector) standard deviations from the mean of its n ≤ 1024 elements. The
+// difference of squares loses at most 7 of fp32's 24 bits, and usually one.
 template <typename T, int kVectors>
 __device__ __forceinline__ float2 group_moments(uint4 (&x)[kVectors], int row_vectors, float width, float epsilon,
                                                 float4* memory) {
@@ -61,7 +61,7 @@ __device__ __forceinline__ float2 group_moments(uint4 (&x)[kVectors], int row_ve
   sum = warp_sum(sum);
   const float beside = sum / fmaxf(count, 1.0f);
   square = warp_sum(square) - sum * beside;
-  if (square < 0) square = 0;  // rounding, where all are alike; a NaN stays
+  if (square < 0) square = 0;  // rounding, if all are equal; NaN stays
   if (warps == 1) return {pivot + beside, rsqrtf(square / width + epsilon)};
 
   float4* const part = memory + threadIdx.y * warps;
@@ -78,7 +78,6 @@ __device__ __forceinline__ float2 group_moments(uint4 (&x)[kVectors], int row_ve
   return {mean, rsqrtf(row_square / width + epsilon)};
 }
 
-// 1 / √(mean square + ε) of a group's row.
 template <typename T, int kVectors>
 __device__ __forceinline__ float group_rstd(const uint4 (&x)[kVectors], float width, float epsilon, float4* memory) {
   const int warp = threadIdx.x / kWarp, warps = blockDim.x / kWarp;
@@ -100,7 +99,7 @@ __device__ __forceinline__ float group_rstd(const uint4 (&x)[kVectors], float wi
   return rsqrtf(square / width + epsilon);
 }
 
-// y of one row per group. Many small groups with the row in few registers: while some wait for a sum, others load.
+// While some of the many small groups wait for a sum, others load.
 template <typename T, NormKind kKind, typename Cut>
 __global__ void __launch_bounds__(Cut::kThreads, Cut::kBlocks) forward_kernel(NormForward norm) {
   constexpr int kVectors = kForwardVectors;

@@ -1,4 +1,4 @@
-// Takes the norms' tensors to the kernels of their device.
+// The row norms on tensors.
 #include "kernels/row_norm/row_norm_ops.h"
 
 #include <ATen/Parallel.h>
@@ -10,7 +10,6 @@ namespace headroom::kernels::row_norm {
 
 namespace {
 
-// Below this many elements a second thread costs more than it brings.
 constexpr std::int64_t kRowNormGrain = 32768;
 
 CUstream_st* stream_of(const at::Tensor& x) { return c10::cuda::getCurrentCUDAStream(x.get_device()).stream(); }

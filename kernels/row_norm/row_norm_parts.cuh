@@ -1,7 +1,5 @@
-// What the forward and the backward kernels of the norms of rows share: how a row is spread over threads.
-//
-// A row belongs to a group of threads, threadIdx.y of a block, and 16-byte vector v of thread t is vector
-// v · blockDim.x + t of the row, in every row.
+// How the CUDA kernels spread a row over threads. A row belongs to a group, threadIdx.y of a block. 16-byte vector v
+// of thread t is vector v · blockDim.x + t of every row.
 #pragma once
 
 #include <algorithm>
@@ -13,11 +11,11 @@
 
 namespace headroom::kernels::row_norm {
 
-constexpr int kBlockThreads = 512;  // of a block at most, but for the widest rows
+constexpr int kBlockThreads = 512;  // at most, except for the widest rows
 constexpr int kWidestThreads = 1024;
 constexpr int kMostGroups = 15;  // a block has 16 barriers: one each, and that of __syncthreads
 
-// How a pass is cut: `block.x` threads per row, `block.y` rows per block.
+// `block.x` threads per row, `block.y` rows per block.
 inline dim3 cut(std::int64_t row_vectors, int vectors_a_thread, int block_threads) {
   const std::int64_t threads = (row_vectors + vectors_a_thread - 1) / vectors_a_thread;
   const int row_threads = static_cast<int>((threads + kWarp - 1) / kWarp * kWarp);
@@ -27,7 +25,7 @@ inline unsigned blocks_for(std::int64_t rows, dim3 block) {
   return static_cast<unsigned>((rows + block.y - 1) / block.y);
 }
 
-// Barrier 0 is that of the whole block: a group that still works must not meet others there.
+// Barrier 0 is that of the whole block.
 __device__ __forceinline__ void group_barrier() {
   asm volatile("bar.sync %0, %1;" ::"r"(threadIdx.y + 1), "r"(blockDim.x) : "memory");
 }

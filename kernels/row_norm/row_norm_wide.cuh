@@ -1,6 +1,5 @@
-// The norms for any width and any address: one element at a time, a block a row, nothing kept but sums. What does not
-// fit row_norm_forward.cuh and row_norm_backward.cuh comes here: rows beyond their registers, and rows that are not
-// whole 16-byte vectors.
+// The norms for any width and address: one element at a time, one block per row. For rows that exceed the other
+// kernels' registers or are not whole 16-byte vectors.
 #pragma once
 
 #include <algorithm>
@@ -13,7 +12,7 @@ namespace headroom::kernels::row_norm {
 
 constexpr int kWideThreads = 512;
 
-// The sum over a block, the same in all threads; begins and ends with a barrier.
+// Sum over a block, in all its threads; starts with a barrier.
 __device__ __forceinline__ float block_sum(float value) {
   __shared__ float part[kWideThreads / kWarp];
   value = warp_sum(value);
@@ -37,7 +36,7 @@ __global__ void __launch_bounds__(kWideThreads) wide_forward_kernel(NormForward 
       T* const sum = static_cast<T*>(norm.sum) + row * norm.width;
       for (std::int64_t i = threadIdx.x; i < norm.width; i += kWideThreads)
         store(sum[i], load(x[i]) + load(residual[i]));
-      x = sum;  // a thread reads what it wrote itself
+      x = sum;  // each thread reads its own writes
     }
     float mean = 0, rstd;
     if constexpr (kKind == NormKind::kRebuildRms) {
@@ -70,7 +69,7 @@ __global__ void __launch_bounds__(kWideThreads) wide_forward_kernel(NormForward 
   }
 }
 
-// The block's row of partial sums grows in memory; a column belongs to one thread throughout.
+// Partial sums grow in memory; a column belongs to one thread.
 template <typename T, bool kMean>
 __global__ void __launch_bounds__(kWideThreads) wide_backward_kernel(NormBackward norm) {
   const T* const weight = static_cast<const T*>(norm.weight);
@@ -114,7 +113,7 @@ cudaError_t launch_wide_forward(const NormForward& norm, cudaStream_t stream) {
   return cudaGetLastError();
 }
 
-// `blocks` at most partial_rows(rows).
+// `blocks` is at most partial_rows(rows).
 template <typename T, bool kMean>
 cudaError_t launch_wide_backward(const NormBackward& norm, std::int64_t blocks, cudaStream_t stream) {
   wide_backward_kernel<T, kMean><<<static_cast<unsigned>(blocks), kWideThreads, 0, stream>>>(norm);

@@ -1,10 +1,9 @@
 // Computes    h = silu(gate) · up, silu(x) = x σ(x); backward dgate = dh · up · σ (1 + x (1 − σ)),
-//             dup = dh · silu(gate) and, if asked, h once more
-// Shapes      all [n], contiguous; the caller's shape does not matter
-// Precision   storage fp32, bf16 or fp16, all alike; arithmetic fp32, with the fast exponential for 16-bit storage
-// Memory      allocates nothing; forward moves 3·n·s bytes, backward 5·n·s, 6·n·s with h. Backward may write dgate over
-//             gate, dup over up, h over dh
-// Variants    16 bytes per thread and array where all pointers allow it, else single elements; kernels/gated/gated.cuh
+//             dup = dh · silu(gate) and optionally h
+// Shapes      all [n], contiguous
+// Precision   storage fp32, bf16 or fp16; arithmetic fp32, with the fast exponential for 16-bit storage
+// Memory      forward moves 3·n·s bytes, backward 5·n·s, 6·n·s with h
+// Variants    16 bytes per thread and array if aligned, otherwise single elements; kernels/gated/gated.cuh
 // Source      Shazeer 2020, GLU Variants Improve Transformer, arXiv:2002.05202, equation 6
 // Checked by  tests/kernels/gated_gpu_test.cpp
 #include "kernels/gated/gated.cuh"

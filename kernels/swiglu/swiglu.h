@@ -1,4 +1,4 @@
-// SwiGLU on raw memory: h = silu(gate) · up. No torch.
+// SwiGLU: h = silu(gate) · up.
 #pragma once
 
 #include "kernels/gated/gated.h"

@@ -1,4 +1,4 @@
-// SwiGLU beside PyTorch's composition.
+// The kernel case of SwiGLU.
 #include "kernels/gated/gated_case.h"
 #include "kernels/swiglu/swiglu_ops.h"
 

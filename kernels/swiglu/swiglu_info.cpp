@@ -1,4 +1,4 @@
-// What the SwiGLU kernel computes and moves.
+// SwiGLU: formula, bytes and FLOPs.
 #include "kernels/kernel.h"
 #include "kernels/measured_shapes.h"
 
@@ -6,13 +6,14 @@ namespace headroom::kernels {
 
 namespace {
 
-// Forward reads gate and up and writes h; backward reads dh, gate and up and writes dgate and dup. Worked example:
-// 8192 tokens · F 14336 in bf16: forward 3 · 2 B · 1.17e8 = 705e6 B, backward 1174e6 B.
+// Forward reads gate, up; writes h. Backward reads dh, gate, up; writes dgate, dup. Example: 8192 tokens · F 14336 in
+// bf16: forward 3 · 2 B · 1.17e8 = 705e6 B, backward 1174e6 B.
 std::int64_t swiglu_bytes(const Shape& shape, Pass pass, std::int64_t element_bytes) {
   return (pass == Pass::kForward ? 3 : 5) * shape.rows * shape.width * element_bytes;
 }
 
-// Forward: minus, exponential, sum, division, two products. Backward: those, the slope 4, three products.
+// Forward: negation, exponential, sum, division, two multiplications. Backward: those, the slope 4, three
+// multiplications.
 std::int64_t swiglu_flops(const Shape& shape, Pass pass) {
   return (pass == Pass::kForward ? 6 : 13) * shape.rows * shape.width;
 }

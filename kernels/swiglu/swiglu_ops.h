@@ -1,4 +1,4 @@
-// SwiGLU on tensors.
+// SwiGLU on tensors. Arguments and errors are described in gated_ops.h.
 #pragma once
 
 #include <ATen/ATen.h>
@@ -7,21 +7,16 @@
 
 namespace headroom::kernels {
 
-// All: any shape, gate and up alike and contiguous; fp32, bf16 or fp16; CPU, CUDA, or meta (where they allocate and
-// launch nothing). Throw c10::Error if the tensors do not fit each other.
-
-// h = silu(gate) ⊙ up, silu(x) = x / (1 + e^−x).
+// silu(gate) ⊙ up, silu(x) = x / (1 + e^−x).
 at::Tensor swiglu_forward(const at::Tensor& gate, const at::Tensor& up);
 
-// rebuild_h: also h, in the same pass, for the weight gradient of the product behind it. in_place: dgate over gate, dup
-// over up and, where asked for, h over dh; nothing is allocated.
 GatedGradients swiglu_backward(const at::Tensor& dh, const at::Tensor& gate, const at::Tensor& up, bool rebuild_h,
                                bool in_place);
 
-// With a gradient. Keeps gate and up, not h.
+// Differentiable; keeps gate and up, not h.
 at::Tensor swiglu(const at::Tensor& gate, const at::Tensor& up);
 
-// The formula in float64 from plain operators.
+// In float64.
 at::Tensor swiglu_reference(const at::Tensor& gate, const at::Tensor& up);
 
 }  // namespace headroom::kernels

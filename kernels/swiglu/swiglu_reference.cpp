@@ -1,4 +1,4 @@
-// SwiGLU as Shazeer writes it (equation 6, without the matrices), in float64.
+// SwiGLU in float64: Shazeer 2020, equation 6, without the matrices.
 #include "kernels/swiglu/swiglu_ops.h"
 
 namespace headroom::kernels {
