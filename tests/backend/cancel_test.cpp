@@ -1,4 +1,4 @@
-// Cancelling: acknowledged at once, done soon by an engine that listens, and by force where it does not.
+// Cancellation: acknowledged at once, quick if the engine responds, forced if it does not.
 #include "tests/backend/support.h"
 
 using namespace headroom;
@@ -8,7 +8,7 @@ using record::OutcomeKind;
 
 namespace {
 
-// Starts a run, cancels it in its middle, and returns how long its end took.
+// Cancels a run halfway; returns how long that took.
 Clock::duration cancel_in_the_middle(backend::Backend& backend, const std::string& mode) {
   REQUIRE(backend.start(fake_request(mode)).ok());
   REQUIRE(wait_for(backend, [&] { return backend.recording()->marks().size() >= 3; }));
@@ -51,7 +51,7 @@ TEST_CASE("an engine that ignores SIGTERM too is killed after 5 s") {
 }
 
 TEST_CASE("ends that we ordered do not count as deaths") {
-  // Three times SIGTERM takes 6 s; the fourth run must still find an engine.
+  // Three SIGTERMs take 6 s; the fourth run must still find an engine.
   const auto engine = backend::make_engine(fake_engine());
   for (int i = 0; i < 3; ++i) cancel_in_the_middle(*engine, "ignore_cancel");
   CHECK_FALSE(engine->trouble());

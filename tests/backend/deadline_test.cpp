@@ -1,4 +1,4 @@
-// Runs with a deadline: a run without progress is killed, in a separate engine.
+// A run with a deadline has a separate engine, which is killed if it makes no progress.
 #include "tests/backend/support.h"
 
 namespace {
@@ -23,7 +23,7 @@ TEST_CASE("a run that hangs is killed at its deadline, as often as it likes, and
   const auto engine = backend::make_engine(fake_engine());
   REQUIRE(run_to_end(*engine, "").kind == OutcomeKind::kCompleted);
   const std::string pid = engine->facts().at("pid");
-  for (int i = 0; i < 4; ++i) {  // more deaths than an engine may die by itself
+  for (int i = 0; i < 4; ++i) {  // more often than an engine may die on its own
     CAPTURE(i);
     const auto begun = Clock::now();
     REQUIRE(engine->start(with_deadline(i % 2 == 0 ? "hang" : "hang_for_ever")).ok());
@@ -31,7 +31,7 @@ TEST_CASE("a run that hangs is killed at its deadline, as often as it likes, and
     CHECK(Clock::now() - begun >= 1s);
     CHECK(outcome_of(*engine).kind == OutcomeKind::kFailed);
     CHECK(outcome_of(*engine).message.find("1 s") != std::string::npos);
-    CHECK(engine->recording()->marks().size() == 3);  // what had come is kept
+    CHECK(engine->recording()->marks().size() == 3);  // keeps what arrived
   }
   REQUIRE(engine->start(with_deadline("")).ok());
   REQUIRE(finished(*engine));

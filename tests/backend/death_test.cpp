@@ -1,4 +1,4 @@
-// Engines that die: the run keeps what arrived and says how, a fresh engine follows, but not for ever.
+// When an engine dies, the run keeps what arrived and reports the cause; a new engine starts, but not endlessly.
 #include <signal.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
@@ -156,7 +156,7 @@ TEST_CASE("the engine is gone when its backend is") {
 }
 
 TEST_CASE("an engine outlives a killed app by less than 2 s, even if it never reads") {
-  ::prctl(PR_SET_CHILD_SUBREAPER, 1);  // the orphan becomes ours to wait for
+  ::prctl(PR_SET_CHILD_SUBREAPER, 1);  // adopts the orphan, to wait for it
   int ends[2];
   REQUIRE(::pipe(ends) == 0);
   const pid_t app = ::fork();

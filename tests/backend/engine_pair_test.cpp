@@ -1,4 +1,4 @@
-// Runs that are to be traced go to a separate engine, and only those.
+// Traced runs use a separate engine.
 #include <signal.h>
 
 #include <fstream>
@@ -24,7 +24,7 @@ backend::RunRequest request(const char* trace, const char* mode = "at_once") {
   return {.demo = "fake", .params = params, .record_to = {}};
 }
 
-// The engines of one test: the pid of each that was started, and with which word behind its number.
+// The pids of the engines that a test started.
 struct Engines {
   TemporaryFolder folder;
   std::filesystem::path pids = folder.path() / "pids";
@@ -55,13 +55,13 @@ TEST_CASE("a traced run has a separate engine, which goes with the next other ru
   REQUIRE(engines.started().size() == 2);
   const auto traced = engines.backend->recording();
   engines.run("on");
-  CHECK(engines.started().size() == 2);  // it is warm now
+  CHECK(engines.started().size() == 2);  // already running
   engines.run("off");
   REQUIRE(engines.started().size() == 2);
   CHECK(alive(engines.started()[0]));
 
   CHECK_FALSE(alive(engines.started()[1]));
-  check_whole(*traced);  // holders keep what they have
+  check_whole(*traced);  // recordings outlive their engine
 }
 
 TEST_CASE("a traced run can be cancelled, and no other starts meanwhile") {
@@ -98,5 +98,5 @@ TEST_CASE("an engine that starts with the first run leaves it to another to say 
   CHECK(outcome_of(*engine).kind == OutcomeKind::kCompleted);
   CHECK(std::filesystem::exists(pids));
   REQUIRE_FALSE(engine->devices().empty());
-  CHECK(engine->devices().front().name != "Of another");  // its own
+  CHECK(engine->devices().front().name != "Of another");
 }

@@ -1,5 +1,5 @@
-// An engine without LibTorch for tests: it speaks the protocol and misbehaves on request. A run's parameter `mode`
-// says how the run goes (see play), an argument how the process does (see main).
+// A test engine without LibTorch that speaks the protocol and misbehaves on request: a run by its parameter `mode` (see
+// play), the process by its arguments (see main).
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
@@ -28,14 +28,13 @@ int frames_out = STDOUT_FILENO;
 void write_all(const std::vector<std::byte>& bytes) {
   for (std::size_t done = 0; done < bytes.size();) {
     const ssize_t count = ::write(frames_out, bytes.data() + done, bytes.size() - done);
-    if (count < 0) std::_Exit(0);  // the app has gone
+    if (count < 0) std::_Exit(0);  // the app is gone
     done += static_cast<std::size_t>(count);
   }
 }
 
 void send(const protocol::Message& message) { write_all(protocol::encode(message)); }
 
-// A frame with this body, whatever it is.
 void send_body(std::string_view body) {
   std::vector<std::byte> frame(4);
   for (std::size_t i = 0; i < 4; ++i) frame[i] = static_cast<std::byte>(body.size() >> (8 * i));
@@ -67,7 +66,7 @@ void send_part(const Run& run) {
   for (;;) ::pause();
 }
 
-// What happens in the middle of a run, after its third part.
+// Misbehaves in the middle of a run, after its third part.
 void misbehave(const Run& run) {
   if (run.mode == "sigkill") ::raise(SIGKILL);
   if (run.mode == "sigsegv") {
@@ -85,7 +84,7 @@ void misbehave(const Run& run) {
   if (run.mode == "hang" || run.mode == "hang_for_ever") hang();
   if (run.mode == "malformed") send_body("this is no MessagePack");
   if (run.mode == "unknown_kind") send_body("\x82\xa7version\x01\xa4kind\xa5sleep");
-  while (run.mode == "flood") send_body("this is no MessagePack");  // and reads nothing
+  while (run.mode == "flood") send_body("this is no MessagePack");  // never reads
   if (run.mode == "broken_stream") write_all(std::vector<std::byte>(8, std::byte{0xff}));
   if (run.mode == "damaged_chunk") {
     auto bytes = tests::fake_part(run.part)[1];
@@ -102,12 +101,12 @@ void misbehave(const Run& run) {
     std::vector<char> noise(3 << 20, '#');
     for (std::size_t i = 99; i < noise.size(); i += 100) noise[i] = '\n';
     std::fwrite(noise.data(), 1, noise.size(), stderr);
-    std::puts("a library prints to stdout");  // stdout is stderr here, as in the engine
+    std::puts("a library prints to stdout");  // stdout is stderr, as in the engine
     std::fflush(stdout);
   }
 }
 
-// One part of the run; false once it is over.
+// Plays one part of the run; false once the run is over.
 bool play(Run& run) {
   if (run.mode == "refuse") {
     send(protocol::Refusal{.run = run.start.run, .reason = "The batch is too large."});
@@ -117,7 +116,7 @@ bool play(Run& run) {
     send(protocol::Refusal{.run = 0, .reason = "The message could not be read."});
     return false;
   }
-  if (run.mode == "unfit") {  // refused once it has said what the run is
+  if (run.mode == "unfit") {  // refused after its RunInfo
     send_chunk(run, record::encode(tests::fake_info(run.start.params)));
     send(protocol::RunFinished{.run = run.start.run,
                                .outcome = {.kind = record::OutcomeKind::kRefused, .message = "7 is odd."}});
@@ -143,7 +142,7 @@ bool play(Run& run) {
                .out_of_memory = record::OutOfMemoryFacts{.requested = record::kGiB}};
   send(protocol::RunFinished{.run = run.start.run, .outcome = outcome});
   if (run.mode == "retire") {
-    ::usleep(50'000);  // time enough for the next run to be sent here
+    ::usleep(50'000);  // lets the next run arrive
     std::_Exit(20);
   }
   return false;
@@ -159,11 +158,11 @@ void take(const protocol::Message& message, std::optional<Run>& run) {
     const bool stubborn = run && (run->mode == "ignore_cancel" || run->mode == "ignore_terminate");
     if (run && run->start.run == cancel->run && !stubborn) {
       send(protocol::RunFinished{.run = cancel->run, .outcome = {.kind = record::OutcomeKind::kCancelled}});
-      if (run->mode == "stop_then_hang") hang();  // in what was asked next
+      if (run->mode == "stop_then_hang") hang();  // inside the next request
       run.reset();
     }
   }
-  // A test waits for this line to know that a refusal came back.
+  // Tests wait for this line.
   if (const auto* refusal = std::get_if<protocol::Refusal>(&message))
     std::fprintf(stderr, "refused: %s\n", refusal->reason.c_str());
 }

@@ -1,4 +1,4 @@
-// The run that the fake engine plays, so that a test can compare what arrived with what was sent.
+// The fake engine's run, to compare what arrives with what was sent.
 #pragma once
 
 #include <string>
@@ -15,7 +15,7 @@ inline record::RunInfo fake_info(std::map<std::string, std::string> params) {
   return {.demo = "fake", .params = std::move(params), .provenance = {{"engine", "fake"}}};
 }
 
-// Part i of the run: a mark, a hundred allocations, and the loss of step i.
+// A mark, a hundred allocations, and the loss of step `part`.
 inline std::vector<std::vector<std::byte>> fake_part(int part) {
   const record::Nanoseconds time = part * 1'000'000;
   std::vector<record::MemEvent> events;

@@ -1,4 +1,4 @@
-// Predictions come from the planner, and the newest question is the one that is answered.
+// The planner answers the newest request with a predicted recording.
 #include "tests/backend/support.h"
 
 using namespace headroom;

@@ -1,4 +1,4 @@
-// A replay looks like a run and ends as the recording that it plays.
+// A replay looks like a run and ends equal to its recording.
 #include "tests/backend/support.h"
 
 using namespace headroom;
@@ -14,7 +14,7 @@ namespace {
 
 constexpr Nanoseconds kMillisecond = 1'000'000;
 
-// Three steps of 100 ms; on a GPU the device reaches each mark 30 ms after the host.
+// Three steps of 100 ms; a GPU reaches each mark 30 ms after the host.
 std::shared_ptr<Recording> made_run(record::DeviceKind device) {
   const bool gpu = device == record::DeviceKind::kGpu;
   auto recording =
@@ -108,7 +108,7 @@ TEST_CASE("a paced replay grows as the run did and ends as the recording") {
     if (grown.events().size() > events) ++growths;
     if (replay->state() == RunState::kFinished) break;
     CHECK_FALSE(grown.outcome());
-    // What had happened by then is there, and nothing of the future is.
+    // Exactly what has happened by now.
     for (const auto& event : grown.events()) REQUIRE(event.time <= after);
     for (const auto& mark : grown.marks()) {
       REQUIRE(mark.host_time <= after);

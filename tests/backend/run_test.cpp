@@ -1,4 +1,4 @@
-// Runs that go well, or as well as a bad message or a full disk allows.
+// Successful runs, bad messages and a full disk.
 #include <fcntl.h>
 #include <signal.h>
 #include <sys/resource.h>
@@ -12,7 +12,7 @@ using record::OutcomeKind;
 
 namespace {
 
-// No file may grow beyond this many bytes: a disk that is full, for one process.
+// Simulates a full disk for this process: no file may exceed `bytes`.
 class FileSizeLimit {
  public:
   explicit FileSizeLimit(rlim_t bytes) {
@@ -46,7 +46,7 @@ TEST_CASE("an engine starts at once, greets and waits") {
 }
 
 TEST_CASE("an engine's process is set up as it needs") {
-  // What this process was itself started with goes on to its children.
+  // Children inherit the descriptors that this process inherited.
   int inherited = 0;
   for (int descriptor = 0; descriptor < 256; ++descriptor) {
     const int flags = ::fcntl(descriptor, F_GETFD);
@@ -57,7 +57,7 @@ TEST_CASE("an engine's process is set up as it needs") {
   REQUIRE(wait_for(*engine, [&] { return !engine->devices().empty(); }));
   CHECK(engine->facts().at("omp_wait_policy") == "passive");
   CHECK(engine->facts().at("group_leader") == "yes");
-  // The duplicate of stdout is its own. Nothing of ours went with it: another engine's pipe would keep that one alive.
+  // The engine adds only its duplicate of stdout. An inherited pipe would keep the other engine alive.
   CHECK(engine->facts().at("open_descriptors") == std::to_string(inherited + 1));
 }
 
@@ -113,7 +113,7 @@ TEST_CASE("no call waits for the engine") {
   REQUIRE(engine->start(fake_request("steady")).ok());
   for (int i = 0; i < 100; ++i) engine->poll();
   engine->cancel();
-  CHECK(Clock::now() - begin < 60s);  // it never greets, and is given up after 90 s
+  CHECK(Clock::now() - begin < 60s);  // never greets; given up after 90 s
   CHECK(outcome_of(*engine).kind == OutcomeKind::kCancelled);
 }
 
@@ -150,7 +150,7 @@ TEST_CASE("a message that makes no sense is refused, and the recording does not 
   const auto outcome = run_to_end(*engine, mode);
   CHECK(outcome.kind == OutcomeKind::kFailed);
   CHECK(outcome.message.find("could not be taken: ") != std::string::npos);
-  check_whole(*engine->recording());  // the fake sends something extra: nothing else is lost
+  check_whole(*engine->recording());  // the fake sends an extra message, so nothing else is lost
   CHECK(run_to_end(*engine, "at_once").kind == OutcomeKind::kCompleted);
 }
 

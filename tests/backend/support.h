@@ -1,4 +1,4 @@
-// Backends on the fake engine, and waiting for what they do.
+// Backends with the fake engine, and waiting for them.
 #pragma once
 
 #include <poll.h>
@@ -25,7 +25,6 @@ inline backend::EngineCommand fake_engine(std::vector<std::string> arguments = {
   return {arguments};
 }
 
-// The one parameter of the fake demo: how the run goes.
 inline constexpr record::ParamSpec kFakeParams[] = {
     {.key = "mode", .label = "Mode", .help = "How the run goes.", .kind = record::ParamKind::kFile}};
 
@@ -35,11 +34,11 @@ inline backend::RunRequest fake_request(const std::string& mode, std::optional<s
   return {.demo = "fake", .params = params, .record_to = std::move(record_to)};
 }
 
-// For events that come within a second on an idle machine.
+// For events that take less than a second on an idle machine.
 inline constexpr std::chrono::minutes kPatience{5};
 
-// Polls until `done` holds, woken by the backend's descriptor alone: a backend that needs a poll but does not say so
-// fails the test by time.
+// Polls until `done()`. Only the backend's descriptor wakes it, so a backend that needs a poll without signaling it
+// times out.
 inline bool wait_for(backend::Backend& backend, const std::function<bool()>& done, Clock::duration patience = kPatience) {
   const auto deadline = Clock::now() + patience;
   backend.poll();
@@ -67,7 +66,6 @@ inline const record::Outcome& outcome_of(const backend::Backend& backend) {
   return *backend.recording()->outcome();
 }
 
-// Starts a run of this mode and waits for its end.
 inline record::Outcome run_to_end(backend::Backend& backend, const std::string& mode) {
   const auto status = backend.start(fake_request(mode));
   INFO((status.ok() ? "" : status.error().message));
@@ -84,7 +82,7 @@ inline void check_whole(const record::Recording& recording) {
   for (std::size_t i = 0; i < recording.events().size(); ++i) REQUIRE(recording.events()[i].storage == i + 1);
 }
 
-// A new folder, removed with its owner.
+// A new folder, removed by the destructor.
 class TemporaryFolder {
  public:
   TemporaryFolder() {

@@ -1,4 +1,4 @@
-// The advisor without an engine: by the closed form.
+// The advisor by the closed form, without an engine.
 #include "app/common/advisor.h"
 
 #include <algorithm>
@@ -89,7 +89,6 @@ TEST_CASE("the switches that are advised fit, and with one less it does not fit"
   REQUIRE(fits(advice));
   REQUIRE(advice.switches.size() >= 2);
   CHECK_FALSE(experiments::refused_combination(advice.params));
-  // Bytes fall with each switch, from what it takes without any.
   record::Bytes before = advice.before;
   for (const AdvisedSwitch& each : advice.switches) {
     CHECK(each.bytes <= before);
@@ -118,7 +117,7 @@ TEST_CASE("what is to be kept is not given up") {
       CHECK((may.exactness || !each.what->costs_exactness));
     }
   }
-  // Exactly as before and as fast: fused kernels, the fused loss and the step in backward are what there is.
+  // Only fused kernels, the fused loss and the step in backward cost neither speed nor exactness.
   const Advice free_ones = advised(of_1b(8), 40 * record::kGiB, {.speed = false, .exactness = false});
   CHECK_FALSE(fits(free_ones));
   CHECK(ids(free_ones).contains("flce"));

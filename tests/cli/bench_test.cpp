@@ -1,4 +1,4 @@
-// headroom bench: what it refuses before anything runs.
+// headroom bench: refusals before anything runs.
 #include <string>
 
 #include "tests/cli/program.h"
@@ -53,7 +53,7 @@ TEST_CASE("a comparison that is broken off says so with the exit code of what br
 TEST_CASE("bench train_step refuses before it measures: a combination, and a recording that it does not keep") {
   RunOptions options;
   options.environment["HEADROOM_ENGINE"] = HEADROOM_SCRIPTED_ENGINE;
-  options.environment["HEADROOM_SCRIPT"] = "killed";  // a run would end with 7
+  options.environment["HEADROOM_SCRIPT"] = "killed";  // a run would exit with 7
   const Ran ran = run_headroom({"bench", "train_step", "--set", "offload.checkpoints=on"}, options);
   CHECK(ran.exit_code == 3);
   CHECK(holds(ran.err, "there are no checkpoints to move"));

@@ -1,4 +1,4 @@
-// What window and command line share: words of a command, settings, a run's summary.
+// Code shared by the window and the command line.
 
 #include <array>
 #include <chrono>
@@ -69,7 +69,7 @@ TEST_CASE("Runs are kept by page, and the oldest make room") {
   Words names;
   for (int i = 0; i < 4; ++i) {
     names.push_back(kept.keep(run, i % 2 == 0 ? "low_rank" : "offload").value());
-    std::this_thread::sleep_for(std::chrono::milliseconds(2));  // names are times
+    std::this_thread::sleep_for(std::chrono::milliseconds(2));  // names are timestamps
   }
   CHECK(kept.of_page("low_rank") == Words{names[2]});
   CHECK(kept.of_page("offload") == Words{names[1], names[3]});
@@ -130,7 +130,7 @@ TEST_CASE("Settings that cannot be read or written are kept in memory, with a no
   tests::write_file(broken, "{");
   CHECK_FALSE(SettingsFile(broken).notice().empty());
 
-  SettingsFile below_a_file(broken / "settings.json");  // broken.json is no folder
+  SettingsFile below_a_file(broken / "settings.json");  // broken.json is not a folder
   Settings dark = below_a_file.values();
   dark.theme = "dark";
   below_a_file.save(dark);
@@ -171,7 +171,7 @@ TEST_CASE("A summary says when a checkpoint was given bytes as token ids") {
   CHECK(kept.find("  resumed   after 10 steps of OTHER\n  saved     FOLDER\n") != std::string::npos);
   info.provenance["tokens"] = "bytes of a.txt";
   CHECK(summarise(record::Ledger(record::Recording(info))).bytes_as_tokens);
-  info.params["weights"] = "shape/config.json";  // random weights, which know no tokenizer
+  info.params["weights"] = "shape/config.json";  // random weights have no tokenizer
   CHECK_FALSE(summarise(record::Ledger(record::Recording(info))).bytes_as_tokens);
 }
 
@@ -195,7 +195,7 @@ TEST_CASE("The settings of a run are numbers in JSON, and the lengths are of the
   REQUIRE(params.set("model", "custom").ok());
   CHECK(settings()["hidden_size"] == 256);
   REQUIRE(params.set("weights", "config.json").ok());
-  CHECK(settings()["hidden_size"].is_null());  // the recording does not say what was taken
+  CHECK(settings()["hidden_size"].is_null());  // the recording does not say
   info.provenance = predict::shape_facts(*llama::find_config("llama-3-8b"));
   CHECK(settings()["hidden_size"] == 4096);
   CHECK(settings()["num_layers"] == 32);
@@ -208,7 +208,7 @@ TEST_CASE("A summary says what the optimizer is set to beside its defaults") {
   info.demo = "train_step";
   info.params = {{"beta1", "0.9"}, {"learning_rate", "0.001"}, {"galore_rank", "8"}, {"batch", "2"}};
   const auto text = [&] { return to_text(summarise(record::Ledger(record::Recording(info)))); };
-  CHECK(text().find("optimizer ") == std::string::npos);  // a rank says nothing without GaLore
+  CHECK(text().find("optimizer ") == std::string::npos);  // a rank means nothing without GaLore
   info.params["beta1"] = "0.8";
   info.params["weight_decay"] = "0";
   CHECK(text().find("  optimizer beta1=0.8, weight_decay=0\n") != std::string::npos);
@@ -331,7 +331,7 @@ TEST_CASE("A summary says the host's peak apart from the device's, and what shou
   const RunSummary summary = summarise(record::Ledger(recording));
   CHECK(summary.peak == tests::kSmallPeak);
   CHECK(summary.peak_host == 64 * record::kMiB);
-  // A sweep's point has the same number, also where the events of an allocation were dropped.
+  // A sweep's point reports the same peak, even if an allocation's events were dropped.
   event(1'000'003, record::EventKind::kAlloc, 128 * record::kMiB);
   CHECK(summarise(record::Ledger(recording)).peak_host == 128 * record::kMiB);
   CHECK(sweep_point_of({.params = record::Params(experiments::find_demo("train_step")->schema)}, recording).peak_host ==

@@ -1,4 +1,4 @@
-// headroom doctor: what is here, what is missing, and the cure.
+// headroom doctor: what works, what is missing, and the cure.
 #include <map>
 
 #include <nlohmann/json.hpp>
@@ -11,7 +11,6 @@ using nlohmann::json;
 
 namespace {
 
-// The check of that name, from `headroom doctor --json`.
 json check_of(const std::string& name, const RunOptions& options) {
   const json document = json::parse(run_headroom({"doctor", "--json"}, options).out);
   for (const json& check : document["checks"])
@@ -19,7 +18,7 @@ json check_of(const std::string& name, const RunOptions& options) {
   return {};
 }
 
-// With a made-up driver and the scripted engine, whose only device is the CPU.
+// A fake driver; the scripted engine has only a CPU.
 RunOptions with_driver(const std::string& version, const std::string& gpus) {
   RunOptions options;
   options.environment["LD_LIBRARY_PATH"] = HEADROOM_FAKE_DRIVER;
@@ -38,7 +37,7 @@ TEST_CASE("doctor says what is here, what is missing and the cure") {
   for (const json& check : document["checks"]) checks[check["name"]] = check;
   for (const char* name : {"headroom", "system", "driver", "engine", "devices", "assets", "fonts", "window", "disk"})
     REQUIRE(checks.count(name) == 1);
-  // program.cpp names an engine that is not there, and hides the display.
+  // program.cpp names a missing engine and hides the display.
   CHECK(checks["engine"]["status"] == "note");
   CHECK(holds(checks["engine"]["value"], "/nowhere/headroom-engine"));
   CHECK_FALSE(checks["engine"]["cure"].get<std::string>().empty());

@@ -1,4 +1,4 @@
-// Sweeps with the real engine on the CPU: a point that runs out costs itself, and the ladder goes down.
+// Sweeps with the real engine on the CPU.
 #include <nlohmann/json.hpp>
 
 #include "tests/cli/program.h"
@@ -12,7 +12,7 @@ TEST_CASE("a batch that does not fit costs its point, and the next one runs in a
                                 "--device", "cpu", "--json"},
                                with_real_engine());
   INFO(ran.err);
-  CHECK(ran.exit_code == 2);  // 1024 is out of the schema's range: nothing ran
+  CHECK(ran.exit_code == 2);  // 1024 is out of range: nothing ran
   const Ran fits = run_headroom(
       {"sweep", "train_step", "--over", "batch=1,64,2", "--set", "seq=64", "cap=80MiB", "--device", "cpu", "--json"},
       with_real_engine());

@@ -1,4 +1,4 @@
-// The whole path with the real engine on the CPU: run, record, draw.
+// Runs, records and draws with the real engine on the CPU.
 #include <algorithm>
 
 #include <nlohmann/json.hpp>
@@ -44,7 +44,7 @@ TEST_CASE("train_step tiny: the summary's peak is the ledger's and the allocator
   record::Bytes sum = 0;
   for (const auto& [category, bytes] : summary["peak_by_category"].items()) sum += bytes.get<record::Bytes>();
   CHECK(sum == reported);
-  // Everything at the peak has a name: under 1 % is "other".
+  // Under 1 % of the peak is "other".
   CHECK(summary["peak_by_category"]["other"].get<record::Bytes>() * 100 < reported);
 
   const std::string out = folder / "out";
@@ -93,7 +93,7 @@ TEST_CASE("bench train_step sets a step beside its products and bytes") {
   CHECK(products == Approx(document["products_ns"].get<double>()));
   CHECK(document["bound_ns"].get<double>() > products);
   CHECK(document["part_of_bound"].get<double>() > 0.05);
-  CHECK(document["part_of_bound"].get<double>() < 1.5);  // a busy machine may have timed the products badly
+  CHECK(document["part_of_bound"].get<double>() < 1.5);  // a busy machine may time the GEMMs badly
   CHECK(run_headroom({"bench", "train_step", "--set", "accumulate=2"}, with_real_engine()).exit_code == 2);
 }
 

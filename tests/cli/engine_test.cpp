@@ -1,5 +1,5 @@
-// Which engine a command takes, and one on another machine. A script replaces ssh: like ssh, it joins the words
-// behind the host with blanks, and hands the line to a shell that knows nothing of the caller's environment.
+// Engine selection, and an engine on another machine. Like ssh, a script joins the words after the host with blanks
+// and runs them in a shell without the caller's environment.
 #include <filesystem>
 
 #include <nlohmann/json.hpp>
@@ -23,7 +23,7 @@ std::string script(const TemporaryFolder& folder, const std::string& name, const
   return path;
 }
 
-// Its own name holds a blank; the far end is a new session, as behind a network.
+// The name contains a blank, and the remote end is a new session.
 std::string fake_ssh(const TemporaryFolder& folder) {
   return "'" +
          script(folder, "my ssh", "echo \"$1\" >>\"$0.hosts\"\nshift\nexec setsid --wait env -i /bin/sh -c \"$*\"\n") +

@@ -1,5 +1,5 @@
-// Replaces NVIDIA's management library (libnvidia-ml.so.1): a driver of version $FAKE_DRIVER with $FAKE_GPUS GPUs
-// of 80 GiB, 79 of them free. 0 is NVML_SUCCESS.
+// Replaces NVIDIA's management library (libnvidia-ml.so.1): driver version $FAKE_DRIVER, $FAKE_GPUS GPUs of 80 GiB,
+// 79 of them free. 0 is NVML_SUCCESS.
 #include <cstdio>
 #include <cstdlib>
 

@@ -25,7 +25,7 @@ std::string store(const TemporaryFolder& folder, const std::string& name, const 
   return path;
 }
 
-// Fonts and texts of the repository beside no recordings at all.
+// The repository's fonts and texts, but no recordings.
 RunOptions without_recordings(const TemporaryFolder& folder) {
   fs::create_directories(folder.path() / "assets");
   for (const char* part : {"fonts", "text"})
@@ -106,7 +106,7 @@ TEST_CASE("The same recording gives the same bytes twice, manifest included") {
   for (const TemporaryFolder* out : {&first, &second})
     REQUIRE(run_headroom({"figures", "--from", file, "--out", out->path().string(), "--format", formats}).exit_code ==
             0);
-  REQUIRE(first.files().size() >= (kWritesPdf ? 11 : 7));  // two figures in each format, and the manifest
+  REQUIRE(first.files().size() >= (kWritesPdf ? 11 : 7));  // two figures per format, and the manifest
   CHECK(first.files() == second.files());
   for (const std::string& name : first.files()) {
     INFO(name);
@@ -164,9 +164,9 @@ TEST_CASE("The report's figures are written by its numbers, each as its page dra
     const std::string name = file.substr(7, file.find("__") - 7);  // "06_12_15"
     for (std::size_t at = 0; at < name.size(); at += 3) CHECK(numbers.insert(name.substr(at, 2)).second);
   }
-  CHECK(numbers.size() == 16);  // all but the second, of many GPUs
+  CHECK(numbers.size() == 16);  // all but the second, about several GPUs
   CHECK_FALSE(numbers.contains("02"));
-  // Two ways in one, three in the other.
+  // Two methods in one, three in the other.
   const std::string two = read_file(out / "report_13__report_batch__report_h200.csv"),
                     three = read_file(out / "report_16__report_batch__report_h200.csv");
   CHECK_FALSE(holds(two, "without FLCE"));
@@ -179,7 +179,7 @@ TEST_CASE("A parameter goes to the figures that have it") {
   const Ran ran = run_headroom({"figures", "--from", file, "--out", out.path().string(), "--set", "axis=event"});
   INFO(ran.err);  // peak_by_category has no axis
   CHECK(ran.exit_code == 0);
-  // Those of closed forms draw whatever ran.
+  // Closed-form figures need no run.
   const Words files = out.files();
   for (const char* name : {"memory_timeline__a.svg", "peak_by_category__a.svg", "loss_curves__a.svg", "needle_ratio__a.svg",
                            "static_bytes__a.svg", "manifest.json"})
@@ -223,7 +223,7 @@ TEST_CASE("What is no good recording is said in one sentence and draws nothing")
   damaged[damaged.size() / 2] ^= 0x40;
   write_file(folder / "damaged.hrec", damaged);
   std::string newer = good;
-  newer[8] = 2;  // the major version follows the magic of 8 bytes
+  newer[8] = 2;  // the major version follows an 8-byte magic
   write_file(folder / "newer.hrec", newer);
   write_file(folder / "picture.hrec", "\x89PNG\r\n\x1a\n and so on, a picture");
   write_file(folder / "empty.hrec", "");
@@ -279,7 +279,7 @@ TEST_CASE("A disk that fills up while figures are written leaves whole files onl
   const TemporaryFolder folder, out;
   const std::string file = store(folder, "a.hrec", small_recording());
   RunOptions options;
-  options.file_size_limit = 1000;  // no figure fits
+  options.file_size_limit = 1000;  // too small for any figure
   const Ran ran = run_headroom({"figures", "memory_timeline", "--from", file, "--out", out.path().string()}, options);
   INFO(ran.err);
   CHECK(ran.exit_code == 6);
@@ -356,9 +356,9 @@ TEST_CASE("A page's sweep is drawn by closed form until its recording is stored"
   const std::string stored = sweeping["recordings"].back();
   store(folder, "assets/recordings/" + stored + ".hrec", tests::made_checkpoint_sweep());
   CHECK(run_headroom(command, options).exit_code == 0);
-  CHECK(rows("sweep_curve__" + stored + ".csv") == 3 * 4);  // in all, activations, speed
+  CHECK(rows("sweep_curve__" + stored + ".csv") == 3 * 4);  // total, activations, speed
   CHECK(holds(run_headroom({"page", id}, options).out,
-              "\"by closed form\",no,\"16\""));  // the page's settings are others
+              "\"by closed form\",no,\"16\""));  // not the page's settings
 }
 
 TEST_CASE("All figures of all shipped recordings: what a run has nothing to show of is left out, without failing") {
@@ -370,7 +370,7 @@ TEST_CASE("All figures of all shipped recordings: what a run has nothing to show
   for (const auto& entry : fs::directory_iterator(fs::path(HEADROOM_SOURCE_DIR) / "assets" / "recordings")) {
     const auto run = record::Recording::read(entry.path());
     REQUIRE(run.ok());
-    // Rates are drawn beside the runs of a page, and have no page.
+    // Rates belong to no page.
     const bool rates = run.value().info().demo == "product_rates";
     const std::string name = rates ? "product_rates__" : "__" + entry.path().stem().string() + ".svg";
     INFO(name);

@@ -1,4 +1,4 @@
-// The grammar by itself: what a line asks for is known, and checked, without running it.
+// The grammar: lines are parsed and checked without running them.
 #include <algorithm>
 #include <string>
 #include <vector>
@@ -13,7 +13,7 @@ using namespace headroom::app;
 
 namespace {
 
-// Words behind "headroom".
+// The words after "headroom".
 CommandLine parsed(const std::string& line) { return parse(split_words(line)); }
 
 std::string refused_by_check(const std::string& line) {

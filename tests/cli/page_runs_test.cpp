@@ -1,4 +1,4 @@
-// What Run does on each page of the course, on a machine without a GPU.
+// Run on each page of the course, without a GPU.
 #include <map>
 #include <set>
 #include <string>
@@ -17,7 +17,7 @@ namespace {
 
 using Settings = std::map<std::string, std::string>;
 
-// Less of the same: the test is that it runs.
+// Small, because only completion is tested.
 Settings small(const std::string& demo) {
   if (demo == "train_step") return {{"steps", "2"}, {"batch", "1"}, {"seq", "256"}};
   if (demo == "bench") return {{"kernel", "rms_norm"}, {"quick", "on"}};

@@ -1,4 +1,4 @@
-// headroom page: what a page says and shows, as text.
+// headroom page: a page's text and figures, as text.
 #include "tests/cli/program.h"
 #include "tests/support/catch.h"
 
@@ -12,7 +12,7 @@ TEST_CASE("A page that calculates prints its figures' tables, without an engine 
   const std::size_t question = ran.out.find("( ) No: the activations do not fit."),
                     answer = ran.out.find("The answer: No: the activations do not fit.");
   REQUIRE(answer != std::string::npos);
-  CHECK(question < answer);  // with all else between them
+  CHECK(question < answer);
   CHECK(ran.out.find("Because") > answer);
   CHECK(holds(ran.out, "\"Weights\",no,\"mixed, loss\",3000000000"));
   CHECK(holds(ran.out, "2 × 1,235,814,400"));
@@ -52,7 +52,7 @@ TEST_CASE("A page prints its task and the goal, and below the answer what is sai
   REQUIRE(ran.exit_code == 0);
   CHECK(holds(ran.out, "It is done with: model=llama-3-8b adapters=lora,qlora batch>=4"));
   CHECK(ran.out.find("Once the task is done: ") > ran.out.find("The answer: "));
-  // Its numbers are those of a step that is not there.
+  // The step's numbers are missing.
   CHECK(holds(run_headroom({"page", "checkpointing"}).out, "Once the task is done: … tokens fit instead of 8,192."));
 }
 

@@ -1,4 +1,4 @@
-// headroom plan with the real engine: bytes that can be checked by hand, borders, cards and refusals.
+// headroom plan with the real engine: bytes checked by hand, borders, cards and refusals.
 #include <algorithm>
 #include <array>
 #include <sstream>
@@ -45,7 +45,7 @@ TEST_CASE("a plan has the bytes of the closed forms, by category") {
       {"--model", "llama-3.2-1b", "--batch", "1", "--seq", "1024", "--set", "precision=bf16_mixed"})["steps"][0];
   constexpr std::int64_t kParameters = 1'235'814'400;
   const auto bytes = [&](const char* category) { return step["peak_by_category"][category].get<std::int64_t>(); };
-  // 2 bytes of weights, and 12 of optimizer state. Blocks are whole 512 B, and up to 1 MiB is not split off.
+  // 2 bytes of weights, 12 of optimizer state. Blocks are multiples of 512 B; up to 1 MiB is not split off.
   CHECK(bytes("weights") >= 2 * kParameters);
   CHECK(bytes("weights") < 2 * kParameters + (4 << 20));
   CHECK(bytes("optimizer_state") >= 12 * kParameters);
@@ -192,7 +192,7 @@ TEST_CASE(
                     {"use_sliding_window", false}};
   write_file(file, config.dump());
   const json step = planned({"--model", file, "--seq", "128", "--set", "precision=bf16"})["steps"][0];
-  // 494,032,768 parameters of 2 bytes, and what is not split off their blocks.
+  // 494,032,768 parameters of 2 bytes, plus what is not split off their blocks.
   CHECK(step["peak_by_category"]["weights"].get<std::int64_t>() - 2 * 494'032'768LL < 16 << 20);
   CHECK(step["peak_by_category"]["weights"] >= 2 * 494'032'768LL);
   json other = config;
@@ -231,7 +231,7 @@ TEST_CASE("validate compares predictions with runs, and goes on with the table t
   const std::string table = read_file(out);
   CHECK(std::count(table.begin(), table.end(), '\n') == 4);
 
-  // A row that was cut off is made again, the others are kept.
+  // A truncated row is repeated.
   write_file(out, table.substr(0, table.size() - 30));
   const Ran second = validate();
   CHECK(second.exit_code == 0);
@@ -328,7 +328,7 @@ TEST_CASE("validate runs both sides of a predicted border") {
   const std::string table = read_file(out);
   CAPTURE(table);
   CHECK(table.find("cap=1MiB,,0,0\n") != std::string::npos);  // not even one sequence
-  CHECK(validate().err.find("of 2") == std::string::npos);    // every row is there
+  CHECK(validate().err.find("of 2") == std::string::npos);
   write_file(list, "model=tiny batch=1 seq=64 device=cpu\n");
   const Ran without_limit = validate();
   CHECK(without_limit.exit_code == 2);

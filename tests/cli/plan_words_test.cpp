@@ -1,5 +1,4 @@
-// What `headroom plan` and `headroom advise` say: of which model, of which card, in which unit, and how near it is. By the closed
-// form, which needs no engine.
+// Output of `headroom plan` and `headroom advise`: model, card, unit, accuracy. The closed form needs no engine.
 #include <algorithm>
 #include <filesystem>
 #include <string>
@@ -73,7 +72,7 @@ TEST_CASE("the title and the JSON of a plan have the lengths of the file's model
   CHECK(params["head_dim"] == 128);
   CHECK(params["batch"] == 1);
   CHECK(params["weights"] == file);
-  // One that no run takes.
+  // A model that no run supports.
   const std::string experts = std::string(HEADROOM_SOURCE_DIR) + "/tests/data/models/mixtral-8x7b.json";
   CHECK(contains(plan({"--model", experts, "--seq", "128"}).out, "Custom, 32 layers, hidden size 4,096"));
   CHECK(step_of({"--model", experts, "--seq", "128"})["params"]["num_layers"] == 32);
@@ -151,7 +150,7 @@ TEST_CASE("a card is planned for by any usual spelling, and never by a part of a
   };
   check("rtx4090", "GeForce RTX 4090", 24564);
   check("NVIDIA A100 80GB PCIe", "A100 80 GB PCIe", 81920);
-  check("A100 80GB", "A100 80 GB", 81920);  // of either form
+  check("A100 80GB", "A100 80 GB", 81920);  // either variant
   check("H100", "H100 80 GB", 81559);
   check("H20", "H20", 97871);
   check("L40", "L40", 46068);
@@ -260,7 +259,7 @@ TEST_CASE("adapters in fp32 are planned with a sentence on what PEFT takes") {
   CHECK(contains(said, "With PEFT it takes more"));
   CHECK(contains(said, "nothing was compared with lora_precision=fp32"));
   CHECK_FALSE(contains(said, "0.3 %"));
-  // Without another code as well, and not beside weights in fp32.
+  // Also without --code, but not for fp32 weights.
   CHECK(contains(plan({"--set", "precision=bf16", "adapters=lora", "lora_precision=fp32"}).err, "With PEFT"));
   CHECK_FALSE(contains(plan({"--set", "precision=fp32", "adapters=lora", "lora_precision=fp32"}).err, "With PEFT"));
   CHECK_FALSE(contains(plan({"--set", "precision=bf16", "adapters=lora"}).err, "With PEFT"));

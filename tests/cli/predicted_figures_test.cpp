@@ -1,4 +1,4 @@
-// headroom figures of settings: drawn of the closed form where there is no engine, with the card's verdict in every format.
+// headroom figures of settings by the closed form, with the card's verdict.
 #include <algorithm>
 #include <filesystem>
 #include <string>
@@ -34,7 +34,7 @@ TEST_CASE("Without an engine a figure of settings is of the closed form, says wh
   const std::string start = out / "memory_timeline__llama-3.2-1b_batch-8_seq-1024_precision-bf16_geforce-rtx-4090.";
   const json data = json::parse(read_file(start + "json"));
   CHECK(data["source"] == "formula");
-  // 24,564 MiB less what the process takes.
+  // 24,564 MiB less the process.
   constexpr std::int64_t kCard = 24'564LL << 20;
   const json& facts = data["provenance"];
   CHECK(facts["card.memory_bytes"] == std::to_string(kCard));
@@ -48,7 +48,7 @@ TEST_CASE("Without an engine a figure of settings is of the closed form, says wh
   CHECK(holds(caption, "/no/such/engine"));
   CHECK(holds(read_file(start + "csv"), "# caption: " + caption));
   CHECK(holds(read_file(start + "csv"), "# card.verdict: does_not_fit"));
-  CHECK(holds(read_file(start + "svg"), ">Does not fit on GeForce RTX 4090 by "));  // a text of the picture
+  CHECK(holds(read_file(start + "svg"), ">Does not fit on GeForce RTX 4090 by "));  // SVG text
 }
 
 TEST_CASE("The sentence below a figure of settings counts in the figure's unit, and its peak is the figure's") {

@@ -1,4 +1,4 @@
-// How long a prediction takes, in processor time of this process and of the planner, for settings that change at random.
+// Processor time of predictions, in this process and the planner's.
 #include <time.h>
 
 #include <algorithm>
@@ -28,7 +28,7 @@ double own_seconds() {
   return static_cast<double>(time.tv_sec) + 1e-9 * static_cast<double>(time.tv_nsec);
 }
 
-// Of all threads of a process (proc(5), schedstat: nanoseconds on a processor).
+// All threads of a process (proc(5), schedstat: nanoseconds on a processor).
 double seconds_of(const std::string& pid) {
   double nanoseconds = 0;
   for (const auto& thread : std::filesystem::directory_iterator("/proc/" + pid + "/task")) {
@@ -49,7 +49,7 @@ class Planner {
         }) {}
 
   app::Predictions& predictions() { return predictions_; }
-  // Between answers, when the other thread waits for the next question.
+  // Call it only between answers.
   double seconds() const { return own_seconds() + seconds_of(planner_.load()->facts().at("pid")); }
 
   double seconds_for(const record::Params& params) {
@@ -78,7 +78,6 @@ const std::vector<std::string> k70B{
     "device=cuda",  "model=custom",   "precision=bf16", "seq=1024",      "hidden_size=8192", "intermediate_size=28672",
     "num_heads=64", "num_kv_heads=8", "head_dim=128",   "num_layers=80", "vocab_size=128256"};
 
-// One to three settings of these, at random.
 record::Params changed(record::Params params, std::mt19937& random) {
   static const std::vector<std::string> kChanges{
       "checkpointing=layer", "checkpointing=selective", "checkpointing=off", "loss=flce",         "loss=plain",
@@ -100,12 +99,12 @@ struct Spread {
 Spread spread_of_changes(const std::vector<std::string>& settings, int changes) {
   Planner planner;
   const record::Params start = with(settings);
-  (void)planner.predictions().wait({std::string(experiments::training_step().id), start});  // warm
+  (void)planner.predictions().wait({std::string(experiments::training_step().id), start});  // warm-up
   std::mt19937 random(7);
   std::vector<double> seconds;
   for (int i = 0; i < changes; ++i) {
     record::Params params = changed(start, random);
-    // Never the same settings twice, which would come from the answers that are kept.
+    // Settings never repeat, because answers are cached.
     REQUIRE(params.set("seq", record::ParamValue(std::int64_t{1000 + i})).ok());
     seconds.push_back(planner.seconds_for(params));
   }
@@ -117,8 +116,8 @@ Spread spread_of_changes(const std::vector<std::string>& settings, int changes) 
 
 }  // namespace
 
-// The aims are 50 ms, 100 ms and 1 s of wall time on two cores, so twice that in processor time; for the 95th percentile
-// there is room for a machine half as fast as that of docs/results/desk.md.
+// Goals: 50 ms, 100 ms and 1 s of wall time on two cores, hence twice that in processor time. The 95th percentile
+// allows for half the speed of the machine in docs/results/desk.md.
 TEST_CASE("a change of the 1B is predicted within 0.1 s of processor time") {
   const Spread spread = spread_of_changes(k1B, 100);
   CHECK(spread.median < 0.1);

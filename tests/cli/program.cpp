@@ -1,4 +1,4 @@
-// Runs the real `headroom` as a child and keeps what came back.
+// Runs the real `headroom` as a child and collects its results.
 #include "tests/cli/program.h"
 
 #include <fcntl.h>
@@ -25,7 +25,7 @@ using Clock = std::chrono::steady_clock;
 
 namespace {
 
-// The child's surroundings are the test's: no settings, engine or assets of the person who runs it.
+// Hides the user's settings, engine and assets.
 std::vector<std::string> environment_of(const RunOptions& options) {
   std::map<std::string, std::string> variables;
   for (char** each = environ; *each != nullptr; ++each) {
@@ -56,7 +56,7 @@ std::vector<char*> pointers(std::vector<std::string>& words) {
   if (options.file_size_limit) {
     const rlimit limit{*options.file_size_limit, *options.file_size_limit};
     setrlimit(RLIMIT_FSIZE, &limit);
-    std::signal(SIGXFSZ, SIG_IGN);  // write() then returns an error, as it does on a full disk
+    std::signal(SIGXFSZ, SIG_IGN);  // write() then fails, as on a full disk
   }
   dup2(in, 0);
   dup2(out, 1);
@@ -65,7 +65,6 @@ std::vector<char*> pointers(std::vector<std::string>& words) {
   _exit(99);
 }
 
-// What the child writes to, and where it is read.
 struct Ends {
   int read = -1, write = -1;
 };

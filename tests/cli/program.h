@@ -1,4 +1,4 @@
-// Runs the real `headroom` as a child and keeps what came back.
+// Runs the real `headroom` as a child and collects its results.
 #pragma once
 
 #include <chrono>
@@ -11,30 +11,29 @@
 namespace headroom::tests {
 
 struct RunOptions {
-  std::map<std::string, std::string> environment;  // beside what every child gets, see program.cpp
-  std::optional<std::string> send_interrupt_at;    // SIGINT once stderr holds this text
-  std::optional<std::size_t> file_size_limit;      // bytes: writing more fails, as on a full disk
+  std::map<std::string, std::string> environment;  // in addition to program.cpp's
+  std::optional<std::string> send_interrupt_at;    // SIGINT once stderr contains this text
+  std::optional<std::size_t> file_size_limit;      // bytes; writing more fails, as on a full disk
   std::string stdout_path;                         // instead of a pipe, e.g. /dev/full
   bool terminal = false;                           // stderr is a terminal
-  std::string program;                             // empty: the executable that was built
+  std::string program;                             // empty: this build's
 };
 
 struct Ran {
   int exit_code = -1;  // 128 + n: killed by signal n
   std::string out, err;
-  double seconds = 0;      // by the clock
-  double cpu_seconds = 0;  // of the program itself: what it would take on a machine that does nothing else
+  double seconds = 0;      // wall clock
+  double cpu_seconds = 0;  // of the program, whatever the machine's load
 };
 
-// Times out (and fails the test) after 20 minutes.
+// Fails the test after 20 minutes.
 Ran run_headroom(const std::vector<std::string>& arguments, const RunOptions& options = {});
 
-// The engine of this build.
 RunOptions with_real_engine();
 
 inline bool holds(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
 
-// A new folder for a test, removed at its end.
+// A new folder, removed at the test's end.
 class TemporaryFolder {
  public:
   TemporaryFolder();
@@ -44,21 +43,21 @@ class TemporaryFolder {
 
   const std::filesystem::path& path() const { return path_; }
   std::string operator/(const std::string& name) const { return (path_ / name).string(); }
-  // Names of all files below, sorted: what a command left on the disk.
+  // Sorted, subfolders included.
   std::vector<std::string> files() const;
 
  private:
   std::filesystem::path path_;
 };
 
-// Whether this build writes PDF and PNG; the preset portable does not.
+// The preset portable writes neither PDF nor PNG.
 #ifdef HEADROOM_WITH_CAIRO
 inline constexpr bool kWritesPdf = true;
 #else
 inline constexpr bool kWritesPdf = false;
 #endif
 
-// For a case that this build cannot run, which then returns: CTest shows it as skipped.
+// CTest then shows the case as skipped; it must return.
 void say_skipped(const std::string& reason);
 
 std::string read_file(const std::filesystem::path& path);

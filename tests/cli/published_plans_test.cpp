@@ -1,4 +1,4 @@
-// headroom plan on published models by the closed form, against the numbers that docs/plan.md works out by hand.
+// headroom plan on published models by the closed form, against docs/plan.md.
 #include <algorithm>
 #include <filesystem>
 #include <string>
@@ -39,7 +39,7 @@ std::int64_t of(const json& step, const char* category) {
   return step["peak_by_category"][category].get<std::int64_t>();
 }
 
-// As the page says it: "8,030,261,248".
+// The page writes "8,030,261,248".
 bool on_page(std::int64_t number) {
   static const std::string page = read_file(kSource / "docs" / "plan.md");
   return page.find(record::format_count(number)) != std::string::npos;
@@ -60,7 +60,7 @@ constexpr Published kPublished[] = {
     {"mistral-7b-v0.3", 7'248'023'552, 26'458'718'208, 1'610'612'736, 13'908'828'160, 1'124'630'528},
 };
 
-// What a layer keeps per token in bf16, by PyTorch's operators: the page's formula.
+// Bytes that a layer keeps per token in bf16 with PyTorch's operators (docs/plan.md).
 std::int64_t kept_per_token(const json& c) {
   const auto number = [&](const char* key) { return c[key].get<std::int64_t>(); };
   const std::int64_t h = number("hidden_size"), a = number("num_attention_heads"), k = number("num_key_value_heads");

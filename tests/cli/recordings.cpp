@@ -10,7 +10,7 @@ using namespace record;
 
 namespace {
 
-// Appends events and marks with a clock of 1 µs per event; the allocator's own total is kept beside, as a probe does.
+// Appends events and marks, 1 µs per event, and tracks the allocator's total like a probe.
 class Builder {
  public:
   explicit Builder(RunInfo info) : recording_(std::move(info)) {
@@ -87,7 +87,6 @@ void set_up(Builder& build) {
   build.allocate(Category::kOptimizerState, 8 * kMiB);
 }
 
-// Forward through two layers; returns their activations.
 std::array<std::uint64_t, 2> forward(Builder& build, std::int32_t step) {
   std::array<std::uint64_t, 2> activations{};
   for (std::uint16_t layer = 0; layer < 2; ++layer) {

@@ -1,4 +1,4 @@
-// Recordings made by hand, with numbers that a person can check.
+// Recordings made by hand, with numbers that are easy to check.
 #pragma once
 
 #include <cstdint>
@@ -8,16 +8,16 @@
 
 namespace headroom::tests {
 
-// Two steps on a CPU. Standing: 4 MiB of weights and 8 MiB of optimizer state. Each step: 2 MiB of activations in
-// each of two layers, 16 MiB of logits, then 4 MiB of gradients; all freed at its end. Peak: 4 + 8 + 2·2 + 16 = 32 MiB
-// in the loss phase. Speeds: 100 and 200 tokens/s; losses: 5.5 and 5.25.
+// Two steps on a CPU. Persistent: 4 MiB of weights, 8 MiB of optimizer state. Per step: 2 MiB of activations in each
+// of two layers, 16 MiB of logits, then 4 MiB of gradients, all freed at its end. Peak: 4 + 8 + 2·2 + 16 = 32 MiB in
+// the loss phase. Speeds: 100 and 200 tokens/s; losses: 5.5 and 5.25.
 record::Recording small_recording();
 inline constexpr record::Bytes kSmallPeak = 32 * record::kMiB;
 
-// A run that did not fit: as above until the loss, where 16 MiB were asked for under a cap of 24 MiB.
+// As above until the loss requests 16 MiB under a cap of 24 MiB.
 record::Recording out_of_memory_recording();
 
-// At least `events` events in one step of many layers, for speed.
+// At least `events` events, in one step.
 record::Recording large_recording(std::uint64_t events);
 
 }  // namespace headroom::tests

@@ -1,4 +1,4 @@
-// headroom run: outcomes, exit codes, recordings and what stays on the disk, with a scripted engine.
+// headroom run with a scripted engine: outcomes, exit codes, files.
 #include <nlohmann/json.hpp>
 
 #include "demos/record/ledger.h"
@@ -84,7 +84,6 @@ TEST_CASE("A time limit cancels the run with exit code 5") {
   CHECK(ran.exit_code == 5);
   CHECK(holds(ran.err, "time limit of 0.3 s"));
   CHECK(ran.seconds < 10);
-  // A run that is done before its limit does not know of it.
   CHECK(run_headroom({"run", "train_step", "--time-limit", "60"}, with_engine("completed")).exit_code == 0);
 }
 
@@ -175,7 +174,7 @@ TEST_CASE("What a run is to keep, and to go on from, is looked at before an engi
   CHECK(ran.exit_code == 2);
   CHECK(holds(ran.err, "training_state.json is not there"));
   CHECK(run_with({"save=" + (folder / "new")}).exit_code == 0);
-  CHECK(folder.files().empty());  // the engine makes it
+  CHECK(folder.files().empty());  // the engine creates it
 }
 
 TEST_CASE("Ids and tokenizers that cannot be used are refused before an engine starts") {
@@ -286,7 +285,7 @@ TEST_CASE("The optimizer's file is new, in a folder that is there, and this is s
   CHECK(full.exit_code == 6);
   CHECK(holds(full.err, "in the folder for temporary files cannot be made: it takes "));
   CHECK(holds(full.err, " are free; choose another with offload_file."));
-  CHECK(run_with("mine", "host").exit_code == 0);  // not used then
+  CHECK(run_with("mine", "host").exit_code == 0);  // unused in this mode
   CHECK(read_file(folder / "mine") == "mine");
 }
 

@@ -1,6 +1,6 @@
-// An engine without torch for the tests of the command line: it speaks the real protocol and sends recordings made by
-// hand. HEADROOM_SCRIPT says how its runs end: completed, out_of_memory, cancelled (runs until then), killed, refused,
-// long (a big recording); silent_death ends it before its greeting.
+// An engine without torch that uses the real protocol and sends recordings made by hand. HEADROOM_SCRIPT selects how
+// runs end: completed, out_of_memory, cancelled (runs until then), killed, refused, long (a big recording);
+// silent_death exits before the greeting.
 #include <unistd.h>
 
 #include <algorithm>

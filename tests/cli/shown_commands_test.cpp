@@ -1,4 +1,4 @@
-// Every command line that a page, the README or a document shows is one that `headroom` takes.
+// Every command line in pages, README and documents is valid.
 #include <filesystem>
 #include <fstream>
 #include <iterator>
@@ -17,7 +17,7 @@ TEST_CASE("every command in the pages starts as it is shown") {
 }
 
 TEST_CASE("every command in the documents starts as it is shown") {
-  fs::current_path(HEADROOM_SOURCE_DIR);  // files are named from here
+  fs::current_path(HEADROOM_SOURCE_DIR);  // paths are relative to it
   std::vector<fs::path> files{fs::path(HEADROOM_SOURCE_DIR) / "README.md"};
   for (const auto& entry : fs::recursive_directory_iterator(fs::path(HEADROOM_SOURCE_DIR) / "docs"))
     if (entry.path().extension() == ".md") files.push_back(entry.path());

@@ -1,4 +1,4 @@
-// How long the command line takes. Processor time, since other programs of a shared machine would be measured, too.
+// Processor time of the command line, since other programs share the machine.
 #include <algorithm>
 #include <string>
 #include <vector>
@@ -12,7 +12,7 @@ using namespace headroom::tests;
 
 namespace {
 
-// The best of five: the rest is the machine's.
+// Best of five: the rest is noise.
 double seconds_of(const std::vector<std::string>& arguments) {
   double best = 60;
   for (int i = 0; i < 5; ++i) {

@@ -62,7 +62,7 @@ TEST_CASE("headroom sweep runs, prints a table or JSON, and goes on with its fil
   for (const char* part : {"batch=1", "batch=4", "done", "32.00 MiB", "200.0", "5.2500"}) CHECK(holds(ran.out, part));
   Words as_json = command;
   as_json.push_back("--json");
-  const Ran again = run_headroom(as_json, with_engine("silent_death"));  // no engine is needed any more
+  const Ran again = run_headroom(as_json, with_engine("silent_death"));  // no engine is needed
   REQUIRE(again.exit_code == 0);
   const json document = json::parse(again.out);
   REQUIRE(document["points"].size() == 2);

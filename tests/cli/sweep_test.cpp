@@ -1,4 +1,4 @@
-// Sweeps: plans, and the driver over a made-up backend.
+// Sweeps: plans, and the driver with a scripted backend.
 #include <algorithm>
 #include <deque>
 #include <filesystem>
@@ -29,11 +29,11 @@ SweepPlan plan_over(const Words& overs) {
   return app::plan_over(train_step(), record::Params(train_step().schema), axes);
 }
 
-// Ends each run as asked, one poll after its start.
+// Ends each run as scripted, one poll after its start.
 struct Script {
   std::deque<OutcomeKind> outcomes;  // empty: completed
   int backends = 0;
-  Words runs;  // "1:batch=4": by which backend, with which batch
+  Words runs;  // "1:batch=4": backend and batch
 };
 
 class ScriptedBackend final : public backend::Backend {
@@ -150,7 +150,7 @@ TEST_CASE("each rung of the ladder has the switches below it, in any order") {
   CHECK(short_plan.points[1].params.text("precision") == "fp32");
   CHECK(short_plan.points[2].params.text("checkpointing") == "layer");
 
-  // Weights cannot be streamed while every layer's are kept for backward: the rung is refused, the next does without.
+  // Weights cannot be streamed while every layer's are kept for backward: the rung is refused, and the next omits it.
   const Words refused{"offload_parameters", "flce"};
   Script script;
   SweepDriver driver = open(script, app::plan_ladder(naive, refused).value());
@@ -220,7 +220,7 @@ TEST_CASE("after running out of memory, and after a loss, a new engine takes the
   CHECK(points[3].outcome.message == "It broke.");
   CHECK(points[5].outcome.kind == OutcomeKind::kCompleted);
   CHECK(points[1].provenance.empty());
-  CHECK(points[5].provenance.at("revision") == "r4");  // another program than the first point's
+  CHECK(points[5].provenance.at("revision") == "r4");  // not the first point's program
 }
 
 TEST_CASE("a sweep goes on where its file ends, and tries again what failed") {
@@ -308,7 +308,7 @@ TEST_CASE("a file of another sweep is refused, and stays as it was") {
   write_file(folder / "text.hrec", "no recording");
   CHECK(holds(refusal(plan_over({"batch=1,2"}), folder / "text.hrec"), "not a recording"));
   CHECK(read_file(file) == before);
-  // Unless it is to be replaced.
+  // Replacing is allowed.
   auto replaced = SweepDriver::open(
       plan_over({"batch=1,2,4"}), [&script] { return std::make_unique<ScriptedBackend>(script); }, file, true);
   REQUIRE(replaced);

@@ -1,4 +1,4 @@
-// Usage: help, version, list, and what is said about words that are not known.
+// Help, version, list, and messages about unknown words.
 #include <algorithm>
 #include <filesystem>
 
@@ -12,7 +12,7 @@ using nlohmann::json;
 
 namespace {
 
-// One sentence on stderr, nothing on stdout, the exit code.
+// One sentence on stderr, nothing on stdout.
 void refused(const std::vector<std::string>& arguments, int exit_code, const std::vector<std::string>& parts) {
   const Ran ran = run_headroom(arguments);
   INFO(ran.err);
@@ -114,7 +114,7 @@ TEST_CASE("Output that cannot be written is said") {
 
 TEST_CASE("Without a window the bare command says how to get one") {
   const TemporaryFolder folder;
-  // A copy has nothing to compare with.
+  // The copy has no headroom-window next to it.
   RunOptions options;
   options.program = folder / "headroom";
   std::filesystem::copy_file(std::string(HEADROOM_BIN_DIR) + "/headroom", options.program);

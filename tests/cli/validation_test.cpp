@@ -1,4 +1,4 @@
-// Configurations that are drawn, and comparisons as rows of a table.
+// Drawn configurations, and comparisons as table rows.
 #include "app/common/validation.h"
 
 #include <algorithm>
@@ -30,7 +30,7 @@ DrawOptions on_h200(std::uint32_t seed) {
           .fp32_flops_per_second = 40e12};
 }
 
-// How many of the values are below `middle`, of all.
+// The share of values below `middle`.
 double part_below(const std::vector<std::int64_t>& values, std::int64_t middle) {
   const auto below = std::count_if(values.begin(), values.end(), [&](std::int64_t value) { return value < middle; });
   return static_cast<double>(below) / static_cast<double>(values.size());
@@ -82,7 +82,7 @@ TEST_CASE("a draw has every technique, precision and shape, whatever the seed") 
   CHECK(*std::ranges::max_element(batches) > 24);
   CHECK(*std::ranges::max_element(sequences) > 8'000);
   CHECK(*std::ranges::min_element(sequences) < 200);
-  // What takes too long or too much is drawn again, so that large ones are rarer than in a log-uniform draw.
+  // Slow or large configurations are redrawn, so large values are rarer than in a log-uniform draw.
   CHECK(part_below(batches, 8) > 0.45);
   CHECK(part_below(batches, 8) < 0.9);
   CHECK(part_below(sequences, 2'048) > 0.45);
@@ -98,7 +98,7 @@ TEST_CASE("the caps of a CPU's draw are below what its runs take") {
   for (const record::Params& params : draw_configurations(options)) {
     CAPTURE(as_line(params));
     const predict::StepSettings step = predict::step_settings(params);
-    // A CPU takes no workspace for products.
+    // A CPU allocates no workspace for GEMMs.
     const record::Bytes bytes = record::total(predict::closed_form(step).peak().bytes) - predict::kBlasWorkspace;
     CHECK(params.integer("cap") < bytes);
     capped += params.integer("cap") > 0 ? 1 : 0;

@@ -1,4 +1,4 @@
-// Runs of `headroom` with the scripted engine in the engine's place.
+// Runs of `headroom` with the scripted engine.
 #pragma once
 
 #include <string>

@@ -1,4 +1,4 @@
-// Which kernel attention=auto is.
+// The kernel that attention=auto selects.
 #include "demos/experiments/attention_taken.h"
 
 #include <initializer_list>

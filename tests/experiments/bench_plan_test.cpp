@@ -1,4 +1,4 @@
-// What a benchmark measures: panels, shapes and storage for either device.
+// A benchmark's panels, shapes and storage.
 #include <algorithm>
 #include <set>
 

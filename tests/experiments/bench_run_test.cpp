@@ -1,4 +1,4 @@
-// A benchmark on the CPU at small shapes: every form of every kernel runs, gives the right numbers and is counted.
+// Benchmarks on the CPU: each form of each kernel runs, with correct results and memory.
 #include <algorithm>
 #include <atomic>
 #include <limits>
@@ -18,7 +18,7 @@ using record::Measurement;
 
 namespace {
 
-// Every tensor of known size: what is alive is what the test says.
+// Reports fixed numbers of bytes.
 class CountingMeter final : public experiments::MemoryMeter {
  public:
   record::Bytes allocated() const override { return 1000; }
@@ -73,7 +73,7 @@ TEST_CASE("every form of every kernel is timed, and no farther from float64 than
       REQUIRE(eager.contains(row.pass));
       CHECK(row.error >= 0);
       CHECK(row.error <= 2 * eager[row.pass] + 2 * std::numeric_limits<float>::epsilon());
-      // Of the output layer's loss its gradients are taken off, which this meter has not seen.
+      // For the output layer's loss, gradients are subtracted, which this meter does not count.
       if (row.pass == "full" && row.vocab == 0) CHECK(row.extra_memory == 4096);
     }
     CHECK(fused >= 1);
@@ -112,7 +112,7 @@ TEST_CASE("samples are taken in turns, at least as many as asked, until they agr
   const auto never = [] { return false; };
   const auto times = experiments::time_in_turns(steady, {.least = 10, .most = 100, .seconds = 10}, never);
   REQUIRE(times);
-  CHECK(times->at(0).samples == 10);  // they agree at once
+  CHECK(times->at(0).samples == 10);
   CHECK(times->at(1).median == 50);
   CHECK((order[0] == 0 && order[1] == 1 && order[2] == 0));
 

@@ -1,5 +1,4 @@
-// The demo `block`: its settings, its parameters counted by hand, its gradients against plain operators in float64, and what
-// it shares with the model.
+// The demo `block`: settings, parameter counts, gradients against float64, and equality with the model's layer.
 #include <cmath>
 #include <numbers>
 
@@ -41,7 +40,7 @@ std::int64_t count(const llama::Architecture& shape) {
   return sum;
 }
 
-// By closed form, of the blocks that a layer has.
+// By the closed form.
 std::int64_t counted(const llama::Architecture& shape) {
   std::int64_t sum = 0;
   for (const llama::Block block :
@@ -50,7 +49,7 @@ std::int64_t counted(const llama::Architecture& shape) {
   return sum;
 }
 
-// --- the same by plain operators
+// --- reference by plain operators
 
 at::Tensor plain_norm(const experiments::BlockNorm& norm, const at::Tensor& x) {
   constexpr double kEps = 1e-5;
@@ -64,7 +63,7 @@ at::Tensor plain_product(const at::Tensor& x, const llama::Projection& p) {
   return p.bias_O.defined() ? y + p.bias_O : y;
 }
 
-// Pairs (j, j + D/2) as complex numbers, times e^(i · position · frequency_j).
+// Rotates pairs (j, j + D/2) as complex numbers by e^(i · position · frequency_j).
 at::Tensor plain_rope(const at::Tensor& x_BTAD, const llama::Config& config) {
   const std::int64_t half = config.head_dim / 2;
   const at::Tensor exponent = at::arange(half, at::kDouble) / half;
@@ -101,7 +100,7 @@ at::Tensor plain_mlp(const DecoderBlock& block, const at::Tensor& x) {
   return plain_product(0.5 * up * (1 + inner.tanh()), block.down);
 }
 
-// The generator gives the same masks after the same seed, whatever the type.
+// The same seed gives the same mask for every type.
 at::Tensor plain_dropout(const DecoderBlock& block, const at::Tensor& x) {
   if (!block.shape.dropout) return x;
   return x * at::empty(x.sizes(), at::kBool).bernoulli_(0.9) / 0.9;
@@ -113,7 +112,7 @@ at::Tensor plain_forward(const DecoderBlock& block, at::Tensor x) {
   return x + plain_dropout(block, plain_mlp(block, plain_norm(block.mlp_norm, x)));
 }
 
-// The weights of a block in float64, and larger ones than a new block has, so that each part shows in the result.
+// Adds noise to the weights, so that each part affects the result, and copies them to float64.
 void fill(DecoderBlock& narrow, DecoderBlock& wide) {
   const at::AutoGradMode grad_mode(false);
   at::manual_seed(1);
@@ -210,7 +209,7 @@ TEST_CASE("result and gradients are those of plain operators in float64, with an
   for (std::size_t i = 0; i < got.size(); ++i) {
     CAPTURE(i, got[i].sizes());
     REQUIRE(got[i].grad().defined());
-    // A key's bias moves all scores of a query alike, so that its gradient is rounding alone.
+    // A key's bias shifts all scores of a query alike; its gradient is only rounding.
     if (expected[i].grad().abs().max().item<double>() < 1e-9) continue;
     CHECK(distance(got[i].grad(), expected[i].grad()) < 2e-5);
   }

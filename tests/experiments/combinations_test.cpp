@@ -1,4 +1,4 @@
-// Every pair of a training step's switches runs and follows the plain step, or is refused with its reason.
+// Every pair of a training step's switches follows the plain step or is refused with a reason.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -32,24 +32,24 @@ std::vector<double> two_losses(const Params& params) {
   return test::losses(*run.value(), 2);
 }
 
-// The plain step in the same type over as many samples, with the same positions in its loss.
+// Losses of the plain step in the same type, over the same number of samples and loss positions.
 std::vector<double> plain_losses(const Params& params) {
   static std::map<std::string, std::vector<double>> known;
   Params plain = micro_step();
   const bool hugging_face = params.text("loss").starts_with("hf_");
   if (hugging_face) set(plain, "loss=hf_2025");
   set(plain, "batch=" + std::to_string(2 * params.integer("accumulate")));
-  // The numbers that weights are drawn as depend on the type.
+  // Initial weights depend on the type.
   set(plain, "precision=" + params.as_text("precision"));
-  set(plain, "eval_every=" + params.as_text("eval_every"));  // text that is held out is not trained on
+  set(plain, "eval_every=" + params.as_text("eval_every"));  // held-out text is not trained on
   const std::string key =
       plain.as_text("loss") + plain.as_text("batch") + plain.as_text("precision") + " " + plain.as_text("eval_every");
   if (!known.contains(key)) known[key] = two_losses(plain);
   return known[key];
 }
 
-// How far the losses of the first and second step may be from the plain step's, relative. What keeps the result in fp32
-// differs in the order of sums alone: the second loss, behind an AdamW step, by ten times as much as the first.
+// Largest relative differences of the first two losses from the plain step's. In fp32 only the order of sums differs,
+// ten times as much after an AdamW step.
 std::array<double, 2> tolerance(const Params& params) {
   const bool rounds = params.text("precision") != "fp32";
   const bool quantises = params.text("adapters") == "qlora";
@@ -94,7 +94,7 @@ TEST_CASE("every pair of switches follows the plain step, or is refused with its
   REQUIRE(all.size() > 40);
   int ran = 0, refused = 0;
   for (std::size_t i = 0; i < all.size(); ++i) {
-    for (std::size_t j = i; j < all.size(); ++j) {  // j = i: by itself
+    for (std::size_t j = i; j < all.size(); ++j) {  // j = i: one switch alone
       Params params = micro_step();
       if (!set_both(params, all[i], all[j])) continue;
       const std::string pair = all[i].text() + " " + all[j].text();

@@ -48,7 +48,7 @@ TEST_CASE("what a parameter says of itself is true of its values") {
       if (spec.file == record::FileUse::kWritten) CHECK(demo->written_bytes != nullptr);
       if (!spec.unless_key.empty()) CHECK(defaults.text(spec.unless_key).empty());
       if (spec.kind == record::ParamKind::kFile) CHECK(spec.role == record::ParamRole::kRun);
-      // Without our kernels a run takes `instead`, which must be a value that they are not needed for.
+      // `instead` is used without our kernels, so it must not need them.
       const record::OwnKernels& own = spec.own_kernels;
       CHECK(own.values.empty() == own.instead.empty());
       for (std::string_view rest = own.values; !rest.empty();) {
@@ -69,7 +69,7 @@ TEST_CASE("our kernels are taken wherever they and PyTorch's operators compute t
   CHECK(params.text("loss") == "flce");
   for (const char* key : {"fused.rms_norm", "fused.rope", "fused.swiglu", "fused.embedding", "fused.adamw"})
     CHECK(params.on(key));
-  CHECK_FALSE(params.on("fused.cross_entropy"));  // the fused loss has no other
+  CHECK_FALSE(params.on("fused.cross_entropy"));
   for (const char* key : {"cuda_graph", "histogram"}) CHECK_FALSE(params.on(key));
   CHECK(params.text("optimizer") == "adamw");
 }

@@ -1,4 +1,4 @@
-// Kernels of the reader's own, without a GPU: compiled, with lines for what is wrong and what they take.
+// Edited kernels, compiled without a GPU: error lines and resource usage.
 #include <filesystem>
 #include <fstream>
 
@@ -66,7 +66,7 @@ TEST_CASE("an error has its line") {
   CHECK(message.line == line);
   CHECK(message.error);
   CHECK(message.text.find("identifier \"c\" is undefined") == 0);
-  CHECK(message.text.find('^') != std::string::npos);  // the place in the line
+  CHECK(message.text.find('^') != std::string::npos);
   CHECK(run.report.sentence.find("line " + std::to_string(line)) != std::string::npos);
 }
 
@@ -92,7 +92,7 @@ TEST_CASE("what a kernel takes is reported: registers, shared memory, stack and 
   CHECK(lean.report.kernels.front().name == "rms_norm");
   CHECK(lean.report.kernels.front().shared == 4 * 512);
   CHECK(lean.report.kernels.front().stack == 0);
-  // 1,024 threads have 64 registers each; a row of 16,384 wants 16 a thread with 1,024, and 128 with 128.
+  // 1,024 threads have 64 registers each. Rows of 16,384 need 16 per thread with 1,024 threads, 128 with 128.
   const std::string solution(experiments::find_exercise("registers")->solution);
   const EditedRun fat =
       compiled({{"exercise", "registers"}, {"source", solution}, {"width", "16384"}, {"threads", "128"}});
@@ -140,7 +140,7 @@ TEST_CASE("a log is read whatever it says") {
       "ptxas fatal   : out\nptxas info    : Compiling entry function\nUsed registers\n: error",
       10, made);
   REQUIRE(made.messages.size() >= 4);
-  CHECK(made.messages[0].line == 10);  // no line beyond the source's last
+  CHECK(made.messages[0].line == 10);  // clamped to the last line
   CHECK(made.messages[0].text == "x\n  y");
   CHECK(made.messages[2].text == "/usr/a.h(3): error: in a header");
   CHECK(made.messages[2].line == 0);

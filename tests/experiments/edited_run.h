@@ -1,4 +1,4 @@
-// Runs the demo `edit_kernel` in this process, step by step.
+// Runs the demo `edit_kernel` in this process.
 #pragma once
 
 #include <map>
@@ -15,7 +15,7 @@ namespace headroom::tests {
 struct EditedRun {
   record::KernelReport report;
   std::vector<record::Measurement> measurements;
-  std::string refusal;  // why it did not begin
+  std::string refusal;
 };
 
 inline EditedRun run_edited(const std::map<std::string, std::string>& settings, c10::Device device) {
@@ -44,7 +44,6 @@ inline EditedRun run_edited(const std::map<std::string, std::string>& settings, 
   return done;
 }
 
-// `text` with its only `from` replaced.
 inline std::string with(std::string_view text, std::string_view from, std::string_view to) {
   std::string changed(text);
   const std::size_t at = changed.find(from);

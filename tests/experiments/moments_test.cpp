@@ -1,4 +1,4 @@
-// Quantized moments: the same as the optimizer's kernel, and errors where they belong.
+// Quantized moments equal the optimizer kernel's, and errors are attributed correctly.
 #include <array>
 #include <cmath>
 #include <filesystem>
@@ -38,7 +38,7 @@ TEST_CASE("composed from operators, blocks of 256 with the dynamic map come back
 }
 
 TEST_CASE("errors are counted with the magnitude that they belong to") {
-  // One block: 1 is its largest number; linear steps are 1/127.
+  // One block whose largest number is 1; linear steps are 1/127.
   const std::vector<at::Tensor> x{at::tensor({1.0F, 0.25F, 1.0F / 127, 0.001F, 0.0F, -0.001F})};
   const record::Histogram h = llama::quantisation_error("x", x, QuantisationMap::kLinear, true, 64);
   const auto at_exponent = [&](int exponent) { return static_cast<std::size_t>(exponent - h.low_exponent); };
@@ -48,7 +48,7 @@ TEST_CASE("errors are counted with the magnitude that they belong to") {
   CHECK(h.errors.at(at_exponent(-2)) == Approx(std::abs(32 / 127.0 - 0.25) / 0.25).epsilon(1e-4));  // 31.75 steps
   CHECK(h.errors.at(at_exponent(-7)) == Approx(0).margin(1e-6));
   CHECK(h.counts.at(at_exponent(-10)) == 2);
-  CHECK(h.errors.at(at_exponent(-10)) == 1);  // less than half a step: gone
+  CHECK(h.errors.at(at_exponent(-10)) == 1);  // rounds to 0
   CHECK(h.errors.size() == h.counts.size());
 }
 

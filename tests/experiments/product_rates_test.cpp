@@ -1,4 +1,4 @@
-// Products by format: which are timed, and what a row says.
+// GEMM rates by format.
 #include <atomic>
 #include <set>
 
@@ -40,7 +40,7 @@ TEST_CASE("each format is measured at five sizes, each twice the one before") {
   CHECK(cases.back().side == 16384);
   for (std::size_t i = 1; i < 5; ++i) CHECK(cases[i].side == 2 * cases[i - 1].side);
   CHECK(experiments::product_rate_cases(params_of({"format=bf16", "quick=on"}), record::DeviceKind::kCpu).size() == 1);
-  // fp8 products need multiples of 16.
+  // fp8 GEMMs need multiples of 16.
   for (const auto& one : experiments::product_rate_cases(params_of({"largest=1000"}), record::DeviceKind::kCpu))
     CHECK(one.side % 16 == 0);
 }

@@ -1,4 +1,4 @@
-// A decoder block on a GPU: the result and the gradients of the same block on the CPU, from the same weights.
+// A decoder block on a GPU, compared with the same block on the CPU.
 #include "demos/engine/experiments/decoder_block.h"
 #include "demos/engine/llama/model/backward.h"
 #include "demos/experiments/block_model.h"
@@ -47,7 +47,7 @@ TEST_CASE("a block on a GPU gives the result and the gradients that it gives on 
   llama::run_backward(y_there, there(dy));
   for (std::size_t i = 0; i < got.size(); ++i) {
     CAPTURE(i);
-    if (expected[i].grad().abs().max().item<double>() < 1e-4) continue;  // a key's bias: rounding alone
+    if (expected[i].grad().abs().max().item<double>() < 1e-4) continue;  // a key's bias: only rounding
     CHECK(distance(got[i].grad(), expected[i].grad()) < error);
   }
 }

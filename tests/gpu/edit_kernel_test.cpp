@@ -1,4 +1,4 @@
-// Kernels of the reader's own on a GPU: right, wrong, out of bounds, crashing and endless.
+// Kernels written by readers, on a GPU: right, wrong, out of bounds, crashing and endless.
 #include <cstdlib>
 #include <filesystem>
 #include <memory>
@@ -24,7 +24,7 @@ EditedRun on_gpu(Settings settings) {
   return tests::run_edited(settings, c10::Device(c10::kCUDA, 0));
 }
 
-// $HEADROOM_ENGINE, else the engine of this build.
+// $HEADROOM_ENGINE, else this build's.
 std::string engine() {
   if (const char* named = std::getenv("HEADROOM_ENGINE")) return named;
   return (std::filesystem::read_symlink("/proc/self/exe").parent_path() / "../../bin/headroom-engine").string();
@@ -94,7 +94,7 @@ TEST_CASE("a wrong result is found, with its first place") {
   INFO(add.report.sentence);
   CHECK(add.report.verdict == KernelVerdict::kWrong);
   CHECK(add.report.sentence.find("1 of 1,024,007 numbers of `out` are wrong, the first in number 5,000") == 0);
-  CHECK(add.measurements.empty());  // what is wrong is not timed
+  CHECK(add.measurements.empty());  // wrong kernels are not timed
   const EditedRun norm =
       on_gpu({{"exercise", "rms_norm"}, {"source", with(source_of("rms_norm"), " / WIDTH + epsilon", " / WIDTH")}});
   CHECK(norm.report.verdict == KernelVerdict::kWrong);
@@ -111,7 +111,7 @@ TEST_CASE("without its mask the vector addition writes behind its buffer, and th
   const EditedRun run = on_gpu({{"source", with(source_of("vector_add"), "i < count", "true")}});
   INFO(run.report.sentence);
   CHECK(run.report.verdict == KernelVerdict::kOutOfBounds);
-  // 1,024,007 numbers are 4,000 blocks of 256 and 7 numbers: 249 threads too many.
+  // 1,024,007 numbers are 4,000 blocks of 256 and 7 more: 249 threads too many.
   CHECK(run.report.sentence ==
         "It wrote 249 numbers behind the end of `out`, the first at out[1024007]; there are 1,024,007.");
   CHECK(run.measurements.empty());
@@ -144,12 +144,12 @@ TEST_CASE("an endless kernel is killed at the deadline with its engine, another 
 
   const auto mine = backend::make_engine({{engine()}});
   CHECK(run_to_end(*mine, {{"rows", "10"}})->kernel_report()->verdict == KernelVerdict::kRight);
-  for (int i = 0; i < 4; ++i) {  // more often than an engine may die by itself
+  for (int i = 0; i < 4; ++i) {  // more often than an engine may crash
     const auto begun = Clock::now();
     const auto run = run_to_end(*mine, {{"source", endless()}, {"deadline", "2"}, {"rows", "10"}});
     CHECK(run->outcome()->kind == OutcomeKind::kFailed);
     CHECK(run->outcome()->message.find("2 s") != std::string::npos);
-    CHECK(run->kernel_report()->verdict == KernelVerdict::kCompiled);  // what was known before the launch is kept
+    CHECK(run->kernel_report()->verdict == KernelVerdict::kCompiled);  // facts from before the launch are kept
     CHECK(Clock::now() - begun > 2s);
   }
   const auto next = run_to_end(*mine, {{"rows", "10"}});

@@ -1,4 +1,4 @@
-// The main of GPU tests: 77 (skipped) where there is no device.
+// main of the GPU tests; returns 77 (skipped) without a device.
 #include <cstdio>
 
 #include <c10/cuda/CUDAFunctions.h>

@@ -1,4 +1,4 @@
-// The driver's inside: memory, random numbers, timing with a cold L2. Exits with 77 where there is no GPU.
+// Device memory, random numbers, and timing with a cold L2. Exits with 77 without a GPU.
 //
 //   kernel_driver [--time] [KERNEL]
 #include "tests/gpu/kernel_driver.h"
@@ -29,7 +29,7 @@ __device__ std::uint64_t mixed(std::uint64_t z) {  // SplitMix64's finalizer
   return z ^ (z >> 31);
 }
 
-// The sum of four uniform numbers is near enough to a normal one.
+// A sum of four uniform numbers is close to normal.
 template <typename T>
 __global__ void fill_kernel(T* data, std::int64_t n, std::uint64_t seed, float scale) {
   const std::int64_t stride = std::int64_t{gridDim.x} * blockDim.x;
@@ -37,7 +37,7 @@ __global__ void fill_kernel(T* data, std::int64_t n, std::uint64_t seed, float s
     std::uint64_t bits = mixed(seed * 0x9e3779b97f4a7c15ull + static_cast<std::uint64_t>(i));
     float sum = -2;
     for (int k = 0; k < 4; ++k, bits >>= 16) sum += static_cast<float>(bits & 0xffff) / 65536.0f;
-    kernels::store(data[i], sum * 1.7320508f * scale);  // a sum of four has variance 1/3
+    kernels::store(data[i], sum * 1.7320508f * scale);  // the sum has variance 1/3
   }
 }
 
@@ -51,7 +51,7 @@ class Stopwatch {
     cudaEventDestroy(begin_);
     cudaEventDestroy(end_);
   }
-  // µs of one launch after the L2 was filled with something else.
+  // µs of one launch, after other data has filled the L2.
   double cold(const std::function<int()>& launch) {
     static DeviceBuffer flush(256 << 20);
     must(cudaMemsetAsync(flush.data(), 0, static_cast<std::size_t>(flush.bytes())), "flush");

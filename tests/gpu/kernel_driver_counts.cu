@@ -1,4 +1,4 @@
-// Drives counting by exponent, of gradients and of an optimizer's changes.
+// Drives the counts by exponent, of gradients and optimizer updates.
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
@@ -27,12 +27,12 @@ std::int64_t counted(const DeviceBuffer& counts) {
   return sum;
 }
 
-// Elements begin `skip` into their memory: one keeps the kernel from wide loads.
+// Skips `skip` elements; 1 prevents wide loads.
 const void* from(const DeviceBuffer& buffer, Storage storage, std::int64_t skip) {
   return buffer.as<std::byte>() + skip * kernels::bytes_of(storage);
 }
 
-// `scale` 0: all numbers fall into one bin.
+// With `scale` 0 all numbers fall into one bin.
 void drive_counts(KernelDriver& driver, Storage storage, std::int64_t n, std::int64_t skip = 0, float scale = 1e-3f) {
   DeviceBuffer x((n + skip) * kernels::bytes_of(storage)), counts(kCountBytes);
   x.fill(storage, 7, scale);

@@ -16,7 +16,7 @@ std::string label(Storage storage) {
   return storage == Storage::kFp32 ? " fp32" : storage == Storage::kBf16 ? " bf16" : " fp16";
 }
 
-// `offset` elements into the buffers: 1 keeps the kernel from wide loads.
+// Buffers begin at element `offset`; 1 prevents wide loads.
 void drive_gated(KernelDriver& driver, const kernels::GatedKernels& kernels, Storage storage, std::int64_t n,
                  std::int64_t offset) {
   const std::int64_t element = kernels::bytes_of(storage), bytes = (n + offset) * element;
@@ -49,7 +49,7 @@ void drive_gated(KernelDriver& driver, const kernels::GatedKernels& kernels, Sto
 
 struct RopeCase {
   std::int64_t batch, length, q_heads, k_heads, head_dim;
-  bool packed = false;  // q, k and as many values as keys side by side
+  bool packed = false;  // q, k and as many values as keys in one row
 };
 
 void drive_rope(KernelDriver& driver, Storage storage, const RopeCase& c) {
@@ -87,7 +87,7 @@ void drive_rope(KernelDriver& driver, Storage storage, const RopeCase& c) {
 
 void drive_gates(KernelDriver& driver, const kernels::GatedKernels& kernels) {
   if (driver.timed()) {
-    // Llama 3.2 1B and 3B have F 8192, 3 8B 14336; 11008 · 4096 is Llama 2's.
+    // F: Llama 3.2 1B and 3B 8192, Llama 3 8B 14336.
     for (const std::int64_t tokens : {1024, 4096, 8192}) {
       for (const std::int64_t width : {8192, 14336}) drive_gated(driver, kernels, Storage::kBf16, tokens * width, 0);
     }

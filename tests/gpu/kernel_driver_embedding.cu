@@ -16,7 +16,7 @@ namespace {
 
 using kernels::Storage;
 
-// `common`: one token in how many has the id 1, as common words do; 0: none.
+// Every `common`-th token has the id 1, like frequent words; 0: none.
 void drive_embedding(KernelDriver& driver, Storage gradient, Storage table, std::int64_t tokens, std::int64_t width,
                      std::int64_t vocab_size, std::int64_t common, bool accumulate) {
   const std::int64_t dy_bytes = tokens * width * kernels::bytes_of(gradient);

@@ -1,4 +1,4 @@
-// Drives the casts to eight bits, whose codes are those of the CPU's kernel, and products without tensor cores.
+// Drives the fp8 casts, whose codes must equal the CPU's, and GEMMs without tensor cores.
 #include <cstdint>
 #include <string>
 #include <utility>
@@ -36,7 +36,7 @@ std::string name_of(const Layouts& layouts) {
   return layouts.rows && layouts.transposed ? " both layouts" : layouts.rows ? "" : " transposed";
 }
 
-// What one call of the kernel reads and writes.
+// Buffers of one call.
 struct Fp8Buffers {
   explicit Fp8Buffers(const Fp8Case& c)
       : x(c.rows * c.columns * kernels::bytes_of(c.storage)),
@@ -99,8 +99,8 @@ void drive_cast(KernelDriver& driver, const Fp8Case& c) {
   if (b.not_scaled.bits() != std::vector<char>(4)) driver.fail(name_of(c), "a scale that could be chosen was not");
 }
 
-// Products of fp32 operands that have no more than 10 bits of fraction, so that they are exact: A is 1 / 64 of small
-// numbers, and B is 1 where its column's number is that of the sum's place, modulo the places.
+// GEMMs of fp32 operands with at most 10 bits of fraction, hence exact. A holds small multiples of 1 / 64; B(k, j) is
+// 1 where j mod K = k.
 void drive_product(KernelDriver& driver, bool turned) {
   constexpr std::int64_t kRows = 67, kColumns = 35, kInner = 21;
   const std::string name = std::string("emulated product of tf32") + (turned ? ", operands transposed" : "");

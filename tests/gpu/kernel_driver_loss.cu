@@ -1,5 +1,4 @@
-// Drives cross entropy and its fusion with the output layer. Small shapes of the first are compared with
-// the CPU's kernel.
+// Drives cross entropy, compared with the CPU's kernel for small shapes, and its fusion with the output layer.
 #include <cmath>
 #include <functional>
 #include <string>
@@ -21,10 +20,10 @@ constexpr std::int64_t kWorkspaceBytes = std::int64_t{32} << 20;
 const char* name_of(Storage storage) {
   return storage == Storage::kFp32 ? "fp32" : storage == Storage::kBf16 ? "bf16" : "fp16";
 }
-// The largest error that rounding a number near 1 to this storage makes.
+// Largest error of rounding a number near 1 to this storage.
 double rounding(Storage storage) { return storage == Storage::kFp32 ? 1e-6 : storage == Storage::kBf16 ? 4e-3 : 5e-4; }
 
-// Some ignored, none outside the vocabulary; every `skip`-th row, none for 0.
+// Every `skip`-th target is ignored, none for 0; all others are valid.
 std::vector<std::int64_t> make_targets(std::int64_t rows, std::int64_t vocab, std::int64_t skip) {
   std::vector<std::int64_t> targets(static_cast<std::size_t>(rows));
   for (std::int64_t row = 0; row < rows; ++row) {
@@ -41,7 +40,7 @@ void upload(const DeviceBuffer& to, const void* from) {
 struct CrossEntropyCase {
   Storage storage;
   std::int64_t rows, vocab;
-  std::int64_t offset = 0;  // elements by which the logits miss a 16-byte boundary
+  std::int64_t offset = 0;  // elements from a 16-byte boundary to the logits
   float smoothing = 0;
   bool in_place = true;
   kernels::CrossEntropyVariant variant = kernels::CrossEntropyVariant::kAuto;
@@ -155,7 +154,6 @@ void drive_cross_entropy(KernelDriver& driver) {
   }
 }
 
-// All memory of one call of the fused operator.
 struct FlceCall {
   FlceCall(const kernels::FlceProblem& problem, std::int64_t skip)
       : p(problem),
@@ -174,8 +172,8 @@ struct FlceCall {
     weight.fill(p.storage, 2, 1.0f / std::sqrt(static_cast<float>(p.hidden)));
     upload(targets, labels.data());
     flag.zero();
-    logits.zero();  // products read the few elements that fill up an odd row, and drop them
-    // initcheck does not see all that cuBLASLt's products write, and NaN finds more: a value that never was written.
+    logits.zero();  // GEMMs read a row's padding and ignore it
+    // initcheck misses some of cuBLASLt's writes; NaN also reveals unwritten values.
     for (DeviceBuffer* buffer : {&loss, &dx, &dweight, &scratch, &workspace}) buffer->poison();
   }
   std::int64_t element() const { return kernels::bytes_of(p.storage); }

@@ -1,4 +1,4 @@
-// Drives RMSNorm, RMSNorm behind a residual addition, and LayerNorm.
+// Drives RMSNorm, RMSNorm after a residual addition, and LayerNorm.
 #include <string>
 #include <vector>
 
@@ -19,10 +19,10 @@ constexpr float kEpsilon = 1e-5f;
 
 struct Size {
   std::int64_t rows, width;
-  std::int64_t offset = 0;  // elements by which every tensor starts behind its memory: 1 is no address for 16 bytes
+  std::int64_t offset = 0;  // elements before each tensor; 1 misaligns it for 16-byte loads
 };
 
-// One tensor in a separate buffer, `offset` elements into it.
+// A tensor that begins `offset` elements into a separate buffer.
 class Tensor {
  public:
   Tensor(Storage storage, std::int64_t n, std::int64_t offset, std::uint64_t seed)
@@ -44,7 +44,7 @@ class Tensor {
   DeviceBuffer buffer_;
 };
 
-// Everything that the norms read and write, at one size. LayerNorm uses all of it, the others a part.
+// All norms' tensors at one size; only LayerNorm uses all.
 struct Norms {
   Storage storage;
   Size size;
@@ -107,7 +107,7 @@ constexpr Norm kAddRms{"add_rms_norm", true, false, &kernels::add_rms_norm_forwa
                        &kernels::rms_norm_backward_cuda};
 constexpr Norm kLayer{"layer_norm", false, true, &kernels::layer_norm_forward_cuda, &kernels::layer_norm_backward_cuda};
 
-// Forward and backward, and backward once more with dx over dy, which gives the same bits.
+// Forward, backward, and backward with dx overwriting dy, which must give the same bits.
 void check_norm(KernelDriver& driver, const Norm& norm, Storage storage, const Size& size) {
   const std::string name = named(norm.name, storage, size);
   const Norms n{storage, size};
@@ -149,8 +149,8 @@ void drive(KernelDriver& driver) {
     for (const std::int64_t width : {12'288, 16'384}) time_norm(driver, kNorm, Storage::kFp32, 4096, width);
     return;
   }
-  // One row, one column; not a whole vector; not a whole warp; more rows than blocks; a last turn that has not a row
-  // for every group of a block; more than the registers hold.
+  // Covers one row, one column, partial vectors, partial warps, more rows than blocks, a last iteration with fewer
+  // rows than groups, and rows beyond the registers.
   for (const Size& size :
        {Size{1, 1}, Size{3, 7}, Size{1, 8}, Size{5, 40}, Size{1300, 16}, Size{17, 256}, Size{70, 1000}, Size{1101, 520},
         Size{9, 3072}, Size{700, 136, 1}, Size{33, 2048}, Size{300, 4096}, Size{3, 8192}, Size{2, 16384},
@@ -158,7 +158,7 @@ void drive(KernelDriver& driver) {
     for (const Storage storage : {Storage::kFp32, Storage::kBf16, Storage::kFp16})
       check_norm(driver, kNorm, storage, size);
   }
-  // A row in 1,024 threads, and more than a row for each block: with two rows on their way, and with one.
+  // A row in 1,024 threads and several rows per block, with two rows in flight and with one.
   if (kNorm.is_layer) {
     for (const std::int64_t width : {12'284, 16'380}) check_norm(driver, kNorm, Storage::kFp32, {140, width});
   }

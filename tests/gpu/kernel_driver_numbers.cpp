@@ -1,4 +1,4 @@
-// What a kernel left in memory, read on the host.
+// Reads a kernel's results on the host.
 #include <algorithm>
 #include <cmath>
 #include <cstring>

@@ -22,7 +22,7 @@ namespace {
 
 using kernels::Storage;
 
-// From element `skip` on: one keeps kernels from wide accesses, and the last element stays the memory's last.
+// Skips `skip` elements: 1 prevents wide accesses, and the last element still ends the buffer.
 void* from(const DeviceBuffer& buffer, Storage storage, std::int64_t skip) {
   return buffer.bytes() == 0 ? nullptr : buffer.as<std::byte>() + skip * kernels::bytes_of(storage);
 }
@@ -54,7 +54,7 @@ struct AdamWBuffers {
   DeviceBuffer param, gradient, first, second, working;
 };
 
-// What a step reads from the device: a scale of 1, whether there was an overflow, t = 1.
+// Device scalars of a step: scale 1, the overflow flag, t = 1.
 struct ControlBuffers {
   explicit ControlBuffers(bool overflows = false) : scale(4), overflow(4), count(8) {
     write(scale, 1.0f);
@@ -297,7 +297,7 @@ Gradients gradients_of(Storage storage, const std::vector<std::int64_t>& sizes, 
   return made;
 }
 
-// The sums of squares and the factor that follows from them, beside the CPU's.
+// Compares the sums of squares and the resulting factor with the CPU's.
 void drive_gradient_norm(KernelDriver& driver, Storage storage, const std::vector<std::int64_t>& sizes,
                          std::int64_t skip = 0) {
   const Gradients made = gradients_of(storage, sizes, skip);
@@ -324,7 +324,7 @@ void drive_gradient_norm(KernelDriver& driver, Storage storage, const std::vecto
   if (std::abs(read<float>(factor) - wanted) > 1e-5f * wanted) driver.fail(name, "the factor is not the CPU's");
 }
 
-// `bad`: the last element of all is an infinity.
+// `bad`: the very last element is infinite.
 void drive_gradient_check(KernelDriver& driver, Storage storage, const std::vector<std::int64_t>& sizes,
                           std::int64_t skip = 0, bool bad = false) {
   const Gradients made = gradients_of(storage, sizes, skip);

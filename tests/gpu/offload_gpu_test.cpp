@@ -1,5 +1,4 @@
-// Offload on a GPU: the same training as without, in bounded memory, with copies and the CPU's AdamW beside the device's
-// work.
+// Offload on a GPU: equal training in bounded memory, with overlapping copies and CPU AdamW.
 #include <algorithm>
 #include <array>
 #include <chrono>
@@ -35,7 +34,7 @@ std::vector<double> losses(const Settings& settings, int steps) { return test::l
 
 void wait_for_gpu() { c10::cuda::getCurrentCUDAStream().synchronize(); }
 
-// The median of some calls, in ms; each begins with an idle device and ends with one.
+// Median in ms; the device is idle before and after each call.
 double milliseconds(int calls, const std::function<void()>& call) {
   std::vector<double> times;
   for (int i = 0; i < calls; ++i) {
@@ -55,7 +54,7 @@ constexpr std::int64_t kSeq = 1024;
 const llama::FusedKernels kFused{
     .rms_norm = true, .rope = true, .swiglu = true, .cross_entropy = false, .embedding = true};
 
-// Llama 3.2 1B with everything on the host, and what its parts take by themselves.
+// Llama 3.2 1B with everything on the host, and the times of its parts.
 class Billion {
  public:
   explicit Billion(bool offloaded)
@@ -98,7 +97,7 @@ class Billion {
   int index_ = 0;
 };
 
-// Weights of a layer of the 1B model, and those of no layer.
+// Weights per layer of the 1B model, and outside its layers.
 constexpr std::int64_t kLayer = 60'821'504, kLayers = 16, kOuter = 262'670'336;
 
 double copies_alone(bool to_device) {
@@ -112,7 +111,7 @@ double copies_alone(bool to_device) {
               : lane.copy(host.narrow(0, 0, size), device.narrow(0, 0, size));
   };
   return milliseconds(5, [&] {
-    // Every layer's weights twice, except that the last layer's stay for backward; gradients once.
+    // Weights twice per layer, except the last layer's, which stay for backward; gradients once.
     for (int i = 0; i < (to_device ? 2 * kLayers - 1 : kLayers); ++i) copy(kLayer);
     copy(kOuter);
     lane.done().host_waits();
@@ -193,7 +192,7 @@ TEST_CASE("an offloaded step takes less than its parts one after another", "[gpu
         static_cast<long long>(kBatches[i]), whole[i], whole[i] / longest, gpu[i], in, out, adamw,
         static_cast<double>(peak[i]) / 1e9);
     CAPTURE(kBatches[i], whole[i], gpu[i], in, out, adamw);
-    CHECK(whole[i] < gpu[i] + in + out + adamw);  // against the longest of them: docs/results/offload-h200.md
+    CHECK(whole[i] < gpu[i] + in + out + adamw);  // for the longest part: docs/results/offload-h200.md
   }
   CHECK(peak[0] <= 1'770'000'000);
   CHECK(peak[1] <= 2'970'000'000);

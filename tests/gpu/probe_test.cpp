@@ -1,4 +1,4 @@
-// The CUDA probe against the allocator's own statistics: at every event, and asked bytes at every mark.
+// Compares the CUDA probe with the allocator's statistics at every event and mark.
 #include <memory>
 #include <vector>
 
@@ -25,7 +25,7 @@ live::CudaProbe& cuda_probe() {
     c10::AutogradState::get_tls_state().set_multithreading_enabled(false);
     record::become_worker_thread();
     live::CudaProbe& installed = live::CudaProbe::install(sink(), 0);
-    // Never destroyed: at exit the thread's own state is gone before statics are.
+    // Never destroyed: at exit, thread-local state is destroyed before statics.
     static const auto& listening = *new std::shared_ptr<void>(live::cuda_allocator::listen_on_this_thread(installed));
     CHECK(listening);
     return installed;
@@ -33,7 +33,7 @@ live::CudaProbe& cuda_probe() {
   return probe;
 }
 
-// Notes what the allocator itself says at every mark.
+// Stores the allocator's statistics at every mark.
 class StatsAtMarks final : public record::ScopeListener {
  public:
   struct AtMark {
@@ -85,7 +85,7 @@ TEST_CASE("the ledger is the allocator's: allocated and reserved at every event,
   const record::Ledger ledger(recording);
   CHECK(ledger.size() > 5000);
   CHECK(ledger.first_mismatch() == record::kNever);
-  // Every block's event carries the allocator's totals: the line above compared something.
+  // Every block's event has the allocator's totals.
   for (const record::MemEvent& event : recording.events()) {
     if (event.kind != record::EventKind::kAlloc && event.kind != record::EventKind::kFree) continue;
     REQUIRE(event.allocator_allocated != record::kUnknownBytes);
@@ -103,7 +103,7 @@ TEST_CASE("the ledger is the allocator's: allocated and reserved at every event,
   CHECK(ledger.peak_reserved() == end.peak_reserved);
   CHECK(ledger.peak_requested() == end.peak_requested);
 
-  // Labels: little is 'other', and the cuBLAS workspace is there once.
+  // Little is 'other', and there is one cuBLAS workspace.
   const record::Totals peak = ledger.peak().totals;
   CHECK(100 * peak.by_category[static_cast<std::size_t>(Category::kOther)] < peak.allocated);
   int workspaces = 0;

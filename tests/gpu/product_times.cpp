@@ -1,10 +1,10 @@
-// The products of Llama 3.2 1B's linear layers in bf16, by LibTorch's choice of an algorithm and by the fastest that
-// cuBLASLt proposes: medians in turns with a cold L2, as a Markdown table. Exits with 77 without a GPU.
+// Times the GEMMs of Llama 3.2 1B's linear layers in bf16, with LibTorch's algorithm and cuBLASLt's fastest in turns:
+// medians with a cold L2, as a Markdown table. Exits with 77 without a GPU.
 //
 //   product_times [--table FILE] N…
 //
-// N are the tokens of a micro-batch. The file is a table of what was found for assets/data/products, whose runs then time
-// nothing on this GPU, driver and cuBLASLt; LibTorch's choice where that was as fast.
+// N: tokens per micro-batch. FILE: a table for assets/data/products, so that runs on this GPU, driver and cuBLASLt
+// time nothing. It keeps LibTorch's choice unless another is faster.
 #include <array>
 #include <charconv>
 #include <cstdio>
@@ -29,7 +29,7 @@ using namespace headroom;
 using kernels::LinearPass;
 using kernels::LinearProduct;
 
-constexpr double kMostBytes = 8.0 * (1 << 30);  // of one matrix: the head's logits are left out beyond it
+constexpr double kMostBytes = 8.0 * (1 << 30);  // per matrix; larger logits are skipped
 constexpr experiments::BenchPatience kPatience{.least = 10, .most = 60, .seconds = 1};
 
 const char* name_of(LinearPass pass) {
@@ -37,7 +37,7 @@ const char* name_of(LinearPass pass) {
   return pass == LinearPass::kInputGradient ? "dx = dy W" : "dW = dyᵀ x";
 }
 
-constexpr double kFaster = 0.99;  // of LibTorch's time, at most, to be in the table
+constexpr double kFaster = 0.99;  // largest share of LibTorch's time for another algorithm
 
 struct Operands {
   at::Tensor left, right, result;
@@ -61,7 +61,7 @@ std::vector<LinearProduct> products_of(std::int64_t tokens) {
   return llama::linear_products(step);
 }
 
-// Prints the product's row. False: no algorithm was found.
+// False if no algorithm was found.
 bool compare(const LinearProduct& product, kernels::ProductTable& table) {
   kernels::ProductTimer timer;
   const int error = timer.find(product, llama::product_workspace(product.format));
@@ -126,7 +126,7 @@ int main(int argc, char** argv) {
     return 77;
   }
   const at::InferenceMode without_graph;
-  at::zeros({1}, at::TensorOptions(at::kCUDA));  // the context
+  at::zeros({1}, at::TensorOptions(at::kCUDA));  // creates the context
   kernels::ProductTable table{.place = llama::product_place(), .algorithms = {}};
   std::printf("%s, driver %s, cuBLASLt %s\n\n| N | product | O × I | LibTorch, µs | found, µs | TFLOP/s | less |\n",
               table.place.gpu.c_str(), table.place.driver.c_str(), table.place.cublaslt.c_str());

@@ -1,6 +1,6 @@
-// What recording costs: one model, steps in turn with nothing on, with the probe, and with the probe and device marks.
-// A background thread drains and encodes as the engine's link does. Prints a Markdown table; exits with 77 without a
-// GPU.
+// Measures the cost of recording: one model's steps alternate between nothing, the probe, and the probe with device
+// marks. A background thread drains and encodes like the engine's link. Prints a Markdown table; exits with 77
+// without a GPU.
 #include <algorithm>
 #include <array>
 #include <atomic>
@@ -39,7 +39,7 @@ using Clock = std::chrono::steady_clock;
 enum Mode { kNothing, kProbe, kProbeAndMarks, kModes };
 constexpr std::array<const char*, kModes> kModeNames{"nothing", "probe", "probe, device marks, counters"};
 
-// What listens in the mode of the moment.
+// Listens as the current mode requires.
 class Listener final : public record::ScopeListener {
  public:
   Listener(live::EventSink& sink, live::RunFeed& feed, live::DeviceClock& clock)
@@ -67,7 +67,7 @@ class Listener final : public record::ScopeListener {
   live::DeviceClock& clock_;
 };
 
-// Encodes what is there every 30 ms and forgets it.
+// Encodes the events, every 30 ms, and discards them.
 std::uint64_t drain(live::EventSink& sink, live::RunFeed& feed, std::vector<record::MemEvent>& events) {
   const live::RunNews news = feed.take();
   events.clear();
@@ -135,7 +135,7 @@ int main(int argc, char** argv) {
   for (; step < 10; ++step) run.step(step);
   for (int round = 0; round < rounds; ++round) {
     for (int turn = 0; turn < kModes; ++turn) {
-      const Mode mode = static_cast<Mode>((turn + round) % kModes);  // each mode in each place of the round
+      const Mode mode = static_cast<Mode>((turn + round) % kModes);  // rotates the order of modes
       std::optional<live::Sampler> sampler;
       if (mode != kNothing) {
         sink.open(true);

@@ -1,4 +1,4 @@
-// Whole runs on a GPU: device times, caps, running out, coming back.
+// Complete runs on a GPU: device times, caps, running out of memory.
 #include <chrono>
 #include <cstdlib>
 #include <string>
@@ -46,7 +46,7 @@ TEST_CASE("every mark gets a device time, in order, and the driver's counters co
   for (std::size_t i = 1; i < recording.marks().size(); ++i) {
     const record::Mark& mark = recording.marks()[i];
     in_order = in_order && mark.device_time >= recording.marks()[i - 1].device_time;
-    // The device cannot reach a mark before the host has set it; half a millisecond for two clocks.
+    // The device cannot reach a mark before the host sets it; 0.5 ms of tolerance for two clocks.
     behind_the_host = behind_the_host && mark.device_time > mark.host_time - 500'000;
   }
   CHECK(in_order);
@@ -112,7 +112,7 @@ TEST_CASE("under a cap the real allocator really fails, and the next run finds e
     CHECK(sum == facts.allocated);
     REQUIRE_FALSE(run.recording.events().empty());
     CHECK(run.recording.events().back().kind == record::EventKind::kOutOfMemory);
-    CHECK(run.recording.events().back().block == 0);  // the cap refused, not the device
+    CHECK(run.recording.events().back().block == 0);  // refused by the cap, not the device
     const record::Ledger ledger(run.recording);
     CHECK(ledger.first_mismatch() == record::kNever);
     CHECK(ledger.peak_reserved() <= cap);
@@ -120,7 +120,7 @@ TEST_CASE("under a cap the real allocator really fails, and the next run finds e
     CHECK(stats().reserved == 0);
     CHECK_FALSE(driver.worker().retired());
   }
-  // The old limit is back, and the same run gives the same peak, to the byte.
+  // The old limit is restored, with the same peak to the byte.
   const DrivenRun again = driver.run(llama_1b());
   CHECK(again.outcome().kind == OutcomeKind::kCompleted);
   CHECK(record::Ledger(again.recording).peak().totals.allocated == peak);
@@ -143,10 +143,10 @@ TEST_CASE("twenty runs that run out leave nothing behind") {
   const Bytes peak = record::Ledger(whole.recording).peak().totals.allocated;
   int clean = 0;
   for (int i = 0; i < 20; ++i) {
-    const Bytes cap = peak / 2 + i * (peak / 42);  // from the optimizer's state to the last product of backward
+    const Bytes cap = peak / 2 + i * (peak / 42);  // from the optimizer's state to backward's last GEMM
     const DrivenRun run = driver.run(llama_1b({{"steps", "1"}, {"cap", std::to_string(cap)}}), /*record=*/i % 2 != 0);
     clean += run.outcome().kind == OutcomeKind::kOutOfMemory && stats().allocated == 0 && stats().reserved == 0;
-    // What is not recorded is not followed: no categories, and not those of the run before.
+    // Unrecorded runs have no categories, not even the previous run's.
     REQUIRE(run.outcome().out_of_memory);
     CHECK((run.outcome().out_of_memory->by_category == record::ByCategory{}) == (i % 2 == 0));
   }

@@ -1,4 +1,4 @@
-// What a run on a GPU leaves on the disk, and how another one goes on from it.
+// Saving a run on a GPU, and resuming from it.
 #include <vector>
 
 #include "tests/llama/resumed_run.h"
@@ -15,7 +15,7 @@ TEST_CASE("ten steps on a GPU, a folder and ten steps are twenty steps, bit for 
   const Settings small{"model=custom", "hidden_size=64", "num_layers=2",         "num_heads=4",    "num_kv_heads=2",
                        "head_dim=16",  "batch=2",        "intermediate_size=96", "vocab_size=320", "seq=32"};
   const std::vector<Settings> kinds{
-      {"vocab_size=140000"},  // 36 MB: it is copied in several pieces
+      {"vocab_size=140000"},  // 36 MB, copied in several pieces
       {"precision=bf16", "rounding=stochastic"},
       {"precision=fp16_mixed", "loss_scale=1024", "loss_scale_window=4"},
       {"precision=bf16", "gemm=fp8", "fp8_scaling=delayed"},

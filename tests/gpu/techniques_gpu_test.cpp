@@ -1,5 +1,5 @@
-// Every technique of the training step on a GPU: the losses of the same step on the CPU, from the same weights; and a
-// step as one CUDA graph gives those of the same step without.
+// Compares every technique on a GPU with the CPU's losses from equal weights, and a step as one CUDA graph with the
+// same step without.
 #include <algorithm>
 #include <array>
 #include <atomic>
@@ -25,7 +25,7 @@ namespace {
 using namespace headroom;
 using namespace headroom::test;
 
-// A small model's weights as a checkpoint: both devices start from the same numbers.
+// A small model's checkpoint, from which both devices start.
 class Checkpoint {
  public:
   Checkpoint() {
@@ -46,7 +46,6 @@ class Checkpoint {
   TemporaryFolder folder_;
 };
 
-// Settings of a run that starts from it.
 Settings from_checkpoint(const Settings& settings) {
   static const Checkpoint checkpoint;
   return joined({"model=custom", "batch=2", "seq=64", checkpoint.setting()}, settings);
@@ -101,7 +100,7 @@ bool rounds(const Settings& settings) {
          text_of(settings).find("precision=fp16") != std::string::npos;
 }
 
-// The same step where cuDNN does not run.
+// The same step without cuDNN.
 Settings on_cpu(Settings settings) {
   std::replace(settings.begin(), settings.end(), std::string("attention=cudnn"), std::string("attention=flash"));
   return settings;
@@ -134,7 +133,7 @@ TEST_CASE("a GPU without tensor cores for fp8 or tf32 takes the memory of one th
     const auto stats = c10::cuda::CUDACachingAllocator::getDeviceStats(0);
     return std::pair(of_steps, stats.allocated_bytes[0].peak);
   };
-  losses(settings, 1, kGpu);  // libraries take their workspaces
+  losses(settings, 1, kGpu);  // warm-up: libraries allocate workspaces
   const auto [by_tensor_cores, peak] = run(false);
   const auto [emulated, emulated_peak] = run(true);
   CHECK(emulated_peak == peak);
@@ -163,7 +162,7 @@ TEST_CASE("a step as one CUDA graph gives the losses of the same step without") 
     CAPTURE(i, with[i], without[i]);
     CHECK(std::abs(with[i] - without[i]) < (rounds(switches) ? 3e-3 : 1e-4) * without[i]);
   }
-  // Each replay reads its own tokens and weights.
+  // Each replay reads new tokens and weights.
   for (std::size_t i = 1; i < with.size(); ++i) CHECK(with[i] != with[i - 1]);
 }
 

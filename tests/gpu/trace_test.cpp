@@ -1,4 +1,4 @@
-// Kernels of a real step, traced by CUPTI in an engine that was started for it.
+// Kernels of real steps, traced by CUPTI in an engine started for tracing.
 #include <poll.h>
 
 #include <algorithm>
@@ -33,7 +33,7 @@ const Settings kFused{{"fused.rms_norm", "on"},  {"fused.rope", "on"},  {"fused.
                       {"fused.embedding", "on"}, {"fused.adamw", "on"}, {"loss", "flce"}};
 constexpr int kSteps = 4, kLast = kSteps - 1;
 
-// The engine beside the tests, or the one that the check script names.
+// $HEADROOM_ENGINE, else this build's.
 backend::Backend& engine() {
   static const std::unique_ptr<backend::Backend> made = [] {
     const char* named = std::getenv("HEADROOM_ENGINE");
@@ -92,7 +92,7 @@ std::size_t launches(const std::vector<KernelSpan>& spans) {
       std::count_if(spans.begin(), spans.end(), [](const auto& span) { return span.kind == SpanKind::kKernel; }));
 }
 
-// The kernels of one operator of one layer in the last step.
+// The last step's kernels of one operator in one layer.
 std::vector<KernelSpan> kernels_of(const Recording& recording, std::string_view op, Phase phase, int layer) {
   std::vector<KernelSpan> found;
   for (const KernelSpan& span : of_step(recording, kLast))
@@ -168,14 +168,14 @@ TEST_CASE("a fused kernel is one launch where the eager composition has several,
   CHECK(eager.size() >= 4);
   REQUIRE(fused.size() == 1);
   CHECK(traced().fused->op_name(fused[0].name).find("headroom::kernels") != std::string_view::npos);
-  // x and the residual in, their sum and the norm out, [1024, 2048] in bf16; the weight and a number per row.
+  // x, the residual, their sum and the norm, [1024, 2048] in bf16; the weight, and a number per row.
   CHECK(fused[0].bytes == 4 * 1024 * 2048 * 2 + 2048 * 2 + 1024 * 4);
   Bytes moved = 0;
   for (const KernelSpan& span : eager) moved += std::max<Bytes>(span.bytes, 0);
   CHECK(moved > fused[0].bytes);
   CHECK(launches(of_step(*traced().fused, kLast)) < launches(of_step(*traced().eager, kLast)) / 2);
   CHECK(kernel_time(of_step(*traced().fused, kLast)) < kernel_time(of_step(*traced().eager, kLast)));
-  // The gate's product: activations [1024, 2048], weight [8192, 2048], output [1024, 8192].
+  // The gate's GEMM: activations [1024, 2048], weight [8192, 2048], output [1024, 8192].
   const auto gate = kernels_of(*traced().fused, "mlp.gate_proj", Phase::kForward, 3);
   REQUIRE_FALSE(gate.empty());
   CHECK(gate[0].bytes == 2 * (1024 * 2048 + 8192 * 2048 + 1024 * 8192));

@@ -1,4 +1,4 @@
-// A target outside the vocabulary that only the device sees: the step goes on, and its loss is refused with a sentence.
+// A target outside the vocabulary, seen only by the device, fails when the loss is read.
 #include <string>
 
 #include <ATen/ATen.h>

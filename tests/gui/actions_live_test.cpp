@@ -1,5 +1,5 @@
-// Whatever a reader does, in whatever order: each frame's figure was built from settings that it carries, and they are
-// those on show, unless the figure is hatched as one of other settings. With the real engine, whose answers come late.
+// After any sequence of actions, each frame's figure has the settings on show or is hatched. The real engine answers
+// late.
 #include <algorithm>
 #include <map>
 #include <random>
@@ -19,10 +19,10 @@ using app::page::PageModel;
 namespace {
 
 constexpr int kActions = 500, kActionsPerPage = 20;
-// Frames in which the picture of the settings before may still be there without a hatch over it, of 60 per second.
+// Frames, at 60 per second, in which an outdated picture may lack its hatch.
 constexpr int kMostUnnoticed = 12;
 
-// What the figure says that it was built from, where a run drew it. Empty: these settings; else the first that differs.
+// The first setting that differs from the figure's; empty if none does.
 std::string differs(const lessons::FigureData& figure, const PageModel& page) {
   constexpr std::string_view kPrefix = "set.";
   std::map<std::string, std::string> carried;
@@ -42,7 +42,7 @@ std::string differs(const lessons::FigureData& figure, const PageModel& page) {
   return {};
 }
 
-// Of every frame, as it was drawn.
+// Checks every frame as drawn.
 class Watch {
  public:
   void look(app::window::App& app) {
@@ -52,13 +52,13 @@ class Watch {
     const lessons::FigureData& figure = page.figure(app.view().figure().columns());
     if (!figure.head.empty_reason.empty()) return forget();
     ++frames_;
-    // Built anew only now: what was drawn was of something else.
+    // The drawn picture was outdated.
     const std::string wrong = page.revision() == before ? differs(figure, page) : "changed after it was drawn";
     if (wrong.empty() || page.awaits_prediction()) return forget();
     if (++unnoticed_ == kMostUnnoticed && trouble_.empty())
       trouble_ = fmt::format("{}, {}: {}", page.page().id, figure.head.id, wrong);
   }
-  // Nothing is on its way, and the picture is of the settings.
+  // Nothing is pending, and the picture has the current settings.
   static bool settled(app::window::App& app) {
     PageModel& page = app.page();
     if (!page.settings_drive() || page.question().hides()) return true;
@@ -78,7 +78,7 @@ class Watch {
 
 class ActionReader {
  public:
-  // One thing that a reader can do on the page. In words.
+  // Does one random action; returns its description.
   std::string act(PageModel& page) {
     switch (pick(13)) {
       case 0:

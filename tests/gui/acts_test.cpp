@@ -1,4 +1,4 @@
-// What the links of a page's words do to its model.
+// Effects of text links on the page's model.
 #include "app/page/acts.h"
 
 #include "tests/gui/reader.h"
@@ -24,12 +24,12 @@ TEST_CASE("a link sets the page's settings, also before the answer", "[window][p
   CHECK(reader.model.settings().text("checkpointing") == "layer");
   CHECK(reader.model.settings().text("precision") == "bf16");
 
-  // In any order, also where one of them alone would be refused.
+  // Any order works, even if one alone would be refused.
   REQUIRE(perform(act("set:offload.parameters=on&offload.optimizer=host"), reader.model));
   REQUIRE(perform(act("set:offload.optimizer=off&offload.parameters=off"), reader.model));
   CHECK(reader.model.settings().text("offload.optimizer") == "off");
 
-  // What does not go with the reader's settings is refused, with the reason.
+  // Incompatible settings are refused with the reason.
   REQUIRE(reader.model.set_param("optimizer", "galore"));
   const record::Status refused = perform(act("set:adapters=lora"), reader.model);
   REQUIRE_FALSE(refused);

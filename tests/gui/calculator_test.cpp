@@ -1,4 +1,4 @@
-// Pages that calculate: their figures follow the settings by closed form, and nothing runs.
+// Calculator pages follow the settings by closed form, without runs.
 #include <algorithm>
 #include <stdexcept>
 
@@ -12,7 +12,7 @@ using namespace headroom::app::page;
 
 namespace {
 
-// The page as the window makes it, without any backend; the question is skipped.
+// As in the window, without a backend; skips the question.
 PageModel opened(const char* id) {
   PageModel model(tests::page(id), *lessons::demo_or_schema(tests::page(id)), {});
   model.question().skip();
@@ -49,7 +49,7 @@ TEST_CASE("the formulas of a calculator follow a setting, without a run and with
   CHECK(activations().starts_with("loss: B · T · (L · layer + final norm) = 4,096 × (32 × "));
   REQUIRE(model.set_param("checkpointing", "layer"));
   CHECK(activations().starts_with("loss: B · T · H · (s · L + "));
-  CHECK_FALSE(model.set_param("device", "cuda").ok());  // only a run has a device
+  CHECK_FALSE(model.set_param("device", "cuda").ok());  // only runs have a device
 }
 
 TEST_CASE("numbers in the words of a calculator are those of its settings", "[window]") {
@@ -80,7 +80,7 @@ TEST_CASE("the needle follows the settings' model and the figure's own parameter
   REQUIRE(model.set_param("hidden_size", "1024"));
   REQUIRE(model.set_param("num_layers", "8"));
   REQUIRE(model.set_param("vocab_size", "65536"));
-  REQUIRE(table_of(model).rows.size() == 6);  // it is none of the published ones
+  REQUIRE(table_of(model).rows.size() == 6);  // not a published model
   CHECK(table_of(model).rows[0].name == "Custom");
   CHECK(table_of(model).rows[0].cells == std::vector<std::string>{"65,536", "8,192", "64.00"});
   REQUIRE(model.set_figure_param("vocabulary", "32000"));
@@ -117,7 +117,7 @@ TEST_CASE("a calculator takes over the settings of another one", "[window]") {
   CHECK(second.settings() == first.settings());
   CHECK(table_of(second).rows.at(0).note != before);
   const int revision = second.revision();
-  second.adopt(first.settings());  // the same again is no news
+  second.adopt(first.settings());  // a no-op
   second.figure(600);
   CHECK(second.revision() == revision);
 }

@@ -1,4 +1,4 @@
-// One card on a page: the strip's, whatever chose it, is the one that figures draw and count by.
+// Every figure of a page uses the strip's card.
 #include <algorithm>
 #include <memory>
 #include <optional>
@@ -20,7 +20,7 @@ using namespace headroom::tests;
 
 namespace {
 
-// A stored run of a GPU; without a name it does not say of which.
+// A stored GPU run; an empty name leaves the GPU unknown.
 std::shared_ptr<const record::Recording> gpu_run(const std::string& name = "NVIDIA H200") {
   const auto stored = small_run({.device = record::DeviceKind::kGpu});
   record::RunInfo info = stored->info();
@@ -31,7 +31,7 @@ std::shared_ptr<const record::Recording> gpu_run(const std::string& name = "NVID
   return stored;
 }
 
-// By closed form, which answers at once.
+// Uses the closed form, which answers at once.
 std::unique_ptr<PageModel> opened(const char* id, std::shared_ptr<const record::Recording> stored) {
   PageSources sources{.why_no_engine = "A test has no engine.", .stored = {std::move(stored)}};
   auto model = std::make_unique<PageModel>(tests::page(id), demo(), std::move(sources));
@@ -67,7 +67,7 @@ TEST_CASE("a step that does not fit has the line of the card that the strip name
   for (const auto& [limit, card, batch, label] :
        {Case{"0", "", "64", "NVIDIA H200 leaves "}, Case{"24GiB", "", "16", "24 GiB limit"},
         Case{"0", "GeForce RTX 4090", "16", "GeForce RTX 4090 leaves "},
-        Case{"16GiB", "", "16", "16 GiB limit"}}) {  // a limit that is set later takes the place of a card
+        Case{"16GiB", "", "16", "16 GiB limit"}}) {  // a later limit replaces the card
     INFO(label);
     if (*card != '\0') model->choose_card(lessons::card_named(card));
     REQUIRE(model->set_param("cap", limit).ok());
@@ -80,7 +80,7 @@ TEST_CASE("a step that does not fit has the line of the card that the strip name
     CHECK(line->y == static_cast<double>(on.card.memory - on.card.process.bytes));
     CHECK(line->label.starts_with(label));
   }
-  // The limit that was set goes where a card is chosen.
+  // Choosing a card removes the limit.
   model->choose_card(lessons::card_named("GeForce RTX 4090"));
   CHECK(model->settings().integer("cap") == 0);
   CHECK(line_of(*model)->label.starts_with("GeForce RTX 4090"));

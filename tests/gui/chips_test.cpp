@@ -1,4 +1,4 @@
-// Techniques as chips: the ladder's on the rows of its figure, and one of the strip that is held.
+// Techniques as chips on the ladder's rows and in the strip.
 #include <cmath>
 #include <string>
 
@@ -13,7 +13,7 @@ using namespace headroom::tests;
 
 namespace {
 
-// As the stored ladder has it: "69,894".
+// The stored ladder's speed, such as "69,894".
 std::string speed_of_bf16() {
   const auto ladder = record::Recording::read(HEADROOM_SOURCE_DIR "/assets/recordings/ladder_h200.hrec");
   REQUIRE(ladder.ok());

@@ -1,4 +1,4 @@
-// headroom-window as a command: pictures without a display, and bad input in one sentence.
+// headroom-window as a command: pictures without a display, and errors in one sentence.
 #include <algorithm>
 #include <filesystem>
 #include <string>
@@ -39,8 +39,8 @@ TEST_CASE("a picture is taken without a display, twice the same", "[gui][command
   CHECK(png.substr(1, 3) == "PNG");
   CHECK(png_number(png, 16) == 960);
   CHECK(png_number(png, 20) == 600);
-  CHECK((png == contents(again)));  // without the bytes, if they differ
-  CHECK_FALSE(fs::exists(assets.path() / "headroom"));  // no trace in the settings
+  CHECK((png == contents(again)));  // do not print the bytes
+  CHECK_FALSE(fs::exists(assets.path() / "headroom"));  // writes no settings
 }
 
 TEST_CASE("a recording from a file is shown instead of the page's own", "[gui][command]") {
@@ -55,7 +55,7 @@ TEST_CASE("a recording from a file is shown instead of the page's own", "[gui][c
   CHECK(ran.status == 0);
   REQUIRE(fs::exists(shown));
   CHECK(contents(shown) != contents(own));
-  // On the page that shows such runs, where others would be of another demo; what the machine has free is not in a picture.
+  // Opens the page that shows such runs. A picture must not depend on free memory.
   const std::string taken(std::size_t{512} << 20, 'x');
   const fs::path asked = assets.path() / "asked.png";
   REQUIRE(window(assets, "--headless --from '" + file.string() + "' --page where_memory_goes --screenshot '" +

@@ -1,4 +1,4 @@
-// Run A beside the run on show, and which runs are evidence for the settings.
+// Run A next to the current run, and evidence for the settings.
 #include <algorithm>
 #include <memory>
 #include <utility>
@@ -21,7 +21,7 @@ using namespace headroom::tests;
 TEST_CASE("run A is compared with what is shown, and is its own run", "[window][page]") {
   Reader reader;
   reader.model.toggle_pin();
-  CHECK(reader.model.pinned() == nullptr);  // half of it is hidden still
+  CHECK(reader.model.pinned() == nullptr);  // half of it is still hidden
   reader.model.question().skip();
   reader.model.run(0);
   reader.poll(2);
@@ -46,7 +46,7 @@ TEST_CASE("run A is compared with what is shown, and is its own run", "[window][
   CHECK(reader.model.comparison().rows[0].share == "−35 %");
   reader.model.run(0);
   reader.finish_run();
-  CHECK(reader.model.pinned()->recording == a);  // the next run takes its place on the page only
+  CHECK(reader.model.pinned()->recording == a);  // the next run replaces it on the page only
   reader.model.toggle_pin();
   CHECK(reader.model.pinned() == nullptr);
   CHECK(reader.model.comparison().rows.empty());
@@ -73,7 +73,7 @@ TEST_CASE("compared runs are named by the settings that differ", "[window][page]
 
 namespace {
 
-// A run of steps that take so many milliseconds each, 1,000 tokens each; the first is the one that warms up.
+// A run with these step times, the first for warm-up, and 1,000 tokens per step.
 record::Recording timed(const std::vector<double>& milliseconds,
                         record::OutcomeKind end = record::OutcomeKind::kCompleted) {
   record::Recording run(record::RunInfo{.demo = "train_step"});
@@ -95,14 +95,14 @@ Comparison compared(const record::Recording& a, const record::Recording& b) {
 }  // namespace
 
 TEST_CASE("a difference in speed is one of medians, and none within the steps' own spread", "[window][page]") {
-  // Without the first: medians 850 and 1,700; p20 and p80 of the five.
+  // Without the first step: medians 850 and 1,700; p20 and p80 of five.
   const std::vector<double> slow{9000, 1600, 1700, 1650, 1710, 1800}, fast{1, 850, 800, 820, 900, 950};
   const Comparison faster = compared(timed(slow), timed(fast));
   REQUIRE(faster.rows.size() == 2);
   const Comparison::Row& time = faster.rows[0];
   CHECK(time.head == "Step time");
   CHECK(time.a == "1.70 s");
-  CHECK(time.b == "0.85 s");  // in the unit of the larger
+  CHECK(time.b == "0.85 s");  // in the larger value's unit
   CHECK(time.change == "−0.85 s");
   CHECK(time.share == "−50 %");
   CHECK(time.told);
@@ -112,7 +112,7 @@ TEST_CASE("a difference in speed is one of medians, and none within the steps' o
   CHECK(faster.rows[1].change == "+588");
   CHECK(faster.early_end.empty());
 
-  // A tenth faster by the median, and each range reaches into the other.
+  // The median is a tenth faster, but the ranges overlap.
   const Comparison noisy = compared(timed({1, 100, 110, 120, 130, 140}), timed({1, 90, 100, 110, 120, 130}));
   for (const Comparison::Row& row : noisy.rows) {
     INFO(row.head);
@@ -120,7 +120,7 @@ TEST_CASE("a difference in speed is one of medians, and none within the steps' o
     CHECK(row.share.empty());
     CHECK_FALSE(row.told);
   }
-  // Four steps beside the first, or one alone.
+  // Four steps after the first, or only one.
   for (const auto& short_run : {std::vector<double>{9, 1, 1, 1, 1}, std::vector<double>{1}}) {
     const Comparison few = compared(timed(slow), timed(short_run));
     CHECK(few.rows[0].change == "too few steps to tell");
@@ -141,7 +141,7 @@ TEST_CASE("two machines have no difference in speed", "[window][page]") {
   CHECK(speed->change == "other machine");
   CHECK(speed->share.empty());
   CHECK_FALSE(speed->told);
-  CHECK(comparison.rows.front().change == "+120.00 MiB");  // bytes are no machine's
+  CHECK(comparison.rows.front().change == "+120.00 MiB");  // bytes do not depend on the machine
 }
 
 TEST_CASE("a run that ended early has numbers and no difference", "[window][page]") {
@@ -175,9 +175,9 @@ TEST_CASE("both runs and their difference have one unit, and no byte is lost", "
 
 TEST_CASE("a run is named by its techniques", "[window][page]") {
   record::RunInfo info{.demo = "train_step", .params = {{"model", "tiny"}, {"batch", "4"}, {"checkpointing", "layer"}}};
-  CHECK(techniques_of(info).empty());  // all of that is said in its provenance
+  CHECK(techniques_of(info).empty());  // provenance has all of that
   info.params["optimizer"] = "adamw_8bit";
-  info.params["galore_rank"] = "8";  // of an optimizer that is not in use
+  info.params["galore_rank"] = "8";  // of an unused optimizer
   info.params["steps"] = "7";
   CHECK(techniques_of(info) == "Optimizer AdamW, 8-bit moments");
   info.params["fused.rope"] = info.params["fused.swiglu"] = "on";
@@ -234,10 +234,10 @@ TEST_CASE("runs with the page's settings are evidence, and others are not", "[wi
   };
   CHECK(shows(made, settings));
   CHECK_FALSE(shows(made, settings, record::DeviceKind::kGpu));
-  made.params["steps"] = "99";  // how long it ran says nothing about a step
+  made.params["steps"] = "99";  // the number of steps does not matter
   CHECK(shows(made, settings));
   for (const auto& [key, value] : {std::pair("foo", "1"), std::pair("optimizer", "muon")}) {
-    record::RunInfo later = made;  // of a version that has these
+    record::RunInfo later = made;  // from a version that knows these
     later.params[key] = value;
     CHECK_FALSE(shows(later, settings));
   }
@@ -250,23 +250,23 @@ TEST_CASE("runs with the page's settings are evidence, and others are not", "[wi
   ended.set_info(capped);
   ended.set_outcome(
       {.kind = record::OutcomeKind::kOutOfMemory, .message = "", .out_of_memory = record::OutOfMemoryFacts{}});
-  CHECK_FALSE(is_evidence(ended, demo().id, settings, record::DeviceKind::kCpu));  // under that limit alone
+  CHECK_FALSE(is_evidence(ended, demo().id, settings, record::DeviceKind::kCpu));  // only under that limit
   record::Params limited = settings;
   REQUIRE(limited.set("cap", "1000").ok());
   CHECK(is_evidence(ended, demo().id, limited, record::DeviceKind::kCpu));
   REQUIRE(reader.model.set_param("batch", "8"));
   CHECK_FALSE(shows(made, reader.model.settings()));
   CHECK(reader.model.evidence().empty());
-  CHECK(reader.model.shows_prediction());  // of these settings, where no run has them
+  CHECK(reader.model.shows_prediction());  // no run has these settings
   const std::string batch = std::exchange(made.params["batch"], "8");
   reader.model.add_stored(std::make_shared<record::Recording>(made), false, "made");
   REQUIRE(reader.model.evidence().size() == 1);
   CHECK(reader.model.runs()[static_cast<std::size_t>(reader.model.evidence().front())].name == "made");
   REQUIRE(reader.model.set_param("batch", batch));
-  CHECK(reader.model.evidence() == std::vector<int>{0, 2});  // the stored run and the reader's, not the one of batch 8
+  CHECK(reader.model.evidence() == std::vector<int>{0, 2});  // stored and own, not the one with batch 8
   CHECK_FALSE(reader.model.shows_prediction());
   CHECK(reader.model.shown_run() == 2);  // the reader's own run comes first
-  reader.model.show_run(1);              // a run that is chosen sets the settings
+  reader.model.show_run(1);              // choosing a run sets its settings
   CHECK(reader.model.settings().integer("batch") == 8);
   CHECK(reader.model.undo());
 }
@@ -279,7 +279,7 @@ TEST_CASE("a run with settings that are not known here is shown as it was record
   info.params["foo"] = "1";
   later->set_info(info);
   reader.model.add_kept(later, "20261123-174502-125_where_memory_goes.hrec");
-  CHECK(reader.model.shown_run() == 0);  // it does not take the place of what is on show
+  CHECK(reader.model.shown_run() == 0);  // it does not replace the current run
   CHECK_FALSE(reader.model.notice());
   reader.model.show_run(1);
   CHECK(reader.model.figure(400).head.source == record::Source::kRecorded);

@@ -1,8 +1,8 @@
-// Settings, keys, theme, scale and the narrow page, driven by clicks and keys.
+// Settings, keys, theme, scale and the narrow page.
 #include <string>
 #include <vector>
 
-#include "imgui_internal.h"  // NavId: what has the keyboard's focus
+#include "imgui_internal.h"  // NavId: keyboard focus
 #include "imgui_te_engine.h"
 #include "tests/gui/page_scene.h"
 #include "tests/support/catch.h"
@@ -37,7 +37,7 @@ TEST_CASE("settings: a choice, a slider, a typed value, a value that is refused"
     IM_CHECK(!actor.app.view().state().refused_value.empty());
     actor.picture("refused value");
     IM_CHECK(actor.page().set_param("steps", "1000").ok());
-    actor.click("run");  // takes any machine minutes
+    actor.click("run");  // takes minutes on any machine
     IM_CHECK_EQ(scene.backend.starts(), 0);
     IM_CHECK(actor.app.view().state().long_run_asked);
     actor.picture("run asks");
@@ -145,7 +145,7 @@ TEST_CASE("? shows the keys, Esc closes them", "[gui]") {
 
 TEST_CASE("the words are read on and back by keys", "[gui]") {
   Scene scene;
-  scene.stage.page = "number_formats";  // whose first step has a figure and a table
+  scene.stage.page = "number_formats";  // its first step has a figure and a table
   scene.stage.height = 480;
   perform("reading by keys", scene.stage, [](Actor& actor) {
     actor.click("skip");
@@ -171,7 +171,7 @@ TEST_CASE("the words are read on and back by keys", "[gui]") {
       actor.frames(3);
     }
     IM_CHECK(!actor.app.view().state().words_above);
-    IM_CHECK(!ImGui::GetIO().NavVisible);  // the keys read, and did not walk through the controls
+    IM_CHECK(!ImGui::GetIO().NavVisible);  // the keys scrolled, without moving the focus
   });
 }
 
@@ -255,7 +255,7 @@ TEST_CASE("a narrow window has text and figure as two faces", "[gui]") {
   perform("narrow", scene.stage, [&](Actor& actor) {
     IM_CHECK(actor.there("skip"));
     IM_CHECK(!actor.there("timeline"));
-    IM_CHECK(!actor.app.view().state().words_below);  // all of it is in sight, the answer beside the words
+    IM_CHECK(!actor.app.view().state().words_below);  // all is visible, the answer next to the words
     const ImGuiTestItemInfo lock = actor.ctx->ItemInfo("**/lock");
     IM_CHECK_EQ(lock.RectClipped.GetHeight(), lock.RectFull.GetHeight());
     actor.picture("narrow reading");
@@ -300,7 +300,7 @@ TEST_CASE("a small window scrolls its words, not the page, and says on both face
     IM_CHECK_EQ(page->ScrollMax.x, 0.0f);
     IM_CHECK_EQ(page->ScrollMax.y, 0.0f);
     IM_CHECK(actor.app.view().state().words_below);
-    actor.ctx->KeyPress(ImGuiKey_Space);  // reads on, then turns to the figure
+    actor.ctx->KeyPress(ImGuiKey_Space);  // scrolls, then turns to the figure
     actor.frames(3);
     IM_CHECK(actor.app.view().state().words_above);
     actor.picture("narrow and low, read on");
@@ -313,7 +313,7 @@ TEST_CASE("a small window scrolls its words, not the page, and says on both face
     actor.click("skip");
     actor.frames(3);
     IM_CHECK(actor.question().state() == Question::State::kSkipped);
-    // No room for the figures' names side by side, nor for the time axis beside them: it is among the settings.
+    // Too narrow for the figures' names and the time axis, which moves to the settings.
     IM_CHECK(actor.ctx->ItemInfo("**/figures").RectFull.Max.x <= actor.ctx->ItemInfo("**/drawer").RectFull.Min.x);
     IM_CHECK(!actor.there("axis"));
     actor.click("settings");
@@ -339,7 +339,7 @@ TEST_CASE("a small window scrolls its words, not the page, and says on both face
     IM_CHECK(!actor.page().notice());
     scene.backend.set_trouble("The engine died three times in two minutes.");
     actor.frames(3);
-    IM_CHECK_GT(actor.ctx->ItemInfo("**/timeline").RectFull.Min.y, top);  // there is something above it now
+    IM_CHECK_GT(actor.ctx->ItemInfo("**/timeline").RectFull.Min.y, top);  // the notice is above it
     actor.picture("narrow trouble");
     actor.ctx->KeyPress(ImGuiKey_PageUp);
     actor.frames(2);

@@ -1,7 +1,6 @@
-// A reader's walk through the shipped course in the window: from page to page by Continue, each question answered by
-// mouse and keys, once right and once wrong, each step of each tour, each figure written from the dialog. That the
-// answers, replies, views and files themselves are right is tests/gui/walk_test.cpp's, without drawing; this walk is
-// about a reader getting to all of them.
+// Walks through the shipped course in the window by mouse and keys: pages, questions (right and wrong), tour steps
+// and figure exports. tests/gui/walk_test.cpp checks the contents without drawing; this walk checks that a reader can
+// reach them.
 #include <filesystem>
 #include <map>
 #include <string>
@@ -20,7 +19,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// As a reader types it.
+// The value as a reader types it.
 std::string typed(double value, lessons::AxisUnit unit) {
   if (unit == lessons::AxisUnit::kNumber) return fmt::format("{:.0f}", value);
   if (unit == lessons::AxisUnit::kPercent) return fmt::format("{:.3f} %", value);
@@ -28,7 +27,7 @@ std::string typed(double value, lessons::AxisUnit unit) {
   return fmt::format("{:.3f} KiB", value / static_cast<double>(record::kKiB));
 }
 
-// A click on what is last in the column of words: Lock while the question is open, then Read more.
+// Scrolls down and clicks the last item: Lock, later Read more.
 void click_below_words(const Actor& actor, const std::string& name) {
   actor.ctx->MouseMoveToPos({200, 400});
   actor.ctx->MouseWheelY(-50);
@@ -37,7 +36,7 @@ void click_below_words(const Actor& actor, const std::string& name) {
   actor.frames(2);
 }
 
-// The items come into order by keys, from the first place on.
+// Sorts the items by keys.
 void put_in_order(const Actor& actor) {
   const auto& order = actor.question().order();
   for (std::size_t place = 0; place < order.size(); ++place)
@@ -48,7 +47,7 @@ void put_in_order(const Actor& actor) {
     }
 }
 
-// Answers by typing and clicking. What the page says to it.
+// Answers by typing and clicking; returns the page's reply.
 std::string answer(const Actor& actor, bool right) {
   const Question& question = actor.question();
   if (const auto* number = question.number()) {
@@ -80,7 +79,7 @@ void write_every_figure(const Actor& actor, const fs::path& folder) {
   const auto first = static_cast<std::size_t>(actor.page().tab());  // the question's
   for (std::size_t i = 0; i < figures.size(); ++i) {
     const std::string& figure = figures[(first + i) % figures.size()];
-    if (actor.page().figure(400).head.empty_reason.empty()) {  // else the run on show does not have it
+    if (actor.page().figure(400).head.empty_reason.empty()) {  // else the current run lacks it
       IM_CHECK_STR_EQ(actor.page().figure(400).head.id.c_str(), figure.c_str());
       actor.ctx->KeyPress(ImGuiMod_Ctrl | ImGuiKey_E);
       actor.frames(1);
@@ -91,12 +90,12 @@ void write_every_figure(const Actor& actor, const fs::path& folder) {
       actor.ctx->KeyPress(ImGuiKey_Escape);
       actor.frames(1);
     }
-    actor.ctx->KeyPress(ImGuiKey_V);  // the next one, at last the first again
+    actor.ctx->KeyPress(ImGuiKey_V);  // next figure; finally the first again
     actor.frames(2);
   }
 }
 
-// Through what there is to read more, step by step; the last Continue turns the page.
+// The last Continue turns the page.
 void read_on(const Actor& actor, bool last_page) {
   const std::size_t steps = actor.page().page().more.size();
   if (steps > 0) {

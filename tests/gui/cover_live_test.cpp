@@ -1,5 +1,5 @@
-// While a question is open, nothing on the screen gives its answer away: every page, at the desk and on stage, with the
-// settings that it begins with and with others. With the real engine, so that everything that hides is there.
+// No screen may reveal the answer of an open question: every page, at the desk and on stage, with initial and other
+// settings. The real engine provides all that must be hidden.
 #include <algorithm>
 #include <cmath>
 #include <string>
@@ -17,9 +17,9 @@ using namespace headroom::tests;
 
 namespace {
 
-constexpr std::size_t kFewestDigits = 3;  // fewer are shared by chance
+constexpr std::size_t kFewestDigits = 3;  // fewer may coincide
 
-// Whether these printed digits are that value, in some unit.
+// True if the digits print that value in any unit.
 bool prints(const std::string& digits, double value) {
   const std::size_t point = digits.find('.');
   const std::size_t decimals = point == std::string::npos ? 0 : digits.size() - point - 1;
@@ -29,7 +29,7 @@ bool prints(const std::string& digits, double value) {
   return false;
 }
 
-// A number and its unit are joined by a space that breaks no line; the screen draws it as any other.
+// No-break spaces join numbers to units; the screen draws plain spaces.
 std::string with_plain_spaces(std::string words) {
   constexpr std::string_view kJoined = "\u00A0";
   for (std::size_t at = words.find(kJoined); at != std::string::npos; at = words.find(kJoined, at))
@@ -37,7 +37,7 @@ std::string with_plain_spaces(std::string words) {
   return words;
 }
 
-// Of the right choice, where it is on the screen beside the question's words.
+// The right choice's words outside the question.
 std::vector<std::string> leaked(const app::page::Question& question, const std::vector<std::string>& pieces) {
   std::string right, words = question.spec()->ask;
   for (const lessons::AnswerChoice& choice : question.choices()->choices) {
@@ -62,7 +62,7 @@ std::vector<std::string> leaked(const std::vector<double>& answers, const std::v
   return found;
 }
 
-// Of the run on show and of the prediction for the settings, which is asked for while the question is open.
+// Answers by the current run and by the prediction computed meanwhile.
 std::vector<double> answers_of(const app::page::PageModel& page) {
   std::vector<double> answers;
   for (const app::page::RunOnShow* run : {page.on_show(), page.predicted()})
@@ -86,13 +86,13 @@ void check_covered(const Actor& actor, const std::string& screen) {
   IM_CHECK(found.empty());
 }
 
-// Of what is on show: while the question is open nothing else is asked.
+// While a question is open, only the shown prediction is requested.
 void wait_for_prediction(const Actor& actor) {
   actor.wait_until([&] { return !actor.page().shows_prediction() || actor.page().predicted() != nullptr; });
   actor.frames(3);
 }
 
-// To the next value of the main slider.
+// Moves the main slider by one.
 bool change_batch(const Actor& actor) {
   app::page::PageModel& page = actor.page();
   if (!page.settings_drive() || !page.settings().has("batch")) return false;
@@ -144,7 +144,7 @@ TEST_CASE("before the answer its digits are nowhere on the screen", "[gui][live]
         if (i > 0) continue;
         actor.question().skip();
         actor.frames(4);
-        IM_CHECK(!leaked(answers_of(actor.page()), numbers_in(actor.texts())).empty());  // there it is
+        IM_CHECK(!leaked(answers_of(actor.page()), numbers_in(actor.texts())).empty());  // now it appears
       }
     });
   }

@@ -1,4 +1,4 @@
-// Diagrams on their pages: a click on a box sets a parameter of the figure, and the player moves through the frames.
+// Diagrams: a click on a box sets a parameter, and the player steps through frames.
 #include <string>
 
 #include "imgui_te_engine.h"
@@ -18,7 +18,7 @@ bool is_checkpoint(const Actor& actor, const std::string& node) {
   return false;
 }
 
-// Clicks the box that has this as its tip's first words.
+// Clicks the box whose tip starts with `node`.
 void click_box(const Actor& actor, const std::string& node) {
   const auto& hits = actor.app.view().figure().scene().hits;
   for (std::size_t i = 0; i < hits.size(); ++i)
@@ -90,13 +90,13 @@ TEST_CASE("a figure with frames is played, paused, and stepped on and back", "[g
       model.show_frame(frames - 1);
       actor.click("play");
       actor.wait_until([&] { return !model.plays(); });
-      IM_CHECK_EQ(model.frame(), frames);  // ends on the last one
+      IM_CHECK_EQ(model.frame(), frames);  // ends on the last frame
       actor.frames(2);
       IM_CHECK(!enabled(actor, "step on"));
       actor.click("play");
-      IM_CHECK_EQ(model.frame(), 1u);  // from there it begins anew
+      IM_CHECK_EQ(model.frame(), 1u);  // restarts
       actor.click("step on");
-      IM_CHECK(!model.plays());  // a step is no play
+      IM_CHECK(!model.plays());  // stepping stops playing
     });
   }
 }

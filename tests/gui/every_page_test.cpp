@@ -1,11 +1,10 @@
-// Every page of the course fits its window and its stage, and has something to show. With HEADROOM_SHOTS a picture of each is kept,
-// to be looked at, in more sizes and in dark.
+// Every page fits its window and stage, and shows something. HEADROOM_SHOTS saves pictures in more sizes and in dark.
 #include <cstdlib>
 #include <string>
 
 #include <fmt/format.h>
 
-#include "imgui_internal.h"  // ImGuiWindow: how far it scrolls
+#include "imgui_internal.h"  // ImGuiWindow: scrolling
 #include "imgui_te_engine.h"
 #include "tests/gui/harness.h"
 #include "tests/support/catch.h"

@@ -177,7 +177,7 @@ TEST_CASE("back and forward are a browser's", "[find]") {
   REQUIRE(back != nullptr);
   CHECK(back->page == &a);
   CHECK(back->step == 2);
-  history.visit(c);  // what was ahead is forgotten
+  history.visit(c);  // clears what was ahead
   CHECK_FALSE(history.can_go(+1));
   CHECK(history.go(-1)->page == &a);
 }

@@ -1,4 +1,4 @@
-// The pages about memory that does not fit, as they are shipped: their figures are drawn, and nothing is cut off.
+// The pages on memory limits: figures are drawn, and nothing is cut off.
 #include <string>
 
 #include "imgui_te_engine.h"
@@ -10,7 +10,7 @@ using namespace headroom::tests;
 
 namespace {
 
-// Every size and theme that a reader may have: in each the figure of the first tabs is there.
+// Draws the first tabs in every size and theme.
 void on_all_screens(const char* page, int tabs, const char* name) {
   for (const bool large : {false, true})
     for (const auto theme : {app::window::ThemeId::kLight, app::window::ThemeId::kDark}) {

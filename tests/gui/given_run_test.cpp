@@ -1,4 +1,4 @@
-// A run of the reader's that a page is opened for: evidence, with its own settings, and no question over it.
+// A page opened for a reader's run: evidence, the run's settings, no question.
 #include <algorithm>
 #include <chrono>
 #include <memory>
@@ -60,7 +60,7 @@ TEST_CASE("a run that is given is shown whole, with its settings, no question an
   CHECK(model.plan()->params == model.settings());
   CHECK(model.measured_peak() == peak_of({}));
   CHECK(model.can_run());
-  REQUIRE(model.set_param("batch", "2").ok());  // they are settings, not words
+  REQUIRE(model.set_param("batch", "2").ok());  // the settings can be changed
   CHECK_FALSE(model.shows_evidence());
 }
 

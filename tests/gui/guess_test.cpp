@@ -1,4 +1,4 @@
-// A number as an answer: its range, its units, how far off it is.
+// A number as an answer: range, units, and distance.
 #include "app/page/question.h"
 #include "tests/gui/reader.h"
 #include "tests/gui/small_run.h"
@@ -22,7 +22,7 @@ TEST_CASE("a guess stays in its range, and is compared once locked", "[window][q
   CHECK(*question.guess() == Approx(150.5 * kMiB));
   REQUIRE(question.set_guess_text("2 GiB", "MiB", kMiB));
   CHECK(*question.guess() == Approx(2048 * kMiB));
-  REQUIRE(question.set_guess_text("1,024", "MiB", kMiB));  // as the page writes a thousand
+  REQUIRE(question.set_guess_text("1,024", "MiB", kMiB));  // the page's thousands separator
   CHECK(*question.guess() == Approx(1024 * kMiB));
   REQUIRE(question.set_guess_text("2.0 GiB", "MiB", kMiB));
   CHECK_FALSE(question.set_guess_text("much", "MiB", kMiB));

@@ -1,4 +1,4 @@
-// Opens the window's content in memory and lets a script drive it.
+// Drives the window's content in memory.
 #include "tests/gui/harness.h"
 
 #include <dlfcn.h>
@@ -49,22 +49,22 @@ std::unique_ptr<App> make_app(const Stage& stage) {
 }
 
 std::unique_ptr<PlatformWindow> open_platform(const Stage& stage) {
-  // GLFW loads libEGL for each window, and what an unloaded one took of the process's thread-specific keys is lost:
-  // about ninety windows use them up. One that stays is loaded once.
+  // GLFW loads libEGL per window. Each unloaded libEGL leaks thread-specific keys, which run out after about ninety
+  // windows, so it stays loaded.
   [[maybe_unused]] static void* const egl = dlopen("libEGL.so.1", RTLD_LAZY);
   auto opened = PlatformWindow::open({.width = stage.width, .height = stage.height, .headless = true});
   if (!opened) FAIL(opened.error().message);
   return std::move(opened).value();
 }
 
-// Of all threads of this process, the software renderer's included.
+// All threads of this process, including the software renderer's.
 double processor_milliseconds() {
   timespec time{};
   clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time);
   return static_cast<double>(time.tv_sec) * 1e3 + static_cast<double>(time.tv_nsec) * 1e-6;
 }
 
-// HEADROOM_SHOTS=DIR keeps a picture of how each script ended.
+// HEADROOM_SHOTS=DIR saves a picture of each script's end.
 void keep_picture(PlatformWindow& platform, const std::string& name) {
   if (const char* folder = std::getenv("HEADROOM_SHOTS")) {
     std::string file = name;
@@ -243,7 +243,7 @@ std::vector<FrameTime> time_frames(const Stage& stage, const std::function<bool(
     app->poll(now);
     app->before_frame();
     unsigned pixel = 0;
-    // Reading one pixel waits for the software renderer to have drawn them all.
+    // Reading a pixel waits until the software renderer has drawn all.
     platform->draw([&] { app->draw(now); }, [&] { platform->read_pixels(0, 0, 1, 1, &pixel); });
     times.push_back(
         {std::chrono::duration<double, std::milli>(Clock::now() - begin).count(), processor_milliseconds() - busy});
@@ -254,7 +254,6 @@ std::vector<FrameTime> time_frames(const Stage& stage, const std::function<bool(
 
 }  // namespace headroom::tests
 
-// Read by the address sanitizer's leak check, where the build has one: MicroTeX keeps its table of commands until the
-// end.
+// For builds with address sanitizer: MicroTeX keeps its table of commands until exit.
 extern "C" const char* __lsan_default_suppressions();
 extern "C" const char* __lsan_default_suppressions() { return "leak:microtex::\nleak:libgallium\nleak:swrast_dri\n"; }

@@ -1,4 +1,4 @@
-// A kernel that is typed, compiled by the real engine, and marked where it is wrong. Needs no GPU.
+// Types a kernel, compiles it and checks its error marks. Needs no GPU.
 #include <algorithm>
 
 #include "app/window/widgets/kernel_editor.h"

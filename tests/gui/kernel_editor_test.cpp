@@ -1,4 +1,4 @@
-// The page on which a kernel is edited: a source that is typed into, an error with its line, the reader's text kept.
+// The kernel editor's page: typing, errors with lines, and keeping the reader's text.
 #include <algorithm>
 #include <filesystem>
 
@@ -15,7 +15,7 @@ using namespace headroom::tests;
 
 namespace {
 
-// What an engine sends of a kernel with an error in line 3, and one without.
+// An engine's reply for a kernel with or without an error in line 3.
 std::shared_ptr<record::Recording> compiled(const std::string& source, bool error) {
   auto recording = std::make_shared<record::Recording>(
       record::RunInfo{.demo = "edit_kernel", .params = {{"exercise", "vector_add"}, {"source", source}}});

@@ -1,4 +1,4 @@
-// The table of keys: in no place has a key two meanings, and each that acts is shown on the page of keys.
+// No key has two meanings in one place, and the page of keys shows each.
 #include <map>
 #include <set>
 #include <string>
@@ -13,7 +13,7 @@ using namespace headroom::app::window;
 
 namespace {
 
-// "LeftArrow on stage, asked", for each key that two entries take there.
+// Keys that two entries use in one place, as text.
 std::vector<std::string> clashes(std::span<const KeyEntry> table) {
   std::map<std::pair<unsigned, ImGuiKeyChord>, int> taken;
   for (const KeyEntry& entry : table)
@@ -30,11 +30,11 @@ std::vector<std::string> clashes(std::span<const KeyEntry> table) {
 
 TEST_CASE("no key has two meanings in one place", "[window][keys]") {
   CHECK(clashes(key_table()).empty());
-  // As it would be if white on stage were white at the desk, too, where W zooms.
+  // Makes white on stage apply at the desk, too, where W zooms.
   std::vector<KeyEntry> wrong(key_table().begin(), key_table().end());
   for (KeyEntry& entry : wrong)
     if (entry.presses[1].keys == ImGuiKey_W) entry.where = kEverywhere;
-  CHECK(clashes(wrong).size() == 2);  // before the answer and after it
+  CHECK(clashes(wrong).size() == 2);  // before and after the answer
 }
 
 TEST_CASE("the page of keys has each key once, with what it does", "[window][keys]") {

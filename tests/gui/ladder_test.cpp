@@ -1,5 +1,4 @@
-// The ladder of a page: the reader's order and switches, rungs measured where a run has their settings and computed where
-// none has; and a switch of the strip that is held.
+// A page's ladder: order, switches, measured and computed rungs; and a held switch of the strip.
 #include <algorithm>
 #include <chrono>
 #include <memory>
@@ -41,7 +40,7 @@ std::unique_ptr<PageModel> open(const char* id, std::vector<std::shared_ptr<cons
   return std::make_unique<PageModel>(page(id), experiments::training_step(), std::move(sources));
 }
 
-// Polls until nothing is on its way.
+// Polls until nothing is pending.
 void settle(PageModel& model, app::Predictions& service) {
   for (int quiet = 0, i = 0; quiet < 20 && i < 4000; ++i) {
     if (model.poll(0, service.poll()) || service.busy())
@@ -78,22 +77,22 @@ TEST_CASE("a stored ladder begins with its settings, order and bytes, another or
   const auto& points = ladder->sweep_points();
   REQUIRE(model->on_show() != nullptr);
   const auto& shown = model->on_show()->recording->sweep_points();
-  REQUIRE(shown.size() == experiments::ladder_switches().size() + 1);  // what was not run is off, behind the others
+  REQUIRE(shown.size() == experiments::ladder_switches().size() + 1);  // rungs without runs are off, last
   for (std::size_t i = 0; i < points.size(); ++i) {
     CHECK(shown[i].peak_allocated == points[i].peak_allocated);
     CHECK(shown[i].tokens_per_second == points[i].tokens_per_second);
   }
-  // The first two change places: after both the settings are the recorded ones again.
+  // After both swapped rungs the settings are the recorded ones again.
   model->ladder().move(0, 1);
   model->poll(0, false);
-  CHECK_FALSE(model->on_show()->recording->outcome());  // one is on its way
+  CHECK_FALSE(model->on_show()->recording->outcome());  // one is pending
   CHECK(tests::rungs_of(model->figure(400)).size() == shown.size());
   settle(*model, predictions.service);
   CHECK(computed(*model) == 1);
   CHECK(tests::rungs_of(model->figure(400))[1].predicted);
   CHECK(model->on_show()->recording->outcome());
   CHECK(shown[2].peak_allocated == model->on_show()->recording->sweep_points()[2].peak_allocated);
-  // Another batch: nothing is measured.
+  // With another batch nothing is measured.
   CHECK(model->set_param("batch", "2"));
   settle(*model, predictions.service);
   CHECK(computed(*model) == points.size());
@@ -150,7 +149,7 @@ TEST_CASE("while the last rung is to be guessed, the first one alone is asked fo
   REQUIRE(rungs.size() == experiments::ladder_switches().size() + 1);
   CHECK_FALSE(rungs[0].value.empty());
   for (std::size_t i = 1; i < rungs.size(); ++i) CHECK(rungs[i].value.empty());
-  // The answer is what is predicted then.
+  // Now the answer may be predicted.
   model->question().set_guess(1e9);
   model->question().lock();
   settle(*model, predictions.service);
@@ -205,7 +204,7 @@ TEST_CASE("a switch that is held is turned as long as it is held, and leaves no 
   CHECK(model->settings().as_text("checkpointing") == "layer");
   CHECK(model->on_show()->recording != now);
   model->poll(0, true);
-  CHECK(model->shown_ways().size() == ways.size());  // they stay under the hand
+  CHECK(model->shown_ways().size() == ways.size());  // they stay while the switch is held
   model->release();
   CHECK_FALSE(model->holding());
   CHECK(model->settings() == before);

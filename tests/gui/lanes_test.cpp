@@ -1,4 +1,4 @@
-// The kernels below a traced step's memory, by mouse and keyboard: select, mark, find; and tracing a run that was not.
+// Kernels below a traced step: selecting, marking, finding, and tracing a run.
 #include <algorithm>
 #include <cmath>
 #include <functional>
@@ -18,7 +18,7 @@ namespace {
 
 const app::paint::Scene& scene_of(const Actor& actor) { return actor.app.view().figure().scene(); }
 
-// The middle of a kernel's box on the screen; the widest one that bears that name.
+// Center, on the screen, of the widest box with that name.
 ImVec2 on_box(const Actor& actor, std::string_view tip) {
   const app::paint::Scene& scene = scene_of(actor);
   const app::paint::HitArea* widest = nullptr;
@@ -35,7 +35,7 @@ const lessons::Lanes& lanes(const Actor& actor) {
   return panel_in<lessons::Lanes>(actor.page().figure(actor.app.view().figure().columns()));
 }
 
-// The page about a step's kernels, its question out of the way: run B with run A below.
+// Opens a step's kernels and skips the question. Run A is below run B.
 void on_kernels(const char* name, const std::function<void(Actor&)>& script,
                 Stage stage = shipped("kernels_of_a_step")) {
   perform(name, stage, [&](Actor& actor) {
@@ -73,7 +73,7 @@ TEST_CASE("a search goes through the kernels of a name, on and back, and shows e
     actor.frames(2);
     IM_CHECK_STR_EQ(view.find().c_str(), "q projection");
     const auto found = lanes(actor).found;
-    IM_CHECK_EQ(found.size(), 32u);  // of 16 layers, forward and backward
+    IM_CHECK_EQ(found.size(), 32u);  // 16 layers, forward and backward
     const auto shows = [&](std::size_t i) {
       return view.kernel() == found[i].span && view.visible().begin <= found[i].begin &&
              found[i].end <= view.visible().end && view.zoomed();

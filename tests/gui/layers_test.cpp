@@ -1,4 +1,4 @@
-// Predicted, measured and the closed form, as layers of one figure, with the verdict below.
+// Prediction, measurement and closed form as layers of one figure, and the verdict.
 #include <algorithm>
 
 #include "imgui_te_engine.h"
@@ -62,8 +62,8 @@ TEST_CASE("without an engine the closed form is shown as a prediction", "[gui]")
     actor.frames(4);
     IM_CHECK(actor.page().figure(400).head.source == record::Source::kFormula);
     IM_CHECK(actor.page().figure(400).head.empty_reason.empty());
-    IM_CHECK(formula_lines() == 0);             // what is on show is that
-    actor.ctx->ItemClick("**/layers/Formula");  // nothing else would be there
+    IM_CHECK(formula_lines() == 0);             // it is already on show
+    actor.ctx->ItemClick("**/layers/Formula");  // nothing else would remain
     actor.frames(2);
     IM_CHECK(actor.page().figure(400).head.source == record::Source::kRecorded);
   });

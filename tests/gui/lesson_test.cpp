@@ -1,5 +1,5 @@
-// Two hours of a course, as they are held: a lesson on the logits and the fused loss, by a presenter's keys alone, and
-// at the desk three questions of what fits on which card. With the real engine.
+// Two lessons with the real engine: the fused loss by a presenter's keys alone, and three sizing questions at the
+// desk.
 #include <algorithm>
 #include <string>
 #include <utility>
@@ -31,7 +31,7 @@ Stage with_engine(const char* page, bool large) {
   return stage;
 }
 
-// Figure and verdict are of the settings.
+// Figure and verdict have the current settings.
 bool settled(const Actor& actor) {
   app::page::PageModel& page = actor.page();
   const app::StepPlan* const plan = page.plan();
@@ -45,7 +45,7 @@ bool settled_with_borders(const Actor& actor) {
   return card.largest_batch && card.largest_sequence;
 }
 
-// In both themes.
+// Takes pictures in both themes.
 void picture(const Actor& actor, const std::string& screens, const std::string& name) {
   for (const auto& [theme, of] : {std::pair(ThemeId::kDark, " dark "), std::pair(ThemeId::kLight, " light ")}) {
     actor.app.ui().theme = theme;
@@ -67,7 +67,7 @@ class Presenter {
     ++pictures_;
     ::picture(actor_, "lesson", (pictures_ < 10 ? "0" : "") + std::to_string(pictures_) + " " + name);
   }
-  // To the next step of the tour; long words are several screens.
+  // Goes to the next step; long words take several screens.
   void next_step() const {
     const auto& state = actor_.app.view().state();
     const int before = state.reading_more ? state.step : -1;
@@ -83,7 +83,7 @@ class Presenter {
   int pictures_ = 0;
 };
 
-// Up and Down move the batch, the figure follows, and down again it is as it was.
+// Up and Down move the batch and the figure; Down restores both.
 void check_batch_keys(const Actor& actor, Presenter& presenter) {
   actor.wait_until([&] { return settled(actor); });
   const double before = presenter.peak();
@@ -100,7 +100,7 @@ void check_batch_keys(const Actor& actor, Presenter& presenter) {
   IM_CHECK_EQ(presenter.peak(), before);
 }
 
-// A digit turns the switch of that place, X turns it back.
+// A digit turns its switch, X turns it back.
 void check_switch_keys(const Actor& actor, Presenter& presenter, int digit) {
   const auto known = [](const app::page::WayOut* way) { return !way->turned || (way->change && way->current); };
   actor.wait_until([&] {
@@ -128,7 +128,7 @@ void check_shades(const Actor& actor, Presenter& presenter) {
   const int step = actor.app.view().state().step;
   presenter.press(ImGuiKey_B);
   IM_CHECK(ui.blank == Blank::kBlack);
-  presenter.press(ImGuiKey_RightArrow);  // any key shows the picture again, and does nothing else
+  presenter.press(ImGuiKey_RightArrow);  // any key only restores the picture
   IM_CHECK(ui.blank == Blank::kNone);
   presenter.press(ImGuiKey_W);
   IM_CHECK(ui.blank == Blank::kWhite);
@@ -144,7 +144,7 @@ void check_shades(const Actor& actor, Presenter& presenter) {
   actor.ctx->MouseMoveToPos({4, 4});
 }
 
-// The first page: a guess, its answer, the tour, a batch that moves the peak.
+// A guess, its answer, the tour, and a batch that moves the peak.
 void open_the_lesson(const Actor& actor, Presenter& presenter) {
   presenter.press(ImGuiKey_F5);
   IM_CHECK(actor.app.ui().stage);
@@ -174,7 +174,7 @@ void teach_the_paths(const Actor& actor, Presenter& presenter) {
   presenter.press(ImGuiKey_G);
   presenter.picture("contents");
   presenter.press(ImGuiKey_Escape);
-  IM_CHECK(actor.app.ui().stage);  // Escape closed the contents only
+  IM_CHECK(actor.app.ui().stage);  // Escape closed only the contents
   actor.jump("loss_paths");
   IM_CHECK_STR_EQ(actor.page().page().id.c_str(), "loss_paths");
   presenter.picture("paths question");
@@ -236,7 +236,7 @@ void end_and_resume(const Actor& actor, Presenter& presenter) {
   presenter.picture("resumed");
 }
 
-// The strip's answer is what `headroom plan` says of the same settings.
+// The strip must agree with `headroom plan`.
 void check_by_command(const Actor& actor) {
   const app::StepPlan& plan = *actor.page().plan();
   std::vector<std::string> words{"plan", "--card", plan.cards.front().card.name, "--json", "--set"};
@@ -282,7 +282,7 @@ void type_setting(const Actor& actor, const std::string& key, const std::string&
   IM_CHECK_STR_EQ(actor.page().settings().as_text(key).c_str(), value.c_str());
 }
 
-// In the strip's list the page's own GPU is first, then each card whose memory is known.
+// The strip lists the page's GPU first, then each card with known memory.
 void choose_card(const Actor& actor, std::string_view name) {
   std::size_t index = 1;
   for (const predict::Card& card : predict::cards()) {

@@ -1,4 +1,4 @@
-// Links of the words that act, by mouse and by keyboard.
+// Text links that act, by mouse and keyboard.
 #include <algorithm>
 #include <string>
 
@@ -52,7 +52,7 @@ TEST_CASE("a link sets by a click, says before what it will set, and lights what
     IM_CHECK_EQ(actor.page().settings().integer("seq"), 64);
     IM_CHECK_STR_EQ(actor.page().settings().text("checkpointing").c_str(), "layer");
 
-    // The question hides what the third one shows: its words are plain until then.
+    // Plain words, because the question hides the third link's target.
     IM_CHECK(!actor.there("link 3"));
     actor.guess(110 * kMiB);
     actor.click("lock");
@@ -121,13 +121,13 @@ TEST_CASE("Tab reaches each link once, and Enter follows it", "[gui]") {
     actor.ctx->KeyPress(ImGuiKey_Enter);
     actor.frames(2);
     IM_CHECK_EQ(batch_of(actor), 8);
-    IM_CHECK(actor.question().hides());  // Enter was the link's
+    IM_CHECK(actor.question().hides());  // the link consumed Enter
     tab_to(second);
     actor.picture("link with focus");
     actor.ctx->KeyPress(ImGuiKey_Enter);
     actor.frames(2);
     IM_CHECK_EQ(actor.page().settings().integer("seq"), 64);
-    tab_to(first);  // all the way round
+    tab_to(first);  // wraps around
   });
 }
 

@@ -1,4 +1,4 @@
-// The whole path: the window, the engine in a separate process, a real training step.
+// Window, engine process and a real training step together.
 #include <signal.h>
 #include <unistd.h>
 
@@ -34,7 +34,7 @@ std::string read_file(const fs::path& path) {
   return {std::istreambuf_iterator<char>(file), {}};
 }
 
-// The child of this process that runs demos, or the other one, which answers settings. 0: it is not there.
+// Process id of the engine or the planner; 0 if there is none.
 pid_t engine_process(bool planner) {
   for (const fs::directory_entry& entry : fs::directory_iterator("/proc")) {
     const std::string name = entry.path().filename().string();
@@ -81,10 +81,10 @@ TEST_CASE("an engine that is killed leaves the timeline, and the next run works"
   TestAssets assets;
   perform("engine killed", stage_with_engine(assets), [](Actor& actor) {
     actor.click("skip");
-    IM_CHECK(actor.page().set_param("steps", "100").ok());  // more would take over a minute: Run would ask
+    IM_CHECK(actor.page().set_param("steps", "100").ok());  // more would take over a minute, and Run would ask
     IM_CHECK(actor.page().set_param("device", "cpu").ok());
     actor.click("run");
-    // In the middle: a whole step is there, so that the figure has something to keep.
+    // After one step, so that the figure has something to keep.
     actor.wait_until([&] {
       return actor.app.running() && record::steps_of(*actor.page().runs().back().recording).size() > 1;
     });
@@ -150,10 +150,10 @@ TEST_CASE("a planner that is killed is said, the closed form takes its place, an
     };
     actor.wait_until(predicted);
     actor.wait_until([&] { return !actor.app.awaits_prediction(); });
-    for (const bool answering : {false, true}) {  // while it waits for a question, and with one
+    for (const bool answering : {false, true}) {  // idle, and answering
       const pid_t planner = engine_process(true);
       IM_CHECK_GT(planner, 0);
-      // Stopped, it gets the question and cannot answer before it is killed.
+      // A stopped planner receives the question but cannot answer it.
       kill(planner, answering ? SIGSTOP : SIGKILL);
       IM_CHECK(actor.page().set_param("batch", answering ? "128" : "8").ok());
       if (answering) {
@@ -225,7 +225,7 @@ TEST_CASE("the page begins with what it is about, and every setting and switch i
     actor.picture("living recorded");
     actor.frames(1);
 
-    // A switch off: another stored run is of these settings.
+    // Another stored run has the settings without this switch.
     actor.ctx->ItemClick("**/way checkpointing");
     IM_CHECK(text("checkpointing") == "off");
     IM_CHECK(actor.page().shows_evidence());
@@ -290,7 +290,7 @@ TEST_CASE("both sides of the card's border are tried, and the slider shows what 
     actor.frames(3);
     actor.picture("tried");
     actor.frames(1);
-    IM_CHECK(actor.page().set_param("cap", "512MiB").ok());  // what a limit ended says nothing of another
+    IM_CHECK(actor.page().set_param("cap", "512MiB").ok());  // a failure under another limit does not count
     IM_CHECK(!marked(largest + 1, Kind::kOutOfMemory));
   });
 }

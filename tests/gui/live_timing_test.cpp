@@ -1,4 +1,4 @@
-// What a frame costs while the real engine trains on the same processor: in processor time of the window alone.
+// The window's processor time per frame while the real engine trains.
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
@@ -15,16 +15,16 @@ using namespace headroom::tests;
 
 namespace {
 
-constexpr double kMostMilliseconds = 1000.0 / 5;  // most of it are the pixels of the software renderer
+constexpr double kMostMilliseconds = 1000.0 / 5;  // mostly pixels of the software renderer
 
-// Of the median frame from the first event of the run on.
+// The median frame after the run's first event.
 double frame_of_a_live_run(int width, int height) {
   using Clock = std::chrono::steady_clock;
   TestAssets assets;
   Stage stage{.width = width, .height = height, .assets = assets.path()};
   stage.engine = std::string(HEADROOM_BIN_DIR) + "/headroom-engine";
   const auto begin = Clock::now();
-  int first = -1;  // the frame at which memory was seen to be taken
+  int first = -1;  // the first frame with recorded memory
   std::optional<record::Outcome> outcome;
   const std::vector<FrameTime> times = time_frames(stage, [&](app::window::App& app, int frame) {
     app::page::PageModel& page = app.page();

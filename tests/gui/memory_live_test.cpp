@@ -1,4 +1,4 @@
-// What window and planner hold in memory with a prediction on show.
+// Memory of window and planner while a prediction is on show.
 #include <chrono>
 #include <cstdio>
 #include <filesystem>
@@ -15,9 +15,8 @@ using namespace headroom::tests;
 
 namespace {
 
-// What this process and those that it started hold, in bytes; pages that several processes map count by their share.
-// Code and data read from files is apart: the system drops those pages when it needs memory, and how many of a library's
-// pages it maps around one that is touched differs between systems (the same program took 366 MB in all on one, 430 on
+// Bytes of this process and its children; shared pages count by share. Pages from files are separate: systems drop
+// them under pressure and map different numbers of neighbors (the same program took 366 MB in total on one, 430 on
 // another).
 struct Held {
   record::Bytes own = 0;

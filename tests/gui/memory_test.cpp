@@ -1,4 +1,4 @@
-// After a restart a page is as the reader left it: the answer, what was read, the settings.
+// A restart restores a page's answer, progress and settings.
 #include <filesystem>
 #include <fstream>
 #include <iterator>
@@ -29,7 +29,7 @@ bool on_screen(const Actor& actor, const std::string& words) {
   return false;
 }
 
-// Where the page's task is.
+// Goes to the step with the page's task.
 void read_last_step(const Actor& actor) {
   actor.frames(3);
   if (actor.there("skip")) actor.click("skip");
@@ -56,7 +56,7 @@ TEST_CASE("answers, progress and settings are there after a restart", "[gui]") {
       IM_CHECK(actor.question().state() == Question::State::kAnswered);
       IM_CHECK(actor.page().set_param("batch", "8").ok());
       actor.frames(2);
-      for (int i = 0; i < 9 && actor.page().page().id == first; ++i) {  // long words are read on first
+      for (int i = 0; i < 9 && actor.page().page().id == first; ++i) {  // scrolls long words first
         actor.ctx->KeyPress(ImGuiKey_Space);
         actor.frames(3);
       }
@@ -70,7 +70,7 @@ TEST_CASE("answers, progress and settings are there after a restart", "[gui]") {
   app::SettingsFile file(path);
   scene.stage.settings = &file;
   perform("after the restart", scene.stage, [&](Actor& actor) {
-    IM_CHECK_STR_EQ(actor.page().page().id.c_str(), second.c_str());  // where the reader was
+    IM_CHECK_STR_EQ(actor.page().page().id.c_str(), second.c_str());  // the last page
     actor.app.go_to(*actor.app.course().find_page(first));
     actor.frames(4);
     IM_CHECK(actor.question().state() == Question::State::kAnswered);
@@ -166,7 +166,7 @@ TEST_CASE("a task is drawn in its step of the tour, and once reached it stays so
       IM_CHECK(on_screen(actor, "Task, done"));
       IM_CHECK(!on_screen(actor, "Still to set: "));
       actor.picture(before ? "task done" : "task done before");
-      actor.ctx->KeyPress(ImGuiKey_F5);  // on stage it is a step like others
+      actor.ctx->KeyPress(ImGuiKey_F5);  // on stage it is an ordinary step
       actor.frames(3);
       IM_CHECK(on_screen(actor, "Task, done"));
       actor.picture("task on stage");
@@ -193,7 +193,7 @@ TEST_CASE("what a file has that is not taken is said above the words, and closed
       INFO(part);
       IM_CHECK(notice.find(part) != std::string::npos);
     }
-    IM_CHECK(notice.find("gone") == std::string::npos);  // of another version, perhaps
+    IM_CHECK(notice.find("gone") == std::string::npos);  // perhaps from another version
     actor.frames(2);
     actor.picture("settings not taken");
     IM_CHECK_LT(actor.ctx->ItemInfo("**/close notice").RectFull.Max.y, 100);  // px: at the top

@@ -1,4 +1,4 @@
-// The page without drawing: its runs, what is measured in its figure.
+// The page without drawing: runs, and measurements in its figure.
 #include <memory>
 
 #include "app/page/page_model.h"
@@ -51,7 +51,7 @@ TEST_CASE("what was said stays what it was, before the lock and after, whatever 
     reader.model.figure(400);
   };
   run("16");
-  CHECK_FALSE(reader.model.question().guess());  // nor does a run make one
+  CHECK_FALSE(reader.model.question().guess());  // runs do not guess
   reader.model.question().set_guess(110 * kMiB);
   run("32");
   CHECK(reader.model.question().guess() == 110 * kMiB);
@@ -68,7 +68,7 @@ TEST_CASE("what was said stays what it was, before the lock and after, whatever 
 TEST_CASE("before a guess the axis knows nothing of the answer, and it grows with the guess", "[window][page]") {
   const auto top = [](PageModel& model) { return lessons::guess_axis(model.figure(400))->high; };
   Reader reader, other;
-  other.model.take_sweep(small_run({.logits = 300 * record::kMiB}), true);  // comes after the forward pass
+  other.model.take_sweep(small_run({.logits = 300 * record::kMiB}), true);  // peaks after the forward pass
   const double before = top(reader.model);
   CHECK(top(other.model) == before);
   reader.model.question().set_guess(before / 2);
@@ -76,13 +76,13 @@ TEST_CASE("before a guess the axis knows nothing of the answer, and it grows wit
   REQUIRE(reader.model.question().set_guess_text("3 GiB", "MiB", kMiB));
   CHECK(top(reader.model) == 3072 * kMiB);
   reader.model.question().set_guess(before / 2);
-  CHECK(top(reader.model) == 3072 * kMiB);  // does not slip away under the hand
+  CHECK(top(reader.model) == 3072 * kMiB);  // stable during a drag
   reader.model.question().set_guess(1e30);  // the marker's range
   CHECK(top(reader.model) == lessons::number_of(&*page().question)->high);
   reader.model.question().set_guess(110 * kMiB);
   reader.model.question().lock();
   reader.poll();
-  CHECK(top(reader.model) < 1024 * kMiB);  // what was not said in the end takes no room
+  CHECK(top(reader.model) < 1024 * kMiB);  // discarded guesses take no room
 }
 
 TEST_CASE("a run is recorded while the question is open, and stays hidden", "[window][page]") {
@@ -119,9 +119,9 @@ TEST_CASE("a live run grows, ends, and can be run again", "[window][page]") {
   reader.model.run(reader.now);
   reader.finish_run();
   CHECK(reader.backend.starts() == 2);
-  REQUIRE(reader.model.runs().size() == 3);  // the stored run and one's own
+  REQUIRE(reader.model.runs().size() == 3);  // the stored run and two own
   CHECK(reader.model.shown_run() == 2);
-  reader.model.forget(0);  // what is shipped stays
+  reader.model.forget(0);  // shipped runs stay
   CHECK(reader.model.runs().size() == 3);
   reader.model.forget(2);
   CHECK(reader.model.runs().size() == 2);
@@ -155,11 +155,11 @@ TEST_CASE("a run that takes longer than its budget gives way to the stored one, 
 TEST_CASE("until a run has something to show, the figure is of what its settings should take", "[window][page]") {
   Reader reader;
   reader.model.question().skip();
-  reader.model.show_tab(1);  // of the peak: drawn when a step is whole
+  reader.model.show_tab(1);  // the peak, drawn after a whole step
   REQUIRE(reader.model.figure(400).head.empty_reason.empty());
   REQUIRE(reader.model.set_param("batch", "3"));
   reader.model.run(reader.now);
-  CHECK(reader.model.figure(400).head.source == record::Source::kFormula);  // there is no planner here
+  CHECK(reader.model.figure(400).head.source == record::Source::kFormula);  // there is no planner
   REQUIRE(reader.model.until_run() != nullptr);
   CHECK(reader.model.until_run()->recording->info().params.at("batch") == "3");
   reader.finish_run();
@@ -179,7 +179,7 @@ TEST_CASE("while the question is open, a run that has nothing to show leaves the
 TEST_CASE("the axis does not shrink while a control is held, and settles when it is let go", "[window][page]") {
   Reader reader;
   reader.model.question().skip();
-  reader.model.run(reader.now);  // of larger weights
+  reader.model.run(reader.now);  // larger weights
   reader.finish_run();
   const auto top = [&] { return lessons::axes_of(reader.model.figure(400)).y.high; };
   const double large = top();
@@ -267,7 +267,7 @@ TEST_CASE("what is measured between two moments adds up", "[window][page]") {
   const auto measured = reader.model.measured();
   REQUIRE(measured);
   CHECK(measured->peak == tests::peak_of({}));
-  // From the first layer's activations (or none yet) to the peak: the rest of the activations and both logits.
+  // From the first layer's activations (or none) to the peak: the other activations and both logits.
   CHECK(measured->change >= 3 * 10 * record::kMiB + 60 * record::kMiB);
   CHECK(measured->change <= 4 * 10 * record::kMiB + 60 * record::kMiB);
 }
@@ -310,7 +310,7 @@ TEST_CASE("a figure that plays goes on twice a second, stops at its end, and ste
   model.play(false, 12);
   model.show_frame(99);
   CHECK(model.frame() == 18);
-  (void)model.set_figure_param("checkpoints", "12");  // a click on f3
+  (void)model.set_figure_param("checkpoints", "12");  // clicks f3
   CHECK(model.figure(400).head.frames == 16);
   CHECK(model.frame() == 16);
 }

@@ -1,5 +1,4 @@
-// The window where no engine works: it says so where Run would be, offers nothing that cannot work, and the closed form
-// follows the settings.
+// The window without an engine: it says why, offers only what works, and shows the closed form.
 #include <algorithm>
 #include <string>
 
@@ -21,7 +20,7 @@ record::Bytes closed_form_peak(const app::page::PageModel& page) {
   return record::total(predict::closed_form(predict::step_settings(page.settings())).peak().bytes);
 }
 
-// The page as it is shipped begins with the run of an H200, measured.
+// The shipped page begins with a measured run of an H200.
 void walk_without_engine(Actor& actor, const std::string& reason) {
   app::page::PageModel& page = actor.page();
   actor.click("skip");
@@ -29,7 +28,7 @@ void walk_without_engine(Actor& actor, const std::string& reason) {
   const auto texts = actor.texts();
   IM_CHECK(says(texts, "No engine"));
   IM_CHECK(says(texts, reason));
-  IM_CHECK(says(texts, "No engine: stored runs and closed forms"));  // and not the H200 of the stored run
+  IM_CHECK(says(texts, "No engine: stored runs and closed forms"));  // and not the stored run's H200
   for (const char* offer : {"run", "trace", "try"}) IM_CHECK(!actor.there(offer));
   IM_CHECK(!actor.there("layers/Predicted"));
   IM_CHECK(page.figure(400).head.source == record::Source::kRecorded);
@@ -50,7 +49,7 @@ void walk_without_engine(Actor& actor, const std::string& reason) {
   IM_CHECK(page.plan()->why_formula.find(reason) != std::string::npos);
   IM_CHECK(page.notice().has_value() && page.notice()->body.find(reason) != std::string::npos);
   actor.frames(2);
-  IM_CHECK_GE(std::ranges::count(actor.texts(), "Formula"), 2);  // the figure's badge and the strip's
+  IM_CHECK_GE(std::ranges::count(actor.texts(), "Formula"), 2);  // the badges of figure and strip
   actor.picture("no engine, closed form");
   actor.ctx->KeyPress(ImGuiMod_Ctrl | ImGuiKey_R);
   actor.frames(2);
@@ -100,7 +99,7 @@ TEST_CASE("without an engine a narrow page and pages of other demos say so, too"
       if (actor.question().hides()) actor.question().skip();
       actor.frames(2);
       IM_CHECK_STR_EQ(actor.page().page().id.c_str(), id);
-      IM_CHECK(says(actor.texts(), "A test has no"));  // on two lines, perhaps
+      IM_CHECK(says(actor.texts(), "A test has no"));  // it may wrap
       for (const char* offer : {"run", "act", "run sweep"}) IM_CHECK(!actor.there(offer));
       actor.picture("no engine, " + std::string(id));
     }

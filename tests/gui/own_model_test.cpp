@@ -1,4 +1,4 @@
-// A model's folder as a setting of a page: what the page is about then, and what it says of it.
+// A model folder as a page's setting, and its report.
 #include <string>
 
 #include "app/common/evidence.h"
@@ -16,7 +16,7 @@ using namespace headroom::tests;
 
 namespace {
 
-// Zeros in bf16.
+// Writes zeros in bf16.
 void write_model(const std::filesystem::path& folder, std::int64_t layers) {
   llama::Config config = test::kSmall;
   config.num_layers = layers;
@@ -77,7 +77,7 @@ TEST_CASE("a folder that is typed is the page's model, and its files are counted
   CHECK(model.settings().text("model") == before);
   CHECK(model.redo());
   CHECK(model.own_model() != nullptr);
-  // Another model lets it go, and so does an empty field.
+  // Another model, or an empty field, removes it.
   REQUIRE(model.set_param("model", "llama-3.2-1b").ok());
   CHECK(model.settings().text("weights").empty());
   CHECK(model.own_model() == nullptr);
@@ -98,7 +98,7 @@ TEST_CASE("a folder without a model is refused where it is typed, and nothing ch
   REQUIRE_FALSE(empty.ok());
   CHECK(empty.error().message.find("download the checkpoint again") != std::string::npos);
   CHECK(reader.model.settings() == before);
-  // Its shape alone is a model with random weights.
+  // config.json alone is a model with random weights.
   REQUIRE(reader.model.set_param("weights", (folder.path() / "config.json").string()).ok());
   CHECK(reader.said().find("its shape alone is there") != std::string::npos);
 }

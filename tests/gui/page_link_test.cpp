@@ -1,4 +1,4 @@
-// A page and its state as text: written, read, and brought to a page.
+// A page's state as text: written, parsed, and applied.
 #include <string>
 #include <vector>
 
@@ -38,7 +38,7 @@ TEST_CASE("a link has a page, a step, settings, a figure and its settings", "[li
   REQUIRE(link.figure_settings.size() == 1);
   CHECK((link.figure_settings[0].key == "frame" && link.figure_settings[0].value == "3"));
 
-  CHECK_FALSE(parse_link("schedule").state);  // the page as the reader left it
+  CHECK_FALSE(parse_link("schedule").state);  // keeps the reader's state
   CHECK(parse_link("schedule?batch=8").state);
   CHECK(parse_link("headroom:a?x=1%262%3D%25%").settings[0].value == "1&2=%%");
   const Link odd = parse_link("headroom:schedule/last?batch");

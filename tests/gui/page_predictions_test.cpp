@@ -1,4 +1,4 @@
-// What a page predicts: the answer, its verdict, and the closed form where there is none.
+// A page's predictions: answer, verdict, and the closed form without them.
 #include <algorithm>
 #include <array>
 #include <chrono>
@@ -25,7 +25,7 @@ using namespace headroom::tests;
 
 namespace {
 
-// Polls until the page has what it asked for.
+// Polls until the page has its answer.
 void wait_for_prediction(PageModel& model, app::Predictions& service) {
   REQUIRE(tests::wait_until([&] { return !service.busy(); }));
   model.poll(0, service.poll());
@@ -44,17 +44,17 @@ TEST_CASE("a prediction is asked for with the settings, and again when they chan
   model.show(PageModel::Layer::kMeasured, false);
   wait_for_prediction(model, predictions.service);
   CHECK(model.figure(400).head.empty_reason.empty());
-  CHECK(lessons::axes_of(model.figure(400)).x.unit == lessons::AxisUnit::kEvents);  // it took no time
+  CHECK(lessons::axes_of(model.figure(400)).x.unit == lessons::AxisUnit::kEvents);  // a prediction has no times
   CHECK(model.set_param("batch", "8"));
   wait_for_prediction(model, predictions.service);
   REQUIRE(model.predicted() != nullptr);
-  CHECK(model.set_param("batch", "4"));  // as at first: the answer is still there
+  CHECK(model.set_param("batch", "4"));  // the first answer is cached
   CHECK(model.predicted() != nullptr);
   predictions.planner.set_trouble("The planner cannot start.");
   CHECK(model.set_param("batch", "16"));
   wait_for_prediction(model, predictions.service);
   CHECK(model.why_no_prediction() == "The planner cannot start.");
-  REQUIRE(model.on_show() != nullptr);  // the closed form takes its place, and says so
+  REQUIRE(model.on_show() != nullptr);  // the closed form replaces it, and says so
   CHECK(model.on_show()->recording->info().source == record::Source::kFormula);
   REQUIRE(model.notice());
   CHECK(model.notice()->body.find("The planner cannot start.") != std::string::npos);
@@ -81,7 +81,7 @@ TEST_CASE("without an engine the closed form is what is predicted, and changes w
   REQUIRE(model.notice());
   CHECK(model.notice()->head == "The closed form, of a GPU");
   CHECK(model.notice()->body.find("no engine") != std::string::npos);
-  // An engine that starts later is asked at once.
+  // A later engine is asked at once.
   tests::ScriptedPredictions predictions(small_run({.source = record::Source::kPredicted}));
   model.use(nullptr, &predictions.service);
   wait_for_prediction(model, predictions.service);
@@ -103,7 +103,7 @@ TEST_CASE("without an engine the strip is the closed form's, at once, and nothin
   model.question().skip();
   model.figure(400);
   model.poll(0, false);
-  REQUIRE(model.plan() != nullptr);  // of the settings that the page begins with
+  REQUIRE(model.plan() != nullptr);  // with the page's initial settings
   for (const char* batch : {"8", "16"}) {
     REQUIRE(model.set_param("batch", batch).ok());
     CHECK(model.figure(400).head.source == record::Source::kFormula);
@@ -130,7 +130,7 @@ TEST_CASE("a planner that dies while it answers is said, the closed form takes i
   wait_for_prediction(model, predictions.service);
   REQUIRE(model.predicted() != nullptr);
   const int before = predictions.planner.starts();
-  predictions.planner.hold(true);  // the fresh one takes its time
+  predictions.planner.hold(true);  // delays the fresh one
   predictions.planner.lose_next("The engine was killed by SIGKILL.");
   REQUIRE(model.set_param("batch", "8").ok());
   REQUIRE(tests::wait_until([&] { return !predictions.service.trouble().empty(); }));
@@ -146,7 +146,7 @@ TEST_CASE("a planner that dies while it answers is said, the closed form takes i
   REQUIRE(model.plan() != nullptr);  // with the machine's memory
   CHECK(model.plan()->params == model.settings());
   CHECK(model.plan()->why_formula.find("killed by SIGKILL") != std::string::npos);
-  CHECK(model.why_no_engine().empty());  // what runs is another process
+  CHECK(model.why_no_engine().empty());  // runs use another process
 
   predictions.planner.hold(false);
   wait_for_prediction(model, predictions.service);
@@ -173,7 +173,7 @@ TEST_CASE("a page that had no answer asks again once the planner works", "[windo
   predictions.planner.set_trouble(std::nullopt);
   record::Params other = model.settings();
   REQUIRE(other.set("batch", "2").ok());
-  REQUIRE(*predictions.service.wait({"train_step", other}));  // of another page
+  REQUIRE(*predictions.service.wait({"train_step", other}));  // for another page
   model.poll(0, predictions.service.poll());
   wait_for_prediction(model, predictions.service);
   CHECK(model.figure(400).head.source == record::Source::kPredicted);
@@ -189,7 +189,7 @@ TEST_CASE("a layer that cannot be switched says why, and layers agree with what 
   model.figure(400);
   wait_for_prediction(model, predictions.service);
   model.figure(400);
-  CHECK(model.why_fixed(Layer::kPredicted).empty());  // a line over what was measured
+  CHECK(model.why_fixed(Layer::kPredicted).empty());  // a line over the measurement
   CHECK(model.why_fixed(Layer::kMeasured).empty());
   REQUIRE(model.set_param("batch", "8").ok());
   wait_for_prediction(model, predictions.service);
@@ -200,13 +200,13 @@ TEST_CASE("a layer that cannot be switched says why, and layers agree with what 
   model.show(Layer::kPredicted, false);
   CHECK(model.shows(Layer::kPredicted));
   CHECK(model.why_fixed(Layer::kFormula).empty());
-  // A figure by closed form alone has no layers.
+  // A closed-form figure has no layers.
   const auto at = std::ranges::find(model.page().figures, "fit_map") - model.page().figures.begin();
   model.show_tab(static_cast<int>(at));
   CHECK(model.figure(400).head.source == record::Source::kFormula);
   for (const Layer layer : {Layer::kFormula, Layer::kPredicted, Layer::kMeasured}) CHECK_FALSE(model.offers(layer));
   model.show_tab(0);
-  // Nor can a prediction be switched on that is not there.
+  // A missing prediction cannot be switched on.
   predictions.planner.set_trouble("The planner cannot start.");
   REQUIRE(model.set_param("batch", "16").ok());
   wait_for_prediction(model, predictions.service);
@@ -234,7 +234,7 @@ TEST_CASE("a predicted step is said to fit or not, with the largest batch", "[wi
   CHECK(plan.requested == tests::peak_of({}) + predict::kBlasWorkspace);
   CHECK(plan.reserved >= plan.requested);
   CHECK(plan.cards.front().fit.verdict == predict::Verdict::kFits);
-  CHECK(plan.cards.front().largest_batch == 256);  // the planner of this test says the same of every batch
+  CHECK(plan.cards.front().largest_batch == 256);  // this planner gives every batch the same answer
   REQUIRE(model.set_param("cap", "100MiB").ok());
   for (int i = 0; i < 40 && !(model.plan() != nullptr && model.plan()->params == model.settings()); ++i)
     wait_for_prediction(model, predictions.service);
@@ -259,7 +259,7 @@ TEST_CASE("after any walk through a page's figures the strip has its verdict", "
       model.show_tab(drawn(each->figures.size()));
       if (drawn(4) == 0)
         (void)model.set_param("batch", std::array{"2", "4", "8"}.at(static_cast<std::size_t>(drawn(3))));
-      // Now and then the figure is left before the answer is there.
+      // Sometimes leaves the figure before the answer.
       for (int i = drawn(2) == 0 ? 0 : 40; i > 0; --i) {
         model.figure(200);
         wait_for_prediction(model, predictions.service);
@@ -306,7 +306,7 @@ TEST_CASE("pointing at a link draws what is predicted with its settings, and not
   model.question().skip();
   model.show(PageModel::Layer::kMeasured, false);
   wait_for_prediction(model, predictions.service);
-  CHECK(predicted_lines() == 0);  // what is on show is that
+  CHECK(predicted_lines() == 0);  // it is already on show
   point();
   CHECK(predicted_lines() == 1);
   CHECK(model.previewed_peak() == tests::peak_of({.weights = 60 * record::kMiB}));
@@ -328,7 +328,7 @@ TEST_CASE("a prediction that does not come at once is awaited, and one that does
   predictions.planner.hold(true);
   REQUIRE(model.set_param("batch", "8").ok());
   model.poll(1.0, false);
-  CHECK_FALSE(model.awaits_prediction());  // most answers are there before one would notice
+  CHECK_FALSE(model.awaits_prediction());  // most answers arrive before one would notice
   model.poll(1.05, false);
   CHECK_FALSE(model.awaits_prediction());
   CHECK(model.poll(1.2, false));
@@ -372,10 +372,10 @@ TEST_CASE("two pages share the predictions, and each takes the answer to its own
   const auto first = open(), second = open();
   REQUIRE(second->set_param("batch", "8").ok());
   first->show(PageModel::Layer::kMeasured, false);
-  second->show(PageModel::Layer::kMeasured, false);  // perhaps before the first is answered
+  second->show(PageModel::Layer::kMeasured, false);  // perhaps before the first answer
   wait_for_prediction(*first, predictions.service);
   wait_for_prediction(*second, predictions.service);
-  CHECK(predictions.planner.starts() >= 2);  // and what is largest
+  CHECK(predictions.planner.starts() >= 2);  // and the search for the largest batch
   REQUIRE(first->on_show() != nullptr);
   REQUIRE(second->on_show() != nullptr);
   CHECK(first->on_show()->recording != second->on_show()->recording);

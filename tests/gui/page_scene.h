@@ -1,4 +1,4 @@
-// What most scripts play on: a page with one stored run, and a backend that records another.
+// The usual scene of scripts.
 #pragma once
 
 #include "tests/gui/harness.h"

@@ -1,4 +1,4 @@
-// Several pages: from one to another by rail, buttons and keys; one engine for all of them; run A beside run B.
+// Several pages: navigation, one shared engine, and run A next to run B.
 #include <string>
 #include <utility>
 #include <vector>
@@ -39,7 +39,7 @@ TEST_CASE("Continue and Back turn the pages, so do Space and PgUp, and they end 
       actor.frames(3);
       IM_CHECK(&actor.page().page() == pages[i]);
     }
-    for (int i = 0; i < 30 && &actor.page().page() == pages[0]; ++i) {  // reads to the end first
+    for (int i = 0; i < 30 && &actor.page().page() == pages[0]; ++i) {  // scrolls to the end first
       actor.ctx->KeyPress(ImGuiKey_Space);
       actor.frames(3);
     }
@@ -55,7 +55,7 @@ TEST_CASE("Continue and Back turn the pages, so do Space and PgUp, and they end 
 TEST_CASE("no formula of a page is wider than the column of a small window", "[gui]") {
   Scene scene;
   perform("formulas fit", scene.stage, [](Actor& actor) {
-    const auto widest = [](const char* words) {  // of their child window: what it holds, and what it shows
+    const auto widest = [](const char* words) {  // content and visible width of their child window
       for (const ImGuiWindow* window : ImGui::GetCurrentContext()->Windows)
         if (window->WasActive && std::string(window->Name).find(words) != std::string::npos)
           return std::pair(window->ContentSize.x, window->InnerRect.GetWidth());
@@ -79,7 +79,7 @@ TEST_CASE("no formula of a page is wider than the column of a small window", "[g
       for (std::size_t step = 0; step < page->more.size(); ++step) {
         actor.app.view().state().step = static_cast<int>(step);
         check("/more words");
-        if (actor.ctx->IsError()) return;  // no click does anything from here on
+        if (actor.ctx->IsError()) return;  // later clicks do nothing
       }
       actor.app.view().state().reading_more = false;
       actor.frames(2);
@@ -125,7 +125,7 @@ TEST_CASE("the rail opens every chapter and every page", "[gui]") {
 
 TEST_CASE("two pages share one engine, and each keeps the run that it started", "[gui]") {
   Scene scene;
-  scene.stage.page = "where_memory_goes";  // this one and the next have Run
+  scene.stage.page = "where_memory_goes";  // this page and the next have Run
   perform("two pages", scene.stage, [&](Actor& actor) {
     actor.skip_question();
     actor.click("run");
@@ -151,7 +151,7 @@ TEST_CASE("two pages share one engine, and each keeps the run that it started", 
     actor.click("back");
     actor.frames(3);
     IM_CHECK(actor.app.running());
-    IM_CHECK(!actor.page().control().running());  // not a run of this page:
+    IM_CHECK(!actor.page().control().running());  // another page's run:
     IM_CHECK(!actor.page().control().can_run());
     IM_CHECK(!actor.there("cancel"));
     IM_CHECK(actor.page().runs().back().recording == first);
@@ -191,14 +191,14 @@ TEST_CASE("a run pinned as A stays behind what is shown next, until it is let go
     scene.stage.width = width;
     scene.stage.height = width * 9 / 16;
     perform(width == 1280 ? "pin compact" : "pin wide", scene.stage, [&](Actor& actor) {
-      IM_CHECK(!actor.there("pin"));  // it would give the answer away
+      IM_CHECK(!actor.there("pin"));  // it would reveal the answer
       actor.ctx->KeyPress(ImGuiKey_C);
       IM_CHECK(actor.page().pinned() == nullptr);
       actor.skip_question();
       actor.click("pin");
       actor.frames(2);
       IM_CHECK(actor.page().pinned() != nullptr);
-      IM_CHECK(!tests::timeline_of(actor.page().figure(400)).baseline_peak);  // not beside itself
+      IM_CHECK(!tests::timeline_of(actor.page().figure(400)).baseline_peak);  // not next to itself
       IM_CHECK(actor.page().comparison().rows.empty());
       actor.click("run");
       actor.wait_for_end_of_run();

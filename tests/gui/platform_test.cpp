@@ -1,4 +1,4 @@
-// The platform: when a frame must be drawn without input from mouse or keyboard.
+// The platform: when frames must be drawn without input.
 #include "app/window/shell/window.h"
 #include "tests/support/catch.h"
 #define GLFW_INCLUDE_NONE
@@ -10,7 +10,7 @@ TEST_CASE("a window of another size wants to be drawn again, once", "[gui][platf
   auto opened = PlatformWindow::open({.width = 640, .height = 480, .headless = true});
   REQUIRE(opened);
   PlatformWindow& window = *opened.value();
-  for (int frame = 0; frame < 10 && window.wait(0); ++frame) window.draw([] {});  // what opening it brought
+  for (int frame = 0; frame < 10 && window.wait(0); ++frame) window.draw([] {});  // from opening it
   REQUIRE_FALSE(window.wait(0));
   glfwSetWindowSize(glfwGetCurrentContext(), 800, 600);
   CHECK(window.wait(0));

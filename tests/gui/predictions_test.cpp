@@ -1,4 +1,4 @@
-// The service of predictions: order, what is kept and what is dropped; and the search that asks it.
+// The service of predictions: order, cached and dropped answers; and the search.
 #include "app/common/predictions.h"
 
 #include <cmath>
@@ -33,7 +33,7 @@ bool answered(Predictions& service) {
   return !service.busy();
 }
 
-// A planner that answers once it is let.
+// A planner that answers only once released.
 struct HeldPlanner {
   HeldPlanner() : predictions(small_run({.source = record::Source::kPredicted})) { predictions.planner.hold(true); }
   void wait_for_starts(int starts) {
@@ -83,7 +83,7 @@ TEST_CASE("a question that is being answered is left for the asker's next one") 
   CHECK(service.ask(&kFirst, with_batch(1)) == nullptr);
   held.wait_for_starts(1);
   CHECK(service.ask(&kFirst, with_batch(2)) == nullptr);
-  held.wait_for_starts(2);  // while the first is still held
+  held.wait_for_starts(2);  // while the first is held
   held.predictions.planner.hold(false);
   REQUIRE(answered(service));
   CHECK(service.ask(&kSecond, with_batch(2)) != nullptr);

@@ -1,4 +1,4 @@
-// Questions of kind choice and order, and a tour, on pages that a test writes.
+// Choice and order questions, and a tour, on a test's pages.
 #include <string>
 
 #include "imgui_te_engine.h"
@@ -77,7 +77,7 @@ TEST_CASE("items are put in order by dragging and by keys", "[gui]") {
   pages.scene.stage.page = "order";
   perform("order", pages.scene.stage, [](Actor& actor) {
     using Order = std::vector<std::size_t>;
-    IM_CHECK(actor.question().order() == Order({2, 1, 0}));  // the alphabet's
+    IM_CHECK(actor.question().order() == Order({2, 1, 0}));  // alphabetical
     actor.ctx->ItemDragWithDelta("**/item 3", ImVec2(0, 200));
     actor.frames(2);
     IM_CHECK(actor.question().order() == Order({1, 0, 2}));
@@ -109,7 +109,7 @@ TEST_CASE("Continue walks the steps of a tour, and the figure follows", "[gui]")
     IM_CHECK_EQ(actor.app.view().state().step, 1);
     IM_CHECK(!actor.page().view().zoomed());
     actor.picture("tour, second step");
-    // The figure and the widget among the words: a click shows the figure at full size.
+    // A click on the figure among the words shows it at full size.
     IM_CHECK(actor.there("settings"));
     IM_CHECK_EQ(actor.page().tab(), 0);
     actor.click("inset 1 1");
@@ -121,6 +121,6 @@ TEST_CASE("Continue walks the steps of a tour, and the figure follows", "[gui]")
     actor.ctx->KeyPress(ImGuiKey_Space);
     actor.ctx->KeyPress(ImGuiKey_Space);
     actor.frames(2);
-    IM_CHECK(actor.page().page().id == "order");  // behind the last step comes the next page
+    IM_CHECK(actor.page().page().id == "order");  // the next page follows the last step
   });
 }

@@ -1,4 +1,4 @@
-// Questions of kind choice and order, without drawing: open, locked, answered, with the reply to a wrong answer.
+// Choice and order questions without drawing, with replies to wrong answers.
 #include "app/page/question.h"
 #include "tests/support/catch.h"
 

@@ -1,4 +1,4 @@
-// A reader of the first page: its model over a scripted backend, with one stored run.
+// A reader of the first page, with a scripted backend and one stored run.
 #pragma once
 
 #include <memory>

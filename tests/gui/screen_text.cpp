@@ -14,7 +14,7 @@ namespace {
 
 struct Glyph {
   unsigned codepoint = 0;
-  float top = 0, em = 0;  // px from the line's top to the glyph's; size of the font
+  float top = 0, em = 0;  // px from the line's top to the glyph's; font size
 };
 
 using Corners = std::array<float, 4>;  // in the texture
@@ -67,7 +67,7 @@ std::vector<std::string> read_screen() {
   Reader reader;
   for (const ImDrawList* list : ImGui::GetDrawData()->CmdLists)
     for (const ImDrawCmd& command : list->CmdBuffer)
-      for (unsigned i = 0; i + 6 <= command.ElemCount; i += 3) {  // a glyph is two triangles of four corners
+      for (unsigned i = 0; i + 6 <= command.ElemCount; i += 3) {  // a glyph is two triangles with four corners
         const ImDrawIdx* const corner = &list->IdxBuffer[static_cast<int>(command.IdxOffset + i)];
         if (corner[3] != corner[0] || corner[4] != corner[2] || corner[5] != corner[0] + 3) continue;
         const ImDrawVert* const vertex = &list->VtxBuffer[static_cast<int>(command.VtxOffset)];

@@ -1,4 +1,4 @@
-// What a test reads on the screen is what is drawn there.
+// Tests that read_screen() returns what is drawn.
 #include <algorithm>
 
 #include "imgui_te_engine.h"

@@ -1,4 +1,4 @@
-// A backend that does what a test says.
+// A backend controlled by the test.
 #include "tests/gui/scripted_backend.h"
 
 #include <algorithm>

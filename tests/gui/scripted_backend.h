@@ -1,4 +1,4 @@
-// A backend that does what a test says: plays a recording a few events at each poll, or stops in the middle.
+// A backend controlled by the test: plays a recording in pieces, or stops midway.
 #pragma once
 
 #include <memory>
@@ -17,9 +17,9 @@ class ScriptedBackend final : public backend::Backend {
   // --- the script
   void use(std::shared_ptr<const record::Recording> source) { source_ = std::move(source); }
   void hold(bool on) { held_ = on; }                                         // no new data while held
-  void lose_engine(std::string message);                                     // the running run ends so
-  void lose_next(std::string message) { loses_next_ = std::move(message); }  // the next one does, held or not
-  void replace_pending(bool on) { replaces_ = on; }  // as a planner: a new question takes the place of the old one
+  void lose_engine(std::string message);                                     // ends the current run
+  void lose_next(std::string message) { loses_next_ = std::move(message); }  // ends the next one, held or not
+  void replace_pending(bool on) { replaces_ = on; }  // like a planner: a new question replaces the old one
   void set_trouble(std::optional<std::string> trouble) { trouble_ = std::move(trouble); }
   void add_gpu(record::Bytes memory);
   int starts() const { return starts_; }

@@ -1,4 +1,4 @@
-// Predictions whose planner does what a test says.
+// Predictions whose planner the test controls.
 #pragma once
 
 #include <memory>
@@ -8,7 +8,7 @@
 
 namespace headroom::tests {
 
-// The test keeps the planner; only the thread of the predictions uses it while a question is open.
+// The test owns the planner; while a question is open, only the predictions' thread uses it.
 class BorrowedPlanner final : public backend::Backend {
  public:
   explicit BorrowedPlanner(ScriptedBackend& planner) : planner_(planner) {}

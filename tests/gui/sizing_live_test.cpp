@@ -1,4 +1,4 @@
-// Ten drawn questions of fit: few actions, a few seconds, and the same answer as `headroom plan`.
+// Ten random sizing questions: few actions, a few seconds, `headroom plan`'s answers.
 #include <algorithm>
 #include <array>
 #include <cstdio>
@@ -21,7 +21,7 @@ using namespace headroom::tests;
 namespace {
 
 struct Asked {
-  std::string model, card, seq, way;  // way: a switch by its id, and what it sets
+  std::string model, card, seq, way;  // way: a switch's id, then its setting
   std::string key, value;
 };
 
@@ -30,7 +30,7 @@ const T& drawn(std::mt19937& random, const std::vector<T>& from) {
   return from[random() % from.size()];
 }
 
-// None of them begins as the page does: Llama 3.2 1B, 1,024 tokens, no technique.
+// None starts as the page does: Llama 3.2 1B, 1,024 tokens, no technique.
 std::vector<Asked> questions() {
   std::mt19937 random(20261123);
   const std::vector<std::string> models{"llama-3.2-3b", "llama-3-8b"},
@@ -60,7 +60,7 @@ std::int64_t planned(const Asked& asked) {
   return nlohmann::json::parse(json)["steps"][0]["cards"][0]["largest_batch"];
 }
 
-// What the strip says, once it is of the settings on show.
+// The strip's answer for the current settings.
 const app::CardPlan* verdict(const Actor& actor) {
   const app::StepPlan* const plan = actor.page().plan();
   const bool current = plan != nullptr && plan->params == actor.page().settings() && !plan->cards.empty();
@@ -83,16 +83,16 @@ TEST_CASE("ten drawn questions of fit take an action per setting, and are answer
         actor.frames(2);
         ++actions;
       };
-      // The choice of the card and of the model are lists; a sequence is typed where it is shown.
+      // Card and model are lists; a sequence is typed.
       actor.click("skip");
-      actor.wait_until([&] { return actor.page().awaits_prediction() || verdict(actor) != nullptr; });  // the engine is there
+      actor.wait_until([&] { return actor.page().awaits_prediction() || verdict(actor) != nullptr; });  // engine ready
       act([&] { IM_CHECK(actor.page().set_param("model", asked.model).ok()); });
       act([&] { IM_CHECK(actor.page().set_param("seq", asked.seq).ok()); });
       act([&] { actor.page().choose_card(predict::find_cards(asked.card).front()); });
       act([&] {
         const auto& ways = actor.page().ways_out();
         const auto way = std::ranges::find_if(ways, [&](const auto& each) { return each.what->id == asked.way; });
-        if (way == ways.end())  // the first answer is not there yet
+        if (way == ways.end())  // the first answer is pending
           IM_CHECK(actor.page().set_param(asked.key, asked.value).ok());
         else
           actor.page().turn(*way);

@@ -1,4 +1,4 @@
-// A recording of small training steps, made by hand.
+// Small training steps, made by hand.
 #include "tests/gui/small_run.h"
 
 #include <string>

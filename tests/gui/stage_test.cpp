@@ -1,4 +1,4 @@
-// On stage: screens by a presenter's keys alone, the figure that answers them, jumps, and text that a room can read.
+// On stage: a presenter's keys, jumps, and readable text.
 #include <algorithm>
 #include <string>
 #include <vector>
@@ -13,7 +13,7 @@ using namespace headroom::tests;
 
 namespace {
 
-// px of the smallest em that any view asks for, at the stage's scale.
+// Smallest em of any view, in px at the stage's scale.
 float smallest_font(const Actor& actor) { return 11 * actor.app.ui().scale(); }
 
 }  // namespace
@@ -33,7 +33,7 @@ TEST_CASE("a presenter goes through a page with keys alone", "[gui]") {
     actor.picture("stage question");
     actor.frames(1);
     IM_CHECK(actor.question().hides());
-    actor.ctx->KeyPress(ImGuiKey_RightArrow);  // without a guess the answer is shown
+    actor.ctx->KeyPress(ImGuiKey_RightArrow);  // without a guess it shows the answer
     actor.frames(3);
     IM_CHECK(actor.question().state() == app::page::Question::State::kSkipped);
     IM_CHECK(actor.app.page().page().id == first);
@@ -50,14 +50,14 @@ TEST_CASE("a presenter goes through a page with keys alone", "[gui]") {
     actor.ctx->KeyPress(ImGuiKey_B);
     actor.frames(2);
     IM_CHECK(actor.app.ui().blank == app::window::UiState::Blank::kBlack);
-    actor.ctx->KeyPress(ImGuiKey_RightArrow);  // any key shows the picture again, and does nothing else
+    actor.ctx->KeyPress(ImGuiKey_RightArrow);  // any key only restores the picture
     actor.frames(2);
     IM_CHECK(actor.app.ui().blank == app::window::UiState::Blank::kNone);
     IM_CHECK(!actor.app.view().state().reading_more);
 
     const std::size_t steps = actor.page().text().more.size();
     for (std::size_t step = 0; step < steps; ++step) {
-      for (int screen = 0; screen < 20; ++screen) {  // long words are several screens
+      for (int screen = 0; screen < 20; ++screen) {  // long words take several screens
         actor.ctx->KeyPress(ImGuiKey_PageDown);
         actor.frames(3);
         if (actor.app.view().state().reading_more && actor.app.view().state().step == static_cast<int>(step)) break;

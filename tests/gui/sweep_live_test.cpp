@@ -1,5 +1,4 @@
-// Sweeps from the window, run by the real engine on the CPU: the ladder, its rungs dragged into another order, and the
-// report's experiment.
+// Sweeps from the window with the real engine on the CPU.
 #include <algorithm>
 #include <chrono>
 #include <string>
@@ -38,7 +37,7 @@ Stage stage_of(const TestAssets& assets, const char* page) {
 
 constexpr std::size_t kAllPoints = 1'000;
 
-// Stops it once so many points are done.
+// Stops once that many points are done.
 void run_to_end(Actor& actor, const std::string& name, std::size_t points = kAllPoints) {
   actor.click("run sweep");
   int frames = 0;
@@ -73,7 +72,7 @@ TEST_CASE("the ladder is climbed by the real engine in the reader's order, and a
     const std::string first = ladder.switches()[0].id;
     drag_rung(actor, "checkpointing", first);
     IM_CHECK(ladder.switches()[0].id == "checkpointing");
-    // Weights can be streamed only where layers are run again: here that is one rung above, there it is not yet.
+    // Streaming weights needs recomputed layers: the rung above has them, this one does not yet.
     drag_rung(actor, "offload_parameters", "checkpointing");
     IM_CHECK(ladder.switches()[0].id == "offload_parameters");
     const std::string why = ladder.why_not(0);
@@ -94,11 +93,11 @@ TEST_CASE("the ladder is climbed by the real engine in the reader's order, and a
       for (const record::Bytes bytes : rung.bytes) sum += bytes;
       return sum;
     };
-    IM_CHECK_GT(total(tests::rungs_of(figure)[0]), total(tests::rungs_of(figure)[2]));  // checkpointing, alone
+    IM_CHECK_GT(total(tests::rungs_of(figure)[0]), total(tests::rungs_of(figure)[2]));  // checkpointing alone
     const auto& rungs = tests::rungs_of(figure);
     const auto last = std::ranges::find(rungs.rbegin(), rungs.rend(), false, &lessons::Rung::off);
     IM_CHECK_GT(total(rungs[0]), 2 * total(*last));
-    IM_CHECK(actor.page().control().can_run());  // the engines of the ladder are gone, the window's own is free
+    IM_CHECK(actor.page().control().can_run());  // the ladder's engines have ended
   });
 }
 
@@ -107,13 +106,13 @@ TEST_CASE("the report's experiment is run from its page by the real engine", "[g
   perform("report live", stage_of(assets, "report"), [](Actor& actor) {
     actor.frames(3);
     if (actor.question().hides()) actor.click("skip");
-    run_to_end(actor, "report live", 9);  // all of its points take minutes
+    run_to_end(actor, "report live", 9);  // all points take minutes
     int ran_out = 0, completed = 0;
     for (const record::SweepPoint& point : actor.page().on_show()->recording->sweep_points()) {
       ran_out += point.outcome.kind == record::OutcomeKind::kOutOfMemory;
       completed += point.outcome.kind == record::OutcomeKind::kCompleted;
     }
-    IM_CHECK_GE(ran_out, 1);  // the code of 2024, under the cap
+    IM_CHECK_GE(ran_out, 1);  // the 2024 code, under the cap
     IM_CHECK_GE(completed, 6);
   });
 }

@@ -1,4 +1,4 @@
-// A page with a run of one step and a sweep beside it.
+// A page with both a single-step run and a sweep.
 #include <algorithm>
 #include <memory>
 
@@ -58,11 +58,11 @@ TEST_CASE("a page's sweep is run with the page's settings, its points come, and 
     IM_CHECK(!actor.there("run"));               // one at a time
     actor.ctx->KeyPress(ImGuiMod_Ctrl | ImGuiKey_R);
     IM_CHECK_EQ(scene.backend.starts(), 0);
-    IM_CHECK_GT(tests::charts_of(actor.page().figure(400)).at(0)->x.high, 16);  // has room for the points to come
+    IM_CHECK_GT(tests::charts_of(actor.page().figure(400)).at(0)->x.high, 16);  // has room for later points
     actor.picture("page sweep, running");
     actor.page().show_tab(0);
     wait_for_points(actor, 2);
-    IM_CHECK_EQ(actor.page().tab(), 0);  // and not again
+    IM_CHECK_EQ(actor.page().tab(), 0);  // but only once
     actor.click("stop sweep");
     actor.wait_until([&] { return !actor.app.running(); });
     IM_CHECK(!actor.app.running());
@@ -102,7 +102,7 @@ TEST_CASE("a sweep and a run of one step are both kept, each with its figure", "
     IM_CHECK_EQ(points_on_show(actor), 0u);
     IM_CHECK(actor.page().set_param("checkpointing", "off").ok());
     actor.frames(2);
-    actor.click("run sweep");  // over a setting that is not used: the button is disabled
+    actor.click("run sweep");  // over an unused setting: the button is disabled
     actor.frames(2);
     IM_CHECK(!actor.app.running());
     actor.picture("page sweep, refused");

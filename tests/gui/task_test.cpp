@@ -1,4 +1,4 @@
-// Tasks: open until what is on show is as the page asks, by a run or by a computed step, and reached from then on.
+// Tasks: open until a run or a computed step meets them, and reached from then on.
 #include <algorithm>
 #include <memory>
 #include <string>
@@ -23,7 +23,7 @@ using Settings = std::vector<std::pair<std::string, std::string>>;
 
 constexpr const char* kNoEngine = "A test has no engine.";
 
-// The page as the window opens it, by closed form; its question is answered.
+// The page by closed form, with its question answered.
 std::unique_ptr<PageModel> opened(const lessons::Page& page) {
   PageSources sources;
   sources.why_no_engine = kNoEngine;
@@ -49,7 +49,7 @@ void set(PageModel& model, const Settings& settings) {
 
 bool reached(const PageModel& model) { return model.task().state() == Task::State::kReached; }
 
-// The page, and what reaches its task: settings one by one, and rungs that are switched off. Not before the last one.
+// Settings, then rungs to switch off, that reach a page's task. Only the last reaches it.
 struct Way {
   const char* page;
   Settings settings;
@@ -83,7 +83,7 @@ void turn_off(PageModel& model, const char* rung) {
   model.poll(0, false);
 }
 
-// A page of a training step with this task.
+// A training step's page with this task.
 lessons::Page page_with(lessons::TaskBlock task) {
   lessons::Page page;
   page.id = "made";
@@ -228,7 +228,7 @@ TEST_CASE("a prediction that is on its way is waited for, and then counts", "[wi
   const auto wait_until = [&](const auto& there) {
     return tests::wait_until(there, [&] { model.poll(0, predictions.service.poll()); });
   };
-  // The planner of this test says the same of every batch.
+  // This test's planner gives every batch the same answer.
   const std::string next = "1 GiB: fits, but batch 5 fits, too (predicted)";
   CHECK(wait_until([&] { return model.task().progress() == next; }));
   REQUIRE(model.set_param("batch", "256").ok());  // there is no larger one

@@ -1,5 +1,4 @@
-// The pages of the techniques: what does not go together and why, run A that a page pins, differences on every panel,
-// formulas with the reader's numbers, and the ladder's rungs.
+// Technique pages: incompatible settings, pinned runs, differences, formulas with the reader's numbers, and rungs.
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
@@ -108,7 +107,7 @@ TEST_CASE("a page pins the step with the fused loss as A, and every panel says w
     IM_CHECK(lessons::panel_of<lessons::Table>(actor.page().figure(400)) != nullptr);
     actor.picture("formula table");
     actor.page().show_tab(0);
-    actor.ctx->KeyPress(ImGuiKey_C);  // the reader lets A go
+    actor.ctx->KeyPress(ImGuiKey_C);  // unpins A
     actor.frames(3);
     IM_CHECK(actor.page().pinned() == nullptr);
     actor.page().show_run(0);
@@ -165,7 +164,7 @@ TEST_CASE("rungs of the ladder are dragged, those that do not go say why, and it
     actor.frames(2);
     IM_CHECK(ladder.switches()[0].id == before[1]);
     IM_CHECK(ladder.switches()[2].id == before[0]);
-    // Weights can only be streamed where layers are run again.
+    // Streaming weights needs recomputed layers.
     const auto place = [&](const char* id) {
       const auto& order = ladder.switches();
       return static_cast<std::size_t>(std::ranges::find(order, id, &app::page::Ladder::Switch::id) - order.begin());
@@ -287,8 +286,8 @@ TEST_CASE("a ladder and the report have no Run of a single step, by button or by
       IM_CHECK(actor.there("act"));  // locks the answer
       actor.skip_question();
       IM_CHECK(!actor.there("act"));
-      IM_CHECK(!actor.there("drawer"));        // nothing is alive in it
-      IM_CHECK(!actor.there("empty action"));  // nor where nothing is stored
+      IM_CHECK(!actor.there("drawer"));        // it would be empty
+      IM_CHECK(!actor.there("empty action"));  // nor if nothing is stored
       IM_CHECK(actor.there("run sweep"));
       actor.ctx->KeyPress(ImGuiMod_Ctrl | ImGuiKey_R);
       actor.frames(2);
@@ -308,7 +307,7 @@ TEST_CASE("ladders and links are pinned as A, and B − A is said", "[gui]") {
     stage.page = page;
     perform((stage.page + " pinned").c_str(), stage, [&, head = std::string(head)](Actor& actor) {
       actor.frames(6);
-      IM_CHECK(!actor.there("pin"));  // it would give the answer away
+      IM_CHECK(!actor.there("pin"));  // it would reveal the answer
       actor.skip_question();
       actor.click("pin");
       IM_CHECK(actor.page().pinned() != nullptr);
@@ -317,7 +316,7 @@ TEST_CASE("ladders and links are pinned as A, and B − A is said", "[gui]") {
       actor.frames(3);
       IM_CHECK(!actor.page().comparison().rows.empty());
       IM_CHECK_STR_EQ(std::string(actor.page().comparison().rows.front().head).c_str(), head.c_str());
-      IM_CHECK(actor.page().comparison().rows.front().change.starts_with("−"));  // the second is smaller, and slower
+      IM_CHECK(actor.page().comparison().rows.front().change.starts_with("−"));  // the second is smaller and slower
       if (actor.page().page().id == "ladder") (void)actor.page().set_figure_param("delta", "a");
       actor.frames(2);
       actor.picture(stage.page + " B against A");
@@ -338,7 +337,7 @@ TEST_CASE("in the smallest window every shipped run of a page can be chosen from
     stage.page = std::string(page->id);
     if (stage.page == "edit_a_kernel") continue;  // its figure is behind the editor
     perform(("runs of " + stage.page).c_str(), stage, [&](Actor& actor) {
-      actor.frames(20);  // the others are read after the first
+      actor.frames(20);  // the others load after the first
       actor.skip_question();
       std::set<std::string> names;
       for (const app::page::RunOnShow& run : actor.page().runs()) names.insert(run.where + ": " + run.label);
@@ -361,7 +360,7 @@ TEST_CASE("every page has a picture in each of its figures, from what is shipped
   for (const lessons::Page* page : tests::course().pages()) {
     stage.page = std::string(page->id);
     perform(("shipped " + stage.page).c_str(), stage, [&](Actor& actor) {
-      actor.frames(20);  // the others are read after the first
+      actor.frames(20);  // the others load after the first
       actor.picture("shipped " + stage.page + " before");
       if (page->question) {
         IM_CHECK(actor.question().hides());

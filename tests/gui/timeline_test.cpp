@@ -1,8 +1,8 @@
-// The figure, driven by clicks and keys: zoom, pan, measure, cursor, axes, terms, files.
+// The figure, by clicks and keys: zoom, pan, measure, cursor, axes, terms, files.
 #include <cmath>
 #include <filesystem>
 
-#include "imgui_internal.h"  // NavId: what has the keyboard's focus
+#include "imgui_internal.h"  // NavId: keyboard focus
 #include "imgui_te_engine.h"
 #include "tests/gui/page_scene.h"
 #include "tests/support/catch.h"
@@ -36,7 +36,7 @@ TEST_CASE("the wheel zooms at the cursor, a right drag pans, keys do the same", 
     IM_CHECK(view.visible().begin > zoomed.begin);
 
     actor.ctx->MouseMoveToPos(actor.on_screen(view.visible().begin + view.visible().length() * 0.5, y));
-    actor.ctx->MouseClick(0);  // the timeline has the focus
+    actor.ctx->MouseClick(0);  // focuses the timeline
     const double begin = view.visible().begin;
     actor.ctx->KeyPress(ImGuiKey_D);
     actor.frames(2);
@@ -186,7 +186,7 @@ TEST_CASE("the page's other figures are one click or key away, each with its own
     actor.click("run");
     actor.wait_for_end_of_run();
     actor.frames(2);
-    IM_CHECK_EQ(tests::charts_of(actor.page().figure(400)).size(), 2u);  // beside run A
+    IM_CHECK_EQ(tests::charts_of(actor.page().figure(400)).size(), 2u);  // next to run A
     actor.picture("losses beside run A");
     actor.ctx->KeyPress(ImGuiKey_V);
     actor.frames(2);
@@ -239,7 +239,7 @@ TEST_CASE("a term lights its kind in the figure, and the list its term", "[gui]"
   perform("terms", scene.stage, [](Actor& actor) {
     actor.click("skip");
     actor.frames(2);
-    // The first word of the page is the term "Weights": below the title, at the column's left edge.
+    // The page's first word is the term "Weights", at the column's left edge.
     ImVec2 at = ImGui::GetMainViewport()->Pos;
     for (float y = 100; y < 260 && !actor.app.view().state().lit; y += 6) {
       actor.ctx->MouseMoveToPos({at.x + 90, at.y + y});

@@ -1,5 +1,5 @@
-// What a frame costs in software rendering, how much is drawn, and what the first picture costs: in processor time, since
-// the machine may do much else meanwhile. The numbers are printed.
+// Prints the costs of a frame in software rendering and of the first picture, in processor time because the machine may
+// be busy, and the size of a frame's data.
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
@@ -28,7 +28,7 @@ using namespace headroom::tests;
 
 namespace {
 
-constexpr std::size_t kMostDrawBytes = std::size_t{8} << 20;  // of vertices and indices in a frame
+constexpr std::size_t kMostDrawBytes = std::size_t{8} << 20;  // of vertices and indices per frame
 
 std::size_t drawn_bytes() {
   const ImDrawData* data = ImGui::GetDrawData();
@@ -47,7 +47,7 @@ double median(std::vector<FrameTime> times, double FrameTime::*part) {
 void measure(const char* name, int width, int height, double most_milliseconds) {
   TestAssets assets;
   assets.add(*small_run(), "tiny_cpu");
-  // About 16,000 events, played over the frames that are timed.
+  // About 16,000 events during the timed frames.
   ScriptedBackend backend(small_run({.steps = 5, .layers = 16, .extra_events = 200}), 160);
   Stage stage{.width = width, .height = height, .assets = assets.path(), .runner = &backend};
   std::size_t most_bytes = 0;
@@ -64,7 +64,7 @@ void measure(const char* name, int width, int height, double most_milliseconds) 
       "%s: a frame takes %.1f ms, %.1f ms of processor time, a still one %.1f ms (medians); %.2f MiB drawn at most\n",
       name, median(growing, &FrameTime::wall), processor, fill, static_cast<double>(most_bytes) / (1 << 20));
   CHECK(backend.starts() == 1);
-  // Where the software renderer alone takes longer than that for its pixels, growing may add a half.
+  // If the software renderer alone exceeds the limit, growing may add a half.
   CHECK(processor < std::max(most_milliseconds, 1.5 * fill));
   CHECK(most_bytes < kMostDrawBytes);
   CHECK(most_bytes > 10'000);
@@ -100,7 +100,7 @@ TEST_CASE("with the pointer over a timeline a frame at 1920 x 1080 costs 33 ms",
       "1920 x 1080, pointer over the timeline: a frame takes %.1f ms, %.1f ms of processor time, a still one %.1f ms\n",
       median(moving, &FrameTime::wall), median(moving, &FrameTime::processor), still);
   CHECK(moved > 90);
-  // Where the software renderer alone takes longer than that for its pixels, what follows the pointer may add a half.
+  // If the software renderer alone exceeds the limit, following the pointer may add a half.
   CHECK(median(moving, &FrameTime::processor) < std::max(33.0, 1.5 * still));
 }
 
@@ -119,7 +119,7 @@ TEST_CASE("a figure that does not change is not laid out again", "[gui][timing]"
   CHECK(after == settled);
 }
 
-// Processor time of this process, in milliseconds: what else the machine does is not in it.
+// This process's processor time in milliseconds.
 double processor_milliseconds() { return 1000.0 * static_cast<double>(std::clock()) / CLOCKS_PER_SEC; }
 
 TEST_CASE("a calculator's figure follows a slider within 16 ms of processor time", "[gui][timing]") {
@@ -166,9 +166,9 @@ TEST_CASE("a calculator's figure follows a slider within 16 ms of processor time
   }
 }
 
-// From the request to the first whole frame, on pages that were open before: what a reader waits for who turns back.
+// Time to the first whole frame of a page visited before.
 TEST_CASE("another page is there within 100 ms of processor time at 1280 x 720", "[gui][timing]") {
-  constexpr int kSettle = 12;  // frames per page on the first visit: its recordings come one per frame
+  constexpr int kSettle = 12;  // frames per page on the first visit: one per recording
   Stage stage{.assets = std::filesystem::path(HEADROOM_SOURCE_DIR) / "assets"};
   std::vector<FrameTime> turns;
   std::size_t pages = 0;
@@ -204,6 +204,6 @@ TEST_CASE("the first picture costs less than 3 s of processor time", "[gui][timi
   std::ranges::sort(seconds);
   std::printf("the first picture costs %.2f s of processor time (best of 4; worst %.2f s)\n", seconds.front(),
               seconds.back());
-  CHECK(seconds.front() > 0.01);  // a process does not draw before it is there
+  CHECK(seconds.front() > 0.01);  // a process cannot draw before it starts
   CHECK(seconds.front() < 3.0);
 }

@@ -1,5 +1,5 @@
-// A walk through the whole course without drawing: every page, every question answered right and wrong, every step of
-// every tour, every figure as a file; and that the figures of the course's map take data.
+// Walks the whole course without drawing: pages, questions (right and wrong), tour steps and exported figures. The
+// figures of the course's map must take data.
 #include <algorithm>
 #include <cctype>
 #include <memory>
@@ -26,7 +26,7 @@ namespace {
 
 const std::filesystem::path kAssets = std::filesystem::path(HEADROOM_SOURCE_DIR) / "assets";
 
-// The page as the window opens it: first the run that it is about, then all others, by their names.
+// As in the window: the page's own run first, then the others by name.
 std::unique_ptr<PageModel> open(const lessons::Page& page, std::string fixed_settings = "A test has no engine.") {
   PageSources sources;
   sources.fixed_settings = std::move(fixed_settings);
@@ -42,7 +42,7 @@ std::unique_ptr<PageModel> open(const lessons::Page& page, std::string fixed_set
   return model;
 }
 
-// What the page says to an answer of a number: how far it is from what the run on show has.
+// The page's reply: the number's distance from the current run.
 std::string reply_to_number(const lessons::Page& page, const record::Ledger& run, double guess, bool right) {
   Question question(&*page.question);
   question.set_guess(guess);
@@ -53,7 +53,7 @@ std::string reply_to_number(const lessons::Page& page, const record::Ledger& run
   return std::string(distance.head) + " " + distance.value + std::string(distance.unit);
 }
 
-// A number, or a word of the page.
+// True if the reply has a number or a word of the page.
 bool names_something(const lessons::Page& page, const std::string& reply) {
   if (reply.find_first_of("0123456789") != std::string::npos) return true;
   const std::string words = lessons::markdown_of(page.front) + page.question->ask + page.question->because;
@@ -77,14 +77,14 @@ void check_shown(PageModel& model, const lessons::TourView& view) {
   CHECK(model.pinned()->name == view.pin);
 }
 
-// Of all that a page says.
+// Links in all words of a page.
 std::vector<lessons::Act> links_of(const lessons::Page& page) {
   std::string words = lessons::markdown_of(page.front) + lessons::markdown_of(page.more);
   if (page.question) words += page.question->because;
   return lessons::mark_links(words).acts;
 }
 
-// Of the items that a page teaches: the page and its figure, once each.
+// Taught pages and figures, without duplicates.
 std::set<std::pair<std::string, std::string>> taught() {
   std::set<std::pair<std::string, std::string>> all;
   for (const lessons::CourseItem& item : tests::course().items())
@@ -92,7 +92,7 @@ std::set<std::pair<std::string, std::string>> taught() {
   return all;
 }
 
-// The numbers of the figure on show, without the lines that say where they come from.
+// The figure's numbers, without source lines.
 std::string numbers_of(PageModel& model) {
   std::istringstream all(app::paint::to_csv(model.figure(400)));
   std::string numbers;
@@ -101,7 +101,7 @@ std::string numbers_of(PageModel& model) {
   return numbers;
 }
 
-// Values that a reader may choose; of a number, its ends and twice what it is.
+// Values to try; for numbers, twice the current value and the minimum.
 std::vector<std::string> other_values(const record::ParamSpec& spec, const record::Params& now) {
   std::vector<std::string> values;
   for (const record::Choice& choice : record::choices_of(spec)) values.emplace_back(choice.key);
@@ -111,7 +111,7 @@ std::vector<std::string> other_values(const record::ParamSpec& spec, const recor
   return values;
 }
 
-// Whether its numbers change with a control of the figure, with another run of the page or with a setting.
+// True if a control, another run or a setting changes the numbers.
 bool takes_data(PageModel& model, int tab) {
   model.show_tab(tab);
   const std::string before = numbers_of(model);
@@ -233,7 +233,7 @@ TEST_CASE("every figure of every page is written in every format", "[window][wal
     for (int tab = 0; tab < static_cast<int>(page->figures.size()); ++tab) {
       INFO(page->id << ", " << page->figures[static_cast<std::size_t>(tab)]);
       model->show_tab(tab);
-      // Of the page's runs, one has what the figure draws.
+      // One of the page's runs has data for the figure.
       for (int run = 0; run < static_cast<int>(model->runs().size()); ++run) {
         if (model->figure(400).head.empty_reason.empty()) break;
         model->show_run(run);

@@ -1,4 +1,4 @@
-// Finding the way: the list of everything, the glossary, links, and back to where the reader was.
+// Finding the way: the list of everything, the glossary, links, and going back.
 #include <filesystem>
 #include <fstream>
 #include <string>

@@ -1,4 +1,4 @@
-// The catalogue of widgets against the pages that name them, and what a page keeps of its widgets.
+// Widgets against the pages' names, and their state per page.
 #include <algorithm>
 #include <filesystem>
 #include <set>
@@ -37,9 +37,9 @@ TEST_CASE("pages of one schema share their settings, whichever is opened next", 
   CHECK(model_of("static_bytes").settings().text("model") == "llama-3-8b");
   REQUIRE(model_of("static_bytes").set_param("model", "llama-3.2-3b"));
   CHECK(model_of("vocabulary").settings().text("model") == "llama-3.2-3b");
-  CHECK(model_of("checkpointing").settings().text("model") != "llama-3.2-3b");  // of a demo
+  CHECK(model_of("checkpointing").settings().text("model") != "llama-3.2-3b");  // it belongs to a demo
 
-  // A page may begin with other settings: they are that page's alone, until the reader changes them.
+  // Other initial settings apply to their page only, until the reader changes them.
   CHECK(model_of("recipe").settings().integer("batch") == 8);
   CHECK(model_of("recipe").settings().text("model") == "llama-3.2-3b");
   CHECK(model_of("vocabulary").settings().integer("batch") == 4);
@@ -47,7 +47,7 @@ TEST_CASE("pages of one schema share their settings, whichever is opened next", 
   CHECK(model_of("recipe").settings().integer("batch") == 64);
   CHECK(model_of("vocabulary").settings().integer("batch") == 64);
 
-  CHECK(model_of("vocabulary").control().fixed_settings().empty());           // no engine is no matter there
+  CHECK(model_of("vocabulary").control().fixed_settings().empty());           // needs no engine
   CHECK(model_of("checkpointing").control().fixed_settings().empty());        // the closed form follows
   CHECK_FALSE(model_of("many_launches").control().fixed_settings().empty());  // nothing would
 }
@@ -87,7 +87,7 @@ TEST_CASE("a page has the widgets that it names, and they keep their state", "[g
     app::page::Ladder& ladder = actor.page().ladder();
     const std::string first = ladder.switches().front().id, second = ladder.switches()[1].id;
     ladder.move(0, 1);
-    IM_CHECK(!actor.app.view().widgets().run_button());  // the ladder runs rungs itself
+    IM_CHECK(!actor.app.view().widgets().run_button());  // the ladder runs its own rungs
     actor.click("back");
     actor.frames(2);
     IM_CHECK(actor.app.view().widgets().find<app::window::LadderView>() == nullptr);

@@ -12,7 +12,7 @@ namespace headroom::tests {
 
 namespace {
 
-// Processor time of all children that have ended.
+// Processor time of all ended children.
 double children_seconds() {
   rusage used{};
   getrusage(RUSAGE_CHILDREN, &used);

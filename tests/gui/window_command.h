@@ -1,4 +1,4 @@
-// Runs headroom-window as a command, as a user without a display would.
+// Runs headroom-window as a command, without a display.
 #pragma once
 
 #include <filesystem>
@@ -16,7 +16,7 @@ struct Ran {
   bool says(std::string_view words) const { return errors.find(words) != std::string::npos; }
 };
 
-// With these assets, and no settings of the machine's user.
+// Ignores the user's settings.
 Ran window(const TestAssets& assets, const std::string& arguments);
 
 std::string contents(const std::filesystem::path& path);

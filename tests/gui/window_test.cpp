@@ -1,4 +1,4 @@
-// The window, driven by clicks and keys: what a reader does on a page, seen in the page's state and in the recording.
+// The window, by clicks and keys: the page's state and the recording.
 #include <cmath>
 #include <filesystem>
 #include <fstream>
@@ -21,7 +21,7 @@ TEST_CASE("the page opens with its stored run, half of it hidden", "[gui]") {
     IM_CHECK(tests::timeline_of(actor.page().figure(400)).hidden_from.has_value());
     IM_CHECK(actor.there("lock"));
     IM_CHECK(actor.there("skip"));
-    IM_CHECK(!actor.there("layers/Predicted"));  // no planner: no choice of a prediction
+    IM_CHECK(!actor.there("layers/Predicted"));  // no planner: no prediction to choose
   });
 }
 
@@ -35,7 +35,7 @@ TEST_CASE("the guess is dragged on the figure and locked by Enter", "[gui]") {
     actor.ctx->MouseMoveToPos(actor.on_pill());
     actor.ctx->MouseClick(0);
     actor.frames(2);
-    IM_CHECK(!actor.question().guess());  // a click is no guess
+    IM_CHECK(!actor.question().guess());  // a click is not a guess
     actor.ctx->MouseDown(0);
     actor.ctx->MouseMoveToPos(actor.on_screen(x, 200 * kMiB));
     actor.ctx->MouseUp(0);
@@ -91,7 +91,7 @@ TEST_CASE("a marker that is held beyond the axis's end takes the axis along", "[
     actor.ctx->MouseMoveToPos({pill.x, actor.on_screen(0, before / 2).y});
     actor.frames(2);
     actor.ctx->MouseUp(0);
-    IM_CHECK_EQ(top(), grown);  // the axis does not slip away under the hand
+    IM_CHECK_EQ(top(), grown);  // the axis is stable during a drag
     IM_CHECK_LT(std::abs(*actor.question().guess() - before / 2), before * 0.05);
   });
 }
@@ -127,7 +127,7 @@ TEST_CASE("the guess is typed and locked by its button", "[gui]") {
     IM_CHECK(std::abs(*actor.question().guess() - 110 * kMiB) < 0.1 * kMiB);
     actor.ctx->ItemInput("**/##guess");
     actor.ctx->KeyCharsReplace("110.0");
-    actor.click("lock");  // also what is still being typed
+    actor.click("lock");  // also locks text still being typed
     actor.frames(3);
     IM_CHECK(actor.question().state() == Question::State::kAnswered);
     IM_CHECK(std::abs(actor.question().reveal()->factor - 2.0) < 0.01);
@@ -166,7 +166,7 @@ TEST_CASE("Skip shows the whole figure without a guess", "[gui]") {
     IM_CHECK(actor.question().state() == Question::State::kSkipped);
     IM_CHECK_EQ(peak_in_figure(actor), static_cast<double>(peak_of({})));
     IM_CHECK(!actor.there("skip"));
-    IM_CHECK(actor.there("more"));  // the long text is there now
+    IM_CHECK(actor.there("more"));  // the long text is now available
     actor.click("more");
     actor.frames(2);
     IM_CHECK(actor.app.view().state().reading_more);
@@ -268,7 +268,7 @@ TEST_CASE("out of memory is a result on the page and in the figure", "[gui]") {
     actor.click("run");
     actor.wait_for_end_of_run();
     actor.frames(6);
-    IM_CHECK(actor.app.view().state().words_above);  // the words make way for what has just happened
+    IM_CHECK(actor.app.view().state().words_above);  // the words make way for the result
   });
 }
 

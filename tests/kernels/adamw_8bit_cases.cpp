@@ -1,4 +1,4 @@
-// AdamW with 8-bit moments, and block-wise quantization, on any device.
+// 8-bit AdamW and block-wise quantization, on any device.
 #include <cmath>
 #include <iterator>
 #include <limits>
@@ -15,7 +15,7 @@ namespace {
 
 using namespace headroom;
 
-// Of a block's absmax, where a moment is a difference: a third of the smallest distance between values.
+// Share of a block's absmax, for moments that cancel: a third of the smallest step between values.
 constexpr double kRounding = 1e-7;
 
 at::Tensor decoded(const at::Tensor& codes, const at::Tensor& absmax, bool is_signed) {
@@ -32,7 +32,7 @@ TEST_CASE("every code means the value that its bits spell") {
   CHECK(values.equal(map.to(at::kFloat)));
   CHECK(std::get<0>(at::_unique(map)).numel() == 256);
   CHECK(map.max().item<double>() == 1);
-  // 10^-6 · (0.1 + 0.9 / 2), and with one bit more 10^-6 · (0.1 + 0.9 / 4)
+  // 10^-6 · (0.1 + 0.9 / 2); with one more bit 10^-6 · (0.1 + 0.9 / 4)
   const double smallest = map.masked_select(map > 0).min().item<double>();
   CHECK(smallest == Approx(is_signed ? 5.5e-7 : 3.25e-7));
   CHECK(map.min().item<double>() == Approx(is_signed ? -0.1 - 0.9 * 63.5 / 64 : 0));
@@ -94,7 +94,7 @@ TEST_CASE("8-bit AdamW is AdamW on the decoded moments, coded again to the neare
 TEST_CASE("from state of zeros 8-bit AdamW's first step is the gradient's sign") {
   const auto options = at::TensorOptions().device(test::tested_device());
   const at::Tensor drawn = at::randn({300});
-  // Beside a gradient of 1e-5 epsilon, 1e-8, would show.
+  // Large gradients, so that epsilon does not show.
   const at::Tensor p = at::zeros({300}, options), g = (drawn + 0.1 * drawn.sign()).to(test::tested_device());
   const auto codes = [&] { return at::zeros({300}, options.dtype(at::kByte)); };
   const auto absmax = [&] { return at::zeros({2}, options); };
@@ -121,7 +121,7 @@ TEST_CASE("8-bit AdamW takes many tensors at once as it takes each by itself") {
   std::vector<kernels::AdamW8bitParameter> together, alone;
   for (std::int64_t i = 0; i < 800; ++i) {
     const test::Weight8bitTypes& types = test::kWeight8bitTypes[i % 3];
-    const std::int64_t n = i % 50 == 0 ? 20'000 + i : i % 40;  // some of no elements, some of several blocks
+    const std::int64_t n = i % 50 == 0 ? 20'000 + i : i % 40;  // some empty, some with several blocks
     for (auto* list : {&together, &alone}) {
       list->push_back(test::weight_8bit(n, i % 2, types, test::tested_device()));
       list->back().decays = i % 7 != 0;
@@ -140,7 +140,7 @@ TEST_CASE("8-bit AdamW takes many tensors at once as it takes each by itself") {
 }
 
 TEST_CASE("8-bit AdamW rounds stochastically as AdamW does") {
-  // Same parameter, gradient and empty state: the same new parameter, random numbers included.
+  // Equal inputs give equal parameters, random numbers included.
   const auto options = at::TensorOptions().device(test::tested_device());
   const std::int64_t n = 5001;
   at::manual_seed(1);
@@ -158,8 +158,7 @@ TEST_CASE("8-bit AdamW rounds stochastically as AdamW does") {
                    .v_codes = zeros(n, at::kByte),
                    .v_absmax = zeros(20, at::kFloat)},
                   1, control);
-  // On the GPU the step may differ in its last place and so, once in a while, fall on the other side of a random
-  // number.
+  // The GPU's last place may differ, which occasionally flips a random rounding.
   CHECK(p.ne(q).sum().item<std::int64_t>() <= n / 500);
   CHECK(at::allclose(p.to(at::kFloat), q.to(at::kFloat), 0x1p-7));
 }

@@ -1,4 +1,4 @@
-// AdamW with 8-bit moments on a GPU.
+// 8-bit AdamW on a GPU.
 #include "tests/kernels/adamw_8bit_checks.h"
 #include "tests/kernels/adamw_test_support.h"
 #include "tests/kernels/kernel_checks.h"

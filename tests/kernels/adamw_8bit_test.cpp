@@ -1,4 +1,4 @@
-// AdamW with 8-bit moments on the CPU and on meta.
+// 8-bit AdamW on CPU and meta.
 #include <span>
 
 #include "kernels/kernel.h"
@@ -35,7 +35,7 @@ TEST_CASE("on meta 8-bit AdamW checks, and quantization allocates what it does e
   CHECK(kernels::dequantise_blockwise(q.codes, q.absmax, true, 1000).nbytes() == 4000);
   kernels::AdamW8bitParameter p{x, x, q.codes, q.absmax, q.codes, q.absmax};
   test::step_8bit(p, 1);
-  const kernels::AdamWReference exact = test::reference_8bit(p, 1);  // where its inputs are
+  const kernels::AdamWReference exact = test::reference_8bit(p, 1);  // on the inputs' device
   CHECK((exact.param.is_meta() && exact.first_moment.is_meta() && exact.second_moment.is_meta()));
   p.v_absmax = at::zeros({3}, meta);
   CHECK_THROWS(test::step_8bit(p, 1));

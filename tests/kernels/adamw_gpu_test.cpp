@@ -1,4 +1,4 @@
-// The AdamW kernel on a GPU.
+// AdamW on a GPU.
 #include <cstdint>
 #include <iterator>
 #include <span>

@@ -1,4 +1,4 @@
-// The AdamW kernel on the CPU and on meta.
+// AdamW on CPU and meta.
 #include <cmath>
 #include <iterator>
 #include <limits>
@@ -25,7 +25,7 @@ void step_one(const kernels::AdamWParameter& tensors, const kernels::AdamWStep& 
 
 TEST_CASE("AdamW on the CPU errs no more than twice PyTorch's own operators") {
   const test::AdamWTypes types = GENERATE(from_range(std::begin(test::kAdamWTypes), std::end(test::kAdamWTypes)));
-  const std::int64_t n = GENERATE(1, 7, 1000, 100'003);  // the last is shared among threads
+  const std::int64_t n = GENERATE(1, 7, 1000, 100'003);  // the last is split among threads
   CAPTURE(n, types.param, types.gradient, types.moment);
   const test::AdamWErrors errors = test::adamw_errors(n, 3, types, at::kCPU);
   CHECK(errors.kernel_param <= 2 * errors.torch_param + test::adamw_floor(types));
@@ -59,13 +59,13 @@ TEST_CASE("bf16 results are rounded to nearest, ties to even, and NaN stays NaN"
     const at::Tensor m = zero.clone(), v = zero.clone();
     kernels::AdamWStep step = first_step();
     step.decay = 1;
-    step.step_size = 0x1p-8f;  // m = 0.1 and v = 0.05: with this scale a step of 2^-8
+    step.step_size = 0x1p-8f;  // for m = 0.1, v = 0.05: a step of 2^-8
     step.second_moment_scale = 0.1f / std::sqrt(0.05f);
     step.epsilon = 0;
     step_one({p, g, m, v}, step);
     return p.to(at::kFloat).item<float>();
   };
-  // Below 2 neighbors are 2^-7 apart, so a step of 2^-8 ends half way; below 1 it is one place.
+  // Below 2 neighbors are 2^-7 apart, so a step of 2^-8 is a tie; below 1 it is one place.
   CHECK(stored(2.0f) == 2.0f);
   CHECK(stored(2.0f - 0x1p-7f) == 2.0f - 0x1p-6f);
   CHECK(stored(1.0f) == 1.0f - 0x1p-8f);
@@ -114,7 +114,7 @@ TEST_CASE("bias corrections are what the paper's powers give") {
 
 TEST_CASE("stochastic rounding takes one of the two neighbors and keeps the mean") {
   constexpr std::int64_t kCount = 400'000;
-  // A step of a third of a place below 2, where places are 2^-7 apart: 1 to 2 in the lower neighbor's favor.
+  // A third of the distance 2^-7 between neighbors: the lower one has probability 1/3.
   const auto stepped = [&](std::uint64_t seed, std::int64_t t, std::int64_t number) {
     const at::Tensor p = at::full({kCount}, 1.5f, at::kBFloat16), m = at::zeros({kCount}), v = at::zeros({kCount});
     const kernels::AdamWParameter one{.param = p,
@@ -136,7 +136,7 @@ TEST_CASE("stochastic rounding takes one of the two neighbors and keeps the mean
   const double deviation = std::sqrt(1.0 / 3 * 2 / 3 / kCount);
   const auto part = [](const at::Tensor& which) { return which.to(at::kDouble).mean().item<double>(); };
   CHECK(part(below) == Approx(1.0 / 3).margin(5 * deviation));
-  // Pairs share a hash: its halves must not go together.
+  // Pairs share a hash, whose halves must be independent.
   const at::Tensor pairs = below.view({-1, 2});
   CHECK(part(pairs.all(1)) == Approx(1.0 / 9).margin(5 * deviation));
   CHECK(part(pairs.select(1, 0)) == Approx(1.0 / 3).margin(8 * deviation));
@@ -194,7 +194,7 @@ TEST_CASE("working copies and controls that do not fit are refused") {
     step_one(one, first_step());
   };
   CHECK_NOTHROW(with(f, b, b));
-  CHECK_THROWS(with(f, h, b));  // the gradient of another type than the copy
+  CHECK_THROWS(with(f, h, b));  // gradient and copy differ in type
   CHECK_THROWS(with(f, f, f));
   CHECK_THROWS(with(b, b, b));
   CHECK_THROWS(with(f, b, at::zeros({5}, at::kBFloat16)));

@@ -1,4 +1,4 @@
-// AdamW three ways: float64, our kernel, PyTorch's operators.
+// AdamW in float64, by our kernel and by PyTorch's operators.
 #include "tests/kernels/adamw_test_support.h"
 
 #include <cmath>
@@ -99,7 +99,7 @@ bool adamw_together_as_alone(at::Device device) {
   std::vector<kernels::AdamWParameter> together, alone;
   for (std::int64_t i = 0; i < 800; ++i) {
     const AdamWTypes& types = kAdamWTypes[i % 3];
-    const std::int64_t n = i % 50 == 0 ? 20'000 + i : i % 40;  // some of no elements, some of several blocks
+    const std::int64_t n = i % 50 == 0 ? 20'000 + i : i % 40;  // some empty, some with several blocks
     for (auto* list : {&together, &alone}) {
       list->push_back(adamw_tensors(n, i % 2, types, device));
       list->back().decays = i % 7 != 0;

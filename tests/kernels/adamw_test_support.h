@@ -1,4 +1,4 @@
-// Inputs for the AdamW kernel, and its error beside that of the same step in plain PyTorch of the same types.
+// Inputs for AdamW, and its error next to PyTorch's in the same types.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@ struct AdamWTypes {
   at::ScalarType param, gradient, moment;
 };
 
-// All that the kernel takes.
+// All supported combinations.
 inline constexpr AdamWTypes kAdamWTypes[] = {{at::kFloat, at::kFloat, at::kFloat},
                                              {at::kFloat, at::kFloat, at::kBFloat16},
                                              {at::kBFloat16, at::kBFloat16, at::kBFloat16},
@@ -33,36 +33,34 @@ inline constexpr AdamWTypes kAdamWCopyTypes[] = {{at::kBFloat16, at::kBFloat16, 
 
 struct AdamWErrors {
   double kernel_param, kernel_first, kernel_second;  // largest difference to float64, relative to the largest value
-  double torch_param, torch_first, torch_second;     // the same for PyTorch's own operators in the storage types
+  double torch_param, torch_first, torch_second;     // likewise for PyTorch's operators
 };
 
-// What the parameter's error may be whatever PyTorch's is: with bf16 moments a step of η ends up to 2^−8 off, and in a
-// tensor of one element chance decides which of the two implementations comes nearer.
+// Error allowed regardless of PyTorch's: with bf16 moments a step of η is up to 2^−8 off, and chance decides a single
+// element.
 inline double adamw_floor(const AdamWTypes& types) { return types.moment == at::kBFloat16 ? 1e-2 * 0x1p-8 : 1e-6; }
 
-// Random values, the tensors starting `offset` elements into their storages.
+// Random values; tensors start at element `offset`.
 kernels::AdamWParameter adamw_tensors(std::int64_t n, std::int64_t offset, const AdamWTypes& types, at::Device device);
 
-// Three steps over n elements.
+// Three steps.
 AdamWErrors adamw_errors(std::int64_t n, std::int64_t offset, const AdamWTypes& types, at::Device device);
 
-// Whether many tensors of many sizes and types, more than one launch takes, end with the same bits as each by itself.
+// True if many tensors, more than a launch takes, get the same bits together as alone.
 bool adamw_together_as_alone(at::Device device);
 
-// The same with an fp32 master and a working copy of types.param.
+// With an fp32 master and a working copy of types.param.
 kernels::AdamWParameter adamw_copy_tensors(std::int64_t n, std::int64_t offset, const AdamWTypes& types,
                                            at::Device device);
 
-// A step's constants as all these tests use them.
 kernels::AdamWStep adamw_constants(std::int64_t t);
 
-// The tensors on another device, as they are.
 kernels::AdamWParameter on_device(const kernels::AdamWParameter& tensors, at::Device device);
 
-// Whether all that the step writes has the same bits, at any address.
+// Compares all that the step writes.
 bool same_bits(const kernels::AdamWParameter& a, const kernels::AdamWParameter& b);
 
-// inverse_scale 2^-k, overflow `overflow`, step_count t, on `device`.
+// inverse_scale is 2^-k.
 kernels::AdamWControl adamw_control(int k, bool overflow, std::int64_t t, at::Device device);
 
 }  // namespace headroom::test

@@ -1,4 +1,4 @@
-// What cross entropy must do on whatever device.
+// Test bodies for cross entropy.
 #include "tests/kernels/cross_entropy_checks.h"
 
 #include <limits>
@@ -55,8 +55,7 @@ void check_errors(const Shape& shape, at::ScalarType type, const CrossEntropyOpt
   const at::Tensor logits = random_at({shape.rows, shape.vocab}, 3, shape.offset, type, device);
   const at::Tensor targets = make_targets(shape.rows, shape.vocab, 4, device);
   const bool each = options.reduction == Reduction::kNone;
-  // The gradient is made in the forward pass, so that one of 16 bits is rounded again by an upstream gradient that is no
-  // power of two.
+  // Forward computes the gradient, so a 16-bit one is rounded again unless the upstream gradient is a power of two.
   const at::IntArrayRef upstream_shape = each ? at::IntArrayRef(shape.rows) : at::IntArrayRef();
   at::Tensor upstream =
       type == at::kFloat ? at::randn(upstream_shape) : at::pow(2.0, at::randint(-3, 4, upstream_shape)).to(at::kFloat);
@@ -109,7 +108,7 @@ void check_cross_entropy_edges(at::Device device) {
   const kernels::CrossEntropyOut single = kernels::cross_entropy_forward(logits, one);
   CHECK(relative_error(single.loss, kernels::cross_entropy_reference(logits, one).loss) < kFloor);
   CHECK(single.dlogits[0].abs().sum().item<float>() == 0);
-  CHECK(std::abs(single.dlogits[2].sum().item<float>()) < 1e-6);  // softmax adds up to 1, one-hot too
+  CHECK(std::abs(single.dlogits[2].sum().item<float>()) < 1e-6);  // softmax and one-hot both sum to 1
   const kernels::CrossEntropyOut empty =
       kernels::cross_entropy_forward(at::empty({0, 33}, fp32), at::empty({0}, fp32.dtype(at::kLong)));
   CHECK(empty.loss.item<float>() == 0);
@@ -117,7 +116,7 @@ void check_cross_entropy_edges(at::Device device) {
       kernels::cross_entropy_forward(at::randn({4, 1}).to(device), at::zeros({4}, fp32.dtype(at::kLong)));
   CHECK(certain.loss.item<float>() == 0);
   CHECK(certain.dlogits.abs().max().item<float>() == 0);
-  // A NaN in an ignored row stays there.
+  // NaN in an ignored row does not spread.
   at::Tensor with_nan = logits.clone();
   with_nan[0].fill_(kNan);
   CHECK(same_bits(kernels::cross_entropy_forward(with_nan, one).dlogits, single.dlogits));
@@ -163,7 +162,7 @@ void check_cross_entropy_repeats(at::Device device) {
     CHECK(same_bits(first.dlogits, over.dlogits));
     CHECK(same_bits(kernels::cross_entropy_forward_only(logits, targets).loss, first.loss));
   }
-  // A second backward pass through the same loss starts from the gradient that the first one scaled.
+  // The second backward pass scales the first one's gradient.
   const at::Tensor logits = at::randn({6, 50}).to(device).requires_grad_(), targets = make_targets(6, 50, 3, device);
   const at::Tensor loss = kernels::cross_entropy(logits, targets);
   const auto gradient = [&](float upstream) {

@@ -1,4 +1,4 @@
-// Cross entropy on the CPU and on meta.
+// Cross entropy on CPU and meta.
 #include "kernels/cross_entropy/cross_entropy_ops.h"
 #include "kernels/kernel.h"
 #include "tests/kernels/cross_entropy_checks.h"

@@ -1,4 +1,4 @@
-// The cells give the codes of dynamic_code(), for every magnitude that they take.
+// The cells give the codes of dynamic_code() for all magnitudes.
 #include <algorithm>
 #include <cstdint>
 #include <limits>
@@ -25,7 +25,7 @@ std::uint32_t by_cells(const float (&x)[4]) {
   return kSigned ? kernels::signed_codes(x, 1, kSignedCells) : kernels::unsigned_codes(x, 1, kUnsignedCells);
 }
 
-// Whether four numbers with the bits from `first` on get their codes.
+// Checks the four numbers starting at `first`.
 template <bool kSigned>
 bool four_agree(std::uint32_t first) {
   float x[4];
@@ -40,7 +40,7 @@ bool four_agree(std::uint32_t first) {
   return by_cells<kSigned>(x) == word;
 }
 
-// A code's magnitudes are neighbors: where two are of one code, so is all between them.
+// Each code is a contiguous range, so only intervals with a border are checked completely.
 template <bool kSigned>
 int wrong_words() {
   constexpr std::uint32_t kStep = 256;

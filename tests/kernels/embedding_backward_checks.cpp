@@ -1,4 +1,4 @@
-// What the embedding's gradient must do on whatever device.
+// Test bodies for the embedding's gradient.
 #include "tests/kernels/embedding_backward_checks.h"
 
 #include <limits>
@@ -13,7 +13,7 @@ namespace {
 
 struct Case {
   std::int64_t tokens, width, vocab_size;
-  double common;  // the part of the tokens that has the id 3 mod V
+  double common;  // share of tokens with id 3 mod V
 };
 
 constexpr Case kCases[] = {{0, 8, 5, 0},     {1000, 40, 97, 0.5}, {5000, 33, 300, 0.3},  {65, 16, 4, 1.0},
@@ -59,7 +59,7 @@ void check_embedding_forms(at::Device device) {
     kernels::embedding_backward(dy, ids, first, false);
     kernels::embedding_backward(dy, ids, second, false);
     CHECK(same_bits(first, second));
-    // Added to 1 where a token is, not even read where none is.
+    // Used rows are added to 1, unused ones not even read.
     const at::Tensor used = at::zeros({c.vocab_size}, ids.options()).index_fill_(0, ids, 1).to(at::kBool).unsqueeze(1);
     const at::Tensor start = at::ones_like(first).masked_fill(~used, std::numeric_limits<double>::quiet_NaN());
     const at::Tensor sum = start.clone();
@@ -67,7 +67,7 @@ void check_embedding_forms(at::Device device) {
     CHECK(same_bits(at::where(used, at::zeros_like(sum), sum), at::where(used, at::zeros_like(start), start)));
     const at::Tensor exact = kernels::embedding_backward_reference(dy, ids, c.vocab_size) + 1;
     CHECK(relative_error(at::where(used, sum, at::ones_like(sum)), exact) < (type == at::kFloat ? 1e-6 : 0x1p-8));
-    CHECK(same_bits(at::where(used, at::zeros_like(first), first), at::zeros_like(first)));  // +0, not −0 nor NaN
+    CHECK(same_bits(at::where(used, at::zeros_like(first), first), at::zeros_like(first)));  // +0, not −0 or NaN
   }
 }
 

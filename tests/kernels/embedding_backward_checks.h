@@ -1,4 +1,4 @@
-// What the embedding's gradient must do on whatever device; each function is the body of a test case.
+// Test bodies for the embedding's gradient on any device.
 #pragma once
 
 #include <ATen/ATen.h>
@@ -6,6 +6,6 @@
 namespace headroom::test {
 
 void check_embedding_errors(at::Device device);
-void check_embedding_forms(at::Device device);  // adding, untouched rows, run after run
+void check_embedding_forms(at::Device device);  // adding, unused rows, repeated runs
 
 }  // namespace headroom::test

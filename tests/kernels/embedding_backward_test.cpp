@@ -1,4 +1,4 @@
-// The embedding's gradient on the CPU and on meta.
+// The embedding's gradient on CPU and meta.
 #include "kernels/embedding_backward/embedding_backward.h"
 #include "kernels/embedding_backward/embedding_backward_ops.h"
 #include "kernels/kernel.h"
@@ -34,7 +34,7 @@ TEST_CASE("tensors that are no table, ids and gradient are refused") {
 }
 
 TEST_CASE("segments of common rows always fit their workspace") {
-  // The worst mix: every row has one token more than a segment holds, so takes two segments.
+  // Worst case: each row has one token more than a segment holds, and needs two segments.
   for (std::int64_t rows = 0; rows < 300; ++rows) {
     CHECK(2 * rows <= kernels::embedding_segments(rows * (kernels::kEmbeddingSegment + 1)));
   }

@@ -1,4 +1,4 @@
-// Products by fp8 and tf32 on a GPU without tensor cores for them: the cases that the CPU passes.
+// The CPU's cases of fp8 and tf32 GEMMs, emulated on a GPU.
 #include "kernels/narrow_product/narrow_product_ops.h"
 #include "tests/kernels/tested_device.h"
 

@@ -1,4 +1,4 @@
-// What holds on CPU and GPU alike, against counting one number after the other in float64.
+// Counts on CPU and GPU, against float64.
 #include <cmath>
 #include <cstdint>
 #include <optional>
@@ -15,7 +15,7 @@ namespace {
 
 const at::Device kCountedOn = test::tested_device();
 
-// From element `offset` of its memory: one, and there are no wide loads.
+// Starts at element `offset`; 1 prevents wide loads.
 at::Tensor placed(const at::Tensor& values, std::int64_t offset) {
   const at::Tensor memory = at::zeros({values.numel() + offset}, values.options().device(kCountedOn));
   memory.narrow(0, offset, values.numel()).copy_(values);

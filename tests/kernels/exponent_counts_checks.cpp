@@ -37,7 +37,7 @@ at::Tensor every_kind(at::ScalarType type) {
       values.push_back(std::bit_cast<float>(field << 23 | digits));
   }
   const at::Tensor x = at::empty({static_cast<std::int64_t>(values.size())});
-  std::memcpy(x.mutable_data_ptr(), values.data(), x.nbytes());  // NaN as they are
+  std::memcpy(x.mutable_data_ptr(), values.data(), x.nbytes());  // preserves NaN bits
   return x;
 }
 

@@ -1,4 +1,4 @@
-// Counting by exponent on the CPU and on meta.
+// Counting by exponent on CPU and meta.
 #include "kernels/kernel.h"
 #include "tests/kernels/exponent_counts_checks.h"
 #include "tests/support/catch.h"

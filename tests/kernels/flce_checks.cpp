@@ -1,4 +1,4 @@
-// What the fused linear cross entropy must do on whatever device.
+// Test bodies for the fused linear cross entropy.
 #include "tests/kernels/flce_checks.h"
 
 #include <cmath>
@@ -36,7 +36,7 @@ struct Results {
   at::Tensor loss, dx, dweight;
 };
 
-// The plain composition in the type of x.
+// The plain composition in x's type.
 Results eager(const Inputs& in, double smoothing) {
   const at::Tensor x = in.x.detach().clone().requires_grad_(), weight = in.weight.detach().clone().requires_grad_();
   const at::Tensor loss =
@@ -53,7 +53,7 @@ void check_errors(const Inputs& in, const FlceOptions& options) {
   const kernels::FlceOut ours = kernels::flce(in.x, in.weight, in.targets, options);
   CHECK(ours.dx.scalar_type() == (options.mode == FlceMode::kLean ? at::kFloat : in.x.scalar_type()));
   CHECK(ours.dweight.scalar_type() == (options.fp32_weight_gradient ? at::kFloat : in.x.scalar_type()));
-  // Both take logits that were rounded to the storage type, which moves the mean of a few tokens either way by chance.
+  // Logits rounded to the storage type shift the mean of few tokens at random.
   const double rounded = in.x.scalar_type() == at::kFloat ? kFloor : in.x.scalar_type() == at::kHalf ? 0x1p-12 : 0x1p-9;
   CHECK(relative_error(ours.loss, exact.loss) <= 2 * relative_error(torch.loss, exact.loss) + rounded);
   CHECK(relative_error(ours.dx, exact.dx) <= 2 * relative_error(torch.dx, exact.dx) + kFloor);
@@ -166,7 +166,7 @@ void check_flce_upstream(at::Device device) {
       CHECK(relative_error(gradients[1], upstream * exact.dweight) < kFloor);
     }
   }
-  // 65536 times what a mean over 64 tokens gives: without it the smallest gradients of fp16 would be 0.
+  // 65536 times the gradients of a mean over 64 tokens; without it fp16 rounds the smallest to 0.
   const Inputs in = inputs(64, 16, 4000, 0, at::kHalf, device);
   const at::Tensor scale = at::full({}, 65536.0f, fp32);
   const at::Tensor x = in.x.detach().requires_grad_(), weight = in.weight.detach().requires_grad_();

@@ -45,7 +45,7 @@ TEST_CASE("a captured fused linear cross entropy follows new labels") {
   const at::Tensor targets = test::make_targets(96, 320, 3, at::kCUDA);
   for (const FlceMode mode : {FlceMode::kChunked, FlceMode::kLean}) {
     const kernels::FlceOptions options{.mode = mode, .chunk = 32, .error_flag = at::zeros({1}, cuda.dtype(at::kLong))};
-    kernels::flce(x, weight, targets, options);  // the algorithms are searched outside of the capture
+    kernels::flce(x, weight, targets, options);  // selects algorithms before the capture
     at::cuda::CUDAGraph graph;
     graph.capture_begin();
     const kernels::FlceOut captured = kernels::flce(x, weight, targets, options);

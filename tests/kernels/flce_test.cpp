@@ -1,4 +1,4 @@
-// The fused linear cross entropy on the CPU and on meta.
+// The fused linear cross entropy on CPU and meta.
 #include "kernels/fused_linear_cross_entropy/fused_linear_cross_entropy_ops.h"
 #include "kernels/kernel.h"
 #include "tests/kernels/flce_checks.h"
@@ -22,7 +22,7 @@ TEST_CASE("the fused linear cross entropy on the CPU follows the upstream gradie
 }
 
 TEST_CASE("chunks and slices by hand") {
-  // Llama 3 8B's head: ⌈128256 / 4096⌉ = 32, so 8192 tokens go 256 at a time, 1024 tokens 32 at a time.
+  // Llama 3 8B's head: ⌈128256 / 4096⌉ = 32, so chunks of 256 for 8192 tokens and 32 for 1024.
   CHECK(kernels::flce_default_chunk(FlceMode::kReport, 8192, 4096, 128256, 2, false) == 256);
   CHECK(kernels::flce_default_chunk(FlceMode::kReport, 1024, 4096, 128256, 2, false) == 32);
   CHECK(kernels::flce_default_chunk(FlceMode::kChunked, 8192, 4096, 128256, 2, false) == 1024);
@@ -30,7 +30,7 @@ TEST_CASE("chunks and slices by hand") {
   CHECK(kernels::flce_default_chunk(FlceMode::kChunked, 100, 4096, 128256, 2, true) == 100);
   // 76 MiB of bf16 for 8192 tokens: 4864 columns.
   CHECK(kernels::flce_default_chunk(FlceMode::kLean, 8192, 4096, 128256, 2, false) == 4864);
-  // 1024 tokens of 128256 bf16 logits: 250.5 MiB. 5000 tokens go in five chunks of 1000.
+  // 1024 tokens of 128256 bf16 logits: 250.5 MiB. 5000 tokens take five chunks of 1000.
   kernels::FlceProblem problem{.tokens = 8192, .hidden = 2048, .vocab = 128256, .chunk = 1024};
   CHECK(kernels::flce_logits_bytes(problem) == 262'668'288);
   problem.tokens = 5000;

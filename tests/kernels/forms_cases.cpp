@@ -1,4 +1,4 @@
-// Each kernel of the list beside the other forms of its case, at odd shapes, on any device.
+// Each kernel next to the other forms of its case, at odd shapes.
 #include <algorithm>
 #include <map>
 #include <string>
@@ -17,7 +17,7 @@ using kernels::Tensors;
 
 constexpr const char* kPasses[] = {"forward", "backward", "full"};
 
-// Runs every form of a pass once. Inputs are made anew: what works in place goes on from there when called again.
+// Runs every form of a pass once; in-place forms overwrite their inputs.
 std::map<std::string, Tensors> results_of(const kernels::KernelForms& all, const std::string& pass) {
   std::map<std::string, Tensors> results;
   for (const KernelForm& form : all.forms)
@@ -25,7 +25,7 @@ std::map<std::string, Tensors> results_of(const kernels::KernelForms& all, const
   return results;
 }
 
-// Beside twice what PyTorch errs: sums in another order, and where chance decides a rounding of the inputs' type.
+// Beyond twice PyTorch's error: sums in another order, and one rounding if chance decides it.
 double allowance(const KernelCase& kernel, at::ScalarType type) {
   if (!kernel.rounded_by_chance || type == at::kFloat) return test::kFloor;
   return type == at::kHalf ? 0x1p-11 : 0x1p-8;
@@ -37,7 +37,7 @@ void check_errors(const Tensors& ours, const Tensors& theirs, const Tensors& exa
   for (std::size_t i = 0; i < exact.size(); ++i) {
     CAPTURE(i);
     const double largest = exact[i].abs().max().item<double>();
-    if (one_column && largest < 1e-2) {  // a norm's gradient, whose terms cancel: of numbers near 1 little is left
+    if (one_column && largest < 1e-2) {  // a norm's gradient, whose terms cancel
       CHECK(kernels::relative_error(ours[i], exact[i]) * std::max(largest, 1e-30) < 1e-3);
       continue;
     }

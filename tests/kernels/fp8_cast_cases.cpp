@@ -1,4 +1,4 @@
-// Casts to eight bits, on the CPU and on a GPU: every code, ties, random numbers, what is no number, and scales.
+// fp8 casts: every code, ties, random numbers, inf and NaN, scales.
 #include <array>
 #include <cmath>
 #include <limits>
@@ -58,7 +58,7 @@ TEST_CASE("rows cast at different times into one matrix of codes give the codes 
 
 TEST_CASE("a cast in place gives the codes that it gives beside, and the same largest magnitude") {
   const Fp8Format format = GENERATE(Fp8Format::kE4m3, Fp8Format::kE5m2);
-  const std::int64_t rows = GENERATE(16, 32, 272, 1600);  // none, one, and several parts behind the first
+  const std::int64_t rows = GENERATE(16, 32, 272, 1600);  // no, one and several parts after the first
   const at::Tensor x = at::randn({rows, 80}).to(at::kBFloat16).to(test::tested_device());
   const State beside, in_place;
   for (const State* state : {&beside, &in_place}) state->set_scale(3);
@@ -91,7 +91,7 @@ TEST_CASE("each of the 256 codes is that of its number, and half way between two
     CHECK(static_cast<double>(number) ==
           kernels::fp8_numbers(at::full({1}, code, at::kByte).view(kernels::type_of(format)))[0].item<double>());
   }
-  // Between neighbors: the tie, and the numbers of fp32 beside it.
+  // Between neighbors: the tie, and its fp32 neighbors.
   std::vector<float> between;
   for (std::size_t code = 0; code + 1 < 128; ++code) {
     const float tie = (numbers[code] + numbers[code + 1]) / 2;
@@ -117,7 +117,7 @@ TEST_CASE("random numbers get the nearest code in both layouts") {
     const double amax = x.abs().max().to(at::kDouble).item<double>();
     CHECK(state.scale() == static_cast<float>(kernels::fp8_most(format)) / static_cast<float>(amax));
     CHECK(state.number(kernels::kFp8Amax) == 0);
-    // The product with the scale is rounded to fp32 first.
+    // The scaled value is first rounded to fp32.
     const at::Tensor scaled = x.to(at::kFloat) * state.scale();
     const at::Tensor exact = kernels::fp8_reference(scaled, 1, format).view(at::kByte);
     const auto both = kernels::fp8_cast(x, state.scaling, format, {.rows = true, .transposed = true, .measures = true});
@@ -185,7 +185,7 @@ TEST_CASE("a delayed scale follows from the largest magnitude of sixteen steps")
     step(7);
     CHECK(state.scale() == 32);
   }
-  step(7);  // the 14 is seventeen steps ago
+  step(7);  // the 14 is seventeen steps old
   CHECK(state.scale() == 64);
   step(std::numeric_limits<float>::infinity());
   CHECK(state.scale() == 64);

@@ -1,4 +1,4 @@
-// Casts to eight bits on the CPU and on meta.
+// fp8 casts on CPU and meta.
 #include "kernels/fp8_cast/fp8_cast_ops.h"
 #include "kernels/kernel.h"
 #include "tests/support/catch.h"

@@ -1,4 +1,4 @@
-// What SwiGLU and GeGLU must do on whatever device.
+// Test bodies for SwiGLU and GeGLU.
 #include "tests/kernels/gated_checks.h"
 
 #include <limits>
@@ -23,7 +23,7 @@ GatedInputs inputs(at::IntArrayRef shape, std::int64_t offset, at::ScalarType ty
           .up = random_at(shape, 1, offset, type, device)};
 }
 
-// h, then the gradients of gate and up, by one form or in float64.
+// h, then the gradients of gate and up.
 struct GatedResults {
   at::Tensor h, dgate, dup;
 };
@@ -59,7 +59,7 @@ void check_gated_extremes(const GatedOps& ops, at::Device device) {
     const auto [exact, ours] = compared(ops, {.dh = dh, .gate = g, .up = u});
     CAPTURE(ops.name, c10::toString(type), ours.h, exact.h, ours.dgate, exact.dgate);
     const double tolerance = type == at::kFloat ? 1e-5 : 1e-2;
-    CHECK(same_kind(ours.h, exact.h.to(type), tolerance));  // what overflows in the type is infinite in both
+    CHECK(same_kind(ours.h, exact.h.to(type), tolerance));  // overflow in the type is infinite in both
     CHECK(same_kind(ours.dgate, exact.dgate.to(type), tolerance));
     CHECK(same_kind(ours.dup, exact.dup.to(type), tolerance));
   }
@@ -95,7 +95,7 @@ void check_gated_autograd(const GatedOps& ops, at::Device device) {
   const GatedInputs in = inputs({6, 33}, 0, at::kFloat, device);
   const at::Tensor gate = in.gate.detach().requires_grad_(), up = in.up.detach().requires_grad_();
   const at::Tensor h = ops.differentiable(gate, up);
-  // Twice through one graph, the second time with a gradient that is no plain block of memory.
+  // Twice, the second time with a non-contiguous gradient.
   const auto once = torch::autograd::grad({h}, {gate, up}, {in.dh}, /*retain_graph=*/true);
   const at::Tensor strided = in.dh.t().contiguous().t();
   const auto twice = torch::autograd::grad({h}, {gate, up}, {strided});

@@ -1,4 +1,4 @@
-// What SwiGLU and GeGLU must do on whatever device; each function is the body of a test case.
+// Test bodies for SwiGLU and GeGLU on any device.
 #pragma once
 
 #include <ATen/ATen.h>
@@ -8,7 +8,6 @@
 
 namespace headroom::test {
 
-// One of the two.
 struct GatedOps {
   const char* name;
   at::Tensor (*forward)(const at::Tensor& gate, const at::Tensor& up);
@@ -22,7 +21,7 @@ inline constexpr GatedOps kGatedOps[] = {
     {"geglu", &kernels::geglu_forward, &kernels::geglu_backward, &kernels::geglu}};
 
 void check_gated_extremes(const GatedOps& ops, at::Device device);
-void check_gated_forms(const GatedOps& ops, at::Device device);  // rebuilt h, in place, run after run
+void check_gated_forms(const GatedOps& ops, at::Device device);  // rebuilt h, in place, repeated runs
 void check_gated_autograd(const GatedOps& ops, at::Device device);
 
 }  // namespace headroom::test

@@ -1,4 +1,4 @@
-// SwiGLU and GeGLU on the CPU and on meta.
+// SwiGLU and GeGLU on CPU and meta.
 #include "kernels/kernel.h"
 #include "tests/kernels/gated_checks.h"
 #include "tests/support/catch.h"

@@ -1,4 +1,4 @@
-// What holds on CPU and GPU alike.
+// Cases for CPU and GPU.
 #include <cmath>
 #include <limits>
 
@@ -61,7 +61,7 @@ TEST_CASE("gradients are clipped by the norm of all of them, whatever their size
   std::vector<at::Tensor> gradients{at::Tensor()};
   for (const at::ScalarType type : {at::kFloat, at::kBFloat16, at::kHalf})
     for (const std::int64_t n : {0, 1, 7, 16'384, 16'385, 100'003})
-      gradients.push_back((at::randn({n + 1}) * 0.5).to(kCheckedOn, type).narrow(0, n % 2, n));  // some off 16 bytes
+      gradients.push_back((at::randn({n + 1}) * 0.5).to(kCheckedOn, type).narrow(0, n % 2, n));  // some misaligned
   for (int i = 0; i < 1100; ++i) gradients.push_back(at::full({3}, 0.25, at::TensorOptions().device(kCheckedOn)));
   double squares = 0;
   std::int64_t blocks = 0;

@@ -1,4 +1,4 @@
-// What the search for inf and NaN and the loss scale must do on any device.
+// Test bodies for the search for inf and NaN and for the loss scale.
 #pragma once
 
 #include <cstdint>
@@ -8,15 +8,15 @@
 
 namespace headroom::test {
 
-// Tensors of many sizes, none, one element, several blocks, more than a launch takes, some off 16 bytes, all with the
-// largest and smallest numbers of their type and nothing worse.
+// Tensors of many sizes (none, one, several blocks, more than a launch takes), some misaligned, with the largest and
+// smallest finite numbers.
 std::vector<at::Tensor> finite_gradients(at::Device device);
 
-// What check_finite_ answers for them, from a flag of `before`.
+// Runs check_finite_ with the flag initially `before`.
 bool overflow_found(const std::vector<at::Tensor>& gradients, bool before = false);
 
-// Whether it finds each of inf, −inf and NaN alone at the first, the last and a middle place of every tensor, and
-// nothing after it was taken away.
+// Puts inf, −inf and NaN first, last and in the middle of every tensor. True if each is found, and nothing after its
+// removal.
 bool finds_each(const std::vector<at::Tensor>& gradients);
 
 struct LossScaleState {
@@ -24,7 +24,7 @@ struct LossScaleState {
 };
 LossScaleState loss_scale_state(double scale, at::Device device);
 
-// The scales after each of the steps, which overflow (1) or not (0).
+// The scales after steps that overflow (1) or not (0).
 std::vector<float> scales_after(const LossScaleState& state, const std::vector<int>& overflows,
                                 std::int64_t growth_interval);
 

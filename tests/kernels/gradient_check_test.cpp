@@ -1,4 +1,4 @@
-// The search for inf and NaN and the loss scale on the CPU and on meta.
+// The search for inf and NaN and the loss scale on CPU and meta.
 #include "kernels/gradient_check/gradient_check_ops.h"
 #include "kernels/kernel.h"
 #include "tests/kernels/gradient_check_checks.h"

@@ -1,4 +1,4 @@
-// Products in 16 bits on the CPU, against products in float64.
+// 16-bit GEMMs on the CPU, compared with float64.
 #include <cmath>
 #include <limits>
 
@@ -9,9 +9,9 @@ using namespace headroom;
 
 namespace {
 
-constexpr double kSumError = 1e-4;  // of 530 products of normal numbers, summed in fp32
+constexpr double kSumError = 1e-4;  // 530 products of normal numbers, summed in fp32
 
-// How far `result` is from numbers that were rounded once to its type, at most, and 0 within that.
+// Largest error beyond one rounding to its type; at most 0 if rounded once.
 double beyond_one_rounding(const at::Tensor& result, const at::Tensor& exact) {
   const double half_ulp = result.scalar_type() == at::kHalf ? 0x1p-11 : 0x1p-8;
   return ((result.to(at::kDouble) - exact).abs() - half_ulp * exact.abs() - kSumError).max().item<double>();
@@ -23,7 +23,7 @@ TEST_CASE("a product in 16 bits on the CPU is rounded once, whatever the strides
   for (const at::ScalarType type : {at::kBFloat16, at::kHalf}) {
     CAPTURE(type);
     at::manual_seed(1);
-    // More than a tile in each direction.
+    // More than a tile per dimension.
     const at::Tensor a = at::randn({600, 530}).to(type), b = at::randn({530, 520}).to(type);
     const at::Tensor exact = at::mm(a.to(at::kDouble), b.to(at::kDouble));
     at::Tensor plain = at::empty({600, 520}, a.options()), turned = at::empty_like(plain),

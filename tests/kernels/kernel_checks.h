@@ -1,4 +1,4 @@
-// What tests of kernels compare by, beside kernels::relative_error.
+// Comparisons for kernel tests, next to kernels::relative_error.
 #pragma once
 
 #include <ATen/ATen.h>
@@ -9,7 +9,7 @@ namespace headroom::test {
 
 using kernels::relative_error;
 
-// Both finite and alike to `tolerance`, or the same of NaN, ∞ and −∞, element by element.
+// True if elements are close to `tolerance`, or equally NaN, ∞ or −∞.
 inline bool same_kind(const at::Tensor& value, const at::Tensor& exact, double tolerance) {
   const at::Tensor a = value.detach().to(at::kCPU).to(at::kDouble), b = exact.detach().to(at::kCPU).to(at::kDouble);
   return at::allclose(a, b, tolerance, tolerance, /*equal_nan=*/true);
@@ -21,14 +21,13 @@ inline bool same_bits(const at::Tensor& a, const at::Tensor& b) {
   return a.scalar_type() == b.scalar_type() && a.sizes() == b.sizes() && bits(a).equal(bits(b));
 }
 
-// `numel` random values of standard deviation `scale`, `offset` elements into their storage: 1 keeps kernels from wide
-// loads.
+// Random values of standard deviation `scale` from element `offset` on; 1 prevents wide loads.
 inline at::Tensor random_at(at::IntArrayRef shape, double scale, std::int64_t offset, at::ScalarType type,
                             at::Device device) {
   const std::int64_t numel = c10::multiply_integers(shape);
   return (at::randn({numel + offset}) * scale).to(type).to(device).narrow(0, offset, numel).view(shape);
 }
 
-inline constexpr double kFloor = 1e-6;  // relative; where both are exact but for the last bit
+inline constexpr double kFloor = 1e-6;  // relative, for results that may differ in the last bit
 
 }  // namespace headroom::test

@@ -1,4 +1,4 @@
-// Products of linear layers by algorithms that were found, on a GPU: against LibTorch's and float64, with what they allocate.
+// Linear layers' GEMMs with found algorithms, against LibTorch and float64, and their allocations.
 #include "kernels/narrow_product/linear_product.h"
 
 #include <memory>
@@ -23,7 +23,7 @@ using kernels::LinearProduct;
 
 namespace {
 
-// A layer's tensors, and a product of them with the strides that the step has.
+// A layer's tensors, and one GEMM with the step's strides.
 struct Layer {
   Layer(const LinearProduct& product, at::ScalarType type) : product_(product) {
     const auto random = [&](std::int64_t rows, std::int64_t columns) {
@@ -49,7 +49,7 @@ struct Layer {
   LinearProduct product_;
 };
 
-// Products that went to cuBLASLt by what was found, as observers see them.
+// Counts observed GEMMs with a found algorithm.
 class Counted {
  public:
   Counted() {
@@ -117,7 +117,7 @@ TEST_CASE("a product by a found algorithm allocates nothing, and gives the same 
   const LinearProduct product{.pass = LinearPass::kWeightGradient, .rows = 4096, .outputs = 512, .inputs = 256};
   const Layer layer(product, at::kBFloat16);
   at::Tensor first = at::empty({512, 256}, layer.x_NI.options()), second = at::empty_like(first);
-  kernels::product(first, layer.left(), layer.right());  // the stream's workspace
+  kernels::product(first, layer.left(), layer.right());  // allocates the stream's workspace
   find(product);
   const std::int64_t before = allocations();
   kernels::product(first, layer.left(), layer.right());

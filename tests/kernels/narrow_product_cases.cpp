@@ -1,5 +1,4 @@
-// Products by fp8, on the CPU, by a GPU's tensor cores and by its other cores, against products in float64 of the codes'
-// numbers.
+// fp8 GEMMs on the CPU, on tensor cores and emulated, against float64.
 #include <utility>
 
 #include "kernels/narrow_product/narrow_product_ops.h"
@@ -32,8 +31,8 @@ TEST_CASE("a product by fp8 is that of its codes' numbers, rounded once to bf16"
       1.0 / scalings[0][kernels::kFp8Scale].item<float>() / scalings[1][kernels::kFp8Scale].item<float>();
   const at::Tensor product = at::mm(kernels::fp8_numbers(a8), kernels::fp8_numbers(b8).t()) * scale;
   const at::Tensor exact = adds ? product + before.cpu().to(at::kDouble) : product;
-  // Half of the last of bf16's 8 digits; and Hopper's tensor cores keep 14 bits of a sum until it goes into fp32, which for
-  // fast sums is after all 17 parts of 32 terms.
+  // bf16 has 8 digits. Hopper's tensor cores keep 14 bits of a sum until they add it in fp32; for fast sums, after
+  // all 17 parts of 32 terms.
   const at::Tensor terms = at::mm(kernels::fp8_numbers(a8).abs(), kernels::fp8_numbers(b8).abs().t()) * scale;
   const bool fp32_sums = !result.is_cuda() || kernels::products_emulated(kernels::NarrowFormat::kFp8);
   const double kept = fp32_sums ? 0x1p-20 : fast_sums ? 0x1p-9 : 0x1p-12;

@@ -45,7 +45,7 @@ TEST_CASE("NF4 of a weight is what float64 makes of it, but for ties") {
   const at::Tensor weight = random_weight({n}, type, offset);
   const at::Tensor exact = kernels::nf4_reference(weight), ours = there_and_back(weight).cpu().to(at::kDouble);
   const at::Tensor apart = (ours - exact).abs() > 1e-6 * weight.abs().max().cpu().to(at::kDouble);
-  // fp32 decides the few in the middle between two levels otherwise, and is then as far off.
+  // fp32 decides near-ties between levels differently, with a similar error.
   CHECK(apart.sum().item<std::int64_t>() <= n / 1000);
   const at::Tensor w = weight.cpu().to(at::kDouble);
   const at::Tensor worse = (ours - w).abs() - (exact - w).abs();

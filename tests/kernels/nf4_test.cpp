@@ -1,4 +1,4 @@
-// NF4 on the CPU and on meta, and its levels.
+// NF4 on CPU and meta, and its levels.
 #include <bit>
 #include <cstdint>
 
@@ -9,7 +9,7 @@
 using namespace headroom;
 
 TEST_CASE("the levels of NF4 are the published ones bit for bit") {
-  // The bits of the table in appendix E, worked out apart from our constants.
+  // The table in appendix E, derived independently of our constants.
   constexpr std::uint32_t kBits[16] = {0xbf800000, 0xbf3239b1, 0xbf066b30, 0xbeca32a0, 0xbe91a24d, 0xbe3d353f,
                                        0xbdba7871, 0x00000000, 0x3da2faff, 0x3e24cae3, 0x3e7c04dd, 0x3ead033a,
                                        0x3ee1a4b8, 0x3f1007ab, 0x3f3913b3, 0x3f800000};

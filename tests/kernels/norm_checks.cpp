@@ -1,4 +1,4 @@
-// What only the norms must do.
+// Test bodies for the norms.
 #include "tests/kernels/norm_checks.h"
 
 #include <limits>
@@ -20,7 +20,7 @@ at::Tensor finite_or_nan(const at::Tensor& values) {
   return at::where(at::isfinite(values), values, at::full_like(values, std::numeric_limits<double>::quiet_NaN()));
 }
 
-// Of the fused form, or in float64: results, then gradients.
+// The fused form's results, then its gradients.
 Tensors full_pass(const kernels::KernelForms& forms) {
   for (const kernels::KernelForm& form : forms.forms)
     if (form.variant == "fused" && form.pass == "full") return form.call();
@@ -48,7 +48,7 @@ void check_norm_extremes(std::string_view norm, at::Device device) {
     REQUIRE(ours.size() == exact.size());
     for (std::size_t i = 0; i < exact.size(); ++i) {
       CAPTURE(i);
-      // In a gradient ∞ − ∞ depends on the order of the terms: what is not finite need only be where it is.
+      // ∞ − ∞ in a gradient depends on the order of terms, so only the places of non-finite numbers must agree.
       const bool gradient = i >= in.upstream.size();
       CHECK(
           same_kind(gradient ? finite_or_nan(ours[i]) : ours[i], gradient ? finite_or_nan(exact[i]) : exact[i], 1e-4));

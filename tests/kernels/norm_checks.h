@@ -1,4 +1,4 @@
-// What the norms of rows must do on any device: shared by the tests on the CPU and on a GPU.
+// Test bodies for the norms on any device.
 #pragma once
 
 #include <string_view>
@@ -9,11 +9,11 @@ namespace headroom::test {
 
 inline constexpr std::string_view kNorms[] = {"rms_norm", "add_rms_norm", "layer_norm"};
 
-// NaN and ±∞ in x and ∞ in dy, in one row each, and a row of zeros: all come out as those of the reference.
+// NaN or ±∞ in x, ∞ in dy, and a row of zeros, as in the reference.
 void check_norm_extremes(std::string_view norm, at::Device device);
-// dx over dy, the gradient around the norm and the rebuilt output give the bits of the plain way.
+// dx over dy, d_sum and the rebuilt output keep the plain form's bits.
 void check_norm_forms(at::Device device);
-// No rows: no results, and gradients of the parameters that are zero.
+// No rows: no results, and zero parameter gradients.
 void check_norm_empty(at::Device device);
 
 }  // namespace headroom::test

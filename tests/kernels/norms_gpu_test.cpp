@@ -1,4 +1,4 @@
-// RMSNorm, RMSNorm behind a residual addition, and LayerNorm on a GPU.
+// The norms on a GPU.
 #include <ATen/cuda/CUDAGraph.h>
 #include <c10/cuda/CUDAStream.h>
 
@@ -21,7 +21,7 @@ TEST_CASE("the norms on a GPU take no rows") { test::check_norm_empty(at::kCUDA)
 TEST_CASE("LayerNorm on a GPU agrees with float64 in the widest rows that it holds, and beyond") {
   const kernels::KernelCase& layer_norm = *kernels::find_case("layer_norm");
   for (const std::int64_t width : {8196, 12'288, 12'292, 16'384, 16'388}) {
-    const kernels::Shape shape{.rows = 300, .width = width};  // more than a row for each block
+    const kernels::Shape shape{.rows = 300, .width = width};  // several rows per block
     at::manual_seed(11);
     const kernels::KernelInputs in = layer_norm.inputs(shape, {.device = at::kCUDA});
     const kernels::KernelForms forms = layer_norm.forms(shape, in);

@@ -1,4 +1,4 @@
-// RMSNorm, RMSNorm behind a residual addition, and LayerNorm on the CPU and on meta.
+// The norms on CPU and meta.
 #include <ATen/Parallel.h>
 
 #include "kernels/add_rms_norm/add_rms_norm_ops.h"
@@ -48,7 +48,7 @@ TEST_CASE("the number of threads does not change the gradients' bits") {
 }
 
 TEST_CASE("a second gradient that does not come is not needed") {
-  // Only y goes on, or only the sum: the other result's gradient is undefined.
+  // Only one result is used; the other's gradient is undefined.
   const at::AutoGradMode grad_mode(true);
   const at::Tensor w = at::ones({8});
   for (const bool through_y : {true, false}) {

@@ -1,4 +1,4 @@
-// Tables of algorithms as text, and the products of linear layers that they are of.
+// Tables of algorithms as text, and the linear layers' GEMMs in them.
 #include "kernels/narrow_product/product_table.h"
 
 #include <optional>

@@ -1,4 +1,4 @@
-// What RoPE must do on whatever device.
+// Test bodies for RoPE.
 #include "tests/kernels/rope_checks.h"
 
 #include <torch/csrc/autograd/autograd.h>
@@ -61,7 +61,7 @@ void check_rope_packed(at::Device device) {
     CHECK(same_bits(q, plain_q));
     CHECK(same_bits(k, plain_k));
     CHECK(same_bits(v, old_v));
-    // Heads before tokens in memory, as attention makes its gradients.
+    // Heads before tokens in memory, like the gradients of attention.
     const at::Tensor by_head = packed.narrow(2, 0, kQueries).transpose(1, 2).contiguous().transpose(1, 2);
     const at::Tensor before = by_head.clone();
     kernels::rope_apply_(by_head, k, tables.cos, tables.sin, false);
@@ -83,10 +83,10 @@ void check_rope_autograd(at::Device device) {
     if (shared) loss = loss + (rq.sin() * wq).sum();
     return torch::autograd::grad({loss}, {q, k});
   };
-  for (const bool shared : {false, true}) {  // shared: two uses of q, whose gradients the engine adds
+  for (const bool shared : {false, true}) {  // shared: q is used twice, and autograd adds the gradients
     CAPTURE(shared);
     const at::Tensor q = q0.detach().requires_grad_(), k = k0.detach().requires_grad_();
-    // The products' results are views, as a linear layer's split into heads is.
+    // The results are views, like a linear layer's heads.
     const at::Tensor flat = (q * 1.0).view({2, 13, 64});
     const auto [rq, rk] = kernels::rope_(flat.view({2, 13, 4, 16}), k * 1.0, tables.cos, tables.sin);
     CHECK(rq.data_ptr() == flat.data_ptr());
@@ -99,7 +99,7 @@ void check_rope_autograd(at::Device device) {
       CHECK(relative_error(gradients[1], expected[1]) < 1e-5);
     }
   }
-  // A sum hands one gradient to both its terms: it must not be turned under the other's eyes.
+  // A sum passes one gradient to both terms, so it must not be rotated in place.
   const at::Tensor q = q0.detach().requires_grad_(), k = k0.detach().requires_grad_(), z = wq.detach().requires_grad_();
   const auto [rq, rk] = kernels::rope_(q * 1.0, k * 1.0, tables.cos, tables.sin);
   const at::Tensor upstream = random(4), kept = upstream.clone();

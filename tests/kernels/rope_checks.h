@@ -1,4 +1,4 @@
-// What RoPE must do on whatever device; each function is the body of a test case.
+// Test bodies for RoPE on any device.
 #pragma once
 
 #include <ATen/ATen.h>
@@ -11,8 +11,8 @@ struct RopeTables {
 // Angles t · 10000^(−2j/D).
 RopeTables rope_tables(std::int64_t length, std::int64_t head_dim, at::Device device);
 
-void check_rope_inverse(at::Device device);   // there and back, also of no tokens
-void check_rope_packed(at::Device device);    // views of one product of queries, keys and values
-void check_rope_autograd(at::Device device);  // gradients with a single reference, and shared ones
+void check_rope_inverse(at::Device device);   // forward and inverse, also without tokens
+void check_rope_packed(at::Device device);    // views of one GEMM for queries, keys and values
+void check_rope_autograd(at::Device device);  // gradients with one reference, and shared ones
 
 }  // namespace headroom::test

@@ -1,4 +1,4 @@
-// RoPE on the CPU and on meta.
+// RoPE on CPU and meta.
 #include <cmath>
 
 #include "kernels/kernel.h"
@@ -15,7 +15,7 @@ TEST_CASE("RoPE on the CPU turns views of a packed product in place") { test::ch
 TEST_CASE("RoPE on the CPU has the gradient of a rotation") { test::check_rope_autograd(at::kCPU); }
 
 TEST_CASE("RoPE by hand") {
-  // One token, one head of width 4, the pairs (0, 2) and (1, 3), turned by 90° and 0°.
+  // One token, one head of width 4: the pairs (0, 2) and (1, 3) rotate by 90° and 0°.
   const at::Tensor q = at::tensor({1.0f, 2.0f, 3.0f, 4.0f}).view({1, 1, 1, 4}), k = q.clone();
   kernels::rope_apply_(q, k, at::tensor({0.0f, 1.0f}).view({1, 2}), at::tensor({1.0f, 0.0f}).view({1, 2}), false);
   CHECK(q.flatten().equal(at::tensor({-3.0f, 2.0f, 1.0f, 4.0f})));

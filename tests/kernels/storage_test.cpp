@@ -1,4 +1,4 @@
-// The CPU's loads and stores of bf16 and fp16, beside the compiler's own fp16.
+// Loads and stores of bf16 and fp16 on the CPU, against the compiler's.
 #include <bit>
 #include <cmath>
 #include <cstdint>

@@ -1,4 +1,4 @@
-// Where the cases run that a CPU test and a GPU test share: each defines this.
+// The device of the shared cases; each test defines it.
 #pragma once
 
 #include <ATen/ATen.h>

@@ -1,4 +1,4 @@
-// The kernels' cases run on a GPU.
+// The shared cases on a GPU.
 #include "tests/kernels/tested_device.h"
 
 at::Device headroom::test::tested_device() { return {at::kCUDA, 0}; }

@@ -1,5 +1,4 @@
-// Products by tf32 without tensor cores, on the CPU and on a GPU, against products in float64 of operands that were rounded
-// one by one.
+// Emulated tf32 GEMMs, against float64 with rounded operands.
 #include <cmath>
 #include <limits>
 
@@ -12,7 +11,7 @@ using namespace headroom;
 
 namespace {
 
-// To 10 bits of fraction by arithmetic alone.
+// Rounds to 10 bits of fraction by plain arithmetic.
 at::Tensor rounded(const at::Tensor& x) {
   at::Tensor result = x.cpu().to(at::kDouble).contiguous().clone();
   auto* const data = result.mutable_data_ptr<double>();
@@ -28,7 +27,7 @@ at::Tensor rounded(const at::Tensor& x) {
 
 TEST_CASE("a product by tf32 is that of operands with 10 bits of fraction, whatever their strides") {
   at::manual_seed(1);
-  // More than a tile in each direction.
+  // More than a tile per dimension.
   const at::Tensor a = at::randn({600, 530}).to(test::tested_device()), b = at::randn({530, 520}).to(a.device());
   const at::Tensor exact = at::mm(rounded(a), rounded(b));
   at::Tensor plain = at::empty({600, 520}, a.options()), turned = at::empty_like(plain);
@@ -52,7 +51,7 @@ TEST_CASE("a product by tf32 adds, scales, and keeps what is no number") {
     kernels::product(one, number(bad), number(1), {.tf32 = true});
     CHECK_FALSE(std::isfinite(one.item<float>()));
   }
-  // 1 + 2^-11 is half way to the next number, and goes away from zero.
+  // 1 + 2^-11 is a tie, rounded away from zero.
   kernels::product(one, number(1 + 0x1p-11), number(1), {.tf32 = true});
   CHECK(one.item<float>() == 1 + 0x1p-10F);
   CHECK_THROWS(kernels::product(one, number(1).to(at::kBFloat16), number(1).to(at::kBFloat16), {.tf32 = true}));

@@ -1,5 +1,5 @@
-// The CPU kernels by 1, 2, 3 and 16 threads: where one thread's share ends decides which elements the vector part of a
-// loop takes and which its rest, and must decide nothing else.
+// CPU kernels with 1, 2, 3 and 16 threads. The end of a thread's share decides where its vector loop ends, which must
+// not change a bit.
 #include <functional>
 #include <limits>
 #include <numeric>
@@ -29,7 +29,7 @@ namespace {
 using namespace headroom;
 using Results = std::vector<at::Tensor>;
 
-// Prime, and enough for 16 threads of 32,768 elements: no share is a whole number of vectors.
+// Prime, with 32,768 elements for each of 16 threads: no share is a whole number of vectors.
 constexpr std::int64_t kElements = 16 * 32768 + 13;
 
 at::ScalarType any_type() { return GENERATE(at::kFloat, at::kBFloat16, at::kHalf); }
@@ -40,7 +40,7 @@ at::Tensor random(at::IntArrayRef shape, at::ScalarType type, double scale = 1) 
 
 at::Tensor bytes_of(const at::Tensor& tensor) { return tensor.detach().contiguous().view(-1).view(at::kByte); }
 
-// `run` makes its results anew in each call.
+// `run` computes new results in each call.
 void check_threads(const std::function<Results()>& run) {
   const int before = at::get_num_threads();
   const auto with_threads = [&](int count) {
@@ -129,7 +129,7 @@ TEST_CASE("threads do not change cross entropy's bits") {
   });
 }
 
-// The products between are PyTorch's; of these integers they are exact, whatever their order.
+// PyTorch's GEMMs of these integers are exact in any order.
 TEST_CASE("threads do not change the fused loss's bits") {
   const at::ScalarType type = any_type();
   const kernels::FlceMode mode = GENERATE(kernels::FlceMode::kChunked, kernels::FlceMode::kLean);
@@ -152,7 +152,7 @@ TEST_CASE("threads do not change the embedding's gradient's bits") {
   });
 }
 
-// Weights of two tensors: a share may end in either.
+// A share may end in either of two tensors.
 struct Weights {
   at::ScalarType type, gradient;
   bool masters, stochastic;

@@ -1,4 +1,4 @@
-// What layers keep, as descriptions: tensor by tensor against the stored runs, and over batch and sequence.
+// Kept tensors against the stored runs, and over batch and sequence.
 #include <filesystem>
 #include <string>
 
@@ -50,7 +50,7 @@ TEST_CASE("each tensor that the closed form lists is in the stored runs, of the 
       CHECK(measured->tensors[i] == tensors[i].bytes);
       sum += measured->tensors[i];
     }
-    CHECK(sum == measured->layer);  // and it keeps nothing else
+    CHECK(sum == measured->layer);
   }
 }
 
@@ -148,7 +148,7 @@ TEST_CASE("over the batch weights and state are flat, activations and logits a r
     CHECK(point.y == point.x * 12 * 128'256 * 1024);
   for (const ChartPoint& point : series_named(chart, "Activations")->points)
     CHECK(point.y == point.x * 7'189'561'344 / 4);
-  // 28.71 GiB measured at batch 4; 41.3 at 8
+  // Measured: 28.71 GiB at batch 4, 41.3 at 8.
   CHECK(height_at(chart, 4) / record::kGiB == Approx(28.68).epsilon(0.002));
   CHECK(height_at(chart, 8) / record::kGiB == Approx(41.25).epsilon(0.002));
   CHECK(chart.references.back().limit);
@@ -169,7 +169,7 @@ TEST_CASE("over the sequence flash attention is a straight line, and eager atten
     input.view.card = {card.name, *card.memory, predict::process_bytes(card.name)};
     const FigureData figure = over(input, {"over=seq"});
     const ChartSeries& kept = *series_named(*tests::charts_of(figure).at(0), "Activations");
-    // At the shortest sequences the peak is at another moment.
+    // The shortest sequences peak at another moment.
     const ChartPoint &half = kept.points[(kept.points.size() - 1) / 2], &last = kept.points.back();
     return (last.y / last.x) / (half.y / half.x);
   };
@@ -205,7 +205,7 @@ TEST_CASE("a sweep's points are marks where only the batch differs") {
   const Chart& chart = *tests::charts_of(figure).at(0);
   const ChartSeries* measured = series_named(chart, "measured");
   REQUIRE(measured != nullptr);
-  REQUIRE(measured->points.size() == 3);  // 1, 4 and 8; the others ran out of memory
+  REQUIRE(measured->points.size() == 3);  // the others ran out of memory
   for (const ChartPoint& point : measured->points) {
     INFO("batch " << point.x);
     CHECK(point.y == Approx(height_at(chart, point.x)).epsilon(0.02));

@@ -1,4 +1,4 @@
-// Segments, blocks and gaps: of a run made by hand, and of a recorded one whose allocator said how much it held.
+// Segments, blocks and gaps, of a hand-made run and of recordings with allocator totals.
 #include <algorithm>
 #include <string>
 
@@ -17,8 +17,8 @@ namespace {
 
 const lessons::Figure& address_figure() { return *lessons::find_figure("address_space"); }
 
-// Two segments of 20 MiB; the second is given back before the last event. In the first: 8 MiB, a gap of 4 MiB that a block
-// of 4 MiB has left, 6 MiB for which 5 MiB were asked, and 2 MiB that nothing ever took.
+// Two segments of 20 MiB, the second freed before the last event. The first has 8 MiB, a gap of 4 MiB left by a block,
+// 6 MiB for a request of 5, and 2 MiB never used.
 record::Recording two_segments() {
   record::Recording run(record::RunInfo{.demo = "train_step", .device = record::DeviceKind::kGpu, .cap = 26 * kMiB});
   const auto add = [&](EventKind kind, std::uint64_t storage, Bytes requested, Bytes block) {
@@ -104,7 +104,7 @@ TEST_CASE("a request that failed is drawn to the scale of the gaps that are too 
   CHECK(label_of(map, lessons::PieceKind::kFree) == "free 6.00 MiB in 2 pieces, the largest 4.00 MiB");
   CHECK(bytes_of(map, lessons::PieceKind::kLeft) == 6 * kMiB);
   CHECK(bytes_of(map, lessons::PieceKind::kAsked) == 7 * kMiB);
-  // While the answer is hidden there is nothing to see.
+  // Empty while the answer is hidden.
   lessons::FigureInput hidden{.run = &ledger};
   hidden.view.hidden = true;
   CHECK_FALSE(address_figure().build(hidden).head.empty_reason.empty());
@@ -142,7 +142,7 @@ TEST_CASE("the segments of an H200's runs hold at every event what its allocator
     INFO(file);
     auto read = record::Recording::read(folder + file);
     REQUIRE(read.ok());
-    // What has no places gets those of the allocator as arithmetic.
+    // Runs without placements get simulated ones.
     const record::Recording run = read.value().placements().empty()
                                       ? predict::placed(read.value(), read.value().info().cap)
                                       : std::move(read).value();
@@ -168,7 +168,6 @@ TEST_CASE("the page's numbers are those of its recording", "[recordings]") {
   const record::Ledger ledger(run.value());
   const auto data = address_figure().build({.run = &ledger});
   const lessons::AddressMap& map = map_in(data);
-  // What the H200's allocator said in the end: 22.48 GiB.
   CHECK(run.value().events().back().allocator_reserved == 24'134'025'216);
   CHECK(map.title == "22.48 GiB reserved in 383 segments, 22.29 GiB of it in blocks");
   CHECK(label_of(map, lessons::PieceKind::kFree) == "free 0.19 GiB in 12 pieces, the largest 0.04 GiB");

@@ -1,4 +1,4 @@
-// Answers of pages that a formula gives: closed forms, arithmetic of number formats and kernels.
+// Pages' answers from closed forms and arithmetic.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -161,7 +161,7 @@ void llama_8b(std::string_view page) {
   CHECK(per_sequence(3) / 1e9 == Approx(0.9).margin(0.05));
 }
 
-// What is computed before a run has events in their order, and no time.
+// Predictions have events in order, but no times.
 void report_gallery(std::string_view page) {
   const record::Params params = params_of({"model=llama-3.2-1b", "batch=4", "seq=1024"});
   const Recording computed = predict::recording_of(predict::closed_form(predict::step_settings(params)), params);

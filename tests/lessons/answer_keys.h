@@ -1,4 +1,4 @@
-// Where the right answer of each page's question comes from: the planner, a recording (ours, or published) or a formula.
+// Sources of the pages' answers: the planner, recordings (ours or published) or formulas.
 #pragma once
 
 #include <algorithm>
@@ -15,13 +15,13 @@
 
 namespace headroom::tests {
 
-// Of Llama 3.2 1B, which most pages speak of.
+// Llama 3.2 1B, the model of most pages.
 inline constexpr std::int64_t kParameters = 1'235'814'400, kVocabulary = 128'256, kHidden = 2'048;
 
 struct AnswerKey {
   std::string_view page;
-  void (*compute)(std::string_view page);  // checks the document's answer against its source; null: `held_in` does
-  std::string_view held_in = {};           // another test, such as one with an engine, which asks the planner
+  void (*compute)(std::string_view page);  // checks the answer against its source; null: `held_in` does
+  std::string_view held_in = {};           // another test, such as one with an engine
 };
 
 std::span<const AnswerKey> keys_of_formulas();
@@ -32,7 +32,7 @@ inline std::string right_choice(std::string_view page) {
   return std::ranges::find_if(choices, &lessons::AnswerChoice::right)->words;
 }
 
-// The order that falls out of these numbers, the largest first, is the page's.
+// Checks that the page's order is by these values, largest first.
 inline void check_order(std::string_view page, const std::map<std::string, double>& values) {
   const std::vector<std::string>& items = std::get<lessons::OrderQuestion>(tests::page(page).question->kind).items;
   REQUIRE(items.size() == values.size());

@@ -1,4 +1,4 @@
-// Every page's question names where its answer comes from, and the answer is computed again from there.
+// Every question has a source, from which its answer is computed again.
 #include <array>
 #include <set>
 #include <span>
@@ -13,7 +13,7 @@ using tests::AnswerKey;
 
 namespace {
 
-// The planner takes an engine.
+// The planner needs an engine.
 constexpr std::array kKeysOfPlanner{
     AnswerKey{"holes", nullptr, "tests/lessons/borders_test.cpp"},
     AnswerKey{"report", nullptr, "tests/lessons/borders_test.cpp"},

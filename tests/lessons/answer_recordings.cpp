@@ -1,4 +1,4 @@
-// Answers of pages that a recording gives, one of ours or a published one.
+// Pages' answers from recordings, ours or published.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -46,7 +46,7 @@ record::ByCategory kinds_at_peak(const char* name) {
 }
 Bytes kind_at_peak(const char* name, Category kind) { return kinds_at_peak(name)[static_cast<std::size_t>(kind)]; }
 
-// Totals where the last whole step enters `phase`.
+// Totals when the last whole step enters `phase`.
 record::Totals entering(const Recording& run, record::Phase phase) {
   const auto step = record::last_whole_step(run);
   REQUIRE(step);
@@ -66,7 +66,6 @@ void is_measured(std::string_view id) {
   CHECK(answer > question->low);
   CHECK(answer < question->high);
   if (question->answer->name != "peak_of_step") return;
-  // The closed form knows no run.
   const auto made = record::Params::known_of(experiments::training_step().schema, run.info().params);
   const predict::ClosedForm form = predict::closed_form(predict::step_settings(made));
   CHECK(answer == Approx(static_cast<double>(record::total(form.peak().bytes))).epsilon(0.05));
@@ -116,7 +115,7 @@ void kernels_of_a_step(std::string_view page) {
   CHECK(right_choice(page) == "About " + std::to_string(work.launches));
 }
 
-// The head's gradient is there before backward begins, and without chunks it is not.
+// Only with chunks does the head's gradient exist before backward.
 void flce(std::string_view page) {
   constexpr Bytes kHead = 2 * kVocabulary * kHidden;
   const auto gradients = [](const char* name) {
@@ -144,7 +143,6 @@ void liger_panels(std::string_view page) {
                      {"SwiGLU and GeGLU, whole MLPs", std::max(speed_up("swiglu"), speed_up("geglu"))}});
 }
 
-// The letters of the figure follow the page's list.
 void four_timelines(std::string_view page) {
   const std::vector<std::string>& runs = tests::page(page).beside;
   char right = '?';

@@ -1,4 +1,4 @@
-// Models block by block: parameters against the published counts, and the figure's columns.
+// Models by block: published parameter counts, and the figure's columns.
 #include <algorithm>
 #include <string>
 
@@ -36,7 +36,7 @@ record::Params settings_of(const record::Recording& run) {
   return record::Params::known_of(experiments::find_demo("block")->schema, run.info().params);
 }
 
-// Of a run of `block`, per token: what forward left when backward began, without the block's result, in 16 bits.
+// 16-bit bytes per token that forward leaves for backward, without the block's result.
 record::Bytes kept_per_token(const record::Recording& run) {
   const record::Params settings = settings_of(run);
   const auto& marks = run.marks();
@@ -48,7 +48,7 @@ record::Bytes kept_per_token(const record::Recording& run) {
          2 * settings.integer("hidden_size");
 }
 
-// By closed form, with a byte for each number that two dropouts may set to zero.
+// By the closed form, plus a mask byte per number for each of two dropouts.
 record::Bytes counted_per_token(const record::Recording& run) {
   const Architecture shape = experiments::block_model(settings_of(run)).value();
   record::Bytes sum = shape.dropout ? 2 * shape.shape.hidden_size : 0;
@@ -95,7 +95,7 @@ TEST_CASE("forward takes two operations per weight of a product, and the head 21
   const std::int64_t norms = (2 * one.shape.num_layers + 1) * one.shape.hidden_size;
   CHECK(sum == 2.0 * static_cast<double>(1'235'814'400 - norms));
   CHECK(100 * llama::numbers_of(one, llama::Block::kHead, 0).flops / sum == Approx(21.3).margin(0.05));
-  // Between positions: 2 H T in each layer.
+  // Scores: 2 H T per layer.
   CHECK(llama::numbers_of(one, llama::Block::kAttention, 1024).flops - llama::numbers_of(one, llama::Block::kAttention, 0).flops ==
         16.0 * 2 * 2048 * 1024);
 }
@@ -112,8 +112,8 @@ TEST_CASE("an MLP keeps more than attention in each model, and SwiGLU more than 
 TEST_CASE("what changed is marked, and five switches make a Llama of GPT-2") {
   const lessons::FigureData plain = build_architecture({});
   CHECK(changed(plain, "gpt2-xl") == 0);
-  CHECK(changed(plain, "llama-2-7b") == 6);    // RoPE, three norms, MLP; a separate head
-  CHECK(changed(plain, "llama-3.2-1b") == 6);  // with shared keys; the head is tied, as in GPT-2
+  CHECK(changed(plain, "llama-2-7b") == 6);    // RoPE, three norms, MLP, a separate head
+  CHECK(changed(plain, "llama-3.2-1b") == 6);  // shared keys; tied head, as in GPT-2
   const lessons::FigureData all = build_architecture({"rope=on", "rms_norm=on", "swiglu=on", "no_dropout=on", "grouped=on"});
   CHECK(changed(all, "gpt2-xl") == 6);
   CHECK(tests::table_of(all).rows[0].name == "GPT-2 XL, changed");
@@ -157,7 +157,7 @@ TEST_CASE("the residual stream runs past the layer from the embedding to the fin
   };
   for (const std::string model : {"gpt2-xl", "llama-2-7b", "llama-3-8b", "llama-3.2-1b"}) {
     INFO(model);
-    CHECK(sums(figure, model) == 2);  // attention's result and the MLP's
+    CHECK(sums(figure, model) == 2);
     const auto box = [&](const char* part) {
       return *std::ranges::find(diagram.boxes, model + "." + part, &lessons::DiagramBox::id);
     };
@@ -172,7 +172,7 @@ TEST_CASE("the residual stream runs past the layer from the embedding to the fin
       CHECK(diagram.boxes[stream[i].to].x + diagram.boxes[stream[i].to].width < box("attention").x);
     }
   }
-  CHECK(sums(build_architecture({"no_dropout=on"}), "gpt2-xl") == 3);  // and the learned positions'
+  CHECK(sums(build_architecture({"no_dropout=on"}), "gpt2-xl") == 3);  // plus the learned positions
 }
 
 TEST_CASE("the table has the chosen block of each model, and nothing while it is asked about") {
@@ -193,7 +193,7 @@ TEST_CASE("the stored blocks keep what the page says of them, counted and measur
   CHECK(kept_per_token(gpt2) == 34'888);
   CHECK(counted_per_token(llama) == 37'952);
   CHECK(kept_per_token(llama) == 54'344);
-  // RMSNorm keeps 8 H bytes where 4 H are counted, twice, and a number per row; SwiGLU silu(gate), of 4 H numbers.
+  // Beyond the count, RMSNorm keeps 4 H bytes, twice, and a number per row; SwiGLU keeps silu(gate), 4 H numbers.
   CHECK(kept_per_token(llama) - counted_per_token(llama) == (2 * 4 + 2 * 4) * 1024 + 2 * 4);
 }
 

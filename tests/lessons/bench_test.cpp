@@ -1,4 +1,4 @@
-// Figures of a benchmark: what is in which chart, and what is left out.
+// Figures of a benchmark: contents and omissions of each chart.
 #include <algorithm>
 #include <string>
 
@@ -47,12 +47,12 @@ TEST_CASE("times are in one chart per kernel, one place per shape, one series pe
   const Chart& norms = *tests::charts_of(figure).front();
   CHECK(norms.title == "RMSNorm");
   CHECK(norms.categories == std::vector<std::string>{"4,096", "16,384"});
-  REQUIRE(norms.series.size() == 3);  // the copy is no form of the kernel
+  REQUIRE(norms.series.size() == 3);  // the copy is not a form of the kernel
   const ChartSeries* eager = bench_series(norms, "eager");
   const ChartSeries* fused = bench_series(norms, "fused");
   REQUIRE((eager != nullptr && fused != nullptr));
   REQUIRE(fused->points.size() == 2);
-  // 8192 x 4096 in bf16, five passes over it, at 4e12 bytes per second, 5/4 of the copy's time.
+  // 8192 x 4096 in bf16, five passes at 4e12 bytes per second, 5/4 of the copy's time.
   CHECK(fused->points[0].y == Approx(1.25 * 5 * 8192 * 4096 * 2 / 4e12 * 1e9));
   CHECK(eager->points[0].y == Approx(fused->points[0].y * 8 / 1.25));
   CHECK(fused->points[0].low < fused->points[0].y);
@@ -73,7 +73,7 @@ TEST_CASE("bandwidth is a part of the copy of the same bytes") {
   const FigureData figure = build_bench("bench_bandwidth", tests::made_bench());
   REQUIRE(tests::charts_of(figure).size() == 1);
   const Chart& chart = *tests::charts_of(figure).front();
-  CHECK(chart.categories.size() == 7);  // the output layer's loss is no matter of bytes: it has no copy to compare with
+  CHECK(chart.categories.size() == 7);  // the output layer's loss has no copy to compare with
   for (const lessons::ChartPoint& point : bench_series(chart, "fused")->points) CHECK(point.y == Approx(80));
   for (const lessons::ChartPoint& point : bench_series(chart, "eager")->points) CHECK(point.y == Approx(12.5));
   REQUIRE(chart.references.size() == 1);
@@ -101,7 +101,7 @@ TEST_CASE("while the question is open only the fused form is seen, and the axis 
   CHECK(tests::charts_of(open).front()->series[0].kind == lessons::SeriesKind::kFused);
   CHECK(tests::charts_of(answered).front()->series.size() == 3);
   CHECK(open.head.guess == 1e9);
-  // Nine tensors against two: under the axis that was there before.
+  // Nine tensors instead of two do not move the axis.
   CHECK(lessons::axes_of(open).y.high == lessons::axes_of(answered).y.high);
 }
 
@@ -159,7 +159,7 @@ TEST_CASE("the report's memory counts the inputs, as the published peaks do") {
   const Chart* norm = chart_named(figure, "RMSNorm");
   REQUIRE(norm != nullptr);
   const record::Bytes tensor = 2048 * 4096 * 2;
-  CHECK(bench_series(*norm, "fused")->points[0].y == static_cast<double>(4 * tensor));  // two beside x and dy
+  CHECK(bench_series(*norm, "fused")->points[0].y == static_cast<double>(4 * tensor));  // two in addition to x and dy
   CHECK(bench_series(*norm, "Liger, A100, published")->points[0].y == 151068344.0);
 }
 

@@ -1,5 +1,5 @@
-// The three borders of a batch: the figure's rows are made again from recordings, runs at the borders end as the rows
-// say, and pages that ask for the largest batch have the allocator's border as their answer.
+// Largest batches under three limits: the figure's rows follow from recordings, runs at the borders end as predicted,
+// and pages give the allocator's border.
 #include <algorithm>
 #include <charconv>
 #include <map>
@@ -36,7 +36,7 @@ std::int64_t whole(std::string text) {
   return number;
 }
 
-// By each row of the figure; all that fit are left of all that do not.
+// Largest batch per row; all smaller ones fit, all larger ones do not.
 std::map<std::string, std::int64_t> largest() {
   const FigureData data = built_borders();
   const auto& map = tests::panel_in<HeatMap>(data);
@@ -53,7 +53,7 @@ std::map<std::string, std::int64_t> largest() {
   return found;
 }
 
-// The answers of a page whose words are a number: the right one, and that of a misconception.
+// A page's numeric answers: the right one and a misconception's.
 std::int64_t right_of(const char* page) {
   for (const AnswerChoice& each : std::get<ChoiceQuestion>(tests::question_of(tests::page(page))->kind).choices)
     if (each.right) return whole(each.words);
@@ -71,7 +71,7 @@ const PredictedStep& row_at(bool expandable, std::int64_t batch) {
   });
 }
 
-// The requests of the report's step at any batch: each grows evenly with the batch, from 4 to 8 sequences and on.
+// Requests of the report's step at any batch, linear in the batch, from recordings of 4 and 8 sequences.
 record::Recording requests_of(const record::Recording& four, const record::Recording& eight,
                               const PredictedStep& step) {
   std::size_t next = 0;
@@ -91,7 +91,7 @@ record::Recording requests_of(const record::Recording& four, const record::Recor
   return requests;
 }
 
-// Without segments: those of another batch are others.
+// Without segments, which depend on the batch.
 record::Recording requests_alone(const record::Recording& run) {
   return predict::rewritten(
       run,
@@ -193,7 +193,7 @@ TEST_CASE("the pages say what the borders and the gaps of the report's step are,
   check_said("report", "asks for 4.40 GiB of [logits](term:logits) while 8.65 GiB are free",
              {gib(nine.asked), gib(nine.free)});
 
-  // What the allocator held of the recorded step, and what it would hold without its limit, or with pages.
+  // The allocator's peak as recorded, without a limit, and with expandable segments.
   const auto held = [&](record::Bytes cap, bool expandable) {
     record::Recording requests = run;
     record::RunInfo info = run.info();

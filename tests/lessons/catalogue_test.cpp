@@ -1,4 +1,4 @@
-// Chapters, pages and figures refer to each other by id: every reference must lead somewhere.
+// References by id among chapters, pages and figures resolve.
 #include <algorithm>
 #include <filesystem>
 #include <set>
@@ -44,7 +44,7 @@ TEST_CASE("every page can be shown, and has a recording that is shipped unless i
   CHECK(tests::course().pages().size() >= 15);
   for (const lessons::Page* page : tests::course().pages()) {
     INFO(page->id);
-    // One shows at once; of the others a copy of the program may lack some, such as those of a GPU.
+    // One is enough; a copy of the program may lack others, such as a GPU's.
     CHECK((page->demo.empty() ||
            std::any_of(page->recordings.begin(), page->recordings.end(),
                        [](const std::string& name) { return std::filesystem::exists(recording_file(name)); })));
@@ -74,7 +74,7 @@ TEST_CASE("the question's answer is the peak of the last whole step") {
   REQUIRE(steps.size() == 3);
   const auto peak = ledger.peak(steps[2].first, steps[2].last).totals.allocated;
   CHECK(answer(ledger) == static_cast<double>(peak));
-  // Optimizer states come in step 0: its peak is lower, so a wrong step would show.
+  // Step 0 creates the optimizer states, so its lower peak would reveal a wrong step.
   CHECK(answer(ledger) > static_cast<double>(ledger.peak(steps[0].first, steps[0].last).totals.allocated));
 
   const record::Recording cut = tests::made_recording({.steps = 1, .finished = false});

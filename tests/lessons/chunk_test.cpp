@@ -1,4 +1,4 @@
-// The loss over the size of its chunks: Liger's rule, bytes and the model of the time, against worked numbers.
+// The loss by chunk size: Liger's rule, bytes and time, against worked numbers.
 #include <string>
 #include <vector>
 
@@ -44,7 +44,7 @@ TEST_CASE("the rule's chunk grows with the tokens, in 32 to 63 chunks for the 1B
   CHECK(predict::ChunkedLoss{.tokens = 8192, .vocab = 32'000, .hidden = 4096}.rule() == 1024);  // Llama 2 7B
   CHECK(llama_1b(8192).chunk_over_input(256) == Approx(1.957).epsilon(0.001));
   CHECK(llama_1b(114'688).chunk_over_input(2048) == Approx(1.118).epsilon(0.001));
-  CHECK(llama_1b(8192).bytes(256) == 624'558'080);  // as the figure of the chunks adds them up
+  CHECK(llama_1b(8192).bytes(256) == 624'558'080);  // as in the chunks' figure
 }
 
 TEST_CASE("by the model the loss is bound by the head's traffic in small chunks, and by arithmetic in large ones") {

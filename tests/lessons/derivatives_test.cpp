@@ -1,4 +1,4 @@
-// The derivatives that the kernels compute, against finite differences in fp64, and the figure that shows both.
+// Kernels' derivatives against finite differences in fp64, and their figure.
 #include <cmath>
 #include <string>
 
@@ -50,7 +50,7 @@ TEST_CASE("formulas and differences agree to a millionth, whatever the numbers")
 
 TEST_CASE("RMSNorm's gradient has nothing along x, LayerNorm's has no mean either") {
   const Eight rms = named("rms_norm").formula(kExample), layer = named("layer_norm").formula(kExample);
-  CHECK(std::abs(dot(kExample.x, rms)) < 1e-4);  // but for epsilon
+  CHECK(std::abs(dot(kExample.x, rms)) < 1e-4);  // up to epsilon
   CHECK(std::abs(dot(kExample.x, rms_norm_first_term(kExample))) > 0.1);
   Eight ones{};
   ones.fill(1);
@@ -75,7 +75,7 @@ TEST_CASE("RoPE turns back and keeps lengths, and cross entropy's gradient adds 
   double sum = 0;
   for (const double each : dx) sum += each;
   CHECK(std::abs(sum) < 1e-12);
-  CHECK(dx[2] < 0);  // the label's alone
+  CHECK(dx[2] < 0);  // only the label's is negative
 }
 
 TEST_CASE("differences over a large h are far from the derivative, and so are those over a tiny one") {

@@ -1,4 +1,4 @@
-// A page's document: what it may hold, and where it says that something is wrong.
+// A page's document: contents, and the places of errors.
 #include <filesystem>
 #include <fstream>
 
@@ -45,7 +45,7 @@ Reading read(const std::string& text) {
   return reading;
 }
 
-// The only problem of a page.
+// The page's only problem.
 std::string problem_of(const std::string& text) {
   const Problems problems = read(text).problems;
   if (problems.size() != 1) {
@@ -252,7 +252,7 @@ TEST_CASE("a page names its sweep as the command line does") {
         "p.md:10: The widget sweep needs a line \"sweep: KEY=VALUE,VALUE\".");
   const Problems without_demo =
       read(with("demo: train_step\nsettings: batch=4\nswitches: loss batch\n", "sweep: batch=1,2\n")).problems;
-  REQUIRE(without_demo.size() == 2);  // and that the page has no demo
+  REQUIRE(without_demo.size() == 2);  // one more for the missing demo
   CHECK(without_demo[1].text() == "p.md:4: A sweep needs a demo, whose settings it goes over.");
 }
 
@@ -287,7 +287,7 @@ TEST_CASE("a page with a problem is left out, the others are there") {
         "course_items.csv:7: An item has 6 fields (item, says, page, begins, figure, set), not 2.");
   CHECK(course.problems()[5].text() == "course_items.csv:1: Item 1.3: there is no page gone.");
   CHECK(course.problems()[6].text() == "course_items.csv:1: Item 1.4: flce has no figure architecture.");
-  REQUIRE(course.items().size() == 2);  // that of checkpointing went with its page
+  REQUIRE(course.items().size() == 2);  // checkpointing's item is dropped with its page
   CHECK(course.items()[0] == CourseItem{"1.1", "Words, with a comma.", "flce", "The", "flce_chunks", ""});
   CHECK(course.items()[1].page.empty());
   CHECK(Course::load(assets / "nowhere").pages().empty());
@@ -353,7 +353,7 @@ TEST_CASE("a link that would do nothing, or what the page refuses, is named with
       "---\ntitle: Sixteen\nclaim: Sixteen bytes.\nschema: shape\nswitches: model seq\nfigures: static_bytes\n"
       "widgets: calculator\n---\n";
   CHECK(read(shape + "[a](set:seq=64)\n").problems.empty());
-  CHECK(problem_of(shape + "[a](set:steps=3)\n").starts_with("p.md:9: "));  // of a run, which this page has none of
+  CHECK(problem_of(shape + "[a](set:steps=3)\n").starts_with("p.md:9: "));  // a run's setting, but the page has no run
 }
 
 TEST_CASE("a number in the words is that of the settings or of the run, and braces of formulas are left alone",
@@ -364,7 +364,7 @@ TEST_CASE("a number in the words is that of the settings or of the run, and brac
   REQUIRE(params.set("batch", "4"));
   REQUIRE(params.set("seq", "1024"));
   const std::string words = "A tensor takes {logits.bytes} $a_{b.c}$ of {peak.bytes}.\n\n$$d_{e.f}$$ {g}";
-  CHECK(with_numbers(words, {&params, nullptr}) == "\n\n$$d_{e.f}$$ {g}");  // half a sentence says nothing
+  CHECK(with_numbers(words, {&params, nullptr}) == "\n\n$$d_{e.f}$$ {g}");  // incomplete sentences are dropped
   CHECK(with_texts(words, number_texts(words, {&params, nullptr})) ==
         "A tensor takes 1.96 GiB $a_{b.c}$ of ….\n\n$$d_{e.f}$$ {g}");
   const std::string three = "It has {step.tokens} tokens. The peak is {peak.bytes}, not {a.peak.bytes}. So it fits.";
@@ -385,7 +385,7 @@ TEST_CASE("a number in the words is that of the settings or of the run, and brac
     const bool of_run = number.name.find("peak.") != std::string_view::npos || number.name == "optimizer.time";
     if (!of_run) CHECK_FALSE(number.text({&shape, nullptr, nullptr}).empty());
   }
-  // Run A's are its own.
+  // Run A has its own numbers.
   const record::Recording other = tests::made_recording({.checkpointing = true});
   const record::Ledger a(other);
   const NumberInput beside{&params, &ledger, &a};

@@ -1,4 +1,4 @@
-// Every figure of the catalogue at the defaults and at the extremes of its schema, on runs of every kind.
+// Every figure at the defaults and extremes of its schema, on all kinds of runs.
 #include <algorithm>
 #include <cmath>
 #include <numeric>
@@ -20,7 +20,7 @@ using lessons::FigureData;
 
 namespace {
 
-// The default, each choice, both ends of a range, on and off; for a parameter that needs another one, with that.
+// The default, each choice, both ends of ranges, on and off; with the parameter it needs.
 std::vector<record::Params> variants(record::Schema schema) {
   std::vector<record::Params> all{record::Params(schema)};
   for (const record::ParamSpec& spec : schema) {
@@ -32,7 +32,7 @@ std::vector<record::Params> variants(record::Schema schema) {
     }
     if (spec.kind == record::ParamKind::kReal)
       values = {fmt::format("{}", spec.minimum), fmt::format("{}", spec.maximum)};
-    REQUIRE_FALSE(values.empty());  // a kind that is new here: give it values
+    REQUIRE_FALSE(values.empty());  // new kinds need values here
     for (const std::string& value : values) {
       record::Params params(schema);
       if (!spec.needs_key.empty()) REQUIRE(params.set(spec.needs_key, spec.needs_value).ok());
@@ -84,7 +84,7 @@ TEST_CASE("every figure is built at the defaults and the extremes of its schema"
     runs.push_back(tests::made_recording({.device = device, .out_of_memory = true}));
     runs.push_back(tests::made_recording({.device = device, .finished = false}));
   }
-  runs.push_back(tests::llama_recording({.steps = 1, .cap = record::kGiB}));  // not one step
+  runs.push_back(tests::llama_recording({.steps = 1, .cap = record::kGiB}));  // not even one step
   for (const record::DeviceKind device : {record::DeviceKind::kCpu, record::DeviceKind::kGpu})
     runs.push_back(tests::made_bench({.device = device, .report = true}));
   runs.push_back(tests::made_bench({.finished = false}));

@@ -1,4 +1,4 @@
-// The map of what fits and the two recipes: their numbers are the closed form's, and the fewest switches are the fewest.
+// The map of fitting steps and the two recipes: closed-form numbers, and the fewest switches.
 #include <algorithm>
 #include <cmath>
 #include <string>
@@ -26,7 +26,7 @@ record::Params fitting_settings(const std::vector<std::string>& settings) {
   return params;
 }
 
-// `card`: by name; empty: the limit that is set.
+// `card`: a name; empty: the settings' limit.
 lessons::FigureData build_fitting(const char* id, const record::Params& settings, const char* card = "",
                           const record::Ledger* predicted = nullptr) {
   const lessons::Figure& figure = *lessons::find_figure(id);
@@ -65,7 +65,7 @@ TEST_CASE("the map has what is left of the card by closed form, with the setting
   CHECK(map.columns.at(map.chosen->column) == "5");
   CHECK(map.rows.at(map.chosen->row) == "1,024 tokens");
   CHECK(map.title == "On 24 GiB: up to 5 sequences of 1,024 tokens, by closed form");
-  // Tokens decide, not how they divide into sequences; more of them leave less.
+  // Only the number of tokens counts, not its split into sequences; more tokens leave less room.
   CHECK(cell(map, "2,048 tokens", "2").left == Approx(cell(map, "1,024 tokens", "4").left).margin(0.01));
   for (const auto& row : map.cells) CHECK(std::ranges::is_sorted(row, std::greater{}));
   CHECK(cell(map, "1,024 tokens", "8").verdict == Verdict::kDoesNotFit);
@@ -75,7 +75,7 @@ TEST_CASE("on a card the process takes its part, and a margin is left") {
   const auto of_limit = build_fitting("fit_map", fitting_settings({"batch=4"}));
   const auto of_card = build_fitting("fit_map", fitting_settings({"batch=4"}), "rtx_4090");
   const auto &limit = tests::panel_in<lessons::HeatMap>(of_limit), &card = tests::panel_in<lessons::HeatMap>(of_card);
-  // 24,576 against 24,564 MiB, of which 716.8 MiB are the process's.
+  // 24,576 against 24,564 MiB, of which the process takes 716.8 MiB.
   CHECK(cell(limit, "1,024 tokens", "4").left - cell(card, "1,024 tokens", "4").left ==
         Approx((24'576 - 24'564 + 716.8) / 1024).margin(0.001));
   CHECK(card.title.starts_with("On GeForce RTX 4090: up to 4 sequences"));
@@ -143,7 +143,7 @@ TEST_CASE("the fewest switches are as many as they must be, and the report's ord
   CHECK(fewest.rows[1].name == "1. fused linear cross entropy");
   CHECK(cell_of(fewest.rows[1], 0) == "a little rounding in dW");
   CHECK(fewest.rows[2].name == "2. checkpointing each layer");
-  // No switch does it alone.
+  // No single switch is enough.
   const predict::ProcessBytes process = predict::process_bytes("GeForce RTX 4090");
   for (const auto& alone : experiments::switch_sets(settings, {}, 1)) {
     INFO(alone.switches.front()->id);

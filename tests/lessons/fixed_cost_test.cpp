@@ -1,4 +1,4 @@
-// The fixed part of a step: the line through published and recorded points, and the steps of equal tokens.
+// The fixed part of a step: the line through published and recorded points, and steps of equal tokens.
 #include <cmath>
 #include <string>
 #include <vector>
@@ -26,7 +26,7 @@ FigureData build_fixed_cost(const std::vector<std::string>& assignments = {}, bo
   return figure->build({.run = &ledger, .params = &params, .view = {.hidden = hidden}});
 }
 
-// Of the report, or of the run.
+// The report's or the run's.
 Chart chart(bool published, const std::vector<std::string>& assignments = {}) {
   const FigureData figure = build_fixed_cost(assignments);
   REQUIRE(tests::charts_of(figure).size() == 2);
@@ -63,7 +63,7 @@ TEST_CASE("the larger of a constant and a line through zero, by least squares") 
   CHECK(exact->at(1) == Approx(4));
   CHECK(exact->at(3) == Approx(6));
   CHECK(lessons::worst_miss(*exact, points) < 1e-12);
-  CHECK(lessons::worst_miss(lessons::LineFit{0, 2}, points) == Approx(0.5));  // 2 in the place of 4
+  CHECK(lessons::worst_miss(lessons::LineFit{0, 2}, points) == Approx(0.5));  // 2 instead of 4
   CHECK_FALSE(lessons::fit_larger(one));
   CHECK_FALSE(lessons::fit_larger({}));
 }
@@ -75,7 +75,7 @@ TEST_CASE("the published steps take the times that the report recorded") {
   CHECK(seconds(report.series[1]) == std::vector<double>{3.19, 3.21, 3.41});
   CHECK(seconds(report.series[2]) == std::vector<double>{3.20, 3.23, 3.32, 3.76, 4.72, 7.08, 9.60, 11.32});
   CHECK(report.series[2].published);
-  const lessons::ChartPoint& repeated = report.series[2].points[1];  // batch 4, made four times
+  const lessons::ChartPoint& repeated = report.series[2].points[1];  // batch 4, four runs
   CHECK(repeated.low == repeated.y);
   CHECK(repeated.high / repeated.low == Approx(1266.56 / 1242.71));
 }
@@ -93,7 +93,7 @@ TEST_CASE("the fixed part of the report's step is about three seconds") {
 TEST_CASE("tokens per second follow from the line, and so does what would be") {
   const Chart speeds = chart(true, {"shows=speed"});
   CHECK(speeds.series[2].points[6].y == Approx(10'244.01));
-  CHECK(speeds.references[0].y.back() < 1e6 / 71.05);  // never the limit
+  CHECK(speeds.references[0].y.back() < 1e6 / 71.05);  // never reaches the limit
   CHECK(speeds.references[0].y.front() == 0);
   const Chart halved = chart(true, {"if=half_fixed"});
   REQUIRE(halved.references.size() == 3);

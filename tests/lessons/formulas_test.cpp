@@ -1,5 +1,5 @@
-// The table of formulas against numbers that were worked out by hand (Llama 3.2 1B unless said otherwise), against the
-// closed form's peak, and against the runs that are shipped.
+// The table of formulas against hand-computed numbers (Llama 3.2 1B unless stated otherwise), the closed form and
+// shipped runs.
 #include "lessons/formulas.h"
 
 #include <algorithm>
@@ -36,7 +36,7 @@ record::Params with(std::string_view settings) {
 
 StepFormulas formulas_of(std::string_view settings) { return step_formulas(predict::step_settings(with(settings))); }
 
-// Empty: there is no such row or moment.
+// Empty if the row or moment is missing.
 FormulaCell cell_of(const StepFormulas& table, Category category, Place place, bool on_host = false) {
   for (const FormulaRow& row : table.rows)
     if (row.category == category && row.on_host == on_host)
@@ -52,7 +52,7 @@ Bytes end(std::string_view settings, Category category, bool on_host = false) {
   return cell_of(formulas_of(settings), category, Place::kEmbedding, on_host).bytes;
 }
 
-// Reads "r = 512: 4 × (1,000 + 8 × 20)": 4,640.
+// Evaluates "r = 512: 4 × (1,000 + 8 × 20)" to 4,640.
 class Arithmetic {
  public:
   explicit Arithmetic(std::string text) : text_(std::move(text)) {
@@ -214,8 +214,8 @@ TEST_CASE("at the end of backward a parameter takes 16, 16 or 8 bytes, and for a
 TEST_CASE("the optimizer's state by kind") {
   CHECK(end("precision=bf16 optimizer=adamw_8bit", Category::kOptimizerState) == 2'510'248'000);  // 2.031 P
   CHECK(end("adapters=lora", Category::kOptimizerState) == 8 * 11'272'192);
-  // A layer at r = 512: q, o 2 · 3,145,728/2 …, worked out in elements: 2 · (2·512·2048 + 512·2048) for q and o,
-  // 2 · (2·512·2048 + 512·512) for k and v, 3 · (2·512·8192 + 512·2048) for the MLP.
+  // Elements of a layer at r = 512: 2 · (2·512·2048 + 512·2048) for q and o, 2 · (2·512·2048 + 512·512) for k and v,
+  // 3 · (2·512·8192 + 512·2048) for the MLP.
   const std::int64_t layer = 2 * 3'145'728LL + 2 * 2'359'296LL + 3 * 9'437'184LL;
   CHECK(end("precision=fp32 optimizer=galore", Category::kOptimizerState) == 4 * 16 * layer + 8 * (kP - 973'078'528));
   const auto symbols = [](std::string_view settings) {
@@ -240,13 +240,13 @@ TEST_CASE("at the loss all layers' activations are there, or the inputs of layer
 TEST_CASE("the fused loss takes a chunk of logits, or a slice of the vocabulary with the gradient of its input") {
   CHECK(loss("precision=fp32 loss=flce loss_mode=report", Category::kLogits) == 128LL * 128'256 * 4);
   CHECK(loss("precision=fp32 loss=flce loss_chunk=100", Category::kLogits) == 100LL * 128'256 * 4);
-  // Rows of a slice begin at 16 bytes: 104 columns.
+  // Slices are aligned to 16 bytes: 104 columns.
   CHECK(loss("precision=fp32 loss=flce loss_mode=lean loss_chunk=100", Category::kLogits) ==
         4'096LL * 104 * 4 + 4'096LL * 2'048 * 4);
 }
 
 TEST_CASE("NF4 with double quantization takes 4.127 bits per weight") {
-  const std::int64_t weights = 973'078'528;  // of the projections
+  const std::int64_t weights = 973'078'528;  // in the projections
   CHECK(end("adapters=qlora precision=bf16", Category::kWeights) ==
         predict::nf4_bytes(*llama::find_config("llama-3.2-1b")) + 2 * (kP - weights) + 2 * 11'272'192);
 }
@@ -260,7 +260,7 @@ TEST_CASE("what is on the host is not on the device") {
   CHECK(loss(away, Category::kWeights) == 2 * (kLayer + kOuter));
   CHECK(end(away, Category::kWeights) == 2 * kOuter);
   for (const Category category : {Category::kWeights, Category::kGradients}) CHECK(end(away, category, true) == 2 * kP);
-  // On the device the gradients of what belongs to no layer, the table's twice, and the first layer's until it is copied.
+  // On the device: gradients outside the layers, the table's twice, and the first layer's until they are copied.
   CHECK(end(away, Category::kGradients) == 2 * (2 * kTable + 2'048 + kLayer));
   CHECK(end("precision=bf16_mixed loss=flce offload.optimizer=host", Category::kGradients) ==
         2 * (2 * kTable + 2'048 + kLayer));
@@ -308,7 +308,7 @@ TEST_CASE("the shipped runs have the bytes of the formulas at each moment") {
       const double bytes = static_cast<double>(moment.sum), apart = static_cast<double>(measured->allocated) - bytes;
       INFO(file.path().stem().string() << ", " << moment.name << ": formula " << moment.sum << ", measured "
                                        << measured->allocated);
-      // A CPU's fused loss has sums in fp32, which weigh in a model of a hundred thousand bytes.
+      // A CPU's fused loss has fp32 sums, which matter in tiny models.
       CHECK(std::abs(apart) < std::max(0.002 * bytes, 1.0 * record::kMiB));
       ++compared;
     }

@@ -1,4 +1,4 @@
-// The figures of the chapter on fusion: threads of a block and their numbers, attention over the sequence.
+// Figures on fusion: threads of a block, attention over the sequence.
 #include <string>
 
 #include "demos/experiments/demo.h"
@@ -22,7 +22,7 @@ FigureData program(std::initializer_list<const char*> settings, View view = {}) 
   return figure->build({.params = &params, .view = view});
 }
 
-// Cells of all programs that are drawn: threads that a line leaves idle, and numbers that it moves.
+// Drawn cells of all programs: idle threads, and moved numbers.
 struct Threads {
   int all = 0, idle = 0;
   double numbers = 0;
@@ -132,7 +132,7 @@ TEST_CASE("scores of the ladder's first rung are 8.00 GiB, and a sequence four t
   CHECK(predict::log_sum_exp_bytes(long_step) == 4 * predict::log_sum_exp_bytes(short_step));
   CHECK(predict::eager_attention_flops(long_step) == 16 * predict::eager_attention_flops(short_step));
   CHECK(6 * predict::flash_attention_flops(short_step, 1024) ==
-        7 * predict::eager_attention_flops(short_step));  // one tile: nothing is left out
+        7 * predict::eager_attention_flops(short_step));  // one tile skips nothing
   const FigureData figure = attention(settings, nullptr);
   CHECK(figure.head.provenance_line.ends_with("scores 8 GiB, log-sum-exp 0.01 GiB"));
 }
@@ -156,11 +156,11 @@ TEST_CASE("the stored sweep has the scores of the closed form to the byte, and f
     const double flash = at(*charts[0], 1, seq);
     CHECK(at(*charts[0], 0, seq) - flash ==
           static_cast<double>(4 * (predict::score_bytes(each) - predict::log_sum_exp_bytes(each))));
-    // Outside the layers is one number per token more.
+    // One more number per token outside the layers.
     CHECK(flash == static_cast<double>(predict::activation_bytes(each) + 4 * each.tokens()));
   }
   CHECK(at(*charts[0], 1, 2048) == 4 * at(*charts[0], 1, 512));
-  // Of another batch it says nothing.
+  // The sweep does not apply to another batch.
   record::Params other = settings;
   REQUIRE(other.set_assignment("batch=3").ok());
   CHECK(attention(other, &sweep).head.source == record::Source::kFormula);
@@ -198,7 +198,7 @@ TEST_CASE("eager launches of RMSNorm take as long as their bytes from 580 rows o
   const Chart& chart = *tests::charts_of(data).at(0);
   REQUIRE(chart.series.size() == 3);
   const double launches = 8 * 5000, rows = 1024;
-  const double bytes = 9 * 2.0 * 8192 * 2 * rows;  // eight kernels move nine times what one reads and writes
+  const double bytes = 9 * 2.0 * 8192 * 2 * rows;  // nine times the bytes of the fused kernel
   const ChartReference& eager = chart.references[0];
   CHECK(eager.y[0] == launches);
   CHECK(eager.y[1] == Approx(launches));
@@ -206,14 +206,14 @@ TEST_CASE("eager launches of RMSNorm take as long as their bytes from 580 rows o
   const Table& table = tests::table_of(data);
   CHECK(table.rows[0].cells[0] == "8");
   CHECK(table.rows[0].cells[3] == "580 rows");
-  CHECK(table.rows[1].cells[3] == "73 rows");  // the graph: one launch
+  CHECK(table.rows[1].cells[3] == "73 rows");  // a graph is one launch
   CHECK(table.rows[2].cells[3] == "652 rows");
   for (const ChartSeries& series : chart.series) {
     REQUIRE(series.points.size() == 1);
     CHECK(series.points[0].x == rows);
     CHECK(series.points[0].y > 0);
   }
-  // What is measured is never below the formula: the kernels do not reach a copy's bandwidth.
+  // Kernels do not reach a copy's bandwidth.
   CHECK(chart.series[0].points[0].y > bytes / 4270);
   const FigureData asked = figure->build({.run = &ledger, .view = {.hidden = true}});
   CHECK(tests::charts_of(asked)[0]->series.size() == 2);

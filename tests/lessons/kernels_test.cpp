@@ -1,4 +1,4 @@
-// Figures of traced steps: what was launched, when, for how long and how many bytes.
+// Figures of traced steps: launches, times and bytes.
 #include <algorithm>
 #include <string>
 
@@ -54,7 +54,7 @@ record::Recording with(std::vector<KernelSpan> spans, bool traced = true) {
   return recording;
 }
 
-// A product, a copy, three elementwise kernels one after another with a gap of 500 ns before the last, and their calls.
+// A GEMM, a copy, three elementwise kernels with a gap of 500 ns before the last, and their calls.
 record::Recording eager() {
   std::vector<KernelSpan> spans = {
       kernel(10'000, 4'000, kGemmName, kProj, 3 << 20), kernel(14'000, 1'000, kEagerName, kNorm, 1 << 20),
@@ -68,7 +68,7 @@ record::Recording eager() {
   copy.kind = SpanKind::kCopy;
   spans.push_back(copy);
   KernelSpan before = kernel(100, 900'000, kGemmName, kProj);
-  before.step = 0;  // warms up
+  before.step = 0;  // warm-up
   spans.push_back(before);
   return with(spans);
 }
@@ -137,7 +137,7 @@ TEST_CASE("launches, time and bytes are side by side, by what they were for") {
   CHECK(launches.series[0].kind == lessons::SeriesKind::kEager);
   CHECK(launches.series[0].points[0].y == 2);
   CHECK(launches.series[1].points[0].y == 1);
-  CHECK(launches.series[1].points[1].y == 0);  // SwiGLU's kernel is in A only
+  CHECK(launches.series[1].points[1].y == 0);  // only A has SwiGLU's kernel
   CHECK(tests::charts_of(figure)[1]->series[0].points[0].y == 2'000);
   CHECK(tests::charts_of(figure)[1]->series[1].points[0].y == 1'200);
   CHECK(tests::charts_of(figure)[2]->series[0].points[2].y == 3 << 20);

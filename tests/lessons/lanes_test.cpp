@@ -1,4 +1,4 @@
-// Kernels below the memory of their step: on its axis, by the model's names, selected, found and summed up.
+// Kernels below their step's memory: on its axis, with the model's names, selected, found and summed.
 #include <algorithm>
 #include <map>
 #include <string>
@@ -25,12 +25,12 @@ using record::SpanKind;
 
 namespace {
 
-// CUPTI's clock in these recordings, against that of the marks.
+// CUPTI's clock relative to the marks'.
 constexpr Nanoseconds kEarly = 170'000;
 constexpr Nanoseconds kAfterMark = 200, kLaunchTime = 300;
 constexpr std::uint16_t kNormOp = 200, kProjOp = 201, kCallName = 202, kOwnOp = 203, kProductName = 204;
 
-// A step on a GPU in which each layer's stretch has a norm of two kernels and a product, launched at its mark.
+// A GPU step whose layers launch a norm of two kernels and a GEMM at their marks.
 Recording traced() {
   Recording recording = made_recording({.device = record::DeviceKind::kGpu, .steps = 2});
   record::RunInfo info = recording.info();
@@ -89,7 +89,7 @@ const Lane& lane(const FigureData& figure, std::string_view label) {
   return *found;
 }
 
-constexpr int kFine = 1'000'000;  // columns: every kernel is a box
+constexpr int kFine = 1'000'000;  // columns, so that every kernel has a box
 
 }  // namespace
 
@@ -109,7 +109,7 @@ TEST_CASE("a kernel is where the memory of its layer is, whatever its clock says
       const Mark& mark = run.marks()[i];
       if (mark.device_time + kAfterMark - kEarly != span.start) continue;
       CHECK(box.begin - map.position(mark) == Approx(kAfterMark).margin(10));
-      // The stretch's first allocation is at its mark or after it, and before the next one.
+      // The layer's first allocation is between this mark and the next.
       CHECK(map.position(mark.event_index) >= map.position(mark));
       CHECK(map.position(mark.event_index) <= map.position(run.marks()[i + 1]));
       ++compared;
@@ -165,7 +165,7 @@ TEST_CASE("lanes have the model's names, and a zone is as wide as its kernels") 
   CHECK(kernels[0].label == "fused");
   CHECK(kernels[2].label == "matmul");
   CHECK(kernels[2].work == lessons::Work::kProduct);
-  CHECK(kernels[2].tip.find("nvjet_gemm") != std::string::npos);  // CUDA's name is in the tip alone
+  CHECK(kernels[2].tip.find("nvjet_gemm") != std::string::npos);  // only the tip has CUDA's name
   CHECK(kernels[2].tip.find("1.00 MiB") != std::string::npos);
   CHECK(kernels[2].tip.find("GB/s") != std::string::npos);
   const TimeBox& layer = lane(figure, "Layer").boxes.front();
@@ -197,11 +197,11 @@ TEST_CASE("what is too short to see is drawn together and counted, and none is l
   CHECK(joined.count > 1);
   CHECK_FALSE(joined.span);
   CHECK(joined.tip == std::to_string(joined.count) + " kernels");
-  // The one that is selected is drawn alone.
+  // The selected one is drawn alone.
   const FigureData chosen = build_lanes(run, {.columns = 12, .kernel = 0});
   const std::vector<TimeBox>& boxes = lane(chosen, "Kernel").boxes;
   CHECK(std::count_if(boxes.begin(), boxes.end(), [](const TimeBox& box) { return box.selected; }) == 1);
-  // A part of the axis has what is in it.
+  // A part of the axis has only its own kernels.
   const double end = timeline_of(chosen).x.high;
   CHECK(lane(build_lanes(run, {.begin = 0, .end = end / 4, .columns = kFine}), "Kernel").boxes.size() < all);
 }

@@ -1,4 +1,4 @@
-// The loss step by step: what its code holds at most is the closed form's, on each path.
+// The loss step by step; its peak on each path is the closed form's.
 #include <string>
 #include <vector>
 
@@ -70,7 +70,7 @@ TEST_CASE("at the peak of the code of 2024 are the output before, the logits, th
   CHECK(names(chain, chain.steps.size() - 1) ==
         std::vector<std::string>{"logits, fp32", "gradient, 16 bits"});  // the output stays
   const LossChain dropped = chain_of({"loss=hf_2024", "keep_output=off"});
-  CHECK(chain.peak() - dropped.peak() == 4 * kV * kTokens);  // one tensor, to the byte
+  CHECK(chain.peak() - dropped.peak() == 4 * kV * kTokens);  // exactly one tensor
   const LossChain newer = chain_of({"loss=hf_2025"});
   CHECK(names(newer, newer.highest()) == std::vector<std::string>{"logits, 16 bits", "log-softmax, fp32",
                                                                   "its gradient, fp32", "gradient of logits, fp32"});
@@ -97,7 +97,7 @@ TEST_CASE("the figure follows the settings' path or another, and hides bytes whi
   CHECK(table.rows[3].tip == "a chunk of logits at a time: 262,668,288 B");
   CHECK(built_loss_chain(of, {"path=flce"}).head.frames == 6);
   const FigureData other = built_loss_chain(settings({"loss=flce"}));
-  CHECK(tests::table_of(other).rows[1].cells[0] == "16 · V · B · T − 8 · V · B");  // its output is kept, as by default
+  CHECK(tests::table_of(other).rows[1].cells[0] == "16 · V · B · T − 8 · V · B");  // keeps its output by default
   const FigureData open = built_loss_chain(of, {"frame=6"}, {.hidden = true});
   for (const DiagramBox& box : tests::panel_in<Diagram>(open).boxes) {
     CHECK_FALSE(box.value);

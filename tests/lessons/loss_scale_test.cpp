@@ -1,4 +1,4 @@
-// The rule of the loss scale, and its trace from a run's metrics and by simulation.
+// The loss scale's rule, and its trace, recorded and simulated.
 #include "lessons/loss_scale.h"
 
 #include <cmath>
@@ -37,7 +37,7 @@ TEST_CASE("the loss scale halves at an overflow, doubles after the window and ne
   CHECK(scale.scale() == 1024);
   scale.update(false);
   scale.update(false);
-  scale.update(true);  // and the window begins anew
+  scale.update(true);  // the window starts anew
   CHECK(scale.scale() == 512);
   for (int i = 0; i < 20; ++i) scale.update(true);
   CHECK(scale.scale() == 1);

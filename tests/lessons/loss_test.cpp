@@ -1,4 +1,4 @@
-// The loss by step as a description: both runs on one axis, their difference with its largest in words.
+// Losses by step: both runs on one axis, and their largest difference.
 #include "lessons/figure.h"
 #include "tests/support/catch.h"
 #include "tests/support/panels.h"
@@ -8,7 +8,7 @@ using lessons::FigureData;
 
 namespace {
 
-// A run that recorded nothing but its losses, one per step from 0.
+// A run with one loss per step.
 record::Recording losses(const std::vector<double>& values, const std::string& model = "tiny") {
   record::RunInfo info{.demo = "train_step", .params = {{"model", model}}};
   info.params["steps"] = std::to_string(values.size());
@@ -64,7 +64,7 @@ TEST_CASE("beside run A both are on one axis, and the largest difference is said
   REQUIRE(tests::charts_of(figure).size() == 2);
   REQUIRE(tests::charts_of(figure)[0]->series.size() == 2);
   CHECK(tests::charts_of(figure)[0]->series[0].label == "run A");
-  CHECK(tests::charts_of(figure)[0]->y.low < 4.5);  // run A's, too
+  CHECK(tests::charts_of(figure)[0]->y.low < 4.5);  // includes run A's
   CHECK(tests::charts_of(figure)[0]->x.high == Approx(3.045));
   const lessons::Chart& change = *tests::charts_of(figure)[1];
   REQUIRE(change.series.size() == 1);

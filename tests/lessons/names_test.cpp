@@ -1,4 +1,4 @@
-// What a reader sees instead of the names of operators, and what is alive in these words.
+// Displayed names of operators, and of what is alive.
 #include <unistd.h>
 
 #include <algorithm>
@@ -106,11 +106,11 @@ TEST_CASE("the ladder rises") {
   CHECK(ladder[0].label == "requested");
   CHECK(ladder[4].label == "device in use");
   for (std::size_t i = 1; i < ladder.size(); ++i) CHECK(ladder[i].bytes >= ladder[i - 1].bytes);
-  // Nor is one whose last sample is older than what has been reserved since.
+  // The last sample is outdated if memory was reserved after it.
   record::Recording stale = tests::llama_recording({.steps = 1, .context = 0});
   stale.append(record::CounterSample{0, record::kGiB, record::CounterKind::kProcessBytes});
   CHECK(lessons::levels_at(record::Ledger(stale), 400).size() == 3);
-  // A rung that nothing measured is not there.
+  // A rung without measurement is omitted.
   const record::Recording on_cpu = tests::llama_recording({.steps = 1, .context = 0});
   CHECK(lessons::levels_at(record::Ledger(on_cpu), 100).size() == 3);
 }
@@ -126,7 +126,7 @@ TEST_CASE("a run in one line") {
   CHECK(provenance.at("outcome") == "completed");
   CHECK(provenance.count("figure.step") == 0);
   record::RunInfo info = run.info();
-  info.params["num_layers"] = "4";  // of model=custom only
+  info.params["num_layers"] = "4";  // for model=custom only
   CHECK(lessons::full_provenance(record::Recording(info), none).count("set.num_layers") == 0);
   info.params["model"] = "custom";
   info.params["hidden_size"] = "2048";
@@ -163,7 +163,7 @@ TEST_CASE("the settings of every recording that is shipped are known") {
   }
 }
 
-// What is read of it where its file ends `missing` bytes early.
+// Reads the recording from a file without its last `missing` bytes.
 record::Recording without_end(const record::Recording& whole, std::uintmax_t missing) {
   const auto path = std::filesystem::temp_directory_path() / ("headroom_cut_" + std::to_string(getpid()) + ".hrec");
   REQUIRE(whole.write(path).ok());
@@ -223,5 +223,5 @@ TEST_CASE("ends of axes are round and above what they must hold") {
     moves += high != last;
     last = high;
   }
-  CHECK(moves <= 11);  // twice for each doubling
+  CHECK(moves <= 11);  // twice per doubling
 }

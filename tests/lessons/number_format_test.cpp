@@ -1,4 +1,4 @@
-// Number formats against their published limits, against the machine's own fp32, and the figure of their bits.
+// Number formats against published limits and the machine's fp32, and the figure of bits.
 #include "lessons/number_format.h"
 
 #include <algorithm>

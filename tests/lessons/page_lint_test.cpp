@@ -1,5 +1,4 @@
-// Every page of the course: its parts are there, short enough for the smallest window, with terms that mean something
-// and formulas that the renderer knows.
+// Every page: complete, short enough for the smallest window, with defined terms and drawable formulas.
 #include <algorithm>
 #include <cctype>
 #include <regex>
@@ -17,11 +16,11 @@ using namespace headroom::lessons;
 
 namespace {
 
-constexpr int kMostWords = 100;        // about 90, with the question; more does not fit a window of 1280 x 720
-constexpr int kMostWordsOfTour = 360;  // what goes further is another page
+constexpr int kMostWords = 100;        // including the question; more does not fit 1280 x 720
+constexpr int kMostWordsOfTour = 360;  // longer texts need another page
 constexpr std::size_t kFewestSteps = 2, kMostSteps = 6;
 
-// What MicroTeX draws correctly. Others are drawn in red without an error.
+// MicroTeX draws other commands in red, without an error.
 const std::set<std::string> kKnownCommands{
     "frac",   "dfrac",  "tfrac", "sqrt", "sum",  "int",    "left",       "right",      "text",         "mathrm",
     "mathbf", "cdot",   "times", "le",   "ge",   "approx", "mathcal",    "mathbb",     "operatorname", "overline",
@@ -39,7 +38,7 @@ std::string unknown_command(const std::string& markdown) {
   return {};
 }
 
-// Sentences; a table is looked up, not read through.
+// Words of sentences, not of tables.
 int words_of_tour(const Page& page) {
   int words = 0;
   for (const TourStep& step : page.more)
@@ -70,7 +69,7 @@ TEST_CASE("every page is short enough for the smallest window, and its formulas 
     const std::string because = page->question ? page->question->because : "";
     CHECK(count_words(body) + count_words(ask) <= kMostWords);
     CHECK(count_words(body) >= 30);
-    static const std::regex apart(R"([0-9] (%|GiB|MiB|GB/s|TB/s|GB\b|MB\b))");  // a line could end between them
+    static const std::regex apart(R"([0-9] (%|GiB|MiB|GB/s|TB/s|GB\b|MB\b))");  // lines must not break there
     const std::string done = task_of(*page) != nullptr ? task_of(*page)->done : "";
     CHECK_FALSE(std::regex_search(body + more + ask + because + done, apart));
     for (const std::string& part : {body, more, ask, because, done}) {
@@ -118,7 +117,6 @@ TEST_CASE("the lint sees what it is for", "[pages]") {
 
 namespace {
 
-// All stretches of a page's words, paragraph by paragraph.
 std::vector<std::string> paragraphs_of(const Page& page) {
   std::vector<std::string> texts{markdown_of(page.front), markdown_of(page.more)};
   if (page.question) texts.insert(texts.end(), {page.question->ask, page.question->because});
@@ -133,7 +131,7 @@ std::vector<std::string> paragraphs_of(const Page& page) {
   return paragraphs;
 }
 
-// "Llama 3.2 1B" of the settings' choices, and what the words call such models; empty: none is named.
+// A model named in the text, formally or informally; empty if none.
 std::string model_named_in(const std::string& words) {
   std::vector<std::string> names{"the 1B", "the 3B", "the 8B", "GPT-2", "BERT", "tiny model", "tiny Llama"};
   for (const record::ParamSpec& spec : experiments::training_step().schema)

@@ -1,4 +1,4 @@
-// Bytes, losses and shares that the pages' texts take from stored runs: each is the recording's, rounded as it is printed.
+// Bytes, losses and shares in page texts equal those of stored runs, rounded as printed.
 #include <algorithm>
 #include <cmath>
 #include <numeric>
@@ -41,7 +41,7 @@ double last_fifty(const Recording& run) {
 }  // namespace
 
 TEST_CASE("the second gradient of a tied table is that of the page on sixteen bytes") {
-  const auto extra = [](const char* precision) {  // bytes per parameter beside the model state
+  const auto extra = [](const char* precision) {  // bytes per parameter beyond the model state
     record::Params params(experiments::training_step().schema);
     for (const char* each : {"model=llama-3.2-1b", precision}) REQUIRE(params.set_assignment(each).ok());
     const predict::StepSettings step = predict::step_settings(params);
@@ -69,7 +69,7 @@ TEST_CASE("the gradients in fp16 are those of the page on loss scaling") {
       if (each.name == "gradients") last = each;
     return last;
   };
-  // In %: those below 2^exponent, and how many reach it.
+  // The percentage below 2^exponent, and the count of the rest.
   const auto below = [](const record::Histogram& gradients, int exponent) {
     double less = static_cast<double>(gradients.zeros), all = less + static_cast<double>(gradients.not_finite);
     for (std::size_t i = 0; i < gradients.counts.size(); ++i) {
@@ -126,7 +126,7 @@ TEST_CASE("adapters learn what the page on them says") {
                qlora = drop("| | QLoRA | 3.577 | 2.007 | 1.707 | 1.507 | 1.362 |");
   check_said("low_rank", "200 steps on code, gets 87 % of the full drop in loss with LoRA, and QLoRA 99.9 % of LoRA's",
              {200, 100 * lora / all, 100 * qlora / lora});
-  // From random weights there is nothing to adapt.
+  // Random weights leave nothing to adapt.
   CHECK(last_fifty(stored("losses_lora_cpu")) > last_fifty(stored("losses_full_cpu")) + 4);
 }
 
@@ -185,7 +185,7 @@ TEST_CASE("what fused and chunked operations keep is what their pages say") {
                        static_cast<double>(eager.tokens());
   check_said("fused_against_unfused", "8,192 elements less per token and layer, and 16,384 less than eager code",
              {width, saved});
-  // dW has V · H numbers of two bytes; a row of logits has V of four.
+  // dW has V · H numbers of two bytes, a row of logits V of four.
   check_said("flce", "At 1,024 tokens dW is as large as one fp32 logits tensor",
              {static_cast<double>(eager.model.hidden_size) / 2});
   const llama::Architecture& model = *llama::find_architecture("llama-3.2-1b");
@@ -227,7 +227,7 @@ TEST_CASE("the stored steps hold at their peaks what the pages say") {
     return static_cast<double>(totals.by_category[static_cast<std::size_t>(kind)]);
   };
   constexpr double kParameters = 1'235'814'400;
-  // All gradients exist and no input of a layer is left.
+  // All gradients exist and no layer input is left.
   const record::Totals checkpointed = kinds("technique_checkpointing_layer_h200");
   CHECK(of(checkpointed, record::Category::kGradients) >= 2 * kParameters);
   CHECK(of(checkpointed, record::Category::kActivations) < 33.0 * record::kMiB);
@@ -235,7 +235,7 @@ TEST_CASE("the stored steps hold at their peaks what the pages say") {
   const double activations = of(large, record::Category::kActivations);
   check_said("four_timelines", "15.3 of A's 16.6 GB", {activations / 1e9, static_cast<double>(large.allocated) / 1e9});
   CHECK(65'536.0 * 112 * 1'024 / activations == Approx(0.5).margin(0.05));
-  // The embedding and the head's gradient are of V · H numbers; what else are weights is two layers of them.
+  // The embedding and the head's gradient have V · H numbers; other weights are two layers.
   const record::Totals b = kinds("report_liger_4_h200"), d = kinds("report_liger_8_h200");
   constexpr double kTable = 2.0 * 128'256 * 2'048 / 1e9;
   for (const record::Totals& each : {b, d}) {

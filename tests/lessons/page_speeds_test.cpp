@@ -1,4 +1,4 @@
-// Times, speeds and launches that the pages' texts take from stored runs: each is the recording's, rounded as it is printed.
+// Times, speeds and launches in page texts equal those of stored runs, rounded as printed.
 #include <algorithm>
 #include <string>
 #include <vector>
@@ -37,12 +37,12 @@ lessons::FigureData figure_of(const char* id, const record::Ledger& run, std::in
   return figure->build({.run = &run, .params = &params, .view = {}});
 }
 
-// All that a traced step did, or what operators of that name did.
+// Work of a traced step, or of its operators `op`.
 StepWork step_of(const Recording& run, std::string_view op = {}) {
   return lessons::work_of(lessons::spans_of(run, {.step = lessons::last_traced_step(run), .op = op}));
 }
 
-// Of a kernel's rows with a cold cache: all of one variant and pass.
+// Rows with a cold cache, of one variant and pass.
 std::vector<const record::Measurement*> rows_of(const Recording& run, const std::string& panel, const char* variant,
                                                 const char* pass) {
   std::vector<const record::Measurement*> rows = lessons::rows_of(run, panel, pass, "cold");
@@ -113,7 +113,7 @@ TEST_CASE("the traced steps are those of the page on the kernels of a step") {
              {launches(step_of(eager, "rms_norm")), launches(step_of(eager, "rope"))});
   check_said("kernels_of_a_step", "131 instead of 791",
              {launches(step_of(fused, "rms_norm")), launches(step_of(eager, "rms_norm"))});
-  // By the numbers of a norm's, a rotation's and SwiGLU's rows per token, with 15 operations each, forward and backward.
+  // 15 operations per number of norms, rotations and SwiGLU, forward and backward.
   constexpr double kNumbers = 16.0 * (2 * 2'048 + (32 + 8) * 64 + 8'192), kOperations = 15, kStep = 6 * 1'235'814'400.0;
   CHECK(kNumbers * kOperations < kStep / 1000);
   check_said("kernels_of_a_step", "SwiGLU are less than a thousandth of the step. By launches they are three quarters",
@@ -158,8 +158,7 @@ TEST_CASE("the ladder, the traced steps and the products are those of the page o
 }
 
 TEST_CASE("the report's experiment is that of the pages on it") {
-  // Both laws through the steps with all kernels; and how much longer such a step takes than one of Hugging Face's way,
-  // in %, from the fewest tokens to the most.
+  // Both laws fitted to the steps with all kernels, and how much longer (%) these take than Hugging Face's, by tokens.
   struct Steps {
     lessons::LineFit line;
     lessons::LargerFit larger;
@@ -265,7 +264,7 @@ TEST_CASE("the times of switches are those of the pages that name them") {
   check_said("recipe", "| 28.51 GiB | 1.22 |", {28.51, times("checkpointing")});
   check_said("recipe", "| 27.47 GiB | 0.33 s more |", {27.47, of("offload_optimizer").seconds});
   check_said("recipe", "AdamW | 34.41 GiB | 0.98 |", {34.41, times("adamw_8bit")});
-  // A step over the GPU's part alone, and AdamW alone, in ms.
+  // Ratio of a step's time to its GPU part.
   const auto longer = [](const char* batch, const char* step) {
     const std::string row = std::string(batch) + step;
     return std::stod(std::string(step)) / tests::result_after("offload-h200", row + " ms |");
@@ -282,7 +281,7 @@ TEST_CASE("the times of switches are those of the pages that name them") {
        100 - 100 / times("selective"), peak_of("technique_checkpointing_layer_h200"),
        100 - 100 / times("checkpointing"), times("checkpointing")});
 
-  // Of the last step: seconds in the optimizer, and their share of the step.
+  // Optimizer seconds of the last step, and their share.
   const auto optimizer = [](const char* name) {
     const Recording recording = stored(name);
     const record::Ledger run(recording);

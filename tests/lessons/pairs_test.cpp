@@ -1,4 +1,4 @@
-// The pairs of runs that pages compare, and what the pages say of them: read from the recordings as they are shipped.
+// Pairs of runs that pages compare, against the shipped recordings.
 #include <algorithm>
 #include <array>
 #include <cstdlib>
@@ -32,7 +32,7 @@ const record::Recording& kept_stored(const std::string& name) {
   return read.emplace(name, std::move(recording.value())).first->second;
 }
 
-// Names that are no numbers, or numbers in equal steps.
+// True for names and for numbers in equal steps.
 bool is_even(const std::vector<std::string>& categories) {
   std::vector<double> numbers;
   for (std::string each : categories) {
@@ -45,7 +45,7 @@ bool is_even(const std::vector<std::string>& categories) {
   return true;
 }
 
-// The page compares the recording with this one of its bases; null: with none.
+// The page's base for the recording, or null.
 const record::Recording* base_of(const Page& page, const std::string& name) {
   if (std::ranges::find(page.bases, name) != page.bases.end()) return nullptr;
   std::vector<const record::RunInfo*> infos;
@@ -111,7 +111,7 @@ TEST_CASE("what a page says of losses has many steps behind it", "[pages]") {
     ++pages;
     for (const std::string& name : page->recordings) {
       INFO(page->id << ": " << name);
-      const record::Recording run = kept_stored(name);  // its memory may be of the first steps alone
+      const record::Recording run = kept_stored(name);  // memory may cover only the first steps
       CHECK(std::ranges::count(run.metrics(), record::MetricKind::kLoss, &record::MetricSample::kind) >=
             kFewestStepsOfLosses);
     }
@@ -131,7 +131,7 @@ TEST_CASE("bytes over a number are drawn on a linear axis", "[pages]") {
           const auto* chart = std::get_if<Chart>(&panel);
           if (chart == nullptr || chart->bars || chart->y.unit != AxisUnit::kBytes) continue;
           ++charts;
-          // Chunks are powers of two, and the peak over them is no line: flat until the chunk's logits are highest.
+          // Chunks are powers of two, and the peak over them is flat until the chunk's logits dominate.
           CHECK((id == "chunk_curve" || !chart->x.logarithmic));
           INFO(fmt::format("{}: {}", chart->title, fmt::join(chart->categories, " ")));
           CHECK(is_even(chart->categories));

@@ -1,4 +1,4 @@
-// Measured rates of products: the fastest of each format, the figure of them, and a step held against them.
+// Measured GEMM rates: the fastest per format, their figure, and steps compared with them.
 #include <string>
 
 #include "demos/experiments/schemas.h"
@@ -17,7 +17,7 @@ namespace {
 
 constexpr double kTeraFlops = 1e12;
 
-// x Wᵀ of N × N matrices at so many operations per second.
+// x Wᵀ of N × N matrices.
 Measurement rate(const std::string& format, std::int64_t side, double flops_per_second) {
   const double flops = 2.0 * static_cast<double>(side) * static_cast<double>(side) * static_cast<double>(side);
   const double time = flops / flops_per_second * 1e9;
@@ -45,7 +45,7 @@ record::Recording rates_of(const std::string& gpu) {
   recording.append(rate("bf16", 4096, 600 * kTeraFlops));
   recording.append(rate("bf16", 8192, 700 * kTeraFlops));
   recording.append(rate("bf16", 16384, 650 * kTeraFlops));
-  Measurement none = rate("fp8", 16384, 1 * kTeraFlops);  // there was no memory for it
+  Measurement none = rate("fp8", 16384, 1 * kTeraFlops);  // out of memory
   none.median = none.low = none.high = 0;
   none.samples = 0;
   recording.append(none);
@@ -66,7 +66,7 @@ TEST_CASE("the fastest size of each format is its measured peak") {
   REQUIRE(card);
   CHECK(*card->bf16 == Approx(700 * kTeraFlops));
   CHECK(*card->fp32 == Approx(50 * kTeraFlops));
-  CHECK(card->fp8 == predict::card_of_gpu("NVIDIA H200")->fp8);  // not measured: the data sheet's
+  CHECK(card->fp8 == predict::card_of_gpu("NVIDIA H200")->fp8);  // from the data sheet
   CHECK_FALSE(lessons::measured_card(rates_of("Example GPU")));
 }
 

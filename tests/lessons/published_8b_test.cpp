@@ -1,4 +1,4 @@
-// Llama 3 8B as published: its bars, and the closed form's slope beside theirs.
+// Llama 3 8B as published, and the closed form's slope.
 #include <string>
 
 #include "lessons/figure.h"

@@ -1,5 +1,4 @@
-// The questions of the techniques' pages that are not about a timeline: what their answers are taken from, that the
-// figure hides it until then, and the formulas beside it.
+// Questions of techniques' pages without a timeline: sources of answers, hiding, and formulas.
 #include <filesystem>
 #include <string>
 
@@ -29,7 +28,7 @@ FigureData built_question(const char* id, const record::Recording& recording, Vi
   return find_figure(id)->build({.run = &ledger, .baseline = baseline ? &*baseline : nullptr, .view = view});
 }
 
-// Numbers of two sizes: even levels lose the 3 of 4 that are small, dynamic ones are off by a tenth there.
+// Numbers of two sizes: even levels lose the 3 of 4 that are small; dynamic ones are off by a tenth there.
 record::Recording moments(double dynamic_error = 0.1) {
   record::Recording run = tests::made_recording();
   record::Histogram way{
@@ -44,7 +43,7 @@ record::Recording moments(double dynamic_error = 0.1) {
   return run;
 }
 
-// The same numbers as second moments, in blocks of 2,048.
+// The same as second moments, in blocks of 2,048.
 record::Recording second_moments(double dynamic_error = 0.1) {
   record::Recording run = tests::made_recording();
   record::Histogram way{
@@ -83,7 +82,6 @@ record::Recording links(bool with_gpu, double bus = 2e7) {
   return run;
 }
 
-// The same points, with what `change` does to each.
 template <class Change>
 record::Recording changed(const record::Recording& sweep, Change change) {
   record::Recording other(sweep.info());
@@ -184,7 +182,7 @@ TEST_CASE("the ladder: the answer is the last rung's peak, rungs below the first
   const record::Recording run = tests::made_ladder();
   const auto& points = run.sweep_points();
   CHECK(answer_of("ladder", run) == static_cast<double>(8 * record::kGiB));
-  CHECK(answer_of("ladder", tests::made_ladder({.finished = false})) < 0);  // it is still being climbed
+  CHECK(answer_of("ladder", tests::made_ladder({.finished = false})) < 0);  // unfinished
   CHECK(answer_of("ladder", tests::made_recording()) < 0);
   const FigureData open = built_question("ladder_waterfall", run, {.guess = 1e9, .hidden = true, .asked = true});
   REQUIRE(tests::rungs_of(open).size() == points.size());
@@ -196,7 +194,7 @@ TEST_CASE("the ladder: the answer is the last rung's peak, rungs below the first
     CHECK(tests::rungs_of(open)[i].speed_text.empty());
     CHECK(tests::rungs_of(open)[i].tip == tests::rungs_of(open)[i].label);
   }
-  CHECK(lessons::axes_of(open).x.high == 30.0 * record::kGiB);  // of the first rung; the second takes 32
+  CHECK(lessons::axes_of(open).x.high == 30.0 * record::kGiB);  // the first rung's; the second takes 32
   CHECK(guess_axis(open)->unit == AxisUnit::kBytes);
   const record::Recording larger = changed(run, [&](SweepPoint& point) {
     if (point.label != points[0].label) point.peak_allocated *= 100;
@@ -210,7 +208,7 @@ TEST_CASE("the ladder: the answer is the last rung's peak, rungs below the first
       find_figure("ladder_waterfall")->build({.run = &ledger, .baseline = &ledger, .params = &params});
   CHECK(tests::rungs_of(beside)[1].delta == "0 B");
   CHECK(tests::rungs_of(beside)[1].before == points[1].peak_allocated);
-  CHECK(tests::rungs_of(beside)[0].delta.empty());  // it ran out
+  CHECK(tests::rungs_of(beside)[0].delta.empty());  // ran out of memory
 }
 
 TEST_CASE("the report: while the question is open, failures and the fused kernels are hidden") {

@@ -1,4 +1,4 @@
-// A weight under small updates, in four ways of storing it.
+// A weight under small updates, stored in four ways.
 #include <cmath>
 #include <string>
 

@@ -1,4 +1,4 @@
-// Checkpointing frame by frame, against the worked example: five forward and five backward nodes, f2 kept.
+// Checkpointing frame by frame: five forward and five backward nodes, with f2 kept.
 #include <string>
 
 #include "demos/experiments/demo.h"
@@ -86,7 +86,7 @@ TEST_CASE("the figure shows the frame that is asked for, and a click on a node m
   const Table& counts = tests::table_of(figure);
   CHECK(counts.rows[0].cells == std::vector<std::string>{"5", "5", "7"});
   CHECK(counts.rows[1].cells == std::vector<std::string>{"5", "6", "4"});
-  CHECK(built_schedule({}, {.hidden = true}).head.frames == 8);  // up to the gradient of the loss
+  CHECK(built_schedule({}, {.hidden = true}).head.frames == 8);  // up to the loss gradient
 }
 
 TEST_CASE("over k the memory follows n / k + k") {
@@ -98,9 +98,9 @@ TEST_CASE("over k the memory follows n / k + k") {
     INFO("k = " << k);
     CHECK(charts[0]->series[0].points[k - 1].y == charts[0]->references[0].y[k - 1]);
   }
-  CHECK(charts[0]->series[0].points[3].y == 8);   // 4 kept, 2 computed again, 2 gradients
-  CHECK(charts[1]->series[0].points[0].y == 15);  // nothing is computed again
-  CHECK(charts[1]->series[0].points[3].y == 26);  // and the 12 that are not kept, without the last
+  CHECK(charts[0]->series[0].points[3].y == 8);   // 4 kept, 2 recomputed, 2 gradients
+  CHECK(charts[1]->series[0].points[0].y == 15);  // no recompute
+  CHECK(charts[1]->series[0].points[3].y == 26);  // plus 12 that are not kept, without the last
 }
 
 TEST_CASE("the loss by chunks holds dX, dW and one chunk's logits, with the settings' shape and chunks") {

@@ -1,4 +1,4 @@
-// Shares of a step's time: the report's published runs, the stored ladder and traced steps against the worked numbers.
+// Shares of a step's time: published, stored and traced runs against worked numbers.
 #include <filesystem>
 #include <string>
 
@@ -53,7 +53,7 @@ TEST_CASE("the ladder's rungs are held against the peak of the format they multi
   CHECK(budgets[1].hfu() == budgets[1].mfu());
   CHECK(budgets[0].flops_per_token == budgets[1].flops_per_token);
   CHECK(budgets[2].name == "checkpoints");
-  CHECK(budgets[2].again / budgets[2].model == Approx(0.19).margin(0.001));  // without the layers' last products
+  CHECK(budgets[2].again / budgets[2].model == Approx(0.19).margin(0.001));  // without the layers' last GEMMs
 }
 
 TEST_CASE("a traced step is divided by its kernels") {

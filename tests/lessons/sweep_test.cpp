@@ -41,7 +41,7 @@ TEST_CASE("the closed form meets the published peaks, 21 of 24 to the byte") {
   int exact = 0, points = 0;
   for (const lessons::PublishedRun& run : lessons::published_runs()) {
     if ((run.experiment != "batch" && run.experiment != "sequence") || run.out_of_memory) continue;
-    if (run.experiment == "sequence" && run.seq == 1024) continue;  // the point that both sweeps share
+    if (run.experiment == "sequence" && run.seq == 1024) continue;  // in both sweeps
     const auto strategy = predict::report_loss(run.strategy);
     REQUIRE(strategy);
     const record::Bytes off =
@@ -87,7 +87,7 @@ TEST_CASE("the report's figure sets each strategy beside its published points, a
   const auto* const hf = sweep_series(peaks, "Hugging Face's way");
   REQUIRE(hf != nullptr);
   REQUIRE(hf->points.size() == 5);
-  CHECK(hf->points[2].x == 8);  // in proportion, so that a linear law is a straight line
+  CHECK(hf->points[2].x == 8);  // to scale: linear laws are straight lines
   CHECK(sweep_series(*tests::charts_of(build_sweep("report_batch", sweep, "steps=even"))[1], "Hugging Face's way")
             ->points[2]
             .x == 2);
@@ -132,13 +132,13 @@ TEST_CASE("a rung of the ladder is compared with the last one that ran") {
   REQUIRE(tests::rungs_of(figure).size() == 7);
   CHECK(tests::rungs_of(figure)[0].label == "naive");
   CHECK(tests::rungs_of(figure)[0].out_of_memory);
-  CHECK(tests::rungs_of(figure)[1].before == 0);  // what did not fit has no peak to compare with
+  CHECK(tests::rungs_of(figure)[1].before == 0);  // nothing to compare with
   CHECK(tests::rungs_of(figure)[1].delta.empty());
   CHECK(tests::rungs_of(figure)[2].delta == "\u221216.00 GiB");
   CHECK(tests::rungs_of(figure)[2].label == "+ fused linear cross entropy");
   CHECK(tests::rungs_of(figure)[3].delta == "+4.00 GiB");
   CHECK(tests::rungs_of(figure)[4].note == "It does not go with what is below it.");
-  CHECK(tests::rungs_of(figure)[6].before == 20 * record::kGiB);  // of "checkpointing": the two between did not run
+  CHECK(tests::rungs_of(figure)[6].before == 20 * record::kGiB);  // of "checkpointing"; the two between did not run
   CHECK(tests::rungs_of(figure)[6].speed_text == "24,000");
   const FigureData naive = build_sweep("ladder_waterfall", tests::made_ladder(), "delta=naive");
   CHECK(tests::rungs_of(naive)[6].before == 32 * record::kGiB);
@@ -169,16 +169,16 @@ TEST_CASE("rungs of two machines have no difference") {
     CHECK_FALSE(rungs[7].value.empty());
   }
   const FigureData figure = build_sweep("ladder_waterfall", ladder);
-  CHECK(tests::rungs_of(figure)[8].delta == "\u22121.00 GiB");  // both of the other one
+  CHECK(tests::rungs_of(figure)[8].delta == "\u22121.00 GiB");  // both on the other machine
   CHECK(tests::rungs_of(figure)[8].speed_delta == "+100");
-  CHECK(tests::rungs_of(figure)[9].delta == "\u22121.00 GiB");  // a prediction is of no machine
+  CHECK(tests::rungs_of(figure)[9].delta == "\u22121.00 GiB");  // predictions have no machine
   const auto* const panel = std::get_if<lessons::Rungs>(&figure.panels.front());
   REQUIRE(panel != nullptr);
   CHECK(panel->foot.find("Rungs of different machines are not compared.") != std::string::npos);
   CHECK(
       std::get<lessons::Rungs>(build_sweep("ladder_waterfall", tests::made_ladder()).panels.front()).foot.find("machines") ==
       std::string::npos);
-  // Nor has a rung and that of a run A from elsewhere.
+  // Rungs are not compared with a run A from another machine either.
   record::Recording other = tests::made_ladder();
   record::RunInfo info = other.info();
   info.provenance["gpu"] = "Another GPU";
@@ -259,11 +259,11 @@ TEST_CASE("a sweep over a number has it on its axis, what ran out too") {
   }
   const auto* const activations = sweep_series(*tests::charts_of(figure)[0], "activations");
   REQUIRE(activations != nullptr);
-  CHECK(activations->points.size() == 3);  // of the one that ran out it is not the peak
+  CHECK(activations->points.size() == 3);  // the one out of memory has no peak
   CHECK(activations->points[1].y == 2.0 * record::kGiB);
   const FigureData two = build_sweep("sweep_curve", tests::made_batch_sweep(2));
   CHECK(tests::charts_of(two)[0]->series.size() == 2);
-  CHECK(tests::charts_of(two)[0]->references.empty());  // one line could not be that of both
+  CHECK(tests::charts_of(two)[0]->references.empty());  // one line cannot fit both
 }
 
 TEST_CASE("beside the points of a sweep is the closed form of its settings") {
@@ -312,8 +312,8 @@ TEST_CASE("a page's sweep is its closed form with the reader's settings, and poi
   CHECK(charts(points) == 2);
   CHECK(charts(single) == 1);
   REQUIRE(settings.set("batch", "8").ok());
-  CHECK(charts(points) == 1);                             // they are of another batch
-  REQUIRE(settings.set("weights", "a_checkpoint").ok());  // whose shape is not read here
+  CHECK(charts(points) == 1);                             // the points have another batch
+  REQUIRE(settings.set("weights", "a_checkpoint").ok());  // its shape is not read here
   CHECK(figure.build({.settings = &settings, .sweep = sweep}).head.empty_reason.find("no closed form") !=
         std::string::npos);
 }

@@ -1,4 +1,4 @@
-// Tasks of pages: what a block may say, where it says that something is wrong, and when a setting is as it is to be.
+// Tasks of pages: contents, places of errors, and reached goals.
 #include "demos/experiments/demo.h"
 #include "tests/support/catch.h"
 #include "tests/support/course.h"
@@ -31,7 +31,6 @@ std::string task_with(const std::string& goal, const std::string& more = "done: 
   return "```task\nMake it *fit*:\nall of it.\ngoal: " + goal + "\n" + more + "```\n";
 }
 
-// The only problem of the page with that task.
 std::string problem_of(const std::string& task, const std::string& page = kPage) {
   const Problems problems = read_task(page + task).problems;
   if (problems.size() != 1) {
@@ -71,11 +70,11 @@ TEST_CASE("a task has words, then a goal, and what is said once it is reached", 
   CHECK(task->goal.fits->name == "GeForce RTX 4090");
   CHECK(task->goal.fits->process.bytes > 0);
   CHECK(task->goal.largest == "batch");
-  CHECK(markdown_of(reading.page.more).ends_with(task->words));  // it is found like all other words
+  CHECK(markdown_of(reading.page.more).ends_with(task->words));  // found like other text
   const Page by_size = read_task(kPage + task_with("fits=24GiB")).page;
   REQUIRE(task_of(by_size)->goal.fits);
   CHECK(task_of(by_size)->goal.fits->memory == 24 * record::kGiB);
-  CHECK(task_of(by_size)->goal.fits->process.bytes == 0);  // what the allocator may take
+  CHECK(task_of(by_size)->goal.fits->process.bytes == 0);  // a size is the allocator's limit
 }
 
 TEST_CASE("what a task gets wrong is named with file and line", "[pages]") {

@@ -1,5 +1,4 @@
-// Figures of the techniques' pages on recordings made by hand: gradients by size, what 8 bits keep, the formulas beside
-// a run, and the links of a machine.
+// Techniques' figures on hand-made recordings: gradients by size, 8-bit moments, formulas next to a run, links.
 #include <algorithm>
 #include <cmath>
 #include <string>
@@ -57,7 +56,7 @@ TEST_CASE("fp16's window says how much is lost, and a loss scale moves the gradi
   CHECK(tests::charts_of(scaled)[0]->title == "In fp16: 0.0 % become zero, 0.0 % lose digits, 0.0 % become infinite");
   CHECK(tests::charts_of(scaled)[0]->series[0].points[0].x == -13.5);
   const FigureData too_far =
-      built_technique("gradient_histogram", run, {"scale=16777216"});  // 2^24: 60 numbers at 2^14, still held
+      built_technique("gradient_histogram", run, {"scale=16777216"});  // 2^24: 60 numbers at 2^14, still representable
   CHECK(tests::charts_of(too_far)[0]->title.find("0.0 % become infinite") != std::string::npos);
   CHECK(tests::charts_of(built_technique("gradient_histogram", run, {"format=bf16"}))[0]->title.find(
             "In bf16: 0.0 % become zero") == 0);
@@ -108,7 +107,7 @@ TEST_CASE("each moment's formulas are next to what a run of the same settings me
   record::Params settings(experiments::find_demo("train_step")->schema);
   REQUIRE(settings.set("batch", "32").ok());
   const FigureData asked = find_figure("formula_table")->build({.run = &ledger, .settings = &settings});
-  CHECK(tests::table_of(asked).columns == Columns{"at the loss", "end of backward"});  // that run had other settings
+  CHECK(tests::table_of(asked).columns == Columns{"at the loss", "end of backward"});  // the run has other settings
   CHECK(tests::table_of(asked).foot.find("other settings") != std::string::npos);
   const FigureData predicted =
       find_figure("formula_table")->build({.run = &ledger, .settings = &settings, .predicted = &ledger});
@@ -121,7 +120,7 @@ TEST_CASE("each moment's formulas are next to what a run of the same settings me
   form.set_info(info);
   const record::Ledger stands_in(form);
   CHECK(tests::table_of(find_figure("formula_table")->build({.settings = &settings, .predicted = &stands_in}))
-            .columns.size() == 2);  // not held against itself
+            .columns.size() == 2);  // not compared with itself
 }
 
 TEST_CASE(
@@ -175,7 +174,7 @@ TEST_CASE("a run from a checkpoint is shown with the shape that it took") {
     const FigureData figure = find_figure("formula_table")->build({.run = &ledger, .settings = asked});
     CHECK(figure.head.provenance_line.starts_with("Custom, 5 layers, hidden size 256,"));
     CHECK(figure.head.provenance.at("model.num_kv_heads") == "2");
-    CHECK(figure.head.provenance.count("set.num_layers") == 0);  // the settings of a shape that was not taken
+    CHECK(figure.head.provenance.count("set.num_layers") == 0);  // settings of an unused shape
     CHECK(figure.head.provenance.count("setting.num_layers") == 0);
     const Table* table = panel_of<Table>(figure);
     REQUIRE(table != nullptr);
@@ -212,7 +211,7 @@ TEST_CASE("the links of a machine are bars from the widest on, with slow ways be
   CHECK(chart.series[1].points[0].y == Approx(1e10));
   CHECK(chart.series[1].points[0].x == 1);
 
-  record::Recording faster;  // as run A: the axis holds its bars, too
+  record::Recording faster;  // used as run A, whose bars extend the axis
   faster.set_info(info);
   record::Measurement row{.panel = "bandwidth", .variant = "device_copy", .timing = "wall", .storage = "device"};
   row.median = row.low = row.high = 1e4;  // 100 TB/s

@@ -1,4 +1,4 @@
-// Several steps side by side: each has the bytes and the peak that its memory timeline has.
+// A grid of steps has the bytes and peaks of their memory timelines.
 #include <algorithm>
 #include <string>
 #include <vector>

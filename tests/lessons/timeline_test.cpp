@@ -1,5 +1,4 @@
-// The memory timeline as a description: what is in it, what stays out while the answer is hidden, and that its axes keep
-// still.
+// The memory timeline: contents, hiding of the answer, stable axes.
 #include <algorithm>
 #include <chrono>
 #include <numeric>
@@ -19,7 +18,6 @@ namespace {
 
 const lessons::Figure& figure() { return *lessons::find_figure("memory_timeline"); }
 
-// The figure's head with its only panel.
 struct Built : lessons::Timeline {
   lessons::FigureHead head;
 };
@@ -99,7 +97,7 @@ TEST_CASE("weights and optimizer state are quiet only while they do not change")
   const record::Ledger ledger(run);
   record::Params params(figure().schema);
   REQUIRE(params.set("show", "step").ok());
-  const auto first = build_timeline({.run = &ledger, .params = &params});  // optimizer state is made in step 0
+  const auto first = build_timeline({.run = &ledger, .params = &params});  // step 0 creates the optimizer state
   CHECK(first.quiet[0]);
   CHECK_FALSE(first.quiet[1]);
   const auto last = build_timeline({.run = &ledger});
@@ -122,7 +120,7 @@ TEST_CASE("the whole run and the other axes") {
   const auto host = build_timeline({.run = &ledger, .params = &params});
   REQUIRE(params.set("axis", "device").ok());
   const auto device = build_timeline({.run = &ledger, .params = &params});
-  CHECK(device.x.high > 5 * host.x.high);  // the host only issues the work
+  CHECK(device.x.high > 5 * host.x.high);  // the host only launches
   CHECK(highest(device) == highest(host));
 }
 
@@ -188,17 +186,17 @@ TEST_CASE("while the answer is hidden nothing gives it away") {
     for (const auto& column : hidden.stack) REQUIRE(column.end <= *hidden.hidden_from + 1e-6);
     CHECK_FALSE(hidden.peak);
     CHECK_FALSE(hidden.failed);
-    CHECK(hidden.lines.empty());  // what is reserved since the last step is as high as the peak
+    CHECK(hidden.lines.empty());  // reserved memory would reveal the peak
     CHECK(hidden.alive->position <= *hidden.hidden_from);
     for (const auto& level : hidden.levels) CHECK(static_cast<double>(level.bytes) <= highest(hidden));
-    // Nothing moves when the answer is shown.
+    // The axes do not move when it is revealed.
     CHECK(hidden.y.high == open.y.high);
     CHECK(hidden.x.high == open.x.high);
   }
 }
 
 TEST_CASE("the hidden y axis does not depend on what it hides") {
-  // Two runs with the same forward pass; the loss of one allocates far more.
+  // The same forward pass; the second run's loss allocates far more.
   const record::Recording run = tests::llama_recording({.steps = 1});
   record::Recording higher(run.info());
   std::vector<record::MemEvent> events = run.events();
@@ -266,7 +264,7 @@ TEST_CASE("a cap below the weights, and one far above the data") {
   const record::Recording high = tests::llama_recording({.steps = 1, .cap = 1000 * record::kGiB});
   const record::Ledger far(high);
   const auto flat = build_timeline({.run = &far});
-  CHECK(flat.cap->y > flat.y.high);  // named, not drawn: it would flatten the data
+  CHECK(flat.cap->y > flat.y.high);  // named, not drawn, since it would flatten the data
   CHECK(flat.y.high < 2 * flat.peak->y);
 }
 
@@ -294,7 +292,7 @@ TEST_CASE("run A is behind, on axes that hold both") {
   CHECK(std::any_of(data.lines.begin(), data.lines.end(),
                     [](const auto& line) { return line.style == lessons::LineStyle::kBaseline; }));
   const auto hidden = build_timeline({.run = &run, .baseline = &baseline, .view = {.hidden = true}});
-  // What is asked about is run B: run A is whole, and the only line.
+  // The question is about run B: run A is complete and the only line.
   REQUIRE(hidden.baseline_peak);
   CHECK(hidden.baseline_peak->y == data.baseline_peak->y);
   REQUIRE(hidden.lines.size() == 1);
@@ -314,10 +312,10 @@ TEST_CASE("while a run grows its axes move seldom") {
     if (data.peak) CHECK(data.y.high >= data.peak->y);
     if (x.empty() || x.back() != data.x.high) x.push_back(data.x.high);
     if (data.stack.empty()) continue;
-    const bool trains = data.stack.back().high[1] > 4 * record::kGiB;  // weights and optimizer state are there
+    const bool trains = data.stack.back().high[1] > 4 * record::kGiB;  // with weights and optimizer state
     if (trains && (y.empty() || y.back() != data.y.high)) y.push_back(data.y.high);
   }
-  CHECK(x.size() <= 30);  // 1, 2, 5 times a power of ten over six decades, and again in each step
+  CHECK(x.size() <= 30);  // 1, 2, 5 times powers of ten over six decades, again per step
   CHECK(y.size() <= 4);   // 8, 12, 16 and 24 GiB
 }
 
@@ -366,5 +364,5 @@ TEST_CASE("a recording of a million events is drawn in well under a second") {
   const auto data = build_timeline({.run = &ledger});
   const std::chrono::duration<double> took = std::chrono::steady_clock::now() - began;
   CHECK(highest(data) == data.peak->y);
-  CHECK(took.count() < 0.5);  // a tenth when the machine does nothing else
+  CHECK(took.count() < 0.5);  // a tenth on an idle machine
 }

@@ -1,4 +1,4 @@
-// RMSNorm launch by launch: the bytes by closed form are those that were recorded, and the copy is of the same device.
+// RMSNorm launch by launch: closed-form bytes equal recorded ones, and the copy is of the same device.
 #include <cmath>
 #include <filesystem>
 #include <tuple>
@@ -25,7 +25,7 @@ lessons::FigureData build_traffic(const std::string& bench, const std::string& l
   return lessons::find_figure("launch_traffic")->build({.run = &ledger, .beside = all});
 }
 
-// Of the form's spans those with recorded bytes must have the closed form's.
+// Checks recorded bytes of the form's spans against the closed form.
 int compared(const TrafficForm& form, const record::Recording& recording, const std::string& key) {
   int count = 0;
   std::size_t at = 0;
@@ -35,7 +35,7 @@ int compared(const TrafficForm& form, const record::Recording& recording, const 
     const TrafficKernel& kernel = form.kernels.at(at++);
     INFO(kernel.label);
     if (span.bytes < 0) continue;
-    CHECK(std::abs(kernel.moved() - span.bytes) <= 16);  // an operator counts its scalars, too
+    CHECK(std::abs(kernel.moved() - span.bytes) <= 16);  // operators also count scalars
     ++count;
   }
   return count;
@@ -64,9 +64,9 @@ TEST_CASE("eight launches move nine times the bytes of one") {
   const TrafficForm &eager = panel.forms[0], &fused = panel.forms[1];
   CHECK(eager.kernels.size() == 8);
   CHECK(fused.kernels.size() == 1);
-  CHECK(eager.moved() / kMiB == 288);  // as 8,192 × 1,024 numbers: 48 + 64 + 32 + 64 + 48 + 32
+  CHECK(eager.moved() / kMiB == 288);  // in 8,192 × 1,024 numbers: 48 + 64 + 32 + 64 + 48 + 32
   CHECK(fused.moved() / kMiB == 32);
-  CHECK(eager.kept() / kMiB == 48);  // x in fp32, and what is multiplied by w
+  CHECK(eager.kept() / kMiB == 48);  // x in fp32, and the numbers multiplied by w
   CHECK(fused.kept() == 4 * 1024);
   CHECK(panel.square == 4 * kMiB);
   CHECK(eager.kernels.front().begin == 0);

@@ -1,4 +1,4 @@
-// Whole runs of the demo `block` on the CPU: its events, and what it keeps for backward against the closed count.
+// Runs the demo `block` on the CPU: its events, and the bytes kept for backward against the closed form.
 #include <sched.h>
 
 #include <algorithm>
@@ -31,7 +31,7 @@ Settings small(const Settings& more) {
   return settings;
 }
 
-// Threads that start meanwhile have one processor: how many of a loop are at work at a time would change the peak.
+// Pins new threads to one processor, because the peak depends on how many of them run at once.
 class OneProcessor {
  public:
   OneProcessor() {
@@ -59,7 +59,7 @@ DrivenRun run_block(const Settings& settings) {
   return run;
 }
 
-// Where backward of the last pass begins.
+// Event index at which the last backward pass begins.
 std::uint64_t backward_of(const record::Recording& recording) {
   const auto& marks = recording.marks();
   const auto found =
@@ -68,7 +68,7 @@ std::uint64_t backward_of(const record::Recording& recording) {
   return found->event_index;
 }
 
-// Activations that forward leaves for backward, without the block's result, which the layer behind reads.
+// Activations kept for backward, without the block's output.
 Bytes kept(const DrivenRun& run, Bytes element) {
   const record::Ledger ledger(run.recording);
   const Bytes all =
@@ -76,7 +76,7 @@ Bytes kept(const DrivenRun& run, Bytes element) {
   return all - kTokens * kHidden * element;
 }
 
-// By closed form in 16 bits, per token: a norm's input, each product's operands, attention's.
+// Closed form for 16 bits, per token.
 Bytes counted(const Settings& settings) {
   record::Params params(experiments::find_demo("block")->schema);
   for (const auto& [key, value] : settings) REQUIRE(params.set(key, std::string_view(value)).ok());
@@ -87,7 +87,7 @@ Bytes counted(const Settings& settings) {
   return sum;
 }
 
-// What two runs have in common whatever they take in time; storages are numbered from the run's first.
+// Events without times; storages and totals are counted from the run's first event.
 std::vector<record::MemEvent> without_times(const record::Recording& recording) {
   std::vector<record::MemEvent> events(recording.events().begin(), recording.events().end());
   std::uint64_t first = ~std::uint64_t{0};
@@ -118,7 +118,7 @@ TEST_CASE("a block's run adds up to the allocator's totals, has two passes alike
   const auto of = [](const record::Totals& totals, Category kind) {
     return totals.by_category[static_cast<std::size_t>(kind)];
   };
-  // Gradients of all weights are there when backward ends, and none when it begins.
+  // Backward starts with no gradients and ends with all.
   const std::uint64_t backward = backward_of(run.recording);
   CHECK(of(ledger.at(backward - 1), Category::kGradients) == 0);
   Bytes most = 0;
@@ -136,13 +136,13 @@ TEST_CASE("GPT-2's block keeps what the closed count says, and LayerNorm's two n
   const Settings settings = small({{"storage", element == 2 ? "bf16" : "fp32"}});
   constexpr Bytes kLogSumExp = 4 * kHidden / 64, kMasks = 2 * kHidden;
   const Bytes operands = (counted(settings) - kLogSumExp) / 2 * element;
-  const Bytes statistics = 2 * 2 * element;  // of two norms; on a CPU in the tensors' type
+  const Bytes statistics = 2 * 2 * element;  // two norms; in the tensors' type on a CPU
   CHECK(kept(run_block(settings), element) == kTokens * (operands + kLogSumExp + kMasks + statistics));
 }
 
 TEST_CASE("Llama's block keeps what a layer of the training step keeps by PyTorch's operators in bf16") {
-  // Two norms, each its input in fp32, the normed input, its result and a number per row; queries, keys, values, the result
-  // and a log-sum-exp per head; gate, silu(gate), up and their product. With 1B's sizes: 108,680.
+  // Two norms: fp32 input, normed input, result, a number per row. Attention: q, k, v, result, a log-sum-exp per
+  // head. MLP: gate, silu(gate), up, their product. Llama 3.2 1B: 108,680.
   const auto of = [](Bytes hidden, Bytes kv_heads) {
     return 2 * ((4 + 2 + 2) * hidden + 4) + 2 * (2 * hidden + 2 * kv_heads * 64) + 4 * hidden / 64 + 4 * 2 * 4 * hidden;
   };
@@ -157,9 +157,9 @@ TEST_CASE("each change of the block keeps as much more or less as its operators 
   const auto kept_with = [](const Settings& changes) { return kept(run_block(small(changes)), kElement) / kTokens; };
   const Bytes gpt2 = kept_with({});
   CHECK(kept_with({{"positions", "rope"}}) == gpt2);
-  // Composed, RMSNorm keeps its input, as LayerNorm, and the input divided: of H numbers each. One number per row less.
+  // Composed RMSNorm keeps its input and the divided input, of H numbers each, but one number less per row.
   CHECK(kept_with({{"norm", "rms_norm"}}) == gpt2 + 2 * (kElement * kHidden - 4));
-  // The gate, silu(gate) and their product beside up; GELU keeps up and its result.
+  // SwiGLU keeps gate, silu(gate), up and their product; GELU keeps up and its result.
   CHECK(kept_with({{"mlp", "swiglu"}}) == gpt2 + 2 * kElement * kMlp);
   CHECK(kept_with({{"dropout", "off"}}) == gpt2 - 2 * kHidden);
   CHECK(kept_with({{"num_kv_heads", "1"}}) == gpt2 - 2 * kElement * (kHidden - 64));

@@ -1,5 +1,5 @@
-// The report's step at batches around the largest that fit: the planner ends them where the figure `borders` does, of
-// which the rows are made from recorded requests.
+// The report's step around its largest batches. The planner must agree with the figure `borders`, which is made from
+// recorded requests.
 #include <algorithm>
 #include <string>
 

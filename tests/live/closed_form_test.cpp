@@ -1,4 +1,4 @@
-// The closed form of a step's peak against the exact list, technique by technique.
+// Compares the closed form of a step's peak with the exact list, per technique.
 #include "demos/predict/closed_form.h"
 
 #include <algorithm>
@@ -29,17 +29,16 @@ struct Row {
 constexpr std::string_view kShapes[] = {"model=llama-3.2-1b batch=4 seq=1024", "model=llama-3-8b batch=1 seq=2048",
                                         "model=tiny batch=8 seq=512"};
 
-// A GPU's softmax takes one tensor of scores more in backward than the list says (gpu_extras.h), and the closed form has
-// it: up to a quarter of what a small model takes.
+// On a GPU, softmax backward allocates one more tensor of scores than the list has (gpu_extras.h), up to a quarter of
+// a small model's peak. The closed form counts it.
 constexpr double kScores = 0.25;
-// A frozen head does not keep what it read: when all logits have their gradients, the final norm's result is gone, which
-// the closed form counts.
+// A frozen head does not keep its input, the final norm's result; the closed form counts it.
 constexpr double kFrozenHead = 0.006;
 
-// Casts to fp8 beside layers that run again: their codes are a larger share of a small model.
+// fp8 codes in recomputed layers, a larger share of a small model.
 constexpr double kCasts = 0.005;
 
-// Where two moments come to about the same, the list's peak may be the other one, with the bytes in other categories.
+// If two points of the step nearly tie, the list may peak at the other one, with other categories.
 constexpr double kTie = 0.025;
 
 constexpr Row kRows[] = {
@@ -61,7 +60,7 @@ constexpr Row kRows[] = {
     {"precision=bf16 loss=hf_2024 keep_output=off"},
     {"precision=bf16 loss=hf_2025"},
     {"precision=bf16 loss=hf_2025 keep_output=off"},
-    {"precision=bf16 loss=hf_2025 keep_output=off batch=1"},  // the peak is the sum of the tied table's gradients
+    {"precision=bf16 loss=hf_2025 keep_output=off batch=1"},  // peaks at the sum of the tied table's gradients
     {"precision=bf16 loss=hf_2025 keep_output=off batch=1 accumulate=2"},
     {"precision=bf16 loss=flce"},
     {"precision=fp32 loss=flce"},

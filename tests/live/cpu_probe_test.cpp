@@ -1,4 +1,4 @@
-// The CPU allocator's probe: what it counts, what it records, and its budget.
+// The CPU allocator's probe: counting, recording and budget.
 #include <cstdint>
 #include <cstdio>
 #include <fstream>
@@ -37,7 +37,7 @@ record::Recording record_cpu(const std::function<void()>& work) {
   return recording;
 }
 
-// Every case may run by itself: the probe has to be there before its first tensor is.
+// Installs the probe before the first tensor.
 at::Tensor floats(std::int64_t count) {
   cpu_probe();
   return at::empty({count}, at::kFloat);
@@ -57,7 +57,7 @@ TEST_CASE("live bytes follow allocations and frees, from any thread") {
   CHECK(cpu_probe().live_bytes() == before);
 }
 
-// oneDNN would take scratch for such products on some processors.
+// On some processors oneDNN would allocate scratch for such GEMMs.
 TEST_CASE("a product in 16 bits allocates nothing on any processor") {
   cpu_probe();
   CHECK_FALSE(at::globalContext().userEnabledMkldnn());
@@ -112,7 +112,7 @@ TEST_CASE("a relabel names the storage, unknown addresses are left alone") {
   at::Tensor tensor = floats(64);
   const record::Recording recording = record_cpu([&] {
     cpu_probe().relabel(tensor.storage().data_ptr().get_context(), Category::kGradients);
-    cpu_probe().relabel(tensor.storage().data_ptr().get_context(), Category::kGradients);  // nothing new
+    cpu_probe().relabel(tensor.storage().data_ptr().get_context(), Category::kGradients);  // no-op
     int elsewhere = 0;
     cpu_probe().relabel(&elsewhere, Category::kGradients);
     cpu_probe().relabel(nullptr, Category::kGradients);
@@ -152,7 +152,6 @@ TEST_CASE("a cap refuses with an out-of-memory error and leaves the books straig
   CHECK(events.back().requested == 4000);  // the recording ends with the first refusal
   cpu_probe().set_limits(0, 0);
   CHECK_NOTHROW(floats(10'000));
-  // What the system itself refuses is out of memory too, not a plain error.
   CHECK_THROWS_AS(at::empty({std::int64_t{1} << 60}, at::kByte), c10::OutOfMemoryError);
   CHECK(cpu_probe().live_bytes() == before + 8000);
   fits.reset();

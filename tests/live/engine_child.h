@@ -1,4 +1,4 @@
-// headroom-engine as a child process, spoken to in raw frames.
+// headroom-engine as a child process that exchanges raw frames.
 #pragma once
 
 #include <sys/types.h>
@@ -18,13 +18,13 @@
 namespace headroom::tests {
 
 using Clock = std::chrono::steady_clock;
-// For events that come within a second on an idle machine.
+// Generous: an idle machine needs less than a second.
 inline constexpr std::chrono::minutes kPatience{5};
 
 class EngineChild {
  public:
   explicit EngineChild(std::vector<std::string> arguments = {});
-  ~EngineChild();  // kills it
+  ~EngineChild();
   EngineChild(const EngineChild&) = delete;
   EngineChild& operator=(const EngineChild&) = delete;
 
@@ -33,9 +33,9 @@ class EngineChild {
   void send_bytes(std::span<const std::byte> bytes);
   void close_input();
 
-  // The next message of any kind; nothing when the engine has closed its output or the time is over.
+  // The next message; nothing on a timeout or after the output was closed.
   std::optional<protocol::Message> next(Clock::duration patience = kPatience);
-  // The next message of this kind; chunks on the way go into recording().
+  // The next message of this kind; chunks go into recording().
   template <class Kind>
   std::optional<Kind> next_of(Clock::duration patience = kPatience) {
     const auto deadline = Clock::now() + patience;
@@ -46,10 +46,10 @@ class EngineChild {
   }
 
   void signal(int number) const;
-  // Its exit code, or minus the signal that ended it; nothing if it still runs after that time.
+  // Exit code, or minus the signal; nothing on a timeout.
   std::optional<int> ended(Clock::duration patience = kPatience);
 
-  // What the chunks so far add up to; the number of refused chunks must stay 0.
+  // refused_chunks() must stay 0.
   const record::Recording& recording() const { return recording_; }
   int refused_chunks() const { return refused_chunks_; }
   void new_recording() { recording_ = {}; }
@@ -63,7 +63,7 @@ class EngineChild {
   int refused_chunks_ = 0;
 };
 
-// Runs the engine to its end with nothing on stdin; returns exit code and what it wrote on stdout.
+// Runs the engine with an empty stdin; returns its exit code and stdout.
 std::pair<int, std::string> engine_output(const std::vector<std::string>& arguments);
 
 }  // namespace headroom::tests

@@ -1,4 +1,4 @@
-// The engine as the app meets it: a process behind two pipes.
+// The engine as a process behind two pipes.
 #include <algorithm>
 #include <csignal>
 #include <fstream>
@@ -37,14 +37,13 @@ std::vector<std::byte> frame(const std::string& body) {
   return bytes;
 }
 
-// Until the run is well into its steps.
 void wait_for_events(EngineChild& engine) {
   while (engine.recording().events().size() < 1000 || engine.recording().marks().size() < 30) {
     REQUIRE(engine.next());
   }
 }
 
-// Before the steps of its run were over.
+// The engine must exit before its run has finished.
 void check_that_it_ends(EngineChild& engine) {
   CHECK(engine.ended() == 0);
   while (const auto message = engine.next()) {
@@ -82,8 +81,8 @@ TEST_CASE("an engine greets, runs, and runs again") {
   check_that_it_works(engine, 7);
   CHECK(engine.recording().op_name(1) != "");
   CHECK(engine.recording().dropped_events() == 0);
-  check_that_it_works(engine, 8);  // operators are named again in the second recording
-  bool head = false, all = true;   // the last name as well: AdamW's second moment
+  check_that_it_works(engine, 8);  // the names are sent again
+  bool head = false, all = true;   // even the last name, AdamW's second moment
   for (const auto& event : engine.recording().events()) {
     head = head || engine.recording().op_name(event.op) == "lm_head";
     all = all && (event.op == record::kNoOperator || engine.recording().op_name(event.op) != "");
@@ -131,7 +130,7 @@ TEST_CASE("a worker that computes for long without a mark is not taken for one t
   large.params["model"] = "custom";
   large.params["num_layers"] = "1";
   large.params["hidden_size"] = "2048";
-  large.params["vocab_size"] = "65536";  // two tables of 2^27 random numbers: a second or more
+  large.params["vocab_size"] = "65536";  // two tables of 2^27 random numbers: at least a second
   engine.send(large);
   std::vector<std::uint64_t> beats;
   while (const auto message = engine.next()) {
@@ -139,10 +138,10 @@ TEST_CASE("a worker that computes for long without a mark is not taken for one t
     if (heartbeat != nullptr && (beats.empty() || heartbeat->beats != beats.back())) beats.push_back(heartbeat->beats);
     if (beats.size() >= 4) break;
     const auto* progress = std::get_if<Progress>(&*message);
-    if (progress != nullptr && progress->steps > 0) break;  // it is built
+    if (progress != nullptr && progress->steps > 0) break;  // the model is built
     REQUIRE_FALSE(std::holds_alternative<RunFinished>(*message));
   }
-  CHECK(beats.size() >= 4);  // nothing yet, the setup's mark, and the processor time
+  CHECK(beats.size() >= 4);  // start, the setup's mark, processor time
   CHECK(std::is_sorted(beats.begin(), beats.end()));
 }
 
@@ -154,7 +153,7 @@ TEST_CASE("a cancelled run ends before its steps are over, and the engine goes o
   const auto finished = engine.next_of<RunFinished>();
   REQUIRE(finished);
   CHECK(finished->outcome.kind == OutcomeKind::kCancelled);
-  engine.send(protocol::Cancel{1});  // too late, and harmless
+  engine.send(protocol::Cancel{1});  // too late: a no-op
   check_that_it_works(engine, 2);
 }
 
@@ -172,7 +171,7 @@ TEST_CASE("a second run is refused by its number while one is on") {
 TEST_CASE("what is no message is refused with a reason, and the engine goes on") {
   EngineChild engine;
   REQUIRE(engine.next_of<Hello>());
-  const std::string deep(100'000, '\x91');  // arrays in arrays
+  const std::string deep(100'000, '\x91');  // nested arrays
   for (const std::string& body :
        {std::string("\xc1"), std::string("hello"), deep, std::string("\x81\xa4kind\xa3xyz")}) {
     engine.send_bytes(frame(body));
@@ -181,7 +180,7 @@ TEST_CASE("what is no message is refused with a reason, and the engine goes on")
     CHECK(refusal->run == 0);
     CHECK_FALSE(refusal->reason.empty());
   }
-  engine.send(protocol::Heartbeat{});  // only an engine may send this
+  engine.send(protocol::Heartbeat{});  // only engines send this
   CHECK(engine.next_of<Refusal>());
   engine.send(start_run(0));
   CHECK(engine.next_of<Refusal>());
@@ -198,7 +197,7 @@ TEST_CASE("what is no message is refused with a reason, and the engine goes on")
 TEST_CASE("bytes that cannot be cut into frames end the engine, with a reason") {
   EngineChild engine;
   REQUIRE(engine.next_of<Hello>());
-  const std::string text = "GET / HTTP/1.1\r\n";  // a length of 542,393,671
+  const std::string text = "GET / HTTP/1.1\r\n";  // read as a length of 542,393,671
   engine.send_bytes(std::as_bytes(std::span(text)));
   CHECK(engine.next_of<Refusal>());
   CHECK(engine.ended() == 50);
@@ -216,7 +215,7 @@ TEST_CASE("an app that does not read blocks neither the run nor the end") {
   EngineChild engine;
   engine.send(start_run(1, 10'000));
   wait_for_events(engine);
-  std::this_thread::sleep_for(2s);  // the pipe is long full
+  std::this_thread::sleep_for(2s);  // until the pipe is full
   engine.close_input();
   check_that_it_ends(engine);
 }
@@ -267,7 +266,7 @@ TEST_CASE("a planner answers with a prediction, the newest question last") {
   question.params["device"] = "cuda";
   question.params["precision"] = "bf16";
   question.params["seq"] = "1024";
-  question.params["steps"] = "10000";  // every step is the same: three are predicted
+  question.params["steps"] = "10000";  // only three are predicted
   for (std::uint64_t run = 1; run <= 5; ++run) {
     question.run = run;
     engine.send(question);

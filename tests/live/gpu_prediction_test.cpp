@@ -1,4 +1,4 @@
-// The planner's trace, with what a GPU adds and what its allocator makes of it, against the runs that a GPU recorded.
+// Compares the planner's trace, with a GPU's extras and allocator, with recorded runs.
 #include <filesystem>
 #include <string>
 #include <vector>
@@ -17,7 +17,7 @@ using record::Recording;
 
 namespace {
 
-// Of the last whole step; of all of it, where the run ended before or a graph was replayed last, which requests nothing.
+// Peak of the last whole step. It is the whole run's if there is none, or if a replayed graph requests nothing.
 record::Bytes step_peak(const record::Ledger& run) {
   const auto step = record::last_whole_step(run.recording());
   return (step && step->last > step->first ? run.peak(step->first, step->last) : run.peak()).totals.allocated;
@@ -63,7 +63,7 @@ TEST_CASE("a step in fp8 takes no more than one in bf16, but for its scales") {
     ledger.update();
     return step_peak(ledger);
   };
-  constexpr record::Bytes kScales = 32 << 10;  // of the operands of 112 products: 27,648 B
+  constexpr record::Bytes kScales = 32 << 10;  // operands of 112 GEMMs: 27,648 B
   CHECK(peak({"batch=16", "gemm=fp8"}) <= peak({"batch=16"}) + kScales);
   CHECK(peak({"batch=96", "checkpointing=layer", "gemm=fp8"}) <= peak({"batch=96", "checkpointing=layer"}) + kScales);
 }

@@ -1,4 +1,4 @@
-// How much memory the machine can give, read from a tree of files like the kernel's.
+// Memory that the machine can give, read from files like the kernel's.
 #include "demos/engine/live/probes/host_memory.h"
 
 #include <filesystem>
@@ -24,7 +24,7 @@ class Tree {
   Tree() : root_(fs::temp_directory_path() / ("headroom_memory_" + std::to_string(getpid()))) {
     write("proc/meminfo", "MemTotal:       16777216 kB\nMemFree:  100 kB\nMemAvailable:   12582912 kB\n");
   }
-  // One by one: LibTorch exports its own fs::remove_all, from an older compiler, that does not work here.
+  // LibTorch exports an fs::remove_all from an older compiler, which fails here.
   ~Tree() {
     std::error_code not_empty;
     for (const fs::path& file : files_) {
@@ -72,7 +72,7 @@ TEST_CASE("a control group's limit counts, its page cache does not") {
   tree.write("sys/fs/cgroup/batch/job/memory.stat", "anon 1073741824\nfile 2147483648\ninactive_file " +
                                                         bytes(1536 * kMiB) + "active_file " + bytes(512 * kMiB));
   CHECK(tree.memory().available == 3 * kGiB);
-  // A group above may be the narrower one.
+  // A parent group may be narrower.
   tree.write("sys/fs/cgroup/batch/memory.max", bytes(8 * kGiB));
   tree.write("sys/fs/cgroup/batch/memory.current", bytes(7 * kGiB));
   CHECK(tree.memory().total == 4 * kGiB);
@@ -87,7 +87,7 @@ TEST_CASE("version 1 of control groups, whose container has no name for its own 
   tree.write("sys/fs/cgroup/memory/memory.stat", "inactive_file 1\ntotal_inactive_file " + bytes(512 * kMiB));
   CHECK(tree.memory().total == 2 * kGiB);
   CHECK(tree.memory().available == 1536 * kMiB);
-  tree.write("sys/fs/cgroup/memory/memory.usage_in_bytes", bytes(3 * kGiB));  // beyond it for a moment
+  tree.write("sys/fs/cgroup/memory/memory.usage_in_bytes", bytes(3 * kGiB));  // briefly above the limit
   CHECK(tree.memory().available == 0);
 }
 

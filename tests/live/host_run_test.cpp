@@ -1,5 +1,4 @@
-// Runs that keep something on the host: the host's bytes are apart from the device's, and what the host refuses
-// is a sentence.
+// Runs that keep data on the host: separate byte counts, and explained failures.
 #include <sys/resource.h>
 
 #include <algorithm>
@@ -32,7 +31,7 @@ Settings offloaded(const Settings& more) {
 }
 
 struct Host {
-  std::map<Category, record::Bytes> taken;  // by category, when most was taken
+  std::map<Category, record::Bytes> taken;  // at the host's peak
   record::Bytes peak = 0;
   std::size_t events = 0;
 };
@@ -53,7 +52,7 @@ Host host_of(const record::Recording& recording) {
   return host;
 }
 
-// No file of this process may be larger, for the time being.
+// Limits this process's file size.
 class SmallFiles {
  public:
   explicit SmallFiles(rlim_t most) {
@@ -101,7 +100,7 @@ TEST_CASE("a host with too little memory for what a run keeps there fails it wit
   const DrivenRun run = small.run(offloaded({}));
   CHECK(run.outcome().kind == OutcomeKind::kFailed);
   CHECK(run.outcome().message.find("What this run keeps on the host needs ") == 0);
-  // Nine tenths, without what the model takes on its device, which is the same memory.
+  // Nine tenths, less the model, which is in the same memory.
   const record::Bytes model = record::Ledger(run.recording).peak().totals.allocated;
   CHECK(run.outcome().message.ends_with("this machine can give " + record::format_bytes(36 * record::kMiB - model) +
                                         "."));
@@ -120,14 +119,14 @@ TEST_CASE("on the CPU the host's bytes and the device's come out of one memory")
   REQUIRE(run.outcome().kind == OutcomeKind::kCompleted);
   const record::Bytes host = host_of(run.recording).peak;
   const record::Bytes device = record::Ledger(run.recording).peak().totals.allocated;
-  const auto part = [](record::Bytes bytes) { return bytes * 10 / 9 + 10; };  // of which a run may take nine tenths
+  const auto part = [](record::Bytes bytes) { return bytes * 10 / 9 + 10; };  // a run may use nine tenths
 
-  // Room for either, and not for what the host keeps beside the model's weights.
+  // Room for either, but not for the host's bytes plus the model's weights.
   RunDriver narrow(with(part(std::max(host, device) + 4 * record::kMiB)));
   const DrivenRun refused = narrow.run(offloaded({}));
   CHECK(refused.outcome().kind == OutcomeKind::kFailed);
   CHECK(refused.outcome().message.find("What this run keeps on the host needs ") == 0);
-  // For both, and not for the step.
+  // Room for both, but not for the step.
   RunDriver tight(with(part(host + device - record::kMiB)));
   CHECK(tight.run(offloaded({})).outcome().kind == OutcomeKind::kOutOfMemory);
   RunDriver enough(with(part(host + device + record::kMiB)));
@@ -146,7 +145,7 @@ TEST_CASE("a disk without room for the optimizer's state fails the run with a se
   CHECK(run.outcome().kind == OutcomeKind::kCompleted);
   CHECK(std::count_if(run.recording.measurements().begin(), run.recording.measurements().end(), [](const auto& row) {
           return row.panel == "offload_file" && row.bytes > 0 && row.median > 0;
-        }) == 2 * 3);  // read and written, in each step
+        }) == 2 * 3);  // a read and a write per step
 }
 
 TEST_CASE("an offloaded step that runs out of memory, or is cancelled, leaves nothing behind") {

@@ -1,4 +1,4 @@
-// The link between two pipes, with this test as the app: what a slow reader does to it.
+// The link between two pipes, with the test as an app that may read slowly.
 #include "demos/engine/live/run/link.h"
 
 #include <algorithm>
@@ -29,9 +29,9 @@ namespace {
 using namespace headroom;
 using namespace std::chrono_literals;
 
-constexpr int kPatience = 300'000;  // ms, for what comes at once on an idle machine
+constexpr int kPatience = 300'000;  // ms; messages normally arrive at once
 
-// What the last run left in the ring that all tests share.
+// Empties the shared ring.
 struct RingEmptied {
   ~RingEmptied() {
     std::vector<record::MemEvent> events;
@@ -63,7 +63,7 @@ class LinkedWorker {
       waits_ = usage.ru_nvcsw;
     });
   }
-  // Closes the app's end; the link ends. Returns how often its thread had gone to sleep.
+  // Closes the app's end, which ends the link. Returns how often its thread slept.
   long stop() {
     if (to_link_[1] >= 0) close(to_link_[1]);
     to_link_[1] = -1;
@@ -74,7 +74,7 @@ class LinkedWorker {
     const std::vector<std::byte> bytes = protocol::encode(message);
     REQUIRE(write(to_link_[1], bytes.data(), bytes.size()) == static_cast<ssize_t>(bytes.size()));
   }
-  // Reads so many bytes and throws them away. False: no more came.
+  // Reads and discards bytes. False if fewer came.
   bool reads(std::size_t wanted) {
     std::array<std::byte, 65'536> thrown_away;
     while (wanted > 0) {
@@ -86,7 +86,7 @@ class LinkedWorker {
     }
     return true;
   }
-  // The next message; nothing after kPatience without one.
+  // Returns nothing after kPatience.
   std::optional<protocol::Message> next() {
     std::vector<std::byte> body;
     while ((body = frames_.next()).empty()) {
@@ -110,7 +110,7 @@ class LinkedWorker {
     return std::chrono::seconds(time.tv_sec) + std::chrono::nanoseconds(time.tv_nsec);
   }
 
-  RingEmptied at_the_end;  // once the worker is gone
+  RingEmptied at_the_end;  // destroyed after the worker
   live::RunFeed feed;
   live::Worker worker;
 
@@ -121,7 +121,7 @@ class LinkedWorker {
   protocol::FrameReader frames_;
 };
 
-// Does not compress.
+// Incompressible text.
 std::string noise(std::size_t size) {
   static std::mt19937 random(1);
   constexpr std::string_view kLetters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
@@ -171,7 +171,7 @@ TEST_CASE("an app that does not read costs the link no processor time") {
   linked.start();
   linked.send(protocol::StartRun{
       .run = 1, .demo = "train_step", .params = {{"device", "cpu"}, {"batch", "1"}, {"seq", "8"}, {"steps", "10000"}}});
-  // 72 MiB in all, which compress to some 54, of which the link takes 32; it looks every 30 ms.
+  // 72 MiB, about 54 compressed; the link accepts 32 and polls every 30 ms.
   for (int i = 0; i < 48; ++i) {
     linked.feed.add(record::RunInfo{.demo = "train_step", .params = {{"data", noise(std::size_t{3} << 19)}}});
     std::this_thread::sleep_for(45ms);
@@ -184,7 +184,7 @@ TEST_CASE("an app that does not read costs the link no processor time") {
 
 TEST_CASE("after a run that was cancelled before it began the link sleeps again") {
   LinkedWorker linked;
-  // Refused at once, and not sent yet: the worker waits, and the next run waits for it.
+  // Refused but not yet sent: the worker and the next run wait.
   REQUIRE(linked.worker.submit({.run = 1, .demo = "no_such_demo", .params = {}}).taken);
   pollfd told{.fd = linked.feed.wake_descriptor(), .events = POLLIN, .revents = 0};
   REQUIRE(poll(&told, 1, kPatience) == 1);
@@ -202,5 +202,5 @@ TEST_CASE("after a run that was cancelled before it began the link sleeps again"
   }
   CHECK(cancelled);
   std::this_thread::sleep_for(1s);
-  CHECK(linked.stop() < 20);  // four heartbeats; looking for news of a run makes 33 a second
+  CHECK(linked.stop() < 20);  // four heartbeats; polling would wake it 33 times per second
 }

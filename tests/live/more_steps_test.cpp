@@ -1,4 +1,4 @@
-// Steps and micro-batches that were not traced are what the planner would have traced.
+// Steps and micro-batches that were not traced equal a full trace.
 #include <algorithm>
 #include <map>
 #include <string>
@@ -19,7 +19,7 @@ using record::MemEvent;
 
 namespace {
 
-// Storages by order of birth, and no times.
+// Events without times, with storages numbered by birth.
 std::vector<MemEvent> comparable(const record::Recording& run) {
   std::vector<MemEvent> events = run.events();
   std::map<std::uint64_t, std::uint64_t> births;
@@ -36,7 +36,7 @@ std::vector<record::Mark> comparable_marks(const record::Recording& run) {
   return marks;
 }
 
-// Where two lists of events differ first, for a failed check to show; empty: nowhere.
+// The first difference, as text; empty if there is none.
 std::string difference(const record::Recording& a, const record::Recording& b) {
   const auto text = [](const record::Recording& run, const MemEvent& event) {
     return std::to_string(static_cast<int>(event.kind)) + " #" + std::to_string(event.storage) + " " +
@@ -50,7 +50,7 @@ std::string difference(const record::Recording& a, const record::Recording& b) {
   return of_a.size() == of_b.size() ? "" : std::to_string(of_a.size()) + " / " + std::to_string(of_b.size());
 }
 
-// Of each technique each value, beside what it needs.
+// Every value of every technique, with the settings it needs.
 std::vector<record::Params> each_technique() {
   std::vector<record::Params> all;
   for (const record::ParamSpec& spec : experiments::training_step().schema) {
@@ -72,7 +72,7 @@ std::vector<record::Params> each_technique() {
   return all;
 }
 
-// Those that can accumulate, on a GPU and on a CPU.
+// Those that can accumulate, on a GPU and a CPU.
 std::vector<record::Params> each_accumulating() {
   std::vector<record::Params> all;
   const auto add = [&](record::Params params, const std::vector<std::string>& settings) {
@@ -88,7 +88,7 @@ std::vector<record::Params> each_accumulating() {
   return all;
 }
 
-// With as few micro-batches as have to be traced.
+// Traces as few micro-batches as necessary.
 record::Recording few_of(backend::Backend& planner, const record::Params& params) {
   record::Params fewer = params;
   REQUIRE(fewer.set("accumulate", predict::traced_micro_batches(predict::step_settings(params))).ok());
@@ -208,7 +208,7 @@ TEST_CASE("few micro-batches are placed with the totals of all, under any limit"
     ++compared;
   }
   CHECK(compared > 40);
-  CHECK(2 * fewer > compared);  // for the rest all were placed
+  CHECK(2 * fewer > compared);
 }
 
 TEST_CASE("micro-batches of which the second leaves more than it found are not repeated") {

@@ -1,4 +1,4 @@
-// The planner's answer: the same events as a CPU run's, without the run.
+// A plan for the CPU has the events of the run.
 #include <algorithm>
 #include <map>
 #include <vector>
@@ -21,7 +21,7 @@ using tests::DrivenRun;
 using tests::RunDriver;
 using tests::Settings;
 
-// One thread: attention's backward takes a little buffer for each, in any order.
+// Attention's backward allocates a small buffer per thread, in any order.
 void use_one_core() {
   cpu_set_t one;
   CPU_ZERO(&one);
@@ -29,10 +29,9 @@ void use_one_core() {
   REQUIRE(sched_setaffinity(0, sizeof one, &one) == 0);
 }
 
-// An event without its time and its number: kind, order of birth, bytes, place.
 struct Row {
   EventKind kind;
-  std::uint64_t nth;  // storage, counted by birth
+  std::uint64_t nth;  // numbered by birth
   record::Bytes bytes;
   record::Category category;
   record::Phase phase;
@@ -46,8 +45,8 @@ std::string as_text(const Row& row) {
                      record::operator_name(row.op));
 }
 
-// The events from the end of the first step on: by then nothing is made for the first time. Token ids are left out: they
-// are made on the host, which on the CPU is already where the step wants them.
+// Skips the first step, which makes everything for the first time, and token ids, which are made on the host: a CPU
+// needs no copy of them.
 std::vector<Row> rows_of(const record::Recording& recording) {
   const record::StepRange first_step = record::steps_of(recording).front();
   const std::uint16_t tokens = record::intern_operator("tokens");

@@ -1,4 +1,4 @@
-// The planner's trace of a run.
+// Traces a run with the planner.
 #pragma once
 
 #include <chrono>
@@ -10,7 +10,7 @@
 
 namespace headroom::tests {
 
-// A run that completes.
+// The run must complete.
 inline std::shared_ptr<const record::Recording> planned(backend::Backend& planner, const backend::RunRequest& request) {
   using namespace std::chrono_literals;
   REQUIRE(planner.start(request).ok());

@@ -1,4 +1,4 @@
-// Fraction and time left from marks.
+// Fraction and remaining time from marks.
 #include "demos/engine/live/run/progress_meter.h"
 
 #include "tests/support/catch.h"
@@ -14,13 +14,13 @@ TEST_CASE("progress counts marks within a step and leaves the slow first step ou
   CHECK(meter.at(500).fraction == Approx(0.125));
   CHECK(meter.at(500).doing == "step 1 of 4");
   meter.end_step(9000);
-  CHECK(meter.at(9000).time_left == 3 * 9000);  // nothing better is known yet
+  CHECK(meter.at(9000).time_left == 3 * 9000);  // no better estimate yet
   meter.begin_step(1, 9000);
   meter.end_step(10'000);
   CHECK(meter.at(10'000).time_left == 2 * 1000);
   meter.begin_step(2, 10'000);
   CHECK(meter.at(10'400).time_left == 2 * 1000 - 400);
-  CHECK(meter.at(15'000).time_left == 1000);  // a step that takes longer than usual: at least the others remain
+  CHECK(meter.at(15'000).time_left == 1000);  // a slow step: at least the last one remains
   CHECK(meter.at(10'400).step == 2);
   CHECK(meter.at(10'400).steps == 4);
   meter.end_step(11'000);

@@ -1,4 +1,4 @@
-// The ring: order, dropping, one producer and one consumer at once.
+// The ring: order, dropping, concurrency.
 #include "demos/engine/live/probes/ring.h"
 
 #include <thread>

@@ -1,4 +1,4 @@
-// Runs in this process, without a link: the worker's events and news become a Recording.
+// Runs demos in this process: the worker's output becomes a Recording.
 #pragma once
 
 #include <filesystem>
@@ -17,16 +17,15 @@ namespace headroom::tests {
 
 using Settings = std::map<std::string, std::string>;
 
-// The probes of this process, installed by the first call.
+// Installed by the first call.
 live::EventSink& sink();
 live::CpuProbe& cpu_probe();
 live::MetaProbe& meta_probe();
 
-// A file of plain text.
 std::filesystem::path text_to_train_on();
 
 struct DrivenRun {
-  record::Recording recording;  // with its outcome
+  record::Recording recording;
   std::uint64_t dropped = 0;
   const record::Outcome& outcome() const { return *recording.outcome(); }
 };
@@ -34,10 +33,9 @@ struct DrivenRun {
 class RunDriver {
  public:
   explicit RunDriver(live::EngineRole role = live::EngineRole::kRunner, bool look_for_gpu = false);
-  // On a machine of these facts.
   explicit RunDriver(live::MachineFacts machine, live::EngineRole role = live::EngineRole::kRunner);
 
-  // Waits for the end of the run. `watch` is called every few milliseconds with what has arrived.
+  // Waits for the end of the run; calls `watch` every few milliseconds with the recording so far.
   DrivenRun run(const Settings& params, bool record = true,
                 const std::function<void(const record::Recording&)>& watch = {},
                 const std::string& demo = "train_step");

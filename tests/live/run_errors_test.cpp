@@ -1,4 +1,4 @@
-// Which exceptions are a lack of memory, and how runs say what went wrong before they began.
+// Exceptions that mean a lack of memory, and messages of runs that never begin.
 #include <array>
 #include <memory>
 #include <stdexcept>
@@ -29,8 +29,7 @@ using tests::RunDriver;
 
 const c10::SourceLocation kHere{"run_errors_test", __FILE__, __LINE__};
 
-// A machine with a CPU, a GPU that is never touched, and kernels for compute capability 8.0 and later, whatever GPUs this
-// build was made for.
+// A CPU, a GPU that is never touched, and kernels for compute capability 8.0 and later, whatever this build is for.
 live::MachineFacts machine_with_gpu(const std::string& capability) {
   return {.devices =
               {{.kind = DeviceKind::kCpu, .key = "cpu", .name = "CPU", .memory = record::kGiB, .free_memory = 0},
@@ -52,7 +51,7 @@ TEST_CASE("memory runs out in LibTorch's allocator, in CUDA and in cuBLAS") {
   CHECK_FALSE(is_out_of_memory(std::runtime_error("something else")));
 }
 
-// A planner computes nothing, so it needs no GPU to say what a run on an old one would be.
+// A planner computes nothing, so it needs no such GPU.
 TEST_CASE("a GPU without a format of products is planned as one that has it") {
   const auto events = [](const std::string& capability, tests::Settings settings) {
     settings.merge(tests::Settings{{"model", "tiny"}, {"device", "cuda"}, {"batch", "1"}, {"seq", "32"}});
@@ -103,7 +102,7 @@ TEST_CASE("a GPU older than the compiled kernels gets the composed step, and the
 
   const auto composed =
       plan("5.2", {{"model", "tiny"}, {"device", "cuda"}, {"batch", "1"}, {"seq", "32"}, {"fused.adamw", "off"}});
-  CHECK_FALSE(composed.recording.info().provenance.contains("kernels_trouble"));  // nothing was asked for
+  CHECK_FALSE(composed.recording.info().provenance.contains("kernels_trouble"));  // no kernel was requested
   CHECK(composed.recording.events().size() == old.recording.events().size());
 
   RunDriver driver(machine_with_gpu("5.2"));
@@ -115,7 +114,7 @@ TEST_CASE("a GPU older than the compiled kernels gets the composed step, and the
             .params.at("fused.rope") == "on");  // the CPU has its own kernels
 }
 
-// What the planner traces is what the machine's GPU would run.
+// The planner traces what the machine's GPU would run.
 TEST_CASE("automatic attention is recorded as the kernel that it took, and provenance says so") {
   const auto plan = [](const std::string& capability, const std::string& device) {
     const auto run = RunDriver(machine_with_gpu(capability), live::EngineRole::kPlanner)
@@ -155,8 +154,8 @@ TEST_CASE("on a GPU older than the compiled kernels what they alone can do is re
             .ends_with("take exercise=vector_add, or device=cpu."));
 }
 
-// Every position of every switch, on the CPU, whose own kernels would report themselves. Its products in 16 bits are ours
-// always; on a GPU they are LibTorch's.
+// Every value of every switch, on the CPU, whose own kernels report themselves. 16-bit GEMMs are always ours there;
+// on a GPU they are LibTorch's.
 TEST_CASE("a composed step runs no kernel of ours, and what cannot be composed is refused") {
   static int ours = 0;
   const auto count = [](const at::RecordFunction& function) -> std::unique_ptr<at::ObserverContext> {
@@ -178,13 +177,13 @@ TEST_CASE("a composed step runs no kernel of ours, and what cannot be composed i
       record::Params params = test::params({"model=tiny", "batch=1", "seq=16", "device=cpu"});
       const auto set = [&](std::string_view key, std::string_view value) { REQUIRE(params.set(key, value).ok()); };
       if (spec.key == "device" || spec.key == "model" || spec.key == "trace" || spec.key == "data_type") continue;
-      if (choice.key == "tf32") continue;  // emulated by a kernel here, on a GPU LibTorch's own
+      if (choice.key == "tf32") continue;  // ours here, LibTorch's on a GPU
       if (spec.key.starts_with("offload.")) set("checkpointing", "layer");
       if (spec.key == "offload.parameters") set("offload.optimizer", "host");
       if (!spec.needs_key.empty()) set(spec.needs_key, spec.needs_value.substr(0, spec.needs_value.find('|')));
       set(spec.key, choice.key);
       CAPTURE(spec.key, choice.key);
-      // A graph is a GPU's and always refused.
+      // A graph needs a GPU and is always refused here.
       if (spec.key != "cuda_graph" && experiments::refused_combination(params)) continue;
       if (!live::only_by_kernels(params).empty()) {
         ++refused;
@@ -198,7 +197,7 @@ TEST_CASE("a composed step runs no kernel of ours, and what cannot be composed i
   }
   CHECK(composed > 30);
   CHECK(refused > 8);
-  CHECK(ran(test::params({"model=tiny", "batch=1", "seq=16"})) > 0);  // that this test can see them
+  CHECK(ran(test::params({"model=tiny", "batch=1", "seq=16"})) > 0);  // the observer works
   at::removeCallback(handle);
 }
 

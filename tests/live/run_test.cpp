@@ -1,4 +1,4 @@
-// Whole runs of train_step on the CPU, in this process.
+// Complete runs of train_step on the CPU.
 #include <algorithm>
 
 #include "demos/engine/live/run/device_facts.h"
@@ -157,7 +157,7 @@ TEST_CASE("running out of a cap is a result: explained, every byte back, and the
   const record::Bytes peak = record::Ledger(whole.recording).peak().totals.allocated;
   const record::Bytes start = cpu_probe().live_bytes();
 
-  // One byte less than it needs, and half: the forward pass or backward runs out, then the building of the model.
+  // The first two fail in forward or backward, the last while the model is built.
   for (const record::Bytes cap : {peak - 1, peak / 2, peak / 8}) {
     CAPTURE(cap);
     cpu_probe().reset_peak();
@@ -174,7 +174,6 @@ TEST_CASE("running out of a cap is a result: explained, every byte back, and the
     CHECK(sum == facts.allocated);
     CHECK(cpu_probe().peak_bytes() <= cap);
     CHECK(cpu_probe().live_bytes() == start);
-    // The recording ends where memory did.
     const record::Ledger ledger(run.recording);
     CHECK(run.recording.events().back().kind == record::EventKind::kOutOfMemory);
     CHECK(ledger.first_mismatch() == record::kNever);
@@ -195,20 +194,20 @@ TEST_CASE("a run on the CPU ends where the machine's memory does, as a result") 
   live::MachineFacts machine = live::machine_facts(/*look_for_gpu=*/false);
   machine.available_memory = [&available] { return available; };
   RunDriver driver(std::move(machine));
-  const std::string cap = GENERATE("0", "1073741824");  // no cap, and one that is larger than the machine
+  const std::string cap = GENERATE("0", "1073741824");  // none, and one above the machine's
   CAPTURE(cap);
   const DrivenRun run = driver.run(tiny({{"cap", cap}}));
   REQUIRE(run.outcome().kind == OutcomeKind::kOutOfMemory);
   REQUIRE(run.outcome().out_of_memory);
   const record::OutOfMemoryFacts& facts = *run.outcome().out_of_memory;
-  CHECK(facts.limit == start + 45 * record::kMiB);  // a tenth of what is free stays free
+  CHECK(facts.limit == start + 45 * record::kMiB);  // a tenth of the free memory stays free
   CHECK(facts.allocated <= facts.limit);
   CHECK(facts.allocated + facts.requested > facts.limit);
   CHECK(run.recording.events().back().kind == record::EventKind::kOutOfMemory);
-  CHECK(run.recording.events().back().block == facts.requested);  // the machine refused, not a cap
+  CHECK(run.recording.events().back().block == facts.requested);  // refused by the machine, not a cap
   CHECK(run.outcome().message.find("this machine could give 45") != std::string::npos);
   CHECK(cpu_probe().live_bytes() == start);
-  // It is asked anew for each run: programs come and go.
+  // Queried for each run: other programs come and go.
   available = record::kGiB;
   CHECK(driver.run(tiny()).outcome().kind == OutcomeKind::kCompleted);
 }
@@ -224,7 +223,7 @@ TEST_CASE("a cancelled run stops at its next layer and gives everything back") {
     driver.worker().cancel(driver.last_run());
   });
   CHECK(run.outcome().kind == OutcomeKind::kCancelled);
-  CHECK(run.recording.marks().size() < 10'000);  // of some 200,000
+  CHECK(run.recording.marks().size() < 10'000);  // of about 200,000
   CHECK(cpu_probe().live_bytes() == start);
   CHECK(driver.run(tiny()).outcome().kind == OutcomeKind::kCompleted);
 }

@@ -1,4 +1,4 @@
-// Address → storage, against the standard library's map.
+// Address → storage, compared with std::map.
 #include "demos/engine/live/probes/storage_table.h"
 
 #include <map>

@@ -1,4 +1,4 @@
-// What a tracing engine records of a run on the CPU: operators in place of kernels.
+// Recordings of traced runs on the CPU: operators instead of kernels.
 #include <algorithm>
 #include <map>
 #include <string>
@@ -74,7 +74,7 @@ TEST_CASE("a traced run on the CPU records each operator: when, how long, for wh
   CHECK(until <= end);
   CHECK(busy > (end - begin) / 4);
   CHECK(products == 7);  // q, k, v, o, gate, up, down
-  // The gate's product of 128 tokens: [128, 256] · [704, 256]ᵀ, fp32, read once and written once.
+  // [128, 256] · [704, 256]ᵀ in fp32, each matrix moved once.
   const auto gate = std::find_if(spans.begin(), spans.end(), [&](const KernelSpan& span) {
     return recording.op_name(span.op) == "mlp.gate_proj" && span.phase == Phase::kForward && span.layer == 0;
   });
@@ -111,7 +111,7 @@ TEST_CASE("a fused kernel is one operator with the bytes that it moves") {
   REQUIRE(fused.size() == 1);
   record::Bytes moved = 0;
   for (const KernelSpan& span : eager) moved += span.bytes;
-  // x and the residual in, their sum and the norm out, each [128, 256] in fp32; a weight and a number per row.
+  // x, the residual, their sum and the norm, each [128, 256] in fp32; a weight and a number per row.
   CHECK(fused[0].bytes == 4 * (4 * 128 * 256 + 256 + 128));
   CHECK(fused[0].bytes < moved);
 }

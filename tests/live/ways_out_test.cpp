@@ -1,4 +1,4 @@
-// What a page says of each switch, against the plans with and without it.
+// Compares a page's claim per switch with plans with and without it.
 #include <chrono>
 #include <cstdlib>
 #include <filesystem>
@@ -33,7 +33,7 @@ record::Params small_step() {
   return params;
 }
 
-// With at least two switches on that go together.
+// At least two compatible switches are on.
 record::Params drawn(std::mt19937& random) {
   const auto switches = predict::memory_switches();
   for (;;) {
@@ -93,7 +93,7 @@ TEST_CASE("a switch that is turned on and off again leaves the settings as they 
     INFO(what.id);
     const record::Params params = small_step();
     const auto on = experiments::turned_on(what, params);
-    if (!on) continue;  // it is there without any switch
+    if (!on) continue;  // it is on without any switch
     CHECK(experiments::is_on(what, *on));
     const auto off = experiments::turned_off(what, *on);
     REQUIRE(off);
@@ -113,7 +113,7 @@ TEST_CASE("automatic attention is planned as the kernel of each card, and by the
   const auto with = [](const char* attention) {
     record::Params params = small_step();
     REQUIRE(params.set("attention", attention).ok());
-    REQUIRE(params.set("seq", "520").ok());  // flash's sums are of whole 128 rows, cuDNN's are not
+    REQUIRE(params.set("seq", "520").ok());  // flash pads its sums to 128 rows, cuDNN does not
     return params;
   };
   app::StepPlanner planner(&predictions, "");
@@ -169,7 +169,7 @@ record::Bytes peak_of(const record::Recording& run) {
   return ledger.peak().totals.allocated;
 }
 
-// What each switch changes of the run's step, by the switch's id.
+// Each switch's effect on the step, by id.
 std::map<std::string, app::page::WayOut> ways_of(app::Predictions& predictions, const record::Params& params) {
   app::StepPlanner planner(&predictions, "");
   const auto now = planner.plan(params, {});
@@ -191,8 +191,7 @@ std::map<std::string, app::page::WayOut> ways_of(app::Predictions& predictions, 
 
 TEST_CASE("of each shipped pair that differs in one switch the measured difference is the switch's, within the bound") {
   app::Predictions predictions([] { return backend::make_prediction({{HEADROOM_ENGINE_PATH}}); });
-  // In 16 bits on a CPU the peak is where threads have work arrays, as many as the machine has threads: 6,168 bytes more
-  // were recorded.
+  // In 16 bits on a CPU the peak includes a work array per thread; 6,168 bytes more were recorded.
   const std::set<std::string> differs{"technique_bf16_stochastic_cpu", "technique_bf16_mixed_cpu"};
   for (const std::string machine : {"_cpu", "_h200"}) {
     int pairs = 0;

@@ -1,5 +1,4 @@
-// Adapters: at first the base model, then what the explicit composition W + α/r · B A is, in the bytes that they should
-// take, planned to the byte.
+// Adapters: initially the base model, then W + α/r · B A; their bytes and plans.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -36,7 +35,7 @@ using record::Category;
 
 const llama::Config& kSmall = kSmallConfig;
 const Settings kLowRank = joined(kSmallSettings, {"lora_rank=8"});
-// I·O and I + O of the seven projections of such a layer, in turn.
+// I·O and I + O of a layer's seven projections.
 constexpr std::array<std::int64_t, 7> kAreas{64 * 64, 64 * 32, 64 * 32, 64 * 64, 64 * 96, 64 * 96, 96 * 64};
 constexpr std::array<std::int64_t, 7> kSides{128, 96, 96, 128, 160, 160, 160};
 constexpr std::int64_t kLayers = 3, kRank = 8;
@@ -61,7 +60,7 @@ at::Tensor logits(const llama::Model& model) {
   return x.reshape({-1, kSmall.hidden_size}).mm(model.lm_head_VH.t());
 }
 
-// So that the adapters do something.
+// Makes the adapters non-trivial.
 void fill_b(llama::Model& model) {
   const at::AutoGradMode grad_mode(false);
   at::manual_seed(9);
@@ -88,7 +87,7 @@ Logs logs(const Settings& settings, const RunPlace& place) {
   return {.setup = std::move(setup), .third_step = log_of_step(*run, place, 2)};
 }
 
-// Bytes of a category that are there at the end, and at most at a time.
+// Bytes of a category at the end and at its peak.
 struct Level {
   Bytes last = 0, peak = 0;
 };
@@ -129,7 +128,7 @@ TEST_CASE("before the first step a model with adapters is its base, bit by bit")
   const llama::FusedKernels kernels = fused ? kFused : llama::FusedKernels{};
   const llama::Model base = make({}, kernels, type);
   CHECK(logits(make({.kind = AdapterKind::kLora, .rank = kRank}, kernels, type)).equal(logits(base)));
-  // In four bits the base is what the four bits say.
+  // In four bits: the dequantized base.
   llama::Model rounded = make({}, kernels, type);
   {
     const at::AutoGradMode grad_mode(false);
@@ -142,14 +141,14 @@ TEST_CASE("before the first step a model with adapters is its base, bit by bit")
 }
 
 TEST_CASE("adapters begin as PEFT's do: uniform as Kaiming drew, or gaussian") {
-  // 128 ranks, so that a matrix has thousands of numbers.
+  // 128 ranks give a matrix thousands of numbers.
   const auto first = [](predict::AdapterStart start) {
     const llama::Model model = make({.kind = AdapterKind::kLora, .rank = 128, .start = start});
     const llama::Adapter& down = model.adapters[1].beside[static_cast<std::size_t>(ProjectionKind::kDown)];
     CHECK(at::count_nonzero(down.b_OR).item<std::int64_t>() == 0);
     return down.a_RI.detach();
   };
-  const double most = 1 / std::sqrt(96.0);  // of 96 inputs
+  const double most = 1 / std::sqrt(96.0);  // 96 inputs
   const at::Tensor uniform = first(predict::AdapterStart::kKaiming), gaussian = first(predict::AdapterStart::kGaussian);
   CHECK(uniform.abs().max().item<double>() <= most);
   CHECK(uniform.abs().max().item<double>() > 0.99 * most);
@@ -170,7 +169,7 @@ TEST_CASE("adapters in fp32 beside bf16 weights compute and get their gradients 
   const at::Tensor dy = at::randn({2, 5, 96}).to(at::kBFloat16);
   const at::Tensor y = llama::linear(x, p, Category::kActivations);
   y.backward(dy);
-  // In float64, from what is in bf16: x, W's share of y, and dy.
+  // float64, from the bf16 values of x, W's share of y, and dy.
   const auto wide = [](const at::Tensor& t) { return t.detach().to(at::kDouble).reshape({-1, t.size(-1)}); };
   const at::Tensor weight = p.quantised ? kernels::nf4_dequantise(*p.quantised, at::kBFloat16) : p.weight_OI.detach();
   const at::Tensor base = wide(at::matmul(x.detach(), weight.t()));
@@ -191,10 +190,10 @@ TEST_CASE("adapters in fp32 take four bytes each beside bf16, in weights, gradie
   CHECK(more(Category::kWeights, narrow.setup, wide.setup) == 2 * adapter_elements());
   CHECK(more(Category::kOptimizerState, narrow.setup, wide.setup) == 2 * 2 * adapter_elements());
   CHECK(more(Category::kGradients, narrow.third_step, wide.third_step) == 2 * adapter_elements());
-  // Masters would be the adapters once more.
+  // Masters would store the adapters twice.
   const Logs mixed = logs({"precision=bf16_mixed", "adapters=lora", "lora_precision=fp32"}, kPlanForCpu);
   CHECK(more(Category::kOptimizerState, wide.setup, mixed.setup) == 0);
-  // Beside weights in fp32 they are as the weights.
+  // With fp32 weights the setting changes nothing.
   const Logs plain = logs({"adapters=lora"}, kPlanForCpu),
              same = logs({"adapters=lora", "lora_precision=fp32"}, kPlanForCpu);
   check_equal(plain.third_step, same.third_step);
@@ -209,7 +208,7 @@ TEST_CASE("steps of adapters in fp32 are planned as the CPU makes them, whatever
   const Settings settings =
       joined(kLowRank, {"precision=bf16", "adapters=lora", "lora_precision=fp32", "learning_rate=0.01", how});
   check_equal(third_step(settings, kCpu), third_step(settings, kPlanForCpu));
-  // As adapters in bf16 learn, but for their rounding.
+  // Learns like bf16 adapters, up to rounding.
   const std::vector<double> wide = losses(settings, 8), narrow = losses(joined(settings, {"lora_precision=model"}), 8);
   CHECK(wide.front() == narrow.front());
   CHECK(wide.back() == Approx(narrow.back()).epsilon(0.05));
@@ -245,7 +244,7 @@ TEST_CASE("the adapters' gradients are those of W + α/r · B A by autograd, and
   llama::forward_backward(model, batch().select(0, 0), batch().select(0, 1),
                           {.checkpointing = checkpointing, .loss = loss});
 
-  // The same model with its weights composed, on the plain path.
+  // Composed weights, on the plain path.
   llama::Model composed = make(options);
   fill_b(composed);
   std::vector<llama::LayerAdapters> adapters = composed.adapters;
@@ -312,13 +311,13 @@ TEST_CASE("a planned step with adapters makes the CPU step's allocations, one by
 TEST_CASE("adapters take the bytes of their formulas") {
   const auto bytes = [](std::int64_t elements) { return Bytes{4 * elements}; };
   const Logs lora = logs({"adapters=lora"}, kPlanForCpu), qlora = logs({"adapters=qlora"}, kPlanForCpu);
-  // Weights: all of the base, r (I + O) a projection; in four bits nf4_bytes() a projection.
+  // Weights: the whole base, and r (I + O) per projection; in four bits nf4_bytes() per projection.
   CHECK(level(lora.setup, Category::kWeights).last ==
         bytes(kOtherElements + projection_elements() + adapter_elements()));
   Bytes quantised = 0;
   for (const std::int64_t area : kAreas) quantised += kLayers * kernels::nf4_bytes(area);
   CHECK(level(qlora.setup, Category::kWeights).last == bytes(kOtherElements + adapter_elements()) + quantised);
-  // NF4 and its constants twice quantized: 4 + 8/64 + 32/(64·256) bits, and a mean a matrix.
+  // NF4 with double quantization: 4 + 8/64 + 32/(64·256) bits, and a mean per matrix.
   CHECK(kernels::nf4_bytes(2048 * 2048) == 2048 * 2048 / 2 + 65536 + 1024 + 4);
   for (const Logs* log : {&lora, &qlora}) {
     CHECK(level(log->setup, Category::kOptimizerState).last == bytes(2 * adapter_elements()));
@@ -329,13 +328,13 @@ TEST_CASE("adapters take the bytes of their formulas") {
 TEST_CASE("QLoRA never has two layers' weights in the model's type") {
   const std::string checkpointing = GENERATE("checkpointing=off", "checkpointing=layer");
   const Logs qlora = logs({"adapters=qlora", checkpointing, "fused.rms_norm=on", "fused.swiglu=on"}, kPlanForCpu);
-  // Of the largest matrix, 64 × 96, a copy at a time; norms add a little workspace.
+  // One copy of the largest matrix, 64 × 96; norms add some workspace.
   const Level workspace = level(qlora.third_step, Category::kWorkspace);
   CHECK(workspace.last == 0);
   CHECK(workspace.peak >= 4 * 64 * 96);
   CHECK(workspace.peak < 2 * 4 * 64 * 96);
   CHECK(level(qlora.third_step, Category::kWeights).peak == 0);
-  // While the model is built, one layer's are there before they become four bits.
+  // During construction one layer's weights exist before quantization.
   Bytes quantised = 0;
   for (const std::int64_t area : kAreas) quantised += kernels::nf4_bytes(area);
   const Bytes layer = 4 * projection_elements() / kLayers;
@@ -363,7 +362,7 @@ TEST_CASE("backward of a fused norm rebuilds what an adapter reads, and nothing 
              a.tag.category == Category::kActivations && record::operator_name(a.tag.op) == op;
     });
   };
-  // A layer: the normed stream again, and the gradient of it.
+  // Per layer: the rebuilt norm, and its gradient.
   CHECK(made_in_backward("lora_targets=attention", "attention.rms_norm") == 2 * kLayers);
   CHECK(made_in_backward("lora_targets=mlp", "attention.rms_norm") == kLayers);
 }

@@ -26,7 +26,7 @@ struct Log {
   LoggedDevice device = LoggedDevice::kCpu;
   std::int64_t next = 0;
   int marks = 0;
-  int until_refusal = 0;  // allocations, that one included; 0: none is refused
+  int until_refusal = 0;  // allocations up to it; 0: none is refused
   std::map<const void*, Live> live;
   std::vector<Allocation> events;
 
@@ -68,7 +68,7 @@ struct Log {
 };
 
 Log& the_log() {
-  static auto* const log = new Log;  // tensors may be freed after static objects are gone
+  static auto* const log = new Log;  // tensors may outlive static objects
   return *log;
 }
 
@@ -95,7 +95,7 @@ struct MetaAllocator final : c10::Allocator {
   }
   c10::DataPtr allocate(std::size_t bytes) override {
     if (bytes == 0) return {nullptr, nullptr, &c10::detail::deleteNothing, c10::Device(c10::kMeta)};
-    char* const context = new char;  // nothing but a unique address
+    char* const context = new char;  // only a unique address
     the_log().born(context, bytes, LoggedDevice::kMeta);
     return {nullptr, context, &free, c10::Device(c10::kMeta)};
   }

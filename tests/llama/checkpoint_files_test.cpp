@@ -1,4 +1,4 @@
-// Folders of checkpoints as they are found in the wild: what is read, and what a refusal says. Without torch.
+// Checkpoint folders found in practice: what loads, and refusals. Without torch.
 #include <cstdint>
 #include <filesystem>
 #include <functional>
@@ -29,7 +29,7 @@ constexpr llama::Config kTied{.id = "custom",
                               .tie_word_embeddings = true,
                               .rope_theta = 10000};
 
-// Every weight in BF16, with other bytes in each.
+// Every weight in BF16, with different bytes.
 std::vector<TensorBytes> tensors_of(const llama::Config& config) {
   std::vector<TensorBytes> all;
   for (const llama::WeightShape& weight : llama::weight_shapes(config)) {

@@ -1,4 +1,4 @@
-// Writes checkpoints as Hugging Face lays them out, whole ones and broken ones.
+// Writes valid and broken checkpoints in Hugging Face's layout.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +16,7 @@
 
 namespace headroom::test {
 
-// A model whose checkpoint is a few kilobytes.
+// Its checkpoint takes a few kilobytes.
 inline constexpr llama::Config kSmall{.id = "custom",
                                       .hidden_size = 16,
                                       .intermediate_size = 24,
@@ -28,14 +28,14 @@ inline constexpr llama::Config kSmall{.id = "custom",
                                       .tie_word_embeddings = false,
                                       .rope_theta = 10000};
 
-// A new folder in the folder for temporary files, removed with the object.
+// A new temporary folder, removed with the object.
 class TemporaryFolder {
  public:
   TemporaryFolder() {
     std::string name = (std::filesystem::temp_directory_path() / "headroom-XXXXXX").string();
     path_ = ::mkdtemp(name.data());
   }
-  // Not remove_all(): LibTorch exports its own, built by another compiler, which crashes.
+  // LibTorch exports a remove_all() from another compiler, which crashes.
   ~TemporaryFolder() {
     std::vector<std::filesystem::path> all{path_};
     for (const auto& entry : std::filesystem::recursive_directory_iterator(path_)) all.push_back(entry.path());
@@ -62,7 +62,7 @@ inline void write_bytes(const std::filesystem::path& file, const std::string& by
 
 inline std::string length_of(std::uint64_t length) { return {reinterpret_cast<const char*>(&length), sizeof length}; }
 
-// The header that describes the tensors one after the other.
+// A header for consecutive tensors.
 inline nlohmann::json header_of(const std::vector<TensorBytes>& tensors) {
   nlohmann::json header{{"__metadata__", {{"format", "pt"}}}};
   std::size_t end = 0;

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""Holds what runs save against transformers and PEFT: the loss of each saved model there and here, in fp32 on the CPU.
+"""Compares the losses of saved models with transformers and PEFT, in fp32 on the CPU.
     pip install torch transformers peft safetensors
     python3 tests/llama/compare_checkpoints.py build/bin/headroom [FOLDER]
-Exits 77, skipped, where a package is missing. FOLDER keeps the models."""
+Exits with 77 (skipped) if a package is missing. FOLDER keeps the models."""
 import json
 import subprocess
 import sys
@@ -39,13 +39,13 @@ def cut(data, starts):
 
 
 def batch(step):
-    """As demos/engine/llama/step/data.cpp cuts it with seed 0."""
+    """The batch of demos/engine/llama/step/data.cpp with seed 0."""
     data = TEXT.read_bytes()
     return cut(data, [mix((mix(0) + step * BATCH + b) & 0xffffffffffffffff) % len(data) for b in range(BATCH)])
 
 
 def held_out():
-    """What eval_every evaluates on: sequences at even distances in the last tenth."""
+    """eval_every's sequences, evenly spaced in the last tenth."""
     data = TEXT.read_bytes()
     data = data[len(data) - len(data) // 10:]
     return cut(data, [(len(data) - SEQ - 1) * b // (BATCH - 1) for b in range(BATCH)])
@@ -82,7 +82,7 @@ def loaded(folder, dtype=torch.float32):
 
 
 def bases(folder):
-    """Published architectures of random weights, by transformers."""
+    """Published architectures with random weights."""
     torch.manual_seed(0)
     for name, kind, config in [
             ("llama", transformers.LlamaForCausalLM, transformers.LlamaConfig(**SHAPE, tie_word_embeddings=True, rope_parameters=LLAMA3_ROPE)),
@@ -94,7 +94,7 @@ def bases(folder):
 
 
 def rows(headroom, folder):
-    """What was compared, and the loss here and there."""
+    """Names of the comparisons, with both losses."""
     def on(name):
         return ["model=custom", f"weights={folder / name}"]
 

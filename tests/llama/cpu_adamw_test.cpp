@@ -1,4 +1,4 @@
-// The CPU's AdamW on flat states: right, in its range only, and by any number of threads to the same bits.
+// The CPU's AdamW on flat states: results, range, and equal bits for any number of threads.
 #include <vector>
 
 #include "demos/engine/llama/optimizers/cpu_adamw.h"
@@ -9,7 +9,7 @@ namespace {
 
 using namespace headroom;
 
-// Two pieces of 32 blocks and some more, so that 16 threads have shares and the last one ends within a vector.
+// Two pieces of 32 blocks and a rest: 16 threads have work, and the last share ends within a vector.
 constexpr std::int64_t kNumbers = (std::int64_t{1} << 20) + 77'777;
 
 struct States {

@@ -1,4 +1,4 @@
-// Models that only the closed form understands: what their config.json says, and what it is refused for. Without torch.
+// Models that only the closed form supports. Without torch.
 #include "demos/llama/described_model.h"
 
 #include <functional>
@@ -87,7 +87,7 @@ auto read(const Reader& reader, const json& object) {
 }
 
 llama::DescribedModel described(const json& object) {
-  CHECK_FALSE(read(llama::read_hugging_face_config, object).ok());  // no run takes it
+  CHECK_FALSE(read(llama::read_hugging_face_config, object).ok());  // no run supports it
   auto model = read(llama::read_described_model, object);
   if (!model) FAIL(model.error().message);
   CHECK_FALSE(model.value().beyond_step.empty());

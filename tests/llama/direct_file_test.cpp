@@ -1,4 +1,4 @@
-// A file for optimizer state: what is written comes back, a full disk is a sentence, and no name stays behind.
+// A file for optimizer state: round trips, full disks, no name left.
 #include <fcntl.h>
 #include <sys/resource.h>
 #include <unistd.h>
@@ -22,7 +22,6 @@ using llama::DirectFile;
 using llama::HostArena;
 using llama::StateFile;
 
-// A new folder, removed afterwards.
 class Folder {
  public:
   explicit Folder(std::filesystem::path parent = std::filesystem::temp_directory_path()) {
@@ -30,7 +29,7 @@ class Folder {
     REQUIRE(mkdtemp(name.data()) != nullptr);
     path_ = name;
   }
-  ~Folder() {  // LibTorch exports its own remove_all, which does not work
+  ~Folder() {  // LibTorch's remove_all does not work
     unlink(file().c_str());
     rmdir(path_.c_str());
   }
@@ -41,7 +40,7 @@ class Folder {
   std::filesystem::path path_;
 };
 
-// No file of this process may be larger, for the time being.
+// Limits this process's file size.
 class SmallFiles {
  public:
   explicit SmallFiles(rlim_t most) {
@@ -65,7 +64,7 @@ TEST_CASE("pieces go out to a file and come back, on a disk and in memory alike"
   constexpr record::Bytes kPiece = 10000, kPieces = 7;
   auto file = DirectFile::create(folder.file(), kPieces * StateFile::room(kPiece));
   REQUIRE(file.ok());
-  CHECK(folder.empty());  // it has no name any more
+  CHECK(folder.empty());  // the name is removed
   const int direct = open(folder.file().c_str(), O_RDWR | O_CREAT | O_DIRECT, 0600);
   CHECK(file.value()->direct() == (direct >= 0));
   if (direct >= 0) close(direct);

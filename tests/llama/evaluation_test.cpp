@@ -1,4 +1,4 @@
-// eval_every: the loss on text that is held out, which changes nothing of the training and takes no more than a step.
+// eval_every: the loss on held-out text, without effect on training or peak.
 #include <algorithm>
 #include <cmath>
 #include <string>
@@ -17,7 +17,7 @@ namespace {
 using namespace headroom;
 using namespace headroom::test;
 
-// Of sides that fp8 takes.
+// Sides that fp8 supports.
 const Settings kStep = joined(kSmallSettings, {"seq=16", "learning_rate=0.01"});
 
 struct Losses {
@@ -36,10 +36,10 @@ Losses losses_of(const Settings& settings, int steps) {
   return all;
 }
 
-// With `settings` on top of `base` the loss is that of `base`.
+// Adding `settings` to `base` must keep its loss.
 struct Kind {
   Settings base, settings;
-  double tolerance;  // of the loss
+  double tolerance;  // relative
 };
 const std::vector<Kind> kKinds{
     {{}, {"loss=flce", "loss_chunk=8"}, 1e-5},
@@ -134,8 +134,8 @@ TEST_CASE("the last tenth of the data is evaluated on and not trained on") {
   const Settings text = joined(kStep, {constant_text(folder), "eval_every=1"});
   const auto run = make_run(text, kCpu);
   const Losses all = losses_of(text, 12);
-  CHECK(all.trained.back() < 0.1);                            // one letter, over and over
-  CHECK(all.evaluated.back() > all.evaluated.front() + 0.5);  // the other one, which it never saw
+  CHECK(all.trained.back() < 0.1);                            // one letter, repeated
+  CHECK(all.evaluated.back() > all.evaluated.front() + 0.5);  // the other letter, never seen
   CHECK(run->found().at("held_out") == "the last 100 of 1000 tokens");
   CHECK_FALSE(make_run(joined(kStep, {constant_text(folder)}), kCpu)->found().contains("held_out"));
 }

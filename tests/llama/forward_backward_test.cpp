@@ -1,4 +1,4 @@
-// One pass forward and backward with techniques: every gradient, what hooks hear, and checkpoints that are elsewhere.
+// Forward and backward with techniques: gradients, hooks, and checkpoints stored elsewhere.
 #include <algorithm>
 #include <string>
 #include <utility>
@@ -31,7 +31,7 @@ TEST_CASE("every gradient of a step with a technique is that of the plain one") 
       {{.attention = llama::Attention::kEager}, {.checkpointing = llama::Checkpointing::kSelective}},
       {{}, {.micro_batches = 4}},
       {{.embedding = true}, {.loss = {.path = llama::LossPath::kFlce, .chunk = 8}, .micro_batches = 2}},
-      // A wrong scale of all gradients changes no loss under AdamW: here it is seen. Powers of two round nothing.
+      // AdamW's loss hides a wrong scale of all gradients. Powers of two round nothing.
       {{}, {.loss_scale = at::full({}, 1024.0F)}},
       {{}, {.loss_scale = at::full({}, 1024.0F), .micro_batches = 4}},
       {{}, {.loss = {.path = llama::LossPath::kFlce, .chunk = 8}, .loss_scale = at::full({}, 1024.0F)}},
@@ -53,7 +53,7 @@ TEST_CASE("every gradient of a step with a technique is that of the plain one") 
 }
 
 TEST_CASE("layers that run again change no bit of the loss or of a gradient") {
-  llama::Config small = *llama::find_config("tiny");  // a text of bytes needs no more
+  llama::Config small = *llama::find_config("tiny");  // bytes need no more
   small.vocab_size = 256;
   small.intermediate_size = 192;
   const std::int64_t seq = 16, samples = 4;
@@ -70,7 +70,7 @@ TEST_CASE("layers that run again change no bit of the loss or of a gradient") {
   const auto run = [&](const llama::TrainOptions& options) {
     const llama::Model model = llama::make_model(small, fused, {.type = type}, seq, /*seed=*/3, /*cancel=*/nullptr,
                                                  {.adapters = {.kind = adapters, .rank = 4, .targets = targets}});
-    // An adapter's B is 0 at first, and then A has no gradient.
+    // Initially B = 0, and A has no gradient.
     for (const llama::LayerAdapters& layer : model.adapters)
       for (const llama::Adapter& each : layer.beside)
         if (each.b_OR.defined()) each.b_OR.detach().fill_(0.5);

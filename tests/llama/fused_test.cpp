@@ -1,5 +1,4 @@
-// The step with fused kernels: the same numbers as composed from PyTorch's operators, in less memory, planned to the
-// byte.
+// The step with fused kernels: equal numbers in less memory, planned to the byte.
 #include <array>
 #include <cmath>
 #include <map>
@@ -21,7 +20,7 @@ namespace {
 using namespace headroom;
 using namespace headroom::test;
 
-// Every switch by itself, and all of them.
+// Every switch alone, and all together.
 const std::vector<Settings> kFusedSwitches{
     {"fused.rms_norm=on"},
     {"fused.rope=on"},
@@ -99,9 +98,9 @@ TEST_CASE("what backward can build again is not kept") {
   CHECK(kept("fused.swiglu=off", "mlp.silu") == kProduct);
   CHECK(kept("fused.swiglu=on", "mlp.product") == 0);
   CHECK(kept("fused.swiglu=on", "mlp.silu") == 0);
-  CHECK(kept("fused.rms_norm=off", "attention.rms_norm") > 2 * kStream);  // in fp32 it saves the sums as well
-  CHECK(kept("fused.rms_norm=on", "attention.rms_norm") == kRows);        // 1/√ of a row
-  CHECK(kept("fused.rms_norm=on", "mlp.rms_norm") == kStream + kRows);    // the stream itself, and that
+  CHECK(kept("fused.rms_norm=off", "attention.rms_norm") > 2 * kStream);  // fp32 also keeps the sums
+  CHECK(kept("fused.rms_norm=on", "attention.rms_norm") == kRows);        // 1/√ per row
+  CHECK(kept("fused.rms_norm=on", "mlp.rms_norm") == kStream + kRows);    // plus the stream itself
   CHECK(kept("fused.rope=on", "attention.rope") == 0);
 }
 
@@ -140,7 +139,7 @@ TEST_CASE("fused kernels keep nothing for projections that are not trained") {
 
 TEST_CASE("the fused loss never holds all logits") {
   install_allocation_log();
-  // V = 4096, N = 512, 4 bytes: all logits are 8 MiB, and the composed loss keeps two of them.
+  // V = 4096, N = 512, 4 bytes: all logits are 8 MiB, and the composed loss keeps two such tensors.
   const Settings base{"batch=1", "seq=512"};
   constexpr record::Bytes kLogits = 512 * 4096 * 4;
   const auto logits_at_peak = [&](const Settings& settings) {

@@ -1,4 +1,4 @@
-// Number formats of the linear layers' products: what a step computes with them, what it keeps, and what is refused.
+// GEMM formats of linear layers: results, kept bytes, and refusals.
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -52,7 +52,7 @@ TEST_CASE("fifty steps by fp8 have losses near those of bf16, and their own") {
   const std::string scaling = GENERATE("fp8_scaling=current", "fp8_scaling=delayed");
   const Settings settings = joined(kSmallSettings, {"precision=bf16_mixed", "learning_rate=0.003"});
   const auto bf16 = losses(settings, 50), fp8 = losses(joined(settings, {"gemm=fp8", scaling}), 50);
-  // A single step of two runs may differ by more: by which step the loss jumps depends on the processor's rounding.
+  // Single steps may differ by more: the step at which the loss jumps depends on the processor's rounding.
   const auto end_of = [](const auto& all) { return std::accumulate(all.end() - 10, all.end(), 0.0) / 10; };
   CAPTURE(scaling, end_of(bf16), end_of(fp8), largest_difference(bf16, fp8));
   CHECK(bf16.back() < 0.8 * bf16.front());
@@ -74,7 +74,7 @@ TEST_CASE("by fp8 each way to keep or rebuild a product's input gives the same s
 }
 
 TEST_CASE("by fp8 the gradient of SwiGLU's product is made in parts, and gives what the whole gives, to the bit") {
-  // 8,448 tokens: two parts of 4,096 rows, and one of 256. Kept, the product's codes need no parts.
+  // 8,448 tokens: two parts of 4,096 rows, one of 256. Kept codes need no parts.
   const Settings settings = joined(
       kSmallSettings, {"precision=bf16", "gemm=fp8", "batch=44", "seq=192", "fused.rms_norm=on", "fused.swiglu=on"});
   CHECK(predict::rows_at_once_in_fp8(8448) == 4096);
@@ -90,9 +90,9 @@ TEST_CASE("a step by fp8 is planned as the CPU runs it, and keeps a byte of each
   at::set_num_threads(1);
   const Settings settings = joined(kSmallSettings, {"precision=bf16"});
   const auto bf16 = third_step(settings, kCpu), fp8 = third_step(joined(settings, {"gemm=fp8"}), kCpu);
-  // The head's product is in bf16, and takes scratch memory on some processors.
+  // The head's GEMM in bf16 allocates scratch on some processors.
   check_equal(fp8, third_step(joined(settings, {"gemm=fp8"}), kPlanForCpu));
-  // Per layer: half of two norms' results and of the MLP's product. Attention keeps the input of o_proj itself.
+  // Per layer: half of two norms' results and of the MLP's product. Attention keeps o_proj's input.
   constexpr record::Bytes kTokens = 48, kHidden = 64, kIntermediate = 96, kLayers = 3;
   const auto kept_bytes = [](const std::vector<Allocation>& log) {
     record::Bytes sum = 0;

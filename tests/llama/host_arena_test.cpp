@@ -1,4 +1,4 @@
-// Host memory of offload: what is taken, what is reported, and what happens when the host refuses it.
+// Host memory of offload: allocation, reports, and refusals.
 #include <map>
 #include <string>
 
@@ -14,7 +14,7 @@ using namespace headroom;
 using llama::HostArena;
 using llama::HostPages;
 
-// Hears of host memory while it is there.
+// Listens to host memory during its lifetime.
 class Heard final : public record::ScopeListener {
  public:
   Heard() : before_(record::set_scope_listener(this)) {}
@@ -83,7 +83,7 @@ TEST_CASE("a host that gives no page-locked memory is said once, and the run goe
     CHECK(arena.trouble().find("Host memory is too small for page-locked buffers") == 0);
     const at::Tensor pageable = arena.empty({10}, at::kFloat, HostPages::kPageable);
     const at::Tensor after = arena.empty({10}, at::kFloat, HostPages::kLocked);
-    CHECK(asked == 2);  // a host that refused once is not asked for every block
+    CHECK(asked == 2);  // not asked again after a refusal
     CHECK(after.fill_(1).sum().item<double>() == 10);
   }
   CHECK(unlocked == 1);
@@ -101,5 +101,5 @@ TEST_CASE("more than the host can give is refused in a sentence before it is tak
   }
   CHECK(arena.bytes() == 2 << 20);
   first = at::Tensor();
-  CHECK(arena.empty({3 << 20}, at::kByte, HostPages::kPageable).defined());  // what came back can be taken again
+  CHECK(arena.empty({3 << 20}, at::kByte, HostPages::kPageable).defined());  // freed memory can be allocated again
 }

@@ -1,4 +1,4 @@
-// config.json of a checkpoint: read back, refused by its field.
+// config.json of a checkpoint: round trips, and refusals by field.
 #include <functional>
 #include <string>
 

@@ -1,4 +1,4 @@
-// What adapters learn, against training all weights: from a model that was trained first, on other text.
+// Adapters against full training, after pretraining on other text.
 #include <filesystem>
 #include <fstream>
 #include <iterator>
@@ -51,7 +51,7 @@ void copy_weights(const llama::Model& from, llama::Model& to) {
   for (std::size_t i = 0; i < source.size(); ++i) at::Tensor(target[i].tensor).copy_(source[i].tensor);
 }
 
-// Mean loss over pieces of the text that are drawn apart from those that are trained on.
+// Mean loss over pieces drawn independently of the training's.
 double loss_on(const llama::Model& model, const std::string& text) {
   const at::AutoGradMode grad_mode(false);
   constexpr int kBatches = 8;
@@ -72,7 +72,7 @@ void train(llama::Model& model, const std::string& text, int steps) {
     llama::train_step(model, optimizer, llama::make_batch(text, kBatch, kSeq, /*seed=*/7, i), {}, i);
 }
 
-// How far the loss falls in 200 steps from the base model's.
+// How much the loss falls in 200 steps.
 double drop(const llama::Model& base, const llama::AdapterOptions& adapters, const std::string& text) {
   llama::Model model = make();
   copy_weights(base, model);

@@ -1,4 +1,4 @@
-// Stored weights that are no finite numbers, whichever file, type and run reads them.
+// Non-finite stored weights, for every file, type and run.
 #include <limits>
 #include <string>
 #include <utility>
@@ -21,7 +21,7 @@ std::string bytes_in(const at::Tensor& tensor) {
   return {static_cast<const char*>(tensor.const_data_ptr()), tensor.nbytes()};
 }
 
-// A number that takes the place of one of a weight's.
+// Replaces one number of a weight.
 struct Spoiled {
   std::string weight;
   std::int64_t index = 0;

@@ -1,4 +1,4 @@
-// The host's AdamW by itself: gradients that overflow, and a file that fails.
+// The host's AdamW alone: overflowing gradients, and a failing file.
 #include <algorithm>
 #include <chrono>
 #include <cmath>
@@ -83,7 +83,7 @@ TEST_CASE("steps that overflowed do not count for the bias corrections of the ne
     return weight.detach().to(at::kFloat);
   };
   const at::Tensor first = after(0);
-  CHECK((1 - first).max().item<double>() == Approx(1e-3).epsilon(0.03));  // the first step's update is the rate
+  CHECK((1 - first).max().item<double>() == Approx(1e-3).epsilon(0.03));  // the first update is the rate
   CHECK(at::equal(after(3), first));
 }
 
@@ -107,7 +107,7 @@ TEST_CASE("once the state's file has failed, the rest of the step leaves weights
   for (const std::uint16_t layer : {1, 0}) backward(layer);
   optimizer->step();
   const at::Tensor before = weights[0].detach().clone();
-  // The second weight's moments are gone; the file has no name any more, but a descriptor.
+  // Truncates the second weight's moments; the file has only a descriptor.
   for (const auto& entry : std::filesystem::directory_iterator("/proc/self/fd")) {
     std::error_code gone;
     const std::string target = std::filesystem::read_symlink(entry.path(), gone).string();
@@ -121,7 +121,7 @@ TEST_CASE("once the state's file has failed, the rest of the step leaves weights
 }
 
 TEST_CASE("one infinity anywhere among millions of gradients is found") {
-  constexpr std::int64_t kSize = (3 << 20) + 5;  // looked through by several threads
+  constexpr std::int64_t kSize = (3 << 20) + 5;  // searched by several threads
   const std::int64_t where = GENERATE(std::int64_t{0}, std::int64_t{1} << 20, kSize / 2, kSize - 1, std::int64_t{-1});
   CAPTURE(where);
   llama::TrainOptions step;

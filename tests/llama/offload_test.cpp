@@ -1,5 +1,5 @@
-// Weights, optimizer state and checkpoints on the host: the same training, planned to the byte, with at most two layers
-// on the device.
+// Weights, optimizer state and checkpoints on the host: equal training, exact plans, at most two layers on the
+// device.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -29,7 +29,7 @@ using namespace headroom::test;
 
 const Settings kOffloadedModel = joined(kSmallSettings, {"num_layers=5"});
 
-// Calls `see` with what is alive after each allocation.
+// Calls `see` with the live allocations after each one.
 using Alive = std::map<std::int64_t, Allocation>;
 void follow(const std::vector<Allocation>& log, const std::function<void(const Alive&)>& see) {
   std::map<std::int64_t, record::Category> categories;
@@ -72,9 +72,8 @@ TEST_CASE("a step with its state on the host follows the loss of the plain one")
     if (word.find("offload") == std::string::npos) plain.push_back(word);
   const std::vector<double> expected = losses(plain, 5);
   const std::vector<double> found = losses(joined(kOffloadedModel, joined(switches, {precision})), 5);
-  CHECK(found[0] == expected[0]);  // weights and forward are the same to the bit
-  // After that the two AdamWs round differently: in fp32 in the last digits; in bf16 PyTorch's rounds the moments' sums
-  // in between.
+  CHECK(found[0] == expected[0]);  // weights and forward are equal to the bit
+  // Then the AdamWs round differently: in fp32 the last digits, in bf16 PyTorch's intermediate sums of the moments.
   const double tolerance = precision == "precision=fp32" ? 1e-5 : 2e-2;
   for (std::size_t i = 1; i < found.size(); ++i) {
     CAPTURE(i, expected[i], found[i]);
@@ -124,13 +123,13 @@ TEST_CASE("the CPU's AdamW moves every weight as the plain one does") {
   REQUIRE(plain.size() == host.size());
   for (std::size_t i = 0; i < plain.size(); ++i) {
     CAPTURE(i);
-    // A step moves a weight by η = 1e-3 at most; two roundings of fp32 apart near 1 is 1.2e-7.
+    // A step moves a weight by at most η = 1e-3; two fp32 roundings near 1 are 1.2e-7.
     CHECK((plain[i] - host[i]).abs().max().item<double>() < 4e-7);
   }
 }
 
 TEST_CASE("masters in fp32 keep what 16-bit weights lose") {
-  // A rate so small that most updates vanish in bf16: the weights follow the masters.
+  // At this rate most updates vanish in bf16: the weights follow the masters.
   const auto run = [](at::ScalarType state) {
     const llama::Config config{.id = "custom",
                                .hidden_size = 32,
@@ -185,7 +184,7 @@ TEST_CASE("with weights on the host at most the current and the next layer are o
   CHECK(seen == std::set<std::uint16_t>{0, 1, 2, 3, 4});
   CHECK(pairs == std::set<std::set<std::uint16_t>>{{0, 1}, {1, 2}, {2, 3}, {3, 4}});
 
-  // And none was there when the step began: the whole model is never on the device.
+  // The whole model is never on the device, even before the step.
   const std::vector<Allocation> setup = log_of_setup(streamed, kCpu);
   record::Bytes layers_at_once = 0, one_layer = 0;
   std::map<std::uint16_t, record::Bytes> made;
@@ -226,8 +225,8 @@ TEST_CASE("with its state on the host a step keeps no moments on the device, and
 
 TEST_CASE("with checkpoints on the host at most two layer inputs are on the device") {
   install_allocation_log();
-  // A layer's input is [B, T, H] in fp32; of that size and born outside a layer's own work are the embedding's rows and
-  // what comes back from the host, and in forward each layer's last sum.
+  // A layer's input is [B, T, H] in fp32. So are the embedding's rows, copies from the host and, in forward, each
+  // layer's last sum.
   constexpr record::Bytes kInput = 2 * 24 * 64 * 4;
   const auto inputs = [&](const char* where) {
     std::size_t most = 0;
@@ -244,7 +243,7 @@ TEST_CASE("with checkpoints on the host at most two layer inputs are on the devi
     return most;
   };
   CHECK(inputs("offload.checkpoints=off") == 6);  // five inputs, and the last layer's output
-  CHECK(inputs("offload.checkpoints=on") == 3);   // two, and the output of the layer that computes
+  CHECK(inputs("offload.checkpoints=on") == 3);   // two, and the current layer's output
 }
 
 TEST_CASE("with everything on the host, Llama 3.2 1B is planned to take no more than the report's runs took") {
@@ -265,7 +264,7 @@ TEST_CASE("with everything on the host, Llama 3.2 1B is planned to take no more 
       UNSCOPED_INFO(record::key_of(static_cast<record::Category>(i)) << " " << bytes[static_cast<std::size_t>(i)]);
     return sum(bytes);
   };
-  constexpr record::Bytes kBlasWorkspace = 33'554'432;  // that a GPU run takes besides
+  constexpr record::Bytes kBlasWorkspace = 33'554'432;  // on a GPU only
   CHECK(peak(1, {}) + kBlasWorkspace <= 1'770'000'000);
   CHECK(peak(8, {}) + kBlasWorkspace <= 2'970'000'000);
   CHECK(peak(112, {}) + kBlasWorkspace <= 20'870'000'000);

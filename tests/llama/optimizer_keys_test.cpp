@@ -1,4 +1,4 @@
-// The optimizer's settings in the step of each optimizer: what the formula says in float64.
+// The settings of each optimizer, against the formula in float64.
 #include <array>
 #include <limits>
 #include <memory>
@@ -23,7 +23,7 @@ at::ScalarType type_of(predict::Precision precision) {
   return predict::has_loss_scale(precision) ? at::kHalf : at::kBFloat16;
 }
 
-// Its matrices are large enough for their decay to count beside their steps.
+// Scales the matrices so that decay counts.
 llama::Model model_of(const predict::StepSettings& step) {
   llama::Model model = llama::make_model(step.model, {}, {.type = type_of(step.precision)}, step.sequence, step.seed);
   const at::AutoGradMode grad_mode(false);
@@ -32,7 +32,7 @@ llama::Model model_of(const predict::StepSettings& step) {
   return model;
 }
 
-// A model with an optimizer by its settings, for gradients made by hand.
+// A model and an optimizer, for gradients made by hand.
 struct Stepped {
   explicit Stepped(const Settings& settings)
       : step(predict::step_settings(params(joined(kSmallSettings, settings)))),
@@ -54,7 +54,7 @@ at::Tensor gradient_of(const at::Tensor& weight, std::size_t number, int t) {
   return at::randn(weight.sizes()) * 1e-3;
 }
 
-// Of clip_grad_norm_, from torch's operators in its order.
+// clip_grad_norm_'s coefficient, with torch's operators in its order.
 double torch_clip_coefficient(const std::vector<at::Tensor>& gradients, double most) {
   std::vector<at::Tensor> norms;
   for (const at::Tensor& gradient : gradients) norms.push_back(at::linalg_vector_norm(gradient, 2));
@@ -62,7 +62,7 @@ double torch_clip_coefficient(const std::vector<at::Tensor>& gradients, double m
   return (most / (total + 1e-6)).clamp_max(1.0).item<double>();
 }
 
-// Steps by gradients that torch has clipped to a norm of at most `most`; 0: that are as they are.
+// Steps with gradients that torch clips to the norm `most`; 0: unclipped.
 std::vector<at::Tensor> stepped(Stepped& run, double most) {
   const std::vector<llama::Parameter>& weights = run.weights();
   const double scale = run.options.loss_scale.defined() ? run.options.loss_scale.item<double>() : 1;
@@ -80,7 +80,7 @@ std::vector<at::Tensor> stepped(Stepped& run, double most) {
   return all;
 }
 
-// The weights as the paper steps them; step t by the learning rate rates[t − 1].
+// Weights by the paper's formula, with learning rate rates[t − 1] at step t.
 std::vector<at::Tensor> by_formula(const predict::StepSettings& step, const std::vector<llama::Parameter>& weights,
                                    const std::array<double, kSteps>& rates) {
   std::vector<at::Tensor> all;
@@ -97,13 +97,13 @@ std::vector<at::Tensor> by_formula(const predict::StepSettings& step, const std:
   return all;
 }
 
-// GaLore projects the gradients of the layers' matrices, so that AdamW steps the others only.
+// AdamW steps what GaLore does not project: vectors and matrices outside layers.
 bool is_stepped_by_adamw(const predict::StepSettings& step, const llama::Parameter& weight) {
   return step.optimizer != predict::OptimizerKind::kGaLore || weight.layer == record::kNoLayer ||
          weight.tensor.dim() == 1;
 }
 
-// Steps by hand-made gradients, and compares.
+// Compares steps with hand-made gradients.
 void check_steps(const Settings& settings, const std::array<double, kSteps>& rates) {
   Stepped run(settings);
   const std::vector<llama::Parameter>& weights = run.weights();
@@ -116,7 +116,7 @@ void check_steps(const Settings& settings, const std::array<double, kSteps>& rat
     run.optimizer.begin_step(t - 1, kSteps);
     run.optimizer.optimizer().step();
   }
-  // Moments of 8 bits have two digits.
+  // 8-bit moments have two digits.
   const double tolerance = run.step.optimizer == predict::OptimizerKind::kAdamW8bit ? 0.05 : 1e-4;
   for (std::size_t i = 0; i < weights.size(); ++i) {
     if (!is_stepped_by_adamw(run.step, weights[i])) continue;
@@ -190,7 +190,7 @@ TEST_CASE("gradients are clipped as torch clips them, whichever optimizer steps"
   const std::string kind = GENERATE("fused.adamw=on", "fused.adamw=off", "optimizer=adamw_8bit", "optimizer=galore",
                                     "precision=fp16_mixed", "precision=bf16_mixed");
   CAPTURE(kind);
-  // AdamW's step depends on the gradients' size by ε alone.
+  // AdamW's step depends on the gradients' size only through ε.
   const Settings settings{kind, "learning_rate=0.01", "epsilon=0.001"};
   Stepped plain(settings), by_torch(settings), ours(joined(settings, {"clip=0.05"})),
       wide(joined(settings, {"clip=9"}));
@@ -201,17 +201,17 @@ TEST_CASE("gradients are clipped as torch clips them, whichever optimizer steps"
   }();
   const std::vector<at::Tensor> unclipped = stepped(plain, 0), exact = stepped(by_torch, 0.05),
                                 clipped = stepped(ours, 0), free = stepped(wide, 0);
-  // Torch rounds what it has clipped to the gradients' 16 bits; a moment of 8 bits may be the one beside it.
+  // Torch rounds clipped gradients to 16 bits; 8-bit moments may round to a neighbor.
   const bool narrow = ours.step.precision != predict::Precision::kFp32;
   const bool in_8_bits = ours.step.optimizer == predict::OptimizerKind::kAdamW8bit;
   const double tolerance = narrow ? 0.05 : in_8_bits ? 0.01 : 1e-4;
   for (std::size_t i = 0; i < begin.size(); ++i) {
     CAPTURE(plain.weights()[i].name);
-    if (narrow && begin[i].dim() == 1) continue;  // ones, whose neighbors in 16 bits are further than a step
+    if (narrow && begin[i].dim() == 1) continue;  // ones, whose 16-bit neighbors are farther than a step
     const double change = (exact[i] - begin[i]).norm().item<double>();
     CHECK((clipped[i] - exact[i]).norm().item<double>() <= tolerance * change);
     CHECK((clipped[i] - unclipped[i]).norm().item<double>() > 0.1 * (unclipped[i] - begin[i]).norm().item<double>());
-    CHECK(at::equal(free[i], unclipped[i]));  // whose norm is below 9
+    CHECK(at::equal(free[i], unclipped[i]));  // the norm is below 9
   }
 }
 

@@ -1,4 +1,4 @@
-// The step with each optimizer and precision: planned to the byte, with its signature in memory, and learning.
+// The step with each optimizer and precision: its plan, memory and learning.
 #include <array>
 #include <cmath>
 #include <map>
@@ -55,7 +55,7 @@ const std::vector<Settings> kOptimizers{
     {"optimizer=adamw_8bit", "precision=fp16_mixed"},
     {"optimizer=galore", "galore_interval=2"},
     {"optimizer=galore", "galore_interval=3"},
-    {"optimizer=galore", "galore_interval=2", "intermediate_size=1"},  // whose Gram matrix is one number
+    {"optimizer=galore", "galore_interval=2", "intermediate_size=1"},  // a Gram matrix of one number
     {"optimizer=galore", "galore_interval=2", "precision=bf16"},
     {"optimizer=galore", "galore_interval=2", "precision=bf16_mixed"},
     {"optimizer_in_backward=on"},
@@ -86,7 +86,7 @@ TEST_CASE("what stays between steps, in bytes per parameter") {
   };
   for (const char* mixed : {"precision=fp16_mixed", "precision=bf16_mixed"}) {
     CHECK(bytes({mixed}, Category::kWeights) == 2 * parameters);
-    // The loss scale, its inverse and last value and two counts are 4 bytes each, skipped steps and all steps 8.
+    // Scale, inverse, last value and two counts take 4 bytes each; skipped and all steps 8.
     const record::Bytes scaling = std::string_view(mixed) == "precision=fp16_mixed" ? 5 * 4 + 2 * 8 : 0;
     CHECK(bytes({mixed}, Category::kOptimizerState) == 12 * parameters + scaling);
   }
@@ -94,12 +94,12 @@ TEST_CASE("what stays between steps, in bytes per parameter") {
   CHECK(bytes({"precision=bf16", "moments=fp32"}, Category::kOptimizerState) == 8 * parameters);
   CHECK(bytes({"moments=bf16"}, Category::kOptimizerState) == 4 * parameters);
 
-  // 2.031: every weight of this model is whole blocks of 256.
+  // 2.031 per parameter: all weights are whole blocks of 256.
   const record::Bytes codes = kernels::adamw_8bit_state_bytes(parameters);
   CHECK(bytes({"optimizer=adamw_8bit"}, Category::kOptimizerState) == codes);
   CHECK(bytes({"optimizer=adamw_8bit", "precision=bf16_mixed"}, Category::kOptimizerState) == 4 * parameters + codes);
 
-  // A layer's seven matrices by shape, H = 256, Q = 256, K·D = 128, F = 704; r = H/4 = 64.
+  // A layer's seven matrices: H = 256, Q = 256, K·D = 128, F = 704; r = H/4 = 64.
   const auto low = [](std::int64_t longer, std::int64_t shorter) { return 64 * (2 * longer + shorter); };
   const std::int64_t layer = 2 * low(256, 256) + 2 * low(256, 128) + 3 * low(704, 256);
   const std::int64_t rest = parameters - 4 * (2 * 256 * 256 + 2 * 256 * 128 + 3 * 704 * 256);
@@ -197,7 +197,7 @@ TEST_CASE("mixed precision follows the loss of fp32") {
       Settings{"precision=fp16_mixed", "fused.cross_entropy=on", "accumulate=2", "batch=1"});
   CAPTURE(text_of(settings));
   const std::vector<double> wide = losses(kSmallSettings, 12), mixed = losses(joined(kSmallSettings, settings), 12);
-  // The draws differ with the type, so losses agree as those of two seeds do.
+  // Random numbers depend on the type, so losses agree like those of two seeds.
   CHECK(mixed.back() == Approx(wide.back()).epsilon(0.05));
 }
 
@@ -215,7 +215,7 @@ TEST_CASE("a step counts every gradient by its exponent when asked to") {
   CHECK(gradients.step == 1);
   const std::int64_t counted = std::accumulate(gradients.counts.begin(), gradients.counts.end(), std::int64_t{0});
   CHECK(counted + gradients.zeros + gradients.not_finite == run->num_parameters());
-  // Unscaled: a mean loss of 5.7 nats has no gradients above 1, times 65,536 it would.
+  // Unscaled: a mean loss of 5.7 nats gives no gradients above 1; times 65,536 it would.
   CHECK(gradients.low_exponent + static_cast<int>(gradients.counts.size()) <= 1);
   CHECK(counted > run->num_parameters() / 2);
   CHECK(make_run(kSmallSettings, kCpu)->step(0) == experiments::StepResult::kDone);
@@ -241,14 +241,14 @@ TEST_CASE("a skipped step counts no updates, and the first that is not counts th
     }
     REQUIRE(skipped > 3);
     CHECK(numbers(updates) == run->num_parameters());
-    // Adam's first update is the learning rate wherever there is a gradient: 1e-3 = 1.02 · 2^−10.
+    // Adam's first update is the learning rate for every gradient but 0: 1e-3 = 1.02 · 2^−10.
     CHECK(updates.counts.at(static_cast<std::size_t>(-10 - updates.low_exponent)) > run->num_parameters() / 2);
     return;
   }
   FAIL("every step was skipped");
 }
 
-// 200 steps of the tiny model's architecture on the program's own text.
+// A tiny architecture on the program's text.
 TEST_CASE("8-bit moments, GaLore and what they must reach of AdamW's loss") {
   const Settings base{"model=custom",   "hidden_size=128", "num_layers=2",          "num_heads=4",
                       "num_kv_heads=2", "head_dim=32",     "intermediate_size=256", "vocab_size=256",
@@ -263,7 +263,7 @@ TEST_CASE("8-bit moments, GaLore and what they must reach of AdamW's loss") {
   CHECK(last(narrow) == Approx(last(adamw)).epsilon(0.02));
   CHECK(last(adamw) < 0.6 * adamw.front());
 
-  // r = H/4. As in the paper, with a higher learning rate, since α = 1/4 multiplies it.
+  // r = H/4, with the paper's higher learning rate, because α = 1/4 multiplies it.
   const std::vector<double> galore =
       losses(joined(base, {"optimizer=galore", "galore_rank=32", "galore_interval=20", "galore_scale=1"}), kSteps);
   const double share = (galore.front() - last(galore)) / (adamw.front() - last(adamw));

@@ -1,4 +1,4 @@
-// Optimizers by hand-made gradients: what masters, loss scale, projections and observers do to single weights.
+// Optimizers with hand-made gradients: masters, loss scale, projections and observers.
 #include <cmath>
 #include <limits>
 #include <memory>
@@ -23,7 +23,7 @@ using llama::OptimizerKind;
 using llama::OptimizerOptions;
 using llama::Parameter;
 
-// A wide, a tall and a square matrix of a layer, its norm, and a table of no layer.
+// A layer's wide, tall and square matrices and norm; a table outside layers.
 std::vector<Parameter> weights(at::ScalarType type = at::kFloat) {
   at::manual_seed(5);
   const auto weight = [&](at::IntArrayRef shape, std::uint16_t layer) {
@@ -33,7 +33,7 @@ std::vector<Parameter> weights(at::ScalarType type = at::kFloat) {
           weight({40, 24}, record::kNoLayer)};
 }
 
-// Gradients of step t, times `factor`; the same for every list of weights.
+// Gradients of step t, times `factor`, equal for every list.
 void set_gradients(const std::vector<Parameter>& all, int t, double factor = 1) {
   at::manual_seed(1000 + t);
   for (const Parameter& p : all) {
@@ -126,7 +126,7 @@ TEST_CASE("a step that overflows changes nothing, halves the scale and does not 
   CHECK(scale.scale().item<float>() == 512);
   CHECK(scale.inverse().item<float>() == 1.0F / 512);
 
-  // From there on as a run that begins with 512.
+  // Continues like a run that begins with 512.
   LossScale from_512(512, 1000, at::kCPU);
   OptimizerOptions fresh = options;
   fresh.adamw.loss_scale = &from_512;
@@ -164,7 +164,7 @@ TEST_CASE("in portions an overflow counts from the portion on where it appears")
   CHECK(scale.skipped_steps() == 1);
   CHECK(scale.scale().item<float>() == 512);
 
-  for (int t = 1; t < 4; ++t) {  // and all go on from there
+  for (int t = 1; t < 4; ++t) {  // all continue
     set_gradients(all, t, 512);
     optimizer->step();
   }
@@ -210,7 +210,7 @@ TEST_CASE("portions of a step are the step, whatever their order") {
 TEST_CASE("stochastic rounding moves weights that rounding to nearest leaves alone") {
   const std::vector<Parameter> nearest = weights(at::kBFloat16), random = weights(at::kBFloat16);
   const std::vector<at::Tensor> before = values(nearest);
-  const double rate = 1e-6;  // of weights around 0.02, whose neighbors in bf16 are 1e-4 away
+  const double rate = 1e-6;  // bf16 neighbors of weights around 0.02 are 1e-4 away
   AdamW one(nearest, {.learning_rate = rate, .weight_decay = 0});
   AdamW other(random, {.learning_rate = rate, .weight_decay = 0, .stochastic_rounding = true, .seed = 3});
   run(one, nearest, 40);
@@ -331,7 +331,7 @@ TEST_CASE("updates that bf16 swallows are counted beside all updates") {
     CHECK(number[0] + counted[0].zeros == weights_in_all);
     CHECK(number[1] + counted[1].zeros == weights_in_all);
     CHECK(number[2] == unchanged - counted[1].zeros);
-    // Adam's first step is as long as the learning rate for every weight: 2^-17 ≤ 1e-5 < 2^-16.
+    // Adam's first update is the learning rate: 2^-17 ≤ 1e-5 < 2^-16.
     CHECK(counted[1].low_exponent >= -18);
     CHECK(counted[1].low_exponent + static_cast<int>(counted[1].counts.size()) <= -15);
     return static_cast<double>(number[2]) / static_cast<double>(number[1]);

@@ -1,4 +1,4 @@
-// A meta step makes the allocations of a real one; every allocation is labeled.
+// A step on meta makes the real allocations, and each has a label.
 #include <algorithm>
 #include <array>
 #include <memory>
@@ -73,7 +73,7 @@ TEST_CASE("all memory of a step has a kind, and little of it is 'other'") {
   CHECK(at_peak(Category::kOther) > 0);
   CHECK(at_peak(Category::kOther) * 100 < sum(peak));
 
-  // When the optimizer begins, exactly the gradients are there beside weights and states.
+  // Only gradients join weights and states before the optimizer.
   record::ByCategory live{};
   for (const Allocation& a : log) {
     if (a.tag.phase == record::Phase::kOptimizer) break;
@@ -115,15 +115,15 @@ TEST_CASE("the plan of a GPU step takes the GPU's attention kernels") {
     return std::any_of(log.begin(), log.end(),
                        [](const Allocation& a) { return record::operator_name(a.tag.op) == "attention.repeat_kv"; });
   };
-  CHECK(names_repeat(whole_run({"precision=fp32"}, kPlanForGpu)));  // memory-efficient: a head each
+  CHECK(names_repeat(whole_run({"precision=fp32"}, kPlanForGpu)));  // memory-efficient attention repeats heads
   CHECK_FALSE(names_repeat(whole_run({"precision=bf16"}, kPlanForGpu)));
   CHECK_FALSE(names_repeat(whole_run({"precision=fp32"}, kPlanForCpu)));
 }
 
 TEST_CASE("memory per token of Llama 3.2 1B in bf16 is what was measured for the eager Hugging Face model") {
   install_allocation_log();
-  // transformers 5.17.0 on an H200, T = 1024: the peak grows by 3,294,348 bytes per token, and 1,621,004 with every layer
-  // checkpointed: L (16H + 4Q + 4·K·D + 8F + 4A + 8) + 6H + 4 + 2H + 12V + 8, or L·2H in place of the first.
+  // transformers 5.17.0 on an H200, T = 1024: the peak grows by 3,294,348 bytes per token, or 1,621,004 with every
+  // layer checkpointed: L (16H + 4Q + 4·K·D + 8F + 4A + 8) + 6H + 4 + 2H + 12V + 8, or L·2H for the first term.
   const auto peak = [](const char* batch, const char* checkpointing) {
     return sum(peak_by_category(
         whole_run({"model=llama-3.2-1b", "precision=bf16", "seq=1024", batch, checkpointing}, kPlanForGpu)));

@@ -1,4 +1,4 @@
-// Which products of a step algorithms are found for.
+// The GEMMs of a step whose algorithms are searched.
 #include "demos/engine/llama/step/product_choice.h"
 
 #include <algorithm>
@@ -31,7 +31,7 @@ std::vector<std::string> one_b(const std::vector<std::string>& more) {
 }  // namespace
 
 TEST_CASE("each shape of a micro-batch's products is found once, the head's where its logits are there at once") {
-  // q and o, k and v, gate and up, down; three products of each.
+  // q and o, k and v, gate and up, down; three GEMMs each.
   const auto chunked = products(one_b({"precision=bf16", "loss=flce"}));
   CHECK(chunked.size() == 12);
   CHECK(std::ranges::all_of(chunked, [](const LinearProduct& each) {

@@ -1,4 +1,4 @@
-// Forward, loss and every gradient against reference/reference.json: float64 numbers from a plain PyTorch program.
+// Forward, loss and every gradient against reference/reference.json, which plain PyTorch computes in float64.
 #include <cmath>
 #include <fstream>
 #include <map>
@@ -100,7 +100,7 @@ std::map<std::string, at::Tensor> gradients_of(const Case& c) {
   return gradients;
 }
 
-// The sampled elements, within `tolerance` of the largest of them or of `scale`.
+// Compares the sampled elements with a margin of `tolerance` · `scale`.
 void check_samples(const at::Tensor& tensor, const json& expected, double tolerance, double scale) {
   const at::Tensor flat = tensor.reshape({-1}).to(at::kDouble);
   for (std::size_t k = 0; k < expected.at("places").size(); ++k) {
@@ -121,7 +121,7 @@ TEST_CASE("logits, loss and every gradient equal the reference in fp32") {
   const bool checkpointing = GENERATE(false, true);
   CAPTURE(name, checkpointing);
   const Case c = make_case(name, at::kFloat);
-  constexpr double kTolerance = 2e-5;  // fp32 rounds at 6e-8; sums over some hundred terms, eight layers deep
+  constexpr double kTolerance = 2e-5;  // fp32 rounds at 6e-8; some hundred terms, eight layers deep
 
   check_samples(logits_of(c), c.expected->at("logits"), kTolerance, 1);
   const at::Tensor loss = llama::forward_backward(c.model, c.ids, c.targets, with_checkpointing(checkpointing));
@@ -135,7 +135,7 @@ TEST_CASE("logits, loss and every gradient equal the reference in fp32") {
     REQUIRE(gradient.defined());
     const double norm = expected.at(weight).at("norm");
     CHECK(gradient.to(at::kDouble).norm().item<double>() == Approx(norm).epsilon(kTolerance));
-    // An element is held against the gradient's root mean square, or ten times it where it is large.
+    // The margin is relative to ten times the gradient's root mean square.
     const double scale = 10 * norm / std::sqrt(static_cast<double>(gradient.numel()));
     check_samples(gradient, expected.at(weight), kTolerance, scale);
   }

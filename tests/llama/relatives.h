@@ -1,4 +1,4 @@
-// Small models with what Llama's relatives have beside a Llama.
+// Small models with the additions of Llama's relatives.
 #pragma once
 
 #include <array>
@@ -16,7 +16,7 @@ inline llama::Config relative(bool qkv_bias, bool o_bias, bool qk_norm) {
   return config;
 }
 
-// As Qwen2, as Llama with attention_bias, as Qwen3, and as Qwen3 with attention_bias.
+// Like Qwen2, Llama with attention_bias, Qwen3, and Qwen3 with attention_bias.
 inline const std::array<llama::Config, 4> kRelatives{relative(true, false, false), relative(true, true, false),
                                                      relative(false, false, true), relative(true, true, true)};
 

@@ -1,4 +1,4 @@
-// config.json of Llama's relatives: Qwen2, Qwen3, Mistral; with a checkpoint or alone. Without torch.
+// config.json of Qwen2, Qwen3 and Mistral, with a checkpoint or alone. Without torch.
 #include <cstdint>
 #include <filesystem>
 #include <functional>
@@ -113,7 +113,7 @@ TEST_CASE("what config.json leaves out is what the model type has") {
   json object = qwen3();
   for (const char* key : {"head_dim", "rms_norm_eps", "rope_theta", "tie_word_embeddings"}) object.erase(key);
   const llama::Config config = config_of(object);
-  CHECK(config.head_dim == 128);  // of Qwen3; a Llama's heads would share the width, 64 each
+  CHECK(config.head_dim == 128);  // Qwen3's; Llama's heads would have 64
   CHECK(config.rms_norm_eps == 1e-6);
   CHECK(config.rope_theta == 10000);
   CHECK_FALSE(config.tie_word_embeddings);
@@ -125,7 +125,7 @@ TEST_CASE("biases of attention are those of the model type and of attention_bias
   const llama::Config biased = config_of(with(test::config_json(test::kSmall), "attention_bias", true));
   CHECK((biased.qkv_bias && biased.o_bias && !biased.qk_norm));
   CHECK(numbers_of(biased) == llama::num_parameters(biased));
-  // Two layers: 2 · 8 + 2 · 8 to queries, keys and values, 16 from the output.
+  // Two layers: 2 · 8 + 2 · 8 for queries, keys and values, 16 for the output.
   CHECK(llama::num_parameters(biased) == llama::num_parameters(plain) + 2 * (16 + 2 * 8 + 16));
   const llama::Config both = config_of(with(qwen3(), "attention_bias", true));
   CHECK((both.qkv_bias && both.o_bias && both.qk_norm));

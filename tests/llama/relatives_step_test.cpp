@@ -1,4 +1,4 @@
-// Runs of a config.json alone that names one of Llama's relatives: planned as they are, with every byte in its place.
+// Runs of a relative's config.json alone, planned to the byte.
 #include <cmath>
 #include <filesystem>
 #include <map>
@@ -34,7 +34,7 @@ class ConfigFile {
   TemporaryFolder folder_;
 };
 
-// Bytes of a category when the optimizer begins, by operator.
+// Bytes of a category before the optimizer, by operator.
 std::map<std::string, Bytes> before_optimizer(const std::vector<Allocation>& log, Category category) {
   std::map<std::int64_t, Allocation> alive;
   for (const Allocation& a : log) {
@@ -61,7 +61,7 @@ TEST_CASE("a config.json alone gives the shape, and its weights are drawn") {
   const auto run = make_run(file.run({}), kCpu);
   CHECK(run->num_parameters() == llama::num_parameters(kRelatives[2]));
   const std::vector<double> all = losses(*run, 8);
-  CHECK(std::abs(all.front() - std::log(300.0)) < 0.3);  // knows nothing yet
+  CHECK(std::abs(all.front() - std::log(300.0)) < 0.3);  // untrained
   CHECK(all.back() < all.front());
   const auto refused =
       experiments::train_step_model(predict::step_settings(params({"model=llama-3.2-1b", "weights=" + file.path()})));
@@ -94,7 +94,7 @@ TEST_CASE("gradients of biases and norms are gradients, under the operator that 
   const auto run = make_run(file.run({norms}), kPlanForCpu);
   const auto log = log_of(kPlanForCpu, [&] { run->step(0); });
   std::map<std::string, Bytes> gradients = before_optimizer(log, Category::kGradients);
-  // 3 layers of fp32: rows and columns of the projection, and its bias; a norm of 16 numbers.
+  // 3 layers in fp32: each projection's matrix and bias, and a norm of 16 numbers.
   CHECK(gradients["attention.q_proj"] == 3 * 4 * (64 * 64 + 64));
   CHECK(gradients["attention.k_proj"] == 3 * 4 * (32 * 64 + 32));
   CHECK(gradients["attention.v_proj"] == 3 * 4 * (32 * 64 + 32));

@@ -1,5 +1,4 @@
-// Llama's relatives with biases and norms over heads: every gradient is that of the formulas in float64, and every weight
-// learns.
+// Llama's relatives with biases and norms over heads: gradients against float64, and learning of every weight.
 #include <cmath>
 #include <map>
 #include <memory>
@@ -30,7 +29,7 @@ const llama::FusedKernels kAllFused{
 
 at::Tensor batch() { return llama::make_batch("What is past is prologue.", 2, kSeq, 0, 0); }
 
-// Weights at which no bias is 0 and no norm 1; the same for every technique.
+// No bias is 0 and no norm 1; equal for every technique.
 llama::Model make(const llama::Config& config, const llama::FusedKernels& fused = {},
                   const llama::AdapterOptions& adapters = {}) {
   llama::Model model = llama::make_model(config, fused, {}, kSeq, /*seed=*/5, nullptr, {.adapters = adapters});
@@ -54,7 +53,7 @@ Named gradients(const llama::Model& model, const llama::TrainOptions& options = 
   return all;
 }
 
-// The formulas from plain operators in float64, with autograd.
+// The formulas with plain float64 operators and autograd.
 class Reference {
  public:
   explicit Reference(const llama::Model& model) : c_(model.config) {
@@ -86,7 +85,7 @@ class Reference {
     return bias == weights_.end() ? y : y + bias->second;
   }
 
-  // [B, T, heads · D] to [B, A, T, D], turned by its position.
+  // [B, T, heads · D] to [B, A, T, D], rotated by position.
   at::Tensor heads(const at::Tensor& x, std::int64_t count, const std::string& norm_name, bool turns) const {
     at::Tensor y = x.view({2, kSeq, count, c_.head_dim});
     if (turns && weights_.contains(norm_name)) y = norm(y, norm_name);
@@ -163,7 +162,7 @@ TEST_CASE("adapters beside projections with biases are trained, and nothing else
   for (const llama::Parameter& p : llama::parameters(model)) {
     CAPTURE(fused, p.name);
     if (!p.name.ends_with(".lora_B.weight")) continue;
-    // B is 0 at first, so dB = α/r · dW Aᵀ with the base model's dW.
+    // B is initially 0, so dB = α/r · dW Aᵀ with the base model's dW.
     const std::string projection = p.name.substr(0, p.name.size() - std::string(".lora_B.weight").size());
     at::Tensor a_RI;
     for (const llama::Parameter& other : llama::parameters(model))

@@ -1,4 +1,4 @@
-// A run in two halves, the second of which goes on from the folder of the first, beside the same run in one piece.
+// A run in one piece, and the same run resumed halfway.
 #pragma once
 
 #include <algorithm>
@@ -13,7 +13,7 @@
 
 namespace headroom::test {
 
-// Losses of these steps; what is left is in `save` afterwards, where the settings name it.
+// Losses of these steps; `save` has the results, if set.
 inline std::vector<double> trained(const Settings& settings, int steps, const RunPlace& place = kCpu) {
   const auto run = make_run(joined(settings, {"steps=" + std::to_string(steps)}), place);
   const std::vector<double> result = losses(*run, steps);
@@ -37,7 +37,7 @@ inline std::vector<std::string> files_in(const std::filesystem::path& folder) {
   return names;
 }
 
-// Ten steps, a folder and ten steps are twenty steps: losses to the bit, and the four files to the byte.
+// Ten steps, saved and resumed for ten more, equal twenty: losses to the bit, four files to the byte.
 inline void check_resumed(const Settings& settings, const RunPlace& place) {
   const TemporaryFolder folder;
   const auto whole = folder.path() / "whole", first = folder.path() / "first", second = folder.path() / "second";
@@ -49,7 +49,7 @@ inline void check_resumed(const Settings& settings, const RunPlace& place) {
   for (const std::string& name : files_in(whole)) {
     CAPTURE(name);
     const bool equal = content_of(whole / name) == content_of(second / name);
-    CHECK(equal);  // not the bytes, which no terminal takes
+    CHECK(equal);  // do not print the bytes
   }
 }
 

@@ -1,4 +1,4 @@
-// Checkpoints by path: what is loaded is what the file holds, and every defect is one sentence.
+// Checkpoints by path: loaded values, and a sentence for every defect.
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -35,7 +35,7 @@ std::string bytes_of(const at::Tensor& tensor) {
   return {static_cast<const char*>(tensor.const_data_ptr()), tensor.nbytes()};
 }
 
-// Weight `number` of a model: other numbers in each.
+// Weight `number` of a model, with different values.
 at::Tensor values(std::size_t number, const std::vector<std::int64_t>& shape) {
   at::manual_seed(number + 1);
   return at::randn(shape) * 0.05;
@@ -87,7 +87,7 @@ void check_values(const llama::Model& model, at::ScalarType stored, at::ScalarTy
   }
 }
 
-// What is said of a checkpoint after a change to its tensors, its header or its file.
+// Changes to a checkpoint's tensors, header or file.
 struct Changes {
   std::function<void(std::vector<TensorBytes>&)> tensors = [](auto&) {};
   std::function<void(json&)> header = [](json&) {};
@@ -219,7 +219,7 @@ TEST_CASE("a folder of links is a checkpoint, wherever its files are") {
   const auto move = [&](const std::filesystem::path& from, const std::filesystem::path& to, const std::string& link) {
     for (const char* const name : {"config.json", "model.safetensors"}) {
       std::filesystem::rename(from / name, to / name);
-      std::filesystem::remove(snapshot / name);  // a link by then
+      std::filesystem::remove(snapshot / name);  // already a link
       std::filesystem::create_symlink(link + "/" + name, snapshot / name);
     }
   };
@@ -322,7 +322,7 @@ TEST_CASE("a pipe in a file's place is refused at once") {
     return std::pair(llama::read_hugging_face_config(folder.path()).ok(), llama::read_safetensors_header(pipe).ok());
   });
   CHECK(read.wait_for(std::chrono::minutes(5)) == std::future_status::ready);
-  // Whoever waits is let go.
+  // Releases a blocked reader.
   while (read.wait_for(std::chrono::milliseconds(10)) != std::future_status::ready)
     close(open(pipe.c_str(), O_WRONLY | O_NONBLOCK));
   CHECK(read.get() == std::pair(false, false));

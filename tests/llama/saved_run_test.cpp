@@ -1,4 +1,4 @@
-// What a run leaves on the disk: a model that is read again, a state that goes on bit for bit, and what is refused.
+// Saved runs: loading, resuming bit for bit, and refusals.
 #include <sys/resource.h>
 
 #include <filesystem>
@@ -76,10 +76,10 @@ TEST_CASE("runs that go on from each other share a schedule where each says its 
   CHECK(trained(joined(cosine, saving(first)), 4) == std::vector<double>(whole.begin(), whole.begin() + 4));
   CHECK(trained(joined(cosine, {"resume=" + first}), 4) == std::vector<double>(whole.begin() + 4, whole.end()));
   CHECK(trained(joined(cosine, {"resume=" + first, "schedule_steps=0"}), 4) ==
-        std::vector<double>(whole.begin() + 4, whole.end()));  // 4 steps behind 4 are 8
+        std::vector<double>(whole.begin() + 4, whole.end()));  // 4 steps after 4 are 8
   CHECK(trained(joined(cosine, {"schedule_steps=0"}), 4).back() != whole[3]);
 
-  // A line over two steps: the whole rate, then half of it, as two runs with constant rates.
+  // Linear over two steps: the whole rate, then half, like two constant runs.
   const Settings constant = joined(kMicro, {"learning_rate=0.004"});
   trained(joined(constant, saving(second)), 1);
   const std::vector<double> halved = trained(joined(constant, {"learning_rate=0.002", "resume=" + second}), 2);
@@ -176,7 +176,7 @@ TEST_CASE("a folder that is there is refused, and nothing of it changes") {
   CHECK(says(refusal_of(joined(kMicro, {"save=" + (folder.path() / "file").string()})), "nothing is overwritten"));
   CHECK(says(refusal_of(joined(kMicro, {"save=" + (folder.path() / "no" / "where").string()})), "is not there"));
   CHECK(files_in(folder.path()) == std::vector<std::string>{"file"});
-  // One that comes while the run trains stays, too.
+  // A folder created meanwhile stays.
   const fs::path saved = folder.path() / "saved";
   const auto run = make_run(joined(kMicro, {"save=" + saved.string()}), kCpu);
   run->step(0);
@@ -214,7 +214,7 @@ TEST_CASE("a state of another run is refused with the difference") {
   CHECK(says(refusal_of(joined(resumed, {"optimizer=adamw_8bit"})), "has no tensor"));
   CHECK(says(refusal_of(joined(resumed, {"adapters=lora"})), "adapter_model.safetensors cannot be read"));
   CHECK(says(refusal_of(joined(kMicro, {"resume=" + folder.path().string()})), "save_state=on"));
-  // Weights and config that contradict each other.
+  // Weights that contradict the config.
   llama::Config other = kSmall;
   other.intermediate_size = 32, other.vocab_size = 256, other.num_layers = 3;
   write_config(saved, other);

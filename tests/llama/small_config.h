@@ -1,4 +1,4 @@
-// A Llama small enough for a test to train, with fewer key and value heads than heads.
+// A Llama small enough to train in a test, with grouped heads.
 #pragma once
 
 #include "demos/llama/config.h"

@@ -1,4 +1,4 @@
-// What a step trains on: a text's bytes, ids, or a text by the tokenizer in the model's folder.
+// Training data: bytes, ids, or text with the model's tokenizer.
 #include <cstdint>
 #include <filesystem>
 #include <string>
@@ -23,7 +23,7 @@ std::string ids_of_16_bits(const auto& ids) {
   return {reinterpret_cast<const char*>(narrow.data()), narrow.size() * sizeof narrow[0]};
 }
 
-// A config.json with a vocabulary, for a model of random weights.
+// A config.json with a vocabulary, for random weights.
 std::string shape_in(const TemporaryFolder& folder, std::int64_t vocabulary) {
   llama::Config config = kSmall;
   config.vocab_size = vocabulary;

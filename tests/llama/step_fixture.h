@@ -1,5 +1,4 @@
-// Runs of `train_step` as tests make them: of some settings at some place, with their losses and their allocations.
-// Whoever asks for allocations links allocation_log.cpp.
+// Runs `train_step` for tests. Allocation logs need allocation_log.cpp.
 #pragma once
 
 #include <algorithm>
@@ -28,9 +27,9 @@ inline const RunPlace kGpu{.device = c10::Device(c10::kCUDA, 0), .target = recor
 inline const RunPlace kPlanForCpu{.device = c10::kMeta, .target = record::DeviceKind::kCpu};
 inline const RunPlace kPlanForGpu{.device = c10::kMeta, .target = record::DeviceKind::kGpu};
 
-using Settings = std::vector<std::string>;  // "key=value"; of two with one key the later counts
+using Settings = std::vector<std::string>;  // "key=value"; later ones override
 
-// A step on two short samples by a model of kSmallConfig's shape.
+// Two short samples and a model of kSmallConfig's shape.
 inline const Settings kSmallSettings{"model=custom",   "hidden_size=64", "num_layers=3",         "num_heads=4",
                                      "num_kv_heads=2", "head_dim=16",    "intermediate_size=96", "vocab_size=300",
                                      "batch=2",        "seq=24"};
@@ -40,7 +39,7 @@ inline Settings joined(Settings a, const Settings& b) {
   return a;
 }
 
-// For a failed check to show.
+// For failed checks.
 inline std::string text_of(const Settings& settings) {
   std::string all;
   for (const std::string& setting : settings) all += " " + setting;
@@ -85,7 +84,7 @@ inline std::vector<double> losses(const Settings& settings, int steps, const Run
   return losses(*make_run(settings, place), steps);
 }
 
-// What `work` allocates and frees at a place, which is not the GPU.
+// Allocations and frees of `work`, not on a GPU.
 inline std::vector<Allocation> log_of(const RunPlace& place, const std::function<void()>& work) {
   start_log(place.device.is_meta() ? LoggedDevice::kMeta : LoggedDevice::kCpu);
   work();
@@ -93,11 +92,11 @@ inline std::vector<Allocation> log_of(const RunPlace& place, const std::function
 }
 
 inline std::vector<Allocation> log_of_setup(const Settings& settings, const RunPlace& place) {
-  std::unique_ptr<TrainStepRun> run;  // until after the log
+  std::unique_ptr<TrainStepRun> run;  // outlives the log
   return log_of(place, [&] { run = make_run(settings, place); });
 }
 
-// Of the step of this index, after those before it; it sets as many marks as the run says.
+// Log of step `index`. Also checks its number of marks.
 inline std::vector<Allocation> log_of_step(TrainStepRun& run, const RunPlace& place, int index) {
   for (int i = 0; i < index; ++i) run.step(i);
   std::vector<Allocation> log = log_of(place, [&] { run.step(index); });
@@ -105,12 +104,12 @@ inline std::vector<Allocation> log_of_step(TrainStepRun& run, const RunPlace& pl
   return log;
 }
 
-// By the third step nothing is made for the first time.
+// The first steps make some allocations only once.
 inline std::vector<Allocation> third_step(const Settings& settings, const RunPlace& place) {
   return log_of_step(*make_run(settings, place), place, 2);
 }
 
-// One by one and by name.
+// Compares one by one and by name.
 inline void check_equal(const std::vector<Allocation>& real, const std::vector<Allocation>& planned) {
   for (std::size_t i = 0; i < std::min(real.size(), planned.size()); ++i) {
     if (to_string(real[i]) == to_string(planned[i])) continue;
@@ -120,7 +119,7 @@ inline void check_equal(const std::vector<Allocation>& real, const std::vector<A
   CHECK(real.size() == planned.size());
 }
 
-// That the third step is planned as the CPU does it.
+// The third step's plan must equal the CPU's allocations.
 inline void check_planned(const Settings& settings) {
   const std::vector<Allocation> real = third_step(settings, kCpu), planned = third_step(settings, kPlanForCpu);
   REQUIRE(real.size() > 100);

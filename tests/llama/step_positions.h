@@ -1,4 +1,4 @@
-// Every switch of the training step away from its default, as the schema lists them.
+// Every switch of the training step away from its default, from the schema.
 #pragma once
 
 #include <map>
@@ -11,7 +11,6 @@
 
 namespace headroom::test {
 
-// A switch away from its default.
 struct Position {
   const record::ParamSpec* spec;
   std::string value;
@@ -19,9 +18,10 @@ struct Position {
   std::string text() const { return std::string(spec->key) + "=" + value; }
 };
 
-// Techniques, and what must go with all of them: counting, which reads every gradient and weight, and evaluation.
+// Techniques, and two settings that must work with all of them: counting, which reads every gradient and weight, and
+// evaluation.
 inline std::vector<Position> positions() {
-  // Of the numbers: what is tried beside the default.
+  // Numbers to test instead of the defaults.
   static const std::map<std::string_view, std::string> kNumbers{
       {"checkpoint_every", "3"}, {"loss_chunk", "16"},       {"accumulate", "2"},
       {"loss_scale", "1024"},    {"loss_scale_window", "1"}, {"galore_rank", "8"},
@@ -48,8 +48,7 @@ inline void set(record::Params& params, const std::string& assignment) {
   REQUIRE(params.set_assignment(assignment).ok());
 }
 
-// Sets them in order, each with what it needs to say something. False: one of them then does not count, or the other is
-// not what it was set to.
+// Sets both in order, with their requirements. False if one has no effect or changes the other.
 inline bool set_both(record::Params& params, const Position& one, const Position& other) {
   for (const Position* position : {&one, &other}) {
     const record::ParamSpec& spec = *position->spec;
@@ -68,7 +67,7 @@ inline bool set_both(record::Params& params, const Position& one, const Position
   return holds(one) && holds(other);
 }
 
-// A step of some thousand weights.
+// A step with some thousand weights.
 inline record::Params micro_step() {
   return params({"model=custom", "hidden_size=16", "num_layers=3", "num_heads=2", "num_kv_heads=1", "head_dim=8",
                  "intermediate_size=24", "vocab_size=256", "batch=2", "seq=8"});

@@ -1,4 +1,4 @@
-// The threads of the CPU's optimizer: each part once, what follows behind the last one, and no other threads changed.
+// The CPU optimizer's threads: each part runs once, before its successors, and other threads are unaffected.
 #include <algorithm>
 #include <atomic>
 #include <chrono>

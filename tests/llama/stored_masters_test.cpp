@@ -1,4 +1,4 @@
-// Masters beside weights of 16 bits begin as the checkpoint's file has them, not as the weights round it.
+// Masters of 16-bit weights start with the checkpoint's full digits.
 #include <cmath>
 #include <string>
 #include <vector>
@@ -20,7 +20,7 @@ at::Tensor value(std::size_t number) {
   return at::randn(kWeights[number].shape) * 0.2;
 }
 
-// Values in a file of `stored`, once they have been rounded to `rounded`.
+// Values rounded to `rounded`, in a file of `stored`.
 void write(const TemporaryFolder& folder, at::ScalarType stored, at::ScalarType rounded) {
   const char* const dtype = stored == at::kFloat ? "F32" : "BF16";
   std::vector<TensorBytes> tensors;

@@ -1,5 +1,4 @@
-// The plan of a run on the CPU is the run's own list of allocations, for every technique of the schema: of each value by
-// itself, and of each two that go together.
+// Plans for the CPU equal the runs' allocations, for each technique and each compatible pair.
 #include <memory>
 #include <set>
 #include <string>
@@ -23,16 +22,16 @@ using namespace headroom;
 using namespace headroom::test;
 using record::Params;
 
-// An odd number of tokens, which no tile and no vector divides.
+// An odd number of tokens, divisible by no tile or vector.
 Params base_step(const Settings& base) {
   Params params = micro_step();
   for (const std::string& setting : joined({"device=cpu", "seq=11"}, base)) set(params, setting);
   return params;
 }
 
-// From set-up to the end of the third step.
+// Set-up and three steps.
 std::vector<Allocation> whole_run(const Params& params, const RunPlace& place) {
-  std::unique_ptr<TrainStepRun> run;  // until after the log
+  std::unique_ptr<TrainStepRun> run;  // outlives the log
   return log_of(place, [&] {
     run = make_run(params, place);
     for (int i = 0; i < 3; ++i) run->step(i);
@@ -50,7 +49,7 @@ void check_peak(const Params& params) {
   CHECK(peak_by_category(real) == peak_by_category(planned));
 }
 
-// What the settings are set to beside the defaults.
+// Settings that differ from the defaults.
 std::string said(const Params& params) {
   const Params defaults = micro_step();
   std::string words;
@@ -60,13 +59,13 @@ std::string said(const Params& params) {
   return words;
 }
 
-// Each step once, if the schema lets it run. How many there were.
+// Checks each allowed step once. Returns their number.
 template <class Check>
 int for_each_step(const Settings& base, bool pairs, Check check) {
   const std::vector<Position> all = positions();
   std::set<std::string> done;
   for (std::size_t i = 0; i < all.size(); ++i) {
-    for (std::size_t j = i; j < (pairs ? all.size() : i + 1); ++j) {  // j = i: by itself
+    for (std::size_t j = i; j < (pairs ? all.size() : i + 1); ++j) {  // j = i: alone
       Params params = base_step(base);
       if (!set_both(params, all[i], all[j]) || experiments::refused_combination(params)) continue;
       const std::string words = said(params);
@@ -78,7 +77,7 @@ int for_each_step(const Settings& base, bool pairs, Check check) {
   return static_cast<int>(done.size());
 }
 
-// Several techniques, to which each of the others is added.
+// Several techniques, each combined with every other one.
 const std::vector<Settings> kTogether{
     {"precision=bf16_mixed", "attention=eager", "checkpointing=layer"},
     {"precision=fp16_mixed", "offload.optimizer=host", "checkpointing=layer"},
@@ -87,7 +86,7 @@ const std::vector<Settings> kTogether{
     {"checkpointing=selective", "fused.rms_norm=on", "fused.rope=on", "fused.swiglu=on", "fused.cross_entropy=on",
      "fused.embedding=on"},
     {"optimizer=galore", "galore_interval=2", "optimizer_in_backward=on"},
-    // Of sides that fp8 takes.
+    // Sides that fp8 supports.
     {"precision=bf16", "gemm=fp8", "seq=16", "num_kv_heads=2", "intermediate_size=32"},
     {"precision=bf16_mixed", "gemm=fp8", "fp8_scaling=delayed", "seq=16", "num_kv_heads=2", "intermediate_size=32",
      "fused.rms_norm=on", "fused.swiglu=on"},
@@ -122,7 +121,7 @@ TEST_CASE("a technique of a relative is planned as the CPU runs it, event by eve
 
 TEST_CASE("with several threads the peak of every technique is planned, category by category") {
   install_allocation_log();
-  record::become_worker_thread();  // as in an engine: what other threads take is the step's
+  record::become_worker_thread();  // like an engine: includes other threads' allocations
   at::set_num_threads(3);
   const Settings base =
       GENERATE(Settings{}, Settings{"precision=bf16", "seq=25"}, Settings{"attention=eager"},

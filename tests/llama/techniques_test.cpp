@@ -1,4 +1,4 @@
-// Techniques of the training step: each follows the plain step, is planned to the byte, and leaves its mark on memory.
+// Techniques of the training step: equal losses, exact plans, and effects on memory.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -27,7 +27,7 @@ using record::Phase;
 
 const Settings kFiveLayers = joined(kSmallSettings, {"num_layers=5"});
 
-// What is switched on, and the plain step that it must follow.
+// The settings, and the plain step with the same losses.
 struct Technique {
   Settings on, plain{"batch=2"};
 };
@@ -51,7 +51,7 @@ const std::vector<Technique> kTechniques{
     {{"batch=2", "loss=hf_2025", "fused.embedding=on"}, {"batch=2", "loss=hf_2025"}},
 };
 
-// Highest live bytes of everything, set-up included, of three steps.
+// Peak of set-up and three steps.
 Bytes peak_of_run(const Settings& settings) {
   return sum(peak_by_category(log_of(kPlanForGpu, [&] {
     const auto run = make_run(settings, kPlanForGpu);
@@ -144,9 +144,9 @@ TEST_CASE("checkpointing each k-th layer keeps one input in k layers") {
       ++inputs;
     }
   }
-  CHECK(inputs == (4 + k - 1) / k + 1);  // and the last layer's result, which the final norm keeps
+  CHECK(inputs == (4 + k - 1) / k + 1);  // plus the final norm's input
 
-  // At most k layers are there again at a time, and each of them is computed again once.
+  // At most k layers are recomputed at a time, each once.
   std::vector<std::uint16_t> again;
   for (const Allocation& a : log) {
     if (a.kind == Allocation::Kind::kAlloc && a.tag.phase == Phase::kRecompute &&
@@ -172,7 +172,7 @@ TEST_CASE("a layer's last product and last sum are computed again only where the
   CAPTURE(k, text_of(fused), text_of(more));
   const Settings settings = joined(joined(kFiveLayers, fused),
                                    joined(more, {"checkpointing=every", "checkpoint_every=" + std::to_string(k)}));
-  // N = 48 tokens, H = 64, 5 layers: where the layers that are run again end.
+  // N = 48 tokens, H = 64, 5 layers; not_last are those that do not end a segment.
   const Bytes stream = Bytes{48} * 64 * (text_of(more).find("bf16") != std::string::npos ? 2 : 4);
   const std::set<int> all{0, 1, 2, 3, 4};
   const std::set<int> not_last = k == 1 ? std::set<int>{} : k == 2 ? std::set<int>{0, 2} : std::set<int>{0, 1, 2, 3};
@@ -191,7 +191,7 @@ TEST_CASE("a layer's last product and last sum are computed again only where the
     CHECK(downs == not_last);
     CHECK(sums == not_last);
     CHECK(dense == (text_of(more).find("qlora") != std::string::npos ? not_last : std::set<int>{}));
-    // The fused product is there again in backward's own pass, unless it was kept or an adapter needs it.
+    // Backward recomputes the fused product unless it was kept or an adapter needs it.
     const bool in_backward =
         text_of(fused).find("swiglu") != std::string::npos &&
         (text_of(fused).find("keep") == std::string::npos || text_of(more).find("attention") != std::string::npos) &&
@@ -200,7 +200,7 @@ TEST_CASE("a layer's last product and last sum are computed again only where the
   }
 }
 
-// The most bytes by this operator that are there at a time after having been computed again.
+// Peak bytes of this operator's recomputed tensors.
 Bytes most_rebuilt(const std::vector<Allocation>& log, std::string_view op) {
   std::map<std::int64_t, Bytes> alive;
   Bytes most = 0;
@@ -234,7 +234,7 @@ TEST_CASE("selective checkpointing keeps the results of products, and rebuilds w
 
   CHECK(kept_by(log({"attention=eager"}), "attention.scores") >= kScores);
   CHECK(kept_by(log({"attention=eager", "checkpointing=selective"}), "attention.scores") == 0);
-  // What is built again goes with its layer.
+  // Rebuilt tensors are freed with their layer.
   for (const char* op : {"mlp.product", "mlp.rms_norm"}) {
     CAPTURE(op);
     CHECK(most_rebuilt(selective, op) == kept_by(off, op) / 4);
@@ -251,7 +251,7 @@ TEST_CASE("only eager attention writes a T × T block") {
     return most;
   };
   CHECK(largest("attention=eager") == Bytes{8} * 4096 * 4096 * 4);  // the heads' scores in fp32
-  CHECK(largest("attention=flash") < Bytes{4096} * 4096);           // not one head's, at a byte each
+  CHECK(largest("attention=flash") < Bytes{4096} * 4096);           // not even one head's, at a byte each
 }
 
 TEST_CASE("micro-batches hold a portion of the activations, and say which portion it is") {
@@ -286,7 +286,7 @@ TEST_CASE("the loss of 2024 needs 16 V + 81,948 bytes per token for Llama 3.2 1B
 
   CHECK(at_8 - peak("batch=8", "loss=hf_2024", "keep_output=off") == kTokens * 128'256 * 4);
 
-  // A year later: 14 V while backward holds the output, its log-softmax and both their gradients.
+  // In 2025: 14 V, while backward holds the output, its log-softmax and both gradients.
   const double later = static_cast<double>(peak("batch=16", "loss=hf_2025", "keep_output=on") -
                                            peak("batch=8", "loss=hf_2025", "keep_output=on")) /
                        kTokens;
@@ -309,7 +309,7 @@ TEST_CASE("a loss that is no number is reported with the step and the layer wher
   std::vector<TensorBytes> tensors;
   for (const llama::Parameter& p : llama::parameters(llama::make_model(config, {}, {}, /*seq=*/8, /*seed=*/5))) {
     at::Tensor values = p.tensor.detach().clone();
-    if (p.name == spoiled) values.fill_(3e38);  // finite, and not what it scales
+    if (p.name == spoiled) values.fill_(3e38);  // finite, unlike its products
     tensors.push_back({p.name, "F32", values.sizes().vec(),
                        std::string(static_cast<const char*>(values.const_data_ptr()), values.nbytes())});
   }

@@ -1,4 +1,4 @@
-// The step trains on real text, stops when asked to, and refuses what cannot be.
+// The step trains on real text, can be cancelled, and refuses invalid settings.
 #include <algorithm>
 #include <array>
 #include <atomic>
@@ -32,7 +32,7 @@ using experiments::StepResult;
 
 bool contains(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
 
-// A file of this content, gone at the end.
+// A file with this content, removed with the object.
 class TemporaryFile {
  public:
   explicit TemporaryFile(const std::string& content)
@@ -55,7 +55,7 @@ TEST_CASE("the loss falls on real text") {
   const auto run = make_run({"batch=1", "seq=128", precision}, kCpu);
   run->step(0);
   const double first = run->loss();
-  CHECK(first == Approx(std::log(4096.0)).margin(0.3));  // it knows nothing yet: every id is as likely
+  CHECK(first == Approx(std::log(4096.0)).margin(0.3));  // untrained: every id is equally likely
   const auto begin = std::chrono::steady_clock::now();
   for (int i = 1; i < 30; ++i) REQUIRE(run->step(i) == StepResult::kDone);
   const std::chrono::duration<double> duration = std::chrono::steady_clock::now() - begin;
@@ -65,8 +65,7 @@ TEST_CASE("the loss falls on real text") {
   CHECK(last < 0.6 * first);
 }
 
-// Processor time, since the machine may have other work; of all threads, and as if they had shared it evenly: 0.4 to 1 s
-// on two slow cores.
+// Processor time, because the machine may be busy; all threads, as if evenly shared: 0.4 to 1 s on two slow cores.
 TEST_CASE("a step at the defaults takes seconds at most") {
   const auto run = make_run({"steps=4"}, kCpu);
   run->step(0);
@@ -100,7 +99,7 @@ TEST_CASE("the seed decides the first weights") {
 TEST_CASE("cancelling ends a step at the next layer, and every byte comes back") {
   install_allocation_log();
   const std::string checkpointing = GENERATE("checkpointing=off", "checkpointing=layer");
-  // A listener of marks cancels at the given one: in forward, in backward.
+  // Cancels at a mark in forward or in backward.
   struct CancelAtMark final : record::ScopeListener {
     std::atomic<bool> cancel{false};
     int marks_left = 0;
@@ -160,7 +159,7 @@ TEST_CASE("wherever a step runs out of memory, every byte comes back") {
     }
     record::Bytes live = 0;
     for (const Allocation& a : stop_log()) {
-      if (a.storage < 0) continue;  // born before
+      if (a.storage < 0) continue;  // older than the log
       if (a.kind == Allocation::Kind::kAlloc) live += a.bytes;
       if (a.kind == Allocation::Kind::kFree) live -= a.bytes;
     }
@@ -192,7 +191,7 @@ TEST_CASE("a step that was cancelled in backward leaves weights as they were and
 
 TEST_CASE("a batch is the text, and the targets are the next bytes") {
   const std::string text = "abcdefghijklmnopqrstuvwxyz";
-  const at::Tensor batch = llama::make_batch(text, 3, 40, /*seed=*/5, /*step=*/7);  // longer than the text: goes round
+  const at::Tensor batch = llama::make_batch(text, 3, 40, /*seed=*/5, /*step=*/7);  // wraps around the text
   CHECK(batch.sizes() == at::IntArrayRef({2, 3, 40}));
   const auto* const ids = batch.const_data_ptr<std::int64_t>();
   for (std::int64_t i = 0; i < 3 * 40; ++i) {

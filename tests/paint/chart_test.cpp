@@ -1,4 +1,4 @@
-// Bars beside a reference: its name covers neither a bar nor a number.
+// A reference's name in a bar chart covers neither bars nor numbers.
 #include <algorithm>
 #include <cctype>
 #include <string>
@@ -17,7 +17,7 @@ namespace {
 
 constexpr const char* kReference = "a copy of as many bytes, up to 4.27 TB/s";
 
-// Forms of eight kernels; the sixth and the last pass the reference.
+// Eight kernels; the sixth and the last exceed the reference.
 lessons::FigureData parts_of_copy() {
   lessons::FigureData figure;
   figure.head.id = "bench_bandwidth";
@@ -63,7 +63,7 @@ TEST_CASE("the name of a reference keeps off bars and their numbers") {
       if (text.text == kReference) names.push_back(text.box);
       if (std::isdigit(static_cast<unsigned char>(text.text.front())) != 0) numbers.push_back(text.box);
     });
-    if (names.empty() || frame.width < 600) continue;  // there is no other place on a narrow one
+    if (names.empty() || frame.width < 600) continue;  // narrow frames have no other place
     REQUIRE(bars.size() >= 8);
     CHECK_FALSE(numbers.empty());
     for (const Rect& bar : bars) CHECK_FALSE(bar.meets(names.front()));
@@ -81,7 +81,7 @@ TEST_CASE("names of places are cut only where they would meet, and bars are cent
   chart.categories = {"RMSNorm", "residual", "RoPE", "SwiGLU", "loss", "embedding", "AdamW", "attention"};
   chart.series.push_back({.label = "eager", .kind = lessons::SeriesKind::kEager, .points = {{.x = 3, .y = 50}}});
   Frame frame = frames().front();
-  frame.width = 350;  // a slot is narrower than the longest name
+  frame.width = 350;  // narrower than the longest name
   const app::paint::Scene scene = app::paint::layout(figure, frame);
   const auto said = texts_of(scene, Layer::kAxes);
   for (const std::string& name : chart.categories) CHECK(std::count(said.begin(), said.end(), name) == 1);
@@ -91,7 +91,7 @@ TEST_CASE("names of places are cut only where they would meet, and bars are cent
     if (hit.tip.empty()) hits.push_back(hit.rect);
   REQUIRE(hits.size() == 9);
   area = &hits.front();
-  // The first kernel has one bar, the fourth two: both around the middles of their places.
+  // The first kernel has one bar, the fourth two, each centered in its slot.
   const float pitch = (hits[7].center_x() - hits[0].center_x()) / 7;
   CHECK((hits[3].x0 + hits[8].x1) / 2 == Approx(area->center_x() + 3 * pitch).margin(2));
 }
@@ -138,7 +138,7 @@ TEST_CASE("a guess on an axis of decades is where its value is, and on no number
                         .logarithmic = true,
                         .shown = lessons::rate_unit(0)};
   for (lessons::ChartPoint& point : chart_in(figure).series[0].points) point.y = point.low = point.high = 5e10;
-  chart_in(figure).series[0].points[3].y = 1e9;  // the only gap in a row of bars
+  chart_in(figure).series[0].points[3].y = 1e9;  // the only gap between bars
   figure.head.guess = 3e10;
   figure.head.guess_open = true;
   const app::paint::Scene scene = app::paint::layout(figure, frames()[0]);
@@ -149,7 +149,7 @@ TEST_CASE("a guess on an axis of decades is where its value is, and on no number
   CHECK(scene.guess->contains({scene.guess->center_x(), map.y_px(3e10)}));
   const auto labels = texts_of(scene, Layer::kLabels);
   CHECK(std::count(labels.begin(), labels.end(), "your guess 30.0 GB/s") == 1);
-  figure.head.guess = 3.9e11;  // no decimals beyond a hundred
+  figure.head.guess = 3.9e11;  // no decimals from 100 on
   const auto more = texts_of(app::paint::layout(figure, frames()[0]), Layer::kLabels);
   CHECK(std::count(more.begin(), more.end(), "your guess 390 GB/s") == 1);
 }

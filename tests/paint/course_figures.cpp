@@ -1,4 +1,4 @@
-// All figures of the course, drawn of the stored recordings that their pages have.
+// All figures of the course, built from their pages' stored recordings.
 #include <map>
 #include <memory>
 #include <set>
@@ -17,7 +17,7 @@ struct Stored {
   std::unique_ptr<record::Ledger> ledger;
 };
 
-// Null where it is not shipped.
+// Null if the recording is not shipped.
 const record::Ledger* stored(const std::string& name) {
   static std::map<std::string, Stored> all;
   const auto [at, fresh] = all.try_emplace(name);
@@ -37,8 +37,6 @@ std::vector<const record::Ledger*> ledgers_of(const std::vector<std::string>& na
   return ledgers;
 }
 
-// Every figure of the page, of each of its runs, alone and beside each base of its shape; with a guess where it has an axis
-// for one.
 void add_page(std::vector<Sample>& all, std::set<std::string>& seen, const lessons::Page& page) {
   const auto beside = ledgers_of(page.beside);
   std::vector<std::string> baselines{""};

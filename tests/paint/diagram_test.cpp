@@ -16,7 +16,7 @@ using record::Category;
 
 namespace {
 
-// Three boxes in a row: in memory, half in memory, and one to come that a click may keep.
+// Three boxes: in memory, half in memory, and a future one that a click may keep.
 lessons::FigureData three_boxes() {
   lessons::Diagram diagram{
       .title = "Step 1 of 2", .width = 12, .height = 4, .unit = "bytes", .boxes = {}, .arrows = {}};

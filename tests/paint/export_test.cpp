@@ -1,4 +1,4 @@
-// Files: well formed, the same bytes twice, text that stays text, numbers that equal what is drawn, provenance inside.
+// Exported files: well formed, reproducible, searchable, with the drawn numbers and their provenance.
 #include "app/paint/files/export.h"
 
 #include <unistd.h>
@@ -39,7 +39,7 @@ std::string rendered(const FigureData& figure, Format format) {
   return std::move(bytes).value();
 }
 
-// Tags close in order, attributes are quoted, ampersands are entities. Returns what is wrong; empty: nothing.
+// Checks that tags close in order, attributes are quoted and ampersands are entities. Empty if well formed.
 std::string xml_fault(const std::string& text) {
   std::vector<std::string> open;
   for (std::size_t at = text.find('<'); at != std::string::npos; at = text.find('<', at + 1)) {
@@ -78,7 +78,7 @@ std::string between(const std::string& text, const std::string& from, const std:
   return text.substr(begin + from.size(), end - begin - from.size());
 }
 
-// The upper edge that a path draws at x: the least y of its horizontal pieces there.
+// The least y of a path's horizontal pieces at x.
 double top_at(const std::string& path, double x) {
   std::istringstream in(path);
   double px = 0, py = 0, top = 1e9, start_x = 0;
@@ -129,7 +129,7 @@ std::vector<double> numbers_of(const std::string& line) {
   return numbers;
 }
 
-// What pdftotext reads in a PDF; nothing where poppler is not installed.
+// Output of pdftotext; nothing without poppler.
 std::optional<std::string> text_of_pdf(const std::string& pdf, const std::string& options) {
   const std::string file = "headroom_export_test_" + std::to_string(getpid()) + ".pdf";
   FILE* out = std::fopen(file.c_str(), "wb");
@@ -152,7 +152,7 @@ TEST_CASE("a figure is written in every format, the same bytes twice") {
   const auto& all = tests::samples();
   for (std::size_t i = 0; i < all.size(); ++i) {
     for (const Format format : {Format::kSvg, Format::kPdf, Format::kPng, Format::kCsv, Format::kJson}) {
-      // Some of the samples, of which a figure has many; cairo takes longer.
+      // Only some samples, because cairo is slow.
       const std::size_t every = format == Format::kPng ? 29 : format == Format::kPdf ? 7 : 3;
       if (!can_write(format) || i % every != 0) continue;
       const std::string bytes = rendered(all[i].figure, format);
@@ -319,7 +319,7 @@ TEST_CASE("a figure becomes an SVG in under 0.3 s") {
   std::puts("SKIPPED: the thread sanitizer makes it ten times slower.");
   return;
 #endif
-  double least = std::numeric_limits<double>::infinity();  // processor seconds: other work does not count
+  double least = std::numeric_limits<double>::infinity();  // processor seconds, independent of other work
   for (int i = 0; i < 5; ++i) {
     const std::clock_t begun = std::clock();
     rendered(tests::plain_timeline(), Format::kSvg);
@@ -373,7 +373,7 @@ TEST_CASE("digits are as wide in a file as the layout counts them") {
   if (!can_write(Format::kPdf)) return;
   const auto words = text_of_pdf(rendered(tests::plain_timeline(), Format::kPdf), "-bbox");
   if (!words) return;
-  const std::string word = between(*words, "<word ", ">1,024</word>");  // of "1,024 tokens", 12 px regular
+  const std::string word = between(*words, "<word ", ">1,024</word>");  // from "1,024 tokens", 12 px regular
   const std::string tag = word.substr(word.rfind("xMin"));
   const double width = std::stod(between(tag, "xMax=\"", "\"")) - std::stod(between(tag, "xMin=\"", "\""));
   CHECK(width / 0.75 == Approx(tests::widths().width(Face::kRegular, 12, "1,024")).margin(0.1));

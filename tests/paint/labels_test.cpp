@@ -1,5 +1,5 @@
-// Labels of all figures of the course, drawn of the stored recordings that their pages have, alone and beside run A: none
-// crosses a curve or another label. And marks differ from their ground, in every theme.
+// No label of the course's figures crosses a curve or another label, alone or next to run A. Every mark contrasts with
+// its ground.
 #include <string>
 
 #include "tests/paint/support.h"
@@ -38,14 +38,14 @@ bool crosses(Point a, Point b, const Rect& box) {
   return from < to;
 }
 
-// The letters, without the air of the line around them.
+// The letters without line spacing.
 Rect letters(const Text& text) { return text.box.inset(1, text.box.height() * 0.18f); }
 
 struct Curve {
   std::vector<Point> points;
 };
 
-// Lines of runs and predictions, references, the limit, the guess, and the upper edge of a stack.
+// Runs, predictions, references, the limit, the guess, and the top of a stack.
 std::vector<Curve> curves_of(const Scene& scene, const Palette& palette) {
   std::vector<Curve> curves;
   each<Polyline>(scene, [&](Layer layer, const Polyline& line) {
@@ -54,7 +54,7 @@ std::vector<Curve> curves_of(const Scene& scene, const Palette& palette) {
     const bool leader = layer == Layer::kMarks && line.points.size() == 2 && line.color == palette.control;
     if (layer == Layer::kLines || outline || guess || leader) curves.push_back({line.points});
   });
-  each<Fill>(scene, [&](Layer layer, const Fill& fill) {  // a level or an upright line
+  each<Fill>(scene, [&](Layer layer, const Fill& fill) {  // a horizontal or vertical line
     if (layer != Layer::kLines) return;
     const Rect& r = fill.rect;
     if (r.height() <= 3) curves.push_back({{{r.x0, r.center_y()}, {r.x1, r.center_y()}}});
@@ -63,7 +63,7 @@ std::vector<Curve> curves_of(const Scene& scene, const Palette& palette) {
   return curves;
 }
 
-// On the line that it names it may be: a name of a step line, the reader's own guess.
+// A step line's name and the reader's guess may be on their lines.
 bool is_on_its_line(const lessons::FigureData& figure, const std::string& text) {
   if (text.starts_with("you said")) return true;
   for (const lessons::StepLine& line : tests::timeline_of(figure).lines)
@@ -107,7 +107,7 @@ namespace {
 
 constexpr double kLeast = 3;
 
-// An outline around the mark, or around all that it is part of.
+// True if the mark or its group has an outline.
 bool is_outlined(const Rect& rect, const std::vector<Outline>& outlines, Color ground) {
   return std::any_of(outlines.begin(), outlines.end(), [&](const Outline& outline) {
     const float reach = outline.width + 1;
@@ -124,7 +124,7 @@ bool holds_marks(Layer layer) {
 
 }  // namespace
 
-// Kinds of memory are in palette_test.cpp: what is quiet steps back by purpose and has its edge.
+// palette_test.cpp covers kinds of memory; quiet ones are pale on purpose and have an edge.
 TEST_CASE("every mark of the course differs from its ground at 3 to 1 or is outlined, in every theme") {
   int marks = 0;
   for (const Palette* palette : {&kLight, &kDark, &kHighContrast}) {

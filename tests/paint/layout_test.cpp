@@ -1,4 +1,4 @@
-// The layout: no two labels meet, nothing leaves the picture, what is hidden is not drawn, lists add up.
+// Layout: no texts overlap, nothing leaves the picture, hidden data is not drawn, lists add up.
 #include <algorithm>
 #include <chrono>
 #include <cmath>
@@ -35,7 +35,7 @@ std::vector<Placed> texts(const Scene& scene) {
 
 Rect shrunk(Rect box) { return {box.x0 + 0.5f, box.y0 + 0.5f, box.x1 - 0.5f, box.y1 - 0.5f}; }
 
-// Of a step function, whose pieces are level or upright.
+// For step functions, whose pieces are horizontal or vertical.
 bool crosses(const Polyline& line, Rect box) {
   const Rect inner{box.x0 + 1, box.y0 + 1, box.x1 - 1, box.y1 - 1};
   for (std::size_t i = 1; i < line.points.size(); ++i) {
@@ -79,8 +79,7 @@ TEST_CASE("no two texts meet, in any figure at any size") {
   SUCCEED();
 }
 
-// A label covers the fill behind it, but no curve: neither a line nor the upper edge of the stack. A line's own name may
-// interrupt that line.
+// A label may cover fills but no curves, except its own line.
 TEST_CASE("no label box crosses a curve, in any figure at any size") {
   int curves = 0, named = 0;
   for (const auto& sample : tests::samples()) {
@@ -133,7 +132,7 @@ TEST_CASE("what is drawn of the data stays inside the plot") {
     if (lessons::panel_of<lessons::Diagram>(sample.figure) != nullptr) continue;
     for (const Frame& frame : tests::frames()) {
       const Scene scene = layout(sample.figure, frame);
-      const float over = 1.5f * frame.scale;  // half a line's width
+      const float over = 1.5f * frame.scale;  // half the line width
       const Rect& p = scene.map.plot;
       const Rect plot{p.x0 - over, p.y0 - over, p.x1 + over, p.y1 + over};
       INFO(sample.name << " at " << frame.width);
@@ -182,7 +181,7 @@ TEST_CASE("a line is drawn only with its name") {
       };
       const auto& lines = tests::timeline_of(sample.figure).lines;
       const auto baseline = [](const lessons::StepLine& line) { return line.style == lessons::LineStyle::kBaseline; };
-      if (std::any_of(lines.begin(), lines.end(), baseline)) continue;  // solid, as the reserved line
+      if (std::any_of(lines.begin(), lines.end(), baseline)) continue;  // solid, like the reserved line
       for (const lessons::StepLine& line : lines) {
         const bool dashed = line.style == lessons::LineStyle::kProcess;
         bool drawn = false;
@@ -210,7 +209,6 @@ TEST_CASE("a unit is once above the axis of bytes and at the last tick of time")
 }
 
 TEST_CASE("a peak of one column is there at any width") {
-  // One column in a thousand is higher than all others.
   lessons::Timeline timeline = tests::timeline_of(tests::plain_timeline());
   for (auto& column : timeline.stack) column.high = {record::kGiB};
   timeline.stack[617].high = {8 * record::kGiB};
@@ -260,7 +258,7 @@ TEST_CASE("the guess has a pill to drag until it is locked") {
     CHECK(scene.guess.has_value() == sample.figure.head.guess_open);
     if (!scene.guess) continue;
     CHECK(scene.guess->inside(scene.map.plot));
-    // Before there is one it is at the low end.
+    // Without a guess, the pill is at the low end.
     const double at = sample.figure.head.guess.value_or(scene.map.y.low);
     CHECK(std::abs(scene.guess->center_y() - scene.map.y_px(at)) <= scene.guess->height() * 0.5f + 1);
   }

@@ -1,5 +1,4 @@
-// What has no room is counted: of each figure of the course, at sizes from a stage to a corner, what is drawn and what marks
-// count is what there is.
+// Omitted parts are counted: in every figure of the course at any size, drawn and counted parts add up to all.
 #include <algorithm>
 #include <functional>
 #include <set>
@@ -45,7 +44,7 @@ std::size_t counted(const Scene& scene, std::string_view what) {
   return count;
 }
 
-// How many of these words are drawn, whole or visibly cut.
+// Words that are drawn, whole or visibly cut.
 std::size_t drawn(const Scene& scene, const std::vector<std::string>& words) {
   std::vector<std::string> texts;
   each<Text>(scene, [&](Layer, const Text& text) { texts.push_back(text.text); });
@@ -130,7 +129,7 @@ TEST_CASE("the first row of a table and its last one are the last to go") {
         std::ranges::find_if(scene.hits, [&](const HitArea& area) { return area.tip.find('\n') != std::string::npos; });
     REQUIRE(hit != scene.hits.end());
     CHECK(hit->rect.contains({mark->rect.center_x(), mark->rect.center_y()}));
-    CHECK(hit->tip.find("row 5; takes: 1 GiB") != std::string::npos);  // what is left out can be read there
+    CHECK(hit->tip.find("row 5; takes: 1 GiB") != std::string::npos);
   }
 }
 
@@ -143,7 +142,7 @@ TEST_CASE("columns that are drawn and columns that are counted are all columns, 
       const Scene scene = layout(sample.figure, frame);
       std::vector<std::string> sure;
       for (const lessons::Table* const table : tables) {
-        // Where a whole table has no room its columns go with it.
+        // A table without room loses all its columns.
         const bool whole = std::ranges::any_of(
             scene.more, [&](const MoreMark& mark) { return mark.what == "row" && mark.count == table->rows.size(); });
         for (const std::string& column : table->columns) {

@@ -1,4 +1,4 @@
-// What a layout measures with: ticks, the map between pixels and values, widths of text.
+// Measures of a layout: ticks, the map between pixels and values, text widths.
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
@@ -34,7 +34,7 @@ TEST_CASE("ticks are whole and round") {
   const auto events = time_ticks({.unit = lessons::AxisUnit::kEvents, .high = 9000}, 6);
   CHECK(events.ticks.back().label == "8,000");
   CHECK(events.unit == "events");
-  // Beside an axis of GiB, in its unit.
+  // Next to an axis in GiB, in the same unit.
   const auto less = byte_ticks({.high = 0.5 * record::kGiB, .shown = lessons::byte_unit(30.0 * record::kGiB)}, 6);
   REQUIRE(less.size() == 6);
   CHECK(less[1].label == "0.1");
@@ -96,7 +96,7 @@ TEST_CASE("widths come from the fonts, digits all alike") {
 }
 
 TEST_CASE("each character of the course's texts is in the fonts") {
-  constexpr float kUnknown = 0.6f;  // the width of what a font lacks, and of no letter in Inter
+  constexpr float kUnknown = 0.6f;  // width of missing characters; no letter of Inter has it
   for (const auto& entry : std::filesystem::directory_iterator(tests::assets_folder() + "/text")) {
     std::ifstream file(entry.path());
     const std::string text{std::istreambuf_iterator<char>(file), {}};

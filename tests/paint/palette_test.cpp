@@ -1,4 +1,4 @@
-// Contrast of every color on each ground that it is used on, computed after WCAG 2.2.
+// Contrast of every color with each ground it is used on, as WCAG 2.2 defines it.
 #include "app/paint/scene/palette.h"
 
 #include "tests/support/catch.h"
@@ -10,7 +10,7 @@ namespace {
 struct Theme {
   const char* name;
   const Palette& palette;
-  double text;  // what text needs
+  double text;  // least contrast of text
 };
 const Theme kThemes[] = {{"light", kLight, 4.5}, {"dark", kDark, 4.5}, {"high contrast", kHighContrast, 7}};
 
@@ -26,7 +26,7 @@ TEST_CASE("colors mix and fade") {
   CHECK(mixed(rgb(0x000000), rgb(0xFFFFFF), 0.5f) == rgb(0x808080));
   CHECK(faded(rgb(0x123456), 0.5f).a == 128);
   CHECK(blended(faded(rgb(0xFFFFFF), 0.5f), rgb(0x000000)) == rgb(0x808080));
-  CHECK(kLight.of(headroom::record::Category::kWeights).quiet == rgb(0x94C4DF));  // as look.md states it
+  CHECK(kLight.of(headroom::record::Category::kWeights).quiet == rgb(0x94C4DF));  // as in look.md
   CHECK(kDark.of(headroom::record::Category::kGradients).quiet == rgb(0x6E3508));
 }
 
@@ -68,6 +68,6 @@ TEST_CASE("what does not fit can be read over its hatch's ground") {
     INFO(name);
     const Color ground = blended(faded(p.danger, p.danger_ground), p.well);
     CHECK(contrast(p.danger, ground) >= 4.5);
-    CHECK(contrast(p.danger, p.well) >= 4.5);  // its label has a patch of the plot's ground
+    CHECK(contrast(p.danger, p.well) >= 4.5);  // its label is on the plot's ground
   }
 }

@@ -1,4 +1,4 @@
-// Kernel timelines: boxes where they ran, kinds that can be distinguished, and the same data in files.
+// Kernel timelines: positions of boxes, distinguishable kinds, and the same data in files.
 #include <algorithm>
 
 #include "app/paint/files/table.h"
@@ -72,7 +72,7 @@ TEST_CASE("boxes are where they ran, each kernel at least a line wide, inside th
     CHECK_FALSE(boxes[3].color == boxes[2].color);
     CHECK(boxes[1].rect.x1 <= boxes[2].rect.x0);
     CHECK(boxes[1].rect.y0 == boxes[2].rect.y0);
-    CHECK(boxes[0].rect.y1 < boxes[1].rect.y0);  // the host is above
+    CHECK(boxes[0].rect.y1 < boxes[1].rect.y0);
     CHECK(scene.hits.size() - scene.more.size() == 6);
   }
 }
@@ -107,7 +107,7 @@ TEST_CASE("files hold each box with its kind, bytes and words") {
 
 namespace {
 
-// A timeline with the lanes of two_runs() below it, and the arrow of a kernel that is selected.
+// A timeline above the lanes of two_runs(), with the selected kernel's arrow.
 lessons::FigureData memory_and_lanes() {
   lessons::FigureData figure = two_runs();
   lessons::Lanes lanes = std::get<lessons::Lanes>(figure.panels[0]);
@@ -130,7 +130,7 @@ lessons::FigureData memory_and_lanes() {
 TEST_CASE("lanes are below the memory on its axis, and one cursor goes through both") {
   for (const Frame& frame : frames()) {
     const Scene scene = layout(memory_and_lanes(), frame);
-    if (frame.height < 300 * frame.scale) {  // memory alone
+    if (frame.height < 300 * frame.scale) {  // memory only
       CHECK_FALSE(scene.lanes);
       CHECK(scene.map.plot.height() > 90 * frame.scale);
       continue;

@@ -24,8 +24,7 @@ void add_views(std::vector<Sample>& all, const std::string& name, const record::
   add("open", {});
   const double end = lessons::axes_of(all.back().figure).x.high;
   add("hidden without a guess", {.guess_open = true, .hidden = true});
-  const double top =
-      lessons::axes_of(all.back().figure).y.high;  // the axis that the reader sees: what comes may be higher
+  const double top = lessons::axes_of(all.back().figure).y.high;  // the visible axis; later data may be higher
   add("hidden", {.guess = top * 0.6, .guess_open = true, .hidden = true});
   add("hidden with the guess at the top", {.cursor = end * 0.1, .guess = top, .guess_open = true, .hidden = true});
   for (const double share : {0.0, 0.1, 0.3, 0.5, 0.62, 0.9, 1.0}) {
@@ -112,7 +111,7 @@ std::vector<Sample> make_samples() {
   add_views(all, "empty", record::Recording());
   add_sweeps(all);
   add_closed_forms(all);
-  std::set<std::filesystem::path> stored;  // by name
+  std::set<std::filesystem::path> stored;
   for (const auto& file : std::filesystem::directory_iterator(assets_folder() + "/recordings")) stored.insert(file);
   for (const auto& path : stored) {
     if (path.extension() == ".hrec") add_views(all, path.stem().string(), record::Recording::read(path).value());

@@ -1,4 +1,4 @@
-// Figures and layouts for the tests of painting.
+// Figures and layouts for tests of painting.
 #pragma once
 
 #include <string>
@@ -11,27 +11,26 @@
 
 namespace headroom::tests {
 
-// A figure with what it was built from.
 struct Sample {
   std::string name;
   lessons::FigureData figure;
 };
 
-// Every figure of every made run: plain, checkpointed with another behind it, out of memory, live, tiny, one event,
-// nothing; open, with a guess, hidden and with the cursor in many places.
+// Every figure of every made run (plain, checkpointed against another run, out of memory, live, tiny, one event,
+// empty), each open, with a guess, hidden and with the cursor at many places.
 const std::vector<Sample>& samples();
 
-// Every figure of every page, of each of its runs, alone and beside each base of its shape; with a guess where it has an
-// axis for one.
+// Every figure of every page, for each of its runs, alone and next to each base of the same shape; with a guess if
+// there is an axis for it.
 const std::vector<Sample>& figures_of_the_course();
 
-// The timeline of two plain steps of a 1B model under a cap of 24 GiB.
+// Two plain steps of a 1B model under a cap of 24 GiB.
 const lessons::FigureData& plain_timeline();
 
 const app::paint::FontWidths& widths();
 std::string assets_folder();
 
-// As on screens: 1920x1080 and 1280x720, one and two pixels a px; and as in files.
+// Screens of 1920x1080 and 1280x720 at scales 1 and 2, and files.
 std::vector<app::paint::Frame> frames();
 
 template <class Shape, class Do>

@@ -1,4 +1,4 @@
-// Layout of what only sweeps draw: stacks of kinds, crosses where memory ran out, the ladder's rungs.
+// Layout of sweeps: stacked kinds, crosses for out of memory, the ladder's rungs.
 #include <algorithm>
 #include <map>
 #include <string>
@@ -39,7 +39,7 @@ TEST_CASE("kinds of one place are stacked, as high as their bytes") {
   const Scene scene = layout(build("sweep_curve", tests::made_loss_sweep()), tests::frames()[0]);
   std::vector<Rect> weights = fills_of(scene, kLight.of(record::Category::kWeights).fill);
   std::vector<Rect> states = fills_of(scene, kLight.of(record::Category::kOptimizerState).fill);
-  REQUIRE(weights.size() == 5);  // the legend's sample, and four places
+  REQUIRE(weights.size() == 5);  // the legend's sample and four places
   REQUIRE(states.size() == 5);
   weights.erase(weights.begin());
   states.erase(states.begin());
@@ -80,13 +80,13 @@ TEST_CASE("the first point that ran out is a cross where the closed form puts it
   tests::each<Polyline>(scene, [&](Layer layer, const Polyline& line) {
     if (layer == Layer::kLines && line.color == kLight.control) longest = std::max(longest, line.points.size());
   });
-  CHECK(longest == 3);  // Hugging Face's way: batch 1, 4 and 8
+  CHECK(longest == 3);  // Hugging Face's batches 1, 4 and 8
 }
 
 TEST_CASE("rungs are as long as their peaks, with a dashed rest where the one before had more") {
   const Scene scene = layout(build("ladder_waterfall", tests::made_ladder()), tests::frames()[0]);
   const std::vector<Rect> weights = fills_of(scene, kLight.of(record::Category::kWeights).fill);
-  REQUIRE(weights.size() == 6);  // the legend's sample, and five rungs that have a peak
+  REQUIRE(weights.size() == 6);                                       // the legend's sample and five rungs with a peak
   CHECK(std::abs(weights[2].width() - 2 * weights[3].width()) <= 2);  // 32 GiB and 16 GiB
   std::vector<Rect> dashed;
   tests::each<Outline>(scene, [&](Layer layer, const Outline& outline) {
@@ -147,7 +147,7 @@ TEST_CASE("a guess about a ladder is in its last rung, dragged to the sides unti
   const Scene locked = scene_of(true, guess);
   CHECK_FALSE(locked.guess);
   CHECK(says(locked, "you said 10.0 GiB"));
-  // It is in the row that is asked about, and in no other.
+  // Only in its own row.
   const Rect& plot = open.map.plot;
   int pieces = 0;
   tests::each<app::paint::Polyline>(locked, [&](Layer layer, const app::paint::Polyline& line) {
@@ -169,7 +169,7 @@ TEST_CASE("a guess about a ladder is not in a rung that is off") {
     const lessons::View view{.guess_open = true, .hidden = true, .asked = true};
     const lessons::FigureData figure = lessons::find_figure("ladder_waterfall")->build({.run = &ledger, .view = view});
     app::paint::Frame frame = tests::frames()[0];
-    frame.height = 2000;  // rows are as high as they get, however many there are
+    frame.height = 2000;  // tall enough for rows of full height
     return layout(figure, frame).map.plot;
   };
   const Rect last = row_of(ladder);
@@ -177,7 +177,7 @@ TEST_CASE("a guess about a ladder is not in a rung that is off") {
   off.outcome = {.kind = record::OutcomeKind::kCancelled, .message = "off"};
   ladder.append(off);
   CHECK(row_of(ladder).y0 == last.y0);
-  off.outcome.message.clear();  // on its way: it counts
+  off.outcome.message.clear();  // a running rung counts
   ladder.append(off);
   CHECK(row_of(ladder).y0 > last.y0);
 }

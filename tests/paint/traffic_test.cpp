@@ -1,4 +1,4 @@
-// The three pictures of one operation's kernels: what is pointed at in one is lit in all, and squares can be counted.
+// Three pictures of one operation's kernels: hovering in one highlights all, and squares can be counted.
 #include <map>
 
 #include "tests/paint/support.h"
@@ -36,7 +36,6 @@ Frame frame_of(float width, float height) {
   return frame;
 }
 
-// How many fills have this color.
 int filled(const Scene& scene, Color color) {
   int count = 0;
   each<Fill>(scene, [&](Layer, const Fill& fill) { count += fill.color == color; });
@@ -54,15 +53,15 @@ TEST_CASE("each kernel is in all three pictures, and a square per part of its by
   CHECK(places[0] == 2 + 5);  // a box, a bar, five squares
   CHECK(places[1] == 2 + 5);
   CHECK(places[2] == 2 + 2);
-  CHECK(filled(scene, kLight.text3) == 3 + 4 + 1);  // read; and the legend's
-  CHECK(filled(scene, kLight.ink) == 2 + 1);        // the fused kernel's box, bar and square that is read
+  CHECK(filled(scene, kLight.text3) == 3 + 4 + 1);  // reads, and the legend's
+  CHECK(filled(scene, kLight.ink) == 2 + 1);        // the fused kernel's box, bar and read square
 }
 
 TEST_CASE("what is pointed at in one picture steps forward in all") {
   Frame frame = frame_of(1000, 560);
   frame.marked = 1;
   const Scene scene = layout(made(), frame);
-  CHECK(filled(scene, kLight.phase[3]) == 2);  // the box and the bar of that kernel
+  CHECK(filled(scene, kLight.phase[3]) == 2);  // that kernel's box and bar
   CHECK(filled(scene, kLight.text3) == 4 + 1);
   CHECK(filled(scene, kLight.ink) == 0);
 }

@@ -1,4 +1,4 @@
-// One unit for each quantity of a figure: on its axis, in its lists, labels, tips and in words.
+// Each quantity of a figure has one unit: on axes, in lists, labels, tips and text.
 #include <algorithm>
 #include <array>
 #include <filesystem>
@@ -21,7 +21,7 @@ using namespace headroom::app::paint;
 
 namespace {
 
-// Whole bytes are exact and go with any unit.
+// Without whole bytes, which are exact and fit any unit.
 constexpr std::array<std::string_view, 4> kBytes{"KiB", "MiB", "GiB", "TiB"};
 constexpr std::array<std::string_view, 4> kTimes{"ns", "µs", "ms", "s"};
 constexpr std::array<std::string_view, 3> kRates{"MB/s", "GB/s", "TB/s"};
@@ -32,9 +32,8 @@ std::string_view quantity_of(std::string_view unit) {
   return std::ranges::find(kRates, unit) != kRates.end() ? "speed" : "";
 }
 
-using Units = std::map<std::string_view, std::map<std::string, std::string>>;  // by quantity: unit, where it is
+using Units = std::map<std::string_view, std::map<std::string, std::string>>;  // by quantity: unit and text
 
-// "12.3 µs": a number, a space and a unit.
 void find_units(Units& found, const std::string& text) {
   for (std::size_t at = text.find(' '); at != std::string::npos; at = text.find(' ', at + 1)) {
     if (at == 0 || text[at - 1] < '0' || text[at - 1] > '9') continue;
@@ -62,7 +61,7 @@ struct StoredRun {
 };
 
 std::vector<std::unique_ptr<StoredRun>> stored_runs() {
-  std::set<std::filesystem::path> paths;  // by name
+  std::set<std::filesystem::path> paths;
   for (const auto& file : std::filesystem::directory_iterator(tests::assets_folder() + "/recordings"))
     if (file.path().extension() == ".hrec") paths.insert(file);
   std::vector<std::unique_ptr<StoredRun>> runs;
@@ -70,7 +69,7 @@ std::vector<std::unique_ptr<StoredRun>> stored_runs() {
   return runs;
 }
 
-// Every figure of every stored run, alone and beside the one before it of the same demo.
+// Every figure of every stored run, alone and next to the demo's previous run.
 std::vector<tests::Sample> drawn_figures() {
   const auto runs = stored_runs();
   std::vector<const record::Ledger*> all;
@@ -105,7 +104,7 @@ TEST_CASE("a figure has one unit for each quantity, in all its words") {
   int kernels = 0;
   for (const tests::Sample& sample : all) {
     INFO(sample.name);
-    // Kernels below a step's memory have separate units, on the axis of the step that they are part of.
+    // Kernels below a step's memory are on the step's axis but have separate units.
     const bool in_step = has_kernels_in_step(sample.figure);
     Units found;
     if (in_step) {

@@ -1,4 +1,4 @@
-// A prediction's phases are as wide as what they must take.
+// A prediction's phases are as wide as their time bounds.
 #include <algorithm>
 #include <map>
 #include <vector>
@@ -22,7 +22,6 @@ double of(const std::array<double, record::kNumPhases>& seconds, Phase phase) {
   return seconds[static_cast<std::size_t>(phase)];
 }
 
-// Two steps, each of which goes through four phases, with other numbers of events.
 record::Recording two_steps() {
   record::Recording run(record::RunInfo{.demo = "train_step", .device = record::DeviceKind::kGpu});
   std::vector<record::MemEvent> events;
@@ -49,7 +48,7 @@ TEST_CASE("a phase's bound is its products at the card's peak and its bytes at i
   const auto plain = predict::bound_seconds(settings({{"model", "llama-3.2-1b"}, {"precision", "bf16"}}), card);
   REQUIRE(plain);
   CHECK(of(*plain, Phase::kRecompute) == 0);
-  CHECK(of(*plain, Phase::kOptimizer) == Approx(14e-12 * 1'235'814'400).epsilon(1e-9));  // seven times two bytes
+  CHECK(of(*plain, Phase::kOptimizer) == Approx(14e-12 * 1'235'814'400).epsilon(1e-9));  // 7 · 2 bytes
   CHECK(of(*plain, Phase::kBackward) > 1.8 * of(*plain, Phase::kForward));
   const auto again = predict::bound_seconds(
       settings({{"model", "llama-3.2-1b"}, {"precision", "bf16"}, {"checkpointing", "layer"}, {"accumulate", "2"}}),
@@ -57,7 +56,7 @@ TEST_CASE("a phase's bound is its products at the card's peak and its bytes at i
   REQUIRE(again);
   CHECK(of(*again, Phase::kForward) == Approx(2 * of(*plain, Phase::kForward)).epsilon(1e-9));
   CHECK(of(*again, Phase::kOptimizer) == of(*plain, Phase::kOptimizer));
-  // Without the down projection, 28 % of a layer's weights, and what is between it and the next layer.
+  // Without the down projection, 28 % of a layer's weights, and everything after it.
   CHECK(of(*again, Phase::kRecompute) > 0.6 * of(*again, Phase::kForward));
   CHECK(of(*again, Phase::kRecompute) < 0.75 * of(*again, Phase::kForward));
   const auto together = predict::bound_seconds(settings({{"model", "llama-3.2-1b"},

@@ -1,4 +1,4 @@
-// The caching allocator by hand, and against every GPU run that is shipped.
+// The simulated caching allocator against small cases and all shipped GPU runs.
 #include "demos/predict/caching_allocator.h"
 
 #include <algorithm>
@@ -31,7 +31,6 @@ struct Run {
   Recording recording;
 };
 
-// The GPU runs of a folder.
 std::vector<Run> gpu_runs(const std::filesystem::path& folder) {
   std::vector<Run> runs;
   for (const auto& file : std::filesystem::directory_iterator(folder)) {
@@ -59,12 +58,12 @@ TEST_CASE("requests are rounded, and small and large ones come from separate seg
   CHECK(block_of(allocator, *allocator.allocate(1)) == 512);
   CHECK(allocator.reserved() == 2 * kMiB);
   CHECK(block_of(allocator, *allocator.allocate(513)) == 1024);
-  CHECK(allocator.reserved() == 2 * kMiB);  // from the same segment
+  CHECK(allocator.reserved() == 2 * kMiB);  // same segment
   CHECK(block_of(allocator, *allocator.allocate(kMiB + 1)) == kMiB + 512);
   CHECK(allocator.reserved() == 22 * kMiB);
   CHECK(block_of(allocator, *allocator.allocate(11 * kMiB)) == 11 * kMiB);
-  CHECK(allocator.reserved() == 22 * kMiB);                                 // from what was left of the 20 MiB
-  CHECK(block_of(allocator, *allocator.allocate(11 * kMiB)) == 12 * kMiB);  // a rest of up to 1 MiB is not cut off
+  CHECK(allocator.reserved() == 22 * kMiB);                                 // from the rest of the 20 MiB
+  CHECK(block_of(allocator, *allocator.allocate(11 * kMiB)) == 12 * kMiB);  // rests of up to 1 MiB are not split off
   CHECK(allocator.reserved() == 34 * kMiB);
 }
 
@@ -84,7 +83,7 @@ TEST_CASE("the smallest free block that holds a request is taken, of equal ones 
   CachingAllocator allocator;
   const auto a = allocator.allocate(40 * kMiB), b = allocator.allocate(32 * kMiB), c = allocator.allocate(32 * kMiB);
   for (const auto block : {a, b, c}) allocator.free(*block);
-  CHECK(allocator.placement(*allocator.allocate(30 * kMiB)).segment == 1);  // in the lowest gap
+  CHECK(allocator.placement(*allocator.allocate(30 * kMiB)).segment == 1);  // lowest gap
   CHECK(allocator.placement(*allocator.allocate(30 * kMiB)).segment == 2);
   CHECK(allocator.placement(*allocator.allocate(30 * kMiB)).segment == 0);
   CHECK(allocator.reserved() == 104 * kMiB);
@@ -127,8 +126,8 @@ TEST_CASE("the pool of a CUDA graph shares no block with a stream, and gives not
   allocator.free(*allocator.allocate(24 * kMiB, 0));
   allocator.free(*allocator.allocate(16 * kMiB, kPool));
   CHECK(allocator.reserved() == 40 * kMiB);
-  CHECK_FALSE(allocator.allocate(30 * kMiB, kPool));  // it takes back no stream's cache
-  CHECK(allocator.allocate(44 * kMiB, 0));            // a stream takes back its own
+  CHECK_FALSE(allocator.allocate(30 * kMiB, kPool));  // keeps the stream's cache
+  CHECK(allocator.allocate(44 * kMiB, 0));            // frees its own
   CHECK(allocator.reserved() == 60 * kMiB);
   allocator.empty_cache();
   CHECK(allocator.changes().empty());
@@ -151,22 +150,22 @@ TEST_CASE("an expandable segment grows by pages behind what is free at its end")
   const auto first = allocator.allocate(30 * kMiB);
   CHECK(allocator.reserved() == 40 * kMiB);  // two pages of 20 MiB
   const auto second = allocator.allocate(45 * kMiB);
-  CHECK(allocator.reserved() == 80 * kMiB);  // 10 MiB were left, and two pages more
+  CHECK(allocator.reserved() == 80 * kMiB);  // two more pages
   CHECK(allocator.placement(*second).segment == 0);
   CHECK(allocator.placement(*second).offset == 30 * kMiB);
   allocator.free(*first);
-  const auto third = allocator.allocate(29 * kMiB + 512);  // the rest of any size is cut off
+  const auto third = allocator.allocate(29 * kMiB + 512);  // splits off any rest
   CHECK(allocator.allocated() == 74 * kMiB + 512);
   CHECK(allocator.placement(*third).offset == 0);
   (void)allocator.allocate(1);
-  CHECK(allocator.reserved() == 82 * kMiB);  // small ones are elsewhere, in pages of 2 MiB
+  CHECK(allocator.reserved() == 82 * kMiB);  // small pages of 2 MiB
 }
 
 TEST_CASE("of an expandable segment whole free pages go back, and the lowest hole is filled first") {
   CachingAllocator allocator(200 * kMiB, /*expandable=*/true);
   const auto a = allocator.allocate(50 * kMiB), b = allocator.allocate(60 * kMiB), c = allocator.allocate(30 * kMiB);
   CHECK(allocator.reserved() == 140 * kMiB);
-  allocator.free(*b);  // from 50 to 110 MiB: the pages from 60 to 100 hold nothing else
+  allocator.free(*b);  // frees pages from 60 to 100 MiB
   allocator.empty_cache();
   CHECK(allocator.reserved() == 100 * kMiB);
   record::Bytes given = 0;
@@ -175,7 +174,7 @@ TEST_CASE("of an expandable segment whole free pages go back, and the lowest hol
     given += change.bytes;
   }
   CHECK(given == 40 * kMiB);
-  const auto d = allocator.allocate(55 * kMiB);  // fits between a and c once both pages are back
+  const auto d = allocator.allocate(55 * kMiB);  // between a and c, in both pages
   CHECK(allocator.reserved() == 140 * kMiB);
   CHECK(allocator.changes().size() == 1);
   CHECK(allocator.changes()[0].address == 60 * kMiB);
@@ -195,12 +194,12 @@ TEST_CASE("at the limit an expandable segment gives its free pages back before i
   CHECK_FALSE(allocator.allocate(20 * kMiB));
 }
 
-// What a run was given, and what its requests are given here: blocks, segments, totals, and where they are.
+// Compares blocks, segments, placements and totals.
 void check_reproduced(const Recording& run) {
   const Recording simulated = predict::placed(run, run.info().cap);
   const std::vector<MemEvent> expected = gpu_events(run), found = gpu_events(simulated);
   REQUIRE(found.size() == expected.size());
-  std::map<std::uint64_t, std::uint64_t> segments;  // of the run, to the simulation's
+  std::map<std::uint64_t, std::uint64_t> segments;
   for (std::size_t i = 0; i < expected.size(); ++i) {
     const MemEvent &a = expected[i], &b = found[i];
     INFO("event " << i << ", " << run.op_name(a.op) << ", requested " << a.requested);
@@ -275,5 +274,5 @@ TEST_CASE("a million events take half a second of processor time") {
     alive.pop_back();
   }
   const double seconds = static_cast<double>(std::clock() - begun) / CLOCKS_PER_SEC;
-  CHECK(seconds < 1.0);  // twice the goal, for a machine that is slow or busy
+  CHECK(seconds < 1.0);  // twice the goal
 }

@@ -1,4 +1,4 @@
-// A cap on the CPU, request by request.
+// Capped runs on the CPU.
 #include "demos/predict/capped.h"
 
 #include "demos/record/ledger.h"

@@ -1,4 +1,4 @@
-// Cards by every usual spelling, and never by a part of another name.
+// Cards are found by every usual spelling, not by parts of other names.
 #include "demos/predict/card_names.h"
 
 #include <algorithm>
@@ -61,7 +61,7 @@ TEST_CASE("a part inside another name never finds a card") {
   check_found("L4", {"L4"});
   check_found("A10", {"A10"});
   check_found("3090", {"GeForce RTX 3090"});
-  check_found("H100", {"H100 80 GB PCIe", "H100 80 GB SXM"});  // without the NVL
+  check_found("H100", {"H100 80 GB PCIe", "H100 80 GB SXM"});  // not the NVL
   for (const char* const words :
        {"", "no such card", "H2", "H", "40", "RTX", "NVIDIA", "6000", "RTX 6000", "4060", "GB200", "machine"})
     check_found(words, {});

@@ -36,7 +36,7 @@ TEST_CASE("a card's memory is what its driver reports, not what is on the box") 
   CHECK(card_named("H200 SXM").memory == record::Bytes{143'771} * 1'048'576);
   CHECK(card_named("H200 SXM").bandwidth == 4.8e12);
   CHECK(card_named("H200 SXM").bf16 == 989e12);
-  CHECK_FALSE(card_named("A100 80 GB SXM").fp8);  // has none
+  CHECK_FALSE(card_named("A100 80 GB SXM").fp8);
 }
 
 TEST_CASE("every other card has its own name, its memory, its capability and their source") {
@@ -61,7 +61,7 @@ TEST_CASE("peaks of one card rise with the fewer bits that they are of") {
     if (card.tf32) CHECK(*card.tf32 >= card.fp32.value_or(1));
     if (card.bf16) CHECK(*card.bf16 >= card.tf32.value_or(1));
     if (card.bf16) CHECK(card.fp16 == card.bf16);
-    if (capability < 8) CHECK_FALSE((card.tf32 || card.bf16));  // formats of Ampere
+    if (capability < 8) CHECK_FALSE((card.tf32 || card.bf16));  // introduced with Ampere
     CHECK_FALSE((card.fp8 && capability < 8.9));
     if (card.bf16 && capability > 8.6) CHECK(card.fp8.value_or(0) > *card.bf16);
   }

@@ -1,4 +1,4 @@
-// The closed form of a step's peak: what a person can work out, and the runs that a GPU recorded.
+// The closed form of a step's peak, against hand-computed numbers and recorded runs.
 #include "demos/predict/closed_form.h"
 
 #include <algorithm>
@@ -23,7 +23,7 @@ namespace {
 
 constexpr std::int64_t kP = 1'235'814'400;
 
-// Weights, optimizer state and gradients: what no batch size changes.
+// Independent of the batch.
 Bytes model_state(const ClosedForm::Moment& moment) {
   return tests::of(moment, Category::kWeights) + tests::of(moment, Category::kOptimizerState) + tests::of(moment, Category::kGradients);
 }
@@ -43,21 +43,21 @@ PerParameter per_parameter(std::string_view precision, std::string_view more = "
 }  // namespace
 
 TEST_CASE("a parameter takes 12, 14 or 16 bytes, and when") {
-  // Weights 2, masters and moments 12; gradients 2 once backward has made them.
+  // Weights 2, masters and moments 12, gradients 2 after backward.
   const PerParameter mixed = per_parameter("precision=bf16_mixed");
   CHECK(mixed.at_loss == 14);
   CHECK(mixed.at_optimizer == 16);
-  // 2 + 2 · 2, and 2.
+  // 2 + 2 · 2, and 2 for gradients.
   const PerParameter pure = per_parameter("precision=bf16");
   CHECK(pure.at_loss == 6);
   CHECK(pure.at_optimizer == 8);
-  // 4 + 2 · 4, and 4.
+  // 4 + 2 · 4, and 4 for gradients.
   const PerParameter fp32 = per_parameter("precision=fp32");
   CHECK(fp32.at_loss == 12);
   CHECK(fp32.at_optimizer == 16);
-  // From the second micro-batch on the gradients of the first are there.
+  // The first micro-batch's gradients.
   CHECK(per_parameter("precision=bf16_mixed", "accumulate=2").at_loss == 16);
-  // Masters and moments on the host: the weights alone.
+  // Only weights; masters and moments are on the host.
   const ClosedForm away = predict::closed_form(tests::with({"precision=bf16_mixed", "offload.optimizer=host"}));
   CHECK(model_state(away.moments.front()) == 2 * kP);
 }
@@ -73,7 +73,7 @@ TEST_CASE("the peak is the loss's where all logits are there at once, and backwa
   CHECK(plain.left_out.empty());
   CHECK(closed_form(tests::with({"precision=bf16", "adapters=lora", "lora_precision=fp32"})).left_out ==
         std::vector<std::string>{"the fp32 copies of what adapters in fp32 read"});
-  // The embedding's gradient beside the head's and all others, and the parts that it is summed in.
+  // The embedding's gradient in addition to all others, and its partial sums.
   const ClosedForm chunked = predict::closed_form(tests::with({"precision=bf16", "loss=flce", "checkpointing=layer"}));
   CHECK(chunked.peak().phase == Phase::kBackward);
   CHECK(tests::of(chunked.peak(), Category::kGradients) == 2 * (kP + 128'256LL * 2'048));
@@ -84,7 +84,7 @@ TEST_CASE("eager attention's backward has four tensors of scores in fp32") {
   Bytes most = 0;
   for (const auto& moment : predict::closed_form(tests::with({"precision=bf16", "attention=eager", "batch=2"})).moments)
     most = std::max(most, tests::of(moment, Category::kActivations));
-  CHECK(most == 10'704'117'760);  // recorded on a GPU, in the last layer
+  CHECK(most == 10'704'117'760);  // recorded on a GPU in the last layer
 }
 
 TEST_CASE("every setting has a closed form, and no moment a negative term") {
@@ -108,9 +108,8 @@ TEST_CASE("the closed form's peak is that of the runs that a GPU recorded") {
     record::Ledger ledger(run.value());
     ledger.update();
     const auto step = record::last_whole_step(run.value());
-    if (!step || step->first == step->last) continue;  // it ran out of memory, or replayed a graph
-    if (file.path().stem() == "galore_wide")
-      continue;  // its peak is at the eigenvectors, which the closed form leaves out
+    if (!step || step->first == step->last) continue;   // out of memory or a graph replay
+    if (file.path().stem() == "galore_wide") continue;  // peaks at the eigenvectors, which the closed form omits
     const Bytes exact = ledger.peak_requested(step->first, step->last);
     const auto form =
         predict::closed_form(predict::settings_of(run.value().info(), experiments::training_step().schema));

@@ -1,4 +1,4 @@
-// The closed form of what the step does not have: experts, and norms of results.
+// The closed form of experts and post-norms, which the step does not support.
 #include <initializer_list>
 #include <string_view>
 
@@ -15,7 +15,7 @@ using record::Category;
 
 namespace {
 
-// All layers of Llama 3.2 1B with these in place of their MLP.
+// Experts in place of all MLPs of Llama 3.2 1B.
 llama::Extension experts(std::int64_t count, std::int64_t per_token, std::int64_t size, std::int64_t shared_size = 0) {
   return {.experts = llama::Experts{
               .layers = 16, .count = count, .per_token = per_token, .size = size, .shared_size = shared_size}};
@@ -32,7 +32,7 @@ TEST_CASE("a mixture of one expert is a plain MLP, and its router") {
     step.extension = experts(1, 1, 8192);
     const ClosedForm one = predict::closed_form(step);
     REQUIRE(one.moments.size() == plain.moments.size());
-    // A router's weights, 2,048 per layer.
+    // The router's weights.
     CHECK(tests::of(one.moments.front(), Category::kWeights) - tests::of(plain.moments.front(), Category::kWeights) == 2 * 16 * 2048);
     for (std::size_t i = 0; i < one.moments.size(); ++i) {
       CHECK(tests::of(one.moments[i], Category::kLogits) == tests::of(plain.moments[i], Category::kLogits));
@@ -50,11 +50,11 @@ TEST_CASE("a token keeps the activations of the experts that it goes to, and no 
   CHECK(two.mlp == 2 * plain.mlp);
   CHECK(two.attention == plain.attention);
   CHECK(predict::router_bytes(step) == 8 * (2 + 4) + 2 * (8 + 4 + 2));
-  // The router's numbers; two rows gathered, two results.
+  // The router's numbers, two gathered rows, two results.
   CHECK(two.routing == 4096 * (76 + 2 * 2 * 2048 * 2));
   step.extension = experts(16, 2, 8192);
   CHECK(predict::layer_bytes(step).mlp == two.mlp);
-  // A shared expert is one more, with its result and its gate.
+  // A shared expert adds its result and its gate.
   step.extension = experts(8, 2, 4096, 8192);
   CHECK(predict::layer_bytes(step).mlp == 2 * plain.mlp);
   CHECK(predict::layer_bytes(step).routing == two.routing + 4096 * (2 * 2048 + 2));
@@ -70,7 +70,7 @@ TEST_CASE("weights, gradients and optimizer state are those of all experts") {
   CHECK(tests::of(form.moments.back(), Category::kOptimizerState) == 12 * parameters);
   CHECK(tests::of(form.moments.back(), Category::kGradients) == 2 * parameters);
   CHECK(form.assumed.size() == 4);
-  // Beside each expert's three matrices an adapter of 16: 16 · (H + F) each.
+  // Three adapters of rank 16 per expert, 16 · (H + F) parameters each.
   predict::StepSettings adapted = tests::with({"precision=bf16", "adapters=lora", "lora_targets=mlp"});
   const std::int64_t plain = predict::adapter_parameters(adapted);
   adapted.extension = experts(8, 2, 8192);
@@ -99,7 +99,7 @@ TEST_CASE("norms of results keep what they read") {
   const predict::LayerBytes plain = predict::layer_bytes(step);
   step.extension.post_norms = true;
   const predict::LayerBytes normed = predict::layer_bytes(step);
-  // The result in fp32, the normed rows for the norm's gradient, and a number per row.
+  // The result in fp32, normed rows for the norm's gradient, and a number per row.
   CHECK(normed.attention - plain.attention == 4096 * (2048 * (4 + 2) + 4));
   CHECK(normed.mlp - plain.mlp == 4096 * (2048 * (4 + 2) + 4));
   CHECK(predict::trained_parameters(step) == 1'235'814'400 + 16 * 2 * 2048);

@@ -32,7 +32,7 @@ TEST_CASE("a step that fits leaves nothing missing") {
     if (fit.verdict == Verdict::kDoesNotFit) CHECK(fit.reserved > fit.limit);
     full += fit.verdict == Verdict::kFits && fit.reserved < test.reserved();
   }
-  CHECK(full > 0);  // segments were given back
+  CHECK(full > 0);  // segments were freed
 }
 
 TEST_CASE("the margin of the process decides between fits, too close and does not fit") {
@@ -47,7 +47,6 @@ TEST_CASE("the margin of the process decides between fits, too close and does no
   CHECK(verdict(test.allocated() + process.bytes - process.margin - 1) == Verdict::kDoesNotFit);
   CHECK(verdict(0) == Verdict::kDoesNotFit);
 
-  // One after the other, as the card grows.
   int changes = 0;
   Verdict last = Verdict::kDoesNotFit;
   for (Bytes memory = test.allocated(); memory <= roomy; memory += 4 * record::kMiB) {

@@ -1,4 +1,4 @@
-// The closed form as a recording: the phases of a step in their order, and its peak.
+// The closed form as a recording: phases in order, and the peak.
 #include "demos/predict/form_recording.h"
 
 #include <algorithm>

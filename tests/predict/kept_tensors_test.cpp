@@ -1,4 +1,4 @@
-// A layer's kept tensors against the sums of the closed form, and against numbers that were worked out by hand.
+// A layer's kept tensors, against the closed form and hand-computed numbers.
 #include "demos/predict/kept_tensors.h"
 
 #include <map>
@@ -27,7 +27,7 @@ record::Bytes sum_of(const StepSettings& step) {
   return sum;
 }
 
-// One layer's closed form, its input aside where that is a checkpoint.
+// One layer, without its input if that is a checkpoint.
 record::Bytes closed(const StepSettings& step) {
   return layer_bytes(step).sum() + (step.keeps_layer_inputs() ? 0 : between_layers_bytes(step));
 }

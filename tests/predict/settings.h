@@ -1,4 +1,4 @@
-// Settings of a training step for tests, and what the closed form says of one kind at one moment.
+// Training-step settings, and the closed form's bytes by kind.
 #pragma once
 
 #include <initializer_list>
@@ -11,7 +11,7 @@
 
 namespace headroom::tests {
 
-// Llama 3.2 1B, 4 sequences of 1,024 tokens, with these assignments on top.
+// Llama 3.2 1B, 4 sequences of 1,024 tokens, with these assignments.
 inline predict::StepSettings with(std::initializer_list<std::string_view> assignments) {
   record::Params params(experiments::training_step().schema);
   for (const std::string_view assignment : {"model=llama-3.2-1b", "batch=4", "seq=1024"})

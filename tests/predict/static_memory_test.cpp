@@ -1,4 +1,4 @@
-// The model state against numbers worked by hand.
+// Model state, against hand-computed numbers.
 #include "demos/llama/architecture.h"
 #include "demos/predict/needle.h"
 #include "demos/predict/step_bytes.h"
@@ -16,7 +16,7 @@ TEST_CASE("mixed precision and fp32 both take sixteen bytes per parameter with A
   CHECK(mixed.moments == 12'000'000'000);
   CHECK(mixed.sum() == 24'000'000'000);
   CHECK(predict::static_memory(1'500'000'000, Precision::kFp32, KeptState::kAdamW).sum() == 24'000'000'000);
-  // Exactly: Llama 3.2 1B.
+  // Llama 3.2 1B.
   CHECK(predict::static_memory(1'235'814'400, Precision::kFp16Mixed, KeptState::kAdamW).sum() == 19'773'030'400);
 }
 
@@ -25,7 +25,7 @@ TEST_CASE("other optimizers and pure bf16 take less") {
   CHECK(predict::static_memory(n, Precision::kBf16, KeptState::kAdamW).sum() == 8 * n);
   CHECK(predict::static_memory(n, Precision::kBf16Mixed, KeptState::kSgd).sum() == 8 * n);
   CHECK(predict::static_memory(n, Precision::kFp32, KeptState::kMomentum).sum() == 12 * n);
-  // A byte per moment, and two fp32 scales for each 256 parameters: 3,907 blocks.
+  // One byte per moment, two fp32 scales per 256 parameters: 3,907 blocks.
   CHECK(predict::static_memory(n, Precision::kBf16Mixed, KeptState::kAdamW8bit).moments == 2 * n + 2 * 4 * 3907);
 }
 

@@ -1,4 +1,4 @@
-// The bound of a step: the products of its weights, once forward and twice backward, and the bytes of the rest.
+// The lower bound of a step: its weights' GEMMs, once forward and twice backward, and all other bytes.
 #include <cstdint>
 #include <utility>
 
@@ -26,7 +26,7 @@ TEST_CASE(
   const std::int64_t matrices = llama::num_parameters(c) - norms;  // the head is the embedding's table
   const std::int64_t layers = matrices - c.vocab_size * c.hidden_size;
   CHECK(flops(predict::step_bound(c, {.tokens = tokens})) == Approx(6.0 * tokens * matrices).epsilon(1e-12));
-  // The last layer of those that run again together lacks its last product, 28 % of its weights.
+  // A segment's last layer is recomputed without its last GEMM, 28 % of its weights.
   const std::int64_t down = c.hidden_size * c.intermediate_size;
   CHECK(static_cast<double>(c.num_layers * down) / static_cast<double>(layers) == Approx(0.276).margin(0.001));
   for (const auto& [every, without] : {std::pair(1, 16), std::pair(3, 6), std::pair(16, 1), std::pair(20, 1)}) {
@@ -47,7 +47,7 @@ TEST_CASE("of the bytes of a layer that runs again its last product's input and 
   CHECK(recomputed(16) - recomputed(1) == 15 * left_out);
   const record::Bytes forward =
       predict::step_bound(c, {.tokens = 1024, .element = 2}).bytes[static_cast<std::size_t>(record::Phase::kForward)];
-  CHECK(recomputed(16) + left_out == forward - 2 * 1024 * 4 * c.hidden_size);  // the embedding and the final norm
+  CHECK(recomputed(16) + left_out == forward - 2 * 1024 * 4 * c.hidden_size);  // embedding and final norm
 }
 
 TEST_CASE("the other bytes are the optimizer's and grow with the tokens") {
@@ -57,13 +57,13 @@ TEST_CASE("the other bytes are the optimizer's and grow with the tokens") {
     return predict::step_bound(c, {.tokens = tokens, .element = element, .moment = moment}).other_bytes();
   };
   CHECK(bytes(1024, 2, 4) - bytes(1024, 2, 2) == 8 * weights);
-  // AdamW in bf16: weight and gradient read, weight written, two moments both ways.
+  // AdamW in bf16: reads weight and gradient, writes weight, reads and writes two moments.
   const record::Bytes optimizer = 14 * weights;
   CHECK(bytes(2048, 2, 2) - optimizer == 2 * (bytes(1024, 2, 2) - optimizer));
-  // With fp32 masters: master and gradient read, master and weight written, two moments in fp32 both ways.
+  // With fp32 masters: reads master and gradient, writes master and weight, reads and writes two fp32 moments.
   const auto mixed = predict::step_bound(c, {.tokens = 1024, .element = 2, .moment = 4, .masters = true}).other_bytes();
   CHECK(mixed - (bytes(1024, 2, 2) - optimizer) == 28 * weights);
-  // Beside it, logits and their gradient alone are 4 V per token.
+  // Logits and their gradient alone: 4 V per token.
   CHECK(bytes(1024, 2, 2) > optimizer + 4 * c.vocab_size * 1024);
   CHECK(bytes(1024, 4, 4) == 2 * bytes(1024, 2, 2));
 }

@@ -1,4 +1,4 @@
-// The closed forms against numbers that were worked out by hand (Llama 3.2 1B unless said otherwise).
+// The closed forms against hand-computed numbers, for Llama 3.2 1B unless stated otherwise.
 #include "demos/predict/step_bytes.h"
 
 #include <initializer_list>
@@ -43,13 +43,13 @@ TEST_CASE("8-bit moments take 2.031 bytes per parameter") {
   CHECK(moments_8bit_bytes(256) == 520);
   CHECK(moments_8bit_bytes(257) == 514 + 16);
   CHECK(moments_8bit_bytes(4096, 2048) == 8192 + 16);
-  // 2 P + 8 · P/256, which P divides.
+  // 2 P + 8 · P/256; P is a multiple of 256.
   CHECK(moments_8bit_bytes(kParameters) == 2'471'628'800 + 38'619'200);
-  // Each tensor has its own last block: the table 64 of them, the matrices 4 · 16 and 3 · 32, the three norms one each.
+  // Blocks per tensor: the table 64, the matrices 4 · 16 and 3 · 32, the three norms one each.
   StepSettings step = tests::with({"optimizer=adamw_8bit"});
   step.model = kNarrow;
   CHECK(optimizer_state_bytes(step) == 2 * (256 * 64 + 4 * 4'096 + 3 * 8'192 + 3 * 64) + 8 * (64 + 64 + 96 + 3));
-  // Of adapters of rank 1 as well: 14 vectors of 64 or 128 numbers.
+  // Adapters of rank 1: 14 vectors of 64 or 128.
   step.adapters = {.kind = AdapterKind::kLora, .rank = 1};
   CHECK(optimizer_state_bytes(step) == 2 * (11 * 64 + 3 * 128) + 8 * 14);
 }
@@ -59,44 +59,44 @@ TEST_CASE("checkpoints take B T H s for each input that is kept") {
   CHECK(checkpoint_bytes(tests::with({"precision=bf16", "checkpointing=every", "checkpoint_every=4"})) == 67'108'864);
   // layers 0, 5, 10, 15
   CHECK(checkpoint_bytes(tests::with({"precision=bf16", "checkpointing=every", "checkpoint_every=5"})) == 4 * 16'777'216);
-  // k counts only where it is asked for.
+  // k has no effect.
   CHECK(checkpoint_bytes(tests::with({"precision=bf16", "checkpointing=layer", "checkpoint_every=4"})) == 268'435'456);
 }
 
 TEST_CASE("a layer keeps what its backward reads, and activations are layers or inputs and the layers run again") {
   // Per token, bf16, composed: norms 2 × (4 H + 4 H + 4), queries and output 2 × 2 H, keys and values 2 × 2 · 512,
-  // log-sum-exp 4 · 32, the MLP's four tensors 8 · 8,192.
+  // log-sum-exp 4 · 32, the MLP 8 · 8,192.
   const auto bytes = [](std::initializer_list<std::string_view> more) { return layer_bytes(tests::with(more)).sum(); };
   CHECK(bytes({"precision=bf16"}) == 4096LL * (32'776 + 8192 + 2048 + 128 + 65'536));
   CHECK(bytes({"precision=bf16"}) == 445'153'280);
-  // Fused: the second norm's input and two numbers per row; gate and up. 11.5 inputs.
+  // Fused: the second norm's input, two numbers per row, gate and up; 11.5 inputs.
   const record::Bytes fused = bytes({"precision=bf16", "fused.rms_norm=on", "fused.swiglu=on"});
   CHECK(fused == 4096LL * (4096 + 8 + 8192 + 2048 + 128 + 32'768));
-  // Kept as well: both norms' results and the product.
+  // Both norms' results and SwiGLU's.
   CHECK(bytes({"precision=bf16", "fused.rms_norm=on", "fused.swiglu=on", "fused.keep=on"}) ==
         fused + 4096LL * (2 * 4096 + 16'384));
   CHECK(bytes({"precision=bf16", "fused.rms_norm=on", "fused.swiglu=on", "fused.keep=on", "adapters=lora",
                "lora_targets=attention"}) -
             bytes({"precision=bf16", "fused.rms_norm=on", "fused.swiglu=on", "adapters=lora",
                    "lora_targets=attention"}) ==
-        4096LL * 4096);  // of what adapters read: the first norm's result
+        4096LL * 4096);  // the first norm's result
   CHECK(bytes({"precision=bf16", "fused.rms_norm=on", "fused.keep=on"}) ==
-        bytes({"precision=bf16", "fused.rms_norm=on"}));  // idle without fused.swiglu
+        bytes({"precision=bf16", "fused.rms_norm=on"}));  // no effect without fused.swiglu
   CHECK(bytes({"precision=bf16", "batch=8"}) == 2 * 445'153'280LL);
-  // Eager: queries, keys and values for each head, the output, and 32 scores per pair of tokens.
+  // Eager: queries, keys and values per head, output, and 32 scores per pair of tokens.
   CHECK(bytes({"precision=bf16", "attention=eager"}) == 4096LL * (32'776 + 4 * 4096 + 65'536) + 805'306'368);
   CHECK(score_bytes(tests::with({"precision=bf16"})) == 805'306'368);
   CHECK(score_bytes(tests::with({"precision=fp32"})) == 4 * 32LL * 1024 * 1024 * 4);
-  // The norms' inputs and gate and up; of eager attention queries, keys and values.
+  // Norm inputs, gate and up; in eager attention also queries, keys and values.
   CHECK(bytes({"precision=bf16", "checkpointing=selective"}) == 4096LL * (4096 + 8192 + 2048 + 128 + 32'768));
   CHECK(bytes({"precision=bf16", "checkpointing=selective", "attention=eager"}) ==
         4096LL * (4096 + 4096 + 2048 + 32'768));
-  // Frozen norms keep no normed rows; seven adapters of rank 16 keep 32 bytes per token each. Beside attention alone the
-  // MLP's norm keeps no result, nor SwiGLU its product.
+  // Frozen norms keep no normed rows. Seven adapters of rank 16 keep 32 bytes per token each. Adapters in attention
+  // only: the MLP's norm and SwiGLU keep no results.
   CHECK(bytes({"precision=bf16", "adapters=lora"}) == 4096LL * (24'584 + 8192 + 2048 + 128 + 65'536 + 7 * 32));
   CHECK(bytes({"precision=bf16", "adapters=lora", "lora_targets=attention"}) ==
         4096LL * (24'584 - 4096 + 8192 + 2048 + 128 + 49'152 + 4 * 32));
-  // Adapters in fp32 keep 64 bytes each, and take four bytes per number with their gradients and moments, without masters.
+  // Adapters in fp32 keep 64 bytes each; their numbers take four bytes, without masters.
   CHECK(bytes({"precision=bf16", "adapters=lora", "lora_precision=fp32"}) -
             bytes({"precision=bf16", "adapters=lora"}) ==
         4096LL * 7 * 32);
@@ -105,8 +105,8 @@ TEST_CASE("a layer keeps what its backward reads, and activations are layers or 
   CHECK_FALSE(fp32.masters());
   CHECK(optimizer_state_bytes(fp32) == 8 * adapter_parameters(fp32));
   CHECK(tests::with({"precision=bf16", "adapters=lora"}).trained_bytes() == 2);
-  CHECK(tests::with({"precision=bf16", "lora_precision=fp32"}).trained_bytes() == 2);  // idle
-  // Norms over 32 and 8 heads of 64: fused, their inputs and a number each; composed, fp32 inputs and normed heads.
+  CHECK(tests::with({"precision=bf16", "lora_precision=fp32"}).trained_bytes() == 2);  // no effect
+  // Norms of 32 + 8 heads of 64. Fused: inputs and a number each; composed: fp32 inputs and normed heads.
   StepSettings head_norms = tests::with({"precision=bf16", "fused.rms_norm=on", "fused.swiglu=on"});
   head_norms.model.qk_norm = true;
   CHECK(layer_bytes(head_norms).sum() == fused + 4096LL * (2 * 2560 + 4 * 40));
@@ -120,12 +120,12 @@ TEST_CASE("a layer keeps what its backward reads, and activations are layers or 
   };
   CHECK(every("checkpoint_every=1") == 268'435'456 + 445'153'280);
   CHECK(every("checkpoint_every=4") == 1'847'721'984);
-  CHECK(every("checkpoint_every=64") == 16'777'216 + 16 * 445'153'280LL);  // no more layers than there are
+  CHECK(every("checkpoint_every=64") == 16'777'216 + 16 * 445'153'280LL);  // at most all layers
   CHECK(activation_bytes(tests::with({"precision=bf16", "checkpointing=layer"})) == every("checkpoint_every=1"));
-  // The fused norm keeps the inputs between the layers of a segment as well.
+  // The fused norm also keeps a segment's inner inputs.
   CHECK(activation_bytes(tests::with({"precision=bf16", "checkpointing=every", "checkpoint_every=2", "fused.rms_norm=on",
                                "fused.swiglu=on"})) == 8 * 16'777'216 + 2 * fused + 16'777'216);
-  // Selective: all layers, each with its input.
+  // All layers, each with its input.
   CHECK(activation_bytes(tests::with({"precision=bf16", "checkpointing=selective"})) ==
         16 * (4096LL * (4096 + 8192 + 2048 + 128 + 32'768) + 16'777'216) + 67'108'864);
 }
@@ -134,7 +134,7 @@ TEST_CASE("the loss takes as many tensors of logits as its path says") {
   const auto bytes = [](std::string_view first, std::string_view second = "seed=0") {
     return loss_bytes(tests::with({"precision=bf16", "batch=8", first, second}));
   };
-  constexpr std::int64_t kLogits = 4 * 8192LL * 128'256;  // one of T rows in fp32: 4,202,692,608
+  constexpr std::int64_t kLogits = 4 * 8192LL * 128'256;  // all rows in fp32
   constexpr std::int64_t kShifted = 4 * 8184LL * 128'256;
   CHECK(kLogits == 4'202'692'608);
   CHECK(bytes("loss=hf_2024") == 2 * kLogits + 2 * kShifted);
@@ -143,14 +143,14 @@ TEST_CASE("the loss takes as many tensors of logits as its path says") {
   CHECK(bytes("loss=hf_2025") == 3 * kLogits + kLogits / 2);
   CHECK(bytes("loss=plain") == 3 * kLogits);
   CHECK(bytes("loss=plain", "fused.cross_entropy=on") == kLogits / 2);
-  // The kernel's own rule: 1,024 tokens at a time, 262.7 MB; by Liger's rule 256, 65.7 MB.
+  // Our rule: 1,024 tokens, 262.7 MB. Liger's: 256, 65.7 MB.
   CHECK(bytes("loss=flce") == 1'024LL * 128'256 * 2);
   CHECK(bytes("loss=flce", "loss_mode=report") == 256LL * 128'256 * 2);
-  // 5,000 tokens in five chunks of 1,000, not in four of 1,024 and a short one.
+  // Five equal chunks instead of four of 1,024 and a short one.
   const StepSettings even = tests::with({"precision=bf16", "loss=flce", "batch=5", "seq=1000"});
   CHECK(loss_chunk(even) == 1'000);
   CHECK(loss_bytes(even) == 256'512'000);
-  // Of a vocabulary no larger than the hidden size Liger's rule takes all tokens, and rows begin at 16 bytes.
+  // With V ≤ H, Liger's rule takes all tokens. Rows are aligned to 16 bytes.
   StepSettings small = tests::with({"precision=bf16", "loss=flce", "loss_mode=report", "batch=5", "seq=1000"});
   small.model.vocab_size = 1'001;
   CHECK(loss_chunk(small) == 5'000);
@@ -161,16 +161,16 @@ TEST_CASE("the fused loss has one chunk rule, the kernel's") {
   const auto chunk = [](std::string_view batch, std::string_view first = "seed=0", std::string_view second = "seed=0") {
     return loss_chunk(tests::with({"precision=bf16", "loss=flce", batch, first, second}));
   };
-  // ⌈V / H⌉ = 63: the next power of two of ⌈N / 63⌉.
+  // The next power of two of ⌈N / 63⌉, with ⌈V / H⌉ = 63.
   CHECK(chunk("batch=1", "loss_mode=report") == 32);
   CHECK(chunk("batch=8", "loss_mode=report") == 256);
   CHECK(chunk("batch=112", "loss_mode=report") == 2'048);
   CHECK(chunk("batch=8") == 1'024);
   CHECK(chunk("batch=8", "weight_gradient=fp32") == 2'048);
-  CHECK(chunk("batch=1", "weight_gradient=fp32") == 1'024);  // no more than there are
+  CHECK(chunk("batch=1", "weight_gradient=fp32") == 1'024);  // at most all tokens
   CHECK(chunk("batch=8", "loss_chunk=100") == 100);
   CHECK(chunk("batch=1", "loss_chunk=5000") == 1'024);
-  CHECK(chunk("batch=8", "loss_mode=report", "loss_chunk=100") == 256);  // Liger's rule takes no other
+  CHECK(chunk("batch=8", "loss_mode=report", "loss_chunk=100") == 256);  // ignored by Liger's rule
   // Slices of 76 MiB: 79,691,776 B / (2 · 8,192) = 4,864 columns, a multiple of 128.
   CHECK(chunk("batch=8", "loss_mode=lean") == 4'864);
   CHECK(loss_bytes(tests::with({"precision=bf16", "loss=flce", "batch=8", "loss_mode=lean"})) == 79'691'776);
@@ -194,19 +194,19 @@ TEST_CASE("adapters train r (in + out) weights per matrix") {
 }
 
 TEST_CASE("NF4 with double quantization takes 4.127 bits per weight") {
-  // 973,078,528 weights in 7 · 16 matrices, each with its mean.
+  // 973,078,528 weights in 7 · 16 matrices, each with a mean.
   const record::Bytes bytes = nf4_bytes(*llama::find_config("llama-3.2-1b"));
   CHECK(bytes == 486'539'264 + 15'204'352 + 237'568 + 4 * 7 * 16);
   CHECK(static_cast<double>(bytes) * 8 / 973'078'528 == Approx(4.127).epsilon(1e-4));
-  // Each matrix has its own last block: 4 of 64 × 64 with 64 absmaxes, 3 of 64 × 128 with 128, one scale and mean each.
+  // Per matrix: 4 of 64 × 64 with 64 absmaxes, 3 of 64 × 128 with 128, one scale and mean each.
   CHECK(nf4_bytes(kNarrow) == 4 * (2'048 + 64 + 4 + 4) + 3 * (4'096 + 128 + 4 + 4));
 }
 
 TEST_CASE("GaLore keeps moments of r rows, and the projection") {
   CHECK(galore_elements(2048, 8192, 512) == 2 * 512 * 8192 + 512 * 2048);
   CHECK(galore_elements(8192, 2048, 512) == galore_elements(2048, 8192, 512));
-  CHECK(galore_elements(512, 2048, 4096) == 2 * 512 * 2048 + 512 * 512);  // no more than there is
-  // A layer at r = 512: q and o, k and v, the MLP's three.
+  CHECK(galore_elements(512, 2048, 4096) == 2 * 512 * 2048 + 512 * 512);  // at most all rows
+  // A layer at r = 512: q and o, k and v, the MLP.
   const std::int64_t layer = 2 * 3'145'728LL + 2 * 2'359'296LL + 3 * 9'437'184LL;
   CHECK(galore_elements(tests::with({"optimizer=galore"})) == 16 * layer);
 }
@@ -219,13 +219,13 @@ TEST_CASE("the optimizer's state is masters and moments of what is trained") {
   CHECK(optimizer_state_bytes(tests::with({"precision=bf16_mixed"})) == 14'829'772'800);  // 12 P
   CHECK(optimizer_state_bytes(tests::with({"precision=bf16_mixed", "adapters=lora"})) == 12 * 11'272'192);
   CHECK(optimizer_state_bytes(tests::with({"precision=bf16", "optimizer=adamw_8bit"})) == 2'510'248'000);
-  // On the host or in a file it takes the same.
+  // Also on the host or in a file.
   CHECK(optimizer_state_bytes(tests::with({"precision=bf16_mixed", "offload.optimizer=file"})) == 12 * kParameters);
 }
 
 TEST_CASE("attention's tiles in fp32 are those that an H200 asked for") {
   CHECK(predict::fp32_attention_tiles(28 * 64, 138, 128) == 234'995'712);
-  CHECK(predict::fp32_attention_tiles(1, 64, 64) == 64 * 64 * 4 + 16);  // one block of 64 queries, one of columns
+  CHECK(predict::fp32_attention_tiles(1, 64, 64) == 64 * 64 * 4 + 16);  // one block of 64 queries and one of columns
   CHECK(predict::fp32_attention_tiles(1, 65, 96) == 2 * (128 * 64 * 4 + 16));  // wider heads: 128 queries
 }
 
@@ -234,10 +234,10 @@ TEST_CASE("in fp8 a product keeps a byte per number of its input, and scales tak
                    fp8 = layer_bytes(tests::with({"precision=bf16", "gemm=fp8"}));
   const record::Bytes tokens = 4096, hidden = 2048, intermediate = 8192;
   CHECK(bf16.attention_norm - fp8.attention_norm == tokens * hidden);
-  CHECK(bf16.attention == fp8.attention);  // which keeps its result itself
+  CHECK(bf16.attention == fp8.attention);  // keeps its result itself
   CHECK(bf16.mlp_norm - fp8.mlp_norm == tokens * hidden);
   CHECK(bf16.mlp - fp8.mlp == tokens * intermediate);
   CHECK(fp8_scale_bytes(tests::with({"precision=bf16", "gemm=fp8"})) == 26'884);
   CHECK(fp8_scale_bytes(tests::with({"precision=bf16"})) == 0);
-  CHECK_FALSE(tests::with({"precision=bf16", "gemm=fp8", "batch=1", "seq=1023"}).fp8());  // no multiple of 16
+  CHECK_FALSE(tests::with({"precision=bf16", "gemm=fp8", "batch=1", "seq=1023"}).fp8());  // not a multiple of 16
 }

@@ -1,4 +1,4 @@
-// Operations of a step, and the peak that they are held against.
+// Operations of a step.
 #include "demos/predict/step_flops.h"
 #include "demos/experiments/schemas.h"
 #include "tests/support/catch.h"
@@ -21,7 +21,7 @@ TEST_CASE("a token takes six operations per weight, and attention's beside them"
   CHECK(predict::model_flops_per_token(plain, AttentionFlops::kNone) == 7'414'886'400);
   CHECK(predict::model_flops_per_token(plain, AttentionFlops::kCausal) == 7'414'886'400 + 201'326'592);
   CHECK(predict::model_flops_per_token(plain, AttentionFlops::kAll) == 7'414'886'400 + 2 * 201'326'592);
-  // As much as the weights' at P / (L · H) tokens.
+  // Attention equals the weights at P / (L · H) tokens.
   CHECK(1'235'814'400 / (16 * 2048) == 37'714);
 }
 

@@ -1,4 +1,4 @@
-// The one decoding of a training step's parameters.
+// Decoding of training-step parameters.
 #include "demos/predict/step_settings.h"
 #include "demos/predict/step_bytes.h"
 
@@ -53,7 +53,7 @@ TEST_CASE("the optimizer's numbers are those of a step before they could be set,
   CHECK(step.weight_decay == 0);
   CHECK(step.clip == 1);
   CHECK(step_of({"schedule=cosine", "schedule_steps=9"}).schedule_steps == 9);
-  CHECK(step_of({"schedule_steps=9"}).schedule_steps == 0);  // idle
+  CHECK(step_of({"schedule_steps=9"}).schedule_steps == 0);  // no effect
   CHECK(step_of({}).eval_every == 0);
   CHECK(step_of({"eval_every=20"}).eval_every == 20);
 }
@@ -120,7 +120,7 @@ TEST_CASE("the shape that a run took from a checkpoint comes back from its recor
   CHECK(step.model.vocab_size == 512);
   CHECK_FALSE(step.model.tie_word_embeddings);
   CHECK(llama::num_parameters(step.model) == llama::num_parameters(taken));
-  // Part of a shape, or one that cannot be, is none.
+  // Incomplete or invalid shapes are ignored.
   run.provenance["model.num_kv_heads"] = "3";
   CHECK(settings_of(run, schema()).model.num_layers == 4);
   run.provenance.erase("model.num_kv_heads");

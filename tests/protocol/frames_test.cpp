@@ -1,4 +1,4 @@
-// Frames cut out of a byte stream, however the stream was cut on its way.
+// Frames are found in a byte stream, however it is split.
 #include <random>
 
 #include "demos/protocol/messages.h"

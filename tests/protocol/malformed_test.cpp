@@ -1,4 +1,4 @@
-// Whatever arrives instead of a message is refused with a reason: it neither crashes nor is taken for something else.
+// Malformed messages are refused with a reason and crash nothing.
 #include <nlohmann/json.hpp>
 #include <random>
 
@@ -29,7 +29,7 @@ json message(std::string_view kind, json fields) {
   return fields;
 }
 
-// The reason, or "" if the bytes were taken.
+// The reason; empty if the message was accepted.
 std::string refusal_of(const std::vector<std::byte>& body) {
   const auto decoded = decode(body);
   return decoded ? "" : decoded.error().message;
@@ -119,9 +119,9 @@ TEST_CASE("random bytes, and messages with random bytes in them, give a message 
 }
 
 TEST_CASE("a million nested arrays or maps are refused") {
-  const int opener = GENERATE(0x91, 0x81);  // an array of one, a map of one
+  const int opener = GENERATE(0x91, 0x81);  // an array or map of one
   std::vector<std::byte> body(1'000'000, static_cast<std::byte>(opener));
-  if (opener == 0x81) {  // each map needs a key before the next: "k"
+  if (opener == 0x81) {  // each map needs a key: "k"
     body.clear();
     for (int i = 0; i < 1'000'000; ++i)
       for (const int byte : {0x81, 0xa1, 0x6b}) body.push_back(static_cast<std::byte>(byte));
@@ -136,7 +136,7 @@ TEST_CASE("64 levels are read and 65 are not") {
     return value;
   };
   json good = kProgress;
-  good["more"] = nested(63);  // the message's own map is the first level
+  good["more"] = nested(63);  // the message's map is the first level
   CHECK(refusal_of(good).empty());
   json bad = kProgress;
   bad["more"] = nested(64);
@@ -152,7 +152,7 @@ TEST_CASE("lengths far beyond the message are refused") {
 
 TEST_CASE("a frame full of tiny values is refused before it becomes a tree") {
   std::vector<std::byte> body(2'000'000, std::byte{0x01});
-  const auto head = bytes_of({0xdd, 0x00, 0x1e, 0x84, 0x7b});  // an array of 1,999,995 numbers
+  const auto head = bytes_of({0xdd, 0x00, 0x1e, 0x84, 0x7b});  // 1,999,995 numbers
   std::copy(head.begin(), head.end(), body.begin());
   CHECK(refusal_of(body).find("more than 100000 values") != std::string::npos);
 }
@@ -198,7 +198,7 @@ TEST_CASE("numbers out of range are refused, not wrapped around") {
   CHECK_FALSE(refusal_of_progress("step", std::int64_t{1} << 31).empty());
   CHECK_FALSE(refusal_of_progress("step", (std::int64_t{1} << 32) + 1).empty());
   CHECK_FALSE(refusal_of_progress("time_left", std::uint64_t{1} << 63).empty());
-  CHECK_FALSE(refusal_of_progress("time_left", ~std::uint64_t{0}).empty());  // would read as −1
+  CHECK_FALSE(refusal_of_progress("time_left", ~std::uint64_t{0}).empty());  // would wrap to −1
   CHECK_FALSE(refusal_of_progress("fraction", 1.5).empty());
   CHECK_FALSE(refusal_of_progress("fraction", -0.5).empty());
   CHECK_FALSE(refusal_of_progress("fraction", std::numeric_limits<double>::infinity()).empty());
@@ -225,8 +225,8 @@ TEST_CASE("text that is not UTF-8 is refused, as value and as key") {
   const auto text = [](const char* bytes) { return packed(json(bytes)); };
   CHECK(refusal_of(text("\xff")).find("not UTF-8") != std::string::npos);
   CHECK(refusal_of(text("\xc0\xaf")).find("not UTF-8") != std::string::npos);      // overlong
-  CHECK(refusal_of(text("\xed\xa0\x80")).find("not UTF-8") != std::string::npos);  // a surrogate
-  CHECK(refusal_of(text("\xf0\x9f\x98")).find("not UTF-8") != std::string::npos);  // cut
+  CHECK(refusal_of(text("\xed\xa0\x80")).find("not UTF-8") != std::string::npos);  // surrogate
+  CHECK(refusal_of(text("\xf0\x9f\x98")).find("not UTF-8") != std::string::npos);  // cut off
   json map = kProgress;
   map["\xff"] = 1;
   CHECK(refusal_of(map).find("not UTF-8") != std::string::npos);
@@ -244,7 +244,7 @@ TEST_CASE("out-of-memory facts that make no sense are refused") {
     return refusal_of(message("run_finished", {{"run", 1}, {"outcome", outcome}}));
   };
   CHECK(refusal_with("layer", 3).empty());
-  // No more than a file may hold: a recording that ended so could not be opened again.
+  // The limits of a file: a recording must remain readable.
   CHECK(refusal_with("layer", record::kNoLayer).empty());
   CHECK_FALSE(refusal_with("layer", record::kNoLayer + 1).empty());
   CHECK(refusal_with("limit", std::int64_t{1} << 50).empty());

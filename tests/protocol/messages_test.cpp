@@ -1,4 +1,4 @@
-// What one side says is what the other side hears, for every message and for its extreme values.
+// Every message survives a round trip, extreme values included.
 #include "demos/protocol/messages.h"
 
 #include <limits>

@@ -1,5 +1,4 @@
-// Recordings to files and back: round trips, a growing recording, files that were cut, of other versions, or none at
-// all.
+// Recordings written and read, whole, growing, cut, of other versions or foreign.
 #include <cmath>
 #include <limits>
 
@@ -16,7 +15,7 @@ using namespace headroom::tests;
 
 namespace {
 
-// Where each chunk of a file begins, and its end.
+// Start offsets of a file's chunks, and the end.
 std::vector<std::size_t> chunk_places(std::span<const std::byte> file) {
   std::vector<std::size_t> places;
   std::size_t at = kFileHeaderBytes;
@@ -41,7 +40,7 @@ std::string refusal(const std::filesystem::path& path) {
 
 TEST_CASE("an event is small") { CHECK(sizeof(MemEvent) <= 72); }
 
-TEST_CASE("CRC-32C has the value of its standard") {  // "123456789" → e3069283 (RFC 3720 uses the same code)
+TEST_CASE("CRC-32C has the value of its standard") {  // "123456789" → e3069283 (as in RFC 3720)
   CHECK(crc32c(std::as_bytes(std::span("123456789", 9))) == 0xe3069283U);
 }
 
@@ -77,7 +76,7 @@ TEST_CASE("values at their limits survive, over many chunks") {
                               .source = Source::kPredicted,
                               .cap = 1,
                               .device_memory = Bytes{1} << 50});
-  recording.append(random_events(1, 40'000));  // three chunks in a file
+  recording.append(random_events(1, 40'000));  // three chunks
   MemEvent highest;
   highest.time = Nanoseconds{1} << 61;
   highest.storage = std::numeric_limits<std::uint64_t>::max();
@@ -115,7 +114,7 @@ TEST_CASE("values at their limits survive, over many chunks") {
   CHECK(read.value().op_name(31) == "λ");
   CHECK(read.value().op_name(29).empty());
   CHECK(read.value().op_name(32).empty());
-  CHECK(read.value().truncated());  // no outcome
+  CHECK(read.value().truncated());
 }
 
 TEST_CASE("totals that the events explain cost nothing") {
@@ -150,8 +149,7 @@ TEST_CASE("a recording that grows by chunks equals the file made of them") {
   const Recording made = made_recording({.device = DeviceKind::kGpu, .out_of_memory = true});
   std::vector<std::vector<std::byte>> chunks{encode(made.info())};
   chunks.push_back(encode_operators(0, made.operators()));
-  for (std::size_t first = 0; first < made.events().size();
-       first += 7)  // a batch of events, its marks, then their times
+  for (std::size_t first = 0; first < made.events().size(); first += 7)  // events, their marks, then their times
     chunks.push_back(
         encode_rows(std::span(made.events()).subspan(first, std::min<std::size_t>(7, made.events().size() - first))));
   std::vector<Mark> pending = made.marks();
@@ -257,7 +255,7 @@ TEST_CASE("what is no recording is refused with the cure") {
 }
 
 TEST_CASE("a disk that cannot be read is not taken for the end of a file") {
-  // A process's memory begins with an unreadable page: EIO, as from a bad sector.
+  // A process's memory starts with an unreadable page: EIO, like a bad sector.
   CHECK(refusal("/proc/self/mem").find("cannot be read (Input/output error); check the disk or use another copy.") !=
         std::string::npos);
 }

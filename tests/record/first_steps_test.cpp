@@ -1,4 +1,4 @@
-// A long run cut to the memory of its first steps.
+// Long runs cut to the memory of their first steps.
 #include "demos/record/first_steps.h"
 
 #include <filesystem>

@@ -1,4 +1,4 @@
-// Histograms, to a file and back.
+// Histograms written and read.
 #include <limits>
 
 #include "demos/record/chunk.h"
@@ -32,7 +32,7 @@ std::optional<std::vector<Histogram>> histograms_from_json(std::string_view text
 TEST_CASE("histograms come back from a file, whole and in order") {
   const TemporaryFolder folder;
   Recording made(RunInfo{.demo = "train_step", .params = {{"model", "tiny"}}});
-  for (int i = 0; i < 40; ++i) {  // several chunks
+  for (int i = 0; i < 40; ++i) {
     Histogram histogram = i % 2 == 0 ? full_histogram() : Histogram{.name = "updates.lost", .low_exponent = -1'074};
     histogram.step = i;
     made.append(histogram);
@@ -67,7 +67,7 @@ TEST_CASE("a histogram that cannot be is not written") {
   refused([](Histogram& h) { h.not_finite = -1; });
   refused([](Histogram& h) { h.step = -1; });
   refused([](Histogram& h) { h.low_exponent = -1'075; });
-  refused([](Histogram& h) { h.low_exponent = 1'022; });  // its third bin would hold numbers that fp64 has not
+  refused([](Histogram& h) { h.low_exponent = 1'022; });  // the third bin would exceed fp64
   refused([](Histogram& h) { h.errors.pop_back(); });
   refused([](Histogram& h) { h.errors[0] = std::numeric_limits<double>::quiet_NaN(); });
 }

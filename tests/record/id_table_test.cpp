@@ -1,4 +1,4 @@
-// A table of ids agrees with a map, whether ids are counted up or chosen.
+// The id table agrees with a map, for consecutive and for chosen ids.
 #include "demos/record/id_table.h"
 
 #include <map>

@@ -1,4 +1,4 @@
-// A report about the reader's kernel, to a file and back.
+// Reports on the reader's kernel, written and read.
 #include <cmath>
 
 #include "demos/record/recording.h"

@@ -1,4 +1,4 @@
-// The ledger against a plain replay, event by event, and against numbers worked by hand.
+// The ledger, against a plain replay and numbers computed by hand.
 #include "demos/record/ledger.h"
 
 #include <ctime>
@@ -15,7 +15,7 @@ using namespace headroom::tests;
 
 namespace {
 
-// Processor seconds of a ledger on storages with these numbers, each born once and never freed.
+// Processor seconds for `count` storages, numbered by `stride` and never freed.
 double seconds_of_ledger(std::size_t count, std::uint64_t stride) {
   std::vector<MemEvent> events(count);
   for (std::size_t i = 0; i < count; ++i) {
@@ -37,8 +37,7 @@ bool same(const Totals& a, const Totals& b) {
          a.reserved == b.reserved;
 }
 
-// What the words of mem_event.h say, in the plainest way: categories are those of the end, since a relabel holds from
-// birth.
+// The rules of mem_event.h in plain code. A relabel applies from the allocation, so categories are the final ones.
 std::vector<Totals> replay(const Recording& recording, std::size_t count) {
   struct Block {
     Bytes requested, block;
@@ -170,7 +169,7 @@ TEST_CASE("a relabel holds from its birth, whenever it comes") {
   CHECK(ledger.storages()[0].category == Category::kGradients);
   other(recording, EventKind::kFree, 1);
   ledger.update();
-  other(recording, EventKind::kRelabel, 1, Category::kWorkspace);  // of the dead: its past is still its own
+  other(recording, EventKind::kRelabel, 1, Category::kWorkspace);  // of a freed storage: changes its past
   ledger.update();
   CHECK(of(ledger.at(1), Category::kWorkspace) == 512);
   CHECK(of(ledger.at(1), Category::kGradients) == 0);
@@ -181,14 +180,14 @@ TEST_CASE("a relabel holds from its birth, whenever it comes") {
 
 TEST_CASE("what cannot be changes nothing") {
   Recording recording = on_gpu();
-  other(recording, EventKind::kFree, 5);  // a recording may begin in the middle
+  other(recording, EventKind::kFree, 5);  // a recording may start anywhere
   other(recording, EventKind::kSegmentFree, 6);
   other(recording, EventKind::kRelabel, 7, Category::kWeights);
   alloc(recording, 1, 512, Category::kWeights);
-  alloc(recording, 1, 4096, Category::kGradients);  // a second birth
+  alloc(recording, 1, 4096, Category::kGradients);  // a second allocation
   other(recording, EventKind::kFree, 1);
   other(recording, EventKind::kFree, 1);
-  alloc(recording, 1, 4096, Category::kGradients);  // numbers are not used again
+  alloc(recording, 1, 4096, Category::kGradients);  // numbers are not reused
   const Ledger ledger(recording);
   CHECK(ledger.at(4).allocated == 512);
   CHECK(ledger.at(7).allocated == 0);
@@ -244,7 +243,7 @@ TEST_CASE("the ledger agrees with the allocator's totals, and says where it does
     Recording recording = made_recording({.device = gpu ? DeviceKind::kGpu : DeviceKind::kCpu});
     CHECK(Ledger(recording).first_mismatch() == kNever);
     std::vector<MemEvent> events = recording.events();
-    events[100].allocator_allocated += 1;  // a planted byte
+    events[100].allocator_allocated += 1;
     Recording wrong(recording.info());
     wrong.append(events);
     CHECK(Ledger(wrong).first_mismatch() == 100);
@@ -258,9 +257,8 @@ TEST_CASE("the ledger agrees with the allocator's totals, and says where it does
 }
 
 TEST_CASE("the hand-made run has the peak that its shapes say") {
-  // Step 1, cross entropy: weights 64 + 2 x 196.5 KiB, twice that as optimizer state, the table of RoPE 16 KiB and the
-  // tokens 4 KiB, the stream's three [B, T, H], a layer's five [B, T, H] and three [B, T, F] twice, and the logits
-  // twice.
+  // Cross entropy in step 1: weights 64 + 2 x 196.5 KiB, twice that as optimizer state, RoPE's table 16 KiB, tokens
+  // 4 KiB, three [B, T, H] of the stream, five [B, T, H] and three [B, T, F] in each of two layers, the logits twice.
   const Recording recording = made_recording();
   const Ledger ledger(recording);
   const Bytes weights = kMadeEmbedding + 2 * kMadeLayer;
@@ -288,7 +286,7 @@ TEST_CASE("what is alive adds up to what is allocated, at every event") {
     ByCategory by_category{};
     const std::vector<const Storage*> alive = ledger.alive(event);
     for (const Storage* storage : alive) {
-      CHECK(storage->block <= before);  // the largest first
+      CHECK(storage->block <= before);
       before = storage->block;
       blocks += storage->block;
     }
@@ -327,8 +325,8 @@ TEST_CASE("rows of what is alive name operator and layers") {
 }
 
 TEST_CASE("storage numbers that were chosen to collide cost no more than others") {
-  // A hash table of the standard library has a prime number of buckets and takes a number as its own hash: multiples of
-  // that prime would all be in one bucket.
+  // std::unordered_map has a prime number of buckets and the identity as hash; multiples of that prime share one
+  // bucket.
   constexpr std::size_t kCount = 60'000;
   std::unordered_map<std::uint64_t, int> table;
   for (std::size_t i = 0; i < kCount; ++i) table.emplace(i, 0);

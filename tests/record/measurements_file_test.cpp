@@ -1,4 +1,4 @@
-// Measurements and kernel spans to files and back, and what is refused of them.
+// Measurements and kernel spans written and read, and invalid ones refused.
 #include <cmath>
 #include <limits>
 
@@ -35,7 +35,7 @@ TEST_CASE("measurements come back from a file, those that were not taken include
                   .extra_memory = 4096,
                   .error = 1.5e-3};
   Measurement few{.panel = "copy", .variant = "copy", .median = 1, .low = 1, .high = 1};
-  for (int i = 0; i < 300; ++i) made.append(i % 2 == 0 ? all : few);  // more than one chunk
+  for (int i = 0; i < 300; ++i) made.append(i % 2 == 0 ? all : few);
   REQUIRE(made.write(folder / "m.hrec").ok());
   const Result<Recording> read = Recording::read(folder / "m.hrec");
   REQUIRE(read.ok());
@@ -48,7 +48,7 @@ TEST_CASE("a traced step comes back from a file, in few bytes") {
   REQUIRE(made.write(folder / "untraced.hrec").ok());
   std::vector<KernelSpan> spans;
   constexpr std::uint32_t kLaunches = 20'000;
-  for (std::uint32_t i = 1; i <= kLaunches; ++i) {  // more than one chunk
+  for (std::uint32_t i = 1; i <= kLaunches; ++i) {
     const Nanoseconds time = Nanoseconds{i} * 9'000 + i % 7 * 100;
     const auto op = static_cast<std::uint16_t>(1 + i % 20);
     spans.push_back({.start = time,
@@ -83,7 +83,7 @@ TEST_CASE("a traced step comes back from a file, in few bytes") {
 }
 
 TEST_CASE("a measurement that cannot be is refused") {
-  const std::string text =  // its quantiles are out of order
+  const std::string text =  // quantiles out of order
       R"({"measurements":[{"panel":"copy","kernel":"","variant":"","pass":"","timing":"","storage":"","label":"","rows":1,)"
       R"("width":1,"vocab":0,"median":1,"low":2,"high":3,"samples":1,"bytes":0,"flops":0}]})";
   Recording recording = made_recording({.steps = 1});

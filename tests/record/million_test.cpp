@@ -1,5 +1,5 @@
-// A recording of one million events stays quick and small. Times are the processor's, so that a busy machine does not
-// fail the test; what they are on an idle one is in docs/results.
+// A million events stay fast and small. Times are processor times, so that a busy machine passes; docs/results has
+// those of an idle one.
 #include <algorithm>
 #include <ctime>
 #include <optional>
@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::size_t kEvents = 1'000'000;
 
-// Steps of 10,000 events: half of them allocate, then they are freed in reverse, as a forward and a backward pass do.
+// Half of a step's 10,000 events allocate, half free in reverse order, like forward and backward.
 Recording long_run() {
   std::mt19937_64 random(1);
   RunInfo info;
@@ -66,7 +66,7 @@ double milliseconds(Work work) {
   return 1e3 * static_cast<double>(std::clock() - began) / CLOCKS_PER_SEC;
 }
 
-// The quickest of three: a neighbor that fills the caches only adds to a time.
+// The fastest of three; other processes only add time.
 template <class Work>
 double quickest(Work work) {
   double best = milliseconds(work);
@@ -74,7 +74,7 @@ double quickest(Work work) {
   return best;
 }
 
-// Builds for looking for errors (sanitizers, no optimization) run the same test without its times.
+// Debug and sanitizer builds ignore times.
 constexpr bool kTimesCount =
 #if defined(NDEBUG) && !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
     true;

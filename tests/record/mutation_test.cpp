@@ -1,5 +1,5 @@
-// Hostile input: files and chunks that are changed in every place, and contents that make no sense under a right
-// checksum. Nothing may crash, and what is refused is refused in a sentence and changes nothing.
+// Hostile input: files and chunks changed at every place, and invalid contents with valid checksums. Nothing crashes;
+// each refusal is a sentence and changes nothing.
 #include <limits>
 #include <random>
 
@@ -26,7 +26,7 @@ void check_sentence(const Error& error) {
   CHECK(error.message.ends_with('.'));
 }
 
-// Everything that a figure asks of a recording.
+// Everything that figures compute.
 void use(const Recording& recording) {
   const Ledger ledger(recording);
   for (const TimeAxis axis : {TimeAxis::kDevice, TimeAxis::kHost, TimeAxis::kEvent}) {
@@ -37,7 +37,7 @@ void use(const Recording& recording) {
   (void)ledger.alive_rows(ledger.peak().event);
 }
 
-// One chunk of each kind, unpacked.
+// One unpacked chunk of each kind.
 std::vector<std::pair<ChunkKind, std::vector<std::byte>>> contents() {
   const Recording made = made_recording({.device = DeviceKind::kGpu, .steps = 2, .out_of_memory = true});
   const std::string names[] = {"attention", "mlp"};
@@ -68,7 +68,7 @@ std::vector<std::pair<ChunkKind, std::vector<std::byte>>> contents() {
   return found;
 }
 
-// A recording in which each kind of chunk finds what it needs.
+// Accepts every kind of chunk.
 Recording target() {
   Recording recording = made_recording({.steps = 1, .finished = false});
   const Mark waiting[4] = {};
@@ -107,7 +107,7 @@ TEST_CASE("a file with any one byte changed is refused in a sentence or read") {
         check_sentence(read.error());
     }
   }
-  CHECK(accepted == 6);  // the two bytes of the minor version only
+  CHECK(accepted == 6);  // the minor version's two bytes
 }
 
 TEST_CASE("a file cut anywhere is refused in a sentence or read as cut") {
@@ -211,7 +211,7 @@ TEST_CASE("values that are out of range are refused by name") {
   CHECK(span_refusal({.duration = -1}).find("a kernel's duration is out of range") != std::string::npos);
   CHECK(span_refusal({.bytes = -2}).find("a kernel's bytes is out of range") != std::string::npos);
 
-  // A step is counted from 1 where a person reads it, which must not overflow.
+  // Steps are displayed from 1, which must not overflow.
   const Mark last_step{.step = std::numeric_limits<std::int32_t>::max()};
   Recording recording;
   const Status status = recording.append_chunk(encode_rows(std::span(&last_step, 1)));
@@ -241,7 +241,7 @@ TEST_CASE("sizes are checked before memory is taken") {
   CHECK(refusal(chunk(ChunkKind::kEvents, 10, {}, 5)).find("has not the size that its header says") !=
         std::string::npos);
 
-  // A frame of 100 MB of zeros behind a header that promises ten bytes.
+  // 100 MB of zeros in a frame whose header promises ten bytes.
   const std::vector<std::byte> zeros(100'000'000);
   std::vector<std::byte> bomb(ZSTD_compressBound(zeros.size()));
   bomb.resize(ZSTD_compress(bomb.data(), bomb.size(), zeros.data(), zeros.size(), 1));

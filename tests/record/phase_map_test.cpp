@@ -1,4 +1,4 @@
-// Phases of one run on those of another.
+// Maps phases of one run to those of another.
 #include <vector>
 
 #include "demos/record/phase_map.h"
@@ -53,7 +53,7 @@ TEST_CASE("steps of other phases align at the optimizer, or at their ends alone"
   const PhaseMap to_end(ended, 12, kLong, 520);
   CHECK(to_end(6) == 260);
   check_rises(to_end, 12);
-  const PhaseMap nothing({}, 0, kLong, 520);  // a graph is replayed: no events
+  const PhaseMap nothing({}, 0, kLong, 520);  // a graph replay has no events
   CHECK(nothing(0) == 0);
   CHECK(nothing(5) == 0);
 }

@@ -1,4 +1,4 @@
-// Every kind of row in the table: a number that is its own, and the way to a file and back.
+// Every kind of row has a unique number and survives a round trip.
 #include <set>
 
 #include "demos/record/quantile.h"
@@ -11,7 +11,7 @@ using headroom::tests::TemporaryFolder;
 
 namespace {
 
-// More rows of each kind than one chunk holds.
+// More rows of each kind than fit in a chunk.
 Recording many_rows() {
   Recording made(RunInfo{.demo = "train_step"});
   for_each_row_kind([&](const auto& kind) {

@@ -1,4 +1,4 @@
-// Whether two recordings say the same.
+// Compares two recordings.
 #pragma once
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// Parameters: defaults, what is taken, what is refused and in which words.
+// Parameters: defaults, accepted values and refusals.
 #include "demos/record/schema.h"
 
 #include <cmath>
@@ -67,7 +67,7 @@ std::string refusal(Params& params, std::string_view assignment) {
   const Status status = params.set_assignment(assignment);
   REQUIRE_FALSE(status.ok());
   CHECK(status.error().kind == ErrorKind::kBadInput);
-  CHECK(params == before);  // a refusal changes nothing
+  CHECK(params == before);
   return status.error().message;
 }
 
@@ -109,7 +109,7 @@ TEST_CASE("values are set as they are typed") {
   CHECK(params.as_text("cap") == "24GiB");
   CHECK(params.as_text("checkpointing") == "on");
   CHECK(params.as_text("learning_rate") == "0.0003");
-  REQUIRE(params.set_assignment("cap=0").ok());  // none, though the range begins at 64 MiB
+  REQUIRE(params.set_assignment("cap=0").ok());  // no cap, although the range starts at 64 MiB
   CHECK(params.as_text("cap") == "0");
   REQUIRE(params.set("cap", "100000000").ok());
   CHECK(params.as_text("cap") == "100000000");

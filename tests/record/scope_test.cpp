@@ -13,7 +13,7 @@ namespace {
 
 bool same(const Tag& a, const Tag& b) { return a.pack() == b.pack(); }
 
-// Runs in a new thread, so that no tag is left over.
+// In a new thread, so that no tag remains.
 template <class Body>
 void in_new_thread(Body body) {
   std::thread(body).join();
@@ -97,13 +97,13 @@ TEST_CASE("threads without a tag borrow the worker's") {
       CHECK(current_tag().layer == 5);
       CHECK(current_tag().category == Category::kActivations);
       {
-        const Scope own(Category::kWorkspace);  // builds on what it borrowed
+        const Scope own(Category::kWorkspace);  // extends the borrowed tag
         CHECK(current_tag().layer == 5);
         CHECK(current_tag().category == Category::kWorkspace);
       }
       CHECK(current_tag().category == Category::kActivations);
     });
-    CHECK(current_tag().category == Category::kActivations);  // the helper's own scope was not the worker's
+    CHECK(current_tag().category == Category::kActivations);  // the helper's scope does not affect the worker
     mark(Phase::kOptimizer);
     in_new_thread([] { CHECK(current_tag().phase == Phase::kOptimizer); });
   });
@@ -119,7 +119,7 @@ TEST_CASE("a thread whose scopes have ended borrows again") {
       scope_ended.set_value();
       worker_moved.get_future().wait();
       CHECK(current_tag().phase == Phase::kBackward);
-      mark(Phase::kLoss);  // from here on it has its own tag
+      mark(Phase::kLoss);  // has its own tag from here on
       { const Scope own(Category::kWorkspace); }
       CHECK(current_tag().phase == Phase::kLoss);
     });

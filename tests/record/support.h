@@ -1,4 +1,4 @@
-// Folders, files and random recordings for the tests of this folder.
+// Folders, files and random recordings for these tests.
 #pragma once
 
 #include <stdlib.h>  // mkdtemp
@@ -47,13 +47,13 @@ inline std::vector<std::byte> read_bytes(const std::filesystem::path& path) {
 }
 
 inline void write_bytes(const std::filesystem::path& path, std::span<const std::byte> bytes) {
-  std::filesystem::remove(path);  // cutting an old file short may wait for the disk
+  std::filesystem::remove(path);  // truncating an old file may wait for the disk
   std::ofstream out(path, std::ios::binary);
   out.write(reinterpret_cast<const char*>(bytes.data()), static_cast<std::streamsize>(bytes.size()));
 }
 
-// Random events with all that can happen and some that cannot: relabels of the living, the dead and the unknown, second
-// births, frees of nothing, segments, other devices, running out.
+// Valid and invalid events: relabels of live, freed and unknown storages, second allocations, frees of nothing,
+// segments, other devices, out of memory.
 inline std::vector<record::MemEvent> random_events(unsigned seed, std::size_t count) {
   std::mt19937_64 random(seed);
   const auto below = [&](std::uint64_t limit) { return random() % limit; };

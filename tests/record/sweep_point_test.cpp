@@ -1,4 +1,4 @@
-// Points of a sweep, to a file and back.
+// Sweep points written and read.
 #include <cmath>
 #include <limits>
 
@@ -50,7 +50,7 @@ std::optional<std::vector<SweepPoint>> sweep_points_from_json(std::string_view t
 TEST_CASE("points of a sweep come back from a file, whole and in order") {
   const TemporaryFolder folder;
   Recording made(RunInfo{.demo = "train_step", .params = {{"model", "tiny"}}});
-  for (int i = 0; i < 150; ++i) {  // several chunks
+  for (int i = 0; i < 150; ++i) {
     SweepPoint point = i % 2 == 0 ? full_point() : SweepPoint{.series = "hf"};
     point.label = "batch=" + std::to_string(i);
     made.append(point);
@@ -60,7 +60,7 @@ TEST_CASE("points of a sweep come back from a file, whole and in order") {
   REQUIRE(read.ok());
   REQUIRE(read.value().sweep_points().size() == 150);
   CHECK(read.value().sweep_points() == made.sweep_points());
-  CHECK(read.value().truncated());  // no outcome yet: the sweep is not at its end
+  CHECK(read.value().truncated());  // the sweep has no outcome yet
 }
 
 TEST_CASE("a loss that is no number comes back as none") {

@@ -39,7 +39,7 @@ void add_mark(Recording& recording, Nanoseconds host, Nanoseconds device, std::i
   recording.append(std::span(&mark, 1));
 }
 
-// Host and device begin together; the host issues in 30 what takes the device 3,000.
+// Host and device start together; the host issues in 30 what takes the device 3,000.
 Recording small_gpu_run(Nanoseconds end_on_device = 3'000) {
   Recording recording = empty_gpu_run();
   add_mark(recording, 0, 0, 0, Phase::kForward);
@@ -66,7 +66,7 @@ TEST_CASE("on the device's axis an allocation is where its stream reached it") {
   CHECK(map.end() == Approx(3'000));
   CHECK(map.event_at(1'199) == 1);
   CHECK(map.event_at(1'200) == 2);
-  CHECK(map.event_at(100) == 0);  // nothing before it: the first
+  CHECK(map.event_at(100) == 0);  // none before it
   CHECK(map.event_at(1e9) == 3);
   CHECK(map.event_from(1'200) == 2);
   CHECK(map.event_from(1'201) == 3);
@@ -106,7 +106,7 @@ TEST_CASE("of a run that is over, what the device never reported is placed by th
   CHECK(map.position(3) == Approx(1'005));  // 5 after the mark at 20
   CHECK(map.end() == Approx(1'005));
 
-  Recording prediction = empty_gpu_run(Source::kPredicted);  // a prediction may have no device times at all
+  Recording prediction = empty_gpu_run(Source::kPredicted);  // predictions may have no device times
   add_mark(prediction, 0, kPending, 0, Phase::kForward);
   add_event(prediction, 5);
   add_event(prediction, 9);
@@ -126,7 +126,7 @@ TEST_CASE("positions never go back, on any axis, and finding is the reverse of p
   Recording ragged = empty_gpu_run(Source::kRecorded);
   std::mt19937_64 random(3);
   for (int i = 0; i < 600; ++i) {
-    if (random() % 9 == 0)  // device times that go back, too
+    if (random() % 9 == 0)  // including device times that decrease
       add_mark(ragged, static_cast<Nanoseconds>(random() % 4 == 0 ? i * 10 : i * 10 + random() % 30),
                static_cast<Nanoseconds>(i * 50 + random() % 400), i / 150 - 1,
                static_cast<Phase>(random() % kNumPhases));
@@ -166,7 +166,7 @@ TEST_CASE("steps are between their marks") {
     CHECK(recording.marks()[steps[i].last_mark].step == -1);
     if (i > 0) CHECK(steps[i].first >= steps[i - 1].last);
   }
-  CHECK(steps[0].first == 4);  // after the weights and the table
+  CHECK(steps[0].first == 4);  // after weights and table
   CHECK(steps[2].last == recording.events().size());
 
   const std::vector<StepRange> cut = steps_of(made_recording({.finished = false}));
@@ -184,7 +184,7 @@ TEST_CASE("steps that touch are measured by their own marks") {
   Recording recording = empty_gpu_run(Source::kRecorded);
   add_mark(recording, 0, 0, 0, Phase::kForward);
   add_event(recording, 5);
-  add_mark(recording, 10, 100, 0, Phase::kCopies);  // no event in it
+  add_mark(recording, 10, 100, 0, Phase::kCopies);  // no events
   add_mark(recording, 20, 200, -1, Phase::kSetup);
   add_mark(recording, 30, 900, 1, Phase::kSetup);
   add_mark(recording, 31, 910, 1, Phase::kForward);
@@ -242,7 +242,7 @@ TEST_CASE("phases follow one another without a gap, recompute is inside backward
         if (span.phase == Phase::kRecompute) recompute_layers.push_back(span.layer);
       CHECK(recompute_layers == std::vector<std::uint16_t>{1, 0});
       CHECK(single.size() ==
-            12);  // setup, forward + 2, loss, backward, 2 x (recompute, backward), optimizer, copies: no merging
+            12);  // setup, forward + 2, loss, backward, 2 x (recompute, backward), optimizer, copies: not merged
     }
   }
 }
@@ -264,7 +264,7 @@ TEST_CASE("every column's stacks existed, and the peak is never lost") {
         CHECK(picture.back().end == map.end());
         Bytes highest = 0;
         for (const Column& column : picture) {
-          if (column.high_event == 0 && column.high.allocated == 0) continue;  // ahead of the first event
+          if (column.high_event == 0 && column.high.allocated == 0) continue;  // before the first event
           REQUIRE(column.low.by_category == ledger.at(column.low_event).by_category);
           REQUIRE(column.high.by_category == ledger.at(column.high_event).by_category);
           REQUIRE(column.low.allocated <= column.high.allocated);
@@ -289,15 +289,15 @@ TEST_CASE("a column holds what is alive at its beginning and what happens in it"
   CHECK(picture[1].high.allocated == 1'024);
   CHECK(picture[2].low.allocated == 1'024);
   CHECK(picture[2].high.allocated == 1'536);
-  CHECK(picture[3].low.allocated == 1'536);  // [30, 40], with the last event at its very end
+  CHECK(picture[3].low.allocated == 1'536);  // [30, 40], with the last event at its end
   CHECK(picture[3].high.allocated == 2'048);
-  const std::vector<Column> gap = reduce(ledger, map, 12, 24, 3);  // no event in any of them
+  const std::vector<Column> gap = reduce(ledger, map, 12, 24, 3);  // no events
   REQUIRE(gap.size() == 3);
   for (const Column& column : gap) {
     CHECK(column.low.allocated == 1'024);
     CHECK(column.high.allocated == 1'024);
   }
-  CHECK(reduce(ledger, map, 0, 80, 8).size() == 5);  // beyond the end there is nothing to draw
+  CHECK(reduce(ledger, map, 0, 80, 8).size() == 5);  // nothing after the end
   CHECK(reduce(ledger, map, 5, 5, 10).empty());
   CHECK(reduce(ledger, map, 0, 40, 0).empty());
 }

@@ -1,4 +1,4 @@
-// Numbers as a reader sees and types them.
+// Numbers as readers see and type them.
 #include "demos/record/units.h"
 
 #include <limits>
@@ -68,7 +68,7 @@ TEST_CASE("a quantity says its unit, and its spread where it was measured") {
   CHECK(format(measured) == "37.7 ms (37.5 ms to 38.2 ms, n = 9)");
   CHECK(format({.value = std::numeric_limits<double>::quiet_NaN(), .unit = Unit::kBytes}) == "NaN");
   CHECK(format({.value = -std::numeric_limits<double>::infinity(), .unit = Unit::kCount}) == "\u2212∞");
-  CHECK(format({.value = 1e300, .unit = Unit::kCount}) == "9,200,000,000,000,000,000");  // the largest that is said
+  CHECK(format({.value = 1e300, .unit = Unit::kCount}) == "9,200,000,000,000,000,000");  // the largest number shown
 }
 
 TEST_CASE("sizes are read with their unit") {
@@ -102,7 +102,7 @@ TEST_CASE("what is no size is refused with the cure") {
   }
   CHECK(parse_bytes("8589934591GiB").ok());
   CHECK(parse_bytes("--1GiB").error().message.starts_with("\"--1GiB\" is not a size"));
-  CHECK_FALSE(parse_bytes(std::string(120'000, '-')).ok());  // an argument may be that long; once a call a minus
+  CHECK_FALSE(parse_bytes(std::string(120'000, '-')).ok());  // must not recurse once per minus
 }
 
 TEST_CASE("foreign bytes in a message are made printable") {

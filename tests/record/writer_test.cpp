@@ -1,4 +1,4 @@
-// Writing beside the target: what stays when a run ends well, badly or in the middle.
+// Recordings are written next to their target and survive failures and interruptions.
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -23,7 +23,7 @@ std::string refusal(const Status& status) {
   return status.error().message;
 }
 
-// No file may grow beyond `bytes` while this lives: a full disk that needs no disk.
+// Simulates a full disk: no file may exceed `bytes`.
 class FileSizeLimit {
  public:
   explicit FileSizeLimit(rlim_t bytes) : old_handler_(std::signal(SIGXFSZ, SIG_IGN)) {
@@ -141,7 +141,7 @@ TEST_CASE("two runs cannot record to one name at once") {
   const Result<RecordingWriter> second = RecordingWriter::create(folder / "a.hrec");
   REQUIRE_FALSE(second.ok());
   CHECK(second.error().message.find("another run is being recorded there; choose another name.") != std::string::npos);
-  REQUIRE(first.value().append(encode(RunInfo{})).ok());  // and the first is none the worse
+  REQUIRE(first.value().append(encode(RunInfo{})).ok());  // unaffected
   REQUIRE(first.value().commit().ok());
   CHECK(folder.files() == 1);
 }
@@ -149,7 +149,7 @@ TEST_CASE("two runs cannot record to one name at once") {
 TEST_CASE("a recording that is done is never taken for one that was left") {
   const TemporaryFolder folder;
   std::atomic<bool> done = false;
-  std::thread other([&] {  // another program that wants the name, all the time
+  std::thread other([&] {  // another program requests the name
     while (!done) (void)RecordingWriter::create(folder / "a.hrec");
   });
   int committed = 0;
@@ -176,7 +176,7 @@ TEST_CASE("what a killed program left can be read, and gives way to the next run
     const Recording made = made_recording();
     (void)writer.value().append(encode(made.info()));
     (void)writer.value().append(encode_rows(made.events()));
-    (void)writer.value().append(std::span<const std::byte>(encode_rows(made.marks())).first(30));  // in the middle
+    (void)writer.value().append(std::span<const std::byte>(encode_rows(made.marks())).first(30));  // half a chunk
     ::raise(SIGKILL);
   }
   int status = 0;

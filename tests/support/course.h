@@ -23,7 +23,7 @@ inline const lessons::QuestionSpec* question_of(const lessons::Page& page) {
   return page.question ? &*page.question : nullptr;
 }
 
-// The right answer of a page whose question is a number.
+// A page's right answer, which must be a number.
 inline const lessons::Answer& answer_of(std::string_view id) {
   const lessons::NumberQuestion* question = lessons::number_of(question_of(page(id)));
   if (question == nullptr) throw std::logic_error("The page " + std::string(id) + " does not ask for a number");

@@ -1,5 +1,5 @@
-// Training steps of the size of Llama 3.2 1B (16 layers, H 2048, F 8192, V 128,256, pure bf16) with the events that
-// such a step really has, put together by hand: for pictures, for limits, and for long recordings.
+// Training steps of Llama 3.2 1B (16 layers, H 2048, F 8192, V 128,256, pure bf16) with realistic events, for pictures,
+// limits and long recordings.
 #pragma once
 
 #include <algorithm>
@@ -17,10 +17,10 @@ struct LlamaRun {
   int steps = 2;
   bool checkpointing = false;
   record::Bytes cap = 0;
-  int extra_events = 0;  // workspaces of 1 MiB, taken and returned within each layer
+  int extra_events = 0;  // 1 MiB workspaces, allocated and freed within a layer
   record::Source source = record::Source::kRecorded;
-  std::uint64_t stop_after = ~std::uint64_t{0};  // events; the run goes on from there, no outcome yet
-  record::Bytes context = 516 * record::kMiB;    // process memory above what is reserved; 0: not measured
+  std::uint64_t stop_after = ~std::uint64_t{0};  // events before the run pauses, without outcome
+  record::Bytes context = 516 * record::kMiB;    // process memory beyond the reserved; 0: not measured
 };
 
 class LlamaRunMaker {
@@ -143,7 +143,7 @@ class LlamaRunMaker {
     return alloc("mlp.residual", Category::kActivations, bth);
   }
 
-  // Logits in bf16, then fp32, their softmax and their gradient: what a plain loss holds.
+  // Logits in bf16, then fp32, their softmax and their gradient.
   std::uint64_t loss() {
     const record::Bytes btv = tokens() * kVocabulary;
     const std::uint64_t logits = alloc("lm_head", Category::kLogits, btv * 2);
@@ -231,7 +231,7 @@ class LlamaRunMaker {
     recording_.append(std::span(&event, 1));
   }
 
-  // `ms`: what the device takes from this mark to the next.
+  // `ms`: the device's time until the next mark.
   void mark(std::int32_t index, Phase phase, int layer, double ms) {
     layer_ = static_cast<std::uint16_t>(layer);
     record::Mark mark;

@@ -1,5 +1,4 @@
-// A benchmark made by hand, for tests of whatever looks at measurements: every kernel at two shapes in three forms, on
-// a GPU or a CPU, with round numbers.
+// A hand-made benchmark with round numbers: every kernel at two shapes in three forms, on a GPU or CPU.
 //
 //   const record::Recording recording = made_bench({.report = true});
 #pragma once
@@ -15,11 +14,11 @@ namespace headroom::tests {
 
 struct MadeBench {
   record::DeviceKind device = record::DeviceKind::kGpu;
-  bool report = false;   // the report's panels, too
+  bool report = false;   // with the report's panels
   bool finished = true;  // false: still running
 };
 
-// A copy moves 4e12 bytes per second on the GPU; fused forms take 5/4 of its time, LibTorch's own 2, eager ones 8 times.
+// A copy moves 4e12 bytes/s on the GPU; fused forms take 5/4 of its time, LibTorch's 2, eager ones 8 times.
 inline constexpr double kMadeCopyRate = 4e12;
 inline constexpr double kMadeFused = 1.25, kMadeLibrary = 2, kMadeEager = 8;
 

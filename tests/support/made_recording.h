@@ -1,5 +1,5 @@
-// A small training run made by hand, for tests of whatever looks at recordings: two layers, every category and phase,
-// steps of known shape, on a CPU or (with device times, segments and rounding) on a GPU. The same text each time.
+// A small training run: two layers, all categories and phases, known shapes, on a CPU or (with device times, segments
+// and rounding) on a GPU. Always the same.
 //
 //   const record::Recording recording = made_recording({.device = record::DeviceKind::kGpu, .checkpointing = true});
 #pragma once
@@ -19,9 +19,9 @@ struct MadeRun {
   record::DeviceKind device = record::DeviceKind::kCpu;
   int steps = 3;
   bool checkpointing = false;
-  bool out_of_memory = false;  // a cap that holds for step 0, and not for step 1, when optimizer states are there, too
-  bool finished = true;        // false: the run is in the middle of its last step's backward, no outcome yet
-  bool every_row = false;      // a row of each kind that this run would not have, and a kernel's report
+  bool out_of_memory = false;  // step 1, with optimizer states, exceeds the cap
+  bool finished = true;        // false: stops in the last backward, without outcome
+  bool every_row = false;      // all other kinds of rows
 };
 
 // Shapes: B 4, T 128, H 64, F 176, V 256, 2 layers, fp32.
@@ -71,7 +71,7 @@ class RecordingMaker {
  private:
   using Category = record::Category;
   using Phase = record::Phase;
-  static constexpr record::Bytes kSegment = record::kMiB;  // no allocation of this run is larger
+  static constexpr record::Bytes kSegment = record::kMiB;  // no allocation is larger
   struct Live {
     record::Bytes requested, block;
     Category category;
@@ -104,7 +104,7 @@ class RecordingMaker {
     alloc(128 * 16 * 4 * 2, Category::kOther, "rope.table");  // [T, D] cosines and sines
   }
 
-  // False where the run ends inside the step.
+  // False if the run ends here.
   bool train_step(int step) {
     const record::Nanoseconds began = host_;
     const bool last = step + 1 == run_.steps;
@@ -143,7 +143,7 @@ class RecordingMaker {
     mark(step, Phase::kCopies);
     free(tokens);
     mark(-1, Phase::kSetup);
-    const double loss = 5.545 / (1 + 0.1 * step);  // ln 256 at the beginning
+    const double loss = 5.545 / (1 + 0.1 * step);  // ln 256 at the start
     recording_.append(record::MetricSample{host_, loss, step, record::MetricKind::kLoss});
     const auto took = static_cast<double>(host_ - began);
     recording_.append(record::MetricSample{host_, took, step, record::MetricKind::kStepNanoseconds});
@@ -165,7 +165,7 @@ class RecordingMaker {
     return out;
   }
 
-  // Allocates a gradient that is known for a weight's only later, replaces the gradient of the stream, frees the rest.
+  // Allocates a gradient whose category follows later, replaces the stream's gradient, frees the rest.
   std::uint64_t backward(Layer& layer, std::uint64_t& grad_stream) {
     const std::uint64_t gradient = alloc(kMadeLayer, Category::kActivations, "layer.backward");
     const std::uint64_t next = alloc(kMadeHidden, Category::kActivations, "layer.backward");
@@ -252,7 +252,7 @@ class RecordingMaker {
   }
 
   record::MemEvent next_event(record::EventKind kind, std::uint64_t storage, std::string_view op) {
-    host_ += on_gpu() ? 5'000 : 200'000;  // the host only issues work to a GPU
+    host_ += on_gpu() ? 5'000 : 200'000;  // a GPU's host only launches
     device_ += on_gpu() ? 150'000 : 0;
     record::MemEvent event;
     event.kind = kind;

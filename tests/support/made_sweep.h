@@ -1,4 +1,4 @@
-// Sweeps made by hand, with round numbers: the report's, the ladder and one over the batch.
+// Hand-made sweeps with round numbers.
 #pragma once
 
 #include <numeric>
@@ -9,7 +9,7 @@
 namespace headroom::tests {
 
 struct MadeSweep {
-  bool llama_1b = true;  // else the tiny model, beside which nothing was published
+  bool llama_1b = true;  // false: the tiny model, without published numbers
   bool finished = true;
 };
 
@@ -42,8 +42,8 @@ inline record::Recording made_sweep(std::string name, const MadeSweep& made) {
   return record::Recording(std::move(info));
 }
 
-// "hf" and "liger_without_flce" run out at 16 × 1024 and 4 × 4096 tokens, "liger_all" never; a token costs 2 MiB of
-// logits, or 128 KiB of activations. The cap is 23 GiB.
+// "hf" and "liger_without_flce" run out of memory at 16 × 1024 and 4 × 4096 tokens, "liger_all" never. Tokens take
+// 2 MiB of logits or 128 KiB of activations. The cap is 23 GiB.
 inline record::Recording made_report_sweep(const MadeSweep& made = {}) {
   record::Recording sweep = made_sweep("report", made);
   record::RunInfo info = sweep.info();
@@ -72,7 +72,7 @@ inline record::Recording made_report_sweep(const MadeSweep& made = {}) {
   return sweep;
 }
 
-// naive runs out; then 32 GiB, 16, 20 (a rung that costs), a refused one, one whose engine was lost, 8.
+// Rungs: naive (out of memory), 32, 16, 20 GiB (which costs time), refused, engine lost, 8 GiB.
 inline record::Recording made_ladder(const MadeSweep& made = {}) {
   record::Recording sweep = made_sweep("ladder", made);
   const auto rung = [&](const char* label, record::Bytes gib, double speed) {
@@ -97,7 +97,7 @@ inline record::Recording made_ladder(const MadeSweep& made = {}) {
   return sweep;
 }
 
-// Over four ways of the loss: names, not numbers. The last one runs out.
+// Over four losses, by name; the last runs out of memory.
 inline record::Recording made_loss_sweep() {
   record::Recording sweep = made_sweep("loss", {});
   record::Bytes gib = 1;
@@ -114,7 +114,7 @@ inline record::Recording made_loss_sweep() {
   return sweep;
 }
 
-// Each k-th layer of the 1B in bf16, 4 sequences of 1,024 tokens; activations 64 MiB above the closed form.
+// Checkpoints every k layers: the 1B in bf16, 4 sequences of 1,024 tokens, activations 64 MiB above the closed form.
 inline record::Recording made_checkpoint_sweep() {
   record::Recording sweep = made_sweep("checkpoint_every", {});
   for (const int k : {1, 2, 4, 8}) {
@@ -129,7 +129,7 @@ inline record::Recording made_checkpoint_sweep() {
   return sweep;
 }
 
-// One series, or two over the sequence; the last batch runs out.
+// One series, or one per sequence length; the last batch runs out of memory.
 inline record::Recording made_batch_sweep(int series, const MadeSweep& made = {}) {
   record::Recording sweep = made_sweep(series > 1 ? "batch × seq" : "batch", made);
   for (int s = 0; s < series; ++s)

@@ -1,4 +1,4 @@
-// What the texts of pages say in numbers, held against the values that they come from.
+// Compares numbers in page texts with their sources.
 #pragma once
 
 #include <cctype>
@@ -19,7 +19,7 @@ inline record::Recording stored(const std::string& name) {
   return record::Recording::read(HEADROOM_SOURCE_DIR "/assets/recordings/" + name + ".hrec").value();
 }
 
-// The highest allocated bytes of a stored run, in GiB.
+// A stored run's peak of allocated bytes, in GiB.
 inline double peak_of(const std::string& name) {
   return static_cast<double>(record::Ledger(stored(name)).peak().totals.allocated) / record::kGiB;
 }
@@ -30,7 +30,7 @@ inline std::string replaced(std::string text, const std::string& from, const std
   return text;
 }
 
-// Of a file in the source tree, with plain blanks and signs.
+// A file's text with plain spaces and signs.
 inline std::string plain_text(const std::string& file_name) {
   std::ifstream file(HEADROOM_SOURCE_DIR "/" + file_name);
   const std::string text{std::istreambuf_iterator<char>(file), {}};
@@ -39,7 +39,7 @@ inline std::string plain_text(const std::string& file_name) {
 
 inline std::string text_of(const std::string& page) { return plain_text("assets/text/" + page + ".md"); }
 
-// The number after these words in a document of docs/results, which must have them once.
+// The number after `words`, which docs/results/`document` must contain once.
 inline double result_after(const std::string& document, const std::string& words) {
   const std::string text = plain_text("docs/results/" + document + ".md");
   const std::size_t at = text.find(words);
@@ -50,7 +50,7 @@ inline double result_after(const std::string& document, const std::string& words
   return std::stod(replaced(text.substr(begin, text.find_first_not_of("0123456789,.", begin) - begin), ",", ""));
 }
 
-// The page has these words, and the numbers in them are these values, each within half of its last digit.
+// Checks that the page contains `words`, with `values` as their numbers, rounded to the last digit.
 inline void check_said(const std::string& page, const std::string& words, const std::vector<double>& values) {
   INFO(page << ": " << words);
   CHECK(text_of(page).find(words) != std::string::npos);

@@ -1,4 +1,4 @@
-// Panels of a built figure, for tests: the first of a kind, or an empty one where the figure has none.
+// A figure's panels for tests: the first of a kind, or an empty one.
 #pragma once
 
 #include "lessons/figure.h"

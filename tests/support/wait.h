@@ -1,4 +1,4 @@
-// Waiting for what another thread or process does. The limit only ends a test that would hang: no test is about its length.
+// Waits for other threads and processes. The limit only ends hanging tests.
 #pragma once
 
 #include <algorithm>
@@ -10,10 +10,10 @@ namespace headroom::tests {
 
 inline constexpr std::chrono::minutes kLongestWait{10};
 
-// Calls `meanwhile`, then pauses for 1 to 20 ms, until the condition holds; false after kLongestWait.
+// Calls `meanwhile` and pauses 1 to 20 ms until the condition holds; false after kLongestWait.
 inline bool wait_until(const std::function<bool()>& condition, const std::function<void()>& meanwhile = [] {}) {
   const auto limit = std::chrono::steady_clock::now() + kLongestWait;
-  // Soon after a short wait; a long one leaves the processor to what it waits for.
+  // Pauses grow, so that long waits leave the processor to others.
   constexpr std::chrono::microseconds kShortest(1000), kLongest(20'000);
   for (auto pause = kShortest; !condition(); pause = std::min(kLongest, pause + pause / 8)) {
     if (std::chrono::steady_clock::now() > limit) return false;

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Compares the ids of 1 MB of mixed text with those of Hugging Face's `tokenizers`:
-    compare_tokenizers.py PRINT_IDS [TOKENIZER.json…]
-Without tokenizers the small ones of the fixtures. Exits 77, skipped, where the package is missing."""
+"""Compares our ids of 1 MB of text with Hugging Face's:
+    compare_tokenizers.py PRINT_IDS [TOKENIZER.json…]     (default: the fixtures)
+Exits with 77 (skipped) without `tokenizers`."""
 import array
 import subprocess
 import sys
@@ -26,7 +26,7 @@ def ids_of(program, tokenizer, text):
 
 
 def compare(program, file, path):
-    """What differs; empty: nothing."""
+    """The first difference; empty if equal."""
     text = path.read_bytes().decode()
     ours, theirs = ids_of(program, file, str(path)), Tokenizer.from_file(file).encode(text, add_special_tokens=False)
     if ours == theirs.ids:

@@ -1,4 +1,4 @@
-// Files to train on: ids, texts, and what of them is refused.
+// Files to train on: ids, texts and refusals.
 #include "demos/tokens/token_data.h"
 
 #include <cstdint>
@@ -24,7 +24,7 @@ std::string bytes_of(const std::vector<Id>& ids) {
   return {reinterpret_cast<const char*>(ids.data()), ids.size() * sizeof(Id)};
 }
 
-// As numpy.save() writes it.
+// Like numpy.save().
 std::string npy(const std::string& type, const std::string& shape, const std::string& data,
                 const std::string& order = "False") {
   std::string header = fmt::format("{{'descr': '{}', 'fortran_order': {}, 'shape': {}, }}", type, order, shape);
@@ -34,7 +34,7 @@ std::string npy(const std::string& type, const std::string& shape, const std::st
          static_cast<char>(header.size() >> 8) + header + data;
 }
 
-// llm.c's header before ids.
+// With llm.c's header.
 std::string llmc(std::int32_t magic, std::int32_t version, std::int32_t count, const std::string& data) {
   std::vector<std::int32_t> header(256);
   header[0] = magic, header[1] = version, header[2] = count;
@@ -59,7 +59,7 @@ std::vector<std::int64_t> ids_of(const DataSource& source) {
   return ids;
 }
 
-// Of check() as well, with the file's name.
+// The refusal, which read() and check() must agree on and which names the file.
 std::string refusal(const DataSource& source) {
   const auto data = tokens::TokenData::read(source, nullptr);
   const record::Status checked = tokens::check(source);
@@ -87,7 +87,7 @@ TEST_CASE("ids are read from .npy of each integer type") {
   CHECK(ids_of(folder.file("d.npy", npy("<i8", "(4,)", stored<std::int64_t>()))) == kIds);
 }
 
-// Ids as text has them: all sizes below the vocabulary, some of them 0.
+// Pseudorandom ids, some of them 0.
 std::vector<std::int64_t> text_like(std::int64_t vocabulary, std::size_t count = 1000) {
   std::vector<std::int64_t> ids;
   std::uint64_t state = 1;
@@ -156,20 +156,20 @@ TEST_CASE("a .bin that two widths fit, or none, is refused with the setting that
     CHECK(contains(message, "data_type"));
     return message;
   };
-  // Too few ids to tell 32 bits from every second id being 0, at each width.
+  // Too few ids to distinguish 32 bits from zeros at every second place.
   CHECK(contains(said(stored<std::uint32_t>(), 300), "both as uint16 and as uint32"));
   CHECK(contains(said(stored<std::uint64_t>(), 65'537), "both as uint32 and as uint64"));
   CHECK(contains(said(as<std::uint16_t>({1, 2, 3}), 256), "both as uint8 and as uint16"));
   CHECK(contains(said(std::string(4000, '\0'), 300), "both as uint16 and as uint32"));
-  // Characters are ids of 8 bits, and by twos of 16.
+  // Characters are ids of 8 bits, and in pairs of 16.
   for (const std::string text :
        {"To be, or not to be: that is the question.\n", "Où est la bibliothèque municipale ?\r\n"})
     CHECK(contains(said(text + text, 65'536), "both as uint8 and as uint16"));
   CHECK_FALSE(contains(said("To be, or not to be\n", 300), "both as uint8"));  // 16 bits do not fit
-  // As many as are sure, and one less.
+  // Just enough ids, and one less.
   CHECK(contains(said(as<std::uint32_t>(std::vector<std::int64_t>(31, 7)), 300), "both as uint16 and as uint32"));
   CHECK(ids_of(folder.file("a.bin", as<std::uint32_t>(std::vector<std::int64_t>(32, 7)), 300)).size() == 32);
-  // A vocabulary that 16 bits cannot name, and ids of another model.
+  // A vocabulary beyond 16 bits; ids of another model.
   CHECK(contains(said(as<std::uint16_t>(text_like(50'257)), 128'256), "as uint32, and the model's vocabulary"));
   CHECK(contains(said(as<std::uint16_t>(text_like(60'000)), 50'257), "as uint16, and the model's vocabulary"));
   CHECK(contains(said(stored<std::uint16_t>(), 299), "id 299 at place 1 as uint16"));
@@ -180,11 +180,11 @@ TEST_CASE("a .bin of another layout is refused, though all of its ids could be r
   const auto said = [&](const std::string& content, std::int64_t vocabulary) {
     return refusal(folder.file("a.bin", content, vocabulary));
   };
-  // int32 with -1 for what is not trained on: as uint16 each would be 65,535 twice.
+  // int32 with -1 for ignored tokens, as uint16 twice 65,535.
   std::vector<std::int64_t> labels = text_like(65'536);
   for (std::size_t i = 0; i < labels.size(); i += 20) labels[i] = -1;
   CHECK(contains(said(as<std::int32_t>(labels), 65'536), "0 at nearly every second place as uint16"));
-  // Big-endian bytes of a small vocabulary.
+  // Big-endian.
   std::string swapped = as<std::uint16_t>(text_like(256));
   for (std::size_t i = 0; i + 1 < swapped.size(); i += 2) std::swap(swapped[i], swapped[i + 1]);
   CHECK(contains(said(swapped, 256), "0 at nearly every second place as uint8"));
@@ -201,7 +201,7 @@ TEST_CASE("a .bin of a size that is no whole number of ids is refused") {
   CHECK(contains(said(as<std::uint16_t>(text_like(300)) + "x", 300),
                  "2001 bytes of ids, which are no whole number of uint16"));
   CHECK(contains(said(as<std::uint32_t>(text_like(128'256)) + "xx", 128'256), "no whole number of uint32"));
-  // Cut ids of 32 bits, which would be whole ids of 16.
+  // Truncated 32-bit ids that are whole 16-bit ids.
   CHECK(contains(said(as<std::uint32_t>(text_like(300)).substr(0, 3998), 300), "no whole number of uint32"));
   CHECK(ids_of(folder.file("a.bin", as<std::uint8_t>(text_like(256, 999)), 256)).size() == 999);
   DataSource typed = folder.file("a.bin", "12345", 300);

@@ -1,4 +1,4 @@
-// The small tokenizers that tests/tokens/make_fixtures.py wrote, and what Hugging Face's library made of texts by them.
+// Fixtures that make_fixtures.py wrote.
 #pragma once
 
 #include <cstdint>
@@ -29,7 +29,7 @@ inline const nlohmann::json& expected_tokens() {
   return all;
 }
 
-// Fowler, Noll and Vo's hash 1a of 64 bits.
+// 64-bit FNV-1a.
 inline std::uint64_t fnv(std::string_view bytes, std::uint64_t hash = 0xcbf29ce484222325u) {
   for (const char c : bytes) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3u;
   return hash;

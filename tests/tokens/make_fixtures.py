@@ -1,7 +1,6 @@
 #!/usr/bin/env python3
-"""Makes the small tokenizers of tests/tokens/fixtures and what Hugging Face's `tokenizers` makes of texts by them:
-    pip install tokenizers==0.23.3 && python3 tests/tokens/make_fixtures.py
-The tests read the result and need no Python."""
+"""Makes the fixtures: small tokenizers, and texts tokenized by `tokenizers`.
+    pip install tokenizers==0.23.3 && python3 tests/tokens/make_fixtures.py"""
 import json
 import random
 import struct
@@ -38,7 +37,7 @@ STRAY = ["\0", "\x01", "\x7f", "\ufffd", "\ue000", "\U0010ffff", "\u0378", "\u20
 
 
 def mixed_text(size, seed):
-    """About `size` characters of everything at once."""
+    """About `size` characters of all kinds."""
     rng = random.Random(seed)
     kinds = [(WORDS, 60), (SPACES, 14), (CODE, 6), (EMOJI, 4), (LOOSE, 4), (SPECIAL, 2), (STRAY, 1)]
     parts, length = [], 0
@@ -75,7 +74,7 @@ def trained(pre_tokenizer, normalizer, vocabulary, special, added=()):
 
 
 def ignoring_merges(tokenizer):
-    """Long words of the vocabulary are then made by no merge, as some of Llama 3 are."""
+    """Removes the merges of long words, as Llama 3 lacks some."""
     document = json.loads(tokenizer.to_str())
     document["model"]["ignore_merges"] = True
     document["model"]["merges"] = [merge for merge in document["model"]["merges"] if sum(map(len, merge)) < 7]
@@ -113,7 +112,7 @@ def hash_of(ids):
 
 
 def normal_form_hash():
-    """Of every character of the planes 0 to 3, alone and beside others, in normal form C."""
+    """Hash of all characters of planes 0 to 3 in NFC, alone and combined."""
     value = 0xcbf29ce484222325
     for code in [*range(0xd800), *range(0xe000, 0x40000)]:
         c = chr(code)

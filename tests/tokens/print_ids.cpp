@@ -1,4 +1,4 @@
-// print_ids TOKENIZER TEXT: the ids on stdout as uint32, for tests/tokens/compare_tokenizers.py; on stderr how long it took.
+// print_ids TOKENIZER TEXT: ids as uint32 on stdout, time on stderr. For compare_tokenizers.py.
 #include <chrono>
 #include <cstdio>
 #include <fstream>

@@ -1,4 +1,4 @@
-// Texts to the ids that Hugging Face's library gives them.
+// Texts have Hugging Face's ids.
 #include "demos/tokens/tokenizer.h"
 
 #include <atomic>
@@ -25,7 +25,6 @@ tokens::TokenizerParts fixture(const std::string& name) {
 
 json document(const std::string& name) { return json::parse(content_of(kTokenFixtures / (name + ".json"))); }
 
-// What is said of the document as a file.
 std::string refusal_of(const std::string& content) {
   const TemporaryFolder folder;
   const auto file = folder.path() / "tokenizer.json";

@@ -1,15 +1,15 @@
 #!/usr/bin/env python3
-"""Checks of the repository itself, one a CTest entry: python3 check.py ROOT CHECK. Prints what is wrong and exits 1.
+"""Checks of the repository, each a CTest entry: python3 check.py ROOT CHECK. Prints the problems and exits with 1.
 
-    layers    what each layer may include, through all headers of ours
-    listed    every source file is in its folder's CMakeLists.txt, so that no code and no test is forgotten
-    notices   every package, font and license text is in THIRD_PARTY_NOTICES.md, and every link there leads somewhere
-    lock      every pinned file has a hash, a size and a set; nothing that sets up or builds names a server
-    text      the text that runs train on by default is the one that the shipped recordings trained on
-    words     comments, messages and texts avoid what words.py lists
-    counts    how many files name a page, a figure, a demo, a widget, a command, a technique: counts.py
-    kernels   a kernel is listed once and declared by its two records: kernels.py
-    sizes     no source file is longer than a reader can hold
+    layers    forbidden includes of each layer, direct or through our headers
+    listed    every source file is in a CMakeLists.txt
+    notices   THIRD_PARTY_NOTICES.md names all packages, fonts and licenses, and its links exist
+    lock      pinned files have a hash, a size and a set; scripts name no server
+    text      the default training text is that of the shipped recordings
+    words     words to avoid: words.py
+    counts    how many files name each page, figure, demo, …: counts.py
+    kernels   kernels are declared by two records and listed once: kernels.py
+    sizes     lines per source file
 """
 import hashlib
 import json
@@ -25,11 +25,11 @@ INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]', re.MULTILINE)
 CUDA = r"cuda|cublas|cupti|nvrtc|nccl|nvml\.h|nv/|cub/|thrust/"
 TORCH = r"torch/|ATen/|c10/"
 GUI = r"imgui|misc/cpp/imgui|GLFW/|imstb"
-# Folder or file pattern, and what nothing there may reach.
-# Everything but demos/engine, app/engine and the kernels themselves is above the process boundary.
+# Above the process boundary: everything except demos/engine, app/engine and the kernels.
 ABOVE = ["demos/record", "demos/protocol", "demos/nvml", "demos/tokens", "demos/backend", "demos/experiments", "demos/llama",
          "demos/predict",
          "lessons", "app/common", "app/paint", "app/page", "app/cli", "app/window"]
+# Folders or files, and the includes that are forbidden there.
 LAYERS = [
     (ABOVE, TORCH + "|" + CUDA + r"|demos/engine/|app/engine/"),
     (["kernels/*/*_info.cpp"], TORCH + "|" + CUDA),
@@ -56,7 +56,7 @@ def sources(root, patterns, suffixes=(".cpp", ".h", ".cu", ".cuh")):
 
 
 def reached(root, file, seen):
-    """All include lines that a file pulls in through headers of this repository, as (header, the file that names it)."""
+    """Yields (header, including file) for all includes of a file, also through our headers."""
     if file in seen:
         return
     seen.add(file)
@@ -88,13 +88,13 @@ def listed(root):
         if not any(re.search(rf"(?<![\w-]){re.escape(file.name)}\b", text.read_text(encoding="utf-8")) for text in lists) \
                 and not any(named_by_item(file, text) for text in lists):
             yield f"{file.relative_to(root)} is in no CMakeLists.txt of its folder"
-        # CTest gives a case's name to Catch2 as an argument.
+        # Names are passed to Catch2 as arguments to run one case.
         for name in re.findall(r'TEST_CASE(?:_METHOD)?\(\s*"(-[^"]*)"', file.read_text(encoding="utf-8")):
             yield f"{file.relative_to(root)}: Catch2 would take the test's name '{name}' for an option"
 
 
 def named_by_item(file, cmake):
-    """Folders of kernels and chapters may be named by a list of items instead of files: foo for foo/foo_cpu.cpp."""
+    """True if a list of items implies the file: foo for foo/foo_cpu.cpp."""
     text = cmake.read_text(encoding="utf-8")
     return "${" in text and re.search(rf"\b{re.escape(file.parent.name)}\b", text) and \
         re.search(r"\$\{\w+\}" + re.escape(file.name.removeprefix(file.parent.name)), text)

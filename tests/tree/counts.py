@@ -1,19 +1,19 @@
-"""How far each id of the catalogues is spread: the product files outside its own that name it.
+"""Counts the product files that name each id of the catalogues, apart from the id's own.
 
-An id is named where it is text in the code ("rms_norm", or a part of "loss=flce|plain"), where its enumerator (kFlce)
-or the constant of its record is, and in the list of its catalogue. Comments, tests, documents and page texts do not
-count; a header and its source are one file. An id's own file declares its record or is named after it. A word that is an
-id of several kinds counts where the line says which kind: `find_page("ladder")`.
+A file names an id as text ("rms_norm", or within "loss=flce|plain"), by its enumerator (kFlce), by its record's
+constant or in the catalogue's list. Comments, tests and documents do not count. A header and its source are one file.
+An id's own file declares its record or is named after it. An id of several kinds counts only on lines with its kind:
+`find_page("ladder")`.
 
     python3 tests/tree/counts.py .    prints the table
 """
 import re
 from collections import defaultdict
 
-PRODUCT = ("app", "demos", "lessons")  # kernels.py looks after kernels
-# Kind, and the most files outside its own that may name one.
+PRODUCT = ("app", "demos", "lessons")  # kernels.py checks kernels
+# The most files outside its own that may name an id.
 LIMITS = {"page": 1, "figure": 2, "demo": 2, "widget": 2, "command": 2, "technique": 6}
-# Words that are ids of several kinds, or names of other things, too: a number in JSON, a setting, a table.
+# Ids of several kinds, or names of other things: a number in JSON, a setting, a table.
 AMBIGUOUS = {
     "page": {"checkpointing", "chunk", "flce", "ladder", "report", "offload", "schedule", "vocabulary"},
     "figure": {"launches", "peak_by_category", "product_rates"},
@@ -21,9 +21,9 @@ AMBIGUOUS = {
     "widget": {"ladder", "report", "settings", "sweep"},
     "command": {"list", "page", "run", "sweep", "bench", "report", "figures", "window"},
 }
-# Where the constant of a record has its plain name: kBench is a demo there and a command here.
+# Folders where a record's constant is its plain name: kBench is a demo in one and a command in the other.
 FOLDERS = {"demo": "demos/experiments/", "command": "app/cli/"}
-# The lists from which catalogues are generated.
+# Lists that generate catalogues.
 LISTS = {"figure": ("lessons/CMakeLists.txt", r"FUNCTION figures\s+ITEMS"),
          "demo": ("demos/experiments/CMakeLists.txt", r"set\(HEADROOM_DEMOS\s"),
          "command": ("app/cli/CMakeLists.txt", r"FUNCTION commands\s+ITEMS")}
@@ -34,7 +34,7 @@ def without_comments(text):
 
 
 def product_files(root):
-    """Path without suffix to the text of its files: a header and its source are one."""
+    """Maps paths without suffix to texts. A header and its source are one."""
     files = defaultdict(str)
     for folder in PRODUCT:
         for path in sorted((root / folder).rglob("*")):
@@ -51,11 +51,11 @@ def listed(root, file, before):
 
 
 def techniques(root):
-    """The values of the step's choices that are not the plain ones, its switches, and the keys that hold a technique."""
+    """Keys and values of techniques: switches, and choices other than the plain ones."""
     values = re.findall(r'Meant<\w+>\{\{"(\w+)"', (root / "demos/predict/techniques.h").read_text(encoding="utf-8"))
     switches = re.findall(r'on_off\(\s*"([\w.]+)"',
                           (root / "demos/experiments/train_step_info.cpp").read_text(encoding="utf-8"))
-    # No techniques, or words that are values of other settings, too.
+    # Not techniques, or also values of other settings.
     plain = {"off", "plain", "fp32", "model", "adamw", "bf16", "fp16", "tf32", "fp8", "layer", "every", "host", "file", "all",
              "attention", "auto", "mlp", "flash", "eager", "histogram", "trace", "as_stored", "current", "constant", "linear",
              "cosine"}
@@ -79,7 +79,7 @@ def constant(kind, name):
 
 
 def names(file, text, kind, name):
-    if kind == "technique":  # alone, or in "offload.optimizer=host|file"
+    if kind == "technique":  # alone or within "offload.optimizer=host|file"
         return re.search(rf'\b{constant(kind, name)}\b|"(?:[^"\n]*[=|])?{re.escape(name)}(?:[=|][^"\n]*)?"', text) is not None
     word = f'"{re.escape(name)}"'
     if kind != "page" and file.startswith(FOLDERS.get(kind, "")):
@@ -97,7 +97,7 @@ def own(file, text, kind, name):
 
 
 def named_in(files, kind, name):
-    """The files outside its own that name an id."""
+    """Files outside its own that name an id."""
     found = [LISTS[kind][0]] if kind in LISTS else []
     for file, text in files.items():
         if not own(file, text, kind, name) and names(file, text, kind, name):

@@ -1,9 +1,8 @@
 """A kernel is declared once, by two records in its folder, and listed once, in kernels/CMakeLists.txt.
 
-So no other product file lists kernels: one that names more than two of them (as text in the code, "rms_norm" or a part of
-"rms_norm|rope") is a list, and has to ask kernels::kernels() or kernels::kernel_cases() instead. One or two are a use: a
-default, an example, a pair that belongs together. A kernel's own folder, comments and tests do not count, nor settings of a
-training step, "fused.rms_norm".
+Any other product file that names more than two kernels as text ("rms_norm", or within "rms_norm|rope") is a second list
+and must use kernels::kernels() or kernels::kernel_cases(). A kernel's own folder, comments, tests and settings such as
+"fused.rms_norm" do not count.
 """
 import re
 
@@ -12,7 +11,7 @@ from counts import listed, without_comments
 LIST = "kernels/CMakeLists.txt"
 MOST_NAMED = 2
 PRODUCT = ("app", "demos", "lessons", "kernels")
-# Operators of a model or a training step, of which many are called as the kernels that may compute them.
+# Operators of a model or step, often named like kernels.
 OPERATORS = {"demos/experiments/block_info.cpp", "lessons/names.cpp", "lessons/figures/launches.cpp",
              "lessons/figures/architecture.cpp", "lessons/derivatives.h", "lessons/figures/derivative_check.cpp"}
 
@@ -22,7 +21,7 @@ def ids(root):
 
 
 def named(text, kernels):
-    """The kernels that a source names as text."""
+    """Kernels that a source names as text."""
     literals = re.findall(r'"((?:[^"\\\n]|\\.)*)"', without_comments(text))
     words = {word for literal in literals for word in re.split(r"[|,= ]", literal.removeprefix("report."))}
     return [kernel for kernel in kernels if kernel in words]

@@ -1,6 +1,5 @@
 #!/usr/bin/env python3
-"""Tests of tools/fetch.py on small archives in a separate cache: what is unpacked, and what happens when something is
-damaged, interrupted or too big."""
+"""Tests tools/fetch.py with small archives, some damaged, interrupted or too large."""
 import contextlib
 import hashlib
 import importlib.util
@@ -31,7 +30,7 @@ class Fetch(unittest.TestCase):
         self.packages = []
 
     def add(self, name, files, **more):
-        """A package of the lock file whose archive is in the cache."""
+        """Adds a package to the lock file and the cache."""
         file = f"{name}-1.0-py3-none-any.whl"
         with zipfile.ZipFile(fetch.CACHE / file, "w") as archive:
             for path, text in files.items():
@@ -44,7 +43,7 @@ class Fetch(unittest.TestCase):
         return self.packages[-1]
 
     def run_it(self, *words):
-        """Exit code and all that was printed."""
+        """Exit code and output."""
         printed = io.StringIO()
         with contextlib.redirect_stdout(printed), contextlib.redirect_stderr(printed):
             code = fetch.main(list(words))
@@ -60,7 +59,7 @@ class Fetch(unittest.TestCase):
         self.assertEqual(self.run_it("get", "window")[0], 0)
         self.assertEqual(self.unpacked(), ["wheels/lib/a.so"])
         self.assertEqual(self.run_it("status", "window"), (0, ""))
-        shutil.rmtree(fetch.CACHE)  # a second start needs nothing
+        shutil.rmtree(fetch.CACHE)  # the second start needs no cache
         self.assertEqual(self.run_it("get", "window"), (0, ""))
 
     def test_another_choice_of_files_is_unpacked_anew(self):

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""A test of the check of kernels: what names one, and what is a list."""
+"""Tests the check of kernel lists."""
 import shutil
 import sys
 import tempfile

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""A test of the check of counts: which files name an id, and which are its own."""
+"""Tests the check of counts: files that name an id, and its own files."""
 import sys
 import unittest
 from pathlib import Path

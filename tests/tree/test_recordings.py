@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""A test of tools/gpu/recordings.sh: which recordings it takes for good, with a stand-in for the program and for torch."""
+"""Tests which recordings tools/gpu/recordings.sh accepts, with fakes of the program and torch."""
 import os
 import shutil
 import subprocess
@@ -19,7 +19,7 @@ class Recordings(unittest.TestCase):
         (self.folder / "python" / "torch" / "__init__.py").touch()
 
     def summary(self, program):
-        """The table's lines for the recordings of plain steps, made by a program that is this script."""
+        """Summary lines of plain steps recorded by a fake program."""
         headroom = self.folder / "build" / "bin" / "headroom"
         headroom.write_text("#!/bin/sh\n" + program)
         headroom.chmod(0o755)

@@ -1,6 +1,5 @@
 #!/usr/bin/env python3
-"""Tests of ./run and tools/setup.sh: the real scripts in a separate tree, where stand-ins for dpkg-query, apt-get, cmake,
-ninja and tools/fetch.py write down what they were asked for."""
+"""Tests ./run and tools/setup.sh in a separate tree with fakes of the programs they start, which log their calls."""
 import contextlib
 import io
 import os
@@ -17,7 +16,7 @@ sys.path.insert(0, str(ROOT / "tools"))
 import progress  # noqa: E402
 
 STANDINS = {
-    # Each package asked for is installed, but for those in $ABSENT.
+    # All requested packages are installed except $ABSENT.
     "dpkg-query": 'for p in "${@:4}"; do case " $ABSENT " in *" $p "*) ;; *) echo "installed $p" ;; esac; done',
     "apt-get": 'echo "apt-get $*" >>"$LOG"',
     "id": "echo 1000",
@@ -58,7 +57,7 @@ class Run(unittest.TestCase):
             "CUDACXX": str(standins / "nvcc"), "NVCC_RELEASE": "13.0"}
 
     def run_it(self, *words, cwd=None, **environment):
-        """What ./run WORDS wrote and how it ended; self.asked: what it asked the stand-ins for."""
+        """The completed ./run WORDS; self.asked: the fakes' log."""
         self.log.write_text("")
         done = subprocess.run([self.tree / "run", *words], cwd=cwd or self.tree, env={**self.environment, **environment},
                               stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False)
@@ -126,7 +125,7 @@ class Run(unittest.TestCase):
 
 
 class Progress(unittest.TestCase):
-    """What is shown while Ninja builds."""
+    """Output while Ninja builds."""
     STEPS = ["[1/3] Building CXX object lessons/a.o", "a.cpp: a warning", "[2/3] Building CXX object kernels/b.o",
              "[3/3] Linking CXX executable c"]
 

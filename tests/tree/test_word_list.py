@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""A test of the check of words: what it finds in comments, literals and Markdown, and what it leaves alone."""
+"""Tests the check of words in comments, literals and Markdown."""
 import sys
 import unittest
 from pathlib import Path

@@ -1,8 +1,8 @@
-"""Words that comments, string literals, page texts and documents avoid. An engineer at a whiteboard says the short word:
-a tensor *is* in memory, a driver *reports*, a kernel takes 16 bytes *per* thread; spelling is American."""
+"""Words that comments, string literals, page texts and documents avoid in favor of short ones: a tensor *is* in memory,
+a driver *reports*, a kernel takes 16 bytes *per* thread. Spelling is American."""
 import re
 
-# Code in Markdown is left out: it quotes. So is assets/data, the text that stored runs trained on.
+# Not code in Markdown, which quotes, and not assets/data, on which stored runs trained.
 COVERED = [".ci", "CMakeLists.txt", "CONTRIBUTING.md", "README.md", "THIRD_PARTY_NOTICES.md", "app", "assets/fonts",
            "assets/kernels", "assets/text", "cmake", "demos", "docs", "kernels", "lessons", "run", "tests", "tools"]
 SUFFIXES = {".cpp", ".h", ".cu", ".cuh", ".in", ".md", ".py", ".sh", ".cmake", ".txt", ""}
@@ -22,8 +22,8 @@ AVOIDED = [
     (re.compile(r"\broads?\b", re.I), "link, path, way"),
     (re.compile(rf"\b(?:{MEASURES}|once) an? (?:{THINGS})\b(?! (?:thread|time)|[_-])", re.I), "per"),
 ]
-WORD = re.compile(r"(?<![\w./-])[A-Za-z][a-z]+(?![\w/(]|\.\w)")  # no identifier, no path
-KEYS = {"vectorise", "licences"}  # a setting's value, which stored recordings have; a folder
+WORD = re.compile(r"(?<![\w./-])[A-Za-z][a-z]+(?![\w/(]|\.\w)")  # neither identifiers nor paths
+KEYS = {"vectorise", "licences"}  # a setting's value in stored recordings; a folder
 
 CPP = re.compile(r'#\s*include[^\n]*|R"(\w*)\((.|\n)*?\)\1"|//[^\n]*|/\*(.|\n)*?\*/|"(\\.|[^"\\\n])*"'
                  r"|'(\\.|[^'\\\n])+'")
@@ -32,12 +32,12 @@ QUOTED = re.compile(r"^```(.|\n)*?^```|`[^`\n]*`|^    [^\n]*", re.MULTILINE)
 
 
 def blank(found):
-    """Spaces of the same length and lines, so that places stay what they are."""
+    """Spaces of the same size, so that offsets stay valid."""
     return re.sub(r"[^\n]", " ", found.group(0))
 
 
 def prose(file, text):
-    """(offset, words) of everything in a file that is written for a reader."""
+    """(offset, text) of everything written for readers."""
     if file.suffix == ".md":
         yield 0, QUOTED.sub(blank, text)
         return

@@ -1,9 +1,9 @@
-"""Writes reference.json: a small Llama's logits, loss and gradients in float64, from plain PyTorch.
+"""Writes reference.json: a small Llama's logits, loss and gradients in float64.
 
     python3 make_reference.py > reference.json          (torch 2.11, CPU)
 
-Written from the paper's formulas and shares nothing with demos/llama: attention is a softmax over a masked matrix, RoPE
-a complex product, the loss a log-sum-exp. Weights and tokens come from formulas that the C++ test computes too.
+Independent of demos/llama: attention is a masked softmax, RoPE a complex product, the loss a log-sum-exp. The C++ test
+computes the same weights and tokens.
 """
 import json
 import math
@@ -25,7 +25,7 @@ LAYER = [("input_layernorm", "norm"), ("self_attn.q_proj", "q"), ("self_attn.k_p
 
 
 def shapes(c):
-    """Name and shape of every weight, in the order that numbers them."""
+    """Names and shapes of the weights, in order."""
     h, f, q, k = c["hidden_size"], c["intermediate_size"], c["num_heads"] * c["head_dim"], c["num_kv_heads"] * c["head_dim"]
     sizes = {"norm": (h,), "q": (q, h), "k": (k, h), "o": (h, q), "up": (f, h), "down": (h, f)}
     yield "model.embed_tokens.weight", (c["vocab_size"], h)
@@ -38,7 +38,7 @@ def shapes(c):
 
 
 def wave(number, count):
-    """Element i of weight `number`: sin(0.7 i^2 + 0.3 i + 1.3 number), which no low-rank matrix imitates."""
+    """Element i of weight `number`: sin(0.7 i^2 + 0.3 i + 1.3 number), not low-rank."""
     i = torch.arange(count)
     return torch.sin(0.7 * i * i + 0.3 * i + 1.3 * number)
 
@@ -67,8 +67,8 @@ def frequencies(c):
     for j in range(c["head_dim"] // 2):
         f = c["rope_theta"] ** (-2 * j / c["head_dim"])
         if c["rope_factor"]:
-            turns = c["original_length"] * f / (2 * math.pi)  # full turns over the original length
-            share = min(max((turns - 1) / (4 - 1), 0), 1)     # of the frequency as it was
+            turns = c["original_length"] * f / (2 * math.pi)  # over the original length
+            share = min(max((turns - 1) / (4 - 1), 0), 1)     # of the original frequency
             f = share * f + (1 - share) * f / c["rope_factor"]
         result.append(f)
     return torch.tensor(result)
@@ -79,7 +79,7 @@ def norm(x, w):
 
 
 def rotate(x, c):
-    """x [B, T, heads, D]: element j and element j + D/2 are one complex number."""
+    """x [B, T, heads, D]: elements j and j + D/2 form a complex number."""
     angle = torch.outer(torch.arange(SEQ).double(), frequencies(c))[None, :, None, :]
     half = c["head_dim"] // 2
     z = torch.complex(x[..., :half], x[..., half:]) * torch.polar(torch.ones_like(angle), angle)
@@ -117,7 +117,7 @@ def logits_of(weights, ids, c):
 
 
 def samples(x):
-    """Six elements spread over the tensor, by flat index."""
+    """Six spread elements, by flat index."""
     flat = x.reshape(-1)
     places = [(104729 * k + 7) % flat.numel() for k in range(6)]
     return {"places": places, "values": [flat[p].item() for p in places]}
