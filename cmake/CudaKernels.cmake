@@ -1,7 +1,7 @@
-# The CUDA language, from the system's toolkit (13.x) or the toolkit's wheels, and headroom_cuda_library.
+# The CUDA language, from the system's toolkit (13.x) or NVIDIA's wheels, and headroom_cuda_library.
 
 if(NOT CMAKE_CUDA_COMPILER AND NOT DEFINED ENV{CUDACXX})
-  # PATH first, as in tools/setup.sh, which fetches the wheels' nvcc where this finds none of CUDA 13.
+  # Searches PATH first, like tools/setup.sh, which fetches nvcc if it finds no CUDA 13.
   find_program(HEADROOM_NVCC nvcc PATHS /usr/local/cuda/bin /usr/local/cuda-13.0/bin)
   set(_version 0)
   if(HEADROOM_NVCC)
@@ -17,7 +17,7 @@ if(NOT CMAKE_CUDA_COMPILER AND NOT DEFINED ENV{CUDACXX})
   endif()
 endif()
 
-# The GPUs that are here; without one, 90 (H100, H200) and portable code from 120 (RTX 50) on.
+# This machine's GPUs, or 90 (H100, H200) and portable code from 120 (RTX 50) on.
 if(NOT DEFINED CMAKE_CUDA_ARCHITECTURES)
   find_program(HEADROOM_NVIDIA_SMI nvidia-smi)
   set(_found "")
@@ -39,22 +39,22 @@ if(NOT DEFINED CMAKE_CUDA_ARCHITECTURES)
   set(CMAKE_CUDA_ARCHITECTURES "${_found}" CACHE STRING "GPU architectures the kernels are compiled for")
 endif()
 
-# LibTorch brings the one CUDA runtime of the process; nvcc must not link a second, static one.
+# The process has LibTorch's CUDA runtime; nvcc must not link a second, static one.
 set(CMAKE_CUDA_RUNTIME_LIBRARY None)
 enable_language(CUDA)
-# nvcc 13 has C++20; CMake 3.25 does not know its flag yet.
+# A flag of nvcc 13 that CMake 3.25 does not know.
 if(NOT CMAKE_CUDA20_STANDARD_COMPILE_OPTION)
   set(CMAKE_CUDA20_STANDARD_COMPILE_OPTION "-std=c++20")
   set(CMAKE_CUDA20_EXTENSION_COMPILE_OPTION "-std=c++20")
 endif()
 message(STATUS "CUDA kernels: ${CMAKE_CUDA_COMPILER} for ${CMAKE_CUDA_ARCHITECTURES}")
 
-# headroom_cuda_library(<target> SOURCES a.cu …): kernels and their launchers, with CUDA's own headers and no torch.
+# headroom_cuda_library(<target> SOURCES a.cu …): kernels and launchers, without torch.
 function(headroom_cuda_library target)
   cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "SOURCES;LINK")
   add_library(${target} STATIC ${arg_SOURCES})
   target_include_directories(${target} PRIVATE "${CMAKE_SOURCE_DIR}")
   target_link_libraries(${target} PUBLIC ${arg_LINK})
-  # The final link is the C++ compiler's, against the wheel's libcudart.
+  # The C++ compiler links, against the wheel's libcudart.
   set_target_properties(${target} PROPERTIES LINKER_LANGUAGE CXX CUDA_RUNTIME_LIBRARY None UNITY_BUILD OFF)
 endfunction()

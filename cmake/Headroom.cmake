@@ -1,26 +1,24 @@
-# What every target of Headroom shares: language, warnings, where executables go, and the functions that make
-# libraries, tests and catalogues.
+# Settings of all targets, and functions that create libraries, tests and catalogues.
 
 set(CMAKE_CXX_STANDARD 20)
 set(CMAKE_CXX_STANDARD_REQUIRED ON)
 set(CMAKE_CXX_EXTENSIONS OFF)
 set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
 set(CMAKE_RUNTIME_OUTPUT_DIRECTORY "${CMAKE_BINARY_DIR}/bin")
-# LibTorch's folders are the only run path, given as one DT_RPATH by TorchWheel.cmake.
+# TorchWheel.cmake sets the only run path, a DT_RPATH with LibTorch's folders.
 set(CMAKE_SKIP_BUILD_RPATH TRUE)
-# Asked for by hand where it helps (catalogue sources are generated): no scanning for C++ modules.
 set(CMAKE_CXX_SCAN_FOR_MODULES OFF)
 
 if(NOT CMAKE_BUILD_TYPE)
   set(CMAKE_BUILD_TYPE Release CACHE STRING "" FORCE)
 endif()
-# -O2 rather than -O3: the heavy loops are in LibTorch and in our CUDA kernels.
+# Not -O3: hot loops are in LibTorch and our CUDA kernels.
 set(CMAKE_C_FLAGS_RELEASE "-O2 -DNDEBUG")
 set(CMAKE_CXX_FLAGS_RELEASE "-O2 -DNDEBUG")
 
 find_program(HEADROOM_CCACHE ccache)
 if(HEADROOM_CCACHE)
-  # The sloppiness is what ccache asks for before it caches files that use a precompiled header.
+  # ccache needs this sloppiness to cache files with a precompiled header.
   set(_ccache ${CMAKE_COMMAND} -E env CCACHE_SLOPPINESS=pch_defines,time_macros,include_file_mtime,include_file_ctime
     ${HEADROOM_CCACHE})
   set(CMAKE_C_COMPILER_LAUNCHER ${_ccache})
@@ -36,23 +34,23 @@ if(HEADROOM_STATIC)
   add_link_options(-static-libstdc++ -static-libgcc)
 endif()
 
-# Warnings for our code; third-party targets do not link this.
+# Warnings for our code only.
 add_library(headroom_warnings INTERFACE)
-# Designated initializers name what matters and leave the rest at its default: g++ 12 calls that a missing initializer.
+# g++ 12 also warns about members that a designated initializer deliberately omits.
 set(_warnings -Wall -Wextra -Wpedantic -Wshadow -Wnon-virtual-dtor -Woverloaded-virtual -Wvla
   -Wno-missing-field-initializers)
 if(HEADROOM_WERROR)
-  # Those that g++ 12 to 14 report wrongly inside the standard library, by what they inline, stay warnings.
+  # g++ 12 to 14 report these wrongly for inlined library code.
   list(APPEND _warnings -Werror -Wno-error=maybe-uninitialized -Wno-error=restrict -Wno-error=array-bounds
     -Wno-error=stringop-overflow)
 endif()
 target_compile_options(headroom_warnings INTERFACE "$<$<COMPILE_LANGUAGE:CXX>:${_warnings}>")
 
-# Threads in all of them: g++ takes a precompiled header only where the same macros are defined, and -pthread defines one.
+# -pthread for all targets: g++ uses a precompiled header only if the same macros are defined, and -pthread defines one.
 set(_standard_pch_flags "$<$<COMPILE_LANGUAGE:CXX>:-fpch-preprocess;-pthread>")
 
-# Common to libraries, executables and tests: includes rooted at the repository, warnings, and one of two precompiled
-# headers, torch's or the standard library's (all targets of one must therefore compile with the same flags).
+# Includes relative to the repository, warnings, and torch's or the standard library's precompiled header. All targets
+# that share a header must use the same compiler flags.
 function(_headroom_target target torch)
   target_include_directories(${target} PRIVATE "${CMAKE_SOURCE_DIR}")
   target_link_libraries(${target} PRIVATE headroom_warnings headroom_fmt)
@@ -76,7 +74,7 @@ function(_headroom_target target torch)
 endfunction()
 
 # headroom_library(<target> SOURCES a.cpp … [LINK public…] [PRIVATE private…] [TORCH])
-# A static library. TORCH: its C++ files include LibTorch through the precompiled header.
+# A static library. With TORCH, C++ files include LibTorch through the precompiled header.
 function(headroom_library target)
   cmake_parse_arguments(PARSE_ARGV 1 arg "TORCH" "" "SOURCES;LINK;PRIVATE")
   add_library(${target} STATIC ${arg_SOURCES})
@@ -93,10 +91,9 @@ function(headroom_executable target)
 endfunction()
 
 # headroom_test(<name> LABEL fast|torch|gui|gpu|slow SOURCES … [LINK …] [TORCH] [COST seconds] [ENVIRONMENT A=b …])
-# One executable of Catch2 tests, which CTest runs as a whole: a process for each case would load LibTorch 470 times. One
-# case by itself: build/tests/bin/<name> "its name". gpu: a separate main exits with 77 (skipped) if there is no device.
-# TORCH as for libraries. COST: about how long it takes; CTest starts the longest first. A test's code finds the repository
-# as HEADROOM_SOURCE_DIR and the executables as HEADROOM_BIN_DIR, both string literals.
+# A Catch2 executable. CTest runs it as a whole; one process per case would load LibTorch 470 times. To run one case:
+# build/tests/bin/<name> "its name". gpu tests exit with 77 (skipped) without a device. CTest starts tests with the
+# highest COST (approximate duration) first. Tests get HEADROOM_SOURCE_DIR and HEADROOM_BIN_DIR as string literals.
 function(headroom_test name)
   cmake_parse_arguments(PARSE_ARGV 1 arg "TORCH" "LABEL;COST" "SOURCES;LINK;ENVIRONMENT")
   if(NOT HEADROOM_TESTS)
@@ -122,7 +119,7 @@ function(headroom_test name)
     target_link_libraries(${name} PRIVATE headroom_test_main)
   endif()
   _headroom_target(${name} ${arg_TORCH})
-  # The limit only ends a test that hangs: a machine that does much else must not fail one.
+  # Only for tests that hang; a busy machine must not fail one.
   add_test(NAME ${name} COMMAND ${name} --durations yes)
   set_tests_properties(${name} PROPERTIES LABELS ${arg_LABEL} TIMEOUT 3600 COST ${arg_COST} ENVIRONMENT "${arg_ENVIRONMENT}")
   if(arg_LABEL STREQUAL "gpu")
@@ -132,8 +129,8 @@ endfunction()
 
 # headroom_catalogue(<out_var> KIND Figure HEADER lessons/figure.h NAMESPACE headroom::lessons FUNCTION figures
 #                    ITEMS memory_timeline …)
-# Writes the source that lists constant records in display order, and puts its path into <out_var>. The item foo_bar is
-# `extern const KIND kFooBar;` in a separate .cpp; HEADER declares `std::span<const KIND* const> FUNCTION();`.
+# Writes a source that lists constant records in display order; returns its path in <out_var>. The item foo_bar is
+# `extern const KIND kFooBar;`, defined in another .cpp. HEADER declares `std::span<const KIND* const> FUNCTION();`.
 function(headroom_catalogue out_var)
   cmake_parse_arguments(PARSE_ARGV 1 arg "" "KIND;HEADER;NAMESPACE;FUNCTION" "ITEMS")
   set(declarations "")
@@ -172,8 +169,8 @@ std::span<const @arg_KIND@* const> @arg_FUNCTION@() {
   set(${out_var} "${file}" PARENT_SCOPE)
 endfunction()
 
-# headroom_build: version, revision and source folder of this build ("headroom_build.h"). The revision is looked up at
-# every build, and only its one file is compiled again when it changed.
+# headroom_build: version, revision and source folder ("headroom_build.h"). Every build checks the revision and
+# recompiles one file if it changed.
 file(CONFIGURE OUTPUT "${CMAKE_BINARY_DIR}/generated/headroom_build.h" @ONLY CONTENT [[
 // Written by CMake: facts about this build.
 #pragma once

@@ -1,11 +1,11 @@
-# Dear ImGui, GLFW, Markdown with formulas and the UI test engine, all from the one source archive imgui-bundle.
+# Dear ImGui, GLFW, Markdown with formulas and the UI test engine, all from the archive imgui-bundle.
 #
-#   imgui                    headers and settings only; what libraries link
-#   imgui_product            Dear ImGui itself; what the window's executable links
-#   imgui_with_test_engine   Dear ImGui with the test engine; what GUI tests link instead (never shipped)
+#   imgui                    headers and settings, for libraries
+#   imgui_product            for the window's executable
+#   imgui_with_test_engine   with the test engine, for GUI tests (never shipped)
 #   rich_md, imgui_stb_image_write
 #
-# Libraries see only headers, which are the same with and without the engine, so one set of libraries serves both.
+# The headers are the same with and without the test engine, so one set of libraries serves both.
 
 set(_external "${HEADROOM_DEPS}/imgui-bundle/external")
 if(NOT EXISTS "${_external}/imgui/imgui/imgui.h")
@@ -13,11 +13,11 @@ if(NOT EXISTS "${_external}/imgui/imgui/imgui.h")
     "or give -DHEADROOM_DEPS=FOLDER.")
 endif()
 
-# Each file of these by itself: they were not written to be one unit.
+# These sources were not written for unity builds.
 set(_unity ${CMAKE_UNITY_BUILD})
 set(CMAKE_UNITY_BUILD OFF)
 
-function(_quiet)  # third-party code: its warnings are its authors'
+function(_quiet)
   foreach(target IN LISTS ARGN)
     target_compile_options(${target} PRIVATE -w)
   endforeach()
@@ -27,7 +27,7 @@ set(GLFW_BUILD_EXAMPLES OFF CACHE BOOL "" FORCE)
 set(GLFW_BUILD_TESTS OFF CACHE BOOL "" FORCE)
 set(GLFW_BUILD_DOCS OFF CACHE BOOL "" FORCE)
 set(GLFW_INSTALL OFF CACHE BOOL "" FORCE)
-set(GLFW_BUILD_WAYLAND OFF CACHE BOOL "" FORCE)  # XWayland serves; the Wayland headers would be two packages more
+set(GLFW_BUILD_WAYLAND OFF CACHE BOOL "" FORCE)  # XWayland is enough; Wayland's headers need two more packages
 set(GLFW_LIBRARY_TYPE STATIC CACHE STRING "" FORCE)
 add_subdirectory(${_external}/glfw/glfw ${CMAKE_BINARY_DIR}/glfw EXCLUDE_FROM_ALL)
 find_package(Freetype REQUIRED)
@@ -39,7 +39,7 @@ target_include_directories(imgui INTERFACE ${CMAKE_SOURCE_DIR}/cmake/imgui)
 target_compile_definitions(imgui INTERFACE "IMGUI_USER_CONFIG=\"headroom_imconfig.h\"")
 target_link_libraries(imgui INTERFACE glfw Threads::Threads ${CMAKE_DL_LIBS})
 
-# Object libraries: their objects are on every link line, whatever the order of the libraries that call them.
+# Object libraries, so that their order on the link line does not matter.
 function(_imgui_variant target)
   add_library(${target} OBJECT EXCLUDE_FROM_ALL
     ${_imgui}/imgui.cpp ${_imgui}/imgui_draw.cpp ${_imgui}/imgui_tables.cpp ${_imgui}/imgui_widgets.cpp
@@ -59,7 +59,7 @@ if(HEADROOM_TESTS)
   target_compile_definitions(imgui_with_test_engine PUBLIC HEADROOM_WITH_IMGUI_TEST_ENGINE)
 endif()
 
-# For pictures of the window: "imstb_image_write.h" (define STB_IMAGE_WRITE_STATIC before the implementation).
+# For screenshots: "imstb_image_write.h" (define STB_IMAGE_WRITE_STATIC before the implementation).
 add_library(imgui_stb_image_write INTERFACE)
 target_include_directories(imgui_stb_image_write SYSTEM INTERFACE ${_engine}/thirdparty/stb)
 
@@ -78,8 +78,7 @@ foreach(_target imgui_rich_md imgui_rich_md_latex microtex)
 endforeach()
 _quiet(imgui_rich_md imgui_rich_md_latex microtex)
 
-# MicroTeX asks for the locale en_US.UTF-8 by name and throws where it is not installed, and most formulas then show as
-# red source. C.UTF-8 is on every Debian. The patched file is written here; no copy of it is in this repository.
+# MicroTeX throws without the locale en_US.UTF-8, and most formulas then appear as red source. Every Debian has C.UTF-8.
 set(_utils "${IMGUI_RICHMD_MICROTEX_DIR}/lib/utils/utils.cpp")
 file(READ "${_utils}" _text)
 string(REPLACE "std::locale locale(\"en_US.UTF-8\")" "std::locale locale(\"C.UTF-8\")" _patched "${_text}")

@@ -1,4 +1,4 @@
-# Writes OUT, a source with the commit id of the tree at SOURCE, when it differs from what is there.
+# Writes OUT, a source with the commit id of SOURCE, if the id has changed.
 find_package(Git QUIET)
 set(revision "unknown")
 if(GIT_FOUND)

@@ -1,4 +1,4 @@
-# Libraries from the system's packages, as the targets
+# Libraries from system packages:
 #   headroom_fmt  nlohmann_json::nlohmann_json  CLI11::CLI11  headroom_zstd  headroom_pcre2
 #   headroom_cairo (with HEADROOM_CAIRO)
 #   headroom_catch, headroom_test_main (with HEADROOM_TESTS)
@@ -8,7 +8,7 @@ find_package(fmt REQUIRED)
 find_package(nlohmann_json REQUIRED)
 find_package(CLI11 REQUIRED)
 
-# Debian's fmt has no static archive, so a program that travels compiles it in.
+# Debian has no static fmt, so portable builds use its headers.
 add_library(headroom_fmt INTERFACE)
 if(HEADROOM_STATIC)
   target_link_libraries(headroom_fmt INTERFACE fmt::fmt-header-only)

@@ -1,9 +1,9 @@
-# LibTorch as imported targets of the unpacked wheels, without find_package(Torch): that one changes global flags, wants a
-# Python interpreter and breaks C++20 for CUDA under CMake 3.25.
+# LibTorch as imported targets of the unpacked wheels. find_package(Torch) changes global flags, requires Python and
+# breaks C++20 for CUDA under CMake 3.25.
 #
 #   headroom_torch       LibTorch, the CUDA runtime and the run path
-#   headroom_torch_pch   the precompiled header of all torch code
-#   headroom_cublaslt, headroom_cupti, headroom_nvrtc   the same copies of these libraries that LibTorch loads
+#   headroom_torch_pch   its precompiled header
+#   headroom_cublaslt, headroom_cupti, headroom_nvrtc   LibTorch's copies of these libraries
 
 set(HEADROOM_TORCH "${HEADROOM_DEPS}/wheels/torch" CACHE PATH "Folder 'torch' of the unpacked wheel, or a LibTorch")
 get_filename_component(_wheels "${HEADROOM_TORCH}/.." ABSOLUTE)
@@ -30,9 +30,9 @@ add_library(headroom_torch INTERFACE)
 target_include_directories(headroom_torch SYSTEM INTERFACE ${HEADROOM_TORCH}/include
   ${HEADROOM_TORCH}/include/torch/csrc/api/include ${_cuda}/include ${HEADROOM_NVIDIA}/nccl/include)
 target_compile_definitions(headroom_torch INTERFACE USE_DISTRIBUTED USE_C10D_NCCL)
-# Without OpenMP at::parallel_for is a plain loop. The threads are those of LibTorch's own copy.
+# Without OpenMP at::parallel_for is a plain loop. LibTorch's libgomp runs the threads.
 target_compile_options(headroom_torch INTERFACE "$<$<COMPILE_LANGUAGE:CXX>:-fopenmp>")
-# DT_RPATH rather than DT_RUNPATH: it also holds for the libraries that LibTorch loads in turn.
+# Unlike DT_RUNPATH, DT_RPATH also applies to libraries that LibTorch loads.
 target_link_options(headroom_torch INTERFACE "LINKER:--disable-new-dtags,-rpath,${HEADROOM_TORCH_RPATH}")
 target_link_libraries(headroom_torch INTERFACE "-Wl,--no-as-needed" wheel_torch wheel_torch_cpu wheel_torch_cuda
   wheel_c10_cuda wheel_c10 wheel_cudart wheel_gomp "-Wl,--as-needed")

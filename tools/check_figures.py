@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Checks a folder that `headroom figures` wrote: every figure is there in all formats given, each readable, and so the
-manifest says. check_figures.py FOLDER FORMAT..."""
+"""Checks that a folder written by `headroom figures` has every figure in all formats, readable and as in its manifest.
+check_figures.py FOLDER FORMAT..."""
 import csv
 import json
 import struct
@@ -21,7 +21,7 @@ def problem(file):
         whole = data.startswith(b"\x89PNG\r\n\x1a\n") and data[-8:-4] == b"IEND"
         return None if whole and min(struct.unpack(">II", data[16:24])) >= 100 else "not a whole PNG of some size"
     if file.suffix == ".csv":
-        # Panels with other columns follow after an empty line.
+        # An empty line separates panels.
         lines = "\n".join(line for line in data.decode().splitlines() if not line.startswith("#"))
         tables = [list(csv.reader(part.splitlines())) for part in lines.strip("\n").split("\n\n")]
         whole = all(len(rows) > 1 and len({len(row) for row in rows}) == 1 for rows in tables)

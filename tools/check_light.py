@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""Proves the light build from the full one that is there: configures it in FOLDER, a clone without LibTorch and CUDA, and
-compares what CMake would run. Code and programs that both have must be compiled and linked by the same commands, so that
-what the full build's tests say holds for the light one.
+"""Checks that the light build compiles and links shared code like the full one, so that the full build's tests cover
+both.
 
     check_light.py FOLDER BUILD [CMAKE ARGUMENT...]
 
-FOLDER is a fresh clone, BUILD the configured full build of this tree. Exit code 1 and the differences if there are any.
+Configures FOLDER, a fresh clone, without LibTorch and CUDA. BUILD is this tree's configured full build. Prints
+differences and exits with 1 if there are any.
 """
 import json
 import os
@@ -28,15 +28,15 @@ def configure(folder, arguments):
 
 
 def normal(text, tree, build):
-    """A command or a file's text without the places of tree and build."""
+    """The text without the paths of tree and build."""
     for path, word in ((build, "BUILD"), (tree / ".deps", "DEPS"), (ROOT / ".deps", "DEPS"), (tree, "TREE")):
-        # Where a path begins: a tree may be /src, which is a part of others.
+        # Only at the beginning of a path, because a tree such as /src may be part of others.
         text = re.sub(rf"(^|[\s=\"'(,:]|-[IL]){re.escape(str(path))}(?![\w.-])", rf"\1{word}", text)
     return text
 
 
 def compiled(tree, build):
-    """The commands of the product's own code, each with the text of a file that CMake wrote (a unit of several)."""
+    """Maps commands for our code to the text of generated sources (unity units)."""
     commands = {}
     for entry in json.loads((build / "compile_commands.json").read_text(encoding="utf-8")):
         file = Path(entry["file"])

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""Compares two folders of exported figures: python3 tools/compare_figures.py BEFORE AFTER [FIGURE…]
+"""Compares folders of `headroom figures --out FOLDER --format csv,json`: CSV by bytes, JSON by values.
 
-Both folders are made by `headroom figures --out FOLDER --format csv,json`. CSV files must be equal byte for byte, JSON files in
-their values. With names of figures, only those are compared. Prints what differs
-and exits 1.
+    python3 tools/compare_figures.py BEFORE AFTER [FIGURE…]
+
+Prints differences and exits with 1 if there are any.
 """
 import json
 import sys
@@ -15,12 +15,12 @@ def values(path):
         return path.read_text(encoding="utf-8").splitlines(keepends=True)
     document = json.loads(path.read_text(encoding="utf-8"))
     if path.name == "manifest.json":
-        document.pop("revision")  # of the program that exported them
+        document.pop("revision")  # the exporting program's
     return document
 
 
 def first_difference(before, after, where=""):
-    """The place and the two values of the first difference of two documents, or None."""
+    """Place and values of the first difference, or None."""
     if isinstance(before, dict) and isinstance(after, dict):
         for key in sorted(before.keys() | after.keys()):
             if key not in before or key not in after:

@@ -1,12 +1,10 @@
 #!/usr/bin/env python3
-"""Where each item of the course is taught: assets/course_items.csv and the page texts become docs/course-map.md.
+"""Writes docs/course-map.md: where each item of assets/course_items.csv is taught.
 
     python3 tools/course_map.py           write the map
-    python3 tools/course_map.py --check   say what is wrong or out of date, and exit 1
+    python3 tools/course_map.py --check   print errors, or that the map is out of date, and exit with 1
 
-A line of the list is an item, what it says, and where it is taught: the page, how the sentence begins that teaches it, and the
-page's figure that takes data for it. An item without a page is open. That each figure takes data is tested in
-tests/gui/walk_test.cpp.
+An item names a page, the beginning of a sentence that teaches it, and a figure. Items without a page are open.
 """
 import csv
 import re
@@ -24,7 +22,7 @@ sentence that teaches it and the figure that takes data for it; what has no page
 
 
 def contents():
-    """[(number, title, [page])] as the course shows them."""
+    """[(number, title, [page])] in the course's order."""
     chapters = []
     for line in (TEXTS / "contents.md").read_text(encoding="utf-8").splitlines():
         if heading := CHAPTER.match(line):
@@ -46,7 +44,7 @@ def front_matter(page):
 
 
 def sentences(page):
-    """Of the words, the because, the replies and the tables' rows."""
+    """Sentences of a page's text, replies and tables."""
     found = []
     for paragraph in re.split(r"\n\s*\n|\n(?=[-|#`]|\d+\. |\s+reply: )", front_matter(page)[1]):
         words = plain(re.sub(r"^\s*(reply: |- \[.\] |- |### |```\w*\s*)", "", paragraph.strip("\n")))

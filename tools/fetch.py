@@ -1,12 +1,11 @@
 #!/usr/bin/env python3
-"""Fetches what tools/deps.lock.json pins, by pip, and unpacks it into .deps.
+"""Fetches what tools/deps.lock.json pins with pip, and unpacks it into .deps.
 
-    fetch.py status SET...   prints what is missing, one line a package; exit 1 if anything is
+    fetch.py status SET...   lists what is missing; exits with 1 if anything is
     fetch.py get SET...      downloads (into the cache), checks and unpacks what is missing
 
-Sets: window, engine, toolkit. Nothing is installed and no code of a package runs: a wheel is an archive of files, and
-the files are all we want, so the local Python's version does not matter. A file is unpacked under a temporary name and
-renamed, and a package's stamp is written last: after an interruption the same command goes on where it was.
+Sets: window, engine, toolkit. No package is installed or run, so the Python version does not matter. An interrupted
+command can be repeated: files are unpacked under temporary names, and a package's stamp is written last.
 """
 import fnmatch
 import hashlib
@@ -28,7 +27,7 @@ GIB = 1 << 30
 
 
 class Stop(Exception):
-    """Ends the program with one sentence for the reader."""
+    """Ends the program with a message."""
 
 
 def packages(sets):
@@ -40,7 +39,7 @@ def stamp_of(package):
 
 
 def stamp_text(package):
-    """What the stamp of an unpacked package holds: the archive and the choice of files made from it."""
+    """Hashes of the archive and of the files chosen from it."""
     choice = json.dumps([package["into"], package["only"], package["skip"]])
     return package["sha256"] + " " + hashlib.sha256(choice.encode()).hexdigest() + "\n"
 
@@ -63,7 +62,7 @@ def size(count):
 
 
 def check_disk(missing):
-    """Before the first byte: is there room for the downloads and for what comes out of them?"""
+    """Stops unless the disk has room for everything missing."""
     wanted = [(CACHE, sum(p["bytes"] for p in missing if not (CACHE / p["file"]).is_file()), "downloads"),
               (DEPS, sum(p["unpacked_bytes"] for p in missing), "libraries")]
     for folder, _, _ in wanted:
@@ -89,7 +88,7 @@ def find_pip():
 
 
 def download(package, pip):
-    """One file by pip, from whatever index this machine's pip is set up for, checked against the lock."""
+    """Downloads a file with this machine's pip and checks it against the lock."""
     target = CACHE / package["file"]
     beside = CACHE / (package["name"] + ".partial")
     shutil.rmtree(beside, ignore_errors=True)
@@ -97,7 +96,7 @@ def download(package, pip):
     command += ["--progress-bar", "on" if sys.stderr.isatty() else "off"]
     environment = dict(os.environ)
     if package["file"].endswith(".whl"):
-        # Exactly the file of the lock: its own tags, whatever Python runs this.
+        # The locked file, whatever Python runs this.
         python, abi, platforms = package["file"][:-len(".whl")].split("-")[2:]
         command += ["--only-binary", ":all:", "--implementation", "cp", "--python-version", "3.11", "--abi", abi]
         for platform in platforms.split("."):
@@ -129,7 +128,7 @@ def check_hash(package, path):
 
 
 def members(path):
-    """(name, mode, open function) of the regular files of a wheel or a source archive, without the latter's top folder."""
+    """(name, mode, open function) of an archive's regular files, without a source archive's top folder."""
     if path.suffix == ".whl":
         with zipfile.ZipFile(path) as archive:
             for info in archive.infolist():
@@ -163,7 +162,7 @@ def unpack(package):
 
 
 def complete_toolkit():
-    """The toolkit's wheels lack two things that nvcc expects: a folder lib64, and libraries without a version in the name."""
+    """Adds a folder lib64 and unversioned library names, which nvcc expects and the wheels lack."""
     cuda = DEPS / "wheels" / "nvidia" / "cu13"
     if not (cuda / "lib64").exists():
         (cuda / "lib64").symlink_to("lib")
@@ -194,7 +193,7 @@ def get(sets):
         stamp_of(package).write_text(stamp_text(package))
         print(f"ready, {time.monotonic() - start:.0f} s", flush=True)
     if "toolkit" in sets:
-        complete_toolkit()  # each time: the last start may have been interrupted just before it
+        complete_toolkit()  # always, in case of an earlier interruption
 
 
 def main(arguments):

@@ -1,8 +1,8 @@
-"""The peak of a small Llama's training step by transformers and PEFT on the CPU, for docs/results/peft-cpu.md.
+"""Peak of a small Llama's training step with transformers and PEFT on the CPU, for docs/results/peft-cpu.md.
 
     python3 tools/peft_memory.py {weights,bf16,fp32} {off,layer}
 
-The first word is what is trained: all weights, or adapters in that format. Needs torch, transformers and peft.
+Trains all weights, or adapters in that format.
 """
 import json
 import os

@@ -1,10 +1,9 @@
 #!/usr/bin/env python3
-"""Shows how far a build is while it reads Ninja's output from stdin, which all goes into LOG.
+"""Copies Ninja's output from stdin to LOG and shows the build's progress.
 
     ninja … | progress.py TITLE LOG BUILD [TARGET...]
 
-On a terminal one line is rewritten, elsewhere there is a line a minute: "4/4 build: 212 of 640 steps, 3:12, about 4 min
-left". What is left is estimated by the kind of the steps to come, at the pace of those that are done.
+Rewrites a line on a terminal, otherwise prints one per minute: "4/4 build: 212 of 640 steps, 3:12, about 4 min left".
 """
 import os
 import re
@@ -13,14 +12,14 @@ import sys
 import time
 from pathlib import Path
 
-# Relative times of steps on two cores, the first pattern that matches: a unit of code with LibTorch takes about twice as
-# long as one without, a CUDA kernel for two architectures four times.
+# Relative times on two cores, by the first matching pattern: code with LibTorch takes about twice as long as without, a
+# CUDA kernel for two architectures four times.
 WEIGHTS = [(re.compile(pattern), weight) for pattern, weight in [
     (r"Building CUDA ", 24), (r"cmake_pch\.hxx", 16),
     (r"Building CXX object (kernels|demos/engine|app/engine|tests/(kernels|llama|live|gpu|experiments))/", 12),
     (r"Building CXX ", 6), (r"", 0.5)]]
 STEP = re.compile(r"\[(\d+)/(\d+)\] (.*)")
-PAUSE = 60  # seconds between lines where there is no terminal
+PAUSE = 60  # seconds between lines without a terminal
 
 
 def weight(text):
@@ -28,9 +27,9 @@ def weight(text):
 
 
 def planned(build, targets):
-    """The sum of the weights of all steps to come."""
+    """The weight of all remaining steps."""
     text = (Path(build) / "build.ninja").read_text(encoding="utf-8")
-    # To Ninja's dry run CMake is always to be run again, and it stops there.
+    # Ninja's dry run stops at CMake, which it always wants to run again.
     without_cmake = re.sub(r"^build build\.ninja\b.*\n(?: .*\n)*", "", text, flags=re.MULTILINE)
     rules = Path(build) / "progress.ninja"
     rules.write_text(without_cmake, encoding="utf-8")
@@ -44,7 +43,7 @@ def clock(seconds):
 
 
 def left(elapsed, done, total):
-    """What is left, in words; nothing while it cannot be known."""
+    """Remaining time in words; empty while unknown."""
     if elapsed < 10 or not 0 < done < total:
         return ""
     seconds = elapsed * (total - done) / done
@@ -66,7 +65,7 @@ def main():
             if not step:
                 continue
             done += weight(step.group(3))
-            total = total or done + planned(build, targets)  # not asked where there is nothing to build
+            total = total or done + planned(build, targets)  # not if there is nothing to build
             now = time.monotonic()
             text = f"{title}: {step.group(1)} of {step.group(2)} steps, {clock(now - begun)}{left(now - begun, done, total)}"
             if terminal:

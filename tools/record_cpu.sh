@@ -1,6 +1,6 @@
 #!/bin/sh
-# Makes the recordings that the pages show of a machine without a GPU, by the product's own commands; seven minutes on
-# two cores. Nothing else should run meanwhile: the recordings hold times, and are compared with each other.
+# Makes the pages' recordings of a machine without a GPU, in seven minutes on two cores. Nothing else should run
+# meanwhile, because the recorded times are compared.
 #
 #   tools/record_cpu.sh [--build DIR] FOLDER
 set -eu
@@ -13,14 +13,13 @@ folder=$(cd "$1" && pwd)
 headroom=$build/bin/headroom
 export OMP_WAIT_POLICY=passive
 
-# record NAME COMMAND…
 record() {
   name=$1; shift
   echo "== $name"
   "$headroom" "$@" --device cpu --record "$folder/$name.hrec" >/dev/null
 }
 
-# technique NAME SETTINGS…: beside the plain step of the tiny model.
+# technique NAME SETTINGS…: on the tiny model.
 technique() {
   name=technique_$1_cpu; shift
   sets=
@@ -37,7 +36,7 @@ technique bf16_stochastic precision=bf16 rounding=stochastic histogram=on
 technique tf32 gemm=tf32
 technique loss_hf_2024 loss=hf_2024 keep_output=on
 technique loss_hf_2025 loss=hf_2025 keep_output=on
-# The other techniques begin with the fused loss, where no logits hide what they change.
+# Others use the fused loss, so that no logits hide what they change.
 technique loss_flce loss=flce loss_chunk=128
 flce() { technique "$@" loss=flce loss_chunk=128; }
 flce adamw_8bit optimizer=adamw_8bit
@@ -49,17 +48,17 @@ flce accumulate batch=1 accumulate=4
 flce offload_optimizer offload.optimizer=host
 flce lora adapters=lora
 flce qlora adapters=qlora
-# Beside checkpointing.
+# With checkpointing.
 flce optimizer_in_backward checkpointing=layer optimizer_in_backward=on
 flce offload checkpointing=layer offload.optimizer=host offload.parameters=on
 record moments_cpu run moments
-# One decoder block: GPT-2's, and Llama's.
+# A decoder block of GPT-2 and one of Llama.
 record block_cpu run block --set storage=bf16
 record block_llama_cpu run block --set storage=bf16 --set positions=rope --set norm=rms_norm --set mlp=swiglu \
   --set dropout=off --set num_kv_heads=4 --set biases=off
 record bandwidth_cpu run bandwidth
 record rms_norm_cpu_launches run launches --set kernel=rms_norm --set rows=1024 --set trace=on
-# The page on schedules: its settings and its sweep.
+# The page on schedules.
 schedule() {
   record "$@" --set checkpointing=every --set model=custom --set num_layers=64 --set hidden_size=64 \
     --set intermediate_size=64 --set num_heads=4 --set num_kv_heads=2 --set head_dim=16 --set vocab_size=256 \
@@ -67,12 +66,12 @@ schedule() {
 }
 schedule schedule_cpu run train_step --set steps=3
 schedule sweep_checkpoint_every_cpu sweep train_step --over checkpoint_every=1,2,4,8,16
-# The page on attention by tiles: all logits, so that the peak is at the loss, where no layer's gradients are.
+# The page on tiled attention: the peak is at the loss, before any layer's gradients.
 record sweep_attention_cpu sweep train_step --over seq=256,512,1024,2048 --over attention=eager,flash \
   --set model=custom --set num_layers=4 --set hidden_size=128 --set intermediate_size=128 --set num_heads=4 \
   --set num_kv_heads=4 --set head_dim=32 --set vocab_size=16384 --set batch=2 --set fused.rms_norm=on \
   --set fused.rope=on --set fused.swiglu=on
-# The pages on number formats: many steps of a model that is small enough.
+# The pages on number formats: many steps of a small model.
 small() {
   name=$1; shift
   sets=
@@ -86,7 +85,7 @@ small loss_scale_cpu precision=fp16_mixed steps=100 loss_scale_window=10
 small lost_updates_nearest_cpu precision=bf16 steps=200 learning_rate=0.0001
 small lost_updates_stochastic_cpu precision=bf16 rounding=stochastic steps=200 learning_rate=0.0001
 small lost_updates_mixed_cpu precision=bf16_mixed steps=200 learning_rate=0.0001
-# The page on adapters: 200 steps from the same random weights.
+# The page on adapters: 200 steps from the same weights.
 for way in "full off" "lora lora" "qlora qlora"; do
   record "losses_${way% *}_cpu" run train_step --set model=tiny --set steps=200 --set "adapters=${way#* }" --memory-steps 3
 done

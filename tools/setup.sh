@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# The steps of ./run, as functions. Sourced by it, in the repository's root.
+# The steps of ./run, which sources this file in the repository's root.
 
 say() { printf '%s\n' "$*" >&2; }
 stop() {
@@ -7,8 +7,8 @@ stop() {
   exit 2
 }
 
-# Sets build (folder), sets (of tools/deps.lock.json), jobs and configure (arguments for CMake).
-choose_build() {  # choose_build LIGHT: light if not empty, else as HEADROOM_PRESET and CI say
+# Sets build (folder), sets (of tools/deps.lock.json), jobs and configure (CMake's arguments).
+choose_build() {  # LIGHT: light if not empty, otherwise from HEADROOM_PRESET and CI
   local preset=${HEADROOM_PRESET:-default}
   [ "${CI:-}" = true ] && preset=${HEADROOM_PRESET:-ci}
   [ -n "$1" ] && preset=light
@@ -26,14 +26,14 @@ choose_build() {  # choose_build LIGHT: light if not empty, else as HEADROOM_PRE
       has_nvcc || sets+=(toolkit)
       ;;
   esac
-  # A compiler of torch code takes up to 1.4 GiB.
+  # Compilers of torch code take up to 1.4 GiB.
   local memory cores
   memory=$(awk '/^MemAvailable/ { print int($2 / 1572864) }' /proc/meminfo)
   cores=$(nproc)
   jobs=${HEADROOM_JOBS:-$((memory < cores ? (memory > 0 ? memory : 1) : cores))}
 }
 
-# An nvcc of CUDA 13 on the system; cmake/CudaKernels.cmake looks at the same places in the same order.
+# True if the system has nvcc of CUDA 13; same search order as cmake/CudaKernels.cmake.
 has_nvcc() {
   local nvcc
   for nvcc in "${CUDACXX:-}" "$(command -v nvcc || true)" /usr/local/cuda/bin/nvcc /usr/local/cuda-13.0/bin/nvcc; do
@@ -45,26 +45,26 @@ has_nvcc() {
   return 1
 }
 
-# The system's packages: tools, libraries, and what the window loads at run time.
+# Tools, libraries, and the window's run-time dependencies.
 packages=(cmake ninja-build g++ pkg-config git
   libfmt-dev nlohmann-json3-dev libcli11-dev libzstd-dev libpcre2-dev libcairo2-dev libpango1.0-dev catch2
   libfreetype-dev libgl-dev libxrandr-dev libxinerama-dev libxcursor-dev libxi-dev
   libgl1 libegl1 libopengl0 libgl1-mesa-dri libegl-mesa0)
 
-# Prints the packages that are not installed, in one line. pip is asked for only when there is something to fetch.
+# Prints missing packages in one line; pip only if something must be fetched.
 missing_packages() {
   command -v dpkg-query >/dev/null || return 0
   local wanted=("${packages[@]}")
   if ! python3 tools/fetch.py status "${sets[@]}" >/dev/null; then
     python3 -m pip --version >/dev/null 2>&1 || wanted+=(python3-pip)
   fi
-  # Packages of the machine's architecture, fully installed; one dpkg-query for all of them.
+  # One dpkg-query for all packages.
   local installed
   installed=$(dpkg-query -W -f '${db:Status-Status} ${Package}\n' "${wanted[@]}" 2>/dev/null | awk '$1 == "installed" { print $2 }' || true)
   comm -23 <(printf '%s\n' "${wanted[@]}" | sort) <(printf '%s\n' "$installed" | sort) | tr '\n' ' '
 }
 
-# Says what is missing and how to mend it; false if anything is.
+# Reports missing parts and their fixes; false if there are any.
 report_missing() {
   local list fetched complete=yes
   command -v dpkg-query >/dev/null || say "This is not Debian or Ubuntu: CMake itself will say which library it lacks."
@@ -101,13 +101,13 @@ install_packages() {
     answer=no
     if [ -t 0 ] && command -v sudo >/dev/null; then
       say "Headroom needs these packages: $list"
-      read -r -p "Install them now with sudo apt-get? [y/N] " answer || answer=no  # the end of input is a no
+      read -r -p "Install them now with sudo apt-get? [y/N] " answer || answer=no  # no at the end of input
     fi
     [[ $answer == [yY]* ]] || stop "Packages are missing. Install them with the next line, then run this again:
   $(install_command "$list")"
   fi
   say "1/4 packages: $list"
-  # A fresh machine has no package lists, an old one may have outdated lists: update, then install.
+  # Package lists may be missing or outdated.
   # shellcheck disable=SC2086
   "${sudo[@]}" env DEBIAN_FRONTEND=noninteractive sh -c '
     apt-get update -q && exec apt-get install -q -y --no-install-recommends "$@"' apt $list >"$log" 2>&1 ||
@@ -131,7 +131,7 @@ set_up() {
   part downloads fetch
 }
 
-# part NAME COMMAND…: runs it, and keeps its name and seconds for parts_taken.
+# part NAME COMMAND…: runs the command and records its seconds.
 parts=
 part() {
   local name=$1 start=$SECONDS
@@ -140,11 +140,10 @@ part() {
   [ $((SECONDS - start)) -lt 2 ] || parts="$parts${parts:+, }$name $((SECONDS - start)) s"
 }
 
-# Says what took how long, if anything took its time.
 parts_taken() { [ -z "$parts" ] || say "Set up: $parts."; }
 
-# build all|product. CMake starts afresh when a preset or the choice of toolkit changed, or the tree was moved: its cache
-# would keep what an old preset set, and the old paths. Ninja says when sources changed.
+# build all|product. CMake starts afresh after a change of preset or toolkit or a move of the tree, because its cache
+# keeps old settings and paths.
 build() {
   local targets=()
   [ "$1" = product ] && targets=(product)
@@ -165,7 +164,7 @@ The whole output is in $log."
   printf '%s\n' "$wanted" >"$stamp"
 }
 
-# Ninja's own output goes to the log; what is seen is how far it is.
+# Ninja's output goes to the log, progress to the terminal.
 run_ninja() {
   NINJA_STATUS='[%f/%t] ' ninja -C "$build" -j "$jobs" "$@" 2>&1 |
     python3 tools/progress.py "4/4 building" "$log" "$build" "$@" ||

@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
-"""Writes demos/tokens/normal_form_tables.cpp from Python's Unicode data, as of Unicode 9, which Hugging Face's library
-has: python3 tools/unicode_tables.py"""
+"""Writes demos/tokens/normal_form_tables.cpp from Python's Unicode data, limited to Unicode 9 like Hugging Face's
+tables."""
 import unicodedata
 from pathlib import Path
 
 OUT = Path(__file__).resolve().parent.parent / "demos" / "tokens" / "normal_form_tables.cpp"
 WIDTH = 120
-HANGUL = range(0xAC00, 0xD7A4)  # by arithmetic
-# Characters that combine, or decompose, and came with Unicode 10 to 14: first and last.
+HANGUL = range(0xAC00, 0xD7A4)  # computed
+# Combining or decomposable characters of Unicode 10 to 14: first, last.
 YOUNGER = [
     (0x7fd, 0x7fd), (0x898, 0x89f), (0x8ca, 0x8d3), (0x9fe, 0x9fe), (0xc3c, 0xc3c), (0xd3b, 0xd3c), (0xeba, 0xeba),
     (0x1715, 0x1715), (0x1abf, 0x1ace), (0x1df6, 0x1dfa), (0xa82c, 0xa82c), (0x10d24, 0x10d27), (0x10eab, 0x10eac),

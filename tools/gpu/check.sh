@@ -1,11 +1,10 @@
 #!/bin/sh
-# Runs the GPU tests, the kernels under compute-sanitizer and what a step costs on this machine, and packs the results.
+# Runs the GPU tests, the kernels under compute-sanitizer and benchmarks, and packs the results.
 #
 #   tools/gpu/check.sh [--build DIR] [--out DIR] [--quick] [--only REGEX]
 #
-# DIR of the build (default build/portable) holds bin/ and tests/bin/; `cmake --preset portable` makes one that can be
-# carried here. The machine needs a GPU, its driver, and a Python whose torch is the same release (2.11), from which
-# LibTorch is taken. Nothing is installed and nothing is fetched. --quick leaves out the long tests.
+# Needs a build (default build/portable, which `cmake --preset portable` makes for other machines), a GPU with a driver,
+# and a Python with torch 2.11, whose LibTorch is used. Installs and fetches nothing. --quick skips long tests.
 title="GPU checks"
 # shellcheck source=tools/gpu/common.sh
 . "$(dirname "$0")/common.sh"
@@ -14,7 +13,7 @@ step facts "$build/bin/headroom-engine" --facts
 step probe_test "$build/tests/bin/live_gpu_probe_test"
 step kernels_test "$build/tests/bin/kernels_gpu_test"
 step emulated_product_test "$build/tests/bin/kernels_emulated_product_gpu_test"
-# What it finds is the table of this GPU; put into assets/data/products, runs take it from there.
+# Runs use this GPU's table once it is in assets/data/products.
 step product_times "$build/bin/product_times" --table "$out/products.csv" 1024 4096 16384 98304
 step recording_cost "$build/bin/recording_cost" 60
 
@@ -25,8 +24,7 @@ step prediction_test "$build/tests/bin/gpu_prediction_test"
 step bench_step "$build/bin/headroom" bench step --device cuda
 [ -n "$quick" ] || step run_test "$build/tests/bin/live_gpu_run_test"
 
-# The kernels alone, without LibTorch, on memory of exactly the right size. Last: the tools keep the GPU busy for each
-# other, so nothing is timed beside them.
+# Last, because nothing can be timed meanwhile. Without LibTorch, on memory of exactly the right size.
 sanitizer=$(command -v compute-sanitizer || ls /usr/local/cuda/bin/compute-sanitizer 2>/dev/null)
 tools=
 for tool in memcheck racecheck initcheck synccheck; do wanted "sanitizer_$tool" && tools="$tools $tool"; done
@@ -37,7 +35,7 @@ if [ -n "$sanitizer" ] && [ -z "$quick" ] && [ -n "$tools" ]; then
   done
   wait
   for tool in $tools; do
-    # shellcheck disable=SC2016  # the inner shell is the one to look
+    # shellcheck disable=SC2016  # the inner shell expands
     step "sanitizer_$tool" sh -c 'tail -n 200 "$1.tool"; exit "$(cat "$1.code")"' - "$out/logs/$tool"
     rm -f "$out/logs/$tool.tool" "$out/logs/$tool.code"
   done

@@ -1,5 +1,4 @@
-# What the GPU scripts share: their options, the environment of the programs, a step with its log and its line in the
-# summary, recordings by the product's own command, the archive. Sourced, with $title set.
+# Shared by the GPU scripts, which set $title: options, environment, logged steps, recordings, the archive.
 set -u
 
 root=$(cd "$(dirname "$0")" && while [ ! -e CMakePresets.json ]; do cd ..; done && pwd)
@@ -12,14 +11,14 @@ while [ $# -gt 0 ]; do
     --build) build=$(cd "$2" && pwd) || exit 2; shift 2 ;;
     --out) out=$2; shift 2 ;;
     --quick) quick=1; shift ;;
-    --only) only=$2; shift 2 ;;  # steps whose names match this regular expression
+    --only) only=$2; shift 2 ;;  # steps whose names match
     *) sed -n '2,/^[^#]/s/^# \{0,1\}//p' "$0" >&2; exit 2 ;;
   esac
 done
 mkdir -p "$out/recordings" "$out/logs" || exit 6
 out=$(cd "$out" && pwd)
 
-# LibTorch and CUDA's libraries: those that Python's torch uses.
+# Python's LibTorch and CUDA libraries.
 site=$(python3 -c 'import os, torch; print(os.path.dirname(os.path.dirname(torch.__file__)))') || {
   echo "$0: python3 has no torch; run it with a Python that has torch 2.11." >&2; exit 2; }
 LD_LIBRARY_PATH=$site/torch/lib:$site/nvidia/cu13/lib:$site/nvidia/nccl/lib${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
@@ -32,7 +31,7 @@ started=$(date +%s)
 
 wanted() { [ -z "$only" ] || printf '%s\n' "$1" | grep -qE -- "$only"; }
 
-# step NAME COMMAND…: runs it with a log, and adds a line to the table. Exit code 77 is "skipped".
+# step NAME COMMAND…: runs the command, logs it and adds a line to the table; exit code 77 means skipped.
 step() {
   name=$1; shift
   wanted "$name" || return 0
@@ -60,7 +59,7 @@ step() {
   echo '|---|---|---|'
 } >"$summary"
 
-# must_end OUTCOME COMMAND…: runs it; its JSON must have this outcome. Exit code 0 alone may also be out of memory.
+# must_end OUTCOME COMMAND…: requires this outcome in the command's JSON; exit code 0 may be out of memory.
 must_end() {
   expected=$1; shift
   summary_json=$("$@") || return
@@ -69,7 +68,7 @@ must_end() {
   [ "$ended" = "$expected" ] || { echo "The run ended with $ended instead of $expected." >&2; return 1; }
 }
 
-# record NAME OUTCOME SETTINGS…: the shipped recordings, by the product's own command.
+# record NAME OUTCOME SETTINGS…: makes a shipped recording.
 record() {
   wanted "record_$1" || return 0
   name=$1; outcome=$2; shift 2
@@ -81,7 +80,7 @@ record() {
     "$build/bin/headroom" run train_step $sets --record "$out/recordings/$name.hrec" --json
 }
 
-# finish: the recordings' sizes, the archive; fails if a step did.
+# finish: packs the results; fails if a step did.
 finish() {
   {
     echo

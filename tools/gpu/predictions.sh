@@ -1,24 +1,24 @@
 #!/bin/sh
-# Compares predictions with runs on this machine's GPU: configurations that are drawn, largest batches under limits, steps as
-# other programs take them, CUDA graphs and expandable segments; makes the recordings that tests/predict replays anew where
-# they need a graph's pool, expandable segments or checkpointing; and packs the results.
+# Compares predictions with runs on this GPU: random configurations, largest batches, other programs' steps, CUDA graphs
+# and expandable segments. Makes recordings for tests/predict and packs the results.
 #
 #   tools/gpu/predictions.sh [--build DIR] [--out DIR] [--quick] [--only REGEX]
 #
-# Build, machine and results as for tools/gpu/check.sh. --quick leaves out the draw and the borders (5 minutes on one H200).
+# Build, machine and results as for check.sh. --quick skips random configurations and largest batches (5 minutes on an
+# H200).
 title="Predictions on a GPU"
 # shellcheck source=tools/gpu/common.sh
 . "$(dirname "$0")/common.sh"
 
 mkdir -p "$out/logs/prediction"
-# compare NAME: the configurations on stdin; what differs keeps its recording.
+# compare NAME: configurations from stdin; differing ones keep their recordings.
 compare() {
   cat >"$out/logs/prediction/$1.txt"
   step "validate_$1" "$build/bin/headroom" validate --list "$out/logs/prediction/$1.txt" \
     --out "$out/logs/prediction/$1.csv" --recordings "$out/recordings/$1"
 }
 
-# The 12 steps of docs/results/prediction-h200.md beside Hugging Face's and Liger's.
+# The 12 steps of docs/results/prediction-h200.md in Hugging Face's and Liger's way.
 for checkpointing in off layer; do
   for batch in 1 4 16; do
     for code in "loss=hf_2025 keep_output=off" \

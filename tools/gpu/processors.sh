@@ -1,18 +1,18 @@
 #!/bin/sh
-# Runs the CPU tests once for each instruction set that LibTorch can be limited to, and prints one table. What a CPU run
-# allocates must not depend on the processor, so every test must pass in every column.
+# Runs the CPU tests with each instruction set that LibTorch can be limited to. Allocations must not depend on the
+# processor, so every test must pass with each.
 #
 #   tools/gpu/processors.sh [--build DIR] [--out DIR] [--only REGEX]
 #
-# Build and results as for tools/gpu/check.sh; no GPU is used. The limits only lower what the processor has: a Xeon with AMX
-# covers all of them. Tests that are missing from the build are left out. About 8 minutes on 16 cores.
+# Build and results as for check.sh; needs no GPU. A Xeon with AMX covers all limits. Skips missing tests. Takes 8
+# minutes on 16 cores.
 title="CPU tests by instruction set"
 # shellcheck source=tools/gpu/common.sh
 . "$(dirname "$0")/common.sh"
 
 limits="none ONEDNN_MAX_CPU_ISA=AVX2 ONEDNN_MAX_CPU_ISA=AVX512_CORE_BF16 ONEDNN_MAX_CPU_ISA=AVX512_CORE_FP16
   ONEDNN_MAX_CPU_ISA=AVX512_CORE_AMX"
-# The longest first. Tests that measure processor time are left out.
+# Longest first; without tests of processor time.
 patterns="llama_technique_plans_test llama_test test_cli_torch llama_*_test live_test live_plan_test engine_test
   gpu_prediction_test ways_out_test experiments_test kernels_*test"
 
@@ -27,7 +27,7 @@ for pattern in $patterns; do
 done
 [ -n "$tests" ] || { echo "$0: $build/tests/bin has none of the tests." >&2; exit 2; }
 
-# The tests read files of the repository by the path that it had where they were built.
+# Tests read repository files by the path they were built with.
 for name in $tests; do
   file=$(grep -aohm1 '/[[:alnum:]/_.-]*/tests/llama/reference/make_reference\.py' "$build/tests/bin/$name" | head -n 1)
   [ -n "$file" ] && break
@@ -39,7 +39,7 @@ if [ -n "$built_in" ] && [ ! -e "$file" ]; then
 fi
 
 jobs=$(nproc)
-# Two threads each: most of a test runs in one. (nproc counts no more than these.)
+# Two threads each, because most of a test runs in one. (After nproc, which obeys this.)
 export OMP_NUM_THREADS=2
 bin=$build/tests/bin results=$out/logs
 export bin results
@@ -55,7 +55,7 @@ done | xargs -n 2 -P "$jobs" sh -c '
 
 code_of() { cat "$results/$1.$2.code" 2>/dev/null || echo "not run"; }
 
-# all_passed LIMIT: prints the end of the log of each test that failed.
+# all_passed LIMIT: prints the ends of failed tests' logs.
 all_passed() {
   failed=0
   for test in $tests; do
@@ -66,7 +66,7 @@ all_passed() {
   done
   return $failed
 }
-only=  # of tests, not of the lines below
+only=  # filters tests, not these lines
 for limit in $limits; do step "$limit" all_passed "$limit"; done
 
 {

@@ -1,15 +1,14 @@
 #!/bin/sh
-# Makes all recordings of a GPU that are shipped, at one revision, by the product's own commands, and packs them.
+# Makes all shipped recordings of a GPU at one revision, and packs them.
 #
 #   tools/gpu/recordings.sh [--build DIR] [--out DIR] [--quick] [--only REGEX]
 #
-# Build, machine and results as for tools/gpu/check.sh. --quick leaves out the kernels' benchmark, the ladder and the
-# report's experiment, which take most of the time.
+# Build, machine and results as for check.sh. --quick skips the longest: the kernels' benchmark, the ladder, the report.
 title="Recordings of a GPU"
 # shellcheck source=tools/gpu/common.sh
 . "$(dirname "$0")/common.sh"
 
-# keep NAME COMMAND…: a recording by another command than `run train_step`.
+# keep NAME COMMAND…: records another command than `run train_step`.
 keep() {
   name=$1; shift
   echo "headroom $* --record $name.hrec" >>"$out/recordings/commands.txt"
@@ -23,7 +22,7 @@ keep() {
   record llama-3.2-1b_h200_b4 completed $common batch=4
   record llama-3.2-1b_h200_b4_checkpointing completed $common batch=4 checkpointing=layer
   record llama-3.2-1b_h200_b8_24gib_oom out_of_memory $common batch=8 cap=24GiB
-  # Kernels of a step, eager and fused: traced, so that they give launches and kernel times, but no speed.
+  # Traced, for launches and kernel times, not speed.
   record llama-3.2-1b_h200_eager_kernels completed $common batch=1 trace=on
   record llama-3.2-1b_h200_fused_kernels completed $common batch=1 trace=on $fused loss=flce
   for rows in 32 1024; do
@@ -35,7 +34,7 @@ keep() {
   keep bandwidth_h200 run bandwidth --device cuda
   keep product_rates_h200 bench products --device cuda
 
-  # Number formats and losses beside the plain step, one switch each: 4 sequences in bf16.
+  # Number formats and losses, one switch each: 4 sequences in bf16.
   technique() {
     name=technique_$1_h200; shift
     record "$name" completed model=llama-3.2-1b seq=1024 device=cuda batch=4 steps=3 "$@"
@@ -49,7 +48,7 @@ keep() {
   technique fp8_delayed precision=bf16 gemm=fp8 fp8_scaling=delayed
   technique loss_hf_2024 precision=bf16 loss=hf_2024
   technique loss_hf_2025 precision=bf16 loss=hf_2025
-  # The other techniques begin with the fused loss, where no logits hide what they change.
+  # Others use the fused loss, so that no logits hide what they change.
   technique loss_flce precision=bf16 loss=flce
   technique loss_flce_mixed precision=bf16_mixed loss=flce
   flce() { technique "$@" loss=flce; }
@@ -62,11 +61,11 @@ keep() {
   flce qlora precision=bf16 adapters=qlora
   flce galore precision=bf16 optimizer=galore galore_rank=512 galore_interval=2
   flce offload_optimizer precision=bf16_mixed offload.optimizer=host
-  # Beside checkpointing: without it the peak is where neither takes anything off.
+  # Without checkpointing neither lowers the peak.
   flce optimizer_in_backward precision=bf16 checkpointing=layer optimizer_in_backward=on
   flce offload_checkpoints precision=bf16 checkpointing=layer offload.checkpoints=on
 
-  # The report's steps, as its experiment sets them: Hugging Face's code of 2024, and all of Liger's kernels.
+  # The report's steps: Hugging Face's code of 2024, and all of Liger's kernels.
   report_step() {
     name=$1; outcome=$2; shift 2
     record "$name" "$outcome" model=llama-3.2-1b seq=1024 device=cuda steps=2 precision=fp16_mixed loss_scale=128 \
@@ -78,12 +77,12 @@ keep() {
   report_step report_liger_4_h200 completed $liger batch=4
   report_step report_liger_8_h200 completed $liger batch=8
   report_step report_liger_112_h200 completed $liger batch=112
-  # The same code at its largest batches: 8 fit by the default allocator, 11 with expandable segments.
+  # Largest batches: 8 with the default allocator, 11 with expandable segments.
   report_step holes_b9_h100 out_of_memory $hf batch=9
   report_step holes_b11_expandable_h100 completed $hf batch=11 expandable_segments=on
   report_step holes_b12_expandable_h100 out_of_memory $hf batch=12 expandable_segments=on
 
-  # Losses over 300 steps, with the memory of the first three.
+  # Losses over 300 steps, memory of three.
   losses() {
     name=lost_updates_$1_h200; shift
     sets=
@@ -108,7 +107,7 @@ keep() {
 
 if [ -z "$quick" ]; then
   keep ladder_h200 sweep ladder --device cuda --set model=llama-3.2-1b --set batch=4 --set seq=1024
-  # Kernels beside eager compositions, LibTorch's own and a copy; the table is in the log.
+  # Compared with eager compositions, LibTorch and a copy; the log has the table.
   keep kernels_h200 bench --device cuda --set panel=all
   echo "headroom report --device cuda --out DIR (its report.hrec)" >>"$out/recordings/commands.txt"
   step report "$build/bin/headroom" report --device cuda --out "$out/report"

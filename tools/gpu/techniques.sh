@@ -1,9 +1,9 @@
 #!/bin/sh
-# The speed of the training step on this machine's GPU with what changes it, its bound, and what fp8 does to 300 losses.
+# Speed of the training step on this GPU with different techniques, its bound, and fp8's effect on 300 losses.
 #
 #   tools/gpu/techniques.sh [--build DIR] [--out DIR] [--quick] [--only REGEX]
 #
-# Build, machine and results as for tools/gpu/check.sh. --quick leaves out the losses.
+# Build, machine and results as for check.sh. --quick skips the losses.
 title="Techniques on a GPU"
 # shellcheck source=tools/gpu/common.sh
 . "$(dirname "$0")/common.sh"
@@ -13,7 +13,7 @@ step bench_train_step "$build/bin/headroom" bench train_step --device cuda
 fused="fused.rms_norm=on fused.rope=on fused.swiglu=on fused.embedding=on"
 step_1b="model=llama-3.2-1b seq=1024 device=cuda"
 
-# speed NAME SETTINGS…: tokens per second and the peak of the 1B, in bf16 with bf16 moments, all kernels on.
+# speed NAME SETTINGS…: the 1B in bf16 with bf16 moments and all kernels.
 speed() {
   name=$1; shift
   sets=
@@ -30,7 +30,7 @@ for scaling in current delayed; do
   speed "b96_checkpointing_fp8_$scaling" batch=96 steps=8 checkpointing=layer attention=cudnn gemm=fp8 \
     fp8_scaling=$scaling
 done
-# All others have timed products.
+# All other runs use timed GEMMs.
 for products in libtorch timed; do
   export HEADROOM_PRODUCTS=$products
   speed "b1_products_$products" batch=1 steps=40 attention=auto
@@ -43,7 +43,7 @@ speed b1 batch=1 steps=40
 speed b1_graph batch=1 steps=40 cuda_graph=on
 speed b1_graph_cudnn batch=1 steps=40 cuda_graph=on attention=cudnn
 
-# What narrow products do to the loss: 300 steps from three starts each.
+# Narrow GEMMs' effect on the loss: 300 steps from three seeds.
 [ -n "$quick" ] || for seed in 1 2 3; do
   for products in "as_stored" "fp8 fp8_scaling=current" "fp8 fp8_scaling=delayed"; do
     # shellcheck disable=SC2086

@@ -1,10 +1,9 @@
-"""The output layer with its loss, forward and backward, as other programs compute it: torch.compile over PyTorch's operators,
-and Liger-Kernel's fused linear cross entropy. V = 128,256, bf16, random data.
+"""The output layer's loss, forward and backward, with torch.compile and Liger-Kernel. V = 128,256, bf16, random.
 
     peer_loss.py [--runs 15]
 
-One line of JSON per program and shape: milliseconds (median, p20, p80 by CUDA events), MiB at the peak beside the inputs and
-their gradients, and the time of the three products alone by torch.mm in the same run.
+A JSON line per program and shape: milliseconds (median, p20, p80), peak MiB beyond inputs and gradients, and the time
+of the three GEMMs with torch.mm.
 """
 import argparse
 import json

@@ -1,10 +1,10 @@
-"""The training step of another program, timed: Llama 3.2 1B by Hugging Face's transformers, as it is, with Liger-Kernel, or
-with torch.compile. Random weights, bf16 weights and AdamW states, SDPA attention, fused AdamW.
+"""Times training steps of Llama 3.2 1B in Hugging Face's transformers, with Liger-Kernel or with torch.compile. Random
+bf16 weights, bf16 AdamW states, SDPA attention, fused AdamW.
 
     peer_step.py (hf|liger) [--checkpointing] [--compile MODE] --batch 16 [--batch 64] [--tokens 1024] [--steps 12]
 
-One line of JSON per batch: tokens per second (median, p20, p80 over the steps), the most bytes allocated and reserved, and
-the versions. compile's MODE: default, reduce-overhead (CUDA graphs), max-autotune.
+A JSON line per batch: tokens per second (median, p20, p80), peak allocated and reserved bytes, versions. MODE: default,
+reduce-overhead (CUDA graphs), max-autotune.
 """
 import argparse
 import gc

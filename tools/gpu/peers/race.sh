@@ -1,10 +1,9 @@
 #!/bin/sh
-# Our training step beside those of Hugging Face's transformers, Liger-Kernel and torch.compile, alternately in one run on one
-# GPU, and the table of it.
+# Compares our training step with transformers, Liger-Kernel and torch.compile, alternating on one GPU.
 #
 #   tools/gpu/peers/race.sh [--build DIR] [--out DIR] [--only REGEX]
 #
-# Build and machine as for tools/gpu/check.sh; the Python must have transformers and liger-kernel, too.
+# Build and machine as for tools/gpu/check.sh, plus transformers and liger-kernel.
 title="Peers beside us"
 # shellcheck source=tools/gpu/common.sh
 . "$(dirname "$0")/../common.sh"
@@ -48,7 +47,7 @@ ours one_ours_graph steps=64 batch=1 cuda_graph=on $cudnn
 peer one_liger liger --batch 1 --steps 60
 ours one_ours steps=60 batch=1
 
-# The output layer with its loss, alone.
+# The output layer's loss.
 step loss_peers python3 "$here/peer_loss.py"
 step loss_ours "$build/bin/headroom" bench fused_linear_cross_entropy --device cuda
 

@@ -1,7 +1,7 @@
-"""The rows of a race as a Markdown table with ratios.
+"""A race's rows as a Markdown table.
 
     table.py ROWS.jsonl
-    table.py --ours NAME SETTINGS LOG    one of our runs (the JSON of `headroom run`) as a row
+    table.py --ours NAME SETTINGS LOG    one of our runs (JSON of `headroom run`)
 """
 import json
 import sys

@@ -1,1 +1,1 @@
-"""Replaces the build system that imgui-bundle's archive names, so that pip only downloads it (see fetch.py)."""
+"""Replaces the build system of imgui-bundle's archive, so that pip only downloads it (see fetch.py)."""

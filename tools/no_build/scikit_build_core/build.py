@@ -1,7 +1,6 @@
-"""pip asks a source archive for its metadata before it keeps the file, which would install a Python build system and run it.
+"""Before pip keeps a source archive, it requests metadata, which would install and run a Python build system.
 
-Headroom wants the C++ sources in the archive and nothing of that. These are the two questions pip asks, answered with
-the least that it accepts.
+Only the C++ sources are needed, so these functions return the least that pip accepts.
 """
 import os
 
