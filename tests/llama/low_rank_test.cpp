@@ -86,7 +86,7 @@ double drop(const llama::Model& base, const llama::AdapterOptions& adapters, con
 
 TEST_CASE("rank 16 learns most of what training all weights learns, and in four bits nearly the same") {
   at::set_num_threads(1);
-  const std::string prose = text_of("docs/architecture.md") + text_of("docs/recipes.md");
+  const std::string prose = text_of("assets/data/course.txt");
   const std::string code =
       text_of("demos/engine/llama/model/fused.cpp") + text_of("demos/engine/llama/model/weights.cpp");
   llama::Model base = make();
