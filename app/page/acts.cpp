@@ -1,4 +1,4 @@
-// What the links of a page's words do to it.
+// Checks, describes and performs links.
 #include "app/page/acts.h"
 
 #include <vector>
@@ -28,7 +28,7 @@ std::string settings_in_words(const std::vector<lessons::Setting>& settings, rec
 std::string run_in_words(const std::string& pin, const PageModel& page) {
   if (pin == "none") return "lets run A go";
   if (pin == "base") return "compares with the page's run A";
-  for (const RunOnShow& run : page.runs())
+  for (const RunOnShow& run : page.runs().all())
     if (run.name == pin) return "compares with " + run.label;
   return "compares with " + pin;
 }
@@ -59,7 +59,7 @@ std::string in_words(const lessons::Act& act, const PageModel& page) {
   if (!act.page.empty()) return "Opens that page";
   if (act.shows()) return view_in_words(act.view, page);
   std::string words = settings_in_words(act.settings, page.settings());
-  if (const auto peak = page.previewed_peak())
+  if (const auto peak = page.forecast().previewed_peak())
     words += fmt::format(". The dashed line is its prediction: a peak of {}", record::format_bytes(*peak));
   return words;
 }
@@ -67,7 +67,7 @@ std::string in_words(const lessons::Act& act, const PageModel& page) {
 record::Status perform(const lessons::Act& act, PageModel& page) {
   if (std::string why = why_no_act(act, page); !why.empty()) return record::Error{std::move(why)};
   if (act.shows()) page.show_view(act.view);
-  // One may go only with another that is to be set as well: those that were refused are tried again.
+  // A setting may be allowed only after another one, so refused ones are tried again.
   record::Status refused = record::Ok{};
   const auto is_set = [&](const lessons::Setting& setting) {
     const record::Status set = page.set_param(setting.key, setting.value);
@@ -76,7 +76,7 @@ record::Status perform(const lessons::Act& act, PageModel& page) {
   };
   for (std::vector<lessons::Setting> left = act.settings; !left.empty();) {
     if (std::erase_if(left, is_set) > 0) continue;
-    // Two may go only with each other.
+    // Some are allowed only together.
     record::Params together = page.settings();
     for (const lessons::Setting& setting : left)
       if (!together.set(setting.key, std::string_view(setting.value))) return refused;

@@ -1,4 +1,4 @@
-// What the links of a page's words do to it.
+// Performs the links in a page's words.
 #pragma once
 
 #include <string>
@@ -10,11 +10,11 @@ namespace headroom::app::page {
 
 class PageModel;
 
-// Why the link does nothing now; empty: it acts.
+// Why the link cannot act now; empty: it can.
 std::string why_no_act(const lessons::Act& act, const PageModel& page);
-// "Sets Batch to 8 sequences", "Zooms to loss, lights logits and loss"
+// "Sets Batch to 8 sequences", "Zooms to loss"
 std::string in_words(const lessons::Act& act, const PageModel& page);
-// A setting that is refused stays as it is. Pages are opened by the window.
+// Refused settings keep their values. The window opens pages.
 record::Status perform(const lessons::Act& act, PageModel& page);
 
 }  // namespace headroom::app::page

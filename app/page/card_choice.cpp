@@ -1,4 +1,4 @@
-// From what was chosen, set or found to one card.
+// Finds the card.
 #include "app/page/card_choice.h"
 
 #include "demos/experiments/attention_taken.h"
@@ -15,7 +15,7 @@ const protocol::DeviceFacts* device_of(const backend::Backend* machine, record::
   return nullptr;
 }
 
-// The memory of this machine, or of the one that made the page's run.
+// This machine's memory, else that of the page's run.
 std::optional<PlannedCard> memory_of_cpu(const CardSources& sources) {
   if (const protocol::DeviceFacts* const here = device_of(sources.machine, record::DeviceKind::kCpu))
     return PlannedCard{.name = "this machine", .memory = here->memory, .process = {}};

@@ -1,4 +1,4 @@
-// The card that a page's steps are to fit on: one for its verdict, its switches and all of its figures.
+// Chooses the card that a page's steps must fit on.
 #pragma once
 
 #include <optional>
@@ -13,21 +13,20 @@
 
 namespace headroom::app::page {
 
-// The sources of a card.
 struct CardSources {
-  const predict::Card* chosen = nullptr;  // null: none is
-  record::Bytes limit = 0;                // that is set; 0: none
+  const predict::Card* chosen = nullptr;
+  record::Bytes limit = 0;
   record::DeviceKind device = record::DeviceKind::kCpu;
-  const backend::Backend* machine = nullptr;  // null: not known
-  std::span<const RunOnShow> runs;            // of the page
+  const backend::Backend* machine = nullptr;
+  std::span<const RunOnShow> runs;
 };
 
-// The limit that is set; else of a CPU its memory, of a GPU the card that was chosen, this machine's, or that of the page's
-// run. Nothing: none is known.
+// A limit takes precedence. Without one, a CPU has its memory, and a GPU is the chosen card, this machine's or that of
+// the page's run. Empty: unknown.
 std::optional<PlannedCard> card_of(const CardSources& sources);
-PlannedCard planned_card(const predict::Card& card);  // whose memory is known
+PlannedCard planned_card(const predict::Card& card);  // its memory must be known
 
-// As figures hold steps against it. `limit`: it is one that is set.
+// The card as figures draw it. A set limit is named by its size.
 lessons::CardLimit limit_of(const PlannedCard& card, bool limit);
 
 }  // namespace headroom::app::page

@@ -1,4 +1,4 @@
-// Two runs in a few numbers.
+// Computes the rows of a comparison.
 #include "app/page/comparison.h"
 
 #include <algorithm>
@@ -27,12 +27,12 @@ using record::MetricKind;
 using record::Quantity;
 using Text = std::function<std::string(double)>;
 
-constexpr int kFewestSteps = 5;  // with fewer in either run, medians say nothing
+constexpr int kFewestSteps = 5;  // with fewer, medians are unreliable
 constexpr std::string_view kStepTime = "Step time", kSpeed = "Tokens/s";
 
 std::string with_sign(bool more, const std::string& size) { return (more ? "+" : "−") + size; }
 
-// "−16 %", from ten times on "×29"; nothing where it would round to nothing.
+// "−16 %", or "×29" from a factor of ten; empty if it rounds to 0 %.
 std::string share_of(double a, double b) {
   const auto percent = std::lround(100 * (b - a) / a);
   if (a <= 0 || percent == 0) return {};
@@ -40,14 +40,14 @@ std::string share_of(double a, double b) {
   return with_sign(percent > 0, fmt::format("{} %", std::labs(percent)));
 }
 
-// "Checkpointing each layer", "Batch 8 sequences"; a count that its own label would say twice is alone: "3 steps".
+// "Batch 8 sequences"; "3 steps" if the label would repeat the unit.
 std::string named_value(const record::ParamSpec& spec, const record::Params& params) {
   const std::string value = shown_value(spec, params);
   if (!spec.unit.empty() && lessons::capitalised(spec.unit) == spec.label) return value;
   return fmt::format("{} {}", spec.label, value);
 }
 
-// The settings of `run` that are others in `other`, as the page names them: "Checkpointing each layer, Batch 8".
+// Settings of `run` that differ in `other`: "Batch 8 sequences".
 std::string settings_unlike(const record::RunInfo& run, const record::RunInfo& other) {
   const experiments::DemoInfo* demo = experiments::find_demo(run.demo);
   std::string words;
@@ -62,7 +62,7 @@ std::string settings_unlike(const record::RunInfo& run, const record::RunInfo& o
   return words;
 }
 
-// Of the last whole step, as the timeline shows it; of all that there is where no step is whole.
+// The last complete step's peak, as in the timeline, else the run's.
 Bytes peak_of(const record::Ledger& run) {
   const auto step = record::last_whole_step(run.recording());
   return (step ? run.peak(step->first, step->last) : run.peak()).totals.allocated;
@@ -73,7 +73,7 @@ struct Scale {
   std::string_view name;
 };
 
-// "1,023.50 MiB": in the largest unit that `value` fills, also where rounding fills it.
+// "1,023.50 MiB": the largest unit that `value` reaches, if only by rounding.
 template <std::size_t kCount>
 Text in_unit_of(double value, const std::array<Scale, kCount>& scales, int digits) {
   const Scale* unit = scales.data();
@@ -106,7 +106,7 @@ Comparison::Row row_of(std::string_view head, double a, double b, const Text& te
   return row;
 }
 
-// Exact: a difference that the runs' unit would round away has its own.
+// A difference that rounding hides gets a smaller unit.
 Comparison::Row bytes_row(std::string_view head, Bytes bytes_a, Bytes bytes_b) {
   const auto a = static_cast<double>(bytes_a), b = static_cast<double>(bytes_b);
   Comparison::Row row = row_of(head, a, b, bytes_like(std::max(a, b)));
@@ -120,7 +120,7 @@ std::string spread_of(const Quantity& quantity, const Text& text) {
   return fmt::format("{} to {}, p20 to p80 of {} steps", text(*quantity.low), text(*quantity.high), quantity.samples);
 }
 
-// Medians over steps. What is smaller than the runs' own spread is no finding.
+// Compares medians. If the ranges from p20 to p80 overlap, the difference is noise.
 Comparison::Row steps_row(std::string_view head, const Quantity& a, const Quantity& b, const Text& text) {
   Comparison::Row row = row_of(head, a.value, b.value, text);
   row.spread_a = spread_of(a, text);
@@ -146,7 +146,7 @@ Comparison::Row speed_row(const Quantity& a, const Quantity& b) { return steps_r
 
 Comparison::Row loss_row(double a, double b) {
   const double change = b - a;
-  // Small differences are what fused kernels are asked about: as many digits as show them.
+  // Fused kernels hardly change the loss, so small differences keep one digit.
   const std::string size = std::abs(change) >= 5e-4 || change == 0 ? fmt::format("{:.3f}", std::abs(change))
                                                                    : fmt::format("{:.0e}", std::abs(change));
   return {.head = "Loss, last step",
@@ -155,7 +155,6 @@ Comparison::Row loss_row(double a, double b) {
           .change = change == 0 ? "the same" : with_sign(change > 0, size)};
 }
 
-// Links of a machine.
 void add_links(Comparison& comparison, const record::Recording& a, const record::Recording& b) {
   struct Link {
     std::string_view variant, head;
@@ -172,7 +171,7 @@ void add_links(Comparison& comparison, const record::Recording& a, const record:
   }
 }
 
-// A point's steps are the whole ones, the first of which warms up.
+// The first step is a warm-up.
 Quantity speed_of(const record::SweepPoint& point) {
   return {.value = point.tokens_per_second,
           .samples = std::max(point.steps - 1, 1),
@@ -180,7 +179,6 @@ Quantity speed_of(const record::SweepPoint& point) {
           .high = point.tokens_per_second_high};
 }
 
-// The last that ran, else the last.
 const record::SweepPoint& last_rung(const record::Recording& ladder) {
   const auto& points = ladder.sweep_points();
   for (auto point = points.rbegin(); point != points.rend(); ++point)
@@ -188,7 +186,7 @@ const record::SweepPoint& last_rung(const record::Recording& ladder) {
   return points.back();
 }
 
-// Ladders by where they end: their last rungs have the same switches in any order.
+// Compares only the ends: last rungs have the same switches in any order.
 void add_ladders(Comparison& comparison, const record::Recording& a, const record::Recording& b) {
   if (a.sweep_points().empty() || b.sweep_points().empty()) return;
   const record::SweepPoint &first_a = a.sweep_points().front(), &first_b = b.sweep_points().front();
@@ -206,7 +204,6 @@ void add_ladders(Comparison& comparison, const record::Recording& a, const recor
   if (last_a.loss && last_b.loss) comparison.rows.push_back(loss_row(*last_a.loss, *last_b.loss));
 }
 
-// Step time, speed and loss.
 void add_steps(Comparison& comparison, const record::Recording& a, const record::Recording& b) {
   const auto over_both = [&](MetricKind kind, Comparison::Row (*row)(const Quantity&, const Quantity&)) {
     const auto steps_a = over_steps(a, kind), steps_b = over_steps(b, kind);
@@ -218,7 +215,7 @@ void add_steps(Comparison& comparison, const record::Recording& a, const record:
   if (loss_a && loss_b) comparison.rows.push_back(loss_row(*loss_a, *loss_b));
 }
 
-// How much faster another machine is says nothing of the settings.
+// Times of different machines do not compare settings.
 void leave_out_machines(Comparison& comparison, const record::RunInfo& a, const record::RunInfo& b) {
   if (lessons::comparable(lessons::machine_of(a, {}), lessons::machine_of(b, {}))) return;
   for (Comparison::Row& row : comparison.rows) {
@@ -229,7 +226,7 @@ void leave_out_machines(Comparison& comparison, const record::RunInfo& a, const 
   }
 }
 
-// "A: cancelled, B: out of memory". A run that ended early did less: its numbers are no saving.
+// "A: cancelled, B: out of memory". Such a run did less work, so its lower numbers are no saving.
 std::string early_end_of(const record::Recording& a, const record::Recording& b) {
   std::string words;
   for (const auto& [letter, run] : {std::pair("A", &a), std::pair("B", &b)}) {
@@ -273,7 +270,7 @@ Comparison compare_runs(const record::Ledger& a, const record::Ledger& b) {
     comparison.rows.push_back(bytes_row("Peak", peak_a, peak_b));
   if (a.peak_reserved() > 0 && b.peak_reserved() > 0)
     comparison.rows.push_back(bytes_row("Reserved", a.peak_reserved(), b.peak_reserved()));
-  // A benchmark's steps are its repeats: how long they took says nothing.
+  // A benchmark's steps are repeats, so their times mean nothing.
   if (a.recording().measurements().empty() && b.recording().measurements().empty())
     add_steps(comparison, a.recording(), b.recording());
   add_links(comparison, a.recording(), b.recording());

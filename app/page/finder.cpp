@@ -1,4 +1,4 @@
-// One list over everything that a reader can go to.
+// Builds the index and ranks matches.
 #include "app/page/finder.h"
 
 #include <algorithm>
@@ -18,19 +18,19 @@ namespace headroom::app::page {
 
 namespace {
 
-// How good a match is: the smaller, the better.
+// Smaller is better.
 enum Rank : int { kWhole, kBegins, kWordOfTitle, kInTitle, kWordOfOthers, kInOthers, kWordOfText, kInText, kNone };
 
 struct Match {
-  int worst = kNone, sum = 0;      // over the words that are typed
-  std::size_t at = 0, length = 0;  // of the first of them in a text
+  int worst = kNone, sum = 0;
+  std::size_t at = 0, length = 0;  // the first match in text
 };
 
 bool in_word(std::string_view text, std::size_t at) {
   return at < text.size() && std::isalnum(static_cast<unsigned char>(text[at])) != 0;
 }
 
-// Where a word is, at the begin of another word if it is so anywhere.
+// The first match, preferably at the beginning of a word.
 struct Place {
   std::size_t at = std::string_view::npos;
   bool begins = false;
@@ -65,7 +65,7 @@ Match match(std::string_view title, std::string_view also, std::string_view text
   return match;
 }
 
-// As much as is read at a glance, from word to word.
+// Cuts the text at word boundaries.
 void put_words_around(Found& found, std::string_view text, const Match& match) {
   constexpr std::size_t kBefore = 28, kAfter = 90;
   std::size_t begin = match.at > kBefore ? match.at - kBefore : 0;
@@ -78,7 +78,7 @@ void put_words_around(Found& found, std::string_view text, const Match& match) {
       std::string(text.substr(match.at + match.length, end - match.at - match.length)) + (end < text.size() ? "…" : "");
 }
 
-constexpr int kHidden = -2;  // in the place of a step
+constexpr int kHidden = -2;  // instead of a step
 
 bool is_in(std::span<const lessons::Page* const> pages, const lessons::Page* page) {
   return std::ranges::find(pages, page) != pages.end();
@@ -163,7 +163,7 @@ void Finder::add_text(const lessons::Page& page, int step, const std::vector<les
 void Finder::add_paragraphs(const lessons::Page& page, int step, std::string_view markdown, bool after_answer) {
   for (std::size_t begin = 0; begin < markdown.size();) {
     const std::size_t end = std::min(markdown.find("\n\n", begin), markdown.size());
-    // What a page is made with is known only where it is on show.
+    // Live numbers are known only for the open page.
     std::string text = lessons::plain_text(lessons::with_texts(markdown.substr(begin, end - begin), {}));
     begin = end + 2;
     if (text.empty()) continue;
@@ -171,7 +171,7 @@ void Finder::add_paragraphs(const lessons::Page& page, int step, std::string_vie
     what.detail = step < 0 ? std::string() : fmt::format("Read more, step {}", step + 1);
     what.after_answer = after_answer;
     Indexed entry = indexed(std::move(what));
-    entry.also = in_small_letters(text);  // what is searched in
+    entry.also = in_small_letters(text);  // searched instead of `text`
     entry.text = std::move(text);
     all_.push_back(std::move(entry));
   }
@@ -198,7 +198,7 @@ std::vector<Found> Finder::find(std::string_view typed, const FindNow& now, std:
   };
   for (const Indexed& entry : of_now) consider(entry);
   for (const Indexed& entry : all_) consider(entry);
-  // Of a figure's pages the one on show comes first, and so of equally good ones.
+  // If several pages have a figure, the current page comes first.
   const auto order = [&](const Candidate& each) {
     const bool elsewhere = each.entry->what.kind == FoundKind::kFigure && each.entry->what.page != now.here;
     return std::tuple(each.match.worst, each.match.sum, each.entry->what.kind, elsewhere);
@@ -206,7 +206,7 @@ std::vector<Found> Finder::find(std::string_view typed, const FindNow& now, std:
   std::ranges::stable_sort(candidates, {}, order);
   std::vector<Found> list;
   std::set<std::string> figures;
-  std::set<std::pair<const lessons::Page*, int>> texts;  // a step is there once, and what is hidden of a page
+  std::set<std::pair<const lessons::Page*, int>> texts;  // one result per step, and per page for hidden text
   for (const auto& [found, entry] : candidates) {
     if (list.size() == most) break;
     const Findable& what = entry->what;

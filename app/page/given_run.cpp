@@ -1,4 +1,4 @@
-// From a recording to the page that shows it.
+// Matches recordings with pages.
 #include "app/page/given_run.h"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// Where a recording that was given at the start belongs.
+// Finds the page for a recording given at the start.
 #pragma once
 
 #include "demos/record/recording.h"
@@ -6,9 +6,9 @@
 
 namespace headroom::app::page {
 
-// The page runs what the recording is of; a sweep needs a figure of sweeps or ladders, too.
+// True if the page runs the recording's demo and has a figure for such a run, sweep or ladder.
 bool shows_run(const lessons::Page& page, const record::Recording& recording);
-// The first page of the course that does; null: none.
+// The course's first such page; null: none.
 const lessons::Page* page_of_run(const lessons::Course& course, const record::Recording& recording);
 
 }  // namespace headroom::app::page

@@ -1,4 +1,4 @@
-// The glossary as a reader reads it.
+// Builds the glossary.
 #include "app/page/glossary.h"
 
 #include <algorithm>

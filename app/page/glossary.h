@@ -1,4 +1,4 @@
-// The glossary as a reader reads it: all terms in the alphabet's order, each with the pages that use it.
+// The glossary in alphabetical order, with the pages that use each term.
 #pragma once
 
 #include <string>
@@ -10,7 +10,7 @@ namespace headroom::app::page {
 
 struct GlossaryEntry {
   std::string key, name, text;
-  std::vector<const lessons::Page*> pages;  // in the course's order
+  std::vector<const lessons::Page*> pages;
 };
 
 std::vector<GlossaryEntry> glossary_of(const lessons::Course& course);

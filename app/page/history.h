@@ -1,4 +1,4 @@
-// Where the reader was, as in a browser: back to it, and forward again.
+// Back and forward between visited pages, as in a browser.
 #pragma once
 
 #include <cstddef>
@@ -10,22 +10,21 @@ namespace headroom::app::page {
 
 struct Visit {
   const lessons::Page* page = nullptr;
-  int step = -1;  // of Read more, from 0; −1: what is read first
+  int step = -1;  // of Read more, from 0; −1: before it
 };
 
 class History {
  public:
-  // The reader has come to a page by another way than this. What was ahead is forgotten.
+  // For pages not opened by go(). Forgets the visits ahead.
   void visit(const lessons::Page& page) {
     if (!visits_.empty() && visits_[at_].page == &page) return;
     if (!visits_.empty()) visits_.resize(++at_);
     visits_.push_back({&page});
   }
-  // The step that the reader is at, on the page of now.
   void note_step(int step) {
     if (!visits_.empty()) visits_[at_].step = step;
   }
-  // The visit before (−1) or the one after (+1), which is that of now from here on; null: there is none.
+  // Moves to the previous (−1) or next (+1) visit; null: none.
   const Visit* go(int direction) {
     if (!can_go(direction)) return nullptr;
     at_ = direction < 0 ? at_ - 1 : at_ + 1;

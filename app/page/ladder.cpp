@@ -1,4 +1,4 @@
-// Rungs: measured, predicted, by the closed form, or not known yet.
+// Fills rungs from runs, predictions or the closed form.
 #include "app/page/ladder.h"
 
 #include <algorithm>
@@ -25,7 +25,7 @@ namespace {
 
 constexpr std::size_t kMostAnswers = 300;
 
-// The first rung: none of the ladder's own settings is on.
+// Naive techniques; the rest from `settings`.
 Params first_rung(const Params& settings) {
   Params params = naive_settings();
   for (const record::ParamSpec& spec : params.schema())
@@ -43,18 +43,18 @@ SweepPoint without_result(const PlannedPoint& planned, OutcomeKind kind, std::st
   return point;
 }
 
-// A recording that was computed, as a point that says so.
+// Marks the point as computed.
 SweepPoint computed_point(const PlannedPoint& planned, const record::Recording& run, Source source) {
   SweepPoint point = sweep_point_of(planned, run);
   const bool ran_out = run.outcome() && run.outcome()->kind == OutcomeKind::kOutOfMemory;
   if (!ran_out) point.outcome = {};
-  point.tokens_per_second = point.tokens_per_second_low = point.tokens_per_second_high = 0;  // it took no time
+  point.tokens_per_second = point.tokens_per_second_low = point.tokens_per_second_high = 0;  // nothing was timed
   point.loss.reset();
   point.provenance = {{std::string(lessons::kSourceOfPoint), std::string(record::key_of(source))}};
   return point;
 }
 
-// Rungs of one ladder may be from several runs.
+// Rungs may come from several runs.
 void note_machine(SweepPoint& point, const record::RunInfo& ran_on) {
   for (const std::string_view key : lessons::kMachineKeys)
     if (const auto fact = ran_on.provenance.find(std::string(key)); fact != ran_on.provenance.end())
@@ -100,7 +100,7 @@ record::Result<SweepPlan> Ladder::plan() const {
   for (const Switch& each : switches_)
     if (each.on) order.push_back(each.id);
   auto plan = plan_ladder(base, order);
-  if (plan && order.empty()) {  // which would be all of them
+  if (plan && order.empty()) {  // plan_ladder() would turn on all
     SweepPlan first = std::move(plan).value();
     first.points.resize(1, PlannedPoint{});
     return first;
@@ -117,7 +117,7 @@ std::optional<Ladder::Last> Ladder::last() const {
   std::optional<Last> last;
   for (const Row& row : rows_) {
     if (!row.known || lessons::ran_out(*row.known)) return std::nullopt;
-    if (!lessons::completed(*row.known)) continue;  // off, or it does not go with those above
+    if (!lessons::completed(*row.known)) continue;  // off, or in conflict
     const auto source = row.known->provenance.find(std::string(lessons::kSourceOfPoint));
     const bool by_formula = source != row.known->provenance.end() && source->second == record::key_of(Source::kFormula);
     last = Last{.settings = row.planned.params,
@@ -142,7 +142,7 @@ bool Ladder::follow(const Around& around) {
   return !same || more;
 }
 
-// Rows for all switches; the plan has those that are on.
+// Rows have all switches, the plan only those that are on.
 void Ladder::begin() {
   rows_.clear();
   why_formula_.clear();
@@ -163,7 +163,6 @@ void Ladder::begin() {
   }
 }
 
-// By the first run that has its settings.
 void Ladder::measure(Row& row) const {
   const auto take = [&](SweepPoint point, const std::shared_ptr<const record::Recording>& run) {
     point.series = row.planned.series;
@@ -185,14 +184,14 @@ void Ladder::measure(Row& row) const {
   }
 }
 
-// From the top, one after the other. True: more is known than before.
+// Stops at the first pending rung. True if any became known.
 bool Ladder::fill() {
   bool more = false;
   for (std::size_t i = 0; i < rows_.size(); ++i) {
     if (rows_[i].known) continue;
     if (around_->hidden && i > 0) break;
     rows_[i].known = computed(rows_[i].planned);
-    if (!rows_[i].known) break;  // on its way
+    if (!rows_[i].known) break;  // pending
     more = true;
   }
   return more;
@@ -221,7 +220,7 @@ SweepPoint Ladder::by_closed_form(const PlannedPoint& planned, const std::string
   return computed_point(planned, predict::recording_of(*form, planned.params), Source::kFormula);
 }
 
-// Of the run that measured a rung, else of what was computed.
+// Takes a sweep's on this device if any rung was measured.
 record::RunInfo Ladder::info() const {
   for (const Row& row : rows_) {
     if (!row.known || row.known->provenance.contains(std::string(lessons::kSourceOfPoint))) continue;

@@ -1,5 +1,4 @@
-// The ladder as the reader climbs it: switches in an order, each on or off, and for each rung what it takes: measured
-// where a run has its settings, else predicted.
+// The reader's ladder: ordered switches, on or off, and each rung's memory, measured if possible, else predicted.
 #pragma once
 
 #include <map>
@@ -23,15 +22,14 @@ class Ladder {
 
     bool operator==(const Switch&) const = default;
   };
-  // What the rungs follow from, besides the switches.
   struct Around {
-    record::Params settings;  // techniques in it do not count: the ladder switches them itself
+    record::Params settings;  // the ladder sets the techniques
     record::DeviceKind device = record::DeviceKind::kCpu;
-    std::vector<std::shared_ptr<const record::Recording>> runs;  // those that count first, first
-    std::shared_ptr<const record::Recording> climbing;           // the ladder that is being run; null: none is
-    bool hidden = false;                                         // ask for the first rung only
-    Predictions* predictions = nullptr;                          // not owned; null: the closed form takes their place
-    std::string why_none;                                        // then; else why they have no answers now
+    std::vector<std::shared_ptr<const record::Recording>> runs;  // in order of precedence
+    std::shared_ptr<const record::Recording> climbing;           // the one in progress; null: none
+    bool hidden = false;                                         // compute only the first rung
+    Predictions* predictions = nullptr;                          // not owned; null: the closed form
+    std::string why_none;                                        // why predictions are unavailable
 
     bool operator==(const Around&) const = default;
   };
@@ -42,29 +40,28 @@ class Ladder {
   Ladder& operator=(const Ladder&) = delete;
 
   const std::vector<Switch>& switches() const { return switches_; }
-  // The switch at one place goes to another; is turned over.
   void move(std::size_t from, std::size_t to);
   void turn(std::size_t place);
-  // As a ladder that was recorded has them; what it lacks is off, behind the others.
+  // Switches that the recorded ladder lacks are off, after the others.
   void take_order(const record::Recording& ladder);
 
-  // True: rungs() is another.
+  // True if rungs() changed.
   bool follow(const Around& around);
-  // A point for the first rung and for each switch, in order: one that is off, or not known yet, is a point that was
-  // cancelled, the latter without a message. It has an outcome once all are known. Null: before follow().
+  // Points for the first rung and each switch, in order. Those off or unknown are cancelled, the latter without a
+  // message. Has an outcome once all are known. Null before follow().
   std::shared_ptr<const record::Recording> rungs() const { return recording_; }
-  // The last rung that is climbed: nothing while it is not known, or where one ran out of memory.
+  // The last completed rung; empty if any rung is unknown or ran out of memory.
   struct Last {
     record::Params settings;
     record::Bytes peak = 0;
     std::string_view by;  // "measured"
   };
   std::optional<Last> last() const;
-  // Why rungs are by the closed form and not predicted; empty: none is.
+  // Why rungs use the closed form; empty: none does.
   const std::string& why_formula() const { return why_formula_; }
-  // What the switches that are on would run.
+  // The first rung, and one per switch that is on.
   record::Result<SweepPlan> plan() const;
-  // Why the switch does not go with those above it; empty: it does, or is off.
+  // Why the switch conflicts with those above it; empty: it does not, or is off.
   std::string why_not(std::size_t place) const;
 
  private:
@@ -72,7 +69,7 @@ class Ladder {
     PlannedPoint planned;
     bool on = true;
     std::optional<record::SweepPoint> known;
-    bool climbed = false;  // by the ladder that is being run
+    bool climbed = false;  // by the ladder in progress
   };
 
   void begin();
@@ -85,9 +82,9 @@ class Ladder {
 
   std::vector<Switch> switches_;
   std::optional<Around> around_;
-  std::vector<Switch> planned_;  // the switches that rows_ were planned with
+  std::vector<Switch> planned_;  // rows_ were planned with these
   std::vector<Row> rows_;
-  std::map<std::map<std::string, std::string>, record::SweepPoint> answers_;  // predicted, by settings
+  std::map<std::map<std::string, std::string>, record::SweepPoint> answers_;
   std::string why_formula_;
   std::shared_ptr<const record::Recording> recording_;
 };

@@ -1,4 +1,4 @@
-// A page and its state as text.
+// Writes, parses and applies links.
 #include "app/page/link.h"
 
 #include <algorithm>
@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "app/page/page_facts.h"
 #include "app/page/page_model.h"
 #include "demos/experiments/combinations.h"
 #include "demos/experiments/demo.h"
@@ -46,7 +47,7 @@ std::string decoded(std::string_view code) {
   return text;
 }
 
-// The part before `sign`, which goes with it.
+// Cuts off the part before `sign`, and the sign.
 std::string_view cut(std::string_view& rest, char sign, bool& there) {
   const std::size_t at = std::min(rest.find(sign), rest.size());
   const std::string_view part = rest.substr(0, at);
@@ -76,22 +77,22 @@ std::string as_text(const std::vector<Setting>& settings) {
   return text;
 }
 
-// How long a run is, on which files and with which seed is no part of what is on show.
+// Links omit files and run settings such as length and seed.
 bool is_state(const ParamSpec& spec) {
   return spec.kind != record::ParamKind::kFile &&
          (spec.role != ParamRole::kRun || spec.key == "cap" || spec.key == "device");
 }
 
-// The page's stored run that it begins with; null: it begins with settings alone.
+// The stored run that the page opens with, or null.
 const record::Recording* first_run(const PageModel& page) {
-  const std::vector<RunOnShow>& runs = page.runs();
+  const std::vector<RunOnShow>& runs = page.runs().all();
   const bool trains = page.control().demo().id == experiments::training_step().id;
   if (!trains || runs.empty() || runs.front().from != RunOnShow::From::kPage) return nullptr;
   const record::Recording& run = *runs.front().recording;
   return run.sweep_points().empty() && !run.info().params.empty() ? &run : nullptr;
 }
 
-// What the page begins with, on every machine.
+// Initial settings, the same on every machine.
 record::Params begin_of(const PageModel& page) {
   record::Params begin = lessons::settings_of(page.page());
   const record::Recording* const run = first_run(page);
@@ -105,16 +106,16 @@ record::Params begin_of(const PageModel& page) {
   return begin;
 }
 
-std::string key_of_device(const PageModel& page) { return page.device() == record::DeviceKind::kGpu ? "cuda" : "cpu"; }
+std::string key_of_device(const PageModel& page) { return device_of(page) == record::DeviceKind::kGpu ? "cuda" : "cpu"; }
 
-// "auto" is another device on another machine.
+// Resolves "auto", which may be another device elsewhere.
 std::string value_of(const PageModel& page, const ParamSpec& spec) {
   const std::string value = page.settings().as_text(spec.key);
   if (spec.key != "device" || value != "auto" || first_run(page) == nullptr) return value;
   return key_of_device(page);
 }
 
-// Those that do not go with others are left out again, the last ones first.
+// Resets conflicting settings, the last ones first.
 void leave_out_conflicts(record::Params& wanted, std::vector<Setting> taken, const record::Params& begin,
                          std::vector<std::string>& refused) {
   while (const experiments::Conflict* conflict = experiments::conflict_in(wanted)) {
@@ -150,7 +151,7 @@ void apply_settings(const Link& link, PageModel& page, std::vector<std::string>&
   leave_out_conflicts(wanted, taken, begin, refused);
   if (first_run(page) != nullptr && page.settings().as_text("device") == "auto" &&
       wanted.as_text("device") == key_of_device(page))
-    (void)wanted.set("device", "auto");  // the same
+    (void)wanted.set("device", "auto");
   page.adopt(wanted);
 }
 
@@ -162,12 +163,12 @@ void apply_figure(const Link& link, PageModel& page, std::vector<std::string>& r
   if (!link.figure.empty() && found != figures.end()) page.show_tab(static_cast<int>(found - figures.begin()));
   if (link.figure.empty() && link.state && !page.question().hides()) page.show_tab(0);
   if (!link.state || (!link.figure.empty() && found == figures.end())) return;
-  const record::Params defaults(page.shown_figure().schema);
+  const record::Params defaults(page.figures().shown().schema);
   for (const ParamSpec& spec : defaults.schema())
-    if (page.figure_params().as_text(spec.key) != defaults.as_text(spec.key))
-      (void)page.set_figure_param(spec.key, defaults.as_text(spec.key));
+    if (page.figures().params().as_text(spec.key) != defaults.as_text(spec.key))
+      (void)page.figures().set_param(spec.key, defaults.as_text(spec.key));
   for (const Setting& each : link.figure_settings)
-    if (const record::Status set = page.set_figure_param(each.key, each.value); !set)
+    if (const record::Status set = page.figures().set_param(each.key, each.value); !set)
       refused.push_back(set.error().message);
 }
 
@@ -201,14 +202,14 @@ std::string link_to(const PageModel& page, int step) {
     if (std::string value = value_of(page, spec);
         is_state(spec) && page.settings().in_use(spec.key) && value != begin.as_text(spec.key))
       settings.push_back({std::string(spec.key), std::move(value)});
-  const record::Params defaults(page.shown_figure().schema);
+  const record::Params defaults(page.figures().shown().schema);
   for (const ParamSpec& spec : defaults.schema())
-    if (std::string value = page.figure_params().as_text(spec.key); value != defaults.as_text(spec.key))
+    if (std::string value = page.figures().params().as_text(spec.key); value != defaults.as_text(spec.key))
       of_figure.push_back({std::string(spec.key), std::move(value)});
   std::string text = std::string(kScheme) + encoded(page.page().id);
   if (step >= 0) text += fmt::format("/{}", step + 1);
   text += as_text(settings);
-  if (page.tab() > 0 || !of_figure.empty()) text += "#" + encoded(page.shown_figure().id) + as_text(of_figure);
+  if (page.figures().tab() > 0 || !of_figure.empty()) text += "#" + encoded(page.figures().shown().id) + as_text(of_figure);
   return text;
 }
 

@@ -1,4 +1,4 @@
-// A folder in words.
+// Reads and describes a model's folder.
 #include "app/page/own_model.h"
 
 #include <filesystem>
@@ -31,6 +31,17 @@ std::optional<OwnModel> read_own_model(const record::Params& train_step) {
     ++own.files;
   }
   return own;
+}
+
+const OwnModel* OwnModelReader::of(const record::Params& train_step) {
+  const std::string weights = train_step.text("weights"), name = train_step.text("model");
+  if (weights.empty()) return nullptr;
+  if (weights != weights_ || name != name_) {
+    own_ = read_own_model(train_step);
+    weights_ = weights;
+    name_ = name;
+  }
+  return own_ ? &*own_ : nullptr;
 }
 
 }  // namespace headroom::app::page

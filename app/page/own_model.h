@@ -1,4 +1,4 @@
-// The reader's model: what the folder that the settings name has.
+// The reader's model, in the folder that the settings name.
 #pragma once
 
 #include <optional>
@@ -12,15 +12,25 @@ namespace headroom::app::page {
 
 struct OwnModel {
   llama::Config config;
-  int files = 0;  // of weights; 0: a config.json alone
+  int files = 0;  // 0: only a config.json
   record::Bytes bytes = 0;
-  std::string trouble;  // why it is no model of a step, one sentence; empty: it is one
+  std::string trouble;  // why no step can use it; may be empty
 
   // "4,212,864 weights in 4 layers; 16.07 MiB in 1 file."
   std::string words() const;
 };
 
-// Reads config.json and the files' headers. Nothing: the settings name none.
+// Reads config.json and the files' headers. Empty: no folder.
 std::optional<OwnModel> read_own_model(const record::Params& train_step);
+
+// Caches the last folder's model.
+class OwnModelReader {
+ public:
+  const OwnModel* of(const record::Params& train_step);
+
+ private:
+  std::string weights_, name_;  // own_ was read for these
+  std::optional<OwnModel> own_;
+};
 
 }  // namespace headroom::app::page

@@ -1,7 +1,11 @@
-// The figure that a page shows: what goes into it, when it is built anew, and what is measured in it.
+// Fills the figure and applies a tour's view.
 #include <algorithm>
-#include <numeric>
+#include <limits>
+#include <optional>
+#include <utility>
 
+#include "app/page/card_choice.h"
+#include "app/page/page_facts.h"
 #include "app/page/page_model.h"
 #include "lessons/step_work.h"
 
@@ -9,105 +13,187 @@ namespace headroom::app::page {
 
 namespace {
 
-constexpr double kFrameSeconds = 0.5;  // of a figure that plays
-constexpr double kKnownMoment = 0.6;   // of what is shown before the answer: where the cursor is at first
+// Pages that only calculate have a card only if one is chosen.
+std::optional<lessons::CardLimit> card_of_figures(const PageModel& page) {
+  std::optional<PlannedCard> on;
+  if (has_step_settings(page))
+    on = card_of(page);
+  else if (page.verdict().chosen_card() != nullptr)
+    on = planned_card(*page.verdict().chosen_card());
+  return on ? std::optional(limit_of(*on, limit_set(page) > 0)) : std::nullopt;
+}
+
+constexpr double kMargin = 0.25;  // around a cursor outside the phase, in phase lengths
+
+std::optional<TimelineView::Range> range_of(const lessons::Timeline& timeline, record::Phase phase) {
+  TimelineView::Range range{std::numeric_limits<double>::max(), std::numeric_limits<double>::lowest()};
+  for (const lessons::Band& band : timeline.bands) {
+    if (band.label != record::label_of(phase)) continue;
+    range.begin = std::min(range.begin, band.begin);
+    range.end = std::max(range.end, band.end);
+  }
+  if (range.begin >= range.end) return std::nullopt;
+  return range;
+}
+
+std::optional<record::Phase> phase_named(std::string_view key) {
+  for (int i = 0; i < record::kNumPhases; ++i)
+    if (record::key_of(static_cast<record::Phase>(i)) == key) return static_cast<record::Phase>(i);
+  return std::nullopt;
+}
 
 }  // namespace
 
-void PageModel::show_tab(int index) {
-  if (index < 0 || index >= static_cast<int>(figures_.size()) || index == tab_) return;
-  const bool drove = settings_drive();
-  tab_ = index;
-  next_frame_.reset();
-  stale_ = true;
-  show_run_of_figure();
-  // The figure before was of no run: what is on show and the settings have not been about the same.
-  if (drove || !settings_drive() || shown_ < 0 || shows_evidence()) return;
-  if (before_.empty())
-    show_run(shown_);
-  else
-    show_settings();
-}
+// --- what fills the figure
 
-record::Status PageModel::set_figure_param(std::string_view key, std::string_view value) {
-  record::Status status = figure_params_[static_cast<std::size_t>(tab_)].set(key, value);
-  if (!status) return status;
-  view().reset();  // the same number is another place on another axis
-  stale_ = true;
-  return status;
-}
-
-std::size_t PageModel::frame() const {
-  if (frames() == 0) return 0;
-  return std::min(static_cast<std::size_t>(figure_params().integer(lessons::kFrameKey)), frames());
-}
-
-void PageModel::show_frame(std::size_t number) {
-  (void)set_figure_param(lessons::kFrameKey, std::to_string(std::clamp<std::size_t>(number, 1, frames())));
-}
-
-void PageModel::play(bool on, double now) {
-  next_frame_.reset();
-  if (!on || frames() == 0) return;
-  if (frame() == frames()) show_frame(1);
-  next_frame_ = now + kFrameSeconds;
-}
-
-// The next frame of a figure that plays, when its time has come. True if it is another.
-bool PageModel::advance(double now) {
-  if (!next_frame_ || now < *next_frame_) return false;
-  if (frame() == frames()) {
-    next_frame_.reset();
-    return true;
+bool PageModel::offers(Layer layer) const {
+  if (!has_predictions(*this) || !figures_.draws_runs() || question_.hides()) return false;
+  switch (layer) {
+    case Layer::kFormula:
+      return fills_with_formula() || (settings_drive(*this) && figures_.draws_timeline());
+    case Layer::kPredicted:
+      return forecast_.planner() != nullptr || (shows_prediction_ && !fills_with_formula());
+    case Layer::kMeasured:
+      return runs_.shown() >= 0 && (has_evidence_ || !shows_prediction_ || !settings_drive(*this));
   }
-  show_frame(frame() + 1);
-  next_frame_ = now + kFrameSeconds;
-  return true;
+  return false;
 }
 
-void PageModel::show_whole(const lessons::FigureData& figure) {
-  const lessons::Axis x = lessons::axes_of(figure).x;
-  view().set_full({x.low, x.high});
+bool PageModel::shows(Layer layer) const {
+  if (!offers(layer)) return false;
+  switch (layer) {
+    case Layer::kFormula:
+      return fills_with_formula() || is_wanted(layer);
+    case Layer::kPredicted:
+      return shows_prediction_ ? !fills_with_formula() : is_wanted(layer);
+    case Layer::kMeasured:
+      return !shows_prediction_;
+  }
+  return false;
 }
 
-void PageModel::reset_views() {
-  for (TimelineView& each : views_) each.reset();
+LayerState PageModel::layer(Layer layer) const { return {offers(layer), shows(layer), why_fixed(layer)}; }
+
+std::string PageModel::why_fixed(Layer layer) const {
+  if (layer == Layer::kMeasured || !offers(layer)) return {};
+  if (layer == Layer::kPredicted && fills_with_formula()) return forecast_.why_none();
+  const bool fills = shows_prediction_ && (layer == Layer::kPredicted || fills_with_formula());
+  if (!fills || offers(Layer::kMeasured)) return {};
+  return "It stays: no run with these settings is there to fill the figure.";
 }
 
-// What every figure of the page is made from.
+void PageModel::show(Layer layer, bool on) {
+  const LayerState state = this->layer(layer);
+  if (!state.offered || on == state.shown || !state.why_fixed.empty()) return;
+  const bool fills = layer == Layer::kMeasured || (shows_prediction_ && layer == Layer::kPredicted) ||
+                     (layer == Layer::kFormula && fills_with_formula());
+  wanted_[static_cast<std::size_t>(layer)] = on;
+  ++changes_;
+  if (!fills) return;
+  const bool measured = layer == Layer::kMeasured ? on : !on;
+  wanted_[static_cast<std::size_t>(Layer::kMeasured)] = measured;
+  if (!measured && forecast_.planner() != nullptr) wanted_[static_cast<std::size_t>(Layer::kPredicted)] = true;
+  if (settings_drive(*this))
+    show_settings();
+  else
+    fill_with_prediction(!measured);
+}
+
+void PageModel::fill_with_prediction(bool on) {
+  if (on == shows_prediction_) return;
+  shows_prediction_ = on;
+  figures_.reset_views();
+  run_a_.compare(nullptr);
+  ++changes_;
+  if (on) ask_prediction();
+}
+
+// --- figure and view
+
+void PageModel::show_tab(int index) {
+  if (index < 0 || index >= static_cast<int>(figures_.all().size()) || index == figures_.tab()) return;
+  const bool drove = settings_drive(*this);
+  figures_.show_tab(index);
+  show_run_of_figure();
+  // The previous figure ignored the run, which may have other settings.
+  if (drove || !settings_drive(*this) || runs_.shown() < 0 || shows_evidence(*this)) return;
+  if (history_.changed())
+    show_settings();
+  else
+    show_run(runs_.shown());
+}
+
+// Positions refer to the whole step, so the figure is built without zoom first.
+void PageModel::show_view(const lessons::TourView& asked) {
+  run_a_.pin(asked.pin, on_show(), runs_);
+  if (asked.zoom.empty() && asked.cursor.empty()) return;
+  const int tabs = static_cast<int>(figures_.all().size());
+  int timeline_tab = 0;
+  for (; timeline_tab < tabs; ++timeline_tab) {
+    const lessons::Figure& figure = *figures_.all()[static_cast<std::size_t>(timeline_tab)];
+    lessons::FigureInput each = input_of(figure, FigureOnShow::kFewColumns);
+    each.params = &figures_.params_of(timeline_tab);
+    if (lessons::panel_of<lessons::Timeline>(figure.build(each)) != nullptr) break;
+  }
+  if (timeline_tab == tabs) return;
+  show_tab(timeline_tab);
+  TimelineView& view = figures_.view();
+  if (!asked.zoom.empty()) view.fit_all();
+  const lessons::FigureData figure = figures_.shown().build(input(FigureOnShow::kFewColumns));
+  const auto* timeline = lessons::panel_of<lessons::Timeline>(figure);
+  if (timeline == nullptr) return;
+  figures_.show_whole(figure);
+  if (asked.cursor == "begin") view.set_cursor(timeline->x.low);
+  if (asked.cursor == "end") view.set_cursor(timeline->x.high);
+  if (asked.cursor == "peak" && timeline->peak) view.set_cursor(timeline->peak->x);
+  const auto phase = phase_named(asked.zoom);
+  auto range = phase ? range_of(*timeline, *phase) : std::nullopt;
+  if (!range) return;
+  // The loss's peak is often early in backward, so the range includes the cursor.
+  const double margin = kMargin * range->length();
+  if (const auto cursor = asked.cursor.empty() ? std::nullopt : view.cursor()) {
+    range->begin = std::min(range->begin, std::max(*cursor - margin, timeline->x.low));
+    range->end = std::max(range->end, std::min(*cursor + margin, timeline->x.high));
+  }
+  view.show(*range);
+}
+
+// --- input
+
 lessons::FigureInput PageModel::input_of(const lessons::Figure& figure, int columns) const {
   lessons::FigureInput input;
   if (const RunOnShow* run = on_show()) input.run = run->ledger.get();
-  if (const RunOnShow* a = run_a()) input.baseline = a->ledger.get();
+  if (const RunOnShow* a = run_a_.beside(on_show())) input.baseline = a->ledger.get();
   if (lessons::follows_settings(figure)) {
     input.settings = &settings();
     input.sweep = page_->sweep;
   }
-  const bool over_run = settings_drive() && !shows_prediction_ && shows_evidence() && shows(Layer::kPredicted);
-  const bool beside = lessons::follows_settings(figure) || over_run;
-  if (const RunOnShow* prediction = predicted(); beside && prediction != nullptr && !question_.hides())
+  const bool over_run =
+      settings_drive(*this) && !shows_prediction_ && shows_evidence(*this) && shows(Layer::kPredicted);
+  const RunOnShow* const prediction = forecast_.predicted(settings());
+  if ((lessons::follows_settings(figure) || over_run) && prediction != nullptr && !question_.hides())
     input.predicted = prediction->ledger.get();
-  if (shows(Layer::kFormula) && !fills_with_formula() && formula_.recording != nullptr)
-    input.formula = formula_.ledger.get();
-  if (preview_ && preview_->run.recording != nullptr) input.predicted = preview_->run.ledger.get();
-  input.beside = beside_ledgers_;
+  if (shows(Layer::kFormula) && !fills_with_formula() && forecast_.formula() != nullptr)
+    input.formula = forecast_.formula()->ledger.get();
+  if (const RunOnShow* const previewed = forecast_.previewed()) input.predicted = previewed->ledger.get();
+  input.beside = runs_.beside();
   input.view.columns = columns;
-  if (figure.on_card || (figure.basis == lessons::Basis::kRun && has_step_settings()))
-    input.view.card = card_of_figures();
+  if (figure.on_card || (figure.basis == lessons::Basis::kRun && has_step_settings(*this)))
+    input.view.card = card_of_figures(*this);
   input.view.asked = question_.state() != Question::State::kNone;
   input.view.hidden = question_.hides() && !question_.spec()->figure.empty();
   return input;
 }
 
 lessons::FigureInput PageModel::input(int columns) const {
-  const lessons::Figure& on_tab = shown_figure();
-  lessons::FigureInput input = input_of(on_tab, columns);
-  if (held_room_) input.view.guess_room = *held_room_;
-  const bool predicted = shows_prediction_ && shows_runs();
-  input.params = &(predicted ? prediction_params_ : figure_params_)[static_cast<std::size_t>(tab_)];
+  lessons::FigureInput input = input_of(figures_.shown(), columns);
+  if (figures_.held_room()) input.view.guess_room = *figures_.held_room();
+  const bool predicted = shows_prediction_ && figures_.draws_runs();
+  input.params = predicted ? &figures_.params_of_prediction() : &figures_.params();
   const RunOnShow* const shown = on_show();
-  const bool compared = answered_by_ != nullptr && shown != nullptr && shown->recording == answered_by_;
-  const bool asked_here = question_.number() != nullptr && question_.spec()->figure == on_tab.id;
+  const auto& answer = question_.compared_with();
+  const bool compared = answer != nullptr && shown != nullptr && shown->recording == answer;
+  const bool asked_here = question_.number() != nullptr && question_.spec()->figure == figures_.shown().id;
   if (!asked_here) return input;
   if (question_.hides() || question_.state() == Question::State::kWaiting || compared)
     input.view.guess = question_.guess();
@@ -116,223 +202,63 @@ lessons::FigureInput PageModel::input(int columns) const {
   return input;
 }
 
-void PageModel::hold_axis(bool on) {
-  const lessons::Axis* const axis = lessons::guess_axis(figure_);
-  const bool held = on && axis != nullptr && !question_.hides();
-  if (held == held_room_.has_value()) {
-    if (held) held_room_ = std::max(*held_room_, axis->high);
-    return;
-  }
-  held_room_ = held ? std::optional(axis->high) : std::nullopt;
-  stale_ = true;
-}
-
-std::string PageModel::answered_by() const {
-  const auto run = std::ranges::find(runs_, answered_by_, &RunOnShow::recording);
-  return answered_by_ == nullptr || run == runs_.end() ? std::string() : run->words();
-}
-
-bool PageModel::left_answer() const {
-  return answered_by_ != nullptr && on_show() != nullptr && on_show()->recording != answered_by_;
-}
-
-lessons::FigureData PageModel::figure_among_words(const lessons::FigureBlock& block, int columns) const {
-  const lessons::Figure& figure = *lessons::find_figure(block.figure);
-  record::Params params(figure.schema);
-  for (const lessons::Setting& setting : block.settings) (void)params.set(setting.key, std::string_view(setting.value));
-  lessons::FigureInput input = input_of(figure, columns);
-  input.params = &params;
-  return figure.build(input);
-}
-
-void PageModel::show_figure(const lessons::FigureBlock& block) {
-  const auto found = std::find_if(figures_.begin(), figures_.end(),
-                                  [&](const lessons::Figure* each) { return each->id == block.figure; });
-  if (found == figures_.end()) return;
-  show_tab(static_cast<int>(found - figures_.begin()));
-  figure_params_[static_cast<std::size_t>(tab_)] = record::Params(shown_figure().schema);
-  view().reset();
-  stale_ = true;
-  for (const lessons::Setting& setting : block.settings) (void)set_figure_param(setting.key, setting.value);
+int PageModel::sources() const {
+  return runs_.revision() + run_a_.revision() + forecast_.revision() + changes_;
 }
 
 const lessons::FigureData& PageModel::figure(int columns) {
-  const auto same_view = [&] {
-    return built_view_.zoom_range() == view().zoom_range() && built_view_.cursor() == view().cursor() &&
-           built_view_.measure() == view().measure() && built_view_.kernel() == view().kernel() &&
-           built_view_.find() == view().find() && built_guess_ == question_.guess() &&
-           built_state_ == question_.state();
-  };
   want_prediction();
-  // The answer is at the peak, and the list beside it is of the peak where no cursor is.
-  if (built_state_ == Question::State::kOpen && !question_.hides()) view().set_cursor(std::nullopt);
+  // Resets the cursor after the answer, so that the list shows the peak.
+  if (figures_.built_open() && !question_.hides()) figures_.view().set_cursor(std::nullopt);
   follow_ladder();
-  follow_formula();
-  if (!stale_ && columns == built_columns_ && same_view()) return figure_;
-  lessons::FigureInput wanted = input(columns);
-  figure_ = lessons::FigureData{};
-  if (view().zoomed()) {  // the whole axis is known from a picture of everything
-    lessons::FigureInput whole = input(kFewColumns);
-    const lessons::FigureData all = shown_figure().build(whole);
-    if (all.head.empty_reason.empty()) show_whole(all);
-  }
-  if (const auto range = view().zoom_range()) {
-    wanted.view.begin = range->begin;
-    wanted.view.end = range->end;
-  }
-  wanted.view.cursor = view().cursor();
-  wanted.view.kernel = view().kernel();
-  wanted.view.find = view().find();
-  if (const auto& marked = view().measure()) wanted.view.range = {marked->begin, marked->end};
-  figure_ = shown_figure().build(wanted);
-  build_until_run(wanted);
-  const auto* timeline = lessons::panel_of<lessons::Timeline>(figure_);
-  if (timeline != nullptr && timeline->hidden_from && !wanted.view.cursor) {
-    // The list needs a moment, and the peak would be the answer.
-    wanted.view.cursor = timeline->x.low + (*timeline->hidden_from - timeline->x.low) * kKnownMoment;
-    figure_ = shown_figure().build(wanted);
-  }
-  if (!view().zoomed() && figure_.head.empty_reason.empty()) show_whole(figure_);
-  if (figure_.head.source == record::Source::kLive && !growing()) figure_.head.source = record::Source::kRecorded;
-  if (stale_ || built_state_ != question_.state()) {  // not where only the cursor or the zoom moved
-    has_evidence_ = settings_drive() && !evidence().empty();
-    compare();
+  if (shows(Layer::kFormula) && !fills_with_formula()) follow_formula();
+  if (figures_.is_built(sources(), columns, question_)) return figures_.data();
+  figures_.build(input(columns));
+  build_until_run(columns);
+  if (!is_growing(*this)) figures_.mark_recorded();
+  if (figures_.note_built(sources(), columns, question_)) {
+    has_evidence_ = settings_drive(*this) && !evidence_of(*this).empty();
+    run_a_.compare(question_.hides() || is_growing(*this) ? nullptr : on_show());
     put_numbers();
-    ++data_revision_;
   }
-  built_view_ = view();
-  built_guess_ = question_.guess();
-  built_state_ = question_.state();
-  built_columns_ = columns;
-  stale_ = false;
-  ++revision_;
-  return figure_;
+  return figures_.data();
 }
 
-// A run has nothing to draw while its engine starts and the model is set up.
-void PageModel::build_until_run(lessons::FigureInput& input) {
-  until_run_ = nullptr;
-  if (!growing() || figure_.head.empty_reason.empty()) return;
+void PageModel::follow_formula() {
+  if (!forecast_.has_formula_for(settings())) forecast_.take_formula(settings(), planned(*this, settings()));
+}
+
+// A run has nothing to draw until the model is set up.
+void PageModel::build_until_run(int columns) {
+  if (!is_growing(*this) || figures_.data().head.empty_reason.empty()) return;
+  lessons::FigureInput instead = input(columns);
   const RunOnShow* stand_in = &before_run_;
-  if (settings_drive() && !question_.hides()) {
-    take_formula();
-    stand_in = predicted() != nullptr ? predicted() : &formula_;
-    input.params = &prediction_params_[static_cast<std::size_t>(tab_)];
-    input.predicted = input.formula = nullptr;  // it would be drawn over itself
+  if (settings_drive(*this) && !question_.hides()) {
+    follow_formula();
+    const RunOnShow* const prediction = forecast_.predicted(settings());
+    stand_in = prediction != nullptr ? prediction : forecast_.formula();
+    instead.params = &figures_.params_of_prediction();
+    instead.predicted = instead.formula = nullptr;  // the stand-in is one of them
   }
-  if (stand_in->recording == nullptr) return;
-  input.run = stand_in->ledger.get();
-  lessons::FigureData figure = shown_figure().build(input);
-  if (!figure.head.empty_reason.empty()) return;
-  figure_ = std::move(figure);
-  until_run_ = stand_in;
+  if (stand_in == nullptr || stand_in->recording == nullptr) return;
+  instead.run = stand_in->ledger.get();
+  figures_.build_instead(std::move(instead), *stand_in);
 }
 
-// The words follow the settings of the run on show, and what it measured once that gives no answer away.
+// Measurements are omitted while the question hides them.
 void PageModel::put_numbers() {
   const RunOnShow* shown = on_show();
   record::Params settings = control_.params();
   if (shown != nullptr) settings = record::Params::known_of(settings.schema(), shown->recording->info().params);
   const RunOnShow* run = question_.hides() ? nullptr : shown;
-  const RunOnShow* a = question_.hides() ? nullptr : run_a();
+  const RunOnShow* a = question_.hides() ? nullptr : run_a_.beside(on_show());
   text_ = text_of(*page_,
                   {&settings, run == nullptr ? nullptr : run->ledger.get(), a == nullptr ? nullptr : a->ledger.get()});
 }
 
-void PageModel::compare() {
-  comparison_.rows.clear();
-  const RunOnShow* a = run_a();
-  if (a == nullptr || question_.hides() || growing()) return;
-  comparison_ = compare_runs(*a->ledger, *on_show()->ledger);
-}
-
-void PageModel::settle_question() {
-  const RunOnShow* run = on_show();
-  if (run == nullptr) return;
-  const bool finished = shows_prediction_ ? !asked_ : shown_ != own_ || !control_.running();
-  if (!finished || !question_.compare(*run->ledger)) return;
-  answered_by_ = run->recording;
-  stale_ = true;
-}
-
-// The place of the selected kernel among those found; their number where it is none of them.
-std::size_t PageModel::found_at() const {
-  const auto* lanes = lessons::panel_of<lessons::Lanes>(figure_);
-  if (lanes == nullptr) return 0;
-  const auto& found = lanes->found;
-  const auto at = std::find_if(found.begin(), found.end(),
-                               [&](const lessons::FoundSpan& each) { return view().kernel() == each.span; });
-  return static_cast<std::size_t>(at - found.begin());
-}
-
-void PageModel::find_next(int direction) {
-  const auto* lanes = lessons::panel_of<lessons::Lanes>(figure_);
-  if (lanes == nullptr || lanes->found.empty()) return;
-  const std::size_t count = lanes->found.size(), now = found_at();
-  const std::size_t first = direction > 0 ? 0 : count - 1;
-  const std::size_t next = now == count ? first : (now + count + static_cast<std::size_t>(direction + 1) - 1) % count;
-  const lessons::FoundSpan& found = lanes->found[next];
-  view().select(found.span);
-  // Wide enough to be read, and with what is around it.
-  constexpr double kAround = 30;
-  const double length = std::min(view().visible().length(), kAround * (found.end - found.begin));
-  const double middle = (found.begin + found.end) / 2;
-  view().show({middle - length / 2, middle + length / 2});
-  view().set_cursor(middle);
-}
-
-std::string PageModel::why_no_lanes() const {
-  const RunOnShow* const run = on_show();
-  if (run == nullptr || shows_prediction_ || growing() || question_.hides() || !settings().has("trace")) return {};
-  if (lessons::panel_of<lessons::Timeline>(figure_) == nullptr) return {};
-  return lessons::why_not_traced(*run->recording);
-}
-
-void PageModel::trace(double now) {
-  if (!can_run()) return;
-  if (!runs_here()) set_here();
-  (void)set_param("trace", "on");
-  run(now);
-}
-
-void PageModel::step_cursor(int direction) {
-  const auto* timeline = lessons::panel_of<lessons::Timeline>(figure_);
-  if (timeline == nullptr || timeline->stack.empty()) return;
-  const double at = view().cursor().value_or(timeline->alive ? timeline->alive->position : timeline->x.low);
-  const auto& stack = timeline->stack;
-  const auto holds = [at](const lessons::StackColumn& column) { return column.end > at; };
-  const auto found = std::find_if(stack.begin(), stack.end(), holds);
-  std::ptrdiff_t i = std::distance(stack.begin(), found == stack.end() ? found - 1 : found);
-  const record::ByCategory before = stack[static_cast<std::size_t>(i)].high;
-  const std::ptrdiff_t last = std::ssize(stack) - 1;
-  do i += direction;
-  while (i > 0 && i < last && stack[static_cast<std::size_t>(i)].high == before);
-  const lessons::StackColumn& column = stack[static_cast<std::size_t>(std::clamp<std::ptrdiff_t>(i, 0, last))];
-  view().set_cursor((column.begin + column.end) / 2);
-}
-
-std::optional<PageModel::Measured> PageModel::measured() {
-  const RunOnShow* run = on_show();
-  if (!view().measure() || run == nullptr || lessons::panel_of<lessons::Timeline>(figure_) == nullptr)
-    return std::nullopt;
-  const lessons::Figure& figure = shown_figure();
-  const TimelineView::Range range = *view().measure();
-  const auto total_at = [&](double x) {
-    lessons::FigureInput one = input(kFewColumns);
-    one.view.cursor = x;
-    const lessons::FigureData data = figure.build(one);
-    const auto* timeline = lessons::panel_of<lessons::Timeline>(data);
-    return timeline != nullptr && timeline->alive ? timeline->alive->total : 0;
-  };
-  lessons::FigureInput inside = input(kFewColumns);
-  inside.view.begin = range.begin;
-  inside.view.end = range.end;
-  const record::Bytes at_begin = total_at(range.begin), at_end = total_at(range.end);
-  Measured measured{range.length(), at_end - at_begin, std::max(at_begin, at_end)};
-  const lessons::FigureData data = figure.build(inside);
-  for (const lessons::StackColumn& column : lessons::panel_of<lessons::Timeline>(data)->stack)
-    measured.peak = std::max(measured.peak, std::accumulate(column.high.begin(), column.high.end(), record::Bytes{}));
-  return measured;
+std::optional<FigureOnShow::Measured> PageModel::measured() {
+  if (on_show() == nullptr || !figures_.view().measure()) return std::nullopt;
+  return figures_.measured(input(FigureOnShow::kFewColumns));
 }
 
 }  // namespace headroom::app::page

@@ -1,15 +1,13 @@
-// One page being read: its runs, run A, and what comes in from the backends.
+// Keeps a page's parts up to date.
 #include "app/page/page_model.h"
 
 #include <algorithm>
-#include <array>
-#include <ctime>
 #include <utility>
 
+#include "app/page/page_facts.h"
 #include "app/page/run_estimate.h"
-#include "lessons/base_run.h"
+#include "demos/experiments/schemas.h"
 #include "lessons/card_limit.h"
-#include "lessons/wording.h"
 
 namespace headroom::app::page {
 
@@ -18,303 +16,276 @@ PageModel::PageModel(const lessons::Page& page, const experiments::DemoInfo& dem
       question_(page.question && sources.given == nullptr ? &*page.question : nullptr),
       task_(lessons::task_of(page)),
       control_(demo, sources.runner, std::move(sources.fixed_settings)),
-      why_no_engine_(std::move(sources.why_no_engine)),
       files_here_(sources.files_here),
-      predictions_(sources.predictions),
-      chosen_card_(lessons::card_named(page.card)) {
-  for (const std::string& id : page.figures)
-    if (const lessons::Figure* figure = lessons::find_figure(id)) figures_.push_back(figure);
-  for (const lessons::Figure* figure : figures_) {
-    figure_params_.emplace_back(figure->schema);
-    prediction_params_.emplace_back(figure->schema);
-    views_.emplace_back();
-    // A prediction is computed in no time: its events have an order only, beside others phase by phase.
-    if (prediction_params_.back().has("axis") && !prediction_params_.back().set("axis", "phase"))
-      (void)prediction_params_.back().set("axis", "event");
-  }
+      runs_(!page.sweep.empty()),
+      forecast_(sources.predictions, std::move(sources.why_no_engine)),
+      verdict_(lessons::card_named(page.card)),
+      figures_(page) {
   if (question_.hides() && !page.question->figure.empty())
-    tab_ = static_cast<int>(std::find(page.figures.begin(), page.figures.end(), page.question->figure) -
-                            page.figures.begin());
-  set_here();
-  for (auto& recording : sources.stored) add_stored(std::move(recording));
+    figures_.show_tab(static_cast<int>(std::ranges::find(page.figures, page.question->figure) - page.figures.begin()));
+  preset(settings_here(*this));
+  for (auto& recording : sources.stored) add_run(std::move(recording), RunOnShow::From::kPage);
   if (sources.given != nullptr) show_given(std::move(sources.given));
   follow_ladder();
   put_numbers();
 }
 
-namespace {
-
-// "H200", "CPU"
-std::string device_of(const record::RunInfo& info) {
-  constexpr std::string_view kMaker = "NVIDIA ";
-  const auto gpu = info.provenance.find("gpu");
-  if (info.device == record::DeviceKind::kCpu) return "CPU";
-  if (gpu == info.provenance.end()) return "GPU";
-  return gpu->second.starts_with(kMaker) ? gpu->second.substr(kMaker.size()) : gpu->second;
-}
-
-// "you, 12:04", or "you, 23 Nov" on another day, from "2026-11-23T11:04:31Z".
-std::string made_at(const record::RunInfo& info) {
-  std::tm utc{};
-  const auto created = info.provenance.find("created");
-  if (created == info.provenance.end() || strptime(created->second.c_str(), "%Y-%m-%dT%H:%M:%SZ", &utc) == nullptr)
-    return "you";
-  const std::time_t then = timegm(&utc), now = std::time(nullptr);
-  std::tm there{}, here{};
-  localtime_r(&then, &there);
-  localtime_r(&now, &here);
-  const bool today = there.tm_year == here.tm_year && there.tm_yday == here.tm_yday;
-  std::array<char, 16> text{};
-  const std::size_t length = std::strftime(text.data(), text.size(), today ? "%H:%M" : "%d %b", &there);
-  return "you, " + std::string(text.data(), length);
-}
-
-}  // namespace
-
-RunOnShow PageModel::make_run(std::shared_ptr<const record::Recording> recording, RunOnShow::From from) const {
-  RunOnShow run;
-  run.from = from;
-  run.ledger = std::make_shared<record::Ledger>(*recording);
-  run.ledger->update();
-  run.recording = std::move(recording);
-  const record::Recording& recorded = *run.recording;
-  run.label = lessons::settings_line(recorded.info());
-  const bool own = from == RunOnShow::From::kReader || from == RunOnShow::From::kEarlierStart;
-  run.where = own ? made_at(recorded.info()) : device_of(recorded.info());
-  const bool sweep = !recorded.sweep_points().empty();
-  const std::string techniques = sweep ? std::string() : techniques_of(recorded.info());
-  if (!techniques.empty()) run.label.insert(0, techniques + "; ");
-  if (sweep && !page_->sweep.empty()) run.label.insert(0, "Sweep; ");
-  if (recorded.truncated()) run.label.insert(0, lessons::cut_off_words(recorded) + "; ");
-  return run;
-}
-
-void PageModel::add_stored(std::shared_ptr<const record::Recording> recording, bool base, std::string_view name) {
-  if (base) bases_.push_back(recording);
-  RunOnShow run = make_run(std::move(recording));
-  run.name = name;
-  add_run(std::move(run));
-  if (shown_ < 0) show_run(0);
-  if (name == wanted_pin_ && !name.empty()) pin(name);
-  follow_ladder();
-  pin_base();
-}
-
-// Of a page that runs no training step all settings are taken: none of them can be said to be the reader's own.
-void PageModel::show_given(std::shared_ptr<const record::Recording> recording) {
-  given_ = true;
-  show_run(add_run(make_run(std::move(recording), RunOnShow::From::kEarlierStart)));
-  if (!has_step_settings()) control_.show_params(runs_[static_cast<std::size_t>(shown_)].recording->info().params);
-}
-
-int PageModel::add_run(RunOnShow run) {
-  const auto behind = std::ranges::find_if(runs_, [&](const RunOnShow& each) { return each.from > run.from; });
-  const int place = static_cast<int>(behind - runs_.begin());
-  runs_.insert(behind, std::move(run));
-  for (int* index : {&own_, &sweep_, &shown_})
-    if (*index >= place) ++*index;
-  return place;
-}
-
-void PageModel::add_beside(std::shared_ptr<const record::Recording> recording) {
-  beside_.push_back(make_run(std::move(recording)));
-  beside_ledgers_.push_back(beside_.back().ledger.get());
-  stale_ = true;
-}
-
-void PageModel::take_sweep(std::shared_ptr<const record::Recording> recording, bool show) {
-  RunOnShow sweep = make_run(std::move(recording), RunOnShow::From::kSweep);
-  if (sweep_ >= 0)
-    runs_[static_cast<std::size_t>(sweep_)] = std::move(sweep);
-  else
-    sweep_ = add_run(std::move(sweep));
-  if (climbs()) return look_at(sweep_);  // in the order that the reader has by now
-  if (show || shown_ == sweep_) show_run(sweep_);
-}
-
-bool PageModel::is_sweep(int run) const {
-  return !runs_[static_cast<std::size_t>(run)].recording->sweep_points().empty();
-}
-
-void PageModel::show_figure_of(int run) {
-  const auto of_sweeps = [](const lessons::Figure* figure) { return figure->basis == lessons::Basis::kSweep; };
-  const bool sweep = is_sweep(run);
-  if (page_->sweep.empty() || of_sweeps(&shown_figure()) == sweep) return;
-  const auto of_run = [](const lessons::Figure* figure) { return figure->basis == lessons::Basis::kRun; };
-  const auto found = sweep ? std::find_if(figures_.begin(), figures_.end(), of_sweeps)
-                           : std::find_if(figures_.begin(), figures_.end(), of_run);
-  if (found == figures_.end()) return;
-  tab_ = static_cast<int>(found - figures_.begin());
-  next_frame_.reset();
-}
-
-void PageModel::show_run_of_figure() {
-  const lessons::Basis basis = shown_figure().basis;
-  if (page_->sweep.empty() || basis == lessons::Basis::kParameters || shown_ < 0) return;
-  const bool sweep = basis == lessons::Basis::kSweep;
-  if (is_sweep(shown_) == sweep) return;
-  int found = sweep ? sweep_ : own_;
-  for (int i = 0; found < 0 && i < static_cast<int>(runs_.size()); ++i)
-    if (is_sweep(i) == sweep) found = i;
-  if (found >= 0) look_at(found);
-}
-
-// What a technique is compared with is pinned by the page: of the stored bases of the same model and shape as the
-// run on show the one with the fewest other switches.
-void PageModel::pin_base() {
-  const RunOnShow* run = on_show();
-  if (pinned_by_reader_ || bases_.empty() || run == nullptr) return;
-  std::vector<const record::RunInfo*> infos;
-  for (const auto& each : bases_) infos.push_back(&each->info());
-  const auto nearest = lessons::nearest_base(run->recording->info(), infos);
-  const auto base = nearest ? bases_.begin() + static_cast<std::ptrdiff_t>(*nearest) : bases_.end();
-  if (base == bases_.end() ? pinned_.recording == nullptr : pinned_.recording == *base) return;
-  pinned_ = RunOnShow{};
-  for (const RunOnShow& each : runs_)
-    if (base != bases_.end() && each.recording == *base) pinned_ = each;
-  comparison_.rows.clear();
-  stale_ = true;
-}
-
-const RunOnShow* PageModel::on_show() const {
-  if (climbs()) return rungs_.recording == nullptr ? nullptr : &rungs_;
-  if (shows_prediction_) return prediction_.recording == nullptr ? nullptr : &prediction_;
-  return shown_ < 0 ? nullptr : &runs_[static_cast<std::size_t>(shown_)];
-}
-
-// Takes in what `recording` has gained, or another recording. True if anything changed.
-bool PageModel::follow(RunOnShow& run, const std::shared_ptr<const record::Recording>& recording) {
-  if (recording == nullptr) return false;
-  if (run.recording != recording) {
-    run = make_run(recording, run.from);
-    return true;
-  }
-  const std::uint64_t before = run.ledger->size();
-  run.ledger->update();
-  return run.ledger->size() != before;
-}
-
 void PageModel::use(backend::Backend* runner, Predictions* predictions) {
   if (runner != nullptr) control_.use(runner);
-  planner_.reset();  // it asks the old ones
+  verdict_.restart();  // its planner, like the task's, uses the old engines
   task_.forget();
-  predictions_ = predictions;
+  forecast_.use(predictions);
   if (shows_prediction_) ask_prediction();
 }
 
 bool PageModel::poll(double now, bool news) {
-  const bool ran = control_.running();
   bool changed = control_.poll(now, news);
-  if (ran && !control_.running()) note_speed();
-  changed = advance(now) || changed;
-  if (own_ >= 0 && changed) {
-    RunOnShow& own = runs_[static_cast<std::size_t>(own_)];
-    follow(own, control_.recording());
-    if (own.label.empty()) {  // what the run is about has only just arrived
-      const RunOnShow made = make_run(own.recording, own.from);
-      own.label = made.label;
-      own.where = made.where;
-    }
-    stale_ = true;
+  changed = figures_.advance(now) || changed;
+  if (changed) runs_.follow_own(control_.recording());
+  if (const auto budget = control_.take_over_budget(); budget && runs_[0].from == RunOnShow::From::kPage) {
+    show_run(0);
+    runs_.note_stands_in_for(*budget);
   }
-  watch_budget(now);
   if (trial_ && !control_.running()) {
     run_trial(now);
     changed = true;
   }
-  changed = (asked_ && take_prediction()) || changed;
+  changed = take_prediction() || changed;
   changed = follow_planner() || changed;
   changed = follow_ladder() || changed;
-  changed = plan_step(news) || changed;
+  changed = follow_verdict(news) || changed;
   changed = follow_task(news) || changed;
-  constexpr double kNoticed = 0.1;  // seconds until an answer is late
-  if (!asked_) asked_at_.reset();
-  if (asked_ && !asked_at_) asked_at_ = now;
-  changed = std::exchange(late_, asked_at_ && now - *asked_at_ > kNoticed) != late_ || changed;
+  changed = forecast_.note_time(now) || changed;
   if (question_.state() == Question::State::kWaiting) settle_question();
   return changed;
 }
 
-void PageModel::run(double now, std::optional<double> budget) {
-  if (!can_run()) return;
-  over_budget_ = false;
-  budget_ = budget;
-  if (!runs_here()) set_here();
-  if (has_predictions()) started_flops_ = run_flops(step());
-  const record::Status started = control_.start(now);
-  refusal_ = started ? std::string() : started.error().message;
-  if (!started) return;
-  before_run_ = on_show() == nullptr ? RunOnShow{} : *on_show();
-  // The backend's recording exists from the start on, empty at first.
-  const auto recording = control_.recording();
-  RunOnShow own = make_run(recording != nullptr ? recording : std::make_shared<const record::Recording>(),
-                           RunOnShow::From::kReader);
-  own_ = -1;
-  own_ = add_run(std::move(own));
-  drop_oldest();
-  budget_ends_ = budget_ ? std::optional(now + *budget_) : std::nullopt;
-  look_at(own_);
-  show_figure_of(own_);
+// --- runs
+
+const RunOnShow* PageModel::on_show() const {
+  if (figures_.draws_ladder()) return rungs_.recording == nullptr ? nullptr : &rungs_;
+  return shows_prediction_ ? forecast_.run() : runs_.shown_run();
 }
 
-// A run that takes too long for the room is cancelled, and the page's stored one is shown.
-void PageModel::watch_budget(double now) {
-  if (!budget_ends_) return;
-  if (control_.running()) {
-    if (now > *budget_ends_ && !control_.cancelling()) control_.cancel();
-    return;
-  }
-  const bool over = now > *std::exchange(budget_ends_, std::nullopt);
-  if (!over || control_.outcome()->kind != record::OutcomeKind::kCancelled) return;
-  if (runs_.front().from != RunOnShow::From::kPage) return;
-  show_run(0);
-  over_budget_ = true;
+void PageModel::add_run(std::shared_ptr<const record::Recording> recording, RunOnShow::From from, std::string_view name,
+                        bool base) {
+  if (base) run_a_.add_base(recording);
+  runs_.add(std::move(recording), from, name);
+  const bool readers = from != RunOnShow::From::kPage;
+  if (runs_.shown() < 0 && !readers) show_run(0);
+  run_a_.take_named(name, on_show(), runs_);
+  follow_ladder();
+  run_a_.follow_base(on_show(), runs_);
+  if (readers && has_verdict(*this)) show_settings();
+}
+
+// Without a training step, all settings come from the run.
+void PageModel::show_given(std::shared_ptr<const record::Recording> recording) {
+  runs_.note_given();
+  show_run(runs_.add(std::move(recording), RunOnShow::From::kEarlierStart));
+  if (!has_step_settings(*this)) control_.show_params(runs_.shown_run()->recording->info().params);
 }
 
 void PageModel::show_run(int index) {
   if (index < 0 || index >= static_cast<int>(runs_.size())) return;
-  over_budget_ = false;
   wanted_[static_cast<std::size_t>(Layer::kMeasured)] = true;
   look_at(index);
   show_figure_of(index);
-  take_settings_of(runs_[static_cast<std::size_t>(index)]);
+  take_settings_of(runs_[index]);
 }
 
 void PageModel::look_at(int index) {
-  if (shown_ != index || shows_prediction_) reset_views();
-  shown_ = index;
+  if (runs_.shown() != index || shows_prediction_) figures_.reset_views();
+  runs_.mark_shown(index);
   shows_prediction_ = false;
-  comparison_.rows.clear();
-  stale_ = true;
-  pin_base();
-  if (control_.fixed_settings().empty() || index == own_ || index == sweep_ || control_.running()) return;
-  const auto& recording = runs_[static_cast<std::size_t>(index)].recording;
-  control_.show_params(recording->info().params);
+  run_a_.compare(nullptr);
+  run_a_.follow_base(on_show(), runs_);
+  const bool made_here = index == runs_.own() || index == runs_.sweep();
+  if (control_.fixed_settings().empty() || made_here || control_.running()) return;
+  control_.show_params(runs_[index].recording->info().params);
 }
 
-bool PageModel::growing() const { return control_.running() && shown_ == own_ && !shows_prediction_; }
+void PageModel::show_figure_of(int run) {
+  const bool sweep = runs_.is_sweep(run);
+  if (page_->sweep.empty() || (figures_.shown().basis == lessons::Basis::kSweep) == sweep) return;
+  if (const auto tab = figures_.tab_of(sweep ? lessons::Basis::kSweep : lessons::Basis::kRun)) figures_.show_tab(*tab);
+}
 
-bool PageModel::can_pin() const {
+void PageModel::show_run_of_figure() {
+  const lessons::Basis basis = figures_.shown().basis;
+  if (page_->sweep.empty() || basis == lessons::Basis::kParameters || runs_.shown() < 0) return;
+  const bool sweep = basis == lessons::Basis::kSweep;
+  if (runs_.shows_sweep() == sweep) return;
+  if (const int found = runs_.first(sweep); found >= 0) look_at(found);
+}
+
+void PageModel::take_sweep(std::shared_ptr<const record::Recording> recording, bool show) {
+  runs_.take_sweep(std::move(recording));
+  if (figures_.draws_ladder()) return look_at(runs_.sweep());  // keeps the reader's current order
+  if (show || runs_.shown() == runs_.sweep()) show_run(runs_.sweep());
+}
+
+void PageModel::forget(int index) {
+  const bool shown = index == runs_.shown();
+  if (!runs_.forget(index, control_.running()) || !shown) return;
+  if (runs_.empty()) return show_settings();
+  look_at(0);
+  if (settings_drive(*this)) show_settings();
+}
+
+void PageModel::run(double now, std::optional<double> budget) {
+  if (!can_run(*this)) return;
+  if (!runs_here(*this)) preset(settings_here(*this));
+  const double flops = has_predictions(*this) ? run_flops(step_of(*this)) : 0;
+  const RunOnShow before = on_show() == nullptr ? RunOnShow{} : *on_show();
+  if (!control_.start(now, flops, budget)) return;
+  before_run_ = before;
+  const auto recording = control_.recording();
+  runs_.start_own(recording != nullptr ? recording : std::make_shared<const record::Recording>());
+  look_at(runs_.own());
+  show_figure_of(runs_.own());
+}
+
+void PageModel::settle_question() {
   const RunOnShow* run = on_show();
-  return shown_ >= 0 && !shows_prediction_ && !growing() && !question_.hides() && run != nullptr &&
-         !compare_runs(*run->ledger, *run->ledger).rows.empty();
+  if (run == nullptr) return;
+  const bool finished = shows_prediction_ ? !forecast_.asks() : !runs_.shows_own() || !control_.running();
+  if (finished) question_.compare(*run->ledger, run->recording);
 }
 
-void PageModel::toggle_pin() {
-  pinned_by_reader_ = true;
-  wanted_pin_.clear();
-  if (pinned_.recording != nullptr)
-    pinned_ = RunOnShow{};
-  else if (can_pin())
-    pinned_ = *on_show();
-  comparison_.rows.clear();  // until the figure is built anew
-  stale_ = true;
+// --- forecast, verdict and task
+
+void PageModel::ask_prediction() {
+  verdict_.restart();  // its questions would only delay this one
+  if (!history_.holding()) verdict_.follow_ways(settings());
+  forecast_.ask(settings(), planned(*this, settings()));
+  take_prediction();
 }
 
-// The pinned run, unless it is the one on show.
-const RunOnShow* PageModel::run_a() const {
-  const RunOnShow* run = on_show();
-  return pinned_.recording == nullptr || run == nullptr || run->recording == pinned_.recording ? nullptr : &pinned_;
+bool PageModel::take_prediction() {
+  if (!forecast_.asks() || !forecast_.take(planned(*this, *forecast_.settings()))) return false;
+  verdict_.restart();  // it may have used the closed form
+  return true;
+}
+
+// Without an engine this takes the closed form.
+void PageModel::want_prediction() {
+  if (!settings_drive(*this) && figures_.shown().basis != lessons::Basis::kSettings) return;
+  const bool still_to_start = forecast_.service() == nullptr && forecast_.why_no_service().empty();
+  if (still_to_start || question_.hides()) return;
+  if (!forecast_.is_for(settings())) ask_prediction();
+}
+
+// The closed form replaces a lost planner. Once the planner is back, it is asked again.
+bool PageModel::follow_planner() {
+  if (!forecast_.planner_changed()) return false;
+  const bool here = forecast_.planner() != nullptr;
+  if (here && !forecast_.asks() && forecast_.by_closed_form()) ask_prediction();
+  if (!here && forecast_.asks()) {
+    forecast_.take_closed_form(planned(*this, *forecast_.settings()));
+    verdict_.restart();
+  }
+  return true;
+}
+
+bool PageModel::follow_verdict(bool news) {
+  // Also drops the planner: after an answer it would not be asked again.
+  if (!has_verdict(*this) || forecast_.run() == nullptr) return verdict_.clear();
+  const bool by_formula = forecast_.by_closed_form() && forecast_.planner() == nullptr;
+  if ((forecast_.asks() && !by_formula) || verdict_.rests(news)) return false;
+  const std::optional<PlannedCard> on = card_of(*this);
+  if (!on) return false;
+  // The page is about its first switch.
+  const std::span<const std::string> switches(page_->switches);
+  return verdict_.follow({.settings = *forecast_.settings(),
+                          .card = *on,
+                          .service = by_formula ? nullptr : forecast_.service(),
+                          .why_formula = forecast_.why_none(),
+                          .own_keys = switches.first(std::min<std::size_t>(switches.size(), 1)),
+                          .keeps_ways = history_.holding()});
+}
+
+void PageModel::choose_card(const predict::Card* card) {
+  const bool limited = limit_set(*this) > 0;
+  if (card == verdict_.chosen_card() && !limited) return;
+  const auto& asked = forecast_.settings();
+  const auto as_planned = [&] { return asked ? planned(*this, *asked).params : record::Params(); };
+  const record::Params before = as_planned();
+  verdict_.choose_card(card);
+  if (asked && !(as_planned() == before)) ask_prediction();
+  if (limited) (void)set_param("cap", "0");
+  verdict_.restart();
+  ++changes_;
+}
+
+// A calculator's settings are converted to a training step's.
+Task::Around PageModel::around_task() const {
+  Task::Around around{.settings = {},
+                      .device = device_of(*this),
+                      .peak = {},
+                      .runs = runs_.all(),
+                      .predictions = page_->demo.empty() ? nullptr : forecast_.planner(),
+                      .why_none = page_->demo.empty() ? "This page calculates." : forecast_.why_none(),
+                      .numbers = {}};
+  const bool climbs = figures_.draws_ladder();
+  if (page_->demo.empty()) around.device = record::DeviceKind::kGpu;
+  const auto rung = climbs ? ladder_->last() : std::nullopt;
+  around.settings = rung ? rung->settings : page_->demo.empty() ? experiments::step_params(settings()) : settings();
+  if (rung) around.peak = Task::Peak{rung->peak, rung->by};
+  if (const RunOnShow* const shown = on_show(); shown != nullptr && !climbs) around.numbers.run = shown->ledger.get();
+  if (const RunOnShow* const a = run_a_.beside(on_show())) around.numbers.baseline = a->ledger.get();
+  return around;
+}
+
+// Held switches and trials are not the reader's choice.
+bool PageModel::follow_task(bool news) {
+  if (news) task_.hear_news();
+  if (!task_.open() || question_.hides() || history_.holding() || trying() || control_.running()) return false;
+  const bool still_to_start =
+      forecast_.service() == nullptr && forecast_.why_no_service().empty() && !page_->demo.empty();
+  if (still_to_start || (forecast_.asks() && forecast_.planner() != nullptr)) return false;
+  const RunOnShow* const shown = on_show();
+  const Task::Sign sign{shown == nullptr ? nullptr : shown->recording.get(), runs_.size(), forecast_.planner()};
+  if (!task_.wants(settings(), sign)) return false;
+  if (figures_.draws_ladder() && !ladder_->last()) return false;  // pending
+  Task::Around around = around_task();
+  around.numbers.settings = &around.settings;
+  return task_.follow(around);
+}
+
+// --- ladder
+
+// The shown run takes precedence, then the sweep.
+bool PageModel::follow_ladder() {
+  if (!figures_.draws_ladder()) return false;
+  const RunOnShow* const sweep = runs_.sweep() < 0 ? nullptr : &runs_[runs_.sweep()];
+  Ladder::Around around{
+      .settings = settings(),
+      .device = device_of(*this),
+      .runs = {},
+      .climbing = sweep != nullptr && !sweep->recording->outcome() ? sweep->recording : nullptr,
+      .hidden = question_.hides(),
+      .predictions = forecast_.service(),
+      .why_none = forecast_.planner() == nullptr ? forecast_.why_none() : std::string()};
+  for (const RunOnShow* first : {runs_.shown_run(), sweep})
+    if (first != nullptr) around.runs.push_back(first->recording);
+  for (const RunOnShow& run : runs_.all()) around.runs.push_back(run.recording);
+  if (!ladder_->follow(around)) return false;
+  follow(rungs_, ladder_->rungs());
+  ++changes_;
+  return true;
+}
+
+void PageModel::take_ladder_of(const RunOnShow& run) {
+  const record::Recording& made = *run.recording;
+  const auto& points = made.sweep_points();
+  if (!figures_.draws_ladder() || points.empty() || points.front().series != "ladder") return;
+  const record::Params first = record::Params::known_of(settings().schema(), points.front().params);
+  for (const record::ParamSpec& spec : first.schema())
+    if (spec.role == record::ParamRole::kShape) control_.preset(spec.key, first.as_text(spec.key));
+  control_.preset("cap", std::to_string(made.info().cap));
+  control_.preset("device", made.info().device == record::DeviceKind::kGpu ? "cuda" : "cpu");
+  ladder_->take_order(made);
 }
 
 }  // namespace headroom::app::page

@@ -1,4 +1,4 @@
-// Where a page's runs and predictions come from.
+// Sources of a page's runs and predictions.
 #pragma once
 
 #include <memory>
@@ -13,12 +13,12 @@ namespace headroom::app::page {
 
 struct PageSources {
   backend::Backend* runner = nullptr;                            // not owned
-  Predictions* predictions = nullptr;                            // not owned; null: there are none
-  std::string why_no_engine;                                     // one sentence with the cure; empty: there is one
-  std::string fixed_settings;                                    // why settings cannot be changed; empty: they can
-  bool files_here = true;                                        // else the engine may be on another machine
-  std::vector<std::shared_ptr<const record::Recording>> stored;  // the first shows at once
-  // The reader's run that the page is opened for: it shows first, with its settings, and the page asks nothing.
+  Predictions* predictions = nullptr;                            // not owned; may be null
+  std::string why_no_engine;                                     // one sentence with the cure; may be empty
+  std::string fixed_settings;                                    // why settings cannot change; may be empty
+  bool files_here = true;                                        // false: the engine may be on another machine
+  std::vector<std::shared_ptr<const record::Recording>> stored;  // the first is shown at once
+  // Opened by the reader: shown first, with its settings and without a question.
   std::shared_ptr<const record::Recording> given;
 };
 

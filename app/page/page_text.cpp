@@ -1,4 +1,4 @@
-// Blocks of a page become stretches of words, parted by figures, widgets and tables.
+// Joins the text between figures, widgets and tables.
 #include "app/page/page_text.h"
 
 namespace headroom::app::page {

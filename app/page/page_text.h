@@ -1,4 +1,4 @@
-// A page's words as the window draws them, with the figures, widgets and tables among them.
+// A page's words, with the figures, widgets and tables between them.
 #pragma once
 
 #include <string>
@@ -11,22 +11,22 @@
 
 namespace headroom::app::page {
 
-// The words of the page's task, in its card.
+// Drawn in a card.
 struct TaskWords {
   lessons::MarkedText words;
 };
-// A stretch of words, or what is between two of them.
+// Words, or an element between them.
 using PagePart =
     std::variant<lessons::MarkedText, lessons::FigureBlock, lessons::WidgetBlock, lessons::TableBlock, TaskWords>;
 using PageParts = std::vector<PagePart>;
 
 struct PageText {
   PageParts body;
-  std::string ask;  // empty: the page asks nothing
+  std::string ask;  // empty: no question
   lessons::MarkedText because;
-  std::vector<PageParts> more;  // its steps; may be none
+  std::vector<PageParts> more;  // Read more
 };
-// With its numbers as they are for `numbers`.
+// Fills in the live numbers.
 PageText text_of(const lessons::Page& page, const lessons::NumberInput& numbers);
 
 }  // namespace headroom::app::page

@@ -1,4 +1,4 @@
-// Values of a parameter along a slider.
+// Places and writes a parameter's values.
 #include "app/page/param_scale.h"
 
 #include <algorithm>
@@ -14,9 +14,9 @@ using record::ParamKind;
 
 namespace {
 
-constexpr double kSmallestCard = 16.0 * 1024 * 1024;  // a tiny model's step does not fit into less
+constexpr double kSmallestCard = 16.0 * 1024 * 1024;  // less cannot hold a tiny model's step
 constexpr int kMostStops = 4096;
-constexpr double kSingly = 16;  // counts up to it are stops, one by one
+constexpr double kSingly = 16;  // every count up to this is a stop
 
 }  // namespace
 

@@ -1,4 +1,4 @@
-// Values of a parameter along a slider, and how they are written. Plain: no drawing.
+// A parameter's values on a slider, and their text. No drawing.
 #pragma once
 
 #include <string>
@@ -9,20 +9,20 @@
 
 namespace headroom::app::page {
 
-// The stops of a slider for a number; empty: this parameter is typed. Each to 16 and four to an octave for
-// logarithmic counts, sizes as cards have them for bytes (16, 24, 32, 48, 64 GiB, …; 0 first where it means "none").
+// Empty: the parameter is typed. Logarithmic counts have every number to 16, then four per octave. Bytes have the
+// sizes of cards (16, 24, 32, 48, 64 GiB, …), after 0 if that means "none".
 std::vector<double> stops_of(const record::ParamSpec& spec);
-// The stop nearest to a value, on the slider's own scale.
+// The index, by distance on a log scale.
 int nearest_stop(const std::vector<double>& stops, double value);
 
-// Where a value is along the slider: 0 … 1, between two stops in proportion.
+// From 0 to 1, interpolated between stops.
 double place_of(const std::vector<double>& stops, double value);
 
 // "1,024 tokens", "24 GiB", "none", "each layer".
 std::string shown_value(const record::ParamSpec& spec, const record::Params& params);
-// Whether it has no value but the rule that `unset` names.
+// True if the value is the one that `unset` names.
 bool is_unset(const record::ParamSpec& spec, const record::Params& params);
-// As `--set` takes it.
+// As `--set` expects it.
 std::string typed_value(const record::ParamSpec& spec, double value);
 double number_of(const record::ParamSpec& spec, const record::Params& params);
 

@@ -1,4 +1,4 @@
-// The page's question.
+// Takes, compares and remembers answers.
 #include "app/page/question.h"
 
 #include <algorithm>
@@ -16,10 +16,10 @@ namespace headroom::app::page {
 
 namespace {
 
-constexpr double kNearEnough = 1.1;      // a guess within a tenth counts as right
-constexpr double kFactorInWords = 1.25;  // from here on how far off it is is a factor, below it a share
+constexpr double kNearEnough = 1.1;      // within 10 % counts as right
+constexpr double kFactorInWords = 1.25;  // larger errors are factors, smaller ones percentages
 
-// "1,024" as this program writes it is a thousand and more; "21,5" is what many readers type for 21.5.
+// Reads "1,024" as 1024, and "21,5" as 21.5.
 std::string without_commas(std::string_view text) {
   std::string plain(text);
   const auto is_digit = [&plain](std::size_t i) { return i < plain.size() && plain[i] >= '0' && plain[i] <= '9'; };
@@ -42,7 +42,7 @@ Question::Question(const lessons::QuestionSpec* spec)
     std::iota(order_.begin(), order_.end(), std::size_t{0});
     std::sort(order_.begin(), order_.end(),
               [&](std::size_t a, std::size_t b) { return order->items[a] < order->items[b]; });
-    // Nothing is given away: items whose right order is the alphabet's begin from the other end.
+    // If the alphabetical order is right, its reverse hides the answer.
     if (std::is_sorted(order_.begin(), order_.end())) std::reverse(order_.begin(), order_.end());
   }
 }
@@ -137,15 +137,16 @@ std::string_view Question::misconception() const {
   return items() == nullptr ? std::string_view{} : std::string_view(items()->misconception);
 }
 
-bool Question::compare(const record::Ledger& run) {
+bool Question::compare(const record::Ledger& run, std::shared_ptr<const record::Recording> recording) {
   if (state_ != State::kWaiting) return false;
   const double is = number()->answer->of(run);
   if (is < 0) return false;
-  // Nothing is infinitely far off: a byte, or a tenth of a percent, is the least that counts.
+  // A minimum of 1, or of 0.1 %, keeps the factor finite.
   const double least = unit() == lessons::AxisUnit::kPercent ? 0.1 : 1;
   const double low = std::max(least, std::min(*guess_, is)), high = std::max({least, *guess_, is});
   reveal_ = Reveal{*guess_, is, high / low};
   state_ = State::kAnswered;
+  compared_with_ = std::move(recording);
   return true;
 }
 

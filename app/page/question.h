@@ -1,7 +1,8 @@
-// The page's question: an answer, locked, then compared with what is right. A number is right when a run says so, a
-// choice or an order at once. Numbers are in the question's unit, mostly bytes. Knows nothing of how it is drawn.
+// The page's question. Once locked, a number waits for a run; choices and orders are answered at once. Numbers are in
+// the question's unit, mostly bytes. No drawing.
 #pragma once
 
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -15,70 +16,68 @@ namespace headroom::app::page {
 class Question {
  public:
   enum class State {
-    kNone,      // the page asks nothing
-    kOpen,      // the answer is hidden
-    kWaiting,   // a number is locked; no finished run has the answer yet
-    kAnswered,  // locked and compared
+    kNone,
+    kOpen,     // the answer is hidden
+    kWaiting,  // for a finished run with the answer
+    kAnswered,
     kSkipped,
   };
   struct Reveal {
     double said = 0, is = 0;
-    double factor = 1;  // how far off, as a factor of at least 1
+    double factor = 1;  // the error, at least 1
   };
-  // How far off in words: "that is" "5" "% too high"; from a factor of 1.25 on "off by" "2.0×".
+  // The error in words: "that is" "5" "% too high", or "off by" "2.0×".
   struct Distance {
     std::string_view head;
     std::string value;
     std::string_view unit;
   };
 
-  // `spec` outlives this; null: no question.
+  // `spec` must outlive this; null: no question.
   explicit Question(const lessons::QuestionSpec* spec);
 
   const lessons::QuestionSpec* spec() const { return spec_; }
   const lessons::NumberQuestion* number() const { return lessons::number_of(spec_); }
-  const lessons::ChoiceQuestion* choices() const;  // null: of another kind
+  const lessons::ChoiceQuestion* choices() const;  // null: another kind
   const lessons::OrderQuestion* items() const;
   State state() const { return state_; }
-  // Hidden until answered or skipped.
-  bool hides() const { return state_ == State::kOpen; }
+  bool hides() const { return state_ == State::kOpen; }  // the answer
   bool locked() const { return state_ == State::kWaiting || state_ == State::kAnswered; }
   bool can_lock() const { return state_ == State::kOpen && why_not_lock().empty(); }
-  // What is missing before an open question can be locked; empty: nothing.
+  // Why an open question cannot be locked; empty: it can.
   std::string_view why_not_lock() const;
-  // A number waits for compare(); a choice and an order are answered at once. Nothing given yet: stays open.
+  // No-op without an answer.
   void lock();
   void skip();
-  // What was done, in a few words for a file; empty: nothing yet. And done again from them, where they are of this
-  // question and it is open; a number then waits for compare().
+  // The answer for a file; empty: none yet. recall() gives it to an open question; a number then waits for compare().
   std::string remembered() const;
   void recall(const std::string& words);
-  // Of what was answered at once; of a number, whether it is within a tenth.
+  // Numbers count as right within 10 %.
   bool right() const;
-  // What to say to a wrong choice or order; empty: right, or a number.
+  // Empty unless a choice or order is wrong.
   std::string_view reply() const;
-  std::string_view misconception() const;  // its key, in the same way
+  std::string_view misconception() const;  // its key, likewise
 
   // --- a number
-  // Of all its numbers.
   lessons::AxisUnit unit() const;
-  const std::optional<double>& guess() const { return guess_; }  // empty until the reader gives one
-  double highest_guess() const { return highest_guess_; }        // so far; 0: none
+  const std::optional<double>& guess() const { return guess_; }
+  double highest_guess() const { return highest_guess_; }  // 0: none
   const std::optional<Reveal>& reveal() const { return reveal_; }
-  // Kept inside the marker's range; ignored once locked.
+  // Clamped to the marker's range; ignored once locked.
   void set_guess(double value);
-  // "21", in units of this name and size, or with a unit in the text: "21 GiB".
+  // "21", in a unit of this name and size, or "21 GiB".
   record::Status set_guess_text(std::string_view text, std::string_view unit, double size);
-  // What a finished run says; false where it cannot answer.
-  bool compare(const record::Ledger& run);
+  // Compares the guess with a finished run; false: it has no answer.
+  bool compare(const record::Ledger& run, std::shared_ptr<const record::Recording> recording = {});
+  const std::shared_ptr<const record::Recording>& compared_with() const { return compared_with_; }
 
   // --- a choice
   const std::optional<std::size_t>& chosen() const { return chosen_; }
   void choose(std::size_t index);  // ignored once locked
 
-  // --- an order: indices into items(), from the first place; it begins in the alphabet's order
+  // --- an order: indices into items(), alphabetical at first
   const std::vector<std::size_t>& order() const { return order_; }
-  void move(std::size_t from, std::size_t to);  // the item at one place goes to another; ignored once locked
+  void move(std::size_t from, std::size_t to);  // ignored once locked
 
  private:
   const lessons::AnswerChoice* wrong_choice() const;
@@ -88,6 +87,7 @@ class Question {
   std::optional<double> guess_;
   double highest_guess_ = 0;
   std::optional<Reveal> reveal_;
+  std::shared_ptr<const record::Recording> compared_with_;
   std::optional<std::size_t> chosen_;
   std::vector<std::size_t> order_;
 };

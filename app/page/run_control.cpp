@@ -1,4 +1,4 @@
-// Settings and the run that they start.
+// Starts runs and follows them to their end.
 #include "app/page/run_control.h"
 
 #include <utility>
@@ -14,7 +14,6 @@ RunControl::RunControl(const experiments::DemoInfo& demo, backend::Backend* back
     : demo_(&demo), backend_(backend), fixed_settings_(std::move(fixed_settings)), params_(demo.schema) {}
 
 void RunControl::show_params(const std::map<std::string, std::string>& params) {
-  // A recording of another version may have keys or values that this one lacks: those keep their defaults.
   for (const auto& [key, value] : params)
     if (params_.has(key)) (void)params_.set(key, std::string_view(value));
 }
@@ -28,7 +27,7 @@ record::Status RunControl::set(std::string_view key, std::string_view value) {
 
 std::string RunControl::why_not(std::string_view key, std::string_view value) const {
   record::Params wanted = params_;
-  if (!wanted.set(key, value)) return {};  // of another kind, or out of range: set() says that
+  if (!wanted.set(key, value)) return {};  // set() reports invalid values
   const experiments::Conflict* conflict = experiments::conflict_in(wanted);
   if (conflict == nullptr || experiments::conflict_in(params_) != nullptr) return {};
   return lessons::conflict_in_words(wanted, key);
@@ -42,36 +41,46 @@ bool RunControl::busy() const {
 
 bool RunControl::cancelling() const { return in_run_ && backend_->state() == RunState::kCancelling; }
 
-record::Status RunControl::start(double now) {
+record::Status RunControl::start(double now, double flops, std::optional<double> budget) {
   if (backend_ == nullptr) return record::Error{"There is nothing here to run on.", record::ErrorKind::kRefused};
   backend::RunRequest request;
   request.demo = demo_->id;
   request.params = params_;
   const record::Status status = backend_->start(request);
+  refusal_ = status ? std::string() : status.error().message;
   if (!status) return status;
   in_run_ = true;
   started_at_ = now;
+  started_flops_ = flops;
+  budget_ = budget;
+  over_budget_.reset();
   started_with_ = params_;
   recording_ = backend_->recording();
   outcome_.reset();
   return status;
 }
 
-void RunControl::cancel() {
+void RunControl::cancel() const {
   if (running()) backend_->cancel();
 }
 
 bool RunControl::poll(double now, bool news) {
   if (!in_run_) return false;
   recording_ = backend_->recording();
-  if (backend_->state() != RunState::kFinished) return news;
+  const bool late = budget_ && now > started_at_ + *budget_;
+  if (backend_->state() != RunState::kFinished) {
+    if (late && !cancelling()) cancel();
+    return news;
+  }
   in_run_ = false;
   last_seconds_ = now - started_at_;
   if (recording_ != nullptr) outcome_ = recording_->outcome();
   if (outcome_ && outcome_->kind == record::OutcomeKind::kCompleted) {
     timed_params_ = started_with_;
     timed_seconds_ = *last_seconds_;
+    if (started_flops_ > 0 && timed_seconds_ > 0) flops_per_second_ = started_flops_ / timed_seconds_;
   }
+  if (late && outcome_ && outcome_->kind == record::OutcomeKind::kCancelled) over_budget_ = budget_;
   return true;
 }
 

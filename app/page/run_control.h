@@ -1,9 +1,10 @@
-// Settings and the run that they start, over whatever backend there is. Knows nothing of how it is drawn.
+// The settings and the runs that they start, on any backend. No drawing.
 #pragma once
 
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 
 #include "demos/backend/backend.h"
 #include "demos/experiments/demo.h"
@@ -13,45 +14,47 @@ namespace headroom::app::page {
 
 class RunControl {
  public:
-  // `backend` is not owned; null: nothing can be run. `fixed_settings`: why settings cannot be changed, empty if
-  // they can.
+  // `backend` is not owned; null: nothing can run. `fixed_settings`: why settings cannot change; may be empty.
   RunControl(const experiments::DemoInfo& demo, backend::Backend* backend, std::string fixed_settings);
 
   const record::Params& params() const { return params_; }
-  // Another backend, between runs: the engine once it is there.
+  // Not during a run.
   void use(backend::Backend* backend) { backend_ = backend; }
-  // Shows the settings that a stored run was made with, as far as this program knows them.
+  // Ignores keys and values that this version does not know.
   void show_params(const std::map<std::string, std::string>& params);
-  // What a page begins with.
+  // For initial settings, without set()'s checks.
   void preset(std::string_view key, std::string_view value) { (void)params_.set(key, value); }
   record::Status set(std::string_view key, std::string_view value);
-  // Why this value does not go with the other settings, in the words of the page; empty: it does, or what is set
-  // already does not.
+  // Why this value conflicts with other settings; empty: it does not, or they conflict already.
   std::string why_not(std::string_view key, std::string_view value) const;
   const std::string& fixed_settings() const { return fixed_settings_; }
   const experiments::DemoInfo& demo() const { return *demo_; }
 
   bool can_run() const { return backend_ != nullptr && !busy(); }
-  // A run that was started here is on.
   bool running() const { return in_run_ && busy(); }
-  // The backend, which other pages share, runs what one of them started.
+  // True if the shared backend runs another page's run.
   bool busy_elsewhere() const { return !in_run_ && busy(); }
   bool cancelling() const;
-  record::Status start(double now);
-  void cancel();
-  // After the backend was polled, which its owner does, once for all pages; `news`: whether that changed anything.
-  // True if this control's run changed. `now`: seconds on a steady clock.
+  // `flops` 0: unknown. poll() cancels the run after `budget` seconds.
+  record::Status start(double now, double flops = 0, std::optional<double> budget = {});
+  const std::string& refusal() const { return refusal_; }  // of the last start()
+  void cancel() const;
+  // Call after polling the backend; `news`: it changed. `now`: seconds on a steady clock. True if this run changed.
   bool poll(double now, bool news);
 
-  const backend::RunProgress* progress() const;  // null: nothing that was started here runs
-  // Of the current or last run that was started here; null before.
+  const backend::RunProgress* progress() const;  // null: no run
+  // The current or last run's; null: none.
   const std::shared_ptr<const record::Recording>& recording() const { return recording_; }
-  // Of the last finished run; empty before.
+  // The last finished run's.
   const std::optional<record::Outcome>& outcome() const { return outcome_; }
   const std::optional<double>& last_seconds() const { return last_seconds_; }
-  // Seconds that a run with these settings took before; empty: not known.
+  // The budget in seconds, if the last run was cancelled for it; returned once.
+  std::optional<double> take_over_budget() { return std::exchange(over_budget_, std::nullopt); }
+  // The last completed run's; empty: unknown.
+  const std::optional<double>& flops_per_second() const { return flops_per_second_; }
+  // Seconds of the last completed run, if it had these settings.
   std::optional<double> estimate() const;
-  // The backend's one sentence when it cannot work.
+  // Why the backend cannot work, in one sentence.
   const std::optional<std::string>& trouble() const;
   const backend::Backend* backend() const { return backend_; }
 
@@ -62,10 +65,13 @@ class RunControl {
   backend::Backend* backend_;
   std::string fixed_settings_;
   record::Params params_;
-  bool in_run_ = false;  // started and its end not yet seen
-  double started_at_ = 0;
+  bool in_run_ = false;  // started, end not yet seen
+  double started_at_ = 0, started_flops_ = 0;
   record::Params started_with_;
-  std::optional<record::Params> timed_params_;  // of the last run that was completed, and its seconds
+  std::optional<double> budget_, over_budget_;  // seconds
+  std::optional<double> flops_per_second_;
+  std::string refusal_;
+  std::optional<record::Params> timed_params_;  // of the last completed run
   double timed_seconds_ = 0;
   std::optional<double> last_seconds_;
   std::shared_ptr<const record::Recording> recording_;

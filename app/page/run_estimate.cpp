@@ -1,4 +1,4 @@
-// A step's work in FLOPs.
+// Counts FLOPs.
 #include "app/page/run_estimate.h"
 
 #include "demos/llama/config.h"

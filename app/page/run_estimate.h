@@ -1,4 +1,4 @@
-// How long a run will take, before it runs.
+// Estimates how long a run will take.
 #pragma once
 
 #include <optional>
@@ -7,12 +7,12 @@
 
 namespace headroom::app::page {
 
-// Of all its steps, without what is computed again: 6 FLOPs per parameter and token, and 12·L·A·D·T per token for
-// attention's scores (Kaplan et al. 2020, section 2.1). 1B, 4 × 1,024 tokens, 3 steps: 96 TFLOP.
+// FLOPs of all steps without recomputation: 6 per parameter and token, plus 12·L·A·D·T per token for attention's
+// scores (Kaplan et al. 2020, section 2.1). 1B, 4 × 1,024 tokens, 3 steps: 96 TFLOP.
 double run_flops(const predict::StepSettings& settings);
 
-// Assumed until a run here has shown its speed: FLOPs per second of a CPU's core in such a step in fp32, and how much slower
-// 16 bits are where the instruction set lacks them. Only the order of magnitude matters: it decides whether Run asks.
+// Assumed until a run has finished: FLOP/s of a CPU core in fp32, and the slowdown of 16 bits without instructions for
+// them. The order of magnitude decides whether Run asks for confirmation.
 inline constexpr double kCoreRate = 30e9;
 inline constexpr double kSixteenBitSlowdown = 3;
 

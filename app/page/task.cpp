@@ -1,4 +1,4 @@
-// The page's task: settings first, then what a run with them showed, else what is predicted.
+// Checks settings first, then their memory.
 #include "app/page/task.h"
 
 #include <algorithm>
@@ -20,7 +20,7 @@ namespace {
 
 constexpr std::string_view kReached = "reached", kBetween = "; ", kMeasured = "measured";
 constexpr std::string_view kOnItsWay = "Being worked out …";
-constexpr std::size_t kMostNamed = 3;  // of the settings that are still to be set
+constexpr std::size_t kMostNamed = 3;  // missing settings in a list
 
 bool ended_in(const record::Recording& run, OutcomeKind kind) { return run.outcome() && run.outcome()->kind == kind; }
 
@@ -28,7 +28,7 @@ bool is_evidence_for(const RunOnShow& run, const Params& settings, const Task::A
   return is_evidence(*run.recording, experiments::training_step().id, settings, around.device);
 }
 
-// A run that went through has it, under whatever limit.
+// From a completed run, under any limit.
 std::optional<Task::Peak> measured_peak(const Task::Around& around) {
   for (const RunOnShow& run : around.runs) {
     if (!ended_in(*run.recording, OutcomeKind::kCompleted) || !is_evidence_for(run, around.settings, around)) continue;
@@ -38,7 +38,7 @@ std::optional<Task::Peak> measured_peak(const Task::Around& around) {
   return std::nullopt;
 }
 
-// Whether a run under exactly that limit went through; nothing: there is none.
+// True if a run under exactly this limit completed; empty: no such run.
 std::optional<bool> ran_under(Bytes limit, Params settings, const Task::Around& around) {
   if (!settings.set("cap", record::ParamValue(limit))) return std::nullopt;
   for (const RunOnShow& run : around.runs) {
@@ -49,13 +49,12 @@ std::optional<bool> ran_under(Bytes limit, Params settings, const Task::Around& 
   return std::nullopt;
 }
 
-// "batch 6"
 std::string counted(const Params& params, std::string_view key) {
   const auto spec = std::ranges::find(params.schema(), key, &record::ParamSpec::key);
   return fmt::format("{} {}", lessons::in_lower_case(spec->label), record::format_count(params.integer(key)));
 }
 
-// "24 GiB: 2.1 GiB too much", or why nothing is known; empty: it fits.
+// "24 GiB: 2.1 GiB too much", or a refusal; empty: it fits.
 std::string trouble_of(const StepPlanner::OnCard& step, const std::string& card) {
   if (!step.refusal.empty()) return step.refusal;
   if (step.fit.verdict == predict::Verdict::kFits) return {};
@@ -67,7 +66,7 @@ std::string_view source_of(const StepPlanner::OnCard& step) {
   return step.why_formula.empty() ? "predicted" : "by closed form";
 }
 
-// With no card in the goal, one on which everything fits.
+// Without a card in the goal, everything fits.
 PlannedCard planned(const std::optional<lessons::TaskCard>& card) {
   if (!card) return {.name = {}, .memory = 1024 * record::kGiB, .process = {}};
   return {.name = card->name,
@@ -117,7 +116,7 @@ std::string Task::unset(const Params& settings) const {
 }
 
 std::optional<StepPlanner::OnCard> Task::computed(const Params& settings) {
-  Params without_limit = settings;  // which is the card's
+  Params without_limit = settings;  // the card is the limit
   (void)without_limit.set("cap", record::ParamValue(std::int64_t{0}));
   auto answer = planner_->on_card(without_limit, planned(spec_->goal.fits));
   waits_ = waits_ || !answer;
@@ -170,7 +169,7 @@ void Task::reach(const lessons::NumberInput& numbers) {
   say_done();
 }
 
-// Numbers stay those of the moment at which it was reached, whatever is on show later.
+// Keeps the numbers of the moment it was reached.
 void Task::say_done() { done_ = lessons::mark_links(lessons::with_texts(spec_->done, numbers_)); }
 
 std::string Task::remembered() const {

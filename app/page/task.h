@@ -1,4 +1,4 @@
-// The page's task: how far what is on show is from its goal, and that it was reached. Knows nothing of how it is drawn.
+// The page's task: the distance to its goal, and whether it was reached. No drawing.
 #pragma once
 
 #include <memory>
@@ -20,37 +20,36 @@ namespace headroom::app::page {
 class Task {
  public:
   enum class State {
-    kNone,  // the page sets none
+    kNone,
     kOpen,
-    kReached,  // and stays so
+    kReached,  // final
   };
   struct Peak {
     record::Bytes bytes = 0;
     std::string_view by;  // "measured"
   };
-  // What is on show, and what knows about it.
   struct Around {
     record::Params settings;  // of train_step
     record::DeviceKind device = record::DeviceKind::kGpu;
-    std::optional<Peak> peak;            // where something other than a run has it, as a rung; else it is looked for
-    std::span<const RunOnShow> runs;     // those with these settings count before what is predicted
-    Predictions* predictions = nullptr;  // not owned; null: the closed form takes their place, and `why_none` says why
+    std::optional<Peak> peak;            // if already known, e.g. a rung's
+    std::span<const RunOnShow> runs;     // take precedence over predictions
+    Predictions* predictions = nullptr;  // not owned; null: the closed form, because of `why_none`
     std::string why_none;
-    lessons::NumberInput numbers;  // of what is on show
+    lessons::NumberInput numbers;
   };
 
-  // `spec` outlives this; null: no task.
+  // `spec` must outlive this; null: no task.
   explicit Task(const lessons::TaskBlock* spec) : spec_(spec), state_(spec == nullptr ? State::kNone : State::kOpen) {}
 
   State state() const { return state_; }
   bool open() const { return state_ == State::kOpen; }
-  // How far it is, a line: "24 GiB: 2.10 GiB too much, predicted". Empty: not looked at yet.
+  // "24 GiB: 2.1 GiB too much (predicted)"; empty: not checked yet, or reached.
   const std::string& progress() const { return progress_; }
-  // What is said once it is reached, with the numbers of that moment; and what showed it: "predicted".
+  // The text shown once reached; and the source of its numbers, "predicted".
   const lessons::MarkedText& done() const { return done_; }
   const std::string& shown_by() const { return shown_by_; }
 
-  // What Around follows from beside the settings, without its cost: what is on show, how many runs, who predicts.
+  // Detects changes of Around without building it.
   struct Sign {
     const record::Recording* on_show = nullptr;
     std::size_t runs = 0;
@@ -58,15 +57,15 @@ class Task {
 
     bool operator==(const Sign&) const = default;
   };
-  // An answer may have come.
+  // Predictions may have arrived.
   void hear_news() { heard_ = true; }
-  // Whether follow() has anything to look at that it has not seen.
+  // True if follow() has anything new to check.
   bool wants(const record::Params& settings, const Sign& sign);
-  // Looks again; an answer that is on its way comes at a later call. True: what it says is another.
+  // Pending predictions need another call. True if progress() changed.
   bool follow(const Around& around);
-  void forget() { planner_.reset(); }  // what it asked: what answers is about to go
+  void forget() { planner_.reset(); }  // call before the predictions are destroyed
 
-  // That it was reached, in a few words for a file; empty: it was not. And reached again from them; false: they are none.
+  // For a file; empty: not reached. recall() restores a reached task; false: invalid words.
   std::string remembered() const;
   bool recall(const std::string& words);
 
@@ -76,10 +75,10 @@ class Task {
   std::string above_peak(const Around& around);
   std::string not_on_card(const Around& around);
   struct OnCard {
-    std::string trouble;  // why it does not fit; empty: it fits
+    std::string trouble;  // empty: it fits
     std::string_view by;
   };
-  // Nothing: on its way.
+  // Empty: pending.
   std::optional<OnCard> on_card(const Around& around, const record::Params& settings);
   std::optional<StepPlanner::OnCard> computed(const record::Params& settings);
   void reach(const lessons::NumberInput& numbers);
@@ -89,11 +88,11 @@ class Task {
   State state_;
   std::string progress_, shown_by_;
   lessons::MarkedText done_;
-  std::vector<std::string> numbers_;  // of done_, in its order
+  std::vector<std::string> numbers_;
   std::optional<Sign> seen_;
   record::Params seen_settings_, looked_at_;
   const Predictions* asked_ = nullptr;
-  std::unique_ptr<StepPlanner> planner_;  // of those settings
+  std::unique_ptr<StepPlanner> planner_;  // of looked_at_
   bool waits_ = false, heard_ = false;
 };
 

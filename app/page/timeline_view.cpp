@@ -1,4 +1,4 @@
-// What part of a timeline is looked at.
+// Zooms and pans within the axis.
 #include "app/page/timeline_view.h"
 
 #include <algorithm>
@@ -7,7 +7,7 @@ namespace headroom::app::page {
 
 namespace {
 
-// Deepest zoom: beyond it doubles and pixels stop telling events apart.
+// Deepest zoom: beyond it, doubles and pixels cannot separate events.
 constexpr double kSmallestShare = 1e-7;
 
 }  // namespace

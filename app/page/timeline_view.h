@@ -1,4 +1,4 @@
-// What part of a timeline is looked at: zoom, pan, cursor, a measured range, a kernel. In axis units, without drawing.
+// A timeline's zoom, cursor, measured range and kernel, in axis units. No drawing.
 #pragma once
 
 #include <cstddef>
@@ -17,36 +17,38 @@ class TimelineView {
     double length() const { return end - begin; }
   };
 
-  // The whole axis. A zoom outside it is dropped.
+  // Drops a zoom outside it.
   void set_full(Range full);
   const Range& full() const { return full_; }
   bool zoomed() const { return visible_.has_value(); }
   Range visible() const { return visible_.value_or(full_); }
   const std::optional<Range>& zoom_range() const { return visible_; }
 
-  // factor < 1 zooms in; `at` stays where it is on the screen.
+  // factor < 1 zooms in; `at` keeps its place on the screen.
   void zoom(double at, double factor);
   void pan(double distance);
   void show(Range range);
   void fit_all() { visible_.reset(); }
-  // The measured range, or everything where there is none.
+  // Shows the measured range, else everything.
   void fit();
 
-  // The cursor stays where the mouse left the figure.
+  // Stays when the mouse leaves the figure.
   void set_cursor(std::optional<double> x) { cursor_ = x; }
   const std::optional<double>& cursor() const { return cursor_; }
 
   void set_measure(std::optional<Range> range) { measure_ = range; }
   const std::optional<Range>& measure() const { return measure_; }
 
-  // The kernel that is selected, by its place in the recording; and the part of a name by which kernels are looked for.
+  // The kernel's index in the recording; and the part of a name to find.
   void select(std::optional<std::size_t> kernel) { kernel_ = kernel; }
   const std::optional<std::size_t>& kernel() const { return kernel_; }
   void find(std::string name) { find_ = std::move(name); }
   const std::string& find() const { return find_; }
 
-  // Another time axis or run: positions mean something else.
+  // For another axis or run.
   void reset();
+
+  bool operator==(const TimelineView&) const = default;
 
  private:
   Range full_{0, 1};

@@ -1,4 +1,4 @@
-// What each technique would change.
+// Predicts each switch's effect.
 #include "app/page/ways_out.h"
 
 #include <algorithm>
@@ -14,9 +14,8 @@ using record::Bytes;
 
 namespace {
 
-constexpr double kNoChange = 0.005;  // of the peak: what changes less is not shown
+constexpr double kNoChange = 0.005;  // share of the peak; smaller changes are hidden
 
-// What does not go together is refused with the reason; settings that do not go together already are not blamed.
 WayOut way_out(const predict::MemorySwitch& what, const record::Params& params) {
   WayOut way{.what = &what, .on = experiments::is_on(what, params)};
   auto turned = way.on ? experiments::turned_off(what, params) : experiments::turned_on(what, params);
@@ -55,7 +54,7 @@ WaysOut::WaysOut(Predictions* predictions, const std::string& why_not, const rec
 std::vector<const WayOut*> WaysOut::shown() const {
   std::vector<const WayOut*> shown;
   for (const WayOut& way : all_) {
-    if (!way.turned) continue;  // what is there without any switch is none
+    if (!way.turned) continue;  // impossible, or on without a switch
     const double change = way.change ? std::abs(static_cast<double>(*way.change)) : static_cast<double>(allocated_);
     if (way.on || way.own || change >= kNoChange * static_cast<double>(allocated_)) shown.push_back(&way);
   }
@@ -80,7 +79,7 @@ bool WaysOut::poll() {
     if (!way.turned) way.change.reset();
     if (!way.turned) continue;
     const auto answer = planner_.on_card(*way.turned, card_);
-    if (!answer) break;  // on its way
+    if (!answer) break;  // pending
     planner_.forget();
     if (!answer->refusal.empty()) {
       way.turned.reset();

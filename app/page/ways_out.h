@@ -1,4 +1,4 @@
-// The techniques as switches of the page's step: what each one would change now, given what is on.
+// The techniques as switches, each with its effect on the step.
 #pragma once
 
 #include <memory>
@@ -15,37 +15,37 @@ namespace headroom::app::page {
 struct WayOut {
   const predict::MemorySwitch* what = nullptr;
   bool on = false;
-  std::optional<record::Params> turned;  // the settings with it turned over; nothing: it does not go with the others
-  std::string why_not;                   // then
-  // Of the peak, turned over less as it is; nothing: on its way, and not known for other settings before.
+  std::optional<record::Params> turned;  // the settings with it toggled; empty: impossible
+  std::string why_not;
+  // Change of the peak when toggled; empty: unknown.
   std::optional<record::Bytes> change;
-  bool current = false;                     // it is of these settings
-  std::optional<predict::Verdict> verdict;  // on the card, turned over
-  bool own = false;                         // a switch that the page is about
+  bool current = false;                     // `change` is for these settings
+  std::optional<predict::Verdict> verdict;  // when toggled
+  bool own = false;                         // the page is about it
 };
 
 class WaysOut {
  public:
-  // Of `params` on `card`, whose peak is `allocated`. Asks `predictions` for one switch after the other; `before`: what
-  // the last ones came to, which holds until it is known anew. Switches that set one of the keys `own` are the first.
+  // `allocated`: the peak of `params` on `card`. `before`: previous results, kept until new ones arrive. Switches that
+  // set a key in `own` come first.
   WaysOut(Predictions* predictions, const std::string& why_not, const record::Params& params, PlannedCard card,
           record::Bytes allocated, std::span<const std::string> own, const std::vector<WayOut>& before);
 
-  // Those that are on, that change enough, and that the page is about.
+  // Switches that are on, change the peak enough, or are the page's own.
   std::vector<const WayOut*> shown() const;
 
   const std::vector<WayOut>& all() const { return all_; }
   bool complete() const { return next_ == all_.size(); }
-  // True if more is known than before.
+  // True if more is known.
   bool poll();
-  // Other settings: what can be turned over is theirs at once, what that would change is not known yet.
+  // For other settings. Changes keep their old values.
   void follow(const record::Params& params);
 
  private:
   PlannedCard card_;
   record::Bytes allocated_;
   std::vector<WayOut> all_;
-  std::size_t next_ = 0;  // that is asked about
+  std::size_t next_ = 0;
   StepPlanner planner_;
 };
 

@@ -8,6 +8,7 @@
 
 #include <fmt/format.h>
 
+#include "app/page/page_facts.h"
 #include "imgui_te_engine.h"
 #include "tests/gui/harness.h"
 #include "tests/support/catch.h"
@@ -37,7 +38,7 @@ std::string differs(const lessons::FigureData& figure, const PageModel& page) {
       return fmt::format("{}={} and not {}", spec.key, built.as_text(spec.key), wanted.as_text(spec.key));
   }
   const auto device = figure.head.provenance.find("device");
-  if (device == figure.head.provenance.end() || device->second != record::key_of(page.device()))
+  if (device == figure.head.provenance.end() || device->second != record::key_of(device_of(page)))
     return "another device";
   return {};
 }
@@ -47,21 +48,21 @@ class Watch {
  public:
   void look(app::window::App& app) {
     PageModel& page = app.page();
-    if (!page.settings_drive() || page.question().hides()) return forget();
-    const int before = page.revision();
+    if (!settings_drive(page) || page.question().hides()) return forget();
+    const int before = page.figures().revision();
     const lessons::FigureData& figure = page.figure(app.view().figure().columns());
     if (!figure.head.empty_reason.empty()) return forget();
     ++frames_;
     // The drawn picture was outdated.
-    const std::string wrong = page.revision() == before ? differs(figure, page) : "changed after it was drawn";
-    if (wrong.empty() || page.awaits_prediction()) return forget();
+    const std::string wrong = page.figures().revision() == before ? differs(figure, page) : "changed after it was drawn";
+    if (wrong.empty() || awaits_prediction(page)) return forget();
     if (++unnoticed_ == kMostUnnoticed && trouble_.empty())
       trouble_ = fmt::format("{}, {}: {}", page.page().id, figure.head.id, wrong);
   }
   // Nothing is pending, and the picture has the current settings.
   static bool settled(app::window::App& app) {
     PageModel& page = app.page();
-    if (!page.settings_drive() || page.question().hides()) return true;
+    if (!settings_drive(page) || page.question().hides()) return true;
     const lessons::FigureData& figure = page.figure(app.view().figure().columns());
     return !figure.head.empty_reason.empty() || differs(figure, page).empty();
   }
@@ -84,24 +85,24 @@ class ActionReader {
       case 0:
         return turn(page);
       case 1:
-        page.turn_last();
+        turn_last(page);
         return "turns the last switch over";
       case 2:
         return page.undo() ? "undoes" : "has nothing to undo";
       case 3:
         return page.redo() ? "redoes" : "has nothing to redo";
       case 4:
-        if (page.runs().empty()) return "has no run";
-        page.show_run(static_cast<int>(pick(page.runs().size())));
-        return fmt::format("looks at run {}", page.shown_run());
+        if (page.runs().all().empty()) return "has no run";
+        page.show_run(static_cast<int>(pick(page.runs().all().size())));
+        return fmt::format("looks at run {}", page.runs().shown());
       case 5:
-        page.toggle_pin();
+        toggle_pin(page);
         return "pins";
       case 6:
         page.show_tab(static_cast<int>(pick(page.page().figures.size())));
-        return fmt::format("looks at figure {}", page.tab());
+        return fmt::format("looks at figure {}", page.figures().tab());
       case 7:
-        page.back_to_begin();
+        page.show_run(0);
         return "goes back to the page's run";
       case 8:
         return turn_layer(page);
@@ -116,26 +117,26 @@ class ActionReader {
   std::size_t pick(std::size_t count) { return static_cast<std::size_t>(random_()) % count; }
 
   std::string turn(PageModel& page) {
-    const auto ways = page.shown_ways();
+    const auto ways = page.verdict().shown_ways();
     if (ways.empty()) return "has no switch";
     const app::page::WayOut& way = *ways[pick(ways.size())];
     const std::string name(way.what->label);
-    page.turn(way);
+    app::page::turn(page, way);
     return "turns " + name;
   }
 
   std::string turn_layer(PageModel& page) {
-    const auto layer = static_cast<PageModel::Layer>(pick(3));
-    page.show(layer, !page.shows(layer));
+    const auto layer = static_cast<app::page::Layer>(pick(3));
+    page.show(layer, !page.layer(layer).shown);
     return fmt::format("turns layer {}", static_cast<int>(layer));
   }
 
   std::string hold(PageModel& page) {
-    if (page.holding()) {
+    if (page.history().holding()) {
       page.release();
       return "lets the switch go";
     }
-    const auto ways = page.shown_ways();
+    const auto ways = page.verdict().shown_ways();
     if (ways.empty()) return "has no switch to hold";
     page.hold(*ways[pick(ways.size())]);
     return "holds a switch";

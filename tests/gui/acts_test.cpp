@@ -57,26 +57,26 @@ TEST_CASE("a link shows a view of the figure", "[window][page]") {
   CHECK(in_words(view, reader.model) == "Zooms to loss, lights logits and loss, puts the cursor at the peak");
   REQUIRE(perform(view, reader.model));
   const lessons::Timeline& timeline = timeline_of(reader.model.figure(400));
-  CHECK(reader.model.view().zoomed());
+  CHECK(reader.model.figures().view().zoomed());
   REQUIRE(timeline.peak);
-  CHECK(reader.model.view().cursor() == timeline.peak->x);
+  CHECK(reader.model.figures().view().cursor() == timeline.peak->x);
   REQUIRE(perform(act("view:zoom=all"), reader.model));
-  CHECK_FALSE(reader.model.view().zoomed());
+  CHECK_FALSE(reader.model.figures().view().zoomed());
 }
 
 TEST_CASE("no link shows what a question hides", "[window][page]") {
   for (const char* target : {"view:zoom=optimizer cursor=peak", "view:cursor=end", "view:pin=other highlight=logits"}) {
     INFO(target);
     Reader reader;
-    reader.model.add_stored(small_run({.weights = 80 * record::kMiB}), false, "other");
+    reader.model.add_run(small_run({.weights = 80 * record::kMiB}), RunOnShow::From::kPage, "other");
     REQUIRE(reader.model.question().hides());
     const lessons::FigureData before = reader.model.figure(400);
-    const auto cursor = reader.model.view().cursor();
+    const auto cursor = reader.model.figures().view().cursor();
     CHECK(why_no_act(act(target), reader.model) == "The figure shows this after the answer.");
     CHECK_FALSE(perform(act(target), reader.model));
-    CHECK_FALSE(reader.model.view().zoomed());
-    CHECK(reader.model.view().cursor() == cursor);
-    CHECK(reader.model.pinned() == nullptr);
+    CHECK_FALSE(reader.model.figures().view().zoomed());
+    CHECK(reader.model.figures().view().cursor() == cursor);
+    CHECK(reader.model.run_a().pinned() == nullptr);
     CHECK_FALSE(timeline_of(reader.model.figure(400)).peak);
     reader.model.question().skip();
     CHECK(perform(act(target), reader.model));
@@ -96,5 +96,5 @@ TEST_CASE("where settings are fixed a link sets none and says why, and views sti
   CHECK(fixed.settings().integer("batch") == batch);
   fixed.question().skip();
   CHECK(perform(act("view:zoom=loss"), fixed));
-  CHECK(fixed.view().zoomed());
+  CHECK(fixed.figures().view().zoomed());
 }

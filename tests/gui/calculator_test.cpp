@@ -2,7 +2,9 @@
 #include <algorithm>
 #include <stdexcept>
 
+#include "app/page/page_facts.h"
 #include "app/page/page_model.h"
+#include "app/page/page_words.h"
 #include "tests/support/catch.h"
 #include "tests/support/course.h"
 #include "tests/support/panels.h"
@@ -13,11 +15,11 @@ using namespace headroom::app::page;
 namespace {
 
 // As in the window, without a backend; skips the question.
-PageModel opened(const char* id) {
-  PageModel model(tests::page(id), *lessons::demo_or_schema(tests::page(id)), {});
-  model.question().skip();
-  return model;
-}
+struct Opened : PageModel {
+  explicit Opened(const char* id) : PageModel(tests::page(id), *lessons::demo_or_schema(tests::page(id)), {}) {
+    question().skip();
+  }
+};
 
 const lessons::Table& table_of(PageModel& model) {
   const auto* table = lessons::panel_of<lessons::Table>(model.figure(600));
@@ -33,15 +35,15 @@ int tab_of(const PageModel& model, const char* figure) {
 }  // namespace
 
 TEST_CASE("the formulas of a calculator follow a setting, without a run and without a prediction", "[window]") {
-  PageModel model = opened("static_bytes");
+  Opened model("static_bytes");
   model.show_tab(tab_of(model, "formula_table"));
   CHECK(table_of(model).columns == std::vector<std::string>{"at the loss", "end of backward"});
   CHECK(table_of(model).rows.at(0).note == "2 · P = 2 × 1,235,814,400");
   CHECK(table_of(model).foot.find("runs") == std::string::npos);
-  const int revision = model.revision();
+  const int revision = model.figures().revision();
   REQUIRE(model.set_param("model", "llama-3-8b"));
   CHECK(table_of(model).rows.at(0).note == "2 · P = 2 × 8,030,261,248");
-  CHECK(model.revision() > revision);
+  CHECK(model.figures().revision() > revision);
   const auto activations = [&] {
     const auto& rows = table_of(model).rows;
     return std::ranges::find(rows, "Activations", &lessons::TableRow::name)->note;
@@ -53,7 +55,7 @@ TEST_CASE("the formulas of a calculator follow a setting, without a run and with
 }
 
 TEST_CASE("numbers in the words of a calculator are those of its settings", "[window]") {
-  PageModel model = opened("static_bytes");
+  Opened model("static_bytes");
   const auto words = [&] {
     (void)model.figure(400);
     std::string all;
@@ -68,12 +70,12 @@ TEST_CASE("numbers in the words of a calculator are those of its settings", "[wi
 }
 
 TEST_CASE("the needle follows the settings' model and the figure's own parameters", "[window]") {
-  PageModel model = opened("vocabulary");
+  Opened model("vocabulary");
   const auto last_point = [&] { return tests::charts_of(model.figure(600)).at(0)->series.at(0).points.back(); };
   CHECK(last_point().y == 32.0 * 1024 * 3 * 4 * 128256);
   REQUIRE(model.set_param("seq", "2048"));
   CHECK(last_point().x == 32.0 * 2048);
-  REQUIRE(model.set_figure_param("copies", "4"));
+  REQUIRE(model.figures().set_param("copies", "4"));
   CHECK(last_point().y == 32.0 * 2048 * 4 * 4 * 128256);
   CHECK(table_of(model).rows.size() == 5);
   REQUIRE(model.set_param("model", "custom"));
@@ -83,23 +85,23 @@ TEST_CASE("the needle follows the settings' model and the figure's own parameter
   REQUIRE(table_of(model).rows.size() == 6);  // not a published model
   CHECK(table_of(model).rows[0].name == "Custom");
   CHECK(table_of(model).rows[0].cells == std::vector<std::string>{"65,536", "8,192", "64.00"});
-  REQUIRE(model.set_figure_param("vocabulary", "32000"));
+  REQUIRE(model.figures().set_param("vocabulary", "32000"));
   CHECK(table_of(model).rows[0].name == "Custom, other vocabulary");
-  CHECK_FALSE(model.set_figure_param("copies", "9").ok());
+  CHECK_FALSE(model.figures().set_param("copies", "9").ok());
 }
 
 TEST_CASE("nothing runs on a page that calculates, and nothing complains of it", "[window]") {
   for (const lessons::Page* page : tests::course().pages()) {
     if (page->schema.empty()) continue;
     INFO(page->id);
-    PageModel model = opened(page->id.c_str());
+    Opened model(page->id.c_str());
     CHECK_FALSE(model.control().can_run());
     CHECK(model.control().fixed_settings().empty());
-    CHECK_FALSE(model.has_predictions());
-    CHECK_FALSE(model.can_pin());
-    CHECK(model.runs().empty());
-    CHECK(model.status_line().empty());
-    CHECK_FALSE(model.notice().has_value());
+    CHECK_FALSE(has_predictions(model));
+    CHECK_FALSE(can_pin(model));
+    CHECK(model.runs().all().empty());
+    CHECK(status_line(model).empty());
+    CHECK_FALSE(notice_of(model).has_value());
     for (int tab = 0; tab < static_cast<int>(page->figures.size()); ++tab) {
       model.show_tab(tab);
       CHECK(model.figure(600).head.empty_reason == "");
@@ -109,17 +111,17 @@ TEST_CASE("nothing runs on a page that calculates, and nothing complains of it",
 }
 
 TEST_CASE("a calculator takes over the settings of another one", "[window]") {
-  PageModel first = opened("vocabulary"), second = opened("static_bytes");
+  Opened first("vocabulary"), second("static_bytes");
   REQUIRE(first.set_param("model", "llama-3.2-3b"));
   second.show_tab(tab_of(second, "formula_table"));
   const std::string before = table_of(second).rows.at(0).note;
   second.adopt(first.settings());
   CHECK(second.settings() == first.settings());
   CHECK(table_of(second).rows.at(0).note != before);
-  const int revision = second.revision();
+  const int revision = second.figures().revision();
   second.adopt(first.settings());  // a no-op
   second.figure(600);
-  CHECK(second.revision() == revision);
+  CHECK(second.figures().revision() == revision);
 }
 
 TEST_CASE("the answer of a calculator's page is hidden in its figure", "[window]") {

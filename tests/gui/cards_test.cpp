@@ -5,6 +5,7 @@
 #include <string>
 #include <utility>
 
+#include "app/page/page_facts.h"
 #include "app/page/page_model.h"
 #include "demos/experiments/schemas.h"
 #include "lessons/card_limit.h"
@@ -73,8 +74,8 @@ TEST_CASE("a step that does not fit has the line of the card that the strip name
     REQUIRE(model->set_param("cap", limit).ok());
     REQUIRE(model->set_param("batch", batch).ok());
     const auto line = line_of(*model);
-    REQUIRE(model->plan() != nullptr);
-    const app::CardPlan& on = model->plan()->cards.front();
+    REQUIRE(plan_of(*model) != nullptr);
+    const app::CardPlan& on = plan_of(*model)->cards.front();
     CHECK(on.fit.verdict == predict::Verdict::kDoesNotFit);
     REQUIRE(line);
     CHECK(line->y == static_cast<double>(on.card.memory - on.card.process.bytes));
@@ -90,14 +91,14 @@ TEST_CASE("where the strip names no card there is no line", "[window][page]") {
   const auto model = opened("where_memory_goes", gpu_run(""));
   REQUIRE(model->set_param("batch", "64").ok());
   CHECK_FALSE(line_of(*model));
-  CHECK_FALSE(model->card());
+  CHECK_FALSE(card_of(*model));
 }
 
 TEST_CASE("a map of what fits is about the card of the strip, and begins with the one that its page is about",
           "[window][page]") {
   const auto model = opened("will_it_fit", gpu_run());
-  REQUIRE(model->chosen_card() != nullptr);
-  CHECK(model->chosen_card()->name == "GeForce RTX 4090");
+  REQUIRE(chosen_card(*model) != nullptr);
+  CHECK(chosen_card(*model)->name == "GeForce RTX 4090");
   CHECK(title_of_map(*model).starts_with("On GeForce RTX 4090: "));
   model->choose_card(lessons::card_named("A100 80 GB SXM"));
   CHECK(title_of_map(*model).starts_with("On A100 80 GB SXM: "));
@@ -108,8 +109,8 @@ TEST_CASE("a map of what fits is about the card of the strip, and begins with th
   model->show_tab(place_of(*model, "memory_timeline"));
   (void)line_of(*model);
   (void)line_of(*model);
-  REQUIRE(model->plan() != nullptr);
-  CHECK(model->plan()->cards.front().card.memory == 12 * record::kGiB);
+  REQUIRE(plan_of(*model) != nullptr);
+  CHECK(plan_of(*model)->cards.front().card.memory == 12 * record::kGiB);
 }
 
 TEST_CASE("on a page where nothing runs a card is chosen for its figures, which are about 24 GiB before",

@@ -89,14 +89,14 @@ TEST_CASE("a chip that is held shows the figure with it until it is let go, a sh
     actor.ctx->MouseMoveToPos(chip);
     actor.picture("strip, pointed at");
     actor.ctx->MouseDown(0);
-    IM_CHECK(!actor.page().holding());
+    IM_CHECK(!actor.page().history().holding());
     actor.frames(30);
-    IM_CHECK(actor.page().holding());
+    IM_CHECK(actor.page().history().holding());
     IM_CHECK_STR_EQ(actor.page().settings().as_text("checkpointing").c_str(), "selective");
     actor.picture("strip, held");
     actor.ctx->MouseUp(0);
     actor.frames(3);
-    IM_CHECK(!actor.page().holding());
+    IM_CHECK(!actor.page().history().holding());
     IM_CHECK(actor.page().settings() == before);
     actor.ctx->MouseClick(0);
     actor.frames(3);

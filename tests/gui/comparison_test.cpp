@@ -4,7 +4,9 @@
 #include <utility>
 
 #include "app/common/evidence.h"
+#include "app/page/page_facts.h"
 #include "app/page/page_model.h"
+#include "app/page/page_words.h"
 #include "demos/experiments/demo.h"
 #include "tests/gui/reader.h"
 #include "tests/gui/scripted_backend.h"
@@ -20,36 +22,36 @@ using namespace headroom::tests;
 
 TEST_CASE("run A is compared with what is shown, and is its own run", "[window][page]") {
   Reader reader;
-  reader.model.toggle_pin();
-  CHECK(reader.model.pinned() == nullptr);  // half of it is still hidden
+  toggle_pin(reader.model);
+  CHECK(reader.model.run_a().pinned() == nullptr);  // half of it is still hidden
   reader.model.question().skip();
   reader.model.run(0);
   reader.poll(2);
-  CHECK_FALSE(reader.model.can_pin());  // not while it grows
+  CHECK_FALSE(can_pin(reader.model));  // not while it grows
   reader.finish_run();
-  reader.model.toggle_pin();
-  REQUIRE(reader.model.pinned());
-  const auto a = reader.model.pinned()->recording;
+  toggle_pin(reader.model);
+  REQUIRE(reader.model.run_a().pinned());
+  const auto a = reader.model.run_a().pinned()->recording;
   reader.model.figure(400);
-  CHECK(reader.model.comparison().rows.empty());
+  CHECK(reader.model.run_a().comparison().rows.empty());
   reader.model.show_run(0);
   const lessons::FigureData& figure = reader.model.figure(400);
   REQUIRE(tests::timeline_of(figure).baseline_peak);
   CHECK(tests::timeline_of(figure).baseline_peak->y ==
         Approx(static_cast<double>(tests::peak_of({.weights = 80 * record::kMiB}))));
   CHECK(figure.head.provenance.contains("run_a.demo"));
-  REQUIRE_FALSE(reader.model.comparison().rows.empty());
-  CHECK(reader.model.comparison().rows[0].head == "Peak");
-  CHECK(reader.model.comparison().rows[0].a == "340.00 MiB");
-  CHECK(reader.model.comparison().rows[0].b == "220.00 MiB");
-  CHECK(reader.model.comparison().rows[0].change == "−120.00 MiB");
-  CHECK(reader.model.comparison().rows[0].share == "−35 %");
+  REQUIRE_FALSE(reader.model.run_a().comparison().rows.empty());
+  CHECK(reader.model.run_a().comparison().rows[0].head == "Peak");
+  CHECK(reader.model.run_a().comparison().rows[0].a == "340.00 MiB");
+  CHECK(reader.model.run_a().comparison().rows[0].b == "220.00 MiB");
+  CHECK(reader.model.run_a().comparison().rows[0].change == "−120.00 MiB");
+  CHECK(reader.model.run_a().comparison().rows[0].share == "−35 %");
   reader.model.run(0);
   reader.finish_run();
-  CHECK(reader.model.pinned()->recording == a);  // the next run replaces it on the page only
-  reader.model.toggle_pin();
-  CHECK(reader.model.pinned() == nullptr);
-  CHECK(reader.model.comparison().rows.empty());
+  CHECK(reader.model.run_a().pinned()->recording == a);  // the next run replaces it on the page only
+  toggle_pin(reader.model);
+  CHECK(reader.model.run_a().pinned() == nullptr);
+  CHECK(reader.model.run_a().comparison().rows.empty());
   CHECK_FALSE(tests::timeline_of(reader.model.figure(400)).baseline_peak);
 }
 
@@ -190,18 +192,18 @@ TEST_CASE("a run whose GPU is too old for the kernels says so beside its picture
   info.provenance["kernels_trouble"] = "The GPU is older than the kernels.";
   composed->set_info(info);
   Reader reader;
-  CHECK_FALSE(reader.model.notice());
+  CHECK_FALSE(notice_of(reader.model));
   reader.model.question().skip();
   reader.backend.use(composed);
   reader.model.run(0);
   reader.finish_run();
-  REQUIRE(reader.model.notice());
-  CHECK(reader.model.notice()->head == "Without our kernels");
-  CHECK(reader.model.notice()->body == "The GPU is older than the kernels.");
+  REQUIRE(notice_of(reader.model));
+  CHECK(notice_of(reader.model)->head == "Without our kernels");
+  CHECK(notice_of(reader.model)->body == "The GPU is older than the kernels.");
 }
 
 TEST_CASE("a run on ids says of which type they were, and one on text says nothing", "[window][page]") {
-  const auto notice_of = [](const char* tokens) {
+  const auto said_of = [](const char* tokens) {
     const auto run = small_run();
     record::RunInfo info = run->info();
     info.provenance["tokens"] = tokens;
@@ -211,10 +213,10 @@ TEST_CASE("a run on ids says of which type they were, and one on text says nothi
     reader.backend.use(run);
     reader.model.run(0);
     reader.finish_run();
-    return reader.model.notice() ? reader.model.notice()->body : std::string();
+    return notice_of(reader.model) ? notice_of(reader.model)->body : std::string();
   };
-  CHECK(notice_of("ids of a.bin (uint32, by the ids)") == "ids of a.bin (uint32, by the ids)");
-  CHECK(notice_of("bytes of a.txt").empty());
+  CHECK(said_of("ids of a.bin (uint32, by the ids)") == "ids of a.bin (uint32, by the ids)");
+  CHECK(said_of("bytes of a.txt").empty());
 }
 
 TEST_CASE("runs with the page's settings are evidence, and others are not", "[window][page]") {
@@ -222,7 +224,7 @@ TEST_CASE("runs with the page's settings are evidence, and others are not", "[wi
   reader.model.question().skip();
   reader.model.run(reader.now);
   reader.finish_run();
-  record::RunInfo made = reader.model.runs().back().recording->info();
+  record::RunInfo made = reader.model.runs().all().back().recording->info();
   made.demo = demo().id;
   made.params.clear();
   const record::Params settings = reader.model.settings();
@@ -256,16 +258,16 @@ TEST_CASE("runs with the page's settings are evidence, and others are not", "[wi
   CHECK(is_evidence(ended, demo().id, limited, record::DeviceKind::kCpu));
   REQUIRE(reader.model.set_param("batch", "8"));
   CHECK_FALSE(shows(made, reader.model.settings()));
-  CHECK(reader.model.evidence().empty());
+  CHECK(evidence_of(reader.model).empty());
   CHECK(reader.model.shows_prediction());  // no run has these settings
   const std::string batch = std::exchange(made.params["batch"], "8");
-  reader.model.add_stored(std::make_shared<record::Recording>(made), false, "made");
-  REQUIRE(reader.model.evidence().size() == 1);
-  CHECK(reader.model.runs()[static_cast<std::size_t>(reader.model.evidence().front())].name == "made");
+  reader.model.add_run(std::make_shared<record::Recording>(made), RunOnShow::From::kPage, "made");
+  REQUIRE(evidence_of(reader.model).size() == 1);
+  CHECK(reader.model.runs().all()[static_cast<std::size_t>(evidence_of(reader.model).front())].name == "made");
   REQUIRE(reader.model.set_param("batch", batch));
-  CHECK(reader.model.evidence() == std::vector<int>{0, 2});  // stored and own, not the one with batch 8
+  CHECK(evidence_of(reader.model) == std::vector<int>{0, 2});  // stored and own, not the one with batch 8
   CHECK_FALSE(reader.model.shows_prediction());
-  CHECK(reader.model.shown_run() == 2);  // the reader's own run comes first
+  CHECK(reader.model.runs().shown() == 2);  // the reader's own run comes first
   reader.model.show_run(1);              // choosing a run sets its settings
   CHECK(reader.model.settings().integer("batch") == 8);
   CHECK(reader.model.undo());
@@ -278,16 +280,16 @@ TEST_CASE("a run with settings that are not known here is shown as it was record
   record::RunInfo info = later->info();
   info.params["foo"] = "1";
   later->set_info(info);
-  reader.model.add_kept(later, "20261123-174502-125_where_memory_goes.hrec");
-  CHECK(reader.model.shown_run() == 0);  // it does not replace the current run
-  CHECK_FALSE(reader.model.notice());
+  reader.model.add_run(later, RunOnShow::From::kEarlierStart, "20261123-174502-125_where_memory_goes.hrec");
+  CHECK(reader.model.runs().shown() == 0);  // it does not replace the current run
+  CHECK_FALSE(notice_of(reader.model));
   reader.model.show_run(1);
   CHECK(reader.model.figure(400).head.source == record::Source::kRecorded);
   CHECK(reader.model.on_show()->recording == later);
   CHECK(reader.model.on_show()->label.find("foo=1 (not known here)") != std::string::npos);
-  REQUIRE(reader.model.notice());
-  CHECK(reader.model.notice()->body.find("foo=1") != std::string::npos);
-  CHECK(reader.model.shows(PageModel::Layer::kMeasured));
+  REQUIRE(notice_of(reader.model));
+  CHECK(notice_of(reader.model)->body.find("foo=1") != std::string::npos);
+  CHECK(reader.model.layer(Layer::kMeasured).shown);
   REQUIRE(reader.model.set_param("batch", "8"));
   CHECK(reader.model.figure(400).head.source == record::Source::kFormula);
 }

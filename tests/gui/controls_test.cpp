@@ -2,6 +2,7 @@
 #include <string>
 #include <vector>
 
+#include "app/page/page_words.h"
 #include "imgui_internal.h"  // NavId: keyboard focus
 #include "imgui_te_engine.h"
 #include "tests/gui/page_scene.h"
@@ -323,7 +324,7 @@ TEST_CASE("a small window scrolls its words, not the page, and says on both face
     actor.frames(2);
     actor.ctx->ItemClick("//$FOCUSED/$$3/option");
     actor.frames(2);
-    IM_CHECK(actor.page().figure_params().text("axis") == "event");
+    IM_CHECK(actor.page().figures().params().text("axis") == "event");
     for (int i = 0; i < 3 && ImGui::GetCurrentContext()->OpenPopupStack.Size > 0; ++i) {
       actor.ctx->KeyPress(ImGuiKey_Escape);
       actor.frames(2);
@@ -332,11 +333,11 @@ TEST_CASE("a small window scrolls its words, not the page, and says on both face
     actor.frames(2);
     actor.ctx->ItemClick("//$FOCUSED/$$1/option");
     actor.frames(2);
-    IM_CHECK_EQ(actor.page().tab(), 1);
+    IM_CHECK_EQ(actor.page().figures().tab(), 1);
     actor.page().show_tab(0);
     actor.frames(2);
     const float top = actor.ctx->ItemInfo("**/timeline").RectFull.Min.y;
-    IM_CHECK(!actor.page().notice());
+    IM_CHECK(!notice_of(actor.page()));
     scene.backend.set_trouble("The engine died three times in two minutes.");
     actor.frames(3);
     IM_CHECK_GT(actor.ctx->ItemInfo("**/timeline").RectFull.Min.y, top);  // the notice is above it

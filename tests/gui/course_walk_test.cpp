@@ -76,7 +76,7 @@ void write_every_figure(const Actor& actor, const fs::path& folder) {
   actor.app.ui().export_folder = folder.string();
   actor.app.ui().export_formats = {false, false, false, true, false};  // CSV
   const std::vector<std::string>& figures = actor.page().page().figures;
-  const auto first = static_cast<std::size_t>(actor.page().tab());  // the question's
+  const auto first = static_cast<std::size_t>(actor.page().figures().tab());  // the question's
   for (std::size_t i = 0; i < figures.size(); ++i) {
     const std::string& figure = figures[(first + i) % figures.size()];
     if (actor.page().figure(400).head.empty_reason.empty()) {  // else the current run lacks it

@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "app/page/page_facts.h"
 #include "imgui_te_engine.h"
 #include "tests/gui/harness.h"
 #include "tests/gui/screen_text.h"
@@ -65,7 +66,7 @@ std::vector<std::string> leaked(const std::vector<double>& answers, const std::v
 // Answers by the current run and by the prediction computed meanwhile.
 std::vector<double> answers_of(const app::page::PageModel& page) {
   std::vector<double> answers;
-  for (const app::page::RunOnShow* run : {page.on_show(), page.predicted()})
+  for (const app::page::RunOnShow* run : {page.on_show(), page.forecast().predicted(page.settings())})
     if (run != nullptr && run->ledger != nullptr) answers.push_back(page.question().number()->answer->of(*run->ledger));
   return answers;
 }
@@ -88,14 +89,14 @@ void check_covered(const Actor& actor, const std::string& screen) {
 
 // While a question is open, only the shown prediction is requested.
 void wait_for_prediction(const Actor& actor) {
-  actor.wait_until([&] { return !actor.page().shows_prediction() || actor.page().predicted() != nullptr; });
+  actor.wait_until([&] { return !actor.page().shows_prediction() || actor.page().forecast().predicted(actor.page().settings()) != nullptr; });
   actor.frames(3);
 }
 
 // Moves the main slider by one.
 bool change_batch(const Actor& actor) {
   app::page::PageModel& page = actor.page();
-  if (!page.settings_drive() || !page.settings().has("batch")) return false;
+  if (!settings_drive(page) || !page.settings().has("batch")) return false;
   const std::int64_t batch = page.settings().integer("batch");
   return page.set_param("batch", std::to_string(batch + 1)).ok();
 }

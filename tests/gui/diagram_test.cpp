@@ -41,7 +41,7 @@ TEST_CASE("a click on a node makes it a checkpoint, and another click takes that
   perform("checkpoints by clicks", shipped("schedule"), [](Actor& actor) {
     actor.click("skip");
     actor.frames(2);
-    const auto checkpoints = [&] { return actor.page().figure_params().integer("checkpoints"); };
+    const auto checkpoints = [&] { return actor.page().figures().params().integer("checkpoints"); };
     IM_CHECK_EQ(checkpoints(), 4);  // f2
     IM_CHECK(!is_checkpoint(actor, "f1"));
     click_box(actor, "f1");
@@ -63,40 +63,40 @@ TEST_CASE("a figure with frames is played, paused, and stepped on and back", "[g
       app::page::PageModel& model = actor.page();
       actor.click("skip");
       actor.frames(2);
-      IM_CHECK_GE(model.frames(), 4u);
-      const std::size_t frames = model.frames();
-      model.show_frame(2);
+      IM_CHECK_GE(model.figures().frames(), 4u);
+      const std::size_t frames = model.figures().frames();
+      model.figures().show_frame(2);
       actor.click("step on");
-      IM_CHECK_EQ(model.frame(), 3u);
+      IM_CHECK_EQ(model.figures().frame(), 3u);
       actor.click("step back");
       actor.click("step back");
-      IM_CHECK_EQ(model.frame(), 1u);
+      IM_CHECK_EQ(model.figures().frame(), 1u);
       actor.frames(2);
       IM_CHECK(!enabled(actor, "step back"));
       actor.ctx->KeyPress(ImGuiKey_Period);
       actor.ctx->KeyPress(ImGuiKey_Period);
       actor.ctx->KeyPress(ImGuiKey_Comma);
-      IM_CHECK_EQ(model.frame(), 2u);
+      IM_CHECK_EQ(model.figures().frame(), 2u);
 
       actor.click("play");
-      IM_CHECK(model.plays());
-      actor.wait_until([&] { return model.frame() >= 4; });
-      IM_CHECK_EQ(model.frame(), 4u);
+      IM_CHECK(model.figures().plays());
+      actor.wait_until([&] { return model.figures().frame() >= 4; });
+      IM_CHECK_EQ(model.figures().frame(), 4u);
       actor.click("play");  // pauses
-      IM_CHECK(!model.plays());
+      IM_CHECK(!model.figures().plays());
       actor.frames(60);  // a second
-      IM_CHECK_EQ(model.frame(), 4u);
+      IM_CHECK_EQ(model.figures().frame(), 4u);
 
-      model.show_frame(frames - 1);
+      model.figures().show_frame(frames - 1);
       actor.click("play");
-      actor.wait_until([&] { return !model.plays(); });
-      IM_CHECK_EQ(model.frame(), frames);  // ends on the last frame
+      actor.wait_until([&] { return !model.figures().plays(); });
+      IM_CHECK_EQ(model.figures().frame(), frames);  // ends on the last frame
       actor.frames(2);
       IM_CHECK(!enabled(actor, "step on"));
       actor.click("play");
-      IM_CHECK_EQ(model.frame(), 1u);  // restarts
+      IM_CHECK_EQ(model.figures().frame(), 1u);  // restarts
       actor.click("step on");
-      IM_CHECK(!model.plays());  // stepping stops playing
+      IM_CHECK(!model.figures().plays());  // stepping stops playing
     });
   }
 }

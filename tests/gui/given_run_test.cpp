@@ -7,6 +7,7 @@
 
 #include "app/common/assets.h"
 #include "app/page/given_run.h"
+#include "app/page/page_facts.h"
 #include "app/page/page_model.h"
 #include "tests/gui/reader.h"
 #include "tests/gui/scripted_predictions.h"
@@ -38,13 +39,13 @@ TEST_CASE("a run that is given is shown whole, with its settings, no question an
   ScriptedPredictions predictions(small_run({.source = record::Source::kPredicted}));
   PageModel model(page(), demo(),
                   PageSources{.runner = &runner, .predictions = &predictions.service, .given = own_run()});
-  CHECK(model.is_given());
+  CHECK(model.runs().is_given());
   CHECK(model.question().state() == Question::State::kNone);
   CHECK(model.settings().as_text("batch") == "8");
   CHECK(model.settings().as_text("checkpointing") == "layer");
-  CHECK(model.shows_evidence());
-  CHECK_FALSE(model.left_the_begin());
-  for (int i = 0; i < 200 && !(model.plan() != nullptr && model.plan()->cards.front().largest_batch); ++i) {
+  CHECK(shows_evidence(model));
+  CHECK_FALSE(left_the_begin(model));
+  for (int i = 0; i < 200 && !(plan_of(model) != nullptr && plan_of(model)->cards.front().largest_batch); ++i) {
     model.figure(400);
     for (int wait = 0; wait < 2000 && predictions.service.busy(); ++wait)
       std::this_thread::sleep_for(std::chrono::milliseconds(1));
@@ -56,12 +57,12 @@ TEST_CASE("a run that is given is shown whole, with its settings, no question an
   CHECK_FALSE(figure.head.guess);
   CHECK_FALSE(figure.head.guess_open);
   CHECK(std::ranges::count(timeline.lines, lessons::LineStyle::kPredicted, &lessons::StepLine::style) == 1);
-  REQUIRE(model.plan() != nullptr);  // the strip's
-  CHECK(model.plan()->params == model.settings());
-  CHECK(model.measured_peak() == peak_of({}));
-  CHECK(model.can_run());
+  REQUIRE(plan_of(model) != nullptr);  // the strip's
+  CHECK(plan_of(model)->params == model.settings());
+  CHECK(measured_peak(model) == peak_of({}));
+  CHECK(can_run(model));
   REQUIRE(model.set_param("batch", "2").ok());  // the settings can be changed
-  CHECK_FALSE(model.shows_evidence());
+  CHECK_FALSE(shows_evidence(model));
 }
 
 TEST_CASE("what was answered on a page before is no matter of a run that is given", "[window][page]") {

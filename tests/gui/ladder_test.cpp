@@ -8,6 +8,7 @@
 
 #include "app/common/assets.h"
 #include "app/common/session.h"
+#include "app/page/page_facts.h"
 #include "app/page/page_model.h"
 #include "demos/experiments/demo.h"
 #include "demos/experiments/strategies.h"
@@ -71,7 +72,7 @@ TEST_CASE("a stored ladder begins with its settings, order and bytes, another or
   model->question().skip();
   settle(*model, predictions.service);
   CHECK(model->settings().as_text("model") == "llama-3.2-1b");
-  CHECK(model->device() == record::DeviceKind::kGpu);
+  CHECK(device_of(*model) == record::DeviceKind::kGpu);
   CHECK(computed(*model) == 0);
   CHECK(predictions.planner.starts() == 0);
   const auto& points = ladder->sweep_points();
@@ -105,7 +106,7 @@ TEST_CASE("while a ladder is run, rungs that are still to come are pale, and non
   const auto ladder = stored("ladder_cpu");
   const auto model = open("ladder", {ladder}, nullptr);
   model->question().skip();
-  REQUIRE(model->device() == record::DeviceKind::kCpu);
+  REQUIRE(device_of(*model) == record::DeviceKind::kCpu);
   model->poll(0, false);
   const auto pending = [&] {
     return std::ranges::count_if(tests::rungs_of(model->figure(400)), &lessons::Rung::pending);
@@ -193,20 +194,20 @@ TEST_CASE("a switch that is held is turned as long as it is held, and leaves no 
   CHECK(model->set_param("batch", "2"));
   model->poll(0, true);
   model->poll(0, true);
-  const auto ways = model->shown_ways();
+  const auto ways = model->verdict().shown_ways();
   REQUIRE(!ways.empty());
   const auto way = std::ranges::find_if(ways, [](const WayOut* each) { return each->what->id == "checkpointing"; });
   REQUIRE(way != ways.end());
   const record::Params before = model->settings();
   const auto now = model->on_show()->recording;
   model->hold(**way);
-  CHECK(model->holding());
+  CHECK(model->history().holding());
   CHECK(model->settings().as_text("checkpointing") == "layer");
   CHECK(model->on_show()->recording != now);
   model->poll(0, true);
-  CHECK(model->shown_ways().size() == ways.size());  // they stay while the switch is held
+  CHECK(model->verdict().shown_ways().size() == ways.size());  // they stay while the switch is held
   model->release();
-  CHECK_FALSE(model->holding());
+  CHECK_FALSE(model->history().holding());
   CHECK(model->settings() == before);
   CHECK(model->undo());
   CHECK(model->settings().as_text("batch") == "4");
@@ -222,12 +223,12 @@ TEST_CASE("a page's own switches are the first, and each fused kernel is one", "
   model->poll(0, true);
   std::set<std::string> ids;
   bool others = false;
-  for (const WayOut* way : model->shown_ways()) {
+  for (const WayOut* way : model->verdict().shown_ways()) {
     CHECK_FALSE((way->own && others));
     others = others || !way->own;
     ids.emplace(way->what->id);
   }
   for (const char* id : {"checkpointing", "selective", "fused.swiglu", "fused.rms_norm", "fused_kernels"})
     CHECK(ids.contains(id));
-  CHECK(model->shown_ways().front()->own);
+  CHECK(model->verdict().shown_ways().front()->own);
 }

@@ -50,7 +50,7 @@ void on_kernels(const char* name, const std::function<void(Actor&)>& script,
 TEST_CASE("a click on a kernel selects it and draws its arrows, Esc lets it go", "[gui]") {
   on_kernels("select a kernel", [](Actor& actor) {
     actor.picture("lanes");
-    const TimelineView& view = actor.page().view();
+    const TimelineView& view = actor.page().figures().view();
     actor.ctx->MouseMoveToPos(on_box(actor, "AdamW"));
     actor.ctx->MouseClick(0);
     actor.frames(2);
@@ -66,7 +66,7 @@ TEST_CASE("a click on a kernel selects it and draws its arrows, Esc lets it go",
 
 TEST_CASE("a search goes through the kernels of a name, on and back, and shows each", "[gui]") {
   on_kernels("find a kernel", [](Actor& actor) {
-    const TimelineView& view = actor.page().view();
+    const TimelineView& view = actor.page().figures().view();
     actor.ctx->KeyPress(ImGuiMod_Ctrl | ImGuiKey_F);
     actor.frames(2);
     actor.ctx->KeyChars("q projection");
@@ -96,7 +96,7 @@ TEST_CASE("a search goes through the kernels of a name, on and back, and shows e
 
 TEST_CASE("a drag over the lanes marks a range and sums up its kernels", "[gui]") {
   on_kernels("mark kernels", [](Actor& actor) {
-    const TimelineView& view = actor.page().view();
+    const TimelineView& view = actor.page().figures().view();
     const TimelineView::Range full = view.full();
     const app::paint::Rect rows = *scene_of(actor).lanes;
     const float down = rows.y0 + rows.height() * 0.6f - scene_of(actor).map.plot.y1;

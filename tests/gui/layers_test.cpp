@@ -1,6 +1,7 @@
 // Prediction, measurement and closed form as layers of one figure, and the verdict.
 #include <algorithm>
 
+#include "app/page/page_facts.h"
 #include "imgui_te_engine.h"
 #include "tests/gui/page_scene.h"
 #include "tests/gui/scripted_predictions.h"
@@ -20,25 +21,25 @@ TEST_CASE("a predicted step has a verdict, and a late answer is hatched over the
     IM_CHECK(actor.page().set_param("cap", "1GiB").ok());
     actor.ctx->ItemClick("**/layers/Measured");
     const auto complete = [&] {
-      const app::StepPlan* const plan = actor.page().plan();
+      const app::StepPlan* const plan = plan_of(actor.page());
       return plan != nullptr && plan->cards.front().largest_sequence;
     };
     actor.wait_until([&] { return complete(); });
     actor.frames(3);
     IM_CHECK(complete());
-    IM_CHECK(actor.page().plan()->cards.front().fit.verdict == predict::Verdict::kFits);
+    IM_CHECK(plan_of(actor.page())->cards.front().fit.verdict == predict::Verdict::kFits);
     actor.picture("verdict fits");
     actor.frames(1);
     predictions.planner.hold(true);
     IM_CHECK(actor.page().set_param("batch", "8").ok());
-    actor.wait_until([&] { return actor.page().awaits_prediction(); });
-    IM_CHECK(actor.page().awaits_prediction());
+    actor.wait_until([&] { return awaits_prediction(actor.page()); });
+    IM_CHECK(awaits_prediction(actor.page()));
     actor.frames(2);
     actor.picture("prediction awaited");
     actor.frames(1);
     predictions.planner.hold(false);
-    actor.wait_until([&] { return !actor.page().awaits_prediction(); });
-    IM_CHECK(!actor.page().awaits_prediction());
+    actor.wait_until([&] { return !awaits_prediction(actor.page()); });
+    IM_CHECK(!awaits_prediction(actor.page()));
   });
 }
 
@@ -80,7 +81,7 @@ TEST_CASE("what was predicted and what was measured are layers of one figure", "
     };
     actor.click("skip");
     actor.frames(2);
-    actor.wait_until([&] { return actor.page().predicted() != nullptr; });
+    actor.wait_until([&] { return actor.page().forecast().predicted(actor.page().settings()) != nullptr; });
     actor.frames(2);
     IM_CHECK(predicted_lines() == 1);
     actor.ctx->ItemClick("**/layers/Predicted");

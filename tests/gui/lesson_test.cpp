@@ -7,6 +7,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "app/page/page_facts.h"
 #include "demos/predict/fits.h"
 #include "imgui_te_engine.h"
 #include "tests/cli/program.h"
@@ -34,14 +35,14 @@ Stage with_engine(const char* page, bool large) {
 // Figure and verdict have the current settings.
 bool settled(const Actor& actor) {
   app::page::PageModel& page = actor.page();
-  const app::StepPlan* const plan = page.plan();
+  const app::StepPlan* const plan = plan_of(page);
   return plan != nullptr && plan->params == page.settings() && !plan->cards.empty() &&
-         (page.shows_evidence() || page.predicted() != nullptr);
+         (shows_evidence(page) || page.forecast().predicted(page.settings()) != nullptr);
 }
 
 bool settled_with_borders(const Actor& actor) {
   if (!settled(actor)) return false;
-  const app::CardPlan& card = actor.page().plan()->cards.front();
+  const app::CardPlan& card = plan_of(actor.page())->cards.front();
   return card.largest_batch && card.largest_sequence;
 }
 
@@ -104,10 +105,10 @@ void check_batch_keys(const Actor& actor, Presenter& presenter) {
 void check_switch_keys(const Actor& actor, Presenter& presenter, int digit) {
   const auto known = [](const app::page::WayOut* way) { return !way->turned || (way->change && way->current); };
   actor.wait_until([&] {
-    return settled(actor) && !actor.page().shown_ways().empty() &&
-           std::ranges::all_of(actor.page().shown_ways(), known);
+    return settled(actor) && !actor.page().verdict().shown_ways().empty() &&
+           std::ranges::all_of(actor.page().verdict().shown_ways(), known);
   });
-  const auto ways = actor.page().shown_ways();
+  const auto ways = actor.page().verdict().shown_ways();
   IM_CHECK_GE(static_cast<int>(ways.size()), digit);
   const record::Params before = actor.page().settings();
   const double peak = presenter.peak();
@@ -214,7 +215,7 @@ void teach_the_fused_loss(const Actor& actor, Presenter& presenter) {
   IM_CHECK(actor.question().right());
   presenter.picture("fused answer");
   presenter.press(ImGuiKey_V);
-  IM_CHECK_EQ(actor.page().tab(), 1);
+  IM_CHECK_EQ(actor.page().figures().tab(), 1);
   actor.wait_until([&] { return settled(actor); });
   presenter.picture("fused timeline");
   check_switch_keys(actor, presenter, 2);
@@ -238,7 +239,7 @@ void end_and_resume(const Actor& actor, Presenter& presenter) {
 
 // The strip must agree with `headroom plan`.
 void check_by_command(const Actor& actor) {
-  const app::StepPlan& plan = *actor.page().plan();
+  const app::StepPlan& plan = *plan_of(actor.page());
   std::vector<std::string> words{"plan", "--card", plan.cards.front().card.name, "--json", "--set"};
   const record::Params defaults(plan.params.schema());
   for (const record::ParamSpec& spec : plan.params.schema())
@@ -290,7 +291,7 @@ void choose_card(const Actor& actor, std::string_view name) {
     index += card.memory ? 1 : 0;
   }
   choose(actor, "card", index);
-  IM_CHECK(actor.page().chosen_card() != nullptr && actor.page().chosen_card()->name == name);
+  IM_CHECK(chosen_card(actor.page()) != nullptr && chosen_card(actor.page())->name == name);
 }
 
 void turn_switch(const Actor& actor, const std::string& id) {
@@ -308,7 +309,7 @@ void turn_switch(const Actor& actor, const std::string& id) {
   IM_CHECK(!(actor.page().settings() == before));
 }
 
-const app::CardPlan& on_card(const Actor& actor) { return actor.page().plan()->cards.front(); }
+const app::CardPlan& on_card(const Actor& actor) { return plan_of(actor.page())->cards.front(); }
 
 void answer_three_questions(const Actor& actor, const std::string& screens) {
   const auto settle = [&](const std::string& question) {

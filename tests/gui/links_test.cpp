@@ -59,16 +59,16 @@ TEST_CASE("a link sets by a click, says before what it will set, and lights what
     actor.frames(2);
     actor.click("link 4");  // of because
     actor.frames(2);
-    IM_CHECK(actor.page().view().zoomed());
+    IM_CHECK(actor.page().figures().view().zoomed());
     actor.picture("link of because");
-    actor.page().view().fit_all();
+    actor.page().figures().view().fit_all();
     actor.ctx->MouseMove("**/link 3");
     actor.frames(3);
     IM_CHECK(actor.app.view().state().lit == record::Category::kLogits);
-    IM_CHECK(!actor.page().view().zoomed());
+    IM_CHECK(!actor.page().figures().view().zoomed());
     actor.ctx->MouseClick(0);
     actor.frames(2);
-    IM_CHECK(actor.page().view().zoomed());
+    IM_CHECK(actor.page().figures().view().zoomed());
     actor.picture("link clicked");
     actor.ctx->MouseMove("**/export");
     actor.frames(2);

@@ -8,6 +8,9 @@
 #include <map>
 #include <string>
 
+#include "app/page/borders.h"
+#include "app/page/page_facts.h"
+#include "app/page/page_words.h"
 #include "demos/predict/fits.h"
 #include "imgui_te_engine.h"
 #include "tests/gui/harness.h"
@@ -60,19 +63,19 @@ TEST_CASE("Run records a real training step live, and its peak is the allocator'
     IM_CHECK(actor.page().set_param("steps", "2").ok());
     IM_CHECK(actor.page().set_param("device", "cpu").ok());
     actor.click("run");
-    actor.wait_until([&] { return actor.page().shown_run() >= 0 && actor.page().runs().back().ledger->size() > 0; });
-    const std::uint64_t early = actor.page().runs().back().ledger->size();
-    actor.wait_until([&] { return actor.page().runs().back().ledger->size() > early; });
+    actor.wait_until([&] { return actor.page().runs().shown() >= 0 && actor.page().runs().all().back().ledger->size() > 0; });
+    const std::uint64_t early = actor.page().runs().all().back().ledger->size();
+    actor.wait_until([&] { return actor.page().runs().all().back().ledger->size() > early; });
     actor.wait_until([&] { return !actor.app.running(); });
     actor.frames(3);
-    const record::Ledger& run = *actor.page().runs().back().ledger;
+    const record::Ledger& run = *actor.page().runs().all().back().ledger;
     IM_CHECK(actor.page().control().outcome()->kind == record::OutcomeKind::kCompleted);
     IM_CHECK_EQ(run.first_mismatch(), record::kNever);
     IM_CHECK_EQ(run.recording().dropped_events(), 0u);
     const auto step = record::steps_of(run.recording()).back();
     IM_CHECK_EQ(tests::timeline_of(actor.page().figure(400)).peak->y,
                 static_cast<double>(run.peak(step.first, step.last).totals.allocated));
-    IM_CHECK(actor.page().status_line().find("2 steps, 0 events dropped") != std::string::npos);
+    IM_CHECK(status_line(actor.page()).find("2 steps, 0 events dropped") != std::string::npos);
     actor.picture("live run");
   });
 }
@@ -86,7 +89,7 @@ TEST_CASE("an engine that is killed leaves the timeline, and the next run works"
     actor.click("run");
     // After one step, so that the figure has something to keep.
     actor.wait_until([&] {
-      return actor.app.running() && record::steps_of(*actor.page().runs().back().recording).size() > 1;
+      return actor.app.running() && record::steps_of(*actor.page().runs().all().back().recording).size() > 1;
     });
     const pid_t engine = engine_process(false);
     IM_CHECK(engine > 0);
@@ -94,7 +97,7 @@ TEST_CASE("an engine that is killed leaves the timeline, and the next run works"
     actor.wait_until([&] { return !actor.app.running(); });
     actor.frames(3);
     IM_CHECK(actor.page().control().outcome()->kind == record::OutcomeKind::kEngineLost);
-    IM_CHECK(actor.page().notice().has_value());
+    IM_CHECK(notice_of(actor.page()).has_value());
     IM_CHECK(actor.page().figure(400).head.empty_reason.empty());
     IM_CHECK(!tests::timeline_of(actor.page().figure(400)).stack.empty());
     actor.picture("engine killed");
@@ -102,7 +105,7 @@ TEST_CASE("an engine that is killed leaves the timeline, and the next run works"
     actor.click("run");
     actor.wait_until([&] { return actor.page().control().outcome().has_value() && !actor.app.running(); });
     IM_CHECK(actor.page().control().outcome()->kind == record::OutcomeKind::kCompleted);
-    IM_CHECK(!actor.page().notice().has_value());
+    IM_CHECK(!notice_of(actor.page()).has_value());
   });
 }
 
@@ -113,7 +116,7 @@ TEST_CASE("Cancel ends a real run within a second or so", "[gui][live]") {
     IM_CHECK(actor.page().set_param("steps", "100").ok());
     IM_CHECK(actor.page().set_param("device", "cpu").ok());
     actor.click("run");
-    actor.wait_until([&] { return actor.page().runs().size() == 1 && actor.page().runs().back().ledger->size() > 100; });
+    actor.wait_until([&] { return actor.page().runs().all().size() == 1 && actor.page().runs().all().back().ledger->size() > 100; });
     actor.click("cancel");
     actor.wait_until([&] { return !actor.app.running(); });
     IM_CHECK(actor.page().control().outcome()->kind == record::OutcomeKind::kCancelled);
@@ -146,7 +149,7 @@ TEST_CASE("a planner that is killed is said, the closed form takes its place, an
     actor.ctx->ItemClick("**/layers/Measured");
     const auto source = [&] { return actor.page().figure(400).head.source; };
     const auto predicted = [&] {
-      return source() == record::Source::kPredicted && actor.page().predicted() != nullptr;
+      return source() == record::Source::kPredicted && actor.page().forecast().predicted(actor.page().settings()) != nullptr;
     };
     actor.wait_until(predicted);
     actor.wait_until([&] { return !actor.app.awaits_prediction(); });
@@ -161,11 +164,11 @@ TEST_CASE("a planner that is killed is said, the closed form takes its place, an
         kill(planner, SIGKILL);
       }
       actor.wait_until([&] { return source() == record::Source::kFormula; });
-      IM_CHECK(actor.page().notice().has_value());
-      IM_CHECK(actor.page().notice()->body.find("killed by SIGKILL") != std::string::npos);
+      IM_CHECK(notice_of(actor.page()).has_value());
+      IM_CHECK(notice_of(actor.page())->body.find("killed by SIGKILL") != std::string::npos);
       if (!answering) actor.picture("planner killed, closed form");
       actor.wait_until(predicted);
-      IM_CHECK(!actor.page().notice().has_value());
+      IM_CHECK(!notice_of(actor.page()).has_value());
       const pid_t fresh = engine_process(true);
       IM_CHECK(fresh > 0 && fresh != planner);
       actor.wait_until([&] { return !actor.app.awaits_prediction(); });
@@ -183,7 +186,7 @@ TEST_CASE("the largest batch of Llama 3.2 1B under a limit is said, and its slid
              {"model", "llama-3.2-1b"}, {"precision", "bf16"}, {"seq", "1024"}, {"device", "cuda"}, {"cap", "24GiB"}})
       IM_CHECK(actor.page().set_param(key, value).ok());
     const auto on_card = [&]() -> const app::CardPlan* {
-      const app::StepPlan* const plan = actor.page().plan();
+      const app::StepPlan* const plan = plan_of(actor.page());
       return plan == nullptr ? nullptr : &plan->cards.front();
     };
     actor.wait_until([&] { return on_card() != nullptr && on_card()->largest_sequence; });
@@ -211,15 +214,15 @@ TEST_CASE("the page begins with what it is about, and every setting and switch i
   perform("living figure", stage, [](Actor& actor) {
     const auto text = [&](std::string_view key) { return actor.page().settings().as_text(key); };
     IM_CHECK(text("model") == "llama-3.2-1b" && text("checkpointing") == "layer" && text("device") == "cuda");
-    IM_CHECK(actor.page().plan() == nullptr);  // it would answer the question
+    IM_CHECK(plan_of(actor.page()) == nullptr);  // it would answer the question
     actor.click("skip");
     const auto complete = [&] {
-      const auto& ways = actor.page().ways_out();
+      const auto& ways = actor.page().verdict().ways();
       return !ways.empty() && std::all_of(ways.begin(), ways.end(),
                                           [](const auto& way) { return !way.turned || (way.change && way.current); });
     };
     actor.wait_until(complete);
-    IM_CHECK(actor.page().shows_evidence());
+    IM_CHECK(shows_evidence(actor.page()));
     IM_CHECK(actor.page().figure(400).head.source == record::Source::kRecorded);
     actor.frames(3);
     actor.picture("living recorded");
@@ -228,10 +231,10 @@ TEST_CASE("the page begins with what it is about, and every setting and switch i
     // Another stored run has the settings without this switch.
     actor.ctx->ItemClick("**/way checkpointing");
     IM_CHECK(text("checkpointing") == "off");
-    IM_CHECK(actor.page().shows_evidence());
+    IM_CHECK(shows_evidence(actor.page()));
     actor.ctx->ItemClick("**/way flce");  // no stored run of the page has all logits
     IM_CHECK(text("loss") == "plain" && text("checkpointing") == "off");
-    actor.wait_until([&] { return actor.page().predicted() != nullptr && complete(); });
+    actor.wait_until([&] { return actor.page().forecast().predicted(actor.page().settings()) != nullptr && complete(); });
     IM_CHECK(actor.page().shows_prediction());
     actor.frames(3);
     actor.picture("living switched");
@@ -241,14 +244,14 @@ TEST_CASE("the page begins with what it is about, and every setting and switch i
     IM_CHECK(text("loss") == "flce");
     IM_CHECK(actor.page().set_param("batch", "12").ok());
     actor.page().choose_card(predict::find_cards("4090").front());
-    actor.wait_until([&] { return actor.page().predicted() != nullptr && complete(); });
+    actor.wait_until([&] { return actor.page().forecast().predicted(actor.page().settings()) != nullptr && complete(); });
     IM_CHECK(actor.page().shows_prediction());
     IM_CHECK(actor.page().figure(400).head.source == record::Source::kPredicted);
     actor.frames(3);
     actor.picture("living card");
     actor.frames(1);
     IM_CHECK_STR_EQ(
-        actor.page().as_command().c_str(),
+        as_command(actor.page()).c_str(),
         "headroom figures memory_timeline --of model=llama-3.2-1b --of batch=12 --of seq=1024 --of precision=bf16 "
         "--of loss=flce --card \"GeForce RTX 4090\" --out figures --format svg");
     actor.ctx->KeyPress(ImGuiKey_X);  // the fused loss was turned last
@@ -256,7 +259,7 @@ TEST_CASE("the page begins with what it is about, and every setting and switch i
     actor.ctx->KeyPress(ImGuiMod_Ctrl | ImGuiKey_Z);
     IM_CHECK(text("loss") == "flce");
     actor.ctx->ItemClick("**/back to begin");
-    IM_CHECK(text("batch") == "4" && text("checkpointing") == "layer" && actor.page().shows_evidence());
+    IM_CHECK(text("batch") == "4" && text("checkpointing") == "layer" && shows_evidence(actor.page()));
   });
 }
 
@@ -268,16 +271,16 @@ TEST_CASE("both sides of the card's border are tried, and the slider shows what 
     for (const auto& [key, value] :
          std::map<std::string, std::string>{{"device", "cpu"}, {"steps", "1"}, {"batch", "2"}, {"cap", "256MiB"}})
       IM_CHECK(actor.page().set_param(key, value).ok());
-    actor.wait_until([&] { return actor.page().why_no_trial().empty(); });
-    const std::int64_t largest = *actor.page().plan()->cards.front().largest_batch;
+    actor.wait_until([&] { return why_no_trial(actor.page()).empty(); });
+    const std::int64_t largest = *plan_of(actor.page())->cards.front().largest_batch;
     IM_CHECK(largest > 2 && largest < 64);
-    IM_CHECK(actor.page().needs().has_value() && actor.page().needs()->of == 256 * record::kMiB);
+    IM_CHECK(needs_of(actor.page()).has_value() && needs_of(actor.page())->of == 256 * record::kMiB);
     actor.click("try");
     IM_CHECK(actor.page().trying());
     actor.wait_until([&] { return !actor.page().trying(); });
     using Kind = app::page::RunMark::Kind;
     const auto marked = [&](std::int64_t batch, Kind kind) {
-      const auto& marks = actor.page().marks("batch");
+      const auto& marks = marks_of(actor.page(), "batch");
       return std::any_of(marks.begin(), marks.end(), [&](const app::page::RunMark& mark) {
         return mark.value == static_cast<double>(batch) && mark.kind == kind;
       });
@@ -285,8 +288,8 @@ TEST_CASE("both sides of the card's border are tried, and the slider shows what 
     IM_CHECK(marked(largest, Kind::kFits));
     IM_CHECK(marked(largest + 1, Kind::kOutOfMemory));
     IM_CHECK_EQ(actor.page().settings().integer("batch"), largest);  // the largest that ran is on show
-    IM_CHECK(actor.page().shows_evidence());
-    actor.wait_until([&] { return actor.page().plan() != nullptr && actor.page().why_no_trial().empty(); });
+    IM_CHECK(shows_evidence(actor.page()));
+    actor.wait_until([&] { return plan_of(actor.page()) != nullptr && why_no_trial(actor.page()).empty(); });
     actor.frames(3);
     actor.picture("tried");
     actor.frames(1);

@@ -33,7 +33,7 @@ double frame_of_a_live_run(int width, int height) {
     if (frame == 0) REQUIRE(page.set_param("device", "cpu").ok());
     if (frame == 2) page.run(0);  // engines start after the first picture
     if (frame < 3) return true;
-    if (first < 0 && !page.runs().empty() && page.runs().back().ledger->size() > 0) first = frame;
+    if (first < 0 && !page.runs().all().empty() && page.runs().all().back().ledger->size() > 0) first = frame;
     outcome = page.control().outcome();
     return !outcome && Clock::now() - begin < kLongestWait;
   });

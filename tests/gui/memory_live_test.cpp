@@ -6,6 +6,7 @@
 #include <sstream>
 #include <string>
 
+#include "app/page/page_facts.h"
 #include "tests/gui/harness.h"
 #include "tests/support/catch.h"
 #include "tests/support/wait.h"
@@ -60,7 +61,7 @@ TEST_CASE("with a prediction on show window and engine hold less than 220 MB, an
     app::page::PageModel& page = app.page();
     if (frame == 2) page.question().skip();
     if (frame == 4) REQUIRE(page.set_param("batch", "3").ok());
-    const bool shown = frame > 4 && page.shows_prediction() && page.predicted() != nullptr && page.plan() != nullptr;
+    const bool shown = frame > 4 && page.shows_prediction() && page.forecast().predicted(page.settings()) != nullptr && plan_of(page) != nullptr;
     held = held_memory();
     return !shown && std::chrono::steady_clock::now() - begin < kLongestWait;
   });

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "app/common/settings.h"
+#include "app/page/page_facts.h"
 #include "imgui_te_engine.h"
 #include "tests/gui/page_scene.h"
 #include "tests/record/support.h"
@@ -101,9 +102,9 @@ TEST_CASE("the reader's runs and run A are there after a restart, until they are
       actor.click("run");
       actor.wait_for_end_of_run();
       actor.frames(2);
-      IM_CHECK_EQ(actor.page().runs().size(), 2u);
-      kept = actor.page().runs().back().name;
-      actor.page().toggle_pin();
+      IM_CHECK_EQ(actor.page().runs().all().size(), 2u);
+      kept = actor.page().runs().all().back().name;
+      toggle_pin(actor.page());
       actor.page().show_run(0);
       actor.frames(2);
       actor.app.keep_all();
@@ -115,10 +116,10 @@ TEST_CASE("the reader's runs and run A are there after a restart, until they are
   scene.stage.settings = &file;
   perform("a run after the restart", scene.stage, [&](Actor& actor) {
     actor.frames(6);
-    IM_CHECK_EQ(actor.page().runs().size(), 2u);
-    IM_CHECK_STR_EQ(actor.page().runs().back().name.c_str(), kept.c_str());
-    IM_CHECK(actor.page().pinned() != nullptr &&
-             actor.page().pinned()->recording == actor.page().runs().back().recording);
+    IM_CHECK_EQ(actor.page().runs().all().size(), 2u);
+    IM_CHECK_STR_EQ(actor.page().runs().all().back().name.c_str(), kept.c_str());
+    IM_CHECK(actor.page().run_a().pinned() != nullptr &&
+             actor.page().run_a().pinned()->recording == actor.page().runs().all().back().recording);
     actor.page().show_run(0);
     actor.frames(2);
     actor.ctx->ItemClick("**/runs");
@@ -127,7 +128,7 @@ TEST_CASE("the reader's runs and run A are there after a restart, until they are
     actor.frames(1);
     actor.ctx->ItemClick("**/$$1/forget");
     actor.frames(3);
-    IM_CHECK_EQ(actor.page().runs().size(), 1u);
+    IM_CHECK_EQ(actor.page().runs().all().size(), 1u);
   });
   CHECK(files().empty());
 }
@@ -232,11 +233,11 @@ TEST_CASE("a run that is given opens the page that shows it, and leaves what the
   perform("a run that is given", stage, [](Actor& actor) {
     actor.frames(3);
     IM_CHECK_STR_EQ(actor.page().page().id.c_str(), "where_memory_goes");
-    IM_CHECK(actor.page().is_given());
-    IM_CHECK(actor.page().shows_evidence());
+    IM_CHECK(actor.page().runs().is_given());
+    IM_CHECK(shows_evidence(actor.page()));
     IM_CHECK_STR_EQ(actor.page().settings().as_text("batch").c_str(), "4");  // the run's
     IM_CHECK(!actor.there("skip") && !actor.there("lock"));
-    IM_CHECK(actor.page().plan() != nullptr);
+    IM_CHECK(plan_of(actor.page()) != nullptr);
     actor.picture("a run that is given");
     actor.app.keep_all();
   });

@@ -1,7 +1,9 @@
 // The page without drawing: runs, and measurements in its figure.
 #include <memory>
 
+#include "app/page/page_facts.h"
 #include "app/page/page_model.h"
+#include "app/page/page_words.h"
 #include "demos/experiments/demo.h"
 #include "tests/gui/reader.h"
 #include "tests/gui/scripted_backend.h"
@@ -107,25 +109,25 @@ TEST_CASE("a live run grows, ends, and can be run again", "[window][page]") {
   reader.model.run(0);
   CHECK(reader.model.control().running());
   reader.poll(3);
-  const std::uint64_t early = reader.model.runs().back().ledger->size();
+  const std::uint64_t early = reader.model.runs().all().back().ledger->size();
   reader.poll(2);
-  CHECK(reader.model.runs().back().ledger->size() > early);
-  CHECK(reader.model.status_line() == "Recording: step 1 of 2");
+  CHECK(reader.model.runs().all().back().ledger->size() > early);
+  CHECK(status_line(reader.model) == "Recording: step 1 of 2");
   reader.finish_run();
-  CHECK(reader.model.runs().back().ledger->size() == reader.model.control().recording()->events().size());
-  CHECK(reader.model.status_line().find("2 steps, 0 events dropped") != std::string::npos);
+  CHECK(reader.model.runs().all().back().ledger->size() == reader.model.control().recording()->events().size());
+  CHECK(status_line(reader.model).find("2 steps, 0 events dropped") != std::string::npos);
   CHECK(reader.model.control().estimate().has_value());
-  CHECK_FALSE(reader.model.notice());
+  CHECK_FALSE(notice_of(reader.model));
   reader.model.run(reader.now);
   reader.finish_run();
   CHECK(reader.backend.starts() == 2);
-  REQUIRE(reader.model.runs().size() == 3);  // the stored run and two own
-  CHECK(reader.model.shown_run() == 2);
+  REQUIRE(reader.model.runs().all().size() == 3);  // the stored run and two own
+  CHECK(reader.model.runs().shown() == 2);
   reader.model.forget(0);  // shipped runs stay
-  CHECK(reader.model.runs().size() == 3);
+  CHECK(reader.model.runs().all().size() == 3);
   reader.model.forget(2);
-  CHECK(reader.model.runs().size() == 2);
-  CHECK(reader.model.shown_run() >= 0);
+  CHECK(reader.model.runs().all().size() == 2);
+  CHECK(reader.model.runs().shown() >= 0);
   CHECK(reader.model.figure(400).head.empty_reason.empty());
 }
 
@@ -141,15 +143,15 @@ TEST_CASE("a run that takes longer than its budget gives way to the stored one, 
   reader.now += 2;
   reader.poll(3);
   CHECK_FALSE(reader.model.control().running());
-  CHECK(reader.model.shown_run() == 0);
-  REQUIRE(reader.model.notice());
-  CHECK(reader.model.notice()->body ==
+  CHECK(reader.model.runs().shown() == 0);
+  REQUIRE(notice_of(reader.model));
+  CHECK(notice_of(reader.model)->body ==
         "The run here took more than 20 s and was cancelled. This one was recorded on CPU.");
   reader.backend.hold(false);
   reader.model.run(reader.now);
   reader.finish_run();
-  CHECK_FALSE(reader.model.notice());
-  CHECK(reader.model.shown_run() == 2);
+  CHECK_FALSE(notice_of(reader.model));
+  CHECK(reader.model.runs().shown() == 2);
 }
 
 TEST_CASE("until a run has something to show, the figure is of what its settings should take", "[window][page]") {
@@ -160,11 +162,11 @@ TEST_CASE("until a run has something to show, the figure is of what its settings
   REQUIRE(reader.model.set_param("batch", "3"));
   reader.model.run(reader.now);
   CHECK(reader.model.figure(400).head.source == record::Source::kFormula);  // there is no planner
-  REQUIRE(reader.model.until_run() != nullptr);
-  CHECK(reader.model.until_run()->recording->info().params.at("batch") == "3");
+  REQUIRE(reader.model.figures().until_run() != nullptr);
+  CHECK(reader.model.figures().until_run()->recording->info().params.at("batch") == "3");
   reader.finish_run();
   CHECK(reader.model.figure(400).head.source != record::Source::kFormula);
-  CHECK(reader.model.until_run() == nullptr);
+  CHECK(reader.model.figures().until_run() == nullptr);
 }
 
 TEST_CASE("while the question is open, a run that has nothing to show leaves the picture as it was", "[window][page]") {
@@ -172,8 +174,8 @@ TEST_CASE("while the question is open, a run that has nothing to show leaves the
   reader.model.figure(400);
   reader.model.run(reader.now);
   CHECK(reader.model.figure(400).head.empty_reason.empty());
-  REQUIRE(reader.model.until_run() != nullptr);
-  CHECK(reader.model.until_run()->recording == reader.stored);
+  REQUIRE(reader.model.figures().until_run() != nullptr);
+  CHECK(reader.model.figures().until_run()->recording == reader.stored);
 }
 
 TEST_CASE("the axis does not shrink while a control is held, and settles when it is let go", "[window][page]") {
@@ -183,27 +185,27 @@ TEST_CASE("the axis does not shrink while a control is held, and settles when it
   reader.finish_run();
   const auto top = [&] { return lessons::axes_of(reader.model.figure(400)).y.high; };
   const double large = top();
-  reader.model.hold_axis(true);
+  reader.model.figures().hold_axis(true);
   reader.model.show_run(0);
   CHECK(top() == large);
-  reader.model.hold_axis(false);
+  reader.model.figures().hold_axis(false);
   CHECK(top() < large);
 }
 
 TEST_CASE("after the answer the list is of the peak, and the card names the run that answered", "[window][page]") {
   Reader reader;
   reader.model.figure(400);
-  reader.model.view().set_cursor(lessons::axes_of(reader.model.figure(400)).x.high * 0.1);
+  reader.model.figures().view().set_cursor(lessons::axes_of(reader.model.figure(400)).x.high * 0.1);
   reader.model.question().set_guess(110 * kMiB);
   reader.model.question().lock();
   reader.poll();
   CHECK_FALSE(tests::timeline_of(reader.model.figure(400)).alive->at_cursor);
   CHECK(tests::timeline_of(reader.model.figure(400)).alive->total == tests::peak_of({}));
-  CHECK(reader.model.answered_by().starts_with("CPU: Tiny"));
-  CHECK_FALSE(reader.model.left_answer());
+  CHECK(answered_by(reader.model).starts_with("CPU: Tiny"));
+  CHECK_FALSE(left_answer(reader.model));
   reader.model.run(reader.now);
   reader.finish_run();
-  CHECK(reader.model.left_answer());
+  CHECK(left_answer(reader.model));
 }
 
 TEST_CASE("an engine that is lost leaves what was recorded, and the next run works", "[window][page]") {
@@ -213,13 +215,13 @@ TEST_CASE("an engine that is lost leaves what was recorded, and the next run wor
   reader.poll(4);
   reader.backend.lose_engine("The engine was killed by signal 9.");
   reader.poll();
-  REQUIRE(reader.model.notice());
-  CHECK(reader.model.notice()->kind == Notice::Kind::kTrouble);
-  CHECK(reader.model.notice()->body.find("signal 9. All 16 events") != std::string::npos);
+  REQUIRE(notice_of(reader.model));
+  CHECK(notice_of(reader.model)->kind == Notice::Kind::kTrouble);
+  CHECK(notice_of(reader.model)->body.find("signal 9. All 16 events") != std::string::npos);
   CHECK(reader.model.figure(400).head.empty_reason.empty());
   reader.model.run(reader.now);
   reader.finish_run();
-  CHECK_FALSE(reader.model.notice());
+  CHECK_FALSE(notice_of(reader.model));
 }
 
 TEST_CASE("running out of memory is shown only after the answer", "[window][page]") {
@@ -228,21 +230,21 @@ TEST_CASE("running out of memory is shown only after the answer", "[window][page
   reader.model.figure(400);
   reader.model.run(0);
   reader.finish_run();
-  CHECK_FALSE(reader.model.notice());
+  CHECK_FALSE(notice_of(reader.model));
   reader.model.question().skip();
-  REQUIRE(reader.model.notice());
-  CHECK(reader.model.notice()->kind == Notice::Kind::kOutOfMemory);
-  CHECK(reader.model.notice()->head == "Out of memory in the loss");
-  CHECK(reader.model.notice()->body.find("30.00 MiB") != std::string::npos);
-  CHECK(reader.model.notice()->body.find("Cross entropy, gradient asked for") == 0);  // not the key
+  REQUIRE(notice_of(reader.model));
+  CHECK(notice_of(reader.model)->kind == Notice::Kind::kOutOfMemory);
+  CHECK(notice_of(reader.model)->head == "Out of memory in the loss");
+  CHECK(notice_of(reader.model)->body.find("30.00 MiB") != std::string::npos);
+  CHECK(notice_of(reader.model)->body.find("Cross entropy, gradient asked for") == 0);  // not the key
 }
 
 TEST_CASE("an engine that cannot work says why", "[window][page]") {
   Reader reader;
   reader.backend.set_trouble("The engine died three times in two minutes.");
-  REQUIRE(reader.model.notice());
-  CHECK(reader.model.notice()->head == "No engine at work");
-  CHECK(reader.model.notice()->body == "The engine died three times in two minutes.");
+  REQUIRE(notice_of(reader.model));
+  CHECK(notice_of(reader.model)->head == "No engine at work");
+  CHECK(notice_of(reader.model)->body == "The engine died three times in two minutes.");
 }
 
 TEST_CASE("settings are checked, and go into the run", "[window][page]") {
@@ -251,18 +253,18 @@ TEST_CASE("settings are checked, and go into the run", "[window][page]") {
   CHECK_FALSE(reader.model.set_param("batch", "0"));
   reader.model.run(0);
   CHECK(reader.backend.last_params().integer("batch") == 8);
-  reader.model.cancel();
+  reader.model.control().cancel();
   reader.poll();
   CHECK(reader.backend.cancels() == 1);
   CHECK_FALSE(reader.model.control().running());
-  CHECK_FALSE(reader.model.notice());
+  CHECK_FALSE(notice_of(reader.model));
 }
 
 TEST_CASE("what is measured between two moments adds up", "[window][page]") {
   Reader reader;
   reader.model.question().skip();
   const lessons::FigureData& figure = reader.model.figure(400);
-  reader.model.view().set_measure(
+  reader.model.figures().view().set_measure(
       TimelineView::Range{lessons::axes_of(figure).x.low, tests::timeline_of(figure).peak->x});
   const auto measured = reader.model.measured();
   REQUIRE(measured);
@@ -276,11 +278,11 @@ TEST_CASE("the cursor steps from change to change", "[window][page]") {
   Reader reader;
   reader.model.question().skip();
   const double peak = tests::timeline_of(reader.model.figure(400)).peak->x;
-  reader.model.view().set_cursor(peak);
+  reader.model.figures().view().set_cursor(peak);
   const record::Bytes before = tests::timeline_of(reader.model.figure(400)).alive->total;
-  reader.model.step_cursor(+1);
-  REQUIRE(reader.model.view().cursor());
-  CHECK(*reader.model.view().cursor() > peak);
+  reader.model.figures().step_cursor(+1);
+  REQUIRE(reader.model.figures().view().cursor());
+  CHECK(*reader.model.figures().view().cursor() > peak);
   CHECK(tests::timeline_of(reader.model.figure(400)).alive->total != before);
 }
 
@@ -292,27 +294,27 @@ TEST_CASE("a figure that plays goes on twice a second, stops at its end, and ste
       schedule, demo(),
       PageSources{.runner = nullptr, .predictions = nullptr, .fixed_settings = "There is no engine.", .stored = {}}};
   model.figure(400);
-  CHECK(model.frames() == 18);
-  model.show_frame(16);
+  CHECK(model.figures().frames() == 18);
+  model.figures().show_frame(16);
   CHECK(model.figure(400).head.empty_reason.empty());
-  model.play(true, 10);
+  model.figures().play(true, 10);
   CHECK_FALSE(model.poll(10.4, false));
-  CHECK(model.frame() == 16);
+  CHECK(model.figures().frame() == 16);
   CHECK(model.poll(10.5, false));
-  CHECK(model.frame() == 17);
+  CHECK(model.figures().frame() == 17);
   CHECK(model.poll(11.0, false));
-  CHECK(model.frame() == 18);
-  CHECK(model.plays());
+  CHECK(model.figures().frame() == 18);
+  CHECK(model.figures().plays());
   model.poll(11.5, false);
-  CHECK_FALSE(model.plays());
-  model.play(true, 12);  // again, from the beginning
-  CHECK(model.frame() == 1);
-  model.play(false, 12);
-  model.show_frame(99);
-  CHECK(model.frame() == 18);
-  (void)model.set_figure_param("checkpoints", "12");  // clicks f3
+  CHECK_FALSE(model.figures().plays());
+  model.figures().play(true, 12);  // again, from the beginning
+  CHECK(model.figures().frame() == 1);
+  model.figures().play(false, 12);
+  model.figures().show_frame(99);
+  CHECK(model.figures().frame() == 18);
+  (void)model.figures().set_param("checkpoints", "12");  // clicks f3
   CHECK(model.figure(400).head.frames == 16);
-  CHECK(model.frame() == 16);
+  CHECK(model.figures().frame() == 16);
 }
 
 TEST_CASE("a page begins with the run that it shows, and runs what this machine can where that needs a GPU",
@@ -326,12 +328,12 @@ TEST_CASE("a page begins with the run that it shows, and runs what this machine 
     PageModel model(page, demo(), PageSources{.runner = &backend, .fixed_settings = "", .stored = {stored}});
     model.question().skip();
     CHECK(model.settings().as_text("seq") == "256");
-    CHECK(model.device() == record::DeviceKind::kGpu);
-    CHECK_FALSE(model.left_the_begin());
-    CHECK(model.runs_here() == (&backend == &gpu));
+    CHECK(device_of(model) == record::DeviceKind::kGpu);
+    CHECK_FALSE(left_the_begin(model));
+    CHECK(runs_here(model) == (&backend == &gpu));
     REQUIRE(model.set_param("checkpointing", "layer"));
-    CHECK(model.left_the_begin());
-    CHECK(model.changed() == 1);
+    CHECK(left_the_begin(model));
+    CHECK(static_cast<int>(changes_of(model).size()) == 1);
     model.run(0.1);
     return backend.last_params();
   };

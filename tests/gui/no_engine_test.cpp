@@ -2,6 +2,8 @@
 #include <algorithm>
 #include <string>
 
+#include "app/page/page_facts.h"
+#include "app/page/page_words.h"
 #include "imgui_te_engine.h"
 #include "tests/gui/page_scene.h"
 #include "tests/support/catch.h"
@@ -38,24 +40,24 @@ void walk_without_engine(Actor& actor, const std::string& reason) {
   IM_CHECK_EQ(std::ranges::count(lines, lessons::LineStyle::kFormula, &lessons::StepLine::style), 1);
   actor.picture("no engine, measured");
 
-  const std::size_t runs = page.runs().size();
+  const std::size_t runs = page.runs().all().size();
   IM_CHECK(page.set_param("batch", "8").ok());
   IM_CHECK(page.figure(400).head.source == record::Source::kFormula);  // in the same frame
   IM_CHECK_EQ(page.on_show()->ledger->peak().totals.allocated, closed_form_peak(page));
   actor.frames(2);
-  IM_CHECK(page.plan() != nullptr && page.plan()->params == page.settings());
-  IM_CHECK_EQ(page.plan()->allocated, closed_form_peak(page));
-  IM_CHECK(page.plan()->cards.front().largest_batch.has_value());
-  IM_CHECK(page.plan()->why_formula.find(reason) != std::string::npos);
-  IM_CHECK(page.notice().has_value() && page.notice()->body.find(reason) != std::string::npos);
+  IM_CHECK(plan_of(page) != nullptr && plan_of(page)->params == page.settings());
+  IM_CHECK_EQ(plan_of(page)->allocated, closed_form_peak(page));
+  IM_CHECK(plan_of(page)->cards.front().largest_batch.has_value());
+  IM_CHECK(plan_of(page)->why_formula.find(reason) != std::string::npos);
+  IM_CHECK(notice_of(page).has_value() && notice_of(page)->body.find(reason) != std::string::npos);
   actor.frames(2);
   IM_CHECK_GE(std::ranges::count(actor.texts(), "Formula"), 2);  // the badges of figure and strip
   actor.picture("no engine, closed form");
   actor.ctx->KeyPress(ImGuiMod_Ctrl | ImGuiKey_R);
   actor.frames(2);
-  page.trace(0);
+  trace(page, 0);
   IM_CHECK(!actor.app.running());
-  IM_CHECK_EQ(page.runs().size(), runs);
+  IM_CHECK_EQ(page.runs().all().size(), runs);
   IM_CHECK(!page.settings().on("trace"));
 }
 
@@ -77,8 +79,8 @@ TEST_CASE("an engine that dies at its start is the same, with its last words", "
   stage.height = 1000;
   stage.engine = "sh -c 'echo no libtorch here >&2; exit 3'";
   perform("engine dies at start", stage, [](Actor& actor) {
-    actor.wait_until([&] { return !actor.page().why_no_engine().empty(); });
-    IM_CHECK(actor.page().why_no_engine().find("no libtorch here") != std::string::npos);
+    actor.wait_until([&] { return !why_no_engine(actor.page()).empty(); });
+    IM_CHECK(why_no_engine(actor.page()).find("no libtorch here") != std::string::npos);
     walk_without_engine(actor, "The engine died 3 times");
   });
 }
@@ -115,7 +117,7 @@ TEST_CASE("without an engine stored runs are looked at, each with its settings",
   perform("stored runs only", stage, [](Actor& actor) {
     actor.click("skip");
     actor.frames(3);
-    IM_CHECK_EQ(actor.page().runs().size(), 2u);
+    IM_CHECK_EQ(actor.page().runs().all().size(), 2u);
     IM_CHECK_EQ(peak_in_figure(actor), static_cast<double>(peak_of({.weights = 80 * record::kMiB})));  // Page::shows
     IM_CHECK(actor.there("batch/slider"));
     actor.click("runs");
@@ -123,7 +125,7 @@ TEST_CASE("without an engine stored runs are looked at, each with its settings",
     actor.picture("popup runs");
     actor.ctx->ItemClick("//$FOCUSED/$$1/run");
     actor.frames(3);
-    IM_CHECK_EQ(actor.page().shown_run(), 1);
+    IM_CHECK_EQ(actor.page().runs().shown(), 1);
     IM_CHECK_EQ(peak_in_figure(actor), static_cast<double>(peak_of({})));
   });
 }

@@ -2,7 +2,9 @@
 #include <string>
 
 #include "app/common/evidence.h"
+#include "app/page/page_facts.h"
 #include "app/page/page_model.h"
+#include "app/page/page_words.h"
 #include "demos/llama/config.h"
 #include "tests/gui/reader.h"
 #include "tests/gui/scripted_predictions.h"
@@ -48,7 +50,7 @@ struct OwnReader {
     REQUIRE(tests::wait_until([&] { return !predictions.service.busy(); }));
     model.poll(0, predictions.service.poll());
     (void)model.figure(400);
-    return model.notice() ? model.notice()->head + ": " + model.notice()->body : std::string();
+    return notice_of(model) ? notice_of(model)->head + ": " + notice_of(model)->body : std::string();
   }
 };
 
@@ -64,14 +66,14 @@ TEST_CASE("a folder that is typed is the page's model, and its files are counted
   REQUIRE(model.set_param("device", "cuda").ok());
   REQUIRE(model.set_param("weights", folder.path().string()).ok());
   CHECK(model.settings().text("model") == "custom");
-  CHECK(model.device() == record::DeviceKind::kCpu);  // of this machine
+  CHECK(device_of(model) == record::DeviceKind::kCpu);  // of this machine
   REQUIRE(model.own_model() != nullptr);
   CHECK(model.own_model()->config.num_layers == 3);
   const std::string said = reader.said();
   CAPTURE(said);
   CHECK(said.starts_with("Your model: 14,064 weights in 3 layers; 30.42 KiB in 1 file. A run takes "));
   CHECK(said.ends_with(" by prediction, and 12.00 GiB are free for it here."));
-  CHECK(model.changes().at("weights") == folder.path().string());
+  CHECK(changes_of(model).at("weights") == folder.path().string());
   CHECK(model.undo());
   CHECK(model.settings().text("weights").empty());
   CHECK(model.settings().text("model") == before);

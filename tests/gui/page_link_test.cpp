@@ -56,7 +56,7 @@ TEST_CASE("what is on show comes out of its link again", "[link]") {
   from.poll();
   REQUIRE(from.model.set_param("batch", "8").ok());
   REQUIRE(from.model.set_param("checkpointing", "layer").ok());
-  REQUIRE(from.model.set_figure_param("axis", "host").ok());
+  REQUIRE(from.model.figures().set_param("axis", "host").ok());
   from.poll();
   const std::string link = link_to(from.model, 2);
   INFO(link);
@@ -72,7 +72,7 @@ TEST_CASE("what is on show comes out of its link again", "[link]") {
   to.poll();
   for (const char* key : {"batch", "seq", "checkpointing", "precision", "cap"})
     CHECK(to.model.settings().as_text(key) == from.model.settings().as_text(key));
-  CHECK(to.model.figure_params().as_text("axis") == "host");
+  CHECK(to.model.figures().params().as_text("axis") == "host");
   CHECK(link_to(to.model, 2) == link);
   CHECK(apply("headroom:where_memory_goes", to.model).empty());  // as the page begins
   CHECK(link_to(to.model, -1) == "headroom:where_memory_goes");

@@ -7,7 +7,10 @@
 #include <thread>
 #include <vector>
 
+#include "app/page/borders.h"
+#include "app/page/page_facts.h"
 #include "app/page/page_model.h"
+#include "app/page/page_words.h"
 #include "demos/experiments/demo.h"
 #include "demos/predict/gpu_extras.h"
 #include "tests/gui/reader.h"
@@ -41,31 +44,31 @@ TEST_CASE("a prediction is asked for with the settings, and again when they chan
       PageSources{
           .runner = &runner, .predictions = &predictions.service, .fixed_settings = "", .stored = {small_run()}});
   model.question().skip();
-  model.show(PageModel::Layer::kMeasured, false);
+  model.show(Layer::kMeasured, false);
   wait_for_prediction(model, predictions.service);
   CHECK(model.figure(400).head.empty_reason.empty());
   CHECK(lessons::axes_of(model.figure(400)).x.unit == lessons::AxisUnit::kEvents);  // a prediction has no times
   CHECK(model.set_param("batch", "8"));
   wait_for_prediction(model, predictions.service);
-  REQUIRE(model.predicted() != nullptr);
+  REQUIRE(model.forecast().predicted(model.settings()) != nullptr);
   CHECK(model.set_param("batch", "4"));  // the first answer is cached
-  CHECK(model.predicted() != nullptr);
+  CHECK(model.forecast().predicted(model.settings()) != nullptr);
   predictions.planner.set_trouble("The planner cannot start.");
   CHECK(model.set_param("batch", "16"));
   wait_for_prediction(model, predictions.service);
-  CHECK(model.why_no_prediction() == "The planner cannot start.");
+  CHECK(why_no_prediction(model) == "The planner cannot start.");
   REQUIRE(model.on_show() != nullptr);  // the closed form replaces it, and says so
   CHECK(model.on_show()->recording->info().source == record::Source::kFormula);
-  REQUIRE(model.notice());
-  CHECK(model.notice()->body.find("The planner cannot start.") != std::string::npos);
+  REQUIRE(notice_of(model));
+  CHECK(notice_of(model)->body.find("The planner cannot start.") != std::string::npos);
   CHECK(runner.starts() == 0);
 }
 
 TEST_CASE("without an engine the closed form is what is predicted, and changes with the settings", "[window][page]") {
   PageModel model(page(), demo(), PageSources{.stored = {small_run()}});
   model.question().skip();
-  CHECK(model.has_predictions());
-  model.show(PageModel::Layer::kMeasured, false);
+  CHECK(has_predictions(model));
+  model.show(Layer::kMeasured, false);
   REQUIRE(model.on_show() != nullptr);
   const auto peak = [&] { return model.on_show()->ledger->peak().totals.allocated; };
   const auto expected = [&] {
@@ -78,9 +81,9 @@ TEST_CASE("without an engine the closed form is what is predicted, and changes w
   CHECK(model.set_param("batch", "16"));
   CHECK(peak() == expected());
   CHECK(peak() > before);
-  REQUIRE(model.notice());
-  CHECK(model.notice()->head == "The closed form, of a GPU");
-  CHECK(model.notice()->body.find("no engine") != std::string::npos);
+  REQUIRE(notice_of(model));
+  CHECK(notice_of(model)->head == "The closed form, of a GPU");
+  CHECK(notice_of(model)->body.find("no engine") != std::string::npos);
   // A later engine is asked at once.
   tests::ScriptedPredictions predictions(small_run({.source = record::Source::kPredicted}));
   model.use(nullptr, &predictions.service);
@@ -99,24 +102,24 @@ TEST_CASE("without an engine the strip is the closed form's, at once, and nothin
   PageModel model(page(), demo(), PageSources{.why_no_engine = "Name a program: /gone is none.", .stored = {stored}});
   model.figure(400);
   model.poll(0, false);
-  CHECK(model.plan() == nullptr);  // it would answer the question
+  CHECK(plan_of(model) == nullptr);  // it would answer the question
   model.question().skip();
   model.figure(400);
   model.poll(0, false);
-  REQUIRE(model.plan() != nullptr);  // with the page's initial settings
+  REQUIRE(plan_of(model) != nullptr);  // with the page's initial settings
   for (const char* batch : {"8", "16"}) {
     REQUIRE(model.set_param("batch", batch).ok());
     CHECK(model.figure(400).head.source == record::Source::kFormula);
     model.poll(0, false);
-    REQUIRE(model.plan() != nullptr);
-    CHECK(model.plan()->params == model.settings());
-    CHECK(model.plan()->why_formula == "Name a program: /gone is none.");
-    CHECK(model.plan()->cards.front().largest_batch);
-    CHECK_FALSE(model.shown_ways().empty());
-    CHECK(model.shown_ways().front()->change);
+    REQUIRE(plan_of(model) != nullptr);
+    CHECK(plan_of(model)->params == model.settings());
+    CHECK(plan_of(model)->why_formula == "Name a program: /gone is none.");
+    CHECK(plan_of(model)->cards.front().largest_batch);
+    CHECK_FALSE(model.verdict().shown_ways().empty());
+    CHECK(model.verdict().shown_ways().front()->change);
   }
-  CHECK_FALSE(model.can_run());
-  CHECK(model.why_no_trial() == "Name a program: /gone is none.");
+  CHECK_FALSE(can_run(model));
+  CHECK(why_no_trial(model) == "Name a program: /gone is none.");
 }
 
 TEST_CASE("a planner that dies while it answers is said, the closed form takes its place, and a fresh one answers",
@@ -126,9 +129,9 @@ TEST_CASE("a planner that dies while it answers is said, the closed form takes i
   PageModel model(page(), demo(),
                   PageSources{.runner = &runner, .predictions = &predictions.service, .stored = {small_run()}});
   model.question().skip();
-  model.show(PageModel::Layer::kMeasured, false);
+  model.show(Layer::kMeasured, false);
   wait_for_prediction(model, predictions.service);
-  REQUIRE(model.predicted() != nullptr);
+  REQUIRE(model.forecast().predicted(model.settings()) != nullptr);
   const int before = predictions.planner.starts();
   predictions.planner.hold(true);  // delays the fresh one
   predictions.planner.lose_next("The engine was killed by SIGKILL.");
@@ -137,16 +140,16 @@ TEST_CASE("a planner that dies while it answers is said, the closed form takes i
   model.poll(0, predictions.service.poll());
   CHECK(model.figure(400).head.source == record::Source::kFormula);
   CHECK(model.on_show()->recording->info().params.at("batch") == "8");
-  REQUIRE(model.notice());
-  CHECK(model.notice()->body.find("killed by SIGKILL") != std::string::npos);
+  REQUIRE(notice_of(model));
+  CHECK(notice_of(model)->body.find("killed by SIGKILL") != std::string::npos);
   REQUIRE(model.set_param("batch", "16").ok());
   CHECK(model.on_show()->recording->info().params.at("batch") == "16");
   CHECK(model.figure(400).head.source == record::Source::kFormula);
   model.poll(0, false);
-  REQUIRE(model.plan() != nullptr);  // with the machine's memory
-  CHECK(model.plan()->params == model.settings());
-  CHECK(model.plan()->why_formula.find("killed by SIGKILL") != std::string::npos);
-  CHECK(model.why_no_engine().empty());  // runs use another process
+  REQUIRE(plan_of(model) != nullptr);  // with the machine's memory
+  CHECK(plan_of(model)->params == model.settings());
+  CHECK(plan_of(model)->why_formula.find("killed by SIGKILL") != std::string::npos);
+  CHECK(why_no_engine(model).empty());  // runs use another process
 
   predictions.planner.hold(false);
   wait_for_prediction(model, predictions.service);
@@ -154,17 +157,17 @@ TEST_CASE("a planner that dies while it answers is said, the closed form takes i
   CHECK(predictions.service.trouble().empty());
   CHECK(predictions.planner.starts() > before + 1);
   CHECK(model.figure(400).head.source == record::Source::kPredicted);
-  CHECK_FALSE(model.notice());
+  CHECK_FALSE(notice_of(model));
   wait_for_prediction(model, predictions.service);
-  REQUIRE(model.plan() != nullptr);
-  CHECK(model.plan()->why_formula.empty());
+  REQUIRE(plan_of(model) != nullptr);
+  CHECK(plan_of(model)->why_formula.empty());
 }
 
 TEST_CASE("a page that had no answer asks again once the planner works", "[window][page]") {
   tests::ScriptedPredictions predictions(small_run({.source = record::Source::kPredicted}));
   PageModel model(page(), demo(), PageSources{.predictions = &predictions.service, .stored = {small_run()}});
   model.question().skip();
-  model.show(PageModel::Layer::kMeasured, false);
+  model.show(Layer::kMeasured, false);
   wait_for_prediction(model, predictions.service);
   predictions.planner.set_trouble("The planner cannot start.");
   REQUIRE(model.set_param("batch", "8").ok());
@@ -180,7 +183,7 @@ TEST_CASE("a page that had no answer asks again once the planner works", "[windo
 }
 
 TEST_CASE("a layer that cannot be switched says why, and layers agree with what is drawn", "[window][page]") {
-  using Layer = PageModel::Layer;
+  using Layer = Layer;
   ScriptedBackend runner(small_run());
   tests::ScriptedPredictions predictions(small_run({.source = record::Source::kPredicted}));
   PageModel model(tests::page("will_it_fit"), demo(),
@@ -189,31 +192,31 @@ TEST_CASE("a layer that cannot be switched says why, and layers agree with what 
   model.figure(400);
   wait_for_prediction(model, predictions.service);
   model.figure(400);
-  CHECK(model.why_fixed(Layer::kPredicted).empty());  // a line over the measurement
-  CHECK(model.why_fixed(Layer::kMeasured).empty());
+  CHECK(model.layer(Layer::kPredicted).why_fixed.empty());  // a line over the measurement
+  CHECK(model.layer(Layer::kMeasured).why_fixed.empty());
   REQUIRE(model.set_param("batch", "8").ok());
   wait_for_prediction(model, predictions.service);
   model.figure(400);
-  CHECK(model.shows(Layer::kPredicted));
-  CHECK_FALSE(model.offers(Layer::kMeasured));
-  CHECK(model.why_fixed(Layer::kPredicted).find("no run with these settings") != std::string::npos);
+  CHECK(model.layer(Layer::kPredicted).shown);
+  CHECK_FALSE(model.layer(Layer::kMeasured).offered);
+  CHECK(model.layer(Layer::kPredicted).why_fixed.find("no run with these settings") != std::string::npos);
   model.show(Layer::kPredicted, false);
-  CHECK(model.shows(Layer::kPredicted));
-  CHECK(model.why_fixed(Layer::kFormula).empty());
+  CHECK(model.layer(Layer::kPredicted).shown);
+  CHECK(model.layer(Layer::kFormula).why_fixed.empty());
   // A closed-form figure has no layers.
   const auto at = std::ranges::find(model.page().figures, "fit_map") - model.page().figures.begin();
   model.show_tab(static_cast<int>(at));
   CHECK(model.figure(400).head.source == record::Source::kFormula);
-  for (const Layer layer : {Layer::kFormula, Layer::kPredicted, Layer::kMeasured}) CHECK_FALSE(model.offers(layer));
+  for (const Layer layer : {Layer::kFormula, Layer::kPredicted, Layer::kMeasured}) CHECK_FALSE(model.layer(layer).offered);
   model.show_tab(0);
   // A missing prediction cannot be switched on.
   predictions.planner.set_trouble("The planner cannot start.");
   REQUIRE(model.set_param("batch", "16").ok());
   wait_for_prediction(model, predictions.service);
   CHECK(model.figure(400).head.source == record::Source::kFormula);
-  CHECK(model.shows(Layer::kFormula));
-  CHECK_FALSE(model.shows(Layer::kPredicted));
-  CHECK_FALSE(model.why_fixed(Layer::kFormula).empty());
+  CHECK(model.layer(Layer::kFormula).shown);
+  CHECK_FALSE(model.layer(Layer::kPredicted).shown);
+  CHECK_FALSE(model.layer(Layer::kFormula).why_fixed.empty());
 }
 
 TEST_CASE("a predicted step is said to fit or not, with the largest batch", "[window][page]") {
@@ -226,20 +229,20 @@ TEST_CASE("a predicted step is said to fit or not, with the largest batch", "[wi
           .runner = &runner, .predictions = &predictions.service, .fixed_settings = "", .stored = {small_run()}});
   model.question().skip();
   REQUIRE(model.set_param("cap", "1GiB").ok());
-  model.show(PageModel::Layer::kMeasured, false);
-  for (int i = 0; i < 40 && !(model.plan() != nullptr && model.plan()->cards.front().largest_sequence); ++i)
+  model.show(Layer::kMeasured, false);
+  for (int i = 0; i < 40 && !(plan_of(model) != nullptr && plan_of(model)->cards.front().largest_sequence); ++i)
     wait_for_prediction(model, predictions.service);
-  REQUIRE(model.plan() != nullptr);
-  const app::StepPlan& plan = *model.plan();
+  REQUIRE(plan_of(model) != nullptr);
+  const app::StepPlan& plan = *plan_of(model);
   CHECK(plan.requested == tests::peak_of({}) + predict::kBlasWorkspace);
   CHECK(plan.reserved >= plan.requested);
   CHECK(plan.cards.front().fit.verdict == predict::Verdict::kFits);
   CHECK(plan.cards.front().largest_batch == 256);  // this planner gives every batch the same answer
   REQUIRE(model.set_param("cap", "100MiB").ok());
-  for (int i = 0; i < 40 && !(model.plan() != nullptr && model.plan()->params == model.settings()); ++i)
+  for (int i = 0; i < 40 && !(plan_of(model) != nullptr && plan_of(model)->params == model.settings()); ++i)
     wait_for_prediction(model, predictions.service);
-  REQUIRE(model.plan() != nullptr);
-  CHECK(model.plan()->cards.front().fit.verdict == predict::Verdict::kDoesNotFit);
+  REQUIRE(plan_of(model) != nullptr);
+  CHECK(plan_of(model)->cards.front().fit.verdict == predict::Verdict::kDoesNotFit);
 }
 
 TEST_CASE("after any walk through a page's figures the strip has its verdict", "[window][page]") {
@@ -271,12 +274,12 @@ TEST_CASE("after any walk through a page's figures the strip has its verdict", "
         model.figure(200);
         wait_for_prediction(model, predictions.service);
       }
-      if (!model.has_verdict() || !model.card()) continue;
-      INFO(model.shown_figure().id);
-      REQUIRE(model.plan() != nullptr);
-      CHECK(model.plan()->params == model.settings());
-      CHECK(model.plan()->cards.front().largest_sequence);
-      CHECK_FALSE(model.ways_out().empty());
+      if (!has_verdict(model) || !card_of(model)) continue;
+      INFO(model.figures().shown().id);
+      REQUIRE(plan_of(model) != nullptr);
+      CHECK(plan_of(model)->params == model.settings());
+      CHECK(plan_of(model)->cards.front().largest_sequence);
+      CHECK_FALSE(model.verdict().ways().empty());
     }
   }
 }
@@ -296,47 +299,47 @@ TEST_CASE("pointing at a link draws what is predicted with its settings, and not
   };
   const std::vector<lessons::Setting> link{{"batch", "8"}};
   const auto point = [&] {
-    model.preview(link);
+    preview(model, link);
     wait_for_prediction(model, predictions.service);
-    model.preview(link);
+    preview(model, link);
   };
   point();
-  CHECK_FALSE(model.previewed_peak());
+  CHECK_FALSE(model.forecast().previewed_peak());
   CHECK(predictions.planner.starts() == 0);
   model.question().skip();
-  model.show(PageModel::Layer::kMeasured, false);
+  model.show(Layer::kMeasured, false);
   wait_for_prediction(model, predictions.service);
   CHECK(predicted_lines() == 0);  // it is already on show
   point();
   CHECK(predicted_lines() == 1);
-  CHECK(model.previewed_peak() == tests::peak_of({.weights = 60 * record::kMiB}));
+  CHECK(model.forecast().previewed_peak() == tests::peak_of({.weights = 60 * record::kMiB}));
   CHECK(model.settings().as_text("batch") == "4");
-  model.preview({});
+  preview(model, {});
   CHECK(predicted_lines() == 0);
   const std::vector<lessons::Setting> gone{{"no_such", "8"}};
-  model.preview(gone);
-  CHECK_FALSE(model.previewed_peak());
+  preview(model, gone);
+  CHECK_FALSE(model.forecast().previewed_peak());
 }
 
 TEST_CASE("a prediction that does not come at once is awaited, and one that does is not", "[window][page]") {
   tests::ScriptedPredictions predictions(small_run({.source = record::Source::kPredicted}));
   PageModel model(page(), demo(), PageSources{.predictions = &predictions.service, .stored = {small_run()}});
   model.question().skip();
-  model.show(PageModel::Layer::kMeasured, false);
+  model.show(Layer::kMeasured, false);
   wait_for_prediction(model, predictions.service);
-  CHECK_FALSE(model.awaits_prediction());
+  CHECK_FALSE(awaits_prediction(model));
   predictions.planner.hold(true);
   REQUIRE(model.set_param("batch", "8").ok());
   model.poll(1.0, false);
-  CHECK_FALSE(model.awaits_prediction());  // most answers arrive before one would notice
+  CHECK_FALSE(awaits_prediction(model));  // most answers arrive before one would notice
   model.poll(1.05, false);
-  CHECK_FALSE(model.awaits_prediction());
+  CHECK_FALSE(awaits_prediction(model));
   CHECK(model.poll(1.2, false));
-  CHECK(model.awaits_prediction());
+  CHECK(awaits_prediction(model));
   predictions.planner.hold(false);
   wait_for_prediction(model, predictions.service);
   model.poll(2.0, false);
-  CHECK_FALSE(model.awaits_prediction());
+  CHECK_FALSE(awaits_prediction(model));
 }
 
 TEST_CASE("a GPU's prediction has the blocks and segments that the allocator makes of its requests", "[window][page]") {
@@ -348,7 +351,7 @@ TEST_CASE("a GPU's prediction has the blocks and segments that the allocator mak
       PageSources{
           .runner = &runner, .predictions = &predictions.service, .fixed_settings = "", .stored = {small_run()}});
   model.question().skip();
-  model.show(PageModel::Layer::kMeasured, false);
+  model.show(Layer::kMeasured, false);
   wait_for_prediction(model, predictions.service);
   REQUIRE(model.on_show() != nullptr);
   const record::Ledger& ledger = *model.on_show()->ledger;
@@ -371,8 +374,8 @@ TEST_CASE("two pages share the predictions, and each takes the answer to its own
   };
   const auto first = open(), second = open();
   REQUIRE(second->set_param("batch", "8").ok());
-  first->show(PageModel::Layer::kMeasured, false);
-  second->show(PageModel::Layer::kMeasured, false);  // perhaps before the first answer
+  first->show(Layer::kMeasured, false);
+  second->show(Layer::kMeasured, false);  // perhaps before the first answer
   wait_for_prediction(*first, predictions.service);
   wait_for_prediction(*second, predictions.service);
   CHECK(predictions.planner.starts() >= 2);  // and the search for the largest batch

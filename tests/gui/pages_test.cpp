@@ -14,7 +14,7 @@ using namespace headroom::tests;
 
 namespace {
 
-std::size_t events_of(const Actor& actor) { return actor.page().runs().back().recording->events().size(); }
+std::size_t events_of(const Actor& actor) { return actor.page().runs().all().back().recording->events().size(); }
 
 }  // namespace
 
@@ -130,22 +130,22 @@ TEST_CASE("two pages share one engine, and each keeps the run that it started", 
     actor.skip_question();
     actor.click("run");
     actor.wait_for_end_of_run();
-    const auto first = actor.page().runs().back().recording;
-    IM_CHECK_EQ(first->events().size(), actor.page().runs().back().ledger->size());
+    const auto first = actor.page().runs().all().back().recording;
+    IM_CHECK_EQ(first->events().size(), actor.page().runs().all().back().ledger->size());
     actor.click("continue");
     actor.frames(3);
     actor.skip_question();
-    const std::size_t stored = actor.page().runs().size();
+    const std::size_t stored = actor.page().runs().all().size();
     actor.click("run");
     actor.frames(4);
     IM_CHECK_EQ(scene.backend.starts(), 2);
-    IM_CHECK_EQ(actor.page().runs().size(), stored + 1);
-    const auto second = actor.page().runs().back().recording;
+    IM_CHECK_EQ(actor.page().runs().all().size(), stored + 1);
+    const auto second = actor.page().runs().all().back().recording;
     IM_CHECK(second != first);
-    const std::size_t early = actor.page().runs().back().ledger->size();
+    const std::size_t early = actor.page().runs().all().back().ledger->size();
     IM_CHECK_GT(early, 0u);
     actor.frames(4);
-    IM_CHECK_GT(actor.page().runs().back().ledger->size(), early);  // it follows its own run
+    IM_CHECK_GT(actor.page().runs().all().back().ledger->size(), early);  // it follows its own run
 
     scene.backend.hold(true);
     actor.click("back");
@@ -154,7 +154,7 @@ TEST_CASE("two pages share one engine, and each keeps the run that it started", 
     IM_CHECK(!actor.page().control().running());  // another page's run:
     IM_CHECK(!actor.page().control().can_run());
     IM_CHECK(!actor.there("cancel"));
-    IM_CHECK(actor.page().runs().back().recording == first);
+    IM_CHECK(actor.page().runs().all().back().recording == first);
     actor.picture("another page's run is on");
     actor.ctx->KeyPress(ImGuiMod_Ctrl | ImGuiKey_R);
     actor.ctx->KeyPress(ImGuiKey_Escape);
@@ -163,12 +163,12 @@ TEST_CASE("two pages share one engine, and each keeps the run that it started", 
     IM_CHECK_EQ(scene.backend.cancels(), 0);
     scene.backend.hold(false);
     actor.wait_for_end_of_run();
-    IM_CHECK(actor.page().runs().back().recording == first);
+    IM_CHECK(actor.page().runs().all().back().recording == first);
     IM_CHECK(actor.page().control().can_run());
     actor.click("continue");
     actor.frames(3);
-    IM_CHECK(actor.page().runs().back().recording == second);
-    IM_CHECK_EQ(actor.page().runs().back().ledger->size(), events_of(actor));
+    IM_CHECK(actor.page().runs().all().back().recording == second);
+    IM_CHECK_EQ(actor.page().runs().all().back().ledger->size(), events_of(actor));
     IM_CHECK(actor.page().control().outcome().has_value());
   });
 }
@@ -193,26 +193,26 @@ TEST_CASE("a run pinned as A stays behind what is shown next, until it is let go
     perform(width == 1280 ? "pin compact" : "pin wide", scene.stage, [&](Actor& actor) {
       IM_CHECK(!actor.there("pin"));  // it would reveal the answer
       actor.ctx->KeyPress(ImGuiKey_C);
-      IM_CHECK(actor.page().pinned() == nullptr);
+      IM_CHECK(actor.page().run_a().pinned() == nullptr);
       actor.skip_question();
       actor.click("pin");
       actor.frames(2);
-      IM_CHECK(actor.page().pinned() != nullptr);
+      IM_CHECK(actor.page().run_a().pinned() != nullptr);
       IM_CHECK(!tests::timeline_of(actor.page().figure(400)).baseline_peak);  // not next to itself
-      IM_CHECK(actor.page().comparison().rows.empty());
+      IM_CHECK(actor.page().run_a().comparison().rows.empty());
       actor.click("run");
       actor.wait_for_end_of_run();
       actor.frames(2);
       const auto& baseline = tests::timeline_of(actor.page().figure(400)).baseline_peak;
       IM_CHECK(baseline.has_value());
       IM_CHECK_EQ(baseline->y, static_cast<double>(peak_of({})));
-      const auto& rows = actor.page().comparison().rows;
+      const auto& rows = actor.page().run_a().comparison().rows;
       IM_CHECK(!rows.empty());
       IM_CHECK_STR_EQ(rows.front().change.c_str(), "+120.00 MiB");
       actor.picture(width == 1280 ? "run A compact" : "run A wide");
       actor.ctx->KeyPress(ImGuiKey_C);
       actor.frames(2);
-      IM_CHECK(actor.page().pinned() == nullptr);
+      IM_CHECK(actor.page().run_a().pinned() == nullptr);
       IM_CHECK(!tests::timeline_of(actor.page().figure(400)).baseline_peak);
       actor.ctx->KeyPress(ImGuiKey_C);  // the run just made
       actor.click("run");               // replaces it on the page, not as A
@@ -221,7 +221,7 @@ TEST_CASE("a run pinned as A stays behind what is shown next, until it is let go
       IM_CHECK(tests::timeline_of(actor.page().figure(400)).baseline_peak.has_value());
       IM_CHECK_EQ(tests::timeline_of(actor.page().figure(400)).baseline_peak->y,
                   static_cast<double>(peak_of({.weights = 80 * record::kMiB})));
-      IM_CHECK_STR_EQ(actor.page().comparison().rows.front().change.c_str(), "the same");
+      IM_CHECK_STR_EQ(actor.page().run_a().comparison().rows.front().change.c_str(), "the same");
     });
   }
 }
@@ -238,7 +238,7 @@ TEST_CASE("beside a run that ended early there are numbers and no difference", "
       actor.click("run");
       actor.wait_for_end_of_run();
       actor.frames(2);
-      const app::page::Comparison& comparison = actor.page().comparison();
+      const app::page::Comparison& comparison = actor.page().run_a().comparison();
       IM_CHECK_STR_EQ(comparison.early_end.c_str(), "B: out of memory");
       IM_CHECK(!comparison.rows.empty());
       IM_CHECK(comparison.rows.front().change.empty());

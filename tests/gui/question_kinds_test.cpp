@@ -100,21 +100,21 @@ TEST_CASE("Continue walks the steps of a tour, and the figure follows", "[gui]")
     actor.frames(2);
     actor.click("more");
     actor.frames(2);
-    IM_CHECK(actor.page().view().zoomed());
-    IM_CHECK(actor.page().view().cursor().has_value());
+    IM_CHECK(actor.page().figures().view().zoomed());
+    IM_CHECK(actor.page().figures().view().cursor().has_value());
     IM_CHECK(actor.app.view().state().lit == record::Category::kLogits);
     actor.picture("tour, first step");
     actor.click("continue");
     actor.frames(2);
     IM_CHECK_EQ(actor.app.view().state().step, 1);
-    IM_CHECK(!actor.page().view().zoomed());
+    IM_CHECK(!actor.page().figures().view().zoomed());
     actor.picture("tour, second step");
     // A click on the figure among the words shows it at full size.
     IM_CHECK(actor.there("settings"));
-    IM_CHECK_EQ(actor.page().tab(), 0);
+    IM_CHECK_EQ(actor.page().figures().tab(), 0);
     actor.click("inset 1 1");
     actor.frames(2);
-    IM_CHECK_EQ(actor.page().tab(), 1);
+    IM_CHECK_EQ(actor.page().figures().tab(), 1);
     actor.click("back");
     actor.frames(2);
     IM_CHECK_EQ(actor.app.view().state().step, 0);

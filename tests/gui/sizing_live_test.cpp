@@ -10,6 +10,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "app/page/page_facts.h"
 #include "demos/predict/fits.h"
 #include "imgui_te_engine.h"
 #include "tests/gui/harness.h"
@@ -62,7 +63,7 @@ std::int64_t planned(const Asked& asked) {
 
 // The strip's answer for the current settings.
 const app::CardPlan* verdict(const Actor& actor) {
-  const app::StepPlan* const plan = actor.page().plan();
+  const app::StepPlan* const plan = plan_of(actor.page());
   const bool current = plan != nullptr && plan->params == actor.page().settings() && !plan->cards.empty();
   return current && plan->cards.front().largest_batch ? &plan->cards.front() : nullptr;
 }
@@ -85,17 +86,17 @@ TEST_CASE("ten drawn questions of fit take an action per setting, and are answer
       };
       // Card and model are lists; a sequence is typed.
       actor.click("skip");
-      actor.wait_until([&] { return actor.page().awaits_prediction() || verdict(actor) != nullptr; });  // engine ready
+      actor.wait_until([&] { return awaits_prediction(actor.page()) || verdict(actor) != nullptr; });  // engine ready
       act([&] { IM_CHECK(actor.page().set_param("model", asked.model).ok()); });
       act([&] { IM_CHECK(actor.page().set_param("seq", asked.seq).ok()); });
       act([&] { actor.page().choose_card(predict::find_cards(asked.card).front()); });
       act([&] {
-        const auto& ways = actor.page().ways_out();
+        const auto& ways = actor.page().verdict().ways();
         const auto way = std::ranges::find_if(ways, [&](const auto& each) { return each.what->id == asked.way; });
         if (way == ways.end())  // the first answer is pending
           IM_CHECK(actor.page().set_param(asked.key, asked.value).ok());
         else
-          actor.page().turn(*way);
+          turn(actor.page(), *way);
       });
       actor.wait_until([&] { return verdict(actor) != nullptr; });
       IM_CHECK(verdict(actor) != nullptr);

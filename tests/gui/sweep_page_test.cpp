@@ -54,7 +54,7 @@ TEST_CASE("a page's sweep is run with the page's settings, its points come, and 
     actor.click("run sweep");
     wait_for_points(actor, 1);
     IM_CHECK(actor.app.running());
-    IM_CHECK_EQ(actor.page().tab(), kSweepTab);  // its figure comes to the front
+    IM_CHECK_EQ(actor.page().figures().tab(), kSweepTab);  // its figure comes to the front
     IM_CHECK(!actor.there("run"));               // one at a time
     actor.ctx->KeyPress(ImGuiMod_Ctrl | ImGuiKey_R);
     IM_CHECK_EQ(scene.backend.starts(), 0);
@@ -62,7 +62,7 @@ TEST_CASE("a page's sweep is run with the page's settings, its points come, and 
     actor.picture("page sweep, running");
     actor.page().show_tab(0);
     wait_for_points(actor, 2);
-    IM_CHECK_EQ(actor.page().tab(), 0);  // but only once
+    IM_CHECK_EQ(actor.page().figures().tab(), 0);  // but only once
     actor.click("stop sweep");
     actor.wait_until([&] { return !actor.app.running(); });
     IM_CHECK(!actor.app.running());

@@ -32,7 +32,7 @@ std::unique_ptr<PageModel> opened(const lessons::Page& page) {
   if (!page.shows.empty()) {
     auto run = app::load_recording(app::recording_path(assets, page.shows));
     REQUIRE(run);
-    model->add_stored(run.value());
+    model->add_run(run.value(), RunOnShow::From::kPage);
   }
   model->question().skip();
   model->poll(0, false);
@@ -208,7 +208,7 @@ TEST_CASE("a run under the task's own limit counts before what is computed", "[w
   INFO(next);
   CHECK(model.task().open());
   CHECK(next == "300 MiB: fits, but batch 5 fits, too (by closed form)");
-  model.add_stored(run_of(5, true));
+  model.add_run(run_of(5, true), RunOnShow::From::kPage);
   model.show_run(0);
   model.poll(0, false);
   CHECK(reached(model));
@@ -222,7 +222,7 @@ TEST_CASE("a prediction that is on its way is waited for, and then counts", "[wi
   const lessons::Page page = page_with(task_of_size(record::kGiB, "batch"));
   PageModel model(page, demo(),
                   PageSources{.runner = &runner, .predictions = &predictions.service, .stored = {small_run()}});
-  model.show(PageModel::Layer::kMeasured, false);
+  model.show(Layer::kMeasured, false);
   model.poll(0, false);
   CHECK(model.task().open());
   const auto wait_until = [&](const auto& there) {

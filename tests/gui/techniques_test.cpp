@@ -86,8 +86,8 @@ TEST_CASE("a page pins the step with the fused loss as A, and every panel says w
   scene.stage.height = 1080;
   perform("page pins A", scene.stage, [](Actor& actor) {
     actor.frames(4);
-    IM_CHECK_EQ(actor.page().runs().size(), 2u);
-    IM_CHECK(actor.page().pinned() != nullptr);
+    IM_CHECK_EQ(actor.page().runs().all().size(), 2u);
+    IM_CHECK(actor.page().run_a().pinned() != nullptr);
     const lessons::FigureData& hidden = actor.page().figure(400);
     IM_CHECK(tests::timeline_of(hidden).baseline_peak.has_value());  // A is known, only B's answer is hidden
     IM_CHECK(!tests::timeline_of(hidden).peak.has_value());
@@ -95,7 +95,7 @@ TEST_CASE("a page pins the step with the fused loss as A, and every panel says w
     const double fewer = 24 * kMiB;
     const lessons::Timeline& shown = tests::timeline_of(actor.page().figure(400));
     IM_CHECK_EQ(shown.baseline_peak->y - shown.peak->y, fewer);
-    IM_CHECK(!actor.page().comparison().rows.empty());
+    IM_CHECK(!actor.page().run_a().comparison().rows.empty());
     actor.picture("B against A");
     actor.page().show_tab(1);
     actor.frames(3);
@@ -109,10 +109,10 @@ TEST_CASE("a page pins the step with the fused loss as A, and every panel says w
     actor.page().show_tab(0);
     actor.ctx->KeyPress(ImGuiKey_C);  // unpins A
     actor.frames(3);
-    IM_CHECK(actor.page().pinned() == nullptr);
+    IM_CHECK(actor.page().run_a().pinned() == nullptr);
     actor.page().show_run(0);
     actor.frames(3);
-    IM_CHECK(actor.page().pinned() == nullptr);  // and it stays so
+    IM_CHECK(actor.page().run_a().pinned() == nullptr);  // and it stays so
   });
 }
 
@@ -310,14 +310,14 @@ TEST_CASE("ladders and links are pinned as A, and B − A is said", "[gui]") {
       IM_CHECK(!actor.there("pin"));  // it would reveal the answer
       actor.skip_question();
       actor.click("pin");
-      IM_CHECK(actor.page().pinned() != nullptr);
-      IM_CHECK(actor.page().comparison().rows.empty());
+      IM_CHECK(actor.page().run_a().pinned() != nullptr);
+      IM_CHECK(actor.page().run_a().comparison().rows.empty());
       actor.page().show_run(1);
       actor.frames(3);
-      IM_CHECK(!actor.page().comparison().rows.empty());
-      IM_CHECK_STR_EQ(std::string(actor.page().comparison().rows.front().head).c_str(), head.c_str());
-      IM_CHECK(actor.page().comparison().rows.front().change.starts_with("−"));  // the second is smaller and slower
-      if (actor.page().page().id == "ladder") (void)actor.page().set_figure_param("delta", "a");
+      IM_CHECK(!actor.page().run_a().comparison().rows.empty());
+      IM_CHECK_STR_EQ(std::string(actor.page().run_a().comparison().rows.front().head).c_str(), head.c_str());
+      IM_CHECK(actor.page().run_a().comparison().rows.front().change.starts_with("−"));  // the second is smaller and slower
+      if (actor.page().page().id == "ladder") (void)actor.page().figures().set_param("delta", "a");
       actor.frames(2);
       actor.picture(stage.page + " B against A");
       actor.page().show_tab(1);
@@ -340,12 +340,12 @@ TEST_CASE("in the smallest window every shipped run of a page can be chosen from
       actor.frames(20);  // the others load after the first
       actor.skip_question();
       std::set<std::string> names;
-      for (const app::page::RunOnShow& run : actor.page().runs()) names.insert(run.where + ": " + run.label);
-      IM_CHECK_EQ(names.size(), actor.page().runs().size());
+      for (const app::page::RunOnShow& run : actor.page().runs().all()) names.insert(run.where + ": " + run.label);
+      IM_CHECK_EQ(names.size(), actor.page().runs().all().size());
       for (int tab = 0; tab < static_cast<int>(page->figures.size()); ++tab) {
         actor.page().show_tab(tab);
         actor.frames(3);
-        const bool of_runs = actor.page().shown_figure().basis != lessons::Basis::kParameters;
+        const bool of_runs = actor.page().figures().shown().basis != lessons::Basis::kParameters;
         IM_CHECK_EQ(actor.there("runs"), of_runs && names.size() > 1);
       }
     });
@@ -370,7 +370,7 @@ TEST_CASE("every page has a picture in each of its figures, from what is shipped
         actor.ctx->KeyPress(ImGuiKey_Enter);
         actor.frames(3);
         IM_CHECK(actor.question().state() == app::page::Question::State::kAnswered);
-        IM_CHECK(page->bases.empty() || actor.page().pinned() != nullptr);
+        IM_CHECK(page->bases.empty() || actor.page().run_a().pinned() != nullptr);
         actor.picture("shipped " + stage.page + " answered");
       }
       for (int tab = 0; tab < static_cast<int>(page->figures.size()); ++tab) {

@@ -17,7 +17,7 @@ TEST_CASE("the wheel zooms at the cursor, a right drag pans, keys do the same", 
   perform("zoom and pan", scene.stage, [](Actor& actor) {
     actor.click("skip");
     actor.frames(2);
-    const TimelineView& view = actor.page().view();
+    const TimelineView& view = actor.page().figures().view();
     const TimelineView::Range full = view.full();
     const double at = full.begin + full.length() * 0.25;
     const double y = actor.app.view().figure().scene().map.y.high / 2;
@@ -73,7 +73,7 @@ TEST_CASE("a timeline that got the focus by Tab keeps it while its keys are used
       IM_CHECK_EQ(ImGui::GetCurrentContext()->NavId, timeline);
       IM_CHECK(actor.app.view().state().timeline_focus);
     }
-    IM_CHECK(!actor.page().view().zoomed());
+    IM_CHECK(!actor.page().figures().view().zoomed());
     actor.ctx->KeyPress(ImGuiKey_V);  // bars have no time
     actor.frames(2);
     IM_CHECK(!actor.app.view().state().timeline_focus);
@@ -84,7 +84,7 @@ TEST_CASE("what is hidden cannot be measured", "[gui]") {
   Scene scene;
   perform("measuring while the answer is hidden", scene.stage, [](Actor& actor) {
     const double hidden = *tests::timeline_of(actor.page().figure(400)).hidden_from;
-    const TimelineView& view = actor.page().view();
+    const TimelineView& view = actor.page().figures().view();
     const double y = actor.app.view().figure().scene().map.y.high / 2;
     const auto drag = [&](double from, double to) {
       actor.ctx->MouseMoveToPos(actor.on_screen(from, y * 0.2));
@@ -106,7 +106,7 @@ TEST_CASE("a left drag measures, F fits it, Esc clears it and then the zoom", "[
   perform("measure", scene.stage, [](Actor& actor) {
     actor.click("skip");
     actor.frames(2);
-    const TimelineView& view = actor.page().view();
+    const TimelineView& view = actor.page().figures().view();
     const TimelineView::Range full = view.full();
     const double y = actor.app.view().figure().scene().map.y.high / 2;
     actor.ctx->MouseMoveToPos(actor.on_screen(full.begin + full.length() * 0.2, y));
@@ -134,7 +134,7 @@ TEST_CASE("the cursor follows the mouse, and the list with it", "[gui]") {
   perform("hover", scene.stage, [](Actor& actor) {
     actor.click("skip");
     actor.frames(2);
-    const TimelineView::Range full = actor.page().view().full();
+    const TimelineView::Range full = actor.page().figures().view().full();
     const double y = actor.app.view().figure().scene().map.y.high / 2;
     actor.ctx->MouseMoveToPos(actor.on_screen(full.begin + full.length() * 0.05, y));
     actor.frames(2);
@@ -144,12 +144,12 @@ TEST_CASE("the cursor follows the mouse, and the list with it", "[gui]") {
     IM_CHECK(tests::timeline_of(actor.page().figure(400)).alive->total > early);
     IM_CHECK(tests::timeline_of(actor.page().figure(400)).alive->at_cursor);
     actor.ctx->MouseClick(0);
-    const double before = *actor.page().view().cursor();
+    const double before = *actor.page().figures().view().cursor();
     actor.ctx->KeyPress(ImGuiKey_Period);
-    IM_CHECK(*actor.page().view().cursor() > before);
+    IM_CHECK(*actor.page().figures().view().cursor() > before);
     actor.ctx->KeyPress(ImGuiKey_Comma);
     actor.ctx->KeyPress(ImGuiKey_Comma);
-    IM_CHECK(*actor.page().view().cursor() < before);
+    IM_CHECK(*actor.page().figures().view().cursor() < before);
   });
 }
 
@@ -163,7 +163,7 @@ TEST_CASE("time runs by the device, by the host, or by events", "[gui]") {
     actor.frames(2);
     actor.ctx->ItemClick("//$FOCUSED/$$3/option");
     actor.frames(3);
-    IM_CHECK(actor.page().figure_params().text("axis") == "event");
+    IM_CHECK(actor.page().figures().params().text("axis") == "event");
     IM_CHECK(lessons::axes_of(actor.page().figure(400)).x.unit == lessons::AxisUnit::kEvents);
   });
 }
@@ -175,11 +175,11 @@ TEST_CASE("the page's other figures are one click or key away, each with its own
     actor.click("skip");
     actor.ctx->ItemClick("**/$$1/tab");
     actor.frames(3);
-    IM_CHECK_EQ(actor.page().tab(), 1);
+    IM_CHECK_EQ(actor.page().figures().tab(), 1);
     IM_CHECK(!tests::bars_of(actor.page().figure(400)).empty());
     actor.ctx->KeyPress(ImGuiKey_V);
     actor.frames(2);
-    IM_CHECK_EQ(actor.page().tab(), 2);
+    IM_CHECK_EQ(actor.page().figures().tab(), 2);
     IM_CHECK_EQ(tests::charts_of(actor.page().figure(400)).size(), 1u);
     actor.picture("losses");
     actor.ctx->KeyPress(ImGuiKey_C);
@@ -190,13 +190,13 @@ TEST_CASE("the page's other figures are one click or key away, each with its own
     actor.picture("losses beside run A");
     actor.ctx->KeyPress(ImGuiKey_V);
     actor.frames(2);
-    IM_CHECK_EQ(actor.page().tab(), 0);
-    actor.page().view().zoom(1e6, 0.5);
-    IM_CHECK(actor.page().view().zoomed());
+    IM_CHECK_EQ(actor.page().figures().tab(), 0);
+    actor.page().figures().view().zoom(1e6, 0.5);
+    IM_CHECK(actor.page().figures().view().zoomed());
     actor.page().show_tab(1);
-    IM_CHECK(!actor.page().view().zoomed());
+    IM_CHECK(!actor.page().figures().view().zoomed());
     actor.page().show_tab(0);
-    IM_CHECK(actor.page().view().zoomed());
+    IM_CHECK(actor.page().figures().view().zoomed());
   });
 }
 

@@ -88,9 +88,9 @@ TEST_CASE("with the pointer over a timeline a frame at 1920 x 1080 costs 33 ms",
     if (frame == 4) app.page().question().skip();
     const app::paint::PlotMap& map = app.view().figure().scene().map;
     if (frame >= 20) {
-      const std::optional<double> before = app.page().view().cursor();
-      app.page().view().set_cursor(map.x.low + (map.x.high - map.x.low) * (0.1 + 0.008 * (frame - 20)));
-      moved += before != app.page().view().cursor() ? 1 : 0;
+      const std::optional<double> before = app.page().figures().view().cursor();
+      app.page().figures().view().set_cursor(map.x.low + (map.x.high - map.x.low) * (0.1 + 0.008 * (frame - 20)));
+      moved += before != app.page().figures().view().cursor() ? 1 : 0;
     }
     return frame < 120;
   });
@@ -139,8 +139,8 @@ TEST_CASE("a calculator's figure follows a slider within 16 ms of processor time
     model.question().skip();
     for (int tab = 0; tab < static_cast<int>(page->figures.size()); ++tab) {
       model.show_tab(tab);
-      const bool of_page = lessons::follows_settings(model.shown_figure());
-      const record::Schema schema = model.shown_figure().schema;
+      const bool of_page = lessons::follows_settings(model.figures().shown());
+      const record::Schema schema = model.figures().shown().schema;
       const auto slider = std::ranges::find(schema, record::ParamKind::kInteger, &record::ParamSpec::kind);
       if (!of_page && slider == schema.end()) continue;
       std::vector<double> moves;
@@ -150,12 +150,12 @@ TEST_CASE("a calculator's figure follows a slider within 16 ms of processor time
           return slider->minimum + std::min(slider->maximum - slider->minimum, std::exp2(1 + place));
         };
         const record::Status moved = of_page ? model.set_param("seq", std::to_string(8 << (i % 14)))
-                                             : model.set_figure_param(slider->key, fmt::format("{:.0f}", value(i % 2)));
+                                             : model.figures().set_param(slider->key, fmt::format("{:.0f}", value(i % 2)));
         REQUIRE(moved.ok());
-        const int revision = model.revision();
+        const int revision = model.figures().revision();
         const app::paint::Scene scene = app::paint::layout(model.figure(1280), frame);
         moves.push_back(processor_milliseconds() - before);
-        CHECK(model.revision() > revision);
+        CHECK(model.figures().revision() > revision);
         CHECK(!scene.items.empty());
       }
       std::nth_element(moves.begin(), moves.begin() + kMoves / 2, moves.end());

@@ -35,10 +35,10 @@ std::unique_ptr<PageModel> open(const lessons::Page& page, std::string fixed_set
     auto recording = app::load_recording(app::recording_path(kAssets, name));
     if (!recording) FAIL(recording.error().message);
     const bool base = std::find(page.bases.begin(), page.bases.end(), name) != page.bases.end();
-    model->add_stored(recording.value(), base, name);
+    model->add_run(recording.value(), RunOnShow::From::kPage, name, base);
   }
   for (const std::string& name : page.beside)
-    model->add_beside(app::load_recording(app::recording_path(kAssets, name)).value());
+    model->runs().add_beside(app::load_recording(app::recording_path(kAssets, name)).value());
   return model;
 }
 
@@ -68,13 +68,13 @@ bool names_something(const lessons::Page& page, const std::string& reply) {
 void check_shown(PageModel& model, const lessons::TourView& view) {
   INFO("zoom " << view.zoom << ", cursor " << view.cursor << ", pin " << view.pin);
   CHECK(model.figure(400).head.empty_reason.empty());
-  if (!view.zoom.empty()) CHECK(model.view().zoomed() == (view.zoom != "all"));
-  if (!view.cursor.empty()) CHECK(model.view().cursor().has_value());
-  if (view.pin == "none") CHECK(model.pinned() == nullptr);
-  if (view.pin == "base") CHECK(model.pinned() != nullptr);
+  if (!view.zoom.empty()) CHECK(model.figures().view().zoomed() == (view.zoom != "all"));
+  if (!view.cursor.empty()) CHECK(model.figures().view().cursor().has_value());
+  if (view.pin == "none") CHECK(model.run_a().pinned() == nullptr);
+  if (view.pin == "base") CHECK(model.run_a().pinned() != nullptr);
   if (view.pin.empty() || view.pin == "none" || view.pin == "base") return;
-  REQUIRE(model.pinned() != nullptr);
-  CHECK(model.pinned()->name == view.pin);
+  REQUIRE(model.run_a().pinned() != nullptr);
+  CHECK(model.run_a().pinned()->name == view.pin);
 }
 
 // Links in all words of a page.
@@ -121,11 +121,11 @@ bool takes_data(PageModel& model, int tab) {
         if (set(spec.key, value) && numbers_of(model) != before) return true;
     return false;
   };
-  const record::Params controls = model.figure_params();
-  if (changed_by(controls, [&](auto key, auto& value) { return model.set_figure_param(key, value).ok(); })) return true;
+  const record::Params controls = model.figures().params();
+  if (changed_by(controls, [&](auto key, auto& value) { return model.figures().set_param(key, value).ok(); })) return true;
   const record::Params settings = model.settings();
   if (changed_by(settings, [&](auto key, auto& value) { return model.set_param(key, value).ok(); })) return true;
-  for (int run = 0; run < static_cast<int>(model.runs().size()); ++run) {
+  for (int run = 0; run < static_cast<int>(model.runs().all().size()); ++run) {
     model.show_run(run);
     model.show_tab(tab);
     if (numbers_of(model) != before) return true;
@@ -234,7 +234,7 @@ TEST_CASE("every figure of every page is written in every format", "[window][wal
       INFO(page->id << ", " << page->figures[static_cast<std::size_t>(tab)]);
       model->show_tab(tab);
       // One of the page's runs has data for the figure.
-      for (int run = 0; run < static_cast<int>(model->runs().size()); ++run) {
+      for (int run = 0; run < static_cast<int>(model->runs().all().size()); ++run) {
         if (model->figure(400).head.empty_reason.empty()) break;
         model->show_run(run);
         model->show_tab(tab);

@@ -131,7 +131,7 @@ TEST_CASE("a figure, a setting, a command and words are gone to", "[gui][ways]")
     actor.frames(2);
     choose(actor, "peak by kind");
     const auto& figures = actor.page().page().figures;
-    IM_CHECK_STR_EQ(figures[static_cast<std::size_t>(actor.page().tab())].c_str(), "peak_by_category");
+    IM_CHECK_STR_EQ(figures[static_cast<std::size_t>(actor.page().figures().tab())].c_str(), "peak_by_category");
 
     choose(actor, "theme: dark");
     IM_CHECK(actor.app.ui().theme == ThemeId::kDark);
@@ -238,7 +238,7 @@ TEST_CASE("the window starts with a link, and says what of it is not there", "[g
   scene.stage.page = "headroom:where_memory_goes/2?batch=8&bach=3#peak_by_category";
   perform("start with a link", scene.stage, [](Actor& actor) {
     IM_CHECK_STR_EQ(actor.page().settings().as_text("batch").c_str(), "8");
-    IM_CHECK_STR_EQ(std::string(actor.page().shown_figure().id).c_str(), "peak_by_category");
+    IM_CHECK_STR_EQ(std::string(actor.page().figures().shown().id).c_str(), "peak_by_category");
     IM_CHECK(says(actor, "\"bach\""));
     IM_CHECK(says(actor, "Step 2 of Read more can be read once the question of this page is answered."));
     actor.picture("start with a link");

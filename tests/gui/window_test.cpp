@@ -3,6 +3,7 @@
 #include <filesystem>
 #include <fstream>
 
+#include "app/page/page_words.h"
 #include "imgui_te_engine.h"
 #include "tests/gui/page_scene.h"
 #include "tests/gui/scripted_predictions.h"
@@ -187,14 +188,14 @@ TEST_CASE("Run records a step live: the timeline grows, ends, and is summed up",
     IM_CHECK(actor.there("cancel"));
     IM_CHECK(actor.page().figure(400).head.source == record::Source::kLive);
     actor.picture("running");
-    const std::uint64_t early = actor.page().runs().back().ledger->size();
+    const std::uint64_t early = actor.page().runs().all().back().ledger->size();
     actor.frames(3);
-    IM_CHECK(actor.page().runs().back().ledger->size() > early);
+    IM_CHECK(actor.page().runs().all().back().ledger->size() > early);
     actor.wait_for_end_of_run();
     IM_CHECK(!actor.app.running());
     IM_CHECK(actor.there("run"));
     IM_CHECK_EQ(peak_in_figure(actor), static_cast<double>(peak_of({.weights = 80 * record::kMiB})));
-    IM_CHECK(actor.page().status_line().find("3 steps, 0 events dropped") != std::string::npos);
+    IM_CHECK(status_line(actor.page()).find("3 steps, 0 events dropped") != std::string::npos);
   });
 }
 
@@ -209,8 +210,8 @@ TEST_CASE("Ctrl R runs, Esc cancels, and what was recorded stays", "[gui]") {
     actor.frames(3);
     IM_CHECK_EQ(scene.backend.cancels(), 1);
     IM_CHECK(!actor.app.running());
-    IM_CHECK(actor.page().runs().back().ledger->size() > 0);
-    IM_CHECK(actor.page().status_line().find("Cancelled after") != std::string::npos);
+    IM_CHECK(actor.page().runs().all().back().ledger->size() > 0);
+    IM_CHECK(status_line(actor.page()).find("Cancelled after") != std::string::npos);
   });
 }
 
@@ -236,12 +237,12 @@ TEST_CASE("an engine that dies leaves the window, the partial timeline, and a ne
     scene.backend.lose_engine("The engine was killed by signal 9.");
     actor.frames(3);
     IM_CHECK(!actor.app.running());
-    IM_CHECK(actor.page().notice().has_value());
+    IM_CHECK(notice_of(actor.page()).has_value());
     IM_CHECK(actor.page().figure(400).head.empty_reason.empty());
     actor.picture("engine lost callout");
     actor.click("run");
     actor.wait_for_end_of_run();
-    IM_CHECK(!actor.page().notice().has_value());
+    IM_CHECK(!notice_of(actor.page()).has_value());
     IM_CHECK_EQ(peak_in_figure(actor), static_cast<double>(peak_of({.weights = 80 * record::kMiB})));
   });
 }
@@ -253,8 +254,8 @@ TEST_CASE("out of memory is a result on the page and in the figure", "[gui]") {
     actor.click("skip");
     actor.click("run");
     actor.wait_for_end_of_run();
-    IM_CHECK(actor.page().notice().has_value());
-    IM_CHECK(actor.page().notice()->kind == app::page::Notice::Kind::kOutOfMemory);
+    IM_CHECK(notice_of(actor.page()).has_value());
+    IM_CHECK(notice_of(actor.page())->kind == app::page::Notice::Kind::kOutOfMemory);
     IM_CHECK(tests::timeline_of(actor.page().figure(400)).failed.has_value());
     IM_CHECK(tests::timeline_of(actor.page().figure(400)).cap.has_value());
   });
@@ -279,7 +280,7 @@ TEST_CASE("a page without recordings says so and can be run", "[gui]") {
   stage.assets = assets.path();
   stage.runner = &backend;
   perform("no recordings", stage, [&](Actor& actor) {
-    IM_CHECK_EQ(actor.page().shown_run(), -1);
+    IM_CHECK_EQ(actor.page().runs().shown(), -1);
     IM_CHECK(!actor.page().figure(400).head.empty_reason.empty());
     IM_CHECK(actor.there("empty action"));
     actor.picture("empty");
@@ -296,7 +297,7 @@ TEST_CASE("a stored run that is damaged is said so, and the others show", "[gui]
   std::ofstream(file, std::ios::binary | std::ios::trunc) << "no recording";
   scene.assets.add(*small_run({.weights = 80 * record::kMiB}), "llama-3.2-1b_h200_b4");
   perform("damaged recording", scene.stage, [&](Actor& actor) {
-    IM_CHECK_EQ(actor.page().runs().size(), 1u);
+    IM_CHECK_EQ(actor.page().runs().all().size(), 1u);
     IM_CHECK(actor.app.ui().notice.find(file.string()) != std::string::npos);
     actor.picture("damaged recording");
   });

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "app/page/given_run.h"
+#include "app/page/page_facts.h"
 #include "app/window/shell/chrome.h"
 #include "app/window/shell/contents.h"
 #include "app/window/shell/keys.h"
@@ -113,7 +114,7 @@ record::Status App::open(const lessons::Page& page) {
 // Recalls earlier work on a page when it is first opened.
 void App::recall_page() {
   const lessons::Page* const opened = &page().page();
-  if (settings_ == nullptr || page().is_given() ||
+  if (settings_ == nullptr || page().runs().is_given() ||
       std::find(recalled_.begin(), recalled_.end(), opened) != recalled_.end())
     return;
   recalled_.push_back(opened);
@@ -129,8 +130,8 @@ PageMemory App::memory_of_page() {
   const bool read = std::find(read_.begin(), read_.end(), &page().page()) != read_.end();
   return {.read = read,
           .answer = page().question().remembered(),
-          .settings = page().changes(),
-          .pin = page().pin_name(),
+          .settings = page::changes_of(page()),
+          .pin = page().run_a().name(page().runs()),
           .task = page().task().remembered()};
 }
 
@@ -191,7 +192,7 @@ void App::keep_settings(double now) {
   const int step = view_->state().reading_more ? view_->state().step : -1;
   Settings wanted{page().page().id, std::string(key_of(ui_.theme)), ui_.font_scale, kept.pages,
                   wanted_step_.value_or(step)};
-  if (page().is_given()) {  // the next start returns to the course
+  if (page().runs().is_given()) {  // the next start returns to the course
     wanted.page = kept.page;
     wanted.step = kept.step;
   }
@@ -200,7 +201,7 @@ void App::keep_settings(double now) {
   kept_at_ = now;
   const PageMemory memory = memory_of_page();
   const bool known = memory != PageMemory{} || wanted.pages.contains(wanted.page);
-  if (known && !page().is_given()) wanted.pages[wanted.page] = memory;
+  if (known && !page().runs().is_given()) wanted.pages[wanted.page] = memory;
   if (wanted == kept) return;
   const std::string before = settings_->notice();
   settings_->save(wanted);

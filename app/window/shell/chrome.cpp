@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "app/page/page_model.h"
+#include "app/page/page_words.h"
 #include "app/window/draw/controls.h"
 
 namespace headroom::app::window {
@@ -227,7 +228,7 @@ void draw_status_bar(const PageFrame& frame, const Rect& rect, bool no_engine,
                                                         : "Focus: page   Space on   PgUp back   ? keys";
   const float keys_at =
       text_in(Face::kRegular, 12, {rect.x0, rect.y0, rect.x1 - px(16), rect.y1}, theme().text3, keys, 1).x0;
-  const std::string status = frame.page.status_line();
+  const std::string status = page::status_line(frame.page);
   if (status.empty()) return;
   if (no_engine || !devices.empty()) {
     vertical_line(x + px(2), rect.y0 + px(8), rect.y1 - px(8), theme().hairline);

@@ -5,7 +5,9 @@
 #include <string>
 
 #include "app/page/link.h"
+#include "app/page/page_facts.h"
 #include "app/page/page_model.h"
+#include "app/page/page_words.h"
 #include "app/window/shell/key_acts.h"
 #include "app/window/views/text_column.h"
 #include "app/window/widgets/widget.h"
@@ -29,12 +31,12 @@ Turn set_theme(PageFrame& frame, int which) {
 }
 
 Turn cancel(PageFrame& frame, int) {
-  frame.page.cancel();
+  frame.page.control().cancel();
   return Turn::kStay;
 }
 
 Turn back_to_begin(PageFrame& frame, int) {
-  frame.page.back_to_begin();
+  frame.page.show_run(0);
   return Turn::kStay;
 }
 
@@ -51,12 +53,12 @@ Turn read_more(PageFrame& frame, int which) {
 Turn turn_page(PageFrame&, int which) { return which > 0 ? Turn::kOn : Turn::kBack; }
 
 Turn show_whole(PageFrame& frame, int) {
-  frame.page.view().fit_all();
+  frame.page.figures().view().fit_all();
   return Turn::kStay;
 }
 
 Turn play(PageFrame& frame, int which) {
-  frame.page.play(which > 0, frame.now);
+  frame.page.figures().play(which > 0, frame.now);
   return Turn::kStay;
 }
 
@@ -68,8 +70,8 @@ Turn copy_link(PageFrame& frame, int) {
 }
 
 Turn copy_command(PageFrame& frame, int) {
-  ImGui::SetClipboardText(frame.page.as_command().c_str());
-  frame.ui.say_in_passing("Copied: " + frame.page.as_command(), frame.now);
+  ImGui::SetClipboardText(page::as_command(frame.page).c_str());
+  frame.ui.say_in_passing("Copied: " + page::as_command(frame.page), frame.now);
   return Turn::kStay;
 }
 
@@ -84,16 +86,16 @@ constexpr Command kCommands[] = {
      [](const Frame& f) { return asks(f) && f.page.question().can_lock(); }, acts::lock},
     {"skip", "Skip the question", "answer guess show", "", asks, skip},
     {"run", "Run", "train measure start", "Ctrl R",
-     [](const Frame& f) { return f.widgets.run_button() && f.page.can_run() && !f.page.control().running(); },
+     [](const Frame& f) { return f.widgets.run_button() && page::can_run(f.page) && !f.page.control().running(); },
      acts::run},
     {"cancel", "Cancel the run", "stop", "Esc", [](const Frame& f) { return f.page.control().running(); }, cancel},
     {"undo", "Undo: settings as before", "back", "Ctrl Z", has_settings, acts::undo_or_redo, 0},
     {"redo", "Redo: settings again as after", "", "Ctrl Y", has_settings, acts::undo_or_redo, 1},
     {"begin", "Back to the page's own run and settings", "reset restore defaults", "",
-     [](const Frame& f) { return f.page.left_the_begin(); }, back_to_begin},
+     [](const Frame& f) { return page::left_the_begin(f.page); }, back_to_begin},
     {"pin", "Pin as run A", "compare", "C",
-     [](const Frame& f) { return f.page.pinned() == nullptr && f.page.can_pin(); }, acts::pin},
-    {"unpin", "Let run A go", "compare unpin", "C", [](const Frame& f) { return f.page.pinned() != nullptr; },
+     [](const Frame& f) { return f.page.run_a().pinned() == nullptr && page::can_pin(f.page); }, acts::pin},
+    {"unpin", "Let run A go", "compare unpin", "C", [](const Frame& f) { return f.page.run_a().pinned() != nullptr; },
      acts::pin},
     {"more", "Read more", "tour steps", "",
      [](const Frame& f) { return !asks(f) && !f.state.reading_more && !f.page.text().more.empty(); }, read_more, 0},
@@ -107,15 +109,15 @@ constexpr Command kCommands[] = {
      acts::go_where_i_was, +1},
     {"copy link", "Copy a link to what is on show", "clipboard share url", "", nullptr, copy_link},
     {"copy command", "Copy as command", "clipboard headroom figures shell terminal", "",
-     [](const Frame& f) { return !f.page.as_command().empty(); }, copy_command},
+     [](const Frame& f) { return !page::as_command(f.page).empty(); }, copy_command},
     {"export", "Export this figure", "save write svg pdf png csv json file", "Ctrl E", nullptr, acts::show_export},
     {"figure", "Next figure of the page", "tab", "V", [](const Frame& f) { return f.page.page().figures.size() > 1; },
      acts::show_next_figure},
-    {"whole", "Show the whole step", "fit zoom out", "Esc", [](const Frame& f) { return f.page.view().zoomed(); },
+    {"whole", "Show the whole step", "fit zoom out", "Esc", [](const Frame& f) { return f.page.figures().view().zoomed(); },
      show_whole},
-    {"play", "Play the figure", "animate", "", [](const Frame& f) { return f.page.frames() > 1 && !f.page.plays(); },
+    {"play", "Play the figure", "animate", "", [](const Frame& f) { return f.page.figures().frames() > 1 && !f.page.figures().plays(); },
      play, 1},
-    {"pause", "Pause the figure", "stop", "", [](const Frame& f) { return f.page.plays(); }, play, 0},
+    {"pause", "Pause the figure", "stop", "", [](const Frame& f) { return f.page.figures().plays(); }, play, 0},
     {"glossary", "Glossary", "terms words definitions", "", nullptr, acts::show_glossary},
     {"contents", "Contents", "pages chapters table", "G", nullptr, acts::show_contents},
     {"keys", "Keys", "keyboard shortcuts help", "?", nullptr, acts::show_keys},

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 
+#include "app/page/page_facts.h"
 #include "app/page/page_model.h"
 #include "app/window/shell/keys.h"
 #include "app/window/shell/stage.h"
@@ -34,7 +35,7 @@ Turn run(PageFrame& frame, int) {
 
 // Closes one layer per press.
 Turn peel(PageFrame& frame, int) {
-  page::TimelineView& view = frame.page.view();
+  page::TimelineView& view = frame.page.figures().view();
   if (frame.state.drawer)
     frame.state.drawer = false;
   else if (view.measure())
@@ -44,7 +45,7 @@ Turn peel(PageFrame& frame, int) {
   else if (view.zoomed())
     view.fit_all();
   else if (frame.page.control().running())
-    frame.page.cancel();
+    frame.page.control().cancel();
   else if (frame.ui.stage)
     frame.ui.stage = false;
   else if (frame.state.reading_more)
@@ -150,33 +151,33 @@ Turn take_digit(PageFrame& frame, int which) {
   page::Question& question = frame.page.question();
   if (question.hides()) {
     question.choose(index);
-  } else if (frame.page.climbs()) {
+  } else if (frame.page.figures().draws_ladder()) {
     frame.page.ladder().turn(index);
   } else {
-    const std::vector<const page::WayOut*> ways = frame.page.shown_ways();
-    if (index < ways.size()) frame.page.turn(*ways[index]);
+    const std::vector<const page::WayOut*> ways = frame.page.verdict().shown_ways();
+    if (index < ways.size()) page::turn(frame.page, *ways[index]);
   }
   return Turn::kStay;
 }
 
 Turn turn_last(PageFrame& frame, int) {
-  frame.page.turn_last();
+  page::turn_last(frame.page);
   return Turn::kStay;
 }
 
 Turn show_next_figure(PageFrame& frame, int) {
   const int figures = static_cast<int>(frame.page.page().figures.size());
-  frame.page.show_tab((frame.page.tab() + 1) % std::max(1, figures));
+  frame.page.show_tab((frame.page.figures().tab() + 1) % std::max(1, figures));
   return Turn::kStay;
 }
 
 Turn pin(PageFrame& frame, int) {
-  frame.page.toggle_pin();
+  page::toggle_pin(frame.page);
   return Turn::kStay;
 }
 
 Turn zoom(PageFrame& frame, int which) {
-  page::TimelineView& view = frame.page.view();
+  page::TimelineView& view = frame.page.figures().view();
   const page::TimelineView::Range now = view.visible();
   const auto cursor = view.cursor();
   const bool seen = cursor && *cursor > now.begin && *cursor < now.end;
@@ -185,23 +186,23 @@ Turn zoom(PageFrame& frame, int which) {
 }
 
 Turn pan(PageFrame& frame, int which) {
-  frame.page.view().pan(which * frame.page.view().visible().length() * kPan);
+  frame.page.figures().view().pan(which * frame.page.figures().view().visible().length() * kPan);
   return Turn::kStay;
 }
 
 Turn fit(PageFrame& frame, int) {
-  frame.page.view().fit();
+  frame.page.figures().view().fit();
   return Turn::kStay;
 }
 
 // Steps through changes, or through frames of a figure that plays.
 Turn step(PageFrame& frame, int which) {
   page::PageModel& page = frame.page;
-  if (page.frames() > 1) {
-    page.play(false, frame.now);
-    page.show_frame(which > 0 ? page.frame() + 1 : std::max<std::size_t>(page.frame(), 2) - 1);
+  if (page.figures().frames() > 1) {
+    page.figures().play(false, frame.now);
+    page.figures().show_frame(which > 0 ? page.figures().frame() + 1 : std::max<std::size_t>(page.figures().frame(), 2) - 1);
   } else if (frame.state.timeline_focus) {
-    page.step_cursor(which);
+    page.figures().step_cursor(which);
   }
   return Turn::kStay;
 }

@@ -111,8 +111,8 @@ record::Result<PageView*> PageLibrary::find_or_make(const lessons::Page& page) {
   const bool given = is_for_given(page);
   auto name = given ? names.end() : names.begin();
   auto view = std::make_unique<PageView>(std::make_unique<page::PageModel>(page, *info, std::move(sources)), engines_);
-  for (; view->model().runs().empty() && name != names.end(); ++name)
-    if (auto recording = stored(*name)) view->model().add_stored(std::move(recording), is_base(page, *name), *name);
+  for (; view->model().runs().all().empty() && name != names.end(); ++name)
+    if (auto recording = stored(*name)) view->model().add_run(std::move(recording), page::RunOnShow::From::kPage, *name, is_base(page, *name));
   using As = ToLoad::As;
   for (; name != names.end(); ++name) to_load_.push_back({&view->model(), std::move(*name)});
   for (const std::string& beside : page.beside) to_load_.push_back({&view->model(), beside, As::kBeside});
@@ -130,11 +130,12 @@ void PageLibrary::load_next_recording() {
   auto recording = next.as == As::kKept ? read(kept_.path_of(next.recording)) : stored(next.recording);
   if (recording == nullptr) return;
   if (next.as == As::kKept)
-    next.page->add_kept(std::move(recording), next.recording);
+    next.page->add_run(std::move(recording), page::RunOnShow::From::kEarlierStart, next.recording);
   else if (next.as == As::kBeside)
-    next.page->add_beside(std::move(recording));
+    next.page->runs().add_beside(std::move(recording));
   else
-    next.page->add_stored(std::move(recording), is_base(next.page->page(), next.recording), next.recording);
+    next.page->add_run(std::move(recording), page::RunOnShow::From::kPage, next.recording,
+                       is_base(next.page->page(), next.recording));
 }
 
 bool PageLibrary::running() const {
@@ -162,14 +163,14 @@ bool PageLibrary::poll_backends() {
 void PageLibrary::keep_runs() {
   for (const auto& [page, view] : pages_) {
     page::PageModel& model = view->model();
-    for (const std::string& name : model.take_forgotten()) kept_.forget(name);
-    const page::RunOnShow* const run = model.take_unkept();
+    for (const std::string& name : model.runs().take_forgotten()) kept_.forget(name);
+    const page::RunOnShow* const run = model.runs().take_unkept(model.control().running());
     if (run == nullptr) continue;
     auto name = kept_.keep(*run->recording, page->id);
     if (!name)
       notice_ = name.error().message + " The run is kept until the window closes.";
     else if (!name.value().empty())
-      model.note_kept(*run, std::move(name).value());
+      model.runs().note_kept(*run, std::move(name).value());
   }
 }
 

@@ -69,9 +69,9 @@ float width_of(const page::Comparison& comparison, bool with_share) {
 
 void draw_names(const PageFrame& frame, Rect names) {
   const page::PageModel& page = frame.page;
-  const page::Comparison& comparison = page.comparison();
+  const page::Comparison& comparison = page.run_a().comparison();
   names.cut_top(px(kComparisonLine));
-  draw_name(names.cut_top(px(kComparisonLine)), "A", false, or_label(comparison.a, *page.pinned()));
+  draw_name(names.cut_top(px(kComparisonLine)), "A", false, or_label(comparison.a, *page.run_a().pinned()));
   draw_name(names.cut_top(px(kComparisonLine)), "B", true, or_label(comparison.b, *page.on_show()));
   const Rect last = names.cut_top(px(kComparisonLine));
   if (comparison.early_end.empty())
@@ -96,7 +96,7 @@ void draw_quantity(Rect column, const page::Comparison::Row& row, bool with_shar
 // A column per quantity, with the remaining room shared out. If room is short, first the runs' names shrink, then the
 // shares are dropped.
 void draw_table(const PageFrame& frame, Rect rect) {
-  const page::Comparison& comparison = frame.page.comparison();
+  const page::Comparison& comparison = frame.page.run_a().comparison();
   const bool with_share = width_of(comparison, true) <= rect.width() - px(kLeastName);
   const float words = width_of(comparison, with_share);
   const float names = std::clamp(rect.width() - words, px(kLeastName), px(kName));
@@ -122,7 +122,7 @@ page::Comparison::Row on_one_line(page::Comparison::Row row) {
 
 void draw_line(const PageFrame& frame, Rect rect) {
   const page::PageModel& page = frame.page;
-  const page::Comparison& comparison = page.comparison();
+  const page::Comparison& comparison = page.run_a().comparison();
   // Laid out from the right; the peak is dropped last.
   const std::string head = comparison.early_end.empty() ? "B − A" : comparison.early_end;
   float needed = text_width(Face::kSemiBold, 12, head) + px(16);
@@ -137,7 +137,7 @@ void draw_line(const PageFrame& frame, Rect rect) {
     needed += width(row);
     shown.push_back(row);
   }
-  draw_name({rect.x0, rect.y0, rect.x1 - needed, rect.y1}, "A", false, or_label(comparison.a, *page.pinned()));
+  draw_name({rect.x0, rect.y0, rect.x1 - needed, rect.y1}, "A", false, or_label(comparison.a, *page.run_a().pinned()));
   float x = rect.x1 - needed + px(20);
   x = text_in(Face::kSemiBold, 12, {x, rect.y0, rect.x1, rect.y1}, theme().text, head).x1 + px(16);
   for (const page::Comparison::Row& row : shown) {
@@ -153,7 +153,7 @@ void draw_line(const PageFrame& frame, Rect rect) {
 }  // namespace
 
 float comparison_height(const PageFrame& frame) {
-  if (frame.page.comparison().rows.empty()) return 0;
+  if (frame.page.run_a().comparison().rows.empty()) return 0;
   return frame.density == Density::kWide ? 4 * kComparisonLine + 2 * kComparisonPadding : 30.0f;
 }
 

@@ -9,6 +9,7 @@
 
 #include "app/common/whole_file.h"
 #include "app/page/page_model.h"
+#include "app/page/page_words.h"
 #include "app/paint/files/export.h"
 #include "app/window/draw/controls.h"
 
@@ -93,7 +94,7 @@ void draw_export(PageFrame& frame) {
   const Rect row = inner.cut_top(px(32));
   if (button("write", {row.x0, row.y0, row.x0 + button_width(write), row.y1}, write, ButtonKind::kPrimary))
     frame.ui.export_result = write_figure(frame);
-  if (const std::string command = frame.page.as_command(); !command.empty()) {
+  if (const std::string command = page::as_command(frame.page); !command.empty()) {
     const ButtonText copy{"Copy as command", Icon::kNone, "", command};
     const float x = row.x0 + button_width(write) + px(8);
     if (button("copy command", {x, row.y0, x + button_width(copy), row.y1}, copy)) {

@@ -7,7 +7,9 @@
 
 #include <fmt/format.h>
 
+#include "app/page/page_facts.h"
 #include "app/page/page_model.h"
+#include "app/page/page_words.h"
 #include "app/paint/layout/layout.h"
 #include "app/window/draw/controls.h"
 #include "app/window/draw/scene_painter.h"
@@ -41,18 +43,18 @@ std::optional<double> hidden_from(const lessons::FigureData& figure) {
 
 void draw_empty(PageFrame& frame, const Rect& rect, const lessons::FigureData& figure) {
   const page::PageModel& page = frame.page;
-  const bool can_run = page.can_run() && !page.shows_prediction() && frame.widgets.run_button();
+  const bool can_run = page::can_run(page) && !page.shows_prediction() && frame.widgets.run_button();
   std::string reason = figure.head.empty_reason;
-  if (page.runs().empty() && page.shown_figure().basis == lessons::Basis::kRun) {
+  if (page.runs().all().empty() && page.figures().shown().basis == lessons::Basis::kRun) {
     const std::string_view of_widget = frame.widgets.empty_reason();
     reason = !of_widget.empty() ? std::string(of_widget)
              : can_run          ? "No run is stored for this page. Run records one on this machine."
                                 : "No run is stored for this page (assets/recordings). " +
-                             (page.control().fixed_settings().empty() ? page.why_no_engine()
+                             (page.control().fixed_settings().empty() ? page::why_no_engine(page)
                                                                       : page.control().fixed_settings());
   }
   if (page.shows_prediction())
-    reason = page.why_no_prediction();
+    reason = page::why_no_prediction(page);
   else if (page.control().running())
     reason = "The first step is on its way.";
   if (empty_state(rect, "Nothing to show yet", reason, can_run ? "Run" : "")) start_run(frame);
@@ -61,7 +63,7 @@ void draw_empty(PageFrame& frame, const Rect& rect, const lessons::FigureData& f
 }  // namespace
 
 void FigureCard::lay_out(PageFrame& frame, const lessons::FigureData& figure, const Rect& rect) {
-  const LaidOutFor now{frame.page.revision(), size_of(rect), look().scale, theme().id, frame.state.lit, marked_};
+  const LaidOutFor now{frame.page.figures().revision(), size_of(rect), look().scale, theme().id, frame.state.lit, marked_};
   if (now == laid_out_for_) return;
   const AtlasMeasure measure;
   paint::Frame layout;
@@ -74,7 +76,7 @@ void FigureCard::lay_out(PageFrame& frame, const lessons::FigureData& figure, co
                   .plot = true,
                   .alive = frame.density != Density::kNarrow,
                   .levels = frame.density == Density::kWide,
-                  .rungs = !frame.page.climbs(),
+                  .rungs = !frame.page.figures().draws_ladder(),
                   .search = true};
   layout.measure = &measure;
   layout.lit = frame.state.lit;
@@ -89,7 +91,7 @@ void FigureCard::draw_picture(PageFrame& frame, const Rect& whole) {
   const bool had_focus = std::exchange(frame.state.timeline_focus, false);  // restored below if there is a timeline
   const lessons::FigureData& figure = frame.page.figure(columns());
   const page::Question& question = frame.page.question();
-  if (question.hides() && !question.spec()->figure.empty() && frame.page.shown_figure().id != question.spec()->figure) {
+  if (question.hides() && !question.spec()->figure.empty() && frame.page.figures().shown().id != question.spec()->figure) {
     empty_state(whole, "This figure has the answer in it", "Lock your answer first, or skip it.", "");
     return;
   }
@@ -99,14 +101,14 @@ void FigureCard::draw_picture(PageFrame& frame, const Rect& whole) {
   }
   Rect rect = whole;
   const std::string no_lanes =
-      frame.widgets.run_button() && !frame.ui.stage ? frame.page.why_no_lanes() : std::string();
+      frame.widgets.run_button() && !frame.ui.stage ? page::why_no_lanes(frame.page) : std::string();
   if (!no_lanes.empty()) draw_trace_line(frame, rect.cut_bottom(px(30)), no_lanes);
   lay_out(frame, figure, rect);
   canvas()->PushClipRect(upper_left(rect), lower_right(rect), true);
   paint_scene(*canvas(), scene_, upper_left(rect));
   draw_measure(frame, rect);
-  if (frame.page.awaits_prediction()) draw_awaited(rect, "Working out the prediction");
-  if (const page::RunOnShow* const shown = frame.page.until_run()) {
+  if (page::awaits_prediction(frame.page)) draw_awaited(rect, "Working out the prediction");
+  if (const page::RunOnShow* const shown = frame.page.figures().until_run()) {
     if (shown->recording->info().source >= record::Source::kRecorded)
       draw_awaited(rect, "Running; this is the run before");
     else
@@ -119,18 +121,18 @@ void FigureCard::draw_picture(PageFrame& frame, const Rect& whole) {
 }
 
 void FigureCard::draw_trace_line(PageFrame& frame, const Rect& rect, std::string_view why) const {
-  const bool here = frame.page.runs_here();
+  const bool here = page::runs_here(frame.page);
   const ButtonText text{
       here ? "Trace this run" : "Trace tiny here", Icon::kNone, "",
       here ? "Runs these settings again and records every kernel"
            : "There is no GPU here: the tiny model takes the same step on this CPU, operator by operator"};
   const float width = std::min(text_width(Face::kRegular, 12, why), rect.width());
   text_in(Face::kRegular, 12, rect, theme().text2, shortened(Face::kRegular, 12, std::string(why), rect.width()));
-  if (!frame.page.why_no_engine().empty()) return;
+  if (!page::why_no_engine(frame.page).empty()) return;
   const float left = rect.x0 + width + px(10), right = left + button_width(text);
   if (right > rect.x1) return;
   const Rect at{left, rect.center_y() - px(13), right, rect.center_y() + px(13)};
-  if (button("trace", at, text, ButtonKind::kSecondary, frame.page.can_run())) frame.page.trace(frame.now);
+  if (button("trace", at, text, ButtonKind::kSecondary, page::can_run(frame.page))) page::trace(frame.page, frame.now);
 }
 
 // Searches kernels: Enter shows the next match, Shift+Enter the previous.
@@ -138,10 +140,10 @@ void FigureCard::draw_search(PageFrame& frame, const lessons::FigureData& figure
   const auto* lanes = lessons::panel_of<lessons::Lanes>(figure);
   had_lanes_ = scene_.search.has_value() && lanes != nullptr;
   if (!had_lanes_) return;
-  page::TimelineView& view = frame.page.view();
+  page::TimelineView& view = frame.page.figures().view();
   Rect at{rect.x0 + scene_.search->x0, rect.y0 + scene_.search->y0, rect.x0 + scene_.search->x1,
           rect.y0 + scene_.search->y1};
-  const std::size_t count = lanes->found.size(), now = frame.page.found_at();
+  const std::size_t count = lanes->found.size(), now = frame.page.figures().found_at();
   const std::string words = view.find().empty() ? std::string()
                             : count == 0        ? std::string("none")
                             : now == count      ? fmt::format("{} found", count)
@@ -153,7 +155,7 @@ void FigureCard::draw_search(PageFrame& frame, const lessons::FigureData& figure
   if (text != view.find())
     view.find(std::move(text));
   else if (entered && ImGui::IsKeyDown(ImGuiKey_Enter)) {
-    frame.page.find_next(ImGui::GetIO().KeyShift ? -1 : +1);
+    frame.page.figures().find_next(ImGui::GetIO().KeyShift ? -1 : +1);
     wants_search_ = true;  // ready for the next Enter
   }
 }
@@ -163,7 +165,7 @@ void FigureCard::select_at(PageFrame& frame, ImVec2 mouse) const {
   std::optional<std::size_t> kernel;
   for (const paint::HitArea& area : scene_.hits)
     if (area.span && area.rect.contains({mouse.x, mouse.y})) kernel = area.span;
-  frame.page.view().select(kernel);
+  frame.page.figures().view().select(kernel);
 }
 
 void FigureCard::draw_drawer(PageFrame& frame, const Rect& rect) {
@@ -188,7 +190,7 @@ void FigureCard::start_drag(PageFrame& frame, const lessons::FigureData& figure,
   const paint::PlotMap& map = scene_.map;
   drag_ = has_time(figure) ? Drag::kMeasure : Drag::kNone;
   drag_from_ = map.x_at(mouse.x);
-  frame.page.view().set_measure(std::nullopt);
+  frame.page.figures().view().set_measure(std::nullopt);
   if (!figure.head.guess_open) return;
   const bool on_pill = scene_.guess && scene_.guess->contains({mouse.x, mouse.y});
   const auto hidden = hidden_from(figure);
@@ -217,7 +219,7 @@ void FigureCard::drag_guess(PageFrame& frame, ImVec2 mouse) const {
 
 void FigureCard::interact(PageFrame& frame, const lessons::FigureData& figure, const Rect& rect) {
   const paint::PlotMap& map = scene_.map;
-  page::TimelineView& view = frame.page.view();
+  page::TimelineView& view = frame.page.figures().view();
   const ImGuiIO& io = ImGui::GetIO();
   const ImVec2 mouse{io.MousePos.x - rect.x0, io.MousePos.y - rect.y0};  // in the scene
   point_at(ImGui::IsWindowHovered() && rect.contains({io.MousePos.x, io.MousePos.y}) ? mouse : ImVec2{-1, -1});
@@ -303,12 +305,12 @@ void FigureCard::act(PageFrame& frame, const Rect& rect) {
     ImGui::PopID();
     if (state.hovered) ImGui::SetMouseCursor(ImGuiMouseCursor_Hand);
     if (state.focused) focus_ring(at, 2);
-    if (state.clicked) (void)frame.page.set_figure_param(area.action->key, area.action->value);
+    if (state.clicked) (void)frame.page.figures().set_param(area.action->key, area.action->value);
   }
 }
 
 void FigureCard::draw_measure(PageFrame& frame, const Rect& rect) {
-  const auto range = frame.page.view().measure();
+  const auto range = frame.page.figures().view().measure();
   if (!range || scene_.map.plot.width() <= 0) return;
   const paint::PlotMap& map = scene_.map;
   const float x0 = rect.x0 + std::clamp(map.x_px(range->begin), map.plot.x0, map.plot.x1);

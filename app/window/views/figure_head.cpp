@@ -58,7 +58,7 @@ float draw_tabs(PageFrame& frame, const Rect& rect, float room) {
     widest = std::max(widest, width);
   }
   if (all > room && titles.size() > 1) {
-    int tab = frame.page.tab();
+    int tab = frame.page.figures().tab();
     constexpr float kLeast = 130;  // px of the list; beyond these the badge and the runs come first
     const float others = source_badge_width(record::Source::kPredicted) + px(16 + kRunListArrow);
     const float y = rect.center_y();
@@ -69,7 +69,7 @@ float draw_tabs(PageFrame& frame, const Rect& rect, float room) {
   float x = rect.x0;
   for (int i = 0; i < static_cast<int>(titles.size()); ++i) {
     const std::string& title = titles[static_cast<std::size_t>(i)];
-    const bool current = i == frame.page.tab();
+    const bool current = i == frame.page.figures().tab();
     const Face face = current ? Face::kSemiBold : Face::kMedium;
     const Rect words{x, rect.y0, x + text_width(face, em, title), rect.y1};
     ImGui::PushID(i);
@@ -88,7 +88,7 @@ float draw_tabs(PageFrame& frame, const Rect& rect, float room) {
 // "H200: 8-bit AdamW; Llama 3.2 1B, bf16, batch 4, 1,024 tokens"; for other figures, their inputs.
 std::string provenance_words(const page::PageModel& page, const lessons::FigureHead& head) {
   const page::RunOnShow* const run = page.on_show();
-  if (page.shown_figure().basis != lessons::Basis::kRun || run == nullptr) return head.provenance_line;
+  if (page.figures().shown().basis != lessons::Basis::kRun || run == nullptr) return head.provenance_line;
   return head.source == record::Source::kRecorded ? run->words() : run->label;
 }
 
@@ -118,14 +118,14 @@ float draw_figure_choices(PageFrame& frame, Rect rect) {
 }
 
 std::string step_words(const page::PageModel& page, std::size_t frame) {
-  return fmt::format("step {} of {}", frame, page.frames());
+  return fmt::format("step {} of {}", frame, page.figures().frames());
 }
 
 // The player: step back, play or pause, step on, "step 3 of 18". Returns the left edge.
 float draw_player(PageFrame& frame, Rect rect) {
   page::PageModel& page = frame.page;
-  if (page.frames() < 2) return rect.x1;
-  const std::string words = step_words(page, page.frame()), widest = step_words(page, page.frames());
+  if (page.figures().frames() < 2) return rect.x1;
+  const std::string words = step_words(page, page.figures().frame()), widest = step_words(page, page.figures().frames());
   text_in(Face::kMedium, 12, rect, theme().text2, words, 1);
   rect.x1 -= text_width(Face::kMedium, 12, widest) + px(8);
   const auto icon_button = [&](const char* id, Icon icon, std::string_view what, bool enabled = true) {
@@ -134,27 +134,27 @@ float draw_player(PageFrame& frame, Rect rect) {
     return button(id, at, {"", icon, "", what}, ButtonKind::kGhost, enabled);
   };
   const auto step_to = [&](std::size_t number) {
-    page.play(false, frame.now);
-    page.show_frame(number);
+    page.figures().play(false, frame.now);
+    page.figures().show_frame(number);
   };
-  if (icon_button("step on", Icon::kChevronRight, "Step on (.)", page.frame() < page.frames()))
-    step_to(page.frame() + 1);
-  if (icon_button("play", page.plays() ? Icon::kPause : Icon::kPlay, page.plays() ? "Pause" : "Play"))
-    page.play(!page.plays(), frame.now);
-  if (icon_button("step back", Icon::kChevronLeft, "Step back (,)", page.frame() > 1)) step_to(page.frame() - 1);
+  if (icon_button("step on", Icon::kChevronRight, "Step on (.)", page.figures().frame() < page.figures().frames()))
+    step_to(page.figures().frame() + 1);
+  if (icon_button("play", page.figures().plays() ? Icon::kPause : Icon::kPlay, page.figures().plays() ? "Pause" : "Play"))
+    page.figures().play(!page.figures().plays(), frame.now);
+  if (icon_button("step back", Icon::kChevronLeft, "Step back (,)", page.figures().frame() > 1)) step_to(page.figures().frame() - 1);
   return rect.x1 - px(8);
 }
 
 struct LayerFacts {
-  page::PageModel::Layer layer;
+  page::Layer layer;
   std::string_view label;
   Icon icon;
   std::string_view tooltip;
 };
 constexpr LayerFacts kLayers[] = {
-    {page::PageModel::Layer::kFormula, "Formula", Icon::kFormula, "What the closed form says of these settings"},
-    {page::PageModel::Layer::kPredicted, "Predicted", Icon::kPredicted, "What the planner says of these settings"},
-    {page::PageModel::Layer::kMeasured, "Measured", Icon::kRecorded, "What a run with these settings took"},
+    {page::Layer::kFormula, "Formula", Icon::kFormula, "What the closed form says of these settings"},
+    {page::Layer::kPredicted, "Predicted", Icon::kPredicted, "What the planner says of these settings"},
+    {page::Layer::kMeasured, "Measured", Icon::kRecorded, "What a run with these settings took"},
 };
 
 // Only wide windows have room for names.
@@ -173,13 +173,13 @@ float draw_layers(PageFrame& frame, const Rect& rect) {
   page::PageModel& page = frame.page;
   if (!frame.widgets.run_button()) return rect.x1;
   std::vector<Toggle> all;
-  std::vector<page::PageModel::Layer> which;
+  std::vector<page::Layer> which;
   std::vector<std::string> fixed;
   for (const LayerFacts& facts : kLayers) {
-    if (!page.offers(facts.layer)) continue;
+    if (!page.layer(facts.layer).offered) continue;
     which.push_back(facts.layer);
-    fixed.push_back(page.why_fixed(facts.layer));
-    all.push_back({facts.label, facts.icon, page.shows(facts.layer), facts.tooltip});
+    fixed.push_back(page.layer(facts.layer).why_fixed);
+    all.push_back({facts.label, facts.icon, page.layer(facts.layer).shown, facts.tooltip});
   }
   if (all.empty()) return rect.x1;
   for (std::size_t i = 0; i < all.size(); ++i) all[i].fixed = fixed[i];
@@ -195,7 +195,7 @@ float draw_layers(PageFrame& frame, const Rect& rect) {
 std::vector<const record::ParamSpec*> figure_params(const page::PageModel& page) {
   std::vector<const record::ParamSpec*> specs;
   if (page.shows_prediction()) return specs;
-  const record::Params& params = page.figure_params();
+  const record::Params& params = page.figures().params();
   for (const record::ParamSpec& spec : params.schema())
     if (spec.key != "show" && spec.key != lessons::kFrameKey && params.in_use(spec.key)) specs.push_back(&spec);
   return specs;
@@ -211,13 +211,13 @@ void draw_figure_choice(page::PageModel& page, const record::ParamSpec& spec, co
   std::vector<std::string> labels;
   int selected = 0;
   const std::span<const record::Choice> choices = record::choices_of(spec);
-  const std::string value = page.figure_params().as_text(spec.key);
+  const std::string value = page.figures().params().as_text(spec.key);
   for (std::size_t i = 0; i < choices.size(); ++i) {
     labels.emplace_back(choices[i].label);
     if (choices[i].key == value) selected = static_cast<int>(i);
   }
   if (select(std::string(spec.key).c_str(), rect, labels, selected))
-    (void)page.set_figure_param(spec.key, choices[static_cast<std::size_t>(selected)].key);
+    (void)page.figures().set_param(spec.key, choices[static_cast<std::size_t>(selected)].key);
   else if (ImGui::IsItemHovered(ImGuiHoveredFlags_ForTooltip))
     tooltip(spec.help);
 }
@@ -233,7 +233,7 @@ void FigureCard::draw_head(PageFrame& frame, const Rect& rect) {
   const bool elsewhere = frame.density == Density::kNarrow || frame.widgets.have_figure_params();  // in the settings
   if (!elsewhere) head.x1 = draw_figure_choices(frame, head);
   // The card choice, unless the verdict strip has it.
-  const bool own_card = page.shown_figure().on_card && verdict_height(frame) == 0;
+  const bool own_card = page.figures().shown().on_card && verdict_height(frame) == 0;
   if (own_card && head.width() > card_choice_width(page) + px(kLeastTitle)) head.x1 = draw_card_choice(page, head);
   const float badge = figure.head.empty_reason.empty() ? source_badge_width(figure.head.source) + px(8) : 0;
   const bool to_choose = runs_to_choose(page);
@@ -245,8 +245,8 @@ void FigureCard::draw_head(PageFrame& frame, const Rect& rect) {
 
 void FigureCard::draw_caption(PageFrame& frame, Rect rect) {
   const lessons::FigureHead& head = frame.page.figure(columns()).head;
-  if (frame.page.frames() > 1) {
-    const std::string words = step_words(frame.page, frame.page.frame());
+  if (frame.page.figures().frames() > 1) {
+    const std::string words = step_words(frame.page, frame.page.figures().frame());
     text_in(Face::kMedium, 12, rect, theme().text2, words, 1);
     rect.x1 -= text_width(Face::kMedium, 12, words) + px(8);
   }

@@ -1,6 +1,7 @@
 // A figure among the words.
 #include "app/window/views/inset.h"
 
+#include "app/page/page_facts.h"
 #include "app/page/page_model.h"
 #include "app/paint/layout/layout.h"
 #include "app/window/draw/controls.h"
@@ -17,11 +18,11 @@ constexpr float kTitle = 20;     // px at scale 1, above the picture
 }  // namespace
 
 void Insets::lay_out(PageFrame& frame, Inset& inset, const lessons::FigureBlock& block, float width, float height) {
-  const bool same = inset.revision == frame.page.data_revision() && inset.width == width &&
+  const bool same = inset.revision == frame.page.figures().data_revision() && inset.width == width &&
                     inset.scale == look().scale && inset.theme == theme().id;
   if (same) return;
-  const lessons::FigureData figure = frame.page.figure_among_words(block, static_cast<int>(width));
-  inset = {.revision = frame.page.data_revision(),
+  const lessons::FigureData figure = page::figure_among_words(frame.page, block, static_cast<int>(width));
+  inset = {.revision = frame.page.figures().data_revision(),
            .width = width,
            .scale = look().scale,
            .theme = theme().id,
@@ -58,7 +59,7 @@ void Insets::draw(PageFrame& frame, std::pair<int, int> place, const lessons::Fi
     const std::string id = "inset " + std::to_string(place.first) + " " + std::to_string(place.second);
     const Hit over = hit(id.c_str(), all);
     if (over.focused) focus_ring(all, 4);
-    if (over.clicked) frame.page.show_figure(block);
+    if (over.clicked) page::show_figure(frame.page, block);
   }
   gap(10);
 }

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "app/page/page_facts.h"
 #include "app/window/draw/controls.h"
 #include "app/window/draw/markdown.h"
 #include "app/window/views/comparison_view.h"
@@ -127,9 +128,10 @@ Turn PageView::draw(PageFrame& frame, const Rect& rect) {
 void PageView::light(const PageFrame& frame) {
   const auto pointed = frame.markdown.pointed_at() ? frame.markdown.pointed_at() : figure_.pointed_at();
   state_.lit = pointed ? pointed : state_.lit_by_step;
-  model_->hold_axis(ImGui::IsMouseDown(ImGuiMouseButton_Left) && ImGui::IsAnyItemActive());
+  const bool pressed = ImGui::IsMouseDown(ImGuiMouseButton_Left) && ImGui::IsAnyItemActive();
+  model_->figures().hold_axis(pressed && !model_->question().hides());
   const lessons::Act* const act = frame.markdown.pointed_act();
-  model_->preview(act == nullptr ? std::span<const lessons::Setting>() : act->settings);
+  page::preview(*model_, act == nullptr ? std::span<const lessons::Setting>() : act->settings);
 }
 
 void PageView::draw_stage(PageFrame& frame, const Rect& rect) {
@@ -198,7 +200,7 @@ void PageView::draw_figure_face(PageFrame& frame, Rect head, Rect rect) {
 // The current action at the right end, next to folded widgets.
 void PageView::draw_foot(PageFrame& frame, Rect foot) {
   const bool open = model_->question().hides(), running = model_->control().running();
-  if (!open && widgets_.run_button() && !model_->why_no_engine().empty()) {
+  if (!open && widgets_.run_button() && !page::why_no_engine(*model_).empty()) {
     draw_no_engine(frame, foot.cut_right(std::round(foot.width() * 0.45f)));
     foot.cut_right(px(12));
   } else if (open || widgets_.run_button()) {
@@ -213,7 +215,7 @@ void PageView::draw_foot(PageFrame& frame, Rect foot) {
       if (open)
         lock_answer(frame);
       else if (running)
-        model_->cancel();
+        model_->control().cancel();
       else
         start_run(frame);
     }

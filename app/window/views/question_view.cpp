@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include "app/page/page_model.h"
+#include "app/page/page_words.h"
 #include "app/paint/layout/layout.h"
 #include "app/window/draw/controls.h"
 #include "app/window/draw/markdown.h"
@@ -163,7 +164,7 @@ void draw_folded(PageFrame& frame, const page::Question::Reveal& reveal, const l
   const Rect at = content_rect(0);
   const std::string head = fmt::format("You said {} {}, it was {} {}", number_text(reveal.said, unit.size), unit.name,
                                        number_text(reveal.is, unit.size), unit.name);
-  const float bottom = callout(at, CalloutKind::kNote, head, frame.page.answered_by());
+  const float bottom = callout(at, CalloutKind::kNote, head, page::answered_by(frame.page));
   end_drawing({at.x0, at.y0, at.x1, bottom});
 }
 
@@ -175,10 +176,10 @@ void draw_reveal(PageFrame& frame) {
   const bool speeds = asked == lessons::AxisUnit::kBytesPerSecond;
   const lessons::ShownUnit unit =
       lessons::unit_for(asked, speeds ? std::min(reveal.said, reveal.is) : std::max(reveal.said, reveal.is));
-  if (frame.page.left_answer()) return draw_folded(frame, reveal, unit);
+  if (page::left_answer(frame.page)) return draw_folded(frame, reveal, unit);
   if (begin_card("reveal", frame)) {
     card_head(Icon::kCheck, "Your prediction");
-    if (const std::string run = frame.page.answered_by(); !run.empty()) {
+    if (const std::string run = page::answered_by(frame.page); !run.empty()) {
       const Rect line = take(18);
       text_in(Face::kRegular, 12, line, theme().text3, shortened(Face::kRegular, 12, run, line.width()));
     }

@@ -22,7 +22,7 @@ constexpr float kListRow = 32, kRunsPadding = 8, kListGap = 20;
 constexpr float kCheck = 30, kForget = 64;  // before and after the columns
 
 float width_of(const std::string& words) { return text_width(Face::kRegular, 12, words) + px(36); }
-std::string count_of_runs(const page::PageModel& page) { return fmt::format("{} runs", page.runs().size()); }
+std::string count_of_runs(const page::PageModel& page) { return fmt::format("{} runs", page.runs().all().size()); }
 
 struct Line {
   std::string where, how, peak, time;
@@ -41,9 +41,9 @@ Line line_of(const RunOnShow& run) {
 
 // The reader's own runs can be forgotten. True if a run was chosen or forgotten.
 bool draw_row(page::PageModel& page, int index, const Line& line, const Line& widest, const Rect& row) {
-  const RunOnShow& run = page.runs()[static_cast<std::size_t>(index)];
+  const RunOnShow& run = page.runs().all()[static_cast<std::size_t>(index)];
   const bool own = run.from == RunOnShow::From::kEarlierStart || run.from == RunOnShow::From::kReader;
-  const bool current = index == page.shown_run() && !page.shows_prediction();
+  const bool current = index == page.runs().shown() && !page.shows_prediction();
   Rect body = row;
   const Rect forget = body.cut_right(px(kForget));
   const Hit over = hit("run", body);
@@ -76,7 +76,7 @@ void draw_list(page::PageModel& page, const Rect& anchor) {
   const auto keep_wider = [](std::string& most, const std::string& text) {
     if (text_width(Face::kSemiBold, 13, text) > text_width(Face::kSemiBold, 13, most)) most = text;
   };
-  for (const RunOnShow& run : page.runs()) {
+  for (const RunOnShow& run : page.runs().all()) {
     const Line& line = lines.emplace_back(line_of(run));
     keep_wider(widest.where, line.where);
     keep_wider(widest.how, line.how);
@@ -105,8 +105,8 @@ void draw_list(page::PageModel& page, const Rect& anchor) {
 }  // namespace
 
 bool runs_to_choose(const page::PageModel& page) {
-  return page.shown_figure().basis != lessons::Basis::kParameters && page.on_show() != nullptr &&
-         page.runs().size() > (page.shows_prediction() ? 0U : 1U) && !page.question().hides();
+  return page.figures().shown().basis != lessons::Basis::kParameters && page.on_show() != nullptr &&
+         page.runs().all().size() > (page.shows_prediction() ? 0U : 1U) && !page.question().hides();
 }
 
 float run_choice_width(const page::PageModel& page) { return width_of(count_of_runs(page)); }

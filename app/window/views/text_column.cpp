@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "app/page/page_model.h"
+#include "app/page/page_words.h"
 #include "app/window/draw/controls.h"
 #include "app/window/views/column.h"
 #include "app/window/views/inset.h"
@@ -252,11 +253,11 @@ void read_step(PageFrame& frame, int step) {
 void leave_more(PageFrame& frame) {
   frame.state.reading_more = false;
   frame.state.lit_by_step.reset();
-  frame.page.view().fit_all();
+  frame.page.figures().view().fit_all();
 }
 
 float draw_notice(const PageFrame& frame, const Rect& at) {
-  std::optional<page::Notice> notice = frame.page.notice();
+  std::optional<page::Notice> notice = page::notice_of(frame.page);
   if (!frame.state.refused_value.empty())
     notice = page::Notice{page::Notice::Kind::kTrouble, "This value is not taken", frame.state.refused_value};
   if (!notice) return at.y0;

@@ -9,6 +9,8 @@
 
 #include <fmt/format.h>
 
+#include "app/page/borders.h"
+#include "app/page/page_facts.h"
 #include "app/page/page_model.h"
 #include "app/window/draw/controls.h"
 #include "app/window/views/figure_card.h"
@@ -126,7 +128,7 @@ struct Tried {
 
 Tried tried_batches(page::PageModel& page) {
   Tried tried;
-  for (const page::RunMark& run : page.marks("batch")) {
+  for (const page::RunMark& run : page::marks_of(page, "batch")) {
     const auto batch = static_cast<std::int64_t>(run.value);
     if (run.kind == page::RunMark::Kind::kFits) tried.ran = std::max(tried.ran, batch);
     if (run.kind == page::RunMark::Kind::kOutOfMemory)
@@ -151,8 +153,8 @@ std::string largest_words(const StepPlan& plan, const Tried& tried) {
 }
 
 std::string own_card_name(const page::PageModel& page) {
-  if (page.chosen_card() != nullptr) return page.settings().has("device") ? "The page's own GPU" : "24 GiB";
-  const auto on = page.settings().has("device") ? page.card() : std::nullopt;
+  if (page::chosen_card(page) != nullptr) return page.settings().has("device") ? "The page's own GPU" : "24 GiB";
+  const auto on = page.settings().has("device") ? page::card_of(page) : std::nullopt;
   return on ? on->name : "24 GiB";
 }
 
@@ -174,9 +176,9 @@ CardList card_list(const page::PageModel& page) {
 // Runs both sides of the border. Returns the left edge.
 float draw_try(PageFrame& frame, const Rect& row) {
   page::PageModel& page = frame.page;
-  if (!page.why_no_engine().empty()) return row.x1;
-  const std::optional<double> seconds = page.estimated_trial_seconds();
-  const std::string why_not = page.why_no_trial();
+  if (!page::why_no_engine(page).empty()) return row.x1;
+  const std::optional<double> seconds = page::estimated_trial_seconds(page);
+  const std::string why_not = page::why_no_trial(page);
   const bool asks = frame.state.long_trial_asked && why_not.empty();
   const std::string words = page.trying() ? "Trying" : asks ? "Try, " + seconds_words(seconds) + "?" : "Try it";
   const std::string tip =
@@ -199,7 +201,7 @@ float draw_formula_badge(float x, const Rect& row, const std::string& why) {
 }
 
 void draw_headline(PageFrame& frame, const Rect& row) {
-  const StepPlan* const plan = frame.page.plan();
+  const StepPlan* const plan = page::plan_of(frame.page);
   float end = draw_card_choice(frame.page, row);
   if (plan == nullptr || plan->cards.empty()) {
     const std::string why = plan != nullptr && !plan->refusal.empty() ? plan->refusal : "Working out the prediction";
@@ -223,7 +225,7 @@ void draw_headline(PageFrame& frame, const Rect& row) {
   const bool with_largest = x + of_largest < end;
   if (with_largest) text_in(Face::kSemiBold, 13, {x, row.y0, end, row.y1}, wrong ? theme().danger : ink, largest, 1);
   const Rect rest{x, row.y0, end - (with_largest ? of_largest + px(16) : 0), row.y1};
-  draw_parts(rest, measured_words(plan->allocated, frame.page.measured_peak(), unit), parts_words(*plan, unit));
+  draw_parts(rest, measured_words(plan->allocated, page::measured_peak(frame.page), unit), parts_words(*plan, unit));
 }
 
 std::string tip_of(const WayOut& way) {
@@ -283,14 +285,14 @@ void draw_chip(const Chip& chip, const Rect& at, bool fits_now, Pressed& pressed
 // A short press turns the switch; a long one shows the figure with it until released.
 void take_press(PageFrame& frame, const Pressed& pressed) {
   page::PageModel& page = frame.page;
-  if (page.holding()) {
+  if (page.history().holding()) {
     if (!ImGui::IsMouseDown(ImGuiMouseButton_Left)) page.release();
     return;
   }
   if (pressed.held != nullptr && ImGui::GetIO().MouseDownDuration[ImGuiMouseButton_Left] > kHold)
     page.hold(*pressed.held);
   else if (pressed.clicked != nullptr)
-    page.turn(*pressed.clicked);
+    page::turn(page, *pressed.clicked);
 }
 
 // The chips that do not fit into the rows.
@@ -319,16 +321,16 @@ std::vector<Chip> chips_on(PageFrame& frame, const Rect& rect, const PeakUnit& u
   std::vector<std::string>& names = frame.state.ways;
   if (names.empty() || !ImGui::IsMouseHoveringRect(upper_left(rect), lower_right(rect))) {
     names.clear();
-    for (const WayOut* way : frame.page.shown_ways()) names.emplace_back(way->what->short_label);
+    for (const WayOut* way : frame.page.verdict().shown_ways()) names.emplace_back(way->what->short_label);
   }
   for (const std::string& name : names)
-    for (const WayOut& way : frame.page.ways_out())
+    for (const WayOut& way : frame.page.verdict().ways())
       if (way.what->short_label == name) chips.push_back(chip_of(way, unit));
   return chips;
 }
 
 void draw_ways(PageFrame& frame, const Rect& rect) {
-  const StepPlan* const plan = frame.page.plan();
+  const StepPlan* const plan = page::plan_of(frame.page);
   if (plan == nullptr || plan->cards.empty()) return;
   const bool fits_now = plan->cards.front().fit.verdict == Verdict::kFits;
   const PeakUnit unit = unit_of(frame, plan->allocated);
@@ -364,7 +366,7 @@ float card_choice_width(const page::PageModel& page) {
 
 float draw_card_choice(page::PageModel& page, const Rect& row) {
   const bool runs = page.settings().has("device");
-  if (const auto on = runs ? page.card() : std::nullopt; on && page.device() == record::DeviceKind::kCpu) {
+  if (const auto on = runs ? page::card_of(page) : std::nullopt; on && page::device_of(page) == record::DeviceKind::kCpu) {
     const std::string words = page.settings().integer("cap") > 0
                                   ? "under " + on->name
                                   : fmt::format("of {} on {}", record::format_bytes(on->memory, 0), on->name);
@@ -372,7 +374,7 @@ float draw_card_choice(page::PageModel& page, const Rect& row) {
     return row.x1 - text_width(Face::kRegular, 12, words) - px(12);
   }
   const CardList list = card_list(page);
-  int selected = static_cast<int>(std::ranges::find(list.cards, page.chosen_card()) - list.cards.begin());
+  int selected = static_cast<int>(std::ranges::find(list.cards, page::chosen_card(page)) - list.cards.begin());
   const float width = std::min(card_choice_width(page), row.width() * 0.4f);
   const Rect at{row.x1 - width, row.center_y() - px(15), row.x1, row.center_y() + px(15)};
   if (select("card", at, list.names, selected)) page.choose_card(list.cards[static_cast<std::size_t>(selected)]);
@@ -380,7 +382,7 @@ float draw_card_choice(page::PageModel& page, const Rect& row) {
 }
 
 float verdict_height(PageFrame& frame) {
-  if (!frame.page.has_verdict() || !frame.page.card()) return 0;
+  if (!page::has_verdict(frame.page) || !page::card_of(frame.page)) return 0;
   const auto rows = static_cast<float>(rows_of(frame));
   return kHeadline + rows * (kChip + kChipGap) + 2 * kStripPadding - 2;
 }

@@ -67,9 +67,9 @@ std::vector<std::int64_t> KernelEditor::marked_lines() const {
 // Follows the chosen exercise, its source and the shown run's report.
 void KernelEditor::follow(page::PageModel& page) {
   const std::string& chosen = page.control().params().text("exercise");
-  const int shown = page.shown_run();
+  const int shown = page.runs().shown();
   const record::Recording* recording =
-      shown < 0 ? nullptr : page.runs()[static_cast<std::size_t>(shown)].recording.get();
+      shown < 0 ? nullptr : page.runs().all()[static_cast<std::size_t>(shown)].recording.get();
   const bool fixed = !page.control().fixed_settings().empty();
   if (fixed && recording != nullptr) {
     text_ = source_of(*recording);

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "app/page/page_facts.h"
 #include "app/page/page_model.h"
 #include "app/window/views/figure_card.h"
 #include "demos/experiments/strategies.h"
@@ -44,20 +45,19 @@ void LadderView::draw_rung(const DragOrder::Row& row) const {
 }
 
 void LadderView::draw(PageFrame& frame, Rect& rect) {
-  if (!page_.climbs() || rect.height() < px(kLeastLadder)) return;
+  if (!page_.figures().draws_ladder() || rect.height() < px(kLeastLadder)) return;
   rect.y1 -= px(2);
   Rect foot = rect.cut_bottom(px(kFoot));
   rect.cut_bottom(px(6));
-  const bool elsewhere = !page_.runs_here();
+  const bool elsewhere = !page::runs_here(page_);
   const SweepWords words{.run = elsewhere ? "Run a tiny ladder here" : "Run the ladder",
                          .does = elsewhere ? "This machine lacks the GPU: runs each rung with the page's small model"
                                            : "Runs each rung that is on, from the top",
                          .point = "Rung",
                          .stored = "the stored ladder"};
-  const bool no_engine = !page_.why_no_engine().empty();
+  const bool no_engine = !page::why_no_engine(page_).empty();
   if (sweep_.draw(frame, foot.cut_left(no_engine ? foot.width() * 0.5f : px(kRunWidth)), words)) {
-    if (elsewhere) page_.set_here();
-    page_.follow_ladder();
+    if (elsewhere) page_.adopt(page::settings_here(page_));
     sweep_.start(page_.ladder().plan());
   }
   foot.cut_left(px(12));
@@ -71,7 +71,7 @@ void LadderView::draw(PageFrame& frame, Rect& rect) {
 // Draws on the figure's rows, which omit their names.
 void LadderView::draw_over(PageFrame& frame, const Rect& picture) {
   const auto& names = frame.figure.scene().rungs;
-  if (!page_.climbs() || !names) return;
+  if (!page_.figures().draws_ladder() || !names) return;
   page::Ladder& ladder = page_.ladder();
   const auto rungs = static_cast<float>(ladder.switches().size() + 1);
   const float height = names->height() / rungs;

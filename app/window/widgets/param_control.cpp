@@ -9,6 +9,8 @@
 
 #include <fmt/format.h>
 
+#include "app/page/borders.h"
+#include "app/page/page_facts.h"
 #include "app/page/page_model.h"
 #include "app/page/param_scale.h"
 #include "app/window/draw/controls.h"
@@ -27,12 +29,12 @@ struct Control {
   const ParamSpec& spec;
 
   const record::Params& params() const {
-    return of == ParamsOf::kFigure ? frame.page.figure_params() : frame.page.control().params();
+    return of == ParamsOf::kFigure ? frame.page.figures().params() : frame.page.control().params();
   }
   std::string id() const { return name_of(of, spec.key); }
   void set(const std::string& value) const {
     const record::Status status =
-        of == ParamsOf::kFigure ? frame.page.set_figure_param(spec.key, value) : frame.page.set_param(spec.key, value);
+        of == ParamsOf::kFigure ? frame.page.figures().set_param(spec.key, value) : frame.page.set_param(spec.key, value);
     frame.state.refused_value = status ? std::string() : status.error().message;
     frame.state.long_run_asked = frame.state.long_trial_asked = false;
   }
@@ -101,7 +103,7 @@ void draw_choice(const Control& control, const Rect& rect) {
 
 // The largest value predicted to fit; empty if unknown.
 std::optional<std::int64_t> largest_that_fits(const Control& control) {
-  const StepPlan* const plan = control.of == ParamsOf::kPage ? control.frame.page.plan() : nullptr;
+  const StepPlan* const plan = control.of == ParamsOf::kPage ? page::plan_of(control.frame.page) : nullptr;
   if (plan == nullptr || plan->cards.empty() || !(plan->params == control.params())) return std::nullopt;
   if (control.spec.key == "batch") return plan->cards.front().largest_batch;
   return control.spec.key == "seq" ? plan->cards.front().largest_sequence : std::nullopt;
@@ -122,7 +124,7 @@ std::vector<SliderMark> marks_of(const Control& control, const std::vector<doubl
   page::PageModel& page = control.frame.page;
   if (control.of != ParamsOf::kPage || control.spec.kind != ParamKind::kInteger || page.question().hides())
     return marks;
-  for (const page::RunMark& run : page.marks(control.spec.key)) {
+  for (const page::RunMark& run : page::marks_of(page, control.spec.key)) {
     using Kind = page::RunMark::Kind;
     const auto kind = run.kind == Kind::kRan    ? SliderMark::Kind::kTick
                       : run.kind == Kind::kFits ? SliderMark::Kind::kGood

@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "app/page/page_facts.h"
 #include "app/page/page_model.h"
 #include "app/window/draw/controls.h"
 #include "app/window/widgets/param_control.h"
@@ -34,16 +35,16 @@ void draw_progress(const backend::RunProgress& progress, Rect rect) {
 
 void draw_small_pin(PageFrame& frame, const Rect& rect) {
   page::PageModel& page = frame.page;
-  const bool pinned = page.pinned() != nullptr;
+  const bool pinned = page.run_a().pinned() != nullptr;
   const ButtonText pin{"", Icon::kPin, "", pinned ? "Compare no longer (C)" : "Keep this run as A and compare (C)"};
-  if (button("pin", rect, pin, ButtonKind::kSecondary, pinned || page.can_pin())) page.toggle_pin();
+  if (button("pin", rect, pin, ButtonKind::kSecondary, pinned || page::can_pin(page))) page::toggle_pin(page);
 }
 
 void draw_pin_button(PageFrame& frame, const Rect& rect) {
   page::PageModel& page = frame.page;
   const ButtonText pin{"Pin as A", Icon::kPin, "C", "Keep this run as A: its line stays behind what is shown next"};
   const ButtonText unpin{"Unpin A", Icon::kPin, "C", "Compare no longer"};
-  if (button("pin", rect, page.pinned() == nullptr ? pin : unpin)) page.toggle_pin();
+  if (button("pin", rect, page.run_a().pinned() == nullptr ? pin : unpin)) page::toggle_pin(page);
 }
 
 // Right-aligned to a label: goes back to the page's run.
@@ -54,27 +55,27 @@ void draw_way_back(PageFrame& frame, const Rect& label) {
   text_in(Face::kMedium, 12, at, state.hovered ? theme().text : theme().text2, kWords);
   horizontal_line(at.x0, at.x1, at.center_y() + px(8), theme().control);
   if (state.focused) focus_ring(at, 4);
-  if (state.clicked) frame.page.back_to_begin();
+  if (state.clicked) frame.page.show_run(0);
 }
 
 // Without an engine: the reason in Run's place, with the pin below.
 void draw_no_run(PageFrame& frame, const Rect& label, Rect rect) {
   page::PageModel& page = frame.page;
-  if (page.left_the_begin())
+  if (page::left_the_begin(page))
     draw_way_back(frame, label);
   else
     text_in(Face::kSemiBold, 12, label, theme().text, "No engine");
-  if (page.pinned() != nullptr || page.can_pin()) {
+  if (page.run_a().pinned() != nullptr || page::can_pin(page)) {
     const Rect pin = rect.cut_bottom(px(32));
     rect.cut_bottom(px(4));
     draw_pin_button(frame, pin);
   }
-  draw_no_engine(frame, rect, page.left_the_begin() ? "No engine. " : "");
+  draw_no_engine(frame, rect, page::left_the_begin(page) ? "No engine. " : "");
 }
 
 // "0.2 of 21.6 GiB"; empty if unknown, hidden, or the question's answer.
 std::string needs_words(const PageFrame& frame) {
-  const auto needs = frame.page.needs();
+  const auto needs = page::needs_of(frame.page);
   if (!needs || !frame.ui.free_memory) return {};
   const auto in = [](record::Bytes bytes) { return static_cast<double>(bytes) / double{record::kGiB}; };
   return fmt::format("{:.{}f} of {:.1f} GiB", in(needs->bytes), in(needs->bytes) < 0.95 ? 2 : 1, in(needs->of));
@@ -100,7 +101,7 @@ std::string fitted(std::string_view text, const Rect& rect) {
 }  // namespace
 
 void draw_no_engine(const PageFrame& frame, Rect rect, std::string_view head) {
-  const std::string why = std::string(head) + frame.page.why_no_engine();
+  const std::string why = std::string(head) + page::why_no_engine(frame.page);
   const std::string shown = fitted(why, rect);
   constexpr float kLineOfControls = 40;
   if (rect.height() < px(kLineOfControls)) rect.y0 += (rect.height() - height_of_why(shown, rect.width())) * 0.5f;
@@ -111,7 +112,7 @@ void draw_no_engine(const PageFrame& frame, Rect rect, std::string_view head) {
 
 void draw_pin(PageFrame& frame, Rect rect) {
   page::PageModel& page = frame.page;
-  if (page.pinned() == nullptr && !page.can_pin()) return;
+  if (page.run_a().pinned() == nullptr && !page::can_pin(page)) return;
   text_in(Face::kMedium, 12, rect.cut_top(px(kLabelHeight)), theme().text2, "Compare");
   draw_pin_button(frame, rect.top(px(32)));
 }
@@ -124,16 +125,16 @@ void draw_run(PageFrame& frame, Rect rect) {
   if (control.running()) {
     text_in(Face::kMedium, 12, label, theme().text2, control.cancelling() ? "Cancelling" : "Running");
     if (button("cancel", at, {"Cancel", Icon::kStop, "Esc"}, ButtonKind::kSecondary, !control.cancelling()))
-      frame.page.cancel();
+      frame.page.control().cancel();
     // Null if this click has ended the run.
     if (const backend::RunProgress* progress = control.progress()) draw_progress(*progress, rect);
     return;
   }
-  if (!frame.page.why_no_engine().empty()) return draw_no_run(frame, label, {at.x0, at.y0, rect.x1, rect.y1});
+  if (!page::why_no_engine(frame.page).empty()) return draw_no_run(frame, label, {at.x0, at.y0, rect.x1, rect.y1});
   const bool stored = !control.fixed_settings().empty();
-  const bool with_name = !frame.page.left_the_begin();
+  const bool with_name = !page::left_the_begin(frame.page);
   const std::string needs = needs_words(frame);
-  const bool too_much = !needs.empty() && frame.page.needs()->bytes > frame.page.needs()->of;
+  const bool too_much = !needs.empty() && page::needs_of(frame.page)->bytes > page::needs_of(frame.page)->of;
   if (with_name && needs.empty())
     text_in(Face::kMedium, 12, label, theme().text2, stored ? "Stored run" : "This machine");
   else if (with_name)
@@ -141,7 +142,7 @@ void draw_run(PageFrame& frame, Rect rect) {
   if (with_name && !needs.empty() && ImGui::IsMouseHoveringRect(upper_left(label), lower_right(label)))
     tooltip("What the run takes by prediction, of the memory that is free here");
   if (stored && ImGui::IsMouseHoveringRect(upper_left(label), lower_right(label))) tooltip(control.fixed_settings());
-  if (frame.page.left_the_begin())
+  if (page::left_the_begin(frame.page))
     draw_way_back(frame, label);
   else
     text_in(Face::kRegular, 12, label, theme().text3, estimate_words(frame.page), 1);
@@ -149,7 +150,7 @@ void draw_run(PageFrame& frame, Rect rect) {
     draw_small_pin(frame, at.cut_right(px(32)));
     at.cut_right(px(6));
   }
-  const bool tiny = !frame.page.runs_here();
+  const bool tiny = !page::runs_here(frame.page);
   const bool with_key = frame.density == Density::kWide && !tiny;
   const std::string asks = "Run, " + estimate_words(frame.page) + "?";
   const std::string_view verb = stored                       ? "Play"
@@ -163,11 +164,11 @@ void draw_run(PageFrame& frame, Rect rect) {
                                : with_key ? ""
                                           : "Ctrl R";
   const ButtonText run{verb, Icon::kPlay, with_key ? "Ctrl R" : "", why};
-  if (button("run", at, run, ButtonKind::kPrimary, frame.page.can_run())) start_run(frame);
+  if (button("run", at, run, ButtonKind::kPrimary, page::can_run(frame.page))) start_run(frame);
   if (!frame.widgets.sweep_button()) draw_pin(frame, rect);
 }
 
-std::string estimate_words(const page::PageModel& page) { return seconds_words(page.estimated_seconds()); }
+std::string estimate_words(const page::PageModel& page) { return seconds_words(page::estimated_seconds(page)); }
 
 std::string seconds_words(std::optional<double> seconds) {
   if (!seconds) return {};
@@ -178,11 +179,11 @@ std::string seconds_words(std::optional<double> seconds) {
 void start_run(PageFrame& frame) {
   constexpr double kStageBudget = 20;  // seconds that an audience waits
   if (frame.ui.stage) return frame.page.run(frame.now, kStageBudget);
-  const bool asks = frame.page.estimated_seconds().value_or(0) > kLongRun;
+  const bool asks = page::estimated_seconds(frame.page).value_or(0) > kLongRun;
   if (!asks || std::exchange(frame.state.long_run_asked, false))
     frame.page.run(frame.now);
   else
-    frame.state.long_run_asked = frame.page.can_run();
+    frame.state.long_run_asked = page::can_run(frame.page);
 }
 
 }  // namespace headroom::app::window

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "app/common/summary.h"
+#include "app/page/page_facts.h"
 #include "app/page/page_model.h"
 #include "app/page/param_scale.h"
 #include "app/window/draw/controls.h"
@@ -56,10 +57,10 @@ std::vector<Cell> shown_cells(const PageFrame& frame) {
   const bool calculates = frame.widgets.have_figure_params();
   if (calculates)
     for (const ParamSpec* spec : figure_params(frame.page)) cells.push_back({ParamsOf::kFigure, spec});
-  else if (frame.page.shown_figure().basis == lessons::Basis::kParameters)
+  else if (frame.page.figures().shown().basis == lessons::Basis::kParameters)
     for (const ParamSpec* spec : figure_params(frame.page))
       if (record::choices_of(*spec).empty()) cells.push_back({ParamsOf::kFigure, spec});
-  if (calculates && !lessons::follows_settings(frame.page.shown_figure())) return cells;
+  if (calculates && !lessons::follows_settings(frame.page.figures().shown())) return cells;
   const bool only_switches = frame.widgets.start_runs() || calculates;
   const auto& switches = frame.page.page().switches;
   for (const ParamSpec* spec : params_in_use(frame))
@@ -80,7 +81,7 @@ std::vector<const ParamSpec*> folded_params(const PageFrame& frame) {
 
 // True if more settings can be set and matter to the current figure.
 bool has_more(const PageFrame& frame) {
-  if (frame.widgets.have_figure_params()) return lessons::follows_settings(frame.page.shown_figure());
+  if (frame.widgets.have_figure_params()) return lessons::follows_settings(frame.page.figures().shown());
   return frame.page.control().fixed_settings().empty() && !frame.widgets.start_runs();
 }
 
@@ -144,7 +145,7 @@ void draw_group_heads(PageFrame& frame, const std::vector<GroupOnShow>& groups, 
 void draw_more(PageFrame& frame, const Rect& button_rect) {
   const std::vector<const ParamSpec*> specs = folded_params(frame);
   if (specs.empty()) return;
-  const int changed = frame.page.changed();
+  const int changed = static_cast<int>(page::changes_of(frame.page).size());
   const std::string words = changed == 0 ? "More settings" : fmt::format("More, {} changed", changed);
   const ButtonText more{
       words, Icon::kNone, "",
@@ -184,7 +185,7 @@ void draw_more(PageFrame& frame, const Rect& button_rect) {
 std::string settings_summary(const PageFrame& frame) {
   std::string summary;
   for (const auto& [of, spec] : shown_cells(frame)) {
-    const record::Params& params = of == ParamsOf::kFigure ? frame.page.figure_params() : frame.page.control().params();
+    const record::Params& params = of == ParamsOf::kFigure ? frame.page.figures().params() : frame.page.control().params();
     // Automatic values and absent limits are not worth their room.
     if (spec->kind == ParamKind::kBytes && params.integer(spec->key) == 0) continue;
     if (spec->kind == ParamKind::kChoice && params.text(spec->key) == "auto") continue;
@@ -253,7 +254,7 @@ void SettingsView::draw(PageFrame& frame, Rect& rect) {
 }
 
 void SettingsView::draw_narrow(PageFrame& frame, Rect rect) {
-  if (frame.widgets.sweep_button() && frame.page.why_no_engine().empty()) rect.cut_right(px(kNarrowSweep + 8));
+  if (frame.widgets.sweep_button() && page::why_no_engine(frame.page).empty()) rect.cut_right(px(kNarrowSweep + 8));
   const std::string words = shortened(Face::kMedium, 13, settings_summary(frame), rect.width() - px(56));
   const ButtonText summary{words, Icon::kChip};
   const bool sought = !frame.state.sought_param.empty() && !ImGui::IsPopupOpen("folded settings");

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "app/page/page_facts.h"
 #include "app/page/page_model.h"
 #include "app/window/widgets/param_control.h"
 #include "app/window/widgets/sweep_run.h"
@@ -68,7 +69,7 @@ void SweepView::draw_button(PageFrame& frame, const Rect& rect) {
 // The lower half of Run's column, or all of it during the sweep.
 void SweepView::draw(PageFrame& frame, Rect& rows) {
   if (frame.page.control().running()) return;       // its progress is there
-  if (!frame.page.why_no_engine().empty()) return;  // the reason is there
+  if (!page::why_no_engine(frame.page).empty()) return;  // the reason is there
   Rect column = rows.right(px(run_column_width(frame.density)));
   if (!sweep_.running()) column.cut_top(px(kCellHeight + kCellGap));
   const experiments::SweepAxis& axis = frame.page.page().sweep.front();
@@ -79,7 +80,7 @@ void SweepView::draw(PageFrame& frame, Rect& rows) {
 }
 
 void SweepView::draw_narrow(PageFrame& frame, Rect rect) {
-  if (!frame.page.control().running() && frame.page.why_no_engine().empty())
+  if (!frame.page.control().running() && page::why_no_engine(frame.page).empty())
     draw_button(frame, rect.right(px(kNarrowSweep)));
 }
 

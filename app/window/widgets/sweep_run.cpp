@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "app/page/page_facts.h"
 #include "app/page/page_model.h"
 #include "app/window/widgets/run_column.h"
 #include "app/window/widgets/widget.h"
@@ -78,7 +79,7 @@ bool SweepRun::draw(PageFrame& frame, Rect rect, const SweepWords& words) {
     draw_progress(rect, words, frame.now);
     return false;
   }
-  if (!frame.page.why_no_engine().empty()) {
+  if (!page::why_no_engine(frame.page).empty()) {
     draw_no_engine(frame, {at.x0, at.y0, at.x1, std::max(at.y1, rect.y1)});
     return false;
   }

@@ -1,0 +1,250 @@
+// Derives facts about a page.
+#include "app/page/page_facts.h"
+
+#include <algorithm>
+#include <thread>
+#include <utility>
+
+#include "app/common/evidence.h"
+#include "app/page/card_choice.h"
+#include "app/page/run_estimate.h"
+#include "demos/experiments/combinations.h"
+
+namespace headroom::app::page {
+
+namespace {
+
+bool has_gpu(const backend::Backend* machine) {
+  return machine != nullptr && std::any_of(machine->devices().begin(), machine->devices().end(),
+                                           [](const auto& device) { return device.kind == record::DeviceKind::kGpu; });
+}
+
+bool trains(const PageModel& page) { return page.control().demo().id == experiments::training_step().id; }
+
+bool is_evidence_here(const PageModel& page, const RunOnShow& run) {
+  return is_evidence(*run.recording, page.control().demo().id, page.settings(), device_of(page));
+}
+
+}  // namespace
+
+bool has_step_settings(const PageModel& page) { return trains(page) && page.control().fixed_settings().empty(); }
+
+bool settings_drive(const PageModel& page) {
+  // A sweep in a figure of runs, such as the report's, has no single step's settings.
+  const bool sweep = !page.shows_prediction() && page.runs().shows_sweep();
+  return page.figures().draws_runs() && has_step_settings(page) && !sweep;
+}
+
+bool has_predictions(const PageModel& page) {
+  const FigureOnShow& figures = page.figures();
+  return trains(page) && (figures.draws_runs() || figures.shown().basis == lessons::Basis::kSettings);
+}
+
+bool has_verdict(const PageModel& page) { return settings_drive(page) && !page.question().hides(); }
+
+bool is_growing(const PageModel& page) {
+  return page.control().running() && page.runs().shows_own() && !page.shows_prediction();
+}
+
+record::DeviceKind device_of(const PageModel& page) {
+  const record::Params& settings = page.settings();
+  const std::string asked = settings.has("device") ? settings.text("device") : "auto";
+  if (asked == "auto") return has_gpu(page.control().backend()) ? record::DeviceKind::kGpu : record::DeviceKind::kCpu;
+  return asked == "cpu" ? record::DeviceKind::kCpu : record::DeviceKind::kGpu;
+}
+
+bool runs_here(const PageModel& page) {
+  return page.page().here.empty() || !has_step_settings(page) || device_of(page) == record::DeviceKind::kCpu ||
+         has_gpu(page.control().backend());
+}
+
+record::Params settings_here(const PageModel& page) {
+  const record::Params& now = page.settings();
+  record::Params here(now.schema());
+  for (const auto& settings : {page.page().settings, page.page().here})
+    for (const lessons::Setting& setting : settings) (void)here.set(setting.key, std::string_view(setting.value));
+  if (page.runs().empty()) return here;
+  const record::Params begin = record::Params::known_of(now.schema(), page.runs()[0].recording->info().params);
+  for (const record::ParamSpec& spec : now.schema()) {
+    if (spec.role != record::ParamRole::kTechnique || now.as_text(spec.key) == begin.as_text(spec.key)) continue;
+    record::Params with = here;
+    if (with.set(spec.key, std::string_view(now.as_text(spec.key))) && experiments::conflict_in(with) == nullptr)
+      here = std::move(with);
+  }
+  return here;
+}
+
+std::string why_no_engine(const PageModel& page) {
+  const backend::Backend* const backend = page.control().backend();
+  const Predictions* const service = page.forecast().service();
+  const bool never_there = service != nullptr && (backend == nullptr || backend->devices().empty());
+  const std::string& why = page.forecast().why_no_service();
+  return why.empty() && never_there ? service->trouble() : why;
+}
+
+bool can_run(const PageModel& page) { return page.control().can_run() && why_no_engine(page).empty(); }
+
+predict::StepSettings step_of(const PageModel& page) {
+  predict::StepSettings step = predict::step_settings(page.settings());
+  if (const OwnModel* const own = page.own_model(); own != nullptr) step.model = own->config;
+  return step;
+}
+
+std::optional<double> estimated_seconds(const PageModel& page) {
+  if (!runs_here(page)) return estimated_seconds(page, predict::step_settings(settings_here(page)));
+  if (const auto measured = page.control().estimate()) return measured;
+  return has_step_settings(page) ? estimated_seconds(page, step_of(page)) : std::nullopt;
+}
+
+std::optional<double> estimated_seconds(const PageModel& page, const predict::StepSettings& step) {
+  const backend::Backend* const machine = page.control().backend();
+  const std::optional<double>& speed = page.control().flops_per_second();
+  const bool on_cpu = !has_gpu(machine) || device_of(page) == record::DeviceKind::kCpu;
+  if (machine == nullptr || (!on_cpu && !speed)) return std::nullopt;
+  if (speed) return run_flops(step) / *speed;
+  const double cores = std::max(1U, std::thread::hardware_concurrency());
+  const bool sixteen_bits = step.precision != predict::Precision::kFp32;
+  return run_flops(step) / (cores * kCoreRate) * (sixteen_bits ? kSixteenBitSlowdown : 1);
+}
+
+std::optional<Needs> needs_of(const PageModel& page) {
+  const StepPlan* const step = plan_of(page);
+  const backend::Backend* const machine = page.control().backend();
+  if (step == nullptr || !runs_here(page) || machine == nullptr || !(step->params == page.settings()))
+    return std::nullopt;
+  for (const protocol::DeviceFacts& here : machine->devices()) {
+    if (here.kind != device_of(page)) continue;
+    const record::Bytes limit = limit_set(page);
+    return Needs{std::max(step->allocated, step->reserved), limit > 0 ? limit : here.free_memory};
+  }
+  return std::nullopt;
+}
+
+record::Bytes limit_set(const PageModel& page) {
+  return page.settings().has("cap") ? page.settings().integer("cap") : 0;
+}
+
+const predict::Card* chosen_card(const PageModel& page) {
+  return limit_set(page) > 0 ? nullptr : page.verdict().chosen_card();
+}
+
+std::optional<PlannedCard> card_of(const PageModel& page) {
+  return card_of({.chosen = page.verdict().chosen_card(),
+                  .limit = limit_set(page),
+                  .device = device_of(page),
+                  .machine = page.control().backend(),
+                  .runs = page.runs().all()});
+}
+
+record::Bytes limit_of_card(const PageModel& page) {
+  const auto on = card_of(page);
+  return on ? on->memory - on->process.bytes : 0;
+}
+
+PlannedRun planned(const PageModel& page, const record::Params& settings) {
+  const std::optional<PlannedCard> card = card_of(page);
+  return {std::string(page.control().demo().id), card ? settings_on(*card, settings) : settings};
+}
+
+const StepPlan* plan_of(const PageModel& page) { return page.question().hides() ? nullptr : page.verdict().plan(); }
+
+bool left_the_begin(const PageModel& page) {
+  const Runs& runs = page.runs();
+  if (!settings_drive(page) || runs.empty() || page.question().hides()) return false;
+  return !runs.is_sweep(0) && !is_evidence_here(page, runs[0]);  // runs every frame, so it checks one run
+}
+
+// A checkpoint's folder sets the model's shape.
+bool decides_work(const record::ParamSpec& spec) {
+  return spec.role != record::ParamRole::kRun || spec.file == record::FileUse::kCheckpoint;
+}
+
+std::map<std::string, std::string> changes_of(const PageModel& page) {
+  std::map<std::string, std::string> changes;
+  if (!left_the_begin(page)) return changes;
+  const record::Params& now = page.settings();
+  const record::Params begin = record::Params::known_of(now.schema(), page.runs()[0].recording->info().params);
+  for (const record::ParamSpec& spec : begin.schema())
+    if (decides_work(spec) && now.as_text(spec.key) != begin.as_text(spec.key))
+      changes[std::string(spec.key)] = now.as_text(spec.key);
+  return changes;
+}
+
+std::vector<int> evidence_of(const PageModel& page) {
+  std::vector<int> found;
+  for (int i = 0; i < static_cast<int>(page.runs().size()); ++i)
+    if (is_evidence_here(page, page.runs()[i])) found.push_back(i);
+  return found;
+}
+
+bool shows_evidence(const PageModel& page) {
+  const RunOnShow* const shown = page.shows_prediction() ? nullptr : page.runs().shown_run();
+  return shown != nullptr && is_evidence_here(page, *shown);
+}
+
+record::Bytes measured_peak(const PageModel& page) {
+  if (!shows_evidence(page) || is_growing(page)) return 0;
+  const record::Ledger& run = *page.runs().shown_run()->ledger;
+  const auto step = record::last_whole_step(run.recording());
+  return step ? run.peak(step->first, step->last).totals.allocated : 0;
+}
+
+bool can_pin(const PageModel& page) {
+  const RunOnShow* run = page.on_show();
+  return page.runs().shown() >= 0 && !page.shows_prediction() && !is_growing(page) && !page.question().hides() &&
+         run != nullptr && !compare_runs(*run->ledger, *run->ledger).rows.empty();
+}
+
+void toggle_pin(PageModel& page) { page.run_a().toggle(can_pin(page) ? page.on_show() : nullptr); }
+
+std::string why_no_prediction(const PageModel& page) { return page.forecast().why_none(); }
+
+bool awaits_prediction(const PageModel& page) { return page.shows_prediction() && page.forecast().is_late(); }
+
+void turn(PageModel& page, const WayOut& way) {
+  if (!way.turned) return;
+  page.verdict().note_turned(way, page.settings());
+  page.adopt(record::Params(*way.turned));
+}
+
+void turn_last(PageModel& page) {
+  if (const auto back = page.verdict().turned_back(page.settings())) return page.adopt(*back);
+  if (const WayOut* const way = page.verdict().last_turned(); way != nullptr) turn(page, *way);
+}
+
+void preview(PageModel& page, std::span<const lessons::Setting> changes) {
+  record::Params wanted = page.settings();
+  for (const lessons::Setting& change : changes)
+    if (!wanted.has(change.key) || !wanted.set(change.key, std::string_view(change.value))) changes = {};
+  if (changes.empty() || page.forecast().planner() == nullptr || !has_verdict(page) || wanted == page.settings())
+    page.forecast().drop_preview();
+  else
+    page.forecast().preview(wanted, planned(page, wanted));
+}
+
+lessons::FigureData figure_among_words(const PageModel& page, const lessons::FigureBlock& block, int columns) {
+  const lessons::Figure& figure = *lessons::find_figure(block.figure);
+  record::Params params(figure.schema);
+  for (const lessons::Setting& setting : block.settings) (void)params.set(setting.key, std::string_view(setting.value));
+  lessons::FigureInput input = page.input_of(figure, columns);
+  input.params = &params;
+  return figure.build(input);
+}
+
+void show_figure(PageModel& page, const lessons::FigureBlock& block) {
+  const auto& figures = page.figures().all();
+  const auto found = std::ranges::find(figures, block.figure, &lessons::Figure::id);
+  if (found == figures.end()) return;
+  page.show_tab(static_cast<int>(found - figures.begin()));
+  page.figures().reset_params();
+  for (const lessons::Setting& setting : block.settings) (void)page.figures().set_param(setting.key, setting.value);
+}
+
+void trace(PageModel& page, double now) {
+  if (!can_run(page)) return;
+  if (!runs_here(page)) page.adopt(settings_here(page));
+  (void)page.set_param("trace", "on");
+  page.run(now);
+}
+
+}  // namespace headroom::app::page

@@ -1,0 +1,84 @@
+// Facts derived from a page's parts.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "app/common/predictions.h"
+#include "app/common/step_plan.h"
+#include "app/page/page_model.h"
+#include "demos/predict/step_settings.h"
+
+namespace headroom::app::page {
+
+// --- the figure
+// True if the reader can change a training step's settings.
+bool has_step_settings(const PageModel& page);
+// True if the figure shows a run with the settings, else their prediction. On other pages a stored run stays until the
+// next run.
+bool settings_drive(const PageModel& page);
+// True if the figure draws a training step's memory.
+bool has_predictions(const PageModel& page);
+// True if the figure has a peak to compare with a card, not hidden by the question.
+bool has_verdict(const PageModel& page);
+// True if the shown run is in progress.
+bool is_growing(const PageModel& page);
+
+// --- the machine
+record::DeviceKind device_of(const PageModel& page);
+// True if this machine can run these settings; otherwise a run uses settings_here().
+bool runs_here(const PageModel& page);
+// The page's settings for this machine, with the reader's techniques.
+record::Params settings_here(const PageModel& page);
+// One sentence with the cure; empty: an engine works.
+std::string why_no_engine(const PageModel& page);
+bool can_run(const PageModel& page);
+// The model may come from the settings' folder.
+predict::StepSettings step_of(const PageModel& page);
+// Measured with these settings, else from the FLOPs and the speed of the last run here or of a typical processor.
+// Empty: unknown.
+std::optional<double> estimated_seconds(const PageModel& page);
+std::optional<double> estimated_seconds(const PageModel& page, const predict::StepSettings& step);
+// A run's memory, and the memory available for it. Empty: unknown, or hidden by the question.
+struct Needs {
+  record::Bytes bytes = 0, of = 0;
+};
+std::optional<Needs> needs_of(const PageModel& page);
+
+// --- the card
+record::Bytes limit_set(const PageModel& page);  // the setting `cap`; 0: none
+// Null: none, or a limit replaces it.
+const predict::Card* chosen_card(const PageModel& page);
+std::optional<PlannedCard> card_of(const PageModel& page);
+record::Bytes limit_of_card(const PageModel& page);  // left for the allocator; 0: unknown
+PlannedRun planned(const PageModel& page, const record::Params& settings);
+// Null: none, or hidden by the question.
+const StepPlan* plan_of(const PageModel& page);
+
+// --- changes from the page's first run
+bool left_the_begin(const PageModel& page);
+std::map<std::string, std::string> changes_of(const PageModel& page);
+bool decides_work(const record::ParamSpec& spec);  // changes the step's computation
+
+// --- runs
+std::vector<int> evidence_of(const PageModel& page);  // indices of runs with these settings
+bool shows_evidence(const PageModel& page);           // the shown run is one of them
+record::Bytes measured_peak(const PageModel& page);   // of its last complete step; 0: none
+bool can_pin(const PageModel& page);
+void toggle_pin(PageModel& page);                      // pins the shown run, or unpins run A
+std::string why_no_prediction(const PageModel& page);  // one sentence
+bool awaits_prediction(const PageModel& page);         // the shown one is outdated
+
+// --- switches
+void turn(PageModel& page, const WayOut& way);
+void turn_last(PageModel& page);  // toggles the last turned switch
+// `changes`: of the link under the mouse, or empty. Call once per frame.
+void preview(PageModel& page, std::span<const lessons::Setting> changes);
+// Builds a figure among the words; show_figure() makes it the page's.
+lessons::FigureData figure_among_words(const PageModel& page, const lessons::FigureBlock& block, int columns);
+void show_figure(PageModel& page, const lessons::FigureBlock& block);
+void trace(PageModel& page, double now);  // runs with tracing
+
+}  // namespace headroom::app::page

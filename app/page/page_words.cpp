@@ -1,0 +1,191 @@
+// Writes sentences about a page.
+#include "app/page/page_words.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include "app/common/summary.h"
+#include "app/page/page_facts.h"
+#include "lessons/names.h"
+#include "lessons/step_work.h"
+#include "lessons/wording.h"
+
+namespace headroom::app::page {
+
+namespace {
+
+// "in the loss"
+std::string_view when(record::Phase phase) {
+  switch (phase) {
+    case record::Phase::kSetup:
+      return "before the first step";
+    case record::Phase::kForward:
+      return "in the forward pass";
+    case record::Phase::kLoss:
+      return "in the loss";
+    case record::Phase::kRecompute:
+      return "while computing a layer again";
+    case record::Phase::kBackward:
+      return "in the backward pass";
+    case record::Phase::kOptimizer:
+      return "in the optimizer";
+    case record::Phase::kCopies:
+      return "in a copy";
+    case record::Phase::kEvaluation:
+      return "in the evaluation";
+  }
+  return "";
+}
+
+// `outcome.out_of_memory` must be set.
+Notice out_of_memory(const record::Outcome& outcome) {
+  record::OutOfMemoryFacts facts = *outcome.out_of_memory;
+  if (!facts.op.empty()) facts.op = lessons::tensor_name(record::Category::kActivations, facts.op);
+  return Notice{Notice::Kind::kOutOfMemory, fmt::format("Out of memory {}", when(facts.phase)), explain(facts)};
+}
+
+Notice your_model(const OwnModel& own, const std::optional<Needs>& needs) {
+  if (!own.trouble.empty()) return {Notice::Kind::kTrouble, "Your model cannot be read", own.trouble};
+  Notice notice{Notice::Kind::kVerdict, "Your model", own.words()};
+  if (needs)
+    notice.body +=
+        fmt::format(" A run takes {} by prediction, and {} are free for it here{}.", record::format_bytes(needs->bytes),
+                    record::format_bytes(needs->of), needs->bytes > needs->of ? ": it does not fit" : "");
+  return notice;
+}
+
+std::optional<Notice> recorded_notice(const record::Recording& run, const char* key, const char* title) {
+  const auto& provenance = run.info().provenance;
+  const auto fact = provenance.find(key);
+  if (fact == provenance.end()) return std::nullopt;
+  return Notice{Notice::Kind::kTrouble, title, fact->second};
+}
+
+std::optional<Notice> run_notice(const PageModel& page) {
+  if (const OwnModel* const own = page.own_model(); own != nullptr) return your_model(*own, needs_of(page));
+  const RunOnShow* const run = page.on_show();
+  if (run == nullptr) return std::nullopt;
+  if (const std::string unknown = lessons::unknown_settings(run->recording->info()); !unknown.empty())
+    return Notice{Notice::Kind::kTrouble, "A run with settings that are not known here",
+                  fmt::format("It was made with {}. The figure shows what was recorded; the settings beside it are "
+                              "without that.",
+                              unknown)};
+  if (auto trouble = recorded_notice(*run->recording, "kernels_trouble", "Without our kernels")) return trouble;
+  if (auto products = recorded_notice(*run->recording, "gemm", "How products were computed")) return products;
+  // The type of ids may be inferred, so it is shown.
+  auto tokens = recorded_notice(*run->recording, "tokens", "What it was trained on");
+  return tokens && tokens->body.starts_with("ids of ") ? tokens : std::nullopt;
+}
+
+std::optional<Notice> outcome_notice(const PageModel& page, const record::Outcome& outcome) {
+  const RunOnShow* const run = page.on_show();
+  const std::uint64_t kept = run == nullptr ? 0 : run->recording->events().size();
+  const auto kept_words = [&] {
+    return fmt::format("{} All {} events up to there are kept.", outcome.message,
+                       record::format_count(static_cast<std::int64_t>(kept)));
+  };
+  switch (outcome.kind) {
+    case record::OutcomeKind::kCompleted:
+    case record::OutcomeKind::kCancelled:
+      return run_notice(page);
+    case record::OutcomeKind::kOutOfMemory:
+      if (page.question().hides() || !outcome.out_of_memory) return std::nullopt;  // it would reveal the answer
+      return out_of_memory(outcome);
+    case record::OutcomeKind::kRefused:
+      return Notice{Notice::Kind::kTrouble, "This run was refused", outcome.message};
+    case record::OutcomeKind::kEngineLost:
+      return Notice{Notice::Kind::kTrouble, "The engine stopped and is started again", kept_words()};
+    case record::OutcomeKind::kFailed:
+      return Notice{Notice::Kind::kTrouble, "The run failed", kept_words()};
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+std::optional<Notice> notice_of(const PageModel& page) {
+  const bool hides = page.question().hides();
+  const Forecast& forecast = page.forecast();
+  const RunOnShow* const run = page.on_show();
+  if (page.shows_prediction() && forecast.by_closed_form() && !hides)
+    return Notice{Notice::Kind::kVerdict, "The closed form, of a GPU",
+                  "Tensors alone, by arithmetic, at the moments that can be the highest. " + forecast.why_none()};
+  if (const std::string& refusal = page.control().refusal(); !refusal.empty())
+    return Notice{Notice::Kind::kTrouble, "This run was refused", refusal};
+  if (const auto& trouble = page.control().trouble(); trouble && !trouble->empty())
+    return Notice{Notice::Kind::kTrouble, "No engine at work", *trouble};
+  if (has_predictions(page) && forecast.service() != nullptr && forecast.planner() == nullptr)
+    return Notice{Notice::Kind::kTrouble, "No engine at work", forecast.service()->trouble()};
+  if (const auto& budget = page.runs().stands_in_for(); budget && run != nullptr)
+    return Notice{Notice::Kind::kVerdict, "A stored run, in place of the live one",
+                  fmt::format("The run here took more than {:.0f} s and was cancelled. This one was recorded on {}.",
+                              *budget, run->where)};
+  const bool own_shown = page.runs().shows_own() && !page.shows_prediction();
+  // Stored runs are shown with their outcome.
+  if (run != nullptr && !own_shown && !hides && run->recording->outcome() && run->recording->outcome()->out_of_memory)
+    return out_of_memory(*run->recording->outcome());
+  const auto& outcome = page.control().outcome();
+  return outcome && own_shown ? outcome_notice(page, *outcome) : run_notice(page);
+}
+
+std::string status_line(const PageModel& page) {
+  const RunControl& control = page.control();
+  if (const backend::RunProgress* progress = control.progress())
+    return control.cancelling()     ? "Cancelling"
+           : progress->doing.empty() ? "Starting"
+                                     : "Recording: " + progress->doing;
+  const auto& outcome = control.outcome();
+  const RunOnShow* const last = page.runs().own_run();
+  if (!outcome || last == nullptr || last->recording == nullptr) return {};
+  const RunOnShow& own = *last;
+  const std::string dropped = record::format_count(static_cast<std::int64_t>(own.recording->dropped_events()));
+  const std::string seconds =
+      control.last_seconds() ? fmt::format("{:.1f} s", *control.last_seconds()) : std::string();
+  const auto steps = record::steps_of(*own.recording);
+  const auto whole = std::count_if(steps.begin(), steps.end(), [](const record::StepRange& s) { return s.complete; });
+  const char* how = outcome->kind == record::OutcomeKind::kCancelled                           ? "Cancelled after"
+                    : outcome->kind == record::OutcomeKind::kOutOfMemory && !page.question().hides() ? "Out of memory after"
+                                                                                               : "Last run";
+  std::string line =
+      fmt::format("{} {}, {} {}, {} events dropped", how, seconds, whole, whole == 1 ? "step" : "steps", dropped);
+  if (const auto loss = last_metric(*own.recording, record::MetricKind::kLoss))
+    line += fmt::format(", loss {:.3f}", *loss);
+  if (const auto speed = over_steps(*own.recording, record::MetricKind::kTokensPerSecond))
+    line += fmt::format(", {} tokens/s", record::format_count(std::llround(speed->value)));
+  return line;
+}
+
+std::string as_command(const PageModel& page) {
+  if (!settings_drive(page) || device_of(page) != record::DeviceKind::kGpu || page.question().hides()) return {};
+  std::string command = fmt::format("headroom figures {}", page.figures().shown().id);
+  const record::Params first(page.settings().schema());
+  for (const record::ParamSpec& spec : first.schema()) {
+    const std::string value = page.settings().as_text(spec.key);
+    const bool limit = spec.key == "cap";
+    if ((spec.role == record::ParamRole::kRun && !limit) || !page.settings().in_use(spec.key)) continue;
+    if (value != first.as_text(spec.key)) command += fmt::format(" --of {}={}", spec.key, value);
+  }
+  if (const predict::Card* const card = chosen_card(page)) command += fmt::format(" --card \"{}\"", card->name);
+  return command + " --out figures --format svg";
+}
+
+std::string answered_by(const PageModel& page) {
+  const RunOnShow* const run = page.runs().with(page.question().compared_with().get());
+  return run == nullptr ? std::string() : run->words();
+}
+
+bool left_answer(const PageModel& page) {
+  const auto& answer = page.question().compared_with();
+  return answer != nullptr && page.on_show() != nullptr && page.on_show()->recording != answer;
+}
+
+std::string why_no_lanes(const PageModel& page) {
+  const RunOnShow* const run = page.on_show();
+  if (run == nullptr || page.shows_prediction() || is_growing(page) || page.question().hides()) return {};
+  if (!page.settings().has("trace") || !page.figures().draws_timeline()) return {};
+  return lessons::why_not_traced(*run->recording);
+}
+
+}  // namespace headroom::app::page

@@ -1,0 +1,38 @@
+// Settings for undo and redo, and those before a switch was held.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "demos/record/schema.h"
+
+namespace headroom::app::page {
+
+class SettingsHistory {
+ public:
+  // `key`: the changed setting; empty: several. Consecutive changes of one key, as from a slider, are one undo step.
+  void remember(std::string_view key, const record::Params& before);
+  void forget_changes() { before_.clear(); }
+  bool changed() const { return !before_.empty(); }
+  // The settings to restore; empty: none.
+  std::optional<record::Params> undo(const record::Params& now) { return step(before_, after_, now); }
+  std::optional<record::Params> redo(const record::Params& now) { return step(after_, before_, now); }
+
+  // Undo and redo ignore settings with a held switch.
+  void hold(const record::Params& now) { held_from_ = now; }
+  bool holding() const { return held_from_.has_value(); }
+  std::optional<record::Params> release() { return std::exchange(held_from_, std::nullopt); }
+
+ private:
+  std::optional<record::Params> step(std::vector<record::Params>& from, std::vector<record::Params>& to,
+                                     const record::Params& now);
+
+  std::vector<record::Params> before_, after_;
+  std::string remembered_key_;  // of the last change; empty: several
+  std::optional<record::Params> held_from_;
+};
+
+}  // namespace headroom::app::page
