@@ -1,4 +1,4 @@
-// assets/text/contents.md lists all pages. Page ID is the document assets/text/ID.md.
+// assets/text/contents.md lists all pages. Each page is the document assets/text/<id>.md.
 #include "lessons/pages/course.h"
 
 #include <algorithm>

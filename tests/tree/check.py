@@ -6,10 +6,11 @@
     notices   THIRD_PARTY_NOTICES.md names all packages, fonts and licenses, and its links exist
     lock      pinned files have a hash, a size and a set; scripts name no server
     text      the default training text is that of the shipped recordings
-    words     words to avoid: words.py
+    spelling  American spelling: spelling.py
+    comments  sentences with a subject, and paths that exist: comments.py
     counts    how many files name each page, figure, demo, …: counts.py
     kernels   kernels are declared by two records and listed once: kernels.py
-    sizes     lines per source file
+    classes   members and public functions of each class: classes.py
 """
 import hashlib
 import json
@@ -17,9 +18,11 @@ import re
 import sys
 from pathlib import Path
 
+from classes import classes
+from comments import fragments, paths
 from counts import counts
 from kernels import kernels
-from words import words
+from spelling import spelling
 
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]', re.MULTILINE)
 CUDA = r"cuda|cublas|cupti|nvrtc|nccl|nvml\.h|nv/|cub/|thrust/"
@@ -145,20 +148,16 @@ def text(root):
         yield f"{file.relative_to(root)} has changed: the losses of all stored recordings are those of the old text"
 
 
-MOST_LINES = 400
-
-
-def sizes(root):
-    for file in sources(root, ["app", "demos", "kernels", "lessons", "tests"]):
-        lines = file.read_text(encoding="utf-8").count("\n")
-        if lines > MOST_LINES:
-            yield f"{file.relative_to(root)} has {lines} lines, at most {MOST_LINES}: it has a second subject"
+def comments(root):
+    yield from fragments(root)
+    yield from paths(root)
 
 
 def main():
     root, check = Path(sys.argv[1]).resolve(), sys.argv[2]
     problems = list({"layers": layers, "listed": listed, "notices": notices, "lock": lock, "text": text,
-                     "words": words, "counts": counts, "kernels": kernels, "sizes": sizes}[check](root))
+                     "spelling": spelling, "comments": comments, "classes": classes, "counts": counts,
+                     "kernels": kernels}[check](root))
     print("\n".join(problems) if problems else f"{check}: nothing wrong")
     return 1 if problems else 0
 

@@ -51,6 +51,26 @@ def fragments(root):
                     yield f"{file.relative_to(root)}:{line}: \"{found.group(0)[:60]}\" has no subject"
 
 
+PATH = re.compile(r"(?<![\w./-])(?:\.ci|app|assets|cmake|demos|docs|kernels|lessons|licences|tests|tools)/[\w./{},*-]*[\w}]")
+
+
+def exists(root, path):
+    """`path` may hold * and {h,cpp}, and leave the suffix out."""
+    options = re.search(r"\{([^{}]*)\}", path)
+    if options:
+        return all(exists(root, path.replace(options.group(0), each)) for each in options.group(1).split(","))
+    return any(True for suffix in ("", ".*") for _ in root.glob(path + suffix))
+
+
+def paths(root):
+    """Each path of the repository that a comment names and that does not exist."""
+    for file in files(root):
+        for line, words in comments(file, file.read_text(encoding="utf-8")):
+            for found in PATH.findall(words):
+                if not exists(root, found):
+                    yield f"{file.relative_to(root)}:{line}: there is no {found}"
+
+
 def main():
     root = Path(sys.argv[1] if len(sys.argv) > 1 else ".").resolve()
     table = {}
