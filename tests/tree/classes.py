@@ -8,13 +8,14 @@ import re
 import sys
 from pathlib import Path
 
+from comments import CPP_TOKEN
+
 FOLDERS = ("app", "demos", "kernels", "lessons")
 MOST_FUNCTIONS, MOST_MEMBERS, MOST_FIELDS = 40, 25, 15
 # Larger ones, which may only shrink: members or fields.
 LARGER = {"StepPlan": 16, "RunSummary": 26, "Palette": 34, "Theme": 27, "UiState": 27, "PageState": 27, "TrainStepRun": 21,
           "KernelTrace": 27, "HostAdamW": 34, "StepSettings": 53, "Measurement": 18, "ParamSpec": 20, "SweepPoint": 17,
           "FlceProblem": 16, "FlceOptions": 17, "Page": 21, "Rung": 16}
-STRINGS = re.compile(r'R"(\w*)\((?:.|\n)*?\)\1"|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])+\'|//[^\n]*|/\*(?:.|\n)*?\*/')
 HEAD = re.compile(r"\b(class|struct)\s+(?:alignas\([^)]*\)\s*)?(\w+)\s*(?:final\s*)?(?::[^;{()]*)?\{")
 ACCESS = re.compile(r"\b(public|protected|private)\s*:(?!:)")
 
@@ -129,7 +130,7 @@ def types(root):
         for file in sorted((root / folder).rglob("*")):
             if file.suffix not in (".h", ".cpp", ".cuh", ".cu"):
                 continue
-            text = STRINGS.sub(blank, file.read_text(encoding="utf-8"))
+            text = CPP_TOKEN.sub(blank, file.read_text(encoding="utf-8"))
             end = 0
             for head in HEAD.finditer(text):
                 if head.start() < end or re.search(r"\benum\s*$", text[:head.start()]):

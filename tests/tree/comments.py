@@ -1,5 +1,5 @@
-"""Comments: how many words they have, and which begin with a fragment that has no subject ("Of a run that …", "What the
-loss takes", "Where the answer is"). A sentence that asks is none. Run by itself it prints a table by folder."""
+"""Comments: the number of their words, sentences without a subject ("Of a run that …", "What the loss takes", "Where the
+answer is"; a question is none), and paths that do not exist. Run by itself it prints a table by folder."""
 import re
 import sys
 from pathlib import Path
