@@ -17,11 +17,11 @@ constexpr std::string_view kBatch = "batch", kLimit = "cap";
 const std::vector<RunMark>& marks_of(PageModel& page, std::string_view key) {
   static const std::vector<RunMark> none;
   if (!settings_drive(page)) return none;
-  return page.runs().marks(key, {.demo = page.control().demo().id,
-                                 .settings = page.settings(),
-                                 .device = device_of(page),
-                                 .limit = limit_of_card(page),
-                                 .running = page.control().running()});
+  return page.runs().marks(key, page.settings(),
+                           {.demo = page.control().demo().id,
+                            .device = device_of(page),
+                            .limit = limit_of_card(page),
+                            .running = page.control().running()});
 }
 
 std::string why_no_trial(const PageModel& page) {

@@ -99,12 +99,9 @@ bool FigureOnShow::advance(double now) {
   return true;
 }
 
-FigureOnShow::Built FigureOnShow::built_now(int sources, int columns, const Question& question) const {
-  return {sources, changes_, columns, view(), question.guess(), question.state()};
-}
-
 bool FigureOnShow::is_built(int sources, int columns, const Question& question) const {
-  return built_ == built_now(sources, columns, question);
+  return built_.sources == sources && built_.changes == changes_ && built_.columns == columns &&
+         built_.view == view() && built_.guess == question.guess() && built_.question == question.state();
 }
 
 lessons::FigureInput FigureOnShow::with_view(lessons::FigureInput input) const {
@@ -150,9 +147,9 @@ void FigureOnShow::build_instead(lessons::FigureInput input, const RunOnShow& ru
 }
 
 bool FigureOnShow::note_built(int sources, int columns, const Question& question) {
-  const Built before = std::exchange(built_, built_now(sources, columns, question));
   const bool more =
-      before.sources != sources || before.changes != changes_ || before.question != question.state();
+      built_.sources != sources || built_.changes != changes_ || built_.question != question.state();
+  built_ = {sources, changes_, columns, view(), question.guess(), question.state()};
   ++revision_;
   if (more) ++data_revision_;
   return more;

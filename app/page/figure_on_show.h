@@ -93,8 +93,6 @@ class FigureOnShow {
     TimelineView view;
     std::optional<double> guess;
     Question::State question = Question::State::kNone;
-
-    bool operator==(const Built&) const = default;
   };
   struct MeasuredAt {
     int revision = 0;
@@ -103,7 +101,6 @@ class FigureOnShow {
   };
 
   std::size_t at() const { return static_cast<std::size_t>(tab_); }
-  Built built_now(int sources, int columns, const Question& question) const;
   lessons::FigureInput with_view(lessons::FigureInput input) const;
   lessons::FigureData with_a_moment(lessons::FigureInput input) const;
 

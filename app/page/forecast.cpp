@@ -89,9 +89,12 @@ void Forecast::take_formula(const record::Params& settings, const PlannedRun& ru
   ++revision_;
 }
 
+bool Forecast::has_preview_for(const record::Params& settings) const {
+  return preview_ && preview_->answered && preview_->settings == settings;
+}
+
 void Forecast::preview(const record::Params& settings, const PlannedRun& run) {
   if (!preview_ || !(preview_->settings == settings)) preview_ = Preview{.settings = settings, .run = {}, .answered = false};
-  if (preview_->answered) return;
   const auto answer = service_->ask(&preview_, run);
   if (answer == nullptr) return;
   preview_->answered = true;

@@ -52,7 +52,8 @@ class Forecast {
   void take_formula(const record::Params& settings, const PlannedRun& run);
   const RunOnShow* formula() const { return formula_.recording == nullptr ? nullptr : &formula_; }
 
-  // --- the preview of the link under the mouse. Call once per frame.
+  // --- the preview of the link under the mouse. Call once per frame until it is answered.
+  bool has_preview_for(const record::Params& settings) const;  // answered
   void preview(const record::Params& settings, const PlannedRun& run);
   void drop_preview();
   const RunOnShow* previewed() const;  // null: none, or pending

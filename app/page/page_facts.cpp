@@ -197,8 +197,6 @@ bool can_pin(const PageModel& page) {
 
 void toggle_pin(PageModel& page) { page.run_a().toggle(can_pin(page) ? page.on_show() : nullptr); }
 
-std::string why_no_prediction(const PageModel& page) { return page.forecast().why_none(); }
-
 bool awaits_prediction(const PageModel& page) { return page.shows_prediction() && page.forecast().is_late(); }
 
 void turn(PageModel& page, const WayOut& way) {
@@ -218,7 +216,7 @@ void preview(PageModel& page, std::span<const lessons::Setting> changes) {
     if (!wanted.has(change.key) || !wanted.set(change.key, std::string_view(change.value))) changes = {};
   if (changes.empty() || page.forecast().planner() == nullptr || !has_verdict(page) || wanted == page.settings())
     page.forecast().drop_preview();
-  else
+  else if (!page.forecast().has_preview_for(wanted))
     page.forecast().preview(wanted, planned(page, wanted));
 }
 

@@ -1,4 +1,4 @@
-// Facts derived from a page's parts.
+// Facts derived from a page's parts, and changes that concern several of them.
 #pragma once
 
 #include <map>
@@ -68,7 +68,6 @@ bool shows_evidence(const PageModel& page);           // the shown run is one of
 record::Bytes measured_peak(const PageModel& page);   // of its last complete step; 0: none
 bool can_pin(const PageModel& page);
 void toggle_pin(PageModel& page);                      // pins the shown run, or unpins run A
-std::string why_no_prediction(const PageModel& page);  // one sentence
 bool awaits_prediction(const PageModel& page);         // the shown one is outdated
 
 // --- switches

@@ -102,17 +102,18 @@ void Runs::note_kept(const RunOnShow& run, std::string name) {
   if (kept != runs_.end()) kept->name = std::move(name);
 }
 
-const std::vector<RunMark>& Runs::marks(std::string_view key, const MarkQuestion& question) {
+const std::vector<RunMark>& Runs::marks(std::string_view key, const record::Params& settings,
+                                        const MarkQuestion& question) {
   Marks& known = marks_[std::string(key)];
-  if (known.runs == runs_.size() && known.question == question) return known.all;
-  known = {.question = question, .runs = runs_.size(), .all = {}};
+  if (known.runs == runs_.size() && known.question == question && known.settings == settings) return known.all;
+  known = {.settings = settings, .question = question, .runs = runs_.size(), .all = {}};
   for (int i = 0; i < static_cast<int>(runs_.size()); ++i) {
     const record::Recording& run = *(*this)[i].recording;
     const auto value = run.info().params.find(std::string(key));
     if ((i == own_ && question.running) || value == run.info().params.end()) continue;
     const bool under_limit = run.info().cap > 0 && run.info().cap == question.limit;
     const bool ended = run.outcome() && run.outcome()->kind == record::OutcomeKind::kOutOfMemory;
-    record::Params there = question.settings;
+    record::Params there = settings;
     if (!there.set(key, std::string_view(value->second))) continue;
     if (under_limit) (void)there.set("cap", record::ParamValue(question.limit));
     if (!is_evidence(run, question.demo, there, question.device)) continue;

@@ -25,7 +25,6 @@ struct RunMark {
 
 struct MarkQuestion {
   std::string_view demo;
-  record::Params settings;
   record::DeviceKind device = record::DeviceKind::kCpu;
   record::Bytes limit = 0;  // 0: unknown
   bool running = false;     // the reader's last run is in progress
@@ -81,8 +80,8 @@ class Runs {
   void note_kept(const RunOnShow& run, std::string name);
   std::vector<std::string> take_forgotten() { return std::exchange(forgotten_, {}); }
 
-  // Runs that differ only in `key`. Cached until the question or the number of runs changes.
-  const std::vector<RunMark>& marks(std::string_view key, const MarkQuestion& question);
+  // Runs that differ from `settings` only in `key`. Cached until an argument or the number of runs changes.
+  const std::vector<RunMark>& marks(std::string_view key, const record::Params& settings, const MarkQuestion& question);
 
   // A run of another demo, drawn next to the shown run.
   void add_beside(std::shared_ptr<const record::Recording> recording);
@@ -97,6 +96,7 @@ class Runs {
   bool given_ = false;
   std::vector<std::string> forgotten_;
   struct Marks {
+    record::Params settings;
     MarkQuestion question;
     std::size_t runs = 0;
     std::vector<RunMark> all;

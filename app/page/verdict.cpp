@@ -20,22 +20,22 @@ bool Verdict::clear() {
   return std::exchange(plan_, std::nullopt).has_value();
 }
 
-bool Verdict::follow(const Question& question) {
+bool Verdict::follow(const Request& request) {
   if (planner_ == nullptr)
-    planner_ = std::make_unique<StepPlanner>(question.service, question.why_formula, nullptr,
+    planner_ = std::make_unique<StepPlanner>(request.service, request.why_formula, nullptr,
                                              StepPlanner::Answers::kAtOnce);
   else if (!planner_->waits())
     return ways_ != nullptr && ways_->poll();
-  record::Params without_limit = question.settings;  // the card is the limit
+  record::Params without_limit = request.settings;  // the card is the limit
   (void)without_limit.set("cap", record::ParamValue(std::int64_t{0}));
-  plan_ = planner_->plan(without_limit, {question.card});
+  plan_ = planner_->plan(without_limit, {request.card});
   if (!plan_) return true;
-  plan_->params = question.settings;
+  plan_->params = request.settings;
   if (planner_->waits()) return true;
   planner_->forget();
-  if (!plan_->refusal.empty() || question.keeps_ways) return true;
-  ways_ = std::make_unique<WaysOut>(question.service, question.why_formula, without_limit, question.card,
-                                    plan_->allocated, question.own_keys, ways());
+  if (!plan_->refusal.empty() || request.keeps_ways) return true;
+  ways_ = std::make_unique<WaysOut>(request.service, request.why_formula, without_limit, request.card,
+                                    plan_->allocated, request.own_keys, ways());
   ways_->poll();
   return true;
 }

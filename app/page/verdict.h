@@ -23,11 +23,11 @@ class Verdict {
   void choose_card(const predict::Card* card) { chosen_card_ = card; }
 
   const StepPlan* plan() const { return plan_ ? &*plan_ : nullptr; }
-  // As of the last plan.
+  // All switches of the last plan; shown_ways() leaves out those with hardly any effect.
   const std::vector<WayOut>& ways() const;
   std::vector<const WayOut*> shown_ways() const;
 
-  struct Question {
+  struct Request {
     record::Params settings;
     PlannedCard card;
     Predictions* service = nullptr;         // null: the closed form answers
@@ -38,7 +38,7 @@ class Verdict {
   // True if follow() has nothing to do until news arrives.
   bool rests(bool news) const { return planner_ != nullptr && !news; }
   // True if more is known.
-  bool follow(const Question& question);
+  bool follow(const Request& request);
   // Drops the plan; true if there was one.
   bool clear();
   // Makes the next follow() plan anew.

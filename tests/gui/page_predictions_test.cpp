@@ -56,7 +56,7 @@ TEST_CASE("a prediction is asked for with the settings, and again when they chan
   predictions.planner.set_trouble("The planner cannot start.");
   CHECK(model.set_param("batch", "16"));
   wait_for_prediction(model, predictions.service);
-  CHECK(why_no_prediction(model) == "The planner cannot start.");
+  CHECK(model.forecast().why_none() == "The planner cannot start.");
   REQUIRE(model.on_show() != nullptr);  // the closed form replaces it, and says so
   CHECK(model.on_show()->recording->info().source == record::Source::kFormula);
   REQUIRE(notice_of(model));

@@ -54,7 +54,7 @@ void draw_empty(PageFrame& frame, const Rect& rect, const lessons::FigureData& f
                                                                       : page.control().fixed_settings());
   }
   if (page.shows_prediction())
-    reason = page::why_no_prediction(page);
+    reason = page.forecast().why_none();
   else if (page.control().running())
     reason = "The first step is on its way.";
   if (empty_state(rect, "Nothing to show yet", reason, can_run ? "Run" : "")) start_run(frame);
