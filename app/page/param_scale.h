@@ -22,7 +22,7 @@ double place_of(const std::vector<double>& stops, double value);
 std::string shown_value(const record::ParamSpec& spec, const record::Params& params);
 // True if the value is the one that `unset` names.
 bool is_unset(const record::ParamSpec& spec, const record::Params& params);
-// As `--set` expects it.
+// The value as text for `--set`.
 std::string typed_value(const record::ParamSpec& spec, double value);
 double number_of(const record::ParamSpec& spec, const record::Params& params);
 

@@ -29,7 +29,7 @@ struct CompilerMessage {
   bool operator==(const CompilerMessage&) const = default;
 };
 
-// As reported by the assembler.
+// A kernel's resources, reported by the assembler.
 struct KernelResources {
   std::string name;
   std::int64_t registers = 0;  // per thread

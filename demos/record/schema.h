@@ -102,7 +102,7 @@ class Params {
   // "batch=4"
   Status set_assignment(std::string_view assignment);
 
-  // As typed after `key=`; set(key, as_text(key)) is a no-op.
+  // The text to type after `key=`; set(key, as_text(key)) is a no-op.
   std::string as_text(std::string_view key) const;
   // For messages, files and JSON.
   std::map<std::string, std::string> to_map() const;

@@ -27,7 +27,7 @@ struct DataSource {
   std::string words(std::span<const std::byte> bytes) const;
 };
 
-// As read(), but does not tokenize a text.
+// Returns the same errors as read(), without tokenizing a text.
 record::Status check(const DataSource& source);
 
 class TokenData {

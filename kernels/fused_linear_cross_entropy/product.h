@@ -60,7 +60,7 @@ bool algorithm_found(const Product& kind);
 int find_algorithm(const Product& timed, const Product& kind, std::span<const ProductMemory> memories,
                    CUstream_st* stream);
 
-// As cuBLASLt stores it; valid for this version only.
+// cuBLASLt's own encoding, which only the same version can read.
 using ProductAlgorithm = std::array<std::uint64_t, 8>;
 // Empty without a search.
 std::optional<ProductAlgorithm> found_algorithm(const Product& kind);

@@ -76,7 +76,7 @@ LineFit closed_line(const record::Params& params) {
   return {y - slope * x, slope};
 }
 
-// As in the published plot.
+// The unit of the published plot.
 constexpr ShownUnit kUnit{"MiB", static_cast<double>(record::kMiB)};
 
 ChartSeries series_of(const Way& way, bool speeds) {

@@ -38,7 +38,7 @@ std::string_view key_of_label(std::string_view label) {
   return equals == std::string_view::npos ? std::string_view() : label.substr(0, equals);
 }
 
-// As requested: "seq=128, batch=4".
+// The requested settings: "seq=128, batch=4".
 std::string name_of(const SweepPoint& point) { return point.series + (point.series.empty() ? "" : ", ") + point.label; }
 
 // "4" of "batch=4", if it is a number.

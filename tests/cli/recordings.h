@@ -14,7 +14,7 @@ namespace headroom::tests {
 record::Recording small_recording();
 inline constexpr record::Bytes kSmallPeak = 32 * record::kMiB;
 
-// As above until the loss requests 16 MiB under a cap of 24 MiB.
+// The same run, ended when the loss requests 16 MiB under a cap of 24 MiB.
 record::Recording out_of_memory_recording();
 
 // At least `events` events, in one step.

@@ -14,7 +14,7 @@ using namespace headroom::app::page;
 
 namespace {
 
-// As in the window, without a backend; skips the question.
+// The window's page model without a backend, with the question skipped.
 struct Opened : PageModel {
   explicit Opened(const char* id) : PageModel(tests::page(id), *lessons::demo_or_schema(tests::page(id)), {}) {
     question().skip();

@@ -26,7 +26,7 @@ namespace {
 
 const std::filesystem::path kAssets = std::filesystem::path(HEADROOM_SOURCE_DIR) / "assets";
 
-// As in the window: the page's own run first, then the others by name.
+// Adds runs in the window's order: the page's own run first, then the others by name.
 std::unique_ptr<PageModel> open(const lessons::Page& page, std::string fixed_settings = "A test has no engine.") {
   PageSources sources;
   sources.fixed_settings = std::move(fixed_settings);

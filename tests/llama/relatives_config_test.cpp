@@ -14,7 +14,7 @@ using namespace headroom;
 using nlohmann::json;
 using test::TemporaryFolder;
 
-// As published with Qwen2-0.5B and Qwen3-0.6B-Base.
+// The files published with Qwen2-0.5B and Qwen3-0.6B-Base.
 json qwen2() {
   return {{"architectures", {"Qwen2ForCausalLM"}},
           {"attention_dropout", 0.0},

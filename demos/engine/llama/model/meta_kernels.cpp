@@ -110,7 +110,7 @@ std::int64_t key_splits(std::int64_t heads, std::int64_t length, std::int64_t di
   if (static_cast<float>(blocks) >= 0.8f * static_cast<float>(kPlaces)) return 1;
   const std::int64_t most = std::min({kMost, kPlaces, key_blocks});
   const auto use = [&](std::int64_t splits) {
-    // As many blocks per part as before: the last part is empty.
+    // The last part is empty if each part has as many blocks as with one split less.
     if (splits > 1 && blocks_of(key_blocks, splits) == blocks_of(key_blocks, splits - 1)) return 0.0f;
     const float waves = static_cast<float>(blocks * splits) / static_cast<float>(kPlaces);
     return waves / std::ceil(waves);

@@ -24,7 +24,7 @@ const GaLoreOperators& galore_operators() {
 // Eigenvectors of a symmetric matrix as columns, by rising eigenvalue.
 at::Tensor eigenvectors(const at::Tensor& square) {
   if (!square.is_meta()) return std::get<1>(at::linalg_eigh(square));
-  // As on the CPU (BatchLinearAlgebraKernel.cpp): results, a status, the work arrays of LAPACK's syevd, then a check of
+  // The CPU allocates results, a status and the work arrays of LAPACK's syevd (BatchLinearAlgebraKernel.cpp), then checks
   // the status (BatchLinearAlgebra.cpp, _linalg_check_errors()). For a GPU the prediction puts cuSOLVER's work array in
   // their place.
   const std::int64_t n = square.size(0);
