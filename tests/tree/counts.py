@@ -1,7 +1,7 @@
 """Counts the product files that name each id of the catalogues, apart from the id's own.
 
-A file names an id as text ("rms_norm", or within "loss=flce|plain"), by its enumerator (kFlce), by its record's
-constant or in the catalogue's list. Comments, tests and documents do not count. A header and its source are one file.
+A file names an id as text ("rms_norm"), by its record's constant or in the catalogue's list, and a technique by its
+setting ("loss=flce"), its enumerator (LossPath::kFlce), or a function or field that asks for it. Comments, tests and documents do not count. A header and its source are one file.
 An id's own file declares its record or is named after it. An id of several kinds counts only on lines with its kind:
 `find_page("ladder")`.
 
@@ -12,7 +12,7 @@ from collections import defaultdict
 
 PRODUCT = ("app", "demos", "lessons")  # kernels.py checks kernels
 # The most files outside its own that may name an id.
-LIMITS = {"page": 1, "figure": 2, "demo": 2, "widget": 2, "command": 2, "technique": 6}
+LIMITS = {"page": 1, "figure": 2, "demo": 2, "widget": 2, "command": 2, "technique": 12}
 # Ids of several kinds, or names of other things: a number in JSON, a setting, a table.
 AMBIGUOUS = {
     "page": {"checkpointing", "chunk", "flce", "ladder", "report", "offload", "schedule", "vocabulary"},
@@ -51,36 +51,43 @@ def listed(root, file, before):
 
 
 def techniques(root):
-    """Keys and values of techniques: switches, and choices other than the plain ones."""
-    values = re.findall(r'Meant<\w+>\{\{"(\w+)"', (root / "demos/predict/techniques.h").read_text(encoding="utf-8"))
-    switches = re.findall(r'on_off\(\s*"([\w.]+)"',
-                          (root / "demos/experiments/train_step_info.cpp").read_text(encoding="utf-8"))
-    # Not techniques, or also values of other settings.
-    plain = {"off", "plain", "fp32", "model", "adamw", "bf16", "fp16", "tf32", "fp8", "layer", "every", "host", "file", "all",
-             "attention", "auto", "mlp", "flash", "eager", "histogram", "trace", "as_stored", "current", "constant", "linear",
-             "cosine"}
-    return sorted({*values, *switches, "checkpointing", "accumulate", "rounding", "offload.optimizer"} - plain)
+    """Maps "gemm=fp8" and "cuda_graph=on" to the pattern of an edit: the enumerator, the setting as text, and functions or
+    fields that ask for it. The first value of a choice is its default, not a technique."""
+    read = [(root / file).read_text(encoding="utf-8")
+            for file in ("demos/predict/techniques.h", "demos/predict/step_settings.h", "demos/predict/step_settings.cpp")]
+    code = without_comments("\n".join(read))
+    info = re.sub(r'"\s*\n\s*"', "", (root / "demos/experiments/train_step_info.cpp").read_text(encoding="utf-8"))
+    functions = re.findall(r"bool (?:\w+::)?(\w+)\([^)]*\)(?: const)? \{([^}]*)\}", code)
+    values = {name: re.findall(r'Meant<(?:\w+::)*(\w+)>\{\{"(\w+)", "[^"]*"\}, [\w:]+::(k\w+)\}', body)
+              for name, body in re.findall(r"std::array (k\w+)\{(.*?)\n\};", code, re.S)}
+    found = {}
+    for key, name in re.findall(r'choice\(\s*"([\w.]+)",\s*"[^"]*",\s*"[^"]*",\s*kChoicesOf<predict::(k\w+)>', info):
+        for kind, value, enumerator in values[name][1:]:
+            text, quoted = re.escape(key), rf"(?:[^\"\n]*\|)?{value}(?:\|[^\"\n]*)?"
+            asked = [rf"\b{function}\(" for function, body in functions if f"{kind}::{enumerator}" in body]
+            found[f"{key}={value}"] = "|".join([rf"\b{kind}::{enumerator}\b", rf'"{text}={quoted}"',
+                                               rf'"{text}",\s*"!?{quoted}"', rf'"{text}"\)\s*==\s*"{value}"', *asked])
+    for key in re.findall(r'(?:on_off|fused)\(\s*"([\w.]+)"', info):
+        field = re.search(rf'([\w.]+) = params\.on\("{re.escape(key)}"\)', code)
+        name = key if key.startswith("fused.") else field[1].split(".", 1)[-1] if field else None
+        found[f"{key}=on"] = rf'"{re.escape(key)}(?:=on)?"' + (rf"|\b{re.escape(name)}\b(?!\()" if name else "")
+    return found
 
 
 def catalogues(root):
     found = {kind: listed(root, *place) for kind, place in LISTS.items()}
     found["page"] = re.findall(r"^- (\w+)$", (root / "assets/text/contents.md").read_text(encoding="utf-8"), re.M)
     found["widget"] = re.findall(r'\{"(\w+)", "', (root / "lessons/pages/widgets.h").read_text(encoding="utf-8"))
-    found["technique"] = techniques(root)
     return found
 
 
 def constant(kind, name):
     words = [word.capitalize() for word in re.split(r"[_.]", name)]
-    if kind == "technique" and name == "checkpointing":
-        return r"Checkpointing::k\w+"
     return "k" + "".join(words).replace("Adamw", "AdamW").replace("Galore", "GaLore") + \
         {"widget": "Widget"}.get(kind, "")
 
 
 def names(file, text, kind, name):
-    if kind == "technique":  # alone or within "offload.optimizer=host|file"
-        return re.search(rf'\b{constant(kind, name)}\b|"(?:[^"\n]*[=|])?{re.escape(name)}(?:[=|][^"\n]*)?"', text) is not None
     word = f'"{re.escape(name)}"'
     if kind != "page" and file.startswith(FOLDERS.get(kind, "")):
         word += rf"|\b{constant(kind, name)}\b"
@@ -90,8 +97,6 @@ def names(file, text, kind, name):
 
 def own(file, text, kind, name):
     stem = file.rsplit("/", 1)[-1]
-    if kind == "technique":
-        return name.split(".")[0] in stem
     declared = rf'\.(?:id|name) = "{re.escape(name)}"|\bconst Widget k\w+\{{\s*"{re.escape(name)}"'
     return stem.startswith(name) or re.search(declared, text) is not None
 
@@ -105,16 +110,26 @@ def named_in(files, kind, name):
     return found
 
 
+def named_by(files, technique, pattern):
+    """Files that name a technique, except those called after it or its value."""
+    words = [word.removesuffix("=on") for word in re.split(r"=(?!on$)", technique)]
+    own = {word.split(".")[-1] for word in words} - {"layer", "on"}
+    return [file for file, text in files.items()
+            if not file.rsplit("/", 1)[-1].startswith(tuple(own)) and re.search(pattern, text)]
+
+
 def table(root):
     """Kind, id, files that name it."""
     files = product_files(root)
     for kind, ids in catalogues(root).items():
         for name in ids:
             yield kind, name, named_in(files, kind, name)
+    for name, pattern in techniques(root).items():
+        yield "technique", name, named_by(files, name, pattern)
 
 
 def counts(root):
-    missing = [kind for kind, ids in catalogues(root).items() if not ids]
+    missing = [kind for kind, ids in {**catalogues(root), "technique": techniques(root)}.items() if not ids]
     for kind in missing:
         yield f"there is no list of {kind}s any more: has it moved?"
     for kind, name, files in table(root):

@@ -5,16 +5,25 @@ import unittest
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
-from counts import named_in, without_comments  # noqa: E402
+from counts import named_by, named_in, techniques, without_comments  # noqa: E402
+
+ROOT = Path(__file__).resolve().parent.parent.parent
 
 
 class Counts(unittest.TestCase):
-    def test_a_technique_is_named_by_its_key_its_value_and_its_enumerator(self):
-        files = {"demos/a": 'set("loss=flce")', "demos/b": 'one("hf|flce")', "demos/c": "LossPath::kFlce",
-                 "demos/d": '"liger_without_flce"', "demos/e": '"flce.chunk"', "demos/flce_loss": '"flce"'}
-        self.assertEqual(named_in(files, "technique", "flce"), ["demos/a", "demos/b", "demos/c"])
-        files = {"demos/a": 'x("checkpointing")', "demos/b": "Checkpointing::kLayer", "demos/c": "step.checkpointing"}
-        self.assertEqual(named_in(files, "technique", "checkpointing"), ["demos/a", "demos/b"])
+    def test_a_technique_is_named_by_its_setting_its_enumerator_and_what_asks_for_it(self):
+        patterns = techniques(ROOT)
+        files = {"demos/a": 'set("loss=flce")', "demos/b": '{"loss", "hf_2024|flce"}', "demos/c": "LossPath::kFlce",
+                 "demos/d": 'params.text("loss") == "flce"', "demos/e": "if (loss_in_chunks(step))",
+                 "demos/f": '"flce.chunk"', "demos/g": '"loss=plain"', "demos/flce_loss": '"loss=flce"'}
+        self.assertEqual(named_by(files, "loss=flce", patterns["loss=flce"]), ["demos/a", "demos/b", "demos/c", "demos/d"])
+        self.assertEqual(named_by({"demos/a": "step.fp8()"}, "gemm=fp8", r"\bfp8\("), ["demos/a"])
+        self.assertEqual(named_by({"demos/a": "step.cuda_graph"}, "cuda_graph=on", patterns["cuda_graph=on"]), ["demos/a"])
+        self.assertNotIn("loss=plain", patterns)  # the default
+
+    def test_each_setting_of_a_technique_has_a_pattern(self):
+        self.assertLess({"gemm=fp8", "checkpointing=layer", "optimizer=galore", "adapters=qlora", "fused.rope=on"},
+                        set(techniques(ROOT)))
 
     def test_the_file_of_the_record_is_its_own(self):
         files = {"app/cli/drive": '{.name = "bench"}', "app/cli/bench_step": '"bench"', "app/page/x": 'demo == "bench"'}
@@ -29,7 +38,6 @@ class Counts(unittest.TestCase):
                          ["demos/experiments/CMakeLists.txt", "demos/experiments/a"])
         self.assertEqual(named_in(files, "demo", "bench"), ["demos/experiments/CMakeLists.txt", "demos/experiments/c"])
         self.assertEqual(named_in(files, "command", "bench"), ["app/cli/CMakeLists.txt", "app/cli/d"])
-        self.assertEqual(named_in({"demos/a": "OptimizerKind::kGaLore"}, "technique", "galore"), ["demos/a"])
 
     def test_a_word_of_several_kinds_counts_where_the_line_names_the_kind(self):
         files = {"app/a": 'if (page.id == "ladder")', "app/b": 'plan.name = "ladder";', "app/c": 'f("low_rank")'}
