@@ -40,7 +40,7 @@ std::vector<Measurement> measured(std::initializer_list<const char*> settings, C
       .cancel = cancel,
       .memory = meter,
   };
-  auto made = experiments::find_runner("bench")->make(params, setting);
+  auto made = experiments::make_run(*experiments::find_runner("bench"), params, setting);
   REQUIRE(made.ok());
   experiments::DemoRun& run = *made.value();
   std::vector<Measurement> all;
@@ -96,13 +96,13 @@ TEST_CASE("a cancelled benchmark stops within a case") {
 
 TEST_CASE("a benchmark cannot be predicted, and a panel that is not there is refused") {
   record::Params params(experiments::find_demo("bench")->schema);
-  const auto make = experiments::find_runner("bench")->make;
+  const experiments::DemoRunner& bench = *experiments::find_runner("bench");
   experiments::RunSetting setting{.place = {.device = at::Device(at::kMeta)}, .course_text = {}};
-  CHECK_FALSE(make(params, setting).ok());
+  CHECK_FALSE(experiments::make_run(bench, params, setting).ok());
   setting.place.device = at::Device(at::kCPU);
   REQUIRE(params.set_assignment("panel=report").ok());
   REQUIRE(params.set_assignment("kernel=adamw").ok());
-  CHECK_FALSE(make(params, setting).ok());
+  CHECK_FALSE(experiments::make_run(bench, params, setting).ok());
 }
 
 TEST_CASE("samples are taken in turns, at least as many as asked, until they agree") {

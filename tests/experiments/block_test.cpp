@@ -154,7 +154,8 @@ TEST_CASE("unknown settings are refused, and blocks that cannot be, each with a 
   const experiments::DemoRunner* runner = experiments::find_runner("block");
   REQUIRE(runner != nullptr);
   const auto why = [&](const std::vector<std::string>& changes, at::Device device = at::kCPU) {
-    const auto made = runner->make(settings(changes), {.place = {.device = device}, .course_text = {}});
+    const auto made =
+        experiments::make_run(*runner, settings(changes), {.place = {.device = device}, .course_text = {}});
     return made.ok() ? std::string() : made.error().message;
   };
   CHECK(why({"hidden_size=100"}) == "hidden_size=100 is not a multiple of 64, the width of a head.");

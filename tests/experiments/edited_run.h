@@ -27,7 +27,7 @@ inline EditedRun run_edited(const std::map<std::string, std::string>& settings, 
   INFO((params ? std::string() : params.error().message));
   REQUIRE(params.ok());
   const auto target = device.is_cuda() ? record::DeviceKind::kGpu : record::DeviceKind::kCpu;
-  auto made = runner->make(params.value(), {.place = {.device = device, .target = target}});
+  auto made = experiments::make_run(*runner, params.value(), {.place = {.device = device, .target = target}});
   EditedRun done;
   if (!made) {
     done.refusal = made.error().message;

@@ -59,7 +59,7 @@ TEST_CASE("the demo trains, and reports the errors of every map and block after 
   for (const char* setting : {"steps=3", "batch=1", "seq=32"}) REQUIRE(params.set_assignment(setting).ok());
   const experiments::DemoRunner* runner = experiments::find_runner("moments");
   REQUIRE(runner != nullptr);
-  auto made = runner->make(params, {.place = {.device = at::kCPU}, .course_text = kText});
+  auto made = experiments::make_run(*runner, params, {.place = {.device = at::kCPU}, .course_text = kText});
   REQUIRE(made.ok());
   experiments::DemoRun& run = *made.value();
   std::map<std::string, record::Histogram> by_name;
@@ -89,5 +89,5 @@ TEST_CASE("the demo trains, and reports the errors of every map and block after 
     CHECK(mean_error(name + ".dynamic.64") < mean_error(name + ".dynamic.2048"));
   }
 
-  CHECK_FALSE(runner->make(params, {.place = {.device = at::kMeta}, .course_text = kText}).ok());
+  CHECK_FALSE(experiments::make_run(*runner, params, {.place = {.device = at::kMeta}, .course_text = kText}).ok());
 }

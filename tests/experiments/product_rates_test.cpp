@@ -22,11 +22,11 @@ record::Params params_of(std::initializer_list<const char*> settings) {
 
 record::Result<std::unique_ptr<experiments::DemoRun>> made(std::initializer_list<const char*> settings,
                                                            at::Device device = at::kCPU) {
-  return experiments::find_runner("product_rates")
-      ->make(params_of(settings), {.place = {.device = device, .target = record::DeviceKind::kCpu},
-                                   .course_text = {},
-                                   .cancel = nullptr,
-                                   .memory = nullptr});
+  return experiments::make_run(*experiments::find_runner("product_rates"), params_of(settings),
+                               {.place = {.device = device, .target = record::DeviceKind::kCpu},
+                                .course_text = {},
+                                .cancel = nullptr,
+                                .memory = nullptr});
 }
 
 }  // namespace

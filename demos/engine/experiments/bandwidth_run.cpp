@@ -213,6 +213,6 @@ record::Result<std::unique_ptr<DemoRun>> make_bandwidth(const record::Params& pa
 }  // namespace
 
 extern const DemoRunner kBandwidthRunner;
-constinit const DemoRunner kBandwidthRunner = {.id = "bandwidth", .make = &make_bandwidth};
+constinit const DemoRunner kBandwidthRunner = {.id = "bandwidth", .read = &read_simply<make_bandwidth>};
 
 }  // namespace headroom::experiments

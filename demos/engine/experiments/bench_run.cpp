@@ -230,6 +230,6 @@ record::Result<std::unique_ptr<DemoRun>> make_bench(const record::Params& params
 }  // namespace
 
 extern const DemoRunner kBenchRunner;
-constinit const DemoRunner kBenchRunner = {.id = "bench", .make = &make_bench};
+constinit const DemoRunner kBenchRunner = {.id = "bench", .read = &read_simply<make_bench>};
 
 }  // namespace headroom::experiments

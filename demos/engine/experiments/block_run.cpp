@@ -99,7 +99,7 @@ at::ScalarType type_of(std::string_view storage, record::DeviceKind target) {
   return at::kBFloat16;
 }
 
-record::Result<std::unique_ptr<DemoRun>> make_block(const record::Params& params, const RunSetting& setting) {
+record::Result<std::unique_ptr<DemoRun>> make_block_run(const record::Params& params, const RunSetting& setting) {
   const RunPlace& place = setting.place;
   if (place.device.is_meta()) return record::Error{"A block can be run, not predicted.", record::ErrorKind::kRefused};
   const auto shape = block_model(params);
@@ -114,6 +114,6 @@ record::Result<std::unique_ptr<DemoRun>> make_block(const record::Params& params
 }  // namespace
 
 extern const DemoRunner kBlockRunner;
-constinit const DemoRunner kBlockRunner = {.id = "block", .make = &make_block};
+constinit const DemoRunner kBlockRunner = {.id = "block", .read = &read_simply<make_block_run>};
 
 }  // namespace headroom::experiments

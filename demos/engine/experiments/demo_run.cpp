@@ -10,4 +10,10 @@ const DemoRunner* find_runner(std::string_view id) {
   return nullptr;
 }
 
+record::Result<std::unique_ptr<DemoRun>> make_run(const DemoRunner& runner, const record::Params& params,
+                                                  const RunSetting& setting) {
+  const auto request = runner.read(params);
+  return request ? request.value()->make(setting) : request.error();
+}
+
 }  // namespace headroom::experiments

@@ -88,18 +88,51 @@ class DemoRun {
   virtual std::map<std::string, std::string> found() const { return {}; }
 };
 
+// What a run is asked for, read from its parameters once. A `setting` is that of the run.
+class DemoRequest {
+ public:
+  DemoRequest() = default;
+  virtual ~DemoRequest() = default;
+  DemoRequest(const DemoRequest&) = delete;
+  DemoRequest& operator=(const DemoRequest&) = delete;
+
+  // Provenance specific to this demo, such as the training text.
+  virtual std::map<std::string, std::string> facts(const RunSetting&) const { return {}; }
+  // Runs on a GPU before anything is allocated or recorded. Allocates only from the driver, and frees it again. Returns
+  // provenance.
+  virtual record::Result<std::map<std::string, std::string>> prepare(const RunSetting&) {
+    return std::map<std::string, std::string>{};
+  }
+  // Allocates what the steps need, in phase setup. Refuses with one sentence.
+  virtual record::Result<std::unique_ptr<DemoRun>> make(const RunSetting& setting) = 0;
+};
+
 // Declared in *_run.cpp as `constinit const DemoRunner k…Runner`, with the DemoInfo's id.
 struct DemoRunner {
   std::string_view id;
-  // Checks the parameters and allocates what the steps need, in phase setup. Refuses with one sentence.
-  record::Result<std::unique_ptr<DemoRun>> (*make)(const record::Params& params, const RunSetting& setting);
-  // Provenance specific to this demo, such as the training text. May be null.
-  std::map<std::string, std::string> (*facts)(const record::Params& params, const RunSetting& setting) = nullptr;
-  // Runs on a GPU before anything is allocated or recorded. Allocates only from the driver, and frees it again. Returns
-  // provenance. May be null.
-  record::Result<std::map<std::string, std::string>> (*prepare)(const record::Params& params,
-                                                                const RunSetting& setting) = nullptr;
+  // Checks the parameters. Refuses with one sentence.
+  record::Result<std::unique_ptr<DemoRequest>> (*read)(const record::Params& params);
 };
+
+// For DemoRunner::read of a demo that has neither facts nor preparations: `kMake` takes parameters and setting.
+template <auto kMake>
+record::Result<std::unique_ptr<DemoRequest>> read_simply(const record::Params& params) {
+  class Simple final : public DemoRequest {
+   public:
+    explicit Simple(const record::Params& params) : params_(params) {}
+    record::Result<std::unique_ptr<DemoRun>> make(const RunSetting& setting) override {
+      return kMake(params_, setting);
+    }
+
+   private:
+    record::Params params_;
+  };
+  return std::unique_ptr<DemoRequest>(std::make_unique<Simple>(params));
+}
+
+// Reads and makes.
+record::Result<std::unique_ptr<DemoRun>> make_run(const DemoRunner& runner, const record::Params& params,
+                                                  const RunSetting& setting);
 
 std::span<const DemoRunner* const> demo_runners();
 const DemoRunner* find_runner(std::string_view id);  // null: unknown

@@ -374,6 +374,6 @@ record::Result<std::unique_ptr<DemoRun>> make_edit_kernel(const record::Params& 
 }  // namespace
 
 extern const DemoRunner kEditKernelRunner;
-constinit const DemoRunner kEditKernelRunner = {.id = "edit_kernel", .make = &make_edit_kernel};
+constinit const DemoRunner kEditKernelRunner = {.id = "edit_kernel", .read = &read_simply<make_edit_kernel>};
 
 }  // namespace headroom::experiments

@@ -124,6 +124,6 @@ record::Result<std::unique_ptr<DemoRun>> make_launches(const record::Params& par
 }  // namespace
 
 extern const DemoRunner kLaunchesRunner;
-constinit const DemoRunner kLaunchesRunner = {.id = "launches", .make = &make_launches};
+constinit const DemoRunner kLaunchesRunner = {.id = "launches", .read = &read_simply<make_launches>};
 
 }  // namespace headroom::experiments

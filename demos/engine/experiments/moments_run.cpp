@@ -82,26 +82,37 @@ class MomentsRun final : public DemoRun {
   at::Tensor loss_;
 };
 
-record::Result<std::unique_ptr<DemoRun>> make_moments(const record::Params& params, const RunSetting& setting) {
-  if (setting.place.device.is_meta())
-    return record::Error{"Moments can be measured, not predicted.", record::ErrorKind::kRefused};
-  record::Result<tokens::TokenData> text = tokens::TokenData::read({.file = setting.course_text}, setting.cancel);
-  if (!text) return text.error();
-  record::mark(record::Phase::kSetup);
-  try {
-    return std::unique_ptr<DemoRun>(std::make_unique<MomentsRun>(params, setting, std::move(text).value()));
-  } catch (const llama::Cancelled&) {
-    return record::Error{"Cancelled while the model was built.", record::ErrorKind::kRefused};
-  }
-}
+class MomentsRequest final : public DemoRequest {
+ public:
+  explicit MomentsRequest(const record::Params& params) : params_(params) {}
 
-std::map<std::string, std::string> moments_facts(const record::Params&, const RunSetting& setting) {
-  return llama::data_facts({.file = setting.course_text});
+  std::map<std::string, std::string> facts(const RunSetting& setting) const override {
+    return llama::data_facts({.file = setting.course_text});
+  }
+  record::Result<std::unique_ptr<DemoRun>> make(const RunSetting& setting) override {
+    if (setting.place.device.is_meta())
+      return record::Error{"Moments can be measured, not predicted.", record::ErrorKind::kRefused};
+    record::Result<tokens::TokenData> text = tokens::TokenData::read({.file = setting.course_text}, setting.cancel);
+    if (!text) return text.error();
+    record::mark(record::Phase::kSetup);
+    try {
+      return std::unique_ptr<DemoRun>(std::make_unique<MomentsRun>(params_, setting, std::move(text).value()));
+    } catch (const llama::Cancelled&) {
+      return record::Error{"Cancelled while the model was built.", record::ErrorKind::kRefused};
+    }
+  }
+
+ private:
+  record::Params params_;
+};
+
+record::Result<std::unique_ptr<DemoRequest>> read_moments(const record::Params& params) {
+  return std::unique_ptr<DemoRequest>(std::make_unique<MomentsRequest>(params));
 }
 
 }  // namespace
 
 extern const DemoRunner kMomentsRunner;
-constinit const DemoRunner kMomentsRunner = {.id = "moments", .make = &make_moments, .facts = &moments_facts};
+constinit const DemoRunner kMomentsRunner = {.id = "moments", .read = &read_moments};
 
 }  // namespace headroom::experiments

@@ -141,6 +141,6 @@ record::Result<std::unique_ptr<DemoRun>> make_product_rates(const record::Params
 }  // namespace
 
 extern const DemoRunner kProductRatesRunner;
-constinit const DemoRunner kProductRatesRunner = {.id = "product_rates", .make = &make_product_rates};
+constinit const DemoRunner kProductRatesRunner = {.id = "product_rates", .read = &read_simply<make_product_rates>};
 
 }  // namespace headroom::experiments

@@ -114,6 +114,6 @@ record::Result<std::unique_ptr<DemoRun>> make_step_bound(const record::Params& p
 }  // namespace
 
 extern const DemoRunner kStepBoundRunner;
-constinit const DemoRunner kStepBoundRunner = {.id = "step_bound", .make = &make_step_bound};
+constinit const DemoRunner kStepBoundRunner = {.id = "step_bound", .read = &read_simply<make_step_bound>};
 
 }  // namespace headroom::experiments

@@ -47,6 +47,10 @@ llama::OffloadOptions offload_of(const predict::StepSettings& step) {
           .checkpoints = step.offload_checkpoints};
 }
 
+llama::Placement placement_of(const predict::StepSettings& step, const RunPlace& place) {
+  return {.device = place.device, .target = place.target, .type = type_of(step.precision)};
+}
+
 // A plan reads no data.
 record::Result<tokens::TokenData> read_data(const predict::StepSettings& step, const RunSetting& setting) {
   if (setting.place.device.is_meta()) return tokens::TokenData();
@@ -126,30 +130,86 @@ struct TrainStepRun::State {
   std::int64_t steps_before = 0;  // taken by the resumed run
   std::string resumed, saved;
   std::unique_ptr<StepSaver> saver;  // null: nothing to save, or already saved
+
+  explicit State(const predict::StepSettings& step)
+      : samples(step.batch * step.micro_batches), seq(step.sequence), seed(step.seed), steps(step.steps) {}
+  record::Status read_text(const predict::StepSettings& step, const RunSetting& setting);
+  // Everything but the model and its optimizer.
+  void set_up(const predict::StepSettings& step, const RunSetting& setting);
+  // Throws UnusableWeights and Cancelled.
+  void build(const TrainStepRequest& request, const RunSetting& setting);
+  // Restores the folder `resume`, and reserves space for the folder `save`.
+  record::Status keep(const predict::StepSettings& step, const RunPlace& place);
 };
 
-// Restores the folder `resume`, and reserves space for the folder `save`.
-record::Status TrainStepRun::keep(const predict::StepSettings& step, const RunPlace& place, State& state) {
+record::Status TrainStepRun::State::read_text(const predict::StepSettings& step, const RunSetting& setting) {
+  record::Result<tokens::TokenData> text = read_data(step, setting);
+  if (!text) return text.error();
+  data = std::move(text).value();
+  record::Result<Evaluation> held_out = Evaluation::create(step, data.view(), setting.place);
+  if (!held_out) return held_out.error();
+  evaluation = std::move(held_out).value();
+  return record::Ok{};
+}
+
+void TrainStepRun::State::set_up(const predict::StepSettings& step, const RunSetting& setting) {
+  const RunPlace& place = setting.place;
+  if (place.device.is_meta()) llama::install_meta_kernels();
+  if (place.device.is_meta() && place.target == record::DeviceKind::kCpu)
+    numbers = std::make_unique<llama::NumbersOnCpu>();
+  if (step.cuda_graph) graph = std::make_unique<llama::StepGraph>(place.device);
+  options = {.checkpointing = step.checkpointing,
+             .checkpoint_every = step.checkpoint_every,
+             .loss = loss_of(step),
+             .micro_batches = step.micro_batches,
+             .cancel = setting.cancel};
+  options.graph = graph.get();
+  if (step.keep_output) options.loss.output = &output;
+  record::mark(record::Phase::kSetup);
+  take_blas_workspace(placement_of(step, place), graph.get());
+  options.loss.error_flag = make_error_flag(options, step.fused, place.device);
+  options.not_finite = make_not_finite(step, step.model, place.device);
+  offload =
+      std::make_unique<llama::Offload>(offload_of(step), place.device, setting.host_memory, taken_of_host(setting));
+}
+
+void TrainStepRun::State::build(const TrainStepRequest& request, const RunSetting& setting) {
+  const predict::StepSettings& step = request.settings();
+  const llama::StoredWeights* const weights = request.weights() ? &*request.weights() : nullptr;
+  const llama::StoredWeights* const read = setting.place.device.is_meta() ? nullptr : weights;
+  model = llama::make_model(
+      step.model, step.fused, placement_of(step, setting.place), step.sequence, step.seed, setting.cancel,
+      {.files = weights, .adapters = step.adapters, .layer_made = offload->layer_made(step.model, options)});
+  model.tf32 = step.tf32();
+  if (step.fp8())
+    model.fp8 =
+        std::make_shared<llama::Fp8Scales>(step.model.num_layers * static_cast<std::int64_t>(llama::kProjectionKinds),
+                                           step.fp8_scaling, setting.place.device);
+  offload->install(model, step.batch, step.sequence, options);
+  optimizer = std::make_unique<StepOptimizer>(step, model, *offload, options, read);
+}
+
+record::Status TrainStepRun::State::keep(const predict::StepSettings& step, const RunPlace& place) {
   if (place.device.is_meta()) return record::Ok{};
   const BuiltStep built{.settings = step,
-                        .model = state.model,
-                        .optimizer = *state.optimizer,
-                        .ids = static_cast<std::int64_t>(state.evaluation.training().size())};
+                        .model = model,
+                        .optimizer = *optimizer,
+                        .ids = static_cast<std::int64_t>(evaluation.training().size())};
   if (!step.resume.empty()) {
     try {
       const record::Result<std::int64_t> before = resume(built);
       if (!before) return before.error();
-      state.steps_before = before.value();
-      state.resumed = step.resume;
+      steps_before = before.value();
+      resumed = step.resume;
     } catch (const llama::UnusableWeights& changed) {
       return record::Error{changed.what()};
     }
   }
   if (step.save.empty()) return record::Ok{};
-  auto saver = StepSaver::create(built);
-  if (!saver) return saver.error();
-  state.saver = std::move(saver).value();
-  state.saved = step.save;
+  auto created = StepSaver::create(built);
+  if (!created) return created.error();
+  saver = std::move(created).value();
+  saved = step.save;
   return record::Ok{};
 }
 
@@ -158,85 +218,28 @@ TrainStepRun::~TrainStepRun() = default;
 
 record::Result<std::unique_ptr<TrainStepRun>> TrainStepRun::create(const record::Params& params,
                                                                    const RunSetting& setting) {
-  const RunPlace& place = setting.place;
-  predict::StepSettings step = predict::step_settings(params);
-  record::Result<TrainStepModel> chosen = train_step_model(step);
-  if (!chosen) return chosen.error();
-  const llama::Config config = step.model = chosen.value().config;
-  const std::optional<llama::StoredWeights>& weights = chosen.value().weights;
-  record::Result<tokens::TokenData> data = read_data(step, setting);
-  if (!data) return data.error();
-  record::Result<Evaluation> evaluation = Evaluation::create(step, data.value().view(), place);
-  if (!evaluation) return evaluation.error();
-
-  if (auto refused = refused_combination(params, place.target))
+  if (auto refused = refused_combination(params, setting.place.target))
     return record::Error{*refused, record::ErrorKind::kRefused};
-  std::unique_ptr<llama::NumbersOnCpu> numbers;
-  if (place.device.is_meta()) llama::install_meta_kernels();
-  if (place.device.is_meta() && place.target == record::DeviceKind::kCpu)
-    numbers = std::make_unique<llama::NumbersOnCpu>();
-  const llama::Placement placement{
-      .device = place.device,
-      .target = place.target,
-      .type = type_of(step.precision),
-  };
-  llama::TrainOptions options{
-      .checkpointing = step.checkpointing,
-      .checkpoint_every = step.checkpoint_every,
-      .loss = loss_of(step),
-      .micro_batches = step.micro_batches,
-      .cancel = setting.cancel,
-  };
-  auto graph = step.cuda_graph ? std::make_unique<llama::StepGraph>(place.device) : nullptr;
-  options.graph = graph.get();
-  record::mark(record::Phase::kSetup);
-  take_blas_workspace(placement, graph.get());
-  options.loss.error_flag = make_error_flag(options, step.fused, place.device);
-  options.not_finite = make_not_finite(step, config, place.device);
-  auto offload =
-      std::make_unique<llama::Offload>(offload_of(step), place.device, setting.host_memory, taken_of_host(setting));
-  const llama::StoredWeights* const files = weights && !place.device.is_meta() ? &*weights : nullptr;
-  llama::Model model;
-  std::unique_ptr<StepOptimizer> optimizer;
+  const auto request = TrainStepRequest::read(params);
+  return request ? create(*request.value(), setting) : request.error();
+}
+
+record::Result<std::unique_ptr<TrainStepRun>> TrainStepRun::create(const TrainStepRequest& request,
+                                                                   const RunSetting& setting) {
+  const predict::StepSettings& step = request.settings();
+  auto state = std::make_unique<State>(step);
+  if (const record::Status read = state->read_text(step, setting); !read) return read.error();
+  state->set_up(step, setting);
   try {
-    if (files != nullptr)
-      if (const record::Status tied = llama::check_tied_head(*files, config); !tied) return tied.error();
-    model = llama::make_model(config, step.fused, placement, step.sequence, step.seed, setting.cancel,
-                              {.files = weights ? &*weights : nullptr,
-                               .adapters = step.adapters,
-                               .layer_made = offload->layer_made(config, options)});
-    model.tf32 = step.tf32();
-    if (step.fp8())
-      model.fp8 = std::make_shared<llama::Fp8Scales>(
-          config.num_layers * static_cast<std::int64_t>(llama::kProjectionKinds), step.fp8_scaling, place.device);
-    offload->install(model, step.batch, step.sequence, options);
-    optimizer = std::make_unique<StepOptimizer>(step, model, *offload, options, files);
+    if (request.weights() && !setting.place.device.is_meta())
+      if (const auto tied = llama::check_tied_head(*request.weights(), step.model); !tied) return tied.error();
+    state->build(request, setting);
   } catch (const llama::Cancelled&) {
     return record::Error{"Cancelled while the model was built.", record::ErrorKind::kRefused};
   } catch (const llama::UnusableWeights& changed) {
     return record::Error{changed.what(), record::ErrorKind::kBadInput};
   }
-  auto state = std::make_unique<State>(State{
-      .numbers = std::move(numbers),
-      .data = std::move(data).value(),
-      .evaluation = std::move(evaluation).value(),
-      .samples = step.batch * step.micro_batches,
-      .seq = step.sequence,
-      .seed = step.seed,
-      .steps = step.steps,
-      .offload = std::move(offload),
-      .graph = std::move(graph),
-      .options = options,
-      .model = std::move(model),
-      .optimizer = std::move(optimizer),
-      .last_step = 0,
-      .tokens_2BT = {},
-      .loss = {},
-      .output = {},
-      .trouble = {},
-  });
-  if (step.keep_output) state->options.loss.output = &state->output;
-  if (const record::Status kept = keep(step, place, *state); !kept) return kept.error();
+  if (const record::Status kept = state->keep(step, setting.place); !kept) return kept.error();
   return std::unique_ptr<TrainStepRun>(new TrainStepRun(std::move(state)));
 }
 
@@ -323,44 +326,47 @@ StepReport TrainStepRun::report() {
   return report;
 }
 
-namespace {
+record::Result<std::unique_ptr<TrainStepRequest>> TrainStepRequest::read(const record::Params& params) {
+  predict::StepSettings step = predict::step_settings(params);
+  record::Result<TrainStepModel> model = train_step_model(step);
+  if (!model) return model.error();
+  step.model = model.value().config;
+  return std::unique_ptr<TrainStepRequest>(
+      new TrainStepRequest(std::move(step), std::move(std::move(model).value().weights)));
+}
 
-record::Result<std::unique_ptr<DemoRun>> make_train_step(const record::Params& params, const RunSetting& setting) {
-  auto run = TrainStepRun::create(params, setting);
+// Data, a checkpoint's shape, and GEMMs that differ from the settings.
+std::map<std::string, std::string> TrainStepRequest::facts(const RunSetting& setting) const {
+  std::map<std::string, std::string> all;
+  if (!settings_.weights.empty()) all = predict::shape_facts(settings_.model);
+  if (!setting.place.device.is_meta()) all.merge(llama::data_facts(data_source(settings_, setting.course_text)));
+  if (const std::string how = predict::gemm_fact(settings_, setting.place.target); !how.empty()) all["gemm"] = how;
+  return all;
+}
+
+record::Result<std::map<std::string, std::string>> TrainStepRequest::prepare(const RunSetting& setting) {
+  auto products = llama::choose_products(settings_, setting.course_text.parent_path() / "products", setting.cancel);
+  if (!products) return products.error();
+  return std::map<std::string, std::string>{{"products", std::move(products).value()}};
+}
+
+record::Result<std::unique_ptr<DemoRun>> TrainStepRequest::make(const RunSetting& setting) {
+  auto run = TrainStepRun::create(*this, setting);
   if (!run) return run.error();
   return std::unique_ptr<DemoRun>(std::move(run).value());
 }
 
-// Provenance of data, a checkpoint's shape, and GEMMs that differ from the settings.
-std::map<std::string, std::string> train_step_facts(const record::Params& params, const RunSetting& setting) {
-  predict::StepSettings step = predict::step_settings(params);
-  std::map<std::string, std::string> all;
-  if (!step.weights.empty()) {
-    if (const auto model = train_step_model(step)) {
-      step.model = model.value().config;
-      all = predict::shape_facts(step.model);
-    }
-  }
-  if (!setting.place.device.is_meta()) all.merge(llama::data_facts(data_source(step, setting.course_text)));
-  if (const std::string how = predict::gemm_fact(step, setting.place.target); !how.empty()) all["gemm"] = how;
-  return all;
-}
+namespace {
 
-record::Result<std::map<std::string, std::string>> prepare(const record::Params& params, const RunSetting& setting) {
-  std::map<std::string, std::string> all;
-  predict::StepSettings step = predict::step_settings(params);
-  const auto model = train_step_model(step);
-  if (!model) return all;  // make_train_step() reports why
-  step.model = model.value().config;
-  auto products = llama::choose_products(step, setting.course_text.parent_path() / "products", setting.cancel);
-  if (!products) return products.error();
-  all["products"] = std::move(products).value();
-  return all;
+record::Result<std::unique_ptr<DemoRequest>> read_train_step(const record::Params& params) {
+  auto request = TrainStepRequest::read(params);
+  if (!request) return request.error();
+  return std::unique_ptr<DemoRequest>(std::move(request).value());
 }
 
 }  // namespace
 
 extern const DemoRunner kTrainStepRunner;
-constinit const DemoRunner kTrainStepRunner = {.id = "train_step", .make = &make_train_step, .facts = &train_step_facts, .prepare = &prepare};
+constinit const DemoRunner kTrainStepRunner = {.id = "train_step", .read = &read_train_step};
 
 }  // namespace headroom::experiments

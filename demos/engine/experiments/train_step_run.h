@@ -3,17 +3,43 @@
 
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
+#include <utility>
 
 #include "demos/engine/experiments/demo_run.h"
+#include "demos/llama/hugging_face.h"
 #include "demos/predict/step_settings.h"
 
 namespace headroom::experiments {
 
+// The settings, with the shape of the model that they name, and its weights.
+class TrainStepRequest final : public DemoRequest {
+ public:
+  // Refuses an invalid shape (kRefused), and a checkpoint that is damaged or of another model (kBadInput).
+  static record::Result<std::unique_ptr<TrainStepRequest>> read(const record::Params& params);
+
+  std::map<std::string, std::string> facts(const RunSetting& setting) const override;
+  record::Result<std::map<std::string, std::string>> prepare(const RunSetting& setting) override;
+  record::Result<std::unique_ptr<DemoRun>> make(const RunSetting& setting) override;
+
+  const predict::StepSettings& settings() const { return settings_; }
+  const std::optional<llama::StoredWeights>& weights() const { return weights_; }
+
+ private:
+  TrainStepRequest(predict::StepSettings settings, std::optional<llama::StoredWeights> weights)
+      : settings_(std::move(settings)), weights_(std::move(weights)) {}
+
+  predict::StepSettings settings_;
+  std::optional<llama::StoredWeights> weights_;  // nullopt: random ones
+};
+
 class TrainStepRun final : public DemoRun {
  public:
-  // Checks parameters (demos/experiments/train_step_info.cpp) and data, then allocates weights, optimizer state and
-  // tables in phase setup. Refuses with one sentence.
+  // Checks the data, then allocates weights, optimizer state and tables in phase setup. Refuses with one sentence.
+  static record::Result<std::unique_ptr<TrainStepRun>> create(const TrainStepRequest& request,
+                                                              const RunSetting& setting);
+  // Also reads the request, and refuses settings that exclude each other.
   static record::Result<std::unique_ptr<TrainStepRun>> create(const record::Params& params, const RunSetting& setting);
   ~TrainStepRun() override;
 
@@ -33,7 +59,6 @@ class TrainStepRun final : public DemoRun {
 
  private:
   struct State;
-  static record::Status keep(const predict::StepSettings& step, const RunPlace& place, State& state);
   explicit TrainStepRun(std::unique_ptr<State> state);
   std::unique_ptr<State> state_;
 };

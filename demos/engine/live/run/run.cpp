@@ -225,12 +225,12 @@ experiments::RunSetting setting_of(const RunPlan& plan, const RunContext& contex
 }
 
 // Builds the demo, runs its steps and frees all its tensors.
-Ending train(const RunPlan& plan, const RunContext& context, Watching& watching) {
+Ending train(const RunPlan& plan, experiments::DemoRequest& request, const RunContext& context, Watching& watching) {
   MachineMeter meter(context.machine, plan.kind());
   experiments::RunSetting setting = setting_of(plan, context);
   setting.host_memory = context.machine.host_memory();
   if (!context.machine.planner()) setting.memory = &meter;
-  auto created = plan.runner->make(plan.params, setting);
+  auto created = request.make(setting);
   if (!created && context.cancel) return {OutcomeKind::kCancelled, ""};
   if (!created) return {OutcomeKind::kRefused, created.error().message};
   DemoRun& run = *created.value();
@@ -287,9 +287,10 @@ record::Outcome out_of_memory(const Refused& refused, const RunPlan& plan) {
 }
 
 // Turns exceptions into values, so that nothing is held during recovery.
-Ending train_and_catch(const RunPlan& plan, const RunContext& context, Watching& watching) {
+Ending train_and_catch(const RunPlan& plan, experiments::DemoRequest& request, const RunContext& context,
+                       Watching& watching) {
   try {
-    return train(plan, context, watching);
+    return train(plan, request, context, watching);
   } catch (const c10::Error& error) {
     return {is_out_of_memory(error) ? OutcomeKind::kOutOfMemory : OutcomeKind::kFailed,
             first_line(error.what_without_backtrace())};
@@ -310,9 +311,9 @@ RunResult failed(std::string message, int exit_code) {
 }
 
 // Runs the demo's preparation before recording, and adds its provenance.
-record::Status prepare(const RunPlan& plan, const RunContext& context, bool on_gpu, record::RunInfo& info) {
-  if (!on_gpu || plan.runner->prepare == nullptr) return record::Ok{};
-  auto prepared = plan.runner->prepare(plan.params, setting_of(plan, context));
+record::Status prepare(experiments::DemoRequest& request, const RunPlan& plan, const RunContext& context,
+                       record::RunInfo& info) {
+  auto prepared = request.prepare(setting_of(plan, context));
   if (!prepared) return prepared.error();
   info.provenance.merge(std::move(prepared).value());
   context.feed.add(info);
@@ -329,8 +330,11 @@ RunResult run_demo(const protocol::StartRun& start, const RunContext& context) {
   const bool on_gpu = plan.kind() == DeviceKind::kGpu && !machine.planner();
   context.computes = !on_gpu;
   record::RunInfo info = info_of(start, plan, machine);
-  if (plan.runner->facts != nullptr) info.provenance.merge(plan.runner->facts(plan.params, setting_of(plan, context)));
+  const auto read = plan.runner->read(plan.params);
+  if (read) info.provenance.merge(read.value()->facts(setting_of(plan, context)));
   context.feed.add(info);
+  if (!read) return refused(read.error().message);
+  experiments::DemoRequest& request = *read.value();
   context.feed.add(
       protocol::Progress{.doing = on_gpu ? "starting the GPU and building the model" : "building the model"});
 
@@ -338,12 +342,14 @@ RunResult run_demo(const protocol::StartRun& start, const RunContext& context) {
   Bytes before = 0;
   bool device_answers = false;
   try {
-    if (on_gpu) machine.start_cuda();
-    if (const record::Status prepared = prepare(plan, context, on_gpu, info); !prepared)
-      return refused(prepared.error().message);
+    if (on_gpu) {
+      machine.start_cuda();
+      if (const record::Status prepared = prepare(request, plan, context, info); !prepared)
+        return refused(prepared.error().message);
+    }
     before = machine.live_bytes(plan.kind());
     Watching watching(context, plan);
-    ending = train_and_catch(plan, context, watching);
+    ending = train_and_catch(plan, request, context, watching);
     // The listeners must still exist, for the device times of the last marks.
     device_answers = machine.clean_up(plan.kind());
   } catch (const std::exception& error) {
