@@ -9,6 +9,7 @@
 
 #include "demos/experiments/demo.h"
 #include "demos/experiments/strategies.h"
+#include "demos/experiments/technique_table.h"
 #include "demos/predict/bound_times.h"
 #include "demos/predict/step_bound.h"
 #include "demos/record/quantile.h"
@@ -167,7 +168,8 @@ std::vector<StepBudget> ladder_budgets(const Recording& ladder, AttentionFlops a
   std::vector<StepBudget> budgets;
   for (const SweepPoint& point : ladder.sweep_points()) {
     if (point.series != "ladder" || !completed(point) || point.tokens_per_second <= 0) continue;
-    const StepSettings step = predict::step_settings(record::Params::known_of(experiments::training_step().schema, point.params));
+    const StepSettings step =
+        predict::step_settings(record::Params::known_of(experiments::training_step().schema, point.params));
     const double peak = peak_of(ladder.info(), step, peaks);
     if (peak <= 0) continue;
     StepBudget budget = budget_of(token_flops(step, attention), point.tokens_per_second, peak);

@@ -12,6 +12,8 @@ mkdir -p "$1"
 folder=$(cd "$1" && pwd)
 headroom=$build/bin/headroom
 export OMP_WAIT_POLICY=passive
+# shellcheck source=tools/technique.sh
+. "$(dirname "$0")/technique.sh"
 
 record() {
   name=$1; shift
@@ -19,8 +21,8 @@ record() {
   "$headroom" "$@" --device cpu --record "$folder/$name.hrec" >/dev/null
 }
 
-# technique NAME SETTINGS…: on the tiny model.
-technique() {
+# variant NAME SETTINGS…: the tiny model with settings that are no row of the table.
+variant() {
   name=technique_$1_cpu; shift
   sets=
   for setting in "$@"; do sets="$sets --set $setting"; done
@@ -28,29 +30,43 @@ technique() {
   record "$name" run train_step --set model=tiny --set steps=3 $sets
 }
 
+# technique ID SETTINGS…: a row of the table, and further settings.
+technique() {
+  row=$(technique_row "$1") || exit
+  shift
+  # shellcheck disable=SC2086
+  set -- $row "$@"
+  name=${1#technique_}
+  shift
+  variant "$name" "$@"
+}
+
 record tiny_cpu run train_step --set model=tiny --set steps=3
-technique plain
-technique fp16_mixed precision=fp16_mixed histogram=on
-technique bf16_mixed precision=bf16_mixed histogram=on
-technique bf16_stochastic precision=bf16 rounding=stochastic histogram=on
-technique tf32 gemm=tf32
-technique loss_hf_2024 loss=hf_2024 keep_output=on
-technique loss_hf_2025 loss=hf_2025 keep_output=on
+variant plain
+variant fp16_mixed precision=fp16_mixed histogram=on
+technique mixed histogram=on
+technique bf16 histogram=on
+variant tf32 gemm=tf32
+variant loss_hf_2024 loss=hf_2024 keep_output=on
+variant loss_hf_2025 loss=hf_2025 keep_output=on
 # Others use the fused loss, so that no logits hide what they change.
-technique loss_flce loss=flce loss_chunk=128
-flce() { technique "$@" loss=flce loss_chunk=128; }
-flce adamw_8bit optimizer=adamw_8bit
-flce galore optimizer=galore
-flce checkpointing_layer checkpointing=layer
-flce checkpointing_every checkpointing=every checkpoint_every=2
-flce checkpointing_selective checkpointing=selective
-flce accumulate batch=1 accumulate=4
-flce offload_optimizer offload.optimizer=host
-flce lora adapters=lora
-flce qlora adapters=qlora
-# With checkpointing.
-flce optimizer_in_backward checkpointing=layer optimizer_in_backward=on
-flce offload checkpointing=layer offload.optimizer=host offload.parameters=on
+flce="loss=flce loss_chunk=128"
+# shellcheck disable=SC2086
+{
+  technique flce $flce
+  technique adamw_8bit $flce
+  technique galore $flce
+  technique checkpointing $flce
+  variant checkpointing_every checkpointing=every checkpoint_every=2 $flce
+  technique selective $flce
+  variant accumulate batch=1 accumulate=4 $flce
+  technique offload_optimizer $flce
+  technique lora $flce
+  technique qlora $flce
+  # With checkpointing.
+  technique optimizer_in_backward checkpointing=layer $flce
+  variant offload checkpointing=layer offload.optimizer=host offload.parameters=on $flce
+}
 record moments_cpu run moments
 # A decoder block of GPT-2 and one of Llama.
 record block_cpu run block --set storage=bf16

@@ -95,9 +95,9 @@ std::string switches_text(const Advice& advice, const lessons::ShownUnit& unit) 
       {"", "turn on", "gives up", "in the report's order", "a step takes", "then takes"}};
   int number = 0;
   for (const AdvisedSwitch& each : advice.switches) {
-    const std::string time = each.what->time();
-    rows.push_back({std::to_string(++number), std::string(each.what->label), std::string(each.what->gives_up()),
-                    each.what->place.empty() ? "-" : std::string(each.what->place),
+    const std::string time = each.what->cost.time();
+    rows.push_back({std::to_string(++number), each.what->label, std::string(each.what->cost.given_up()),
+                    each.what->report_place.empty() ? "-" : each.what->report_place,
                     time.empty() ? "not measured" : time, table_bytes(each.bytes, unit)});
   }
   std::string text = text_table(rows, 4);
@@ -132,16 +132,9 @@ std::string advice_text(const Advice& advice, const PlannedCard& card) {
   text += fits ? "The cheapest switches that make it fit, in this order:\n\n" : not_enough_text(advice.fit, unit);
   text += switches_text(advice, unit);
   text += "\n  Times: on an H200, Llama 3.2 1B with 4 × 1,024 tokens, one technique at a time.\n";
-  for (const std::string_view step : predict::report_steps_left_out())
+  for (const std::string_view step : experiments::report_steps_left_out())
     text += fmt::format("  In the report's order, and not here, since it needs several GPUs: {}.\n", step);
   return text + fmt::format("  {}\n\n  Try it: {}\n", kUnknown, command_of(advice));
-}
-
-json settings_of(const predict::MemorySwitch& what) {
-  json settings = json::array();
-  for (const std::string_view setting : what.settings)
-    if (!setting.empty()) settings.push_back(setting);
-  return settings;
 }
 
 json advice_json(const Advice& advice, const PlannedCard& card) {
@@ -149,12 +142,13 @@ json advice_json(const Advice& advice, const PlannedCard& card) {
   for (const AdvisedSwitch& each : advice.switches)
     switches.push_back({{"id", each.what->id},
                         {"label", each.what->label},
-                        {"settings", settings_of(*each.what)},
-                        {"gives_up_speed", each.what->costs_speed},
-                        {"gives_up_exactness", each.what->costs_exactness},
+                        {"settings", each.what->settings},
+                        {"micro_batches", each.what->micro_batches},
+                        {"gives_up_speed", each.what->cost.speed},
+                        {"gives_up_exactness", each.what->cost.exactness},
                         {"reason", each.what->reason},
-                        {"report_order", each.what->place},
-                        {"step_time_ratio", each.what->times > 0 ? json(each.what->times) : json()},
+                        {"report_order", each.what->report_place},
+                        {"step_time_ratio", each.what->cost.times > 0 ? json(each.what->cost.times) : json()},
                         {"bytes_after", each.bytes}});
   return {{"card", card.name},
           {"usable_bytes", usable_bytes(card)},
@@ -163,7 +157,7 @@ json advice_json(const Advice& advice, const PlannedCard& card) {
           {"verdict", predict::key_of(advice.fit.verdict)},
           {"switches", switches},
           {"by_closed_form", advice.why_formula},
-          {"report_steps_left_out", predict::report_steps_left_out()},
+          {"report_steps_left_out", experiments::report_steps_left_out()},
           {"not_known", kUnknown},
           {"command", command_of(advice)}};
 }

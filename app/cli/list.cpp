@@ -1,4 +1,4 @@
-// headroom list: lists chapters, figures, demos, schemas, kernels and cards.
+// headroom list: lists chapters, figures, demos, schemas, techniques, kernels and cards.
 #include <span>
 #include <string>
 
@@ -11,6 +11,7 @@
 #include "app/cli/shown_course.h"
 #include "demos/experiments/demo.h"
 #include "demos/experiments/schemas.h"
+#include "demos/experiments/technique_table.h"
 #include "demos/predict/cards.h"
 #include "kernels/kernel.h"
 #include "lessons/figure.h"
@@ -113,11 +114,24 @@ json cards_json() {
   return list;
 }
 
+json techniques_json() {
+  json list = json::array();
+  for (const experiments::Technique& each : experiments::techniques())
+    list.push_back({{"id", each.id},
+                    {"label", each.label},
+                    {"settings", each.settings},
+                    {"micro_batches", each.micro_batches},
+                    {"gives_up", each.cost.given_up()},
+                    {"recording", each.recording}});
+  return list;
+}
+
 json catalogue_json(const lessons::Course& course) {
   json document = {{"chapters", json::array()},
                    {"figures", json::array()},
                    {"demos", settings_json(experiments::demos())},
                    {"schemas", settings_json(experiments::schemas())},
+                   {"techniques", techniques_json()},
                    {"kernels", json::array()},
                    {"cards", cards_json()}};
   for (const lessons::Chapter& chapter : course.chapters()) {
@@ -137,6 +151,17 @@ json catalogue_json(const lessons::Course& course) {
   for (const auto* kernel : kernels::kernels())
     document["kernels"].push_back({{"id", kernel->id}, {"title", kernel->title}, {"formula", kernel->formula}});
   return document;
+}
+
+void put_techniques() {
+  put("\nTechniques (headroom plan --set KEY=VALUE), as advise and the ladder name them\n");
+  for (const experiments::Technique& each : experiments::techniques()) {
+    if (!each.saves_memory && each.rung.number == 0) continue;  // one switch of the step, listed there
+    const std::string settings = each.micro_batches == 1
+                                     ? fmt::format("{}", fmt::join(each.settings, " "))
+                                     : fmt::format("batch / {0}, accumulate · {0}", each.micro_batches);
+    put(fmt::format("  {:<22} {}: {}\n", each.id, each.label, settings));
+  }
 }
 
 void put_cards() {
@@ -176,6 +201,7 @@ record::Result<ExitCode> list(const CommonOptions& options) {
     put(fmt::format("  {:<20} {}\n", schema->id, schema->summary));
     put_schema(schema->schema);
   }
+  put_techniques();
   put("\nKernels\n");
   for (const auto* kernel : kernels::kernels()) put(fmt::format("  {:<20} {}\n", kernel->id, kernel->title));
   put_cards();
@@ -185,9 +211,10 @@ record::Result<ExitCode> list(const CommonOptions& options) {
 }  // namespace
 
 extern const Command kList;
-constinit const Command kList{.name = "list",
-                              .summary = "Chapters, figures, demos and schemas with their keys, kernels, cards",
-                              .example = "",
-                              .make = make_invocation<CommonOptions, declare_list, list>};
+constinit const Command kList{
+    .name = "list",
+    .summary = "Chapters, figures, demos and schemas with their keys, techniques, kernels, cards",
+    .example = "",
+    .make = make_invocation<CommonOptions, declare_list, list>};
 
 }  // namespace headroom::app

@@ -4,8 +4,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "demos/experiments/switches.h"
-
 namespace headroom::app {
 
 using experiments::in_order;
@@ -19,7 +17,7 @@ namespace {
 // Empty if stopped.
 std::optional<Advice> described(Advice advice, const SwitchSet& chosen, const PlannedCard& card, StepPlanner& planner) {
   Params so_far = advice.params;
-  for (const predict::MemorySwitch* const each : in_order(chosen.switches)) {
+  for (const experiments::Technique* const each : in_order(chosen.switches)) {
     if (auto on = turned_on(*each, so_far)) so_far = *std::move(on);
     const auto answer = planner.on_card(so_far, card);
     if (!answer) return std::nullopt;

@@ -14,7 +14,7 @@ namespace headroom::app {
 using experiments::GivenUp;
 
 struct AdvisedSwitch {
-  const predict::MemorySwitch* what = nullptr;
+  const experiments::Technique* what = nullptr;
   record::Bytes bytes = 0;  // reserved with this and all before it
 };
 

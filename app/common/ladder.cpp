@@ -3,30 +3,29 @@
 #include <algorithm>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "demos/experiments/combinations.h"
 #include "demos/experiments/strategies.h"
+#include "demos/experiments/technique_table.h"
 #include "demos/record/text.h"
 
 namespace headroom::app {
 
-using experiments::LadderSwitch;
+using experiments::Technique;
 using record::Error;
 using record::Params;
 
 namespace {
 
-record::Result<const LadderSwitch*> switch_named(const std::string& id) {
-  for (const LadderSwitch& each : experiments::ladder_switches())
-    if (each.id == id) return &each;
+record::Result<const Technique*> technique_named(const std::string& id) {
   std::vector<std::string_view> known;
-  std::string all;
-  for (const LadderSwitch& each : experiments::ladder_switches()) {
-    known.push_back(each.id);
-    all += (all.empty() ? "" : ", ") + std::string(each.id);
+  for (const Technique* each : experiments::ladder_techniques()) {
+    if (each->id == id) return each;
+    known.push_back(each->id);
   }
   return Error{fmt::format("The ladder has no switch {}; the nearest is {}. It has {}.", record::quoted(id),
-                           record::nearest(id, known), all)};
+                           record::nearest(id, known), fmt::join(known, ", "))};
 }
 
 }  // namespace
@@ -38,26 +37,25 @@ Params naive_settings() {
 }
 
 record::Result<SweepPlan> plan_ladder(const Params& base, std::span<const std::string> order) {
-  std::vector<const LadderSwitch*> switches;
+  std::vector<const Technique*> rungs;
   for (const std::string& id : order) {
-    const auto found = switch_named(id);
+    const auto found = technique_named(id);
     if (!found) return found.error();
-    if (std::find(switches.begin(), switches.end(), found.value()) != switches.end())
+    if (std::ranges::find(rungs, found.value()) != rungs.end())
       return Error{fmt::format("--order names {} twice.", id)};
-    switches.push_back(found.value());
+    rungs.push_back(found.value());
   }
   if (order.empty())
-    for (const LadderSwitch& each : experiments::ladder_switches())
-      if (each.by_default) switches.push_back(&each);
+    for (const Technique* each : experiments::ladder_techniques())
+      if (each->rung.by_default) rungs.push_back(each);
 
   SweepPlan plan{"ladder", std::string(experiments::training_step().id), {{"ladder", "naive", base}}};
   Params on = base;
-  for (const LadderSwitch* each : switches) {
-    Params next = on;
-    experiments::apply(next, each->settings);
+  for (const Technique* each : rungs) {
+    const Params next = experiments::on_rung(*each, on);
     const bool refused = experiments::refused_combination(next).has_value();
     if (refused && order.empty()) continue;
-    plan.points.push_back({"ladder", std::string(each->id), next});
+    plan.points.push_back({"ladder", each->id, next});
     if (!refused) on = next;
   }
   return plan;

@@ -9,7 +9,7 @@
 #include "app/common/step_plan.h"
 #include "app/common/sweep.h"
 #include "demos/experiments/demo.h"
-#include "demos/experiments/strategies.h"
+#include "demos/experiments/technique_table.h"
 #include "demos/predict/form_recording.h"
 #include "lessons/sweep.h"
 #include "lessons/wording.h"
@@ -64,8 +64,8 @@ void note_machine(SweepPoint& point, const record::RunInfo& ran_on) {
 }  // namespace
 
 Ladder::Ladder() {
-  for (const experiments::LadderSwitch& each : experiments::ladder_switches())
-    switches_.push_back({std::string(each.id), each.by_default});
+  for (const experiments::Technique* each : experiments::ladder_techniques())
+    switches_.push_back({each->id, each->rung.by_default});
 }
 
 Ladder::~Ladder() {
@@ -89,8 +89,8 @@ void Ladder::take_order(const record::Recording& ladder) {
   for (const SweepPoint& point : ladder.sweep_points())
     if (std::ranges::find(switches_, point.label, &Switch::id) != switches_.end() && !has(point.label))
       order.push_back({point.label, true});
-  for (const experiments::LadderSwitch& each : experiments::ladder_switches())
-    if (!has(each.id)) order.push_back({std::string(each.id), false});
+  for (const experiments::Technique* each : experiments::ladder_techniques())
+    if (!has(each->id)) order.push_back({each->id, false});
   switches_ = std::move(order);
 }
 

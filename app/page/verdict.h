@@ -54,7 +54,7 @@ class Verdict {
  private:
   // Turning a switch off sets its default, not its old value, so both settings are kept.
   struct Turned {
-    const predict::MemorySwitch* what = nullptr;
+    const experiments::Technique* what = nullptr;
     record::Params from, to;
   };
 

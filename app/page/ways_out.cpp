@@ -6,7 +6,6 @@
 #include <utility>
 
 #include "demos/experiments/combinations.h"
-#include "demos/experiments/switches.h"
 
 namespace headroom::app::page {
 
@@ -16,7 +15,7 @@ namespace {
 
 constexpr double kNoChange = 0.005;  // share of the peak; smaller changes are hidden
 
-WayOut way_out(const predict::MemorySwitch& what, const record::Params& params) {
+WayOut way_out(const experiments::Technique& what, const record::Params& params) {
   WayOut way{.what = &what, .on = experiments::is_on(what, params)};
   auto turned = way.on ? experiments::turned_off(what, params) : experiments::turned_on(what, params);
   if (!turned) {
@@ -30,10 +29,9 @@ WayOut way_out(const predict::MemorySwitch& what, const record::Params& params) 
   return way;
 }
 
-bool sets_one_of(const predict::MemorySwitch& what, std::span<const std::string> keys) {
-  return std::ranges::any_of(what.settings, [&](std::string_view setting) {
-    return !setting.empty() && std::ranges::find(keys, setting.substr(0, setting.find('='))) != keys.end();
-  });
+bool sets_one_of(const experiments::Technique& what, std::span<const std::string> keys) {
+  return std::ranges::any_of(what.keys(),
+                             [&](std::string_view key) { return std::ranges::find(keys, key) != keys.end(); });
 }
 
 }  // namespace
@@ -43,9 +41,8 @@ WaysOut::WaysOut(Predictions* predictions, const std::string& why_not, const rec
     : card_(std::move(card)),
       allocated_(allocated),
       planner_(predictions, why_not, nullptr, StepPlanner::Answers::kAtOnce) {
-  for (const predict::MemorySwitch& what : predict::memory_switches()) all_.push_back(way_out(what, params));
-  for (const predict::MemorySwitch& what : experiments::single_switches())
-    if (experiments::is_kernel(what) || sets_one_of(what, own)) all_.push_back(way_out(what, params));
+  for (const experiments::Technique& what : experiments::techniques())
+    if (what.saves_memory || what.kernel || sets_one_of(what, own)) all_.push_back(way_out(what, params));
   for (WayOut& way : all_) way.own = sets_one_of(*way.what, own);
   std::ranges::stable_partition(all_, &WayOut::own);
   for (std::size_t i = 0; i < before.size(); ++i) all_[i].change = before[i].change;

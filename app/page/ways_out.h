@@ -8,12 +8,12 @@
 #include <vector>
 
 #include "app/common/step_plan.h"
-#include "demos/predict/techniques.h"
+#include "demos/experiments/technique_table.h"
 
 namespace headroom::app::page {
 
 struct WayOut {
-  const predict::MemorySwitch* what = nullptr;
+  const experiments::Technique* what = nullptr;
   bool on = false;
   std::optional<record::Params> turned;  // the settings with it toggled; empty: impossible
   std::string why_not;

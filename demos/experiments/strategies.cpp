@@ -1,7 +1,6 @@
-// Tables of the ladder and the report.
+// Tables of other code and of the report.
 #include "demos/experiments/strategies.h"
 
-#include <algorithm>
 #include <stdexcept>
 #include <utility>
 #include <vector>
@@ -11,32 +10,6 @@
 namespace headroom::experiments {
 
 namespace {
-
-// First free techniques, then those that cost time or accuracy, then offloading.
-constexpr std::array kSwitches{
-    LadderSwitch{"flash_attention", "flash attention", {"attention=flash"}},
-    LadderSwitch{"fused_kernels",
-                 "fused kernels",
-                 {"fused.rms_norm=on", "fused.rope=on", "fused.swiglu=on", "fused.embedding=on"}},
-    LadderSwitch{"flce", "fused linear cross entropy", {"loss=flce"}},
-    // Not every card supports these formats. tf32 changes only the speed; bf16 replaces it.
-    LadderSwitch{"tf32", "tf32 products", {"gemm=tf32"}, /*by_default=*/false},
-    LadderSwitch{"bf16", "bf16, stochastic rounding", {"precision=bf16", "rounding=stochastic", "gemm=as_stored"}},
-    LadderSwitch{"fp8", "fp8 products", {"gemm=fp8"}, /*by_default=*/false},
-    LadderSwitch{"checkpointing", "checkpointing", {"checkpointing=layer"}},
-    LadderSwitch{"optimizer_in_backward", "step in backward", {"optimizer_in_backward=on"}},
-    LadderSwitch{"adamw_8bit", "8-bit AdamW", {"optimizer=adamw_8bit"}},
-    LadderSwitch{"offload_checkpoints", "checkpoints on the host", {"offload.checkpoints=on"}},
-    // The CPU's AdamW does not support the GPU optimizer's other switches.
-    LadderSwitch{"offload_optimizer",
-                 "optimizer on the host",
-                 {"optimizer=adamw", "optimizer_in_backward=off", "rounding=nearest", "offload.optimizer=host"}},
-    LadderSwitch{"offload_parameters", "weights on the host", {"offload.parameters=on"}},
-};
-
-constexpr std::array kTurnedOff{
-    TurnedOff{"optimizer", "adamw_8bit", "8-bit moments"}, TurnedOff{"optimizer_in_backward", "on", "step in backward"},
-    TurnedOff{"rounding", "stochastic", "stochastic rounding"}, TurnedOff{"gemm", "tf32", "tf32 products"}};
 
 // docs/results/prediction-h200.md; for adapters docs/results/peft-cpu.md.
 constexpr std::string_view kHfSeen =
@@ -90,16 +63,6 @@ void apply(record::Params& params, const Settings& settings) {
     if (!setting.empty())
       if (auto set = params.set_assignment(setting); !set) throw std::logic_error(set.error().message);
 }
-
-std::span<const LadderSwitch> ladder_switches() { return kSwitches; }
-
-std::string ladder_label(std::string_view id) {
-  const auto* const found =
-      std::find_if(kSwitches.begin(), kSwitches.end(), [&](const auto& each) { return each.id == id; });
-  return std::string(found == kSwitches.end() ? id : found->label);
-}
-
-std::span<const TurnedOff> turned_off_later() { return kTurnedOff; }
 
 std::span<const OtherCode> other_codes() { return kOtherCodes; }
 

@@ -1,4 +1,4 @@
-// Named settings of the training step: the ladder's switches and the report's strategies.
+// Named settings of the training step: a ladder's start, other code, the report's strategies.
 #pragma once
 
 #include <array>
@@ -14,23 +14,8 @@ namespace headroom::experiments {
 using Settings = std::array<std::string_view, 8>;
 void apply(record::Params& params, const Settings& settings);
 
-struct LadderSwitch {
-  std::string_view id;     // "adamw_8bit", as in --order
-  std::string_view label;  // the rung's label
-  Settings settings;
-  bool by_default = true;  // false: only on request
-};
-std::span<const LadderSwitch> ladder_switches();
-// A switch's label, or the id itself ("naive").
-std::string ladder_label(std::string_view id);
 // Start of a ladder: fp32, composed from plain operators, everything kept.
 inline constexpr Settings kNaive{"attention=eager", "steps=5"};
-
-// A setting that a later switch turns off.
-struct TurnedOff {
-  std::string_view key, value, words;  // "optimizer", "adamw_8bit", "8-bit moments"
-};
-std::span<const TurnedOff> turned_off_later();
 
 // A comparison: its settings, besides the other code's own, and the result.
 struct Compared {

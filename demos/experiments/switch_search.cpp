@@ -8,14 +8,12 @@
 #include <utility>
 
 #include "demos/experiments/combinations.h"
-#include "demos/experiments/switches.h"
 #include "demos/experiments/train_step_model.h"
 #include "demos/predict/closed_form.h"
 #include "demos/predict/step_settings.h"
 
 namespace headroom::experiments {
 
-using predict::MemorySwitch;
 using record::Bytes;
 using record::Params;
 
@@ -38,8 +36,8 @@ std::optional<llama::DescribedModel> model_of(const Params& params) {
 class Search {
  public:
   Search(const Params& params, const GivenUp& may) : start_(params), model_(model_of(params)) {
-    for (const MemorySwitch& each : predict::memory_switches())
-      if ((may.speed || !each.costs_speed) && (may.exactness || !each.costs_exactness)) usable_.push_back(&each);
+    for (const Technique& each : memory_techniques())
+      if ((may.speed || !each.cost.speed) && (may.exactness || !each.cost.exactness)) usable_.push_back(&each);
   }
 
   std::vector<SwitchSet> candidates(std::size_t most) {
@@ -54,7 +52,7 @@ class Search {
   void grow(const SwitchSet& from, std::size_t next, std::size_t most) {
     if (from.switches.size() == most) return;
     for (std::size_t i = next; i < usable_.size(); ++i) {
-      const MemorySwitch& what = *usable_[i];
+      const Technique& what = *usable_[i];
       auto on = turned_on(what, from.params);
       if (!on) continue;
       SwitchSet with = from;
@@ -62,11 +60,11 @@ class Search {
       with.params = *std::move(on);
       // A later switch may undo an earlier one.
       if (!std::ranges::all_of(with.switches, [&](const auto* each) { return is_on(*each, with.params); })) continue;
-      with.exactness += what.costs_exactness ? 1 : 0;
-      with.speed += what.costs_speed ? 1 : 0;
+      with.exactness += what.cost.exactness ? 1 : 0;
+      with.speed += what.cost.speed ? 1 : 0;
       // Assume that an unmeasured switch that costs speed is slower than any measured one.
       constexpr double kUnmeasured = 10;
-      with.times *= what.times > 0 ? what.times : what.costs_speed ? kUnmeasured : 1;
+      with.times *= what.cost.times > 0 ? what.cost.times : what.cost.speed ? kUnmeasured : 1;
       grow(with, i + 1, most);
       if (refused_combination(with.params, record::DeviceKind::kGpu)) continue;
       with.bytes = peak_of(with.params, model_);
@@ -76,7 +74,7 @@ class Search {
 
   Params start_;
   std::optional<llama::DescribedModel> model_;  // read once
-  std::vector<const MemorySwitch*> usable_;
+  std::vector<const Technique*> usable_;
   std::vector<SwitchSet> found_;
 };
 
@@ -88,9 +86,9 @@ std::vector<SwitchSet> switch_sets(const Params& params, const GivenUp& may, std
   return Search(params, may).candidates(most);
 }
 
-std::vector<const MemorySwitch*> in_order(std::vector<const MemorySwitch*> switches) {
-  std::ranges::stable_sort(
-      switches, {}, [](const MemorySwitch* each) { return std::tuple(each->costs_exactness, each->costs_speed); });
+std::vector<const Technique*> in_order(std::vector<const Technique*> switches) {
+  std::ranges::stable_sort(switches, {},
+                           [](const Technique* each) { return std::tuple(each->cost.exactness, each->cost.speed); });
   return switches;
 }
 

@@ -4,7 +4,7 @@
 #include <optional>
 #include <vector>
 
-#include "demos/predict/techniques.h"
+#include "demos/experiments/technique_table.h"
 #include "demos/record/schema.h"
 #include "demos/record/units.h"
 
@@ -15,7 +15,7 @@ struct GivenUp {
 };
 
 struct SwitchSet {
-  std::vector<const predict::MemorySwitch*> switches;
+  std::vector<const Technique*> switches;
   record::Params params;
   record::Bytes bytes = 0;  // by the closed form
   int exactness = 0, speed = 0;
@@ -30,6 +30,6 @@ record::Bytes closed_form_peak(const record::Params& train_step);
 std::vector<SwitchSet> switch_sets(const record::Params& params, const GivenUp& may, std::size_t most);
 
 // Cheapest first: no cost, then speed, then exactness; ties in table order.
-std::vector<const predict::MemorySwitch*> in_order(std::vector<const predict::MemorySwitch*> switches);
+std::vector<const Technique*> in_order(std::vector<const Technique*> switches);
 
 }  // namespace headroom::experiments

@@ -187,27 +187,4 @@ inline constexpr std::array kStateOffloads{
     Meant<StateOffload>{{"file", "a file"}, StateOffload::kFile},
 };
 
-// A technique that saves memory, and its costs.
-struct MemorySwitch {
-  std::string_view id, label;    // "checkpointing", "checkpointing each layer"
-  std::string_view short_label;  // on a button: "checkpointing"
-  // "checkpointing=layer"; {batch/2} is half the step's batch. Padded with empty ones.
-  std::array<std::string_view, 4> settings{};
-  bool costs_speed = false;
-  bool costs_exactness = false;    // trains other numbers
-  std::string_view reason;         // a sentence
-  std::string_view recording;      // shipped, Llama 3.2 1B on an H200; empty: none
-  double times = 0;                // relative step time in that recording; 0: not measured
-  std::string_view place;          // in the report's order; empty: none
-  std::string_view rounding = {};  // negligible inexactness; empty: none
-  double seconds = 0;              // added per step at any batch; 0: grows with the batch
-
-  std::string_view gives_up() const;  // "speed, exactness"
-  std::string time() const;           // "1.22 times", "0.33 s more"; empty: not measured
-};
-// Cheap ones first, each after those it builds on.
-std::span<const MemorySwitch> memory_switches();
-// The report's steps that need several GPUs.
-std::span<const std::string_view> report_steps_left_out();
-
 }  // namespace headroom::predict

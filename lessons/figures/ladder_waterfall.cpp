@@ -7,7 +7,7 @@
 #include <fmt/format.h>
 
 #include "demos/experiments/demo.h"
-#include "demos/experiments/strategies.h"
+#include "demos/experiments/technique_table.h"
 #include "lessons/axes.h"
 #include "lessons/sweep.h"
 #include "lessons/wording.h"
@@ -36,13 +36,15 @@ constexpr std::array kLadderWaterfallSchema{
 
 // "drops 8-bit moments, step in backward": settings that this rung lacks.
 std::string dropped(const SweepPoint& before, const SweepPoint& point) {
-  const auto has = [](const SweepPoint& which, const experiments::TurnedOff& each) {
+  const auto has = [](const SweepPoint& which, const experiments::Dropped& each) {
     const auto found = which.params.find(std::string(each.key));
     return found != which.params.end() && found->second == each.value;
   };
   std::string text;
-  for (const experiments::TurnedOff& each : experiments::turned_off_later())
-    if (has(before, each) && !has(point, each)) text += fmt::format("{}{}", text.empty() ? "drops " : ", ", each.words);
+  for (const experiments::Technique* rung : experiments::ladder_techniques())
+    for (const experiments::Dropped& each : rung->rung.drops)
+      if (has(before, each) && !has(point, each))
+        text += fmt::format("{}{}", text.empty() ? "drops " : ", ", each.words);
   return text;
 }
 

@@ -12,7 +12,7 @@
 #include "demos/experiments/combinations.h"
 #include "demos/experiments/schemas.h"
 #include "demos/experiments/switch_search.h"
-#include "demos/experiments/switches.h"
+#include "demos/experiments/technique_table.h"
 #include "lessons/card_limit.h"
 #include "lessons/figure.h"
 #include "lessons/shown_unit.h"
@@ -23,7 +23,7 @@ extern const Figure kRecipeSteps;
 
 namespace {
 
-using predict::MemorySwitch;
+using experiments::Technique;
 using predict::Verdict;
 using record::Bytes;
 using record::Params;
@@ -32,7 +32,7 @@ constexpr std::size_t kMostSwitches = 3;  // of the cheapest; fast enough while 
 
 struct Recipe {
   std::string head;
-  std::vector<const MemorySwitch*> switches;  // in order
+  std::vector<const Technique*> switches;  // in order
   bool enough = false;
 };
 
@@ -41,31 +41,31 @@ predict::Fit fit_of(const Params& params, const CardLimit& card) {
 }
 
 // "always, 3" before "out of memory, 4" before "batch, 2".
-int place_in_report(const MemorySwitch& what) {
+int place_in_report(const Technique& what) {
   constexpr std::array<std::string_view, 3> kParts{"always", "out of memory", "batch"};
-  const std::size_t comma = what.place.find(',');
-  const auto part = std::ranges::find(kParts, what.place.substr(0, comma)) - kParts.begin();
-  return static_cast<int>(part) * 100 + (what.place[comma + 2] - '0');
+  const std::string_view place = what.report_place;
+  const std::size_t comma = place.find(',');
+  const auto part = std::ranges::find(kParts, place.substr(0, comma)) - kParts.begin();
+  return static_cast<int>(part) * 100 + (place[comma + 2] - '0');
 }
-
-// The key of its first setting.
-std::string_view key_of(const MemorySwitch& what) { return what.settings[0].substr(0, what.settings[0].find('=')); }
 
 // The always-on switches, then one after another until the step fits.
 Recipe report_recipe(const Params& start, const CardLimit& card) {
-  std::vector<const MemorySwitch*> order;
-  for (const MemorySwitch& each : predict::memory_switches())
-    if (!each.place.empty()) order.push_back(&each);
-  std::ranges::stable_sort(order, {}, [](const MemorySwitch* each) { return place_in_report(*each); });
+  std::vector<const Technique*> order;
+  for (const Technique& each : experiments::memory_techniques())
+    if (!each.report_place.empty()) order.push_back(&each);
+  std::ranges::stable_sort(order, {}, [](const Technique* each) { return place_in_report(*each); });
   Recipe recipe{.head = "The report's order", .switches = {}};
   Params so_far = start;
-  for (const MemorySwitch* const each : order) {
+  for (const Technique* const each : order) {
     recipe.enough = fit_of(so_far, card).verdict == Verdict::kFits;
-    if (recipe.enough && !each->place.starts_with("always")) break;
+    if (recipe.enough && !each->report_place.starts_with("always")) break;
     // Only the last way of an always-on switch is used: it takes least.
-    const bool other_way = each->place.starts_with("always") && std::ranges::any_of(order, [&](const auto* later) {
-                             return later > each && later->place == each->place && key_of(*later) == key_of(*each);
-                           });
+    const bool other_way =
+        each->report_place.starts_with("always") && std::ranges::any_of(order, [&](const auto* later) {
+          return later > each && later->report_place == each->report_place &&
+                 later->keys().front() == each->keys().front();
+        });
     const auto on = experiments::turned_on(*each, so_far);
     if (other_way || !on || experiments::refused_combination(*on, record::DeviceKind::kGpu)) continue;
     so_far = *on;
@@ -112,11 +112,12 @@ Table table_of(const Recipe& recipe, const Params& start, const CardLimit& card)
   const ShownUnit unit = byte_unit(static_cast<double>(std::max(as_it_is.reserved, card.memory)));
   table.rows.push_back(row_of("As it is", {}, "", "", as_it_is, unit));
   Params so_far = start;
-  for (const MemorySwitch* const each : recipe.switches) {
+  for (const Technique* const each : recipe.switches) {
     if (auto on = experiments::turned_on(*each, so_far)) so_far = *std::move(on);
-    const std::string time = each->time();
-    table.rows.push_back(row_of(fmt::format("{}. {}", table.rows.size(), each->label), std::string(each->reason),
-                                std::string(each->gives_up()), time.empty() ? "–" : time, fit_of(so_far, card), unit));
+    const std::string time = each->cost.time();
+    table.rows.push_back(row_of(fmt::format("{}. {}", table.rows.size(), each->label), each->reason,
+                                std::string(each->cost.given_up()), time.empty() ? "–" : time, fit_of(so_far, card),
+                                unit));
   }
   table.foot =
       recipe.enough

@@ -7,7 +7,7 @@
 #include <fmt/format.h>
 
 #include "demos/experiments/demo.h"
-#include "demos/experiments/strategies.h"
+#include "demos/experiments/technique_table.h"
 #include "lessons/activation_line.h"
 #include "lessons/bench.h"
 #include "lessons/names.h"

@@ -6,7 +6,7 @@
 #include <fmt/format.h>
 
 #include "demos/experiments/demo.h"
-#include "demos/experiments/strategies.h"
+#include "demos/experiments/technique_table.h"
 #include "demos/record/phase_map.h"
 #include "lessons/axes.h"
 #include "lessons/figure.h"
@@ -64,13 +64,8 @@ std::string name_of(const record::RunInfo& info) {
   const record::Schema schema = experiments::training_step().schema;
   const record::Params params = record::Params::known_of(schema, info.params), defaults(schema);
   std::string name = "batch " + params.as_text("batch");
-  for (const experiments::LadderSwitch& each : experiments::ladder_switches()) {
-    record::Params with = params, without = defaults;
-    experiments::apply(with, each.settings);
-    experiments::apply(without, each.settings);
-    if (with.to_map() == params.to_map() && without.to_map() != defaults.to_map())
-      name += ", " + std::string(each.label);
-  }
+  for (const experiments::Technique* each : experiments::ladder_techniques())
+    if (experiments::is_on(*each, params) && !experiments::is_on(*each, defaults)) name += ", " + each->label;
   return name;
 }
 

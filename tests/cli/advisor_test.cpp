@@ -55,13 +55,13 @@ TEST_CASE("the times of the switches are those of the shipped recordings, each b
   };
   const std::array bases{stored("technique_plain_h200"), stored("technique_loss_flce_h200"),
                          stored("technique_loss_flce_mixed_h200"), stored("technique_checkpointing_layer_h200")};
-  for (const predict::MemorySwitch& each : predict::memory_switches()) {
+  for (const experiments::Technique& each : experiments::memory_techniques()) {
     INFO(each.id);
     if (each.recording.empty()) {
-      CHECK(each.times == 0);
+      CHECK(each.cost.times == 0);
       continue;
     }
-    const record::Recording run = stored(std::string(each.recording));
+    const record::Recording run = stored(each.recording + "_h200");
     const auto differs = [&](const record::Recording& base) {
       return lessons::switches_between(base.info(), run.info()).size();
     };
@@ -69,9 +69,10 @@ TEST_CASE("the times of the switches are those of the shipped recordings, each b
     for (const record::Recording& base : bases)
       if (differs(base) > 0 && (beside == nullptr || differs(base) < differs(*beside))) beside = &base;
     REQUIRE(beside != nullptr);
-    CHECK(each.times == Approx(speed(*beside) / speed(run)).margin(0.005));
+    CHECK(each.cost.times == Approx(speed(*beside) / speed(run)).margin(0.005));
     constexpr double kTokens = 4 * 1024;
-    if (each.seconds > 0) CHECK(each.seconds == Approx(kTokens / speed(run) - kTokens / speed(*beside)).margin(0.005));
+    if (each.cost.seconds > 0)
+      CHECK(each.cost.seconds == Approx(kTokens / speed(run) - kTokens / speed(*beside)).margin(0.005));
   }
 }
 
@@ -96,14 +97,11 @@ TEST_CASE("the switches that are advised fit, and with one less it does not fit"
   }
   CHECK(before < memory);
   // No single switch is enough.
-  for (const predict::MemorySwitch& alone : predict::memory_switches()) {
+  for (const experiments::Technique& alone : experiments::memory_techniques()) {
     CAPTURE(alone.id);
-    record::Params one = params;
-    bool set = true;
-    for (const std::string_view setting : alone.settings)
-      if (!setting.empty()) set = set && one.set_assignment(setting).ok();
-    if (!set || experiments::refused_combination(one)) continue;
-    CHECK_FALSE((fits(advised(one, memory)) && advised(one, memory).switches.empty()));
+    const auto one = experiments::turned_on(alone, params);
+    if (!one || experiments::refused_combination(*one)) continue;
+    CHECK_FALSE((fits(advised(*one, memory)) && advised(*one, memory).switches.empty()));
   }
 }
 
@@ -113,8 +111,8 @@ TEST_CASE("what is to be kept is not given up") {
     const Advice advice = advised(of_1b(8), 40 * record::kGiB, may);
     for (const AdvisedSwitch& each : advice.switches) {
       CAPTURE(each.what->id);
-      CHECK((may.speed || !each.what->costs_speed));
-      CHECK((may.exactness || !each.what->costs_exactness));
+      CHECK((may.speed || !each.what->cost.speed));
+      CHECK((may.exactness || !each.what->cost.exactness));
     }
   }
   // Only fused kernels, the fused loss and the step in backward cost neither speed nor exactness.
@@ -127,7 +125,7 @@ TEST_CASE("switches that give up nothing come first, and micro-batches keep the 
   const Advice advice = advised(of_1b(32), 60 * record::kGiB);
   int last = 0;
   for (const AdvisedSwitch& each : advice.switches) {
-    const int cost = 2 * each.what->costs_exactness + each.what->costs_speed;
+    const int cost = 2 * each.what->cost.exactness + each.what->cost.speed;
     CHECK(cost >= last);
     last = cost;
   }

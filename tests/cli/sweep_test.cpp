@@ -137,7 +137,7 @@ TEST_CASE("each rung of the ladder has the switches below it, in any order") {
   const record::Params naive = app::naive_settings();
   const SweepPlan plan = app::plan_ladder(naive, {}).value();
   const auto by_default =
-      std::ranges::count(experiments::ladder_switches(), true, &experiments::LadderSwitch::by_default);
+      std::ranges::count_if(experiments::ladder_techniques(), [](const auto* each) { return each->rung.by_default; });
   REQUIRE(std::ssize(plan.points) == 1 + by_default);
   CHECK(plan.points[0].label == "naive");
   CHECK(plan.points[0].params == naive);

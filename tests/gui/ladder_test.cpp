@@ -78,7 +78,7 @@ TEST_CASE("a stored ladder begins with its settings, order and bytes, another or
   const auto& points = ladder->sweep_points();
   REQUIRE(model->on_show() != nullptr);
   const auto& shown = model->on_show()->recording->sweep_points();
-  REQUIRE(shown.size() == experiments::ladder_switches().size() + 1);  // rungs without runs are off, last
+  REQUIRE(shown.size() == experiments::ladder_techniques().size() + 1);  // rungs without runs are off, last
   for (std::size_t i = 0; i < points.size(); ++i) {
     CHECK(shown[i].peak_allocated == points[i].peak_allocated);
     CHECK(shown[i].tokens_per_second == points[i].tokens_per_second);
@@ -147,7 +147,7 @@ TEST_CASE("while the last rung is to be guessed, the first one alone is asked fo
   settle(*model, predictions.service);
   CHECK(predictions.planner.starts() == 1);
   const auto& rungs = tests::rungs_of(model->figure(400));
-  REQUIRE(rungs.size() == experiments::ladder_switches().size() + 1);
+  REQUIRE(rungs.size() == experiments::ladder_techniques().size() + 1);
   CHECK_FALSE(rungs[0].value.empty());
   for (std::size_t i = 1; i < rungs.size(); ++i) CHECK(rungs[i].value.empty());
   // Now the answer may be predicted.
@@ -183,7 +183,7 @@ TEST_CASE("rungs are switched off, refused with the reason, and say what they dr
   const auto plan = model->ladder().plan();
   REQUIRE(plan);
   CHECK(plan.value().points.size() == 1);
-  CHECK(tests::rungs_of(model->figure(400)).size() == experiments::ladder_switches().size() + 1);
+  CHECK(tests::rungs_of(model->figure(400)).size() == experiments::ladder_techniques().size() + 1);
 }
 
 TEST_CASE("a switch that is held is turned as long as it is held, and leaves no step to undo", "[page]") {

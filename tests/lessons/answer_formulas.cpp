@@ -10,7 +10,7 @@
 #include "demos/experiments/demo.h"
 #include "demos/experiments/schemas.h"
 #include "demos/experiments/switch_search.h"
-#include "demos/experiments/switches.h"
+#include "demos/experiments/technique_table.h"
 #include "demos/llama/architecture.h"
 #include "demos/predict/attention_work.h"
 #include "demos/predict/chunk_time.h"
@@ -184,8 +184,8 @@ void lost_updates(std::string_view page) {
 void recipe(std::string_view page) {
   const record::Params start = experiments::step_params(settings_of(tests::page(page)));
   const auto taken_off = [&](std::string_view id) {
-    const auto all = predict::memory_switches();
-    const auto what = std::ranges::find(all, id, &predict::MemorySwitch::id);
+    const auto all = experiments::memory_techniques();
+    const auto what = std::ranges::find(all, id, &experiments::Technique::id);
     REQUIRE(what != all.end());
     const auto on = experiments::turned_on(*what, start);
     REQUIRE(on);

@@ -253,16 +253,16 @@ TEST_CASE("the sweeps are those of the pages on chunks and schedules") {
 
 TEST_CASE("the times of switches are those of the pages that name them") {
   const auto of = [](std::string_view id) {
-    const auto all = predict::memory_switches();
-    const auto found = std::ranges::find(all, id, &predict::MemorySwitch::id);
+    const auto all = experiments::memory_techniques();
+    const auto found = std::ranges::find(all, id, &experiments::Technique::id);
     REQUIRE(found != all.end());
     return *found;
   };
-  const auto times = [&](std::string_view id) { return of(id).times; };
+  const auto times = [&](std::string_view id) { return of(id).cost.times; };
   check_said("recipe", "| 30.31 GiB | 0.95 |", {30.31, times("flce")});
   check_said("recipe", "| step in backward | 41.28 GiB | 1.01 |", {41.28, times("optimizer_in_backward")});
   check_said("recipe", "| 28.51 GiB | 1.22 |", {28.51, times("checkpointing")});
-  check_said("recipe", "| 27.47 GiB | 0.33 s more |", {27.47, of("offload_optimizer").seconds});
+  check_said("recipe", "| 27.47 GiB | 0.33 s more |", {27.47, of("offload_optimizer").cost.seconds});
   check_said("recipe", "AdamW | 34.41 GiB | 0.98 |", {34.41, times("adamw_8bit")});
   // Ratio of a step's time to its GPU part.
   const auto longer = [](const char* batch, const char* step) {

@@ -16,7 +16,7 @@
 #include "demos/backend/backend.h"
 #include "demos/experiments/combinations.h"
 #include "demos/experiments/demo.h"
-#include "demos/experiments/switches.h"
+#include "demos/experiments/technique_table.h"
 #include "demos/record/ledger.h"
 #include "tests/support/catch.h"
 
@@ -35,7 +35,7 @@ record::Params small_step() {
 
 // At least two compatible switches are on.
 record::Params drawn(std::mt19937& random) {
-  const auto switches = predict::memory_switches();
+  const auto switches = experiments::memory_techniques();
   for (;;) {
     record::Params params = small_step();
     REQUIRE(params.set("batch", record::ParamValue(static_cast<std::int64_t>(4 * (1 + random() % 4)))).ok());
@@ -89,7 +89,7 @@ TEST_CASE("a switch changes what the plans with and without it differ by, to the
 
 TEST_CASE("a switch that is turned on and off again leaves the settings as they were") {
   int turned = 0;
-  for (const predict::MemorySwitch& what : predict::memory_switches()) {
+  for (const experiments::Technique& what : experiments::memory_techniques()) {
     INFO(what.id);
     const record::Params params = small_step();
     const auto on = experiments::turned_on(what, params);

@@ -9,6 +9,7 @@
     spelling  American spelling: spelling.py
     comments  sentences with a subject, and paths that exist: comments.py
     counts    how many files name each page, figure, demo, …: counts.py
+    rows      the table of techniques has each that a script names
     kernels   kernels are declared by two records and listed once: kernels.py
     classes   members and public functions of each class: classes.py
 """
@@ -139,6 +140,18 @@ def lock(root):
             yield f"{file.relative_to(root)} names a server; packages come through the machine's own apt and pip"
 
 
+def rows(root):
+    table = (root / "demos/experiments/technique_table.cpp").read_text(encoding="utf-8")
+    known = set(re.findall(r'\.id = "(\w+)"', table))
+    for script in sorted((root / "tools").rglob("*.sh")):
+        for number, line in enumerate(script.read_text(encoding="utf-8").splitlines(), 1):
+            named = re.match(r"\s*technique (\w+)", line)
+            if named and named[1] not in known:
+                yield f"{script.relative_to(root)}:{number}: technique_table.cpp has no technique {named[1]}"
+    if not known:
+        yield "demos/experiments/technique_table.cpp has no rows: has the table moved?"
+
+
 TRAINING_TEXT = "9b5d13ea970bf5dc2cc9facf520d8d99243cc0a4"
 
 
@@ -157,7 +170,7 @@ def main():
     root, check = Path(sys.argv[1]).resolve(), sys.argv[2]
     problems = list({"layers": layers, "listed": listed, "notices": notices, "lock": lock, "text": text,
                      "spelling": spelling, "comments": comments, "classes": classes, "counts": counts,
-                     "kernels": kernels}[check](root))
+                     "kernels": kernels, "rows": rows}[check](root))
     print("\n".join(problems) if problems else f"{check}: nothing wrong")
     return 1 if problems else 0
 

@@ -7,6 +7,9 @@
 title="Recordings of a GPU"
 # shellcheck source=tools/gpu/common.sh
 . "$(dirname "$0")/common.sh"
+headroom=$build/bin/headroom
+# shellcheck source=tools/technique.sh
+. "$root/tools/technique.sh"
 
 # keep NAME COMMAND…: records another command than `run train_step`.
 keep() {
@@ -35,35 +38,42 @@ keep() {
   keep product_rates_h200 bench products --device cuda
 
   # Number formats and losses, one switch each: 4 sequences in bf16.
-  technique() {
+  variant() {
     name=technique_$1_h200; shift
     record "$name" completed model=llama-3.2-1b seq=1024 device=cuda batch=4 steps=3 "$@"
   }
-  technique plain precision=bf16
-  technique fp16_mixed precision=fp16_mixed histogram=on
-  technique bf16_mixed precision=bf16_mixed
-  technique bf16_mixed_composed_adamw precision=bf16_mixed fused.adamw=off
-  technique bf16_stochastic precision=bf16 rounding=stochastic
-  technique fp8 precision=bf16 gemm=fp8
-  technique fp8_delayed precision=bf16 gemm=fp8 fp8_scaling=delayed
-  technique loss_hf_2024 precision=bf16 loss=hf_2024
-  technique loss_hf_2025 precision=bf16 loss=hf_2025
+  # technique ID SETTINGS…: a row of the table, after the settings that it changes.
+  technique() {
+    row=$(technique_row "$1") || { step "technique_$1" false; return; }
+    shift
+    name=${row%% *}
+    variant "${name#technique_}" "$@" ${row#"$name"}
+  }
+  variant plain precision=bf16
+  variant fp16_mixed precision=fp16_mixed histogram=on
+  technique mixed
+  variant bf16_mixed_composed_adamw precision=bf16_mixed fused.adamw=off
+  technique bf16
+  technique fp8 precision=bf16
+  variant fp8_delayed precision=bf16 gemm=fp8 fp8_scaling=delayed
+  variant loss_hf_2024 precision=bf16 loss=hf_2024
+  variant loss_hf_2025 precision=bf16 loss=hf_2025
   # Others use the fused loss, so that no logits hide what they change.
-  technique loss_flce precision=bf16 loss=flce
-  technique loss_flce_mixed precision=bf16_mixed loss=flce
-  flce() { technique "$@" loss=flce; }
-  flce adamw_8bit precision=bf16 optimizer=adamw_8bit
-  flce checkpointing_layer precision=bf16 checkpointing=layer
-  flce checkpointing_every precision=bf16 checkpointing=every checkpoint_every=4
-  flce checkpointing_selective precision=bf16 checkpointing=selective
-  flce accumulate precision=bf16 batch=1 accumulate=4
-  flce lora precision=bf16 adapters=lora
-  flce qlora precision=bf16 adapters=qlora
-  flce galore precision=bf16 optimizer=galore galore_rank=512 galore_interval=2
-  flce offload_optimizer precision=bf16_mixed offload.optimizer=host
+  technique flce precision=bf16
+  variant loss_flce_mixed precision=bf16_mixed loss=flce
+  bf16="precision=bf16 loss=flce"
+  technique adamw_8bit $bf16
+  technique checkpointing $bf16
+  variant checkpointing_every checkpointing=every checkpoint_every=4 $bf16
+  technique selective $bf16
+  variant accumulate batch=1 accumulate=4 $bf16
+  technique lora $bf16
+  technique qlora $bf16
+  technique galore galore_rank=512 galore_interval=2 $bf16
+  technique offload_optimizer precision=bf16_mixed loss=flce
   # Without checkpointing neither lowers the peak.
-  flce optimizer_in_backward precision=bf16 checkpointing=layer optimizer_in_backward=on
-  flce offload_checkpoints precision=bf16 checkpointing=layer offload.checkpoints=on
+  technique optimizer_in_backward checkpointing=layer $bf16
+  technique offload_checkpoints checkpointing=layer $bf16
 
   # The report's steps: Hugging Face's code of 2024, and all of Liger's kernels.
   report_step() {

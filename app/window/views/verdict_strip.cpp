@@ -229,9 +229,9 @@ void draw_headline(PageFrame& frame, const Rect& row) {
 }
 
 std::string tip_of(const WayOut& way) {
-  std::string tip(way.what->reason);
-  if (way.what->costs_exactness) tip += " It trains other numbers.";
-  if (way.what->costs_speed) tip += " A step takes longer.";
+  std::string tip = way.what->reason;
+  if (way.what->cost.exactness) tip += " It trains other numbers.";
+  if (way.what->cost.speed) tip += " A step takes longer.";
   tip += way.turned
              ? way.on ? " Click: off. Hold: see the figure without it." : " Click: on. Hold: see the figure with it."
              : " " + way.why_not;
@@ -249,7 +249,7 @@ Chip chip_of(const WayOut& way, const PeakUnit& unit) {
   std::string change = way.change && way.current ? unit.change(*way.change) : way.turned ? "…" : "";
   // Leaves room for the awaited number.
   const float least = text_width(Face::kRegular, 12, "−00.0");
-  const float width = text_width(Face::kSemiBold, 12, way.what->short_label) +
+  const float width = text_width(Face::kSemiBold, 12, way.what->button()) +
                       (change.empty() ? 0 : px(8) + std::max(least, text_width(Face::kRegular, 12, change))) + px(22);
   return {&way, std::move(change), width};
 }
@@ -262,7 +262,7 @@ struct Pressed {
 
 void draw_chip(const Chip& chip, const Rect& at, bool fits_now, Pressed& pressed) {
   const WayOut& way = *chip.way;
-  const Hit state = hit(("way " + std::string(way.what->id)).c_str(), at, way.turned.has_value());
+  const Hit state = hit(("way " + way.what->id).c_str(), at, way.turned.has_value());
   const bool enough = fits_now || way.on || way.verdict == Verdict::kFits;
   const ImU32 label = way.on ? theme().on_ink : !way.turned ? theme().disabled : enough ? theme().text : theme().text2;
   if (way.on)
@@ -272,7 +272,7 @@ void draw_chip(const Chip& chip, const Rect& at, bool fits_now, Pressed& pressed
   if (!way.on) outline(at, way.turned ? theme().control : theme().hairline, 13, !fits_now && enough && !way.on ? 2 : 1);
   if (state.focused) focus_ring(at, 13);
   const float x =
-      text_in(Face::kSemiBold, 12, {at.x0 + px(11), at.y0, at.x1, at.y1}, label, way.what->short_label).x1 + px(8);
+      text_in(Face::kSemiBold, 12, {at.x0 + px(11), at.y0, at.x1, at.y1}, label, way.what->button()).x1 + px(8);
   const ImU32 second = way.on ? theme().on_ink : theme().text2;
   text_in(Face::kRegular, 12, {x, at.y0, at.x1, at.y1}, second, chip.change);
   const bool tip = ImGui::IsItemHovered(ImGuiHoveredFlags_ForTooltip | ImGuiHoveredFlags_AllowWhenDisabled);
@@ -321,11 +321,11 @@ std::vector<Chip> chips_on(PageFrame& frame, const Rect& rect, const PeakUnit& u
   std::vector<std::string>& names = frame.state.ways;
   if (names.empty() || !ImGui::IsMouseHoveringRect(upper_left(rect), lower_right(rect))) {
     names.clear();
-    for (const WayOut* way : frame.page.verdict().shown_ways()) names.emplace_back(way->what->short_label);
+    for (const WayOut* way : frame.page.verdict().shown_ways()) names.emplace_back(way->what->button());
   }
   for (const std::string& name : names)
     for (const WayOut& way : frame.page.verdict().ways())
-      if (way.what->short_label == name) chips.push_back(chip_of(way, unit));
+      if (way.what->button() == name) chips.push_back(chip_of(way, unit));
   return chips;
 }
 
@@ -366,7 +366,8 @@ float card_choice_width(const page::PageModel& page) {
 
 float draw_card_choice(page::PageModel& page, const Rect& row) {
   const bool runs = page.settings().has("device");
-  if (const auto on = runs ? page::card_of(page) : std::nullopt; on && page::device_of(page) == record::DeviceKind::kCpu) {
+  if (const auto on = runs ? page::card_of(page) : std::nullopt;
+      on && page::device_of(page) == record::DeviceKind::kCpu) {
     const std::string words = page.settings().integer("cap") > 0
                                   ? "under " + on->name
                                   : fmt::format("of {} on {}", record::format_bytes(on->memory, 0), on->name);

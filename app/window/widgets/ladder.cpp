@@ -8,7 +8,7 @@
 #include "app/page/page_facts.h"
 #include "app/page/page_model.h"
 #include "app/window/views/figure_card.h"
-#include "demos/experiments/strategies.h"
+#include "demos/experiments/technique_table.h"
 
 namespace headroom::app::window {
 
