@@ -25,7 +25,8 @@ std::optional<std::uint64_t> end_of_forward(const record::Recording& run) {
 }
 
 bool may_be(const record::Recording& run, const record::Storage& block, const predict::KeptTensor& tensor) {
-  return std::ranges::find(tensor.operators, run.op_name(block.op)) != tensor.operators.end();
+  const llama::Operator* const op = llama::find_operator(run.op_name(block.op));
+  return op != nullptr && std::ranges::find(tensor.operators, op->op) != tensor.operators.end();
 }
 
 // For one layer. Each block matches once.

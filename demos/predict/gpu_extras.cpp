@@ -6,6 +6,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "demos/llama/operators.h"
 #include "demos/predict/eigenvectors.h"
 #include "demos/predict/rewrite.h"
 #include "demos/predict/step_bytes.h"
@@ -14,6 +15,7 @@
 
 namespace headroom::predict {
 
+using llama::Op;
 using record::Bytes;
 using record::Category;
 using record::EventKind;
@@ -86,7 +88,7 @@ class Adding {
       : trace_(trace),
         step_(step),
         next_(next_storage(trace)),
-        blas_(operator_named("matmul.workspace")),
+        blas_(operator_named(name_of(Op::kBlasWorkspace))),
         embedding_(step.model.vocab_size * step.model.hidden_size * step.element_bytes()),
         scores_(step.tokens() * step.sequence * step.model.num_heads * kFloat),
         queries_(step.tokens() * step.model.num_heads * step.model.head_dim * step.element_bytes()),
@@ -100,25 +102,25 @@ class Adding {
     if (events.empty()) take_workspace(event, events);
     if (record::in_graph_pool(event.stream) && !recorded_) begin_graph(event, events);
     const std::string_view op = trace_.op_name(event.op);
-    if (op == "galore.projection" && decompose(event, events)) return true;
+    if (op == name_of(Op::kProjection) && decompose(event, events)) return true;
     const bool loss = event.phase == Phase::kLoss || event.phase == Phase::kEvaluation;
-    const bool in_loss = chunked_ && loss && op == "lm_head";
+    const bool in_loss = chunked_ && loss && op == name_of(Op::kLmHead);
     if (in_loss && event.kind == EventKind::kFree && !multiplied_) {
       multiplied_ = true;
       request(event, kBlasLtWorkspace, Category::kWorkspace, events);
     }
     const bool made_in_backward = event.kind == EventKind::kAlloc && event.phase == Phase::kBackward;
-    if (made_in_backward && sorts_ && op == "embedding" && event.requested == embedding_)
+    if (made_in_backward && sorts_ && op == name_of(Op::kEmbedding) && event.requested == embedding_)
       return sum_by_id(event, events);
     events.push_back(event);
-    if (fp8_ && !multiplied_ && op == "attention.q_proj" && event.requested == queries_) {
+    if (fp8_ && !multiplied_ && op == name_of(Op::kQProj) && event.requested == queries_) {
       multiplied_ = true;
       request(event, kBlasLtWorkspace, Category::kWorkspace, events);
     }
     if (!made_in_backward) return true;
     if (const Summed summed = summed_in(event, op); summed.columns > 0) {
       sum_rows(event, summed, events);
-    } else if (eager_ && op == "attention.scores" && event.requested == scores_) {
+    } else if (eager_ && op == name_of(Op::kScores) && event.requested == scores_) {
       softmax_backward(event, events);
     }
     return true;
@@ -151,17 +153,18 @@ class Adding {
     const std::int64_t tokens = step_.tokens();
     if (event.category == Category::kWorkspace) return bias_in(op, of);
     if (event.category != Category::kActivations) return {};
-    if (op.ends_with(".rms_norm")) return of(tokens, c.hidden_size);
-    if (op == "attention.q_norm") return of(tokens * c.num_heads, c.head_dim);
-    return op == "attention.k_norm" ? of(tokens * c.num_kv_heads, c.head_dim) : Summed{};
+    if (op == name_of(Op::kAttentionNorm) || op == name_of(Op::kMlpNorm) || op == name_of(Op::kFinalNorm))
+      return of(tokens, c.hidden_size);
+    if (op == name_of(Op::kQNorm)) return of(tokens * c.num_heads, c.head_dim);
+    return op == name_of(Op::kKNorm) ? of(tokens * c.num_kv_heads, c.head_dim) : Summed{};
   }
   template <class Of>
   Summed bias_in(std::string_view op, Of of) const {
     const llama::Config& c = step_.model;
-    if (c.qkv_bias && op == "attention.q_proj") return of(step_.tokens(), c.num_heads * c.head_dim);
-    if (c.qkv_bias && (op == "attention.k_proj" || op == "attention.v_proj"))
+    if (c.qkv_bias && op == name_of(Op::kQProj)) return of(step_.tokens(), c.num_heads * c.head_dim);
+    if (c.qkv_bias && (op == name_of(Op::kKProj) || op == name_of(Op::kVProj)))
       return of(step_.tokens(), c.num_kv_heads * c.head_dim);
-    return c.o_bias && op == "attention.o_proj" ? of(step_.tokens(), c.hidden_size) : Summed{};
+    return c.o_bias && op == name_of(Op::kOProj) ? of(step_.tokens(), c.hidden_size) : Summed{};
   }
   void sum_rows(const MemEvent& gradient, const Summed& summed, std::vector<MemEvent>& events) {
     const RowSum sum = row_sum(summed.rows, summed.columns);

@@ -11,9 +11,9 @@ namespace headroom::predict {
 
 namespace {
 
+using llama::Op;
 using record::Bytes;
-using Operators = std::vector<std::string_view>;
-
+using Operators = std::vector<Op>;
 
 class Layer {
  public:
@@ -25,12 +25,12 @@ class Layer {
         attention_read_(!frozen_ || step.adapters.targets != AdapterTargets::kMlp) {}
 
   std::vector<KeptTensor> take() {
-    norm("Attention norm", "attention.rms_norm", "attention.q_proj", true, attention_read_);
+    norm("Attention norm", Op::kAttentionNorm, Op::kQProj, true, attention_read_);
     attention();
-    norm("MLP norm", "mlp.rms_norm", "mlp.gate_proj", false, mlp_is_read(step_));
+    norm("MLP norm", Op::kMlpNorm, Op::kGateProj, false, mlp_is_read(step_));
     mlp();
     if (between_layers_bytes(step_) > 0 && !step_.keeps_layer_inputs())
-      add(KeptPart::kNorms, "Sum after the MLP", s_, "H", c_.hidden_size, {"mlp.residual", "mlp.down_proj"});
+      add(KeptPart::kNorms, "Sum after the MLP", s_, "H", c_.hidden_size, {Op::kMlpResidual, Op::kDownProj});
     return std::move(kept_);
   }
 
@@ -46,11 +46,11 @@ class Layer {
   }
 
   // `reader`: the next GEMM, which creates fp8 codes. The first norm's input is the layer's.
-  void norm(const std::string& name, std::string_view op, std::string_view reader, bool first, bool read) {
+  void norm(const std::string& name, Op op, Op reader, bool first, bool read) {
     const std::int64_t h = c_.hidden_size;
     const auto input = [&](std::int64_t factor) {
       const char* const what = factor > s_ ? "{}: input in fp32" : "{}: input";
-      add(KeptPart::kNorms, fmt::format(fmt::runtime(what), name), factor, "H", h, {op, "attention.residual"});
+      add(KeptPart::kNorms, fmt::format(fmt::runtime(what), name), factor, "H", h, {op, Op::kAttentionResidual});
     };
     const auto result = [&] { add(KeptPart::kNorms, name + ": result", step_.input_bytes(), "H", h, {op, reader}); };
     const bool composed = !step_.fused.rms_norm;
@@ -66,7 +66,7 @@ class Layer {
 
   void head_norms() {
     const std::int64_t heads = c_.num_heads + c_.num_kv_heads, numbers = heads * c_.head_dim;
-    const Operators made{"attention.q_norm", "attention.k_norm", "attention.q_proj", "attention.k_proj"};
+    const Operators made{Op::kQNorm, Op::kKNorm, Op::kQProj, Op::kKProj};
     const bool fused = step_.fused.rms_norm;
     add(KeptPart::kAttention, "Before norms of heads", fused ? s_ : kFp32, "(A + K) · D", numbers, made);
     if (!fused && !frozen_) add(KeptPart::kAttention, "Normed heads", s_, "(A + K) · D", numbers, made);
@@ -79,15 +79,13 @@ class Layer {
     const bool eager = step_.fused.attention == Attention::kEager, again = step_.rebuilds_cheap();
     const std::int64_t q = c_.num_heads * c_.head_dim, k = c_.num_kv_heads * c_.head_dim;
     const bool copied = eager && !again;
-    const Operators scores{"attention.scores"};
-    const auto made = [](std::string_view projection) {
-      return Operators{"attention.rope", projection, "attention.repeat_kv", "attention.scores"};
-    };
-    add(KeptPart::kAttention, "Queries", s_, "A · D", q, made("attention.q_proj"));
+    const Operators scores{Op::kScores};
+    const auto made = [](Op projection) { return Operators{Op::kRope, projection, Op::kRepeatKv, Op::kScores}; };
+    add(KeptPart::kAttention, "Queries", s_, "A · D", q, made(Op::kQProj));
     add(KeptPart::kAttention, copied ? "Keys, per query head" : "Keys", s_, copied ? "A · D" : "K · D", copied ? q : k,
-        made("attention.k_proj"));
+        made(Op::kKProj));
     add(KeptPart::kAttention, copied ? "Values, per query head" : "Values", s_, copied ? "A · D" : "K · D",
-        copied ? q : k, made("attention.v_proj"));
+        copied ? q : k, made(Op::kVProj));
     if (copied) {
       const std::int64_t all = c_.num_heads * step_.sequence;
       add(KeptPart::kAttention, "Scores, softmax in fp32", kFp32, "A · T", all, scores);
@@ -95,24 +93,24 @@ class Layer {
     }
     if (!eager || (!again && attention_read_))
       add(KeptPart::kAttention, "Attention's result", eager ? step_.input_bytes() : s_, "A · D", q,
-          {"attention.scores", "attention.o_proj"});
+          {Op::kScores, Op::kOProj});
     if (!eager) add(KeptPart::kAttention, "Log-sum-exp", kFp32, "A", c_.num_heads, scores);
     if (frozen_ && attention_read_)
       add(KeptPart::kAttention, "Inside adapters", step_.trained_bytes(), "4 · r", 4 * step_.adapters.rank,
-          {"attention.q_proj", "attention.k_proj", "attention.v_proj", "attention.o_proj"});
+          {Op::kQProj, Op::kKProj, Op::kVProj, Op::kOProj});
   }
 
   void mlp() {
     const bool by_operators = !step_.fused.swiglu && !step_.rebuilds_cheap(), read = mlp_is_read(step_);
     const std::int64_t f = c_.intermediate_size;
-    add(KeptPart::kMlp, "Gate", s_, "F", f, {"mlp.gate_proj"});
-    add(KeptPart::kMlp, "Up", s_, "F", f, {"mlp.up_proj"});
-    if (by_operators) add(KeptPart::kMlp, "Gate after SiLU", s_, "F", f, {"mlp.silu"});
+    add(KeptPart::kMlp, "Gate", s_, "F", f, {Op::kGateProj});
+    add(KeptPart::kMlp, "Up", s_, "F", f, {Op::kUpProj});
+    if (by_operators) add(KeptPart::kMlp, "Gate after SiLU", s_, "F", f, {Op::kSilu});
     if (read && (by_operators || step_.fused.keep))
-      add(KeptPart::kMlp, "Product", step_.input_bytes(), "F", f, {"mlp.product", "mlp.swiglu", "mlp.down_proj"});
+      add(KeptPart::kMlp, "Product", step_.input_bytes(), "F", f, {Op::kProduct, Op::kDownProj});
     if (frozen_ && read)
       add(KeptPart::kMlp, "Inside adapters", step_.trained_bytes(), "3 · r", 3 * step_.adapters.rank,
-          {"mlp.gate_proj", "mlp.up_proj", "mlp.down_proj"});
+          {Op::kGateProj, Op::kUpProj, Op::kDownProj});
   }
 
   const StepSettings& step_;

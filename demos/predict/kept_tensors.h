@@ -2,9 +2,9 @@
 #pragma once
 
 #include <string>
-#include <string_view>
 #include <vector>
 
+#include "demos/llama/operators.h"
 #include "demos/predict/step_settings.h"
 #include "demos/record/units.h"
 
@@ -19,7 +19,7 @@ struct KeptTensor {
   std::string symbols;  // bytes per token: "2 · F"
   record::Bytes bytes = 0;
   // Operators that may have created it.
-  std::vector<std::string_view> operators;
+  std::vector<llama::Op> operators;
 
   bool operator==(const KeptTensor&) const = default;
 };

@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "demos/llama/operators.h"
 #include "demos/predict/births.h"
 #include "demos/predict/placed.h"
 
@@ -265,7 +266,8 @@ std::optional<record::Recording> few_micro_batches(const record::Recording& trac
   const std::int64_t traced = micro_batches_in(trace), all = micro_batches_of(settings);
   if (traced < kAllAlike || !repeated_parts(trace)) return std::nullopt;
   const auto& names = trace.operators();
-  const auto tokens = static_cast<std::uint16_t>(std::ranges::find(names, "tokens") - names.begin());
+  const auto tokens =
+      static_cast<std::uint16_t>(std::ranges::find(names, llama::name_of(llama::Op::kTokens)) - names.begin());
   record::Recording few(settings);
   few.append_operators(0, names);
   std::vector<MemEvent> events = trace.events();

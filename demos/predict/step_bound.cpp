@@ -1,9 +1,13 @@
 // Counts a step's GEMMs and bytes.
 #include "demos/predict/step_bound.h"
 
+#include <initializer_list>
+
 namespace headroom::predict {
 
 namespace {
+
+using llama::Op;
 
 constexpr record::Bytes kMaster = 4;
 
@@ -53,9 +57,13 @@ CastBytes cast_bytes(const llama::Config& c, const StepBoundOptions& options) {
           .backward = (2 * cast + measured) * results + cast * weights};
 }
 
-void add_weight(std::vector<StepProduct>& products, const char* layer, std::int64_t tokens, std::int64_t outputs,
-                std::int64_t inputs, std::int64_t times, std::int64_t again) {
-  StepProduct product{.layer = layer, .tokens = tokens, .outputs = outputs, .inputs = inputs};
+// `layer`: operators with equal sides; {Op::kGateProj, Op::kUpProj}.
+void add_weight(std::vector<StepProduct>& products, std::initializer_list<Op> layer, std::int64_t tokens,
+                std::int64_t outputs, std::int64_t inputs, std::int64_t times, std::int64_t again) {
+  StepProduct product{.tokens = tokens, .outputs = outputs, .inputs = inputs};
+  for (const Op op : layer)
+    product.layer +=
+        product.layer.empty() ? std::string(name_of(op)) : ", " + std::string(llama::last_part(name_of(op)));
   product.times = times + again;
   product.again = again;
   products.push_back(product);
@@ -87,12 +95,12 @@ StepBound step_bound(const llama::Config& c, const StepBoundOptions& options) {
   const std::int64_t every = options.checkpoint_every, again = every > 0 ? layers : 0;
   const std::int64_t segments = every > 0 ? (layers + every - 1) / every : 0;
   StepBound bound;
-  add_weight(bound.products, "attention.q_proj", n, q, h, layers, again);
-  add_weight(bound.products, "attention.k_proj, v_proj", n, kv, h, 2 * layers, 2 * again);
-  add_weight(bound.products, "attention.o_proj", n, h, q, layers, again);
-  add_weight(bound.products, "mlp.gate_proj, up_proj", n, f, h, 2 * layers, 2 * again);
-  add_weight(bound.products, "mlp.down_proj", n, h, f, layers, again - segments);
-  add_weight(bound.products, kHeadProduct, n, c.vocab_size, h, 1, 0);
+  add_weight(bound.products, {Op::kQProj}, n, q, h, layers, again);
+  add_weight(bound.products, {Op::kKProj, Op::kVProj}, n, kv, h, 2 * layers, 2 * again);
+  add_weight(bound.products, {Op::kOProj}, n, h, q, layers, again);
+  add_weight(bound.products, {Op::kGateProj, Op::kUpProj}, n, f, h, 2 * layers, 2 * again);
+  add_weight(bound.products, {Op::kDownProj}, n, h, f, layers, again - segments);
+  add_weight(bound.products, {Op::kLmHead}, n, c.vocab_size, h, 1, 0);
 
   const Elements layer = layer_elements(c, n);
   const CastBytes casts = cast_bytes(c, options);

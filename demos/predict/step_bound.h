@@ -5,9 +5,11 @@
 #include <cstdint>
 #include <numeric>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "demos/llama/config.h"
+#include "demos/llama/operators.h"
 #include "demos/predict/step_settings.h"
 #include "demos/record/units.h"
 
@@ -32,7 +34,7 @@ struct StepProduct {
   }
 };
 
-inline constexpr const char* kHeadProduct = "lm_head";
+inline constexpr std::string_view kHeadProduct = llama::name_of(llama::Op::kLmHead);
 
 struct StepBound {
   std::vector<StepProduct> products;

@@ -1,9 +1,11 @@
 // Launches, kernel time and bytes of a step by purpose, fused and unfused side by side.
 #include <algorithm>
 #include <array>
+#include <optional>
 
 #include <fmt/format.h>
 
+#include "demos/llama/operators.h"
 #include "lessons/bench.h"
 #include "lessons/step_work.h"
 #include "lessons/wording.h"
@@ -14,6 +16,7 @@ extern const Figure kLaunches;
 
 namespace {
 
+using llama::Op;
 using record::KernelSpan;
 using record::Recording;
 
@@ -32,32 +35,35 @@ constexpr std::array kLaunchesSchema{
                       .choices = kLaunchPasses},
 };
 
-// Operators by the ends of their names, in display order.
+// In display order.
 struct Group {
   std::string_view label;
-  std::array<std::string_view, 6> ends;  // may be empty
+  std::array<std::optional<Op>, 9> operators;
 };
 constexpr std::array kGroups{
-    Group{"RMSNorm", {"rms_norm"}},
-    Group{"residual", {"residual"}},
-    Group{"RoPE", {"rope", "rope.tables"}},
-    Group{"SwiGLU", {"silu", "product", "swiglu"}},
-    Group{"loss", {"to_fp32", "log_softmax", "nll", "cross_entropy"}},
-    Group{"embedding", {"embedding"}},
-    Group{"AdamW", {"adamw", "first_moment", "second_moment"}},
-    Group{"attention", {"scores", "repeat_kv"}},
-    Group{"linear layers", {"_proj", "lm_head", "matmul.workspace"}},
+    Group{"RMSNorm", {Op::kAttentionNorm, Op::kMlpNorm, Op::kFinalNorm}},
+    Group{"residual", {Op::kAttentionResidual, Op::kMlpResidual}},
+    Group{"RoPE", {Op::kRope, Op::kRopeTables}},
+    Group{"SwiGLU", {Op::kSilu, Op::kProduct}},
+    Group{"loss", {Op::kLossCast, Op::kLogSoftmax, Op::kNll}},
+    Group{"embedding", {Op::kEmbedding}},
+    Group{"AdamW", {Op::kAdamW, Op::kFirstMoment, Op::kSecondMoment}},
+    Group{"attention", {Op::kScores, Op::kRepeatKv}},
+    Group{"linear layers",
+          {Op::kQProj, Op::kKProj, Op::kVProj, Op::kOProj, Op::kGateProj, Op::kUpProj, Op::kDownProj, Op::kLmHead,
+           Op::kBlasWorkspace}},
 };
 constexpr std::size_t kOther = kGroups.size(), kOptimizer = 6;
 static_assert(kGroups[kOptimizer].label == "AdamW");
 
 std::size_t group_of(const Recording& recording, const KernelSpan& span) {
   if (span.phase == record::Phase::kOptimizer) return kOptimizer;
-  const std::string_view op = recording.op_name(span.op);
-  for (std::size_t i = 0; i < kGroups.size(); ++i)
-    for (const std::string_view end : kGroups[i].ends)
-      if (!end.empty() && op.ends_with(end)) return i;
-  return kOther;
+  const llama::Operator* const known = llama::find_operator(recording.op_name(span.op));
+  if (known == nullptr) return kOther;
+  const auto has = [&](const Group& group) {
+    return std::ranges::find(group.operators, known->op) != group.operators.end();
+  };
+  return static_cast<std::size_t>(std::ranges::find_if(kGroups, has) - kGroups.begin());
 }
 
 using Works = std::array<StepWork, kGroups.size() + 1>;

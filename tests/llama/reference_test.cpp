@@ -85,11 +85,12 @@ Case make_case(const std::string& name, at::ScalarType type) {
 
 at::Tensor logits_of(const Case& c) {
   const at::AutoGradMode grad_mode(false);
-  const llama::Operators& op = llama::operators();
-  at::Tensor x = llama::embedding(c.model.embed_tokens_VH, c.ids, /*fused=*/false, op.embedding);
+  at::Tensor x =
+      llama::embedding(c.model.embed_tokens_VH, c.ids, /*fused=*/false, llama::number_of(llama::Op::kEmbedding));
   for (std::int64_t i = 0; i < c.model.config.num_layers; ++i) x = llama::layer_forward(c.model, i, x);
-  x = llama::rms_norm(x, c.model.final_norm_H, c.model.config.rms_norm_eps, op.final_norm);
-  return llama::linear(x, {.weight_OI = c.model.lm_head_VH, .op = op.lm_head}, record::Category::kLogits);
+  x = llama::rms_norm(x, c.model.final_norm_H, c.model.config.rms_norm_eps, llama::number_of(llama::Op::kFinalNorm));
+  return llama::linear(x, {.weight_OI = c.model.lm_head_VH, .op = llama::number_of(llama::Op::kLmHead)},
+                       record::Category::kLogits);
 }
 
 std::map<std::string, at::Tensor> gradients_of(const Case& c) {

@@ -64,8 +64,8 @@ class BlockRun final : public DemoRun {
  private:
   bool cancelled() const { return cancel_ != nullptr && cancel_->load(std::memory_order_relaxed); }
 
-  at::Tensor drawn(std::uint16_t op) const {
-    const Scope scope(Category::kActivations, op);
+  at::Tensor drawn(llama::Op op) const {
+    const Scope scope(Category::kActivations, llama::number_of(op));
     return at::empty(sizes_, options_).normal_();
   }
 
@@ -73,12 +73,12 @@ class BlockRun final : public DemoRun {
   void pass() {
     const at::AutoGradMode grad_mode(true);
     const Scope scope(Category::kActivations);
-    at::Tensor x_BTH = EntryFunction::apply(drawn(input_), anchor_);
+    at::Tensor x_BTH = EntryFunction::apply(drawn(llama::Op::kBlockInput), anchor_);
     llama::mark_backward(Phase::kForward, kLayer);
     const at::Tensor y_BTH = block_forward(block_, std::move(x_BTH));
     if (cancelled()) return;
     llama::mark_backward(Phase::kBackward, kLayer);
-    llama::run_backward(y_BTH, drawn(upstream_));
+    llama::run_backward(y_BTH, drawn(llama::Op::kBlockUpstream));
     for (const at::Tensor& parameter : parameters_of_autograd(block_))
       llama::relabel(parameter.grad(), Category::kGradients);
     for (at::Tensor& parameter : parameters(block_)) parameter.mutable_grad() = at::Tensor();
@@ -89,7 +89,6 @@ class BlockRun final : public DemoRun {
   at::TensorOptions options_;
   at::Tensor anchor_;  // empty; makes backward reach the input
   const std::atomic<bool>* cancel_;
-  std::uint16_t input_ = record::intern_operator("block.input"), upstream_ = record::intern_operator("block.upstream");
 };
 
 // `auto` is fp32 on the CPU, where 16-bit types are slow.

@@ -12,25 +12,12 @@ namespace headroom::experiments {
 namespace {
 
 using llama::label_backward;
-using llama::operators;
+using llama::number_of;
+using llama::Op;
 using record::Category;
 using record::Scope;
 
 constexpr double kDropped = 0.1;  // resid_pdrop of GPT-2's config.json
-
-// Operators missing in the Llama model.
-struct Gpt2Operators {
-  std::uint16_t positions = record::intern_operator("positions");
-  std::uint16_t attention_norm = record::intern_operator("attention.layer_norm");
-  std::uint16_t attention_dropout = record::intern_operator("attention.dropout");
-  std::uint16_t mlp_norm = record::intern_operator("mlp.layer_norm");
-  std::uint16_t gelu = record::intern_operator("mlp.gelu");
-  std::uint16_t mlp_dropout = record::intern_operator("mlp.dropout");
-};
-const Gpt2Operators& gpt2_operators() {
-  static const Gpt2Operators table;
-  return table;
-}
 
 class BlockMaker {
  public:
@@ -41,7 +28,7 @@ class BlockMaker {
 
   at::Tensor positions() const {
     if (!shape_.learned_positions) return {};
-    return make_.matrix(shape_.context, shape_.shape.hidden_size, gpt2_operators().positions);
+    return make_.matrix(shape_.context, shape_.shape.hidden_size, number_of(Op::kPositions));
   }
   BlockNorm norm(std::uint16_t rms_norm, std::uint16_t layer_norm) const {
     const std::uint16_t op = shape_.layer_norm ? layer_norm : rms_norm;
@@ -107,7 +94,7 @@ at::Tensor mlp(const DecoderBlock& block, const at::Tensor& x_BTH) {
   const at::Tensor up_BTF = projected(x_BTH, block.up);
   at::Tensor h_BTF;
   {
-    const std::uint16_t op = gpt2_operators().gelu;
+    const std::uint16_t op = number_of(Op::kGelu);
     const Scope scope(Category::kActivations, op);
     h_BTF = label_backward(at::gelu(up_BTF, "tanh"), Category::kActivations, op);
   }
@@ -123,8 +110,6 @@ at::Tensor sum(const at::Tensor& stream_BTH, const at::Tensor& y_BTH, std::uint1
 
 DecoderBlock make_block(const llama::Architecture& shape, const llama::Placement& placement, std::uint64_t seed) {
   const at::AutoGradMode grad_mode(false);
-  const llama::Operators& op = operators();
-  const Gpt2Operators& gpt2 = gpt2_operators();
   const llama::Config& c = shape.shape;
   const std::int64_t hidden = c.hidden_size, mlp_size = c.intermediate_size;
   const std::int64_t queries = c.num_heads * c.head_dim, keys = c.num_kv_heads * c.head_dim;
@@ -135,15 +120,15 @@ DecoderBlock make_block(const llama::Architecture& shape, const llama::Placement
       .positions_TH = make.positions(),
       .rope = shape.learned_positions ? llama::RopeTables()
                                       : llama::make_rope_tables(c, placement, shape.context, /*fused=*/false),
-      .attention_norm = make.norm(op.attention_norm, gpt2.attention_norm),
-      .mlp_norm = make.norm(op.mlp_norm, gpt2.mlp_norm),
-      .q = make.projection(queries, hidden, op.q_proj),
-      .k = make.projection(keys, hidden, op.k_proj),
-      .v = make.projection(keys, hidden, op.v_proj),
-      .o = make.projection(hidden, queries, op.o_proj),
-      .up = make.projection(mlp_size, hidden, op.up_proj),
-      .down = make.projection(hidden, mlp_size, op.down_proj),
-      .gate = shape.gelu ? llama::Projection() : make.projection(mlp_size, hidden, op.gate_proj),
+      .attention_norm = make.norm(number_of(Op::kAttentionNorm), number_of(Op::kAttentionLayerNorm)),
+      .mlp_norm = make.norm(number_of(Op::kMlpNorm), number_of(Op::kMlpLayerNorm)),
+      .q = make.projection(queries, hidden, number_of(Op::kQProj)),
+      .k = make.projection(keys, hidden, number_of(Op::kKProj)),
+      .v = make.projection(keys, hidden, number_of(Op::kVProj)),
+      .o = make.projection(hidden, queries, number_of(Op::kOProj)),
+      .up = make.projection(mlp_size, hidden, number_of(Op::kUpProj)),
+      .down = make.projection(hidden, mlp_size, number_of(Op::kDownProj)),
+      .gate = shape.gelu ? llama::Projection() : make.projection(mlp_size, hidden, number_of(Op::kGateProj)),
   };
 }
 
@@ -164,17 +149,17 @@ std::vector<at::Tensor> parameters_of_autograd(const DecoderBlock& block) {
 
 at::Tensor block_forward(const DecoderBlock& block, at::Tensor x_BTH) {
   if (block.positions_TH.defined()) {
-    const Scope scope(Category::kActivations, gpt2_operators().positions);
-    x_BTH = label_backward(x_BTH + block.positions_TH, Category::kActivations, gpt2_operators().positions);
+    const Scope scope(Category::kActivations, number_of(Op::kPositions));
+    x_BTH = label_backward(x_BTH + block.positions_TH, Category::kActivations, number_of(Op::kPositions));
   }
   const auto of_attention = [&](const at::Tensor& x) {
-    return dropped(block, attended(block, normed(block, block.attention_norm, x)), gpt2_operators().attention_dropout);
+    return dropped(block, attended(block, normed(block, block.attention_norm, x)), number_of(Op::kAttentionDropout));
   };
   const auto of_mlp = [&](const at::Tensor& x) {
-    return dropped(block, mlp(block, normed(block, block.mlp_norm, x)), gpt2_operators().mlp_dropout);
+    return dropped(block, mlp(block, normed(block, block.mlp_norm, x)), number_of(Op::kMlpDropout));
   };
-  x_BTH = sum(x_BTH, of_attention(x_BTH), operators().attention_residual);
-  return sum(x_BTH, of_mlp(x_BTH), operators().mlp_residual);
+  x_BTH = sum(x_BTH, of_attention(x_BTH), number_of(Op::kAttentionResidual));
+  return sum(x_BTH, of_mlp(x_BTH), number_of(Op::kMlpResidual));
 }
 
 }  // namespace headroom::experiments

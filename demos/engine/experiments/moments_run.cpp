@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "demos/engine/experiments/demo_run.h"
+#include "demos/engine/llama/model/labels.h"
 #include "demos/engine/llama/step/data.h"
 #include "demos/engine/llama/step/quantisation_error.h"
 #include "demos/engine/llama/step/train_step.h"
@@ -55,7 +56,7 @@ class MomentsRun final : public DemoRun {
       first.push_back(optimizer_.first_moment(i));
       second.push_back(optimizer_.second_moment(i));
     }
-    const record::Scope scope(record::Category::kWorkspace, record::intern_operator("moments.quantise"));
+    const record::Scope scope(record::Category::kWorkspace, llama::number_of(llama::Op::kQuantise));
     std::vector<record::Histogram> all;
     const auto add = [&](const char* moment, std::span<const at::Tensor> tensors, bool is_signed) {
       for (const auto& [name, map] : {std::pair("linear", llama::QuantisationMap::kLinear),

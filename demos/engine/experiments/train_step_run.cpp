@@ -66,14 +66,14 @@ std::function<record::Bytes()> taken_of_host(const RunSetting& setting) {
 // A flag that our loss kernels set for an invalid target; undefined for PyTorch's operators.
 at::Tensor make_error_flag(const llama::TrainOptions& options, const llama::FusedKernels& fused, at::Device device) {
   if (!llama::by_own_kernel(options.loss, fused)) return {};
-  const record::Scope scope(record::Category::kOther, llama::operators().nll);
+  const record::Scope scope(record::Category::kOther, llama::number_of(llama::Op::kNll));
   return at::zeros({1}, at::TensorOptions().device(device).dtype(at::kLong));
 }
 
 // One flag per layer, set only by our kernels.
 at::Tensor make_not_finite(const predict::StepSettings& step, const llama::Config& config, at::Device device) {
   if (!step.fused_adamw) return {};
-  const record::Scope scope(record::Category::kOther, llama::operators().finite_check);
+  const record::Scope scope(record::Category::kOther, llama::number_of(llama::Op::kFiniteCheck));
   return at::zeros({config.num_layers}, at::TensorOptions().device(device).dtype(at::kInt));
 }
 

@@ -13,18 +13,13 @@ using record::Category;
 using record::Phase;
 using record::Scope;
 
-std::uint16_t op_name() {
-  static const std::uint16_t op = record::intern_operator("layer.input");
-  return op;
-}
-
 }  // namespace
 
 HostCheckpoints::HostCheckpoints(std::int64_t segments, at::IntArrayRef shape, at::ScalarType type, at::Device device,
                                  HostArena& arena)
     : device_(device), to_host_(device), to_device_(device) {
   for (std::int64_t i = 0; i < segments; ++i) {
-    const Scope scope(record::Tag{.category = Category::kActivations, .op = op_name()});
+    const Scope scope(record::Tag{.category = Category::kActivations, .op = number_of(Op::kLayerInput)});
     slots_.push_back({.host = arena.empty(shape, type, HostPages::kLocked), .device = {}, .moved = {}});
   }
 }
@@ -61,7 +56,8 @@ void HostCheckpoints::fetch(std::int64_t segment) {
   if (slot.device.defined()) return;
   const at::AutoGradMode grad_mode(false);
   {
-    const Scope scope(record::Tag{.phase = Phase::kCopies, .category = Category::kActivations, .op = op_name()});
+    const Scope scope(
+        record::Tag{.phase = Phase::kCopies, .category = Category::kActivations, .op = number_of(Op::kLayerInput)});
     slot.device = at::empty(slot.host.sizes(), slot.host.options().device(device_));
   }
   to_device_.wait_for_device();

@@ -26,17 +26,6 @@ using record::Scope;
 constexpr std::int64_t kPiece = std::int64_t{1} << 24;
 // With the states in a file three pieces are in memory, at 12 bytes per weight.
 constexpr std::int64_t kPieceInFile = std::int64_t{1} << 22;
-struct Names {
-  std::uint16_t master = record::intern_operator("adamw.master");
-  std::uint16_t gradient = record::intern_operator("adamw.gradient");
-  std::uint16_t working = record::intern_operator("adamw.weights");
-  std::uint16_t overflow = record::intern_operator("adamw.overflow");
-};
-const Names& names() {
-  static const Names table;
-  return table;
-}
-
 at::ScalarType gradient_type(const at::Tensor& weight, const HostAdamWOptions& options) {
   return weight.is_same(options.fp32_gradient) ? at::kFloat : weight.scalar_type();
 }
@@ -63,7 +52,7 @@ HostAdamW::HostAdamW(std::vector<Parameter> parameters, at::Device device, HostA
   const at::AutoGradMode grad_mode(false);
   for (const Parameter& parameter : this->parameters()) make_state(parameter);
   if (options_.loss_scale.defined()) {
-    const Scope scope(Category::kOptimizerState, names().overflow);
+    const Scope scope(Category::kOptimizerState, number_of(Op::kOverflow));
     const auto groups = static_cast<std::int64_t>(states_.size());
     overflow_ = at::zeros({groups}, at::TensorOptions().device(device).dtype(at::kInt));
     overflow_here_ = arena.empty({groups}, at::kInt, HostPages::kLocked);
@@ -101,7 +90,8 @@ void HostAdamW::make_state(const Parameter& parameter) {
     state.host.working = weight;
   } else {
     state.device = weight;
-    state.host.working = block(Category::kWeights, names().working, weight.scalar_type(), HostPages::kLocked);
+    state.host.working =
+        block(Category::kWeights, number_of(Op::kHostWeights), weight.scalar_type(), HostPages::kLocked);
     if (!weight.is_meta()) state.host.working.copy_(weight);
   }
   const auto moment = [&](std::uint16_t op) {
@@ -112,14 +102,15 @@ void HostAdamW::make_state(const Parameter& parameter) {
   if (!has_master) state.host.master = state.host.working;
   if (!options_.in_file) {
     if (has_master) {
-      state.host.master = block(Category::kOptimizerState, names().master, options_.state_type, HostPages::kPageable);
+      state.host.master =
+          block(Category::kOptimizerState, number_of(Op::kMaster), options_.state_type, HostPages::kPageable);
       if (!weight.is_meta()) fill_master(parameter, 0, state.host.working, state.host.master);
     }
-    state.host.first_moment = moment(operators().adamw_first_moment);
-    state.host.second_moment = moment(operators().adamw_second_moment);
+    state.host.first_moment = moment(number_of(Op::kFirstMoment));
+    state.host.second_moment = moment(number_of(Op::kSecondMoment));
   }
-  state.host.gradient =
-      block(Category::kGradients, names().gradient, gradient_type(parameter.tensor, options_), HostPages::kLocked);
+  state.host.gradient = block(Category::kGradients, number_of(Op::kHostGradient),
+                              gradient_type(parameter.tensor, options_), HostPages::kLocked);
   states_.push_back(std::move(state));
 }
 
@@ -251,7 +242,7 @@ void HostAdamW::hand_over(std::span<const std::size_t> which) {
 // On the device: an H200's memory is thirty times as fast as its host's, which the optimizer needs.
 at::Tensor HostAdamW::look_at(std::span<const at::Tensor> gradients, std::size_t number) {
   if (!overflow_.defined()) return {};
-  const Scope scope(names().overflow);
+  const Scope scope(number_of(Op::kOverflow));
   const at::Tensor flag = overflow_.narrow(0, static_cast<std::int64_t>(number), 1);
   kernels::check_finite_(gradients, flag);
   return flag;

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "demos/engine/llama/model/labels.h"
+
 namespace headroom::llama {
 
 namespace {
@@ -31,8 +33,10 @@ std::vector<at::Tensor*> weights_of(LayerWeights& w) {
 }
 
 Tag tag(Phase phase, std::size_t layer) {
-  static const std::uint16_t op = record::intern_operator("layer.weights");
-  return {.phase = phase, .category = Category::kWeights, .layer = static_cast<std::uint16_t>(layer), .op = op};
+  return {.phase = phase,
+          .category = Category::kWeights,
+          .layer = static_cast<std::uint16_t>(layer),
+          .op = number_of(Op::kLayerWeights)};
 }
 
 at::Tensor part(const at::Tensor& flat, std::int64_t offset, const at::Tensor& like) {

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "demos/engine/llama/model/labels.h"
 #include "demos/record/scope.h"
 
 namespace headroom::llama {
@@ -19,8 +20,8 @@ StateFile::Work StateFile::timed(Body body) {
 }
 
 StateFile::StateFile(std::unique_ptr<DirectFile> file, Bytes piece, HostArena& arena) : file_(std::move(file)) {
-  static const std::uint16_t op = record::intern_operator("adamw.file_buffer");
-  const record::Scope scope(record::Tag{.category = record::Category::kOptimizerState, .op = op});
+  const record::Scope scope(
+      record::Tag{.category = record::Category::kOptimizerState, .op = number_of(Op::kFileBuffer)});
   for (Slot& each : slots_) each.memory = arena.empty({room(piece)}, at::kByte, HostPages::kPageable);
 }
 

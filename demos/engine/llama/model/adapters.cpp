@@ -20,9 +20,9 @@ using record::Scope;
 constexpr std::uint64_t kSeedStep = 0x9e3779b97f4a7c15u;  // keeps adapters apart from the weights' seed
 
 std::uint16_t op_of(ProjectionKind kind) {
-  const Operators& op = operators();
-  const std::array<std::uint16_t, kProjectionKinds> ops{op.q_proj,    op.k_proj,  op.v_proj,   op.o_proj,
-                                                        op.gate_proj, op.up_proj, op.down_proj};
+  const std::array<std::uint16_t, kProjectionKinds> ops{
+      number_of(Op::kQProj),    number_of(Op::kKProj),  number_of(Op::kVProj),   number_of(Op::kOProj),
+      number_of(Op::kGateProj), number_of(Op::kUpProj), number_of(Op::kDownProj)};
   return ops[static_cast<std::size_t>(kind)];
 }
 

@@ -98,7 +98,7 @@ Gradients attention_backward(const at::Tensor& dout, const at::Tensor& q, const 
 struct AttentionFunction : torch::autograd::Function<AttentionFunction> {
   static at::Tensor forward(AutogradContext* ctx, const at::Tensor& q_BATD, const at::Tensor& k_BKTD,
                             const at::Tensor& v_BKTD, AttentionKernel kernel) {
-    const Scope scope(Category::kWorkspace, operators().scores);  // the kernel's scratch
+    const Scope scope(Category::kWorkspace, number_of(Op::kScores));  // the kernel's scratch
     ctx->set_materialize_grads(false);
     const Kept kept = attention_forward(q_BATD, k_BKTD, v_BKTD, kernel);
     relabel(kept.out_BATD, Category::kActivations);
@@ -109,7 +109,7 @@ struct AttentionFunction : torch::autograd::Function<AttentionFunction> {
   }
 
   static variable_list backward(AutogradContext* ctx, variable_list gradients) {
-    const Scope scope(Category::kWorkspace, operators().scores);
+    const Scope scope(Category::kWorkspace, number_of(Op::kScores));
     const auto kernel = static_cast<AttentionKernel>(ctx->saved_data["kernel"].toInt());
     const variable_list saved = ctx->get_saved_variables();
     const Kept kept{.out_BATD = saved[3], .log_sum_exp = saved[4], .seed = saved[5], .offset = saved[6]};
@@ -122,7 +122,7 @@ struct AttentionFunction : torch::autograd::Function<AttentionFunction> {
 // [B, K, T, D] → [B, A, T, D]: copies every key/value head for the A / K query heads that share it.
 at::Tensor repeat_heads(const at::Tensor& x_BKTD, std::int64_t num_heads) {
   const std::int64_t batch = x_BKTD.size(0), kv_heads = x_BKTD.size(1), length = x_BKTD.size(2), dim = x_BKTD.size(3);
-  const Scope scope(Category::kActivations, operators().repeat_kv);
+  const Scope scope(Category::kActivations, number_of(Op::kRepeatKv));
   return x_BKTD.unsqueeze(2)
       .expand({batch, kv_heads, num_heads / kv_heads, length, dim})
       .reshape({batch, num_heads, length, dim});
@@ -131,7 +131,7 @@ at::Tensor repeat_heads(const at::Tensor& x_BKTD, std::int64_t num_heads) {
 // q, k, v [B, A, T, D].
 at::Tensor eager_attention(const at::Tensor& q_BATD, const at::Tensor& k_BATD, const at::Tensor& v_BATD,
                            const at::Tensor& mask_TT) {
-  const std::uint16_t op = operators().scores;
+  const std::uint16_t op = number_of(Op::kScores);
   const Scope scope(Category::kActivations, op);
   const std::int64_t batch = q_BATD.size(0), heads = q_BATD.size(1), length = q_BATD.size(2), dim = q_BATD.size(3);
   const auto matrices = [&](const at::Tensor& x) { return x.reshape({batch * heads, length, dim}); };
@@ -146,7 +146,7 @@ at::Tensor eager_attention(const at::Tensor& q_BATD, const at::Tensor& k_BATD, c
 }  // namespace
 
 at::Tensor causal_mask(std::int64_t length, const at::TensorOptions& options) {
-  const Scope scope(Category::kOther, operators().mask);
+  const Scope scope(Category::kOther, number_of(Op::kMask));
   double lowest = std::numeric_limits<float>::lowest();
   if (options.dtype() == at::kHalf) lowest = std::numeric_limits<at::Half>::lowest();
   if (options.dtype() == at::kBFloat16) lowest = std::numeric_limits<at::BFloat16>::lowest();

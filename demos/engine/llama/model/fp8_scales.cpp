@@ -23,7 +23,7 @@ kernels::Fp8Format format_of(Fp8Tensor which) {
 
 Fp8Scales::Fp8Scales(std::int64_t projections, predict::Fp8Scaling scaling, at::Device device)
     : scaling_(scaling), scaled_(static_cast<std::size_t>(kTensors * projections)) {
-  const record::Scope scope(record::Category::kOther, operators().fp8_scales);
+  const record::Scope scope(record::Category::kOther, number_of(Op::kFp8Scales));
   const at::TensorOptions options(device);
   table_ = kernels::fp8_scalings(kTensors * projections, options);
   not_scaled_ = at::zeros({1}, options.dtype(at::kInt));

@@ -1,6 +1,7 @@
-// Operator names, and identity functions that make calls in backward.
+// Numbers of operators, and identity functions that make calls in backward.
 #include "demos/engine/llama/model/labels.h"
 
+#include <array>
 #include <optional>
 
 #include <ATen/core/ivalue.h>
@@ -34,9 +35,14 @@ struct IdentityFunction : torch::autograd::Function<IdentityFunction> {
 
 }  // namespace
 
-const Operators& operators() {
-  static const Operators table;
-  return table;
+std::uint16_t number_of(Op op) {
+  static const auto kNumbers = [] {
+    std::array<std::uint16_t, kOperators.size()> numbers{};
+    for (const Operator& each : kOperators)
+      numbers[static_cast<std::size_t>(each.op)] = record::intern_operator(each.name);
+    return numbers;
+  }();
+  return kNumbers[static_cast<std::size_t>(op)];
 }
 
 void relabel(const at::Tensor& tensor, record::Category category) {

@@ -6,48 +6,13 @@
 
 #include <ATen/ATen.h>
 
+#include "demos/llama/operators.h"
 #include "demos/record/scope.h"
 
 namespace headroom::llama {
 
-// Weights, gradients and moments have the name of their operator.
-struct Operators {
-  std::uint16_t tokens = record::intern_operator("tokens");
-  std::uint16_t rope_tables = record::intern_operator("rope.tables");
-  std::uint16_t blas_workspace = record::intern_operator("matmul.workspace");
-  std::uint16_t embedding = record::intern_operator("embedding");
-  std::uint16_t attention_norm = record::intern_operator("attention.rms_norm");
-  std::uint16_t q_proj = record::intern_operator("attention.q_proj");
-  std::uint16_t k_proj = record::intern_operator("attention.k_proj");
-  std::uint16_t v_proj = record::intern_operator("attention.v_proj");
-  std::uint16_t q_norm = record::intern_operator("attention.q_norm");
-  std::uint16_t k_norm = record::intern_operator("attention.k_norm");
-  std::uint16_t rope = record::intern_operator("attention.rope");
-  std::uint16_t mask = record::intern_operator("attention.mask");
-  std::uint16_t repeat_kv = record::intern_operator("attention.repeat_kv");
-  std::uint16_t scores = record::intern_operator("attention.scores");
-  std::uint16_t o_proj = record::intern_operator("attention.o_proj");
-  std::uint16_t attention_residual = record::intern_operator("attention.residual");
-  std::uint16_t mlp_norm = record::intern_operator("mlp.rms_norm");
-  std::uint16_t gate_proj = record::intern_operator("mlp.gate_proj");
-  std::uint16_t up_proj = record::intern_operator("mlp.up_proj");
-  std::uint16_t silu = record::intern_operator("mlp.silu");
-  std::uint16_t product = record::intern_operator("mlp.product");
-  std::uint16_t down_proj = record::intern_operator("mlp.down_proj");
-  std::uint16_t mlp_residual = record::intern_operator("mlp.residual");
-  std::uint16_t finite_check = record::intern_operator("layer.finite_check");
-  std::uint16_t final_norm = record::intern_operator("final.rms_norm");
-  std::uint16_t lm_head = record::intern_operator("lm_head");
-  std::uint16_t loss_cast = record::intern_operator("loss.to_fp32");
-  std::uint16_t loss_shift = record::intern_operator("loss.shift");
-  std::uint16_t log_softmax = record::intern_operator("loss.log_softmax");
-  std::uint16_t nll = record::intern_operator("loss.nll");
-  std::uint16_t fp8_scales = record::intern_operator("fp8.scales");
-  std::uint16_t adamw = record::intern_operator("adamw");
-  std::uint16_t adamw_first_moment = record::intern_operator("adamw.first_moment");
-  std::uint16_t adamw_second_moment = record::intern_operator("adamw.second_moment");
-};
-const Operators& operators();
+// An operator's number in recordings.
+std::uint16_t number_of(Op op);
 
 // Sets the category of the whole storage, from its birth. The allocator's context identifies it: the address on CPU and
 // CUDA, the allocator's record on meta.

@@ -19,30 +19,30 @@ using record::Scope;
 constexpr std::int64_t kIgnored = -100;
 
 at::Tensor to_fp32(const at::Tensor& logits) {
-  const Scope scope(Category::kLogits, operators().loss_cast);
-  return label_backward(logits.to(at::kFloat), Category::kLogits, operators().loss_cast);
+  const Scope scope(Category::kLogits, number_of(Op::kLossCast));
+  return label_backward(logits.to(at::kFloat), Category::kLogits, number_of(Op::kLossCast));
 }
 
 at::Tensor eager_cross_entropy(const at::Tensor& logits_NV, const at::Tensor& targets_N) {
-  const Operators& op = operators();
   at::Tensor log_probabilities_NV;
   {
-    const Scope scope(Category::kLogits, op.log_softmax);
-    log_probabilities_NV = label_backward(at::log_softmax(logits_NV, -1), Category::kLogits, op.log_softmax);
+    const Scope scope(Category::kLogits, number_of(Op::kLogSoftmax));
+    log_probabilities_NV =
+        label_backward(at::log_softmax(logits_NV, -1), Category::kLogits, number_of(Op::kLogSoftmax));
   }
-  const Scope scope(Category::kLogits, op.nll);
+  const Scope scope(Category::kLogits, number_of(Op::kNll));
   return at::nll_loss(log_probabilities_NV, targets_N, /*weight=*/{}, at::Reduction::Mean, kIgnored);
 }
 
 at::Tensor head(const Model& model, const at::Tensor& x_BTH, const at::Tensor& weight_VH) {
-  return linear(x_BTH, {.weight_OI = weight_VH, .op = operators().lm_head, .tf32 = model.tf32}, Category::kLogits);
+  return linear(x_BTH, {.weight_OI = weight_VH, .op = number_of(Op::kLmHead), .tf32 = model.tf32}, Category::kLogits);
 }
 
 at::Tensor plain_loss(const Model& model, const at::Tensor& x_BTH, const at::Tensor& targets_N,
                       const LossOptions& options, const at::Tensor& upstream) {
   const at::Tensor logits_NV = head(model, x_BTH, model.lm_head_VH).view({-1, model.lm_head_VH.size(0)});
   if (!model.fused.cross_entropy) return eager_cross_entropy(to_fp32(logits_NV), targets_N);
-  const Scope scope(Category::kLogits, operators().nll);
+  const Scope scope(Category::kLogits, number_of(Op::kNll));
   const kernels::CrossEntropyOptions fused{
       .in_place = true, .valid_count = targets_N.numel(), .grad_scale = upstream, .error_flag = options.error_flag};
   if (!at::GradMode::is_enabled()) return kernels::cross_entropy_forward_only(logits_NV, targets_N, fused).loss;
@@ -51,7 +51,7 @@ at::Tensor plain_loss(const Model& model, const at::Tensor& x_BTH, const at::Ten
 
 at::Tensor flce_loss_only(const Model& model, const at::Tensor& x_NH, const at::Tensor& targets_N,
                           const LossOptions& options) {
-  const Scope scope(Category::kLogits, operators().lm_head);
+  const Scope scope(Category::kLogits, number_of(Op::kLmHead));
   const kernels::FlceOptions flce{.mode = options.mode,
                                   .chunk = options.chunk,
                                   .fp32_weight_gradient = options.fp32_weight_gradient,  // decides the default chunk
@@ -65,7 +65,6 @@ at::Tensor flce_loss_only(const Model& model, const at::Tensor& x_NH, const at::
 
 at::Tensor flce_loss(const Model& model, const at::Tensor& x_BTH, const at::Tensor& targets_N,
                      const LossOptions& options, const at::Tensor& upstream) {
-  const Operators& op = operators();
   const at::Tensor x_NH = x_BTH.view({-1, x_BTH.size(-1)});
   if (!at::GradMode::is_enabled()) return flce_loss_only(model, x_NH, targets_N, options);
   at::Tensor head = model.lm_head_VH;
@@ -80,13 +79,13 @@ at::Tensor flce_loss(const Model& model, const at::Tensor& x_BTH, const at::Tens
   flce.tf32 = model.tf32;
   flce.plans_cpu = model.target == record::DeviceKind::kCpu;
   if (flce.weight_gradient && !flce.accumulate) {
-    const Scope scope(Category::kGradients, op.lm_head);
+    const Scope scope(Category::kGradients, number_of(Op::kLmHead));
     const at::ScalarType type = options.fp32_weight_gradient ? at::kFloat : head.scalar_type();
     flce.dweight = at::empty(head.sizes(), head.options().dtype(type).requires_grad(false));
   }
   flce.error_flag = options.error_flag;
   flce.dx_over_x = options.mode != kernels::FlceMode::kLean;  // only the head reads the normed stream
-  const Scope scope(Category::kLogits, op.lm_head);
+  const Scope scope(Category::kLogits, number_of(Op::kLmHead));
   const at::Tensor loss = kernels::fused_linear_cross_entropy(x_NH, head, targets_N, flce);
   if (flce.weight_gradient) head.mutable_grad() = flce.dweight;
   return loss;
@@ -101,14 +100,14 @@ at::Tensor hugging_face_head(const Model& model, const at::Tensor& x_BTH) {
 // transformers 4.46, LlamaForCausalLM.forward.
 at::Tensor hf_2024_loss(const Model& model, const at::Tensor& x_BTH, const at::Tensor& targets_BT,
                         const LossOptions& options) {
-  const Operators& op = operators();
   const std::int64_t known = targets_BT.size(1) - 1;
   at::Tensor logits_BTV = hugging_face_head(model, x_BTH);
   logits_BTV = to_fp32(logits_BTV);
   at::Tensor shifted_BTV, targets_N;
   {
-    const Scope scope(Category::kLogits, op.loss_shift);
-    shifted_BTV = label_backward(logits_BTV.narrow(1, 0, known).contiguous(), Category::kLogits, op.loss_shift);
+    const Scope scope(Category::kLogits, number_of(Op::kLossShift));
+    shifted_BTV =
+        label_backward(logits_BTV.narrow(1, 0, known).contiguous(), Category::kLogits, number_of(Op::kLossShift));
     targets_N = targets_BT.narrow(1, 0, known).reshape({-1});
   }
   const at::Tensor loss = eager_cross_entropy(shifted_BTV.view({targets_N.size(0), -1}), targets_N);
@@ -123,7 +122,7 @@ at::Tensor hf_2025_loss(const Model& model, const at::Tensor& x_BTH, const at::T
   const at::Tensor fp32_BTV = to_fp32(logits_BTV);
   at::Tensor targets_N;
   {
-    const Scope scope(Category::kLogits, operators().loss_shift);
+    const Scope scope(Category::kLogits, number_of(Op::kLossShift));
     const at::Tensor known = targets_BT.narrow(1, 0, targets_BT.size(1) - 1);
     targets_N = at::constant_pad_nd(known, {0, 1}, kIgnored).view({-1});
   }

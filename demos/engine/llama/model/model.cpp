@@ -44,9 +44,9 @@ QueriesAndKeys rotated(const Model& model, const at::Tensor& q_BTAD, const at::T
   if (!model.fused.rope) {
     return {.q_BTAD = rope(q_BTAD, model.cos, model.sin), .k_BTKD = rope(k_BTKD, model.cos, model.sin)};
   }
-  const Scope scope(Category::kActivations, operators().rope);
+  const Scope scope(Category::kActivations, number_of(Op::kRope));
   const auto [q, k] = kernels::rope_(q_BTAD, k_BTKD, model.cos, model.sin);
-  return {.q_BTAD = label_backward(q, Category::kActivations, operators().rope), .k_BTKD = k};
+  return {.q_BTAD = label_backward(q, Category::kActivations, number_of(Op::kRope)), .k_BTKD = k};
 }
 
 at::Tensor normed_heads(const Model& model, const at::Tensor& x_BTAD, const at::Tensor& norm_D, std::uint16_t op) {
@@ -59,13 +59,12 @@ at::Tensor normed_heads(const Model& model, const at::Tensor& x_BTAD, const at::
 at::Tensor attention_block(const Model& model, const LayerWeights& w, const Projection& o_proj,
                            const std::array<at::Tensor, 3>& qkv, bool selective) {
   const Config& c = model.config;
-  const Operators& op = operators();
   const std::int64_t batch = qkv[0].size(0), length = qkv[0].size(1);
   const auto heads = [&](const at::Tensor& x, std::int64_t count) {
     return x.view({batch, length, count, c.head_dim});
   };
-  const at::Tensor q_normed = normed_heads(model, heads(qkv[0], c.num_heads), w.q_norm_D, op.q_norm);
-  const at::Tensor k_normed = normed_heads(model, heads(qkv[1], c.num_kv_heads), w.k_norm_D, op.k_norm);
+  const at::Tensor q_normed = normed_heads(model, heads(qkv[0], c.num_heads), w.q_norm_D, number_of(Op::kQNorm));
+  const at::Tensor k_normed = normed_heads(model, heads(qkv[1], c.num_kv_heads), w.k_norm_D, number_of(Op::kKNorm));
   const auto [q_BTAD, k_BTKD] = rotated(model, q_normed, k_normed);
   const at::Tensor v_BTKD = heads(qkv[2], c.num_kv_heads);
   const auto attend = [kernel = model.attention, mask_TT = model.mask_TT](const Inputs& heads_first) {
@@ -85,7 +84,8 @@ at::Tensor attention_block(const Model& model, const LayerWeights& w, const Proj
 at::Tensor mlp_block(const Model& model, const Projection& down_proj, const at::Tensor& gate_BTF,
                      const at::Tensor& up_BTF, const LayerRun& run) {
   if (model.fused.swiglu)
-    return fused_swiglu_product(gate_BTF, up_BTF, down_proj, operators().product, model.fused.keep, run.for_backward);
+    return fused_swiglu_product(gate_BTF, up_BTF, down_proj, number_of(Op::kProduct), model.fused.keep,
+                                run.for_backward);
   if (run.for_backward) return linear_for_backward(swiglu(gate_BTF, up_BTF), down_proj);
   const auto product = [](const Inputs& gate_and_up) { return swiglu(gate_and_up[0], gate_and_up[1]); };
   const Rebuilt product_BTF({gate_BTF, up_BTF}, product, run.selective);
@@ -106,44 +106,42 @@ at::Tensor rms_norm(const at::Tensor& x, const at::Tensor& weight_H, double eps,
 }
 
 at::Tensor rope(const at::Tensor& x_BTAD, const at::Tensor& cos_T1D, const at::Tensor& sin_T1D) {
-  const Scope scope(Category::kActivations, operators().rope);
+  const Scope scope(Category::kActivations, number_of(Op::kRope));
   const std::int64_t half = x_BTAD.size(-1) / 2;
   const at::Tensor first = x_BTAD.narrow(-1, 0, half);
   const at::Tensor second = x_BTAD.narrow(-1, half, half);
   const at::Tensor quarter_turn = at::cat({-second, first}, -1);
-  return label_backward(x_BTAD * cos_T1D + quarter_turn * sin_T1D, Category::kActivations, operators().rope);
+  return label_backward(x_BTAD * cos_T1D + quarter_turn * sin_T1D, Category::kActivations, number_of(Op::kRope));
 }
 
 at::Tensor swiglu(const at::Tensor& gate_BTF, const at::Tensor& up_BTF) {
-  const Operators& op = operators();
   at::Tensor activated_BTF;
   {
-    const Scope scope(op.silu);
-    activated_BTF = label_backward(at::silu(gate_BTF), Category::kActivations, op.silu);
+    const Scope scope(number_of(Op::kSilu));
+    activated_BTF = label_backward(at::silu(gate_BTF), Category::kActivations, number_of(Op::kSilu));
   }
-  const Scope scope(op.product);
-  return label_backward(activated_BTF * up_BTF, Category::kActivations, op.product);
+  const Scope scope(number_of(Op::kProduct));
+  return label_backward(activated_BTF * up_BTF, Category::kActivations, number_of(Op::kProduct));
 }
 
 at::Tensor layer_forward(const Model& model, std::int64_t layer, const at::Tensor& x_BTH, const LayerRun& run) {
   const LayerWeights& w = model.layers[static_cast<std::size_t>(layer)];
-  const Operators& op = operators();
   const auto of = [&](ProjectionKind kind) { return projection(model, layer, kind); };
   const NormedProducts attention =
       normed_products(model, x_BTH, /*residual=*/{}, record::kNoOperator,
                       {.norm_H = w.attention_norm_H,
-                       .norm_op = op.attention_norm,
+                       .norm_op = number_of(Op::kAttentionNorm),
                        .projections = {of(ProjectionKind::kQ), of(ProjectionKind::kK), of(ProjectionKind::kV)}},
                       run.selective);
   const at::Tensor attended_BTH = attention_block(model, w, of(ProjectionKind::kO), attention.y, run.selective);
-  const NormedProducts mlp = normed_products(model, attended_BTH, attention.stream, op.attention_residual,
+  const NormedProducts mlp = normed_products(model, attended_BTH, attention.stream, number_of(Op::kAttentionResidual),
                                              {.norm_H = w.mlp_norm_H,
-                                              .norm_op = op.mlp_norm,
+                                              .norm_op = number_of(Op::kMlpNorm),
                                               .projections = {of(ProjectionKind::kGate), of(ProjectionKind::kUp)}},
                                              run.selective);
   const at::Tensor y_BTH = mlp_block(model, of(ProjectionKind::kDown), mlp.y[0], mlp.y[1], run);
   if (run.for_backward) return unmade_sum(mlp.stream, y_BTH);
-  const Scope scope(op.mlp_residual);
+  const Scope scope(number_of(Op::kMlpResidual));
   return mlp.stream + y_BTH;
 }
 

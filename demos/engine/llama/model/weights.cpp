@@ -18,7 +18,6 @@ using record::Category;
 using record::Scope;
 
 LayerWeights make_layer(const WeightMaker& make, const Config& c) {
-  const Operators& op = operators();
   const std::int64_t queries = c.num_heads * c.head_dim;
   const std::int64_t keys = c.num_kv_heads * c.head_dim;
   const auto bias = [&](bool there, std::int64_t size, std::uint16_t name) {
@@ -26,21 +25,21 @@ LayerWeights make_layer(const WeightMaker& make, const Config& c) {
   };
   const auto head_norm = [&](std::uint16_t name) { return c.qk_norm ? make.ones(c.head_dim, name) : at::Tensor(); };
   return {
-      .attention_norm_H = make.ones(c.hidden_size, op.attention_norm),
-      .q_proj_QH = make.matrix(queries, c.hidden_size, op.q_proj),
-      .k_proj_KH = make.matrix(keys, c.hidden_size, op.k_proj),
-      .v_proj_KH = make.matrix(keys, c.hidden_size, op.v_proj),
-      .o_proj_HQ = make.matrix(c.hidden_size, queries, op.o_proj),
-      .mlp_norm_H = make.ones(c.hidden_size, op.mlp_norm),
-      .gate_proj_FH = make.matrix(c.intermediate_size, c.hidden_size, op.gate_proj),
-      .up_proj_FH = make.matrix(c.intermediate_size, c.hidden_size, op.up_proj),
-      .down_proj_HF = make.matrix(c.hidden_size, c.intermediate_size, op.down_proj),
-      .q_bias_Q = bias(c.qkv_bias, queries, op.q_proj),
-      .k_bias_K = bias(c.qkv_bias, keys, op.k_proj),
-      .v_bias_K = bias(c.qkv_bias, keys, op.v_proj),
-      .q_norm_D = head_norm(op.q_norm),
-      .k_norm_D = head_norm(op.k_norm),
-      .o_bias_H = bias(c.o_bias, c.hidden_size, op.o_proj),
+      .attention_norm_H = make.ones(c.hidden_size, number_of(Op::kAttentionNorm)),
+      .q_proj_QH = make.matrix(queries, c.hidden_size, number_of(Op::kQProj)),
+      .k_proj_KH = make.matrix(keys, c.hidden_size, number_of(Op::kKProj)),
+      .v_proj_KH = make.matrix(keys, c.hidden_size, number_of(Op::kVProj)),
+      .o_proj_HQ = make.matrix(c.hidden_size, queries, number_of(Op::kOProj)),
+      .mlp_norm_H = make.ones(c.hidden_size, number_of(Op::kMlpNorm)),
+      .gate_proj_FH = make.matrix(c.intermediate_size, c.hidden_size, number_of(Op::kGateProj)),
+      .up_proj_FH = make.matrix(c.intermediate_size, c.hidden_size, number_of(Op::kUpProj)),
+      .down_proj_HF = make.matrix(c.hidden_size, c.intermediate_size, number_of(Op::kDownProj)),
+      .q_bias_Q = bias(c.qkv_bias, queries, number_of(Op::kQProj)),
+      .k_bias_K = bias(c.qkv_bias, keys, number_of(Op::kKProj)),
+      .v_bias_K = bias(c.qkv_bias, keys, number_of(Op::kVProj)),
+      .q_norm_D = head_norm(number_of(Op::kQNorm)),
+      .k_norm_D = head_norm(number_of(Op::kKNorm)),
+      .o_bias_H = bias(c.o_bias, c.hidden_size, number_of(Op::kOProj)),
   };
 }
 
@@ -84,7 +83,7 @@ record::Tag WeightMaker::tag(std::uint16_t op) const {
 }
 
 RopeTables make_rope_tables(const Config& config, const Placement& placement, std::int64_t seq, bool fused) {
-  const Scope scope(Category::kOther, operators().rope_tables);
+  const Scope scope(Category::kOther, number_of(Op::kRopeTables));
   std::vector<float> frequencies = rope_frequencies(config);  // [D/2]
   std::vector<float> positions(static_cast<std::size_t>(seq));
   for (std::size_t t = 0; t < positions.size(); ++t) positions[t] = static_cast<float>(t);
@@ -105,7 +104,7 @@ RopeTables make_rope_tables(const Config& config, const Placement& placement, st
 
 void take_blas_workspace(const Placement& placement) {
   if (!placement.device.is_cuda()) return;
-  const Scope scope(Category::kWorkspace, operators().blas_workspace);
+  const Scope scope(Category::kWorkspace, number_of(Op::kBlasWorkspace));
   const at::Tensor small = at::zeros({16, 16}, at::TensorOptions().device(placement.device).dtype(placement.type));
   at::mm(small, small);
 }
@@ -134,17 +133,16 @@ std::vector<float> rope_frequencies(const Config& config) {
 namespace {
 
 std::vector<Parameter> outer_parameters(const Model& model) {
-  const Operators& op = operators();
-  std::vector<Parameter> all{{.name = "model.embed_tokens.weight", .tensor = model.embed_tokens_VH, .op = op.embedding},
-                             {.name = "model.norm.weight", .tensor = model.final_norm_H, .op = op.final_norm}};
+  std::vector<Parameter> all{
+      {.name = "model.embed_tokens.weight", .tensor = model.embed_tokens_VH, .op = number_of(Op::kEmbedding)},
+      {.name = "model.norm.weight", .tensor = model.final_norm_H, .op = number_of(Op::kFinalNorm)}};
   if (!model.config.tie_word_embeddings) {
-    all.push_back({.name = "lm_head.weight", .tensor = model.lm_head_VH, .op = op.lm_head});
+    all.push_back({.name = "lm_head.weight", .tensor = model.lm_head_VH, .op = number_of(Op::kLmHead)});
   }
   return all;
 }
 
 std::vector<Parameter> layer_parameters(const Model& model, std::size_t i) {
-  const Operators& op = operators();
   const LayerWeights& w = model.layers[i];
   std::vector<Parameter> all;
   const auto add = [&](const std::string& name, const at::Tensor& tensor, std::uint16_t name_of_op) {
@@ -154,21 +152,21 @@ std::vector<Parameter> layer_parameters(const Model& model, std::size_t i) {
                    .layer = static_cast<std::uint16_t>(i),
                    .op = name_of_op});
   };
-  add("input_layernorm.weight", w.attention_norm_H, op.attention_norm);
-  add("self_attn.q_proj.weight", w.q_proj_QH, op.q_proj);
-  add("self_attn.q_proj.bias", w.q_bias_Q, op.q_proj);
-  add("self_attn.k_proj.weight", w.k_proj_KH, op.k_proj);
-  add("self_attn.k_proj.bias", w.k_bias_K, op.k_proj);
-  add("self_attn.v_proj.weight", w.v_proj_KH, op.v_proj);
-  add("self_attn.v_proj.bias", w.v_bias_K, op.v_proj);
-  add("self_attn.q_norm.weight", w.q_norm_D, op.q_norm);
-  add("self_attn.k_norm.weight", w.k_norm_D, op.k_norm);
-  add("self_attn.o_proj.weight", w.o_proj_HQ, op.o_proj);
-  add("self_attn.o_proj.bias", w.o_bias_H, op.o_proj);
-  add("post_attention_layernorm.weight", w.mlp_norm_H, op.mlp_norm);
-  add("mlp.gate_proj.weight", w.gate_proj_FH, op.gate_proj);
-  add("mlp.up_proj.weight", w.up_proj_FH, op.up_proj);
-  add("mlp.down_proj.weight", w.down_proj_HF, op.down_proj);
+  add("input_layernorm.weight", w.attention_norm_H, number_of(Op::kAttentionNorm));
+  add("self_attn.q_proj.weight", w.q_proj_QH, number_of(Op::kQProj));
+  add("self_attn.q_proj.bias", w.q_bias_Q, number_of(Op::kQProj));
+  add("self_attn.k_proj.weight", w.k_proj_KH, number_of(Op::kKProj));
+  add("self_attn.k_proj.bias", w.k_bias_K, number_of(Op::kKProj));
+  add("self_attn.v_proj.weight", w.v_proj_KH, number_of(Op::kVProj));
+  add("self_attn.v_proj.bias", w.v_bias_K, number_of(Op::kVProj));
+  add("self_attn.q_norm.weight", w.q_norm_D, number_of(Op::kQNorm));
+  add("self_attn.k_norm.weight", w.k_norm_D, number_of(Op::kKNorm));
+  add("self_attn.o_proj.weight", w.o_proj_HQ, number_of(Op::kOProj));
+  add("self_attn.o_proj.bias", w.o_bias_H, number_of(Op::kOProj));
+  add("post_attention_layernorm.weight", w.mlp_norm_H, number_of(Op::kMlpNorm));
+  add("mlp.gate_proj.weight", w.gate_proj_FH, number_of(Op::kGateProj));
+  add("mlp.up_proj.weight", w.up_proj_FH, number_of(Op::kUpProj));
+  add("mlp.down_proj.weight", w.down_proj_HF, number_of(Op::kDownProj));
   if (model.adapters.empty()) return all;
   for (std::size_t k = 0; k < kProjectionKinds; ++k) {
     const auto kind = static_cast<ProjectionKind>(k);
@@ -184,7 +182,6 @@ std::vector<Parameter> layer_parameters(const Model& model, std::size_t i) {
 Model make_model(const Config& config, const FusedKernels& fused, const Placement& placement, std::int64_t seq,
                  std::uint64_t seed, const std::atomic<bool>* cancel, const ModelSource& source) {
   const at::AutoGradMode grad_mode(false);
-  const Operators& op = operators();
   const auto stop_if_cancelled = [cancel] {
     if (cancel != nullptr && cancel->load(std::memory_order_relaxed)) throw Cancelled();
   };
@@ -204,7 +201,7 @@ Model make_model(const Config& config, const FusedKernels& fused, const Placemen
     model.mask_TT = causal_mask(seq, at::TensorOptions().device(placement.device).dtype(placement.type));
   }
   WeightMaker make(placement, seed, /*draw=*/source.files == nullptr);
-  model.embed_tokens_VH = make.matrix(config.vocab_size, config.hidden_size, op.embedding);
+  model.embed_tokens_VH = make.matrix(config.vocab_size, config.hidden_size, number_of(Op::kEmbedding));
   if (source.adapters.kind == AdapterKind::kQlora) model.adapters.resize(static_cast<std::size_t>(config.num_layers));
   for (std::int64_t i = 0; i < config.num_layers; ++i) {
     stop_if_cancelled();
@@ -216,9 +213,10 @@ Model make_model(const Config& config, const FusedKernels& fused, const Placemen
   }
   stop_if_cancelled();
   make.enter(record::kNoLayer);
-  model.final_norm_H = make.ones(config.hidden_size, op.final_norm);
-  model.lm_head_VH = config.tie_word_embeddings ? model.embed_tokens_VH
-                                                : make.matrix(config.vocab_size, config.hidden_size, op.lm_head);
+  model.final_norm_H = make.ones(config.hidden_size, number_of(Op::kFinalNorm));
+  model.lm_head_VH = config.tie_word_embeddings
+                         ? model.embed_tokens_VH
+                         : make.matrix(config.vocab_size, config.hidden_size, number_of(Op::kLmHead));
   load_all(outer_parameters(model));
   if (source.adapters.kind != AdapterKind::kOff) add_adapters(model, source.adapters, seed);
   return model;

@@ -11,13 +11,12 @@ namespace headroom::llama {
 AdamW8bit::AdamW8bit(std::vector<Parameter> parameters, const AdamWOptions& options)
     : AdamWFamily(std::move(parameters), options) {
   const at::AutoGradMode grad_mode(false);
-  const Operators& op = operators();
   for (const Parameter& parameter : this->parameters()) {
     const std::int64_t n = parameter.tensor.numel(), blocks = kernels::quantised_blocks(n);
-    states_.push_back({.m_codes = zeros(parameter, op.adamw_first_moment, {n}, at::kByte),
-                       .m_absmax = zeros(parameter, op.adamw_first_moment, {blocks}, at::kFloat),
-                       .v_codes = zeros(parameter, op.adamw_second_moment, {n}, at::kByte),
-                       .v_absmax = zeros(parameter, op.adamw_second_moment, {blocks}, at::kFloat)});
+    states_.push_back({.m_codes = zeros(parameter, number_of(Op::kFirstMoment), {n}, at::kByte),
+                       .m_absmax = zeros(parameter, number_of(Op::kFirstMoment), {blocks}, at::kFloat),
+                       .v_codes = zeros(parameter, number_of(Op::kSecondMoment), {n}, at::kByte),
+                       .v_absmax = zeros(parameter, number_of(Op::kSecondMoment), {blocks}, at::kFloat)});
   }
 }
 
@@ -36,7 +35,7 @@ std::vector<StateTensor> AdamW8bit::state() {
 void AdamW8bit::update(std::span<const std::size_t> which) {
   const at::AutoGradMode grad_mode(false);
   const kernels::AdamWControl control = control_for(which);
-  const record::Scope scope(operators().adamw);
+  const record::Scope scope(number_of(Op::kAdamW));
   std::vector<kernels::AdamW8bitParameter> weights;
   weights.reserve(which.size());
   for (const std::size_t i : which) {

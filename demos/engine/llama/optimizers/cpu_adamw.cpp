@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "demos/engine/llama/model/labels.h"
+
 namespace headroom::llama {
 
 namespace {
@@ -17,8 +19,7 @@ constexpr std::int64_t kMostChunk = std::int64_t{1} << 18, kLeastChunk = kMostCh
 
 CpuAdamW::CpuAdamW(const AdamWOptions& options, at::ScalarType state_type, std::int64_t most_to_widen, HostArena& arena)
     : options_(options), chunk_(kMostChunk) {
-  static const std::uint16_t op = record::intern_operator("adamw.scratch");
-  const record::Scope scope(record::Tag{.category = record::Category::kOptimizerState, .op = op});
+  const record::Scope scope(record::Tag{.category = record::Category::kOptimizerState, .op = number_of(Op::kScratch)});
   if (most_to_widen == 0) return;
   chunk_ = std::min(kMostChunk, (most_to_widen + kMostChunk - 1) / kMostChunk * kLeastChunk);
   wide_gradients_ = arena.empty({StepThreads::kMost, chunk_}, state_type, HostPages::kPageable);

@@ -11,16 +11,6 @@ namespace headroom::llama {
 
 namespace {
 
-struct GaLoreOperators {
-  std::uint16_t projection = record::intern_operator("galore.projection");
-  std::uint16_t update = record::intern_operator("galore.update");
-};
-
-const GaLoreOperators& galore_operators() {
-  static const GaLoreOperators table;
-  return table;
-}
-
 // Eigenvectors of a symmetric matrix as columns, by rising eigenvalue.
 at::Tensor eigenvectors(const at::Tensor& square) {
   if (!square.is_meta()) return std::get<1>(at::linalg_eigh(square));
@@ -47,7 +37,6 @@ bool is_wide(const at::Tensor& matrix) { return matrix.size(0) < matrix.size(1);
 GaLore::GaLore(std::vector<Parameter> parameters, const AdamWOptions& adamw, const GaLoreOptions& galore)
     : AdamWFamily(std::move(parameters), adamw), galore_(galore), updates_(this->parameters().size()) {
   const at::AutoGradMode grad_mode(false);
-  const Operators& op = operators();
   for (std::size_t i = 0; i < this->parameters().size(); ++i) {
     const Parameter& parameter = this->parameters()[i];
     const at::Tensor& weight = parameter.tensor;
@@ -59,10 +48,10 @@ GaLore::GaLore(std::vector<Parameter> parameters, const AdamWOptions& adamw, con
       const std::int64_t side = shorter;
       shorter = std::min(galore_.rank, side);
       type = at::kFloat;
-      state.projection = zeros(parameter, galore_operators().projection, {side, shorter}, type);
+      state.projection = zeros(parameter, number_of(Op::kProjection), {side, shorter}, type);
     }
-    state.first_moment = zeros(parameter, op.adamw_first_moment, shape, type);
-    state.second_moment = zeros(parameter, op.adamw_second_moment, shape, type);
+    state.first_moment = zeros(parameter, number_of(Op::kFirstMoment), shape, type);
+    state.second_moment = zeros(parameter, number_of(Op::kSecondMoment), shape, type);
     states_.push_back(std::move(state));
   }
 }
@@ -94,7 +83,7 @@ void GaLore::update(std::span<const std::size_t> which) {
 }
 
 void GaLore::adamw_update(std::span<const std::size_t> which, const kernels::AdamWControl& control) {
-  const record::Scope scope(operators().adamw);
+  const record::Scope scope(number_of(Op::kAdamW));
   std::vector<kernels::AdamWParameter> weights;
   for (const std::size_t i : which) {
     const at::Tensor& weight = parameters()[i].tensor;
@@ -116,7 +105,7 @@ void GaLore::projected_update(std::size_t i, const kernels::AdamWControl& contro
   const record::Scope scope(record::Tag{.phase = record::Phase::kOptimizer,
                                         .category = record::Category::kWorkspace,
                                         .layer = parameter.layer,
-                                        .op = galore_operators().update});
+                                        .op = number_of(Op::kProjectedUpdate)});
   at::Tensor gradient = parameter.tensor.grad().to(at::kFloat);
   if (updates_[i]++ % galore_.interval == 0) refresh(state.projection, gradient, parameter.layer);
   const bool wide = is_wide(gradient);
@@ -148,7 +137,7 @@ void GaLore::refresh(at::Tensor& projection, const at::Tensor& gradient, std::ui
   const record::Scope scope(record::Tag{.phase = record::Phase::kOptimizer,
                                         .category = record::Category::kWorkspace,
                                         .layer = layer,
-                                        .op = galore_operators().projection});
+                                        .op = number_of(Op::kProjection)});
   const at::Tensor square = is_wide(gradient) ? at::mm(gradient, gradient.t()) : at::mm(gradient.t(), gradient);
   const at::Tensor vectors = eigenvectors(square);
   projection.copy_(vectors.narrow(1, vectors.size(1) - rank, rank));

@@ -47,18 +47,15 @@ record::Tag state_tag(const Parameter& parameter, std::uint16_t op) {
 
 AdamWFamily::AdamWFamily(std::vector<Parameter> parameters, const AdamWOptions& options)
     : Optimizer(std::move(parameters)), options_(options) {
-  static const std::uint16_t master_operator = record::intern_operator("adamw.master");
-  static const std::uint16_t clip_operator = record::intern_operator("adamw.clip");
-  static const std::uint16_t count_operator = record::intern_operator("adamw.step_count");
   const at::AutoGradMode grad_mode(false);
   for (const Parameter& parameter : this->parameters()) {
     const bool master = options_.masters && parameter.tensor.scalar_type() != at::kFloat;
-    const record::Scope scope(state_tag(parameter, master_operator));
+    const record::Scope scope(state_tag(parameter, number_of(Op::kMaster)));
     masters_.push_back(master ? parameter.tensor.detach().to(at::kFloat) : at::Tensor());
     if (master && options_.stored) options_.stored(parameter, 0, masters_.back().view({-1}));
   }
   if (options_.clip > 0 && !this->parameters().empty()) {
-    const record::Scope scope(record::Category::kOptimizerState, clip_operator);
+    const record::Scope scope(record::Category::kOptimizerState, number_of(Op::kClip));
     std::int64_t sums = 0;
     for (const Parameter& parameter : this->parameters()) sums += kernels::norm_blocks(parameter.tensor.numel());
     const at::TensorOptions on = at::TensorOptions().device(this->parameters().front().tensor.device());
@@ -66,7 +63,7 @@ AdamWFamily::AdamWFamily(std::vector<Parameter> parameters, const AdamWOptions& 
     clip_ = at::empty({}, on.dtype(at::kFloat));
   }
   if ((options_.loss_scale == nullptr && !options_.count_on_device) || this->parameters().empty()) return;
-  const record::Scope scope(record::Category::kOptimizerState, count_operator);
+  const record::Scope scope(record::Category::kOptimizerState, number_of(Op::kStepCount));
   step_count_ = at::zeros({1}, this->parameters().front().tensor.options().dtype(at::kLong).requires_grad(false));
 }
 
@@ -108,7 +105,7 @@ std::vector<at::Tensor> AdamWFamily::gradients_of(std::span<const std::size_t> w
 }
 
 const at::Tensor& AdamWFamily::clip_factor(std::span<const std::size_t> which) {
-  const record::Scope scope(operators().adamw);  // names the launch in traces
+  const record::Scope scope(number_of(Op::kAdamW));  // names the launch in traces
   const at::Tensor inverse_scale = options_.loss_scale != nullptr ? options_.loss_scale->inverse() : at::Tensor();
   kernels::clip_factor_(gradients_of(which), options_.clip, inverse_scale, clip_sums_, clip_);
   return clip_;
@@ -135,8 +132,8 @@ AdamW::AdamW(std::vector<Parameter> parameters, const AdamWOptions& options)
   for (std::size_t i = 0; i < this->parameters().size(); ++i) {
     const Parameter& parameter = this->parameters()[i];
     const at::IntArrayRef shape = parameter.tensor.sizes();
-    states_.push_back({.first_moment = zeros(parameter, operators().adamw_first_moment, shape, moment_type(i)),
-                       .second_moment = zeros(parameter, operators().adamw_second_moment, shape, moment_type(i))});
+    states_.push_back({.first_moment = zeros(parameter, number_of(Op::kFirstMoment), shape, moment_type(i)),
+                       .second_moment = zeros(parameter, number_of(Op::kSecondMoment), shape, moment_type(i))});
   }
 }
 
@@ -162,7 +159,7 @@ void AdamW::update(std::span<const std::size_t> which) {
 }
 
 void AdamW::fused_update(std::span<const std::size_t> which, const kernels::AdamWControl& control) {
-  const record::Scope scope(operators().adamw);  // names the launch in traces
+  const record::Scope scope(number_of(Op::kAdamW));  // names the launch in traces
   std::vector<kernels::AdamWParameter> weights;
   weights.reserve(which.size());
   for (const std::size_t i : which) {
@@ -179,7 +176,7 @@ void AdamW::fused_update(std::span<const std::size_t> which, const kernels::Adam
 }
 
 void AdamW::observed_update(std::size_t i, const kernels::AdamWControl& control) {
-  const record::Scope scope(record::Category::kWorkspace, operators().adamw);
+  const record::Scope scope(record::Category::kWorkspace, number_of(Op::kAdamW));
   const at::Tensor& weight = parameters()[i].tensor;
   const at::Tensor before = weight.detach().clone();
   fused_update(std::span(&i, 1), control);
@@ -188,7 +185,7 @@ void AdamW::observed_update(std::size_t i, const kernels::AdamWControl& control)
 }
 
 void AdamW::eager_update(std::size_t i, const at::Tensor& clip) {
-  const record::Scope scope(record::Category::kWorkspace, operators().adamw);
+  const record::Scope scope(record::Category::kWorkspace, number_of(Op::kAdamW));
   const kernels::AdamWStep& step = step_constants();
   const State& state = states_[i];
   at::Tensor weight = stepped(i);

@@ -25,7 +25,7 @@ std::uint64_t mix(std::uint64_t x) {
 
 template <class Start>
 at::Tensor cut(tokens::TokenView data, std::int64_t batch, std::int64_t seq, Start start) {
-  const record::Scope scope(record::Category::kOther, operators().tokens);
+  const record::Scope scope(record::Category::kOther, number_of(Op::kTokens));
   at::Tensor ids_and_targets = at::empty({2, batch, seq}, at::kLong);
   auto* const ids = ids_and_targets.mutable_data_ptr<std::int64_t>();
   std::int64_t* const targets = ids + batch * seq;

@@ -1,22 +1,14 @@
 // The loss scale, updated by kernels/gradient_check.
 #include "demos/engine/llama/step/loss_scaling.h"
 
+#include "demos/engine/llama/model/labels.h"
 #include "demos/record/scope.h"
 #include "kernels/gradient_check/gradient_check_ops.h"
 
 namespace headroom::llama {
 
-namespace {
-
-std::uint16_t loss_scale_operator() {
-  static const std::uint16_t op = record::intern_operator("loss_scale");
-  return op;
-}
-
-}  // namespace
-
 LossScale::LossScale(double initial, std::int64_t window, at::Device device) : window_(window) {
-  const record::Scope scope(record::Category::kOptimizerState, loss_scale_operator());
+  const record::Scope scope(record::Category::kOptimizerState, number_of(Op::kLossScale));
   const auto on = at::TensorOptions().device(device);
   scale_ = at::full({}, initial, on.dtype(at::kFloat));
   inverse_ = at::full({}, 1 / initial, on.dtype(at::kFloat));
@@ -27,12 +19,12 @@ LossScale::LossScale(double initial, std::int64_t window, at::Device device) : w
 }
 
 void LossScale::look_at(std::span<const at::Tensor> gradients) {
-  const record::Scope scope(loss_scale_operator());
+  const record::Scope scope(number_of(Op::kLossScale));
   kernels::check_finite_(gradients, overflow_);
 }
 
 void LossScale::update() {
-  const record::Scope scope(loss_scale_operator());
+  const record::Scope scope(number_of(Op::kLossScale));
   last_scale_.copy_(scale_);
   kernels::update_loss_scale_(scale_, inverse_, good_steps_, overflow_, skipped_, window_);
 }

@@ -3,6 +3,7 @@
 
 #include <utility>
 
+#include "demos/engine/llama/model/labels.h"
 #include "kernels/exponent_counts/exponent_counts_ops.h"
 
 namespace headroom::llama {
@@ -11,17 +12,12 @@ namespace {
 
 constexpr int kFp32Bias = 127;  // of fp32's exponent field
 
-std::uint16_t magnitudes_operator() {
-  static const std::uint16_t op = record::intern_operator("magnitudes");
-  return op;
-}
-
 at::Device device_of(const Optimizer& optimizer) { return optimizer.parameters().front().tensor.device(); }
 
 }  // namespace
 
 MagnitudeCounts::MagnitudeCounts(std::string name, at::Device device) : name_(std::move(name)) {
-  const record::Scope scope(record::Category::kOther, magnitudes_operator());
+  const record::Scope scope(record::Category::kOther, number_of(Op::kMagnitudes));
   counts_ = at::zeros({kernels::kExponentBins}, at::TensorOptions().device(device).dtype(at::kLong));
 }
 
@@ -62,7 +58,7 @@ void StepMagnitudes::before_layer(std::int64_t, record::Phase phase) {
 }
 
 void StepMagnitudes::gradients_ready(std::int64_t layer) {
-  const record::Scope scope(record::Category::kWorkspace, magnitudes_operator());
+  const record::Scope scope(record::Category::kWorkspace, number_of(Op::kMagnitudes));
   const at::Tensor inverse_scale = loss_scale_.defined() ? loss_scale_.reciprocal() : at::Tensor();
   for (const std::size_t i : optimizer_.group(layer)) {
     const at::Tensor& gradient = optimizer_.parameters()[i].tensor.grad();
@@ -74,7 +70,7 @@ void StepMagnitudes::gradients_ready(std::int64_t layer) {
 void StepMagnitudes::updated(const at::Tensor& before, const at::Tensor& after, const at::Tensor& first_moment,
                              const at::Tensor& second_moment, const kernels::AdamWStep& step,
                              const kernels::AdamWControl& control, bool decays) {
-  const record::Scope scope(magnitudes_operator());  // names the launch in traces
+  const record::Scope scope(number_of(Op::kMagnitudes));  // names the launch in traces
   kernels::count_updates_(updates_.counts(), lost_.counts(),
                           {.before = before,
                            .after = after,

@@ -65,7 +65,7 @@ at::Tensor border(const Pass& pass, std::int64_t i, const at::Tensor& x) {
 
 void look_for_not_finite(const TrainOptions& options, std::int64_t layer, const at::Tensor& x_BTH) {
   if (!options.not_finite.defined()) return;
-  const Scope scope(operators().finite_check);  // names the launch in traces
+  const Scope scope(number_of(Op::kFiniteCheck));  // names the launch in traces
   const at::Tensor x = x_BTH.detach();
   kernels::check_finite_(std::span(&x, 1), options.not_finite.narrow(0, layer, 1));
 }
@@ -97,12 +97,12 @@ at::Tensor run_segment(const Pass& pass, std::int64_t first, std::int64_t end, c
 }
 
 at::Tensor forward(const Pass& pass, const at::Tensor& ids_BT, const at::Tensor& targets_BT) {
-  const Operators& op = operators();
   const Model& model = pass.model;
   const std::int64_t layers = model.config.num_layers;
   const std::int64_t stride = pass.options.keeps_layer_inputs() ? pass.options.checkpoint_every : 1;
   pass.mark(pass.phase(Phase::kForward));
-  at::Tensor x_BTH = embedding(model.embed_tokens_VH, ids_BT, model.fused.embedding, op.embedding, model.target);
+  at::Tensor x_BTH =
+      embedding(model.embed_tokens_VH, ids_BT, model.fused.embedding, number_of(Op::kEmbedding), model.target);
   for (std::int64_t first = 0; first < layers; first += stride) {
     x_BTH = border(pass, first, x_BTH);
     x_BTH = run_segment(pass, first, std::min(first + stride, layers), x_BTH);
@@ -110,7 +110,7 @@ at::Tensor forward(const Pass& pass, const at::Tensor& ids_BT, const at::Tensor&
   x_BTH = border(pass, layers, x_BTH);
   pass.mark(pass.phase(Phase::kForward));
   const auto norm = model.fused.rms_norm ? &fused_norm : &rms_norm;
-  x_BTH = norm(x_BTH, model.final_norm_H, model.config.rms_norm_eps, op.final_norm);
+  x_BTH = norm(x_BTH, model.final_norm_H, model.config.rms_norm_eps, number_of(Op::kFinalNorm));
   pass.mark(pass.phase(Phase::kLoss));
   return lm_loss(model, x_BTH, targets_BT, pass.options.loss, pass.upstream);
 }
@@ -119,7 +119,7 @@ at::Tensor forward(const Pass& pass, const at::Tensor& ids_BT, const at::Tensor&
 at::Tensor one_pass(const Pass& pass, const at::Tensor& ids_BT, const at::Tensor& targets_BT) {
   const at::Tensor loss = forward(pass, ids_BT, targets_BT);
   pass.mark(Phase::kBackward);
-  set_backward_label(Category::kLogits, operators().nll);
+  set_backward_label(Category::kLogits, number_of(Op::kNll));
   run_backward(loss, pass.upstream);
   return loss.detach();
 }
@@ -127,14 +127,14 @@ at::Tensor one_pass(const Pass& pass, const at::Tensor& ids_BT, const at::Tensor
 // The loss is the mean over micro-batches, times the loss scale.
 at::Tensor upstream_of(const TrainOptions& options, at::Device device) {
   if (options.micro_batches == 1) return options.loss_scale;
-  const Scope scope(Category::kOther, operators().nll);
+  const Scope scope(Category::kOther, number_of(Op::kNll));
   const double share = 1.0 / static_cast<double>(options.micro_batches);
   if (options.loss_scale.defined()) return options.loss_scale * share;
   return at::full({}, share, at::TensorOptions().device(device).dtype(at::kFloat));
 }
 
 at::Tensor upload(const at::Tensor& host_tokens, at::Device device) {
-  const Scope scope(Category::kOther, operators().tokens);
+  const Scope scope(Category::kOther, number_of(Op::kTokens));
   // The driver copies pageable memory before this returns, and the host does not wait for the device.
   return host_tokens.to(device, /*non_blocking=*/true);
 }
