@@ -4,6 +4,8 @@
 #include <array>
 #include <string>
 
+#include "demos/llama/layer_weights.h"
+
 namespace headroom::llama {
 
 namespace {
@@ -102,41 +104,17 @@ record::Status check(const Config& config) {
   return record::Ok{};
 }
 
-std::int64_t num_parameters(const Config& config) {
-  const std::int64_t h = config.hidden_size;
-  const std::int64_t queries = config.num_heads * config.head_dim;
-  const std::int64_t keys = config.num_kv_heads * config.head_dim;
-  std::int64_t layer = 2 * queries * h + 2 * keys * h + 3 * h * config.intermediate_size + 2 * h;
-  if (config.qkv_bias) layer += queries + 2 * keys;
-  if (config.o_bias) layer += h;
-  if (config.qk_norm) layer += 2 * config.head_dim;
-  const std::int64_t tables = config.tie_word_embeddings ? 1 : 2;
-  return tables * config.vocab_size * h + config.num_layers * layer + h;
-}
+std::int64_t num_parameters(const Config& config) { return num_parameters(config, Extension()); }
 
 std::vector<WeightShape> weight_shapes(const Config& config) {
-  const std::int64_t h = config.hidden_size, f = config.intermediate_size;
-  const std::int64_t queries = config.num_heads * config.head_dim;
-  const std::int64_t keys = config.num_kv_heads * config.head_dim;
+  const std::int64_t h = config.hidden_size;
   std::vector<WeightShape> all{{"model.embed_tokens.weight", {config.vocab_size, h}}};
-  for (std::int64_t i = 0; i < config.num_layers; ++i) {
-    const std::string layer = "model.layers." + std::to_string(i) + ".";
-    all.push_back({layer + "input_layernorm.weight", {h}});
-    const auto projection = [&](const char* name, std::int64_t outputs, std::int64_t inputs, bool has_bias) {
-      all.push_back({layer + name + ".weight", {outputs, inputs}});
-      if (has_bias) all.push_back({layer + name + ".bias", {outputs}});
-    };
-    projection("self_attn.q_proj", queries, h, config.qkv_bias);
-    projection("self_attn.k_proj", keys, h, config.qkv_bias);
-    projection("self_attn.v_proj", keys, h, config.qkv_bias);
-    if (config.qk_norm) all.push_back({layer + "self_attn.q_norm.weight", {config.head_dim}});
-    if (config.qk_norm) all.push_back({layer + "self_attn.k_norm.weight", {config.head_dim}});
-    projection("self_attn.o_proj", h, queries, config.o_bias);
-    all.push_back({layer + "post_attention_layernorm.weight", {h}});
-    projection("mlp.gate_proj", f, h, false);
-    projection("mlp.up_proj", f, h, false);
-    projection("mlp.down_proj", h, f, false);
-  }
+  const std::vector<LayerWeight> layer = layer_weights(config);
+  for (std::int64_t i = 0; i < config.num_layers; ++i)
+    for (const LayerWeight& weight : layer) {
+      all.push_back({"model.layers." + std::to_string(i) + "." + weight.name(), {weight.rows}});
+      if (weight.kind == WeightKind::kMatrix) all.back().shape.push_back(weight.columns);
+    }
   all.push_back({"model.norm.weight", {h}});
   if (!config.tie_word_embeddings) all.push_back({"lm_head.weight", {config.vocab_size, h}});
   return all;

@@ -1,7 +1,9 @@
-// Parameters of parts that the step does not support.
+// Counts MLPs and parameters.
 #include "demos/llama/extension.h"
 
 #include <algorithm>
+
+#include "demos/llama/layer_weights.h"
 
 namespace headroom::llama {
 
@@ -29,22 +31,10 @@ Mlps mlps(const Config& config, const Extension& extension) {
           .shared = {.size = experts.shared_size, .stored = shared, .taken = shared}};
 }
 
-std::int64_t extra_parameters(const Config& config, const Extension& extension) {
-  const std::int64_t h = config.hidden_size;
-  const Experts experts = extension.experts.value_or(Experts{});
-  std::int64_t sum = experts.layers * h * (experts.count + (experts.shared_size > 0 ? 1 : 0));
-  if (extension.mlp_bias) {
-    const Mlps all = mlps(config, extension);
-    sum += 2 * all.stored_size() + h * (all.plain.stored + all.expert.stored + all.shared.stored);
-  }
-  if (extension.post_norms) sum += config.num_layers * 2 * h;
+std::int64_t num_parameters(const Config& c, const Extension& extension) {
+  std::int64_t sum = (c.tie_word_embeddings ? 1 : 2) * c.vocab_size * c.hidden_size + c.hidden_size;
+  for (const LayerWeight& weight : layer_weights(c, extension)) sum += weight.count * weight.elements();
   return sum;
-}
-
-std::int64_t num_parameters(const Config& config, const Extension& extension) {
-  const std::int64_t of_plain = config.num_layers * config.intermediate_size;
-  const std::int64_t more = mlps(config, extension).stored_size() - of_plain;
-  return num_parameters(config) + 3 * config.hidden_size * more + extra_parameters(config, extension);
 }
 
 }  // namespace headroom::llama

@@ -41,9 +41,6 @@ struct Mlps {
 };
 Mlps mlps(const Config& config, const Extension& extension);
 
-// Counts routers, gates, MLP biases and post-norms.
-std::int64_t extra_parameters(const Config& config, const Extension& extension);
-
 // Mixtral 8x7B: 46,702,792,704. Qwen3-30B-A3B: 30,532,122,624.
 std::int64_t num_parameters(const Config& config, const Extension& extension);
 

@@ -6,7 +6,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "demos/llama/operators.h"
+#include "demos/llama/layer_weights.h"
 #include "demos/predict/eigenvectors.h"
 #include "demos/predict/rewrite.h"
 #include "demos/predict/step_bytes.h"
@@ -15,7 +15,9 @@
 
 namespace headroom::predict {
 
+using llama::LayerWeight;
 using llama::Op;
+using llama::WeightKind;
 using record::Bytes;
 using record::Category;
 using record::EventKind;
@@ -76,10 +78,25 @@ constexpr std::int64_t kUniqueTile = 1920, kSumTile = 448;
 // Shorter sides of the projections' weights.
 std::vector<std::int64_t> sides_of(const llama::Config& model) {
   std::vector<std::int64_t> sides;
-  for (const std::int64_t other :
-       {model.num_heads * model.head_dim, model.num_kv_heads * model.head_dim, model.intermediate_size})
-    sides.push_back(std::min(model.hidden_size, other));
+  for (const LayerWeight& weight : llama::layer_weights(model))
+    if (weight.kind == WeightKind::kMatrix) sides.push_back(std::min(weight.rows, weight.columns));
   return sides;
+}
+
+// A gradient that PyTorch's operators sum over rows: a norm's or a bias's.
+struct Summed {
+  Op op{};
+  Category category{};
+  std::int64_t rows = 0, columns = 0;
+};
+std::vector<Summed> summed_in(const StepSettings& step) {
+  const std::int64_t tokens = step.tokens();
+  std::vector<Summed> all{{Op::kFinalNorm, Category::kActivations, tokens, step.model.hidden_size}};
+  for (const LayerWeight& weight : llama::layer_weights(step.model))
+    if (weight.kind != WeightKind::kMatrix)
+      all.push_back({weight.op, weight.kind == WeightKind::kBias ? Category::kWorkspace : Category::kActivations,
+                     tokens * weight.per_token, weight.rows});
+  return all;
 }
 
 class Adding {
@@ -96,7 +113,8 @@ class Adding {
         chunked_(loss_in_chunks(step)),
         fp8_(step.fp8()),
         eager_(step.fused.attention == Attention::kEager),
-        sides_(sides_of(step.model)) {}
+        sides_(sides_of(step.model)),
+        summed_(summed_in(step)) {}
 
   bool take(const MemEvent& event, std::vector<MemEvent>& events) {
     if (events.empty()) take_workspace(event, events);
@@ -118,8 +136,8 @@ class Adding {
       request(event, kBlasLtWorkspace, Category::kWorkspace, events);
     }
     if (!made_in_backward) return true;
-    if (const Summed summed = summed_in(event, op); summed.columns > 0) {
-      sum_rows(event, summed, events);
+    if (const Summed* const sum = summed(event, op)) {
+      sum_rows(event, *sum, events);
     } else if (eager_ && op == name_of(Op::kScores) && event.requested == scores_) {
       softmax_backward(event, events);
     }
@@ -141,30 +159,13 @@ class Adding {
     events.push_back(event);
   }
 
-  struct Summed {
-    std::int64_t rows = 0, columns = 0;  // 0: another event
-  };
-  // Gradients of norm weights and biases by PyTorch's operators.
-  Summed summed_in(const MemEvent& event, std::string_view op) const {
-    const llama::Config& c = step_.model;
-    const auto of = [&](std::int64_t rows, std::int64_t columns) {
-      return event.requested == columns * step_.element_bytes() ? Summed{rows, columns} : Summed{};
+  const Summed* summed(const MemEvent& event, std::string_view op) const {
+    const auto fits = [&](const Summed& each) {
+      return each.category == event.category && name_of(each.op) == op &&
+             each.columns * step_.element_bytes() == event.requested;
     };
-    const std::int64_t tokens = step_.tokens();
-    if (event.category == Category::kWorkspace) return bias_in(op, of);
-    if (event.category != Category::kActivations) return {};
-    if (op == name_of(Op::kAttentionNorm) || op == name_of(Op::kMlpNorm) || op == name_of(Op::kFinalNorm))
-      return of(tokens, c.hidden_size);
-    if (op == name_of(Op::kQNorm)) return of(tokens * c.num_heads, c.head_dim);
-    return op == name_of(Op::kKNorm) ? of(tokens * c.num_kv_heads, c.head_dim) : Summed{};
-  }
-  template <class Of>
-  Summed bias_in(std::string_view op, Of of) const {
-    const llama::Config& c = step_.model;
-    if (c.qkv_bias && op == name_of(Op::kQProj)) return of(step_.tokens(), c.num_heads * c.head_dim);
-    if (c.qkv_bias && (op == name_of(Op::kKProj) || op == name_of(Op::kVProj)))
-      return of(step_.tokens(), c.num_kv_heads * c.head_dim);
-    return c.o_bias && op == name_of(Op::kOProj) ? of(step_.tokens(), c.hidden_size) : Summed{};
+    const auto found = std::ranges::find_if(summed_, fits);
+    return found == summed_.end() ? nullptr : &*found;
   }
   void sum_rows(const MemEvent& gradient, const Summed& summed, std::vector<MemEvent>& events) {
     const RowSum sum = row_sum(summed.rows, summed.columns);
@@ -264,7 +265,8 @@ class Adding {
   std::uint16_t blas_;
   Bytes embedding_, scores_, queries_;
   bool sorts_, chunked_, fp8_, eager_, multiplied_ = false, recorded_ = false;
-  std::vector<std::int64_t> sides_;                       // of decomposed matrices
+  std::vector<std::int64_t> sides_;  // of decomposed matrices
+  std::vector<Summed> summed_;
   std::unordered_map<std::uint64_t, Bytes> decomposing_;  // LAPACK's storages and their new sizes
   std::uint16_t scores_layer_ = record::kNoLayer;
   int scores_made_ = 0;

@@ -3,11 +3,15 @@
 
 #include <initializer_list>
 
+#include "demos/llama/layer_weights.h"
+
 namespace headroom::predict {
 
 namespace {
 
+using llama::LayerWeight;
 using llama::Op;
+using llama::WeightKind;
 
 constexpr record::Bytes kMaster = 4;
 
@@ -24,18 +28,19 @@ Elements layer_elements(const llama::Config& c, std::int64_t tokens) {
   std::int64_t forward = 2 * h + 4 * h + 3 * h;
   forward += 2 * (q + kv);    // RoPE in place
   forward += 2 * q + 2 * kv;  // attention: q, k, v; result
-  if (c.qk_norm) forward += 2 * (q + kv);
-  if (c.qkv_bias) forward += 2 * (q + 2 * kv);  // added in place
-  if (c.o_bias) forward += 2 * h;
-  forward += 3 * f;  // SwiGLU: gate, up; product
+  forward += 3 * f;           // SwiGLU: gate, up; product
   // Each norm: recompute x; y. Then dy, x and the stream's gradient; dx.
   std::int64_t backward = 2 * (2 * h + 4 * h);
-  backward += 2 * (q + kv);                 // RoPE
-  backward += 4 * q + 4 * kv;               // q, k, v, result, its gradient; dq, dk, dv
-  if (c.qk_norm) backward += 3 * (q + kv);  // dy, x; dx
-  if (c.qkv_bias) backward += q + 2 * kv;   // row sum
-  if (c.o_bias) backward += h;
-  backward += 6 * f;  // gradient, gate, up; two gradients, recomputed product
+  backward += 2 * (q + kv);    // RoPE
+  backward += 4 * q + 4 * kv;  // q, k, v, result, its gradient; dq, dk, dv
+  backward += 6 * f;           // gradient, gate, up; two gradients, recomputed product
+  for (const LayerWeight& weight : llama::layer_weights(c)) {
+    const bool bias = weight.kind == WeightKind::kBias;
+    if (!bias && weight.kind != WeightKind::kHeadNorm) continue;
+    const std::int64_t numbers = weight.per_token * weight.rows;
+    forward += 2 * numbers;                // in place
+    backward += (bias ? 1 : 3) * numbers;  // row sum; or dy, x and dx
+  }
   // SwiGLU's product, which its backward recomputes, and the last addition.
   return {.forward = tokens * forward, .backward = tokens * backward, .result = tokens * (3 * f + 3 * h)};
 }

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "demos/llama/layer_weights.h"
 #include "kernels/fp8_cast/fp8_cast.h"
 #include "kernels/nf4/nf4.h"
 
@@ -11,68 +12,35 @@ namespace headroom::predict {
 
 namespace {
 
+using llama::LayerWeight;
+using llama::WeightKind;
 using record::Bytes;
-
 
 std::int64_t parts(std::int64_t n, std::int64_t of) { return (n + of - 1) / of; }
 
-struct Matrix {
-  std::int64_t out = 0, in = 0;
-  std::int64_t count = 0;  // in all layers
-  bool attention = false;
-};
-
-// Q, K, V, output; gate, up and down of each kind of MLP.
-std::vector<Matrix> projections(const llama::Config& c, const llama::Extension& extension) {
-  const std::int64_t queries = c.num_heads * c.head_dim, keys = c.num_kv_heads * c.head_dim;
-  std::vector<Matrix> all{{queries, c.hidden_size, c.num_layers, true},
-                          {keys, c.hidden_size, 2 * c.num_layers, true},
-                          {c.hidden_size, queries, c.num_layers, true}};
-  const llama::Mlps mlps = llama::mlps(c, extension);
-  for (const llama::Mlp& mlp : {mlps.plain, mlps.expert, mlps.shared}) {
-    all.push_back({mlp.size, c.hidden_size, 2 * mlp.stored});
-    all.push_back({c.hidden_size, mlp.size, mlp.stored});
-  }
+std::vector<LayerWeight> projections(const llama::Config& config, const llama::Extension& extension) {
+  std::vector<LayerWeight> all = llama::layer_weights(config, extension);
+  std::erase_if(all, [](const LayerWeight& weight) { return weight.kind != WeightKind::kMatrix; });
   return all;
 }
 
-bool has_adapter(const Matrix& matrix, AdapterTargets targets) {
-  return targets == AdapterTargets::kAll || (targets == AdapterTargets::kAttention) == matrix.attention;
-}
-
-// All tensors except projections.
-Bytes small_moments_8bit_bytes(const StepSettings& step) {
-  const llama::Config& c = step.model;
-  const auto of = [](std::int64_t elements) { return kernels::adamw_8bit_state_bytes(elements); };
-  const std::int64_t queries = c.num_heads * c.head_dim, keys = c.num_kv_heads * c.head_dim;
-  Bytes layer = (step.extension.post_norms ? 4 : 2) * of(c.hidden_size);
-  if (c.qkv_bias) layer += of(queries) + 2 * of(keys);
-  if (c.o_bias) layer += of(c.hidden_size);
-  if (c.qk_norm) layer += 2 * of(c.head_dim);
-  Bytes sum = c.num_layers * layer + of(c.hidden_size);
-  sum += (c.tie_word_embeddings ? 1 : 2) * of(c.vocab_size * c.hidden_size);
-  const llama::Mlps mlps = llama::mlps(c, step.extension);
-  if (step.extension.mlp_bias)
-    for (const llama::Mlp& mlp : {mlps.plain, mlps.expert, mlps.shared})
-      sum += mlp.stored * (2 * of(mlp.size) + of(c.hidden_size));
-  if (step.extension.experts)
-    sum += step.extension.experts->layers * of(step.extension.experts->count * c.hidden_size) +
-           mlps.shared.stored * of(c.hidden_size);
-  return sum;
+bool has_adapter(const LayerWeight& matrix, AdapterTargets targets) {
+  return targets == AdapterTargets::kAll || (targets == AdapterTargets::kAttention) == matrix.in_attention();
 }
 
 // Blocks never span tensors.
 Bytes moments_8bit_bytes(const StepSettings& step) {
+  const llama::Config& c = step.model;
   const std::int64_t rank = step.adapters.rank;
-  const bool all = step.adapters.kind == AdapterKind::kOff;
   const auto of = [](std::int64_t elements) { return kernels::adamw_8bit_state_bytes(elements); };
-  Bytes sum = all ? small_moments_8bit_bytes(step) : 0;
-  for (const Matrix& each : projections(step.model, step.extension)) {
-    if (all)
-      sum += each.count * of(each.out * each.in);
-    else if (has_adapter(each, step.adapters.targets))
-      sum += each.count * (of(rank * each.in) + of(each.out * rank));
+  Bytes sum = 0;
+  if (step.adapters.kind == AdapterKind::kOff) {
+    sum = (c.tie_word_embeddings ? 1 : 2) * of(c.vocab_size * c.hidden_size) + of(c.hidden_size);
+    for (const LayerWeight& each : llama::layer_weights(c, step.extension)) sum += each.count * of(each.elements());
+    return sum;
   }
+  for (const LayerWeight& each : projections(c, step.extension))
+    if (has_adapter(each, step.adapters.targets)) sum += each.count * (of(rank * each.columns) + of(each.rows * rank));
   return sum;
 }
 
@@ -111,15 +79,15 @@ std::int64_t layer_parameters(const llama::Config& c, const llama::Extension& ex
 
 std::int64_t projection_parameters(const llama::Config& config, const llama::Extension& extension) {
   std::int64_t sum = 0;
-  for (const Matrix& each : projections(config, extension)) sum += each.count * each.out * each.in;
+  for (const LayerWeight& each : projections(config, extension)) sum += each.count * each.elements();
   return sum;
 }
 
 std::int64_t lora_parameters(const llama::Config& config, std::int64_t rank, AdapterTargets targets,
                              const llama::Extension& extension) {
   std::int64_t sum = 0;
-  for (const Matrix& each : projections(config, extension)) {
-    if (has_adapter(each, targets)) sum += each.count * rank * (each.out + each.in);
+  for (const LayerWeight& each : projections(config, extension)) {
+    if (has_adapter(each, targets)) sum += each.count * rank * (each.rows + each.columns);
   }
   return sum;
 }
@@ -136,7 +104,8 @@ std::int64_t trained_parameters(const StepSettings& step) {
 
 Bytes nf4_bytes(const llama::Config& config, const llama::Extension& extension) {
   Bytes sum = 0;
-  for (const Matrix& each : projections(config, extension)) sum += each.count * kernels::nf4_bytes(each.out * each.in);
+  for (const LayerWeight& each : projections(config, extension))
+    sum += each.count * kernels::nf4_bytes(each.elements());
   return sum;
 }
 
@@ -151,8 +120,8 @@ std::int64_t galore_elements(std::int64_t rows, std::int64_t columns, std::int64
 
 std::int64_t galore_elements(const StepSettings& step) {
   std::int64_t sum = 0;
-  for (const Matrix& each : projections(step.model, step.extension))
-    sum += each.count * galore_elements(each.out, each.in, step.low_rank());
+  for (const LayerWeight& each : projections(step.model, step.extension))
+    sum += each.count * galore_elements(each.rows, each.columns, step.low_rank());
   return sum;
 }
 

@@ -24,14 +24,6 @@ std::vector<std::int64_t> order_of_layers(std::int64_t layers, std::int64_t ever
   return order;
 }
 
-std::vector<at::Tensor*> weights_of(LayerWeights& w) {
-  std::vector<at::Tensor*> all{&w.attention_norm_H, &w.q_proj_QH,  &w.k_proj_KH,    &w.v_proj_KH,  &w.q_bias_Q,
-                               &w.k_bias_K,         &w.v_bias_K,   &w.q_norm_D,     &w.k_norm_D,   &w.o_proj_HQ,
-                               &w.o_bias_H,         &w.mlp_norm_H, &w.gate_proj_FH, &w.up_proj_FH, &w.down_proj_HF};
-  std::erase_if(all, [](const at::Tensor* weight) { return !weight->defined(); });
-  return all;
-}
-
 Tag tag(Phase phase, std::size_t layer) {
   return {.phase = phase,
           .category = Category::kWeights,
@@ -59,7 +51,7 @@ void ParameterStream::take(LayerWeights& weights) {
   constexpr std::int64_t kAlignment = 128;  // elements; as for separate tensors
   Layer layer;
   std::int64_t size = 0;
-  for (const at::Tensor* weight : weights_of(weights)) {
+  for (const at::Tensor* weight : defined_weights(weights)) {
     layer.weights.push_back(*weight);
     layer.offsets.push_back(size);
     size += (weight->numel() + kAlignment - 1) / kAlignment * kAlignment;

@@ -1,6 +1,7 @@
 // Creates and merges adapters.
 #include "demos/engine/llama/model/adapters.h"
 
+#include <algorithm>
 #include <cmath>
 #include <mutex>
 #include <utility>
@@ -19,41 +20,27 @@ using record::Scope;
 
 constexpr std::uint64_t kSeedStep = 0x9e3779b97f4a7c15u;  // keeps adapters apart from the weights' seed
 
-std::uint16_t op_of(ProjectionKind kind) {
-  const std::array<std::uint16_t, kProjectionKinds> ops{
-      number_of(Op::kQProj),    number_of(Op::kKProj),  number_of(Op::kVProj),   number_of(Op::kOProj),
-      number_of(Op::kGateProj), number_of(Op::kUpProj), number_of(Op::kDownProj)};
-  return ops[static_cast<std::size_t>(kind)];
+Op op_of(ProjectionKind kind) {
+  constexpr std::array<Op, kProjectionKinds> kOps{Op::kQProj,    Op::kKProj,  Op::kVProj,   Op::kOProj,
+                                                  Op::kGateProj, Op::kUpProj, Op::kDownProj};
+  return kOps[static_cast<std::size_t>(kind)];
 }
 
-std::array<at::Tensor*, kProjectionKinds> projections_of(LayerWeights& w) {
-  return {&w.q_proj_QH, &w.k_proj_KH, &w.v_proj_KH, &w.o_proj_HQ, &w.gate_proj_FH, &w.up_proj_FH, &w.down_proj_HF};
+at::Tensor& weight_of(LayerWeights& layer, ProjectionKind kind) {
+  return layer.*member_of(op_of(kind), WeightKind::kMatrix);
 }
 
-const at::Tensor& weight_of(const LayerWeights& w, ProjectionKind kind) {
-  const std::array<const at::Tensor*, kProjectionKinds> all{
-      &w.q_proj_QH, &w.k_proj_KH, &w.v_proj_KH, &w.o_proj_HQ, &w.gate_proj_FH, &w.up_proj_FH, &w.down_proj_HF};
-  return *all[static_cast<std::size_t>(kind)];
-}
-
-at::Tensor bias_of(const LayerWeights& w, ProjectionKind kind) {
-  const std::array<at::Tensor, kProjectionKinds> all{w.q_bias_Q, w.k_bias_K, w.v_bias_K, w.o_bias_H};
-  return all[static_cast<std::size_t>(kind)];
-}
-
-std::array<std::int64_t, 2> shape_of(const Config& c, ProjectionKind kind) {
-  const std::int64_t h = c.hidden_size, f = c.intermediate_size;
-  const std::int64_t queries = c.num_heads * c.head_dim, keys = c.num_kv_heads * c.head_dim;
-  const std::array<std::array<std::int64_t, 2>, kProjectionKinds> shapes{
-      {{queries, h}, {keys, h}, {keys, h}, {h, queries}, {f, h}, {f, h}, {h, f}}};
-  return shapes[static_cast<std::size_t>(kind)];
+LayerWeight shape_of(const Config& config, ProjectionKind kind) {
+  const std::vector<LayerWeight> all = layer_weights(config);
+  return *std::ranges::find_if(
+      all, [&](const LayerWeight& weight) { return weight.op == op_of(kind) && weight.kind == WeightKind::kMatrix; });
 }
 
 record::Tag weight_tag(std::int64_t layer, ProjectionKind kind) {
   return {.phase = record::Phase::kSetup,
           .category = Category::kWeights,
           .layer = static_cast<std::uint16_t>(layer),
-          .op = op_of(kind)};
+          .op = number_of(op_of(kind))};
 }
 
 // Like PEFT's LoraLayer.reset_lora_parameters.
@@ -67,12 +54,13 @@ void draw(const at::Tensor& a_RI, predict::AdapterStart start) {
 }
 
 Adapter make_adapter(const Model& model, std::int64_t layer, ProjectionKind kind) {
-  const auto [outputs, inputs] = shape_of(model.config, kind);
+  const LayerWeight weight = shape_of(model.config, kind);
   const std::int64_t rank = model.adapter_options.rank;
   at::TensorOptions options = model.embed_tokens_VH.options();
   if (model.adapter_options.fp32) options = options.dtype(at::kFloat);
   const Scope scope(weight_tag(layer, kind));
-  Adapter adapter{.a_RI = at::empty({rank, inputs}, options), .b_OR = at::empty({outputs, rank}, options).zero_()};
+  Adapter adapter{.a_RI = at::empty({rank, weight.columns}, options),
+                  .b_OR = at::empty({weight.rows, rank}, options).zero_()};
   draw(adapter.a_RI, model.adapter_options.start);
   adapter.a_RI.requires_grad_(true);
   adapter.b_OR.requires_grad_(true);
@@ -88,12 +76,7 @@ void set_seed(at::Device device, std::uint64_t seed) {
 
 }  // namespace
 
-std::string projection_name(ProjectionKind kind) {
-  constexpr std::array<const char*, kProjectionKinds> kNames{"self_attn.q_proj", "self_attn.k_proj", "self_attn.v_proj",
-                                                             "self_attn.o_proj", "mlp.gate_proj",    "mlp.up_proj",
-                                                             "mlp.down_proj"};
-  return kNames[static_cast<std::size_t>(kind)];
-}
+std::string projection_name(ProjectionKind kind) { return std::string(info_of(op_of(kind)).module); }
 
 bool has_adapter(AdapterTargets targets, ProjectionKind kind) {
   const bool attention = kind <= ProjectionKind::kO;
@@ -102,9 +85,11 @@ bool has_adapter(AdapterTargets targets, ProjectionKind kind) {
 
 Projection projection(const Model& model, std::int64_t layer, ProjectionKind kind) {
   const auto i = static_cast<std::size_t>(layer), k = static_cast<std::size_t>(kind);
-  Projection p{.weight_OI = weight_of(model.layers[i], kind),
-               .bias_O = bias_of(model.layers[i], kind),
-               .op = op_of(kind),
+  const LayerWeights& w = model.layers[i];
+  const auto bias = member_of(op_of(kind), WeightKind::kBias);
+  Projection p{.weight_OI = w.*member_of(op_of(kind), WeightKind::kMatrix),
+               .bias_O = bias == nullptr ? at::Tensor() : w.*bias,
+               .op = number_of(op_of(kind)),
                .tf32 = model.tf32,
                .fp8 = model.fp8.get(),
                .fp8_index = layer * static_cast<std::int64_t>(kProjectionKinds) + static_cast<std::int64_t>(kind)};
@@ -119,11 +104,13 @@ Projection projection(const Model& model, std::int64_t layer, ProjectionKind kin
 
 void quantise_layer(Model& model, std::int64_t layer) {
   const at::AutoGradMode grad_mode(false);
-  const auto weights = projections_of(model.layers[static_cast<std::size_t>(layer)]);
+  const auto i = static_cast<std::size_t>(layer);
   for (std::size_t k = 0; k < kProjectionKinds; ++k) {
-    const Scope scope(weight_tag(layer, static_cast<ProjectionKind>(k)));
-    model.adapters[static_cast<std::size_t>(layer)].quantised[k] = kernels::nf4_quantise(weights[k]->detach());
-    *weights[k] = at::Tensor();
+    const auto kind = static_cast<ProjectionKind>(k);
+    const Scope scope(weight_tag(layer, kind));
+    at::Tensor& weight = weight_of(model.layers[i], kind);
+    model.adapters[i].quantised[k] = kernels::nf4_quantise(weight.detach());
+    weight = at::Tensor();
   }
 }
 
@@ -153,14 +140,13 @@ void add_adapter(at::Tensor& weight_OI, const Projection& p) {
 void merge_adapters(Model& model) {
   const at::AutoGradMode grad_mode(false);
   for (std::size_t i = 0; i < model.adapters.size(); ++i) {
-    const auto weights = projections_of(model.layers[i]);
     for (std::size_t k = 0; k < kProjectionKinds; ++k) {
       const auto kind = static_cast<ProjectionKind>(k);
       const Scope scope(weight_tag(static_cast<std::int64_t>(i), kind));
       const Projection p = projection(model, static_cast<std::int64_t>(i), kind);
-      if (p.quantised != nullptr)
-        *weights[k] = kernels::nf4_dequantise(*p.quantised, model.embed_tokens_VH.scalar_type());
-      if (p.a_RI.defined()) add_adapter(*weights[k], p);
+      at::Tensor& weight = weight_of(model.layers[i], kind);
+      if (p.quantised != nullptr) weight = kernels::nf4_dequantise(*p.quantised, model.embed_tokens_VH.scalar_type());
+      if (p.a_RI.defined()) add_adapter(weight, p);
     }
   }
   model.adapters.clear();

@@ -18,6 +18,7 @@
 #include "demos/engine/llama/model/fused.h"
 #include "demos/llama/config.h"
 #include "demos/llama/hugging_face.h"
+#include "demos/llama/layer_weights.h"
 #include "demos/record/scope.h"
 #include "demos/record/units.h"
 
@@ -38,6 +39,9 @@ struct LayerWeights {
   at::Tensor q_norm_D, k_norm_D;
   at::Tensor o_bias_H;
 };
+// The member for a weight of layer_weights(); null if layers have none.
+at::Tensor LayerWeights::*member_of(Op op, WeightKind kind);
+std::vector<at::Tensor*> defined_weights(LayerWeights& layer);
 
 struct Model {
   Config config;

@@ -1,5 +1,6 @@
 // Makes a model's weights and tables, with labeled allocations.
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstring>
 #include <mutex>
@@ -17,30 +18,43 @@ namespace {
 using record::Category;
 using record::Scope;
 
-LayerWeights make_layer(const WeightMaker& make, const Config& c) {
-  const std::int64_t queries = c.num_heads * c.head_dim;
-  const std::int64_t keys = c.num_kv_heads * c.head_dim;
-  const auto bias = [&](bool there, std::int64_t size, std::uint16_t name) {
-    return there ? make.zeros(size, name) : at::Tensor();
-  };
-  const auto head_norm = [&](std::uint16_t name) { return c.qk_norm ? make.ones(c.head_dim, name) : at::Tensor(); };
-  return {
-      .attention_norm_H = make.ones(c.hidden_size, number_of(Op::kAttentionNorm)),
-      .q_proj_QH = make.matrix(queries, c.hidden_size, number_of(Op::kQProj)),
-      .k_proj_KH = make.matrix(keys, c.hidden_size, number_of(Op::kKProj)),
-      .v_proj_KH = make.matrix(keys, c.hidden_size, number_of(Op::kVProj)),
-      .o_proj_HQ = make.matrix(c.hidden_size, queries, number_of(Op::kOProj)),
-      .mlp_norm_H = make.ones(c.hidden_size, number_of(Op::kMlpNorm)),
-      .gate_proj_FH = make.matrix(c.intermediate_size, c.hidden_size, number_of(Op::kGateProj)),
-      .up_proj_FH = make.matrix(c.intermediate_size, c.hidden_size, number_of(Op::kUpProj)),
-      .down_proj_HF = make.matrix(c.hidden_size, c.intermediate_size, number_of(Op::kDownProj)),
-      .q_bias_Q = bias(c.qkv_bias, queries, number_of(Op::kQProj)),
-      .k_bias_K = bias(c.qkv_bias, keys, number_of(Op::kKProj)),
-      .v_bias_K = bias(c.qkv_bias, keys, number_of(Op::kVProj)),
-      .q_norm_D = head_norm(number_of(Op::kQNorm)),
-      .k_norm_D = head_norm(number_of(Op::kKNorm)),
-      .o_bias_H = bias(c.o_bias, c.hidden_size, number_of(Op::kOProj)),
-  };
+struct Member {
+  Op op;
+  WeightKind kind;
+  at::Tensor LayerWeights::*tensor;
+};
+constexpr std::array kMembers{
+    Member{Op::kAttentionNorm, WeightKind::kNorm, &LayerWeights::attention_norm_H},
+    Member{Op::kQProj, WeightKind::kMatrix, &LayerWeights::q_proj_QH},
+    Member{Op::kQProj, WeightKind::kBias, &LayerWeights::q_bias_Q},
+    Member{Op::kKProj, WeightKind::kMatrix, &LayerWeights::k_proj_KH},
+    Member{Op::kKProj, WeightKind::kBias, &LayerWeights::k_bias_K},
+    Member{Op::kVProj, WeightKind::kMatrix, &LayerWeights::v_proj_KH},
+    Member{Op::kVProj, WeightKind::kBias, &LayerWeights::v_bias_K},
+    Member{Op::kQNorm, WeightKind::kHeadNorm, &LayerWeights::q_norm_D},
+    Member{Op::kKNorm, WeightKind::kHeadNorm, &LayerWeights::k_norm_D},
+    Member{Op::kOProj, WeightKind::kMatrix, &LayerWeights::o_proj_HQ},
+    Member{Op::kOProj, WeightKind::kBias, &LayerWeights::o_bias_H},
+    Member{Op::kMlpNorm, WeightKind::kNorm, &LayerWeights::mlp_norm_H},
+    Member{Op::kGateProj, WeightKind::kMatrix, &LayerWeights::gate_proj_FH},
+    Member{Op::kUpProj, WeightKind::kMatrix, &LayerWeights::up_proj_FH},
+    Member{Op::kDownProj, WeightKind::kMatrix, &LayerWeights::down_proj_HF},
+};
+
+at::Tensor made(const WeightMaker& make, const LayerWeight& weight) {
+  const std::uint16_t op = number_of(weight.op);
+  if (weight.kind == WeightKind::kMatrix) return make.matrix(weight.rows, weight.columns, op);
+  return weight.kind == WeightKind::kBias ? make.zeros(weight.rows, op) : make.ones(weight.rows, op);
+}
+
+// The parts that only some families have come last, as in earlier recordings.
+LayerWeights make_layer(const WeightMaker& make, const Config& config) {
+  LayerWeights layer;
+  for (const bool common : {true, false})
+    for (const LayerWeight& weight : layer_weights(config))
+      if (common == (weight.kind == WeightKind::kMatrix || weight.kind == WeightKind::kNorm))
+        layer.*member_of(weight.op, weight.kind) = made(make, weight);
+  return layer;
 }
 
 void load(const StoredWeights& files, const Parameter& parameter) {
@@ -143,30 +157,16 @@ std::vector<Parameter> outer_parameters(const Model& model) {
 }
 
 std::vector<Parameter> layer_parameters(const Model& model, std::size_t i) {
-  const LayerWeights& w = model.layers[i];
   std::vector<Parameter> all;
-  const auto add = [&](const std::string& name, const at::Tensor& tensor, std::uint16_t name_of_op) {
+  const auto add = [&](const std::string& name, const at::Tensor& tensor, std::uint16_t op) {
     if (!tensor.defined()) return;
     all.push_back({.name = "model.layers." + std::to_string(i) + "." + name,
                    .tensor = tensor,
                    .layer = static_cast<std::uint16_t>(i),
-                   .op = name_of_op});
+                   .op = op});
   };
-  add("input_layernorm.weight", w.attention_norm_H, number_of(Op::kAttentionNorm));
-  add("self_attn.q_proj.weight", w.q_proj_QH, number_of(Op::kQProj));
-  add("self_attn.q_proj.bias", w.q_bias_Q, number_of(Op::kQProj));
-  add("self_attn.k_proj.weight", w.k_proj_KH, number_of(Op::kKProj));
-  add("self_attn.k_proj.bias", w.k_bias_K, number_of(Op::kKProj));
-  add("self_attn.v_proj.weight", w.v_proj_KH, number_of(Op::kVProj));
-  add("self_attn.v_proj.bias", w.v_bias_K, number_of(Op::kVProj));
-  add("self_attn.q_norm.weight", w.q_norm_D, number_of(Op::kQNorm));
-  add("self_attn.k_norm.weight", w.k_norm_D, number_of(Op::kKNorm));
-  add("self_attn.o_proj.weight", w.o_proj_HQ, number_of(Op::kOProj));
-  add("self_attn.o_proj.bias", w.o_bias_H, number_of(Op::kOProj));
-  add("post_attention_layernorm.weight", w.mlp_norm_H, number_of(Op::kMlpNorm));
-  add("mlp.gate_proj.weight", w.gate_proj_FH, number_of(Op::kGateProj));
-  add("mlp.up_proj.weight", w.up_proj_FH, number_of(Op::kUpProj));
-  add("mlp.down_proj.weight", w.down_proj_HF, number_of(Op::kDownProj));
+  for (const LayerWeight& weight : layer_weights(model.config))
+    add(weight.name(), model.layers[i].*member_of(weight.op, weight.kind), number_of(weight.op));
   if (model.adapters.empty()) return all;
   for (std::size_t k = 0; k < kProjectionKinds; ++k) {
     const auto kind = static_cast<ProjectionKind>(k);
@@ -178,6 +178,19 @@ std::vector<Parameter> layer_parameters(const Model& model, std::size_t i) {
 }
 
 }  // namespace
+
+at::Tensor LayerWeights::*member_of(Op op, WeightKind kind) {
+  for (const Member& each : kMembers)
+    if (each.op == op && each.kind == kind) return each.tensor;
+  return nullptr;
+}
+
+std::vector<at::Tensor*> defined_weights(LayerWeights& layer) {
+  std::vector<at::Tensor*> all;
+  for (const Member& each : kMembers)
+    if ((layer.*each.tensor).defined()) all.push_back(&(layer.*each.tensor));
+  return all;
+}
 
 Model make_model(const Config& config, const FusedKernels& fused, const Placement& placement, std::int64_t seq,
                  std::uint64_t seed, const std::atomic<bool>* cancel, const ModelSource& source) {

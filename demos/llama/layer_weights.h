@@ -1,0 +1,39 @@
+// The weights of a model's layers as one list: parameter counts, checkpoints, the engine and the predictor read it.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "demos/llama/config.h"
+#include "demos/llama/extension.h"
+#include "demos/llama/operators.h"
+
+namespace headroom::llama {
+
+enum class WeightKind : std::uint8_t {
+  kMatrix,    // of a projection
+  kNorm,      // over a row
+  kBias,      // of a projection
+  kHeadNorm,  // over each head
+  kRouter,    // of experts
+};
+
+struct LayerWeight {
+  Op op{};
+  WeightKind kind{};
+  std::int64_t rows = 0;       // outputs
+  std::int64_t columns = 1;    // inputs; vectors have one column
+  std::int64_t count = 0;      // in all layers
+  std::int64_t per_token = 1;  // rows that it applies to; kHeadNorm: heads
+
+  std::int64_t elements() const { return rows * columns; }
+  bool in_attention() const { return op < Op::kMlpNorm; }
+  // In Hugging Face checkpoints: "self_attn.q_proj.bias".
+  std::string name() const;
+};
+
+// In forward order. 32 layers of 8 experts have each expert's weights 256 times.
+std::vector<LayerWeight> layer_weights(const Config& config, const Extension& extension = {});
+
+}  // namespace headroom::llama
