@@ -1,6 +1,7 @@
 // The shape of a Llama or of a relative with other biases and norms.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -38,6 +39,17 @@ struct Config {
   bool qkv_bias = false;  // biases of q, k and v (Qwen2)
   bool o_bias = false;    // bias of attention's output
   bool qk_norm = false;   // RMSNorm over each head of queries and keys, before RoPE (Qwen3)
+};
+
+// Parts that only some families have.
+struct ConfigPart {
+  std::string_view key, words;
+  bool Config::*there;
+};
+inline constexpr std::array kConfigParts{
+    ConfigPart{"qkv_bias", "biases of q, k and v", &Config::qkv_bias},
+    ConfigPart{"o_bias", "biases of o", &Config::o_bias},
+    ConfigPart{"qk_norm", "norms of q and k", &Config::qk_norm},
 };
 
 std::span<const Config> published_configs();  // tiny, llama-3.2-1b, llama-3.2-3b, llama-3-8b

@@ -49,24 +49,6 @@ void ConfigFields::wrong(const char* key, const std::string& suits) {
   first_wrong_ = fmt::format("{} that suits {}: it says {}, and what would do is {}", key, reader_, has, suits);
 }
 
-Config read_shape(ConfigFields& fields, const ModelType& type) {
-  Config config{.id = "custom"};
-  config.hidden_size = fields.whole("hidden_size");
-  config.intermediate_size = fields.whole("intermediate_size");
-  config.num_layers = fields.whole("num_hidden_layers");
-  config.num_heads = fields.whole("num_attention_heads");
-  config.num_kv_heads = fields.whole("num_key_value_heads", config.num_heads);
-  const std::int64_t even_share = config.num_heads > 0 ? config.hidden_size / config.num_heads : 0;
-  config.head_dim = fields.whole("head_dim", type.head_dim.value_or(even_share));
-  config.vocab_size = fields.whole("vocab_size");
-  config.tie_word_embeddings = fields.flag("tie_word_embeddings", type.tied);
-  config.rms_norm_eps = fields.real("rms_norm_eps", 1e-6);
-  config.o_bias = type.may_have_bias && fields.flag("attention_bias", false);
-  config.qkv_bias = type.qkv_bias || config.o_bias;
-  config.qk_norm = type.qk_norm;
-  return config;
-}
-
 const char* rope_key(const ConfigFields& fields) {
   return fields.find("rope_parameters") != nullptr ? "rope_parameters" : "rope_scaling";
 }

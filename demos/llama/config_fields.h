@@ -8,8 +8,6 @@
 
 #include <nlohmann/json.hpp>
 
-#include "demos/llama/config.h"
-
 namespace headroom::llama {
 
 // Remembers the first missing or unsuitable value. Null counts as absent.
@@ -35,20 +33,6 @@ class ConfigFields {
   const nlohmann::json& object_;
   std::string reader_, first_wrong_;
 };
-
-// Properties of a model type that are not in config.json.
-struct ModelType {
-  std::string_view name;
-  bool may_have_bias = false;  // attention_bias adds biases to q, k, v and o
-  bool qkv_bias = false;
-  bool qk_norm = false;
-  bool window_by_number = false;         // sliding_window alone turns the window on
-  bool tied = false;                     // default of tie_word_embeddings
-  std::optional<std::int64_t> head_dim;  // default; nullopt: hidden_size / num_attention_heads
-};
-
-// Lengths, biases and norms, without RoPE.
-Config read_shape(ConfigFields& fields, const ModelType& type);
 
 // Newer files use rope_parameters, which includes rope_theta.
 const char* rope_key(const ConfigFields& fields);

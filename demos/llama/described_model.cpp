@@ -9,7 +9,7 @@
 #include <fmt/format.h>
 
 #include "demos/llama/checkpoint_folder.h"
-#include "demos/llama/config_fields.h"
+#include "demos/llama/families.h"
 #include "demos/llama/hugging_face.h"
 #include "demos/record/units.h"
 
@@ -23,58 +23,18 @@ using record::Error;
 
 constexpr const char* kClosedFormReader = "the closed form";
 
-// Keys of a mixture's sizes. Without `count` there are no experts.
-struct ExpertKeys {
-  const char* count = nullptr;
-  const char* size = "moe_intermediate_size";
-  const char* shared_size = nullptr;
-};
-struct Relative {
-  ModelType type;
-  ExpertKeys experts = {};
-  bool post_norms = false;
-  const char* activation = "silu";  // default
-};
-// From transformers (src/transformers/models/<name>/modeling_<name>.py). Phi-3 merges Q, K and V, and gate and up.
-constexpr std::array kRelatives{
-    Relative{.type = {.name = "llama", .may_have_bias = true}},
-    Relative{.type = {.name = "mistral", .window_by_number = true}},
-    Relative{.type = {.name = "qwen2", .qkv_bias = true}},
-    Relative{.type = {.name = "qwen3", .may_have_bias = true, .qk_norm = true, .head_dim = 128}},
-    Relative{.type = {.name = "mixtral", .window_by_number = true},
-             .experts = {.count = "num_local_experts", .size = "intermediate_size"}},
-    Relative{.type = {.name = "qwen2_moe", .qkv_bias = true},
-             .experts = {.count = "num_experts", .shared_size = "shared_expert_intermediate_size"}},
-    Relative{.type = {.name = "qwen3_moe", .may_have_bias = true, .qk_norm = true},
-             .experts = {.count = "num_experts"}},
-    Relative{.type = {.name = "phi3", .window_by_number = true}},
-    Relative{.type = {.name = "gemma", .may_have_bias = true, .tied = true, .head_dim = 256},
-             .activation = "gelu_pytorch_tanh"},
-    Relative{.type = {.name = "gemma2", .may_have_bias = true, .window_by_number = true, .tied = true, .head_dim = 256},
-             .post_norms = true,
-             .activation = "gelu_pytorch_tanh"},
-    Relative{.type = {.name = "gemma3_text",
-                      .may_have_bias = true,
-                      .qk_norm = true,
-                      .window_by_number = true,
-                      .tied = true,
-                      .head_dim = 256},
-             .post_norms = true,
-             .activation = "gelu_pytorch_tanh"},
-};
-
 class DescriptionReader {
  public:
   DescriptionReader(const json& object, DescribedModel& model) : fields_(object, kClosedFormReader), model_(model) {}
 
   void read() {
     refuse_other_structures();
-    const Relative relative = read_relative();
-    model_.config = read_shape(fields_, relative.type);
-    read_experts(relative);
-    read_window(relative.type);
-    read_mlp(relative);
-    read_attention(relative.type);
+    const Family family = read_family();
+    model_.config = read_shape(fields_, family);
+    read_experts(family);
+    read_window(family);
+    read_mlp(family);
+    read_attention(family);
     read_positions();
     if (fields_.find("quantization_config") != nullptr) {
       has_.emplace_back("quantized weights");
@@ -82,7 +42,7 @@ class DescriptionReader {
     }
     if (!countable()) fields_.wrong("hidden_size", "fewer than 10^13 parameters in all");
     if (!is_.empty() || !has_.empty())
-      model_.beyond_step = differences(relative.type.name) + ", which the step here does not have.";
+      model_.beyond_step = differences(family.type) + ", which the step here does not have.";
   }
   const std::string& first_wrong() const { return fields_.first_wrong(); }
 
@@ -104,32 +64,30 @@ class DescriptionReader {
       if (fields_.find(latent) != nullptr) fields_.wrong(latent, "none: keys and values are not taken from a latent");
   }
 
-  Relative read_relative() {
-    const std::string name = fields_.text("model_type", "llama");
-    const auto* const known = std::ranges::find(kRelatives, name, [](const Relative& each) { return each.type.name; });
-    if (known != kRelatives.end()) return *known;
+  Family read_family() {
+    if (const Family* const known = find_family(fields_.text("model_type", "llama"))) return *known;
     std::string names;
-    for (const Relative& each : kRelatives) names += fmt::format("{}\"{}\"", names.empty() ? "" : ", ", each.type.name);
+    for (const Family& each : kFamilies) names += fmt::format("{}\"{}\"", names.empty() ? "" : ", ", each.type);
     fields_.wrong("model_type", "one of " + names);
     return {};
   }
 
-  void read_experts(const Relative& relative) {
+  void read_experts(const Family& family) {
     for (const char* const key : {"num_experts", "num_local_experts", "n_routed_experts"})
       if (fields_.find(key) != nullptr &&
-          (relative.experts.count == nullptr || key != std::string_view(relative.experts.count)))
+          (family.experts.count == nullptr || key != std::string_view(family.experts.count)))
         fields_.wrong(key, "none in a model of this model_type");
-    if (relative.experts.count == nullptr) return;
+    if (family.experts.count == nullptr) return;
     Experts experts{.layers = sparse_layers(),
-                    .count = fields_.whole(relative.experts.count),
+                    .count = fields_.whole(family.experts.count),
                     .per_token = fields_.whole("num_experts_per_tok"),
-                    .size = fields_.whole(relative.experts.size)};
-    if (relative.experts.shared_size != nullptr) experts.shared_size = fields_.whole(relative.experts.shared_size);
-    if (experts.count < 1) fields_.wrong(relative.experts.count, "1 or more");
+                    .size = fields_.whole(family.experts.size)};
+    if (family.experts.shared_size != nullptr) experts.shared_size = fields_.whole(family.experts.shared_size);
+    if (experts.count < 1) fields_.wrong(family.experts.count, "1 or more");
     if (experts.per_token < 1 || experts.per_token > experts.count)
       fields_.wrong("num_experts_per_tok", fmt::format("1 to {}", experts.count));
-    if (experts.size < 1) fields_.wrong(relative.experts.size, "1 or more");
-    if (experts.shared_size < 0) fields_.wrong(relative.experts.shared_size, "0 or more");
+    if (experts.size < 1) fields_.wrong(family.experts.size, "1 or more");
+    if (experts.shared_size < 0) fields_.wrong(family.experts.shared_size, "0 or more");
     if (experts.layers == 0) return;
     model_.extension.experts = experts;
     is_ = fmt::format("is a mixture of {} experts", record::format_count(experts.count));
@@ -154,10 +112,10 @@ class DescriptionReader {
   }
 
   // Flash skips blocks of keys outside the window but keeps the same tensors.
-  void read_window(const ModelType& type) {
+  void read_window(const Family& family) {
     const json* const layers = fields_.find("layer_types");
     bool has_window = fields_.flag("use_sliding_window", false) ||
-                      (type.window_by_number && fields_.find("sliding_window") != nullptr);
+                      (family.window_by_number && fields_.find("sliding_window") != nullptr);
     if (layers != nullptr) {
       const auto known = [](const json& layer) { return layer == "full_attention" || layer == "sliding_attention"; };
       if (!std::ranges::all_of(*layers, known))
@@ -169,10 +127,10 @@ class DescriptionReader {
     model_.assumed.emplace_back("attention's kernel takes the window and keeps the tensors of full attention");
   }
 
-  void read_mlp(const Relative& relative) {
+  void read_mlp(const Family& family) {
     constexpr std::array kPointwise{"silu", "gelu", "gelu_new", "gelu_fast", "gelu_pytorch_tanh", "quick_gelu", "relu"};
     const std::string activation =
-        fields_.text("hidden_activation", fields_.text("hidden_act", relative.activation).c_str());
+        fields_.text("hidden_activation", fields_.text("hidden_act", family.activation).c_str());
     if (std::ranges::find(kPointwise, activation) == kPointwise.end())
       fields_.wrong("hidden_act", "a function of single numbers, as silu and gelu are");
     if (activation != "silu") {
@@ -183,13 +141,13 @@ class DescriptionReader {
       model_.extension.mlp_bias = true;
       has_.emplace_back("biases in its MLP");
     }
-    if (!relative.post_norms) return;
+    if (!family.post_norms) return;
     model_.extension.post_norms = true;
     has_.emplace_back("norms behind attention and the MLP");
   }
 
-  void read_attention(const ModelType& type) {
-    if (!type.may_have_bias && fields_.flag("attention_bias", false)) fields_.wrong("attention_bias", "false");
+  void read_attention(const Family& family) {
+    if (!family.may_have_bias && fields_.flag("attention_bias", false)) fields_.wrong("attention_bias", "false");
     if (const json* const dropout = fields_.find("attention_dropout"); dropout != nullptr && *dropout != 0) {
       has_.emplace_back("dropout in attention");
       model_.assumed.emplace_back("flash draws its dropout again in backward and keeps no mask");
@@ -202,7 +160,7 @@ class DescriptionReader {
       has_.emplace_back("a cap on its logits");
       model_.left_out.emplace_back("the cap of the logits, which keeps one more tensor of them");
     }
-    if (type.name == "phi3") {
+    if (family.type == "phi3") {
       has_.emplace_back("merged projections");
       model_.assumed.emplace_back("queries, keys and values are separate matrices, as are gate and up");
     }

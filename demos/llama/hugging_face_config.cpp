@@ -4,11 +4,12 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include <fmt/format.h>
 
 #include "demos/llama/checkpoint_folder.h"
-#include "demos/llama/config_fields.h"
+#include "demos/llama/families.h"
 #include "demos/llama/hugging_face.h"
 
 namespace headroom::llama {
@@ -21,24 +22,18 @@ using record::Error;
 
 constexpr const char* kReader = "a model as it is computed here";
 
-constexpr std::array kModelTypes{ModelType{.name = "llama", .may_have_bias = true},
-                                 ModelType{.name = "mistral", .window_by_number = true},
-                                 ModelType{.name = "qwen2", .qkv_bias = true},
-                                 ModelType{.name = "qwen3", .may_have_bias = true, .qk_norm = true, .head_dim = 128}};
-
-ModelType read_model_type(ConfigFields& fields) {
-  const std::string name = fields.text("model_type", "llama");
-  const auto* const known = std::ranges::find(kModelTypes, name, &ModelType::name);
-  if (known != kModelTypes.end()) return *known;
+Family read_family(ConfigFields& fields) {
+  const Family* const known = find_family(fields.text("model_type", "llama"));
+  if (known != nullptr && known->architecture != nullptr) return *known;
   fields.wrong("model_type", "\"llama\", \"mistral\", \"qwen2\" or \"qwen3\"");
   return {};
 }
 
 // Refuses parts that a step does not compute.
-void refuse_other_parts(ConfigFields& fields, const ModelType& type) {
+void refuse_other_parts(ConfigFields& fields, const Family& family) {
   for (const char* const experts : {"num_experts", "num_local_experts", "n_routed_experts"})
     if (fields.find(experts) != nullptr) fields.wrong(experts, "none: every layer has one MLP");
-  if (type.window_by_number && fields.find("sliding_window") != nullptr)
+  if (family.window_by_number && fields.find("sliding_window") != nullptr)
     fields.wrong("sliding_window", "null: every token attends to all before it");
   fields.must_be("use_sliding_window", fields.flag("use_sliding_window", false), false,
                  "false: every token attends to all before it");
@@ -47,7 +42,7 @@ void refuse_other_parts(ConfigFields& fields, const ModelType& type) {
       layers != nullptr && !std::ranges::all_of(*layers, is_full))
     fields.wrong("layer_types", "\"full_attention\" for every layer");
   fields.must_be<std::string>("hidden_act", fields.text("hidden_act", "silu"), "silu", "\"silu\"");
-  if (!type.may_have_bias) fields.must_be("attention_bias", fields.flag("attention_bias", false), false, "false");
+  if (!family.may_have_bias) fields.must_be("attention_bias", fields.flag("attention_bias", false), false, "false");
   fields.must_be("mlp_bias", fields.flag("mlp_bias", false), false, "false");
   if (const json* const dropout = fields.find("attention_dropout"); dropout != nullptr && *dropout != 0)
     fields.wrong("attention_dropout", "0: no dropout is computed");
@@ -91,9 +86,9 @@ record::Result<Config> read_hugging_face_config(const fs::path& weights) {
   const record::Result<json> object = read_config_file(weights);
   if (!object) return object.error();
   ConfigFields fields(object.value(), kReader);
-  const ModelType type = read_model_type(fields);
-  refuse_other_parts(fields, type);
-  Config config = read_shape(fields, type);
+  const Family family = read_family(fields);
+  refuse_other_parts(fields, family);
+  Config config = read_shape(fields, family);
   read_rope(fields, config);
   if (!fields.first_wrong().empty())
     return Error{fmt::format("{} has no {}; take a Llama, Mistral, Qwen2 or Qwen3 in F32, F16 or BF16.", file.string(),
@@ -107,11 +102,11 @@ record::Status check_same(const Config& wanted, const Config& stored, const fs::
   const RopeScaling none{.factor = 1, .low_frequency_factor = 1, .high_frequency_factor = 1, .original_length = 1};
   const RopeScaling a = wanted.rope_scaling.value_or(none), b = stored.rope_scaling.value_or(none);
   struct Pair {
-    const char* name;
+    std::string_view name;
     double wanted, stored;
   };
   const auto real = [](std::int64_t number) { return static_cast<double>(number); };
-  const std::array pairs{
+  std::vector<Pair> pairs{
       Pair{"hidden_size", real(wanted.hidden_size), real(stored.hidden_size)},
       Pair{"intermediate_size", real(wanted.intermediate_size), real(stored.intermediate_size)},
       Pair{"num_hidden_layers", real(wanted.num_layers), real(stored.num_layers)},
@@ -120,16 +115,16 @@ record::Status check_same(const Config& wanted, const Config& stored, const fs::
       Pair{"head_dim", real(wanted.head_dim), real(stored.head_dim)},
       Pair{"vocab_size", real(wanted.vocab_size), real(stored.vocab_size)},
       Pair{"tie_word_embeddings", real(wanted.tie_word_embeddings), real(stored.tie_word_embeddings)},
-      Pair{"biases of q, k and v", real(wanted.qkv_bias), real(stored.qkv_bias)},
-      Pair{"biases of o", real(wanted.o_bias), real(stored.o_bias)},
-      Pair{"norms of q and k", real(wanted.qk_norm), real(stored.qk_norm)},
-      Pair{"rms_norm_eps", wanted.rms_norm_eps, stored.rms_norm_eps},
-      Pair{"rope_theta", wanted.rope_theta, stored.rope_theta},
-      Pair{"rope scaling factor", a.factor, b.factor},
-      Pair{"rope scaling low_freq_factor", a.low_frequency_factor, b.low_frequency_factor},
-      Pair{"rope scaling high_freq_factor", a.high_frequency_factor, b.high_frequency_factor},
-      Pair{"rope scaling original_max_position_embeddings", a.original_length, b.original_length},
   };
+  for (const ConfigPart& part : kConfigParts)
+    pairs.push_back({part.words, real(wanted.*part.there), real(stored.*part.there)});
+  pairs.insert(
+      pairs.end(),
+      {Pair{"rms_norm_eps", wanted.rms_norm_eps, stored.rms_norm_eps},
+       Pair{"rope_theta", wanted.rope_theta, stored.rope_theta}, Pair{"rope scaling factor", a.factor, b.factor},
+       Pair{"rope scaling low_freq_factor", a.low_frequency_factor, b.low_frequency_factor},
+       Pair{"rope scaling high_freq_factor", a.high_frequency_factor, b.high_frequency_factor},
+       Pair{"rope scaling original_max_position_embeddings", a.original_length, b.original_length}});
   for (const Pair& pair : pairs) {
     if (pair.wanted == pair.stored) continue;
     return Error{

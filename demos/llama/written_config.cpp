@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "demos/llama/checkpoint_folder.h"
+#include "demos/llama/families.h"
 
 namespace headroom::llama {
 
@@ -34,14 +35,8 @@ WrittenHeader written_header(std::vector<WrittenTensor> tensors) {
 
 namespace {
 
-std::pair<const char*, const char*> kind_of(const Config& config) {
-  if (config.qk_norm) return {"qwen3", "Qwen3ForCausalLM"};
-  if (config.qkv_bias && !config.o_bias) return {"qwen2", "Qwen2ForCausalLM"};
-  return {"llama", "LlamaForCausalLM"};
-}
-
 json object_of(const Config& c) {
-  const auto [type, architecture] = kind_of(c);
+  const Family& family = family_of(c);
   json rope = nullptr;
   if (c.rope_scaling)
     rope = {{"rope_type", "llama3"},
@@ -49,8 +44,8 @@ json object_of(const Config& c) {
             {"low_freq_factor", c.rope_scaling->low_frequency_factor},
             {"high_freq_factor", c.rope_scaling->high_frequency_factor},
             {"original_max_position_embeddings", static_cast<std::int64_t>(c.rope_scaling->original_length)}};
-  return {{"architectures", {architecture}},
-          {"model_type", type},
+  return {{"architectures", {family.architecture}},
+          {"model_type", family.type},
           {"hidden_act", "silu"},
           {"hidden_size", c.hidden_size},
           {"intermediate_size", c.intermediate_size},

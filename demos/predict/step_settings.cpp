@@ -199,21 +199,16 @@ constexpr ShapeFact kShapeFacts[] = {{"model.hidden_size", &llama::Config::hidde
                                      {"model.head_dim", &llama::Config::head_dim},
                                      {"model.vocab_size", &llama::Config::vocab_size}};
 constexpr std::string_view kTied = "model.tie_word_embeddings";
-struct PartFact {
-  std::string_view key;
-  bool llama::Config::*there;
-};
 // Missing in older recordings.
-constexpr PartFact kPartFacts[] = {{"model.qkv_bias", &llama::Config::qkv_bias},
-                                   {"model.o_bias", &llama::Config::o_bias},
-                                   {"model.qk_norm", &llama::Config::qk_norm}};
+std::string fact_of(const llama::ConfigPart& part) { return "model." + std::string(part.key); }
 
 }  // namespace
 
 std::map<std::string, std::string> shape_facts(const llama::Config& taken) {
   std::map<std::string, std::string> facts{{std::string(kTied), taken.tie_word_embeddings ? "yes" : "no"}};
   for (const auto& [key, value] : kShapeFacts) facts.emplace(key, std::to_string(taken.*value));
-  for (const auto& [key, there] : kPartFacts) facts.emplace(key, taken.*there ? "yes" : "no");
+  for (const llama::ConfigPart& part : llama::kConfigParts)
+    facts.emplace(fact_of(part), taken.*part.there ? "yes" : "no");
   return facts;
 }
 
@@ -229,9 +224,9 @@ std::optional<llama::Config> taken_shape(const std::map<std::string, std::string
   const auto tied = provenance.find(std::string(kTied));
   if (tied == provenance.end() || !llama::check(shape)) return std::nullopt;
   shape.tie_word_embeddings = tied->second == "yes";
-  for (const auto& [key, there] : kPartFacts) {
-    const auto found = provenance.find(std::string(key));
-    shape.*there = found != provenance.end() && found->second == "yes";
+  for (const llama::ConfigPart& part : llama::kConfigParts) {
+    const auto found = provenance.find(fact_of(part));
+    shape.*part.there = found != provenance.end() && found->second == "yes";
   }
   return shape;
 }
