@@ -11,6 +11,7 @@
     counts    how many files name each page, figure, demo, …: counts.py
     rows      the table of techniques has each that a script names
     kernels   kernels are declared by two records and listed once: kernels.py
+    operators operators are named in one table: operators.py
     classes   members and public functions of each class: classes.py
 """
 import hashlib
@@ -23,6 +24,7 @@ from classes import classes
 from comments import fragments, paths
 from counts import counts
 from kernels import kernels
+from operators import operators
 from spelling import spelling
 
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]', re.MULTILINE)
@@ -170,7 +172,7 @@ def main():
     root, check = Path(sys.argv[1]).resolve(), sys.argv[2]
     problems = list({"layers": layers, "listed": listed, "notices": notices, "lock": lock, "text": text,
                      "spelling": spelling, "comments": comments, "classes": classes, "counts": counts,
-                     "kernels": kernels, "rows": rows}[check](root))
+                     "kernels": kernels, "operators": operators, "rows": rows}[check](root))
     print("\n".join(problems) if problems else f"{check}: nothing wrong")
     return 1 if problems else 0
 

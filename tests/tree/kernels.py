@@ -12,8 +12,8 @@ LIST = "kernels/CMakeLists.txt"
 MOST_NAMED = 2
 PRODUCT = ("app", "demos", "lessons", "kernels")
 # Operators of a model or step, often named like kernels.
-OPERATORS = {"demos/experiments/block_info.cpp", "lessons/names.cpp", "lessons/figures/launches.cpp",
-             "lessons/figures/architecture.cpp", "lessons/derivatives.h", "lessons/figures/derivative_check.cpp"}
+OPERATORS = {"demos/experiments/block_info.cpp", "lessons/figures/architecture.cpp", "lessons/derivatives.h",
+             "lessons/figures/derivative_check.cpp"}
 
 
 def ids(root):
