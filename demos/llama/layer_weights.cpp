@@ -1,13 +1,15 @@
 // Lists the weights.
 #include "demos/llama/layer_weights.h"
 
+#include <utility>
+
 namespace headroom::llama {
 
 namespace {
 
 class LayerList {
  public:
-  explicit LayerList(const Config& config) : c_(config) {}
+  explicit LayerList(const Config& config) : c_(config) { all_.reserve(16); }
 
   void norm(Op op) { add({.op = op, .kind = WeightKind::kNorm, .rows = c_.hidden_size, .count = c_.num_layers}); }
   void head_norm(Op op, std::int64_t heads) {

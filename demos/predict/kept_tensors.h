@@ -1,10 +1,14 @@
-// The tensors that a layer keeps for backward: layer_bytes() and between_layers_bytes() in detail.
+// The tensors that a layer keeps for backward. The closed form is their sum.
 #pragma once
 
+#include <array>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "demos/llama/operators.h"
+#include "demos/predict/step_bytes.h"
 #include "demos/predict/step_settings.h"
 #include "demos/record/units.h"
 
@@ -15,17 +19,21 @@ enum class KeptPart : std::uint8_t { kMlp, kNorms, kAttention, kRows };
 
 struct KeptTensor {
   KeptPart part = KeptPart::kNorms;
-  std::string name;     // "Gate"
-  std::string symbols;  // bytes per token: "2 · F"
-  record::Bytes bytes = 0;
+  record::Bytes LayerBytes::*term = nullptr;  // null: kept between layers
+  std::string_view of, what;                  // "MLP norm", "input"; of may be empty
+  std::int64_t factor = 0;                    // bytes per number
+  std::string_view symbol;                    // numbers per token: "F"; empty: one
+  record::Bytes all_layers = 0, bytes = 0;    // of a layer: the average
   // Operators that may have created it.
-  std::vector<llama::Op> operators;
+  std::array<std::optional<llama::Op>, 4> operators;
 
+  std::string name() const;     // "MLP norm: input"
+  std::string symbols() const;  // bytes per token: "2 · F"
   bool operator==(const KeptTensor&) const = default;
 };
 
-// In forward order, without the layer's input; with checkpoints those of its recompute. 1B in bf16, 4,096 tokens: 17
-// tensors, 445,153,280 bytes.
+// In forward order, without the layer's input; with checkpoints those of its recompute. If layers differ, those of all
+// kinds of layers. 1B in bf16, 4,096 tokens: 17 tensors, 445,153,280 bytes.
 std::vector<KeptTensor> kept_tensors(const StepSettings& step);
 
 }  // namespace headroom::predict

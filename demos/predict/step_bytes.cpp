@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "demos/llama/layer_weights.h"
+#include "demos/predict/kept_tensors.h"
 #include "kernels/fp8_cast/fp8_cast.h"
 #include "kernels/nf4/nf4.h"
 
@@ -164,41 +165,6 @@ Bytes score_bytes(const StepSettings& step) {
   return step.tokens() * step.sequence * step.model.num_heads * (s == kFp32 ? kFp32 : kFp32 + s);
 }
 
-namespace {
-
-// Per token. One number per row; with PyTorch's operators also the fp32 input, the normed rows for the norm's
-// gradient, and the result for the GEMMs.
-std::int64_t norm_bytes(const StepSettings& step, bool first, bool read) {
-  const std::int64_t s = step.element_bytes(), h = step.model.hidden_size;
-  // The first norm's input is the layer's.
-  if (step.fused.rms_norm) return (first ? 0 : s * h) + (step.fused.keep && read ? step.input_bytes() * h : 0) + kFp32;
-  if (step.rebuilds_cheap()) return first ? 0 : s * h;
-  const bool trained = step.adapters.kind == AdapterKind::kOff;
-  return (first && s == kFp32 ? 0 : kFp32 * h) + (trained ? s * h : 0) + (read ? step.input_bytes() * h : 0) + kFp32;
-}
-
-// Per token. The input and a number per head; with PyTorch's operators the input in fp32, and the normed heads for
-// their gradients.
-std::int64_t head_norm_bytes(const StepSettings& step) {
-  const llama::Config& c = step.model;
-  if (!c.qk_norm) return 0;
-  const std::int64_t heads = c.num_heads + c.num_kv_heads, s = step.element_bytes();
-  const bool trained = step.adapters.kind == AdapterKind::kOff;
-  return heads * (c.head_dim * (step.fused.rms_norm ? s : kFp32 + (trained ? s : 0)) + kFp32);
-}
-
-// Per token, without eager scores: inputs, output, and a log-sum-exp per head. Eager attention copies K and V for
-// each query head, and the next GEMM keeps the output.
-std::int64_t attention_bytes(const StepSettings& step, bool read) {
-  const llama::Config& c = step.model;
-  const std::int64_t s = step.element_bytes(), queries = c.num_heads * c.head_dim, keys = c.num_kv_heads * c.head_dim;
-  if (step.fused.attention != Attention::kEager) return s * (2 * queries + 2 * keys) + kFp32 * c.num_heads;
-  if (step.rebuilds_cheap()) return s * (queries + 2 * keys);
-  return (3 * s + (read ? step.input_bytes() : 0)) * queries;
-}
-
-}  // namespace
-
 Bytes router_bytes(const StepSettings& step) {
   constexpr std::int64_t kIndex = 8;
   const std::int64_t s = step.element_bytes();
@@ -206,45 +172,17 @@ Bytes router_bytes(const StepSettings& step) {
   return experts.count * (s + kFp32) + experts.per_token * (kIndex + kFp32 + s);
 }
 
-namespace {
-
-// For all layers, per token. GEMMs keep the rows gathered for experts. The sum over experts keeps their results for
-// the router's gradient, and a gate keeps the shared expert's.
-Bytes routing_bytes(const StepSettings& step, bool mlp_read) {
-  if (!step.extension.experts) return 0;
-  const llama::Experts& experts = *step.extension.experts;
-  const std::int64_t row = step.element_bytes() * step.model.hidden_size;
-  const Bytes gathered = mlp_read && !step.rebuilds_cheap() ? experts.per_token * row : 0;
-  const Bytes gated = experts.shared_size > 0 ? row + step.element_bytes() : 0;
-  return experts.layers * (router_bytes(step) + gathered + experts.per_token * row + gated);
-}
-
-}  // namespace
-
 bool mlp_is_read(const StepSettings& step) {
   return step.adapters.kind == AdapterKind::kOff || step.adapters.targets != AdapterTargets::kAttention;
 }
 
 LayerBytes layer_bytes(const StepSettings& step) {
-  const llama::Mlps mlps = llama::mlps(step.model, step.extension);
-  const bool frozen = step.adapters.kind != AdapterKind::kOff;
-  const bool attention_read = !frozen || step.adapters.targets != AdapterTargets::kMlp, mlp_read = mlp_is_read(step);
-  const std::int64_t s = step.element_bytes(), n = step.tokens(),
-                     low = frozen ? step.trained_bytes() * step.adapters.rank : 0;
-  const std::int64_t hidden = s * mlps.taken_size(), layers = step.model.num_layers;
-  const bool by_operators = !step.fused.swiglu && !step.rebuilds_cheap();  // keeps the gate's SiLU and the product
-  const bool keeps_product = mlp_read && (by_operators || step.fused.keep);
-  const Bytes in_mlp = hidden * (by_operators ? 3 : 2) + (keeps_product ? hidden / s * step.input_bytes() : 0);
-  const bool scores = step.fused.attention == Attention::kEager && !step.rebuilds_cheap();
-  const Bytes post_norm = step.extension.post_norms ? norm_bytes(step, false, false) : 0;
-  // 4: attention's projections; 3: an MLP's.
-  return {.attention_norm = n * norm_bytes(step, true, attention_read),
-          .attention = n * (attention_bytes(step, attention_read) + head_norm_bytes(step) + post_norm +
-                            (attention_read ? 4 * low : 0)) +
-                       (scores ? score_bytes(step) : 0),
-          .mlp_norm = n * norm_bytes(step, false, mlp_read),
-          .mlp = n * (in_mlp + (mlp_read ? 3 * low * mlps.taken() : 0)) / layers + n * post_norm,
-          .routing = n * routing_bytes(step, mlp_read) / layers};
+  LayerBytes layer;
+  for (const KeptTensor& tensor : kept_tensors(step))
+    if (tensor.term != nullptr) layer.*tensor.term += tensor.all_layers;
+  for (Bytes* const term : {&layer.attention_norm, &layer.attention, &layer.mlp_norm, &layer.mlp, &layer.routing})
+    *term /= step.model.num_layers;
+  return layer;
 }
 
 Bytes fp32_attention_tiles(std::int64_t heads, std::int64_t sequence, std::int64_t head_dim) {

@@ -63,7 +63,7 @@ struct LayerBytes {
 
   record::Bytes sum() const { return attention_norm + attention + mlp_norm + mlp + routing; }
 };
-// 1B in bf16, 4,096 tokens: 445,153,280.
+// The sum of kept_tensors(). 1B in bf16, 4,096 tokens: 445,153,280.
 LayerBytes layer_bytes(const StepSettings& step);
 // Per token and layer of experts: a logit and an fp32 probability per expert; an index, an fp32 probability and a
 // weight for each of the k chosen. Mixtral in bf16: 8 · (2 + 4) + 2 · (8 + 4 + 2) = 76.

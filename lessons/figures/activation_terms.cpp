@@ -91,7 +91,7 @@ ShownTerm shown_of(const FigureInput& input, const record::Params& settings) {
 }
 
 std::string note_of(const ShownTerm& shown, std::size_t i, const ShownUnit& unit) {
-  std::string note = shown.tensors[i].symbols + " · B · T";
+  std::string note = shown.tensors[i].symbols() + " · B · T";
   const auto add = [&](const char* what, const std::optional<KeptMeasured>& of) {
     if (of) note += fmt::format(", {} {}", what, of->tensors[i] < 0 ? "none" : bytes_text(of->tensors[i], unit));
   };
@@ -111,7 +111,7 @@ Bars tensors_of(const ShownTerm& shown) {
             .bars = {}};
   for (std::size_t i = 0; i < shown.tensors.size(); ++i)
     bars.bars.push_back({.category = record::Category::kActivations,
-                         .label = shown.tensors[i].name,
+                         .label = shown.tensors[i].name(),
                          .value = static_cast<double>(shown.tensors[i].bytes),
                          .value_text = bytes_text(shown.tensors[i].bytes, unit),
                          .note = note_of(shown, i, unit)});
@@ -123,14 +123,12 @@ Table symbols_of(const ShownTerm& shown) {
   Table table{.head = "A layer keeps for its backward, in bytes per token", .columns = {}, .rows = {}, .foot = {}};
   std::string last;
   for (const KeptTensor& tensor : shown.tensors) {
-    // "Attention norm" of "Attention norm: result"
-    const std::size_t colon = tensor.name.find(": ");
-    const std::string group = colon == std::string::npos ? part_name(tensor.part) : tensor.name.substr(0, colon);
-    const std::string what = colon == std::string::npos ? in_lower_case(tensor.name) : tensor.name.substr(colon + 2);
+    const std::string group = tensor.of.empty() ? part_name(tensor.part) : std::string(tensor.of);
+    const std::string what = tensor.of.empty() ? in_lower_case(tensor.what) : std::string(tensor.what);
     const bool first = std::exchange(last, group) != group;
     if (first) table.rows.push_back({.category = {}, .name = group + ": ", .note = {}, .cells = {}, .tip = {}});
     table.rows.back().name += (first ? "" : ", ") + what;
-    table.rows.back().note += (first ? "" : " + ") + tensor.symbols;
+    table.rows.back().note += (first ? "" : " + ") + tensor.symbols();
   }
   return table;
 }
@@ -213,9 +211,9 @@ void add_activation_terms_panels(FigureData& figure, const FigureInput& input) {
     figure.head.empty_reason = "There are no settings to put numbers in for.";
     return;
   }
-  const record::Params settings = input.settings
-                                      ? experiments::step_params(*input.settings)
-                                      : record::Params::known_of(experiments::training_step().schema, input.run->recording().info().params);
+  const record::Params settings = input.settings ? experiments::step_params(*input.settings)
+                                                 : record::Params::known_of(experiments::training_step().schema,
+                                                                            input.run->recording().info().params);
   const ShownTerm shown = shown_of(input, settings);
   say_whose(figure.head, input, shown, settings);
   if (input.view.hidden) {

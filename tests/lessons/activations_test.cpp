@@ -46,7 +46,7 @@ TEST_CASE("each tensor that the closed form lists is in the stored runs, of the 
     REQUIRE(measured);
     record::Bytes sum = 0;
     for (std::size_t i = 0; i < tensors.size(); ++i) {
-      INFO(tensors[i].name);
+      INFO(tensors[i].name());
       CHECK(measured->tensors[i] == tensors[i].bytes);
       sum += measured->tensors[i];
     }

@@ -1,41 +1,17 @@
-// A layer's kept tensors, against the closed form and hand-computed numbers.
+// A layer's kept tensors, against hand-computed numbers.
 #include "demos/predict/kept_tensors.h"
 
 #include <map>
-#include <string_view>
+#include <string>
 
-#include "demos/experiments/demo.h"
-#include "demos/predict/step_bytes.h"
+#include "tests/predict/settings.h"
 #include "tests/support/catch.h"
 
 using namespace headroom;
 using namespace headroom::predict;
 
-namespace {
-
-record::Params params_of(std::initializer_list<std::string_view> assignments) {
-  record::Params params(experiments::training_step().schema);
-  for (const std::string_view assignment : {"model=llama-3.2-1b", "batch=4", "seq=1024", "precision=bf16"})
-    REQUIRE(params.set_assignment(assignment).ok());
-  for (const std::string_view assignment : assignments) REQUIRE(params.set_assignment(assignment).ok());
-  return params;
-}
-
-record::Bytes sum_of(const StepSettings& step) {
-  record::Bytes sum = 0;
-  for (const KeptTensor& tensor : kept_tensors(step)) sum += tensor.bytes;
-  return sum;
-}
-
-// One layer, without its input if that is a checkpoint.
-record::Bytes closed(const StepSettings& step) {
-  return layer_bytes(step).sum() + (step.keeps_layer_inputs() ? 0 : between_layers_bytes(step));
-}
-
-}  // namespace
-
 TEST_CASE("a layer's tensors are 64 MiB four times in the MLP, 128 in norms, 40.5 in attention") {
-  const StepSettings step = step_settings(params_of({}));
+  const StepSettings step = tests::with({"precision=bf16"});
   std::map<KeptPart, record::Bytes> parts;
   for (const KeptTensor& tensor : kept_tensors(step)) parts[tensor.part] += tensor.bytes;
   constexpr record::Bytes kMiB = 1024 * 1024;
@@ -44,34 +20,41 @@ TEST_CASE("a layer's tensors are 64 MiB four times in the MLP, 128 in norms, 40.
   CHECK(16 * parts[KeptPart::kAttention] == 648 * kMiB);
   CHECK(parts[KeptPart::kRows] == 2 * 4 * 4096);
   CHECK(kept_tensors(step).size() == 17);
-  CHECK(sum_of(step) == 445'153'280);
-  CHECK(kept_tensors(step).front().symbols == "4 · H");
+  CHECK(layer_bytes(step).sum() == 445'153'280);
+  CHECK(kept_tensors(step).front().symbols() == "4 · H");
 }
 
-TEST_CASE("the tensors add up to the closed form of a layer, whatever is set") {
-  const record::Params plain = params_of({});
-  std::vector<record::Params> all{plain,
-                                  params_of({"fused.rms_norm=on", "fused.swiglu=on", "fused.keep=on"}),
-                                  params_of({"precision=fp32", "attention=eager"}),
-                                  params_of({"adapters=lora", "gemm=fp8"}),
-                                  params_of({"checkpointing=selective", "attention=eager"}),
-                                  params_of({"checkpointing=selective", "fused.swiglu=on", "fused.rms_norm=on"}),
-                                  params_of({"adapters=lora", "lora_targets=mlp", "attention=eager"}),
-                                  params_of({"adapters=lora", "lora_targets=attention", "fused.swiglu=on"})};
-  for (const record::ParamSpec& spec : plain.schema())
-    for (const record::Choice& choice : record::choices_of(spec)) {
-      record::Params each = plain;
-      REQUIRE(each.set(spec.key, choice.key).ok());
-      all.push_back(each);
-    }
-  for (const record::Params& params : all) {
-    StepSettings step = step_settings(params);
-    for (const bool head_norms : {false, true}) {
-      step.model.qk_norm = head_norms;
-      std::string set;
-      for (const auto& [key, value] : params.to_map()) set += key + "=" + value + " ";
-      INFO(set << (head_norms ? "params_of norms over heads" : ""));
-      CHECK(sum_of(step) == closed(step));
-    }
-  }
+TEST_CASE("each tensor is in one term of the closed form, or between layers") {
+  const StepSettings step = tests::with({"precision=bf16", "fused.rms_norm=on", "fused.swiglu=on"});
+  const LayerBytes layer = layer_bytes(step);
+  CHECK(layer.attention_norm == 4096 * 4);           // a number per row; its input is the layer's
+  CHECK(layer.mlp_norm == 4096LL * (2 * 2048 + 4));  // also its input
+  CHECK(layer.mlp == 4096LL * 2 * 2 * 8192);         // gate and up
+  const KeptTensor sum = kept_tensors(step).back();  // the next layer's input
+  CHECK(sum.name() == "Sum after the MLP");
+  CHECK(sum.bytes == between_layers_bytes(step));
+  CHECK(sum.term == nullptr);
+}
+
+TEST_CASE("a mixture lists its router and the MLPs of its experts, and layers that differ count as their average") {
+  StepSettings step = tests::with({"precision=bf16"});
+  // 4 of 16 layers have 8 experts, 2 per token, and a shared one.
+  step.extension = {
+      .experts = llama::Experts{.layers = 4, .count = 8, .per_token = 2, .size = 4096, .shared_size = 512},
+      .mlp_bias = false,
+      .post_norms = true};
+  std::map<std::string, KeptTensor> named;
+  for (const KeptTensor& tensor : kept_tensors(step)) named[tensor.name()] = tensor;
+  CHECK(named["Router: probabilities and choices"].all_layers == 4 * 4096LL * (8 * (2 + 4) + 2 * (8 + 4 + 2)));
+  CHECK(named["Router: gathered rows"].all_layers == 4 * 4096LL * 2 * 2 * 2048);
+  CHECK(named["Router: shared expert's result and gate"].symbols() == "2 · (H + 1)");
+  CHECK(named["Gate"].all_layers == 12 * 4096LL * 2 * 8192);
+  CHECK(named["Gate"].bytes == 4096LL * 2 * 8192 * 3 / 4);
+  CHECK(named["Experts: Up"].all_layers == 4 * 4096LL * 2 * 2 * 4096);
+  CHECK(named["Experts: Up"].symbols() == "2 · k · F");
+  CHECK(named["Shared expert: Product"].all_layers == 4 * 4096LL * 2 * 512);
+  CHECK(named["Norm after the MLP: input in fp32"].bytes == 4096LL * 4 * 2048);
+  // Four tensors of each MLP, and the norm: fp32 input, normed rows, a number per row.
+  CHECK(layer_bytes(step).mlp ==
+        4096LL * 4 * 2 * (12 * 8192 + 4 * 2 * 4096 + 4 * 512) / 16 + 4096LL * (2048 * (4 + 2) + 4));
 }
