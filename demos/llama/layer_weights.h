@@ -19,6 +19,8 @@ enum class WeightKind : std::uint8_t {
   kRouter,    // of experts
 };
 
+constexpr bool is_norm(WeightKind kind) { return kind == WeightKind::kNorm || kind == WeightKind::kHeadNorm; }
+
 struct LayerWeight {
   Op op{};
   WeightKind kind{};
@@ -28,6 +30,7 @@ struct LayerWeight {
   std::int64_t per_token = 1;  // rows that it applies to; kHeadNorm: heads
 
   std::int64_t elements() const { return rows * columns; }
+  bool in_every_family() const { return kind == WeightKind::kMatrix || kind == WeightKind::kNorm; }
   bool in_attention() const { return op < Op::kMlpNorm; }
   // In Hugging Face checkpoints: "self_attn.q_proj.bias".
   std::string name() const;

@@ -94,7 +94,7 @@ std::vector<Summed> summed_in(const StepSettings& step) {
   std::vector<Summed> all{{Op::kFinalNorm, Category::kActivations, tokens, step.model.hidden_size}};
   for (const LayerWeight& weight : llama::layer_weights(step.model))
     if (weight.kind != WeightKind::kMatrix)
-      all.push_back({weight.op, weight.kind == WeightKind::kBias ? Category::kWorkspace : Category::kActivations,
+      all.push_back({weight.op, is_norm(weight.kind) ? Category::kActivations : Category::kWorkspace,
                      tokens * weight.per_token, weight.rows});
   return all;
 }

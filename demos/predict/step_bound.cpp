@@ -11,7 +11,6 @@ namespace {
 
 using llama::LayerWeight;
 using llama::Op;
-using llama::WeightKind;
 
 constexpr record::Bytes kMaster = 4;
 
@@ -35,11 +34,10 @@ Elements layer_elements(const llama::Config& c, std::int64_t tokens) {
   backward += 4 * q + 4 * kv;  // q, k, v, result, its gradient; dq, dk, dv
   backward += 6 * f;           // gradient, gate, up; two gradients, recomputed product
   for (const LayerWeight& weight : llama::layer_weights(c)) {
-    const bool bias = weight.kind == WeightKind::kBias;
-    if (!bias && weight.kind != WeightKind::kHeadNorm) continue;
+    if (weight.in_every_family()) continue;
     const std::int64_t numbers = weight.per_token * weight.rows;
-    forward += 2 * numbers;                // in place
-    backward += (bias ? 1 : 3) * numbers;  // row sum; or dy, x and dx
+    forward += 2 * numbers;                                 // in place
+    backward += (is_norm(weight.kind) ? 3 : 1) * numbers;  // dy, x and dx; or a row sum
   }
   // SwiGLU's product, which its backward recomputes, and the last addition.
   return {.forward = tokens * forward, .backward = tokens * backward, .result = tokens * (3 * f + 3 * h)};

@@ -51,10 +51,12 @@ void ParameterStream::take(LayerWeights& weights) {
   constexpr std::int64_t kAlignment = 128;  // elements; as for separate tensors
   Layer layer;
   std::int64_t size = 0;
-  for (const at::Tensor* weight : defined_weights(weights)) {
-    layer.weights.push_back(*weight);
+  for (const LayerMember& member : layer_members()) {
+    const at::Tensor& weight = weights.*member.tensor;
+    if (!weight.defined()) continue;
+    layer.weights.push_back(weight);
     layer.offsets.push_back(size);
-    size += (weight->numel() + kAlignment - 1) / kAlignment * kAlignment;
+    size += (weight.numel() + kAlignment - 1) / kAlignment * kAlignment;
   }
   const Scope scope(tag(Phase::kSetup, layers_.size()));
   layer.host = arena_.empty({size}, layer.weights.front().scalar_type(), HostPages::kLocked);

@@ -8,6 +8,7 @@
 #include <exception>
 #include <functional>
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -39,9 +40,15 @@ struct LayerWeights {
   at::Tensor q_norm_D, k_norm_D;
   at::Tensor o_bias_H;
 };
-// The member for a weight of layer_weights(); null if layers have none.
+// In the order of layer_weights().
+struct LayerMember {
+  Op op;
+  WeightKind kind;
+  at::Tensor LayerWeights::*tensor;
+};
+std::span<const LayerMember> layer_members();
+// Null if layers have no such weight.
 at::Tensor LayerWeights::*member_of(Op op, WeightKind kind);
-std::vector<at::Tensor*> defined_weights(LayerWeights& layer);
 
 struct Model {
   Config config;

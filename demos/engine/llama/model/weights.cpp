@@ -18,27 +18,22 @@ namespace {
 using record::Category;
 using record::Scope;
 
-struct Member {
-  Op op;
-  WeightKind kind;
-  at::Tensor LayerWeights::*tensor;
-};
 constexpr std::array kMembers{
-    Member{Op::kAttentionNorm, WeightKind::kNorm, &LayerWeights::attention_norm_H},
-    Member{Op::kQProj, WeightKind::kMatrix, &LayerWeights::q_proj_QH},
-    Member{Op::kQProj, WeightKind::kBias, &LayerWeights::q_bias_Q},
-    Member{Op::kKProj, WeightKind::kMatrix, &LayerWeights::k_proj_KH},
-    Member{Op::kKProj, WeightKind::kBias, &LayerWeights::k_bias_K},
-    Member{Op::kVProj, WeightKind::kMatrix, &LayerWeights::v_proj_KH},
-    Member{Op::kVProj, WeightKind::kBias, &LayerWeights::v_bias_K},
-    Member{Op::kQNorm, WeightKind::kHeadNorm, &LayerWeights::q_norm_D},
-    Member{Op::kKNorm, WeightKind::kHeadNorm, &LayerWeights::k_norm_D},
-    Member{Op::kOProj, WeightKind::kMatrix, &LayerWeights::o_proj_HQ},
-    Member{Op::kOProj, WeightKind::kBias, &LayerWeights::o_bias_H},
-    Member{Op::kMlpNorm, WeightKind::kNorm, &LayerWeights::mlp_norm_H},
-    Member{Op::kGateProj, WeightKind::kMatrix, &LayerWeights::gate_proj_FH},
-    Member{Op::kUpProj, WeightKind::kMatrix, &LayerWeights::up_proj_FH},
-    Member{Op::kDownProj, WeightKind::kMatrix, &LayerWeights::down_proj_HF},
+    LayerMember{Op::kAttentionNorm, WeightKind::kNorm, &LayerWeights::attention_norm_H},
+    LayerMember{Op::kQProj, WeightKind::kMatrix, &LayerWeights::q_proj_QH},
+    LayerMember{Op::kQProj, WeightKind::kBias, &LayerWeights::q_bias_Q},
+    LayerMember{Op::kKProj, WeightKind::kMatrix, &LayerWeights::k_proj_KH},
+    LayerMember{Op::kKProj, WeightKind::kBias, &LayerWeights::k_bias_K},
+    LayerMember{Op::kVProj, WeightKind::kMatrix, &LayerWeights::v_proj_KH},
+    LayerMember{Op::kVProj, WeightKind::kBias, &LayerWeights::v_bias_K},
+    LayerMember{Op::kQNorm, WeightKind::kHeadNorm, &LayerWeights::q_norm_D},
+    LayerMember{Op::kKNorm, WeightKind::kHeadNorm, &LayerWeights::k_norm_D},
+    LayerMember{Op::kOProj, WeightKind::kMatrix, &LayerWeights::o_proj_HQ},
+    LayerMember{Op::kOProj, WeightKind::kBias, &LayerWeights::o_bias_H},
+    LayerMember{Op::kMlpNorm, WeightKind::kNorm, &LayerWeights::mlp_norm_H},
+    LayerMember{Op::kGateProj, WeightKind::kMatrix, &LayerWeights::gate_proj_FH},
+    LayerMember{Op::kUpProj, WeightKind::kMatrix, &LayerWeights::up_proj_FH},
+    LayerMember{Op::kDownProj, WeightKind::kMatrix, &LayerWeights::down_proj_HF},
 };
 
 at::Tensor made(const WeightMaker& make, const LayerWeight& weight) {
@@ -52,7 +47,7 @@ LayerWeights make_layer(const WeightMaker& make, const Config& config) {
   LayerWeights layer;
   for (const bool common : {true, false})
     for (const LayerWeight& weight : layer_weights(config))
-      if (common == (weight.kind == WeightKind::kMatrix || weight.kind == WeightKind::kNorm))
+      if (common == weight.in_every_family())
         layer.*member_of(weight.op, weight.kind) = made(make, weight);
   return layer;
 }
@@ -180,17 +175,12 @@ std::vector<Parameter> layer_parameters(const Model& model, std::size_t i) {
 }  // namespace
 
 at::Tensor LayerWeights::*member_of(Op op, WeightKind kind) {
-  for (const Member& each : kMembers)
+  for (const LayerMember& each : kMembers)
     if (each.op == op && each.kind == kind) return each.tensor;
   return nullptr;
 }
 
-std::vector<at::Tensor*> defined_weights(LayerWeights& layer) {
-  std::vector<at::Tensor*> all;
-  for (const Member& each : kMembers)
-    if ((layer.*each.tensor).defined()) all.push_back(&(layer.*each.tensor));
-  return all;
-}
+std::span<const LayerMember> layer_members() { return kMembers; }
 
 Model make_model(const Config& config, const FusedKernels& fused, const Placement& placement, std::int64_t seq,
                  std::uint64_t seed, const std::atomic<bool>* cancel, const ModelSource& source) {

@@ -49,8 +49,8 @@ at::Tensor border(const Pass& pass, std::int64_t i, const at::Tensor& x) {
     stop_if_cancelled(pass.options);
     if (i < pass.model.config.num_layers) {
       const LayerWeights& done = pass.model.layers[static_cast<std::size_t>(i)];
-      for (const at::Tensor& norm : {done.attention_norm_H, done.q_norm_D, done.k_norm_D, done.mlp_norm_H})
-        relabel_norm_gradient(norm);
+      for (const LayerMember& member : layer_members())
+        if (is_norm(member.kind)) relabel_norm_gradient(done.*member.tensor);
       for (LayerHooks* hooks : pass.options.hooks) {
         hooks->after_layer(i, Phase::kBackward);
         if (pass.last()) hooks->gradients_ready(i);
