@@ -19,14 +19,14 @@ namespace headroom::app {
 // The figures to draw from one recording.
 struct RunFigures {
   std::string name;
-  std::shared_ptr<const record::Recording> recording;  // null if not needed
+  std::shared_ptr<const record::Recording> recording;  // null: not measured or not needed
   std::vector<const lessons::Figure*> figures;
   // Set if the figures follow settings rather than a page's run.
   std::optional<record::Params> settings = {};
   std::vector<experiments::SweepAxis> sweep = {};  // the page's sweep over `settings`; not run
   // A sentence below the title, in the figure's units.
   std::function<std::string(const lessons::FigureData&)> caption = {};
-  // The prediction, if `recording` is evidence for it, and the card of the verdict.
+  // The prediction with `settings`, and the card of the verdict.
   std::shared_ptr<const record::Recording> prediction = {};
   std::optional<lessons::CardLimit> card = {};
   std::vector<std::string> controls = {};  // parameters of the figures: "strategies=two"

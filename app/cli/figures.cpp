@@ -21,6 +21,7 @@
 #include "app/common/session.h"
 #include "lessons/figure.h"
 #include "lessons/pages/course.h"
+#include "lessons/sources.h"
 
 namespace headroom::app {
 
@@ -94,36 +95,39 @@ record::Result<std::vector<Drawing>> plan_drawings(const std::vector<RunFigures>
   return drawings;
 }
 
+// The ledgers of one recording's figures.
 struct Ledgers {
   explicit Ledgers(const RunFigures* of) {
-    const auto ledger_of = [](const auto& recording) {
-      return recording == nullptr ? nullptr : std::make_unique<record::Ledger>(*recording);
-    };
-    if (of != nullptr) run = ledger_of(of->recording), prediction = ledger_of(of->prediction);
+    if (of == nullptr) return;
+    run = ledger_of(of->recording);
+    prediction = ledger_of(of->prediction);
+    for (const auto& recording : of->beside) beside.push_back(owned.emplace_back(ledger_of(recording)).get());
+  }
+
+  static std::unique_ptr<record::Ledger> ledger_of(const std::shared_ptr<const record::Recording>& recording) {
+    return recording == nullptr ? nullptr : std::make_unique<record::Ledger>(*recording);
   }
 
   std::unique_ptr<record::Ledger> run, prediction;
+  std::vector<std::unique_ptr<record::Ledger>> owned;
+  std::vector<const record::Ledger*> beside;
 };
 
 lessons::FigureData build(const Drawing& drawing, const Ledgers& ledgers, const record::Ledger* run_a) {
   const RunFigures& run = *drawing.run;
-  const record::Ledger* const ledger = ledgers.run.get();
-  const bool measured = run.prediction != nullptr;
-  const bool predicted = run.settings && !measured && lessons::follows_settings(*drawing.figure);
-  lessons::FigureInput input;
-  input.run = predicted ? nullptr : ledger;
-  input.baseline = run_a;
+  const record::Ledger* const measured = ledgers.run.get();
+  const record::Ledger* const prediction = ledgers.prediction.get();
+  lessons::FigureInput input =
+      lessons::inputs_for(*drawing.figure, {.run = measured != nullptr ? measured : prediction,
+                                            .run_a = run_a,
+                                            .prediction = prediction,
+                                            .predicted_line = measured != nullptr ? prediction : nullptr,
+                                            .settings = run.settings ? &*run.settings : nullptr,
+                                            .beside = ledgers.beside,
+                                            .sweep = run.sweep,
+                                            .card = run.card,
+                                            .runs_on_card = true});
   input.params = &drawing.params;
-  if (run.settings) input.settings = &*run.settings;
-  if (predicted) input.predicted = ledger;
-  if (measured) input.predicted = ledgers.prediction.get();
-  input.view.card = run.card;
-  input.sweep = run.sweep;
-  std::vector<std::unique_ptr<record::Ledger>> beside;
-  std::vector<const record::Ledger*> beside_ledgers;
-  for (const auto& recording : run.beside)
-    beside_ledgers.push_back(beside.emplace_back(std::make_unique<record::Ledger>(*recording)).get());
-  input.beside = beside_ledgers;
   lessons::FigureData data = drawing.figure->build(input);
   if (run.caption) data.head.caption = run.caption(data);
   return data;

@@ -17,6 +17,7 @@
 #include "lessons/pages/live_numbers.h"
 #include "lessons/pages/widgets.h"
 #include "lessons/shown_unit.h"
+#include "lessons/sources.h"
 #include "lessons/wording.h"
 
 namespace headroom::app {
@@ -93,7 +94,9 @@ class PageText {
       : page_(page), course_(course), numbers_(numbers), all_data_(all_data) {
     for (const std::string& name : page.beside)
       if (const auto run = beside_runs_.emplace_back(stored_run(name)); run != nullptr)
-        beside_.push_back(std::make_unique<record::Ledger>(*run));
+        beside_.push_back(beside_ledgers_.emplace_back(std::make_unique<record::Ledger>(*run)).get());
+    if (!page.sweep.empty()) sweep_ = stored_sweep(page);
+    if (sweep_ != nullptr) sweep_ledger_ = std::make_unique<record::Ledger>(*sweep_);
   }
 
   std::string text() {
@@ -176,22 +179,12 @@ class PageText {
     const lessons::Figure& shown = *lessons::find_figure(id);
     record::Params params(shown.schema);
     for (const lessons::Setting& setting : settings) (void)params.set(setting.key, std::string_view(setting.value));
-    lessons::FigureInput input;
-    input.run = numbers_.run;
+    lessons::FigureInput input = lessons::inputs_for(shown, {.run = numbers_.run,
+                                                             .sweep_run = sweep_ledger_.get(),
+                                                             .settings = numbers_.settings,
+                                                             .beside = beside_,
+                                                             .sweep = page_.sweep});
     input.params = &params;
-    input.settings = numbers_.settings;
-    std::vector<const record::Ledger*> ledgers;
-    for (const auto& each : beside_) ledgers.push_back(each.get());
-    input.beside = ledgers;
-    const bool of_sweep = shown.basis == lessons::Basis::kSweep && !page_.sweep.empty();
-    const auto sweep = of_sweep ? stored_sweep(page_) : nullptr;
-    const auto points = sweep == nullptr ? nullptr : std::make_unique<record::Ledger>(*sweep);
-    const record::Params of_page = lessons::settings_of(page_);
-    if (of_sweep) {
-      input.run = points.get();
-      input.settings = &of_page;
-      input.sweep = page_.sweep;
-    }
     const lessons::FigureData data = shown.build(input);
     add(fmt::format("Figure: {}. {}.", shown.title, shown.caption));
     if (!data.head.empty_reason.empty())
@@ -217,7 +210,10 @@ class PageText {
   lessons::NumberInput numbers_;
   bool all_data_;
   std::vector<std::shared_ptr<const record::Recording>> beside_runs_;
-  std::vector<std::unique_ptr<record::Ledger>> beside_;
+  std::vector<std::unique_ptr<record::Ledger>> beside_ledgers_;
+  std::vector<const record::Ledger*> beside_;
+  std::shared_ptr<const record::Recording> sweep_;
+  std::unique_ptr<record::Ledger> sweep_ledger_;
   std::string text_;
 };
 

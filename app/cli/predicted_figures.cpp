@@ -207,11 +207,11 @@ record::Result<std::vector<RunFigures>> step_figures(const StepChoice& step, con
   const auto prediction = std::make_shared<const Recording>(std::move(drawn));
   return std::vector{
       RunFigures{.name = asked.value().name,
-                 .recording = evidence != nullptr ? with_card(*evidence, prediction->info()) : prediction,
+                 .recording = evidence != nullptr ? with_card(*evidence, prediction->info()) : nullptr,
                  .figures = asked.value().figures,
                  .settings = params,
                  .caption = [found](const lessons::FigureData& figure) { return caption_of(found, figure); },
-                 .prediction = evidence != nullptr ? prediction : nullptr,
+                 .prediction = prediction,
                  .card = std::move(limit)}};
 }
 

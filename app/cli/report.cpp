@@ -18,6 +18,7 @@
 #include "app/common/whole_file.h"
 #include "demos/experiments/demo.h"
 #include "lessons/figure.h"
+#include "lessons/sources.h"
 
 namespace headroom::app {
 
@@ -66,7 +67,8 @@ record::Status write_picture(FigureFiles& files, const Picture& picture, const r
   record::Params params(figure->schema);
   if (!picture.strategies.empty())
     if (auto set = params.set("strategies", picture.strategies); !set) return set.error();
-  lessons::FigureInput input{.run = &sweep, .params = &params};
+  lessons::FigureInput input = lessons::inputs_for(*figure, {.run = &sweep});
+  input.params = &params;
   const lessons::FigureData data = figure->build(input);
   if (data.head.empty_reason.empty()) return files.write(data, std::string(picture.name));
   say(fmt::format("{}: {}", picture.name, data.head.empty_reason));
@@ -91,8 +93,8 @@ record::Status write_timelines(FigureFiles& files, const record::Recording& swee
     kept.push_back({&point, recording.value(), std::make_unique<record::Ledger>(*recording.value())});
   }
   const auto draw = [&](const Kept& run, const Kept* behind, const std::string& name) -> record::Status {
-    lessons::FigureInput input{.run = run.ledger.get(), .baseline = behind ? behind->ledger.get() : nullptr};
-    const lessons::FigureData data = figure->build(input);
+    const lessons::FigureData data = figure->build(lessons::inputs_for(
+        *figure, {.run = run.ledger.get(), .run_a = behind == nullptr ? nullptr : behind->ledger.get()}));
     return data.head.empty_reason.empty() ? files.write(data, name) : record::Status(record::Ok{});
   };
   for (const Kept& run : kept) {

@@ -10,6 +10,7 @@
 #include "app/cli/shown_course.h"
 #include "app/common/assets.h"
 #include "app/common/session.h"
+#include "lessons/sources.h"
 
 namespace headroom::app {
 
@@ -50,7 +51,7 @@ record::Result<std::shared_ptr<const record::Recording>> stored(const std::strin
 
 bool draws(const lessons::Figure& figure, const record::Recording& recording) {
   const record::Ledger ledger(recording);
-  return figure.build({.run = &ledger}).head.empty_reason.empty();
+  return figure.build(lessons::inputs_for(figure, {.run = &ledger})).head.empty_reason.empty();
 }
 
 // Takes the page's first recording that the figure can draw, or else the page's settings.

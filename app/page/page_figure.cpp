@@ -7,7 +7,7 @@
 #include "app/page/card_choice.h"
 #include "app/page/page_facts.h"
 #include "app/page/page_model.h"
-#include "lessons/step_work.h"
+#include "lessons/sources.h"
 
 namespace headroom::app::page {
 
@@ -161,25 +161,23 @@ void PageModel::show_view(const lessons::TourView& asked) {
 // --- input
 
 lessons::FigureInput PageModel::input_of(const lessons::Figure& figure, int columns) const {
-  lessons::FigureInput input;
-  if (const RunOnShow* run = on_show()) input.run = run->ledger.get();
-  if (const RunOnShow* a = run_a_.beside(on_show())) input.baseline = a->ledger.get();
-  if (lessons::follows_settings(figure)) {
-    input.settings = &settings();
-    input.sweep = page_->sweep;
-  }
+  const auto ledger_of = [](const RunOnShow* run) { return run == nullptr ? nullptr : run->ledger.get(); };
   const bool over_run =
       settings_drive(*this) && !shows_prediction_ && shows_evidence(*this) && shows(Layer::kPredicted);
-  const RunOnShow* const prediction = forecast_.predicted(settings());
-  if ((lessons::follows_settings(figure) || over_run) && prediction != nullptr && !question_.hides())
-    input.predicted = prediction->ledger.get();
-  if (shows(Layer::kFormula) && !fills_with_formula() && forecast_.formula() != nullptr)
-    input.formula = forecast_.formula()->ledger.get();
-  if (const RunOnShow* const previewed = forecast_.previewed()) input.predicted = previewed->ledger.get();
-  input.beside = runs_.beside();
+  lessons::Sources sources{.run = ledger_of(on_show()),
+                           .run_a = ledger_of(run_a_.beside(on_show())),
+                           .prediction = question_.hides() ? nullptr : ledger_of(forecast_.predicted(settings())),
+                           .settings = &settings(),
+                           .beside = runs_.beside(),
+                           .sweep = page_->sweep,
+                           .card = card_of_figures(*this),
+                           .runs_on_card = has_step_settings(*this)};
+  if (over_run) sources.predicted_line = sources.prediction;
+  if (shows(Layer::kFormula) && !fills_with_formula()) sources.formula_line = ledger_of(forecast_.formula());
+  if (const RunOnShow* const previewed = forecast_.previewed())
+    sources.prediction = sources.predicted_line = previewed->ledger.get();
+  lessons::FigureInput input = lessons::inputs_for(figure, sources);
   input.view.columns = columns;
-  if (figure.on_card || (figure.basis == lessons::Basis::kRun && has_step_settings(*this)))
-    input.view.card = card_of_figures(*this);
   input.view.asked = question_.state() != Question::State::kNone;
   input.view.hidden = question_.hides() && !question_.spec()->figure.empty();
   return input;

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "lessons/pages/course.h"
+#include "lessons/sources.h"
 #include "lessons/wording.h"
 #include "tests/paint/support.h"
 #include "tests/support/course.h"
@@ -55,8 +56,8 @@ void add_page(std::vector<Sample>& all, std::set<std::string>& seen, const lesso
           continue;
         if (!seen.insert(name).second) continue;
         const lessons::Figure& figure = *lessons::find_figure(id);
-        lessons::FigureInput input{.run = shown, .baseline = a, .beside = beside, .sweep = page.sweep};
-        if (lessons::follows_settings(figure)) input.settings = &settings;
+        lessons::FigureInput input = lessons::inputs_for(
+            figure, {.run = shown, .run_a = a, .settings = &settings, .beside = beside, .sweep = page.sweep});
         Sample sample{name, figure.build(input)};
         if (!sample.figure.head.empty_reason.empty()) continue;
         const lessons::Axis* axis = lessons::guess_axis(sample.figure);

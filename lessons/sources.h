@@ -1,0 +1,32 @@
+// Decides what a figure is built from, by its basis, for the window and for all commands.
+#pragma once
+
+#include <optional>
+#include <span>
+
+#include "demos/experiments/sweep_axes.h"
+#include "demos/record/ledger.h"
+#include "demos/record/schema.h"
+#include "lessons/figure.h"
+
+namespace headroom::lessons {
+
+// Recordings and settings of a page or a command. A figure gets the part that its basis asks for.
+struct Sources {
+  const record::Ledger* run = nullptr;                 // on show: measured, or computed if nothing is measured
+  const record::Ledger* run_a = nullptr;               // drawn behind the run
+  const record::Ledger* sweep_run = nullptr;           // of `sweep`, if `run` is not
+  const record::Ledger* prediction = nullptr;          // with `settings`
+  const record::Ledger* predicted_line = nullptr;      // over the run
+  const record::Ledger* formula_line = nullptr;        // over the run
+  const record::Params* settings = nullptr;            // the reader's; null: the run's
+  std::span<const record::Ledger* const> beside = {};  // runs of other demos
+  std::span<const experiments::SweepAxis> sweep = {};  // not necessarily run
+  std::optional<CardLimit> card = {};
+  bool runs_on_card = false;  // the card is also the limit of figures of runs
+};
+
+// The caller adds the figure's parameters and the rest of the view.
+FigureInput inputs_for(const Figure& figure, const Sources& sources);
+
+}  // namespace headroom::lessons
