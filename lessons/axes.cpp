@@ -5,6 +5,31 @@
 
 namespace headroom::lessons {
 
+std::string_view key_of(AxisUnit unit) {
+  switch (unit) {
+    case AxisUnit::kBytes:
+      return "bytes";
+    case AxisUnit::kNanoseconds:
+      return "ns";
+    case AxisUnit::kEvents:
+      return "events";
+    case AxisUnit::kBytesPerSecond:
+      return "bytes/s";
+    case AxisUnit::kPercent:
+      return "%";
+    case AxisUnit::kFlopsPerByte:
+      return "flops/byte";
+    case AxisUnit::kFlopsPerSecond:
+      return "flops/s";
+    case AxisUnit::kSteps:
+      return "steps";
+    case AxisUnit::kNumber:
+    case AxisUnit::kCategory:
+      return "";
+  }
+  return "";
+}
+
 double part_of(const Axis& axis, double value) {
   if (!axis.logarithmic) return (value - axis.low) / (axis.high - axis.low);
   return std::log(std::max(value, axis.low) / axis.low) / std::log(axis.high / axis.low);

@@ -13,18 +13,16 @@
 namespace headroom::lessons {
 namespace {
 
-struct AxesOf {
-  Axes operator()(const Timeline& panel) const { return {panel.x, panel.y}; }
-  Axes operator()(const Bars& panel) const { return {panel.x, {}}; }
-  Axes operator()(const Rungs& panel) const { return {panel.peaks, panel.speeds}; }
-  Axes operator()(const Chart& panel) const { return {panel.x, panel.y}; }
-  Axes operator()(const Lanes& panel) const { return {panel.x, {}}; }
-  Axes operator()(const Table&) const { return {}; }
-  Axes operator()(const HeatMap&) const { return {}; }
-  Axes operator()(const Diagram&) const { return {}; }
-  Axes operator()(const AddressMap&) const { return {}; }
-  Axes operator()(const Traffic& panel) const { return {panel.x, panel.rate}; }
-};
+Axes axes_in(const Panel& panel) {
+  return std::visit(
+      [](const auto& kind) {
+        if constexpr (requires { kind.axes(); })
+          return kind.axes();
+        else
+          return Axes{};
+      },
+      panel);
+}
 
 // The panel's axis with the guess, or null.
 struct GuessAxisOf {
@@ -70,14 +68,12 @@ void set_step(FigureHead& head, std::int32_t step) {
   if (step >= 0) head.provenance["figure.step"] = std::to_string(step);
 }
 
-Axes axes_of(const FigureData& figure) {
-  return figure.panels.empty() ? Axes{} : std::visit(AxesOf{}, figure.panels.front());
-}
+Axes axes_of(const FigureData& figure) { return figure.panels.empty() ? Axes{} : axes_in(figure.panels.front()); }
 
 ShownUnit unit_of_bytes(const FigureData& figure, double largest) {
   for (const Panel& panel : figure.panels) {
     if (const auto* bars = std::get_if<Bars>(&panel)) return byte_unit(static_cast<double>(bars->total));
-    const Axes axes = std::visit(AxesOf{}, panel);
+    const Axes axes = axes_in(panel);
     const bool along_x = std::holds_alternative<Rungs>(panel);
     const Axis& axis = along_x ? axes.x : axes.y;
     const bool has_axes = along_x || std::holds_alternative<Timeline>(panel) || std::holds_alternative<Chart>(panel);

@@ -13,8 +13,8 @@
 //     AddressMap  segments, blocks and gaps
 //     Traffic     one operation's kernels: times, speeds, bytes
 //
-// Code that depends on the kind of panel is one std::visit each: layout (app/paint/layout/layout.cpp), CSV and JSON
-// (app/paint/files/csv.cpp, json.cpp), words (app/paint/layout/description.cpp), interaction (lessons/figure.cpp).
+// A panel gives its own numbers and words for files (lessons/panels/file_table.h). A new kind is a type in the variant
+// below and a function lay_out_panel() (app/paint/layout/sheet.h).
 #pragma once
 
 #include <map>
@@ -104,10 +104,7 @@ void set_run(FigureHead& head, const record::Recording& run, const record::Param
 // Adds the step; negative if the figure shows more than one.
 void set_step(FigureHead& head, std::int32_t step);
 
-// Axes of the first panel; a missing one is bytes from 0 to 1.
-struct Axes {
-  Axis x, y;
-};
+// Axes of the first panel.
 Axes axes_of(const FigureData& figure);
 
 // The axis of the reader's guess: a timeline's y, the rungs' x or the y of the chart asked about; else null.

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "demos/record/units.h"
+#include "lessons/panels/file_table.h"
 
 namespace headroom::lessons {
 
@@ -45,8 +46,10 @@ struct AddressMap {
   record::Bytes width = 1;  // of the longest row
   std::vector<AddressRow> rows;
   std::vector<AddressSum> sums;
-};
 
-std::string_view key_of(PieceKind kind);  // "block", in files
+  FileTable table() const;
+  void add_to(nlohmann::json& figure) const;
+  std::vector<std::string> sentences() const;
+};
 
 }  // namespace headroom::lessons

@@ -36,6 +36,13 @@ struct Axis {
   std::optional<ShownUnit> shown = {};  // of its numbers; empty: the unit that suits its end
 };
 
+// Axes of a panel or figure; a missing one is bytes from 0 to 1.
+struct Axes {
+  Axis x, y;
+};
+
+std::string_view key_of(AxisUnit unit);  // "ns", in files
+
 // Position of a value on the axis, from 0 to 1, and back.
 double part_of(const Axis& axis, double value);
 double value_at(const Axis& axis, double part);

@@ -7,6 +7,7 @@
 
 #include "demos/record/units.h"
 #include "lessons/panels/axis.h"
+#include "lessons/panels/file_table.h"
 
 namespace headroom::lessons {
 
@@ -24,6 +25,11 @@ struct Bars {
   std::string total_label;  // above the bars: "peak 22.31 GiB"
   record::Bytes total = 0;
   std::vector<Bar> bars;
+
+  Axes axes() const { return {x, {}}; }
+  FileTable table() const;
+  void add_to(nlohmann::json& figure) const;
+  std::vector<std::string> sentences() const;
 };
 
 // A rung of the ladder: the peak with this switch and all before it. If memory ran out, the bytes are those alive then;
@@ -51,6 +57,11 @@ struct Rungs {
   Axis peaks, speeds;
   std::string foot;  // below the rungs: how to read them
   std::vector<Rung> rungs;
+
+  Axes axes() const { return {peaks, speeds}; }
+  FileTable table() const;
+  void add_to(nlohmann::json& figure) const;
+  std::vector<std::string> sentences() const;
 };
 
 }  // namespace headroom::lessons

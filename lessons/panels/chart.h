@@ -8,6 +8,7 @@
 
 #include "demos/record/units.h"
 #include "lessons/panels/axis.h"
+#include "lessons/panels/file_table.h"
 
 namespace headroom::lessons {
 
@@ -59,6 +60,14 @@ struct Chart {
   std::vector<ChartReference> references;
   std::vector<ChartSpan> spans;
   bool asked = false;  // its y axis carries the reader's guess
+
+  Axes axes() const { return {x, y}; }
+  FileTable table() const;
+  void add_to(nlohmann::json& figure) const;
+  std::vector<std::string> sentences() const;
 };
+
+// Columns of a chart's table, for panels whose tables follow charts.
+std::vector<Cell> chart_columns();
 
 }  // namespace headroom::lessons

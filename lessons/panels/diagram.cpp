@@ -1,8 +1,11 @@
 #include "lessons/panels/diagram.h"
 
-namespace headroom::lessons {
+#include <nlohmann/json.hpp>
 
-std::string_view key_of(BoxState state) {
+namespace headroom::lessons {
+namespace {
+
+std::string key_of(BoxState state) {
   switch (state) {
     case BoxState::kPlain:
       return "plain";
@@ -26,6 +29,8 @@ std::string_view key_of(BoxState state) {
   return "";
 }
 
+}  // namespace
+
 std::string_view label_of(BoxState state) {
   switch (state) {
     case BoxState::kPlain:
@@ -48,6 +53,31 @@ std::string_view label_of(BoxState state) {
       return "1";
   }
   return "";
+}
+
+FileTable Diagram::table() const {
+  FileTable table{.columns = headings({"box", "state", unit.c_str(), "what"}), .rows = {}};
+  for (const DiagramBox& box : boxes)
+    table.rows.push_back({box.id, Word{key_of(box.state)}, box.value ? Cell(*box.value) : Cell(), box.tip});
+  return table;
+}
+
+void Diagram::add_to(nlohmann::json& figure) const {
+  using nlohmann::json;
+  json all = json::array();
+  for (const DiagramBox& box : boxes)
+    all.push_back({{"id", box.id},
+                   {"state", key_of(box.state)},
+                   {"value", box.value ? json(*box.value) : json(nullptr)},
+                   {"marked", box.marked},
+                   {"what", box.tip}});
+  figure["diagrams"].push_back({{"title", title}, {"unit", unit}, {"boxes", std::move(all)}});
+}
+
+std::vector<std::string> Diagram::sentences() const {
+  std::vector<std::string> all{title};
+  for (const DiagramBox& box : boxes) all.push_back(box.tip);
+  return all;
 }
 
 }  // namespace headroom::lessons

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "demos/record/units.h"
+#include "lessons/panels/file_table.h"
 
 namespace headroom::lessons {
 
@@ -56,9 +57,12 @@ struct Diagram {
   std::string unit;              // of box values: "bytes", "nodes"
   std::vector<DiagramBox> boxes;
   std::vector<DiagramArrow> arrows;
+
+  FileTable table() const;
+  void add_to(nlohmann::json& figure) const;
+  std::vector<std::string> sentences() const;
 };
 
-std::string_view key_of(BoxState state);    // "not_yet", in files
 std::string_view label_of(BoxState state);  // "not computed yet"
 
 }  // namespace headroom::lessons

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "demos/predict/fits.h"
+#include "lessons/panels/file_table.h"
 
 namespace headroom::lessons {
 
@@ -26,6 +27,10 @@ struct HeatMap {
   std::vector<std::vector<predict::Verdict>> states = {};
   std::optional<MapCell> chosen = {};  // cell of the settings
   std::string x_name = {};             // below the columns' names
+
+  FileTable table() const;
+  void add_to(nlohmann::json& figure) const;
+  std::vector<std::string> sentences() const;
 };
 
 }  // namespace headroom::lessons

@@ -7,8 +7,9 @@
 #include <string>
 #include <vector>
 
-#include "demos/record/units.h"
+#include "demos/record/mem_event.h"
 #include "lessons/panels/axis.h"
+#include "lessons/panels/file_table.h"
 
 namespace headroom::lessons {
 
@@ -30,8 +31,8 @@ struct TimeBox {
 
 // Layers, operations, a device stream, or the host.
 struct Lane {
-  std::string label;      // "Kernel"
-  std::string note;       // above a run's lanes: "634 launches, 41.0 ms of kernels, …"
+  std::string label;  // "Kernel"
+  std::string note;   // above a run's lanes: "634 launches, 41.0 ms of kernels, …"
   bool thin = false;
   bool baseline = false;  // of the compared run
   std::vector<TimeBox> boxes;
@@ -51,10 +52,15 @@ struct FoundSpan {
 
 struct Lanes {
   Axis x;
-  std::vector<Lane> lanes;              // from the top
-  std::vector<Flow> flows = {};         // of the selected kernel
-  std::vector<FoundSpan> found = {};    // by time
-  std::string marked = {};              // kernels in the marked range: "48 kernels, 1.20 ms in sum, …"
+  std::vector<Lane> lanes;            // from the top
+  std::vector<Flow> flows = {};       // of the selected kernel
+  std::vector<FoundSpan> found = {};  // by time
+  std::string marked = {};            // kernels in the marked range: "48 kernels, 1.20 ms in sum, …"
+
+  Axes axes() const { return {x, {}}; }
+  FileTable table() const;
+  void add_to(nlohmann::json& figure) const;
+  std::vector<std::string> sentences() const;
 };
 
 }  // namespace headroom::lessons

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "demos/record/units.h"
+#include "lessons/panels/file_table.h"
 
 namespace headroom::lessons {
 
@@ -22,6 +23,10 @@ struct Table {
   std::vector<std::string> columns;  // "formula", "measured"; one per cell
   std::vector<TableRow> rows;
   std::string foot;  // a sentence below
+
+  FileTable table() const;
+  void add_to(nlohmann::json& figure) const;
+  std::vector<std::string> sentences() const;
 };
 
 }  // namespace headroom::lessons

@@ -9,6 +9,7 @@
 
 #include "demos/record/units.h"
 #include "lessons/panels/axis.h"
+#include "lessons/panels/file_table.h"
 
 namespace headroom::lessons {
 
@@ -104,6 +105,11 @@ struct Timeline {
   std::optional<AliveList> alive = {};     // at the cursor, else at the peak, the failure or `hidden_from`
   std::vector<MemoryLevel> levels = {};    // at the same moment
   std::optional<double> hidden_from = {};  // x; the rest is hidden until the answer
+
+  Axes axes() const { return {x, y}; }
+  FileTable table() const;
+  void add_to(nlohmann::json& figure) const;
+  std::vector<std::string> sentences() const;
 };
 
 }  // namespace headroom::lessons

@@ -6,6 +6,7 @@
 
 #include "demos/record/units.h"
 #include "lessons/panels/axis.h"
+#include "lessons/panels/file_table.h"
 #include "lessons/shown_unit.h"
 
 namespace headroom::lessons {
@@ -39,6 +40,10 @@ struct Traffic {
   std::vector<TrafficForm> forms;
 
   ShownUnit bytes_unit() const;  // suits the form that moves most
+  Axes axes() const { return {x, rate}; }
+  FileTable table() const;
+  void add_to(nlohmann::json& figure) const;
+  std::vector<std::string> sentences() const;
 };
 
 }  // namespace headroom::lessons

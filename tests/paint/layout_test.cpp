@@ -285,7 +285,7 @@ TEST_CASE("a tooltip has no separator beside what is empty") {
   const Frame frame = tests::frames()[0];
   Scene scene;
   Sheet sheet(scene, frame);
-  lay_out_table(sheet,
+  lay_out_panel(sheet,
                 {.head = "Name",
                  .columns = {"Bytes"},
                  .rows = {{.name = "x", .note = {}, .cells = {"1"}, .tip = {}},

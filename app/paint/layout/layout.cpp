@@ -6,11 +6,21 @@
 #include <variant>
 #include <vector>
 
-#include "app/paint/layout/description.h"
 #include "app/paint/layout/sheet.h"
 
 namespace headroom::app::paint {
 namespace {
+
+// The alternative text: the figure's source, then the main numbers of each panel.
+std::string description_of(const lessons::FigureData& figure) {
+  if (!figure.head.empty_reason.empty()) return figure.head.empty_reason;
+  std::string text = figure.head.provenance_line + ".";
+  if (!figure.head.caption.empty()) text += " " + figure.head.caption;
+  for (const lessons::Panel& panel : figure.panels)
+    for (const std::string& sentence : std::visit([](const auto& kind) { return kind.sentences(); }, panel))
+      if (!sentence.empty()) text += " " + sentence + ".";
+  return text;
+}
 
 void lay_out_empty(Sheet& sheet, const lessons::FigureHead& head, Rect area) {
   const float dash = sheet.px(4);
@@ -111,18 +121,16 @@ struct LayOutRow {
     if (!sheet.frame().parts.plot) return;
     lay_out_plot(sheet, head, timeline, row.size() > 1 ? &std::get<lessons::Lanes>(row[1]) : nullptr, plot);
   }
-  void operator()(const lessons::Bars& panel) const { lay_out_bars(sheet, panel, area); }
   void operator()(const lessons::Rungs& panel) const { lay_out_rungs(sheet, head, panel, area); }
   void operator()(const lessons::Chart&) const {
     lay_out_charts(sheet, head, lessons::panels_of<lessons::Chart>(row), area);
   }
-  void operator()(const lessons::Lanes& panel) const { lay_out_lanes(sheet, panel, area); }
-  void operator()(const lessons::Table& table) const { lay_out_table(sheet, table, area); }
-  void operator()(const lessons::Diagram& diagram) const { lay_out_diagram(sheet, diagram, area); }
-  void operator()(const lessons::AddressMap& panel) const { lay_out_addresses(sheet, panel, area); }
-  void operator()(const lessons::Traffic& panel) const { lay_out_traffic(sheet, panel, area); }
   void operator()(const lessons::HeatMap&) const {
     lay_out_maps(sheet, lessons::panels_of<lessons::HeatMap>(row), area);
+  }
+  template <class Kind>
+  void operator()(const Kind& panel) const {
+    lay_out_panel(sheet, panel, area);
   }
 };
 

@@ -141,6 +141,6 @@ class AddressLayout {
 
 }  // namespace
 
-void lay_out_addresses(Sheet& sheet, const AddressMap& panel, Rect area) { AddressLayout(sheet, panel, area).draw(); }
+void lay_out_panel(Sheet& sheet, const AddressMap& panel, Rect area) { AddressLayout(sheet, panel, area).draw(); }
 
 }  // namespace headroom::app::paint

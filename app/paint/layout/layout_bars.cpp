@@ -87,7 +87,7 @@ void lay_out_swatch(Sheet& sheet, Layer layer, const Rect& rect, record::Categor
             Outline{.rect = rect.inset(width * 0.5f), .color = kind.edge, .width = width, .radius = sheet.px(2)});
 }
 
-void lay_out_bars(Sheet& sheet, const lessons::Bars& panel, Rect area) {
+void lay_out_panel(Sheet& sheet, const lessons::Bars& panel, Rect area) {
   const Palette& palette = sheet.palette();
   const Rect total = sheet.text(Layer::kBars, {Face::kSemiBold, 13}, palette.text, panel.total_label, area.x0, area.y0);
   area.y0 += sheet.px(30);

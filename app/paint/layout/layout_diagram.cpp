@@ -237,6 +237,6 @@ float most_height(const Sheet& sheet, const Diagram& diagram, float width) {
   return sheet.px(kHead) + static_cast<float>(diagram.height) * down;
 }
 
-void lay_out_diagram(Sheet& sheet, const Diagram& diagram, Rect area) { DiagramLayout(sheet, diagram, area).draw(); }
+void lay_out_panel(Sheet& sheet, const Diagram& diagram, Rect area) { DiagramLayout(sheet, diagram, area).draw(); }
 
 }  // namespace headroom::app::paint

@@ -225,7 +225,7 @@ void lay_out_lanes_below(Sheet& sheet, const PlotMap& map, const lessons::Lanes&
   for (const lessons::Flow& flow : panel.flows) lay_out_flow(sheet, map, flow, rows);
 }
 
-void lay_out_lanes(Sheet& sheet, const lessons::Lanes& panel, Rect area) {
+void lay_out_panel(Sheet& sheet, const lessons::Lanes& panel, Rect area) {
   PlotMap& map = sheet.scene().map;
   const float below = sheet.snap(sheet.height(kLabelType) + sheet.px(8));
   const LaneSizes sizes = sizes_of(sheet, panel, area.height() - below, 10, 72);

@@ -132,7 +132,8 @@ class TableLayout {
     const Rect said = sheet_.text_mid(Layer::kBars, kHeadType, palette_.text2, words, area_.x0, middle);
     lay_out_more(sheet_, Layer::kBars, {"column", left_out}, said.x1 + (words.empty() ? 0 : sheet_.px(8)), middle);
     for (std::size_t i = columns_.first; i < table_.columns.size(); ++i)
-      sheet_.text_mid(Layer::kBars, kHeadType, palette_.text2, table_.columns[i], columns_.ends[i], middle, Anchor::kEnd);
+      sheet_.text_mid(Layer::kBars, kHeadType, palette_.text2, table_.columns[i], columns_.ends[i], middle,
+                      Anchor::kEnd);
     sheet_.horizontal(Layer::kBars, area_.x0, area_.x1, sheet_.snap(area_.y0 + sheet_.px(kHeadHeight)),
                       palette_.control, sheet_.line_px(1));
   }
@@ -188,6 +189,6 @@ class TableLayout {
 
 }  // namespace
 
-void lay_out_table(Sheet& sheet, const Table& table, Rect area) { TableLayout(sheet, table, area).draw(); }
+void lay_out_panel(Sheet& sheet, const Table& table, Rect area) { TableLayout(sheet, table, area).draw(); }
 
 }  // namespace headroom::app::paint

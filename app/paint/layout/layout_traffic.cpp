@@ -395,6 +395,6 @@ class TrafficLayout {
 
 }  // namespace
 
-void lay_out_traffic(Sheet& sheet, const lessons::Traffic& panel, Rect area) { TrafficLayout(sheet, panel).draw(area); }
+void lay_out_panel(Sheet& sheet, const lessons::Traffic& panel, Rect area) { TrafficLayout(sheet, panel).draw(area); }
 
 }  // namespace headroom::app::paint

@@ -56,24 +56,26 @@ class Sheet {
   const Frame& frame_;
 };
 
-// Panels and parts of a figure, each in its rectangle. `lanes` may be null.
+// Panels, each in its rectangle.
+void lay_out_panel(Sheet& sheet, const lessons::Bars& panel, Rect area);
+void lay_out_panel(Sheet& sheet, const lessons::Lanes& panel, Rect area);
+void lay_out_panel(Sheet& sheet, const lessons::Table& table, Rect area);
+void lay_out_panel(Sheet& sheet, const lessons::Diagram& diagram, Rect area);
+void lay_out_panel(Sheet& sheet, const lessons::AddressMap& panel, Rect area);
+void lay_out_panel(Sheet& sheet, const lessons::Traffic& panel, Rect area);
+
+// Panels that share a row or take the reader's guess, and parts of a figure. `lanes` may be null.
 void lay_out_plot(Sheet& sheet, const lessons::FigureHead& head, const lessons::Timeline& timeline,
                   const lessons::Lanes* lanes, Rect area);
-void lay_out_bars(Sheet& sheet, const lessons::Bars& panel, Rect area);
-void lay_out_lanes(Sheet& sheet, const lessons::Lanes& panel, Rect area);
 void lay_out_rungs(Sheet& sheet, const lessons::FigureHead& head, const lessons::Rungs& panel, Rect area);
-void lay_out_table(Sheet& sheet, const lessons::Table& table, Rect area);
 // `least` shows all rows; beyond `most` only space is added.
 struct Heights {
   float least = 0, most = 0;
 };
 Heights heights_of(const Sheet& sheet, const lessons::Table& table);
 void lay_out_maps(Sheet& sheet, const std::vector<const lessons::HeatMap*>& maps, Rect area);
-void lay_out_diagram(Sheet& sheet, const lessons::Diagram& diagram, Rect area);
 // The largest height that the diagram can fill.
 float most_height(const Sheet& sheet, const lessons::Diagram& diagram, float width);
-void lay_out_addresses(Sheet& sheet, const lessons::AddressMap& panel, Rect area);
-void lay_out_traffic(Sheet& sheet, const lessons::Traffic& panel, Rect area);
 void lay_out_charts(Sheet& sheet, const lessons::FigureHead& head, const std::vector<const lessons::Chart*>& charts,
                     Rect area);
 // "your guess 21.3 GiB", or "you said …" once locked, around `at` but inside `within`; kDragToGuess without a guess.

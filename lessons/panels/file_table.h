@@ -1,0 +1,47 @@
+// A panel's numbers as a table for files. Every kind of panel has these members, so that the writers of files know none:
+//
+//   FileTable table() const;                     CSV: named columns, one row per number or mark
+//   void add_to(nlohmann::json& figure) const;   JSON: its fields; panels of one kind share a list
+//   std::vector<std::string> sentences() const;  alternative text: its main numbers
+//   Axes axes() const;                           only of panels with axes
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include <nlohmann/json_fwd.hpp>
+
+#include "demos/record/units.h"
+
+namespace headroom::lessons {
+
+// A word of the program, such as a key, is written without quotes.
+struct Word {
+  std::string text;
+};
+// A number of which the last digits matter, such as a loss.
+struct Exact {
+  double value = 0;
+};
+// Empty, a word, text, a whole number, or a number with at most three decimals.
+using Cell = std::variant<std::monostate, Word, std::string, std::int64_t, double, Exact>;
+
+struct FileTable {
+  std::vector<Cell> columns;
+  std::vector<std::vector<Cell>> rows;
+};
+
+std::vector<Cell> headings(std::initializer_list<const char*> columns);
+// A column per category: "weights_bytes".
+void add_category_columns(FileTable& table);
+void add_bytes(std::vector<Cell>& row, const record::ByCategory& bytes);
+Word yes_or_no(bool value);
+
+// At most three decimals; positions are nanoseconds or events.
+std::string file_number(double value);
+// Panels store bytes as doubles, which are exact up to 8 PiB.
+record::Bytes whole_bytes(double bytes);
+
+}  // namespace headroom::lessons

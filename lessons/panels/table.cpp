@@ -1,0 +1,28 @@
+#include "lessons/panels/table.h"
+
+#include <nlohmann/json.hpp>
+
+namespace headroom::lessons {
+
+FileTable Table::table() const {
+  FileTable table{.columns = headings({"name", "note"}), .rows = {}};
+  table.columns.insert(table.columns.end(), columns.begin(), columns.end());
+  for (const TableRow& row : rows) {
+    table.rows.push_back({row.name, row.note});
+    table.rows.back().insert(table.rows.back().end(), row.cells.begin(), row.cells.end());
+  }
+  return table;
+}
+
+void Table::add_to(nlohmann::json& figure) const {
+  for (const TableRow& row : rows)
+    figure["table"].push_back({{"name", row.name}, {"note", row.note}, {"columns", columns}, {"cells", row.cells}});
+}
+
+std::vector<std::string> Table::sentences() const {
+  std::vector<std::string> all;
+  for (const TableRow& row : rows) all.push_back(row.tip);
+  return all;
+}
+
+}  // namespace headroom::lessons
