@@ -169,6 +169,36 @@ std::span<const @arg_KIND@* const> @arg_FUNCTION@() {
   set(${out_var} "${file}" PARENT_SCOPE)
 endfunction()
 
+# headroom_embed(<header> NAMESPACE n SUFFIX Csv FILES a_b.csv …): texts of files as constants (kABCsv), in a header of the
+# folder's build directory.
+function(headroom_embed header)
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "NAMESPACE;SUFFIX" "FILES")
+  set(constants "")
+  foreach(file IN LISTS arg_FILES)
+    set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS "${file}")
+    get_filename_component(words "${file}" NAME_WE)
+    string(REPLACE "_" ";" words "${words}")
+    set(name "")
+    foreach(word IN LISTS words)
+      string(SUBSTRING "${word}" 0 1 first)
+      string(SUBSTRING "${word}" 1 -1 rest)
+      string(TOUPPER "${first}" first)
+      string(APPEND name "${first}${rest}")
+    endforeach()
+    file(READ "${file}" text)
+    string(APPEND constants "inline constexpr std::string_view k${name}${arg_SUFFIX} = R\"embedded(${text})embedded\";\n")
+  endforeach()
+  file(CONFIGURE OUTPUT "${CMAKE_CURRENT_BINARY_DIR}/${header}" @ONLY CONTENT [[
+// Written by CMake (headroom_embed): do not edit.
+#pragma once
+#include <string_view>
+
+namespace @arg_NAMESPACE@ {
+@constants@
+}  // namespace @arg_NAMESPACE@
+]])
+endfunction()
+
 # headroom_build: version, revision and source folder ("headroom_build.h"). Every build checks the revision and
 # recompiles one file if it changed.
 file(CONFIGURE OUTPUT "${CMAKE_BINARY_DIR}/generated/headroom_build.h" @ONLY CONTENT [[

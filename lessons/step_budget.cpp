@@ -13,9 +13,9 @@
 #include "demos/predict/bound_times.h"
 #include "demos/predict/step_bound.h"
 #include "demos/record/quantile.h"
-#include "lessons/published.h"
 #include "lessons/step_work.h"
 #include "lessons/sweep.h"
+#include "lessons/tables.h"
 #include "lessons/wording.h"
 
 namespace headroom::lessons {

@@ -7,8 +7,8 @@
 
 #include "demos/experiments/strategies.h"
 #include "demos/predict/report_form.h"
-#include "lessons/published.h"
 #include "lessons/sweep.h"
+#include "lessons/tables.h"
 #include "lessons/wording.h"
 
 namespace headroom::app {

@@ -7,7 +7,7 @@
 
 #include "lessons/bench.h"
 #include "lessons/figure.h"
-#include "lessons/validated.h"
+#include "lessons/tables.h"
 
 namespace headroom::lessons {
 namespace {

@@ -13,8 +13,8 @@
 
 #include "lessons/bench.h"
 #include "lessons/line_fit.h"
-#include "lessons/published.h"
 #include "lessons/report_sweep.h"
+#include "lessons/tables.h"
 #include "lessons/wording.h"
 
 namespace headroom::lessons {

@@ -13,9 +13,9 @@
 #include "lessons/card_limit.h"
 #include "lessons/figure.h"
 #include "lessons/names.h"
-#include "lessons/published.h"
 #include "lessons/shown_unit.h"
 #include "lessons/sweep.h"
+#include "lessons/tables.h"
 
 namespace headroom::lessons {
 

@@ -10,8 +10,8 @@
 #include "lessons/bench.h"
 #include "lessons/figure.h"
 #include "lessons/line_fit.h"
-#include "lessons/published.h"
 #include "lessons/sweep.h"
+#include "lessons/tables.h"
 
 namespace headroom::lessons {
 namespace {

@@ -7,7 +7,7 @@
 
 #include "kernels/kernel.h"
 #include "lessons/bench.h"
-#include "lessons/published.h"
+#include "lessons/tables.h"
 
 namespace headroom::lessons {
 

@@ -9,9 +9,9 @@
 
 #include "demos/predict/report_form.h"
 #include "lessons/bench.h"
-#include "lessons/published.h"
 #include "lessons/report_sweep.h"
 #include "lessons/sweep.h"
+#include "lessons/tables.h"
 #include "lessons/wording.h"
 
 namespace headroom::lessons {

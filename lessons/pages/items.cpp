@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "lessons/csv_fields.h"
+#include "demos/record/csv.h"
 
 namespace headroom::lessons {
 
@@ -17,7 +17,7 @@ std::vector<CourseItem> parse_items(std::string_view text, std::string_view file
   for (Lines lines(text); !lines.done();) {
     const std::string_view line = trimmed(lines.take());
     if (lines.number() == 1 || line.empty()) continue;
-    auto fields = csv_fields(line);
+    auto fields = record::csv_fields(line);
     if (fields.size() == kItemFields)
       items.push_back({fields[0], fields[1], fields[2], fields[3], fields[4], fields[5]});
     else

@@ -5,7 +5,7 @@
 
 #include <fmt/format.h>
 
-#include "lessons/csv_fields.h"
+#include "demos/record/csv.h"
 
 namespace headroom::lessons {
 
@@ -28,7 +28,7 @@ References parse_references(std::string_view text, std::string_view file, Proble
     const std::string_view line = trimmed(lines.take());
     const int number = lines.number();
     if (number == 1 || line.empty()) continue;
-    auto fields = csv_fields(line);
+    auto fields = record::csv_fields(line);
     if (fields.size() != kReferenceFields) {
       problems.push_back({std::string(file), number,
                           fmt::format("A source has {} fields (key, authors, title, year, venue, link), not {}.",

@@ -23,9 +23,9 @@
 #include "demos/record/ledger.h"
 #include "lessons/derivatives.h"
 #include "lessons/number_format.h"
-#include "lessons/published.h"
 #include "lessons/run_lines.h"
 #include "lessons/schedule.h"
+#include "lessons/tables.h"
 #include "tests/lessons/answer_keys.h"
 
 using namespace headroom;

@@ -17,8 +17,8 @@
 #include "demos/record/timeline.h"
 #include "lessons/address_space.h"
 #include "lessons/kernel_rows.h"
-#include "lessons/published.h"
 #include "lessons/step_work.h"
+#include "lessons/tables.h"
 #include "tests/lessons/answer_keys.h"
 #include "tests/support/page_numbers.h"
 

@@ -3,7 +3,7 @@
 #include <string>
 
 #include "lessons/bench.h"
-#include "lessons/published.h"
+#include "lessons/tables.h"
 #include "tests/support/catch.h"
 #include "tests/support/course.h"
 #include "tests/support/made_bench.h"

@@ -14,7 +14,7 @@
 #include "demos/record/ledger.h"
 #include "lessons/address_space.h"
 #include "lessons/figure.h"
-#include "lessons/predicted_steps.h"
+#include "lessons/tables.h"
 #include "tests/support/catch.h"
 #include "tests/support/course.h"
 #include "tests/support/page_numbers.h"

@@ -14,7 +14,7 @@
 #include "demos/record/ledger.h"
 #include "demos/record/timeline.h"
 #include "lessons/number_format.h"
-#include "lessons/validated.h"
+#include "lessons/tables.h"
 #include "tests/support/catch.h"
 #include "tests/support/page_numbers.h"
 

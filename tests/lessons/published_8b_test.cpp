@@ -2,7 +2,7 @@
 #include <string>
 
 #include "lessons/figure.h"
-#include "lessons/published.h"
+#include "lessons/tables.h"
 #include "tests/support/catch.h"
 #include "tests/support/panels.h"
 
