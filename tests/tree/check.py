@@ -30,7 +30,7 @@ from spelling import spelling
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]', re.MULTILINE)
 CUDA = r"cuda|cublas|cupti|nvrtc|nccl|nvml\.h|nv/|cub/|thrust/"
 TORCH = r"torch/|ATen/|c10/"
-GUI = r"imgui|misc/cpp/imgui|GLFW/|imstb"
+GUI = r"imgui|misc/cpp/imgui|GLFW/|imstb_(?!truetype)"
 # Above the process boundary: everything except demos/engine, app/engine and the kernels.
 ABOVE = ["demos/record", "demos/protocol", "demos/nvml", "demos/tokens", "demos/backend", "demos/experiments", "demos/llama",
          "demos/predict",

@@ -1,85 +1,44 @@
 #include "app/paint/scene/fonts.h"
 
-#include <algorithm>
-#include <cstddef>
-#include <cstring>
+#include <cmath>
 #include <fstream>
 #include <iterator>
-#include <optional>
 #include <string>
-#include <vector>
 
 #include <fmt/format.h>
+#define STBTT_STATIC
+#define STB_TRUETYPE_IMPLEMENTATION
+#include "imstb_truetype.h"
 
 namespace headroom::app::paint {
-namespace {
 
-// OpenType tables (ISO/IEC 14496-22, big-endian). Reads past the end return 0; malformed tables yield no glyphs.
-class OpenType {
- public:
-  explicit OpenType(std::string_view bytes) : bytes_(bytes) {}
+// stb_truetype reads offsets without checking them, which only the shipped fonts may ask for. It knows no OpenType
+// features, so the width of digits with tnum is a fact of the face.
+struct FontWidths::Font {
+  std::string bytes;
+  stbtt_fontinfo info{};
+  float units = 0;  // per em
 
-  // Advance in em per mapped character; empty if this is no font.
-  std::unordered_map<char32_t, float> advances() const {
-    std::unordered_map<char32_t, float> result;
-    const std::size_t head = table("head"), hhea = table("hhea"), hmtx = table("hmtx"), cmap = table("cmap");
-    if (head == 0 || hhea == 0 || hmtx == 0 || cmap == 0) return result;
-    const float units = static_cast<float>(u16(head + 18));
-    const std::uint32_t metrics = u16(hhea + 34);  // later glyphs share the last advance
-    if (units <= 0 || metrics == 0) return result;
-    const auto add = [&](char32_t character, std::uint32_t glyph) {
-      if (glyph != 0) result[character] = static_cast<float>(u16(hmtx + 4 * std::min(glyph, metrics - 1))) / units;
-    };
-    const std::uint32_t count = u16(cmap + 2);
-    for (std::uint32_t i = 0; i < count; ++i) {
-      const std::size_t subtable = cmap + u32(cmap + 4 + 8 * i + 4);
-      if (u16(subtable) == 4) segments(subtable, add);
-      if (u16(subtable) == 12) groups(subtable, add);
-    }
-    return result;
+  // False if this is no font with digits.
+  bool open() {
+    const auto* const data = reinterpret_cast<const unsigned char*>(bytes.data());
+    constexpr std::size_t kHeader = 12;
+    const int offset = bytes.size() < kHeader ? -1 : stbtt_GetFontOffsetForIndex(data, 0);
+    if (offset < 0 || stbtt_InitFont(&info, data, offset) == 0) return false;
+    units = std::round(1 / stbtt_ScaleForMappingEmToPixels(&info, 1));
+    return stbtt_FindGlyphIndex(&info, '0') != 0;
   }
 
- private:
-  std::uint32_t byte(std::size_t at) const { return at < bytes_.size() ? static_cast<unsigned char>(bytes_[at]) : 0; }
-  std::uint32_t u16(std::size_t at) const { return byte(at) << 8 | byte(at + 1); }
-  std::uint32_t u32(std::size_t at) const { return u16(at) << 16 | u16(at + 2); }
-
-  // Offset of a table; 0 if missing.
-  std::size_t table(const char* tag) const {
-    const std::uint32_t count = u16(4);
-    for (std::uint32_t i = 0; i < count; ++i) {
-      const std::size_t entry = 12 + std::size_t{16} * i;
-      if (entry + 16 <= bytes_.size() && std::memcmp(bytes_.data() + entry, tag, 4) == 0) return u32(entry + 8);
-    }
-    return 0;
+  float width(char32_t character) const {
+    constexpr float kUnknown = 0.6f;
+    const int glyph = stbtt_FindGlyphIndex(&info, static_cast<int>(character));
+    int advance = 0, bearing = 0;
+    stbtt_GetGlyphHMetrics(&info, glyph, &advance, &bearing);
+    return glyph == 0 ? kUnknown : static_cast<float>(advance) / units;
   }
-
-  template <class Add>
-  void segments(std::size_t at, Add add) const {  // cmap format 4: basic plane
-    const std::size_t doubled = u16(at + 6), ends = at + 14, starts = ends + doubled + 2, deltas = starts + doubled,
-                      offsets = deltas + doubled;
-    for (std::size_t s = 0; s < doubled; s += 2) {
-      const std::uint32_t first = u16(starts + s), last = u16(ends + s), offset = u16(offsets + s);
-      for (std::uint32_t c = first; c <= last && c != 0xFFFF; ++c) {
-        std::uint32_t glyph = offset == 0 ? c : u16(offsets + s + offset + std::size_t{2} * (c - first));
-        if (offset == 0 || glyph != 0) glyph = (glyph + u16(deltas + s)) & 0xFFFF;
-        add(c, glyph);
-      }
-    }
-  }
-
-  template <class Add>
-  void groups(std::size_t at, Add add) const {  // cmap format 12: all planes
-    const std::uint32_t count = std::min<std::uint32_t>(u32(at + 12), static_cast<std::uint32_t>(bytes_.size() / 12));
-    for (std::uint32_t g = 0; g < count; ++g) {
-      const std::size_t entry = at + 16 + std::size_t{12} * g;
-      const std::uint32_t first = u32(entry), last = std::min<std::uint32_t>(u32(entry + 4), 0x10FFFF);
-      for (std::uint32_t c = first; c <= last; ++c) add(c, u32(entry + 8) + (c - first));
-    }
-  }
-
-  std::string_view bytes_;
 };
+
+namespace {
 
 // Decodes UTF-8. An invalid byte is returned as it is.
 char32_t next_character(std::string_view text, std::size_t& at) {
@@ -109,24 +68,21 @@ record::Result<FontWidths> FontWidths::load(const std::filesystem::path& assets)
   for (int i = 0; i < kNumFaces; ++i) {
     const std::filesystem::path path = assets / "fonts" / facts_of(static_cast<Face>(i)).file;
     std::ifstream file(path, std::ios::binary);
-    const std::string bytes{std::istreambuf_iterator<char>(file), {}};
-    auto& advances = widths.advances_[static_cast<std::size_t>(i)];
-    advances = OpenType(bytes).advances();
-    if (advances.find(U'0') == advances.end()) {
+    const auto font = std::make_shared<Font>(Font{.bytes{std::istreambuf_iterator<char>(file), {}}});
+    if (!font->open())
       return record::Error{fmt::format("The font {} cannot be read: put the folder assets/fonts back.", path.string())};
-    }
+    widths.fonts_[static_cast<std::size_t>(i)] = font;
   }
   return widths;
 }
 
 float FontWidths::width(Face face, float em, std::string_view text) const {
-  const auto& advances = advances_[static_cast<std::size_t>(face)];
+  const Font& font = *fonts_[static_cast<std::size_t>(face)];
   const float digit = facts_of(face).digit_em;
   float sum = 0;
   for (std::size_t at = 0; at < text.size();) {
     const char32_t c = next_character(text, at);
-    const auto found = advances.find(c);
-    sum += digit > 0 && c >= U'0' && c <= U'9' ? digit : found == advances.end() ? 0.6f : found->second;
+    sum += digit > 0 && c >= U'0' && c <= U'9' ? digit : font.width(c);
   }
   return sum * em;
 }

@@ -1,11 +1,10 @@
-// Faces of assets/fonts and their text widths, parsed without a font library so that every build computes the same
-// layout.
+// Faces of assets/fonts and their text widths, from the same tables in every build, so that all compute the same layout.
 #pragma once
 
 #include <array>
 #include <filesystem>
+#include <memory>
 #include <string_view>
-#include <unordered_map>
 
 #include "app/paint/layout/layout.h"
 #include "demos/record/result.h"
@@ -20,7 +19,7 @@ struct FaceFacts {
 };
 const FaceFacts& facts_of(Face face);
 
-// Uses the fonts' cmap and hmtx tables, without kerning.
+// Sums of advances, without kerning.
 class FontWidths final : public TextMeasure {
  public:
   // `assets`: the folder that contains fonts/. The error names the unreadable file.
@@ -29,7 +28,8 @@ class FontWidths final : public TextMeasure {
   float width(Face face, float em, std::string_view text) const override;
 
  private:
-  std::array<std::unordered_map<char32_t, float>, kNumFaces> advances_;  // em
+  struct Font;
+  std::array<std::shared_ptr<const Font>, kNumFaces> fonts_;  // shared by copies
 };
 
 }  // namespace headroom::app::paint
