@@ -19,7 +19,7 @@
 #include "app/common/settings_json.h"
 #include "demos/experiments/demo.h"
 #include "kernels/kernel.h"
-#include "lessons/product_peaks.h"
+#include "lessons/measurements/product_peaks.h"
 
 namespace headroom::app {
 

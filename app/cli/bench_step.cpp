@@ -15,7 +15,7 @@
 #include "app/common/settings_json.h"
 #include "demos/experiments/demo.h"
 #include "demos/record/quantile.h"
-#include "lessons/step_work.h"
+#include "lessons/steps/step_work.h"
 
 namespace headroom::app {
 

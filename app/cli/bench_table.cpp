@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "lessons/bench.h"
+#include "lessons/measurements/bench.h"
 
 namespace headroom::app {
 

@@ -2,8 +2,8 @@
 
 #include <fmt/format.h>
 
-#include "lessons/bench.h"
-#include "lessons/product_peaks.h"
+#include "lessons/measurements/bench.h"
+#include "lessons/measurements/product_peaks.h"
 
 namespace headroom::app {
 

@@ -7,8 +7,8 @@
 
 #include "demos/experiments/strategies.h"
 #include "demos/predict/report_form.h"
-#include "lessons/sweep.h"
-#include "lessons/tables.h"
+#include "lessons/measurements/sweep.h"
+#include "lessons/measurements/tables.h"
 #include "lessons/wording.h"
 
 namespace headroom::app {

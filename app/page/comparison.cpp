@@ -12,10 +12,10 @@
 #include "app/page/param_scale.h"
 #include "demos/experiments/demo.h"
 #include "demos/record/timeline.h"
-#include "lessons/bench.h"
-#include "lessons/moment_errors.h"
+#include "lessons/measurements/bench.h"
+#include "lessons/measurements/moment_errors.h"
+#include "lessons/measurements/sweep.h"
 #include "lessons/names.h"
-#include "lessons/sweep.h"
 #include "lessons/wording.h"
 
 namespace headroom::app::page {

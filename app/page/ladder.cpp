@@ -11,7 +11,7 @@
 #include "demos/experiments/demo.h"
 #include "demos/experiments/technique_table.h"
 #include "demos/predict/form_recording.h"
-#include "lessons/sweep.h"
+#include "lessons/measurements/sweep.h"
 #include "lessons/wording.h"
 
 namespace headroom::app::page {

@@ -9,7 +9,7 @@
 #include "app/common/summary.h"
 #include "app/page/page_facts.h"
 #include "lessons/names.h"
-#include "lessons/step_work.h"
+#include "lessons/steps/step_work.h"
 #include "lessons/wording.h"
 
 namespace headroom::app::page {

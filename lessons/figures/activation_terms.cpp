@@ -12,8 +12,8 @@
 #include "demos/experiments/schemas.h"
 #include "demos/predict/step_bytes.h"
 #include "lessons/figure.h"
-#include "lessons/kept_measured.h"
 #include "lessons/shown_unit.h"
+#include "lessons/steps/kept_measured.h"
 #include "lessons/wording.h"
 
 namespace headroom::lessons {

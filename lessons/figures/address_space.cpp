@@ -7,12 +7,12 @@
 #include <fmt/format.h>
 
 #include "demos/predict/placed.h"
-#include "lessons/address_space.h"
-#include "lessons/alive.h"
 #include "lessons/figure.h"
 #include "lessons/names.h"
-#include "lessons/shown_range.h"
 #include "lessons/shown_unit.h"
+#include "lessons/steps/address_space.h"
+#include "lessons/steps/alive.h"
+#include "lessons/steps/shown_range.h"
 
 namespace headroom::lessons {
 

@@ -8,8 +8,8 @@
 
 #include "demos/experiments/schemas.h"
 #include "demos/llama/architecture.h"
-#include "lessons/bench.h"
 #include "lessons/figure.h"
+#include "lessons/measurements/bench.h"
 
 namespace headroom::lessons {
 namespace {

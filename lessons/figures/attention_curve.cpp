@@ -10,10 +10,10 @@
 #include "demos/predict/attention_work.h"
 #include "demos/predict/step_bytes.h"
 #include "demos/predict/step_settings.h"
-#include "lessons/activation_line.h"
-#include "lessons/bench.h"
 #include "lessons/figure.h"
-#include "lessons/sweep.h"
+#include "lessons/measurements/bench.h"
+#include "lessons/measurements/sweep.h"
+#include "lessons/theory/activation_line.h"
 #include "lessons/wording.h"
 
 namespace headroom::lessons {

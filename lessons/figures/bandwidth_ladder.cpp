@@ -6,7 +6,7 @@
 
 #include <fmt/format.h>
 
-#include "lessons/bench.h"
+#include "lessons/measurements/bench.h"
 #include "lessons/wording.h"
 
 namespace headroom::lessons {

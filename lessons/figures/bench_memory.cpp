@@ -7,7 +7,7 @@
 
 #include "demos/experiments/bench_plan.h"
 #include "lessons/axes.h"
-#include "lessons/bench.h"
+#include "lessons/measurements/bench.h"
 
 namespace headroom::lessons {
 

@@ -3,7 +3,7 @@
 #include <vector>
 
 #include "demos/experiments/bench_plan.h"
-#include "lessons/bench.h"
+#include "lessons/measurements/bench.h"
 
 namespace headroom::lessons {
 

@@ -1,5 +1,5 @@
 // Three limits of one batch: by bytes in blocks alone, and by PyTorch's allocator with and without expandable segments.
-// The steps are the report's (lessons/tables.h).
+// The steps are the report's (lessons/measurements/tables.h).
 #include <algorithm>
 #include <array>
 #include <string>
@@ -10,8 +10,8 @@
 #include "demos/experiments/demo.h"
 #include "demos/experiments/strategies.h"
 #include "lessons/figure.h"
+#include "lessons/measurements/tables.h"
 #include "lessons/shown_unit.h"
-#include "lessons/tables.h"
 
 namespace headroom::lessons {
 namespace {

@@ -9,7 +9,7 @@
 #include <fmt/format.h>
 
 #include "lessons/figure.h"
-#include "lessons/schedule.h"
+#include "lessons/theory/schedule.h"
 
 namespace headroom::lessons {
 

@@ -13,9 +13,9 @@
 #include "demos/predict/chunk_time.h"
 #include "demos/predict/fits.h"
 #include "demos/predict/step_settings.h"
-#include "lessons/bench.h"
 #include "lessons/figure.h"
-#include "lessons/sweep.h"
+#include "lessons/measurements/bench.h"
+#include "lessons/measurements/sweep.h"
 #include "lessons/wording.h"
 
 namespace headroom::lessons {

@@ -9,8 +9,8 @@
 
 #include <fmt/format.h>
 
-#include "lessons/derivatives.h"
 #include "lessons/figure.h"
+#include "lessons/theory/derivatives.h"
 
 namespace headroom::lessons {
 

@@ -3,7 +3,7 @@
 
 #include <fmt/format.h>
 
-#include "lessons/bench.h"
+#include "lessons/measurements/bench.h"
 
 namespace headroom::lessons {
 

@@ -5,9 +5,9 @@
 
 #include <fmt/format.h>
 
-#include "lessons/bench.h"
 #include "lessons/figure.h"
-#include "lessons/tables.h"
+#include "lessons/measurements/bench.h"
+#include "lessons/measurements/tables.h"
 
 namespace headroom::lessons {
 namespace {

@@ -11,10 +11,10 @@
 
 #include <fmt/format.h>
 
-#include "lessons/bench.h"
-#include "lessons/line_fit.h"
-#include "lessons/report_sweep.h"
-#include "lessons/tables.h"
+#include "lessons/measurements/bench.h"
+#include "lessons/measurements/report_sweep.h"
+#include "lessons/measurements/tables.h"
+#include "lessons/theory/line_fit.h"
 #include "lessons/wording.h"
 
 namespace headroom::lessons {

@@ -8,8 +8,8 @@
 #include "demos/experiments/demo.h"
 #include "demos/experiments/schemas.h"
 #include "lessons/figure.h"
-#include "lessons/formulas.h"
 #include "lessons/shown_unit.h"
+#include "lessons/theory/formulas.h"
 #include "lessons/wording.h"
 
 namespace headroom::lessons {

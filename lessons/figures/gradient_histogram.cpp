@@ -6,7 +6,7 @@
 #include <fmt/format.h>
 
 #include "lessons/figure.h"
-#include "lessons/number_format.h"
+#include "lessons/theory/number_format.h"
 #include "lessons/wording.h"
 
 namespace headroom::lessons {

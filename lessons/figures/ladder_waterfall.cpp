@@ -9,7 +9,7 @@
 #include "demos/experiments/demo.h"
 #include "demos/experiments/technique_table.h"
 #include "lessons/axes.h"
-#include "lessons/sweep.h"
+#include "lessons/measurements/sweep.h"
 #include "lessons/wording.h"
 
 namespace headroom::lessons {

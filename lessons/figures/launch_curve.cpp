@@ -7,10 +7,10 @@
 
 #include <fmt/format.h>
 
-#include "lessons/bench.h"
 #include "lessons/figure.h"
-#include "lessons/kernel_rows.h"
-#include "lessons/step_work.h"
+#include "lessons/measurements/bench.h"
+#include "lessons/steps/kernel_rows.h"
+#include "lessons/steps/step_work.h"
 #include "lessons/wording.h"
 
 namespace headroom::lessons {

@@ -3,8 +3,8 @@
 #include <array>
 
 #include "lessons/figure.h"
-#include "lessons/kernel_rows.h"
-#include "lessons/step_work.h"
+#include "lessons/steps/kernel_rows.h"
+#include "lessons/steps/step_work.h"
 #include "lessons/wording.h"
 
 namespace headroom::lessons {

@@ -7,9 +7,9 @@
 #include <fmt/format.h>
 
 #include "lessons/axes.h"
-#include "lessons/bench.h"
-#include "lessons/kernel_rows.h"
+#include "lessons/measurements/bench.h"
 #include "lessons/shown_unit.h"
+#include "lessons/steps/kernel_rows.h"
 #include "lessons/wording.h"
 
 namespace headroom::lessons {

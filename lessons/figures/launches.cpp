@@ -6,8 +6,8 @@
 #include <fmt/format.h>
 
 #include "demos/llama/operators.h"
-#include "lessons/bench.h"
-#include "lessons/step_work.h"
+#include "lessons/measurements/bench.h"
+#include "lessons/steps/step_work.h"
 #include "lessons/wording.h"
 
 namespace headroom::lessons {

@@ -12,8 +12,8 @@
 #include "demos/experiments/schemas.h"
 #include "demos/predict/step_bytes.h"
 #include "lessons/figure.h"
-#include "lessons/loss_chain.h"
 #include "lessons/shown_unit.h"
+#include "lessons/theory/loss_chain.h"
 #include "lessons/wording.h"
 
 namespace headroom::lessons {

@@ -12,10 +12,10 @@
 #include "lessons/axes.h"
 #include "lessons/card_limit.h"
 #include "lessons/figure.h"
+#include "lessons/measurements/sweep.h"
+#include "lessons/measurements/tables.h"
 #include "lessons/names.h"
 #include "lessons/shown_unit.h"
-#include "lessons/sweep.h"
-#include "lessons/tables.h"
 
 namespace headroom::lessons {
 

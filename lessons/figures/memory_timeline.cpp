@@ -7,13 +7,13 @@
 
 #include <fmt/format.h>
 
-#include "lessons/alive.h"
 #include "lessons/axes.h"
 #include "lessons/figure.h"
-#include "lessons/run_lines.h"
-#include "lessons/shown_range.h"
 #include "lessons/shown_unit.h"
-#include "lessons/step_lanes.h"
+#include "lessons/steps/alive.h"
+#include "lessons/steps/run_lines.h"
+#include "lessons/steps/shown_range.h"
+#include "lessons/steps/step_lanes.h"
 #include "lessons/wording.h"
 
 namespace headroom::lessons {

@@ -7,9 +7,9 @@
 #include "demos/llama/config.h"
 #include "demos/predict/step_bytes.h"
 #include "lessons/figure.h"
-#include "lessons/formulas.h"
-#include "lessons/moment_errors.h"
+#include "lessons/measurements/moment_errors.h"
 #include "lessons/shown_unit.h"
+#include "lessons/theory/formulas.h"
 #include "lessons/wording.h"
 
 namespace headroom::lessons {

@@ -8,8 +8,8 @@
 #include "demos/experiments/schemas.h"
 #include "demos/predict/needle.h"
 #include "demos/predict/step_settings.h"
-#include "lessons/bench.h"
 #include "lessons/figure.h"
+#include "lessons/measurements/bench.h"
 #include "lessons/wording.h"
 
 namespace headroom::lessons {

@@ -1,5 +1,5 @@
 // A value in a number format: bits to flip, rounding around it, and range and precision of eight formats.
-#include "lessons/number_format.h"
+#include "lessons/theory/number_format.h"
 
 #include <algorithm>
 #include <array>

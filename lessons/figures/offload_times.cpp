@@ -6,8 +6,8 @@
 
 #include "demos/llama/config.h"
 #include "demos/predict/step_bytes.h"
-#include "lessons/bench.h"
-#include "lessons/formulas.h"
+#include "lessons/measurements/bench.h"
+#include "lessons/theory/formulas.h"
 #include "lessons/wording.h"
 
 namespace headroom::lessons {

@@ -5,12 +5,12 @@
 
 #include <fmt/format.h>
 
-#include "lessons/alive.h"
 #include "lessons/axes.h"
 #include "lessons/figure.h"
 #include "lessons/names.h"
-#include "lessons/shown_range.h"
 #include "lessons/shown_unit.h"
+#include "lessons/steps/alive.h"
+#include "lessons/steps/shown_range.h"
 #include "lessons/wording.h"
 
 namespace headroom::lessons {

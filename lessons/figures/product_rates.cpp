@@ -3,9 +3,9 @@
 
 #include <fmt/format.h>
 
-#include "lessons/bench.h"
 #include "lessons/figure.h"
-#include "lessons/product_peaks.h"
+#include "lessons/measurements/bench.h"
+#include "lessons/measurements/product_peaks.h"
 #include "lessons/shown_unit.h"
 #include "lessons/wording.h"
 

@@ -7,11 +7,11 @@
 #include <fmt/format.h>
 
 #include "demos/predict/needle.h"
-#include "lessons/bench.h"
 #include "lessons/figure.h"
-#include "lessons/line_fit.h"
-#include "lessons/sweep.h"
-#include "lessons/tables.h"
+#include "lessons/measurements/bench.h"
+#include "lessons/measurements/sweep.h"
+#include "lessons/measurements/tables.h"
+#include "lessons/theory/line_fit.h"
 
 namespace headroom::lessons {
 namespace {

@@ -6,8 +6,8 @@
 #include <fmt/format.h>
 
 #include "kernels/kernel.h"
-#include "lessons/bench.h"
-#include "lessons/tables.h"
+#include "lessons/measurements/bench.h"
+#include "lessons/measurements/tables.h"
 
 namespace headroom::lessons {
 

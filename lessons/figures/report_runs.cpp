@@ -8,10 +8,10 @@
 #include <fmt/format.h>
 
 #include "demos/predict/report_form.h"
-#include "lessons/bench.h"
-#include "lessons/report_sweep.h"
-#include "lessons/sweep.h"
-#include "lessons/tables.h"
+#include "lessons/measurements/bench.h"
+#include "lessons/measurements/report_sweep.h"
+#include "lessons/measurements/sweep.h"
+#include "lessons/measurements/tables.h"
 #include "lessons/wording.h"
 
 namespace headroom::lessons {

@@ -11,7 +11,7 @@
 
 #include "demos/record/units.h"
 #include "lessons/figure.h"
-#include "lessons/number_format.h"
+#include "lessons/theory/number_format.h"
 
 namespace headroom::lessons {
 

@@ -12,8 +12,8 @@
 
 #include "demos/record/units.h"
 #include "lessons/figure.h"
-#include "lessons/loss_scale.h"
-#include "lessons/number_format.h"
+#include "lessons/theory/loss_scale.h"
+#include "lessons/theory/number_format.h"
 
 namespace headroom::lessons {
 

@@ -7,7 +7,7 @@
 #include <fmt/format.h>
 
 #include "lessons/figure.h"
-#include "lessons/moment_errors.h"
+#include "lessons/measurements/moment_errors.h"
 #include "lessons/wording.h"
 
 namespace headroom::lessons {

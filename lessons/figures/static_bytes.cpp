@@ -9,9 +9,9 @@
 
 #include "demos/llama/architecture.h"
 #include "demos/predict/step_bytes.h"
-#include "lessons/bench.h"
 #include "lessons/card_limit.h"
 #include "lessons/figure.h"
+#include "lessons/measurements/bench.h"
 #include "lessons/wording.h"
 
 namespace headroom::lessons {

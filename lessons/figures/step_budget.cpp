@@ -8,11 +8,11 @@
 #include "demos/experiments/demo.h"
 #include "demos/experiments/schemas.h"
 #include "demos/predict/bound_times.h"
-#include "lessons/bench.h"
 #include "lessons/figure.h"
-#include "lessons/product_peaks.h"
-#include "lessons/step_budget.h"
-#include "lessons/sweep.h"
+#include "lessons/measurements/bench.h"
+#include "lessons/measurements/product_peaks.h"
+#include "lessons/measurements/sweep.h"
+#include "lessons/steps/step_budget.h"
 #include "lessons/wording.h"
 
 namespace headroom::lessons {

@@ -8,10 +8,10 @@
 
 #include "demos/experiments/demo.h"
 #include "demos/experiments/technique_table.h"
-#include "lessons/activation_line.h"
-#include "lessons/bench.h"
+#include "lessons/measurements/bench.h"
+#include "lessons/measurements/sweep.h"
 #include "lessons/names.h"
-#include "lessons/sweep.h"
+#include "lessons/theory/activation_line.h"
 #include "lessons/wording.h"
 
 namespace headroom::lessons {

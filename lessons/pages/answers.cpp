@@ -4,9 +4,9 @@
 #include <algorithm>
 #include <array>
 
-#include "lessons/bench.h"
-#include "lessons/moment_errors.h"
-#include "lessons/sweep.h"
+#include "lessons/measurements/bench.h"
+#include "lessons/measurements/moment_errors.h"
+#include "lessons/measurements/sweep.h"
 
 namespace headroom::lessons {
 

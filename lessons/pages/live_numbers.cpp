@@ -10,8 +10,8 @@
 #include "demos/predict/step_bytes.h"
 #include "demos/predict/step_settings.h"
 #include "lessons/pages/answers.h"
-#include "lessons/run_lines.h"
 #include "lessons/shown_unit.h"
+#include "lessons/steps/run_lines.h"
 
 namespace headroom::lessons {
 

@@ -13,7 +13,7 @@
 #include "demos/experiments/demo.h"
 #include "demos/experiments/strategies.h"
 #include "demos/predict/cards.h"
-#include "lessons/sweep.h"
+#include "lessons/measurements/sweep.h"
 #include "tests/gui/scripted_predictions.h"
 #include "tests/gui/small_run.h"
 #include "tests/support/catch.h"

@@ -6,7 +6,7 @@
 #include "demos/predict/step_bytes.h"
 #include "lessons/card_limit.h"
 #include "lessons/figure.h"
-#include "lessons/kept_measured.h"
+#include "lessons/steps/kept_measured.h"
 #include "tests/support/catch.h"
 #include "tests/support/page_numbers.h"
 #include "tests/support/panels.h"

@@ -3,8 +3,8 @@
 #include <string>
 
 #include "demos/predict/placed.h"
-#include "lessons/address_space.h"
 #include "lessons/figure.h"
+#include "lessons/steps/address_space.h"
 #include "tests/support/catch.h"
 #include "tests/support/panels.h"
 

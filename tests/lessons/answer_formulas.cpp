@@ -21,11 +21,11 @@
 #include "demos/predict/step_settings.h"
 #include "demos/predict/techniques.h"
 #include "demos/record/ledger.h"
-#include "lessons/derivatives.h"
-#include "lessons/number_format.h"
-#include "lessons/run_lines.h"
-#include "lessons/schedule.h"
-#include "lessons/tables.h"
+#include "lessons/measurements/tables.h"
+#include "lessons/steps/run_lines.h"
+#include "lessons/theory/derivatives.h"
+#include "lessons/theory/number_format.h"
+#include "lessons/theory/schedule.h"
 #include "tests/lessons/answer_keys.h"
 
 using namespace headroom;

@@ -2,8 +2,8 @@
 #include <algorithm>
 #include <string>
 
-#include "lessons/bench.h"
-#include "lessons/tables.h"
+#include "lessons/measurements/bench.h"
+#include "lessons/measurements/tables.h"
 #include "tests/support/catch.h"
 #include "tests/support/course.h"
 #include "tests/support/made_bench.h"

@@ -2,8 +2,8 @@
 #include <cmath>
 #include <string>
 
-#include "lessons/derivatives.h"
 #include "lessons/figure.h"
+#include "lessons/theory/derivatives.h"
 #include "tests/support/catch.h"
 #include "tests/support/panels.h"
 

@@ -9,7 +9,7 @@
 #include "demos/predict/form_recording.h"
 #include "lessons/card_limit.h"
 #include "lessons/figure.h"
-#include "lessons/tables.h"
+#include "lessons/measurements/tables.h"
 #include "tests/support/catch.h"
 #include "tests/support/panels.h"
 

@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "lessons/figure.h"
-#include "lessons/line_fit.h"
+#include "lessons/theory/line_fit.h"
 #include "tests/support/catch.h"
 #include "tests/support/made_recording.h"
 #include "tests/support/made_sweep.h"

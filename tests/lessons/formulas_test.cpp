@@ -1,6 +1,6 @@
 // The table of formulas against hand-computed numbers (Llama 3.2 1B unless stated otherwise), the closed form and
 // shipped runs.
-#include "lessons/formulas.h"
+#include "lessons/theory/formulas.h"
 
 #include <algorithm>
 #include <cctype>

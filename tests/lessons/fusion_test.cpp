@@ -5,7 +5,7 @@
 #include "demos/predict/attention_work.h"
 #include "demos/predict/step_bytes.h"
 #include "lessons/figure.h"
-#include "lessons/sweep.h"
+#include "lessons/measurements/sweep.h"
 #include "tests/support/catch.h"
 #include "tests/support/panels.h"
 

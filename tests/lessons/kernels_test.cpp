@@ -4,7 +4,7 @@
 
 #include "demos/record/ledger.h"
 #include "lessons/figure.h"
-#include "lessons/step_work.h"
+#include "lessons/steps/step_work.h"
 #include "tests/support/catch.h"
 #include "tests/support/made_recording.h"
 #include "tests/support/panels.h"

@@ -7,7 +7,7 @@
 #include "demos/record/timeline.h"
 #include "lessons/figure.h"
 #include "lessons/names.h"
-#include "lessons/step_lanes.h"
+#include "lessons/steps/step_lanes.h"
 #include "tests/support/catch.h"
 #include "tests/support/made_recording.h"
 #include "tests/support/panels.h"

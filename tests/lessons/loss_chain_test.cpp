@@ -5,7 +5,7 @@
 #include "demos/experiments/demo.h"
 #include "demos/predict/step_bytes.h"
 #include "lessons/figure.h"
-#include "lessons/loss_chain.h"
+#include "lessons/theory/loss_chain.h"
 #include "tests/support/catch.h"
 #include "tests/support/panels.h"
 

@@ -1,5 +1,5 @@
 // The loss scale's rule, and its trace, recorded and simulated.
-#include "lessons/loss_scale.h"
+#include "lessons/theory/loss_scale.h"
 
 #include <cmath>
 #include <string>

@@ -6,11 +6,11 @@
 #include <numeric>
 
 #include "demos/record/scope.h"
-#include "lessons/alive.h"
 #include "lessons/axes.h"
 #include "lessons/figure.h"
 #include "lessons/names.h"
 #include "lessons/shown_unit.h"
+#include "lessons/steps/alive.h"
 #include "lessons/wording.h"
 #include "tests/support/catch.h"
 #include "tests/support/llama_step.h"

@@ -1,5 +1,5 @@
 // Number formats against published limits and the machine's fp32, and the figure of bits.
-#include "lessons/number_format.h"
+#include "lessons/theory/number_format.h"
 
 #include <algorithm>
 #include <array>

@@ -13,8 +13,8 @@
 #include "demos/predict/step_settings.h"
 #include "demos/record/ledger.h"
 #include "demos/record/timeline.h"
-#include "lessons/number_format.h"
-#include "lessons/tables.h"
+#include "lessons/measurements/tables.h"
+#include "lessons/theory/number_format.h"
 #include "tests/support/catch.h"
 #include "tests/support/page_numbers.h"
 

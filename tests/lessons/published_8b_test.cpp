@@ -2,7 +2,7 @@
 #include <string>
 
 #include "lessons/figure.h"
-#include "lessons/tables.h"
+#include "lessons/measurements/tables.h"
 #include "tests/support/catch.h"
 #include "tests/support/panels.h"
 

@@ -3,8 +3,8 @@
 #include <string>
 
 #include "lessons/figure.h"
-#include "lessons/moment_errors.h"
-#include "lessons/sweep.h"
+#include "lessons/measurements/moment_errors.h"
+#include "lessons/measurements/sweep.h"
 #include "tests/support/catch.h"
 #include "tests/support/course.h"
 #include "tests/support/made_recording.h"

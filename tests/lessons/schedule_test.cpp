@@ -3,7 +3,7 @@
 
 #include "demos/experiments/demo.h"
 #include "lessons/figure.h"
-#include "lessons/schedule.h"
+#include "lessons/theory/schedule.h"
 #include "tests/support/catch.h"
 #include "tests/support/panels.h"
 

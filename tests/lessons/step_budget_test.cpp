@@ -4,7 +4,7 @@
 
 #include "demos/experiments/schemas.h"
 #include "lessons/figure.h"
-#include "lessons/step_budget.h"
+#include "lessons/steps/step_budget.h"
 #include "tests/support/catch.h"
 #include "tests/support/page_numbers.h"
 #include "tests/support/panels.h"

@@ -1,5 +1,5 @@
 // Tables that are compiled in.
-#include "lessons/tables.h"
+#include "lessons/measurements/tables.h"
 
 #include "tests/support/catch.h"
 

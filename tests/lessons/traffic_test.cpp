@@ -5,7 +5,7 @@
 
 #include "demos/record/ledger.h"
 #include "lessons/figure.h"
-#include "lessons/kernel_rows.h"
+#include "lessons/steps/kernel_rows.h"
 #include "tests/support/catch.h"
 #include "tests/support/page_numbers.h"
 #include "tests/support/panels.h"

@@ -11,7 +11,7 @@
 #include "demos/predict/gpu_extras.h"
 #include "demos/predict/placed.h"
 #include "demos/record/ledger.h"
-#include "lessons/tables.h"
+#include "lessons/measurements/tables.h"
 #include "tests/live/planned.h"
 #include "tests/support/catch.h"
 

@@ -12,7 +12,7 @@
 #include "app/paint/layout/plot_parts.h"
 #include "app/paint/layout/sheet.h"
 #include "app/paint/scene/ticks.h"
-#include "lessons/alive.h"
+#include "lessons/steps/alive.h"
 
 namespace headroom::app::paint {
 namespace {

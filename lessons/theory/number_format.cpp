@@ -1,5 +1,5 @@
 // Computes number formats with powers of two alone.
-#include "lessons/number_format.h"
+#include "lessons/theory/number_format.h"
 
 #include <algorithm>
 #include <array>

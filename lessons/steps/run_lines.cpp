@@ -1,5 +1,5 @@
 // Lines of totals.
-#include "lessons/run_lines.h"
+#include "lessons/steps/run_lines.h"
 
 #include <algorithm>
 #include <cmath>

@@ -1,4 +1,4 @@
-#include "lessons/activation_line.h"
+#include "lessons/theory/activation_line.h"
 
 #include <algorithm>
 #include <cmath>

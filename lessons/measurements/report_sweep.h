@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "lessons/sweep.h"
+#include "lessons/measurements/sweep.h"
 
 namespace headroom::lessons {
 

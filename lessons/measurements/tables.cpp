@@ -1,4 +1,4 @@
-#include "lessons/tables.h"
+#include "lessons/measurements/tables.h"
 
 #include <vector>
 

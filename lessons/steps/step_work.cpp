@@ -1,4 +1,4 @@
-#include "lessons/step_work.h"
+#include "lessons/steps/step_work.h"
 
 #include <algorithm>
 #include <array>

@@ -1,4 +1,4 @@
-#include "lessons/bench.h"
+#include "lessons/measurements/bench.h"
 
 #include <algorithm>
 #include <cmath>

@@ -7,7 +7,7 @@
 #include "demos/record/recording.h"
 #include "demos/record/timeline.h"
 #include "lessons/figure.h"
-#include "lessons/run_lines.h"
+#include "lessons/steps/run_lines.h"
 
 namespace headroom::lessons {
 

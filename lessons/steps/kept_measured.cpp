@@ -1,4 +1,4 @@
-#include "lessons/kept_measured.h"
+#include "lessons/steps/kept_measured.h"
 
 #include <algorithm>
 #include <cmath>

@@ -1,4 +1,4 @@
-#include "lessons/schedule.h"
+#include "lessons/theory/schedule.h"
 
 #include <algorithm>
 

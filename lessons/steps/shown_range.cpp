@@ -1,4 +1,4 @@
-#include "lessons/shown_range.h"
+#include "lessons/steps/shown_range.h"
 
 #include <algorithm>
 

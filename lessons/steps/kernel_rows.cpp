@@ -1,4 +1,4 @@
-#include "lessons/kernel_rows.h"
+#include "lessons/steps/kernel_rows.h"
 
 #include <algorithm>
 #include <array>
@@ -7,7 +7,7 @@
 #include <fmt/format.h>
 
 #include "lessons/names.h"
-#include "lessons/step_work.h"
+#include "lessons/steps/step_work.h"
 
 namespace headroom::lessons {
 

@@ -1,4 +1,4 @@
-#include "lessons/report_sweep.h"
+#include "lessons/measurements/report_sweep.h"
 
 #include <map>
 #include <set>

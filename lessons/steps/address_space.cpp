@@ -1,4 +1,4 @@
-#include "lessons/address_space.h"
+#include "lessons/steps/address_space.h"
 
 #include <algorithm>
 #include <map>

@@ -1,4 +1,4 @@
-#include "lessons/loss_chain.h"
+#include "lessons/theory/loss_chain.h"
 
 #include <algorithm>
 #include <utility>

@@ -1,5 +1,5 @@
 // Turns speeds and traces into shares of a step.
-#include "lessons/step_budget.h"
+#include "lessons/steps/step_budget.h"
 
 #include <algorithm>
 #include <cmath>
@@ -13,9 +13,9 @@
 #include "demos/predict/bound_times.h"
 #include "demos/predict/step_bound.h"
 #include "demos/record/quantile.h"
-#include "lessons/step_work.h"
-#include "lessons/sweep.h"
-#include "lessons/tables.h"
+#include "lessons/measurements/sweep.h"
+#include "lessons/measurements/tables.h"
+#include "lessons/steps/step_work.h"
 #include "lessons/wording.h"
 
 namespace headroom::lessons {

@@ -1,4 +1,4 @@
-#include "lessons/moment_errors.h"
+#include "lessons/measurements/moment_errors.h"
 
 #include <algorithm>
 #include <charconv>

@@ -1,4 +1,4 @@
-#include "lessons/derivatives.h"
+#include "lessons/theory/derivatives.h"
 
 #include <algorithm>
 #include <cmath>

@@ -1,4 +1,4 @@
-#include "lessons/product_peaks.h"
+#include "lessons/measurements/product_peaks.h"
 
 #include <algorithm>
 #include <array>

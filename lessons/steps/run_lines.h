@@ -13,7 +13,7 @@
 #include "demos/record/schema.h"
 #include "demos/record/timeline.h"
 #include "lessons/panels/timeline.h"
-#include "lessons/shown_range.h"
+#include "lessons/steps/shown_range.h"
 
 namespace headroom::lessons {
 

@@ -1,4 +1,4 @@
-#include "lessons/alive.h"
+#include "lessons/steps/alive.h"
 
 #include <algorithm>
 #include <cmath>

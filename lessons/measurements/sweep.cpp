@@ -1,4 +1,4 @@
-#include "lessons/sweep.h"
+#include "lessons/measurements/sweep.h"
 
 #include <algorithm>
 #include <charconv>

@@ -1,4 +1,4 @@
-#include "lessons/step_lanes.h"
+#include "lessons/steps/step_lanes.h"
 
 #include <algorithm>
 #include <cctype>
@@ -12,9 +12,9 @@
 
 #include <fmt/format.h>
 
-#include "lessons/kernel_rows.h"
 #include "lessons/names.h"
-#include "lessons/step_work.h"
+#include "lessons/steps/kernel_rows.h"
+#include "lessons/steps/step_work.h"
 
 namespace headroom::lessons {
 

@@ -1,5 +1,5 @@
 // Builds the table of formulas.
-#include "lessons/formulas.h"
+#include "lessons/theory/formulas.h"
 
 #include <algorithm>
 #include <span>
