@@ -15,6 +15,7 @@
 #include "app/cli/output.h"
 #include "app/cli/product_table.h"
 #include "app/cli/suggest.h"
+#include "app/common/run_request.h"
 #include "app/common/session.h"
 #include "app/common/settings_json.h"
 #include "demos/experiments/demo.h"
@@ -181,7 +182,7 @@ record::Result<ExitCode> bench(const BenchOptions& options) {
   OutcomeKind outcome = OutcomeKind::kCompleted;
   bool time_limit_met = false;
   for (const Params& params : runs.value()) {
-    const auto driven = drive(engine, {std::string(demo_of(options)), params, true, {}}, options.time_limit);
+    const auto driven = drive(engine, run_request(demo_of(options), params), options.time_limit);
     if (!driven) return driven.error();
     const record::Recording& run = *driven.value().recording;
     merged.add(run);

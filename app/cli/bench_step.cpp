@@ -11,6 +11,7 @@
 
 #include "app/cli/drive.h"
 #include "app/cli/output.h"
+#include "app/common/run_request.h"
 #include "app/common/session.h"
 #include "app/common/settings_json.h"
 #include "demos/experiments/demo.h"
@@ -57,8 +58,9 @@ TracedSteps traced_steps_of(const record::Recording& recording) {
 record::Result<WholeRun> run_step(backend::Backend& engine, const BenchOptions& options, bool trace) {
   auto params = params_for(options, trace);
   if (!params) return params.error();
-  return drive_to_end(engine, {std::string(experiments::training_step().id), std::move(params).value(), trace, {}},
-                      options.time_limit, options.json);
+  backend::RunRequest request = run_request(experiments::training_step().id, std::move(params).value());
+  request.record = trace;
+  return drive_to_end(engine, request, options.time_limit, options.json);
 }
 
 }  // namespace

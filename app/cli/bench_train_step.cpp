@@ -12,6 +12,7 @@
 #include "app/cli/bench_step.h"
 #include "app/cli/drive.h"
 #include "app/cli/output.h"
+#include "app/common/run_request.h"
 #include "app/common/session.h"
 #include "app/common/settings_json.h"
 #include "demos/experiments/combinations.h"
@@ -172,13 +173,14 @@ record::Result<ExitCode> bench_train_step(const BenchOptions& options) {
   const auto shape = shape_of(step.value());
   if (!shape) return shape.error();
 
-  const auto products = drive_to_end(engine, {"step_bound", shape.value().products, /*record=*/false, {}},
-                                     options.time_limit, options.json);
+  backend::RunRequest request = run_request("step_bound", shape.value().products);
+  request.record = false;
+  const auto products = drive_to_end(engine, request, options.time_limit, options.json);
   if (!products) return products.error();
   if (!products.value().recording) return products.value().exit_code;
-  const auto trained =
-      drive_to_end(engine, {std::string(experiments::training_step().id), step.value(), /*record=*/false, {}},
-                   options.time_limit, options.json);
+  request = run_request(experiments::training_step().id, step.value());
+  request.record = false;
+  const auto trained = drive_to_end(engine, request, options.time_limit, options.json);
   if (!trained) return trained.error();
   if (!trained.value().recording) return trained.value().exit_code;
   const auto bound = times_of(*products.value().recording, shape.value().bound);

@@ -12,6 +12,7 @@
 #include "app/cli/shown_course.h"
 #include "app/cli/suggest.h"
 #include "app/common/assets.h"
+#include "app/common/run_request.h"
 #include "app/common/session.h"
 #include "demos/experiments/demo.h"
 #include "demos/experiments/schemas.h"
@@ -97,7 +98,7 @@ record::Result<std::shared_ptr<const record::Recording>> record_tiny(backend::Ba
     if (auto set = params.set("model", std::string_view("tiny")); !set) return set.error();
   if (params.has("device"))
     if (auto set = params.set("device", std::string_view("cpu")); !set) return set.error();
-  const auto driven = drive(engine, {std::string(demo_id), std::move(params), true, {}});
+  const auto driven = drive(engine, run_request(demo_id, std::move(params)));
   if (!driven) return driven.error();
   const auto& outcome = driven.value().recording->outcome();
   if (driven.value().interrupted || (outcome && outcome->kind == record::OutcomeKind::kCompleted))

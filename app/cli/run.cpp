@@ -10,6 +10,7 @@
 #include "app/cli/grammar.h"
 #include "app/cli/output.h"
 #include "app/cli/suggest.h"
+#include "app/common/run_request.h"
 #include "app/common/session.h"
 #include "app/common/summary.h"
 #include "demos/experiments/demo.h"
@@ -163,7 +164,7 @@ record::Result<ExitCode> run(const RunOptions& options) {
   if (interrupted()) return ExitCode::kInterrupted;
   if (auto there = check_device(engine, params.value()); !there) return there.error();
 
-  backend::RunRequest request{std::string(demo.value()->id), std::move(params).value(), true, {}};
+  backend::RunRequest request = run_request(demo.value()->id, std::move(params).value());
   if (options.record && !options.memory_steps) request.record_to = *options.record;
   auto driven = drive(engine, request, options.time_limit);
   if (!driven) return driven.error();

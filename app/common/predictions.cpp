@@ -5,6 +5,7 @@
 #include <chrono>
 #include <utility>
 
+#include "app/common/run_request.h"
 #include "demos/backend/wait.h"
 #include "demos/experiments/demo.h"
 #include "demos/predict/bound_times.h"
@@ -280,8 +281,8 @@ Predictions::Traced Predictions::ask_planner(const Question& question, const rec
   };
   if (planner_ == nullptr) planner_ = make_();
   if (planner_ == nullptr) return refused("There is no engine to predict with.", true);
-  const backend::RunRequest request{question.run.demo, params, true, {}};
-  if (const record::Status started = planner_->start(request); !started) return refused(started.error().message, true);
+  if (const record::Status started = planner_->start(run_request(question.run.demo, params)); !started)
+    return refused(started.error().message, true);
   while (planner_->state() != RunState::kFinished) {
     if (dropped(question)) return {};
     if (const auto& trouble = planner_->trouble(); trouble && !trouble->empty()) {

@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "app/common/run_request.h"
 #include "app/common/summary.h"
 #include "demos/experiments/combinations.h"
 #include "demos/record/text.h"
@@ -179,7 +180,7 @@ void SweepDriver::start_next() {
   if (auto reason = experiments::refused_combination(planned.params))
     return without_run(OutcomeKind::kRefused, std::move(*reason));
   if (backend_ == nullptr) backend_ = make_();
-  backend::RunRequest request{plan_.demo, planned.params, true, {}};
+  backend::RunRequest request = run_request(plan_.demo, planned.params);
   if (!planned.keep.empty()) {
     std::error_code failed;  // the recording's error names the missing folder
     fs::create_directories(planned.keep.parent_path(), failed);

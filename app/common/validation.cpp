@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "app/common/run_request.h"
 #include "app/common/validation_draw.h"
 #include "demos/backend/wait.h"
 #include "demos/experiments/demo.h"
@@ -25,7 +26,7 @@ namespace {
 
 std::shared_ptr<const record::Recording> run_to_end(backend::Backend& engine, const record::Params& params,
                                                     const std::function<bool()>& stop, std::string& trouble) {
-  const backend::RunRequest request{std::string(experiments::training_step().id), params, true, {}};
+  const backend::RunRequest request = run_request(experiments::training_step().id, params);
   if (const record::Status started = engine.start(request); !started) {
     trouble = started.error().message;
     return nullptr;

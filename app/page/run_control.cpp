@@ -3,6 +3,7 @@
 
 #include <utility>
 
+#include "app/common/run_request.h"
 #include "demos/experiments/combinations.h"
 #include "lessons/wording.h"
 
@@ -43,10 +44,7 @@ bool RunControl::cancelling() const { return in_run_ && backend_->state() == Run
 
 record::Status RunControl::start(double now, double flops, std::optional<double> budget) {
   if (backend_ == nullptr) return record::Error{"There is nothing here to run on.", record::ErrorKind::kRefused};
-  backend::RunRequest request;
-  request.demo = demo_->id;
-  request.params = params_;
-  const record::Status status = backend_->start(request);
+  const record::Status status = backend_->start(run_request(demo_->id, params_));
   refusal_ = status ? std::string() : status.error().message;
   if (!status) return status;
   in_run_ = true;

@@ -1,6 +1,7 @@
 // A source of runs: an engine process, a stored recording or a prediction. Callers cannot see which.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <filesystem>
 #include <functional>
@@ -16,13 +17,21 @@
 
 namespace headroom::backend {
 
+// What a run needs of its engine process.
+struct EngineNeeds {
+  bool traced = false;                           // started with --trace
+  std::optional<std::chrono::seconds> patience;  // killed after this long without progress
+};
+
 struct RunRequest {
   std::string demo;
   record::Params params;
+  EngineNeeds engine = {};
+  record::DeviceKind device = record::DeviceKind::kCpu;  // the recording's, until the engine reports it
   bool record = true;
   // If set, chunks are also written to this file as they arrive (RecordingWriter). A write error does not stop the
   // run. A run that recorded nothing leaves an existing file unchanged.
-  std::optional<std::filesystem::path> record_to;
+  std::optional<std::filesystem::path> record_to = {};
 };
 
 enum class RunState : std::uint8_t { kIdle, kStarting, kRunning, kCancelling, kFinished };
@@ -84,8 +93,7 @@ struct Machine {
 
 // Starts the engine process at once, so that the first run need not wait for it. With `until_run` it starts with the
 // first run, because an idle engine takes about 350 MB; until then `until_run` supplies the machine's facts. Runs
-// with `trace` use a second engine, started with --trace. So do runs with a `deadline`: that engine is killed after
-// so many seconds without progress.
+// with EngineNeeds use a second process.
 std::unique_ptr<Backend> make_engine(EngineCommand command, std::function<Machine()> until_run = {});
 // Records the planner's meta-device step: requested bytes, no reserved line. A new start() replaces a pending one.
 // The planner calls no GPU library. Libraries in a folder planner/ next to its program replace cuBLASLt, which writes

@@ -109,7 +109,6 @@ class EngineBackend final : public Backend {
   std::optional<record::Error> write_error_;
   std::string first_refused_;  // why a message of this run was rejected
   std::optional<Cancellation> cancellation_;
-  std::optional<Clock::duration> patience_;    // the run's deadline
   std::optional<Clock::time_point> moved_at_;  // last progress, once steps have begun
 };
 
@@ -131,15 +130,12 @@ void EngineBackend::prepare() {
   ++run_;
   sent_ = false;
   first_refused_.clear();
-  patience_.reset();
   moved_at_.reset();
-  if (request_.params.has("deadline")) patience_ = std::chrono::seconds(request_.params.integer("deadline"));
-  const bool cuda = request_.params.has("device") && request_.params.text("device") == "cuda";
   recording_ = std::make_shared<Recording>(record::RunInfo{
       .demo = request_.demo,
       .params = request_.params.to_map(),
       .provenance = engine_.facts(),
-      .device = cuda ? record::DeviceKind::kGpu : record::DeviceKind::kCpu,
+      .device = request_.device,
       .source = role_ == Role::kPlanner ? record::Source::kPredicted : record::Source::kLive,
   });
   writer_.reset();
@@ -196,7 +192,8 @@ void EngineBackend::escalate(Clock::time_point now) {
 }
 
 std::optional<Clock::time_point> EngineBackend::deadline() const {
-  return active() && patience_ && moved_at_ ? std::optional(*moved_at_ + *patience_) : std::nullopt;
+  return active() && request_.engine.patience && moved_at_ ? std::optional(*moved_at_ + *request_.engine.patience)
+                                                           : std::nullopt;
 }
 
 void EngineBackend::check_deadline(Clock::time_point now) {
@@ -206,7 +203,7 @@ void EngineBackend::check_deadline(Clock::time_point now) {
   finish({.kind = OutcomeKind::kFailed,
           .message = fmt::format("It did not get on for {} s, as in a loop that never ends. Its engine was killed; the "
                                  "next run gets a fresh one.",
-                                 std::chrono::duration_cast<std::chrono::seconds>(*patience_).count())});
+                                 request_.engine.patience->count())});
 }
 
 bool EngineBackend::poll() {

@@ -1,5 +1,5 @@
 // Two engines behind one Backend, each started on demand. Traced runs need a separate process, because tracing must
-// start before CUDA and slows every later launch. Runs with a deadline do too, because they may have to be killed.
+// start before CUDA and slows every later launch. Runs with patience do too, because they may have to be killed.
 // That process lasts until the next run of another kind.
 #include <utility>
 
@@ -8,11 +8,11 @@
 namespace headroom::backend {
 namespace {
 
-enum class Kind { kPlain, kTraced, kWithDeadline };
+enum class Kind { kPlain, kTraced, kWithPatience };
 
 Kind kind_of(const RunRequest& request) {
-  if (request.params.has("deadline")) return Kind::kWithDeadline;
-  return request.params.has("trace") && request.params.on("trace") ? Kind::kTraced : Kind::kPlain;
+  if (request.engine.patience) return Kind::kWithPatience;
+  return request.engine.traced ? Kind::kTraced : Kind::kPlain;
 }
 
 class EnginePair final : public Backend {

@@ -1,6 +1,7 @@
 // Demos: everything that can be run. This side is constant data without torch; the code that runs is in *_run.cpp.
 #pragma once
 
+#include <cstdint>
 #include <span>
 #include <string_view>
 
@@ -16,6 +17,9 @@ struct DemoInfo {
   bool records_memory = true;  // false: measures time, which recording allocations would disturb
   bool needs_kernels = false;  // true: on a GPU it needs our kernels
   record::Bytes (*written_bytes)(const record::Params& params) = nullptr;  // size of the file it writes; null: none
+  bool (*traced)(const record::Params& params) = nullptr;  // whether a run traces its kernels; null: never
+  // Seconds without progress after which the run's engine is killed; null: never.
+  std::int64_t (*patience)(const record::Params& params) = nullptr;
 };
 
 std::span<const DemoInfo* const> demos();        // display order

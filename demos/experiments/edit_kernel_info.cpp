@@ -76,6 +76,7 @@ constinit const DemoInfo kEditKernel = {
     .summary = "Compile a kernel of one's own, check it against float64 and time it beside the built-in one.",
     .schema = kEditKernelSchema,
     .records_memory = false,
+    .patience = [](const record::Params& params) { return params.integer("deadline"); },
 };
 
 }  // namespace headroom::experiments

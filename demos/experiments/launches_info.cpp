@@ -18,13 +18,14 @@ const std::vector<Choice> kLaunchesKernels =
 constexpr std::array kPasses{Choice{"forward", "forward"}, Choice{"full", "forward and backward"}};
 
 const std::array kLaunchesSchema{
-    choice("kernel", "Kernel", "Which operation runs: composed from PyTorch's operators, and as one kernel", kLaunchesKernels),
+    choice("kernel", "Kernel", "Which operation runs: composed from PyTorch's operators, and as one kernel",
+           kLaunchesKernels),
     shape(number("rows", "Rows", "rows", "Tokens; few of them and the launches take longer than the work", 1, 1 << 17,
                  1024)),
     choice("pass", "Pass", "The forward pass alone, or backward after it", kPasses),
     technique(storage_choice("Number format of the tensors")),
     device_choice("Where it runs; auto takes the GPU where there is one"),
-    advanced(on_off("trace", "Trace kernels", "Record every kernel and launch, in a separate engine", true)),
+    trace_switch("Record every kernel and launch, in a separate engine", /*on=*/true),
 };
 
 }  // namespace
@@ -36,6 +37,7 @@ constinit const DemoInfo kLaunches = {
     .summary = "Run one operation as many launches, as one kernel and as the replay of a CUDA graph.",
     .schema = kLaunchesSchema,
     .needs_kernels = true,
+    .traced = &trace_is_on,
 };
 
 }  // namespace headroom::experiments

@@ -105,6 +105,12 @@ constexpr record::ParamSpec composed(record::ParamSpec spec, std::string_view va
 
 constexpr record::ParamSpec device_choice(std::string_view help) { return choice("device", "Run on", help, kDevices); }
 
+constexpr record::ParamSpec trace_switch(std::string_view help, bool on = false) {
+  return advanced(on_off("trace", "Trace kernels", help, on));
+}
+// DemoInfo::traced of a demo with this switch.
+inline bool trace_is_on(const record::Params& params) { return params.on("trace"); }
+
 constexpr record::ParamSpec storage_choice(std::string_view help) {
   return choice("storage", "Storage", help, kStorages);
 }

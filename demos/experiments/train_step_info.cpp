@@ -277,8 +277,7 @@ constexpr std::array kTrainStepSchema{
     run(advanced(own(on_off("histogram", "Count by size",
                             "Count gradients and updates by exponent, of the first 1,000 steps; takes time and memory"),
                      "on", "off"))),
-    run(advanced(on_off("trace", "Trace kernels",
-                        "Record every kernel and launch, in a separate engine; its speed does not count"))),
+    run(trace_switch("Record every kernel and launch, in a separate engine; its speed does not count")),
     run({.key = "seed",
          .label = "Seed",
          .help = "Decides the first weights and which pieces of the text are read",
@@ -342,6 +341,7 @@ constinit const DemoInfo kTrainStep = {
     .summary = "Train a Llama on real text for a few steps and record every allocation.",
     .schema = kTrainStepSchema,
     .written_bytes = &state_bytes,
+    .traced = &trace_is_on,
 };
 
 const DemoInfo& training_step() { return kTrainStep; }

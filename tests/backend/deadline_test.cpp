@@ -1,4 +1,4 @@
-// A run with a deadline has a separate engine, which is killed if it makes no progress.
+// A run with patience has a separate engine, which is killed if it makes no progress.
 #include "tests/backend/support.h"
 
 namespace {
@@ -7,14 +7,10 @@ using namespace headroom;
 using namespace headroom::tests;
 using record::OutcomeKind;
 
-constexpr record::ParamSpec kWithDeadline[] = {
-    {.key = "mode", .label = "Mode", .help = "How the run goes.", .kind = record::ParamKind::kFile},
-    {.key = "deadline", .label = "Deadline", .help = "Of each part.", .minimum = 1, .maximum = 9, .default_number = 1}};
-
-backend::RunRequest with_deadline(std::string_view mode) {
-  record::Params params(kWithDeadline);
-  REQUIRE(params.set("mode", mode).ok());
-  return {.demo = "fake", .params = params, .record_to = {}};
+backend::RunRequest with_deadline(const std::string& mode) {
+  backend::RunRequest request = fake_request(mode);
+  request.engine.patience = 1s;
+  return request;
 }
 
 }  // namespace

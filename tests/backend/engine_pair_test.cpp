@@ -13,15 +13,12 @@ using record::OutcomeKind;
 
 namespace {
 
-constexpr record::ParamSpec kTracedParams[] = {
-    {.key = "mode", .label = "Mode", .help = "How the run goes.", .kind = record::ParamKind::kFile},
-    {.key = "trace", .label = "Trace", .help = "Trace it.", .kind = record::ParamKind::kSwitch}};
+constexpr bool kPlain = false, kTraced = true;
 
-backend::RunRequest request(const char* trace, const char* mode = "at_once") {
-  record::Params params(kTracedParams);
-  REQUIRE(params.set("mode", std::string_view(mode)).ok());
-  REQUIRE(params.set("trace", std::string_view(trace)).ok());
-  return {.demo = "fake", .params = params, .record_to = {}};
+backend::RunRequest request(bool traced, const char* mode = "at_once") {
+  backend::RunRequest request = fake_request(mode);
+  request.engine.traced = traced;
+  return request;
 }
 
 // The pids of the engines that a test started.
@@ -34,11 +31,10 @@ struct Engines {
     std::ifstream in(pids);
     return {std::istream_iterator<std::string>(in), {}};
   }
-  void run(const char* trace) {
-    REQUIRE(backend->start(request(trace)).ok());
+  void run(bool traced) {
+    REQUIRE(backend->start(request(traced)).ok());
     REQUIRE(finished(*backend));
     REQUIRE(outcome_of(*backend).kind == OutcomeKind::kCompleted);
-    CHECK(backend->recording()->info().params.at("trace") == trace);
     check_whole(*backend->recording());
   }
 };
@@ -49,14 +45,14 @@ bool alive(const std::string& pid) { return ::kill(std::stoi(pid), 0) == 0; }
 
 TEST_CASE("a traced run has a separate engine, which goes with the next other run") {
   Engines engines;
-  engines.run("off");
+  engines.run(kPlain);
   REQUIRE(engines.started().size() == 1);
-  engines.run("on");
+  engines.run(kTraced);
   REQUIRE(engines.started().size() == 2);
   const auto traced = engines.backend->recording();
-  engines.run("on");
+  engines.run(kTraced);
   CHECK(engines.started().size() == 2);  // already running
-  engines.run("off");
+  engines.run(kPlain);
   REQUIRE(engines.started().size() == 2);
   CHECK(alive(engines.started()[0]));
 
@@ -66,14 +62,14 @@ TEST_CASE("a traced run has a separate engine, which goes with the next other ru
 
 TEST_CASE("a traced run can be cancelled, and no other starts meanwhile") {
   Engines engines;
-  REQUIRE(engines.backend->start(request("on", "endless")).ok());
+  REQUIRE(engines.backend->start(request(kTraced, "endless")).ok());
   REQUIRE(wait_for(*engines.backend, [&] { return engines.backend->state() == RunState::kRunning; }));
-  CHECK_FALSE(engines.backend->start(request("off")).ok());
+  CHECK_FALSE(engines.backend->start(request(kPlain)).ok());
   CHECK(engines.backend->state() == RunState::kRunning);
   engines.backend->cancel();
   REQUIRE(finished(*engines.backend));
   CHECK(outcome_of(*engines.backend).kind == OutcomeKind::kCancelled);
-  engines.run("off");
+  engines.run(kPlain);
 }
 
 TEST_CASE("an engine that starts with the first run leaves it to another to say what the machine has") {
@@ -93,7 +89,7 @@ TEST_CASE("an engine that starts with the first run leaves it to another to say 
   REQUIRE(engine->devices().size() == 1);
   CHECK(engine->devices().front().name == "Of another");
   CHECK_FALSE(std::filesystem::exists(pids));  // no process yet
-  REQUIRE(engine->start(request("off")).ok());
+  REQUIRE(engine->start(request(kPlain)).ok());
   REQUIRE(finished(*engine));
   CHECK(outcome_of(*engine).kind == OutcomeKind::kCompleted);
   CHECK(std::filesystem::exists(pids));

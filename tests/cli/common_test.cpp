@@ -11,6 +11,7 @@
 
 #include "app/common/assets.h"
 #include "app/common/kept_runs.h"
+#include "app/common/run_request.h"
 #include "app/common/session.h"
 #include "app/common/settings.h"
 #include "app/common/summary.h"
@@ -41,6 +42,21 @@ TEST_CASE("An engine that is no program is a reason, one that is a command") {
   REQUIRE(remote);
   CHECK(remote.command->arguments == Words{"ssh", "host", "headroom-engine"});
   CHECK(as_typed(*remote.command) == "ssh host headroom-engine");
+}
+
+TEST_CASE("A run's demo decides which engine process it needs") {
+  const auto request = [](const char* demo, const Words& settings) {
+    record::Params params(experiments::find_demo(demo)->schema);
+    for (const std::string& setting : settings) REQUIRE(params.set_assignment(setting).ok());
+    return run_request(demo, params);
+  };
+  CHECK_FALSE(request("train_step", {}).engine.traced);
+  CHECK(request("train_step", {"trace=on"}).engine.traced);
+  CHECK(request("launches", {}).engine.traced);
+  CHECK_FALSE(request("train_step", {"trace=on"}).engine.patience);
+  CHECK(request("edit_kernel", {"deadline=7"}).engine.patience == std::chrono::seconds(7));
+  CHECK(request("train_step", {"device=cuda"}).device == record::DeviceKind::kGpu);
+  CHECK(request("train_step", {"device=auto"}).device == record::DeviceKind::kCpu);
 }
 
 TEST_CASE("Settings come back, and keep what another window wrote") {

@@ -33,7 +33,8 @@ std::string engine() {
 backend::RunRequest request(const Settings& settings) {
   auto params = record::Params::from_map(experiments::find_demo("edit_kernel")->schema, settings);
   REQUIRE(params.ok());
-  return {.demo = "edit_kernel", .params = std::move(params).value(), .record_to = {}};
+  const std::chrono::seconds patience(params.value().integer("deadline"));
+  return {.demo = "edit_kernel", .params = std::move(params).value(), .engine = {.patience = patience}};
 }
 
 std::shared_ptr<const record::Recording> run_to_end(backend::Backend& engine, const Settings& settings,

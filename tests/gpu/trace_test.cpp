@@ -52,7 +52,7 @@ std::shared_ptr<const Recording> run(bool trace, Settings settings) {
                    {"trace", trace ? "on" : "off"}});
   record::Params params(experiments::find_demo("train_step")->schema);
   for (const auto& [key, value] : settings) REQUIRE(params.set(key, std::string_view(value)).ok());
-  REQUIRE(engine().start({.demo = "train_step", .params = params, .record = true, .record_to = {}}).ok());
+  REQUIRE(engine().start({.demo = "train_step", .params = params, .engine = {.traced = true}}).ok());
   const auto deadline = std::chrono::steady_clock::now() + 180s;
   while (engine().state() != backend::RunState::kFinished && std::chrono::steady_clock::now() < deadline) {
     engine().poll();
