@@ -41,7 +41,7 @@ bool is_evidence(const record::Recording& run, std::string_view demo, const reco
 
 bool is_evidence(const record::SweepPoint& point, const record::RunInfo& sweep, const record::Params& settings,
                  record::DeviceKind device) {
-  if (sweep.demo != experiments::training_step().id || sweep.device != device) return false;
+  if (!experiments::trains(sweep.demo) || sweep.device != device) return false;
   const record::Params made = record::Params::known_of(settings.schema(), point.params);
   const bool ended_by_limit = point.outcome.kind == record::OutcomeKind::kOutOfMemory && made.integer("cap") > 0;
   if (ended_by_limit && settings.integer("cap") != made.integer("cap")) return false;

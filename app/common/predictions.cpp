@@ -235,7 +235,7 @@ std::shared_ptr<const Prediction> Predictions::prediction_of(Traced traced, bool
 }
 
 std::shared_ptr<const Prediction> Predictions::answer(const Question& question) {
-  if (question.run.demo == experiments::training_step().id) return answer_step(question);
+  if (experiments::trains(question.run.demo)) return answer_step(question);
   return prediction_of(trace(question, question.run.params));
 }
 

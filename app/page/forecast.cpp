@@ -14,7 +14,7 @@ namespace {
 
 // Null: no run accepts these settings.
 std::shared_ptr<const record::Recording> recording_of_form(const PlannedRun& run) {
-  if (run.demo != experiments::training_step().id) return nullptr;
+  if (!experiments::trains(run.demo)) return nullptr;
   const auto form = closed_form_of(run.params);
   return form ? std::make_shared<record::Recording>(predict::recording_of(*form, run.params)) : nullptr;
 }

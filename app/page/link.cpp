@@ -86,8 +86,7 @@ bool is_state(const ParamSpec& spec) {
 // The stored run that the page opens with, or null.
 const record::Recording* first_run(const PageModel& page) {
   const std::vector<RunOnShow>& runs = page.runs().all();
-  const bool trains = page.control().demo().id == experiments::training_step().id;
-  if (!trains || runs.empty() || runs.front().from != RunOnShow::From::kPage) return nullptr;
+  if (!page.control().demo().trains || runs.empty() || runs.front().from != RunOnShow::From::kPage) return nullptr;
   const record::Recording& run = *runs.front().recording;
   return run.sweep_points().empty() && !run.info().params.empty() ? &run : nullptr;
 }

@@ -19,7 +19,7 @@ bool has_gpu(const backend::Backend* machine) {
                                            [](const auto& device) { return device.kind == record::DeviceKind::kGpu; });
 }
 
-bool trains(const PageModel& page) { return page.control().demo().id == experiments::training_step().id; }
+bool trains(const PageModel& page) { return page.control().demo().trains; }
 
 bool is_evidence_here(const PageModel& page, const RunOnShow& run) {
   return is_evidence(*run.recording, page.control().demo().id, page.settings(), device_of(page));

@@ -16,6 +16,7 @@ struct DemoInfo {
   record::Schema schema;
   bool records_memory = true;  // false: measures time, which recording allocations would disturb
   bool needs_kernels = false;  // true: on a GPU it needs our kernels
+  bool trains = false;         // true: a training step, with the parameters of predict::StepSettings
   record::Bytes (*written_bytes)(const record::Params& params) = nullptr;  // size of the file it writes; null: none
   bool (*traced)(const record::Params& params) = nullptr;  // whether a run traces its kernels; null: never
   // Seconds without progress after which the run's engine is killed; null: never.
@@ -24,7 +25,8 @@ struct DemoInfo {
 
 std::span<const DemoInfo* const> demos();        // display order
 const DemoInfo* find_demo(std::string_view id);  // null if unknown
-// The main demo; predict::StepSettings decodes its parameters.
+bool trains(std::string_view id);                // DemoInfo::trains; false if unknown
+// The main demo.
 const DemoInfo& training_step();
 
 inline constexpr std::string_view kOptimizerGroup = "Optimizer";

@@ -340,6 +340,7 @@ constinit const DemoInfo kTrainStep = {
     .title = "One training step",
     .summary = "Train a Llama on real text for a few steps and record every allocation.",
     .schema = kTrainStepSchema,
+    .trains = true,
     .written_bytes = &state_bytes,
     .traced = &trace_is_on,
 };

@@ -238,7 +238,7 @@ class Reader {
 
   // The task's last words are checked like all others.
   std::optional<Block> take_task(const Part& part) {
-    const bool step = page_.demo == experiments::training_step().id || page_.schema == experiments::shape_schema().id;
+    const bool step = experiments::trains(page_.demo) || page_.schema == experiments::shape_schema().id;
     if (!step) complain(part.line, "A task is about a training step, and this page has another demo or schema.");
     if (!in_more_) complain(part.line, "A task comes after <!--more--> only: until then the question is open.");
     if (task_of(page_) != nullptr) complain(part.line, "A page has one task.");

@@ -57,7 +57,7 @@ void check_link(const std::string& target, const Part& part, const Page& page, c
 std::string why_no_number(const std::string& name, const Page& page) {
   const experiments::DemoInfo& shape = experiments::shape_schema();
   const bool calculates = page.demo.empty() && page.schema == shape.id;
-  if (!calculates && page.demo != experiments::training_step().id)
+  if (!calculates && !experiments::trains(page.demo))
     return "Numbers in braces are of a training step, and this page has another demo.";
   const record::Params settings(shape.schema);
   const LiveNumber* const number = find_number(name);

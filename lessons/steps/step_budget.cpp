@@ -110,7 +110,7 @@ StepBudget budget_of(const TokenFlops& flops, double tokens_per_second, double p
 std::optional<StepBudget> budget_of(const Recording& run, AttentionFlops attention, const Peaks& peaks,
                                     std::string& why) {
   const RunInfo& info = run.info();
-  if (info.demo != experiments::training_step().id || !run.sweep_points().empty()) {
+  if (!experiments::trains(info.demo) || !run.sweep_points().empty()) {
     why = "What is on show is not the run of one step.";
     return std::nullopt;
   }

@@ -72,7 +72,7 @@ page::PageSources PageLibrary::sources(const lessons::Page& page) {
   if (options_.runner == nullptr) {
     sources.why_no_engine = session_.why_no_engine();
     // Other demos have no closed form that follows their settings.
-    if (page.demo != experiments::training_step().id) sources.fixed_settings = sources.why_no_engine;
+    if (!experiments::trains(page.demo)) sources.fixed_settings = sources.why_no_engine;
   }
   return sources;
 }

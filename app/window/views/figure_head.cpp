@@ -162,7 +162,7 @@ bool names_layers(const PageFrame& frame) { return frame.density == Density::kWi
 
 // Counts all layers that the page can have, so that tabs do not move.
 float width_of_layers(const PageFrame& frame) {
-  if (frame.page.page().demo != experiments::training_step().id || !frame.widgets.run_button()) return 0;
+  if (!experiments::trains(frame.page.page().demo) || !frame.widgets.run_button()) return 0;
   std::vector<Toggle> all;
   for (const LayerFacts& facts : kLayers) all.push_back({.label = facts.label});
   return toggles_width(all, names_layers(frame));
