@@ -9,10 +9,7 @@
 #include "demos/backend/wait.h"
 #include "demos/experiments/demo.h"
 #include "demos/predict/bound_times.h"
-#include "demos/predict/capped.h"
-#include "demos/predict/gpu_extras.h"
-#include "demos/predict/more_micro_batches.h"
-#include "demos/predict/more_steps.h"
+#include "demos/predict/predicted.h"
 #include "demos/predict/techniques.h"
 
 namespace headroom::app {
@@ -26,18 +23,11 @@ namespace {
 // For all cached answers together: 42 MB. An answer for Llama 3.2 1B has about 20,000 events of 70 bytes.
 constexpr std::size_t kMostEvents = 600'000;
 constexpr auto kLongestWait = 50ms;
-constexpr int kShownSteps = 3;       // the most that the engine plans
 constexpr int kLongestSilence = 20;  // ms between checks for a dropped question
 
 bool is_placed(const Prediction& prediction) {
   return prediction && prediction.recording->info().device == record::DeviceKind::kGpu &&
          prediction.recording != prediction.requests;
-}
-
-// Places requests in blocks and segments, as PyTorch's allocator does.
-std::shared_ptr<const Prediction> placed_of(std::shared_ptr<const Recording> requests) {
-  auto recording = std::make_shared<const Recording>(predict::placed_until_alike(*requests, requests->info().cap));
-  return std::make_shared<const Prediction>(Prediction{std::move(requests), std::move(recording), {}});
 }
 
 }  // namespace
@@ -110,7 +100,9 @@ std::shared_ptr<const Prediction> Predictions::known(const PlannedRun& run) {
   const auto found =
       std::find_if(answers_.begin(), answers_.end(), [&](const Answer& each) { return each.run == run; });
   if (found == answers_.end()) return nullptr;
-  if (found->prediction == nullptr) found->prediction = placed_of(found->requests);
+  if (found->prediction == nullptr)
+    found->prediction = std::make_shared<const Prediction>(
+        Prediction{.requests = found->requests, .recording = predict::under_cap(found->requests), .refusal = {}});
   if (!*found->prediction) {
     const auto refusal = found->prediction;
     answers_.erase(found);
@@ -210,55 +202,32 @@ bool Predictions::dropped(const Question& question) const {
   return !current_ || !(current_->run == question.run);
 }
 
-// Adds requests of GPU libraries; a CPU's trace already has them. Null if the question was dropped.
-std::shared_ptr<const Prediction> Predictions::prediction_of(Traced traced, bool few_micro_batches) {
-  if (traced.recording == nullptr && traced.refusal.empty()) return nullptr;
-  if (traced.recording == nullptr)
-    return std::make_shared<Prediction>(Prediction{nullptr, nullptr, std::move(traced.refusal)});
-  Prediction prediction{.requests = traced.recording, .recording = std::move(traced.recording), .refusal = {}};
-  const record::RunInfo& info = prediction.requests->info();
-  const experiments::DemoInfo& step = experiments::training_step();
-  if (info.demo != step.id) return std::make_shared<const Prediction>(std::move(prediction));
-  Recording requests = info.device == record::DeviceKind::kGpu
-                           ? predict::with_gpu_extras(*prediction.requests, step.schema)
-                           : *prediction.requests;
-  if (!few_micro_batches) {
-    requests = predict::with_micro_batches(std::move(requests));
-    if (const predict::Card* const card = info.device == record::DeviceKind::kGpu ? predict::bound_card() : nullptr)
-      requests = predict::with_bound_times(std::move(requests), predict::settings_of(info, step.schema), *card);
-  }
-  prediction.requests = prediction.recording = std::make_shared<const Recording>(std::move(requests));
-  if (prediction.requests->info().device == record::DeviceKind::kGpu) return placed_of(std::move(prediction.requests));
-  if (const record::Bytes cap = prediction.requests->info().cap; cap > 0)
-    prediction.recording = std::make_shared<const Recording>(predict::capped(*prediction.requests, cap));
-  return std::make_shared<const Prediction>(std::move(prediction));
-}
-
+// Null if the question was dropped.
 std::shared_ptr<const Prediction> Predictions::answer(const Question& question) {
-  if (experiments::trains(question.run.demo)) return answer_step(question);
-  return prediction_of(trace(question, question.run.params));
+  const PlannedRun& run = question.run;
+  if (experiments::trains(run.demo)) return answer_step(question);
+  const Traced traced = trace(question, run.params);
+  if (traced.recording == nullptr) return refusal_of(traced);
+  return std::make_shared<const Prediction>(Prediction{traced.recording, traced.recording, {}});
 }
 
-// Traces a few steps of a few micro-batches and repeats them.
 std::shared_ptr<const Prediction> Predictions::answer_step(const Question& question) {
   const PlannedRun& run = question.run;
-  const predict::StepSettings step = predict::step_settings(run.params);
-  const int traced = predict::traced_steps(step), shown = std::min(step.steps, kShownSteps);
-  const std::int64_t micro_batches = predict::traced_micro_batches(step);
-  record::Params fewer = run.params;
-  if (traced < shown) (void)fewer.set("steps", record::ParamValue(std::int64_t{traced}));
-  (void)fewer.set(predict::kMicroBatches, record::ParamValue(micro_batches));
-  Traced less = trace(question, fewer);
-  if (less.recording == nullptr || fewer == run.params) return prediction_of(std::move(less));
-  record::RunInfo info = less.recording->info();
-  info.params = run.params.to_map();
-  std::optional<Recording> all = *less.recording;
-  if (traced < shown) all = predict::with_more_steps(*std::move(all), shown);
-  if (all && micro_batches < step.micro_batches) all = predict::few_micro_batches(*all, info);
-  if (!all) return prediction_of(trace(question, run.params));
-  all->set_info(std::move(info));
-  return prediction_of({.recording = std::make_shared<const Recording>(*std::move(all)), .refusal = {}},
-                       run.few_micro_batches);
+  const predict::PredictOptions options{.few_micro_batches = run.few_micro_batches, .card = predict::bound_card()};
+  // The second round traces everything, if the first one's steps are not alike.
+  for (const record::Params& settings : {predict::traced_settings(run.params), run.params}) {
+    const Traced traced = trace(question, settings);
+    if (traced.recording == nullptr) return refusal_of(traced);
+    if (auto step = predict::predicted(*traced.recording, settings, run.params, options))
+      return std::make_shared<const Prediction>(Prediction{std::move(step->requests), std::move(step->recording), {}});
+  }
+  return nullptr;
+}
+
+// Null if the question was dropped.
+std::shared_ptr<const Prediction> Predictions::refusal_of(const Traced& traced) {
+  if (traced.refusal.empty()) return nullptr;
+  return std::make_shared<const Prediction>(Prediction{nullptr, nullptr, traced.refusal});
 }
 
 // Retries once with a new planner if the first one dies: it may have been killed for any reason.

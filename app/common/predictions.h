@@ -94,7 +94,7 @@ class Predictions {
   std::shared_ptr<const Prediction> answer_step(const Question& question);
   Traced trace(const Question& question, const record::Params& params);
   Traced ask_planner(const Question& question, const record::Params& params);
-  static std::shared_ptr<const Prediction> prediction_of(Traced traced, bool few_micro_batches = false);
+  static std::shared_ptr<const Prediction> refusal_of(const Traced& traced);
   bool dropped(const Question& question) const;
   std::shared_ptr<const Prediction> known(const PlannedRun& run);
   void keep(Answer answer);

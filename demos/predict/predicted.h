@@ -1,0 +1,36 @@
+// From the planner's trace of a training step to its prediction. Pure: app/common/predictions.h asks the planner.
+#pragma once
+
+#include <memory>
+#include <optional>
+
+#include "demos/predict/cards.h"
+#include "demos/record/recording.h"
+#include "demos/record/schema.h"
+
+namespace headroom::predict {
+
+// The settings to trace for a prediction of `settings`: fewer steps and micro-batches, which predicted() repeats.
+record::Params traced_settings(record::Params settings);
+
+struct PredictedStep {
+  // The trace, on a GPU with the requests of its libraries: what the allocator is asked for under any limit.
+  std::shared_ptr<const record::Recording> requests;
+  // `requests` under the settings' cap; on a GPU placed in blocks and segments.
+  std::shared_ptr<const record::Recording> recording;
+};
+
+struct PredictOptions {
+  bool few_micro_batches = false;  // keep few of each step's micro-batches (more_micro_batches.h), without times
+  const Card* card = nullptr;      // for the phases' lengths on a GPU; null: without times
+};
+
+// `trace`: the planner's recording of `traced`, which are traced_settings(settings) or `settings`. nullopt if its
+// steps or micro-batches are not alike: then trace `settings`.
+std::optional<PredictedStep> predicted(const record::Recording& trace, const record::Params& traced,
+                                       const record::Params& settings, const PredictOptions& options);
+
+// PredictedStep::recording for `requests`.
+std::shared_ptr<const record::Recording> under_cap(const std::shared_ptr<const record::Recording>& requests);
+
+}  // namespace headroom::predict
