@@ -1,4 +1,4 @@
-// A source of runs: an engine process, a stored recording or a prediction. Callers cannot see which.
+// A source of runs: engine processes or the planner. Callers cannot see which.
 #pragma once
 
 #include <chrono>
@@ -63,7 +63,7 @@ class Backend {
   virtual std::shared_ptr<const record::Recording> recording() const = 0;
   virtual const std::optional<record::Error>& write_error() const = 0;
 
-  // Empty until the engine's greeting. A replay returns its recording's device.
+  // Empty until the engine's greeting.
   virtual const std::vector<protocol::DeviceFacts>& devices() const = 0;
   // From the engine's greeting (torch, cuda, driver, revision, …), with its pid. Empty until then.
   virtual const std::map<std::string, std::string>& facts() const {
@@ -73,7 +73,7 @@ class Backend {
   // Why the backend cannot work ("The engine died three times in two minutes; …"). After repeated deaths start()
   // tries again once the two minutes have passed.
   virtual const std::optional<std::string>& trouble() const = 0;
-  // Readable when poll() has work; -1 for a replay, which is driven by time.
+  // Readable when poll() has work; -1 without a process.
   virtual int descriptor() const = 0;
 };
 
@@ -99,9 +99,5 @@ std::unique_ptr<Backend> make_engine(EngineCommand command, std::function<Machin
 // The planner calls no GPU library. Libraries in a folder planner/ next to its program replace cuBLASLt, which writes
 // 150 MB while it loads (docs/decisions/04-engine-roles.md).
 std::unique_ptr<Backend> make_prediction(EngineCommand command);
-
-enum class ReplayPace : std::uint8_t { kAtOnce, kAsRecorded };
-// Plays a stored recording like a live run, whatever start() requests. `record_to` writes a copy.
-std::unique_ptr<Backend> make_replay(std::shared_ptr<const record::Recording> recording, ReplayPace pace);
 
 }  // namespace headroom::backend

@@ -1,11 +1,9 @@
-// All row kinds of a recording. Storage, chunks, files, the engine's feed and link, and replay follow from this
-// table. A row's header defines its fields(); for rows that come by the million, columns.h defines columns() instead.
+// All row kinds of a recording. Storage, chunks, files, the engine's feed and link follow from this table. A
+// row's header defines its fields(); for rows that come by the million, columns.h defines columns() instead.
 #pragma once
 
-#include <algorithm>
 #include <concepts>
 #include <cstddef>
-#include <iterator>
 #include <ranges>
 #include <span>
 #include <tuple>
@@ -31,17 +29,16 @@ struct RowKind {
   std::size_t least_bytes;    // per row in columns; 0: text
   std::size_t per_chunk;      // rows per chunk; text: about 100 KiB, rows under 1 MiB
   std::size_t most;           // rows per recording, checked before memory is allocated
-  Nanoseconds T::*time = {};  // when a replay shows the row; null: at the end
 };
 
 inline constexpr std::size_t kRowsPerChunk = 16'384;  // 1 MiB of events: fits a core's cache
 
 inline constexpr std::tuple kRowKinds{
-    RowKind<MemEvent>{ChunkKind::kEvents, "events", 14, kRowsPerChunk, kMaxRows, &MemEvent::time},
-    RowKind<Mark>{ChunkKind::kMarks, "marks", 7, kRowsPerChunk, kMaxRows, &Mark::host_time},
-    RowKind<CounterSample>{ChunkKind::kCounters, "counters", 3, kRowsPerChunk, kMaxRows, &CounterSample::time},
-    RowKind<MetricSample>{ChunkKind::kMetrics, "metrics", 11, kRowsPerChunk, kMaxRows, &MetricSample::time},
-    RowKind<KernelSpan>{ChunkKind::kKernelSpans, "kernel_spans", 11, kRowsPerChunk, kMaxRows, &KernelSpan::start},
+    RowKind<MemEvent>{ChunkKind::kEvents, "events", 14, kRowsPerChunk, kMaxRows},
+    RowKind<Mark>{ChunkKind::kMarks, "marks", 7, kRowsPerChunk, kMaxRows},
+    RowKind<CounterSample>{ChunkKind::kCounters, "counters", 3, kRowsPerChunk, kMaxRows},
+    RowKind<MetricSample>{ChunkKind::kMetrics, "metrics", 11, kRowsPerChunk, kMaxRows},
+    RowKind<KernelSpan>{ChunkKind::kKernelSpans, "kernel_spans", 11, kRowsPerChunk, kMaxRows},
     RowKind<Measurement>{ChunkKind::kMeasurements, "measurements", 0, 256, 100'000},
     RowKind<SweepPoint>{ChunkKind::kSweepPoints, "sweep_points", 0, 64, 10'000},
     RowKind<Histogram>{ChunkKind::kHistograms, "histograms", 0, 8, 10'000},
@@ -57,11 +54,6 @@ struct OfRowKinds<std::tuple<RowKind<Rows>...>> {
   template <class Row>
   static constexpr bool kHas = (std::is_same_v<Row, Rows> || ...);
   static constexpr std::size_t kCount = sizeof...(Rows);
-  template <class Row>
-  static constexpr std::size_t index() {
-    constexpr bool kIs[] = {std::is_same_v<Row, Rows>...};
-    return static_cast<std::size_t>(std::find(std::begin(kIs), std::end(kIs), true) - std::begin(kIs));
-  }
   using Lists = std::tuple<std::vector<Rows>...>;
   using Encoders = std::tuple<std::vector<std::byte> (*)(std::span<const Rows>)...>;
 };
