@@ -5,6 +5,7 @@
 
 #include <array>
 #include <bit>
+#include <cstddef>
 #include <cstdint>
 #include <limits>
 #include <span>
@@ -162,7 +163,10 @@ void columns(Io& io, std::span<MemEvent> rows) {
   for (MemEvent& row : rows) io.small(row.micro_batch, kAny16, "a micro-batch");
   for (MemEvent& row : rows) io.small(row.op, kAny16, "an operator");
   for (MemEvent& row : rows) io.byte(row.stream);
-  for (MemEvent& row : rows) io.byte(row.rank);
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    std::uint8_t unused = 0;  // the format has this column
+    io.byte(unused);
+  }
   time_column(io, rows, &MemEvent::time, "an event's time");
   storage_column(io, rows);
   for (MemEvent& row : rows) io.number(row.requested, 0, 0, kMostBytes, "a request");

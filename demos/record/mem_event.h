@@ -34,7 +34,6 @@ struct MemEvent {
   std::uint16_t micro_batch = 0;
   std::uint16_t op = kNoOperator;  // index into the recording's operator table
   std::uint8_t stream = 0;
-  std::uint8_t rank = 0;
 
   bool operator==(const MemEvent&) const = default;
 };

@@ -88,7 +88,7 @@ TEST_CASE("values at their limits survive, over many chunks") {
   highest.phase = Phase::kEvaluation;
   highest.layer = kNoLayer;
   highest.micro_batch = highest.op = 0xffff;
-  highest.stream = highest.rank = 0xff;
+  highest.stream = 0xff;
   recording.append(std::span(&highest, 1));
   for (const Nanoseconds device_time : {Nanoseconds{0}, Nanoseconds{5}, kPending, Nanoseconds{1} << 61, kPending}) {
     const Mark mark{.host_time = 7,
