@@ -215,21 +215,6 @@ TEST_CASE("steps of adapters in fp32 are planned as the CPU makes them, whatever
   CHECK(wide.back() != narrow.back());
 }
 
-TEST_CASE("merged adapters give the logits of adapters beside the weights") {
-  const auto kind = GENERATE(AdapterKind::kLora, AdapterKind::kQlora);
-  const auto type = GENERATE(at::kFloat, at::kBFloat16);
-  CAPTURE(static_cast<int>(kind), c10::toString(type));
-  llama::Model model = make({.kind = kind, .rank = kRank}, {}, type);
-  const at::Tensor base = logits(model).to(at::kFloat);
-  fill_b(model);
-  const at::Tensor beside = logits(model).to(at::kFloat);
-  llama::merge_adapters(model);
-  const at::Tensor merged = logits(model).to(at::kFloat);
-  CHECK(difference(beside, base) > 0.05);
-  CHECK(difference(merged, beside) < (type == at::kFloat ? 1e-5 : 0.03));
-  CHECK(llama::trainable_parameters(model).size() == llama::weight_shapes(kSmall).size());
-}
-
 TEST_CASE("the adapters' gradients are those of W + α/r · B A by autograd, and nothing else has one") {
   const auto kind = GENERATE(AdapterKind::kLora, AdapterKind::kQlora);
   const auto targets = GENERATE(AdapterTargets::kAll, AdapterTargets::kAttention, AdapterTargets::kMlp);

@@ -1,4 +1,4 @@
-// Creates and merges adapters.
+// Creates adapters.
 #include "demos/engine/llama/model/adapters.h"
 
 #include <algorithm>
@@ -135,23 +135,6 @@ void add_adapter(at::Tensor& weight_OI, const Projection& p) {
     weight_OI.addmm_(p.b_OR, p.a_RI, /*beta=*/1, /*alpha=*/p.scale);
   else
     weight_OI.copy_(weight_OI.to(at::kFloat).addmm_(p.b_OR, p.a_RI, /*beta=*/1, /*alpha=*/p.scale));
-}
-
-void merge_adapters(Model& model) {
-  const at::AutoGradMode grad_mode(false);
-  for (std::size_t i = 0; i < model.adapters.size(); ++i) {
-    for (std::size_t k = 0; k < kProjectionKinds; ++k) {
-      const auto kind = static_cast<ProjectionKind>(k);
-      const Scope scope(weight_tag(static_cast<std::int64_t>(i), kind));
-      const Projection p = projection(model, static_cast<std::int64_t>(i), kind);
-      at::Tensor& weight = weight_of(model.layers[i], kind);
-      if (p.quantised != nullptr) weight = kernels::nf4_dequantise(*p.quantised, model.embed_tokens_VH.scalar_type());
-      if (p.a_RI.defined()) add_adapter(weight, p);
-    }
-  }
-  model.adapters.clear();
-  model.adapter_options = {};
-  for (Parameter& parameter : parameters(model)) parameter.tensor.requires_grad_(true);
 }
 
 }  // namespace headroom::llama

@@ -54,7 +54,4 @@ void quantise_layer(Model& model, std::int64_t layer);
 // Adds α/r · B A to W, rounded once.
 void add_adapter(at::Tensor& weight_OI, const Projection& p);
 
-// Adds all adapters to the weights (NF4: dequantized), which are then trained again.
-void merge_adapters(Model& model);
-
 }  // namespace headroom::llama
