@@ -67,7 +67,6 @@ function(_headroom_target target torch)
       target_precompile_headers(headroom_standard_pch PRIVATE <algorithm> <array> <chrono> <filesystem> <fstream>
         <functional> <map> <memory> <optional> <set> <sstream> <string> <string_view> <variant> <vector> <fmt/format.h>)
     endif()
-    target_link_libraries(${target} PRIVATE headroom_fmt)
     target_compile_options(${target} PRIVATE ${_standard_pch_flags})
     target_precompile_headers(${target} REUSE_FROM headroom_standard_pch)
   endif()

@@ -131,12 +131,6 @@ std::string_view Question::reply() const {
   return items() == nullptr ? std::string_view{} : std::string_view(items()->reply);
 }
 
-std::string_view Question::misconception() const {
-  if (state_ != State::kAnswered || right()) return {};
-  if (const auto* choice = wrong_choice()) return choice->misconception;
-  return items() == nullptr ? std::string_view{} : std::string_view(items()->misconception);
-}
-
 bool Question::compare(const record::Ledger& run, std::shared_ptr<const record::Recording> recording) {
   if (state_ != State::kWaiting) return false;
   const double is = number()->answer->of(run);

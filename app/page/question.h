@@ -56,7 +56,6 @@ class Question {
   bool right() const;
   // Empty unless a choice or order is wrong.
   std::string_view reply() const;
-  std::string_view misconception() const;  // its key, likewise
 
   // --- a number
   lessons::AxisUnit unit() const;

@@ -11,11 +11,6 @@ namespace headroom::predict {
 
 using record::Bytes;
 
-namespace {
-
-
-}  // namespace
-
 Bytes attention_scratch_bytes(const StepSettings& step) {
   if (step.fused.attention == Attention::kEager) return 0;
   const llama::Config& c = step.model;

@@ -162,8 +162,6 @@ std::string format_bytes(Bytes bytes, int decimals) {
   throw std::logic_error("unit of bytes");
 }
 
-std::string format_change(Bytes bytes) { return (bytes > 0 ? "+" : "") + format_bytes(bytes); }
-
 std::string format_duration(Nanoseconds duration) {
   const auto size = static_cast<double>(magnitude(duration));
   if (size < 1e3) return signed_text(duration < 0, fmt::format("{:.0f} ns", size));

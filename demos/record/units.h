@@ -68,7 +68,6 @@ struct Quantity {
 
 // "26.64 GiB", "512 B", "8.13 MiB". Two decimals in tables, one in headlines (look.md). Minus is U+2212.
 std::string format_bytes(Bytes bytes, int decimals = 2);
-std::string format_change(Bytes bytes);  // signed: "+1.50 MiB", "−1.50 MiB", "0 B"
 // "37.7 ms", "1.26 s", "850 µs".
 std::string format_duration(Nanoseconds duration);
 // "128,256".

@@ -67,15 +67,6 @@ double rounded(const NumberFormat& format, double value, Rounding rounding, doub
   return limited(format, std::copysign(steps * spacing, value), rounding == Rounding::kTowardZero);
 }
 
-double neighbor(const NumberFormat& format, double number, bool above) {
-  if (number == 0) return above ? spacing_at(format, 0) : -spacing_at(format, 0);
-  const bool outwards = above == (number > 0);
-  // Towards zero from a power of two, the spacing is the lower binade's.
-  const double from = outwards ? number : std::nextafter(number, 0);
-  const double next = number + (above ? 1 : -1) * spacing_at(format, from);
-  return next < least_number(format) || next > format.most ? number : next;
-}
-
 std::uint32_t code_of(const NumberFormat& format, double number) {
   const std::uint32_t mask = std::numeric_limits<std::uint32_t>::max() >> (32 - format.bits());
   if (format.whole()) return static_cast<std::uint32_t>(static_cast<std::int32_t>(number)) & mask;

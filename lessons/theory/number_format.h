@@ -48,9 +48,6 @@ int digits_at(const NumberFormat& format, int exponent);
 // Nearest: ties to even. Stochastic: away from zero if `random`, in [0, 1), is below the share of the spacing cut off.
 double rounded(const NumberFormat& format, double value, Rounding rounding = Rounding::kNearest, double random = 0);
 
-// The adjacent number of the format; itself at the end of the range.
-double neighbor(const NumberFormat& format, double number, bool above);
-
 // Sign, exponent and fraction from the highest bit down, and back. Codes may be infinite or NaN.
 std::uint32_t code_of(const NumberFormat& format, double number);
 double number_of_code(const NumberFormat& format, std::uint32_t code);

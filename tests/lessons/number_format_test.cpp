@@ -49,7 +49,6 @@ TEST_CASE("formats have their published limits") {
     INFO(format.name);
     CHECK(rounded(format, format.most) == format.most);
     CHECK(number_of_code(format, code_of(format, format.most)) == format.most);
-    CHECK(neighbor(format, format.most, true) == format.most);
   }
 }
 
@@ -105,10 +104,8 @@ TEST_CASE("what is too large becomes infinite, or the largest number where casts
   CHECK(in("fp16", 3.1e-8) == std::ldexp(1.0, -24));
 }
 
-TEST_CASE("numbers below a power of two are half as far apart, and random rounding goes both ways") {
+TEST_CASE("random rounding goes both ways") {
   const NumberFormat& bf16 = number_format("bf16");
-  CHECK(neighbor(bf16, 1, true) == 1.0078125);
-  CHECK(neighbor(bf16, 1, false) == 0.99609375);
   CHECK(rounded(bf16, 1.001, Rounding::kStochastic, 0.127) == 1.0078125);  // 0.001 / 0.0078125 = 0.128
   CHECK(rounded(bf16, 1.001, Rounding::kStochastic, 0.129) == 1);
 }

@@ -102,9 +102,4 @@ void DeviceClock::collect(std::vector<Nanoseconds>& times) {
   }
 }
 
-std::size_t DeviceClock::pending() const {
-  std::lock_guard guard(mutex_);
-  return pending_.size();
-}
-
 }  // namespace headroom::live

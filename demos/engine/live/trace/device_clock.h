@@ -31,7 +31,6 @@ class DeviceClock {
   static bool stream_is_recorded();
   // Appends device times of marks passed since the last call, in order.
   void collect(std::vector<record::Nanoseconds>& times);
-  std::size_t pending() const;
 
  private:
   cudaEvent_t take_event();
