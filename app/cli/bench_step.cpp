@@ -55,7 +55,7 @@ TracedSteps traced_steps_of(const record::Recording& recording) {
   return steps;
 }
 
-record::Result<WholeRun> run_step(backend::Backend& engine, const BenchOptions& options, bool trace) {
+record::Result<CompletedRun> run_step(backend::Backend& engine, const BenchOptions& options, bool trace) {
   auto params = params_for(options, trace);
   if (!params) return params.error();
   backend::RunRequest request = run_request(experiments::training_step().id, std::move(params).value());

@@ -72,17 +72,17 @@ record::Result<DrivenRun> drive(Backend& engine, const backend::RunRequest& requ
   return run;
 }
 
-record::Result<WholeRun> drive_to_end(Backend& engine, const backend::RunRequest& request,
-                                      std::optional<double> time_limit, bool as_json) {
+record::Result<CompletedRun> drive_to_end(Backend& engine, const backend::RunRequest& request,
+                                          std::optional<double> time_limit, bool as_json) {
   auto driven = drive(engine, request, time_limit);
   if (!driven) return driven.error();
   const DrivenRun& run = driven.value();
   const record::Outcome outcome =
       run.recording->outcome().value_or(record::Outcome{record::OutcomeKind::kEngineLost, {}, {}});
-  if (outcome.kind == record::OutcomeKind::kCompleted) return WholeRun{run.recording};
+  if (outcome.kind == record::OutcomeKind::kCompleted) return CompletedRun{run.recording};
   const auto broken_off = [as_json](std::string sentence, ExitCode code) {
     show_error(sentence, code, as_json);
-    return WholeRun{nullptr, code};
+    return CompletedRun{nullptr, code};
   };
   if (run.interrupted) return broken_off("Interrupted: there is nothing to compare.", ExitCode::kInterrupted);
   if (run.time_limit_met)

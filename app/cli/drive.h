@@ -29,14 +29,14 @@ struct DrivenRun {
 record::Result<DrivenRun> drive(backend::Backend& engine, const backend::RunRequest& request,
                                 std::optional<double> time_limit = std::nullopt);
 
-struct WholeRun {
+struct CompletedRun {
   std::shared_ptr<const record::Recording> recording;  // null: interrupted or out of time
   ExitCode exit_code = ExitCode::kDone;
 };
 
 // Like `drive`, but fails unless the run completes. An interrupt and the time limit are only reported; `json` puts
 // that message on stdout, too.
-record::Result<WholeRun> drive_to_end(backend::Backend& engine, const backend::RunRequest& request,
-                                      std::optional<double> time_limit, bool json);
+record::Result<CompletedRun> drive_to_end(backend::Backend& engine, const backend::RunRequest& request,
+                                          std::optional<double> time_limit, bool json);
 
 }  // namespace headroom::app

@@ -88,9 +88,9 @@ record::Params settings_of(const Page& page, const record::Recording* run) {
   return params;
 }
 
-class PageText {
+class PageWriter {
  public:
-  PageText(const Page& page, const lessons::Course& course, const lessons::NumberInput& numbers, bool all_data)
+  PageWriter(const Page& page, const lessons::Course& course, const lessons::NumberInput& numbers, bool all_data)
       : page_(page), course_(course), numbers_(numbers), all_data_(all_data) {
     for (const std::string& name : page.beside)
       if (const auto run = beside_runs_.emplace_back(stored_run(name)); run != nullptr)
@@ -264,7 +264,7 @@ record::Result<ExitCode> page(const PageOptions& options) {
   const auto base = run == nullptr ? nullptr : base_of(shown, *run);
   const auto base_ledger = base == nullptr ? nullptr : std::make_unique<record::Ledger>(*base);
   const record::Params settings = settings_of(shown, run.get());
-  put(PageText(shown, course.value(), {&settings, ledger.get(), base_ledger.get()}, options.data).text());
+  put(PageWriter(shown, course.value(), {&settings, ledger.get(), base_ledger.get()}, options.data).text());
   return ExitCode::kDone;
 }
 

@@ -14,8 +14,8 @@ constexpr std::string_view kBatch = "batch", kLimit = "cap";
 
 }  // namespace
 
-const std::vector<RunMark>& marks_of(PageModel& page, std::string_view key) {
-  static const std::vector<RunMark> none;
+const std::vector<SettingMark>& marks_of(PageModel& page, std::string_view key) {
+  static const std::vector<SettingMark> none;
   if (!settings_drive(page)) return none;
   return page.runs().marks(key, page.settings(),
                            {.demo = page.control().demo().id,

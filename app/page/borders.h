@@ -22,7 +22,7 @@ struct Trial {
 };
 
 // Slider marks: runs that differ from the settings only in `key`.
-const std::vector<RunMark>& marks_of(PageModel& page, std::string_view key);
+const std::vector<SettingMark>& marks_of(PageModel& page, std::string_view key);
 // Why PageModel::try_border() cannot run; empty: it can.
 std::string why_no_trial(const PageModel& page);
 // For both runs of a trial; empty: unknown.

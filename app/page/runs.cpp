@@ -102,8 +102,8 @@ void Runs::note_kept(const RunOnShow& run, std::string name) {
   if (kept != runs_.end()) kept->name = std::move(name);
 }
 
-const std::vector<RunMark>& Runs::marks(std::string_view key, const record::Params& settings,
-                                        const MarkQuestion& question) {
+const std::vector<SettingMark>& Runs::marks(std::string_view key, const record::Params& settings,
+                                            const MarkQuestion& question) {
   Marks& known = marks_[std::string(key)];
   if (known.runs == runs_.size() && known.question == question && known.settings == settings) return known.all;
   known = {.settings = settings, .question = question, .runs = runs_.size(), .all = {}};
@@ -117,7 +117,7 @@ const std::vector<RunMark>& Runs::marks(std::string_view key, const record::Para
     if (!there.set(key, std::string_view(value->second))) continue;
     if (under_limit) (void)there.set("cap", record::ParamValue(question.limit));
     if (!is_evidence(run, question.demo, there, question.device)) continue;
-    using Kind = RunMark::Kind;
+    using Kind = SettingMark::Kind;
     const Kind kind = ended ? Kind::kOutOfMemory : under_limit ? Kind::kFits : Kind::kRan;
     known.all.push_back({static_cast<double>(there.integer(key)), kind});
   }

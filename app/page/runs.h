@@ -16,7 +16,7 @@
 namespace headroom::app::page {
 
 // A run's result for one value of a setting.
-struct RunMark {
+struct SettingMark {
   enum class Kind : unsigned char { kRan, kFits, kOutOfMemory };
 
   double value = 0;
@@ -81,7 +81,8 @@ class Runs {
   std::vector<std::string> take_forgotten() { return std::exchange(forgotten_, {}); }
 
   // Runs that differ from `settings` only in `key`. Cached until an argument or the number of runs changes.
-  const std::vector<RunMark>& marks(std::string_view key, const record::Params& settings, const MarkQuestion& question);
+  const std::vector<SettingMark>& marks(std::string_view key, const record::Params& settings,
+                                        const MarkQuestion& question);
 
   // A run of another demo, drawn next to the shown run.
   void add_beside(std::shared_ptr<const record::Recording> recording);
@@ -99,7 +100,7 @@ class Runs {
     record::Params settings;
     MarkQuestion question;
     std::size_t runs = 0;
-    std::vector<RunMark> all;
+    std::vector<SettingMark> all;
   };
   std::map<std::string, Marks, std::less<>> marks_;
   std::vector<RunOnShow> beside_;

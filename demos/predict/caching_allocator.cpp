@@ -57,7 +57,7 @@ CachingAllocator::BlockId CachingAllocator::make_block(const Block& block) {
   return id;
 }
 
-CachingAllocator::Placement CachingAllocator::placement(BlockId id) const {
+CachingAllocator::BlockPlace CachingAllocator::placement(BlockId id) const {
   const auto place = held_.find(blocks_[id].address);
   return {place->segment, place->offset, blocks_[id].bytes};
 }

@@ -29,7 +29,7 @@ class CachingAllocator {
                             DeviceAddresses addresses = DeviceAddresses())
       : limit_(limit), expandable_(expandable), addresses_(std::move(addresses)) {}
 
-  struct Placement {
+  struct BlockPlace {
     std::uint64_t segment = 0;  // numbered from 0, expandable ones by mapping
     record::Bytes offset = 0;   // in the segment
     record::Bytes block = 0;    // size
@@ -48,7 +48,7 @@ class CachingAllocator {
   void free(BlockId block);
   // Frees empty segments, like emptyCache().
   void empty_cache();
-  Placement placement(BlockId block) const;
+  BlockPlace placement(BlockId block) const;
   // Segment changes by the last allocate() or empty_cache(), in order.
   const std::vector<SegmentChange>& changes() const { return changes_; }
 

@@ -16,9 +16,9 @@ using record::MemEvent;
 
 namespace {
 
-class Capping {
+class RequestCapper {
  public:
-  Capping(const record::Recording& requests, Bytes limit) : requests_(requests), limit_(limit) {}
+  RequestCapper(const record::Recording& requests, Bytes limit) : requests_(requests), limit_(limit) {}
 
   record::Recording run() {
     record::Recording result = rewritten(
@@ -68,6 +68,8 @@ class Capping {
 
 }  // namespace
 
-record::Recording capped(const record::Recording& requests, Bytes limit) { return Capping(requests, limit).run(); }
+record::Recording capped(const record::Recording& requests, Bytes limit) {
+  return RequestCapper(requests, limit).run();
+}
 
 }  // namespace headroom::predict

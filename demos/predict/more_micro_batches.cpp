@@ -116,9 +116,9 @@ std::optional<std::vector<Repeated>> repeated_parts(const record::Recording& run
 }
 
 // Copies a recording and repeats parts of it.
-class RepeatedWriting {
+class MicroBatchRepeater {
  public:
-  RepeatedWriting(const record::Recording& few, std::int64_t added) : few_(few), added_(added), result_(few.info()) {
+  MicroBatchRepeater(const record::Recording& few, std::int64_t added) : few_(few), added_(added), result_(few.info()) {
     result_.append_operators(0, few.operators());
   }
 
@@ -288,7 +288,7 @@ std::optional<record::Recording> few_micro_batches(const record::Recording& trac
 record::Recording with_micro_batches(record::Recording few, std::int64_t count) {
   const std::int64_t in_it = micro_batches_in(few), wanted = count == 0 ? micro_batches_of(few.info()) : count;
   if (wanted <= in_it || in_it < kAllAlike) return few;
-  return RepeatedWriting(few, wanted - in_it).run(repeated_parts(few).value());
+  return MicroBatchRepeater(few, wanted - in_it).run(repeated_parts(few).value());
 }
 
 record::Recording placed_until_alike(const record::Recording& few, Bytes limit) {

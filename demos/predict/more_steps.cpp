@@ -36,9 +36,9 @@ std::optional<LastStep> last_step(const record::Recording& trace) {
   return LastStep{end_before + 1, trace.marks()[end_before].event_index + behind};
 }
 
-class Repeating {
+class StepRepeater {
  public:
-  Repeating(const record::Recording& trace, const LastStep& step)
+  StepRepeater(const record::Recording& trace, const LastStep& step)
       : events_(trace.events().begin() + static_cast<std::ptrdiff_t>(step.first_event), trace.events().end()),
         marks_(trace.marks().begin() + static_cast<std::ptrdiff_t>(step.first_mark), trace.marks().end()),
         next_storage_(next_storage(trace)) {
@@ -104,9 +104,9 @@ int traced_steps(const StepSettings& step) {
 std::optional<record::Recording> with_more_steps(record::Recording trace, int steps) {
   const auto last = last_step(trace);
   if (!last) return std::nullopt;
-  Repeating repeating(trace, *last);
-  if (!repeating.prepare()) return std::nullopt;
-  for (int nth = 1; nth + kFirstAndSecond <= steps; ++nth) repeating.append_to(trace, nth);
+  StepRepeater repeater(trace, *last);
+  if (!repeater.prepare()) return std::nullopt;
+  for (int nth = 1; nth + kFirstAndSecond <= steps; ++nth) repeater.append_to(trace, nth);
   return trace;
 }
 

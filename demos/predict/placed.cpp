@@ -47,9 +47,9 @@ std::uint64_t graph_begin(const record::Recording& requests) {
   return 0;
 }
 
-class Placing {
+class RequestPlacer {
  public:
-  Placing(const record::Recording& requests, Bytes limit)
+  RequestPlacer(const record::Recording& requests, Bytes limit)
       : requests_(requests),
         allocator_(limit, is_on(requests.info(), kExpandableSegments), DeviceAddresses(segment_addresses(requests))),
         limit_(limit),
@@ -109,7 +109,7 @@ class Placing {
       run_out(event);
       return false;
     }
-    const CachingAllocator::Placement at = allocator_.placement(*block);
+    const CachingAllocator::BlockPlace at = allocator_.placement(*block);
     live_[event.storage] = {*block, event.category};
     placements_.push_back({event.storage, first_segment_ + at.segment, at.offset});
     event.block = at.block;
@@ -177,6 +177,8 @@ class Placing {
 
 }  // namespace
 
-record::Recording placed(const record::Recording& requests, Bytes limit) { return Placing(requests, limit).run(); }
+record::Recording placed(const record::Recording& requests, Bytes limit) {
+  return RequestPlacer(requests, limit).run();
+}
 
 }  // namespace headroom::predict

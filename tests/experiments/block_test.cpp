@@ -219,7 +219,7 @@ TEST_CASE("result and gradients are those of plain operators in float64, with an
 
 TEST_CASE("with all changes a block is the model's layer, bit by bit, in its result and its gradients") {
   const at::ScalarType type = GENERATE(at::kFloat, at::kBFloat16);
-  const llama::Placement placement{.type = type};
+  const llama::ModelPlace placement{.type = type};
   DecoderBlock block = experiments::make_block(shape_of(kLlama), placement, kSeed);
   llama::Config config = block.shape.shape;
   config.vocab_size = 256;

@@ -16,7 +16,7 @@ TEST_CASE("a label on the device that is outside the vocabulary fails with its r
   const llama::Config* const tiny = llama::find_config("tiny");
   REQUIRE(tiny != nullptr);
   const at::Device gpu(at::kCUDA, 0);
-  const llama::Placement placement{.device = gpu, .target = record::DeviceKind::kGpu, .type = at::kBFloat16};
+  const llama::ModelPlace placement{.device = gpu, .target = record::DeviceKind::kGpu, .type = at::kBFloat16};
   const llama::Model model = llama::make_model(*tiny, {.cross_entropy = true}, placement, 16, 0, nullptr);
   const auto ids = at::TensorOptions().device(gpu).dtype(at::kLong);
   llama::TrainOptions options;

@@ -278,10 +278,10 @@ TEST_CASE("both sides of the card's border are tried, and the slider shows what 
     actor.click("try");
     IM_CHECK(actor.page().trying());
     actor.wait_until([&] { return !actor.page().trying(); });
-    using Kind = app::page::RunMark::Kind;
+    using Kind = app::page::SettingMark::Kind;
     const auto marked = [&](std::int64_t batch, Kind kind) {
       const auto& marks = marks_of(actor.page(), "batch");
-      return std::any_of(marks.begin(), marks.end(), [&](const app::page::RunMark& mark) {
+      return std::any_of(marks.begin(), marks.end(), [&](const app::page::SettingMark& mark) {
         return mark.value == static_cast<double>(batch) && mark.kind == kind;
       });
     };

@@ -141,7 +141,7 @@ TEST_CASE("masters in fp32 keep what 16-bit weights lose") {
                                .vocab_size = 300};
     llama::TrainOptions step;
     llama::Offload offload({.optimizer = true}, at::kCPU, 0);
-    const llama::Placement placement{.type = at::kBFloat16};
+    const llama::ModelPlace placement{.type = at::kBFloat16};
     llama::Model model = llama::make_model(config, {}, placement, 16, 3);
     const at::Tensor before = model.final_norm_H.detach().clone();
     const auto optimizer = offload.make_optimizer(

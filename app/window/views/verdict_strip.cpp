@@ -128,10 +128,10 @@ struct Tried {
 
 Tried tried_batches(page::PageModel& page) {
   Tried tried;
-  for (const page::RunMark& run : page::marks_of(page, "batch")) {
+  for (const page::SettingMark& run : page::marks_of(page, "batch")) {
     const auto batch = static_cast<std::int64_t>(run.value);
-    if (run.kind == page::RunMark::Kind::kFits) tried.ran = std::max(tried.ran, batch);
-    if (run.kind == page::RunMark::Kind::kOutOfMemory)
+    if (run.kind == page::SettingMark::Kind::kFits) tried.ran = std::max(tried.ran, batch);
+    if (run.kind == page::SettingMark::Kind::kOutOfMemory)
       tried.ended = tried.ended == 0 ? batch : std::min(tried.ended, batch);
   }
   return tried;

@@ -124,8 +124,8 @@ std::vector<SliderMark> marks_of(const Control& control, const std::vector<doubl
   page::PageModel& page = control.frame.page;
   if (control.of != ParamsOf::kPage || control.spec.kind != ParamKind::kInteger || page.question().hides())
     return marks;
-  for (const page::RunMark& run : page::marks_of(page, control.spec.key)) {
-    using Kind = page::RunMark::Kind;
+  for (const page::SettingMark& run : page::marks_of(page, control.spec.key)) {
+    using Kind = page::SettingMark::Kind;
     const auto kind = run.kind == Kind::kRan    ? SliderMark::Kind::kTick
                       : run.kind == Kind::kFits ? SliderMark::Kind::kGood
                                                 : SliderMark::Kind::kBad;

@@ -39,7 +39,7 @@ struct EntryFunction : torch::autograd::Function<EntryFunction> {
 
 class BlockRun final : public DemoRun {
  public:
-  BlockRun(const llama::Architecture& shape, const record::Params& params, const llama::Placement& placement,
+  BlockRun(const llama::Architecture& shape, const record::Params& params, const llama::ModelPlace& placement,
            const std::atomic<bool>* cancel)
       : block_(make_block(shape, placement, static_cast<std::uint64_t>(params.integer("seed")))),
         sizes_{params.integer("batch"), params.integer("seq"), shape.shape.hidden_size},
@@ -103,7 +103,7 @@ record::Result<std::unique_ptr<DemoRun>> make_block_run(const record::Params& pa
   if (place.device.is_meta()) return record::Error{"A block can be run, not predicted.", record::ErrorKind::kRefused};
   const auto shape = block_model(params);
   if (!shape) return shape.error();
-  const llama::Placement placement{
+  const llama::ModelPlace placement{
       .device = place.device, .target = place.target, .type = type_of(params.text("storage"), place.target)};
   record::mark(Phase::kSetup);
   llama::take_blas_workspace(placement);

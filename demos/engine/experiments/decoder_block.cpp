@@ -21,7 +21,7 @@ constexpr double kDropped = 0.1;  // resid_pdrop of GPT-2's config.json
 
 class BlockMaker {
  public:
-  BlockMaker(const llama::Architecture& shape, const llama::Placement& placement, std::uint64_t seed)
+  BlockMaker(const llama::Architecture& shape, const llama::ModelPlace& placement, std::uint64_t seed)
       : shape_(shape), make_(placement, seed, /*draw=*/true) {
     make_.enter(0);
   }
@@ -108,7 +108,7 @@ at::Tensor sum(const at::Tensor& stream_BTH, const at::Tensor& y_BTH, std::uint1
 
 }  // namespace
 
-DecoderBlock make_block(const llama::Architecture& shape, const llama::Placement& placement, std::uint64_t seed) {
+DecoderBlock make_block(const llama::Architecture& shape, const llama::ModelPlace& placement, std::uint64_t seed) {
   const at::AutoGradMode grad_mode(false);
   const llama::Config& c = shape.shape;
   const std::int64_t hidden = c.hidden_size, mlp_size = c.intermediate_size;

@@ -31,7 +31,7 @@ struct DecoderBlock {
 };
 
 // Weights from N(0, 0.02²), norms 1, biases 0.
-DecoderBlock make_block(const llama::Architecture& shape, const llama::Placement& placement, std::uint64_t seed);
+DecoderBlock make_block(const llama::Architecture& shape, const llama::ModelPlace& placement, std::uint64_t seed);
 
 // Every weight once: those of parameters_of_autograd(), then the projections.
 std::vector<at::Tensor> parameters(const DecoderBlock& block);

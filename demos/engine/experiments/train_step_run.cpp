@@ -47,7 +47,7 @@ llama::OffloadOptions offload_of(const predict::StepSettings& step) {
           .checkpoints = step.offload_checkpoints};
 }
 
-llama::Placement placement_of(const predict::StepSettings& step, const RunPlace& place) {
+llama::ModelPlace placement_of(const predict::StepSettings& step, const RunPlace& place) {
   return {.device = place.device, .target = place.target, .type = type_of(step.precision)};
 }
 
@@ -103,7 +103,7 @@ std::string where_not_scaled(const llama::Fp8Scales& scales, int step) {
          " tensors gave no fp8 scale, as an infinity, a NaN or next to 0: their scales stayed as they were.";
 }
 
-void take_blas_workspace(const llama::Placement& placement, llama::StepGraph* graph) {
+void take_blas_workspace(const llama::ModelPlace& placement, llama::StepGraph* graph) {
   if (graph == nullptr || !placement.device.is_cuda()) return llama::take_blas_workspace(placement);
   graph->on_stream([&] { llama::take_blas_workspace(placement); });
 }

@@ -34,7 +34,7 @@ using record::OutcomeKind;
 namespace {
 
 // How training ended, in plain values: an exception would keep tensors alive.
-struct Ending {
+struct RunEnd {
   OutcomeKind kind = OutcomeKind::kCompleted;
   std::string message;
   std::map<std::string, std::string> found = {};  // provenance
@@ -124,9 +124,9 @@ class Listener final : public record::ScopeListener {
 };
 
 // Installs all listeners for the training, and always removes them.
-class Watching {
+class Instruments {
  public:
-  Watching(const RunContext& context, const RunPlan& plan)
+  Instruments(const RunContext& context, const RunPlan& plan)
       : context_(context),
         probe_(context.machine.probe(plan.kind())),
         allocator_(context.machine, plan.kind(), plan.cap, plan.expandable_segments),
@@ -143,12 +143,12 @@ class Watching {
     }
     record::set_scope_listener(&listener_);
   }
-  ~Watching() {
+  ~Instruments() {
     stop_events();
     record::set_scope_listener(nullptr);
   }
-  Watching(const Watching&) = delete;
-  Watching& operator=(const Watching&) = delete;
+  Instruments(const Instruments&) = delete;
+  Instruments& operator=(const Instruments&) = delete;
 
   Listener& listener() { return listener_; }
   Tracing& tracing() { return tracing_; }
@@ -225,7 +225,7 @@ experiments::RunSetting setting_of(const RunPlan& plan, const RunContext& contex
 }
 
 // Builds the demo, runs its steps and frees all its tensors.
-Ending train(const RunPlan& plan, experiments::DemoRequest& request, const RunContext& context, Watching& watching) {
+RunEnd train(const RunPlan& plan, experiments::DemoRequest& request, const RunContext& context, Instruments& instruments) {
   MachineMeter meter(context.machine, plan.kind());
   experiments::RunSetting setting = setting_of(plan, context);
   setting.host_memory = context.machine.host_memory();
@@ -236,19 +236,19 @@ Ending train(const RunPlan& plan, experiments::DemoRequest& request, const RunCo
   DemoRun& run = *created.value();
   const int steps = context.machine.planner() ? std::min(run.steps(), run.distinct_steps()) : run.steps();
   ProgressMeter progress(steps, run.marks_per_step());
-  watching.listener().follow(&progress);
+  instruments.listener().follow(&progress);
   for (int index = 0; index < steps; ++index) {
     const record::Nanoseconds begun = context.sink.now();
     progress.begin_step(index, begun);
     if (context.cancel || run.step(index) == StepResult::kCancelled) {
-      watching.stop_events();
+      instruments.stop_events();
       return {OutcomeKind::kCancelled, ""};
     }
-    if (!context.machine.planner()) report_step(context, run, index, begun, watching.tracing());
-    watching.report_placements();
+    if (!context.machine.planner()) report_step(context, run, index, begun, instruments.tracing());
+    instruments.report_placements();
     progress.end_step(context.sink.now());
   }
-  watching.stop_events();
+  instruments.stop_events();
   if (!context.machine.planner())
     if (const record::Status finished = run.finish(); !finished)
       return {OutcomeKind::kFailed, finished.error().message, run.found()};
@@ -287,10 +287,10 @@ record::Outcome out_of_memory(const Refused& refused, const RunPlan& plan) {
 }
 
 // Turns exceptions into values, so that nothing is held during recovery.
-Ending train_and_catch(const RunPlan& plan, experiments::DemoRequest& request, const RunContext& context,
-                       Watching& watching) {
+RunEnd train_and_catch(const RunPlan& plan, experiments::DemoRequest& request, const RunContext& context,
+                       Instruments& instruments) {
   try {
-    return train(plan, request, context, watching);
+    return train(plan, request, context, instruments);
   } catch (const c10::Error& error) {
     return {is_out_of_memory(error) ? OutcomeKind::kOutOfMemory : OutcomeKind::kFailed,
             first_line(error.what_without_backtrace())};
@@ -338,7 +338,7 @@ RunResult run_demo(const protocol::StartRun& start, const RunContext& context) {
   context.feed.add(
       protocol::Progress{.doing = on_gpu ? "starting the GPU and building the model" : "building the model"});
 
-  Ending ending;
+  RunEnd end;
   Bytes before = 0;
   bool device_answers = false;
   try {
@@ -348,22 +348,22 @@ RunResult run_demo(const protocol::StartRun& start, const RunContext& context) {
         return refused(prepared.error().message);
     }
     before = machine.live_bytes(plan.kind());
-    Watching watching(context, plan);
-    ending = train_and_catch(plan, request, context, watching);
+    Instruments instruments(context, plan);
+    end = train_and_catch(plan, request, context, instruments);
     // The listeners must still exist, for the device times of the last marks.
     device_answers = machine.clean_up(plan.kind());
   } catch (const std::exception& error) {
     return failed(fmt::format("The {} could not be prepared: {}", on_gpu ? "GPU" : "run", first_line(error.what())),
                   kLostContext);
   }
-  if (!ending.found.empty()) {
-    info.provenance.merge(std::move(ending.found));
+  if (!end.found.empty()) {
+    info.provenance.merge(std::move(end.found));
     context.feed.add(info);
   }
-  if (!device_answers) return failed(fmt::format("The GPU no longer answers: {}", ending.message), kLostContext);
+  if (!device_answers) return failed(fmt::format("The GPU no longer answers: {}", end.message), kLostContext);
 
-  RunResult result{.outcome = {.kind = ending.kind, .message = ending.message, .out_of_memory = {}}, .retire = {}};
-  if (ending.kind == OutcomeKind::kOutOfMemory) {
+  RunResult result{.outcome = {.kind = end.kind, .message = end.message, .out_of_memory = {}}, .retire = {}};
+  if (end.kind == OutcomeKind::kOutOfMemory) {
     if (const auto refusal = context.sink.first_refusal()) result.outcome = out_of_memory(*refusal, plan);
   }
   // On the CPU a first run may leave small tables of LibTorch; a GPU must free every byte.

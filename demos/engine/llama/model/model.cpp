@@ -82,15 +82,15 @@ at::Tensor attention_block(const Model& model, const LayerWeights& w, const Proj
 
 // SwiGLU: down(silu(gate) ⊙ up).
 at::Tensor mlp_block(const Model& model, const Projection& down_proj, const at::Tensor& gate_BTF,
-                     const at::Tensor& up_BTF, const LayerRun& run) {
+                     const at::Tensor& up_BTF, const LayerOptions& options) {
   if (model.fused.swiglu)
     return fused_swiglu_product(gate_BTF, up_BTF, down_proj, number_of(Op::kProduct), model.fused.keep,
-                                run.for_backward);
-  if (run.for_backward) return linear_for_backward(swiglu(gate_BTF, up_BTF), down_proj);
+                                options.for_backward);
+  if (options.for_backward) return linear_for_backward(swiglu(gate_BTF, up_BTF), down_proj);
   const auto product = [](const Inputs& gate_and_up) { return swiglu(gate_and_up[0], gate_and_up[1]); };
-  const Rebuilt product_BTF({gate_BTF, up_BTF}, product, run.selective);
+  const Rebuilt product_BTF({gate_BTF, up_BTF}, product, options.selective);
   const at::Tensor y_BTH =
-      product_BTF.read_by(linear(product_BTF.value(), down_proj, Category::kActivations, kept_if(run.selective)));
+      product_BTF.read_by(linear(product_BTF.value(), down_proj, Category::kActivations, kept_if(options.selective)));
   product_BTF.discard();
   return y_BTH;
 }
@@ -124,7 +124,7 @@ at::Tensor swiglu(const at::Tensor& gate_BTF, const at::Tensor& up_BTF) {
   return label_backward(activated_BTF * up_BTF, Category::kActivations, number_of(Op::kProduct));
 }
 
-at::Tensor layer_forward(const Model& model, std::int64_t layer, const at::Tensor& x_BTH, const LayerRun& run) {
+at::Tensor layer_forward(const Model& model, std::int64_t layer, const at::Tensor& x_BTH, const LayerOptions& options) {
   const LayerWeights& w = model.layers[static_cast<std::size_t>(layer)];
   const auto of = [&](ProjectionKind kind) { return projection(model, layer, kind); };
   const NormedProducts attention =
@@ -132,15 +132,15 @@ at::Tensor layer_forward(const Model& model, std::int64_t layer, const at::Tenso
                       {.norm_H = w.attention_norm_H,
                        .norm_op = number_of(Op::kAttentionNorm),
                        .projections = {of(ProjectionKind::kQ), of(ProjectionKind::kK), of(ProjectionKind::kV)}},
-                      run.selective);
-  const at::Tensor attended_BTH = attention_block(model, w, of(ProjectionKind::kO), attention.y, run.selective);
+                      options.selective);
+  const at::Tensor attended_BTH = attention_block(model, w, of(ProjectionKind::kO), attention.y, options.selective);
   const NormedProducts mlp = normed_products(model, attended_BTH, attention.stream, number_of(Op::kAttentionResidual),
                                              {.norm_H = w.mlp_norm_H,
                                               .norm_op = number_of(Op::kMlpNorm),
                                               .projections = {of(ProjectionKind::kGate), of(ProjectionKind::kUp)}},
-                                             run.selective);
-  const at::Tensor y_BTH = mlp_block(model, of(ProjectionKind::kDown), mlp.y[0], mlp.y[1], run);
-  if (run.for_backward) return unmade_sum(mlp.stream, y_BTH);
+                                             options.selective);
+  const at::Tensor y_BTH = mlp_block(model, of(ProjectionKind::kDown), mlp.y[0], mlp.y[1], options);
+  if (options.for_backward) return unmade_sum(mlp.stream, y_BTH);
   const Scope scope(number_of(Op::kMlpResidual));
   return mlp.stream + y_BTH;
 }

@@ -76,7 +76,7 @@ struct Parameter {
 };
 
 // See experiments::RunPlace.
-struct Placement {
+struct ModelPlace {
   at::Device device = at::kCPU;
   record::DeviceKind target = record::DeviceKind::kCpu;
   at::ScalarType type = at::kFloat;  // of weights, activations and gradients: fp32, bf16 or fp16
@@ -99,11 +99,11 @@ struct ModelSource {
 // Weights from N(0, 0.02²) with the seed, norms 1, biases 0, in the order of parameters(); or a checkpoint's, converted
 // one by one. Random numbers depend on the device. On meta no file is read. Polls `cancel` (may be null) before every
 // layer. Throws Cancelled and UnusableWeights.
-Model make_model(const Config& config, const FusedKernels& fused, const Placement& placement, std::int64_t seq,
+Model make_model(const Config& config, const FusedKernels& fused, const ModelPlace& placement, std::int64_t seq,
                  std::uint64_t seed, const std::atomic<bool>* cancel = nullptr, const ModelSource& source = {});
 
 // Makes cuBLAS allocate its workspace, under its own label.
-void take_blas_workspace(const Placement& placement);
+void take_blas_workspace(const ModelPlace& placement);
 
 // Every weight once, in forward order, a layer's adapters after its weights. A tied head is the embedding. NF4 weights
 // are not included.
@@ -124,7 +124,7 @@ at::Tensor swiglu(const at::Tensor& gate_BTF, const at::Tensor& up_BTF);
 // θ^(−2j/D), j < D/2, scaled by the config.
 std::vector<float> rope_frequencies(const Config& config);
 
-struct LayerRun {
+struct LayerOptions {
   // Recomputes cheap results (norms, SwiGLU's product, eager attention's scores; see rebuilt.h), and keeps those of
   // GEMMs and the inputs of norms over heads. Korthikanti et al. 2022, arXiv:2205.05198, section 5.
   bool selective = false;
@@ -132,6 +132,7 @@ struct LayerRun {
   // (unmade.h). The last GEMM has 28 % of a layer's weights in Llama 3.2 1B.
   bool for_backward = false;
 };
-at::Tensor layer_forward(const Model& model, std::int64_t layer, const at::Tensor& x_BTH, const LayerRun& run = {});
+at::Tensor layer_forward(const Model& model, std::int64_t layer, const at::Tensor& x_BTH,
+                         const LayerOptions& options = {});
 
 }  // namespace headroom::llama

@@ -12,7 +12,7 @@ namespace headroom::llama {
 class WeightMaker {
  public:
   // Without `draw` matrices stay uninitialized, to be loaded.
-  WeightMaker(const Placement& placement, std::uint64_t seed, bool draw);
+  WeightMaker(const ModelPlace& placement, std::uint64_t seed, bool draw);
 
   void enter(std::uint16_t layer) { layer_ = layer; }
 
@@ -33,6 +33,6 @@ class WeightMaker {
 struct RopeTables {
   at::Tensor cos, sin;
 };
-RopeTables make_rope_tables(const Config& config, const Placement& placement, std::int64_t seq, bool fused);
+RopeTables make_rope_tables(const Config& config, const ModelPlace& placement, std::int64_t seq, bool fused);
 
 }  // namespace headroom::llama

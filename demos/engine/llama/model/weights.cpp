@@ -67,7 +67,7 @@ constexpr double kInitialDeviation = 0.02;  // initializer_range of the publishe
 
 }  // namespace
 
-WeightMaker::WeightMaker(const Placement& placement, std::uint64_t seed, bool draw)
+WeightMaker::WeightMaker(const ModelPlace& placement, std::uint64_t seed, bool draw)
     : options_(at::TensorOptions().device(placement.device).dtype(placement.type)), draw_(draw) {
   if (placement.device.is_meta()) return;
   at::Generator generator = at::globalContext().defaultGenerator(placement.device);
@@ -91,7 +91,7 @@ record::Tag WeightMaker::tag(std::uint16_t op) const {
   return {.phase = record::Phase::kSetup, .category = Category::kWeights, .layer = layer_, .op = op};
 }
 
-RopeTables make_rope_tables(const Config& config, const Placement& placement, std::int64_t seq, bool fused) {
+RopeTables make_rope_tables(const Config& config, const ModelPlace& placement, std::int64_t seq, bool fused) {
   const Scope scope(Category::kOther, number_of(Op::kRopeTables));
   std::vector<float> frequencies = rope_frequencies(config);  // [D/2]
   std::vector<float> positions(static_cast<std::size_t>(seq));
@@ -111,7 +111,7 @@ RopeTables make_rope_tables(const Config& config, const Placement& placement, st
   return tables;
 }
 
-void take_blas_workspace(const Placement& placement) {
+void take_blas_workspace(const ModelPlace& placement) {
   if (!placement.device.is_cuda()) return;
   const Scope scope(Category::kWorkspace, number_of(Op::kBlasWorkspace));
   const at::Tensor small = at::zeros({16, 16}, at::TensorOptions().device(placement.device).dtype(placement.type));
@@ -182,7 +182,7 @@ at::Tensor LayerWeights::*member_of(Op op, WeightKind kind) {
 
 std::span<const LayerMember> layer_members() { return kMembers; }
 
-Model make_model(const Config& config, const FusedKernels& fused, const Placement& placement, std::int64_t seq,
+Model make_model(const Config& config, const FusedKernels& fused, const ModelPlace& placement, std::int64_t seq,
                  std::uint64_t seed, const std::atomic<bool>* cancel, const ModelSource& source) {
   const at::AutoGradMode grad_mode(false);
   const auto stop_if_cancelled = [cancel] {
