@@ -53,10 +53,11 @@ record::Result<AdviseAsked> asked_by(const AdviseOptions& options) {
   const experiments::DemoInfo& demo = experiments::training_step();
   AdviseAsked asked{.params = Params(demo.schema), .card = {}, .may = {}};
   Params& params = asked.params;
-  if (auto set = params.set("device", "cuda"); !set) return set.error();
+  if (auto set = params.set("device", record::setting_of(record::DeviceKind::kGpu)); !set) return set.error();
   if (auto set = set_model(params, options.model); !set) return set.error();
   if (auto set = set_params(params, demo.id, options); !set) return set.error();
-  if (params.text("device") != "cuda") return Error{"`headroom advise` is for GPUs: leave the setting device out."};
+  if (!record::names_gpu(params.text("device")))
+    return Error{"`headroom advise` is for GPUs: leave the setting device out."};
   if (params.integer("cap") != 0) return Error{"The limit is the card: --card 24GiB in place of cap."};
   for (const auto& [key, value] : {std::pair("batch", &options.batch), std::pair("seq", &options.seq)})
     if (*value)

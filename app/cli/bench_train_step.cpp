@@ -33,7 +33,7 @@ constexpr double kBoundGoal = 0.70;  // of the bound's tokens per second
 
 bool has_gpu(const backend::Backend& engine) {
   const auto devices = engine.devices();
-  return std::any_of(devices.begin(), devices.end(), [](const auto& device) { return device.key == "cuda"; });
+  return std::any_of(devices.begin(), devices.end(), [](const auto& device) { return record::names_gpu(device.key); });
 }
 
 record::Result<Params> params_for(const BenchOptions& options, const backend::Backend& engine) {

@@ -86,13 +86,14 @@ struct PlanAsked {
 record::Result<PlanAsked> asked_by(const PlanOptions& options) {
   const experiments::DemoInfo& demo = experiments::training_step();
   Params params(demo.schema);
-  if (auto set = params.set("device", "cuda"); !set) return set.error();
+  if (auto set = params.set("device", record::setting_of(record::DeviceKind::kGpu)); !set) return set.error();
   if (auto set = set_model(params, options.model); !set) return set.error();
   const auto code = code_of(options);
   if (!code) return code.error();
   if (code.value() != nullptr) experiments::apply(params, code.value()->settings);
   if (auto set = set_params(params, demo.id, options); !set) return set.error();
-  if (params.text("device") != "cuda") return Error{"`headroom plan` is for GPUs: leave the setting device out."};
+  if (!record::names_gpu(params.text("device")))
+    return Error{"`headroom plan` is for GPUs: leave the setting device out."};
   if (params.integer("cap") != 0) return Error{"A plan's limit is its card: --card 24GiB in place of cap."};
   const auto batches = values_of(params, "batch", options.batch);
   if (!batches) return batches.error();

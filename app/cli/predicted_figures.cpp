@@ -55,12 +55,12 @@ void add_word(std::string& name, std::string_view words) {
 record::Result<FiguresAsked> asked_by(const StepChoice& step, const std::vector<std::string>& ids) {
   const experiments::DemoInfo& demo = experiments::training_step();
   FiguresAsked asked{.params = Params(demo.schema), .card = {}, .figures = {}, .name = {}};
-  if (auto set = asked.params.set("device", "cuda"); !set) return set.error();
+  if (auto set = asked.params.set("device", record::setting_of(record::DeviceKind::kGpu)); !set) return set.error();
   if (auto set = set_model(asked.params, step.model); !set) return set.error();
   CommonOptions options;
   options.set = step.of;
   if (auto set = set_params(asked.params, demo.id, options); !set) return set.error();
-  if (asked.params.text("device") != "cuda")
+  if (!record::names_gpu(asked.params.text("device")))
     return Error{"Figures of settings are of a step on a GPU: leave --of device out."};
   if (step.card && asked.params.integer("cap") != 0)
     return Error{"The limit is the card: leave --of cap or --card out."};

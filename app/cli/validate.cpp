@@ -111,7 +111,7 @@ record::Result<std::vector<Params>> configurations(const ValidateOptions& option
   DrawOptions draw{.seed = seed.value(), .count = options.count.value_or(kUsualCount)};
   const auto gpu = std::ranges::find(engine.devices(), record::DeviceKind::kGpu, &protocol::DeviceFacts::kind);
   const std::string device = options.device.value_or("auto");
-  draw.on_gpu = device == "cuda" || (device == "auto" && gpu != engine.devices().end());
+  draw.on_gpu = record::names_gpu(device) || (device == "auto" && gpu != engine.devices().end());
   if (draw.on_gpu && gpu == engine.devices().end())
     return Error{"There is no GPU here: --device cpu compares on the CPU.", ErrorKind::kRefused};
   draw.memory = draw.on_gpu ? gpu->memory : kCpuMemory;

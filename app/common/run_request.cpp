@@ -11,7 +11,7 @@ namespace headroom::app {
 
 backend::RunRequest run_request(std::string_view demo, record::Params params) {
   backend::RunRequest request{.demo = std::string(demo), .params = std::move(params)};
-  if (request.params.has("device") && request.params.text("device") == "cuda")
+  if (request.params.has("device") && record::names_gpu(request.params.text("device")))
     request.device = record::DeviceKind::kGpu;
   const experiments::DemoInfo* const info = experiments::find_demo(demo);
   if (info != nullptr && info->traced != nullptr) request.engine.traced = info->traced(request.params);

@@ -66,7 +66,7 @@ class Draw {
     for (int attempt = 0; attempt < kTries; ++attempt) {
       Params params(experiments::training_step().schema);
       draw_shape(params);
-      (void)params.set("device", options_.on_gpu ? "cuda" : "cpu");
+      (void)params.set("device", record::setting_of(device()));
       const bool pair = attempt < kTriesForPair;
       if (draw() < 0.5) set(params, techniques_[random_() % all]);
       if (pair) set(params, second);
@@ -99,6 +99,7 @@ class Draw {
  private:
   static constexpr std::int64_t kLargestBatch = 64;
 
+  record::DeviceKind device() const { return options_.on_gpu ? record::DeviceKind::kGpu : record::DeviceKind::kCpu; }
   double draw() { return std::uniform_real_distribution<double>(0, 1)(random_); }
   std::int64_t log_uniform(double low, double high) {
     return static_cast<std::int64_t>(std::llround(std::exp(std::log(low) + draw() * (std::log(high) - std::log(low)))));
@@ -192,8 +193,7 @@ class Draw {
   }
 
   Bytes closed_form_bytes(const Params& params) const {
-    const auto device = options_.on_gpu ? record::DeviceKind::kGpu : record::DeviceKind::kCpu;
-    return record::total(predict::highest_of(predict::step_moments(predict::step_settings(params), device)).bytes);
+    return record::total(predict::highest_of(predict::step_moments(predict::step_settings(params), device())).bytes);
   }
 
   void cap(Params& params) {

@@ -101,11 +101,11 @@ record::Params begin_of(const PageModel& page) {
     if (spec.role != ParamRole::kRun) (void)begin.set(spec.key, std::string_view(made.as_text(spec.key)));
   const bool limited = run->info().cap > 0 && run->outcome() && run->outcome()->out_of_memory;
   (void)begin.set("cap", std::string_view(std::to_string(limited ? run->info().cap : 0)));
-  (void)begin.set("device", run->info().device == record::DeviceKind::kGpu ? "cuda" : "cpu");
+  (void)begin.set("device", record::setting_of(run->info().device));
   return begin;
 }
 
-std::string key_of_device(const PageModel& page) { return device_of(page) == record::DeviceKind::kGpu ? "cuda" : "cpu"; }
+std::string key_of_device(const PageModel& page) { return std::string(record::setting_of(device_of(page))); }
 
 // Resolves "auto", which may be another device elsewhere.
 std::string value_of(const PageModel& page, const ParamSpec& spec) {

@@ -284,7 +284,7 @@ void PageModel::take_ladder_of(const RunOnShow& run) {
   for (const record::ParamSpec& spec : first.schema())
     if (spec.role == record::ParamRole::kShape) control_.preset(spec.key, first.as_text(spec.key));
   control_.preset("cap", std::to_string(made.info().cap));
-  control_.preset("device", made.info().device == record::DeviceKind::kGpu ? "cuda" : "cpu");
+  control_.preset("device", record::setting_of(made.info().device));
   ladder_->take_order(made);
 }
 

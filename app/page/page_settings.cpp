@@ -63,8 +63,7 @@ void PageModel::take_settings_of(const RunOnShow& run) {
     if (decides_work(spec)) control_.preset(spec.key, made.as_text(spec.key));
   const bool ended_by_limit = info.cap > 0 && run.recording->outcome() && run.recording->outcome()->out_of_memory;
   control_.preset("cap", std::to_string(ended_by_limit ? info.cap : 0));
-  if (device_of(*this) != info.device)
-    control_.preset("device", info.device == record::DeviceKind::kGpu ? "cuda" : "cpu");
+  if (device_of(*this) != info.device) control_.preset("device", record::setting_of(info.device));
 }
 
 // Shows a run with these settings, preferably the reader's, else the prediction.

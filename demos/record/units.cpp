@@ -128,6 +128,10 @@ std::string_view key_of(DeviceKind device) {
   return name_in(kKeys, device);
 }
 
+std::string_view setting_of(DeviceKind device) { return device == DeviceKind::kGpu ? "cuda" : "cpu"; }
+
+bool names_gpu(std::string_view device_setting) { return device_setting == setting_of(DeviceKind::kGpu); }
+
 std::string_view key_of(Source source) {
   static constexpr std::array<std::string_view, 4> kKeys = {"formula", "predicted", "recorded", "live"};
   return name_in(kKeys, source);

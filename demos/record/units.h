@@ -50,6 +50,9 @@ std::string_view key_of(Category category);
 std::string_view key_of(Phase phase);
 std::string_view key_of(DeviceKind device);
 std::string_view key_of(Source source);
+// The parameter `device`: "cuda" for a GPU, else "cpu". "auto" does not name a GPU.
+std::string_view setting_of(DeviceKind device);
+bool names_gpu(std::string_view device_setting);
 std::string_view label_of(Category category);
 std::string_view label_of(Phase phase);
 std::string_view label_of(Source source);

@@ -65,7 +65,7 @@ void add_gpus(MachineFacts& machine) {
     if (cudaGetDeviceProperties(&properties, i) != cudaSuccess) continue;
     protocol::DeviceFacts gpu;
     gpu.kind = record::DeviceKind::kGpu;
-    gpu.key = i == 0 ? "cuda" : fmt::format("cuda:{}", i);
+    gpu.key = i == 0 ? std::string(record::setting_of(record::DeviceKind::kGpu)) : fmt::format("cuda:{}", i);
     gpu.name = properties.name;
     gpu.memory = static_cast<Bytes>(properties.totalGlobalMem);
     gpu.free_memory = gpu.memory;
@@ -98,7 +98,7 @@ void add_planned_devices(MachineFacts& machine) {
   machine.facts["gpu"] = driver->name();
   if (const auto capability = driver->compute_capability()) machine.facts["compute_capability"] = *capability;
   machine.devices.push_back({.kind = record::DeviceKind::kGpu,
-                             .key = "cuda",
+                             .key = std::string(record::setting_of(record::DeviceKind::kGpu)),
                              .name = driver->name(),
                              .memory = memory ? memory->total : 0,
                              .free_memory = memory ? memory->total - memory->used : 0});

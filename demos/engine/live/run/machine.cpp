@@ -32,11 +32,14 @@ const protocol::DeviceFacts* Machine::device(const std::string& key) const {
     if (device.kind == DeviceKind::kCpu && cpu == nullptr) cpu = &device;
     if (device.kind == DeviceKind::kGpu && gpu == nullptr) gpu = &device;
   }
-  static const protocol::DeviceFacts imagined{
-      .kind = DeviceKind::kGpu, .key = "cuda", .name = "a GPU", .memory = 0, .free_memory = 0};
-  if (key == "cuda" && gpu == nullptr && planner()) return &imagined;
+  static const protocol::DeviceFacts imagined{.kind = DeviceKind::kGpu,
+                                              .key = std::string(record::setting_of(DeviceKind::kGpu)),
+                                              .name = "a GPU",
+                                              .memory = 0,
+                                              .free_memory = 0};
+  if (record::names_gpu(key) && gpu == nullptr && planner()) return &imagined;
   if (key == "auto") return gpu != nullptr ? gpu : cpu;
-  return key == "cuda" ? gpu : cpu;
+  return record::names_gpu(key) ? gpu : cpu;
 }
 
 void Machine::start_cuda() {
