@@ -20,6 +20,7 @@ constexpr std::string_view kPageLink = "](page:";
 constexpr const char* kContents = "contents.md";
 constexpr const char* kGlossary = "glossary.md";
 constexpr const char* kReferences = "sources.csv";
+constexpr const char* kStoredNumbers = "numbers.csv";
 constexpr const char* kItems = "course_items.csv";
 
 std::optional<std::string> read_file(const fs::path& path, Problems& problems) {
@@ -113,7 +114,11 @@ void check_items(std::vector<CourseItem>& items, const Course& course, const std
 Course Course::load(const fs::path& assets, const CommandCheck& check_command) {
   Course course;
   const fs::path folder = assets / "text";
-  if (const auto text = read_file(folder / kGlossary, course.problems_)) course.glossary_ = parse_glossary(*text);
+  if (std::error_code ignored; fs::exists(folder / kStoredNumbers, ignored))
+    if (const auto text = read_file(folder / kStoredNumbers, course.problems_))
+      course.numbers_ = parse_numbers(*text, kStoredNumbers, course.problems_);
+  if (const auto text = read_file(folder / kGlossary, course.problems_))
+    course.glossary_ = parse_glossary(with_stored_numbers(*text, kGlossary, course.numbers_, course.problems_));
   if (const auto text = read_file(folder / kReferences, course.problems_))
     course.references_ = parse_references(*text, kReferences, course.problems_);
   const auto contents = read_file(folder / kContents, course.problems_);
@@ -136,7 +141,8 @@ Course Course::load(const fs::path& assets, const CommandCheck& check_command) {
       const auto text = read_file(folder / file, course.problems_);
       if (!text) continue;
       Problems problems;
-      auto page = std::make_unique<Page>(read_page(parse_document(*text, file, problems), context, problems));
+      const std::string words = with_stored_numbers(*text, file, course.numbers_, problems);
+      auto page = std::make_unique<Page>(read_page(parse_document(words, file, problems), context, problems));
       page->id = id;
       if (problems.empty()) chapter.pages.push_back(course.pages_.emplace_back(std::move(page)).get());
       std::move(problems.begin(), problems.end(), std::back_inserter(course.problems_));
@@ -146,6 +152,7 @@ Course Course::load(const fs::path& assets, const CommandCheck& check_command) {
   }
   for (const auto& [file, text] : texts) check_page_links(file, text, files, course.problems_);
   check_all_listed(folder, files, course.problems_);
+  check_numbers_used(course.numbers_, kStoredNumbers, course.problems_);
   if (std::error_code ignored; fs::exists(assets / kItems, ignored)) {
     if (const auto text = read_file(assets / kItems, course.problems_))
       course.items_ = parse_items(*text, kItems, course.problems_);

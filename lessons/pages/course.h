@@ -6,6 +6,7 @@
 
 #include "lessons/pages/items.h"
 #include "lessons/pages/page_reader.h"
+#include "lessons/pages/stored_numbers.h"
 
 namespace headroom::lessons {
 
@@ -21,6 +22,7 @@ class Course {
   std::vector<const Page*> pages() const;                             // in order
   const Glossary& glossary() const { return glossary_; }
   const References& references() const { return references_; }
+  const StoredNumbers& numbers() const { return numbers_; }  // empty if the assets have none
   const std::vector<CourseItem>& items() const { return items_; }  // empty if the assets have none
   const Problems& problems() const { return problems_; }
 
@@ -29,6 +31,7 @@ class Course {
   std::vector<Chapter> chapters_;
   Glossary glossary_;
   References references_;
+  StoredNumbers numbers_;
   std::vector<CourseItem> items_;
   Problems problems_;
 };

@@ -53,20 +53,16 @@ void check_link(const std::string& target, const Part& part, const Page& page, c
   complain(unknown("term", term, known));
 }
 
-// Empty if the page can show the number. Pages that run nothing use the settings.
-std::string why_no_number(const std::string& name, const Page& page) {
+// Empty if the page can show the live number. Pages that run nothing use the settings.
+std::string why_no_number(const LiveNumber& number, const Page& page) {
   const experiments::DemoInfo& shape = experiments::shape_schema();
   const bool calculates = page.demo.empty() && page.schema == shape.id;
   if (!calculates && !experiments::trains(page.demo))
-    return "Numbers in braces are of a training step, and this page has another demo.";
+    return fmt::format("The number {} is of a training step, and this page has another demo.", number.name);
   const record::Params settings(shape.schema);
-  const LiveNumber* const number = find_number(name);
-  if (number != nullptr && calculates && number->text({.settings = &settings}).empty())
-    return fmt::format("The number {} is of a run, and a page with a schema has none.", name);
-  if (number != nullptr) return {};
-  std::vector<std::string_view> known;
-  for (const LiveNumber& each : live_numbers()) known.push_back(each.name);
-  return unknown("number", name, known);
+  if (calculates && number.text({.settings = &settings}).empty())
+    return fmt::format("The number {} is of a run, and a page with a schema has none.", number.name);
+  return {};
 }
 
 }  // namespace
@@ -77,7 +73,9 @@ std::vector<std::string> recordings_in_turn(const Page& page) {
   return names;
 }
 
-std::string page_number(const Chapter& chapter, std::size_t page) { return fmt::format("{}.{}", chapter.number, page + 1); }
+std::string page_number(const Chapter& chapter, std::size_t page) {
+  return fmt::format("{}.{}", chapter.number, page + 1);
+}
 
 std::string markdown_of(const std::vector<Block>& blocks) {
   std::string markdown;
@@ -130,7 +128,8 @@ void check_words(const Document& document, const Part& part, const Page& page, c
     });
   }
   for (const NumberPlace& place : numbers_in(text)) {
-    const std::string why = part.kind == "formula" ? std::string() : why_no_number(place.name, page);
+    const LiveNumber* const number = part.kind == "formula" ? nullptr : find_number(place.name);
+    const std::string why = number == nullptr ? std::string() : why_no_number(*number, page);
     if (!why.empty()) problems.push_back({document.file, line_at(part, text, place.begin), why});
   }
   if (!context.check_command) return;

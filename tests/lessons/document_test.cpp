@@ -153,8 +153,6 @@ TEST_CASE("what leads nowhere is named with file and line") {
   CHECK(problem_of(with("term:logits", "term:logit")) == "p.md:12: There is no term \"logit\": the nearest is logits.");
   CHECK(problem_of(with("term:logits", "https://a")) ==
         "p.md:12: A page's links are term:…, set:…, view:… and page:…, not https://a.");
-  CHECK(problem_of(kFront + kWords + "\nIt is\n{logit.bytes}.\n") ==
-        "p.md:15: There is no number \"logit.bytes\": the nearest is logits.bytes.");
   CHECK(read(with("demo: train_step", "demo: bench") + "\n{logits.bytes}\n")
             .problems.back()
             .text()

@@ -90,8 +90,7 @@ TEST_CASE("what a task gets wrong is named with file and line", "[pages]") {
         "p.md:16: largest=… takes a setting that counts, such as batch, not model.");
   CHECK(problem_of(task_with("batch=0")).starts_with("p.md:16: "));
   CHECK(problem_of(task_with("peak<=much")).starts_with("p.md:16: "));
-  CHECK(
-      problem_of(task_with("fits=24GiB", "done: It takes {peak.byte}.\n")).starts_with("p.md:17: There is no number"));
+  CHECK(problem_of(task_with("fits=24GiB", "done: [So](term:logit).\n")).starts_with("p.md:17: There is no term"));
   CHECK(problem_of("```task\ngoal: fits=24GiB\ndone: Yes.\n```\n") == "p.md:14: The task has no words.");
   CHECK(problem_of(task_with("fits=24GiB") + task_with("fits=8GiB")) == "p.md:20: A page has one task.");
   CHECK(problem_of(task_with("fits=24GiB"), replaced(kPage, "<!--more-->", "")) ==

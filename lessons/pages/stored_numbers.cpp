@@ -1,0 +1,82 @@
+// Reads stored numbers and inserts them.
+#include "lessons/pages/stored_numbers.h"
+
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "lessons/csv_fields.h"
+#include "lessons/pages/live_numbers.h"
+#include "lessons/pages/page_reader.h"
+
+namespace headroom::lessons {
+
+namespace {
+
+constexpr std::size_t kNumberFields = 3;
+
+std::string unbroken(std::string_view text) {
+  std::string joined;
+  for (const char c : text) joined += c == ' ' ? std::string("\u00a0") : std::string(1, c);
+  return joined;
+}
+
+std::string unknown_number(std::string_view name, const StoredNumbers& numbers) {
+  std::vector<std::string_view> known;
+  for (const LiveNumber& each : live_numbers()) known.push_back(each.name);
+  for (const auto& [stored, number] : numbers) known.push_back(stored);
+  return unknown("number", name, known);
+}
+
+}  // namespace
+
+StoredNumbers parse_numbers(std::string_view text, std::string_view file, Problems& problems) {
+  StoredNumbers numbers;
+  for (Lines lines(text); !lines.done();) {
+    const std::string_view line = trimmed(lines.take());
+    const int at = lines.number();
+    if (at == 1 || line.empty()) continue;
+    const auto complain = [&](std::string what) { problems.push_back({std::string(file), at, std::move(what)}); };
+    const auto fields = csv_fields(line);
+    if (fields.size() != kNumberFields) {
+      complain(fmt::format("A number has {} fields (name, text, source), not {}.", kNumberFields, fields.size()));
+      continue;
+    }
+    const std::string& name = fields[0];
+    if (find_number(name) != nullptr) complain(fmt::format("The number {} is live: choose another name.", name));
+    if (!numbers.emplace(name, StoredNumber{unbroken(fields[1]), fields[2], at}).second)
+      complain(fmt::format("The number {} is there twice.", name));
+  }
+  return numbers;
+}
+
+std::string with_stored_numbers(std::string_view text, std::string_view file, StoredNumbers& numbers,
+                                Problems& problems) {
+  std::string inserted;
+  for (Lines lines(text); !lines.done();) {
+    const std::string_view line = lines.take();
+    std::size_t done = 0;
+    for (const NumberPlace& place : numbers_in(line)) {
+      const auto stored = numbers.find(place.name);
+      if (stored != numbers.end()) {
+        stored->second.used = true;
+        inserted += line.substr(done, place.begin - done);
+        inserted += stored->second.text;
+        done = place.end;
+      } else if (find_number(place.name) == nullptr) {
+        problems.push_back({std::string(file), lines.number(), unknown_number(place.name, numbers)});
+      }
+    }
+    inserted += line.substr(done);
+    inserted += '\n';
+  }
+  return inserted;
+}
+
+void check_numbers_used(const StoredNumbers& numbers, std::string_view file, Problems& problems) {
+  for (const auto& [name, number] : numbers)
+    if (!number.used)
+      problems.push_back({std::string(file), number.line, fmt::format("No page uses the number {}.", name)});
+}
+
+}  // namespace headroom::lessons
