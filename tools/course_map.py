@@ -38,8 +38,14 @@ def plain(text):
     return re.sub(r"\s+", " ", text.replace("**", "").replace("\u00a0", " ")).strip()
 
 
+def stored_numbers():
+    with (TEXTS / "numbers.csv").open(encoding="utf-8", newline="") as file:
+        return {row["name"]: row["text"] for row in csv.DictReader(file)}
+
+
 def front_matter(page):
-    lines = (TEXTS / f"{page}.md").read_text(encoding="utf-8").split("---\n", 2)
+    text = (TEXTS / f"{page}.md").read_text(encoding="utf-8")
+    lines = re.sub(r"\{([a-z0-9_.]+)\}", lambda name: NUMBERS.get(name[1], name[0]), text).split("---\n", 2)
     return dict(line.split(": ", 1) for line in lines[1].splitlines() if ": " in line), lines[2]
 
 
@@ -91,6 +97,9 @@ def document(items, chapters):
         text += f"\n## {name}\n\n| item | what it says | page | the sentence that teaches it | figure |\n| --- | --- | --- | --- | --- |\n"
         text += "".join(row(item, numbers) for item in items if chapter_of(item) == chapter)
     return text
+
+
+NUMBERS = stored_numbers()
 
 
 def main():

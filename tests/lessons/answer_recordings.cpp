@@ -106,7 +106,7 @@ void when_sixteen(std::string_view page) {
 void many_launches(std::string_view page) {
   const Recording run = stored("rms_norm_h200_launches");
   CHECK(right_choice(page) ==
-        "About " + std::to_string(std::lround(length_of(kernels_of(run, "graph")) / 1e3)) + " µs");
+        "About " + std::to_string(std::lround(length_of(kernels_of(run, "graph")) / 1e3)) + "\u00a0µs");
 }
 
 void kernels_of_a_step(std::string_view page) {
@@ -204,7 +204,7 @@ constexpr std::array kKeysOfRecordings{
     AnswerKey{"four_timelines", four_timelines},
     AnswerKey{"fixed_cost", fixed_cost},
     AnswerKey{"mixed_precision", is_measured},
-    AnswerKey{"loss_scaling", nullptr, "tests/lessons/page_numbers_test.cpp"},
+    AnswerKey{"loss_scaling", nullptr, "tests/lessons/number_bytes.cpp"},
     AnswerKey{"optimizer_states", optimizer_states},
     AnswerKey{"eight_bits", is_measured},
     AnswerKey{"low_rank", low_rank},

@@ -1,6 +1,7 @@
 // Largest batches under three limits: the figure's rows follow from recordings, runs at the borders end as predicted,
 // and pages give the allocator's border.
 #include <algorithm>
+#include <array>
 #include <charconv>
 #include <map>
 #include <string>
@@ -15,6 +16,7 @@
 #include "lessons/figure.h"
 #include "lessons/measurements/tables.h"
 #include "lessons/steps/address_space.h"
+#include "tests/lessons/number_values.h"
 #include "tests/support/catch.h"
 #include "tests/support/course.h"
 #include "tests/support/page_numbers.h"
@@ -23,7 +25,7 @@
 using namespace headroom;
 using namespace headroom::lessons;
 using predict::Verdict;
-using tests::check_said;
+using tests::NumberValues;
 
 namespace {
 
@@ -128,7 +130,51 @@ std::string line_of(const PredictedStep& step) {
   return fmt::format("{},{},{},{},{}", step.expandable ? "on" : "off", step.batch, step.blocks, step.asked, step.free);
 }
 
+NumberValues border_numbers() {
+  const auto gib = [](record::Bytes bytes) { return static_cast<double>(bytes) / record::kGiB; };
+  const PredictedStep &eight = row_at(false, 8), &nine = row_at(false, 9), &eleven = row_at(false, 11),
+                      &twelve = row_at(true, 12);
+  const record::Recording run = tests::stored("report_hf_8_h200"), failed = tests::stored("holes_b9_h100");
+  const AddressSpace space = address_space_at(record::Ledger(failed), failed.events().size() - 1);
+  REQUIRE(space.known);
+  const double limit = gib(run.info().cap), gap = gib(space.largest_free);
+  // The allocator's peak without a limit and with expandable segments.
+  const auto reserved = [&](record::Bytes cap, bool expandable) {
+    record::Recording requests = run;
+    record::RunInfo info = run.info();
+    info.params["expandable_segments"] = expandable ? "on" : "off";
+    requests.set_info(info);
+    return gib(most_reserved(predict::placed(requests, cap)));
+  };
+  const double peak = tests::peak_of("report_hf_8_h200"), limited = gib(most_reserved(run)),
+               unlimited = reserved(0, false), expandable = reserved(run.info().cap, true);
+  const auto more = [&](double bytes) { return 100 * (bytes / peak - 1); };
+  return {{"report_step.peak", peak},
+          {"report_step.peak", gib(eight.blocks)},
+          {"report_step.more_per_sequence", gib(nine.blocks - eight.blocks)},
+          {"report_step.limit", limit},
+          {"report_step.eleven.peak", gib(eleven.blocks)},
+          {"report_step.eleven.left", limit - gib(eleven.blocks)},
+          {"report_step.nine.asked", gib(nine.asked)},
+          {"report_step.nine.free", gib(nine.free)},
+          {"report_step.nine.gap", gap},
+          {"report_step.nine.unreserved", gib(failed.info().cap - space.reserved)},
+          {"report_step.nine.lacks", gib(nine.asked) - gap},
+          {"report_step.twelve.asked", gib(twelve.asked)},
+          {"report_step.twelve.free", gib(twelve.free)},
+          {"report_step.limited.reserved", limited},
+          {"report_step.limited.more", more(limited)},
+          {"report_step.unlimited.reserved", unlimited},
+          {"report_step.unlimited.more", more(unlimited)},
+          {"report_step.expandable.reserved", expandable},
+          {"report_step.expandable.more", more(expandable)}};
+}
+
+constexpr std::array kBorders{border_numbers};
+
 }  // namespace
+
+tests::NumberSources tests::sources_of_borders() { return kBorders; }
 
 TEST_CASE("the rows of assets/predicted/borders.csv are those that two recordings give") {
   const record::Recording four = requests_alone(tests::stored("report_hf_4_h200")),
@@ -167,48 +213,4 @@ TEST_CASE("while the question is open the figure has the border by bytes alone")
   CHECK(map.rows == std::vector<std::string>{"by bytes alone"});
   CHECK(data.panels.size() == 1);
   CHECK(map.title.find("allocator") == std::string::npos);
-}
-
-TEST_CASE("the pages say what the borders and the gaps of the report's step are, in bytes") {
-  const auto gib = [](record::Bytes bytes) { return static_cast<double>(bytes) / record::kGiB; };
-  const PredictedStep &eight = row_at(false, 8), &nine = row_at(false, 9), &eleven = row_at(false, 11),
-                      &twelve = row_at(true, 12);
-  check_said("holes", "at most 16.91 GiB in tensors with 8 sequences. Each further sequence adds 2.04 GiB",
-             {gib(eight.blocks), 8, gib(nine.blocks - eight.blocks)});
-  const record::Recording run = tests::stored("report_hf_8_h200");
-  const double limit = gib(run.info().cap);
-  check_said("holes", "Eleven have 23.01 GiB in tensors at the peak, and 0.19 GiB are left",
-             {gib(eleven.blocks), limit - gib(eleven.blocks)});
-  check_said("holes", "asks for 4.40 GiB of [logits](term:logits) while 8.65 GiB are free",
-             {gib(nine.asked), gib(nine.free)});
-  const record::Recording failed = tests::stored("holes_b9_h100");
-  const AddressSpace space = address_space_at(record::Ledger(failed), failed.events().size() - 1);
-  const double gap = gib(space.largest_free), unreserved = gib(failed.info().cap - space.reserved);
-  REQUIRE(space.known);
-  check_said("holes", "One piece has 4.26 GiB", {gap});
-  check_said("holes", "The other has 4.27 GiB and is not reserved", {unreserved});
-  check_said("report", "the largest two pieces have 4.26 and 4.27 GiB", {gap, unreserved});
-  check_said("holes", "that segment lacks 0.14 GiB", {gib(nine.asked) - gap});
-  check_said("holes", "it asks for 5.87 GiB while 4.03 GiB are free", {gib(twelve.asked), gib(twelve.free)});
-  check_said("report", "asks for 4.40 GiB of [logits](term:logits) while 8.65 GiB are free",
-             {gib(nine.asked), gib(nine.free)});
-
-  // The allocator's peak as recorded, without a limit, and with expandable segments.
-  const auto held = [&](record::Bytes cap, bool expandable) {
-    record::Recording requests = run;
-    record::RunInfo info = run.info();
-    info.params["expandable_segments"] = expandable ? "on" : "off";
-    requests.set_info(info);
-    return gib(most_reserved(predict::placed(requests, cap)));
-  };
-  const double blocks = tests::peak_of("report_hf_8_h200"), recorded = gib(most_reserved(run)),
-               unlimited = held(0, false), pages = held(run.info().cap, true);
-  const auto more = [&](double reserved) { return 100 * (reserved / blocks - 1); };
-  check_said("address_space",
-             "at most 16.91 GiB in blocks. It reserves 21.01 GiB under its limit (24 % more), 23.48 GiB without one "
-             "(39 %), and 19.16 GiB with expandable segments",
-             {blocks, recorded, more(recorded), unlimited, more(unlimited), pages});
-  check_said("holes", "| without a limit | 23.48 GiB | 39 % |", {unlimited, more(unlimited)});
-  check_said("holes", "| under 23.2 GiB | 21.01 GiB | 24 % |", {limit, recorded, more(recorded)});
-  check_said("holes", "| with expandable segments | 19.16 GiB | 13 % |", {pages, more(pages)});
 }

@@ -264,6 +264,7 @@ TEST_CASE("a page with a problem is left out, the others are there") {
   std::ofstream(assets / "text" / "forgotten.md") << "Words.\n";
   std::ofstream(assets / "text" / "flce.md", std::ios::app) << "\n[Gone](page:gone), [chunks](page:flce).\n";
   std::ofstream(assets / "text" / "contents.md", std::ios::app) << "- not_there\n";
+  std::ofstream(assets / "text" / "numbers.csv", std::ios::app) << "not.used,1,A formula\n";
   std::ofstream(assets / "course_items.csv") << "item,says,page,begins,figure,set\n"
                                              << "1.1,\"Words, with a comma.\",flce,The,flce_chunks,\n"
                                              << "1.2,Open.,,,,\n"
@@ -274,17 +275,18 @@ TEST_CASE("a page with a problem is left out, the others are there") {
   const Course course = Course::load(assets);
   CHECK(course.find_page("checkpointing") == nullptr);
   CHECK(course.pages().size() == tests::course().pages().size() - 1);
-  REQUIRE(course.problems().size() == 7);
+  REQUIRE(course.problems().size() == 8);
   CHECK(course.problems()[0].text().find("checkpointing.md:") == 0);
   CHECK(course.problems()[0].text().find("```quiz") != std::string::npos);
   CHECK(course.problems()[1].file == "contents.md");
   CHECK(course.problems()[2].text().find("flce.md:") == 0);
   CHECK(course.problems()[2].text().find("opens the page gone, which is not in contents.md") != std::string::npos);
   CHECK(course.problems()[3].file == "forgotten.md");
-  CHECK(course.problems()[4].text() ==
+  CHECK(course.problems()[4].text().find("numbers.csv:") == 0);
+  CHECK(course.problems()[5].text() ==
         "course_items.csv:7: An item has 6 fields (item, says, page, begins, figure, set), not 2.");
-  CHECK(course.problems()[5].text() == "course_items.csv:1: Item 1.3: there is no page gone.");
-  CHECK(course.problems()[6].text() == "course_items.csv:1: Item 1.4: flce has no figure architecture.");
+  CHECK(course.problems()[6].text() == "course_items.csv:1: Item 1.3: there is no page gone.");
+  CHECK(course.problems()[7].text() == "course_items.csv:1: Item 1.4: flce has no figure architecture.");
   REQUIRE(course.items().size() == 2);  // checkpointing's item is dropped with its page
   CHECK(course.items()[0] == CourseItem{"1.1", "Words, with a comma.", "flce", "The", "flce_chunks", ""});
   CHECK(course.items()[1].page.empty());

@@ -122,7 +122,8 @@ TEST_CASE("a click on a bit of the figure gives the value with this bit flipped"
       std::find_if(bits.boxes.begin(), bits.boxes.end(), [](const auto& box) { return box.id == "bit0"; });
   REQUIRE(lowest->action);
   CHECK(lowest->action->value == "1.0078125");
-  CHECK(tests::panel_in<Diagram>(built_format({"value=1.1"}, {.hidden = true})).title == "1.1 becomes 1.1015625 in bf16");
+  CHECK(tests::panel_in<Diagram>(built_format({"value=1.1"}, {.hidden = true})).title ==
+        "1.1 becomes 1.1015625 in bf16");
 }
 
 TEST_CASE("the page's table has the limits that are computed") {

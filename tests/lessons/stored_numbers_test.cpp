@@ -1,9 +1,13 @@
-// Stored numbers of pages: what is wrong with one is named with file and line.
+// Stored numbers of pages: each is what its source gives, and what is wrong with one is named with file and line.
+#include <set>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "lessons/pages/stored_numbers.h"
+#include "tests/lessons/number_values.h"
 #include "tests/support/catch.h"
+#include "tests/support/page_numbers.h"
 
 using namespace headroom;
 using namespace headroom::lessons;
@@ -22,6 +26,22 @@ StoredNumbers two_numbers(Problems& problems) {
 }
 
 }  // namespace
+
+TEST_CASE("every stored number is what its source gives, rounded as printed", "[pages]") {
+  std::set<std::string_view> computed{"five_sequences.reserved",
+                                      "five_sequences.unlimited"};  // tests/cli/plan_test.cpp
+  for (const auto sources : {tests::sources_of_bytes(), tests::sources_of_times(), tests::sources_of_borders()})
+    for (const auto source : sources)
+      for (const auto& [name, value] : source()) {
+        tests::check_number(name, value);
+        computed.insert(name);
+      }
+  for (const auto& [name, number] : tests::course().numbers()) {
+    INFO(name);
+    CHECK(computed.contains(name));
+    CHECK_FALSE(number.source.empty());
+  }
+}
 
 TEST_CASE("a stored number is inserted with spaces that do not break, live ones and formulas stay", "[pages]") {
   Problems problems;

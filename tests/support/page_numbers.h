@@ -1,17 +1,17 @@
-// Compares numbers in page texts with their sources.
+// Compares printed numbers with their sources.
 #pragma once
 
-#include <cctype>
 #include <cmath>
 #include <fstream>
 #include <iterator>
 #include <regex>
 #include <string>
-#include <vector>
+#include <string_view>
 
 #include "demos/record/ledger.h"
 #include "demos/record/recording.h"
 #include "tests/support/catch.h"
+#include "tests/support/course.h"
 
 namespace headroom::tests {
 
@@ -37,8 +37,6 @@ inline std::string plain_text(const std::string& file_name) {
   return replaced(replaced(text, "\u00a0", " "), "−", "-");
 }
 
-inline std::string text_of(const std::string& page) { return plain_text("assets/text/" + page + ".md"); }
-
 // The number after `words`, which docs/results/`document` must contain once.
 inline double result_after(const std::string& document, const std::string& words) {
   const std::string text = plain_text("docs/results/" + document + ".md");
@@ -50,22 +48,18 @@ inline double result_after(const std::string& document, const std::string& words
   return std::stod(replaced(text.substr(begin, text.find_first_not_of("0123456789,.", begin) - begin), ",", ""));
 }
 
-// Checks that the page contains `words`, with `values` as their numbers, rounded to the last digit.
-inline void check_said(const std::string& page, const std::string& words, const std::vector<double>& values) {
-  INFO(page << ": " << words);
-  CHECK(text_of(page).find(words) != std::string::npos);
-  static const std::regex number(R"([-+]?\d[\d,]*(\.\d+)?)");
-  std::size_t i = 0;
-  for (std::sregex_iterator at(words.begin(), words.end(), number), end; at != end; ++at) {
-    const auto before = static_cast<std::size_t>(at->position());
-    if (before > 0 && std::isalpha(static_cast<unsigned char>(words[before - 1]))) continue;  // "bf16"
-    REQUIRE(i < values.size());
-    const std::string decimals = (*at)[1];
-    const double unit = decimals.empty() ? 1 : std::pow(10, -static_cast<double>(decimals.size() - 1));
-    CHECK(std::stod(replaced(at->str(), ",", "")) == Approx(values[i]).margin(0.501 * unit).epsilon(0));
-    ++i;
-  }
-  CHECK(i == values.size());
+// Checks that the text of a stored number is one number, the value rounded to the text's last digit.
+inline void check_number(std::string_view name, double value) {
+  const auto found = course().numbers().find(name);
+  INFO(name);
+  REQUIRE(found != course().numbers().end());
+  const std::string text = replaced(found->second.text, "−", "-");
+  INFO(text);
+  static const std::regex number(R"(([-+]?\d[\d,]*(?:\.(\d+))?)\D*)");
+  std::smatch parts;
+  REQUIRE(std::regex_match(text, parts, number));
+  const double unit = std::pow(10, -static_cast<double>(parts.length(2)));
+  CHECK(std::stod(replaced(parts[1], ",", "")) == Approx(value).margin(0.501 * unit).epsilon(0));
 }
 
 }  // namespace headroom::tests
