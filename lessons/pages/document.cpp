@@ -2,7 +2,6 @@
 #include "lessons/pages/document.h"
 
 #include <algorithm>
-#include <array>
 #include <cctype>
 
 #include <fmt/format.h>
@@ -12,10 +11,6 @@ namespace headroom::lessons {
 namespace {
 
 constexpr std::string_view kFence = "```", kMore = "<!--more-->", kFront = "---", kFormula = "$$";
-// Blocks that begin with settings.
-constexpr std::array<std::string_view, 3> kWithEntries{"question", "figure", "step"};
-// Has its settings below the words.
-constexpr std::string_view kEntriesBelow = "task";
 
 bool is_space(char c) { return std::isspace(static_cast<unsigned char>(c)) != 0; }
 
@@ -46,8 +41,7 @@ void take_front(Document& document, Lines& lines, Problems& problems) {
 void take_block(Document& document, std::string_view kind, Lines& lines, Problems& problems) {
   const int opened = lines.number();
   Part part{.kind = std::string(kind), .entries = {}, .text = {}, .line = opened + 1};
-  const bool below = kind == kEntriesBelow;
-  bool heads = below || std::find(kWithEntries.begin(), kWithEntries.end(), kind) != kWithEntries.end();
+  bool heads = true;
   std::string text;
   for (bool closed = false; !closed;) {
     if (lines.done()) {
@@ -58,7 +52,7 @@ void take_block(Document& document, std::string_view kind, Lines& lines, Problem
     const std::string_view line = lines.take();
     closed = line.starts_with(kFence);
     if (closed || (heads && take_entry(part.entries, line, lines.number()))) continue;
-    heads = below;
+    heads = false;
     if (text.empty()) part.line = lines.number();
     text += line;
     text += '\n';

@@ -25,7 +25,7 @@ struct Entry {
 // A part of the body. Prose is Markdown; "more" is the line <!--more-->.
 struct Part {
   std::string kind;            // "prose", "formula", "more", or the word after ```
-  std::vector<Entry> entries;  // settings: a block's first lines, or below a task's words
+  std::vector<Entry> entries;  // settings: a block's first lines
   std::string text;            // trimmed
   int line = 0;                // of the text
 };

@@ -28,7 +28,7 @@ TaskReading read_task(const std::string& text) {
 }
 
 std::string task_with(const std::string& goal, const std::string& more = "done: It fits.\n") {
-  return "```task\nMake it *fit*:\nall of it.\ngoal: " + goal + "\n" + more + "```\n";
+  return "```task\ngoal: " + goal + "\n" + more + "\nMake it *fit*:\nall of it.\n```\n";
 }
 
 std::string problem_of(const std::string& task, const std::string& page = kPage) {
@@ -52,7 +52,7 @@ record::Params settings(std::initializer_list<const char*> assignments) {
 
 }  // namespace
 
-TEST_CASE("a task has words, then a goal, and what is said once it is reached", "[pages]") {
+TEST_CASE("a task has a goal, what is said once it is reached, and words", "[pages]") {
   const TaskReading reading =
       read_task(kPage + task_with("model=tiny,custom batch>=8 seq<=512 peak<=1.5GiB fits=rtx_4090 largest=batch",
                              "done: It takes {peak.bytes}.\n"));
@@ -78,26 +78,26 @@ TEST_CASE("a task has words, then a goal, and what is said once it is reached", 
 }
 
 TEST_CASE("what a task gets wrong is named with file and line", "[pages]") {
-  CHECK(problem_of(task_with("fits=24GiB", "")) == "p.md:14: The task lacks a line \"done: …\".");
+  CHECK(problem_of(task_with("fits=24GiB", "")) == "p.md:16: The task lacks a line \"done: …\".");
   CHECK(problem_of(task_with("fits=24GiB", "done: Yes.\nreply: No.\n")) ==
-        "p.md:18: The task has no key \"reply\": the nearest is goal.");
-  CHECK(problem_of(task_with("bach>=8")) == "p.md:16: There is no condition \"bach\": the nearest is batch.");
+        "p.md:16: The task has no key \"reply\": the nearest is goal.");
+  CHECK(problem_of(task_with("bach>=8")) == "p.md:14: There is no condition \"bach\": the nearest is batch.");
   CHECK(problem_of(task_with("model>=tiny")) ==
-        "p.md:16: A goal has KEY=VALUE, and of numbers KEY>=VALUE or KEY<=VALUE, not model>=tiny.");
-  CHECK(problem_of(task_with("fits=rtx_9999")).starts_with("p.md:16: There is no card \"rtx_9999\""));
-  CHECK(problem_of(task_with("largest=batch")) == "p.md:16: largest=batch needs a card: fits=24GiB.");
+        "p.md:14: A goal has KEY=VALUE, and of numbers KEY>=VALUE or KEY<=VALUE, not model>=tiny.");
+  CHECK(problem_of(task_with("fits=rtx_9999")).starts_with("p.md:14: There is no card \"rtx_9999\""));
+  CHECK(problem_of(task_with("largest=batch")) == "p.md:14: largest=batch needs a card: fits=24GiB.");
   CHECK(problem_of(task_with("fits=24GiB largest=model")) ==
-        "p.md:16: largest=… takes a setting that counts, such as batch, not model.");
-  CHECK(problem_of(task_with("batch=0")).starts_with("p.md:16: "));
-  CHECK(problem_of(task_with("peak<=much")).starts_with("p.md:16: "));
-  CHECK(problem_of(task_with("fits=24GiB", "done: [So](term:logit).\n")).starts_with("p.md:17: There is no term"));
+        "p.md:14: largest=… takes a setting that counts, such as batch, not model.");
+  CHECK(problem_of(task_with("batch=0")).starts_with("p.md:14: "));
+  CHECK(problem_of(task_with("peak<=much")).starts_with("p.md:14: "));
+  CHECK(problem_of(task_with("fits=24GiB", "done: [So](term:logit).\n")).starts_with("p.md:15: There is no term"));
   CHECK(problem_of("```task\ngoal: fits=24GiB\ndone: Yes.\n```\n") == "p.md:14: The task has no words.");
-  CHECK(problem_of(task_with("fits=24GiB") + task_with("fits=8GiB")) == "p.md:20: A page has one task.");
+  CHECK(problem_of(task_with("fits=24GiB") + task_with("fits=8GiB")) == "p.md:24: A page has one task.");
   CHECK(problem_of(task_with("fits=24GiB"), replaced(kPage, "<!--more-->", "")) ==
-        "p.md:14: A task comes after <!--more--> only: until then the question is open.");
+        "p.md:17: A task comes after <!--more--> only: until then the question is open.");
   CHECK(problem_of(task_with("fits=24GiB"),
                    replaced(replaced(kPage, "train_step", "bench"), "memory_timeline", "bench_times")) ==
-        "p.md:14: A task is about a training step, and this page has another demo or schema.");
+        "p.md:17: A task is about a training step, and this page has another demo or schema.");
 }
 
 TEST_CASE("a setting is one of some values, or on one side of a number", "[pages]") {
