@@ -14,8 +14,10 @@
 #include "app/paint/files/table.h"
 #include "app/paint/layout/layout.h"
 #include "lessons/base_run.h"
+#include "lessons/pages/blocks/figure.h"
+#include "lessons/pages/blocks/task.h"
+#include "lessons/pages/blocks/widget.h"
 #include "lessons/pages/live_numbers.h"
-#include "lessons/pages/widgets.h"
 #include "lessons/shown_unit.h"
 #include "lessons/sources.h"
 #include "lessons/wording.h"
@@ -106,7 +108,7 @@ class PageWriter {
     if (page_.question) add("The answer is below the figures.");
     for (const lessons::TourStep& step : page_.more) blocks(step.blocks);
     for (const std::string& id : page_.figures) figure(id, {});
-    for (const std::string& id : page_.widgets) widget(id);
+    for (const std::string& id : page_.widgets) add(lessons::words_of_widget(id));
     if (page_.question) answer(*page_.question);
     // The task's numbers need the reader's step, which does not exist here.
     if (const auto* task = lessons::task_of(page_))
@@ -122,16 +124,11 @@ class PageWriter {
   }
 
   void blocks(const std::vector<lessons::Block>& blocks) {
-    for (const lessons::Block& block : blocks) {
-      if (const auto* figure_block = std::get_if<lessons::FigureBlock>(&block))
-        figure(figure_block->figure, figure_block->settings);
-      else if (const auto* widget_block = std::get_if<lessons::WidgetBlock>(&block))
-        widget(widget_block->widget);
-      else if (const auto* task_block = std::get_if<lessons::TaskBlock>(&block))
-        task(*task_block);
+    for (const lessons::Block& block : blocks)
+      if (const auto* shown = block.as<lessons::FigureBlock>())
+        figure(shown->figure, shown->settings);
       else
-        add(words(lessons::markdown_of({block})));
-    }
+        add(words(block.printed()));
   }
 
   void question(const lessons::QuestionSpec& question) {
@@ -169,11 +166,6 @@ class PageWriter {
     return fmt::format(": {:.1f} {}", value / unit.size, unit.name);
   }
 
-  void task(const lessons::TaskBlock& task) {
-    add("Task: " + words(task.words));
-    add("It is done with: " + task.written);
-  }
-
   // The figure's rows as in `headroom figures --format csv`, or only the first ones.
   void figure(const std::string& id, const std::vector<lessons::Setting>& settings) {
     const lessons::Figure& shown = *lessons::find_figure(id);
@@ -191,11 +183,6 @@ class PageWriter {
       add(data.head.empty_reason);
     else
       add(all_data_ ? paint::to_csv(data) : first_rows(paint::to_csv(data), page_.id));
-  }
-
-  void widget(const std::string& id) {
-    for (const lessons::WidgetInfo& each : lessons::kWidgets)
-      if (each.id == id) add(fmt::format("To work with: {}.", each.summary));
   }
 
   void sources() {

@@ -7,7 +7,6 @@
 #include <tuple>
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include "app/page/glossary.h"
 #include "lessons/figure.h"
@@ -150,14 +149,7 @@ void Finder::add_figures(const lessons::Page& page) {
 
 void Finder::add_text(const lessons::Page& page, int step, const std::vector<lessons::Block>& blocks) {
   const bool after = step >= 0 && page.question.has_value();
-  for (const lessons::Block& block : blocks) {
-    if (const auto* words = std::get_if<lessons::TextBlock>(&block)) add_paragraphs(page, step, words->markdown, after);
-    const auto* const table = std::get_if<lessons::TableBlock>(&block);
-    if (table == nullptr) continue;
-    std::string cells = fmt::format("{}", fmt::join(table->columns, ", "));
-    for (const auto& row : table->rows) cells += fmt::format("; {}", fmt::join(row, ", "));
-    add_paragraphs(page, step, cells, after);
-  }
+  for (const lessons::Block& block : blocks) add_paragraphs(page, step, block.words(), after);
 }
 
 void Finder::add_paragraphs(const lessons::Page& page, int step, std::string_view markdown, bool after_answer) {
@@ -166,7 +158,7 @@ void Finder::add_paragraphs(const lessons::Page& page, int step, std::string_vie
     // Live numbers are known only for the open page.
     std::string text = lessons::plain_text(lessons::with_texts(markdown.substr(begin, end - begin), {}));
     begin = end + 2;
-    if (text.empty()) continue;
+    if (text.empty() || text == "…") continue;  // or a formula
     Findable what{.kind = FoundKind::kText, .title = page.title, .page = &page, .step = step};
     what.detail = step < 0 ? std::string() : fmt::format("Read more, step {}", step + 1);
     what.after_answer = after_answer;

@@ -10,6 +10,7 @@
 #include "app/common/step_plan.h"
 #include "app/page/page_model.h"
 #include "demos/predict/step_settings.h"
+#include "lessons/pages/blocks/figure.h"
 
 namespace headroom::app::page {
 

@@ -8,6 +8,7 @@
 #include "app/page/run_estimate.h"
 #include "demos/experiments/schemas.h"
 #include "lessons/card_limit.h"
+#include "lessons/pages/blocks/task.h"
 
 namespace headroom::app::page {
 

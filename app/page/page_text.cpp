@@ -1,4 +1,4 @@
-// Joins the text between figures, widgets and tables.
+// Joins the words between figures, widgets and tables.
 #include "app/page/page_text.h"
 
 namespace headroom::app::page {
@@ -7,30 +7,12 @@ namespace {
 
 PageParts parts_of(const std::vector<lessons::Block>& blocks, const lessons::NumberInput& numbers) {
   PageParts parts;
-  std::vector<lessons::Block> words;
-  const auto end_words = [&] {
-    if (!words.empty())
-      parts.emplace_back(lessons::mark_links(lessons::with_numbers(lessons::markdown_of(words), numbers)));
-    words.clear();
-  };
-  for (const lessons::Block& block : blocks) {
-    if (const auto* figure = std::get_if<lessons::FigureBlock>(&block)) {
-      end_words();
-      parts.emplace_back(*figure);
-    } else if (const auto* widget = std::get_if<lessons::WidgetBlock>(&block)) {
-      end_words();
-      parts.emplace_back(*widget);
-    } else if (const auto* table = std::get_if<lessons::TableBlock>(&block)) {
-      end_words();
-      parts.emplace_back(*table);
-    } else if (const auto* task = std::get_if<lessons::TaskBlock>(&block)) {
-      end_words();
-      parts.emplace_back(TaskWords{lessons::mark_links(lessons::with_numbers(task->words, numbers))});
-    } else {
-      words.push_back(block);
-    }
+  for (std::size_t i = 0; i < blocks.size();) {
+    const lessons::Block& first = blocks[i];
+    std::string words = first.words();
+    for (++i; first.type->flows && i < blocks.size() && blocks[i].type->flows; ++i) words += "\n\n" + blocks[i].words();
+    parts.push_back({&first, lessons::mark_links(lessons::with_numbers(words, numbers))});
   }
-  end_words();
   return parts;
 }
 

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <string>
-#include <variant>
 #include <vector>
 
 #include "lessons/pages/live_numbers.h"
@@ -11,13 +10,11 @@
 
 namespace headroom::app::page {
 
-// Drawn in a card.
-struct TaskWords {
-  lessons::MarkedText words;
+// A block, or several whose words flow.
+struct PagePart {
+  const lessons::Block* block = nullptr;  // the first of them, in the page
+  lessons::MarkedText words;              // with live numbers
 };
-// Words, or an element between them.
-using PagePart =
-    std::variant<lessons::MarkedText, lessons::FigureBlock, lessons::WidgetBlock, lessons::TableBlock, TaskWords>;
 using PageParts = std::vector<PagePart>;
 
 struct PageText {
@@ -26,7 +23,7 @@ struct PageText {
   lessons::MarkedText because;
   std::vector<PageParts> more;  // Read more
 };
-// Fills in the live numbers.
+// Fills in the live numbers. `page` must outlive the text.
 PageText text_of(const lessons::Page& page, const lessons::NumberInput& numbers);
 
 }  // namespace headroom::app::page

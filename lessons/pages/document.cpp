@@ -40,7 +40,7 @@ void take_front(Document& document, Lines& lines, Problems& problems) {
 
 void take_block(Document& document, std::string_view kind, Lines& lines, Problems& problems) {
   const int opened = lines.number();
-  Part part{.kind = std::string(kind), .entries = {}, .text = {}, .line = opened + 1};
+  Part part{.kind = std::string(kind), .line = opened + 1, .opened = opened};
   bool heads = true;
   std::string text;
   for (bool closed = false; !closed;) {
@@ -76,7 +76,7 @@ class Prose {
   }
   void end() {
     while (!text_.empty() && is_space(text_.back())) text_.pop_back();
-    if (!text_.empty()) document_.parts.push_back({"prose", {}, std::move(text_), line_});
+    if (!text_.empty()) document_.parts.push_back({"text", {}, std::move(text_), line_, line_});
     text_.clear();
   }
 
@@ -133,11 +133,12 @@ Document parse_document(std::string_view text, std::string_view file, Problems& 
       take_block(document, trimmed(line.substr(kFence.size())), lines, problems);
     } else if (trimmed(line) == kMore) {
       prose.end();
-      document.parts.push_back({"more", {}, {}, lines.number()});
+      document.parts.push_back({"more", {}, {}, lines.number(), lines.number()});
     } else if (is_formula(line)) {
       prose.end();
       const std::string_view tex = trimmed(line);
-      document.parts.push_back({"formula", {}, std::string(tex.substr(2, tex.size() - 4)), lines.number()});
+      document.parts.push_back(
+          {"formula", {}, std::string(tex.substr(2, tex.size() - 4)), lines.number(), lines.number()});
     } else {
       prose.add(line, lines.number());
     }

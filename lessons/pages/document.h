@@ -22,12 +22,13 @@ struct Entry {
   int line = 0;
 };
 
-// A part of the body. Prose is Markdown; "more" is the line <!--more-->.
+// A part of the body. Text is Markdown; "more" is the line <!--more-->.
 struct Part {
-  std::string kind;            // "prose", "formula", "more", or the word after ```
-  std::vector<Entry> entries;  // settings: a block's first lines
-  std::string text;            // trimmed
-  int line = 0;                // of the text
+  std::string kind;                 // "text", "formula", "more", or the word after ```
+  std::vector<Entry> entries = {};  // settings: a block's first lines
+  std::string text = {};            // trimmed
+  int line = 0;                     // of the text
+  int opened = 0;                   // of ```, else of the text
 };
 
 //     ---

@@ -8,7 +8,7 @@
 
 #include "demos/experiments/sweep_axes.h"
 #include "lessons/pages/answers.h"
-#include "lessons/pages/task.h"
+#include "lessons/pages/blocks.h"
 
 namespace headroom::experiments {
 struct DemoInfo;
@@ -19,27 +19,6 @@ namespace headroom::lessons {
 struct Setting {
   std::string key, value;
 };
-
-// --- blocks of the words
-
-struct TextBlock {
-  std::string markdown;  // with [terms](term:logits) and links that act, [batch 8](set:batch=8)
-};
-struct FormulaBlock {
-  std::string tex;
-};
-struct FigureBlock {
-  std::string figure;             // id, one of the page's
-  std::vector<Setting> settings;  // of the figure's schema
-};
-struct WidgetBlock {
-  std::string widget;  // id
-};
-struct TableBlock {
-  std::vector<std::string> columns;
-  std::vector<std::vector<std::string>> rows;  // as many cells as columns
-};
-using Block = std::variant<TextBlock, FormulaBlock, FigureBlock, WidgetBlock, TableBlock, TaskBlock>;
 
 // The figure's changes at a tour step; empty parts stay as they are.
 struct TourView {
@@ -112,8 +91,8 @@ struct Page {
 
 // The page's demo or schema, which declares its settings.
 const experiments::DemoInfo* demo_or_schema(const Page& page);  // null: none or unknown
-// The tour's task, or null.
-const TaskBlock* task_of(const Page& page);
+// True if it runs nothing.
+bool calculates(const Page& page);
 // In display order, the run that the page is about first.
 std::vector<std::string> recordings_in_turn(const Page& page);
 // Initial settings of a page with a known demo or schema.

@@ -11,8 +11,9 @@
 #include "demos/experiments/schemas.h"
 #include "lessons/card_limit.h"
 #include "lessons/figure.h"
+#include "lessons/pages/blocks/text.h"
+#include "lessons/pages/blocks/widget.h"
 #include "lessons/pages/entries.h"
-#include "lessons/pages/widgets.h"
 
 namespace headroom::lessons {
 
@@ -52,10 +53,10 @@ class Reader {
     read_recordings(entries);
     page_.widgets = entries.take_words("widgets");
     for (const std::string& id : page_.widgets)
-      if (const std::string why = why_no_widget(id); !why.empty()) entries.complain(why);
+      if (const std::string why = why_no_widget(id, page_); !why.empty()) entries.complain(why);
     page_.command = entries.take("command");
     read_card(entries);
-    if (calculates()) refuse_what_runs(entries);
+    if (calculates(page_)) refuse_what_runs(entries);
     entries.end();
   }
 
@@ -67,8 +68,6 @@ class Reader {
       if (card.memory) known.push_back(card.name);
     entries.complain(unknown("card", page_.card, known));
   }
-
-  bool calculates() const { return page_.demo.empty() && !page_.schema.empty(); }
 
   // These need a demo.
   static void refuse_what_runs(Entries& entries) {
@@ -89,20 +88,21 @@ class Reader {
     if (info != nullptr) check_settings(entries, info->schema, page_.settings);
     page_.here = entries.take_settings("here");
     if (info != nullptr) check_settings(entries, info->schema, page_.here);
-    if (!calculates()) read_sweep(entries, info);
+    if (!calculates(page_)) read_sweep(entries, info);
     page_.switches = entries.take_words("switches");
     if (info == nullptr) return;
     const record::Params params(info->schema);
     for (const std::string& key : page_.switches)
       if (!params.has(key))
-        entries.complain(fmt::format("The {} {} has no setting {}.", calculates() ? "schema" : "demo", info->id, key));
+        entries.complain(
+            fmt::format("The {} {} has no setting {}.", calculates(page_) ? "schema" : "demo", info->id, key));
   }
 
   // Every point must be a run that the settings allow and that the swept setting changes.
   void read_sweep(Entries& entries, const experiments::DemoInfo* demo) {
     const std::vector<std::string> texts = entries.take_words("sweep");
-    names_sweep_ = !texts.empty();
-    if (!names_sweep_) return;
+    if (texts.empty()) return;
+    page_.sweep.resize(1);  // named, if not readable
     if (demo == nullptr) return entries.complain("A sweep needs a demo, whose settings it goes over.");
     auto axes = experiments::sweep_axes(demo->schema, texts);
     if (!axes) return entries.complain(axes.error().message);
@@ -137,7 +137,7 @@ class Reader {
     if (page_.figures.empty()) entries.complain("A page has at least one figure.");
     for (const std::string& id : page_.figures) {
       const Figure* const found = find_figure(id);
-      if (found != nullptr && (found->basis == Basis::kRun || found->basis == Basis::kSweep) && calculates())
+      if (found != nullptr && (found->basis == Basis::kRun || found->basis == Basis::kSweep) && calculates(page_))
         entries.complain(fmt::format("The figure {} draws a run, and a page with a schema has none.", id));
       if (found != nullptr) continue;
       std::vector<std::string_view> known;
@@ -158,19 +158,6 @@ class Reader {
     page_.beside = entries.take_words("beside");
   }
 
-  // Empty if the page can have it.
-  std::string why_no_widget(const std::string& id) const {
-    const WidgetInfo* const widget = find_widget(id);
-    if (widget != nullptr && widget->makes_sweep && !names_sweep_)
-      return fmt::format("The widget {} needs a line \"sweep: KEY=VALUE,VALUE\".", id);
-    if (widget != nullptr && widget->runs != calculates()) return {};
-    if (widget != nullptr)
-      return fmt::format("The widget {} is for pages with a {}.", id, widget->runs ? "demo" : "schema");
-    std::vector<std::string_view> known;
-    for (const WidgetInfo& each : kWidgets) known.push_back(each.id);
-    return unknown("widget", id, known);
-  }
-
   void read_part(const Part& part) {
     check_words(document_, part, page_, context_, problems_);
     if (part.kind == "more" || part.kind == "step") {
@@ -183,22 +170,22 @@ class Reader {
       page_.question = read_question(document_, part, problems_);
       if (const auto& id = page_.question->figure; !id.empty() && !has(page_.figures, id))
         complain(part.line, fmt::format("The question's figure {} is not one of the page's.", id));
-      if (calculates() && number_of(&*page_.question) != nullptr)
+      if (calculates(page_) && number_of(&*page_.question) != nullptr)
         complain(part.line, "A number is answered by a run: a page with a schema asks for a choice or an order.");
     } else if (part.kind == "because") {
       if (!page_.question) complain(part.line, "A block ```because comes after the question.");
       if (page_.question) page_.question->because = part.text;
     } else if (part.kind == "sources") {
       read_sources(part);
-    } else if (auto block = read_block(part)) {
-      add(std::move(*block));
+    } else {
+      read_block(part);
     }
   }
 
   void add(Block block) {
     if (!in_more_) return page_.front.push_back(std::move(block));
     if (page_.more.empty()) page_.more.emplace_back();
-    if (const auto* text = std::get_if<TextBlock>(&block)) return add_sections(text->markdown);
+    if (const auto* text = block.as<TextBlock>()) return add_sections(text->markdown);
     page_.more.back().blocks.push_back(std::move(block));
   }
 
@@ -208,7 +195,7 @@ class Reader {
     while (!markdown.empty()) {
       if (markdown.starts_with(kHeading) && !page_.more.back().blocks.empty()) page_.more.emplace_back();
       const std::size_t next = markdown.find("\n### ");
-      page_.more.back().blocks.push_back(TextBlock{std::string(trimmed(markdown.substr(0, next)))});
+      page_.more.back().blocks.push_back({&kTextBlock, TextBlock{std::string(trimmed(markdown.substr(0, next)))}});
       markdown.remove_prefix(next == std::string_view::npos ? markdown.size() : next + 1);
     }
   }
@@ -221,76 +208,22 @@ class Reader {
       if (!context_.references.contains(key)) complain(part.line, unknown("source", key, known));
   }
 
-  std::optional<Block> read_block(const Part& part) {
-    if (part.kind == "prose") return TextBlock{part.text};
-    if (part.kind == "formula") return FormulaBlock{part.text};
-    if (part.kind == "table") return read_table(part);
-    if (part.kind == "figure") return read_figure(part);
-    if (part.kind == "task") return take_task(part);
-    if (part.kind == "widget") {
-      if (const std::string why = why_no_widget(part.text); !why.empty()) complain(part.line, why);
-      return WidgetBlock{part.text};
-    }
-    complain(part.line - 1, unknown("block", "```" + part.kind,
-                                    {"because", "figure", "question", "sources", "step", "table", "task", "widget"}));
-    return std::nullopt;
-  }
-
-  // The task's last words are checked like all others.
-  std::optional<Block> take_task(const Part& part) {
-    const bool step = experiments::trains(page_.demo) || page_.schema == experiments::shape_schema().id;
-    if (!step) complain(part.line, "A task is about a training step, and this page has another demo or schema.");
-    if (!in_more_) complain(part.line, "A task comes after <!--more--> only: until then the question is open.");
-    if (task_of(page_) != nullptr) complain(part.line, "A page has one task.");
-    if (!step) return std::nullopt;
-    for (const Entry& entry : part.entries)
-      if (entry.key == "done")
-        check_words(document_, {"task", {}, entry.value, entry.line}, page_, context_, problems_);
-    return read_task(document_, part, demo_or_schema(page_)->schema, problems_);
-  }
-
-  FigureBlock read_figure(const Part& part) {
-    Entries entries(document_.file, "The figure", part.entries, part.line, problems_);
-    FigureBlock block{entries.need("id"), entries.take_settings("set")};
+  void read_block(const Part& part) {
+    const BlockType* const type = find_block_type(part.kind);
+    if (type == nullptr) return complain(part.opened, unknown("block", "```" + part.kind, known_blocks()));
+    const std::string place = "The " + part.kind;
+    Entries entries(document_.file, place, part.entries, part.line, problems_);
+    BlockSource source{document_, part, entries, page_, context_, problems_, in_more_};
+    std::any content = type->parse(source);
+    if (!content.has_value()) return;
     entries.end();
-    const Figure* figure = find_figure(block.figure);
-    if (!has(page_.figures, block.figure) || figure == nullptr) {
-      complain(part.line, fmt::format("The figure {} is not one of the page's.", block.figure));
-      return block;
-    }
-    record::Params params(figure->schema);
-    for (const Setting& setting : block.settings)
-      if (const auto set = params.set(setting.key, std::string_view(setting.value)); !set)
-        complain(part.line, set.error().message);
-    return block;
+    add({type, std::move(content)});
   }
 
-  // "| head | head |", a line of dashes, rows.
-  TableBlock read_table(const Part& part) {
-    std::vector<std::vector<std::string>> rows;
-    for (Lines lines(part.text); !lines.done();) {
-      std::string_view line = trimmed(lines.take());
-      if (line.starts_with("|")) line.remove_prefix(1);
-      if (line.ends_with("|")) line.remove_suffix(1);
-      auto& cells = rows.emplace_back();
-      for (bool last = false; !last;) {
-        const std::size_t bar = line.find('|');
-        cells.emplace_back(trimmed(line.substr(0, bar)));
-        last = bar == std::string_view::npos;
-        if (!last) line.remove_prefix(bar + 1);
-      }
-    }
-    TableBlock table;
-    const bool whole =
-        rows.size() >= 3 && rows[1][0].starts_with("-") &&
-        std::all_of(rows.begin(), rows.end(), [&](const auto& cells) { return cells.size() == rows[0].size(); });
-    if (!whole) {
-      complain(part.line, "A table is a line of heads, a line of dashes and rows with as many cells.");
-      return table;
-    }
-    table.columns = rows[0];
-    table.rows.assign(rows.begin() + 2, rows.end());
-    return table;
+  static std::vector<std::string_view> known_blocks() {
+    std::vector<std::string_view> known{"because", "question", "sources", "step"};
+    for (const BlockType* type : kBlockTypes) known.push_back(type->name);
+    return known;
   }
 
   const Document& document_;
@@ -298,7 +231,6 @@ class Reader {
   Problems& problems_;
   Page page_;
   bool in_more_ = false;
-  bool names_sweep_ = false;
 };
 
 }  // namespace
@@ -306,6 +238,8 @@ class Reader {
 const experiments::DemoInfo* demo_or_schema(const Page& page) {
   return page.demo.empty() ? experiments::find_schema(page.schema) : experiments::find_demo(page.demo);
 }
+
+bool calculates(const Page& page) { return page.demo.empty() && !page.schema.empty(); }
 
 record::Params settings_of(const Page& page) {
   record::Params params(demo_or_schema(page)->schema);

@@ -10,6 +10,8 @@
 
 namespace headroom::lessons {
 
+class Entries;
+
 // Says why a command line does not work; empty if it does.
 using CommandCheck = std::function<std::string(std::string_view command)>;
 
@@ -29,10 +31,23 @@ struct ShownCommand {
 };
 std::vector<ShownCommand> commands_in(std::string_view markdown);
 
+// What the parser of a block reads from.
+struct BlockSource {
+  const Document& document;
+  const Part& part;
+  Entries& entries;  // of the part
+  const Page& page;  // as far as it is read
+  const PageContext& context;
+  Problems& problems;
+  bool after_answer = false;  // in Read more
+
+  // At the block's text.
+  void complain(std::string what) { problems.push_back({document.file, part.line, std::move(what)}); }
+};
+
 // Parts of read_page().
 QuestionSpec read_question(const Document& document, const Part& part, Problems& problems);
 TourView read_view(const Document& document, const Part& part, const Page& page, Problems& problems);
-TaskBlock read_task(const Document& document, const Part& part, record::Schema schema, Problems& problems);
 void check_words(const Document& document, const Part& part, const Page& page, const PageContext& context,
                  Problems& problems);
 

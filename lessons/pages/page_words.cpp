@@ -3,7 +3,6 @@
 #include <regex>
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include "demos/experiments/schemas.h"
 #include "demos/record/text.h"
@@ -14,22 +13,6 @@
 namespace headroom::lessons {
 
 namespace {
-
-std::string row_text(const std::vector<std::string>& cells) { return fmt::format("| {} |\n", fmt::join(cells, " | ")); }
-
-struct AsMarkdown {
-  std::string operator()(const TextBlock& block) const { return block.markdown; }
-  std::string operator()(const FormulaBlock& block) const { return "$$" + block.tex + "$$"; }
-  std::string operator()(const FigureBlock&) const { return {}; }
-  std::string operator()(const WidgetBlock&) const { return {}; }
-  std::string operator()(const TaskBlock& block) const { return block.words; }
-  std::string operator()(const TableBlock& block) const {
-    std::string text = row_text(block.columns) + row_text(std::vector<std::string>(block.columns.size(), "---"));
-    for (const auto& row : block.rows) text += row_text(row);
-    text.pop_back();
-    return text;
-  }
-};
 
 int line_at(const Part& part, std::string_view text, std::size_t offset) {
   return part.line +
@@ -56,11 +39,11 @@ void check_link(const std::string& target, const Part& part, const Page& page, c
 // Empty if the page can show the live number. Pages that run nothing use the settings.
 std::string why_no_number(const LiveNumber& number, const Page& page) {
   const experiments::DemoInfo& shape = experiments::shape_schema();
-  const bool calculates = page.demo.empty() && page.schema == shape.id;
-  if (!calculates && !experiments::trains(page.demo))
+  const bool of_shape = calculates(page) && page.schema == shape.id;
+  if (!of_shape && !experiments::trains(page.demo))
     return fmt::format("The number {} is of a training step, and this page has another demo.", number.name);
   const record::Params settings(shape.schema);
-  if (calculates && number.text({.settings = &settings}).empty())
+  if (of_shape && number.text({.settings = &settings}).empty())
     return fmt::format("The number {} is of a run, and a page with a schema has none.", number.name);
   return {};
 }
@@ -80,7 +63,7 @@ std::string page_number(const Chapter& chapter, std::size_t page) {
 std::string markdown_of(const std::vector<Block>& blocks) {
   std::string markdown;
   for (const Block& block : blocks) {
-    const std::string words = std::visit(AsMarkdown{}, block);
+    const std::string words = block.words();
     if (!words.empty()) markdown += (markdown.empty() ? "" : "\n\n") + words;
   }
   return markdown;

@@ -56,6 +56,16 @@ std::string tag_words(std::string_view words, const std::string& tag) {
   return tagged;
 }
 
+// "| a | b |" becomes "a, b;", a line of dashes nothing. Returns where the bar ends.
+std::size_t end_of_bar(std::string_view words, std::size_t at, std::string& text) {
+  const std::size_t end = std::min(words.find('\n', at), words.size());
+  if (at == 0 || words[at - 1] == '\n')
+    return words.substr(at, end - at).find_first_not_of("|-: ") == std::string_view::npos ? end - 1 : at;
+  if (text.ends_with(' ')) text.pop_back();
+  text += at + 1 == end ? ';' : ',';
+  return at;
+}
+
 }  // namespace
 
 MarkedText mark_links(std::string_view markdown) {
@@ -100,10 +110,13 @@ std::string plain_text(std::string_view markdown) {
       i = end + (pair ? 1 : 0);
     } else if (words[i] == '\n') {
       if (!text.empty() && text.back() != ' ') text += ' ';
-    } else if (words[i] != '*' && words[i] != '`' && words[i] != '|') {
+    } else if (words[i] == '|') {
+      i = end_of_bar(words, i, text);
+    } else if (words[i] != '*' && words[i] != '`' && (words[i] != ' ' || !text.ends_with(' '))) {
       text += words[i];
     }
   }
+  if (text.ends_with(';')) text.pop_back();
   return std::string(trimmed(std::string_view(text).substr(std::min(text.find_first_not_of("# "), text.size()))));
 }
 

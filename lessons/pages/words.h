@@ -27,7 +27,7 @@ std::string without_links(std::string_view markdown);
 
 // Keys of the terms in a text, in order, with repetitions.
 std::vector<std::string> terms_in(std::string_view markdown);
-// One line without Markdown: the words of links, "…" for a formula.
+// One line without Markdown: the words of links, "…" for a formula, "a, b; c, d" for a table.
 std::string plain_text(std::string_view markdown);
 
 // "## key" or "## key: Name", then a sentence or two for the term's tooltip.

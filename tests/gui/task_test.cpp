@@ -90,7 +90,7 @@ lessons::Page page_with(lessons::TaskBlock task) {
   page.demo = "train_step";
   page.figures = {"memory_timeline"};
   page.more.resize(1);
-  page.more[0].blocks.emplace_back(std::move(task));
+  page.more[0].blocks.push_back({&lessons::kTaskBlock, std::move(task)});
   return page;
 }
 

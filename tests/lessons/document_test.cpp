@@ -4,6 +4,9 @@
 
 #include "demos/experiments/demo.h"
 #include "demos/experiments/schemas.h"
+#include "lessons/pages/blocks/figure.h"
+#include "lessons/pages/blocks/table.h"
+#include "lessons/pages/blocks/text.h"
 #include "lessons/pages/live_numbers.h"
 #include "tests/support/catch.h"
 #include "tests/support/course.h"
@@ -81,8 +84,8 @@ TEST_CASE("a document becomes a page") {
   CHECK(page.settings.at(0).key == "batch");
   CHECK(page.figures == std::vector<std::string>{"memory_timeline", "formula_table"});
   REQUIRE(page.front.size() == 3);
-  CHECK(std::get<TextBlock>(page.front[0]).markdown == "The [logits](term:logits) of a step.");
-  CHECK(std::get<FormulaBlock>(page.front[1]).tex == "B \\cdot T");
+  CHECK(page.front[0].as<TextBlock>()->markdown == "The [logits](term:logits) of a step.");
+  CHECK(page.front[1].words() == "$$B \\cdot T$$");
   REQUIRE(page.question);
   const NumberQuestion* number = number_of(&*page.question);
   REQUIRE(number != nullptr);
@@ -96,8 +99,8 @@ TEST_CASE("a document becomes a page") {
   CHECK(page.more[1].view.highlight == "logits");
   CHECK(page.more[1].view.cursor == "peak");
   CHECK(page.more[1].view.pin == "other");
-  CHECK(std::get<TableBlock>(page.more[1].blocks[1]).rows.at(0).at(1) == "2");
-  CHECK(std::get<FigureBlock>(page.more[1].blocks[2]).settings.at(0).value == "event");
+  CHECK(page.more[1].blocks[1].as<TableBlock>()->rows.at(0).at(1) == "2");
+  CHECK(page.more[1].blocks[2].as<FigureBlock>()->settings.at(0).value == "event");
   CHECK(page.sources == std::vector<std::string>{"chen2016"});
   CHECK(markdown_of(page.front) == "The [logits](term:logits) of a step.\n\n$$B \\cdot T$$\n\nand `headroom list`.");
   CHECK(markdown_of(page.more) == "Before the steps.\n\n### First\n\n| a | b |\n| --- | --- |\n| 1 | 2 |");
@@ -162,6 +165,9 @@ TEST_CASE("what leads nowhere is named with file and line") {
   CHECK(problem_of(kFront + kWords + "```sources\nchen2017\n```\n") ==
         "p.md:14: There is no source \"chen2017\": the nearest is chen2016.");
   CHECK(problem_of(kFront + kWords + "```quiz\n?\n```\n").starts_with("p.md:13: There is no block \"```quiz\""));
+  CHECK(problem_of(kFront + kWords + "```quiz\nkind: hard\n\n?\n```\n").starts_with("p.md:13: There is no block"));
+  CHECK(problem_of(kFront + kWords + "```figure\nid: memory_timeline\nste: a=b\n```\n") ==
+        "p.md:15: The figure has no key \"ste\": the nearest is set.");
   CHECK(problem_of(kFront + kWords + "```widget\nladdr\n```\n") ==
         "p.md:14: There is no widget \"laddr\": the nearest is ladder.");
   CHECK(problem_of(kFront + kWords + "\n```figure\nid: memory_timeline\n") ==
@@ -301,6 +307,7 @@ TEST_CASE("each word of a term gets its own tag", "[pages]") {
   CHECK(marked.terms == std::vector<std::string>{"optimizer_state", "logits"});
   CHECK(category_of_term("optimizer_state") == record::Category::kOptimizerState);
   CHECK_FALSE(category_of_term("nothing"));
+  CHECK(plain_text("A [term](term:x)\nand $x$:\n| a | b |\n| --- | ---: |\n| 1 | 2 |") == "A term and …: a, b; 1, 2");
   CHECK(count_words("The [optimizer state](term:x) takes $B \\cdot T$ bytes, <b>all</b> the time.") == 8);
 }
 
@@ -391,4 +398,14 @@ TEST_CASE("a number in the words is that of the settings or of the run, and brac
   const NumberInput beside{&params, &ledger, &a};
   CHECK(with_numbers("{a.peak.activations}", beside) == with_numbers("{peak.activations}", {&params, &a}));
   CHECK(with_numbers("{a.peak.activations}", beside) != with_numbers("{peak.activations}", beside));
+}
+
+TEST_CASE("a type of block is one record, found by its name", "[pages]") {
+  for (const BlockType* type : kBlockTypes) {
+    INFO(type->name);
+    CHECK(find_block_type(type->name) == type);
+    CHECK(type->parse != nullptr);
+    CHECK((type == &kFigureBlock || type->words != nullptr || type->printed != nullptr));  // a figure is drawn or a table
+  }
+  CHECK(find_block_type("quiz") == nullptr);
 }

@@ -10,6 +10,7 @@
 #include <fmt/format.h>
 
 #include "lessons/figure.h"
+#include "lessons/pages/blocks/table.h"
 #include "tests/support/catch.h"
 #include "tests/support/course.h"
 #include "tests/support/panels.h"
@@ -130,7 +131,7 @@ TEST_CASE("the page's table has the limits that are computed") {
   const TableBlock* table = nullptr;
   for (const auto& part : tests::page("number_formats").more)
     for (const Block& block : part.blocks)
-      if (const auto* found = std::get_if<TableBlock>(&block)) table = found;
+      if (const auto* found = block.as<TableBlock>()) table = found;
   REQUIRE(table != nullptr);
   REQUIRE(table->rows.size() == kNumberFormats.size());
   for (std::size_t i = 0; i < table->rows.size(); ++i) {

@@ -7,6 +7,7 @@
 #include <variant>
 
 #include "demos/experiments/demo.h"
+#include "lessons/pages/blocks/task.h"
 #include "lessons/pages/live_numbers.h"
 #include "tests/support/catch.h"
 #include "tests/support/course.h"
@@ -43,9 +44,8 @@ int words_of_tour(const Page& page) {
   int words = 0;
   for (const TourStep& step : page.more)
     for (const Block& block : step.blocks) {
-      if (const auto* text = std::get_if<TextBlock>(&block)) words += count_words(text->markdown);
-      if (const auto* task = std::get_if<TaskBlock>(&block))
-        words += count_words(task->words) + count_words(task->done);
+      if (block.type != &kTableBlock) words += count_words(block.words());
+      if (const auto* task = block.as<TaskBlock>()) words += count_words(task->done);
     }
   return words;
 }

@@ -13,6 +13,7 @@
 #include "demos/record/timeline.h"
 #include "lessons/base_run.h"
 #include "lessons/figure.h"
+#include "lessons/pages/blocks/figure.h"
 #include "tests/support/catch.h"
 #include "tests/support/course.h"
 
@@ -106,7 +107,7 @@ TEST_CASE("what a page says of losses has many steps behind it", "[pages]") {
     bool shown = false;
     for (const TourStep& step : page->more)
       for (const Block& block : step.blocks)
-        if (const auto* figure = std::get_if<FigureBlock>(&block)) shown = shown || figure->figure == "loss_curves";
+        if (const auto* figure = block.as<FigureBlock>()) shown = shown || figure->figure == "loss_curves";
     if (!shown) continue;
     ++pages;
     for (const std::string& name : page->recordings) {

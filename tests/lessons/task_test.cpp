@@ -1,5 +1,6 @@
 // Tasks of pages: contents, places of errors, and reached goals.
 #include "demos/experiments/demo.h"
+#include "lessons/pages/blocks/task.h"
 #include "tests/support/catch.h"
 #include "tests/support/course.h"
 

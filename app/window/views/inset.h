@@ -8,7 +8,7 @@
 #include "app/paint/scene/scene.h"
 #include "app/window/draw/theme.h"
 #include "app/window/views/page_frame.h"
-#include "lessons/pages/page.h"
+#include "lessons/pages/blocks/figure.h"
 
 namespace headroom::app::window {
 

@@ -31,7 +31,7 @@ void draw_small(std::string_view words, ImU32 color, float em) {
 
 }  // namespace
 
-void draw_task(PageFrame& frame, const page::TaskWords& words) {
+void draw_task(PageFrame& frame, const lessons::MarkedText& words) {
   const page::Task& task = frame.page.task();
   const bool reached = task.state() == page::Task::State::kReached;
   const float em = card_em(frame);
@@ -39,7 +39,7 @@ void draw_task(PageFrame& frame, const page::TaskWords& words) {
   if (begin_card("task", frame)) {
     draw_head(reached);
     gap(4);
-    draw_linked(frame, words.words, em, kTaskLine);
+    draw_linked(frame, words, em, kTaskLine);
     gap(8);
     if (reached)
       draw_linked(frame, task.done(), em, kTaskLine);

@@ -9,13 +9,10 @@
 #include "app/page/page_model.h"
 #include "app/page/page_words.h"
 #include "app/window/draw/controls.h"
+#include "app/window/views/block_views.h"
 #include "app/window/views/column.h"
-#include "app/window/views/inset.h"
 #include "app/window/views/linked_words.h"
 #include "app/window/views/question_view.h"
-#include "app/window/views/task_view.h"
-#include "app/window/views/word_table.h"
-#include "app/window/widgets/widget.h"
 #include "imgui_internal.h"  // ImGuiWindow: the width of a column
 
 namespace headroom::app::window {
@@ -35,25 +32,6 @@ void draw_heading(const PageFrame& frame) {
       paragraph(Face::kDisplay, wide(frame) ? 28 : 22, 1.22f, at, theme().text, frame.page.page().title);
   end_drawing({at.x0, at.y0, at.x1, bottom});
   gap(wide(frame) ? 14 : 8);
-}
-
-// Words, figures and widgets. `step`: of Read more; −1: the page's first words.
-void draw_parts(PageFrame& frame, int step, const page::PageParts& parts) {
-  for (std::size_t i = 0; i < parts.size(); ++i) {
-    if (const auto* words = std::get_if<lessons::MarkedText>(&parts[i])) {
-      draw_linked(frame, *words, text_em(frame), text_line(frame));
-    } else if (const auto* figure = std::get_if<lessons::FigureBlock>(&parts[i])) {
-      frame.insets.draw(frame, {step, static_cast<int>(i)}, *figure);
-    } else if (const auto* table = std::get_if<lessons::TableBlock>(&parts[i])) {
-      draw_word_table(frame, *table);
-    } else if (const auto* task = std::get_if<page::TaskWords>(&parts[i])) {
-      draw_task(frame, *task);
-    } else if (WidgetView* widget = frame.widgets.among_words(std::get<lessons::WidgetBlock>(parts[i]).widget)) {
-      gap(6);
-      widget->draw_narrow(frame, take(widget->narrow_height()));
-      gap(10);
-    }
-  }
 }
 
 // Disappears with the reader's first action.

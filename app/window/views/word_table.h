@@ -2,7 +2,7 @@
 #pragma once
 
 #include "app/window/views/page_frame.h"
-#include "lessons/pages/page.h"
+#include "lessons/pages/blocks/table.h"
 
 namespace headroom::app::window {
 

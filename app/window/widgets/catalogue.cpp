@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <array>
 
+#include "lessons/pages/blocks/widget.h"
+
 namespace headroom::app::window {
 
 extern const Widget kCalculatorWidget, kKernelEditorWidget, kLadderWidget, kReportWidget, kSettingsWidget, kSweepWidget;
@@ -30,8 +32,7 @@ PageWidgets::PageWidgets(const lessons::Page& page, const WidgetHost& host) {
   for (const std::string& id : page.widgets) make(id);
   const auto find = [&](const std::vector<lessons::Block>& blocks) {
     for (const lessons::Block& block : blocks)
-      if (const auto* widget = std::get_if<lessons::WidgetBlock>(&block);
-          widget != nullptr && !among_words(widget->widget))
+      if (const auto* widget = block.as<lessons::WidgetBlock>(); widget != nullptr && !among_words(widget->widget))
         if (WidgetView* view = make(widget->widget)) of_words_[widget->widget] = view;
   };
   find(page.front);

@@ -11,6 +11,8 @@
 
 namespace headroom::lessons {
 
+struct Page;
+
 // The wanted value of one setting.
 struct TaskSetting {
   enum class Is : std::uint8_t { kOneOf, kAtLeast, kAtMost };
@@ -45,5 +47,8 @@ struct TaskBlock {
   std::string written;  // the goal as written
   TaskGoal goal;
 };
+
+// The task of the page's tour, or null.
+const TaskBlock* task_of(const Page& page);
 
 }  // namespace headroom::lessons

@@ -1,14 +1,17 @@
 // Reads a page's task and checks settings against its goal.
+#include "lessons/pages/blocks/task.h"
+
 #include <algorithm>
 #include <string_view>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "demos/experiments/demo.h"
+#include "demos/experiments/schemas.h"
 #include "demos/record/split.h"
 #include "lessons/card_limit.h"
 #include "lessons/pages/entries.h"
-#include "lessons/pages/task.h"
 #include "lessons/shown_unit.h"
 
 namespace headroom::lessons {
@@ -112,21 +115,41 @@ class GoalReader {
   TaskGoal goal_;
 };
 
-}  // namespace
-
-TaskBlock read_task(const Document& document, const Part& part, record::Schema schema, Problems& problems) {
-  Entries entries(document.file, "The task", part.entries, part.line, problems);
-  TaskBlock task{.words = part.text, .done = entries.need("done"), .written = entries.need("goal"), .goal = {}};
-  task.goal = GoalReader(schema, entries).read(words_of(task.written));
-  entries.end();
-  if (task.words.empty()) problems.push_back({document.file, part.line, "The task has no words."});
+// The task's last words are checked like all others.
+std::any parse_task(BlockSource& source) {
+  const Page& page = source.page;
+  const bool step = page.demo == experiments::training_step().id || page.schema == experiments::shape_schema().id;
+  if (!step) source.complain("A task is about a training step, and this page has another demo or schema.");
+  if (!source.after_answer) source.complain("A task comes after <!--more--> only: until then the question is open.");
+  if (task_of(page) != nullptr) source.complain("A page has one task.");
+  if (!step) return {};
+  for (const Entry& entry : source.part.entries)
+    if (entry.key == "done")
+      check_words(source.document, {.kind = "task", .text = entry.value, .line = entry.line}, page, source.context,
+                  source.problems);
+  Entries& entries = source.entries;
+  TaskBlock task{.words = source.part.text, .done = entries.need("done"), .written = entries.need("goal"), .goal = {}};
+  task.goal = GoalReader(demo_or_schema(page)->schema, entries).read(words_of(task.written));
+  if (task.words.empty()) source.complain("The task has no words.");
   return task;
 }
+
+std::string words_of_task(const std::any& content) { return std::any_cast<const TaskBlock&>(content).words; }
+
+std::string printed_task(const std::any& content) {
+  const auto& task = std::any_cast<const TaskBlock&>(content);
+  return fmt::format("Task: {}\n\nIt is done with: {}", task.words, task.written);
+}
+
+}  // namespace
+
+constinit const BlockType kTaskBlock{
+    .name = "task", .parse = parse_task, .words = words_of_task, .printed = printed_task};
 
 const TaskBlock* task_of(const Page& page) {
   for (const TourStep& step : page.more)
     for (const Block& block : step.blocks)
-      if (const auto* task = std::get_if<TaskBlock>(&block)) return task;
+      if (const auto* task = block.as<TaskBlock>()) return task;
   return nullptr;
 }
 

@@ -1,0 +1,70 @@
+// One drawing function per type of block.
+#include "app/window/views/block_views.h"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include "app/window/views/column.h"
+#include "app/window/views/inset.h"
+#include "app/window/views/linked_words.h"
+#include "app/window/views/task_view.h"
+#include "app/window/views/word_table.h"
+#include "app/window/widgets/widget.h"
+#include "lessons/pages/blocks/figure.h"
+#include "lessons/pages/blocks/table.h"
+#include "lessons/pages/blocks/widget.h"
+
+namespace headroom::app::window {
+
+namespace {
+
+using page::PagePart;
+using Step = std::pair<int, int>;  // step of Read more, or −1; part of it
+
+void draw_flow(PageFrame& frame, Step, const PagePart& part) {
+  draw_linked(frame, part.words, text_em(frame), text_line(frame));
+}
+
+void draw_inset(PageFrame& frame, Step place, const PagePart& part) {
+  frame.insets.draw(frame, place, *part.block->as<lessons::FigureBlock>());
+}
+
+void draw_table(PageFrame& frame, Step, const PagePart& part) {
+  draw_word_table(frame, *part.block->as<lessons::TableBlock>());
+}
+
+void draw_task_part(PageFrame& frame, Step, const PagePart& part) { draw_task(frame, part.words); }
+
+void draw_widget(PageFrame& frame, Step, const PagePart& part) {
+  WidgetView* const widget = frame.widgets.among_words(part.block->as<lessons::WidgetBlock>()->widget);
+  if (widget == nullptr) return;
+  gap(6);
+  widget->draw_narrow(frame, take(widget->narrow_height()));
+  gap(10);
+}
+
+struct BlockView {
+  const lessons::BlockType* type;
+  void (*draw)(PageFrame& frame, Step place, const PagePart& part);
+};
+constexpr std::array kBlockViews{
+    BlockView{&lessons::kTextBlock, draw_flow},    BlockView{&lessons::kFormulaBlock, draw_flow},
+    BlockView{&lessons::kFigureBlock, draw_inset}, BlockView{&lessons::kWidgetBlock, draw_widget},
+    BlockView{&lessons::kTableBlock, draw_table},  BlockView{&lessons::kTaskBlock, draw_task_part},
+};
+
+constexpr const BlockView* view_of(const lessons::BlockType* type) {
+  const auto* const found = std::ranges::find(kBlockViews, type, &BlockView::type);
+  return found == kBlockViews.end() ? nullptr : found;
+}
+static_assert(std::ranges::all_of(lessons::kBlockTypes, view_of), "Each type of block has a drawing function.");
+
+}  // namespace
+
+void draw_parts(PageFrame& frame, int step, const page::PageParts& parts) {
+  for (std::size_t i = 0; i < parts.size(); ++i)
+    view_of(parts[i].block->type)->draw(frame, {step, static_cast<int>(i)}, parts[i]);
+}
+
+}  // namespace headroom::app::window

@@ -1,0 +1,20 @@
+// A widget among the words.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "lessons/pages/page.h"
+
+namespace headroom::lessons {
+
+struct WidgetBlock {
+  std::string widget;  // id
+};
+
+// Empty if the page can have this widget.
+std::string why_no_widget(std::string_view id, const Page& page);
+// "To work with: runs the report's experiment."
+std::string words_of_widget(std::string_view id);
+
+}  // namespace headroom::lessons
