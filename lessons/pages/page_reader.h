@@ -31,7 +31,7 @@ struct ShownCommand {
 };
 std::vector<ShownCommand> commands_in(std::string_view markdown);
 
-// What the parser of a block reads from.
+// The input of a block's parser.
 struct BlockSource {
   const Document& document;
   const Part& part;

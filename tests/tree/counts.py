@@ -77,7 +77,7 @@ def techniques(root):
 def catalogues(root):
     found = {kind: listed(root, *place) for kind, place in LISTS.items()}
     found["page"] = re.findall(r"^- (\w+)$", (root / "assets/text/contents.md").read_text(encoding="utf-8"), re.M)
-    found["widget"] = re.findall(r'\{"(\w+)", "', (root / "lessons/pages/widgets.h").read_text(encoding="utf-8"))
+    found["widget"] = re.findall(r'\.id = "(\w+)"', (root / "lessons/pages/widgets.h").read_text(encoding="utf-8"))
     return found
 
 
@@ -97,7 +97,7 @@ def names(file, text, kind, name):
 
 def own(file, text, kind, name):
     stem = file.rsplit("/", 1)[-1]
-    declared = rf'\.(?:id|name) = "{re.escape(name)}"|\bconst Widget k\w+\{{\s*"{re.escape(name)}"'
+    declared = rf'\.(?:id|name) = "{re.escape(name)}"|\bconst Widget k\w+\{{\s*&lessons::{constant(kind, name)}\b'
     return stem.startswith(name) or re.search(declared, text) is not None
 
 

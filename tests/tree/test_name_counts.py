@@ -28,7 +28,7 @@ class Counts(unittest.TestCase):
     def test_the_file_of_the_record_is_its_own(self):
         files = {"app/cli/drive": '{.name = "bench"}', "app/cli/bench_step": '"bench"', "app/page/x": 'demo == "bench"'}
         self.assertEqual(named_in(files, "demo", "bench"), ["demos/experiments/CMakeLists.txt", "app/page/x"])
-        files = {"app/window/widgets/a": 'constinit const Widget kAWidget{\n    "calculator"', "app/b": "kCalculatorWidget"}
+        files = {"app/window/widgets/a": 'constinit const Widget kAWidget{\n    &lessons::kCalculatorWidget,', "app/b": "kCalculatorWidget"}
         self.assertEqual(named_in(files, "widget", "calculator"), ["app/b"])
 
     def test_the_constants_that_the_code_has_count(self):

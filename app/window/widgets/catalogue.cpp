@@ -16,7 +16,8 @@ constexpr std::array<const Widget*, 6> kWidgets{&kCalculatorWidget, &kKernelEdit
                                                 &kReportWidget,     &kSettingsWidget,     &kSweepWidget};
 
 const Widget* find_widget(std::string_view id) {
-  const auto found = std::find_if(kWidgets.begin(), kWidgets.end(), [&](const Widget* each) { return each->id == id; });
+  const auto found =
+      std::find_if(kWidgets.begin(), kWidgets.end(), [&](const Widget* each) { return each->info->id == id; });
   return found == kWidgets.end() ? nullptr : *found;
 }
 
@@ -27,7 +28,7 @@ std::span<const Widget* const> widgets() { return kWidgets; }
 PageWidgets::PageWidgets(const lessons::Page& page, const WidgetHost& host) {
   const auto make = [&](const std::string& id) -> WidgetView* {
     const Widget* widget = find_widget(id);
-    return widget == nullptr ? nullptr : views_.emplace_back(widget->make(host)).get();
+    return widget == nullptr ? nullptr : made_.emplace_back(Made{widget, widget->make(host)}).view.get();
   };
   for (const std::string& id : page.widgets) make(id);
   const auto find = [&](const std::vector<lessons::Block>& blocks) {
@@ -44,8 +45,8 @@ std::vector<WidgetView*> PageWidgets::in(Slot slot) const {
     return std::any_of(of_words_.begin(), of_words_.end(), [&](const auto& each) { return each.second == view; });
   };
   std::vector<WidgetView*> found;
-  for (const auto& view : views_)
-    if (view->slot() == slot && !among(view.get())) found.push_back(view.get());
+  for (const auto& [widget, view] : made_)
+    if (widget->slot == slot && !among(view.get())) found.push_back(view.get());
   return found;
 }
 
@@ -55,46 +56,45 @@ WidgetView* PageWidgets::among_words(std::string_view id) const {
 }
 
 bool PageWidgets::start_runs() const {
-  return std::any_of(views_.begin(), views_.end(), [](const auto& view) { return view->starts_runs(); });
+  return any([](const lessons::WidgetInfo& info) { return info.starts_runs; });
 }
 
 bool PageWidgets::run_button() const {
-  return !start_runs() && !running() &&
-         std::any_of(views_.begin(), views_.end(), [](const auto& view) { return view->has_run_button(); });
+  return !start_runs() && !running() && any([](const lessons::WidgetInfo& info) { return info.runs_step; });
 }
 
 bool PageWidgets::have_figure_params() const {
-  return std::any_of(views_.begin(), views_.end(), [](const auto& view) { return view->has_figure_params(); });
+  return any([](const lessons::WidgetInfo& info) { return info.calculates; });
 }
 
 bool PageWidgets::sweep_button() const {
-  return std::any_of(views_.begin(), views_.end(), [](const auto& view) { return view->has_sweep_button(); });
+  return any([](const lessons::WidgetInfo& info) { return info.runs_sweep; });
 }
 
 bool PageWidgets::edit(std::string_view key) const {
-  return std::any_of(views_.begin(), views_.end(), [&](const auto& view) { return view->edits(key); });
+  return any([&](const lessons::WidgetInfo& info) { return !key.empty() && info.edits == key; });
 }
 
 std::string_view PageWidgets::empty_reason() const {
-  for (const auto& view : views_)
-    if (const std::string_view reason = view->empty_reason(); !reason.empty()) return reason;
+  for (const Made& each : made_)
+    if (const std::string_view reason = each.widget->info->empty_reason; !reason.empty()) return reason;
   return {};
 }
 
 std::vector<OfferedParam> PageWidgets::offers(const PageFrame& frame) const {
   std::vector<OfferedParam> all;
-  for (const auto& view : views_)
-    for (const OfferedParam& each : view->offers(frame)) all.push_back(each);
+  for (const Made& made : made_)
+    for (const OfferedParam& each : made.view->offers(frame)) all.push_back(each);
   return all;
 }
 
 bool PageWidgets::running() const {
-  return std::any_of(views_.begin(), views_.end(), [](const auto& view) { return view->running(); });
+  return std::ranges::any_of(made_, [](const Made& each) { return each.view->running(); });
 }
 
 bool PageWidgets::poll() {
   bool changed = false;
-  for (const auto& view : views_) changed = view->poll() || changed;
+  for (const Made& each : made_) changed = each.view->poll() || changed;
   return changed;
 }
 

@@ -261,6 +261,7 @@ void KernelEditor::draw(PageFrame& frame, Rect& rect) {
 
 extern const Widget kKernelEditorWidget;
 constinit const Widget kKernelEditorWidget{
-    "kernel_editor", [](const WidgetHost&) -> std::unique_ptr<WidgetView> { return std::make_unique<KernelEditor>(); }};
+    &lessons::kKernelEditorWidget, Slot::kBesideFigure,
+    [](const WidgetHost&) -> std::unique_ptr<WidgetView> { return std::make_unique<KernelEditor>(); }};
 
 }  // namespace headroom::app::window

@@ -14,10 +14,8 @@ namespace headroom::app::window {
 
 class KernelEditor final : public WidgetView {
  public:
-  Slot slot() const override { return Slot::kBesideFigure; }
   // Takes a low rectangle completely, unless the reader looks at the figure.
   void draw(PageFrame& frame, Rect& rect) override;
-  bool edits(std::string_view key) const override { return key == "source"; }
 
   const std::string& text() const { return text_; }
   // Lines with an error in the last compilation; none once the source has changed.

@@ -103,6 +103,7 @@ void LadderView::draw_over(PageFrame& frame, const Rect& picture) {
 
 extern const Widget kLadderWidget;
 constinit const Widget kLadderWidget{
-    "ladder", [](const WidgetHost& host) -> std::unique_ptr<WidgetView> { return std::make_unique<LadderView>(host); }};
+    &lessons::kLadderWidget, Slot::kBesideFigure,
+    [](const WidgetHost& host) -> std::unique_ptr<WidgetView> { return std::make_unique<LadderView>(host); }};
 
 }  // namespace headroom::app::window

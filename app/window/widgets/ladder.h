@@ -12,10 +12,8 @@ class LadderView final : public WidgetView {
  public:
   explicit LadderView(const WidgetHost& host) : page_(host.page), sweep_(host.engines, host.page) {}
 
-  Slot slot() const override { return Slot::kBesideFigure; }
   void draw(PageFrame& frame, Rect& rect) override;
   void draw_over(PageFrame& frame, const Rect& picture) override;
-  bool starts_runs() const override { return true; }
   bool running() const override { return sweep_.running(); }
   bool poll() override { return sweep_.poll(); }
 

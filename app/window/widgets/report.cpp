@@ -35,14 +35,9 @@ class ReportView final : public WidgetView {
  public:
   explicit ReportView(const WidgetHost& host) : sweep_(host.engines, host.page) {}
 
-  Slot slot() const override { return Slot::kBelowFigure; }
   void draw(PageFrame& frame, Rect& rows) override;
   float narrow_height() const override { return 96; }
   void draw_narrow(PageFrame& frame, Rect rect) override;
-  bool starts_runs() const override { return true; }
-  std::string_view empty_reason() const override {
-    return "No report is stored for this page. \"Run the report\" makes one on this machine.";
-  }
   bool running() const override { return sweep_.running(); }
   bool poll() override { return sweep_.poll(); }
 
@@ -94,6 +89,7 @@ void ReportView::draw(PageFrame& frame, Rect& rows) {
 
 extern const Widget kReportWidget;
 constinit const Widget kReportWidget{
-    "report", [](const WidgetHost& host) -> std::unique_ptr<WidgetView> { return std::make_unique<ReportView>(host); }};
+    &lessons::kReportWidget, Slot::kBelowFigure,
+    [](const WidgetHost& host) -> std::unique_ptr<WidgetView> { return std::make_unique<ReportView>(host); }};
 
 }  // namespace headroom::app::window

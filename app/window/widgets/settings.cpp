@@ -185,7 +185,8 @@ void draw_more(PageFrame& frame, const Rect& button_rect) {
 std::string settings_summary(const PageFrame& frame) {
   std::string summary;
   for (const auto& [of, spec] : shown_cells(frame)) {
-    const record::Params& params = of == ParamsOf::kFigure ? frame.page.figures().params() : frame.page.control().params();
+    const record::Params& params =
+        of == ParamsOf::kFigure ? frame.page.figures().params() : frame.page.control().params();
     // Automatic values and absent limits are not worth their room.
     if (spec->kind == ParamKind::kBytes && params.integer(spec->key) == 0) continue;
     if (spec->kind == ParamKind::kChoice && params.text(spec->key) == "auto") continue;
@@ -205,12 +206,9 @@ class SettingsView final : public WidgetView {
  public:
   explicit SettingsView(bool runs) : runs_(runs) {}
 
-  Slot slot() const override { return Slot::kBelowFigure; }
   void draw(PageFrame& frame, Rect& rect) override;
   void draw_narrow(PageFrame& frame, Rect rect) override;
   std::vector<OfferedParam> offers(const PageFrame& frame) const override;
-  bool has_run_button() const override { return runs_; }
-  bool has_figure_params() const override { return !runs_; }
 
  private:
   bool runs_;
@@ -297,11 +295,12 @@ void SettingsView::draw_narrow(PageFrame& frame, Rect rect) {
 
 extern const Widget kSettingsWidget;
 constinit const Widget kSettingsWidget{
-    "settings", [](const WidgetHost&) -> std::unique_ptr<WidgetView> { return std::make_unique<SettingsView>(true); }};
+    &lessons::kSettingsWidget, Slot::kBelowFigure,
+    [](const WidgetHost&) -> std::unique_ptr<WidgetView> { return std::make_unique<SettingsView>(true); }};
 
 extern const Widget kCalculatorWidget;
-constinit const Widget kCalculatorWidget{"calculator", [](const WidgetHost&) -> std::unique_ptr<WidgetView> {
-                                           return std::make_unique<SettingsView>(false);
-                                         }};
+constinit const Widget kCalculatorWidget{
+    &lessons::kCalculatorWidget, Slot::kBelowFigure,
+    [](const WidgetHost&) -> std::unique_ptr<WidgetView> { return std::make_unique<SettingsView>(false); }};
 
 }  // namespace headroom::app::window

@@ -19,10 +19,8 @@ class SweepView final : public WidgetView {
  public:
   explicit SweepView(const WidgetHost& host) : sweep_(host.engines, host.page) {}
 
-  Slot slot() const override { return Slot::kBelowFigure; }
   void draw(PageFrame& frame, Rect& rows) override;
   void draw_narrow(PageFrame& frame, Rect rect) override;
-  bool has_sweep_button() const override { return true; }
   bool running() const override { return sweep_.running(); }
   bool poll() override { return sweep_.poll(); }
 
@@ -68,7 +66,7 @@ void SweepView::draw_button(PageFrame& frame, const Rect& rect) {
 
 // The lower half of Run's column, or all of it during the sweep.
 void SweepView::draw(PageFrame& frame, Rect& rows) {
-  if (frame.page.control().running()) return;       // its progress is there
+  if (frame.page.control().running()) return;            // its progress is there
   if (!page::why_no_engine(frame.page).empty()) return;  // the reason is there
   Rect column = rows.right(px(run_column_width(frame.density)));
   if (!sweep_.running()) column.cut_top(px(kCellHeight + kCellGap));
@@ -88,6 +86,7 @@ void SweepView::draw_narrow(PageFrame& frame, Rect rect) {
 
 extern const Widget kSweepWidget;
 constinit const Widget kSweepWidget{
-    "sweep", [](const WidgetHost& host) -> std::unique_ptr<WidgetView> { return std::make_unique<SweepView>(host); }};
+    &lessons::kSweepWidget, Slot::kBelowFigure,
+    [](const WidgetHost& host) -> std::unique_ptr<WidgetView> { return std::make_unique<SweepView>(host); }};
 
 }  // namespace headroom::app::window

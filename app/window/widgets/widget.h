@@ -2,6 +2,7 @@
 // const Widget k…` and listed in catalogue.cpp.
 #pragma once
 
+#include <algorithm>
 #include <map>
 #include <memory>
 #include <span>
@@ -12,6 +13,7 @@
 #include "app/window/draw/draw.h"
 #include "demos/record/schema.h"
 #include "lessons/pages/page.h"
+#include "lessons/pages/widgets.h"
 
 namespace headroom::app::page {
 class PageModel;
@@ -44,7 +46,6 @@ class WidgetView {
  public:
   virtual ~WidgetView() = default;
 
-  virtual Slot slot() const = 0;
   // A widget beside the figure takes its part of `rect`; an empty rest hides the figure.
   virtual void draw(PageFrame& frame, Rect& rect) = 0;
 
@@ -54,19 +55,6 @@ class WidgetView {
   // Narrow pages: height below the figure in px at scale 1; with less, the widget is one line.
   virtual float narrow_height() const { return 34; }
   virtual void draw_narrow(PageFrame& frame, Rect rect) { draw(frame, rect); }
-
-  // It has Run for the page's settings.
-  virtual bool has_run_button() const { return false; }
-  // It sweeps over the page's settings, next to Run.
-  virtual bool has_sweep_button() const { return false; }
-  // It starts other runs: the page has no Run and shows only its first settings.
-  virtual bool starts_runs() const { return false; }
-  // It has the figure's parameters, which the figure's head then omits.
-  virtual bool has_figure_params() const { return false; }
-  // It edits this setting itself.
-  virtual bool edits(std::string_view /*key*/) const { return false; }
-  // Why the figure is empty while the page has no run; empty: the usual reason.
-  virtual std::string_view empty_reason() const { return {}; }
 
   // Settings that it offers now.
   virtual std::vector<OfferedParam> offers(const PageFrame& /*frame*/) const { return {}; }
@@ -82,7 +70,8 @@ struct WidgetHost {
 };
 
 struct Widget {
-  std::string_view id;  // as in lessons/pages/widgets.h
+  const lessons::WidgetInfo* info;
+  Slot slot;
   std::unique_ptr<WidgetView> (*make)(const WidgetHost& host);
 };
 std::span<const Widget* const> widgets();
@@ -98,8 +87,8 @@ class PageWidgets {
   // The widget of that type; null: none.
   template <class View>
   View* find() const {
-    for (const auto& view : views_)
-      if (auto* found = dynamic_cast<View*>(view.get())) return found;
+    for (const Made& each : made_)
+      if (auto* found = dynamic_cast<View*>(each.view.get())) return found;
     return nullptr;
   }
 
@@ -115,7 +104,16 @@ class PageWidgets {
   bool poll();
 
  private:
-  std::vector<std::unique_ptr<WidgetView>> views_;            // those of the slots first
+  struct Made {
+    const Widget* widget;
+    std::unique_ptr<WidgetView> view;
+  };
+  template <class Is>
+  bool any(const Is& is) const {
+    return std::ranges::any_of(made_, [&](const Made& each) { return is(*each.widget->info); });
+  }
+
+  std::vector<Made> made_;                                    // those of the slots first
   std::map<std::string, WidgetView*, std::less<>> of_words_;  // by id
 };
 

@@ -12,13 +12,13 @@ namespace headroom::lessons {
 
 std::string why_no_widget(std::string_view id, const Page& page) {
   const WidgetInfo* const widget = find_widget(id);
-  if (widget != nullptr && widget->makes_sweep && page.sweep.empty())
+  if (widget != nullptr && widget->runs_sweep && page.sweep.empty())
     return fmt::format("The widget {} needs a line \"sweep: KEY=VALUE,VALUE\".", id);
-  if (widget != nullptr && widget->runs != calculates(page)) return {};
+  if (widget != nullptr && widget->calculates == calculates(page)) return {};
   if (widget != nullptr)
-    return fmt::format("The widget {} is for pages with a {}.", id, widget->runs ? "demo" : "schema");
+    return fmt::format("The widget {} is for pages with a {}.", id, widget->calculates ? "schema" : "demo");
   std::vector<std::string_view> known;
-  for (const WidgetInfo& each : kWidgets) known.push_back(each.id);
+  for (const WidgetInfo* each : kWidgets) known.push_back(each->id);
   return unknown("widget", id, known);
 }
 
