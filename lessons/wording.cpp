@@ -196,7 +196,7 @@ std::string conflict_in_words(const record::Params& params, std::string_view fir
   const experiments::Conflict* conflict = experiments::conflict_in(params);
   if (conflict == nullptr) return {};
   const bool turn = conflict->other == first;
-  return fmt::format("{} does not go with {}: {}.", in_words(params, turn ? conflict->other : conflict->key),
+  return fmt::format("{} cannot be combined with {}: {}.", in_words(params, turn ? conflict->other : conflict->key),
                      in_words(params, turn ? conflict->key : conflict->other), conflict->reason);
 }
 

@@ -39,7 +39,7 @@ std::string cut_off_words(const record::Recording& recording);
 // Adds the compared run's provenance, with keys after "run_a."; "run_a.run" is its line in words.
 void add_baseline(std::map<std::string, std::string>& provenance, const record::Recording& baseline);
 
-// "Checkpointing “off” does not go with Stream weights “on”: …": a training step's first conflict, with `first` named
+// "Checkpointing “off” cannot be combined with Stream weights “on”: …": a training step's first conflict, with `first` named
 // first if involved. Empty if there is none.
 std::string conflict_in_words(const record::Params& params, std::string_view first = {});
 

@@ -32,13 +32,12 @@ struct AdviseOptions : CommonOptions {
 };
 
 void declare_advise(AdviseOptions& options, OptionList& list) {
-  list.text("--model", options.model, "A model of `headroom list`, or a config.json of one of the Llama family",
-            "NAME");
-  list.text("--card", options.card, "A card of assets/cards.csv, `this machine`, or a size such as 24GiB", "NAME");
-  list.text("--batch", options.batch, "Sequences in a step", "N");
-  list.text("--seq", options.seq, "Tokens in a sequence", "N");
-  list.text("--keep", options.keep, "What is not given up: speed, exactness or both", "WHAT");
-  list.set("Settings of train_step that stay");
+  list.text("--model", options.model, "A model from `headroom list`, or a config.json of a Llama-like model", "NAME");
+  list.text("--card", options.card, "A card from assets/cards.csv, `this machine`, or a size such as 24GiB", "NAME");
+  list.text("--batch", options.batch, "Sequences per step", "N");
+  list.text("--seq", options.seq, "Tokens per sequence", "N");
+  list.text("--keep", options.keep, "What must not get worse: speed, exactness or both", "WHAT");
+  list.set("Settings of train_step to keep as they are");
   list.json();
   list.engine();
 }
@@ -57,16 +56,16 @@ record::Result<AdviseAsked> asked_by(const AdviseOptions& options) {
   if (auto set = set_model(params, options.model); !set) return set.error();
   if (auto set = set_params(params, demo.id, options); !set) return set.error();
   if (!record::names_gpu(params.text("device")))
-    return Error{"`headroom advise` is for GPUs: leave the setting device out."};
-  if (params.integer("cap") != 0) return Error{"The limit is the card: --card 24GiB in place of cap."};
+    return Error{"`headroom advise` plans for GPUs only: remove the setting device."};
+  if (params.integer("cap") != 0) return Error{"The card sets the limit: use --card 24GiB instead of cap."};
   for (const auto& [key, value] : {std::pair("batch", &options.batch), std::pair("seq", &options.seq)})
     if (*value)
       if (auto set = params.set(key, std::string_view(**value)); !set) return set.error();
   const std::string keep = options.keep.value_or("");
   if (!record::is_one_of(keep, "|speed|exactness|both"))
-    return Error{fmt::format("--keep {}: say speed, exactness or both.", keep)};
+    return Error{fmt::format("--keep {}: use speed, exactness or both.", keep)};
   asked.may = {.speed = keep != "speed" && keep != "both", .exactness = keep != "exactness" && keep != "both"};
-  if (!options.card) return Error{"Name the card, as in --card \"RTX 4090\" or --card 24GiB."};
+  if (!options.card) return Error{"Name the card, for example --card \"RTX 4090\" or --card 24GiB."};
   auto card = card_of(*options.card);
   if (!card) return card.error();
   asked.card = std::move(card).value();
@@ -88,8 +87,8 @@ std::string command_of(const Advice& advice) {
 }
 
 constexpr const char* kUnknown =
-    "Not known: how well the model trains with what is given up, times on other GPUs and at other shapes, and what "
-    "other programs take of the card.";
+    "Not known: how well the model trains with these switches, step times on other GPUs and at other shapes, and how "
+    "much of the card other programs use.";
 
 std::string switches_text(const Advice& advice, const lessons::ShownUnit& unit) {
   std::vector<std::vector<std::string>> rows{
@@ -116,8 +115,8 @@ std::string usable_text(const PlannedCard& card, const lessons::ShownUnit& unit)
 
 std::string not_enough_text(const predict::Fit& fit, const lessons::ShownUnit& unit) {
   if (fit.verdict == predict::Verdict::kTooClose)
-    return "No four switches surely make it fit. With the smallest set it is too close to tell:\n\n";
-  return fmt::format("No four switches make it fit. The smallest set, {} too large:\n\n",
+    return "No combination of four switches is certain to fit. The smallest one is too close to tell:\n\n";
+  return fmt::format("No combination of four switches fits. The smallest one is {} too large:\n\n",
                      table_bytes(fit.reserved - fit.limit, unit));
 }
 
@@ -126,15 +125,15 @@ std::string advice_text(const Advice& advice, const PlannedCard& card) {
   const std::string before = table_bytes(advice.before, unit);
   const bool fits = advice.fit.verdict == predict::Verdict::kFits;
   if (fits && advice.switches.empty())
-    return fmt::format("It fits on {} as it is: its step takes {}, and {}. Nothing is to be turned on.\n", card.name,
-                       before, usable_text(card, unit));
-  std::string text = fmt::format("Its step takes {}, and {}.\n", before, usable_text(card, unit));
-  if (advice.switches.empty()) return text + "Nothing that may be given up makes it smaller.\n";
+    return fmt::format("It already fits on {}: a step takes {}, and {}. No switch is needed.\n", card.name, before,
+                       usable_text(card, unit));
+  std::string text = fmt::format("A step takes {}, and {}.\n", before, usable_text(card, unit));
+  if (advice.switches.empty()) return text + "No allowed switch makes it smaller.\n";
   text += fits ? "The cheapest switches that make it fit, in this order:\n\n" : not_enough_text(advice.fit, unit);
   text += switches_text(advice, unit);
   text += "\n  Times: on an H200, Llama 3.2 1B with 4 × 1,024 tokens, one technique at a time.\n";
   for (const std::string_view step : experiments::report_steps_left_out())
-    text += fmt::format("  In the report's order, and not here, since it needs several GPUs: {}.\n", step);
+    text += fmt::format("  Also in the report's order, but left out because it needs several GPUs: {}.\n", step);
   return text + fmt::format("  {}\n\n  Try it: {}\n", kUnknown, command_of(advice));
 }
 

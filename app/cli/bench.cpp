@@ -35,14 +35,14 @@ constexpr std::string_view kStep = "step", kProducts = "products";
 
 void declare_bench(BenchOptions& options, OptionList& list) {
   list.words("KERNEL", options.kernels,
-             "What to time (default: all); `headroom list` shows the kernels, `step` is a whole training step beside "
-             "its kernels, `train_step` one beside what no step can be faster than, `products` a matrix product in "
-             "each number format");
-  list.set("Parameters of the demo `bench`: panel, storage, rows, width, …; of `products`: format, largest");
+             "What to time (default: all). `headroom list` shows the kernels. `step` compares a training step with "
+             "the sum of its kernels, `train_step` compares one with its lower bound, `products` times a GEMM in each "
+             "number format");
+  list.set("Parameters of the demo `bench` (panel, storage, rows, width, …) or of `products` (format, largest)");
   list.device();
-  list.record("Keep the measurements as a recording");
-  list.time_limit("Stop after this long for each KERNEL; exit code 5");
-  list.quick("One shape per kernel and few repeats");
+  list.record("Save the measurements to a recording");
+  list.time_limit("Time limit for each KERNEL; exit code 5");
+  list.quick("Measure one shape per kernel, with few repeats");
   list.json();
   list.engine();
 }
@@ -54,8 +54,7 @@ bool is_comparison(std::string_view name) {
 
 record::Status check_kernel(const std::string& name) {
   if (kernels::find_kernel(name) != nullptr) return record::Ok{};
-  if (is_comparison(name))
-    return Error{fmt::format("bench {} is a comparison by itself: name nothing beside it.", name)};
+  if (is_comparison(name)) return Error{fmt::format("bench {} runs alone: remove the other kernels.", name)};
   std::vector<std::string_view> known;
   for (const auto* kernel : kernels::kernels()) known.push_back(kernel->id);
   return Error{unknown_name("kernel", name, known)};
@@ -190,8 +189,8 @@ record::Result<ExitCode> bench(const BenchOptions& options) {
     time_limit_met = time_limit_met || driven.value().time_limit_met;
     if (outcome == OutcomeKind::kCompleted) continue;
     say(run.outcome() && !run.outcome()->message.empty() ? run.outcome()->message
-        : time_limit_met ? "The time limit was met: what was measured until then is kept."
-                         : "The run ended early: what was measured until then is kept.");
+        : time_limit_met ? "The time limit was reached. Measurements up to that point are kept."
+                         : "The run ended early. Measurements up to that point are kept.");
     break;
   }
   merged.named(options.kernels);
@@ -210,7 +209,7 @@ record::Result<ExitCode> bench(const BenchOptions& options) {
 
 extern const Command kBench;
 constinit const Command kBench{.name = "bench",
-                               .summary = "Time kernels: fused, eager, and beside a copy",
+                               .summary = "Time kernels: fused, eager and a copy",
                                .example = "headroom bench rms_norm swiglu --record b.hrec",
                                .make = make_invocation<BenchOptions, declare_bench, bench, check_bench>};
 

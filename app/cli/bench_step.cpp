@@ -67,8 +67,8 @@ record::Result<CompletedRun> run_step(backend::Backend& engine, const BenchOptio
 
 record::Status check_steps(const Params& params) {
   if (params.integer("steps") > kWarmUpSteps) return record::Ok{};
-  return Error{
-      fmt::format("Too few steps: the first {} warm up, so set steps to {} or more.", kWarmUpSteps, kWarmUpSteps + 1)};
+  return Error{fmt::format("Too few steps: the first {} only warm up. Set steps to {} or more.", kWarmUpSteps,
+                           kWarmUpSteps + 1)};
 }
 
 std::vector<double> step_times(const record::Recording& recording) {
@@ -115,7 +115,7 @@ record::Result<ExitCode> bench_step(const BenchOptions& options) {
   const TracedSteps steps = traced_steps_of(trace);
   const record::Quantiles kernels = record::quantiles_of(steps.kernel_times);
   if (step.samples == 0 || kernels.samples == 0 || kernels.median <= 0)
-    return Error{"The steps left no times behind, so there is nothing to compare.", ErrorKind::kEngine};
+    return Error{"The run recorded no step times, so there is nothing to compare.", ErrorKind::kEngine};
   const double ratio = step.median / kernels.median;
   const auto entry = [](const record::Quantiles& q) {
     return nlohmann::json{{"median_ns", q.median}, {"p20_ns", q.low}, {"p80_ns", q.high}, {"samples", q.samples}};
@@ -141,7 +141,7 @@ record::Result<ExitCode> bench_step(const BenchOptions& options) {
   // The goal is for GPUs, which may wait for launches.
   const std::string goal =
       trace.info().device == record::DeviceKind::kGpu
-          ? fmt::format("   (the goal is {:.2f} at most: {})", kKernelsGoal, ratio <= kKernelsGoal ? "reached" : "missed")
+          ? fmt::format("   (goal: at most {:.2f}: {})", kKernelsGoal, ratio <= kKernelsGoal ? "reached" : "missed")
           : std::string();
   put(line("step, untraced", step) + line("its kernels, traced, summed", kernels) +
       fmt::format("  {:<28} {:>10}{}\n", "step / kernels", fmt::format("{:.3f}", ratio), goal) +

@@ -93,7 +93,8 @@ std::string bench_table(const Recording& recording) {
   text += main == "cold" ? "time: device, cold cache, [20 %, 80 %]; graph: replayed; host: launched and waited for\n"
                          : "time: the host's clock, [20 %, 80 %]\n";
   text +=
-      "P: multiple of the three whole products; MiB beside the inputs (fused linear cross entropy: and gradients)\n\n";
+      "P: time as a multiple of the three full GEMMs; MiB: memory beyond the inputs (fused linear cross entropy: and "
+      "gradients)\n\n";
   text += fmt::format("    {:<9} {:<24} {:>9} {:>19} {:>3} {:>7} {:>7} {:>8} {:>9} {:>9} {:>9} {:>9}\n", "pass", "form",
                       "time", "[20 %, 80 %]", "n", "GB/s", "of copy", "speed", "MiB", "error",
                       main == "cold" ? "graph" : "", main == "cold" ? "host" : "");

@@ -49,11 +49,13 @@ record::Result<Params> params_for(const BenchOptions& options, const backend::Ba
   for (const std::string& assignment : assignments)
     if (auto set = params.set_assignment(assignment); !set) return set.error();
   if (auto enough = check_steps(params); !enough) return enough.error();
-  if (params.integer("accumulate") != 1) return Error{"The bound is of one batch per step: leave accumulate at 1."};
+  if (params.integer("accumulate") != 1)
+    return Error{"The bound is defined for one batch per step: keep accumulate=1."};
   if (params.text("adapters") != "off" || params.text("optimizer") != "adamw")
-    return Error{"The bound is of all weights trained by AdamW: leave adapters at off and optimizer at adamw."};
+    return Error{"The bound is defined for AdamW on all weights: keep adapters=off and optimizer=adamw."};
   if (params.text("model") == "custom")
-    return Error{"The bound is of a published model: take model=llama-3.2-1b, llama-3.2-3b, llama-3-8b or tiny."};
+    return Error{
+        "The bound is defined for published models: use model=llama-3.2-1b, llama-3.2-3b, llama-3-8b or tiny."};
   return params;
 }
 
@@ -90,7 +92,7 @@ struct BoundTimes {
 record::Result<BoundTimes> times_of(const record::Recording& measured, const predict::StepBound& bound) {
   const auto& rows = measured.measurements();
   if (rows.size() != bound.products.size() + 1 || rows.front().median <= 0)
-    return Error{"The products left no times behind, so there is no bound.", ErrorKind::kEngine};
+    return Error{"The run recorded no GEMM times, so there is no bound.", ErrorKind::kEngine};
   BoundTimes times{.copy_bytes_per_second = static_cast<double>(rows.front().bytes) * 1e9 / rows.front().median};
   for (std::size_t i = 0; i < bound.products.size(); ++i) {
     const auto count = static_cast<double>(bound.products[i].times);
@@ -152,14 +154,15 @@ std::string table_of(const Shape& shape, const record::Recording& products, cons
   const double part = bound.whole() / median;
   text += fmt::format("  {:<46} {:>9.1f}%\n", "of the bound", 100 * part);
   if (products.info().device == record::DeviceKind::kGpu)
-    text += fmt::format("  (the goal is {:.0f}% at least: {})\n", 100 * kBoundGoal, part >= kBoundGoal ? "reached" : "missed");
+    text +=
+        fmt::format("  (goal: at least {:.0f}%: {})\n", 100 * kBoundGoal, part >= kBoundGoal ? "reached" : "missed");
   return text;
 }
 
 }  // namespace
 
 record::Result<ExitCode> bench_train_step(const BenchOptions& options) {
-  if (options.record) return Error{"bench train_step keeps no recording: leave --record out."};
+  if (options.record) return Error{"bench train_step writes no recording: remove --record."};
   Session session(choose_engine(options.engine));
   if (!session.has_engine()) return Error{session.why_no_engine(), ErrorKind::kRefused};
   const InterruptGuard guard;
@@ -186,7 +189,7 @@ record::Result<ExitCode> bench_train_step(const BenchOptions& options) {
   const auto bound = times_of(*products.value().recording, shape.value().bound);
   if (!bound) return bound.error();
   const double median = record::quantiles_of(step_times(*trained.value().recording)).median;
-  if (median <= 0) return Error{"The steps left no times behind, so there is nothing to compare.", ErrorKind::kEngine};
+  if (median <= 0) return Error{"The run recorded no step times, so there is nothing to compare.", ErrorKind::kEngine};
   if (options.json) {
     const nlohmann::json document =
         json_of(step.value(), shape.value(), *products.value().recording, bound.value(), median);

@@ -31,7 +31,7 @@ namespace {
 record::Status check_source(std::string_view key, const std::string& source) {
   std::error_code failed;
   if (source.find('\n') == std::string::npos && !fs::is_regular_file(source, failed))
-    return Error{fmt::format("There is no file {}: `{}` takes one with CUDA C++.", source, key)};
+    return Error{fmt::format("The file {} does not exist: `{}` needs a file with CUDA C++.", source, key)};
   if (const auto text = experiments::edited_source(source, experiments::exercises().front()); !text)
     return Error{text.error().message};
   return record::Ok{};
@@ -63,18 +63,18 @@ record::Status check_new_file(std::string_view key, const fs::path& path, record
   std::error_code failed;
   const auto refused = [&](const std::string& why) {
     return Error{
-        fmt::format("The file {} cannot be made: {}; choose another with {}.",
+        fmt::format("The file {} cannot be created: {}; choose another one with {}.",
                     path.empty() ? "in the folder for temporary files" : record::quoted(path.string()), why, key),
         ErrorKind::kNotWritten};
   };
-  if (!path.empty() && fs::exists(fs::symlink_status(path, failed))) return refused("there is a file of that name");
+  if (!path.empty() && fs::exists(fs::symlink_status(path, failed))) return refused("a file with that name exists");
   const fs::path folder = path.empty()             ? fs::temp_directory_path(failed)
                           : path.has_parent_path() ? path.parent_path()
                                                    : fs::path(".");
-  if (!fs::is_directory(folder, failed)) return refused("its folder is not there");
+  if (!fs::is_directory(folder, failed)) return refused("its folder does not exist");
   const fs::space_info space = fs::space(folder, failed);
   if (failed || bytes < 0 || static_cast<std::uintmax_t>(bytes) <= space.available) return record::Ok{};
-  return refused(fmt::format("it takes {} and {} are free", record::format_bytes(bytes),
+  return refused(fmt::format("it needs {} and {} are free", record::format_bytes(bytes),
                              record::format_bytes(static_cast<record::Bytes>(space.available))));
 }
 

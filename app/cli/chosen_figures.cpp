@@ -103,7 +103,9 @@ record::Result<std::shared_ptr<const record::Recording>> record_tiny(backend::Ba
   const auto& outcome = driven.value().recording->outcome();
   if (driven.value().interrupted || (outcome && outcome->kind == record::OutcomeKind::kCompleted))
     return driven.value().recording;
-  return Error{fmt::format("The run for the figures failed: {}", outcome ? outcome->message : "it has no outcome."),
+  return Error{fmt::format("The run for the figures failed: {}", outcome ? outcome->message
+                                                                         : "it ended without a "
+                                                                           "result."),
                ErrorKind::kEngine};
 }
 
@@ -114,8 +116,8 @@ record::Result<std::vector<RunFigures>> made_figures(const std::vector<const Pag
   Session session(choose_engine(engine_asked));
   if (!session.has_engine())
     return Error{
-        "There is no stored recording to draw and no engine to make one: give a recording with --from FILE, or "
-        "build the engine with `./run`."};
+        "There is no stored recording to draw and no engine to make one: pass a recording with --from FILE, or build "
+        "the engine with `./run`."};
   backend::Backend& engine = *session.runner();
   if (auto ready = wait_for_engine(engine); !ready) return ready.error();
   std::vector<RunFigures> runs;

@@ -10,7 +10,7 @@ namespace headroom::app {
 record::Status set_flag(record::Params& params, std::string_view demo, std::string_view key,
                         const std::optional<std::string>& value) {
   if (!value) return record::Ok{};
-  if (!params.has(key)) return record::Error{fmt::format("{} has no {}: leave --{} out.", demo, key, key)};
+  if (!params.has(key)) return record::Error{fmt::format("{} has no parameter {}: remove --{}.", demo, key, key)};
   return params.set(key, std::string_view(*value));
 }
 
@@ -20,8 +20,7 @@ record::Status set_params(record::Params& params, std::string_view demo, const C
   for (const record::ParamSpec& spec : params.schema()) {
     const auto sets = [&](const std::string& text) { return text.starts_with(fmt::format("{}=", spec.key)); };
     if (params.overruled(spec.key) && std::any_of(options.set.begin(), options.set.end(), sets))
-      return record::Error{
-          fmt::format("{0} is set beside {1}, which decides it: leave {0} or {1} out.", spec.key, spec.unless_key)};
+      return record::Error{fmt::format("{1} already decides {0}: remove {0} or {1}.", spec.key, spec.unless_key)};
   }
   if (auto set = set_flag(params, demo, "device", options.device); !set) return set;
   return set_flag(params, demo, "cap", options.cap);

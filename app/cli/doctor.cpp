@@ -72,9 +72,8 @@ constexpr int kOldestDriver = 580;
 Check check_driver() {
   auto driver = nvml::Driver::open();
   if (!driver)
-    return {"driver", Health::kNote,
-            "no NVIDIA driver answers: runs on the CPU and recordings work, runs on a GPU do not",
-            fmt::format("with an NVIDIA GPU: install its driver, version {} or newer, and restart", kOldestDriver)};
+    return {"driver", Health::kNote, "no NVIDIA driver found: CPU runs and recordings work, GPU runs do not",
+            fmt::format("with an NVIDIA GPU: install driver {} or newer, and restart", kOldestDriver)};
   const std::string version = driver->version();
   std::string value = "NVIDIA " + version;
   bool any = false;
@@ -86,8 +85,8 @@ Check check_driver() {
                          record::format_bytes(memory.free, 1));
   }
   if (!any)
-    return {"driver", Health::kNote, value + ", and it sees no GPU: runs on the CPU and recordings work",
-            "with an NVIDIA GPU: look whether `nvidia-smi` lists it, and whether this container may use it"};
+    return {"driver", Health::kNote, value + ", but it reports no GPU: CPU runs and recordings work",
+            "with an NVIDIA GPU: check that `nvidia-smi` lists it and that this container may use it"};
   if (std::atoi(version.c_str()) < kOldestDriver)
     return {"driver", Health::kNote, value + ", too old for CUDA 13",
             fmt::format("install driver {} or newer", kOldestDriver)};
@@ -108,7 +107,7 @@ EngineReport ask_engine(const std::string& asked) {
   backend::Backend& engine = *session.runner();
   if (const auto ready = wait_for_engine(engine); !ready)
     return {.check = {"engine", Health::kProblem, fmt::format("{}: {}", name, ready.error().message),
-                      fmt::format("run `{}` by hand to see its messages, or build again with ./run", name)}};
+                      fmt::format("run `{}` by hand to see its messages, or rebuild with ./run", name)}};
   EngineReport report{.check = {"engine", Health::kOk, name, ""},
                       .elsewhere = session.engine().elsewhere(),
                       .devices = engine.devices(),
@@ -126,10 +125,10 @@ Check check_devices(const EngineReport& engine, const Check& driver) {
     value += fmt::format("{}{} ({})", value.empty() ? "" : "; ", device.name, record::format_bytes(device.memory, 1));
     gpu = gpu || device.kind == record::DeviceKind::kGpu;
   }
-  if (engine.devices.empty()) return {"devices", Health::kNote, "none: there is no engine to run on", "./run"};
+  if (engine.devices.empty()) return {"devices", Health::kNote, "none: no engine is available", "./run"};
   if (!gpu && !engine.elsewhere && driver.health == Health::kOk)
-    return {"devices", Health::kProblem, value + ": the driver has a GPU, the engine cannot use it",
-            "build again with ./run; check CUDA_VISIBLE_DEVICES"};
+    return {"devices", Health::kProblem, value + ": the driver reports a GPU, but the engine cannot use it",
+            "rebuild with ./run; check CUDA_VISIBLE_DEVICES"};
   return {"devices", Health::kOk, value, ""};
 }
 
@@ -163,21 +162,21 @@ std::vector<Check> check_pages() {
   std::vector<Check> checks{{"pages", Health::kOk, fmt::format("{} can be read", course.value().pages().size()), ""}};
   for (const lessons::Problem& problem : course.value().problems())
     checks.push_back({"page", Health::kProblem, problem.text(),
-                      "correct that line of the file in assets/text, or git checkout assets/text"});
+                      "correct that line in assets/text, or run git checkout assets/text"});
   return checks;
 }
 
 Check check_window() {
   std::error_code ignored;
   if (!fs::exists(executable_folder() / "headroom-window", ignored))
-    return {"window", Health::kNote, "not in this build: the command line does all else", "./run"};
+    return {"window", Health::kNote, "not in this build: only the command line works", "./run"};
   for (const char* variable : {"WAYLAND_DISPLAY", "DISPLAY"})
     if (const char* display = std::getenv(variable); display != nullptr && *display != '\0')
       return {"window", Health::kOk, fmt::format("{}={}", variable, display), ""};
   return {"window", Health::kNote,
-          "no display (neither DISPLAY nor WAYLAND_DISPLAY is set): `headroom run` and `headroom "
-          "figures` need none",
-          "start it on a desktop, or over `ssh -X`"};
+          "no display (neither DISPLAY nor WAYLAND_DISPLAY is set): `headroom run` and `headroom figures` work "
+          "without one",
+          "start the window on a desktop, or over `ssh -X`"};
 }
 
 Check check_settings() {
@@ -188,26 +187,26 @@ Check check_settings() {
   if (!folder.empty() && fs::is_directory(folder, ignored) && access(folder.c_str(), W_OK) == 0)
     return {"settings", Health::kOk, shown, ""};
   return {"settings", Health::kNote,
-          fmt::format("{} cannot be written: settings last until the window closes",
+          fmt::format("{} cannot be written: settings are kept until the window closes",
                       shown.empty() ? "the home folder" : shown),
-          "set XDG_CONFIG_HOME to a folder of yours"};
+          "set XDG_CONFIG_HOME to a folder that you can write to"};
 }
 
 Check check_disk() {
   std::error_code failed;
   const fs::path here = fs::current_path(failed);
   const auto space = fs::space(here, failed);
-  if (failed) return {"disk", Health::kNote, "the current folder cannot be looked at", "change to another folder"};
+  if (failed) return {"disk", Health::kNote, "cannot read the current folder", "change to another folder"};
   const auto free = static_cast<record::Bytes>(space.available);
   const std::string value = fmt::format("{} free in {}", record::format_bytes(free, 1), here.string());
   if (free >= 100 * record::kMiB) return {"disk", Health::kOk, value, ""};
-  return {"disk", Health::kNote, value, "free some space before recording"};
+  return {"disk", Health::kNote, value, "free at least 100 MiB before recording"};
 }
 
 void put_checks(const std::vector<Check>& checks) {
   for (const Check& check : checks) {
     put(fmt::format("{:<8} {:<11} {}\n", key_of(check.health), check.name, check.value));
-    if (!check.cure.empty()) put(fmt::format("{:<8} {:<11} to mend it: {}\n", "", "", check.cure));
+    if (!check.cure.empty()) put(fmt::format("{:<8} {:<11} to fix it: {}\n", "", "", check.cure));
   }
 }
 
@@ -259,7 +258,7 @@ record::Result<ExitCode> doctor(const CommonOptions& options) {
 
 extern const Command kDoctor;
 constinit const Command kDoctor{.name = "doctor",
-                                .summary = "What this machine has, what is missing and how to mend it",
+                                .summary = "Check what this machine has, what is missing and how to fix it",
                                 .example = "",
                                 .make = make_invocation<CommonOptions, declare_doctor, doctor>};
 

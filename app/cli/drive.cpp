@@ -33,7 +33,7 @@ record::Status wait_for_engine(Backend& engine) {
   while (engine.devices().empty() && !interrupted()) {
     if (engine.trouble()) return Error{*engine.trouble(), ErrorKind::kEngine};
     if (Clock::now() > give_up)
-      return Error{"The engine has said nothing for two minutes: `headroom doctor` looks for the reason.",
+      return Error{"The engine has sent nothing for two minutes. Run `headroom doctor` to find the reason.",
                    ErrorKind::kEngine};
     wait_and_poll(engine);
   }
@@ -46,8 +46,8 @@ record::Status check_device(const Backend& engine, const record::Params& params)
   for (const auto& each : engine.devices())
     if (each.key == device) return record::Ok{};
   return Error{
-      fmt::format("There is no {} device here (the engine has {}): use --device cpu, or let `headroom doctor` look "
-                  "for what is missing.",
+      fmt::format("The engine has no {} device (it has {}): use --device cpu, or run `headroom doctor` to see what is "
+                  "missing.",
                   device, list_devices(engine)),
       ErrorKind::kRefused};
 }
@@ -86,12 +86,12 @@ record::Result<CompletedRun> drive_to_end(Backend& engine, const backend::RunReq
   };
   if (run.interrupted) return broken_off("Interrupted: there is nothing to compare.", ExitCode::kInterrupted);
   if (run.time_limit_met)
-    return broken_off(fmt::format("The time limit of {} s was met: there is nothing to compare.", *time_limit),
+    return broken_off(fmt::format("The time limit of {} s was reached: there is nothing to compare.", *time_limit),
                       ExitCode::kTimeLimit);
   // A device that is too small is not suitable.
   const bool refused =
       outcome.kind == record::OutcomeKind::kRefused || outcome.kind == record::OutcomeKind::kOutOfMemory;
-  return Error{outcome.message.empty() ? "The run did not come to its end." : outcome.message,
+  return Error{outcome.message.empty() ? "The run did not finish." : outcome.message,
                refused ? ErrorKind::kRefused : ErrorKind::kEngine};
 }
 

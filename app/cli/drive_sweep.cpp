@@ -141,13 +141,15 @@ ExitCode exit_code_of(const DrivenSweep& sweep) {
 
 void say_what_happened(const DrivenSweep& sweep, const SweepFile& file) {
   const auto& points = sweep.recording->sweep_points();
-  if (sweep.found > 0) say(fmt::format("{} of {} points were in {} already.", sweep.found, sweep.planned, *file.path));
+  if (sweep.found > 0) say(fmt::format("{} of {} points are already in {}.", sweep.found, sweep.planned, *file.path));
   say_failures(points);
   if (sweep.write_error) say(sweep.write_error->message);
   if (points.size() == sweep.planned || sweep.write_error) return;
-  const std::string how = sweep.interrupted ? "Interrupted" : "The time limit was met";
+  const std::string how = sweep.interrupted ? "Interrupted" : "The time limit was reached";
   say(fmt::format("{}: {} of {} points are measured; {}.", how, points.size(), sweep.planned,
-                  file.path ? "the same command goes on with the rest" : "with --record FILE a sweep could go on"));
+                  file.path ? "run the same command again to measure the rest"
+                            : "use --record FILE to be able to "
+                              "resume a sweep"));
 }
 
 }  // namespace headroom::app

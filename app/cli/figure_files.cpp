@@ -51,10 +51,11 @@ record::Result<std::vector<paint::Format>> parse_formats(std::string_view list) 
     const auto* found = std::find_if(std::begin(kFormats), std::end(kFormats),
                                      [&](const FormatName& each) { return each.name == name; });
     if (found == std::end(kFormats))
-      return Error{fmt::format("--format has no {}: it takes svg, pdf, png, csv and json, several with commas.",
+      return Error{fmt::format("--format has no {}: use svg, pdf, png, csv or json, separated by commas.",
                                record::quoted(name))};
     if (!paint::can_write(found->format))
-      return Error{fmt::format("This build writes no {}: build it with cairo and pango, or take --format svg.", name)};
+      return Error{
+          fmt::format("This build cannot write {}: build it with cairo and pango, or use --format svg.", name)};
     if (std::find(formats.begin(), formats.end(), found->format) == formats.end()) formats.push_back(found->format);
     if (comma == std::string_view::npos) return formats;
     list.remove_prefix(comma + 1);
@@ -92,8 +93,8 @@ record::Result<float> parse_width(const std::string& text) {
     pixels = value * kPixelsPerInch / 25.4;
   if (!(pixels >= kMinWidth && pixels <= kMaxWidth))
     return Error{
-        fmt::format("--width {}: it takes {:.0f} to {:.0f} pixels, or as much in inches or millimeters, such as "
-                    "900, 6.75in or 170mm.",
+        fmt::format("--width {}: use {:.0f} to {:.0f} pixels or the same in inches or millimeters, such as 900, "
+                    "6.75in or 170mm.",
                     record::quoted(text), kMinWidth, kMaxWidth)};
   return static_cast<float>(pixels);
 }
@@ -107,23 +108,23 @@ std::string file_name(const std::string& stem, std::string_view theme, std::stri
 }  // namespace
 
 record::Result<FileStyle> file_style(const FileOptions& options) {
-  if (options.out.empty()) return Error{"Say where the figures go: --out FOLDER."};
+  if (options.out.empty()) return Error{"Name the folder for the figures: --out FOLDER."};
   auto formats = parse_formats(options.format);
   if (!formats) return formats.error();
   const auto theme = std::ranges::find(kThemes, options.theme, &ThemeName::name);
   if (theme == kThemes.end())
-    return Error{fmt::format("--theme {}: it is light, dark or print.", record::quoted(options.theme))};
+    return Error{fmt::format("--theme {}: use light, dark or print.", record::quoted(options.theme))};
   FileStyle style{options.out, std::move(formats).value(), {}, options.theme};
   const auto assets = find_assets();
   if (!assets) return assets.error();
   style.options.assets = assets.value();
   style.options.palette = theme->palette;
-  if (options.width && options.size) return Error{"--size says the width: leave --width out."};
+  if (options.width && options.size) return Error{"--size already sets the width: remove --width."};
   std::optional<std::string> wanted = options.width;
   if (options.size) {
     const auto size = std::ranges::find(kSizes, *options.size, &SizeName::name);
     if (size == kSizes.end())
-      return Error{fmt::format("--size {}: it is paper or slide.", record::quoted(*options.size))};
+      return Error{fmt::format("--size {}: use paper or slide.", record::quoted(*options.size))};
     wanted = size->width;
   }
   if (wanted) {
@@ -139,8 +140,8 @@ record::Result<FigureFiles> FigureFiles::open(FileStyle style) {
   fs::create_directories(style.folder, failed);
   if (!failed && access(style.folder.c_str(), W_OK | X_OK) != 0) failed = {errno, std::generic_category()};
   if (failed)
-    return Error{fmt::format("The folder {} cannot be written ({}): choose another with --out.", style.folder.string(),
-                             failed.message()),
+    return Error{fmt::format("The folder {} cannot be written ({}): choose another one with --out.",
+                             style.folder.string(), failed.message()),
                  ErrorKind::kNotWritten};
   return FigureFiles(std::move(style));
 }

@@ -42,18 +42,18 @@ struct FiguresOptions : CommonOptions {
 void declare_figures(FiguresOptions& options, OptionList& list) {
   list.words("ID", options.ids, "Figures to write (default: all); `headroom list` shows them");
   list.text("--chapter", options.chapter, "Only the figures of this chapter: 6, or P for the prologue", "NUMBER");
-  list.flag("--report", options.report, "Those of the report, each by its number there");
-  list.text("--from", options.from, "Draw this recording (default: the stored ones of the pages)", "FILE");
-  list.text("--against", options.against, "Run A, drawn behind each run and compared with it", "FILE");
+  list.flag("--report", options.report, "Write the report's figures, named by their numbers there");
+  list.text("--from", options.from, "Draw this recording (default: the pages' stored recordings)", "FILE");
+  list.text("--against", options.against, "Run A: a recording to compare with, drawn behind each run", "FILE");
   list.texts("--of", options.step.of, "Draw the prediction of a training step with these settings", "KEY=VALUE");
-  list.text("--model", options.step.model, "Of the predicted step: a model of `headroom list`, or a config.json",
+  list.text("--model", options.step.model, "Model of the predicted step: a name from `headroom list`, or a config.json",
             "NAME");
-  list.text("--card", options.step.card, "That the predicted step is to fit on; or a size such as 24GiB", "NAME");
-  list.text("--out", options.files.out, "Folder to write to; made if missing", "FOLDER");
-  list.text("--format", options.files.format, "svg, pdf, png, csv, json, several with commas (default: svg)", "LIST");
+  list.text("--card", options.step.card, "Card to fit the predicted step on: a name, or a size such as 24GiB", "NAME");
+  list.text("--out", options.files.out, "Output folder; created if missing", "FOLDER");
+  list.text("--format", options.files.format, "svg, pdf, png, csv or json, separated by commas (default: svg)", "LIST");
   list.set("Parameters of the figures");
   list.text("--theme", options.files.theme, "light, dark or print (default: light)");
-  list.text("--size", options.files.size, "Width for paper or for a slide", "NAME");
+  list.text("--size", options.files.size, "Standard width: paper or slide", "NAME");
   list.text("--width", options.files.width, "Width: 900 (pixels), 3.33in or 85mm", "WIDTH");
   list.json();
   list.engine();
@@ -86,7 +86,7 @@ record::Result<std::vector<Drawing>> plan_drawings(const std::vector<RunFigures>
         const std::string key = assignment.substr(0, assignment.find('='));
         if (!params.has(key) && any_figure_has(runs, key)) continue;
         if (!params.has(key) && key == "card")
-          return record::Error{"Figures have no parameter card: name it with --card, as in --card \"RTX 4090\"."};
+          return record::Error{"Figures have no parameter card: use the option, for example --card \"RTX 4090\"."};
         if (auto set = params.set_assignment(assignment); !set) return set.error();
       }
       drawings.push_back({figure, std::move(params), &run});
@@ -158,7 +158,7 @@ record::Result<bool> draw(const std::vector<Drawing>& drawings, const record::Le
   }
   for (const Drawing& drawing : drawings) {
     if (!whatever_fits || !shown.insert(drawing.run).second) continue;
-    say(fmt::format("No figure has anything to show of {}.", drawing.run->name));
+    say(fmt::format("No figure can show {}.", drawing.run->name));
     well = false;
   }
   return well;
@@ -168,17 +168,19 @@ void say_what_is_cut(const std::vector<RunFigures>& runs) {
   for (const RunFigures& run : runs)
     if (run.recording && run.recording->truncated())
       say(
-          fmt::format("The recording {} was cut off: it is drawn up to its last whole piece; record it again to have "
-                      "all of it.",
+          fmt::format("The recording {} is truncated and is drawn up to its last complete chunk. Record it again to "
+                      "get all of it.",
                       run.name));
 }
 
 record::Status check_choice(const FiguresOptions& options) {
   if (options.report && (!options.ids.empty() || options.from || options.chapter || options.step.given()))
-    return record::Error{"--report draws the report's figures: leave figures, --chapter, --from and predictions out."};
+    return record::Error{
+        "--report draws the report's figures: remove figure names, --chapter, --from and the options "
+        "of predictions."};
   if (!options.step.given()) return record::Ok{};
   if (options.from || options.chapter)
-    return record::Error{"--of, --model and --card draw a prediction: leave --from and --chapter out."};
+    return record::Error{"--of, --model and --card draw a prediction: remove --from and --chapter."};
   return check_step_figures(options.step, options.ids);
 }
 
@@ -237,7 +239,7 @@ record::Result<ExitCode> figures(const FiguresOptions& options) {
 
 extern const Command kFigures;
 constinit const Command kFigures{.name = "figures",
-                                 .summary = "Write figures of the chapters to files",
+                                 .summary = "Write figures to files",
                                  .example = "headroom figures memory_timeline --from a.hrec --out out --format svg,pdf",
                                  .make = make_invocation<FiguresOptions, declare_figures, figures, check_figures>};
 

@@ -38,7 +38,7 @@ record::Result<Number> number_from(std::string_view option, const std::string& t
   const auto parsed = std::from_chars(text.data(), text.data() + text.size(), number);
   const bool whole = parsed.ec == std::errc{} && parsed.ptr == text.data() + text.size();
   if (!whole || !(number >= low) || !(number <= high))
-    return Error{fmt::format("{} {}: it takes {} from {} to {}.", option, record::quoted(text), what, low, high)};
+    return Error{fmt::format("{} {}: use {} from {} to {}.", option, record::quoted(text), what, low, high)};
   return number;
 }
 
@@ -109,12 +109,12 @@ Error unknown_word(CLI::App& app, CLI::App* command, const std::string& word) {
   } else if (command == nullptr) {
     for (const CLI::App* each : app.get_subcommands({})) known.push_back(each->get_name());
   } else {
-    return {fmt::format("headroom {} has no use for {}: `{}` shows what it takes.", command->get_name(),
+    return {fmt::format("headroom {} does not accept {}: `{}` lists what it accepts.", command->get_name(),
                         record::quoted(word), help_command(command))};
   }
   const std::vector<std::string_view> views(known.begin(), known.end());
   const std::string name = word.substr(0, word.find('='));
-  return {fmt::format("There is no {} {}; the nearest is {}, and `{}` shows all.", option ? "option" : "command",
+  return {fmt::format("There is no {} {}; the nearest is {}, and `{}` lists all.", option ? "option" : "command",
                       record::quoted(name), record::nearest(name, views), help_command(command))};
 }
 
@@ -145,7 +145,7 @@ record::Result<std::unique_ptr<Invocation>> parse_words(std::vector<std::string>
   } catch (const CLI::CallForHelp&) {
     return print(command() != nullptr ? command()->help("headroom") : app.help());
   } catch (const CLI::ParseError& error) {
-    return Error{fmt::format("{}; `{}` shows how it is used.", error.what(), help_command(command()))};
+    return Error{fmt::format("{}; `{}` shows how to use it.", error.what(), help_command(command()))};
   }
   if (grammar.version) return print(fmt::format("headroom {} ({})\n", build::kVersion, build::revision()));
   if (const auto rest = app.remaining(/*recurse=*/true); !rest.empty())
@@ -226,12 +226,10 @@ void OptionList::number(const std::string& name, std::optional<int>& value, int 
 void OptionList::set(const std::string& help) { texts("--set", common_.set, help, "KEY=VALUE"); }
 
 void OptionList::device() {
-  text("--device", common_.device, "Where to run: auto (the GPU where there is one), cpu or cuda");
+  text("--device", common_.device, "Device to run on: auto (the GPU if there is one), cpu or cuda");
 }
 
-void OptionList::cap() {
-  text("--cap", common_.cap, "Let the device have no more memory than this, e.g. 24GiB", "SIZE");
-}
+void OptionList::cap() { text("--cap", common_.cap, "Limit the device's memory, e.g. to 24GiB", "SIZE"); }
 
 void OptionList::record(const std::string& help) { text("--record", common_.record, help, "FILE"); }
 

@@ -196,7 +196,7 @@ record::Result<ExitCode> list(const CommonOptions& options) {
     put(fmt::format("  {:<20} {}\n", demo->id, demo->summary));
     put_schema(demo->schema);
   }
-  put("\nSettings of pages that calculate\n");
+  put("\nSettings of pages that calculate without a run\n");
   for (const auto* schema : experiments::schemas()) {
     put(fmt::format("  {:<20} {}\n", schema->id, schema->summary));
     put_schema(schema->schema);
@@ -213,7 +213,7 @@ record::Result<ExitCode> list(const CommonOptions& options) {
 extern const Command kList;
 constinit const Command kList{
     .name = "list",
-    .summary = "Chapters, figures, demos and schemas with their keys, techniques, kernels, cards",
+    .summary = "List chapters, figures, demos and schemas with their keys, techniques, kernels and cards",
     .example = "",
     .make = make_invocation<CommonOptions, declare_list, list>};
 

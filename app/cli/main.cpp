@@ -15,7 +15,7 @@ ExitCode run_main(int argc, char** argv) {
   const record::Result<ExitCode> result = line.invocation ? line.invocation.value()->run() : line.invocation.error();
   if (!result) app::show_error(result.error().message, app::exit_code_of(result.error()), line.json);
   if (!app::all_arrived()) {
-    app::say("Standard output could not be written: its disk is full or it was closed.");
+    app::say("Standard output cannot be written: the disk is full or the output was closed.");
     return ExitCode::kNotWritten;
   }
   return result ? result.value() : app::exit_code_of(result.error());

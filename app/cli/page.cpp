@@ -34,8 +34,8 @@ struct PageOptions : CommonOptions {
 };
 
 void declare_page(PageOptions& options, OptionList& list) {
-  list.word("ID", options.id, "The page or its number, 6.1 (default: the contents)");
-  list.flag("--data", options.data, "All rows of the figures' tables, with where they come from");
+  list.word("ID", options.id, "The page, by name or by number, e.g. 6.1 (default: the contents)");
+  list.flag("--data", options.data, "Print all rows of the figures' tables, with their sources");
 }
 
 constexpr std::size_t kFewRows = 12;
@@ -50,7 +50,7 @@ std::string first_rows(const std::string& csv, std::string_view page) {
     at = end;
     if (!line.starts_with('#') && rows++ <= kFewRows) text += line;
   }
-  if (rows > kFewRows + 1) text += fmt::format("… {} rows more: headroom page {} --data\n", rows - kFewRows - 1, page);
+  if (rows > kFewRows + 1) text += fmt::format("… {} more rows: headroom page {} --data\n", rows - kFewRows - 1, page);
   return text;
 }
 
@@ -144,7 +144,7 @@ class PageWriter {
 
   void answer(const lessons::QuestionSpec& question) {
     if (const auto* number = std::get_if<lessons::NumberQuestion>(&question.kind)) {
-      add(fmt::format("The answer is {}, taken from a run{}.", number->answer->name, value_of(*number->answer)));
+      add(fmt::format("The answer is {}, measured in a run{}.", number->answer->name, value_of(*number->answer)));
     } else if (const auto* choice = std::get_if<lessons::ChoiceQuestion>(&question.kind)) {
       for (const lessons::AnswerChoice& each : choice->choices)
         if (each.right) add("The answer: " + words(each.words));
@@ -259,7 +259,7 @@ record::Result<ExitCode> page(const PageOptions& options) {
 
 extern const Command kPage;
 constinit const Command kPage{.name = "page",
-                              .summary = "A page of the course as text, with the tables of its figures",
+                              .summary = "Print a page of the course as text, with the tables of its figures",
                               .example = "headroom page where_memory_goes",
                               .make = make_invocation<PageOptions, declare_page, page, check_page>};
 

@@ -35,17 +35,15 @@ struct PlanOptions : CommonOptions {
 };
 
 void declare_plan(PlanOptions& options, OptionList& list) {
-  list.text("--model", options.model, "A model of `headroom list`, or a config.json of Llama or one of its relatives",
-            "NAME");
-  list.texts("--card", options.cards, "A card of assets/cards.csv, `this machine`, or a size such as 24GiB; several",
-             "NAME");
-  list.text("--batch", options.batch, "Sequences in a step; several with commas", "LIST");
-  list.text("--seq", options.seq, "Tokens in a sequence; several with commas", "LIST");
+  list.text("--model", options.model, "A model from `headroom list`, or a config.json of a Llama-like model", "NAME");
+  list.texts("--card", options.cards, "Cards from assets/cards.csv, `this machine`, or sizes such as 24GiB", "NAME");
+  list.text("--batch", options.batch, "Sequences per step; several values separated by commas", "LIST");
+  list.text("--seq", options.seq, "Tokens per sequence; several values separated by commas", "LIST");
   list.text("--code", options.code,
-            "Whose step: headroom, or hf or liger, with the settings that make ours allocate as theirs", "NAME");
+            "Code to imitate: headroom, or hf or liger, with settings that make our step allocate as theirs", "NAME");
   list.set("Settings of train_step");
-  list.flag("--fail-on-oom", options.fail_on_oom, "Exit code 4 when no step fits on any card");
-  list.flag("--csv", options.csv, "A row for each step and card");
+  list.flag("--fail-on-oom", options.fail_on_oom, "Exit with code 4 if no step fits on any card");
+  list.flag("--csv", options.csv, "Print CSV, one row per step and card");
   list.json();
   list.engine();
 }
@@ -67,14 +65,14 @@ record::Result<const experiments::OtherCode*> code_of(const PlanOptions& options
   const auto codes = experiments::other_codes();
   const auto found = std::ranges::find(codes, *options.code, &experiments::OtherCode::id);
   if (found != codes.end()) return &*found;
-  return Error{fmt::format("--code {}: say headroom, hf or liger.", *options.code)};
+  return Error{fmt::format("--code {}: use headroom, hf or liger.", *options.code)};
 }
 
 std::string code_note(const experiments::OtherCode& code, const Params& params) {
   std::string settings;
   for (const std::string_view setting : code.settings)
     if (!setting.empty()) settings += fmt::format(" {}", setting);
-  return fmt::format("As {} allocates, by our step with{}: {}.", code.name, settings,
+  return fmt::format("Planned as {} allocates, using our step with{}: {}.", code.name, settings,
                      experiments::nearness(code, params));
 }
 
@@ -93,8 +91,8 @@ record::Result<PlanAsked> asked_by(const PlanOptions& options) {
   if (code.value() != nullptr) experiments::apply(params, code.value()->settings);
   if (auto set = set_params(params, demo.id, options); !set) return set.error();
   if (!record::names_gpu(params.text("device")))
-    return Error{"`headroom plan` is for GPUs: leave the setting device out."};
-  if (params.integer("cap") != 0) return Error{"A plan's limit is its card: --card 24GiB in place of cap."};
+    return Error{"`headroom plan` plans for GPUs only: remove the setting device."};
+  if (params.integer("cap") != 0) return Error{"The card sets the limit: use --card 24GiB instead of cap."};
   const auto batches = values_of(params, "batch", options.batch);
   if (!batches) return batches.error();
   const auto sequences = values_of(params, "seq", options.seq);
@@ -166,7 +164,7 @@ record::Result<ExitCode> plan(const PlanOptions& options) {
 extern const Command kPlan;
 constinit const Command kPlan{
     .name = "plan",
-    .summary = "What a training step will take, and the cards that it fits on",
+    .summary = "Plan a training step: its memory, and the cards it fits on",
     .example = "headroom plan --model llama-3.2-1b --card \"RTX 4090\" --batch 1,4 --seq 1024",
     .make = make_invocation<PlanOptions, declare_plan, plan, check_plan>};
 

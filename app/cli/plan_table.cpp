@@ -178,9 +178,8 @@ std::string plan_text(const std::vector<StepPlan>& plans) {
     text += "\n" + text_table(rows, 2);
     text +=
         "\n" + usable_text(plans) +
-        "  left: usable less reserved. The allocator gives free memory back before it fails, so a step with nothing "
-        "left may fit.\n"
-        "  largest: what fits with the ± left over.\n";
+        "  left: usable less reserved. The allocator releases cached memory before it fails, so a step with nothing "
+        "left may fit.\n  largest: the largest batch that fits even if the process takes the ± more.\n";
   }
   text += model_text(plans);
   for (const StepPlan& plan : plans) {

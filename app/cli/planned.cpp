@@ -37,7 +37,8 @@ PlannedCard planned(std::string name, record::Bytes memory, std::optional<double
 record::Result<PlannedCard> this_machine() {
   std::optional<nvml::Driver> driver = nvml::Driver::open();
   const auto memory = driver && driver->select(0u) ? driver->memory() : std::nullopt;
-  if (!memory) return Error{"No GPU is found here: name a card, such as --card \"RTX 4090\".", ErrorKind::kRefused};
+  if (!memory)
+    return Error{"This machine has no GPU: name a card, for example --card \"RTX 4090\".", ErrorKind::kRefused};
   std::map<std::string, std::string> facts;
   if (const auto said = driver->compute_capability()) facts["compute_capability"] = *said;
   return planned(driver->name(), memory->total, experiments::capability_in(facts));
@@ -85,7 +86,7 @@ record::Result<PlannedCard> size_of(const std::string& words) {
   if (!size || size.value() <= 0) {
     const auto near = predict::nearest_cards(words);
     return Error{
-        fmt::format("There is no card {}; the nearest {} {}. Name one of `headroom list`, or give the memory, as in "
+        fmt::format("There is no card {}; the nearest {} {}. Use a name from `headroom list`, or a size such as "
                     "--card 24GiB.",
                     record::quoted(words), near.size() == 1 ? "is" : "are", names_of(near, " and "))};
   }
@@ -108,7 +109,7 @@ record::Result<PlannedCard> card_of(const std::string& words) {
   if (!found.front()->memory) return this_machine();
   const std::vector<PlannedCard> kinds = kinds_of(found);
   if (kinds.size() == 1) return kinds.front();
-  return Error{fmt::format("{} is the name of several cards: say which of {}.", record::quoted(words),
+  return Error{fmt::format("{} is the name of several cards: choose one of {}.", record::quoted(words),
                            names_of(kinds, " and "))};
 }
 
@@ -121,20 +122,24 @@ void say_what_is_taken(const Params& params, const CommonOptions& options, bool 
   std::string taken;
   for (const char* const key : {"precision", "batch", "seq"})
     if (!is_named(key)) taken += fmt::format(" {}={}", key, params.as_text(key));
-  if (!taken.empty()) say(fmt::format("Taken, since nothing else was said:{}.", taken));
+  if (!taken.empty()) say(fmt::format("Defaults used:{}.", taken));
 }
 
 void say_if_too_old(const PlannedCard& card) {
   constexpr double kLeast = 8.0;
   if (card.compute_capability.value_or(kLeast) < kLeast)
-    say(fmt::format("{} has compute capability {:.1f}. Its memory is planned for; a run here needs {:.1f} or newer.",
+    say(
+        fmt::format("{} has compute capability {:.1f}. The plan covers its memory, but running on it needs {:.1f} or "
+                    "newer.",
                     card.name, *card.compute_capability, kLeast));
 }
 
 std::string closed_form_note(const std::string& why, bool beyond_step) {
-  return fmt::format(
-      "By the closed form, {}. {}",
-      beyond_step ? "without segments, and compared with no run" : "without segments and within about 5 %", why);
+  return fmt::format("By the closed form, {}. {}",
+                     beyond_step ? "without the allocator's segments, not compared with any run"
+                                 : "without the allocator's "
+                                   "segments, within about 5 %",
+                     why);
 }
 
 record::Status set_model(Params& params, const std::optional<std::string>& model) {
@@ -146,8 +151,8 @@ record::Status set_model(Params& params, const std::optional<std::string>& model
   if (!std::filesystem::exists(*model, ignored)) {
     if (name.find('/') == std::string_view::npos && !name.ends_with(".json")) return named;
     return Error{fmt::format(
-        "There is no file or folder {}; --model takes a config.json, the folder of a checkpoint, or a model "
-        "of `headroom list`.",
+        "There is no file or folder {}: pass --model a config.json, a checkpoint folder, or a model from `headroom "
+        "list`.",
         *model)};
   }
   if (auto set = params.set("model", "custom"); !set) return set;

@@ -61,9 +61,9 @@ record::Result<FiguresAsked> asked_by(const StepChoice& step, const std::vector<
   options.set = step.of;
   if (auto set = set_params(asked.params, demo.id, options); !set) return set.error();
   if (!record::names_gpu(asked.params.text("device")))
-    return Error{"Figures of settings are of a step on a GPU: leave --of device out."};
+    return Error{"Predicted figures show a step on a GPU: remove --of device."};
   if (step.card && asked.params.integer("cap") != 0)
-    return Error{"The limit is the card: leave --of cap or --card out."};
+    return Error{"The card sets the limit: remove --of cap or --card."};
   if (step.card) {
     auto card = card_of(*step.card);
     if (!card) return card.error();
@@ -77,8 +77,7 @@ record::Result<FiguresAsked> asked_by(const StepChoice& step, const std::vector<
     if (is_of_settings(figure, asked.card.has_value()))
       asked.figures.push_back(figure);
     else if (!named.value().empty())
-      return Error{
-          fmt::format("{} is not drawn of a step's settings: leave --of, --model and --card out.", figure->id)};
+      return Error{fmt::format("{} cannot be drawn from settings: remove --of, --model and --card.", figure->id)};
   }
   if (step.model) add_word(asked.name, *step.model);
   for (const std::string& assignment : step.of) add_word(asked.name, assignment);

@@ -18,14 +18,17 @@ struct PresentOptions : CommonOptions {
 };
 
 void declare_present(PresentOptions& options, OptionList& list) {
-  list.words("FROM", options.from, "A page, or the number of a chapter; else where you were last");
+  list.words("FROM", options.from, "A page or the number of a chapter (default: where you were last)");
   list.engine();
 }
 
 // Empty: the reader's last page.
 record::Result<std::string> page_to_begin(const PresentOptions& options) {
   if (options.from.empty()) return std::string();
-  if (options.from.size() > 1) return record::Error{"headroom present begins with one page, or one chapter."};
+  if (options.from.size() > 1)
+    return record::Error{
+        "headroom present starts at one page or one chapter: name only "
+        "one."};
   const std::string& from = options.from.front();
   const auto course = load_course();
   if (!course) return course.error();
@@ -58,7 +61,7 @@ record::Result<ExitCode> present(const PresentOptions& options) {
 
 extern const Command kPresent;
 constinit const Command kPresent{.name = "present",
-                                 .summary = "The window on stage: a claim and a figure per screen",
+                                 .summary = "Open the window on stage: one claim and one figure per screen",
                                  .example = "headroom present checkpointing",
                                  .make = make_invocation<PresentOptions, declare_present, present, check_present>};
 

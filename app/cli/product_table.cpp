@@ -27,9 +27,9 @@ std::string product_table(const record::Recording& recording) {
   std::string text;
   const auto device = recording.info().provenance.find("device");
   if (device != recording.info().provenance.end()) text += device->second + "\n";
-  text += fmt::format("One product x Wᵀ of N × N matrices; time: {}\n\n", lessons::main_timing(recording) == "cold"
-                                                                              ? "device, cold cache, [20 %, 80 %]"
-                                                                              : "the host's clock, [20 %, 80 %]");
+  text += fmt::format("One GEMM x Wᵀ of N × N matrices; time: {}\n\n", lessons::main_timing(recording) == "cold"
+                                                                           ? "device, cold cache, [20 %, 80 %]"
+                                                                           : "the host's clock, [20 %, 80 %]");
   text +=
       fmt::format("  {:<6} {:>7} {:>9} {:>21} {:>4} {:>9}\n", "format", "N", "time", "[20 %, 80 %]", "n", "TFLOP/s");
   for (const Measurement& row : recording.measurements()) text += line_of(row);

@@ -32,13 +32,13 @@ struct ReportOptions : CommonOptions {
 };
 
 void declare_report(ReportOptions& options, OptionList& list) {
-  list.text("--out", options.out, "Folder for figures, tables and recordings; the same command goes on with it",
+  list.text("--out", options.out, "Folder for figures, tables and recordings; the same command resumes there",
             "FOLDER");
-  list.set("Parameters of all runs, other than the report's");
+  list.set("Parameters of all runs that differ from the report's");
   list.device();
-  list.quick("The tiny model on the CPU, in less than two minutes");
-  list.restart("Measure anew what FOLDER has instead of going on with it");
-  list.time_limit("Stop after this long; exit code 5");
+  list.quick("Run the tiny model on the CPU, in less than two minutes");
+  list.restart("Measure everything again instead of resuming in FOLDER");
+  list.time_limit("Time limit; exit code 5");
   list.json();
   list.engine();
 }
@@ -123,13 +123,13 @@ record::Result<record::Params> settings_of(const ReportOptions& options) {
 }
 
 record::Status check_report(const ReportOptions& options) {
-  if (options.out.empty()) return Error{"Say where the report goes: --out FOLDER."};
+  if (options.out.empty()) return Error{"Name the folder for the report: --out FOLDER."};
   const auto params = settings_of(options);
   return params ? record::Status(record::Ok{}) : params.error();
 }
 
 record::Result<ExitCode> report(const ReportOptions& options) {
-  if (options.out.empty()) return Error{"Say where the report goes: --out FOLDER."};
+  if (options.out.empty()) return Error{"Name the folder for the report: --out FOLDER."};
   auto params = settings_of(options);
   if (!params) return params.error();
   const fs::path folder = options.out;
@@ -171,7 +171,7 @@ record::Result<ExitCode> report(const ReportOptions& options) {
 
 extern const Command kReport;
 constinit const Command kReport{.name = "report",
-                                .summary = "Run the report's experiment again, beside its published points",
+                                .summary = "Repeat the report's experiment, next to its published points",
                                 .example = "",
                                 .make = make_invocation<ReportOptions, declare_report, report, check_report>};
 

@@ -72,9 +72,8 @@ std::string limits_of(const record::Recording& sweep, std::string_view strategy)
   }
   if (most == 0 && fewest == 0) return "";
   std::string text = fmt::format("- `{}`: ", strategy);
-  text +=
-      most > 0 ? fmt::format("{} tokens per step are the most that ran", record::format_count(most)) : "nothing ran";
-  if (fewest > 0) text += fmt::format(", {} the fewest that ran out of memory", record::format_count(fewest));
+  text += most > 0 ? fmt::format("up to {} tokens per step ran", record::format_count(most)) : "nothing ran";
+  if (fewest > 0) text += fmt::format(", {} ran out of memory", record::format_count(fewest));
   return text + ".\n";
 }
 
@@ -94,7 +93,7 @@ std::string slope_of(const record::Recording& sweep, std::string_view strategy) 
           static_cast<double>(point.peak_allocated));
   const double spread = n * sxx - sx * sx;
   if (n < 2 || spread <= 0) return "";
-  return fmt::format("- `{}`: {} B a further token (straight line through {:.0f} points).\n", strategy,
+  return fmt::format("- `{}`: {} B per additional token (straight line through {:.0f} points).\n", strategy,
                      record::format_count(std::llround((n * sxy - sx * sy) / spread)), n);
 }
 
@@ -129,12 +128,12 @@ std::string report_text(const record::Recording& sweep, bool quick) {
       "adds fused RMSNorm, RoPE and SwiGLU, `liger_all` the loss fused with the output layer, too.\n\n";
   if (quick)
     text +=
-        "The tiny model on the CPU, in bf16 for fp16, whose products are slow there: nothing was published beside it."
-        "\n\n";
+        "The tiny model on the CPU, in bf16 instead of fp16, whose GEMMs are slow there. No published values exist "
+        "for it.\n\n";
   text += table_of(sweep, !quick);
-  text += "\n## How far each goes\n\n";
+  text += "\n## The largest step of each strategy\n\n";
   for (const auto& strategy : experiments::report_strategies()) text += limits_of(sweep, strategy.series);
-  text += "\n## What a further token costs\n\n";
+  text += "\n## Bytes per additional token\n\n";
   for (const auto& strategy : experiments::report_strategies()) text += slope_of(sweep, strategy.series);
   if (!quick) text += kWhy;
   return text;

@@ -34,18 +34,19 @@ struct RunOptions : CommonOptions {
 };
 
 void declare_run(RunOptions& options, OptionList& list) {
-  list.word("DEMO", options.demo, "What to run; `headroom list` shows the demos and their keys");
+  list.word("DEMO", options.demo, "Demo to run; `headroom list` shows all, with their keys");
   list.set("Parameters of the demo");
   list.device();
   list.cap();
   list.text("--data", options.data,
-            "UTF-8 text, or ids as .npy or .bin, to train on (default: the text that ships with Headroom)", "FILE");
-  list.record("Keep the run as a recording");
+            "Training data: UTF-8 text, or token ids as .npy or .bin (default: the text that ships with Headroom)",
+            "FILE");
+  list.record("Save the run to a recording");
   list.number("--memory-steps", options.memory_steps, 1, 100'000, "steps",
-              "In the recording, keep the memory of the first N steps alone; losses and speeds are of all", "N");
-  list.time_limit("Cancel the run after this long; exit code 5");
-  list.flag("--trace", options.trace, "Record every kernel and launch, too; the speed then does not count");
-  list.flag("--fail-on-oom", options.fail_on_oom, "Exit code 4 when memory runs out");
+              "Record the memory of the first N steps only; losses and speeds cover all steps", "N");
+  list.time_limit("Time limit after which the run is cancelled; exit code 5");
+  list.flag("--trace", options.trace, "Record every kernel and launch as well; this slows the run");
+  list.flag("--fail-on-oom", options.fail_on_oom, "Exit with code 4 if the run is out of memory");
   list.json();
   list.engine();
 }
@@ -53,7 +54,7 @@ void declare_run(RunOptions& options, OptionList& list) {
 record::Result<const experiments::DemoInfo*> demo_named(const RunOptions& options) {
   if (options.demo.empty())
     return Error{
-        "Name the demo to run first, as in `headroom run train_step --set batch=4`; `headroom list` shows all."};
+        "Name the demo first, for example `headroom run train_step --set batch=4`; `headroom list` shows all."};
   if (const auto* demo = experiments::find_demo(options.demo)) return demo;
   std::vector<std::string_view> known;
   for (const auto* demo : experiments::demos()) known.push_back(demo->id);
@@ -62,7 +63,7 @@ record::Result<const experiments::DemoInfo*> demo_named(const RunOptions& option
 
 record::Result<Params> params_from(const experiments::DemoInfo& demo, const RunOptions& options) {
   if (options.memory_steps && !options.record)
-    return Error{"--memory-steps is about the recording: name its file with --record."};
+    return Error{"--memory-steps applies to a recording: add --record FILE."};
   Params params(demo.schema);
   if (auto set = set_params(params, demo.id, options); !set) return set.error();
   if (auto set = set_flag(params, demo.id, "data", options.data); !set) return set.error();
@@ -81,7 +82,7 @@ void write_first_steps(DrivenRun& run, const std::string& path, int steps) {
 record::Status check_writable(const fs::path& path) {
   std::error_code ignored;
   if (fs::is_directory(path, ignored))
-    return Error{fmt::format("{} is a folder: --record takes a file's name, such as a.hrec.", path.string()),
+    return Error{fmt::format("{} is a folder: pass --record a file name such as a.hrec.", path.string()),
                  ErrorKind::kNotWritten};
   if (auto writer = record::RecordingWriter::create(path); !writer) return writer.error();
   return record::Ok{};
@@ -102,9 +103,9 @@ ExitCode exit_code_of(const DrivenRun& run, bool fail_on_oom) {
 
 void say_what_happened(const DrivenRun& run, const RunOptions& options) {
   if (run.interrupted)
-    say("Interrupted: the run was cancelled; what it recorded until then is kept.");
+    say("Interrupted: the run was cancelled. What it recorded up to that point is kept.");
   else if (run.time_limit_met)
-    say(fmt::format("The time limit of {} s was met: the run was cancelled.", *options.time_limit));
+    say(fmt::format("The time limit of {} s was reached, so the run was cancelled.", *options.time_limit));
   if (run.write_error) say(run.write_error->message);
   const auto& provenance = run.recording->info().provenance;
   for (const char* key : {"kernels_trouble", "trace_trouble", "gemm"}) {
@@ -179,7 +180,7 @@ record::Result<ExitCode> run(const RunOptions& options) {
 
 extern const Command kRun;
 constinit const Command kRun{.name = "run",
-                             .summary = "Run a demo once and sum it up",
+                             .summary = "Run a demo once and summarize it",
                              .example = "headroom run train_step --set model=tiny batch=4 --record a.hrec",
                              .make = make_invocation<RunOptions, declare_run, run, check_run>};
 

@@ -27,22 +27,23 @@ struct SweepOptions : CommonOptions {
 };
 
 void declare_sweep(SweepOptions& options, OptionList& list) {
-  list.word("DEMO", options.demo, "What to run; or `ladder`: one technique after the other switched on");
-  list.texts("--over", options.over, "A parameter and its values; several for all combinations", "KEY=VALUE,VALUE,…");
-  list.text("--order", options.order, "The ladder's switches, from the first", "SWITCH,SWITCH,…");
+  list.word("DEMO", options.demo, "Demo to run, or `ladder` to switch on one technique after the other");
+  list.texts("--over", options.over, "A parameter and its values; several parameters give all combinations",
+             "KEY=VALUE,VALUE,…");
+  list.text("--order", options.order, "The ladder's switches, in order", "SWITCH,SWITCH,…");
   list.set("Parameters of all runs");
   list.device();
   list.cap();
-  list.record("Keep the sweep as a recording; the same command goes on with it");
-  list.restart("Replace what FILE has instead of going on with it");
-  list.time_limit("Stop after this long; exit code 5");
+  list.record("Save the sweep to a recording; the same command resumes it");
+  list.restart("Overwrite FILE instead of resuming it");
+  list.time_limit("Time limit; exit code 5");
   list.json();
   list.engine();
 }
 
 record::Result<const experiments::DemoInfo*> demo_of(const SweepOptions& options) {
   if (options.demo.empty())
-    return Error{"Name what to sweep first, as in `headroom sweep train_step --over batch=1,4,8`, or `sweep ladder`."};
+    return Error{"Name a demo or `ladder` first, for example `headroom sweep train_step --over batch=1,4,8`."};
   if (options.demo == "ladder") return &experiments::training_step();
   if (const auto* demo = experiments::find_demo(options.demo)) return demo;
   std::vector<std::string_view> known{"ladder"};
@@ -60,14 +61,14 @@ record::Result<SweepPlan> plan_of(const SweepOptions& options) {
   if (!named) return named.error();
   const experiments::DemoInfo& demo = *named.value();
   const bool ladder = options.demo == "ladder";
-  if (ladder && !options.over.empty()) return Error{"The ladder goes over switches: leave --over out."};
-  if (!ladder && options.order) return Error{"--order is the order of the ladder's switches: `headroom sweep ladder`."};
+  if (ladder && !options.over.empty()) return Error{"The ladder sweeps over its switches: remove --over."};
+  if (!ladder && options.order) return Error{"--order applies to the ladder only: use `headroom sweep ladder`."};
   Params params = ladder ? naive_settings() : Params(demo.schema);
   if (auto set = set_params(params, demo.id, options); !set) return set.error();
   if (ladder) return plan_ladder(params, order_of(options));
   const auto axes = experiments::sweep_axes(demo.schema, options.over);
   if (!axes) return axes.error();
-  if (axes.value().empty()) return Error{"Say what to sweep over, such as --over batch=1,4,8."};
+  if (axes.value().empty()) return Error{"Name a parameter to sweep over, for example --over batch=1,4,8."};
   SweepPlan plan = plan_over(demo, params, axes.value());
   if (auto kept = check_kept(plan, params, options.set); !kept) return kept.error();
   return plan;

@@ -42,14 +42,18 @@ struct ValidateOptions : CommonOptions {
 constexpr int kUsualCount = 200, kUsualBorders = 60;
 
 void declare_validate(ValidateOptions& options, OptionList& list) {
-  list.text("--seed", options.seed, "Eight hexadecimal digits; default: the first of the program's revision", "HEX");
+  list.text("--seed", options.seed, "Seed: eight hexadecimal digits (default: from the program's revision)", "HEX");
   list.number("--count", options.count, 1, 100'000, "configurations",
-              "How many are drawn (default: 200, and 60 of their borders)", "N");
-  list.text("--list", options.list, "Configurations to take instead: a line each, as in `batch=4 seq=256`", "FILE");
-  list.flag("--borders", options.borders, "Runs the largest batch that is said to fit under a limit, and one more");
-  list.text("--out", options.out, "The table, as CSV; what it has already is not run again", "FILE");
-  list.text("--recordings", options.recordings, "Keeps the recordings of runs that differ, by their row", "FOLDER");
-  list.number("--gpus", options.gpus, 1, 64, "GPUs", "Engines at a time, one for each GPU (default: 1)", "N");
+              "Number of configurations to draw (default: 200, or 60 with --borders)", "N");
+  list.text("--list", options.list, "Use the configurations in this file, one per line, such as `batch=4 seq=256`",
+            "FILE");
+  list.flag("--borders", options.borders,
+            "Run the largest batch predicted to fit under a limit, and the next larger "
+            "one");
+  list.text("--out", options.out, "Table to write as CSV; configurations already in it are not run again", "FILE");
+  list.text("--recordings", options.recordings, "Folder for the recordings of runs that differ, named by row",
+            "FOLDER");
+  list.number("--gpus", options.gpus, 1, 64, "GPUs", "Engines to run in parallel, one per GPU (default: 1)", "N");
   list.device();
   list.engine();
 }
@@ -59,13 +63,13 @@ record::Result<std::uint32_t> seed_of(const ValidateOptions& options) {
   std::uint32_t seed = 0;
   const auto [end, wrong] = std::from_chars(text.data(), text.data() + text.size(), seed, 16);
   if (wrong != std::errc() || end != text.data() + text.size() || text.size() > 8)
-    return Error{fmt::format("--seed {}: give up to eight hexadecimal digits, such as 77dcb60a.", text)};
+    return Error{fmt::format("--seed {}: use up to eight hexadecimal digits, such as 77dcb60a.", text)};
   return seed;
 }
 
 record::Result<std::vector<Params>> listed(const std::string& path, bool borders) {
   std::ifstream file(path);
-  if (!file) return Error{fmt::format("{} cannot be read.", path)};
+  if (!file) return Error{fmt::format("{} cannot be read: check the path.", path)};
   std::vector<Params> all;
   int number = 0;
   for (std::string line; std::getline(file, line);) {
@@ -74,17 +78,17 @@ record::Result<std::vector<Params>> listed(const std::string& path, bool borders
     auto params = from_line(line);
     if (!params) return Error{fmt::format("{}, line {}: {}", path, number, params.error().message)};
     if (borders && params.value().integer("cap") == 0)
-      return Error{fmt::format("{}, line {}: a border needs a limit, as in `cap=8GiB`.", path, number)};
+      return Error{fmt::format("{}, line {}: --borders needs a limit in each line, such as `cap=8GiB`.", path, number)};
     all.push_back(std::move(params).value());
   }
   if (all.empty())
-    return Error{fmt::format("{} has no configuration: write one a line, as in `batch=4 seq=256`.", path)};
+    return Error{fmt::format("{} contains no configuration: write one per line, such as `batch=4 seq=256`.", path)};
   return all;
 }
 
 record::Status check_validate(const ValidateOptions& options) {
   if (options.list && (options.seed || options.count || options.device))
-    return Error{"--list names the configurations, each with its device: leave --seed, --count and --device out."};
+    return Error{"--list already names the configurations and their devices: remove --seed, --count and --device."};
   if (options.device) {
     Params params(experiments::training_step().schema);
     if (auto known = params.set("device", std::string_view(*options.device)); !known) return known.error();
@@ -113,7 +117,7 @@ record::Result<std::vector<Params>> configurations(const ValidateOptions& option
   const std::string device = options.device.value_or("auto");
   draw.on_gpu = record::names_gpu(device) || (device == "auto" && gpu != engine.devices().end());
   if (draw.on_gpu && gpu == engine.devices().end())
-    return Error{"There is no GPU here: --device cpu compares on the CPU.", ErrorKind::kRefused};
+    return Error{"This machine has no GPU: use --device cpu to compare on the CPU.", ErrorKind::kRefused};
   draw.memory = draw.on_gpu ? gpu->memory : kCpuMemory;
   draw.flops_per_second = draw.on_gpu ? kGpuFlops : kCpuFlops;
   draw.fp32_flops_per_second = draw.on_gpu ? kGpuFp32Flops : kCpuFlops;
@@ -176,8 +180,9 @@ class Validation {
     std::error_code error;
     if (!recordings_.empty()) std::filesystem::create_directories(recordings_, error);
     if (error)
-      return Error{fmt::format("{} cannot be made: {}.", recordings_.string(), error.message()),
-                   ErrorKind::kNotWritten};
+      return Error{
+          fmt::format("{} cannot be created: {}. Choose another place.", recordings_.string(), error.message()),
+          ErrorKind::kNotWritten};
     if (!out_) {
       put(Compared::head());
       return record::Ok{};
@@ -188,7 +193,7 @@ class Validation {
     for (const auto& [settings, row] : before_) table += Compared::line(row);
     if (auto written = write_whole(*out_, table); !written) return written;
     file_.open(*out_, std::ios::app);
-    if (!file_) return Error{fmt::format("{} cannot be written.", *out_), ErrorKind::kNotWritten};
+    if (!file_) return Error{fmt::format("{} cannot be written: choose another place.", *out_), ErrorKind::kNotWritten};
     return record::Ok{};
   }
 
@@ -214,7 +219,7 @@ class Validation {
     std::string line;
     std::getline(file, line);
     if (!line.empty() && line + "\n" != Compared::head())
-      return Error{fmt::format("{} is another table than this one: name another file.", *out_)};
+      return Error{fmt::format("{} contains another table: choose another file.", *out_)};
     while (std::getline(file, line))
       if (auto row = Compared::row_of(line)) before_.emplace(as_line(row->params), *std::move(row));
     return record::Ok{};
@@ -274,7 +279,8 @@ record::Result<ExitCode> compare(std::vector<Params> all, Session& session, cons
   if (auto opened = validation.open(); !opened) return opened.error();
   validation.run(options.gpus.value_or(1));
   if (!validation.written())
-    return Error{fmt::format("{} could not be written.", *options.out), ErrorKind::kNotWritten};
+    return Error{fmt::format("Writing {} failed: check that the disk has space.", *options.out),
+                 ErrorKind::kNotWritten};
   if (options.out)
     put(validation.summary());
   else

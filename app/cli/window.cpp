@@ -26,8 +26,8 @@ record::Error start_window(const std::string& engine, const std::vector<std::str
   const std::string window = (executable_folder() / "headroom-window").string();
   if (access(window.c_str(), X_OK) != 0)
     return record::Error{
-        fmt::format("There is no window here ({} is missing): build it with `./run`, or see what works "
-                    "without one with `headroom --help`.",
+        fmt::format("The window is not installed ({} is missing): build it with `./run`, or see `headroom --help` for "
+                    "what works without it.",
                     window)};
   // The environment passes the user's choice to the window.
   if (!engine.empty()) setenv("HEADROOM_ENGINE", engine.c_str(), 1);

@@ -38,8 +38,8 @@ record::Result<fs::path> find_assets() {
   if (const char* asked = std::getenv("HEADROOM_ASSETS"); asked != nullptr && *asked != '\0') {
     if (looks_like_assets(asked)) return fs::path(asked);
     return Error{
-        fmt::format("HEADROOM_ASSETS={} is no assets folder (it has neither fonts, text nor recordings): "
-                    "correct it or leave it unset.",
+        fmt::format("HEADROOM_ASSETS={} is not an assets folder (it has no fonts, text or recordings): correct it or "
+                    "unset it.",
                     asked)};
   }
   const fs::path bin = executable_folder();
@@ -51,8 +51,8 @@ record::Result<fs::path> find_assets() {
   for (const fs::path& place : places)
     if (looks_like_assets(place)) return place;
   return Error{
-      fmt::format("The assets folder (fonts, page texts, recordings) is neither at {} nor at {}: set "
-                  "HEADROOM_ASSETS to where it is.",
+      fmt::format("The assets folder (fonts, page texts, recordings) is neither {} nor {}: set HEADROOM_ASSETS to its "
+                  "path.",
                   places[0].string(), places[1].string())};
 }
 

@@ -236,7 +236,7 @@ Predictions::Traced Predictions::trace(const Question& question, const record::P
   if (traced.lost) {
     if (planner_ != nullptr) dead_ = process();
     const bool fresh = planner_ != nullptr && !planner_->trouble();
-    note_trouble(traced.refusal + (fresh ? " A fresh one is on its way." : ""));
+    note_trouble(traced.refusal + (fresh ? " A new one is being started." : ""));
     traced = ask_planner(question, params);
   }
   const bool answered = traced.recording != nullptr || !traced.refusal.empty();
@@ -263,7 +263,7 @@ Predictions::Traced Predictions::ask_planner(const Question& question, const rec
   }
   const std::shared_ptr<const Recording> traced = planner_->recording();
   const auto& outcome = traced->outcome();
-  if (!outcome) return refused("The engine ended before it had answered.", true);
+  if (!outcome) return refused("The engine ended before it answered.", true);
   const bool known =
       outcome->kind == record::OutcomeKind::kCompleted || outcome->kind == record::OutcomeKind::kOutOfMemory;
   return known ? Traced{traced, {}} : refused(outcome->message, outcome->kind == record::OutcomeKind::kEngineLost);

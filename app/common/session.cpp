@@ -25,10 +25,10 @@ bool is_executable(const fs::path& path) {
 EngineChoice engine_from_text(std::string_view text, std::string_view cure) {
   if (is_executable(text)) return {backend::EngineCommand{{std::string(text)}}, {}};
   std::vector<std::string> words = split_words(text);
-  if (words.empty()) return {std::nullopt, fmt::format("{}, or name a program with it: it names none.", cure)};
+  if (words.empty()) return {std::nullopt, fmt::format("{}, or name a program: it is empty.", cure)};
   // A bare name is looked up in PATH later; only a path can be checked now.
   if (words[0].find('/') != std::string::npos && !is_executable(words[0]))
-    return {std::nullopt, fmt::format("{}, or name a program with it: {} is none.", cure, words[0])};
+    return {std::nullopt, fmt::format("{}, or name a program: {} is not one.", cure, words[0])};
   return {backend::EngineCommand{std::move(words)}, {}};
 }
 
@@ -75,7 +75,7 @@ std::string as_typed(const backend::EngineCommand& command) {
 }
 
 EngineChoice choose_engine(std::string_view asked) {
-  if (!asked.empty()) return engine_from_text(asked, "Leave --engine out");
+  if (!asked.empty()) return engine_from_text(asked, "Remove --engine");
   if (const char* named = std::getenv("HEADROOM_ENGINE"); named != nullptr && *named != '\0')
     return engine_from_text(named, "Unset HEADROOM_ENGINE");
   const fs::path beside = executable_folder() / "headroom-engine";

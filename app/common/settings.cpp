@@ -46,7 +46,7 @@ class Reading {
   ~Reading() {
     for (const auto& [key, value] : object_.items())
       if (std::ranges::find(known_, key) == known_.end())
-        refused_.push_back(fmt::format("{}{} is no key of this version: it changes nothing.", where_, key));
+        refused_.push_back(fmt::format("{}{} is not a key of this version and is ignored.", where_, key));
   }
 
   // `take` returns whether it accepts the value. A bad value affects nothing else.
@@ -56,7 +56,7 @@ class Reading {
     const auto found = object_.find(key);
     if (found == object_.end() || take(*found)) return;
     const std::string value = found->dump(-1, ' ', false, json::error_handler_t::replace).substr(0, kMostValue);
-    refused_.push_back(fmt::format("{}{} {} is not taken: {}.", where_, key, value, otherwise));
+    refused_.push_back(fmt::format("{}{} {} is not valid: {}.", where_, key, value, otherwise));
   }
 
  private:
@@ -82,7 +82,7 @@ PageMemory memory_from(const json& page, const std::string& id, std::vector<std:
     return value.is_boolean();
   });
   reading.key("answer", "the question is open", [&](const json& value) { return take_text(value, memory.answer); });
-  reading.key("settings", "the page begins with its own", [&](const json& value) {
+  reading.key("settings", "the page starts with its own", [&](const json& value) {
     if (!value.is_object()) return false;
     Reading settings(value, where, refused);
     for (const auto& [key, text] : value.items())
@@ -99,28 +99,28 @@ Settings settings_from(const json& object, std::vector<std::string>& refused) {
   Settings settings;
   Reading reading(object, "", refused);
   reading.key("page", "the first page is shown", [&](const json& value) { return take_text(value, settings.page); });
-  reading.key("step", "what is read first is shown", [&](const json& value) {
+  reading.key("step", "the opening text is shown", [&](const json& value) {
     constexpr int kMost = 1000;
     const bool number = value.is_number_integer() && value >= 1 && value <= kMost;
     if (number) settings.step = value.get<int>() - 1;
     return number;
   });
-  reading.key("theme", "it is light, dark or high_contrast, and light is used", [&](const json& value) {
+  reading.key("theme", "use light, dark or high_contrast; light is shown now", [&](const json& value) {
     const bool known = value == "light" || value == "dark" || value == "high_contrast";
     return known && take_text(value, settings.theme);
   });
   const std::string scales =
-      fmt::format("it is a number from {} to {}, and the nearest is used", kMinFontScale, kMaxFontScale);
+      fmt::format("use a number from {} to {}; the nearest is used now", kMinFontScale, kMaxFontScale);
   reading.key("font_scale", scales, [&](const json& value) {
     const double asked = value.is_number() ? value.get<double>() : NAN;
     if (std::isfinite(asked)) settings.font_scale = std::clamp(asked, kMinFontScale, kMaxFontScale);
     return settings.font_scale == asked;
   });
-  reading.key("pages", "every page begins anew", [&](const json& value) {
+  reading.key("pages", "every page starts from the beginning", [&](const json& value) {
     if (!value.is_object()) return false;
     Reading pages(value, "", refused);
     for (const auto& [id, page] : value.items())
-      pages.key(id, "the page begins anew", [&](const json& each) {
+      pages.key(id, "the page starts from the beginning", [&](const json& each) {
         if (each.is_object()) settings.pages[id] = memory_from(each, id, refused);
         return each.is_object();
       });
@@ -157,7 +157,7 @@ std::string keep_broken(const fs::path& path) {
   const fs::path copy = path.string() + ".broken";
   fs::copy_file(path, copy, fs::copy_options::overwrite_existing, failed);
   return fmt::format("{} cannot be read as settings: the defaults are used{}.", path.string(),
-                     failed ? "" : fmt::format(", and a copy of it is {}", copy.filename().string()));
+                     failed ? "" : fmt::format(", and {} keeps a copy of the file", copy.filename().string()));
 }
 
 }  // namespace

@@ -27,7 +27,7 @@ namespace {
 
 record::Outcome outcome_of(const record::Recording& recording) {
   if (recording.outcome()) return *recording.outcome();
-  return {record::OutcomeKind::kEngineLost, "The recording ends before its run did.", std::nullopt};
+  return {record::OutcomeKind::kEngineLost, "The recording ends before its run does.", std::nullopt};
 }
 
 std::string device_name(const record::RunInfo& info) {
@@ -168,7 +168,7 @@ std::string evaluation_of(const RunSummary& summary) {
   if (summary.evaluation_losses.empty()) return {};
   const auto& [steps, loss] = *summary.evaluation_losses.rbegin();
   const auto held_out = summary.provenance.find("held_out");
-  return fmt::format("loss {} after step {}{}", loss ? fmt::format("{:.4f}", *loss) : "that is no number", steps,
+  return fmt::format("loss {} after step {}{}", loss ? fmt::format("{:.4f}", *loss) : "that is not a number", steps,
                      held_out == summary.provenance.end() ? "" : ": " + record::printable(held_out->second));
 }
 
@@ -320,8 +320,8 @@ std::string to_text(const RunSummary& summary) {
   if (summary.loss && !summary.tokens.empty()) row("tokens", record::printable(summary.tokens));
   if (summary.loss && summary.bytes_as_tokens)
     row("note",
-        "Each byte of the text was taken as a token id, without the checkpoint's tokenizer.json: this loss is not the "
-        "model's on that text.");
+        "Each byte of the text was used as a token id, because the checkpoint has no tokenizer.json: this loss says "
+        "nothing about the model on that text.");
   for (const char* const kept : {"resumed", "saved"})
     if (const auto folder = summary.provenance.find(kept); folder != summary.provenance.end())
       row(kept, record::printable(folder->second));
@@ -346,7 +346,7 @@ std::string explain(const record::OutOfMemoryFacts& facts) {
   if (facts.layer != record::kNoLayer) where += fmt::format(", layer {}", facts.layer);
   std::string text = fmt::format("{} asked for {} ({})", facts.op.empty() ? "an operator" : facts.op,
                                  record::format_bytes(facts.requested), where);
-  text += fmt::format(" while {} were taken", record::format_bytes(facts.allocated));
+  text += fmt::format(" while {} were in use", record::format_bytes(facts.allocated));
   if (facts.reserved > 0) text += fmt::format(" and {} reserved", record::format_bytes(facts.reserved));
   if (facts.limit > 0) text += fmt::format(", of {}", record::format_bytes(facts.limit));
   text += ".";

@@ -47,16 +47,16 @@ bool known_for_good(const SweepPoint& point, const PlannedPoint& planned) {
 std::string difference(const Recording& found, const SweepPlan& plan, const record::RunInfo& planned) {
   const record::RunInfo& info = found.info();
   const std::string name = value_of(info.provenance, kName);
-  if (name.empty()) return "it is a recording of one run";
+  if (name.empty()) return "it is a recording of a single run";
   if (name != plan.name || info.demo != plan.demo)
-    return fmt::format("it holds the sweep {} of {}", record::quoted(name), info.demo);
+    return fmt::format("it contains the sweep {} of {}", record::quoted(name), info.demo);
   for (const auto& [key, value] : planned.params) {
     const auto there = info.params.find(key);
     if (there == info.params.end()) return fmt::format("{} differs from point to point there", key);
     if (there->second != value) return fmt::format("{} is {} there, not {}", key, there->second, value);
   }
   if (info.params != planned.params || value_of(info.provenance, kPoints) != value_of(planned.provenance, kPoints))
-    return "it has other points";
+    return "its points are different";
   return "";
 }
 
@@ -100,7 +100,7 @@ record::Result<SweepDriver> SweepDriver::open(SweepPlan plan, MakeBackend make, 
     const auto found = Recording::read(*driver.file_);
     const std::string reason = found ? difference(found.value(), driver.plan_, driver.info_) : found.error().message;
     if (!reason.empty())
-      return Error{fmt::format("{} cannot be gone on with ({}): choose another file, or replace it with --restart.",
+      return Error{fmt::format("Cannot resume {} ({}): choose another file, or overwrite it with --restart.",
                                record::printable(driver.file_->string()), reason)};
     driver.take_from(found.value());
   }

@@ -24,7 +24,7 @@ record::Status check_kept(const SweepPlan& plan, const Params& base, std::span<c
     const std::string key = assignment.substr(0, assignment.find('='));
     const auto keeps = [&](const PlannedPoint& point) { return point.params.as_text(key) == base.as_text(key); };
     if (!std::all_of(plan.points.begin(), plan.points.end(), keeps))
-      return Error{fmt::format("--set {}: this sweep sets {} itself, point by point; leave it out.", assignment, key)};
+      return Error{fmt::format("--set {}: this sweep sets {} itself at each point; remove it.", assignment, key)};
   }
   return record::Ok{};
 }

@@ -203,8 +203,8 @@ std::string ValidationSummary::text() const {
   const auto line = [this](const char* what, int equal, double worst) {
     return fmt::format("  {:<22} equal in {} of {}, worst {:+.3f} %\n", what, equal, compared, 100 * worst);
   };
-  std::string text = fmt::format("{} compared, {} of them ran out of memory, {} ended otherwise than predicted\n",
-                                 compared, ran_out, wrong_outcome);
+  std::string text = fmt::format("{} compared, {} of them ran out of memory, {} did not end as predicted\n", compared,
+                                 ran_out, wrong_outcome);
   if (with_trouble > 0) text += fmt::format("{} could not be compared: see the column trouble\n", with_trouble);
   text += line("peak of requested", equal_requested, worst_requested);
   text += line("peak of allocated", equal_allocated, worst_allocated);

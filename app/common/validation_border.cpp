@@ -36,7 +36,7 @@ std::optional<ComparedBorder> validate_border(const Params& params, StepPlanner&
   const auto predicted = planner.largest(without_cap, "batch", limit);
   if (tools.stop()) return std::nullopt;
   if (!predicted) {
-    border.trouble = "The planner refused a batch on the way to the border.";
+    border.trouble = "The planner refused a batch during the search for the border.";
     return border;
   }
   border.predicted = *predicted;
@@ -89,8 +89,8 @@ void BorderSummary::add(const ComparedBorder& border) {
 
 std::string BorderSummary::text() const {
   std::string text = fmt::format(
-      "{} borders compared: the largest batch is exact in {}, one off in {}, further off in {}; {} said to fit ran "
-      "out\n",
+      "{} borders compared: the largest batch is exact in {}, off by one in {}, off by more in {}; {} predicted to "
+      "fit ran out of memory\n",
       compared, exact, one_off, compared - exact - one_off, too_large);
   if (with_trouble > 0) text += fmt::format("{} could not be compared: see the column trouble\n", with_trouble);
   return text;

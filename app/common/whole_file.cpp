@@ -48,7 +48,7 @@ record::Status write_whole(const std::filesystem::path& path, std::string_view b
     if (error != 0) unlink(beside.c_str());
   }
   if (error == 0) return record::Ok{};
-  return record::Error{fmt::format("{} cannot be written ({}): make room there, or choose another place.",
+  return record::Error{fmt::format("{} cannot be written ({}): free some space there, or choose another place.",
                                    path.string(), std::strerror(error)),
                        record::ErrorKind::kNotWritten};
 }

@@ -39,12 +39,11 @@ constexpr std::size_t kPlannerEvents = std::size_t{1} << 18;
 constexpr int kFault = 70;  // a bug: an unhandled exception
 
 constexpr std::string_view kUsage =
-    "headroom-engine runs demos for headroom and headroom-window, which start it by themselves.\n"
-    "  headroom-engine            speak the protocol on stdin and stdout\n"
-    "  headroom-engine --plan     the same, answering with predictions on meta tensors; never touches a GPU\n"
-    "  headroom-engine --trace    the same, telling of each kernel of a run; its speed does not count\n"
-    "  headroom-engine --facts    devices and versions, as JSON\n"
-    "  headroom-engine --version  version and revision\n";
+    "headroom-engine runs demos for headroom and headroom-window, which start it themselves.\n  headroom-engine       "
+    "     speak the protocol on stdin and stdout\n  headroom-engine --plan     the same, but predict on meta tensors; "
+    "never uses a GPU\n  headroom-engine --trace    the same, and trace each kernel of a run, which slows the run\n  "
+    "headroom-engine --facts    print devices and versions as JSON\n  headroom-engine --version  print version and "
+    "revision\n";
 
 // Keeps the real stdout for frames; library output goes to stderr.
 int take_stdout() {

@@ -26,7 +26,7 @@ std::string settings_in_words(const std::vector<lessons::Setting>& settings, rec
 }
 
 std::string run_in_words(const std::string& pin, const PageModel& page) {
-  if (pin == "none") return "lets run A go";
+  if (pin == "none") return "unpins run A";
   if (pin == "base") return "compares with the page's run A";
   for (const RunOnShow& run : page.runs().all())
     if (run.name == pin) return "compares with " + run.label;
@@ -38,7 +38,7 @@ std::string view_in_words(const lessons::TourView& view, const PageModel& page) 
   if (!view.zoom.empty()) parts.push_back(view.zoom == "all" ? "shows the whole step" : "zooms to " + view.zoom);
   if (const auto kind = lessons::category_of_term(view.highlight))
     parts.push_back(fmt::format("lights {}", record::label_of(*kind)));
-  if (!view.cursor.empty()) parts.push_back(fmt::format("puts the cursor at the {}", view.cursor));
+  if (!view.cursor.empty()) parts.push_back(fmt::format("moves the cursor to the {}", view.cursor));
   if (!view.pin.empty()) parts.push_back(run_in_words(view.pin, page));
   return lessons::capitalised(fmt::format("{}", fmt::join(parts, ", ")));
 }

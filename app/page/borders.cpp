@@ -30,10 +30,10 @@ std::string why_no_trial(const PageModel& page) {
   const StepPlan* const step = plan_of(page);
   if (step == nullptr || step->cards.empty() || !step->cards.front().largest_batch ||
       !(step->params == page.settings()))
-    return "The largest batch is still being worked out.";
-  if (!page.control().can_run()) return "Something runs already, or there is nothing to run on.";
+    return "The search for the largest batch is still running.";
+  if (!page.control().can_run()) return "Another run is active, or there is no engine to run on.";
   if (device_of(page) == record::DeviceKind::kCpu)
-    return limit_set(page) > 0 ? "" : "Set a limit first: without one a run would fill this machine's memory.";
+    return limit_set(page) > 0 ? "" : "Set a memory limit first: without one a run would fill this machine's memory.";
   for (const protocol::DeviceFacts& here : page.control().backend()->devices())
     if (here.kind == record::DeviceKind::kGpu) {
       if (here.memory >= limit_of_card(page)) return {};

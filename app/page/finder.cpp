@@ -207,7 +207,7 @@ std::vector<Found> Finder::find(std::string_view typed, const FindNow& now, std:
     if (what.kind == FoundKind::kText && !texts.insert({what.page, hidden ? kHidden : what.step}).second) continue;
     Found& one = list.emplace_back(Found{what, {}, {}, {}});
     if (hidden)
-      one.before = "in what is read after its question";
+      one.before = "in the text after its question";
     else if (!entry->text.empty())
       put_words_around(one, entry->text, found);
   }

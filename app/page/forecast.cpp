@@ -71,7 +71,7 @@ std::string Forecast::why_none() const {
   if (service_ == nullptr) return why_no_service_.empty() ? "There is no engine to predict with." : why_no_service_;
   if (std::string trouble = service_->trouble(); !trouble.empty()) return trouble;
   if (!asks_ && !refusal_.empty()) return refusal_;
-  return "The prediction is on its way.";
+  return "The prediction is being computed.";
 }
 
 bool Forecast::note_time(double now) {

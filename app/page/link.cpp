@@ -65,7 +65,7 @@ std::vector<Setting> settings_in(std::string_view pairs, std::vector<std::string
     if (sign != std::string_view::npos)
       settings.push_back({decoded(pair.substr(0, sign)), decoded(pair.substr(sign + 1))});
     else if (!pair.empty())
-      refused.push_back(fmt::format("A link takes KEY=VALUE, not {}.", record::quoted(pair)));
+      refused.push_back(fmt::format("A link needs KEY=VALUE, not {}.", record::quoted(pair)));
   }
   return settings;
 }
@@ -122,7 +122,7 @@ void leave_out_conflicts(record::Params& wanted, std::vector<Setting> taken, con
       return each.key == conflict->key || each.key == conflict->other;
     });
     if (last == taken.rend()) return;
-    refused.push_back(fmt::format("{}={} is left out: {}", last->key, last->value,
+    refused.push_back(fmt::format("{}={} is ignored: {}", last->key, last->value,
                                   experiments::refused_combination(wanted).value_or("")));
     (void)wanted.set(last->key, std::string_view(begin.as_text(last->key)));
     taken.erase(std::next(last).base());
@@ -132,7 +132,7 @@ void leave_out_conflicts(record::Params& wanted, std::vector<Setting> taken, con
 void apply_settings(const Link& link, PageModel& page, std::vector<std::string>& refused) {
   if (!link.state) return;
   if (const std::string& why = page.control().fixed_settings(); !why.empty()) {
-    if (!link.settings.empty()) refused.push_back("The link's settings are left out. " + why);
+    if (!link.settings.empty()) refused.push_back("The link's settings are ignored. " + why);
     return;
   }
   const record::Params begin = begin_of(page);
@@ -186,7 +186,7 @@ Link parse_link(std::string_view text) {
   link.settings = settings_in(page, link.refused);
   link.page = decoded(cut(path, '/', step));
   if (step && std::from_chars(path.data(), path.data() + path.size(), link.step).ptr != path.data() + path.size())
-    link.refused.push_back(fmt::format("{} is no number of a step.", record::quoted(path)));
+    link.refused.push_back(fmt::format("{} is not the number of a step.", record::quoted(path)));
   link.step = step && link.step > 0 ? link.step - 1 : -1;
   link.figure = decoded(cut(rest, '?', there));
   link.state = link.state || there;

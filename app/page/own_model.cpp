@@ -13,7 +13,7 @@ namespace headroom::app::page {
 std::string OwnModel::words() const {
   const std::string shape = fmt::format("{} weights in {} layers", record::format_count(llama::num_parameters(config)),
                                         record::format_count(config.num_layers));
-  if (files == 0) return shape + "; its shape alone is there, and a run draws the weights at random.";
+  if (files == 0) return shape + "; only its shape is given, so a run uses random weights.";
   return fmt::format("{}; {} in {} {}.", shape, record::format_bytes(bytes), files, files == 1 ? "file" : "files");
 }
 

@@ -79,7 +79,7 @@ std::string PageModel::why_fixed(Layer layer) const {
   if (layer == Layer::kPredicted && fills_with_formula()) return forecast_.why_none();
   const bool fills = shows_prediction_ && (layer == Layer::kPredicted || fills_with_formula());
   if (!fills || offers(Layer::kMeasured)) return {};
-  return "It stays: no run with these settings is there to fill the figure.";
+  return "The figure does not change, because there is no run with these settings.";
 }
 
 void PageModel::show(Layer layer, bool on) {

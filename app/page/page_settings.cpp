@@ -16,10 +16,11 @@ std::vector<std::string> PageModel::recall(const std::string& answer, const std:
   std::vector<std::string> refused;
   run_a_.pin(pin, on_show(), runs_);
   if (!task.empty() && !task_.recall(task))
-    refused.push_back(fmt::format("{} is nothing that became of this page's task.", record::quoted(task)));
+    refused.push_back(fmt::format("{} is not a state of this page's task.", record::quoted(task)));
   question_.recall(answer);
   if (!answer.empty() && question_.hides())
-    refused.push_back(fmt::format("{} is no answer to this question: it is open.", record::quoted(answer)));
+    refused.push_back(
+        fmt::format("{} is not an answer to this question, so the question stays open.", record::quoted(answer)));
   if (question_.state() == Question::State::kWaiting) settle_question();
   if (!settings_drive(*this) || changes.empty()) return refused;
   record::Params wanted = settings();

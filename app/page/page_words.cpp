@@ -26,7 +26,7 @@ std::string_view when(record::Phase phase) {
     case record::Phase::kLoss:
       return "in the loss";
     case record::Phase::kRecompute:
-      return "while computing a layer again";
+      return "while recomputing a layer";
     case record::Phase::kBackward:
       return "in the backward pass";
     case record::Phase::kOptimizer:
@@ -51,7 +51,7 @@ Notice your_model(const OwnModel& own, const std::optional<Needs>& needs) {
   Notice notice{Notice::Kind::kVerdict, "Your model", own.words()};
   if (needs)
     notice.body +=
-        fmt::format(" A run takes {} by prediction, and {} are free for it here{}.", record::format_bytes(needs->bytes),
+        fmt::format(" A run is predicted to need {}; {} are free here{}.", record::format_bytes(needs->bytes),
                     record::format_bytes(needs->of), needs->bytes > needs->of ? ": it does not fit" : "");
   return notice;
 }
@@ -68,12 +68,12 @@ std::optional<Notice> run_notice(const PageModel& page) {
   const RunOnShow* const run = page.on_show();
   if (run == nullptr) return std::nullopt;
   if (const std::string unknown = lessons::unknown_settings(run->recording->info()); !unknown.empty())
-    return Notice{Notice::Kind::kTrouble, "A run with settings that are not known here",
-                  fmt::format("It was made with {}. The figure shows what was recorded; the settings beside it are "
-                              "without that.",
+    return Notice{Notice::Kind::kTrouble, "This run has settings that this version does not know",
+                  fmt::format("It was made with {}. The figure shows what was recorded, but the settings next to it "
+                              "lack that.",
                               unknown)};
   if (auto trouble = recorded_notice(*run->recording, "kernels_trouble", "Without our kernels")) return trouble;
-  if (auto products = recorded_notice(*run->recording, "gemm", "How products were computed")) return products;
+  if (auto products = recorded_notice(*run->recording, "gemm", "How GEMMs were computed")) return products;
   // The type of ids may be inferred, so it is shown.
   auto tokens = recorded_notice(*run->recording, "tokens", "What it was trained on");
   return tokens && tokens->body.starts_with("ids of ") ? tokens : std::nullopt;
@@ -83,7 +83,7 @@ std::optional<Notice> outcome_notice(const PageModel& page, const record::Outcom
   const RunOnShow* const run = page.on_show();
   const std::uint64_t kept = run == nullptr ? 0 : run->recording->events().size();
   const auto kept_words = [&] {
-    return fmt::format("{} All {} events up to there are kept.", outcome.message,
+    return fmt::format("{} All {} events up to that point are kept.", outcome.message,
                        record::format_count(static_cast<std::int64_t>(kept)));
   };
   switch (outcome.kind) {
@@ -96,7 +96,7 @@ std::optional<Notice> outcome_notice(const PageModel& page, const record::Outcom
     case record::OutcomeKind::kRefused:
       return Notice{Notice::Kind::kTrouble, "This run was refused", outcome.message};
     case record::OutcomeKind::kEngineLost:
-      return Notice{Notice::Kind::kTrouble, "The engine stopped and is started again", kept_words()};
+      return Notice{Notice::Kind::kTrouble, "The engine stopped and is being restarted", kept_words()};
     case record::OutcomeKind::kFailed:
       return Notice{Notice::Kind::kTrouble, "The run failed", kept_words()};
   }
@@ -110,16 +110,16 @@ std::optional<Notice> notice_of(const PageModel& page) {
   const Forecast& forecast = page.forecast();
   const RunOnShow* const run = page.on_show();
   if (page.shows_prediction() && forecast.by_closed_form() && !hides)
-    return Notice{Notice::Kind::kVerdict, "The closed form, of a GPU",
-                  "Tensors alone, by arithmetic, at the moments that can be the highest. " + forecast.why_none()};
+    return Notice{Notice::Kind::kVerdict, "The closed form, for a GPU",
+                  "Only tensors, computed by formula, at the moments that can be the peak. " + forecast.why_none()};
   if (const std::string& refusal = page.control().refusal(); !refusal.empty())
     return Notice{Notice::Kind::kTrouble, "This run was refused", refusal};
   if (const auto& trouble = page.control().trouble(); trouble && !trouble->empty())
-    return Notice{Notice::Kind::kTrouble, "No engine at work", *trouble};
+    return Notice{Notice::Kind::kTrouble, "The engine is not available", *trouble};
   if (has_predictions(page) && forecast.service() != nullptr && forecast.planner() == nullptr)
-    return Notice{Notice::Kind::kTrouble, "No engine at work", forecast.service()->trouble()};
+    return Notice{Notice::Kind::kTrouble, "The engine is not available", forecast.service()->trouble()};
   if (const auto& budget = page.runs().stands_in_for(); budget && run != nullptr)
-    return Notice{Notice::Kind::kVerdict, "A stored run, in place of the live one",
+    return Notice{Notice::Kind::kVerdict, "A stored run instead of the live one",
                   fmt::format("The run here took more than {:.0f} s and was cancelled. This one was recorded on {}.",
                               *budget, run->where)};
   const bool own_shown = page.runs().shows_own() && !page.shows_prediction();

@@ -100,7 +100,10 @@ record::Status Question::set_guess_text(std::string_view text, std::string_view 
   if (this->unit() != lessons::AxisUnit::kBytes)
     return record::Error{"\"" + std::string(text) + "\" is not a number of " + std::string(unit) + "."};
   const auto bytes = record::parse_bytes(plain);
-  if (!bytes) return record::Error{"\"" + std::string(text) + "\" is not a size: type a number, or 21 GiB."};
+  if (!bytes)
+    return record::Error{"\"" + std::string(text) +
+                         "\" is not a size: type a number or a size such as 21 "
+                         "GiB."};
   set_guess(static_cast<double>(bytes.value()));
   return record::Ok{};
 }

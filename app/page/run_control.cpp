@@ -43,7 +43,7 @@ bool RunControl::busy() const {
 bool RunControl::cancelling() const { return in_run_ && backend_->state() == RunState::kCancelling; }
 
 record::Status RunControl::start(double now, double flops, std::optional<double> budget) {
-  if (backend_ == nullptr) return record::Error{"There is nothing here to run on.", record::ErrorKind::kRefused};
+  if (backend_ == nullptr) return record::Error{"There is no engine to run on.", record::ErrorKind::kRefused};
   const record::Status status = backend_->start(run_request(demo_->id, params_));
   refusal_ = status ? std::string() : status.error().message;
   if (!status) return status;

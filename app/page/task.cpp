@@ -19,7 +19,7 @@ using record::Params;
 namespace {
 
 constexpr std::string_view kReached = "reached", kBetween = "; ", kMeasured = "measured";
-constexpr std::string_view kOnItsWay = "Being worked out …";
+constexpr std::string_view kOnItsWay = "Predicting …";
 constexpr std::size_t kMostNamed = 3;  // missing settings in a list
 
 bool ended_in(const record::Recording& run, OutcomeKind kind) { return run.outcome() && run.outcome()->kind == kind; }
@@ -160,7 +160,7 @@ std::string Task::not_on_card(const Around& around) {
   const auto next = on_card(around, more);
   if (!next) return fmt::format("{}: fits; is {} too much?", goal.fits->name, counted(more, goal.largest));
   if (!next->trouble.empty()) return {};
-  return fmt::format("{}: fits, but {} fits, too ({})", goal.fits->name, counted(more, goal.largest), next->by);
+  return fmt::format("{}: fits, but {} fits as well ({})", goal.fits->name, counted(more, goal.largest), next->by);
 }
 
 void Task::reach(const lessons::NumberInput& numbers) {

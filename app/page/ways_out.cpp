@@ -19,7 +19,7 @@ WayOut way_out(const experiments::Technique& what, const record::Params& params)
   WayOut way{.what = &what, .on = experiments::is_on(what, params)};
   auto turned = way.on ? experiments::turned_off(what, params) : experiments::turned_on(what, params);
   if (!turned) {
-    way.why_not = way.on ? "It is on without a switch." : "These settings have no use for it.";
+    way.why_not = way.on ? "The settings already turn it on." : "It has no effect with these settings.";
     return way;
   }
   if (auto reason = experiments::refused_combination(*turned))

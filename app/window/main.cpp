@@ -66,7 +66,7 @@ record::Result<PlatformOptions> platform_options(const CommandLine& line) {
   char rest = 0;
   if (std::sscanf(line.size.c_str(), "%dx%d%c", &width, &height, &rest) != 2 ||
       std::min(width, height) < kSmallestSide || width > kLargestWidth || height > kLargestHeight)
-    return record::Error{fmt::format("--size {}: give width and height in pixels, as in 1280x720, from {}x{} to {}x{}.",
+    return record::Error{fmt::format("--size {}: use WIDTHxHEIGHT in pixels, such as 1280x720, from {}x{} to {}x{}.",
                                      line.size, kSmallestSide, kSmallestSide, kLargestWidth, kLargestHeight)};
   options.width = width;
   options.height = height;
@@ -83,12 +83,12 @@ record::Result<AppOptions> app_options(const CommandLine& line) {
   if (!line.theme.empty()) {
     options.theme = theme_from(line.theme);
     if (key_of(*options.theme) != line.theme)
-      return record::Error{fmt::format("--theme {}: it is light, dark or high_contrast.", line.theme)};
+      return record::Error{fmt::format("--theme {}: use light, dark or high_contrast.", line.theme)};
   }
   if (line.scale) {
     if (!(*line.scale >= kMinFontScale && *line.scale <= kMaxFontScale))  // rejects NaN, too
       return record::Error{
-          fmt::format("--scale {}: it is a number from {} to {}.", *line.scale, kMinFontScale, kMaxFontScale)};
+          fmt::format("--scale {}: use a number from {} to {}.", *line.scale, kMinFontScale, kMaxFontScale)};
     options.scale = static_cast<float>(*line.scale);
   }
   if (!line.from.empty()) {
@@ -192,25 +192,25 @@ record::Result<ExitCode> run_window(const CommandLine& line) {
 ExitCode run_main(int argc, char** argv) {
   CommandLine line;
   CLI::App parser{"Headroom's window: where GPU memory goes when a Llama trains.", "headroom-window"};
-  parser.add_option("--page", line.page, "the page to open, as `headroom list` names it");
-  parser.add_option("--from", line.from, "open this recording (.hrec) on the page that shows such runs");
+  parser.add_option("--page", line.page, "page to open, as named by `headroom list`");
+  parser.add_option("--from", line.from, "recording (.hrec) to open, on the page for such runs");
   parser.add_option("--theme", line.theme, "light, dark or high_contrast");
   parser.add_option("--scale", line.scale, "font scale, 0.75 to 4");
   parser.add_flag("--present", line.present, "on stage: full screen, a claim and a figure per screen (F5)");
   parser.add_option("--size", line.size, "WIDTHxHEIGHT in pixels");
-  parser.add_option("--screenshot", line.screenshot, "write a picture (PNG) of the first page and stop");
-  parser.add_flag("--headless", line.headless, "without a display: draws in memory, for --screenshot");
+  parser.add_option("--screenshot", line.screenshot, "write a picture (PNG) of the first page and exit");
+  parser.add_flag("--headless", line.headless, "draw in memory, without a display; needs --screenshot");
   try {
     parser.parse(argc, argv);
   } catch (const CLI::CallForHelp&) {
     fmt::print("{}", parser.help());
     return ExitCode::kDone;
   } catch (const CLI::ParseError& error) {
-    fmt::print(stderr, "headroom-window: {}. `headroom-window --help` lists what there is.\n", error.what());
+    fmt::print(stderr, "headroom-window: {}. `headroom-window --help` lists all options.\n", error.what());
     return ExitCode::kBadInput;
   }
   if (line.headless && line.screenshot.empty()) {
-    fmt::print(stderr, "headroom-window: --headless shows nothing by itself: add --screenshot FILE.png.\n");
+    fmt::print(stderr, "headroom-window: --headless shows nothing: add --screenshot FILE.png.\n");
     return ExitCode::kBadInput;
   }
   const record::Result<ExitCode> result = run_window(line);

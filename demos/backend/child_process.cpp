@@ -136,7 +136,7 @@ void Watch::set_alarm(std::optional<Clock::time_point> due) {
 
 std::string Exit::as_text() const {
   if (signal == 0) return "ended with exit code " + std::to_string(code);
-  if (signal == SIGKILL) return "was killed by SIGKILL (the kernel does so when the machine runs out of memory)";
+  if (signal == SIGKILL) return "was killed by SIGKILL (Linux does this when the machine runs out of memory)";
   const char* name = ::sigabbrev_np(signal);
   return "was killed by " + (name != nullptr ? "SIG" + std::string(name) : "signal " + std::to_string(signal));
 }

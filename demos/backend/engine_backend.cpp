@@ -115,7 +115,7 @@ class EngineBackend final : public Backend {
 Status EngineBackend::start(const RunRequest& request) {
   const auto now = Clock::now();
   if (active() && role_ == Role::kRunner)
-    return record::Error{"A run is on: cancel it, or wait until it has finished.", record::ErrorKind::kRefused};
+    return record::Error{"A run is active: cancel it, or wait until it has finished.", record::ErrorKind::kRefused};
   engine_.retry(now);
   if (engine_.trouble()) return record::Error{*engine_.trouble(), record::ErrorKind::kEngine};
   if (active() && sent_) ask_to_stop(now);
@@ -201,8 +201,8 @@ void EngineBackend::check_deadline(Clock::time_point now) {
   engine_.kill();
   cancellation_.reset();
   finish({.kind = OutcomeKind::kFailed,
-          .message = fmt::format("It did not get on for {} s, as in a loop that never ends. Its engine was killed; the "
-                                 "next run gets a fresh one.",
+          .message = fmt::format("The run made no progress for {} s, perhaps because of an infinite loop. Its engine "
+                                 "was killed; the next run starts a new one.",
                                  request_.engine.patience->count())});
 }
 
@@ -264,9 +264,8 @@ void EngineBackend::take(const protocol::RunFinished& finished) {
   Outcome outcome = finished.outcome;
   // After a hole all totals are wrong, so the recording must not count as complete.
   if (!first_refused_.empty())
-    outcome = {
-        .kind = OutcomeKind::kFailed,
-        .message = "The recording has a hole, because a message of the engine could not be taken: " + first_refused_};
+    outcome = {.kind = OutcomeKind::kFailed,
+               .message = "The recording has a gap, because a message from the engine was invalid: " + first_refused_};
   finish(std::move(outcome));
 }
 
@@ -287,8 +286,7 @@ void EngineBackend::take(const EngineDied& died) {
   if (!died.ordered && !died.retired)
     finish({.kind = OutcomeKind::kEngineLost, .message = died.sentence});
   else if (cancelled)
-    finish(
-        {.kind = OutcomeKind::kCancelled, .message = "Cancelled; its engine has ended, and a fresh one was started."});
+    finish({.kind = OutcomeKind::kCancelled, .message = "Cancelled. Its engine ended, and a new one was started."});
   else
     prepare();  // the previous run ended it; the new engine takes this one
 }

@@ -57,7 +57,7 @@ void EngineProcess::start(Clock::time_point now) {
   if (child)
     child_ = std::move(child).value();
   else
-    give_up("The engine " + child.error().message + ". Build it with ./run, or name another with --engine.");
+    give_up("The engine " + child.error().message + ". Build it with ./run, or name another one with --engine.");
 }
 
 void EngineProcess::give_up(std::string reason) {
@@ -115,9 +115,9 @@ void EngineProcess::take_messages(Clock::time_point now, std::vector<EngineEvent
     if (!greeted_ && hello)
       greet(*hello);
     else if (!greeted_)
-      give_up("The program " + command_.arguments.front() + " does not answer as an engine of this version (" +
-              (decoded ? "its first message is no greeting" : decoded.error().message) +
-              "); build both again with ./run.");
+      give_up("The program " + command_.arguments.front() + " is not an engine of this version (" +
+              (decoded ? "its first message is not a greeting" : decoded.error().message) +
+              "); rebuild both with ./run.");
     else if (!decoded)
       pass_over(decoded.error().message);
     else if (!comes_from_engine(decoded.value()))
@@ -133,9 +133,9 @@ void EngineProcess::take_messages(Clock::time_point now, std::vector<EngineEvent
   if (!child_ || !frames_.broken() || !fault_.empty()) return;
   if (!greeted_)
     give_up("The program " + command_.arguments.front() +
-            " does not speak as an engine does; name another with --engine.");
+            " does not behave like an engine; name another one with --engine.");
   else {
-    fault_ = "sent what is no message and was ended";
+    fault_ = "sent bytes that are not a message and was stopped";
     child_->kill();
   }
 }
@@ -151,14 +151,14 @@ void EngineProcess::refuse(std::uint64_t run, const std::string& reason) {
   if (!child_ || !fault_.empty()) return;
   send(protocol::Refusal{.run = run, .reason = reason});
   if (++refusals_ < kMostRefusals) return;
-  fault_ = fmt::format("sent {} messages that could not be taken and was ended", kMostRefusals);
+  fault_ = fmt::format("sent {} invalid messages and was stopped", kMostRefusals);
   child_->kill();
 }
 
 std::string EngineProcess::other_build() const {
   const auto revision = facts_.find("revision");
   if (revision == facts_.end() || revision->second == build::revision()) return {};
-  return fmt::format("App ({}) and engine ({}) are of different builds; build both with ./run.", build::revision(),
+  return fmt::format("App ({}) and engine ({}) come from different builds; rebuild both with ./run.", build::revision(),
                      revision->second);
 }
 
@@ -166,9 +166,9 @@ void EngineProcess::check_patience(Clock::time_point now) {
   if (child_->output_closed() && !closed_at_) closed_at_ = now;
   if (!fault_.empty()) return;
   if (!greeted_ && now - started_at_ > kGreetingPatience)
-    fault_ = fmt::format("did not answer for {} s and was ended", seconds(kGreetingPatience));
+    fault_ = fmt::format("did not answer for {} s and was stopped", seconds(kGreetingPatience));
   else if (closed_at_ && now - *closed_at_ > kClosedPatience)
-    fault_ = "closed its output and was ended";
+    fault_ = "closed its output and was stopped";
   if (!fault_.empty()) child_->kill();
 }
 
@@ -185,7 +185,7 @@ void EngineProcess::bury(const Exit& exit, Clock::time_point now, std::vector<En
   events.emplace_back(EngineDied{.sentence = sentence, .ordered = ordered, .retired = retired});
   if (too_many_deaths(now))
     trouble_ =
-        fmt::format("The engine died {} times in two minutes, so no new one is started; try again in two minutes. {}",
+        fmt::format("The engine died {} times in two minutes, so no new one is started. Try again in two minutes. {}",
                     kMaxDeaths, sentence);
   else
     start(now);
@@ -197,9 +197,9 @@ bool EngineProcess::too_many_deaths(Clock::time_point now) {
 }
 
 std::optional<std::string> EngineProcess::silence(Clock::time_point now) const {
-  if (now - heard_at_ > kSilence) return fmt::format("the engine has said nothing for {} s", seconds(now - heard_at_));
+  if (now - heard_at_ > kSilence) return fmt::format("the engine has sent nothing for {} s", seconds(now - heard_at_));
   if (now - worked_at_ > kIdleWorker)
-    return fmt::format("the engine answers, but its work has not moved for {} s", seconds(now - worked_at_));
+    return fmt::format("the engine answers, but its work has made no progress for {} s", seconds(now - worked_at_));
   return std::nullopt;
 }
 

@@ -11,11 +11,11 @@ namespace {
 using record::ParamKind;
 
 constexpr std::array kBandwidthSchema{
-    device_choice("The device whose link is measured; auto takes the GPU where there is one"),
+    device_choice("Device whose link is measured; auto: the GPU if there is one"),
     shape({.key = "size",
            .label = "Size",
            .unit = "bytes",
-           .help = "What is copied at a time",
+           .help = "Bytes per copy",
            .kind = ParamKind::kBytes,
            .minimum = 1 << 20,
            .maximum = 1e10,
@@ -24,14 +24,14 @@ constexpr std::array kBandwidthSchema{
     shape({.key = "adamw_weights",
            .label = "AdamW",
            .unit = "weights",
-           .help = "That the CPU's AdamW steps, 18 bytes each: more than its caches hold",
+           .help = "Weights that the CPU's AdamW updates, 18 bytes each; choose more than its caches hold",
            .kind = ParamKind::kInteger,
            .minimum = 1 << 16,
            .maximum = 1e10,
            .default_number = 1 << 26,
            .logarithmic = true}),
     unset("a temporary file",
-          file("file", "File", "A new file to write and read; empty takes one in the folder for temporary files",
+          file("file", "File", "New file to write and read; empty: one in the folder for temporary files",
                record::FileUse::kWritten)),
 };
 

@@ -24,17 +24,19 @@ constexpr std::array kCores{Choice{"spare", "all but one"}, Choice{"all", "all"}
 // Not constexpr, because the catalogue supplies the kernels.
 const std::vector<Choice> kBenchKernels = kernel_choices(/*with_all=*/true);
 const std::array kBenchSchema{
-    choice("kernel", "Kernel", "What is measured: eager composition, our kernel, and LibTorch's own where there is one",
+    choice("kernel", "Kernel",
+           "Kernels to measure: the eager composition, our kernel, and LibTorch's own if there is "
+           "one",
            kBenchKernels),
-    choice("panel", "Shapes", "The shapes of each kernel, or those of the six panels of the report", kPanels,
+    choice("panel", "Shapes", "Shapes to measure: each kernel's own, or those of the report's six panels", kPanels,
            "kernels"),
-    technique(storage_choice("Number format of the tensors; the report's panels keep their own")),
-    device_choice("The device that is measured; auto takes the GPU where there is one"),
+    technique(storage_choice("Number format of the tensors; the report's panels have their own")),
+    device_choice("Device to measure; auto: the GPU if there is one"),
     on_off("quick", "Quick", "One shape per panel and few repeats"),
     shape({.key = "rows",
            .label = "Rows",
            .unit = "rows",
-           .help = "Tokens of every shape; 0 takes the panel's",
+           .help = "Tokens of every shape; 0: the panel's",
            .kind = ParamKind::kInteger,
            .minimum = 0,
            .maximum = 1 << 20,
@@ -43,14 +45,13 @@ const std::array kBenchSchema{
     shape({.key = "width",
            .label = "Width",
            .unit = "elements",
-           .help = "Elements per row (cross entropy: of the vocabulary) in place of the panel's widths; 0 takes those",
+           .help = "Elements per row (cross entropy: size of the vocabulary); 0: the panel's widths",
            .kind = ParamKind::kInteger,
            .minimum = 0,
            .maximum = 1 << 20,
            .unset = "as the panel",
            .advanced = true}),
-    advanced(
-        choice("cores", "Cores", "Cores that compute on the CPU; one that is spared keeps a window alive", kCores)),
+    advanced(choice("cores", "Cores", "CPU cores to use; sparing one keeps the window responsive", kCores)),
 };
 
 }  // namespace
@@ -59,7 +60,7 @@ extern const DemoInfo kBench;
 constinit const DemoInfo kBench = {
     .id = "bench",
     .title = "Fused against unfused",
-    .summary = "Time our kernels beside eager compositions and LibTorch's, with bytes, bandwidth and memory.",
+    .summary = "Time our kernels against eager compositions and LibTorch's, with bytes, bandwidth and memory.",
     .schema = kBenchSchema,
     .records_memory = false,
     .needs_kernels = true,

@@ -17,23 +17,28 @@ constexpr std::array kNorms{Choice{"layer_norm", "LayerNorm"}, Choice{"rms_norm"
 constexpr std::array kMlps{Choice{"gelu", "GELU"}, Choice{"swiglu", "SwiGLU"}};
 
 constexpr std::array kBlockSchema{
-    shape(choice("positions", "Positions", "A learned table, added once, or queries and keys rotated by their position",
+    shape(choice("positions", "Positions",
+                 "A learned table, added once, or rotation of queries and keys by their "
+                 "position",
                  kPositions)),
-    shape(choice("norm", "Norm", "With mean, weight and bias, or by the root mean square with a weight", kNorms)),
-    shape(choice("mlp", "MLP", "Two matrices, or three of the same size: the third is the gate", kMlps)),
-    shape(on_off("dropout", "Dropout", "Sets a tenth of attention's and of the MLP's results to zero", true)),
+    shape(choice("norm", "Norm",
+                 "By mean and variance, with weight and bias, or by the root mean square, with a "
+                 "weight",
+                 kNorms)),
+    shape(choice("mlp", "MLP", "Two matrices, or three of the same size, of which the third is the gate", kMlps)),
+    shape(on_off("dropout", "Dropout", "Set a tenth of the outputs of attention and of the MLP to zero", true)),
     shape(unset("all",
                 number("num_kv_heads", "Key/value heads", "", "K: must divide the query heads, H / 64", 0, 128, 0))),
     shape(number("hidden_size", "Hidden size", "", "H: a multiple of 64, the width of a head; the MLP has 4 H", 64,
                  8192, 1024)),
-    shape(number("batch", "Batch", "sequences", "Sequences in one pass", 1, 256, 4)),
-    shape(number("seq", "Sequence", "tokens", "Tokens in a sequence", 8, 131072, 1024)),
-    advanced(shape(on_off("biases", "Biases", "Whether the projections have biases, as GPT-2's have", true))),
+    shape(number("batch", "Batch", "sequences", "Sequences per pass", 1, 256, 4)),
+    shape(number("seq", "Sequence", "tokens", "Tokens per sequence", 8, 131072, 1024)),
+    advanced(shape(on_off("biases", "Biases", "Give the projections biases, as in GPT-2", true))),
     technique(storage_choice("Number format of weights, activations and gradients")),
-    device_choice("Where it runs; auto takes the GPU where there is one"),
+    device_choice("Device to run on; auto: the GPU if there is one"),
     advanced(ParamSpec{.key = "seed",
                        .label = "Seed",
-                       .help = "Decides the weights, the input and what dropout sets to zero",
+                       .help = "Seed for the weights, the input and dropout",
                        .kind = ParamKind::kInteger,
                        .minimum = 0,
                        .maximum = 1e9,
@@ -46,7 +51,7 @@ extern const DemoInfo kBlock;
 constinit const DemoInfo kBlock = {
     .id = "block",
     .title = "One decoder block",
-    .summary = "Run one block of GPT-2, of Llama or between them forward and backward, and record every allocation.",
+    .summary = "Run one block between GPT-2's and Llama's forward and backward, and record every allocation.",
     .schema = kBlockSchema,
 };
 

@@ -23,7 +23,7 @@ std::span<const Conflict> train_step_conflicts();
 
 const Conflict* conflict_in(const record::Params& params);
 
-// E.g. "checkpointing=off does not go with offload.parameters=on: …", for the first conflict.
+// E.g. "checkpointing=off cannot be combined with offload.parameters=on: …", for the first conflict.
 std::optional<std::string> refused_combination(const record::Params& params);
 // For settings that left the device to the engine.
 std::optional<std::string> refused_combination(record::Params params, record::DeviceKind device);

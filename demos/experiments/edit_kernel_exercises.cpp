@@ -58,16 +58,16 @@ record::Result<std::string> edited_source(const std::string& given, const Exerci
   if (given.empty()) return std::string(exercise.source);
   const auto checked = [](std::string text, const std::string& what) -> record::Result<std::string> {
     const auto refused = [&](const char* why) { return record::Error{what + why}; };
-    if (text.size() > kMostSource) return refused(" is larger than 256 KiB: give a shorter source.");
-    if (text.find('\0') != std::string::npos) return refused(" is no text but a binary file: give CUDA C++.");
+    if (text.size() > kMostSource) return refused(" is larger than 256 KiB: use a shorter source.");
+    if (text.find('\0') != std::string::npos) return refused(" is a binary file, not text: use CUDA C++.");
     if (text.find_first_not_of(" \t\r\n") == std::string::npos)
-      return refused(" is empty: give CUDA C++, or leave `source` out for the exercise's own.");
+      return refused(" is empty: use CUDA C++, or remove `source` to use the exercise's own.");
     return text;
   };
   if (given.find('\n') != std::string::npos) return checked(given, "The source");
   std::ifstream file(given, std::ios::binary);
   if (!file) {
-    return record::Error{record::printable(given) + " cannot be opened: `source` takes a file with CUDA C++."};
+    return record::Error{record::printable(given) + " cannot be opened: `source` must be a file with CUDA C++."};
   }
   std::string text(kMostSource + 1, '\0');
   file.read(text.data(), static_cast<std::streamsize>(text.size()));

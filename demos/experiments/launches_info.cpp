@@ -18,13 +18,13 @@ const std::vector<Choice> kLaunchesKernels =
 constexpr std::array kPasses{Choice{"forward", "forward"}, Choice{"full", "forward and backward"}};
 
 const std::array kLaunchesSchema{
-    choice("kernel", "Kernel", "Which operation runs: composed from PyTorch's operators, and as one kernel",
+    choice("kernel", "Kernel", "Operation to run, as a composition of PyTorch's operators and as one kernel",
            kLaunchesKernels),
-    shape(number("rows", "Rows", "rows", "Tokens; few of them and the launches take longer than the work", 1, 1 << 17,
+    shape(number("rows", "Rows", "rows", "Tokens; with few tokens the launches take longer than the work", 1, 1 << 17,
                  1024)),
-    choice("pass", "Pass", "The forward pass alone, or backward after it", kPasses),
+    choice("pass", "Pass", "The forward pass alone, or forward and backward", kPasses),
     technique(storage_choice("Number format of the tensors")),
-    device_choice("Where it runs; auto takes the GPU where there is one"),
+    device_choice("Device to run on; auto: the GPU if there is one"),
     trace_switch("Record every kernel and launch, in a separate engine", /*on=*/true),
 };
 

@@ -12,10 +12,10 @@ using record::ParamKind;
 using record::ParamSpec;
 
 constexpr std::array kMomentsSchema{
-    number("steps", "Steps", "steps", "Training steps before the moments are looked at", 1, 10000, 30),
-    shape(number("batch", "Batch", "sequences", "Sequences in one step", 1, 256, 2)),
-    shape(number("seq", "Sequence", "tokens", "Tokens in a sequence", 8, 4096, 128)),
-    device_choice("Where it trains; auto takes the GPU where there is one"),
+    number("steps", "Steps", "steps", "Training steps before the moments are measured", 1, 10000, 30),
+    shape(number("batch", "Batch", "sequences", "Sequences per step", 1, 256, 2)),
+    shape(number("seq", "Sequence", "tokens", "Tokens per sequence", 8, 4096, 128)),
+    device_choice("Device to train on; auto: the GPU if there is one"),
     advanced(ParamSpec{.key = "learning_rate",
                        .label = "Learning rate",
                        .help = "AdamW's step size",
@@ -26,7 +26,7 @@ constexpr std::array kMomentsSchema{
                        .logarithmic = true}),
     advanced(ParamSpec{.key = "seed",
                        .label = "Seed",
-                       .help = "Decides the first weights and which pieces of the text are read",
+                       .help = "Seed for the initial weights and the order of the text",
                        .kind = ParamKind::kInteger,
                        .minimum = 0,
                        .maximum = 1e9,

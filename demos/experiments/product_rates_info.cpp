@@ -16,16 +16,15 @@ constexpr std::array kFormats{
 
 constexpr std::array kProductRatesSchema{
     technique(choice("format", "Format", "Number format of both operands", kFormats)),
-    shape(unset("16,384; CPU: 1,024",
-                {.key = "largest",
-                 .label = "Largest",
-                 .unit = "elements",
-                 .help = "Sides of the largest of the square matrices; each smaller size has half the side",
-                 .kind = record::ParamKind::kInteger,
-                 .minimum = 0,
-                 .maximum = 1 << 16})),
-    device_choice("The device that is measured; auto takes the GPU where there is one"),
-    on_off("quick", "Quick", "The largest size alone, and few repeats"),
+    shape(unset("16,384; CPU: 1,024", {.key = "largest",
+                                       .label = "Largest",
+                                       .unit = "elements",
+                                       .help = "Side of the largest square matrix; each smaller size halves the side",
+                                       .kind = record::ParamKind::kInteger,
+                                       .minimum = 0,
+                                       .maximum = 1 << 16})),
+    device_choice("Device to measure; auto: the GPU if there is one"),
+    on_off("quick", "Quick", "Measure the largest size only, with few repeats"),
 };
 
 }  // namespace
@@ -50,7 +49,7 @@ extern const DemoInfo kProductRates;
 constinit const DemoInfo kProductRates = {
     .id = "product_rates",
     .title = "Rates of matrix products",
-    .summary = "Time one square matrix product in each number format: this device's own peak, beside its data sheet's.",
+    .summary = "Time one square GEMM in each number format, and compare this device's peak with its data sheet.",
     .schema = kProductRatesSchema,
     .records_memory = false,
 };

@@ -40,7 +40,9 @@ const DemoInfo& shape_schema() {
   static const std::vector<ParamSpec> specs = shape_specs();
   static const DemoInfo info{.id = "shape",
                              .title = "A training step's shape",
-                             .summary = "Model, batch and techniques of train_step, for figures by closed form.",
+                             .summary =
+                                 "Model, batch and techniques of train_step, for figures that a closed form "
+                                 "computes.",
                              .schema = specs};
   return info;
 }

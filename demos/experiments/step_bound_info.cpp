@@ -12,10 +12,10 @@ namespace {
 constexpr std::span kPublished = std::span(kModels).first(kModels.size() - 1);  // without the custom one
 
 constexpr std::array kStepBoundSchema{
-    shape(choice("model", "Model", "Which Llama's products are timed", kPublished, "llama-3.2-1b")),
-    shape(number("tokens", "Tokens", "tokens", "Tokens of one step", 1, 1 << 20, 1024)),
+    shape(choice("model", "Model", "Llama whose GEMMs are timed", kPublished, "llama-3.2-1b")),
+    shape(number("tokens", "Tokens", "tokens", "Tokens per step", 1, 1 << 20, 1024)),
     technique(storage_choice("Number format of weights and activations")),
-    device_choice("Where it runs; auto takes the GPU where there is one"),
+    device_choice("Device to run on; auto: the GPU if there is one"),
 };
 
 }  // namespace
@@ -24,7 +24,7 @@ extern const DemoInfo kStepBound;
 constinit const DemoInfo kStepBound = {
     .id = "step_bound",
     .title = "Bound of a training step",
-    .summary = "Time a step's matrix products one by one, and a copy: what no step can be faster than.",
+    .summary = "Time a step's GEMMs one by one, and a copy, for a lower bound of the step time.",
     .schema = kStepBoundSchema,
     .records_memory = false,
 };

@@ -94,16 +94,15 @@ std::string nearness(const OtherCode& code, const record::Params& train_step) {
   }
   std::string settings;
   for (const std::string& each : fewest) settings += " " + each;
-  return "how near is not known, since nothing was compared with" + settings;
+  return "the difference is not known, because nothing was compared with" + settings;
 }
 
 std::string peft_takes_more(const record::Params& train_step) {
   const predict::StepSettings step = predict::step_settings(train_step);
   if (step.adapters.kind == predict::AdapterKind::kOff || !step.adapters.fp32) return {};
-  return "With PEFT it takes more: for adapters in fp32 PEFT also keeps the input of each projection in fp32, which "
-         "our "
-         "step does not. A Llama of 4 layers with 4 × 512 tokens took 157 MiB by PEFT 0.21 and 107 MiB here, and with "
-         "checkpointing=layer 64 and 44 MiB.";
+  return "PEFT needs more memory: with adapters in fp32, PEFT also keeps the input of each projection in fp32, which "
+         "our step does not. A Llama with 4 layers and 4 × 512 tokens took 157 MiB with PEFT 0.21 and 107 MiB here; "
+         "with checkpointing=layer it took 64 and 44 MiB.";
 }
 
 std::span<const ReportStrategy> report_strategies() { return kStrategies; }

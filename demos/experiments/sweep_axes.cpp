@@ -18,7 +18,7 @@ namespace {
 record::Result<SweepAxis> axis_from(record::Schema schema, const std::string& text) {
   const std::size_t equals = text.find('=');
   if (equals == std::string::npos || equals == 0)
-    return Error{fmt::format("{}: a sweep takes a key and its values, such as batch=1,4,8.", record::quoted(text))};
+    return Error{fmt::format("{}: a sweep needs a key and its values, such as batch=1,4,8.", record::quoted(text))};
   SweepAxis axis{text.substr(0, equals), {}};
   Params params(schema);
   for (const std::string& value : record::split(std::string_view(text).substr(equals + 1), ',')) {

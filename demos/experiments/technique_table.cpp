@@ -190,7 +190,7 @@ std::vector<Technique> in_other_numbers() {
        .settings = {"gemm=tf32"},
        .needs = "precision=fp32",
        .saves_memory = false,
-       .reason = "Products read 10 bits of the fraction: faster, and as large.",
+       .reason = "GEMMs read 10 fraction bits: faster, with the same memory.",
        .cost = {.exactness = true},
        .rung = {.number = 4, .by_default = false}},
   };

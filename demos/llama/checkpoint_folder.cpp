@@ -37,11 +37,11 @@ record::Result<json> read_json_file(const fs::path& file) {
   std::ifstream stream;
   if (!failed) stream.open(file, std::ios::binary);  // opening a pipe would wait for a writer
   if (!stream.is_open())
-    return Error{fmt::format("{} cannot be read; give a folder with a Hugging Face checkpoint, or its config.json.",
+    return Error{fmt::format("{} cannot be read; pass a folder with a Hugging Face checkpoint, or its config.json.",
                              file.string())};
   if (size > kLongestText)
-    return Error{fmt::format("{} has {} bytes, and more than {} are not read; download it again.", file.string(), size,
-                             kLongestText)};
+    return Error{
+        fmt::format("{} has {} bytes, but the limit is {}; download it again.", file.string(), size, kLongestText)};
   std::ostringstream text;
   text << stream.rdbuf();
   return parse_json_text(text.view(), file.string());
@@ -52,17 +52,17 @@ record::Status check_checkpoint_folder(const fs::path& folder) {
   const bool there = fs::exists(folder, failed);
   if (!fs::is_directory(folder, failed))
     return Error{
-        fmt::format("{} is no folder{}; `weights` takes one with a Hugging Face checkpoint, or its "
-                    "config.json alone.",
-                    folder.string(), there ? " but a file" : ": nothing is there")};
+        fmt::format("{} is not a folder{}; pass `weights` a folder with a Hugging Face checkpoint, or a config.json "
+                    "alone.",
+                    folder.string(), there ? " but a file" : ": it does not exist")};
   const fs::path snapshots = folder / "snapshots";
   if (fs::exists(folder / "config.json", failed) || !fs::is_directory(snapshots, failed)) return record::Ok{};
   std::set<fs::path> revisions;
   for (const auto& entry : fs::directory_iterator(snapshots, failed)) revisions.insert(entry.path());
   const fs::path one = revisions.empty() ? snapshots / "REVISION" : *revisions.begin();
   return Error{
-      fmt::format("{} is an entry of the Hugging Face cache, not a checkpoint; take the folder of a revision "
-                  "in it, {}.",
+      fmt::format("{} is an entry of the Hugging Face cache, not a checkpoint; use the folder of a revision inside "
+                  "it, {}.",
                   folder.string(), one.string())};
 }
 

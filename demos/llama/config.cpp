@@ -87,18 +87,18 @@ record::Status check(const Config& config) {
   }
   if (config.num_layers > kMaxLayers) {
     return refused("num_layers=" + text(config.num_layers) + " is more than " + text(kMaxLayers) +
-                   ", the most that a recording can number.");
+                   ", the most that a recording can store.");
   }
   if (config.num_heads % config.num_kv_heads != 0) {
     return refused("num_heads=" + text(config.num_heads) + " is not a multiple of num_kv_heads=" +
-                   text(config.num_kv_heads) + ": every key/value head serves the same number of query heads.");
+                   text(config.num_kv_heads) + ": each key/value head must serve the same number of query heads.");
   }
   if (config.head_dim % kHeadDimMultiple != 0 || config.head_dim > kMaxHeadDim) {
-    return refused("head_dim=" + text(config.head_dim) + " does not suit the attention kernels; take a multiple of " +
+    return refused("head_dim=" + text(config.head_dim) + " does not suit the attention kernels; use a multiple of " +
                    text(kHeadDimMultiple) + " up to " + text(kMaxHeadDim) + ".");
   }
   if (config.vocab_size < kBytesAsTokens) {
-    return refused("vocab_size=" + text(config.vocab_size) + " is too small: bytes are the tokens, so it takes " +
+    return refused("vocab_size=" + text(config.vocab_size) + " is too small: bytes are the tokens, so it must be " +
                    text(kBytesAsTokens) + " or more.");
   }
   return record::Ok{};

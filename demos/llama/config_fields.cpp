@@ -46,7 +46,7 @@ void ConfigFields::wrong(const char* key, const std::string& suits) {
   const json* const value = find(key);
   std::string has = value == nullptr ? "nothing" : value->dump(-1, ' ', true, json::error_handler_t::replace);
   if (has.size() > kLongest) has = has.substr(0, kLongest) + "…";
-  first_wrong_ = fmt::format("{} that suits {}: it says {}, and what would do is {}", key, reader_, has, suits);
+  first_wrong_ = fmt::format("{} that {} supports: the file has {}, but it must be {}", key, reader_, has, suits);
 }
 
 const char* rope_key(const ConfigFields& fields) {

@@ -38,11 +38,11 @@ class DescriptionReader {
     read_positions();
     if (fields_.find("quantization_config") != nullptr) {
       has_.emplace_back("quantized weights");
-      model_.assumed.emplace_back("weights are in the step's number format, not in that of quantization_config");
+      model_.assumed.emplace_back("weights use the step's number format, not that of quantization_config");
     }
     if (!countable()) fields_.wrong("hidden_size", "fewer than 10^13 parameters in all");
     if (!is_.empty() || !has_.empty())
-      model_.beyond_step = differences(family.type) + ", which the step here does not have.";
+      model_.beyond_step = differences(family.type) + ", which our training step does not support.";
   }
   const std::string& first_wrong() const { return fields_.first_wrong(); }
 
@@ -61,7 +61,7 @@ class DescriptionReader {
     for (const char* const part : {"text_config", "vision_config", "audio_config"})
       if (fields_.find(part) != nullptr) fields_.wrong(part, "none: one model of text");
     for (const char* const latent : {"kv_lora_rank", "q_lora_rank"})
-      if (fields_.find(latent) != nullptr) fields_.wrong(latent, "none: keys and values are not taken from a latent");
+      if (fields_.find(latent) != nullptr) fields_.wrong(latent, "none: latent attention is not supported");
   }
 
   Family read_family() {
@@ -92,7 +92,7 @@ class DescriptionReader {
     model_.extension.experts = experts;
     is_ = fmt::format("is a mixture of {} experts", record::format_count(experts.count));
     if (experts.layers < model_.config.num_layers)
-      model_.assumed.push_back(fmt::format("{} of {} layers have experts, and every layer counts as their average",
+      model_.assumed.push_back(fmt::format("{} of {} layers have experts; every layer is counted as the average",
                                            experts.layers, model_.config.num_layers));
   }
 
@@ -124,7 +124,7 @@ class DescriptionReader {
     }
     if (!has_window) return;
     has_.push_back(fmt::format("a sliding window of {} tokens", record::format_count(fields_.whole("sliding_window"))));
-    model_.assumed.emplace_back("attention's kernel takes the window and keeps the tensors of full attention");
+    model_.assumed.emplace_back("the attention kernel applies the window and keeps the same tensors as full attention");
   }
 
   void read_mlp(const Family& family) {
@@ -132,10 +132,10 @@ class DescriptionReader {
     const std::string activation =
         fields_.text("hidden_activation", fields_.text("hidden_act", family.activation).c_str());
     if (std::ranges::find(kPointwise, activation) == kPointwise.end())
-      fields_.wrong("hidden_act", "a function of single numbers, as silu and gelu are");
+      fields_.wrong("hidden_act", "an elementwise function such as silu or gelu");
     if (activation != "silu") {
       has_.push_back(activation + " in its MLP");
-      model_.assumed.push_back("what silu keeps is what " + activation + " keeps");
+      model_.assumed.push_back(activation + " keeps the same tensors as silu");
     }
     if (fields_.flag("mlp_bias", false)) {
       model_.extension.mlp_bias = true;
@@ -143,22 +143,22 @@ class DescriptionReader {
     }
     if (!family.post_norms) return;
     model_.extension.post_norms = true;
-    has_.emplace_back("norms behind attention and the MLP");
+    has_.emplace_back("norms after attention and the MLP");
   }
 
   void read_attention(const Family& family) {
     if (!family.may_have_bias && fields_.flag("attention_bias", false)) fields_.wrong("attention_bias", "false");
     if (const json* const dropout = fields_.find("attention_dropout"); dropout != nullptr && *dropout != 0) {
       has_.emplace_back("dropout in attention");
-      model_.assumed.emplace_back("flash draws its dropout again in backward and keeps no mask");
+      model_.assumed.emplace_back("flash attention regenerates its dropout in backward and keeps no mask");
     }
     if (fields_.find("attn_logit_softcapping") != nullptr) {
       has_.emplace_back("a cap on attention's scores");
-      model_.assumed.emplace_back("attention's kernel caps its scores and keeps none of them");
+      model_.assumed.emplace_back("the attention kernel caps its scores and keeps none of them");
     }
     if (fields_.find("final_logit_softcapping") != nullptr) {
       has_.emplace_back("a cap on its logits");
-      model_.left_out.emplace_back("the cap of the logits, which keeps one more tensor of them");
+      model_.left_out.emplace_back("the cap on the logits, which keeps one more tensor of logits");
     }
     if (family.type == "phi3") {
       has_.emplace_back("merged projections");
@@ -211,7 +211,7 @@ record::Result<DescribedModel> read_described_model(const fs::path& weights) {
   DescriptionReader reader(object.value(), model);
   reader.read();
   if (!reader.first_wrong().empty())
-    return Error{fmt::format("{} has no {}; take a Llama or one of its relatives.", file, reader.first_wrong())};
+    return Error{fmt::format("{} has no {}; use a Llama-like model.", file, reader.first_wrong())};
   if (const record::Status fits = check(model.config); !fits)
     return Error{fmt::format("{} cannot be used: {}", file, fits.error().message)};
   if (model.beyond_step.empty()) return read_hugging_face_config(weights).error();

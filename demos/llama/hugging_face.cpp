@@ -32,18 +32,17 @@ record::Result<fs::path> inside(const fs::path& folder, const std::string& name,
   const bool plain = !name.empty() && !relative.is_absolute() &&
                      std::ranges::none_of(relative, [](const fs::path& part) { return part == ".."; });
   const Error outside{
-      fmt::format("{} names the shard {}, which is outside its folder; a shard must be in {} itself: "
-                  "put it there and correct the index.",
+      fmt::format("{} names the shard {}, which is outside its folder; move the shard into {} and correct the index.",
                   index.string(), record::quoted(name), folder.string())};
   if (!plain) return outside;
   const fs::path file = folder / relative;
   std::error_code failed;
   if (fs::is_regular_file(file, failed)) return file;
   if (fs::is_symlink(file, failed))
-    return Error{fmt::format("{} is a link to {}, where no file is; download it again, or make the link anew.",
-                             file.string(), fs::read_symlink(file, failed).string())};
+    return Error{fmt::format("{} is a broken link to {}; download the file again, or recreate the link.", file.string(),
+                             fs::read_symlink(file, failed).string())};
   return Error{
-      fmt::format("{} is missing or no file, though {} names it; download it again.", file.string(), index.string())};
+      fmt::format("{} is missing or not a file, but {} names it; download it again.", file.string(), index.string())};
 }
 
 // Maps tensors to file names.
@@ -74,7 +73,7 @@ record::Result<StoredWeights> read_shards(const fs::path& folder, const fs::path
     for (auto& [name, found] : stored.value()) {
       const auto listed = map.value().find(name);
       if (listed == map.value().end() || listed->second != shard)
-        return Error{fmt::format("Tensor {} is in {}, but {} does not list it there; download both again.", name,
+        return Error{fmt::format("Tensor {} is in {}, but {} does not list it there; download both files again.", name,
                                  file.value().string(), index.string())};
       found.file = number;
       weights.tensors.emplace(name, std::move(found));
@@ -82,7 +81,7 @@ record::Result<StoredWeights> read_shards(const fs::path& folder, const fs::path
   }
   for (const auto& [tensor, shard] : map.value()) {
     if (!weights.tensors.contains(tensor))
-      return Error{fmt::format("Tensor {} is not in {}, where {} lists it; download both again.", tensor,
+      return Error{fmt::format("Tensor {} is not in {}, but {} lists it there; download both files again.", tensor,
                                (folder / shard).string(), index.string())};
   }
   return weights;
@@ -99,8 +98,8 @@ record::Result<StoredWeights> read_headers(const fs::path& folder) {
   for (const char* const pickled : {"pytorch_model.bin", "pytorch_model.bin.index.json"}) {
     if (!has(kSingle) && has(pickled))
       return Error{
-          fmt::format("{} is missing: the weights of {} are only in {}, and safetensors are read; save them again with "
-                      "transformers' save_pretrained(), or take a revision with safetensors.",
+          fmt::format("{} is missing: the weights of {} are only in {}, which is not safetensors; save them again "
+                      "with transformers' save_pretrained(), or use a revision with safetensors.",
                       kSingle, folder.string(), pickled)};
   }
   if (!has(kSingle))
@@ -120,10 +119,10 @@ record::Status check_tensors(const StoredWeights& weights, const fs::path& folde
     wanted.insert(weight.name);
     const auto found = weights.tensors.find(weight.name);
     if (found == weights.tensors.end())
-      return Error{fmt::format("Tensor {} is missing in the checkpoint {}; take the folder of a model that has it.",
+      return Error{fmt::format("Tensor {} is missing in the checkpoint {}; use the folder of a complete model.",
                                weight.name, folder.string())};
     if (found->second.shape != weight.shape)
-      return Error{fmt::format("Tensor {} in {} has shape {}, and {} needs {}; take that model's checkpoint.",
+      return Error{fmt::format("Tensor {} in {} has shape {}, but {} needs {}; use that model's checkpoint.",
                                weight.name, weights.files[found->second.file].string(), text_of(found->second.shape),
                                model, text_of(weight.shape))};
     return record::Ok{};
@@ -137,7 +136,7 @@ record::Status check_tensors(const StoredWeights& weights, const fs::path& folde
     // Llama 2's checkpoints store these redundant tables; transformers skips them, too.
     if (name.ends_with(".rotary_emb.inv_freq")) continue;
     if (!wanted.contains(name))
-      return Error{fmt::format("Tensor {} in {} is none of {}; take a checkpoint of that model alone.", name,
+      return Error{fmt::format("Tensor {} in {} is not part of {}; use a checkpoint of that model alone.", name,
                                weights.files[tensor.file].string(), model)};
   }
   return record::Ok{};
@@ -167,8 +166,8 @@ record::Status check_tied_head(const StoredWeights& weights, const Config& confi
   }
   if (same) return record::Ok{};
   return Error{
-      fmt::format("{} stores an lm_head.weight that is not its embedding, though config.json says that they are "
-                  "tied; set tie_word_embeddings to false there, or store the checkpoint without lm_head.weight.",
+      fmt::format("{} stores an lm_head.weight that differs from its embedding, but config.json says that they are "
+                  "tied; set tie_word_embeddings to false there, or save the checkpoint without lm_head.weight.",
                   weights.files[b.file].string())};
 }
 
@@ -178,8 +177,8 @@ void read_stored(const StoredWeights& weights, const StoredTensor& tensor, std::
   std::ifstream stream(file, std::ios::binary);
   stream.seekg(static_cast<std::streamoff>(tensor.begin + begin));
   if (!stream.read(reinterpret_cast<char*>(into.data()), static_cast<std::streamsize>(into.size())))
-    throw UnusableWeights(fmt::format(
-        "{} was changed or cut while its weights were read; start again once it is complete.", file.string()));
+    throw UnusableWeights(
+        fmt::format("{} changed while its weights were being read; start again once it is complete.", file.string()));
 }
 
 }  // namespace headroom::llama

@@ -20,7 +20,7 @@ namespace fs = std::filesystem;
 using nlohmann::json;
 using record::Error;
 
-constexpr const char* kReader = "a model as it is computed here";
+constexpr const char* kReader = "our model";
 
 Family read_family(ConfigFields& fields) {
   const Family* const known = find_family(fields.text("model_type", "llama"));
@@ -91,7 +91,7 @@ record::Result<Config> read_hugging_face_config(const fs::path& weights) {
   Config config = read_shape(fields, family);
   read_rope(fields, config);
   if (!fields.first_wrong().empty())
-    return Error{fmt::format("{} has no {}; take a Llama, Mistral, Qwen2 or Qwen3 in F32, F16 or BF16.", file.string(),
+    return Error{fmt::format("{} has no {}; use a Llama, Mistral, Qwen2 or Qwen3 in F32, F16 or BF16.", file.string(),
                              fields.first_wrong())};
   if (const record::Status fits = check(config); !fits)
     return Error{fmt::format("{} cannot be used: {}", file.string(), fits.error().message)};
@@ -128,8 +128,8 @@ record::Status check_same(const Config& wanted, const Config& stored, const fs::
   for (const Pair& pair : pairs) {
     if (pair.wanted == pair.stored) continue;
     return Error{
-        fmt::format("{} says {} {}, and model={} has {}; take that model's checkpoint, or model=custom, which takes "
-                    "its shape from there.",
+        fmt::format("{} has {} {}, but model={} has {}; use that model's checkpoint, or model=custom, which takes its "
+                    "shape from the checkpoint.",
                     config_file(weights).string(), pair.name, pair.stored, wanted.id, pair.wanted)};
   }
   return record::Ok{};

@@ -55,21 +55,20 @@ struct Other {
   std::string_view begin, what;
 };
 constexpr std::array kOthers{
-    Other{"version https://git-lfs", "is a pointer of git LFS and not the file; run `git lfs pull` in its folder"},
-    Other{"<",
-          "is a web page and not the file; log in where it is from, accept the model's terms, and download it again"},
+    Other{"version https://git-lfs", "is a git LFS pointer, not the file itself; run `git lfs pull` in its folder"},
+    Other{"<", "is a web page, not the file; log in to its site, accept the model's terms, and download it again"},
     Other{"\xFF\xFE"sv, "is UTF-16; save it as UTF-8"}, Other{"\xFE\xFF"sv, "is UTF-16; save it as UTF-8"}};
 
 // `byte`: the parser's position, counted from 1.
 Error not_json(std::string_view text, std::size_t byte, const std::string& file) {
   const std::size_t at = std::min(byte == 0 ? 0 : byte - 1, text.size());
   if (text.substr(at).find_first_not_of(" \t\r\n") == std::string_view::npos)
-    return Error{fmt::format("{} ends in the middle; download it again.", file)};
+    return Error{fmt::format("{} is truncated; download it again.", file)};
   const std::size_t begin = text.rfind('\n', at == 0 ? 0 : at - 1) + 1;  // 0 if there is none
   const std::string_view line = text.substr(begin, std::min(text.find('\n', at), text.size()) - begin);
   const auto number = std::ranges::count(text.substr(0, begin), '\n') + 1;
   const std::size_t first = std::min(line.find_first_not_of(" \t"), line.size());
-  return Error{fmt::format("{} is no JSON in line {}: {}; correct it, or download the file again.", file, number,
+  return Error{fmt::format("{} is not valid JSON in line {}: {}; correct it, or download the file again.", file, number,
                            record::quoted(line.substr(first)))};
 }
 
@@ -82,16 +81,16 @@ record::Result<json> parse_json_text(std::string_view text, const std::string& f
     if (begun.starts_with(other.begin)) return Error{fmt::format("{} {}.", file, other.what)};
   const Standard standard(text);
   if (standard.depth > kDeepest)
-    return Error{fmt::format("{} nests {} levels deep, and {} are read; take the config.json of a model.", file,
+    return Error{fmt::format("{} is nested {} levels deep, but the limit is {}; use the config.json of a model.", file,
                              standard.depth, kDeepest)};
   try {
     json value = json::parse(standard.text);
     if (value.is_object()) return value;
-    return Error{fmt::format("{} is JSON without an object of keys; take the config.json of a model.", file)};
+    return Error{fmt::format("{} is JSON, but not an object; use the config.json of a model.", file)};
   } catch (const json::parse_error& error) {
     return not_json(standard.text, error.byte, file);
   } catch (const json::out_of_range&) {
-    return Error{fmt::format("{} has a number that is too large; correct it, or download the file again.", file)};
+    return Error{fmt::format("{} contains a number that is too large; correct it, or download the file again.", file)};
   }
 }
 

@@ -52,12 +52,12 @@ class NoSizeSignal {
 Status NewFolder::check(const fs::path& path) {
   std::error_code failed;
   const auto refused = [&](const char* why) {
-    return Error{fmt::format("The folder {} cannot be made: {}; choose another with save.", path.string(), why),
+    return Error{fmt::format("The folder {} cannot be created: {}; choose another one with save.", path.string(), why),
                  ErrorKind::kNotWritten};
   };
   if (fs::exists(fs::symlink_status(plain(path), failed)))
-    return refused("something of that name is there, and nothing is overwritten");
-  if (!fs::is_directory(parent_of(plain(path)), failed)) return refused("the folder that it is to be in is not there");
+    return refused("the name exists already, and nothing is overwritten");
+  if (!fs::is_directory(parent_of(plain(path)), failed)) return refused("its parent folder does not exist");
   return Ok{};
 }
 
@@ -65,7 +65,7 @@ record::Result<std::unique_ptr<NewFolder>> NewFolder::create(const fs::path& pat
   if (const Status free = check(path); !free) return free.error();
   std::string beside = plain(path).string() + ".XXXXXX";
   if (mkdtemp(beside.data()) == nullptr)
-    return Error{fmt::format("The folder {} cannot be made ({}); choose another with save.", path.string(),
+    return Error{fmt::format("The folder {} cannot be created ({}); choose another one with save.", path.string(),
                              std::generic_category().message(errno)),
                  ErrorKind::kNotWritten};
   const mode_t mask = umask(0);
@@ -85,8 +85,8 @@ NewFolder::~NewFolder() {
 }
 
 Error NewFolder::error(int number) const {
-  return {fmt::format("The folder {} cannot be written ({}): make room there, or choose another place.", path_.string(),
-                      std::generic_category().message(number)),
+  return {fmt::format("The folder {} cannot be written ({}): free some space there, or choose another place.",
+                      path_.string(), std::generic_category().message(number)),
           ErrorKind::kNotWritten};
 }
 

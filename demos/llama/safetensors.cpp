@@ -39,19 +39,21 @@ record::Result<Header> read_header(const fs::path& file) {
   const std::uint64_t size = fs::file_size(file, failed);
   std::ifstream stream;
   if (!failed) stream.open(file, std::ios::binary);  // opening a pipe would wait for a writer
-  if (!stream.is_open()) return Error{fmt::format("{} cannot be read; check that it is there and may be read.", name)};
+  if (!stream.is_open()) return Error{fmt::format("{} cannot be read; check its path and its permissions.", name)};
   std::uint64_t length = 0;
   if (size < kLengthBytes || !stream.read(reinterpret_cast<char*>(&length), kLengthBytes))
-    return Error{
-        fmt::format("{} is cut: it has {} bytes, fewer than any safetensors file; download it again.", name, size)};
+    return Error{fmt::format("{} is truncated: {} bytes are fewer than any safetensors file has; download it again.",
+                             name, size)};
   if (length > kLongestHeader)
     return Error{
-        fmt::format("{} says that its header has {} bytes, and more than {} are not read; it is damaged or no "
-                    "safetensors file: download it again.",
+        fmt::format("{} has a header of {} bytes, but the limit is {}; it is damaged or not a safetensors file: "
+                    "download it again.",
                     name, length, kLongestHeader)};
   if (length > size - kLengthBytes)
-    return Error{fmt::format("{} is cut: its header has {} bytes and the whole file {}; download it again.", name,
-                             length, size)};
+    return Error{
+        fmt::format("{} is truncated: its header should have {} bytes, but the whole file has {}; download "
+                    "it again.",
+                    name, length, size)};
   Header header{.text = std::string(length, '\0'),
                 .data_begin = kLengthBytes + length,
                 .data_bytes = size - kLengthBytes - length};
@@ -74,9 +76,10 @@ record::Result<json> parse_header(const std::string& text, const std::string& fi
                                              : json::parse(text, watch, /*allow_exceptions=*/false);
   if (!header.is_object())
     return Error{fmt::format(
-        "The header of {} is no JSON object; it is damaged or no safetensors file: download it again.", file)};
+        "The header of {} is not a JSON object; the file is damaged or not a safetensors file: download it again.",
+        file)};
   if (twice)
-    return Error{fmt::format("{} has tensor {} twice in its header; write or download it again.", file, *twice)};
+    return Error{fmt::format("{} lists tensor {} twice in its header; write or download it again.", file, *twice)};
   return header;
 }
 
@@ -123,20 +126,20 @@ record::Result<StoredTensor> tensor_of(const std::string& name, const json& entr
   const std::optional<StoredType> type = type_named(dtype, whole_numbers);
   if (!type)
     return Error{
-        fmt::format("Tensor {} in {} is stored as {}, and F32, F16 and BF16 can be read; convert the checkpoint to "
-                    "one of them.",
+        fmt::format("Tensor {} in {} is stored as {}, but only F32, F16 and BF16 are supported; convert the "
+                    "checkpoint to one of them.",
                     name, file, dtype)};
   const auto begin = static_cast<std::uint64_t>((*offsets)[0]), end = static_cast<std::uint64_t>((*offsets)[1]);
   if (begin > end || end > header.data_bytes)
     return Error{
-        fmt::format("Tensor {} should be at bytes {} to {} of the data in {}, which has {}; the file is cut or "
+        fmt::format("Tensor {} should be at bytes {} to {} of the data in {}, which has {}; the file is truncated or "
                     "damaged: download it again.",
                     name, begin, end, file, header.data_bytes)};
   const std::optional<std::uint64_t> bytes = size_of(*type, *shape);
   if (!bytes || *bytes != end - begin)
     return Error{
-        fmt::format("Tensor {} in {} has shape {} in {}, which does not make the {} bytes that are given for it; "
-                    "write or download the file again.",
+        fmt::format("Tensor {} in {} has shape {} in {}, which does not match its {} bytes; write or download the "
+                    "file again.",
                     name, file, text_of(*shape), dtype, end - begin)};
   return StoredTensor{.type = *type, .shape = *shape, .begin = header.data_begin + begin, .bytes = *bytes};
 }

@@ -33,14 +33,14 @@ record::Result<TrainingPlace> read_place(const std::filesystem::path& folder) {
   std::error_code failed;
   if (!std::filesystem::is_regular_file(file, failed))
     return record::Error{
-        fmt::format("{} is not there: resume takes a folder that a run with save_state=on has made.", file.string())};
+        fmt::format("{} does not exist: resume needs a folder that a run with save_state=on wrote.", file.string())};
   const auto object = read_json_file(file);
   if (!object) return object.error();
   TrainingPlace place;
   record::JsonReader reader(object.value(), "state");
   fields(reader, place);
   if (!reader.ok())
-    return record::Error{fmt::format("{} has no steps, seed and ids: save the state again.", file.string())};
+    return record::Error{fmt::format("{} has no steps, seed or ids: save the state again.", file.string())};
   return place;
 }
 

@@ -17,7 +17,7 @@ record::Outcome ran_out(const record::Recording& requests, const record::MemEven
   std::string who = facts.op.empty() ? "The run" : facts.op;
   if (facts.layer != record::kNoLayer) who += fmt::format(" in layer {}", facts.layer);
   return {.kind = record::OutcomeKind::kOutOfMemory,
-          .message = fmt::format("{} ({}) asks for {} more while {} are in use; the limit is {}.", who,
+          .message = fmt::format("{} ({}) requests {} more while {} are in use; the limit is {}.", who,
                                  record::label_of(facts.phase), record::format_bytes(facts.requested),
                                  record::format_bytes(facts.allocated), record::format_bytes(facts.limit)),
           .out_of_memory = facts};

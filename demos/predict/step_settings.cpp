@@ -20,7 +20,7 @@ Enum meaning(const Params& params, std::string_view key, const std::array<Meant<
   const std::string& value = params.text(key);
   for (const Meant<Enum>& each : values)
     if (each.choice.key == value) return each.meaning;
-  throw std::logic_error(std::string(key) + "=" + value + " has no meaning here");
+  throw std::logic_error(std::string(key) + "=" + value + " has no effect here");
 }
 
 bool used_and_on(const Params& params, std::string_view key) { return params.in_use(key) && params.on(key); }
@@ -147,10 +147,10 @@ bool StepSettings::fp8() const { return gemm == Gemm::kFp8 && odd_side(*this).em
 
 std::string gemm_fact(const StepSettings& step, record::DeviceKind device) {
   if (step.gemm == Gemm::kFp8 && !step.fp8())
-    return "Products are in bf16, not in fp8: its sides are multiples of 16, and " + odd_side(step) + ".";
+    return "GEMMs run in bf16, not in fp8: fp8 needs sides that are multiples of 16, but " + odd_side(step) + ".";
   if (device == record::DeviceKind::kGpu || step.gemm == Gemm::kAsStored) return {};
-  if (step.fp8()) return "Products by fp8 are emulated: the CPU makes the same codes, and sums are fp32.";
-  return "Products by tf32 are emulated: the CPU rounds operands to 10 bits of fraction, and sums are fp32.";
+  if (step.fp8()) return "fp8 GEMMs are emulated: the CPU computes the same codes and adds in fp32.";
+  return "tf32 GEMMs are emulated: the CPU rounds operands to 10 fraction bits and adds in fp32.";
 }
 
 StepSettings step_settings(const Params& params) {

@@ -72,13 +72,13 @@ std::variant<ChunkHeader, Damage> open_header(std::span<const std::byte> bytes) 
 
 std::variant<std::vector<std::byte>, Damage> open_payload(const ChunkHeader& header,
                                                           std::span<const std::byte> payload) {
-  if (payload.size() != header.stored) return Damage{"a chunk has not the size that its header says"};
+  if (payload.size() != header.stored) return Damage{"a chunk's size differs from the size in its header"};
   if (crc32c(payload) != header.payload_crc) return Damage{"the checksum of a chunk is wrong"};
   if (ZSTD_getFrameContentSize(payload.data(), payload.size()) != header.raw)
-    return Damage{"a chunk does not unpack to the size that its header says"};
+    return Damage{"a chunk's unpacked size differs from the size in its header"};
   std::vector<std::byte> content(header.raw);
   const std::size_t unpacked = ZSTD_decompress(content.data(), content.size(), payload.data(), payload.size());
-  if (ZSTD_isError(unpacked) != 0 || unpacked != content.size()) return Damage{"a chunk does not unpack"};
+  if (ZSTD_isError(unpacked) != 0 || unpacked != content.size()) return Damage{"a chunk cannot be unpacked"};
   return content;
 }
 

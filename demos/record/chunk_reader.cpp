@@ -29,7 +29,7 @@ bool enough_pending(std::span<const Mark> marks, std::size_t count) {
 }
 
 Damage too_many(std::string_view name, std::size_t most) {
-  return {fmt::format("it holds more than {} {}", format_count(static_cast<std::int64_t>(most)), name)};
+  return {fmt::format("it contains more than {} {}", format_count(static_cast<std::int64_t>(most)), name)};
 }
 
 template <class Row>
@@ -38,11 +38,11 @@ std::optional<Damage> read_columns(std::span<const std::byte> content, std::size
   Unpacker in(content);
   const std::uint64_t count = in.varint();
   if (count > kMostRowsInAChunk || count > in.left() / least_bytes)
-    return Damage{"a chunk holds fewer rows than it says"};
+    return Damage{"a chunk contains fewer rows than its header says"};
   rows.resize(count);
   ColumnReader reader(in);
   columns(reader, std::span<Row>(rows));
-  if (!in.ok() || in.left() != 0) return Damage{"the columns of a chunk do not end where they should"};
+  if (!in.ok() || in.left() != 0) return Damage{"a chunk's columns have the wrong length"};
   if (reader.wrong() != nullptr) return Damage{std::string(reader.wrong()) + " is out of range"};
   return std::nullopt;
 }
@@ -86,15 +86,16 @@ std::optional<Damage> ChunkReader::take_operators(std::span<const std::byte> con
   const std::uint64_t first = in.varint();
   const std::uint64_t count = in.varint();
   if (count > in.left() || first >= kMostOperators || count > kMostOperators - first)
-    return Damage{"it has more operators than there can be"};
+    return Damage{"it has more operators than the limit"};
   std::vector<std::string> names;
   for (std::uint64_t i = 0; i < count; ++i) {
     const std::uint64_t length = in.varint();
     const std::string_view name = as_text(in.take(length));
-    if (!in.ok() || length > kLongestOperator || !valid_utf8(name)) return Damage{"the name of an operator is no text"};
+    if (!in.ok() || length > kLongestOperator || !valid_utf8(name))
+      return Damage{"the name of an operator is not text"};
     names.emplace_back(name);
   }
-  if (!in.ok() || in.left() != 0) return Damage{"a chunk of operators does not end where it should"};
+  if (!in.ok() || in.left() != 0) return Damage{"a chunk of operators has the wrong length"};
   recording_.append_operators(static_cast<std::uint16_t>(first), names);
   return std::nullopt;
 }
@@ -102,7 +103,7 @@ std::optional<Damage> ChunkReader::take_operators(std::span<const std::byte> con
 std::optional<Damage> ChunkReader::take_dropped(std::span<const std::byte> content) {
   Unpacker in(content);
   const std::uint64_t count = in.varint();
-  if (!in.ok() || in.left() != 0 || count > kMostEvents) return Damage{"the count of dropped events is none"};
+  if (!in.ok() || in.left() != 0 || count > kMostEvents) return Damage{"the count of dropped events is not a count"};
   recording_.add_dropped(count);
   return std::nullopt;
 }
@@ -115,19 +116,19 @@ std::optional<Damage> ChunkReader::take(ChunkKind kind, std::span<const std::byt
   switch (kind) {
     case ChunkKind::kInfo: {
       auto info = read_text<RunInfo>(content);
-      if (!info) return Damage{"what it says about the run cannot be read"};
+      if (!info) return Damage{"its facts about the run cannot be read"};
       recording_.set_info(std::move(*info));
       break;
     }
     case ChunkKind::kKernelReport: {
       auto report = read_text<KernelReport>(content);
-      if (!report) return Damage{"what it says about a kernel cannot be read"};
+      if (!report) return Damage{"its facts about a kernel cannot be read"};
       recording_.set_kernel_report(std::move(*report));
       break;
     }
     case ChunkKind::kOutcome: {
       auto outcome = read_text<Outcome>(content);
-      if (!outcome) return Damage{"what it says about the run's end cannot be read"};
+      if (!outcome) return Damage{"its facts about the run's end cannot be read"};
       recording_.set_outcome(std::move(*outcome));
       break;
     }

@@ -31,7 +31,7 @@ template <class Row>
 std::vector<std::byte> seal_objects(const RowKind<Row>& kind, std::span<const Row> rows) {
   std::string wrong;
   const json object = to_object(RowText<Row>{{rows.begin(), rows.end()}}, Form::kJson, &wrong);
-  if (!wrong.empty()) throw std::invalid_argument(fmt::format("{} that cannot be: {}", kind.name, wrong));
+  if (!wrong.empty()) throw std::invalid_argument(fmt::format("{} that is not possible: {}", kind.name, wrong));
   return seal_text(kind.chunk, dump(object));
 }
 

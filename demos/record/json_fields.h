@@ -217,7 +217,7 @@ class JsonReader {
     for (const json& item : *field) {
       const bool number = std::is_integral_v<Number> ? item.is_number_unsigned() : item.is_number();
       if (!number || !(item.get<double>() >= 0 && item.get<double>() <= highest))
-        return refuse(key, "has a number that cannot be");
+        return refuse(key, "has an impossible number");
       values.push_back(item.get<Number>());
     }
   }

@@ -30,9 +30,9 @@ std::optional<Error> check_file_header(const std::filesystem::path& path, std::s
   const std::vector<std::byte> ours = file_header();
   const std::size_t magic = std::min(bytes.size(), kFileMagic.size());
   if (!std::equal(bytes.begin(), bytes.begin() + static_cast<std::ptrdiff_t>(magic), ours.begin()))
-    return cannot_read(path, "is not a recording of Headroom; choose a file that `headroom run --record` wrote.");
+    return cannot_read(path, "is not a Headroom recording; choose a file that `headroom run --record` wrote.");
   if (bytes.size() < kFileHeaderBytes)
-    return cannot_read(path, "was cut off before it says what was run; record the run again.");
+    return cannot_read(path, "was truncated before it names its run; record the run again.");
   const auto number = [&](std::size_t at) {
     return static_cast<unsigned>(bytes[at]) | static_cast<unsigned>(bytes[at + 1]) << 8;
   };
@@ -43,7 +43,8 @@ std::optional<Error> check_file_header(const std::filesystem::path& path, std::s
                     major, kMajorVersion));
   if (number(8) == 0)
     return cannot_read(path,
-                       "is damaged at byte 8: there is no file format 0; use another copy or record the run again.");
+                       "is damaged at byte 8: it has file format 0, which does not exist; use another copy or record "
+                       "the run again.");
   return std::nullopt;
 }
 
@@ -120,7 +121,7 @@ void Recording::append_operators(std::uint16_t first_op, std::span<const std::st
 
 Status Recording::append_chunk(std::span<const std::byte> chunk) {
   const auto refuse = [](const Damage& damage) {
-    return Error{"A part of the recording cannot be used: " + damage.what + "; run it again."};
+    return Error{"A part of the recording is invalid: " + damage.what + "; run it again."};
   };
   const auto header = open_header(chunk);
   if (const auto* const damage = std::get_if<Damage>(&header)) return refuse(*damage);
@@ -156,7 +157,7 @@ Result<Recording> Recording::read(const std::filesystem::path& path) {
     if (const auto* const damage = std::get_if<Damage>(&next)) return damaged(*damage);
     if (in.bad()) return unreadable(path, errno);
     if (const auto* const end = std::get_if<EndOfFile>(&next)) {
-      if (!knows_run) return cannot_read(path, "was cut off before it says what was run; record the run again.");
+      if (!knows_run) return cannot_read(path, "was truncated before it names its run; record the run again.");
       recording.truncated_ = !end->whole || !recording.outcome_;
       break;
     }

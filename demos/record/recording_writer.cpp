@@ -79,7 +79,7 @@ Result<RecordingWriter> RecordingWriter::create(const std::filesystem::path& pat
     return not_written(path, S_ISDIR(status.st_mode) ? "it is a folder; choose the name of a file."
                                                      : "it is not a regular file; choose another name.");
   if (!path.has_filename())
-    return not_written(path.empty() ? "\"\"" : path, "it names no file; choose a name, such as a.hrec.");
+    return not_written(path.empty() ? "\"\"" : path, "it is not the name of a file; choose a name such as a.hrec.");
   RecordingWriter writer;
   writer.target_ = path;
   writer.partial_ = path;
@@ -89,8 +89,8 @@ Result<RecordingWriter> RecordingWriter::create(const std::filesystem::path& pat
     writer.partial_.clear();  // not ours to remove
     if (opened.in_use) return not_written(path, "another run is being recorded there; choose another name.");
     if (opened.error_number == ENOENT)
-      return not_written(path, "its folder does not exist; make it or choose another one.");
-    return not_written(path, fmt::format("{}; choose a folder that can be written.", reason(opened.error_number)));
+      return not_written(path, "its folder does not exist; create it or choose another one.");
+    return not_written(path, fmt::format("{}; choose a folder that you can write to.", reason(opened.error_number)));
   }
   writer.descriptor_ = opened.descriptor;
   if (Status written = writer.append(file_header()); !written) return written.error();

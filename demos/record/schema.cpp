@@ -67,23 +67,23 @@ std::string value_as_typed(const ParamSpec& spec, const ParamValue& value) {
 std::string what_it_takes(const ParamSpec& spec) {
   switch (spec.kind) {
     case ParamKind::kInteger:
-      return fmt::format("{} is a whole number from {:.0f} to {:.0f}.", spec.label, spec.minimum, spec.maximum);
+      return fmt::format("{} must be a whole number from {:.0f} to {:.0f}.", spec.label, spec.minimum, spec.maximum);
     case ParamKind::kReal:
-      return fmt::format("{} is a number from {:g} to {:g}.", spec.label, spec.minimum, spec.maximum);
+      return fmt::format("{} must be a number from {:g} to {:g}.", spec.label, spec.minimum, spec.maximum);
     case ParamKind::kBytes:
-      return fmt::format("{} is a size from {} to {}, such as 24GiB or 512MiB{}.", spec.label,
+      return fmt::format("{} must be a size from {} to {}, such as 24GiB or 512MiB{}.", spec.label,
                          bytes_as_typed(static_cast<Bytes>(spec.minimum)),
                          bytes_as_typed(static_cast<Bytes>(spec.maximum)),
                          spec.default_number == 0 ? "; 0 is none" : "");
     case ParamKind::kSwitch:
-      return fmt::format("{} is on or off.", spec.label);
+      return fmt::format("{} must be on or off.", spec.label);
     case ParamKind::kChoice: {
       std::vector<std::string_view> keys;
       for (const Choice& choice : spec.choices) keys.push_back(choice.key);
-      return fmt::format("{} is one of {}.", spec.label, fmt::join(keys, ", "));
+      return fmt::format("{} must be one of {}.", spec.label, fmt::join(keys, ", "));
     }
     case ParamKind::kFile:
-      return fmt::format("{} is the path of a file.", spec.label);
+      return fmt::format("{} must be the path of a file.", spec.label);
   }
   throw std::logic_error("kind of parameter");
 }
@@ -96,7 +96,7 @@ Error refused(const ParamSpec& spec, std::string_view shown_value) {
 Error unknown_key(Schema schema, std::string_view key) {
   std::vector<std::string_view> keys;
   for (const ParamSpec& spec : schema) keys.push_back(spec.key);
-  if (keys.empty()) return {fmt::format("There is no parameter {}: nothing can be set here.", quoted(key))};
+  if (keys.empty()) return {fmt::format("There is no parameter {}: this has no parameters.", quoted(key))};
   return {fmt::format("There is no parameter {}; the nearest is {}.", quoted(key), quoted(nearest(key, keys)))};
 }
 

@@ -105,7 +105,7 @@ Error not_a_size(std::string_view text) {
   return {quoted(text) + " is not a size; write a number and a unit, such as 24GiB, 512MiB or 1024."};
 }
 
-Error too_large(std::string_view text) { return {quoted(text) + " is more bytes than can be counted; write less."}; }
+Error too_large(std::string_view text) { return {quoted(text) + " is too large; write a smaller size."}; }
 
 }  // namespace
 
@@ -203,7 +203,7 @@ Result<Bytes> parse_bytes(std::string_view text) {
   if (number.empty() || !unit || (unit_name.empty() && digits != text.size())) {
     const bool one_minus = text.starts_with('-') && !text.starts_with("--");
     if (one_minus && parse_bytes(text.substr(1)).ok())
-      return Error{quoted(text) + " is negative; a size is 0 or more."};
+      return Error{quoted(text) + " is negative; a size must be 0 or more."};
     return not_a_size(text);
   }
 

@@ -73,26 +73,27 @@ Found place_in_npy(Bytes bytes, const std::string& name) {
   const bool long_header = number_at<std::uint8_t>(bytes, 6) > 1;  // versions 2 and 3
   const std::size_t begin = long_header ? 12 : 10;
   const std::size_t length = long_header ? number_at<std::uint32_t>(bytes, 8) : number_at<std::uint16_t>(bytes, 8);
-  if (length > bytes.size() - begin) return Error{fmt::format("{} is cut in its header; write it again.", name)};
+  if (length > bytes.size() - begin) return Error{fmt::format("{} ends inside its header; write it again.", name)};
   const std::string_view header = text_of(bytes).substr(begin, length);
   const std::string_view type = value_in(header, "descr"), shape = value_in(header, "shape");
-  const auto cast = fmt::format("write numpy.save({}, ids.astype(numpy.uint32))", record::quoted(name));
+  const auto cast = fmt::format("write it with numpy.save({}, ids.astype(numpy.uint32))", record::quoted(name));
   if (type.starts_with("'>")) return Error{fmt::format("{} is big-endian ({}); {}.", name, type, cast)};
   const auto* const known = std::ranges::find_if(kIdTypes, [&](const IdType& each) {
     const std::string code = fmt::format("{}{}'", each.has_sign ? 'i' : 'u', each.width);
     return type == "'<" + code || (each.width == 1 && type == "'|" + code);
   });
   if (known == kIdTypes.end())
-    return Error{fmt::format("{} has type {}, and ids are whole numbers; {}.", name, record::printable(type), cast)};
+    return Error{
+        fmt::format("{} has type {}, but ids must be whole numbers; {}.", name, record::printable(type), cast)};
   if (value_in(header, "fortran_order") != "False")
-    return Error{fmt::format("{} is in Fortran's order; save numpy.ascontiguousarray(ids) instead.", name)};
+    return Error{fmt::format("{} is in Fortran order; save numpy.ascontiguousarray(ids) instead.", name)};
   const std::optional<std::uint64_t> count = length_in(shape);
   if (!count)
-    return Error{fmt::format("{} has shape {}, and ids are one row; save ids.reshape(-1) instead.", name,
+    return Error{fmt::format("{} has shape {}, but ids must be one-dimensional; save ids.reshape(-1) instead.", name,
                              record::printable(shape))};
   const std::size_t data = bytes.size() - begin - length;
   if (data % known->width != 0 || data / known->width != *count)
-    return Error{fmt::format("{} has {} bytes of ids, and its header says {} ids of {} bytes; write it again.", name,
+    return Error{fmt::format("{} has {} bytes of ids, but its header says {} ids of {} bytes; write it again.", name,
                              data, *count, known->width)};
   return std::optional(IdPlace{.begin = begin + length, .count = *count, .type = known, .source = ""});
 }
@@ -111,12 +112,12 @@ Found place_after_llmc_header(Bytes bytes, const std::string& name) {
   if (kind == kLlmcKinds.end()) return std::optional<IdPlace>();
   const std::int32_t version = number_at<std::int32_t>(bytes, 4), count = number_at<std::int32_t>(bytes, 8);
   if (version != kind->version)
-    return Error{fmt::format("{} has llm.c's header in version {}, and {} is read; save the ids as .npy.", name,
-                             version, kind->version)};
+    return Error{fmt::format("{} has llm.c's header in version {}, but only {} is supported; save the ids as .npy.",
+                             name, version, kind->version)};
   const IdType& type = *id_type(kind->type);
   const std::size_t data = bytes.size() - kLlmcHeader;
   if (count < 0 || data != static_cast<std::size_t>(count) * type.width)
-    return Error{fmt::format("{} has {} bytes of ids, and its header says {} ids of {} bytes; write it again.", name,
+    return Error{fmt::format("{} has {} bytes of ids, but its header says {} ids of {} bytes; write it again.", name,
                              data, count, type.width)};
   return std::optional(IdPlace{
       .begin = kLlmcHeader, .count = static_cast<std::size_t>(count), .type = &type, .source = "llm.c's header"});
@@ -127,14 +128,14 @@ record::Result<IdPlace> place_of_rest(Bytes bytes, std::size_t begin, const IdTy
   const std::size_t data = bytes.size() - begin;
   if (data % type.width != 0)
     return Error{
-        fmt::format("{} has {} bytes of ids, which are no whole number of {} ids; it is cut, or of another "
+        fmt::format("{} has {} bytes of ids, which is not a whole number of {} ids; it is truncated or has another "
                     "data_type.",
                     name, data, type.name)};
   return IdPlace{.begin = begin, .count = data / type.width, .type = &type, .source = std::move(source)};
 }
 
 Error no_ids(const std::string& name, std::string_view source) {
-  return Error{fmt::format("{} has no whole numbers by {}; save the ids as .npy.", name, source)};
+  return Error{fmt::format("{} does not contain whole numbers according to {}; save the ids as .npy.", name, source)};
 }
 
 // litgpt's PackedDataset: magic, version (8 bytes), type (1 byte), chunk length (8 bytes).
@@ -213,11 +214,11 @@ const IdType& narrowest(std::int64_t vocabulary) {
 
 // Rule 4 of find_ids().
 record::Result<IdPlace> place_by_ids(Bytes bytes, const std::string& name, std::int64_t vocabulary) {
-  constexpr const char* kAsk = "say which it is, as in data_type=uint32";
+  constexpr const char* kAsk = "set the type, for example data_type=uint32";
   const IdType* type = &narrowest(vocabulary);
   if (type->width == 2 && bytes.size() % 2 == 0 && read_as_text(bytes) &&
       !first_beyond(TokenView(bytes.data(), bytes.size() / 2, 2), *type, vocabulary))
-    return Error{fmt::format("{} reads as text, of which ids below {} come both as uint8 and as uint16; {}.", name,
+    return Error{fmt::format("{} looks like text, which gives ids below {} both as uint8 and as uint16; {}.", name,
                              vocabulary, kAsk)};
   for (; type->width < 8; ++type) {  // unsigned types in order
     const TokenView ids(bytes.data(), bytes.size() / type->width, type->width);
@@ -225,8 +226,10 @@ record::Result<IdPlace> place_by_ids(Bytes bytes, const std::string& name, std::
     const Halves halves(ids);
     if (halves.differ()) {
       if (halves.odd == 0) continue;
-      return Error{fmt::format("{} has 0 at nearly every second place as {}, as ids of another type have; {}.", name,
-                               type->name, kAsk)};
+      return Error{
+          fmt::format("{} has zeros in nearly every second place as {}, so the ids probably have another "
+                      "type; {}.",
+                      name, type->name, kAsk)};
     }
     const bool both = halves.odd == 0 && bytes.size() % wider.width == 0 && !first_beyond(ids, *type, vocabulary);
     if (!both) break;
@@ -257,15 +260,17 @@ record::Result<IdPlace> find_ids(Bytes bytes, const std::filesystem::path& file,
   if (said.value()) {
     const IdPlace& place = *said.value();
     if (data_type == kAnyIdType || data_type == place.type->name) return place;
-    return Error{fmt::format("{} has {} ids{}, and data_type is {}; leave data_type out.", name, place.type->name,
+    return Error{fmt::format("{} has {} ids{}, but data_type is {}; remove data_type.", name, place.type->name,
                              place.source.empty() ? "" : " by " + place.source, data_type)};
   }
   if (file.extension() == ".npy")
-    return Error{fmt::format("{} is no .npy file; write it with numpy.save(), or give a text another name.", name)};
+    return Error{fmt::format("{} is not a .npy file; write it with numpy.save(), or rename it if it is text.", name)};
   if (const IdType* const type = id_type(data_type)) return place_of_rest(bytes, 0, *type, "data_type", name);
   if (const std::string_view kind = foreign_kind(bytes); !kind.empty())
-    return Error{fmt::format("{} is {}, and a .bin has the ids alone; write them with numpy.save(\"ids.npy\", ids).",
-                             name, kind)};
+    return Error{
+        fmt::format("{} is {}, but a .bin must contain only ids; write them with numpy.save(\"ids.npy\", "
+                    "ids).",
+                    name, kind)};
   return place_by_ids(bytes, name, vocabulary);
 }
 
@@ -275,15 +280,15 @@ record::Result<TokenView> ids_in(Bytes bytes, const std::filesystem::path& file,
   const record::Result<IdPlace> found = find_ids(bytes, file, vocabulary, data_type);
   if (!found) return found.error();
   const auto& [begin, count, type, source] = found.value();
-  if (count == 0) return Error{fmt::format("{} has no ids; write some tokens to train on.", name)};
+  if (count == 0) return Error{fmt::format("{} has no ids; use a file with tokens to train on.", name)};
   const TokenView ids(bytes.data() + begin, count, type->width);
   if (const auto beyond = first_beyond(ids, *type, vocabulary)) {
     const bool guessed = source == "the ids";
     const std::string other =
-        fmt::format(", or say another type, as in data_type={}", type->width == 4 ? "uint16" : "uint32");
+        fmt::format(", or set another type, for example data_type={}", type->width == 4 ? "uint16" : "uint32");
     return Error{
-        fmt::format("{} has id {} at place {} as {}, and the model's vocabulary has {} tokens; take the ids of "
-                    "this model's tokenizer{}.",
+        fmt::format("{} has id {} at place {} as {}, but the model's vocabulary has {} tokens; use ids from this "
+                    "model's tokenizer{}.",
                     name, id_at(ids, *beyond, *type), *beyond, type->name, vocabulary, guessed ? other : "")};
   }
   return ids;

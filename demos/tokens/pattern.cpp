@@ -165,7 +165,7 @@ std::optional<Pattern::Match> Pattern::find(std::string_view text, std::size_t f
   const int count = pcre2_match(compiled_->code, reinterpret_cast<PCRE2_SPTR>(first), text.size(), from,
                                 PCRE2_NO_UTF_CHECK, compiled_->found, compiled_->context);
   if (count == PCRE2_ERROR_NOMATCH) return std::nullopt;
-  if (count < 0) throw std::runtime_error(fmt::format("PCRE2 gave up on the text with error {}.", count));
+  if (count < 0) throw std::runtime_error(fmt::format("PCRE2 failed on the text with error {}.", count));
   const PCRE2_SIZE* const ends = pcre2_get_ovector_pointer(compiled_->found);
   return Match{ends[0], ends[1]};
 }

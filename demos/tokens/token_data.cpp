@@ -25,7 +25,7 @@ std::string_view text_of(const MappedFile& file) {
 Error not_text(std::string_view text, const std::string& name, std::int64_t line) {
   if (const std::string_view kind = foreign_kind(std::as_bytes(std::span(text))); !kind.empty())
     return Error{
-        fmt::format("The data file {} is {}, and data is UTF-8 text, or ids as .npy or .bin; write its ids with "
+        fmt::format("The data file {} is {}, but data must be UTF-8 text, or ids as .npy or .bin; write its ids with "
                     "numpy.save(\"ids.npy\", ids).",
                     name, kind)};
   return Error{fmt::format(
@@ -61,9 +61,8 @@ record::Result<Opened> open(const DataSource& source) {
     return opened;
   }
   if (source.data_type != kAnyIdType)
-    return Error{
-        fmt::format("data_type={} is about ids in a .bin or .npy, and {} is read as text; leave data_type out.",
-                    source.data_type, source.file.string())};
+    return Error{fmt::format("data_type={} applies to ids in a .bin or .npy, but {} is text; remove data_type.",
+                             source.data_type, source.file.string())};
   if (const record::Status utf8 = check_text(text_of(opened.file), source.file.string()); !utf8) return utf8.error();
   if (source.tokenizer.empty()) {
     opened.ids = TokenView(text_of(opened.file));
@@ -74,8 +73,7 @@ record::Result<Opened> open(const DataSource& source) {
   opened.tokenizer = std::move(tokenizer).value();
   if (opened.tokenizer->largest >= source.vocabulary)
     return Error{
-        fmt::format("{} has ids up to {}, and the model's vocabulary has {} tokens; take the tokenizer of this "
-                    "model.",
+        fmt::format("{} has ids up to {}, but the model's vocabulary has {} tokens; use the tokenizer of this model.",
                     source.tokenizer.string(), opened.tokenizer->largest, source.vocabulary)};
   return opened;
 }
@@ -112,7 +110,7 @@ record::Result<TokenData> TokenData::read(const DataSource& source, const std::a
   if (cancel != nullptr && cancel->load(std::memory_order_relaxed))
     return Error{"Cancelled while the text was tokenized.", record::ErrorKind::kRefused};
   if (data.made_.empty())
-    return Error{fmt::format("The tokenizer {} makes no tokens of {}: give a longer text.", source.tokenizer.string(),
+    return Error{fmt::format("The tokenizer {} finds no tokens in {}: use a longer text.", source.tokenizer.string(),
                              source.file.string())};
   return data;
 }

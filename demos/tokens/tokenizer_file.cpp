@@ -58,8 +58,8 @@ class Reader {
  private:
   Error another_kind(const std::string& what) const {
     return Error{
-        fmt::format("{} {}, and only byte-level BPE is read, as Llama 3, Qwen 2 and GPT-2 have; tokenize the text with "
-                    "its own library, and give the ids as a .npy file.",
+        fmt::format("{} {}, but only byte-level BPE is supported (Llama 3, Qwen 2, GPT-2); tokenize the text with its "
+                    "own library, and pass the ids as a .npy file.",
                     file_.string(), what)};
   }
   Error damaged(const std::string& what) const {
@@ -84,7 +84,7 @@ class Reader {
     if (!vocab.is_object()) return damaged("has no vocabulary");
     for (const auto& [token, value] : vocab.items()) {
       const std::optional<TokenId> id = id_in(value);
-      if (!id) return damaged(fmt::format("gives token {} no id", record::quoted(token)));
+      if (!id) return damaged(fmt::format("has no id for token {}", record::quoted(token)));
       parts_.largest = std::max(parts_.largest, *id);
       ids_.emplace(token, *id);
       if (auto bytes = bytes_of(token)) parts_.words.emplace(std::move(*bytes), *id);
@@ -144,7 +144,7 @@ class Reader {
         if (const Status read = pre_tokenizer(inner); !read) return read;
       return Ok{};
     }
-    if (byte_level_) return another_kind("has a pre-tokenizer behind ByteLevel");
+    if (byte_level_) return another_kind("has a pre-tokenizer after ByteLevel");
     if (type == "Split") return split(one);
     if (type == "Digits")
       return cut(Pattern::of_expression(flag(one, "individual_digits", false) ? "\\p{N}" : "\\p{N}+"));
@@ -186,7 +186,7 @@ class Reader {
       // A token of the vocabulary keeps its id.
       const auto known = ids_.find(token.content);
       const std::optional<TokenId> id = known != ids_.end() ? known->second : id_in(field(one, "id"));
-      if (!id) return damaged(fmt::format("gives the added token {} no id", record::quoted(token.content)));
+      if (!id) return damaged(fmt::format("has no id for the added token {}", record::quoted(token.content)));
       token.id = *id;
       parts_.largest = std::max(parts_.largest, *id);
       if (token.normalized && parts_.normal_form_c) token.content = composed(token.content);
@@ -211,12 +211,12 @@ record::Result<TokenizerParts> read_tokenizer(const fs::path& file) {
   if (!failed) stream.open(file, std::ios::binary);  // opening a pipe would wait for a writer
   if (!stream.is_open()) return Error{fmt::format("{} cannot be read; check its permissions.", file.string())};
   if (size > kLongest)
-    return Error{fmt::format("{} has {} bytes, and more than {} are not read; download it again.", file.string(), size,
-                             kLongest)};
+    return Error{
+        fmt::format("{} has {} bytes, but the limit is {}; download it again.", file.string(), size, kLongest)};
   std::ostringstream content;
   content << stream.rdbuf();
   const std::optional<json> document = record::parse_object(std::move(content).str());
-  if (!document) return Error{fmt::format("{} is no JSON object; download it again.", file.string())};
+  if (!document) return Error{fmt::format("{} is not a JSON object; download it again.", file.string())};
   return Reader(file, *document).run();
 }
 

@@ -95,7 +95,7 @@ Places places_of(const record::Recording& recording) {
   return places_of(schema_of(recording), labels);
 }
 
-// "Keep each, layers"
+// "Keep every, layers"
 std::string axis_name(const record::ParamSpec& swept) {
   return std::string(swept.label) + (swept.unit.empty() ? "" : ", " + std::string(swept.unit));
 }

@@ -61,7 +61,7 @@ TEST_CASE("ends that we ordered do not count as deaths") {
 TEST_CASE("a silent engine is reported, and a cancel ends it") {
   const auto engine = backend::make_engine(fake_engine());
   REQUIRE(engine->start(fake_request("hang")).ok());
-  const auto silent = [&] { return engine->progress().doing.find("has said nothing for") != std::string::npos; };
+  const auto silent = [&] { return engine->progress().doing.find("has sent nothing for") != std::string::npos; };
   REQUIRE(wait_for(*engine, [&] { return engine->recording()->marks().size() == 3; }));
   CHECK_FALSE(silent());
   REQUIRE(wait_for(*engine, silent));

@@ -31,8 +31,8 @@ TEST_CASE("a run whose engine dies keeps what arrived, says how it ended, and th
       {"sigsegv", "was killed by SIGSEGV"},
       {"exit_3", "ended with exit code 3; its last line was \"CUDA error: an illegal memory access was encountered\""},
       {"close_output", "closed its output"},
-      {"broken_stream", "sent what is no message"},
-      {"flood", "sent 100 messages that could not be taken and was ended"},
+      {"broken_stream", "sent bytes that are not a message"},
+      {"flood", "sent 100 invalid messages and was stopped"},
   }));
   CAPTURE(mode);
   const auto engine = backend::make_engine(fake_engine());
@@ -132,9 +132,9 @@ TEST_CASE("what is no engine of this version is trouble that says so") {
       {{"/nonexistent/headroom-engine"}, "No such file or directory"},
       {{"headroom-engine-that-is-not-there"}, "No such file or directory"},
       {{HEADROOM_SOURCE_DIR "/CMakeLists.txt"}, "Permission denied"},
-      {{"echo", "Welcome to this machine"}, "does not speak as an engine does"},
+      {{"echo", "Welcome to this machine"}, "does not behave like an engine"},
       {{FAKE_ENGINE, "--other-version"}, "protocol version 1; this program speaks 2"},
-      {{FAKE_ENGINE, "--chunk-first"}, "its first message is no greeting"},
+      {{FAKE_ENGINE, "--chunk-first"}, "its first message is not a greeting"},
   }));
   CAPTURE(arguments);
   const auto engine = backend::make_engine({arguments});

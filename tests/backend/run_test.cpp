@@ -131,7 +131,7 @@ TEST_CASE("an engine of another build may refuse because of that, and says so, a
   const auto refused = run_to_end(*engine, "refuse");
   CHECK(refused.kind == OutcomeKind::kRefused);
   CHECK(refused.message.starts_with("The batch is too large. App ("));
-  CHECK(refused.message.ends_with("and engine (0123456789ab) are of different builds; build both with ./run."));
+  CHECK(refused.message.ends_with("and engine (0123456789ab) come from different builds; rebuild both with ./run."));
   CHECK(run_to_end(*engine, "at_once").message.empty());
 }
 
@@ -149,7 +149,7 @@ TEST_CASE("a message that makes no sense is refused, and the recording does not 
   const auto engine = backend::make_engine(fake_engine());
   const auto outcome = run_to_end(*engine, mode);
   CHECK(outcome.kind == OutcomeKind::kFailed);
-  CHECK(outcome.message.find("could not be taken: ") != std::string::npos);
+  CHECK(outcome.message.find("was invalid: ") != std::string::npos);
   check_whole(*engine->recording());  // the fake sends an extra message, so nothing else is lost
   CHECK(run_to_end(*engine, "at_once").kind == OutcomeKind::kCompleted);
 }

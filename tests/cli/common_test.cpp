@@ -131,11 +131,11 @@ TEST_CASE("What a settings file has that is not taken is named with its place, a
             .empty());
   const std::string theme = notice_of(R"({"theme": "pink"})");
   CHECK(theme.starts_with(path.string() + ":\ntheme \"pink\" is not taken"));
-  CHECK(theme.find("light is used") != std::string::npos);
+  CHECK(theme.find("light is shown") != std::string::npos);
   CHECK(notice_of(R"({"font_scale": 9})").find("from 0.75 to 4") != std::string::npos);
   CHECK(notice_of(R"({"font_size": 9})").find("font_size is no key of this version") != std::string::npos);
   const std::string page = notice_of(R"({"pages": {"offload": {"settings": {"batch": 8}, "reed": true}}})");
-  CHECK(page.find("page offload: batch 8 is not taken: the default is used.") != std::string::npos);
+  CHECK(page.find("page offload: batch 8 is not valid: the default is used.") != std::string::npos);
   CHECK(page.find("page offload: reed is no key") != std::string::npos);
   CHECK(notice_of(R"({"a": 1, "b": 2, "c": 3, "d": 4, "e": 5})").find("And 2 more.") != std::string::npos);
 }
@@ -171,7 +171,7 @@ TEST_CASE("A summary says when a checkpoint was given bytes as token ids") {
   checkpoint.append(record::MetricSample{.value = 9.4, .step = 0, .kind = record::MetricKind::kLoss});
   summary = summarise(record::Ledger(checkpoint));
   CHECK(summary.bytes_as_tokens);
-  CHECK(to_text(summary).find("Each byte of the text was taken as a token id") != std::string::npos);
+  CHECK(to_text(summary).find("Each byte of the text was used as a token id") != std::string::npos);
   CHECK(nlohmann::json::parse(to_json(summary))["bytes_as_tokens"] == true);
   info.provenance["tokens"] = "tokenizer.json of checkpoint";
   record::Recording tokenized(info);
@@ -287,7 +287,7 @@ TEST_CASE("A summary has the losses on held-out text with the steps behind which
   const auto json = nlohmann::json::parse(to_json(summarise(record::Ledger(recording))));
   CHECK(json["evaluation_losses"].dump() ==
         R"([{"loss":4.5,"steps":10},{"loss":4.25,"steps":20},{"loss":null,"steps":30}])");
-  CHECK(to_text(summarise(record::Ledger(recording))).find("loss that is no number after step 30") !=
+  CHECK(to_text(summarise(record::Ledger(recording))).find("loss that is not a number after step 30") !=
         std::string::npos);
 }
 

@@ -48,7 +48,7 @@ TEST_CASE("doctor says what is here, what is missing and the cure") {
 
   const Ran people = run_headroom({"doctor"});
   CHECK(people.exit_code == 0);
-  CHECK(holds(people.out, "to mend it: "));
+  CHECK(holds(people.out, "to fix it: "));
 }
 
 TEST_CASE("doctor fails where something that must be there is not") {
@@ -69,7 +69,7 @@ TEST_CASE("doctor says what the driver is good for") {
   CHECK(holds(old["cure"], "install driver 580"));
   const json blind = check_of("driver", with_driver("580.82.07", "0"));
   CHECK(blind["status"] == "note");
-  CHECK(holds(blind["value"], "sees no GPU"));
+  CHECK(holds(blind["value"], "reports no GPU"));
 }
 
 TEST_CASE("doctor finds a GPU that the engine beside it cannot use, but asks none of an engine elsewhere") {

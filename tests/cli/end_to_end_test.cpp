@@ -75,9 +75,11 @@ TEST_CASE("settings that do not go together are refused, with both and the reaso
       run_headroom({"run", "train_step", "--set", "offload.checkpoints=on", "--device", "cpu"}, with_real_engine());
   CHECK(ran.exit_code == 3);
   INFO(ran.out + ran.err);
-  CHECK((ran.out + ran.err)
-            .find("offload.checkpoints=on does not go with checkpointing=off: there are no checkpoints to "
-                  "move.") != std::string::npos);
+  CHECK(
+      (ran.out + ran.err)
+          .find(
+              "offload.checkpoints=on cannot be combined with checkpointing=off: there are no checkpoints to move.") !=
+      std::string::npos);
 }
 
 TEST_CASE("bench train_step sets a step beside its products and bytes") {

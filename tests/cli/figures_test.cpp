@@ -204,8 +204,8 @@ TEST_CASE("Bad choices are refused before anything is written") {
   if (!kWritesPdf) refused({"--format", "svg,pdf"}, "build it with cairo and pango");
   refused({"--theme", "blue"}, "\"blue\"");
   refused({"--size", "poster"}, "\"poster\"");
-  refused({"--size", "paper", "--width", "600"}, "leave --width out");
-  refused({"--report"}, "leave figures");
+  refused({"--size", "paper", "--width", "600"}, "remove --width");
+  refused({"--report"}, "remove figure names");
   refused({"--width", "wide"}, "\"wide\"");
   refused({"--width", "-5"}, "\"-5\"");
   refused({"--width", "1e9"}, "\"1e9\"");

@@ -79,7 +79,7 @@ TEST_CASE("A check names the demo, setting, value, figure or kernel that is not 
   holds("run train_step --cap lots", "cap=lots");
   holds("run moments --cap 3GiB", "leave --cap out");
   holds("sweep train_step --over batch=1,none", "none");
-  holds("sweep ladder --over batch=1,2", "leave --over out");
+  holds("sweep ladder --over batch=1,2", "remove --over");
   holds("bench rms_nrm", "rms_norm");
   holds("bench step --set bach=4", "\"bach\"");
   holds("report --out o --set bach=4", "\"bach\"");

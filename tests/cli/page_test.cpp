@@ -27,7 +27,7 @@ TEST_CASE("A long table is printed in part, and whole when asked for") {
   REQUIRE(part.exit_code == 0);
   REQUIRE(whole.exit_code == 0);
   CHECK(part.out.size() < 20'000);
-  CHECK(holds(part.out, "rows more: headroom page where_memory_goes --data"));
+  CHECK(holds(part.out, "more rows: headroom page where_memory_goes --data"));
   CHECK(whole.out.size() > 10 * part.out.size());
 }
 
@@ -50,7 +50,7 @@ TEST_CASE("A page prints what its links set, and the words alone of what they sh
 TEST_CASE("A page prints its task and the goal, and below the answer what is said once it is reached") {
   const Ran ran = run_headroom({"page", "low_rank"});
   REQUIRE(ran.exit_code == 0);
-  CHECK(holds(ran.out, "It is done with: model=llama-3-8b adapters=lora,qlora batch>=4"));
+  CHECK(holds(ran.out, "Done when: model=llama-3-8b adapters=lora,qlora batch>=4"));
   CHECK(ran.out.find("Once the task is done: ") > ran.out.find("The answer: "));
   // The step's numbers are missing.
   CHECK(holds(run_headroom({"page", "checkpointing"}).out, "Once the task is done: … tokens fit instead of 8,192."));

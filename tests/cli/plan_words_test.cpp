@@ -121,9 +121,9 @@ TEST_CASE("a config.json that is another file says what it is, and how to get th
   CHECK(contains(said("<!doctype html><title>Sign in</title>\n"), "is a web page"));
   CHECK(contains(said(std::string("\xFF\xFE{\0\"\0", 6)), "save it as UTF-8"));
   CHECK(contains(said(" \n"), "is empty"));
-  CHECK(contains(said("{\"hidden_size\": 8,"), "ends in the middle"));
+  CHECK(contains(said("{\"hidden_size\": 8,"), "is truncated"));
   CHECK(contains(said("{\n \"hidden_size\": 8,\n \"vocab_size\": 9O,\n \"a\": 1}"), "in line 3: "));
-  CHECK(contains(said("[1, 2]"), "without an object"));
+  CHECK(contains(said("[1, 2]"), "but not an object"));
   CHECK(contains(said(std::string(300, '[')), "nests 300 levels deep"));
 }
 
@@ -180,11 +180,10 @@ TEST_CASE("what is no card is refused with what to write") {
 
 TEST_CASE("what was taken without being named is said, since it decides how large a step is") {
   const std::string said = plan({"--model", "llama-3-8b"}).err;
-  CHECK(contains(said, "Taken, since nothing else was said: precision=fp32 batch=4 seq=256."));
+  CHECK(contains(said, "Defaults used: precision=fp32 batch=4 seq=256."));
   const std::string named = plan({"--model", "tiny", "--batch", "1", "--set", "precision=bf16", "seq=64"}).err;
   CHECK_FALSE(contains(named, "Taken"));
-  CHECK(contains(plan({"--model", "tiny", "--batch", "1"}).err,
-                 "Taken, since nothing else was said: precision=fp32 seq=256."));
+  CHECK(contains(plan({"--model", "tiny", "--batch", "1"}).err, "Defaults used: precision=fp32 seq=256."));
 }
 
 TEST_CASE("a model that is no file is refused with what --model takes") {
@@ -256,11 +255,11 @@ TEST_CASE("adapters in fp32 are planned with a sentence on what PEFT takes") {
       "--model", "llama-3.2-1b", "--seq",          "1024",          "--code",
       "hf",      "--set",        "precision=bf16", "adapters=lora", "lora_precision=fp32"};
   const std::string said = plan(words).err;
-  CHECK(contains(said, "With PEFT it takes more"));
+  CHECK(contains(said, "PEFT needs more memory"));
   CHECK(contains(said, "nothing was compared with lora_precision=fp32"));
   CHECK_FALSE(contains(said, "0.3 %"));
   // Also without --code, but not for fp32 weights.
-  CHECK(contains(plan({"--set", "precision=bf16", "adapters=lora", "lora_precision=fp32"}).err, "With PEFT"));
-  CHECK_FALSE(contains(plan({"--set", "precision=fp32", "adapters=lora", "lora_precision=fp32"}).err, "With PEFT"));
-  CHECK_FALSE(contains(plan({"--set", "precision=bf16", "adapters=lora"}).err, "With PEFT"));
+  CHECK(contains(plan({"--set", "precision=bf16", "adapters=lora", "lora_precision=fp32"}).err, "PEFT needs"));
+  CHECK_FALSE(contains(plan({"--set", "precision=fp32", "adapters=lora", "lora_precision=fp32"}).err, "PEFT needs"));
+  CHECK_FALSE(contains(plan({"--set", "precision=bf16", "adapters=lora"}).err, "PEFT needs"));
 }

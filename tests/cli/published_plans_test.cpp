@@ -105,7 +105,8 @@ TEST_CASE("Mixtral is planned by the closed form, which says why and what it ass
   const Ran text = published_plan({"--model", file_of("mixtral-8x7b"), "--set", "precision=bf16_mixed"});
   CHECK(text.exit_code == 0);
   CHECK(text.err.find("closed form") != std::string::npos);
-  CHECK(text.err.find("mixtral is a mixture of 8 experts, which the step here does not have.") != std::string::npos);
+  CHECK(text.err.find("mixtral is a mixture of 8 experts, which our training step does not support.") !=
+        std::string::npos);
   for (const char* const part :
        {"parameters: 46,702,792,704", "2 of 8 experts, evenly", "76 bytes per token and layer"})
     CHECK(text.out.find(part) != std::string::npos);
@@ -134,7 +135,9 @@ TEST_CASE("a sliding window costs what full attention costs, and no run takes it
   write_file(file, config.dump());
   const json full = planned(file_of("mistral-7b-v0.3")), window = planned(file);
   CHECK(window["peak_by_category"] == full["peak_by_category"]);
-  CHECK(window["why_formula"] == "mistral has a sliding window of 4,096 tokens, which the step here does not have.");
+  CHECK(window["why_formula"] ==
+        "mistral has a sliding window of 4,096 tokens, which our training step does not "
+        "support.");
   CHECK(window["assumed"].size() == 1);
   const Ran ran = run_headroom({"run", "train_step", "--set", "model=custom", "weights=" + file});
   CHECK(ran.exit_code != 0);

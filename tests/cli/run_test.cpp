@@ -182,7 +182,7 @@ TEST_CASE("Ids and tokenizers that cannot be used are refused before an engine s
   write_file(folder / "ids.bin", "\xff\xff");
   const Ran ids = run_headroom({"run", "train_step", "--data", folder / "ids.bin"}, with_engine("completed"));
   CHECK(ids.exit_code == 2);
-  CHECK(holds(ids.err, "id 65535 at place 0 as uint16, and the model's vocabulary has 4096 tokens"));
+  CHECK(holds(ids.err, "id 65535 at place 0 as uint16, but the model's vocabulary has 4096 tokens"));
   write_file(folder / "config.json",
              R"({"model_type": "llama", "hidden_size": 64, "intermediate_size": 96, "num_hidden_layers": 1,
                  "num_attention_heads": 2, "vocab_size": 256})");
@@ -202,13 +202,13 @@ TEST_CASE("A .bin whose ids have two readings is refused before an engine starts
   };
   const Ran asked = run_as("auto");
   CHECK(asked.exit_code == 2);
-  CHECK(holds(asked.err, "both as uint16 and as uint32; say which it is, as in data_type=uint32."));
+  CHECK(holds(asked.err, "both as uint16 and as uint32; set the type, for example data_type=uint32."));
   CHECK(run_as("uint32").exit_code == 0);
   CHECK(run_as("uint16").exit_code == 0);
   CHECK(run_as("uint24").exit_code == 2);
   const Ran text = run_headroom({"run", "train_step", "--set", "data_type=uint16"}, with_engine("completed"));
   CHECK(text.exit_code == 2);
-  CHECK(holds(text.err, "leave data_type out"));
+  CHECK(holds(text.err, "remove data_type"));
 }
 
 TEST_CASE("A checkpoint that cannot be loaded is bad input, said before the run") {
@@ -226,7 +226,7 @@ TEST_CASE("A checkpoint that cannot be loaded is bad input, said before the run"
                  "num_attention_heads": 2, "vocab_size": 256})");
   ran = run_with({});
   CHECK(ran.exit_code == 2);
-  CHECK(holds(ran.err, "hidden_size 64, and model=tiny has 256"));
+  CHECK(holds(ran.err, "hidden_size 64, but model=tiny has 256"));
   CHECK(run_headroom({"run", "train_step", "--set", "model=custom", "weights=" + (folder / "config.json")},
                      with_engine("completed"))
             .exit_code == 0);
@@ -234,7 +234,7 @@ TEST_CASE("A checkpoint that cannot be loaded is bad input, said before the run"
   ran = run_with({"--set", "model=custom"});
   CHECK(ran.exit_code == 2);
   CHECK(holds(ran.err, folder / "model.safetensors"));
-  CHECK(holds(ran.err, "is cut"));
+  CHECK(holds(ran.err, "is truncated"));
 }
 
 TEST_CASE("A kernel's source that is empty, binary or too long is bad input, and says which") {
@@ -248,9 +248,9 @@ TEST_CASE("A kernel's source that is empty, binary or too long is bad input, and
   const auto run_with = [&](const std::string& name) {
     return run_headroom({"run", "edit_kernel", "--set", "source=" + (folder / name)}, with_engine("completed"));
   };
-  for (const auto& [name, part] : {std::pair{"missing.cu", "There is no file"},
+  for (const auto& [name, part] : {std::pair{"missing.cu", "does not exist"},
                                    {"empty.cu", "is empty"},
-                                   {"binary.cu", "is no text but a binary file"},
+                                   {"binary.cu", "is a binary file, not text"},
                                    {"long.cu", "is larger than 256 KiB"}}) {
     const Ran ran = run_with(name);
     INFO(ran.err);
@@ -269,7 +269,7 @@ TEST_CASE("The optimizer's file is new, in a folder that is there, and this is s
                         with_engine("completed"));
   };
   for (const auto& [name, part] :
-       {std::pair{"mine", "a file of that name"}, {"missing/state", "folder is not there"}}) {
+       {std::pair{"mine", "a file with that name exists"}, {"missing/state", "folder does not exist"}}) {
     const Ran ran = run_with(name, "file");
     INFO(ran.err);
     CHECK(ran.exit_code == 6);
@@ -283,8 +283,8 @@ TEST_CASE("The optimizer's file is new, in a folder that is there, and this is s
                                 with_engine("completed"));
   INFO(full.err);
   CHECK(full.exit_code == 6);
-  CHECK(holds(full.err, "in the folder for temporary files cannot be made: it takes "));
-  CHECK(holds(full.err, " are free; choose another with offload_file."));
+  CHECK(holds(full.err, "in the folder for temporary files cannot be created: it needs "));
+  CHECK(holds(full.err, " are free; choose another one with offload_file."));
   CHECK(run_with("mine", "host").exit_code == 0);  // unused in this mode
   CHECK(read_file(folder / "mine") == "mine");
 }
@@ -292,7 +292,7 @@ TEST_CASE("The optimizer's file is new, in a folder that is there, and this is s
 TEST_CASE("The file that bandwidth writes is looked at first, too") {
   const Ran ran = run_headroom({"run", "bandwidth", "--set", "file=/no/such/folder/x"}, with_engine("killed"));
   CHECK(ran.exit_code == 6);
-  CHECK(holds(ran.err, "its folder is not there; choose another with file."));
+  CHECK(holds(ran.err, "its folder does not exist; choose another one with file."));
 }
 
 TEST_CASE("A terminal does not obey what a name in a message says") {

@@ -24,7 +24,7 @@ TEST_CASE("a file that a sweep cannot use is bad input, in one sentence, and not
   one_sentence(run_headroom({"sweep", "train_step", "--over", "batch=1,4", "--set", "weights=" + (folder / "none"),
                              "--record", folder / "s.hrec"},
                             with_engine("completed")),
-               "nothing is there");
+               "it does not exist");
   one_sentence(run_headroom({"report", "--quick", "--set", "data=" + (folder / "none"), "--out", folder / "report"},
                             with_engine("completed")),
                "There is no data file");
@@ -39,7 +39,7 @@ TEST_CASE("a setting that the plan goes over cannot be set beside it") {
     const Ran ran = run_headroom(command, with_engine("completed"));
     INFO(ran.err);
     CHECK(ran.exit_code == 2);
-    CHECK(holds(ran.err, "point by point; leave it out."));
+    CHECK(holds(ran.err, "at each point; remove it."));
   }
   CHECK(folder.files().empty());
 }
@@ -48,7 +48,7 @@ TEST_CASE("the same reason of many points is said once") {
   const Ran ran = run_headroom({"sweep", "train_step", "--over", "batch=1,2,3", "--set", "offload.checkpoints=on"},
                                with_engine("completed"));
   CHECK(ran.exit_code == 3);
-  CHECK(holds(ran.err, "batch=1 and 2 more: offload.checkpoints=on does not go with"));
+  CHECK(holds(ran.err, "batch=1 and 2 more: offload.checkpoints=on cannot be combined with"));
   CHECK_FALSE(holds(ran.err, "batch=2"));
 }
 
@@ -69,7 +69,7 @@ TEST_CASE("headroom sweep runs, prints a table or JSON, and goes on with its fil
   CHECK(document["points"][1]["params"]["batch"] == 4);
   CHECK(document["points"][1]["peak_bytes"] == kSmallPeak);
   CHECK(document["planned"] == 2);
-  CHECK(holds(again.err, "2 of 2 points were in"));
+  CHECK(holds(again.err, "2 of 2 points are already in"));
   const Ran other =
       run_headroom({"sweep", "train_step", "--over", "batch=1,8", "--record", file}, with_engine("completed"));
   CHECK(other.exit_code == 2);
@@ -81,7 +81,7 @@ TEST_CASE("headroom sweep keeps its exit codes") {
   CHECK(run_headroom({"sweep", "train_stp", "--over", "batch=1"}).exit_code == 2);
   const Ran nothing = run_headroom({"sweep", "train_step"});
   CHECK(nothing.exit_code == 2);
-  CHECK(nothing.err.find("Say what to sweep over") != std::string::npos);
+  CHECK(nothing.err.find("Name a parameter to sweep over") != std::string::npos);
   CHECK(run_headroom({"sweep", "train_step", "--over", "batch=1", "--order", "flce"}).exit_code == 2);
   CHECK(run_headroom({"sweep", "ladder", "--over", "batch=1"}).exit_code == 2);
   const Words one{"sweep", "train_step", "--over", "batch=1,4"};
@@ -90,7 +90,7 @@ TEST_CASE("headroom sweep keeps its exit codes") {
   const Ran refused = run_headroom({"sweep", "train_step", "--over", "batch=1,4", "--set", "offload.parameters=on"},
                                    with_engine("completed"));
   CHECK(refused.exit_code == 3);
-  CHECK(holds(refused.err, "offload.parameters=on does not go with"));
+  CHECK(holds(refused.err, "offload.parameters=on cannot be combined with"));
   Words into = one;
   into.insert(into.end(), {"--record", "/no/such/folder/s.hrec"});
   CHECK(run_headroom(into, with_engine("completed")).exit_code == 6);
@@ -149,7 +149,7 @@ TEST_CASE("a report of which nothing was measured leaves no figures") {
   const Ran refused = run_headroom({"report", "--quick", "--out", folder / "refused", "--set", "cuda_graph=on"},
                                    with_engine("completed"));
   CHECK(refused.exit_code == 3);
-  CHECK(holds(refused.err, "cuda_graph=on does not go with"));
+  CHECK(holds(refused.err, "cuda_graph=on cannot be combined with"));
   const Ran elsewhere =
       run_headroom({"report", "--quick", "--out", folder / "no_gpu", "--device", "cuda"}, with_engine("completed"));
   CHECK(elsewhere.exit_code == 3);

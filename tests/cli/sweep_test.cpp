@@ -158,7 +158,7 @@ TEST_CASE("each rung of the ladder has the switches below it, in any order") {
   const auto& points = driver.recording()->sweep_points();
   REQUIRE(points.size() == 3);
   CHECK(points[1].outcome.kind == OutcomeKind::kRefused);
-  CHECK(holds(points[1].outcome.message, "offload.parameters=on does not go with"));
+  CHECK(holds(points[1].outcome.message, "offload.parameters=on cannot be combined with"));
   CHECK(points[2].params.at("offload.parameters") == "off");
   CHECK(script.runs.size() == 2);
 
@@ -295,8 +295,8 @@ TEST_CASE("a file of another sweep is refused, and stays as it was") {
     CHECK(holds(driver.error().message, "--restart"));
     return driver.error().message;
   };
-  CHECK(holds(refusal(plan_over({"batch=1,2,4"}), file), "it has other points"));
-  CHECK(holds(refusal(plan_over({"seq=64,128"}), file), "it holds the sweep \"batch\""));
+  CHECK(holds(refusal(plan_over({"batch=1,2,4"}), file), "its points are different"));
+  CHECK(holds(refusal(plan_over({"seq=64,128"}), file), "it contains the sweep \"batch\""));
   record::Params other(train_step().schema);
   REQUIRE(other.set("precision", "bf16").ok());
   CHECK(holds(
@@ -304,9 +304,9 @@ TEST_CASE("a file of another sweep is refused, and stays as it was") {
               file),
       "precision is fp32 there, not bf16"));
   REQUIRE(small_recording().write(folder / "run.hrec").ok());
-  CHECK(holds(refusal(plan_over({"batch=1,2"}), folder / "run.hrec"), "a recording of one run"));
+  CHECK(holds(refusal(plan_over({"batch=1,2"}), folder / "run.hrec"), "a recording of a single run"));
   write_file(folder / "text.hrec", "no recording");
-  CHECK(holds(refusal(plan_over({"batch=1,2"}), folder / "text.hrec"), "not a recording"));
+  CHECK(holds(refusal(plan_over({"batch=1,2"}), folder / "text.hrec"), "not a Headroom recording"));
   CHECK(read_file(file) == before);
   // Replacing is allowed.
   auto replaced = SweepDriver::open(

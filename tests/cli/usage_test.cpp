@@ -55,7 +55,7 @@ TEST_CASE("Unknown words are named, with the nearest known one") {
   refused({"run", "train_step", "--set", "bach=4"}, 2, {"\"bach\"", "batch"});
   refused({"run", "train_step", "--set", "model=huge"}, 2, {"huge", "llama-3.2-1b"});
   refused({"run", "train_step", "--set", "hidden_size=512", "--set", "model=custom", "--set", "weights=folder"}, 2,
-          {"hidden_size is set beside weights", "leave hidden_size or weights out"});
+          {"weights already decides hidden_size", "remove hidden_size or weights"});
   refused({"run", "train_step", "--set", "batch"}, 2, {"batch", "key=value"});
   refused({"run", "train_step", "--device", "tpu"}, 2, {"tpu", "cuda"});
   refused({"figures", "memory_timelin", "--out", "out"}, 2, {"\"memory_timelin\"", "memory_timeline"});

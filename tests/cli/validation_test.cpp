@@ -213,5 +213,6 @@ TEST_CASE("a border is a row and back, and a summary counts on which side it was
   CHECK(summary.one_off == 2);
   CHECK(summary.too_large == 1);
   CHECK(summary.with_trouble == 1);
-  CHECK(summary.text().find("exact in 1, one off in 2, further off in 1; 1 said to fit ran out") != std::string::npos);
+  CHECK(summary.text().find("exact in 1, off by one in 2, off by more in 1; 1 predicted to fit ran out of memory") !=
+        std::string::npos);
 }

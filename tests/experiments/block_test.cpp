@@ -160,7 +160,7 @@ TEST_CASE("unknown settings are refused, and blocks that cannot be, each with a 
   };
   CHECK(why({"hidden_size=100"}) == "hidden_size=100 is not a multiple of 64, the width of a head.");
   CHECK(why({"num_kv_heads=3"}) == "num_kv_heads=3 does not divide the 2 query heads of hidden_size=128.");
-  CHECK(why({}, at::kMeta) == "A block can be run, not predicted.");
+  CHECK(why({}, at::kMeta) == "A block can be run but not predicted.");
   CHECK(why({}).empty());
 }
 

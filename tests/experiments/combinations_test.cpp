@@ -122,7 +122,7 @@ TEST_CASE("a refusal names both settings and says why") {
   CHECK_FALSE(experiments::refused_combination(params));
   set(params, "offload.checkpoints=on");
   CHECK(experiments::refused_combination(params).value_or("") ==
-        "offload.checkpoints=on does not go with checkpointing=off: there are no checkpoints to move.");
+        "offload.checkpoints=on cannot be combined with checkpointing=off: there are no checkpoints to move.");
   set(params, "checkpointing=layer");
   CHECK_FALSE(experiments::refused_combination(params));
 }
@@ -148,8 +148,12 @@ TEST_CASE("the table speaks of settings and values that there are") {
 
 TEST_CASE("what only a GPU has is refused on the CPU with its reason") {
   const auto [setting, reason] =
-      GENERATE(std::pair("cuda_graph=on", "cuda_graph=on does not go with device=cpu: only a GPU has CUDA graphs."),
-               std::pair("attention=cudnn", "attention=cudnn does not go with device=cpu: cuDNN runs on GPUs only."));
+      GENERATE(std::pair("cuda_graph=on",
+                         "cuda_graph=on cannot be combined with device=cpu: only a GPU has CUDA "
+                         "graphs."),
+               std::pair("attention=cudnn",
+                         "attention=cudnn cannot be combined with device=cpu: cuDNN runs on GPUs "
+                         "only."));
   Params params = micro_step();
   set(params, setting);
   const auto run = test::run_or_refusal(params, test::kCpu);

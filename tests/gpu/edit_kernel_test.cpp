@@ -114,14 +114,14 @@ TEST_CASE("without its mask the vector addition writes behind its buffer, and th
   CHECK(run.report.verdict == KernelVerdict::kOutOfBounds);
   // 1,024,007 numbers are 4,000 blocks of 256 and 7 more: 249 threads too many.
   CHECK(run.report.sentence ==
-        "It wrote 249 numbers behind the end of `out`, the first at out[1024007]; there are 1,024,007.");
+        "It wrote 249 numbers beyond the end of `out`, the first at out[1024007]; the array has 1,024,007.");
   CHECK(run.measurements.empty());
 }
 
 TEST_CASE("a write in front of a buffer, and one beside an input, are reported as well") {
   const EditedRun before = on_gpu({{"source", with(source_of("vector_add"), "  if (i < count) {",
                                                    "  if (i == 0) out[-3] = 1;\n  if (i < count) {")}});
-  CHECK(before.report.sentence.find("before the beginning of `out`, the first at out[-3]") != std::string::npos);
+  CHECK(before.report.sentence.find("before the start of `out`, the first at out[-3]") != std::string::npos);
   const EditedRun input =
       on_gpu({{"source", with(source_of("vector_add"), "  if (i < count) {",
                               "  if (i == 0) const_cast<float*>(b)[count] = 1;\n  if (i < count) {")}});

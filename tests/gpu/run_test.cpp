@@ -90,7 +90,7 @@ TEST_CASE("timed products change no event of a run, and provenance says whose th
   }
   const DrivenRun unknown = run_with("fastest", llama_1b());
   CHECK(unknown.outcome().kind == OutcomeKind::kRefused);
-  CHECK(unknown.outcome().message == "HEADROOM_PRODUCTS=fastest: say timed, libtorch or emulated.");
+  CHECK(unknown.outcome().message == "HEADROOM_PRODUCTS=fastest: use timed, libtorch or emulated.");
 }
 
 TEST_CASE("under a cap the real allocator really fails, and the next run finds everything as it was") {

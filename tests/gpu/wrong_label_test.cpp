@@ -35,6 +35,6 @@ TEST_CASE("a label on the device that is outside the vocabulary fails with its r
   } catch (const c10::Error& error) {
     said = error.what_without_backtrace();
   }
-  CHECK(said == "The loss of this step is not right: target " + std::to_string(tiny->vocab_size) +
+  CHECK(said == "The loss of this step is wrong: target " + std::to_string(tiny->vocab_size) +
                     " in row 19 is outside the vocabulary of " + std::to_string(tiny->vocab_size) + ".");
 }

@@ -42,7 +42,7 @@ TEST_CASE("a link with a key or a value that is not there says so and sets nothi
   const record::Params before = reader.model.settings();
   for (const auto& [target, said] : {std::pair("set:foo=1", "There is no parameter \"foo\""),
                                      std::pair("set:batch=8&foo=1", "There is no parameter \"foo\""),
-                                     std::pair("set:batch=many", "Batch is a whole number")}) {
+                                     std::pair("set:batch=many", "Batch must be a whole number")}) {
     INFO(target);
     CHECK(why_no_act(act(target), reader.model).find(said) != std::string::npos);
     CHECK_FALSE(perform(act(target), reader.model));
@@ -54,7 +54,7 @@ TEST_CASE("a link shows a view of the figure", "[window][page]") {
   Reader reader;
   reader.model.question().skip();
   const lessons::Act view = act("view:zoom=loss highlight=logits cursor=peak");
-  CHECK(in_words(view, reader.model) == "Zooms to loss, lights logits and loss, puts the cursor at the peak");
+  CHECK(in_words(view, reader.model) == "Zooms to loss, lights logits and loss, moves the cursor to the peak");
   REQUIRE(perform(view, reader.model));
   const lessons::Timeline& timeline = timeline_of(reader.model.figure(400));
   CHECK(reader.model.figures().view().zoomed());

@@ -176,7 +176,7 @@ TEST_CASE("rungs are switched off, refused with the reason, and say what they dr
   CHECK(rung("offload_optimizer").note == "drops 8-bit moments, step in backward");
   CHECK(top() > with);
   model->ladder().turn(place(*model, "checkpointing"));
-  CHECK(rung("offload_parameters").note.find("does not go with Checkpointing “off”") != std::string::npos);
+  CHECK(rung("offload_parameters").note.find("cannot be combined with Checkpointing “off”") != std::string::npos);
   CHECK_FALSE(model->ladder().why_not(place(*model, "offload_parameters")).empty());
   for (const Ladder::Switch& each : std::vector(model->ladder().switches()))
     if (each.on) model->ladder().turn(place(*model, each.id));

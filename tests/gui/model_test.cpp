@@ -243,7 +243,7 @@ TEST_CASE("an engine that cannot work says why", "[window][page]") {
   Reader reader;
   reader.backend.set_trouble("The engine died three times in two minutes.");
   REQUIRE(notice_of(reader.model));
-  CHECK(notice_of(reader.model)->head == "No engine at work");
+  CHECK(notice_of(reader.model)->head == "The engine is not available");
   CHECK(notice_of(reader.model)->body == "The engine died three times in two minutes.");
 }
 

@@ -71,8 +71,8 @@ TEST_CASE("a folder that is typed is the page's model, and its files are counted
   CHECK(model.own_model()->config.num_layers == 3);
   const std::string said = reader.said();
   CAPTURE(said);
-  CHECK(said.starts_with("Your model: 14,064 weights in 3 layers; 30.42 KiB in 1 file. A run takes "));
-  CHECK(said.ends_with(" by prediction, and 12.00 GiB are free for it here."));
+  CHECK(said.starts_with("Your model: 14,064 weights in 3 layers; 30.42 KiB in 1 file. A run is predicted to need "));
+  CHECK(said.ends_with("; 12.00 GiB are free here."));
   CHECK(changes_of(model).at("weights") == folder.path().string());
   CHECK(model.undo());
   CHECK(model.settings().text("weights").empty());
@@ -94,7 +94,7 @@ TEST_CASE("a folder without a model is refused where it is typed, and nothing ch
   const record::Params before = reader.model.settings();
   const record::Status gone = reader.model.set_param("weights", (folder.path() / "gone").string());
   REQUIRE_FALSE(gone.ok());
-  CHECK(gone.error().message.find("nothing is there; `weights` takes one") != std::string::npos);
+  CHECK(gone.error().message.find("it does not exist; pass `weights` a folder") != std::string::npos);
   test::write_config(folder.path(), test::kSmall);
   const record::Status empty = reader.model.set_param("weights", folder.path().string());
   REQUIRE_FALSE(empty.ok());
@@ -102,7 +102,7 @@ TEST_CASE("a folder without a model is refused where it is typed, and nothing ch
   CHECK(reader.model.settings() == before);
   // config.json alone is a model with random weights.
   REQUIRE(reader.model.set_param("weights", (folder.path() / "config.json").string()).ok());
-  CHECK(reader.said().find("its shape alone is there") != std::string::npos);
+  CHECK(reader.said().find("only its shape is given") != std::string::npos);
 }
 
 TEST_CASE("files of another machine are its engine's to read", "[window][page]") {

@@ -82,7 +82,7 @@ TEST_CASE("without an engine the closed form is what is predicted, and changes w
   CHECK(peak() == expected());
   CHECK(peak() > before);
   REQUIRE(notice_of(model));
-  CHECK(notice_of(model)->head == "The closed form, of a GPU");
+  CHECK(notice_of(model)->head == "The closed form, for a GPU");
   CHECK(notice_of(model)->body.find("no engine") != std::string::npos);
   // A later engine is asked at once.
   tests::ScriptedPredictions predictions(small_run({.source = record::Source::kPredicted}));
@@ -99,7 +99,8 @@ TEST_CASE("without an engine the strip is the closed form's, at once, and nothin
   info.provenance["gpu"] = "NVIDIA H200";
   info.device_memory = 140 * record::kGiB;
   stored->set_info(info);
-  PageModel model(page(), demo(), PageSources{.why_no_engine = "Name a program: /gone is none.", .stored = {stored}});
+  PageModel model(page(), demo(),
+                  PageSources{.why_no_engine = "Name a program: /gone is not one.", .stored = {stored}});
   model.figure(400);
   model.poll(0, false);
   CHECK(plan_of(model) == nullptr);  // it would answer the question
@@ -113,13 +114,13 @@ TEST_CASE("without an engine the strip is the closed form's, at once, and nothin
     model.poll(0, false);
     REQUIRE(plan_of(model) != nullptr);
     CHECK(plan_of(model)->params == model.settings());
-    CHECK(plan_of(model)->why_formula == "Name a program: /gone is none.");
+    CHECK(plan_of(model)->why_formula == "Name a program: /gone is not one.");
     CHECK(plan_of(model)->cards.front().largest_batch);
     CHECK_FALSE(model.verdict().shown_ways().empty());
     CHECK(model.verdict().shown_ways().front()->change);
   }
   CHECK_FALSE(can_run(model));
-  CHECK(why_no_trial(model) == "Name a program: /gone is none.");
+  CHECK(why_no_trial(model) == "Name a program: /gone is not one.");
 }
 
 TEST_CASE("a planner that dies while it answers is said, the closed form takes its place, and a fresh one answers",

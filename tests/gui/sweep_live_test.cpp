@@ -76,16 +76,16 @@ TEST_CASE("the ladder is climbed by the real engine in the reader's order, and a
     drag_rung(actor, "offload_parameters", "checkpointing");
     IM_CHECK(ladder.switches()[0].id == "offload_parameters");
     const std::string why = ladder.why_not(0);
-    IM_CHECK(why.find("Stream weights “on” does not go with Checkpointing “off”") != std::string::npos);
+    IM_CHECK(why.find("Stream weights “on” cannot be combined with Checkpointing “off”") != std::string::npos);
     run_to_end(actor, "ladder live");
     const lessons::FigureData& figure = actor.page().figure(400);
     IM_CHECK_EQ(tests::rungs_of(figure).size(), ladder.switches().size() + 1);
     for (std::size_t i = 0; i < tests::rungs_of(figure).size(); ++i) {
       const lessons::Rung& rung = tests::rungs_of(figure)[i];
       if (i == 1)
-        IM_CHECK(rung.note.find("does not go with") != std::string::npos);
+        IM_CHECK(rung.note.find("cannot be combined with") != std::string::npos);
       else
-        IM_CHECK(rung.note.find("does not go with") == std::string::npos);  // it may name what it turned off
+        IM_CHECK(rung.note.find("cannot be combined with") == std::string::npos);  // it may name what it turned off
       IM_CHECK_EQ(rung.value.empty(), i == 1 || rung.off);
     }
     const auto total = [](const lessons::Rung& rung) {

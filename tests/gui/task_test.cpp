@@ -136,7 +136,7 @@ TEST_CASE("a task says how far it is: what is to be set, what is too much, what 
   CHECK(model->task().progress().starts_with("GeForce RTX 4090: "));
   CHECK(model->task().progress().ends_with(" too much (by closed form)"));
   set(*model, {{"batch", "2"}});
-  CHECK(model->task().progress() == "GeForce RTX 4090: fits, but batch 3 fits, too (by closed form)");
+  CHECK(model->task().progress() == "GeForce RTX 4090: fits, but batch 3 fits as well (by closed form)");
   set(*model, {{"batch", "8"}});
   CHECK(reached(*model));
   CHECK(model->task().progress().empty());
@@ -207,7 +207,7 @@ TEST_CASE("a run under the task's own limit counts before what is computed", "[w
   const std::string next = model.task().progress();
   INFO(next);
   CHECK(model.task().open());
-  CHECK(next == "300 MiB: fits, but batch 5 fits, too (by closed form)");
+  CHECK(next == "300 MiB: fits, but batch 5 fits as well (by closed form)");
   model.add_run(run_of(5, true), RunOnShow::From::kPage);
   model.show_run(0);
   model.poll(0, false);
@@ -229,7 +229,7 @@ TEST_CASE("a prediction that is on its way is waited for, and then counts", "[wi
     return tests::wait_until(there, [&] { model.poll(0, predictions.service.poll()); });
   };
   // This test's planner gives every batch the same answer.
-  const std::string next = "1 GiB: fits, but batch 5 fits, too (predicted)";
+  const std::string next = "1 GiB: fits, but batch 5 fits as well (predicted)";
   CHECK(wait_until([&] { return model.task().progress() == next; }));
   REQUIRE(model.set_param("batch", "256").ok());  // there is no larger one
   CHECK(wait_until([&] { return reached(model); }));

@@ -46,7 +46,7 @@ TEST_CASE("a value that does not go with the others is disabled with its reason,
     actor.frames(2);
     IM_CHECK(control.params().text("checkpointing") == "layer");
     const std::string& said = actor.app.view().state().refused_value;
-    IM_CHECK(said.find("Checkpointing “off” does not go with Stream weights “on”") != std::string::npos);
+    IM_CHECK(said.find("Checkpointing “off” cannot be combined with Stream weights “on”") != std::string::npos);
     actor.picture("refused combination");
     actor.ctx->ItemClick("**/offload.parameters/choice/off");
     actor.frames(2);

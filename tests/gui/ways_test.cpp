@@ -240,7 +240,7 @@ TEST_CASE("the window starts with a link, and says what of it is not there", "[g
     IM_CHECK_STR_EQ(actor.page().settings().as_text("batch").c_str(), "8");
     IM_CHECK_STR_EQ(std::string(actor.page().figures().shown().id).c_str(), "peak_by_category");
     IM_CHECK(says(actor, "\"bach\""));
-    IM_CHECK(says(actor, "Step 2 of Read more can be read once the question of this page is answered."));
+    IM_CHECK(says(actor, "Answer this page's question to read step 2 of Read more."));
     actor.picture("start with a link");
   });
 }

@@ -217,7 +217,7 @@ TEST_CASE("a stored rung that was refused says why in the page's words, and tips
   ladder.append(refused);
   const FigureData figure = build_sweep("ladder_waterfall", ladder);
   const lessons::Rung& last = tests::rungs_of(figure).back();
-  CHECK(last.note.find("Stream weights “on” does not go with Checkpointing “off”: without whole layers") == 0);
+  CHECK(last.note.find("Stream weights “on” cannot be combined with Checkpointing “off”: unless whole layers") == 0);
   CHECK(last.tip.find("weights on the host: Stream weights “on”") == 0);
   for (const lessons::Rung& rung : tests::rungs_of(figure)) CHECK(rung.tip.find('_') == std::string::npos);
   const FigureData report = build_sweep("report_batch", tests::made_report_sweep());

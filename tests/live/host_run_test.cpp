@@ -99,10 +99,10 @@ TEST_CASE("a host with too little memory for what a run keeps there fails it wit
   RunDriver small(with(40 * record::kMiB));
   const DrivenRun run = small.run(offloaded({}));
   CHECK(run.outcome().kind == OutcomeKind::kFailed);
-  CHECK(run.outcome().message.find("What this run keeps on the host needs ") == 0);
+  CHECK(run.outcome().message.find("This run's data on the host need ") == 0);
   // Nine tenths, less the model, which is in the same memory.
   const record::Bytes model = record::Ledger(run.recording).peak().totals.allocated;
-  CHECK(run.outcome().message.ends_with("this machine can give " + record::format_bytes(36 * record::kMiB - model) +
+  CHECK(run.outcome().message.ends_with("this machine has only " + record::format_bytes(36 * record::kMiB - model) +
                                         "."));
   RunDriver large(with(400 * record::kMiB));
   CHECK(large.run(offloaded({})).outcome().kind == OutcomeKind::kCompleted);
@@ -125,7 +125,7 @@ TEST_CASE("on the CPU the host's bytes and the device's come out of one memory")
   RunDriver narrow(with(part(std::max(host, device) + 4 * record::kMiB)));
   const DrivenRun refused = narrow.run(offloaded({}));
   CHECK(refused.outcome().kind == OutcomeKind::kFailed);
-  CHECK(refused.outcome().message.find("What this run keeps on the host needs ") == 0);
+  CHECK(refused.outcome().message.find("This run's data on the host need ") == 0);
   // Room for both, but not for the step.
   RunDriver tight(with(part(host + device - record::kMiB)));
   CHECK(tight.run(offloaded({})).outcome().kind == OutcomeKind::kOutOfMemory);
@@ -139,7 +139,7 @@ TEST_CASE("a disk without room for the optimizer's state fails the run with a se
     const SmallFiles small(1 << 20);
     const DrivenRun run = driver.run(offloaded({{"offload.optimizer", "file"}}));
     CHECK(run.outcome().kind == OutcomeKind::kFailed);
-    CHECK(run.outcome().message.find("there is no room for ") != std::string::npos);
+    CHECK(run.outcome().message.find("the disk has no space for ") != std::string::npos);
   }
   const DrivenRun run = driver.run(offloaded({{"offload.optimizer", "file"}}));
   CHECK(run.outcome().kind == OutcomeKind::kCompleted);

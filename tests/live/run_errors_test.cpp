@@ -69,7 +69,7 @@ TEST_CASE("a GPU without bf16 is refused before anything is allocated") {
   const auto refused = driver.run({{"model", "tiny"}, {"device", "cuda"}, {"precision", "bf16"}});
   CHECK(refused.outcome().kind == OutcomeKind::kRefused);
   CHECK(refused.outcome().message ==
-        "Tesla T4 has compute capability 7.5, and bf16 needs 8.0: take precision=fp32, or device=cpu.");
+        "Tesla T4 has compute capability 7.5, but bf16 needs 8.0: use precision=fp32 or device=cpu.");
   const auto on_cpu =
       driver.run({{"model", "tiny"}, {"device", "cpu"}, {"precision", "bf16"}, {"seq", "16"}, {"steps", "1"}});
   CHECK(on_cpu.outcome().kind == OutcomeKind::kCompleted);
@@ -91,8 +91,8 @@ TEST_CASE("a GPU older than the compiled kernels gets the composed step, and the
   }
   CHECK(info.params.at("loss") == "plain");
   const std::string said = info.provenance.at("kernels_trouble");
-  CHECK(said.starts_with("Tesla T4 has compute capability 5.2, and the kernels of this build need "));
-  CHECK(said.ends_with(": PyTorch's operators take their place in this run."));
+  CHECK(said.starts_with("Tesla T4 has compute capability 5.2, but the kernels of this build need "));
+  CHECK(said.ends_with(": this run uses PyTorch's operators instead."));
 
   const auto able = plan("12.1", fused);
   CHECK(able.recording.info().params.at("fused.rope") == "on");
@@ -146,12 +146,12 @@ TEST_CASE("on a GPU older than the compiled kernels what they alone can do is re
     return run.outcome().message;
   };
   CHECK(said({{"model", "tiny"}, {"device", "cuda"}, {"optimizer", "galore"}}) ==
-        "Tesla T4 has compute capability 5.2, and the kernels of this build need 8.0; optimizer=galore is done by them "
-        "alone: take optimizer=adamw, or device=cpu.");
+        "Tesla T4 has compute capability 5.2, but the kernels of this build need 8.0; optimizer=galore needs these "
+        "kernels: use optimizer=adamw or device=cpu.");
   CHECK(said({{"model", "tiny"}, {"device", "cuda"}, {"clip", "0.5"}})
-            .ends_with("; clip=0.5 is done by them alone: take clip=0, or device=cpu."));
+            .ends_with("; clip=0.5 needs these kernels: use clip=0 or device=cpu."));
   CHECK(said({{"device", "cuda"}, {"exercise", "vectorise"}}, "edit_kernel")
-            .ends_with("take exercise=vector_add, or device=cpu."));
+            .ends_with("use exercise=vector_add or device=cpu."));
 }
 
 // Every value of every switch, on the CPU, whose own kernels report themselves. 16-bit GEMMs are always ours there;

@@ -205,7 +205,7 @@ TEST_CASE("a run on the CPU ends where the machine's memory does, as a result") 
   CHECK(facts.allocated + facts.requested > facts.limit);
   CHECK(run.recording.events().back().kind == record::EventKind::kOutOfMemory);
   CHECK(run.recording.events().back().block == facts.requested);  // refused by the machine, not a cap
-  CHECK(run.outcome().message.find("this machine could give 45") != std::string::npos);
+  CHECK(run.outcome().message.find("this machine had 45") != std::string::npos);
   CHECK(cpu_probe().live_bytes() == start);
   // Queried for each run: other programs come and go.
   available = record::kGiB;

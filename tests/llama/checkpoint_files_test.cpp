@@ -74,7 +74,7 @@ TEST_CASE("a head that is stored though it is tied must be the embedding") {
     INFO(message);
     CHECK(message.empty() == same);
     if (same) continue;
-    CHECK(message.find("stores an lm_head.weight that is not its embedding") != std::string::npos);
+    CHECK(message.find("stores an lm_head.weight that differs from its embedding") != std::string::npos);
     CHECK(message.find((folder.path() / "model.safetensors").string()) == 0);
   }
 }
@@ -95,15 +95,15 @@ TEST_CASE("a refusal of config.json says what it has and what would do") {
     CHECK(message.find(". ") == std::string::npos);  // one sentence
   };
   CHECK(config_refusal([](json& c) { c["attention_dropout"] = 0.0; }).empty());
-  says([](json& c) { c["attention_dropout"] = 0.1; }, "no attention_dropout that suits");
-  says([](json& c) { c["attention_dropout"] = 0.1; }, "it says 0.1, and what would do is 0");
+  says([](json& c) { c["attention_dropout"] = 0.1; }, "no attention_dropout that our model supports");
+  says([](json& c) { c["attention_dropout"] = 0.1; }, "the file has 0.1, but it must be 0");
   says(
       [](json& c) {
         c["rope_scaling"] = {{"type", "linear"}, {"factor", 4.0}};
       },
       R"(it says {"factor":4.0,"type":"linear"}, and what would do is rope_type default, or llama3)");
   says([](json& c) { c["hidden_act"] = "gelu"; }, R"(it says "gelu", and what would do is "silu")");
-  says([](json& c) { c.erase("hidden_size"); }, "it says nothing, and what would do is a whole number");
+  says([](json& c) { c.erase("hidden_size"); }, "the file has nothing, but it must be a whole number");
 }
 
 TEST_CASE("a folder that is no checkpoint is refused by what it is") {
@@ -115,12 +115,12 @@ TEST_CASE("a folder that is no checkpoint is refused by what it is") {
     CHECK(config.error().kind == record::ErrorKind::kBadInput);
     return config.error().message;
   };
-  CHECK(refusal(folder.path() / "none").find("is no folder: nothing is there") != std::string::npos);
+  CHECK(refusal(folder.path() / "none").find("is not a folder: it does not exist") != std::string::npos);
   test::write_bytes(folder.path() / "file", "text");
-  CHECK(refusal(folder.path() / "file").find("is no folder but a file") != std::string::npos);
+  CHECK(refusal(folder.path() / "file").find("is not a folder but a file") != std::string::npos);
   const auto entry = folder.path() / "models--meta--llama", revision = entry / "snapshots" / "0e9e39f";
   std::filesystem::create_directories(revision);
-  CHECK(refusal(entry).find("take the folder of a revision in it, " + revision.string() + ".") != std::string::npos);
+  CHECK(refusal(entry).find("use the folder of a revision inside it, " + revision.string() + ".") != std::string::npos);
   const auto weights = [&] { return llama::find_weights(revision, kTied).error().message; };
   CHECK(weights().find("model.safetensors is missing, and so is model.safetensors.index.json") != std::string::npos);
   test::write_bytes(revision / "pytorch_model.bin", "pickled");

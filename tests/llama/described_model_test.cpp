@@ -103,7 +103,7 @@ void refused(const json& object, const std::string& key) {
   CAPTURE(object.dump(), key);
   REQUIRE_FALSE(model.ok());
   INFO(model.error().message);
-  CHECK(model.error().message.find("has no " + key + " that suits the closed form") != std::string::npos);
+  CHECK(model.error().message.find("has no " + key + " that the closed form supports") != std::string::npos);
   CHECK(model.error().message.find(". ") == std::string::npos);  // one sentence
 }
 
@@ -112,7 +112,7 @@ void refused(const json& object, const std::string& key) {
 TEST_CASE("mixtures of experts have their published numbers of parameters") {
   const llama::DescribedModel eight = described(mixtral()), many = described(qwen3_moe());
   CHECK(parameters(eight) == 46'702'792'704);
-  CHECK(eight.beyond_step == "mixtral is a mixture of 8 experts, which the step here does not have.");
+  CHECK(eight.beyond_step == "mixtral is a mixture of 8 experts, which our training step does not support.");
   // 48 · (2 · 2,048 · 4,096 + 2 · 2,048 · 512 + 128 · 3 · 2,048 · 768 + 128 · 2,048 + 2 · 2,048 + 2 · 128)
   // + 2 · 151,936 · 2,048 + 2,048.
   CHECK(parameters(many) == 30'532'122'624);
@@ -135,9 +135,8 @@ TEST_CASE("windows, gates, norms, caps and positions are named") {
   const llama::DescribedModel gemma = described(gemma2());
   CHECK(parameters(gemma) == 2'614'341'888);
   CHECK(gemma.beyond_step ==
-        "gemma2 has a sliding window of 4,096 tokens, gelu_pytorch_tanh in its MLP, norms behind attention and the MLP "
-        "and "
-        "a cap on its logits, which the step here does not have.");
+        "gemma2 has a sliding window of 4,096 tokens, gelu_pytorch_tanh in its MLP, norms after attention and the MLP "
+        "and a cap on its logits, which our training step does not support.");
   CHECK(gemma.left_out.size() == 1);
   const auto why = [](const json& changes) {
     json llama{{"model_type", "llama"},  {"hidden_size", 64},        {"intermediate_size", 96},

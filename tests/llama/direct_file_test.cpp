@@ -122,8 +122,8 @@ TEST_CASE("a file that finds no room is refused before anything is written, and 
   const SmallFiles small(1 << 20);
   const auto file = DirectFile::create(folder.file(), 2 << 20);
   REQUIRE(!file.ok());
-  CHECK(file.error().message == "The state's file \"" + folder.file().string() +
-                                    "\" cannot be made: there is no room for 2.00 MiB; choose another place.");
+  CHECK(file.error().message == "The file of the optimizer's state \"" + folder.file().string() +
+                                    "\" cannot be created: the disk has no space for 2.00 MiB; choose another place.");
   CHECK(folder.empty());
   CHECK(DirectFile::create(folder.file(), 1 << 20).ok());
 }
@@ -133,11 +133,11 @@ TEST_CASE("a file of that name is left alone, and a folder that is not there is 
   { std::ofstream(folder.file()) << "mine"; }
   const auto there = DirectFile::create(folder.file(), 4096);
   REQUIRE(!there.ok());
-  CHECK(there.error().message.find("there is a file of that name") != std::string::npos);
+  CHECK(there.error().message.find("a file with that name exists") != std::string::npos);
   CHECK(std::filesystem::file_size(folder.file()) == 4);
   const auto nowhere = DirectFile::create(folder.file() / "deeper", 4096);
   REQUIRE(!nowhere.ok());
-  CHECK(nowhere.error().message.find("cannot be made") != std::string::npos);
+  CHECK(nowhere.error().message.find("cannot be created") != std::string::npos);
 }
 
 TEST_CASE("a write that fails is a sentence") {

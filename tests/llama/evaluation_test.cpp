@@ -147,8 +147,8 @@ TEST_CASE("a tenth that is shorter than a sequence is refused") {
   const auto refused = run_or_refusal(params(joined(kSmallSettings, joined(text, {"seq=100"}))), kCpu);
   REQUIRE_FALSE(refused.ok());
   CHECK(refused.error().message ==
-        "eval_every holds out the last tenth of the data, which has 100 tokens, and a sequence with its last target "
-        "takes 101; give more data, a smaller seq, or eval_every=0.");
+        "eval_every holds out the last tenth of the data, which has 100 tokens, but a sequence with its last target "
+        "needs 101; use more data, a smaller seq, or eval_every=0.");
   CHECK(run_or_refusal(params(joined(kSmallSettings, joined(text, {"seq=100"}))), kPlanForCpu).ok());  // reads no data
 }
 

@@ -110,11 +110,11 @@ TEST_CASE("a side that fp8 cannot take leaves the products in bf16, and the run 
   };
   for (const record::DeviceKind device : {record::DeviceKind::kCpu, record::DeviceKind::kGpu})
     CHECK(fact(joined(odd, {"gemm=fp8"}), device) ==
-          "Products are in bf16, not in fp8: its sides are multiples of 16, and batch · seq is 46.");
+          "GEMMs run in bf16, not in fp8: fp8 needs sides that are multiples of 16, but batch · seq is 46.");
   const Settings even = joined(kSmallSettings, {"precision=bf16", "gemm=fp8"});
   CHECK(fact(even, record::DeviceKind::kGpu).empty());
   CHECK(fact(even, record::DeviceKind::kCpu) ==
-        "Products by fp8 are emulated: the CPU makes the same codes, and sums are fp32.");
+        "fp8 GEMMs are emulated: the CPU computes the same codes and adds in fp32.");
 }
 
 TEST_CASE("a tensor that gives no fp8 scale is counted, keeps its scale, and stays no number") {
@@ -144,18 +144,18 @@ TEST_CASE("fp8 is refused beside what it is not made for, with its reason") {
   CHECK(refused({"precision=bf16"}).empty());
   CHECK(refused({"precision=bf16_mixed"}).empty());
   for (const std::string precision : {"fp32", "fp16_mixed"})
-    CHECK(refused({"precision=" + precision}) ==
-          "gemm=fp8 does not go with precision=" + precision + ": results and gradients of its products are bf16.");
+    CHECK(refused({"precision=" + precision}) == "gemm=fp8 cannot be combined with precision=" + precision +
+                                                     ": its GEMMs write outputs and gradients in bf16.");
   for (const std::string adapters : {"lora", "qlora"})
     CHECK(refused({"precision=bf16", "adapters=" + adapters}) ==
-          "gemm=fp8 does not go with adapters=" + adapters +
-              ": adapters read their inputs in bf16, and a frozen weight has no input to keep in fp8.");
+          "gemm=fp8 cannot be combined with adapters=" + adapters +
+              ": adapters read their inputs in bf16, and a frozen weight keeps no input that fp8 could shrink.");
 }
 
 TEST_CASE("a run says that the CPU emulates tf32, and a GPU's does not") {
   const auto step = predict::step_settings(params({"gemm=tf32"}));
   CHECK(predict::gemm_fact(step, record::DeviceKind::kCpu) ==
-        "Products by tf32 are emulated: the CPU rounds operands to 10 bits of fraction, and sums are fp32.");
+        "tf32 GEMMs are emulated: the CPU rounds operands to 10 fraction bits and adds in fp32.");
   CHECK(predict::gemm_fact(step, record::DeviceKind::kGpu).empty());
   CHECK(predict::gemm_fact(predict::step_settings(params({})), record::DeviceKind::kCpu).empty());
 }
@@ -163,5 +163,6 @@ TEST_CASE("a run says that the CPU emulates tf32, and a GPU's does not") {
 TEST_CASE("tf32 is refused beside 16 bits, with its reason") {
   const auto refused = experiments::refused_combination(params({"precision=bf16", "gemm=tf32"}));
   CHECK(refused.value_or("") ==
-        "gemm=tf32 does not go with precision=bf16: tf32 is fp32 with fewer bits, and 16 bits are not widened to it.");
+        "gemm=tf32 cannot be combined with precision=bf16: tf32 GEMMs take fp32 operands, and 16-bit operands are not "
+        "widened.");
 }

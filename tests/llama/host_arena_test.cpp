@@ -97,7 +97,7 @@ TEST_CASE("more than the host can give is refused in a sentence before it is tak
     FAIL("4 MiB of 3 were given");
   } catch (const llama::HostMemoryFull& full) {
     CHECK(std::string(full.what()) ==
-          "What this run keeps on the host needs 4.00 MiB of memory, and this machine can give 3.00 MiB.");
+          "This run's data on the host need 4.00 MiB of memory, but this machine has only 3.00 MiB.");
   }
   CHECK(arena.bytes() == 2 << 20);
   first = at::Tensor();

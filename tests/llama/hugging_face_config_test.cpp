@@ -46,7 +46,7 @@ TEST_CASE("a config that cannot be computed here is refused by its field") {
              ContainsSubstring("config.json cannot be read"));
   CHECK_THAT(llama::find_weights(empty.path(), kSmall).error().message,
              ContainsSubstring("model.safetensors is missing"));
-  CHECK_THAT(llama::find_weights(empty.path() / "none", kSmall).error().message, ContainsSubstring("is no folder"));
+  CHECK_THAT(llama::find_weights(empty.path() / "none", kSmall).error().message, ContainsSubstring("is not a folder"));
 }
 
 TEST_CASE("the published configs are read back from config.json") {

@@ -66,8 +66,8 @@ TEST_CASE("a stored weight that is no finite number is refused with its file, te
   write_folder(folder.path(), spoiled_tensors({name, 16 * 7 + 3, value}, type));
   CHECK(said_of(folder.path(), {more}) ==
         (folder.path() / "model.safetensors").string() + " has " + words + " in tensor " + name +
-            " at [7, 3], and no loss comes of such weights; download the file again, or take weights from before the "
-            "training that wrote it failed.");
+            " at [7, 3], so the loss would not be finite; download the file again, or use weights from before the "
+            "training diverged.");
 }
 
 TEST_CASE("of shards the one with the number that is not finite is named") {
@@ -89,7 +89,7 @@ TEST_CASE("a stored weight beyond a run's range is refused there, and read by a 
   write_folder(folder.path(), spoiled_tensors({"model.norm.weight", 5, -70000}));
   const std::string said = said_of(folder.path(), {"precision=fp16_mixed"});
   CHECK(said.find("has 70000, an infinity in F16 in tensor model.norm.weight at [5], and ") != std::string::npos);
-  CHECK(said.ends_with("; take a precision with a wider range, such as bf16_mixed."));
+  CHECK(said.ends_with("; use a precision with a wider range, such as bf16_mixed."));
   CHECK(said_of(folder.path(), {"precision=bf16_mixed"}) == "");
   CHECK(said_of(folder.path()) == "");
 }

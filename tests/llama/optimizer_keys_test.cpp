@@ -180,7 +180,7 @@ TEST_CASE("a CUDA graph has one learning rate") {
   for (const char* const changing : {"schedule=linear", "schedule=cosine", "warmup_steps=2"}) {
     const auto refused = run_or_refusal(params({"cuda_graph=on", changing}), kPlanForGpu);
     REQUIRE_FALSE(refused.ok());
-    CHECK(refused.error().message == std::string("cuda_graph=on does not go with ") + changing +
+    CHECK(refused.error().message == std::string("cuda_graph=on cannot be combined with ") + changing +
                                          ": a graph repeats the learning rate of the recorded step.");
   }
   CHECK(run_or_refusal(params({"cuda_graph=on", "schedule=constant", "learning_rate=0.01"}), kPlanForGpu).ok());
@@ -234,6 +234,6 @@ TEST_CASE("gradients that are gone before their norm is known are not clipped") 
   for (const char* const early : {"optimizer_in_backward=on", "offload.optimizer=host", "offload.optimizer=file"}) {
     const auto refused = run_or_refusal(params({"clip=1", early}), kCpu);
     REQUIRE_FALSE(refused.ok());
-    CHECK(refused.error().message.starts_with(std::string("clip=1 does not go with ") + early + ": "));
+    CHECK(refused.error().message.starts_with(std::string("clip=1 cannot be combined with ") + early + ": "));
   }
 }

@@ -138,18 +138,22 @@ TEST_CASE("biases of attention are those of the model type and of attention_bias
 TEST_CASE("what is computed otherwise is config_refused by name: windows, experts, other types") {
   const json mistral = with(with(test::config_json(test::kSmall), "model_type", "mistral"), "sliding_window", nullptr);
   CHECK(read(mistral).ok());
-  config_refused(with(mistral, "sliding_window", 4096), "no sliding_window that suits");
+  config_refused(with(mistral, "sliding_window", 4096), "no sliding_window that our model supports");
   config_refused(with(mistral, "sliding_window", 4096), "it says 4096");
   config_refused(with(mistral, "attention_bias", true), "no attention_bias");
-  config_refused(with(qwen2(), "use_sliding_window", true), "no use_sliding_window that suits");
-  config_refused(with(qwen3(), "use_sliding_window", true), "no use_sliding_window that suits");
-  config_refused(with(qwen3(), "layer_types", {"full_attention", "sliding_attention"}), "no layer_types that suits");
+  config_refused(with(qwen2(), "use_sliding_window", true), "no use_sliding_window that our model supports");
+  config_refused(with(qwen3(), "use_sliding_window", true), "no use_sliding_window that our model supports");
+  config_refused(with(qwen3(), "layer_types", {"full_attention", "sliding_attention"}),
+                 "no layer_types that our "
+                 "model supports");
   CHECK(read(with(qwen3(), "layer_types", {"full_attention", "full_attention"})).ok());
-  config_refused(with(qwen3(), "num_experts", 128), "no num_experts that suits");
-  config_refused(with(mistral, "num_local_experts", 8), "no num_local_experts that suits");
-  config_refused(with(qwen3(), "model_type", "qwen3_moe"), "no model_type that suits");
+  config_refused(with(qwen3(), "num_experts", 128), "no num_experts that our model supports");
+  config_refused(with(mistral, "num_local_experts", 8), "no num_local_experts that our model supports");
+  config_refused(with(qwen3(), "model_type", "qwen3_moe"), "no model_type that our model supports");
   config_refused(with(qwen3(), "model_type", "gemma2"), R"(it says "gemma2", and what would do is "llama", "mistral")");
-  config_refused(with(qwen2(), "rope_scaling", {{"rope_type", "yarn"}, {"factor", 4.0}}), "no rope_scaling that suits");
+  config_refused(with(qwen2(), "rope_scaling", {{"rope_type", "yarn"}, {"factor", 4.0}}),
+                 "no rope_scaling that our "
+                 "model supports");
 }
 
 TEST_CASE("a config.json is read by itself as in its folder") {
@@ -165,8 +169,7 @@ TEST_CASE("a config.json is read by itself as in its folder") {
   CHECK(llama::check_same(inside.value(), alone.value(), file).ok());
   const auto other = llama::check_same(*llama::find_config("tiny"), alone.value(), file);
   REQUIRE_FALSE(other.ok());
-  CHECK(other.error().message.find(file.string() + " says hidden_size 1024, and model=tiny has 256") == 0);
+  CHECK(other.error().message.find(file.string() + " has hidden_size 1024, but model=tiny has 256") == 0);
   test::write_bytes(file, "[1, 2]");
-  CHECK(llama::read_hugging_face_config(file).error().message.find("is JSON without an object of keys") !=
-        std::string::npos);
+  CHECK(llama::read_hugging_face_config(file).error().message.find("is JSON, but not an object") != std::string::npos);
 }

@@ -66,7 +66,7 @@ TEST_CASE("a config.json alone gives the shape, and its weights are drawn") {
   const auto refused =
       experiments::train_step_model(predict::step_settings(params({"model=llama-3.2-1b", "weights=" + file.path()})));
   REQUIRE_FALSE(refused.ok());
-  CHECK_THAT(refused.error().message, ContainsSubstring("says hidden_size 64, and model=llama-3.2-1b has 2048"));
+  CHECK_THAT(refused.error().message, ContainsSubstring("has hidden_size 64, but model=llama-3.2-1b has 2048"));
 }
 
 TEST_CASE("a planned step of a relative makes the CPU step's allocations, one by one and by name") {

@@ -174,7 +174,8 @@ TEST_CASE("a folder that is there is refused, and nothing of it changes") {
   write_bytes(folder.path() / "file", "mine");
   CHECK(says(refusal_of(joined(kMicro, {"save=" + folder.path().string()})), "nothing is overwritten"));
   CHECK(says(refusal_of(joined(kMicro, {"save=" + (folder.path() / "file").string()})), "nothing is overwritten"));
-  CHECK(says(refusal_of(joined(kMicro, {"save=" + (folder.path() / "no" / "where").string()})), "is not there"));
+  CHECK(says(refusal_of(joined(kMicro, {"save=" + (folder.path() / "no" / "where").string()})),
+             "its parent folder does not exist"));
   CHECK(files_in(folder.path()) == std::vector<std::string>{"file"});
   // A folder created meanwhile stays.
   const fs::path saved = folder.path() / "saved";
@@ -207,10 +208,10 @@ TEST_CASE("a state of another run is refused with the difference") {
   trained(joined(kMicro, saving(saved)), 1);
   const Settings resumed = joined(kMicro, {"resume=" + saved.string()});
   CHECK(refusal_of(resumed) == "");
-  CHECK(says(refusal_of(joined(resumed, {"seed=5"})), "say seed=0"));
-  CHECK(says(refusal_of(joined(resumed, {"data=" HEADROOM_SOURCE_DIR "/README.md"})), "give the same data"));
+  CHECK(says(refusal_of(joined(resumed, {"seed=5"})), "use seed=0"));
+  CHECK(says(refusal_of(joined(resumed, {"data=" HEADROOM_SOURCE_DIR "/README.md"})), "use the same data"));
   CHECK(says(refusal_of(joined(resumed, {"intermediate_size=48"})), "intermediate_size 32"));
-  CHECK(says(refusal_of(joined(resumed, {"precision=bf16"})), "and this run needs [256, 16] in BF16"));
+  CHECK(says(refusal_of(joined(resumed, {"precision=bf16"})), "but this run needs [256, 16] in BF16"));
   CHECK(says(refusal_of(joined(resumed, {"optimizer=adamw_8bit"})), "has no tensor"));
   CHECK(says(refusal_of(joined(resumed, {"adapters=lora"})), "adapter_model.safetensors cannot be read"));
   CHECK(says(refusal_of(joined(kMicro, {"resume=" + folder.path().string()})), "save_state=on"));
@@ -221,7 +222,7 @@ TEST_CASE("a state of another run is refused with the difference") {
   CHECK(says(refusal_of(resumed), "num_hidden_layers 3"));
   fs::remove(saved / "training_state.safetensors");
   write_bytes(saved / "training_state.json", "{}");
-  CHECK(says(refusal_of(resumed), "no steps, seed and ids"));
+  CHECK(says(refusal_of(resumed), "no steps, seed or ids"));
 }
 
 TEST_CASE("a run does not go on from weights that are no finite numbers") {
@@ -241,7 +242,7 @@ TEST_CASE("a run does not go on from weights that are no finite numbers") {
 
 TEST_CASE("settings of what is kept that say nothing together are refused") {
   const std::string save = "save=/tmp/nowhere-headroom";
-  CHECK(says(refusal_of(joined(kMicro, {"save_state=on"})), "save_state=on does not go with save="));
+  CHECK(says(refusal_of(joined(kMicro, {"save_state=on"})), "save_state=on cannot be combined with save="));
   CHECK(says(refusal_of(joined(kMicro, {save, "save_state=on", "offload.optimizer=file"})), "offload.optimizer=file"));
   CHECK(says(refusal_of(joined(kMicro, {save, "save_state=on", "adapters=lora", "save_merged=on"})), "save_merged=on"));
 }

@@ -331,9 +331,8 @@ TEST_CASE("a loss that is no number is reported with the step and the layer wher
   CHECK_FALSE(std::isfinite(losses[0]));
   const std::string from =
       spoiled == "model.norm.weight"
-          ? "all layers gave numbers, and the infinity or NaN first came behind them, in the final "
-            "norm or the loss"
-          : "an infinity or a NaN first came out of layer 2";
-  CHECK(run->note() == "The loss is no number from step 0 on: " + from +
-                           "; no weight has been stepped yet, so take other weights or settings.");
+          ? "all layers are finite; the infinity or NaN first appeared in the final norm or the loss"
+          : "an infinity or a NaN first appeared in the output of layer 2";
+  CHECK(run->note() == "The loss is not a number from step 0 on: " + from +
+                           "; no weight has been updated yet, so use other weights or settings.");
 }

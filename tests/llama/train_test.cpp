@@ -258,5 +258,5 @@ TEST_CASE("a target that a kernel found outside the vocabulary is read with the 
   } catch (const c10::Error& error) {
     said = error.what_without_backtrace();
   }
-  CHECK(said == "The loss of this step is not right: target 256 in row 4 is outside the vocabulary of 256.");
+  CHECK(said == "The loss of this step is wrong: target 256 in row 4 is outside the vocabulary of 256.");
 }

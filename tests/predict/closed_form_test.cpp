@@ -72,7 +72,7 @@ TEST_CASE("the peak is the loss's where all logits are there at once, and backwa
   CHECK(tests::of(plain.peak(), Category::kOther) == 2 * 8 * 4'096 + 2 * 1'024 * 64 * 2);
   CHECK(plain.left_out.empty());
   CHECK(closed_form(tests::with({"precision=bf16", "adapters=lora", "lora_precision=fp32"})).left_out ==
-        std::vector<std::string>{"the fp32 copies of what adapters in fp32 read"});
+        std::vector<std::string>{"the fp32 copies of the inputs that fp32 adapters read"});
   // The embedding's gradient in addition to all others, and its partial sums.
   const ClosedForm chunked = predict::closed_form(tests::with({"precision=bf16", "loss=flce", "checkpointing=layer"}));
   CHECK(chunked.peak().phase == Phase::kBackward);

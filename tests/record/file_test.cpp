@@ -236,7 +236,7 @@ TEST_CASE("a file that was cut before it says anything is refused") {
   const std::size_t first_chunk_end = chunk_places(bytes)[1];
   for (std::size_t cut = 1; cut < first_chunk_end; ++cut) {
     write_bytes(folder / "cut.hrec", std::span(bytes).first(cut));
-    CHECK(refusal(folder / "cut.hrec").find("was cut off before it says what was run; record the run again.") !=
+    CHECK(refusal(folder / "cut.hrec").find("was truncated before it names its run; record the run again.") !=
           std::string::npos);
   }
   write_bytes(folder / "cut.hrec", {});
@@ -251,7 +251,7 @@ TEST_CASE("what is no recording is refused with the cure") {
   CHECK(refusal(folder / "folder.hrec").find("is a folder; choose a recording in it.") != std::string::npos);
   const std::string text = "{\"not\": \"a recording\"}";
   write_bytes(folder / "text.hrec", std::as_bytes(std::span(text)));
-  CHECK(refusal(folder / "text.hrec").find("is not a recording of Headroom") != std::string::npos);
+  CHECK(refusal(folder / "text.hrec").find("is not a Headroom recording") != std::string::npos);
 }
 
 TEST_CASE("a disk that cannot be read is not taken for the end of a file") {

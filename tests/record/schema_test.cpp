@@ -138,25 +138,25 @@ TEST_CASE("both ends of every range can be set, values beyond cannot, and text s
 
 TEST_CASE("refusals name the range, the choices or the nearest key") {
   Params params(kSpecs);
-  CHECK(refusal(params, "batch=0") == "batch=0: Batch is a whole number from 1 to 1024.");
-  CHECK(refusal(params, "batch=1025") == "batch=1025: Batch is a whole number from 1 to 1024.");
-  CHECK(refusal(params, "batch=4.5") == "batch=4.5: Batch is a whole number from 1 to 1024.");
-  CHECK(refusal(params, "batch=") == "batch=: Batch is a whole number from 1 to 1024.");
+  CHECK(refusal(params, "batch=0") == "batch=0: Batch must be a whole number from 1 to 1024.");
+  CHECK(refusal(params, "batch=1025") == "batch=1025: Batch must be a whole number from 1 to 1024.");
+  CHECK(refusal(params, "batch=4.5") == "batch=4.5: Batch must be a whole number from 1 to 1024.");
+  CHECK(refusal(params, "batch=") == "batch=: Batch must be a whole number from 1 to 1024.");
   CHECK(refusal(params, "batch=99999999999999999999") ==
-        "batch=99999999999999999999: Batch is a whole number from 1 to 1024.");
-  CHECK(refusal(params, "learning_rate=nan") == "learning_rate=nan: Learning rate is a number from 0 to 0.5.");
-  CHECK(refusal(params, "model=llama") == "model=llama: Model is one of tiny, llama-3.2-1b, custom.");
-  CHECK(refusal(params, "checkpointing=yes") == "checkpointing=yes: Checkpointing is on or off.");
+        "batch=99999999999999999999: Batch must be a whole number from 1 to 1024.");
+  CHECK(refusal(params, "learning_rate=nan") == "learning_rate=nan: Learning rate must be a number from 0 to 0.5.");
+  CHECK(refusal(params, "model=llama") == "model=llama: Model must be one of tiny, llama-3.2-1b, custom.");
+  CHECK(refusal(params, "checkpointing=yes") == "checkpointing=yes: Checkpointing must be on or off.");
   CHECK(refusal(params, "cap=1MiB") ==
-        "cap=1MiB: Memory cap is a size from 64MiB to 1024GiB, such as 24GiB or 512MiB; 0 is none.");
+        "cap=1MiB: Memory cap must be a size from 64MiB to 1024GiB, such as 24GiB or 512MiB; 0 is none.");
   CHECK(refusal(params, "cap=24") ==
-        "cap=24: Memory cap is a size from 64MiB to 1024GiB, such as 24GiB or 512MiB; 0 is none.");
+        "cap=24: Memory cap must be a size from 64MiB to 1024GiB, such as 24GiB or 512MiB; 0 is none.");
   CHECK(refusal(params, "bathc=4") == "There is no parameter \"bathc\"; the nearest is \"batch\".");
   CHECK(refusal(params, "checkpoint=on") == "There is no parameter \"checkpoint\"; the nearest is \"checkpointing\".");
   CHECK(refusal(params, "batch") == "\"batch\" sets nothing; write key=value, such as model=tiny.");
   CHECK(refusal(params, std::string_view("data=a\0b", 8)).find("path of a file") != std::string::npos);
   Params none;
-  CHECK(none.set("batch", "4").error().message == "There is no parameter \"batch\": nothing can be set here.");
+  CHECK(none.set("batch", "4").error().message == "There is no parameter \"batch\": this has no parameters.");
 }
 
 TEST_CASE("values of the wrong kind are refused, whole numbers do for real ones") {

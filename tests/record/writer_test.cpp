@@ -122,14 +122,16 @@ TEST_CASE("places that cannot be written to are named with the cure") {
   const TemporaryFolder folder;
   const Recording made = made_recording();
   CHECK(refusal(made.write(folder / "no/such/folder/a.hrec"))
-            .find("its folder does not exist; make it or choose another one.") != std::string::npos);
+            .find("its folder does not exist; create it or choose another one.") != std::string::npos);
   std::filesystem::create_directory(folder / "folder");
   CHECK(refusal(made.write(folder / "folder")).find("it is a folder; choose the name of a file.") != std::string::npos);
   CHECK(refusal(made.write("/dev/full")).find("it is not a regular file; choose another name.") != std::string::npos);
-  CHECK(refusal(made.write(folder / std::string(300, 'x'))).find("choose a folder that can be written.") !=
+  CHECK(refusal(made.write(folder / std::string(300, 'x'))).find("choose a folder that you can write to.") !=
         std::string::npos);
-  CHECK(refusal(made.write("")).starts_with("\"\" was not written: it names no file; choose a name, such as a.hrec."));
-  CHECK(refusal(made.write(folder / "new/")).find("it names no file") != std::string::npos);
+  CHECK(refusal(made.write(""))
+            .starts_with("\"\" was not written: it is not the name of a file; choose a name such "
+                         "as a.hrec."));
+  CHECK(refusal(made.write(folder / "new/")).find("it is not the name of a file") != std::string::npos);
   CHECK(refusal(made.write("/proc/self/a.hrec")).find("/proc/self/a.hrec was not written") != std::string::npos);
   CHECK(folder.files() == 1);
 }

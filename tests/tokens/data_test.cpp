@@ -199,7 +199,7 @@ TEST_CASE("a .bin of a size that is no whole number of ids is refused") {
     return refusal(folder.file("a.bin", content, vocabulary));
   };
   CHECK(contains(said(as<std::uint16_t>(text_like(300)) + "x", 300),
-                 "2001 bytes of ids, which are no whole number of uint16"));
+                 "2001 bytes of ids, which is not a whole number of uint16"));
   CHECK(contains(said(as<std::uint32_t>(text_like(128'256)) + "xx", 128'256), "no whole number of uint32"));
   // Truncated 32-bit ids that are whole 16-bit ids.
   CHECK(contains(said(as<std::uint32_t>(text_like(300)).substr(0, 3998), 300), "no whole number of uint32"));
@@ -219,7 +219,7 @@ TEST_CASE("headers and indexes of other programs say the type of their ids") {
   CHECK(ids_of(packed) == kIds);
   CHECK(words_of(packed) == "ids of a.bin (int32, by litgpt's header)");
   CHECK(ids_of(folder.file("a.bin", litgpt(8) + stored<std::uint16_t>())) == kIds);
-  CHECK(contains(refusal(folder.file("a.bin", litgpt(6) + stored<std::int32_t>())), "no whole numbers"));
+  CHECK(contains(refusal(folder.file("a.bin", litgpt(6) + stored<std::int32_t>())), "does not contain whole numbers"));
 
   write_bytes(folder.path() / "b.idx",
               std::string("MMIDIDX\0\0", 9) + bytes_of(std::vector<std::uint64_t>{1}) + '\x04' + "and more");
@@ -238,11 +238,11 @@ TEST_CASE("data_type beside a file that says another type is refused") {
     return refusal(source);
   };
   const DataSource array = folder.file("a.npy", npy("<u2", "(4,)", stored<std::uint16_t>()));
-  CHECK(contains(said(array, "uint32"), "has uint16 ids, and data_type is uint32"));
+  CHECK(contains(said(array, "uint32"), "has uint16 ids, but data_type is uint32"));
   CHECK(said(array, "uint16").empty());
   const DataSource headed = folder.file("b.bin", llmc(20240520, 1, 4, stored<std::uint16_t>()));
-  CHECK(contains(said(headed, "int64"), "has uint16 ids by llm.c's header, and data_type is int64"));
-  CHECK(contains(said(folder.file("a.txt", "words"), "uint16"), "is read as text; leave data_type out"));
+  CHECK(contains(said(headed, "int64"), "has uint16 ids by llm.c's header, but data_type is int64"));
+  CHECK(contains(said(folder.file("a.txt", "words"), "uint16"), "is text; remove data_type"));
 }
 
 TEST_CASE("the header of llm.c says how wide its ids are") {
@@ -268,8 +268,8 @@ TEST_CASE("another array than one row of ids is refused with what to write") {
   CHECK(contains(said(npy("<u2", "(4,)", data, "True")), "Fortran"));
   CHECK(contains(said(npy("<u2", "(5,)", data)), "says 5 ids"));
   CHECK(contains(said(npy("<u2", "(0,)", "")), "has no ids"));
-  CHECK(contains(said(npy("<u2", "(4,)", data).substr(0, 40)), "cut in its header"));
-  CHECK(contains(said("some words"), "no .npy file"));
+  CHECK(contains(said(npy("<u2", "(4,)", data).substr(0, 40)), "ends inside its header"));
+  CHECK(contains(said("some words"), "not a .npy file"));
   CHECK(contains(said(npy("<i8", "(1,)", bytes_of(std::vector<std::int64_t>{-1}))), "id -1 at place 0"));
   CHECK(contains(said(npy("<i4", "(1,)", bytes_of(std::vector<std::int32_t>{-100}))), "id -100 at place 0"));
   CHECK(contains(said(npy("<u2", "(4,)", bytes_of(std::vector<std::uint16_t>{1, 2, 300, 4}))), "id 300 at place 2"));

@@ -118,7 +118,7 @@ TEST_CASE("tokenizers of another kind are refused by name") {
 }
 
 TEST_CASE("a damaged tokenizer.json is refused with the place") {
-  CHECK(has_part(refusal_of("{"), "no JSON object"));
+  CHECK(has_part(refusal_of("{"), "not a JSON object"));
   json broken = document("gpt2");
   broken["model"]["merges"][3] = "nowhere to";
   CHECK(has_part(refusal(broken), "merge 3"));

@@ -47,7 +47,7 @@ class Fonts {
     for (int i = 0; i < kNumFaces; ++i) {
       const std::string path = (folder / facts_of(static_cast<Face>(i)).file).string();
       if (!FcConfigAppFontAddFile(fonts->config_.get(), reinterpret_cast<const FcChar8*>(path.c_str()))) {
-        return record::Error{fmt::format("The font {} cannot be read: put the folder assets/fonts back.", path)};
+        return record::Error{fmt::format("The font {} cannot be read: restore the folder assets/fonts.", path)};
       }
     }
     fonts->map_.reset(pango_cairo_font_map_new_for_font_type(CAIRO_FONT_TYPE_FT));

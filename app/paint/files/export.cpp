@@ -57,7 +57,7 @@ constexpr bool kHasCairo = false;
 
 record::Result<std::string> drawn_by_cairo(const lessons::FigureData&, Format, const ExportOptions&,
                                            const TextMeasure&) {
-  return record::Error{"This build writes no PDF and no PNG: build with cairo and pango, or take SVG.",
+  return record::Error{"This build cannot write PDF or PNG: build with cairo and pango, or use SVG.",
                        record::ErrorKind::kRefused};
 }
 #endif

@@ -70,7 +70,7 @@ record::Result<FontWidths> FontWidths::load(const std::filesystem::path& assets)
     std::ifstream file(path, std::ios::binary);
     const auto font = std::make_shared<Font>(Font{.bytes{std::istreambuf_iterator<char>(file), {}}});
     if (!font->open())
-      return record::Error{fmt::format("The font {} cannot be read: put the folder assets/fonts back.", path.string())};
+      return record::Error{fmt::format("The font {} cannot be read: restore the folder assets/fonts.", path.string())};
     widths.fonts_[static_cast<std::size_t>(i)] = font;
   }
   return widths;

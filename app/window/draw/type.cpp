@@ -63,7 +63,7 @@ record::Status load_faces(const std::filesystem::path& fonts) {
     if (!std::filesystem::is_regular_file(path, ignored))
       return record::Error{
           "The font " + path.string() +
-          " is missing: assets/fonts of the source tree has it; name the folder with HEADROOM_ASSETS."};
+          " is missing: assets/fonts in the source tree has it. Set HEADROOM_ASSETS to the path of assets."};
     loaded_faces[i] = load(path, static_cast<Face>(i));
   }
   return record::Ok{};

@@ -73,11 +73,11 @@ record::Result<std::unique_ptr<App>> App::create(AppOptions options, Session ses
   if (given != nullptr && !course.chapters().empty()) {
     const lessons::Page* const of_run = page::page_of_run(course, *given);
     if (of_run == nullptr)
-      return record::Error{
-          fmt::format("No page shows the run in {}: it is of the demo \"{}\".", given_name, given->info().demo)};
+      return record::Error{fmt::format("No page shows the run in {}, because it is a run of the demo \"{}\".",
+                                       given_name, given->info().demo)};
     if (!asked) page = of_run;
     if (page != nullptr && !page::shows_run(*page, *given))
-      app->ui_.say(fmt::format("This page does not show the run in {}: {} does.", given_name, of_run->title));
+      app->ui_.say(fmt::format("This page cannot show the run in {}. The page {} can.", given_name, of_run->title));
   }
   if (page == nullptr && !asked && !id.empty())
     app->ui_.say(refused_in(settings->path(), {fmt::format("there is no page {}: the first is shown.", id)}));

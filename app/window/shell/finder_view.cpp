@@ -132,7 +132,7 @@ std::optional<page::Findable> FinderView::draw(PageFrame& frame, std::span<const
   if (!begin_popup("finder", place, kFinderPadding)) return std::nullopt;
   Rect inner = place.inset(px(kFinderPadding));
   const bool entered = text_field("find", inner.cut_top(px(kField)), typed_, "", ImGui::IsWindowAppearing(),
-                                  "Page, term, figure, setting, command, words, or a link") &&
+                                  "Page, term, figure, setting, command, text or link") &&
                        (ImGui::IsKeyPressed(ImGuiKey_Enter, false) || ImGui::IsKeyPressed(ImGuiKey_KeypadEnter, false));
   if (typed_ != searched_) search(read);
   inner.cut_top(px(8));
@@ -143,7 +143,7 @@ std::optional<page::Findable> FinderView::draw(PageFrame& frame, std::span<const
             place.inset(px(kFinderPadding + 10), px(kFinderPadding + kField + 8)).top(px(kFinderRow)), theme().text2,
             "There is no page, term, figure, setting, command or text with these words.");
   const std::string count = found_.empty() ? "" : fmt::format("{} of {}", chosen_ + 1, found_.size());
-  text_in(Face::kRegular, 12, inner.inset(px(10), 0), theme().text3, "↑ ↓ choose   Enter goes there   Esc closes");
+  text_in(Face::kRegular, 12, inner.inset(px(10), 0), theme().text3, "↑ ↓ choose   Enter opens   Esc closes");
   text_in(Face::kRegular, 12, inner.inset(px(10), 0), theme().text3, count, 1);
   if (entered && chosen_ < found_.size()) chosen = found_[chosen_].what;
   if (chosen || ImGui::IsKeyPressed(ImGuiKey_Escape, false)) ImGui::CloseCurrentPopup();

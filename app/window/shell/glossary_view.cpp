@@ -95,7 +95,7 @@ const lessons::Page* GlossaryView::draw(UiState& ui) {
   const ImVec2 at = ImGui::GetCursorScreenPos();
   const Rect head{at.x, at.y, at.x + inner, at.y + px(26)};
   text_in(Face::kSemiBold, 15, head, theme().text, "Glossary");
-  text_in(Face::kRegular, 12, head, theme().text2, "A click on a page goes there", 1);
+  text_in(Face::kRegular, 12, head, theme().text2, "Click a page to open it", 1);
   ImGui::SetCursorScreenPos(at);
   ImGui::Dummy({inner, px(36)});
   const lessons::Page* clicked = nullptr;

@@ -104,7 +104,8 @@ record::Result<PageView*> PageLibrary::find_or_make(const lessons::Page& page) {
     return known->second.get();
   }
   const experiments::DemoInfo* info = lessons::demo_or_schema(page);
-  if (info == nullptr) return record::Error{fmt::format("The page {} names no demo or schema that is there.", page.id)};
+  if (info == nullptr)
+    return record::Error{fmt::format("The page {} names a demo or schema that does not exist.", page.id)};
   page::PageSources sources = this->sources(page);
   // One recording shows at once; the others load later.
   std::vector<std::string> names = lessons::recordings_in_turn(page);

@@ -42,7 +42,7 @@ void App::go_to(const lessons::Page& page, int step) {
 void App::want_step(int step) {
   wanted_step_ = step;
   if (step >= 0 && page().question().hides())
-    ui_.say(fmt::format("Step {} of Read more can be read once the question of this page is answered.", step + 1));
+    ui_.say(fmt::format("Answer this page's question to read step {} of Read more.", step + 1));
 }
 
 void App::go_where_i_was(int direction) {

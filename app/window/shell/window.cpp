@@ -60,8 +60,8 @@ record::Result<std::unique_ptr<PlatformWindow>> PlatformWindow::open(const Platf
   if (options.headless) glfwInitHint(GLFW_PLATFORM, GLFW_PLATFORM_NULL);
   if (!glfwInit())
     return record::Error{
-        fmt::format("There is no display for a window ({}). Figures need none: `headroom figures --out DIR` writes "
-                    "them, and `headroom-window --headless --screenshot FILE.png` takes a picture.",
+        fmt::format("There is no display for a window ({}). Without one, `headroom figures --out DIR` writes figures "
+                    "and `headroom-window --headless --screenshot FILE.png` takes a picture.",
                     last_glfw_error())};
   glfwDefaultWindowHints();
   if (options.headless) glfwWindowHint(GLFW_CONTEXT_CREATION_API, GLFW_EGL_CONTEXT_API);

@@ -36,9 +36,9 @@ std::string write_figure(PageFrame& frame) {
   const fs::path folder = frame.ui.export_folder;
   std::error_code failed;
   fs::create_directories(folder, failed);
-  if (failed) return fmt::format("The folder {} cannot be made: {}.", folder.string(), failed.message());
+  if (failed) return fmt::format("The folder {} cannot be created: {}.", folder.string(), failed.message());
   const lessons::FigureData& figure = frame.page.figure(kExportColumns);
-  if (!figure.head.empty_reason.empty()) return "There is no figure to write yet: run, or look at a stored run.";
+  if (!figure.head.empty_reason.empty()) return "There is no figure to write yet: press Run or show a stored run.";
   paint::ExportOptions options;
   options.assets = frame.ui.assets;
   std::string written;
@@ -81,9 +81,8 @@ void draw_export(PageFrame& frame) {
   Rect inner{at.x, at.y, at.x + inner_width, at.y + px(1000)};
   text_in(Face::kSemiBold, 15, inner.cut_top(px(24)), theme().text, "Export this figure");
   inner.cut_top(px(6));
-  inner.y0 =
-      paragraph(Face::kRegular, 13, 1.5f, inner, theme().text2,
-                "As it is shown now, with where it comes from inside each file. The same numbers are in CSV and JSON.");
+  inner.y0 = paragraph(Face::kRegular, 13, 1.5f, inner, theme().text2,
+                       "Each file shows the current view and names its source. CSV and JSON contain the same numbers.");
   inner.cut_top(px(12));
   draw_formats(frame, inner.cut_top(px(32)));
   inner.cut_top(px(12));

@@ -48,7 +48,7 @@ void draw_empty(PageFrame& frame, const Rect& rect, const lessons::FigureData& f
   if (page.runs().all().empty() && page.figures().shown().basis == lessons::Basis::kRun) {
     const std::string_view of_widget = frame.widgets.empty_reason();
     reason = !of_widget.empty() ? std::string(of_widget)
-             : can_run          ? "No run is stored for this page. Run records one on this machine."
+             : can_run          ? "No run is stored for this page. Press Run to record one on this machine."
                                 : "No run is stored for this page (assets/recordings). " +
                              (page.control().fixed_settings().empty() ? page::why_no_engine(page)
                                                                       : page.control().fixed_settings());
@@ -56,7 +56,7 @@ void draw_empty(PageFrame& frame, const Rect& rect, const lessons::FigureData& f
   if (page.shows_prediction())
     reason = page.forecast().why_none();
   else if (page.control().running())
-    reason = "The first step is on its way.";
+    reason = "The first step is running.";
   if (empty_state(rect, "Nothing to show yet", reason, can_run ? "Run" : "")) start_run(frame);
 }
 
@@ -92,7 +92,7 @@ void FigureCard::draw_picture(PageFrame& frame, const Rect& whole) {
   const lessons::FigureData& figure = frame.page.figure(columns());
   const page::Question& question = frame.page.question();
   if (question.hides() && !question.spec()->figure.empty() && frame.page.figures().shown().id != question.spec()->figure) {
-    empty_state(whole, "This figure has the answer in it", "Lock your answer first, or skip it.", "");
+    empty_state(whole, "This figure shows the answer", "Lock your answer first, or skip it.", "");
     return;
   }
   if (!figure.head.empty_reason.empty()) {
@@ -107,12 +107,12 @@ void FigureCard::draw_picture(PageFrame& frame, const Rect& whole) {
   canvas()->PushClipRect(upper_left(rect), lower_right(rect), true);
   paint_scene(*canvas(), scene_, upper_left(rect));
   draw_measure(frame, rect);
-  if (page::awaits_prediction(frame.page)) draw_awaited(rect, "Working out the prediction");
+  if (page::awaits_prediction(frame.page)) draw_awaited(rect, "Computing the prediction");
   if (const page::RunOnShow* const shown = frame.page.figures().until_run()) {
     if (shown->recording->info().source >= record::Source::kRecorded)
-      draw_awaited(rect, "Running; this is the run before");
+      draw_awaited(rect, "Running; this is the previous run");
     else
-      draw_words_over(plot_in(rect), "Running; this is what is predicted");
+      draw_words_over(plot_in(rect), "Running; this is the prediction");
   }
   canvas()->PopClipRect();
   if (scene_.map.plot.width() > 0 && has_time(figure)) frame.state.timeline_focus = had_focus;
@@ -125,7 +125,7 @@ void FigureCard::draw_trace_line(PageFrame& frame, const Rect& rect, std::string
   const ButtonText text{
       here ? "Trace this run" : "Trace tiny here", Icon::kNone, "",
       here ? "Runs these settings again and records every kernel"
-           : "There is no GPU here: the tiny model takes the same step on this CPU, operator by operator"};
+           : "There is no GPU here: the tiny model runs the same step on this CPU, operator by operator"};
   const float width = std::min(text_width(Face::kRegular, 12, why), rect.width());
   text_in(Face::kRegular, 12, rect, theme().text2, shortened(Face::kRegular, 12, std::string(why), rect.width()));
   if (!page::why_no_engine(frame.page).empty()) return;
@@ -151,7 +151,7 @@ void FigureCard::draw_search(PageFrame& frame, const lessons::FigureData& figure
   std::string text = view.find();
   const bool entered = text_field("find", at, text, words, std::exchange(wants_search_, false), "Find a kernel");
   if (ImGui::IsItemHovered(ImGuiHoveredFlags_ForTooltip))
-    tooltip("By the model's name or CUDA's (Ctrl F): Enter goes on, Shift Enter back");
+    tooltip("By the model's name or CUDA's (Ctrl F); Enter: next, Shift Enter: previous");
   if (text != view.find())
     view.find(std::move(text));
   else if (entered && ImGui::IsKeyDown(ImGuiKey_Enter)) {

@@ -152,9 +152,9 @@ struct LayerFacts {
   std::string_view tooltip;
 };
 constexpr LayerFacts kLayers[] = {
-    {page::Layer::kFormula, "Formula", Icon::kFormula, "What the closed form says of these settings"},
-    {page::Layer::kPredicted, "Predicted", Icon::kPredicted, "What the planner says of these settings"},
-    {page::Layer::kMeasured, "Measured", Icon::kRecorded, "What a run with these settings took"},
+    {page::Layer::kFormula, "Formula", Icon::kFormula, "Result of the closed form for these settings"},
+    {page::Layer::kPredicted, "Predicted", Icon::kPredicted, "Prediction of the planner for these settings"},
+    {page::Layer::kMeasured, "Measured", Icon::kRecorded, "Measured in a run with these settings"},
 };
 
 // Only wide windows have room for names.

@@ -117,7 +117,7 @@ std::vector<std::string_view> notes(const PageFrame& frame) {
     all.emplace_back(frame.state.guess_error);
   else if (!missing.empty())
     all.push_back(missing);
-  if (frame.page.control().running()) all.emplace_back("The run is recorded meanwhile and stays hidden until then.");
+  if (frame.page.control().running()) all.emplace_back("The run is being recorded and stays hidden until you answer.");
   return all;
 }
 
@@ -259,8 +259,8 @@ void draw_waiting(PageFrame& frame) {
   const lessons::ShownUnit unit = lessons::unit_for(frame.page.question().unit(), guess);
   const Rect at = content_rect(0);
   const std::string head = fmt::format("Locked: {} {}", number_text(guess, unit.size), unit.name);
-  const std::string_view body = running ? "The answer comes when the run is done."
-                                        : "This run has no answer: run it again, or look at a recorded run.";
+  const std::string_view body = running ? "The answer appears when the run has finished."
+                                        : "This run has no answer: run it again, or show a stored run.";
   const float bottom = callout(at, CalloutKind::kNote, head, body);
   end_drawing({at.x0, at.y0, at.x1, bottom});
 }

@@ -61,7 +61,10 @@ bool draw_row(page::PageModel& page, int index, const Line& line, const Line& wi
   column(line.how, widest.how, face, 0);
   column(line.peak, widest.peak, face, 1);
   column(line.time, widest.time, face, 1);
-  if (own && button("forget", forget.inset(px(2), px(3)), {"Forget", Icon::kNone, "", "Let this run and its file go"},
+  if (own && button("forget", forget.inset(px(2), px(3)),
+                    {"Forget", Icon::kNone, "",
+                     "Remove this run and delete its "
+                     "file"},
                     ButtonKind::kGhost)) {
     page.forget(index);
     return true;
@@ -129,7 +132,7 @@ void draw_run_choice(PageFrame& frame, const Rect& rect) {
   text_in(Face::kRegular, 12, {at.x0 + px(8), at.y0, at.x1, at.y1}, theme().text2, shown);
   draw_icon(Icon::kChevronDown, at.x1 - px(14), at.center_y(), theme().text2, 14);
   if (ImGui::IsItemHovered(ImGuiHoveredFlags_ForTooltip))
-    tooltip(shown == label ? "Look at another run" : label + ". Look at another run");
+    tooltip(shown == label ? "Show another run" : label + ". Show another run");
   if (state.clicked) ImGui::OpenPopup("run list");
   draw_list(page, at);
 }

@@ -41,8 +41,8 @@ void draw_welcome(PageFrame& frame) {
   if (!frame.ui.first_start) return;
   const Rect at = content_rect(0);
   const float bottom = callout(at, CalloutKind::kNote, "Headroom shows where GPU memory goes when a model trains",
-                               "Touch the figures: drag, zoom, point. Every page works without a GPU: runs of one are "
-                               "stored, and a small model trains on this CPU.");
+                               "Drag and zoom the figures, and point at them. Every page works without a GPU: GPU "
+                               "runs are stored, and a small model trains on this CPU.");
   end_drawing({at.x0, at.y0, at.x1, bottom});
   gap(12);
 }
@@ -237,7 +237,7 @@ void leave_more(PageFrame& frame) {
 float draw_notice(const PageFrame& frame, const Rect& at) {
   std::optional<page::Notice> notice = page::notice_of(frame.page);
   if (!frame.state.refused_value.empty())
-    notice = page::Notice{page::Notice::Kind::kTrouble, "This value is not taken", frame.state.refused_value};
+    notice = page::Notice{page::Notice::Kind::kTrouble, "This value is not valid", frame.state.refused_value};
   if (!notice) return at.y0;
   const auto kind =
       notice->kind == page::Notice::Kind::kOutOfMemory ? CalloutKind::kOutOfMemory : CalloutKind::kTrouble;

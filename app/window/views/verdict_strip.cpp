@@ -93,7 +93,7 @@ std::vector<std::string> parts_words(const StepPlan& plan, const PeakUnit& unit)
     const bool gives_back = plan.reserved > on.fit.limit && on.fit.verdict != Verdict::kDoesNotFit;
     parts.push_back(
         fmt::format("; the allocator {} {}", gives_back ? "would reserve" : "reserves", unit.number(plan.reserved)));
-    if (gives_back) parts.emplace_back(" and gives back what the card lacks");
+    if (gives_back) parts.emplace_back(" and free cached memory to fit");
   }
   if (process.bytes > 0)
     parts.push_back(fmt::format(", the process takes {} ± {} more (as on {})", unit.number(process.bytes),
@@ -182,7 +182,8 @@ float draw_try(PageFrame& frame, const Rect& row) {
   const bool asks = frame.state.long_trial_asked && why_not.empty();
   const std::string words = page.trying() ? "Trying" : asks ? "Try, " + seconds_words(seconds) + "?" : "Try it";
   const std::string tip =
-      why_not.empty() ? "Run the largest batch that should fit, and the next one, under what the card leaves" : why_not;
+      why_not.empty() ? "Run the largest batch predicted to fit, and the next one, within the card's free memory"
+                      : why_not;
   const ButtonText text{words, Icon::kNone, "", tip};
   const Rect at{row.x1 - button_width(text), row.center_y() - px(13), row.x1, row.center_y() + px(13)};
   if (button("try", at, text, ButtonKind::kSecondary, why_not.empty() && !page.trying())) {
@@ -196,7 +197,7 @@ float draw_try(PageFrame& frame, const Rect& row) {
 float draw_formula_badge(float x, const Rect& row, const std::string& why) {
   const float end = source_badge(x, row.center_y(), record::Source::kFormula);
   if (ImGui::IsMouseHoveringRect({x, row.y0}, {end, row.y1}) && ImGui::IsWindowHovered())
-    tooltip("Tensors alone, by the closed form: " + why);
+    tooltip("Only tensors, by the closed form: " + why);
   return end;
 }
 
@@ -204,7 +205,7 @@ void draw_headline(PageFrame& frame, const Rect& row) {
   const StepPlan* const plan = page::plan_of(frame.page);
   float end = draw_card_choice(frame.page, row);
   if (plan == nullptr || plan->cards.empty()) {
-    const std::string why = plan != nullptr && !plan->refusal.empty() ? plan->refusal : "Working out the prediction";
+    const std::string why = plan != nullptr && !plan->refusal.empty() ? plan->refusal : "Computing the prediction";
     text_in(Face::kRegular, 13, {row.x0, row.y0, end, row.y1}, theme().text2,
             shortened(Face::kRegular, 13, why, end - row.x0));
     return;
@@ -230,7 +231,7 @@ void draw_headline(PageFrame& frame, const Rect& row) {
 
 std::string tip_of(const WayOut& way) {
   std::string tip = way.what->reason;
-  if (way.what->cost.exactness) tip += " It trains other numbers.";
+  if (way.what->cost.exactness) tip += " It changes the results of training.";
   if (way.what->cost.speed) tip += " A step takes longer.";
   tip += way.turned
              ? way.on ? " Click: off. Hold: see the figure without it." : " Click: on. Hold: see the figure with it."
@@ -335,7 +336,7 @@ void draw_ways(PageFrame& frame, const Rect& rect) {
   const bool fits_now = plan->cards.front().fit.verdict == Verdict::kFits;
   const PeakUnit unit = unit_of(frame, plan->allocated);
   const std::vector<Chip> chips = chips_on(frame, rect, unit);
-  if (chips.empty()) text_in(Face::kRegular, 12, rect, theme().text2, "Working out what each technique would change");
+  if (chips.empty()) text_in(Face::kRegular, 12, rect, theme().text2, "Computing the effect of each technique");
   constexpr float kRest = 84;
   float x = rect.x0, y = rect.y0;
   Pressed pressed;

@@ -99,14 +99,14 @@ void KernelEditor::draw_head(PageFrame& frame, Rect rect) {
     x = at.x0 - px(kEditorGap);
     return button(id, at, text, ButtonKind::kGhost, enabled);
   };
-  if (!fixed && from_right("start again", {"Start again", Icon::kNone, "", "The source as the exercise begins"},
+  if (!fixed && from_right("start again", {"Start again", Icon::kNone, "", "The exercise's starting source"},
                            text_ != exercise.source)) {
     solution_ = false;
     text_ = exercise.source;
     own_.erase(exercise_);
   }
   if (!fixed && !exercise.solution.empty()) {
-    const ButtonText there{"Show a solution", Icon::kNone, "", "One way to do it, to read and run; yours is kept"};
+    const ButtonText there{"Show a solution", Icon::kNone, "", "One solution to read and run; your source is kept"};
     const ButtonText back{"Back to mine", Icon::kChevronLeft};
     if (from_right("solution", solution_ ? back : there, true)) {
       solution_ = !solution_;
@@ -192,10 +192,10 @@ void KernelEditor::draw_report(const PageFrame& frame, const Rect& rect) {
     if (!report_) {
       const bool running = frame.page.control().running();
       y = paragraph(Face::kRegular, 13, 1.5f, {at.x, y, right, 0}, theme().text2,
-                    running ? "It is being compiled." : "Run compiles this source, and runs it where there is a GPU.");
+                    running ? "Compiling." : "Run compiles this source and, with a GPU, runs it.");
     } else {
       draw_icon(icon_of(report_->verdict), at.x + px(9), y + px(10), theme().text, 16);
-      const std::string_view stale = report_fits_ ? "" : " (Of the source as it was run.)";
+      const std::string_view stale = report_fits_ ? "" : " (For the source as it was run.)";
       y = paragraph(Face::kMedium, 13, 1.5f, {at.x + px(26), y, right, 0}, theme().text,
                     report_->sentence + std::string(stale));
       int index = 0;

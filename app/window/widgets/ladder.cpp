@@ -41,7 +41,7 @@ void LadderView::draw_rung(const DragOrder::Row& row) const {
   if (!refused.empty()) draw_icon(Icon::kWarning, row.words.x1 - px(10), words.center_y(), theme().text2, 14);
   if (row.tip)
     tooltip(refused.empty() ? name + ". Drag it up or down; with the keyboard, Alt and the arrow keys"
-                            : refused + " The rungs below go on without it.");
+                            : refused + " The rungs below skip it.");
 }
 
 void LadderView::draw(PageFrame& frame, Rect& rect) {
@@ -51,7 +51,7 @@ void LadderView::draw(PageFrame& frame, Rect& rect) {
   rect.cut_bottom(px(6));
   const bool elsewhere = !page::runs_here(page_);
   const SweepWords words{.run = elsewhere ? "Run a tiny ladder here" : "Run the ladder",
-                         .does = elsewhere ? "This machine lacks the GPU: runs each rung with the page's small model"
+                         .does = elsewhere ? "This machine has no GPU: runs each rung with the page's small model"
                                            : "Runs each rung that is on, from the top",
                          .point = "Rung",
                          .stored = "the stored ladder"};

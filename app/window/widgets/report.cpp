@@ -77,7 +77,7 @@ void ReportView::draw(PageFrame& frame, Rect& rows) {
   rect.cut_top(px(8));
   const std::string command = fmt::format("{}{}", frame.page.page().command, quick_ ? " --quick" : "");
   text_in(Face::kMono, 12, rect.cut_top(px(18)), theme().text, shortened(Face::kMono, 12, command, rect.width()));
-  const std::string keeps = "does the same, keeps figures, tables and recordings, and goes on where it stopped.";
+  const std::string keeps = "does the same, saves figures, tables and recordings, and resumes where it stopped.";
   text_in(Face::kRegular, 12, rect.cut_top(px(18)), theme().text2, shortened(Face::kRegular, 12, keeps, rect.width()));
 
   if (!sweep_.draw(frame, run, kReportWords)) return;

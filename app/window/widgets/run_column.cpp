@@ -36,14 +36,14 @@ void draw_progress(const backend::RunProgress& progress, Rect rect) {
 void draw_small_pin(PageFrame& frame, const Rect& rect) {
   page::PageModel& page = frame.page;
   const bool pinned = page.run_a().pinned() != nullptr;
-  const ButtonText pin{"", Icon::kPin, "", pinned ? "Compare no longer (C)" : "Keep this run as A and compare (C)"};
+  const ButtonText pin{"", Icon::kPin, "", pinned ? "Stop comparing (C)" : "Keep this run as A and compare (C)"};
   if (button("pin", rect, pin, ButtonKind::kSecondary, pinned || page::can_pin(page))) page::toggle_pin(page);
 }
 
 void draw_pin_button(PageFrame& frame, const Rect& rect) {
   page::PageModel& page = frame.page;
-  const ButtonText pin{"Pin as A", Icon::kPin, "C", "Keep this run as A: its line stays behind what is shown next"};
-  const ButtonText unpin{"Unpin A", Icon::kPin, "C", "Compare no longer"};
+  const ButtonText pin{"Pin as A", Icon::kPin, "C", "Keep this run as A: its line stays behind the runs shown next"};
+  const ButtonText unpin{"Unpin A", Icon::kPin, "C", "Stop comparing"};
   if (button("pin", rect, page.run_a().pinned() == nullptr ? pin : unpin)) page::toggle_pin(page);
 }
 
@@ -140,7 +140,7 @@ void draw_run(PageFrame& frame, Rect rect) {
   else if (with_name)
     text_in(Face::kRegular, 12, label, too_much ? theme().danger : theme().text2, needs);
   if (with_name && !needs.empty() && ImGui::IsMouseHoveringRect(upper_left(label), lower_right(label)))
-    tooltip("What the run takes by prediction, of the memory that is free here");
+    tooltip("Predicted memory of the run, out of the memory that is free here");
   if (stored && ImGui::IsMouseHoveringRect(upper_left(label), lower_right(label))) tooltip(control.fixed_settings());
   if (page::left_the_begin(frame.page))
     draw_way_back(frame, label);
@@ -158,9 +158,10 @@ void draw_run(PageFrame& frame, Rect rect) {
                                 : frame.state.long_run_asked ? std::string_view(asks)
                                 : control.outcome()          ? "Run again"
                                                              : "Run";
-  const std::string_view why = control.busy_elsewhere() ? "Another page's run is on: wait for it, or cancel it there"
+  const std::string_view why = control.busy_elsewhere() ? "Another page's run is active: wait for it, or cancel it "
+                                                          "there"
                                : stored                 ? std::string_view(control.fixed_settings())
-                               : tiny ? "There is no GPU here: the tiny model takes the same step on this CPU (Ctrl R)"
+                               : tiny ? "There is no GPU here: the tiny model runs the same step on this CPU (Ctrl R)"
                                : with_key ? ""
                                           : "Ctrl R";
   const ButtonText run{verb, Icon::kPlay, with_key ? "Ctrl R" : "", why};

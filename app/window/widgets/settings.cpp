@@ -149,7 +149,7 @@ void draw_more(PageFrame& frame, const Rect& button_rect) {
   const std::string words = changed == 0 ? "More settings" : fmt::format("More, {} changed", changed);
   const ButtonText more{
       words, Icon::kNone, "",
-      frame.widgets.run_button() ? "All the other switches, and what the run needs" : "All the other switches"};
+      frame.widgets.run_button() ? "All other switches, and the settings of the run" : "All other switches"};
   if (button("more settings", button_rect, more)) ImGui::OpenPopup("more");
   for (const ParamSpec* spec : specs)
     if (is_sought(frame.state, ParamsOf::kPage, *spec) && !ImGui::IsPopupOpen("more")) {

@@ -36,7 +36,7 @@ std::string label_of(const PageFrame& frame, std::string_view key) {
   return std::string(key);
 }
 
-// "Keep each 1, 2, 4, 8"
+// "Keep every 1, 2, 4, 8"
 std::string words_of(const PageFrame& frame, const experiments::SweepAxis& axis) {
   return fmt::format("{} {}", label_of(frame, axis.key), fmt::join(axis.values, ", "));
 }
@@ -45,7 +45,7 @@ std::string words_of(const PageFrame& frame, const experiments::SweepAxis& axis)
 std::string why_not(const PageFrame& frame) {
   for (const experiments::SweepAxis& axis : frame.page.page().sweep)
     if (!frame.page.settings().in_use(axis.key))
-      return fmt::format("These settings do not use {}, which the sweep goes over.", label_of(frame, axis.key));
+      return fmt::format("The sweep varies {}, which has no effect with these settings.", label_of(frame, axis.key));
   return {};
 }
 

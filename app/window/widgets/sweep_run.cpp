@@ -87,9 +87,9 @@ bool SweepRun::draw(PageFrame& frame, Rect rect, const SweepWords& words) {
   const bool busy =
       (engines_.in_use != nullptr && engines_.in_use->running()) || control.running() || control.busy_elsewhere();
   const std::string none =
-      engines_.make ? std::string() : fmt::format("There is no engine here: {} can be looked at.", words.stored);
+      engines_.make ? std::string() : fmt::format("There is no engine here: see {} instead.", words.stored);
   const std::string_view why = !engines_.make           ? std::string_view(none)
-                               : busy                   ? "A run is on: wait for it, or cancel it."
+                               : busy                   ? "A run is active: wait for it, or cancel it."
                                : !words.refused.empty() ? words.refused
                                                         : words.does;
   const bool clicked = button("run sweep", at, {words.run, Icon::kPlay, "", why}, words.kind,

@@ -221,7 +221,7 @@ record::Result<std::unique_ptr<DemoRun>> make_bench(const record::Params& params
   }
   std::vector<BenchCase> cases = bench_plan(params, setting.place.target);
   if (cases.empty()) {
-    return record::Error{"The report has no panel of " + params.text("kernel") + ", or none for this device.",
+    return record::Error{"The report has no panel for " + params.text("kernel") + ", or none for this device.",
                          record::ErrorKind::kRefused};
   }
   return std::unique_ptr<DemoRun>(std::make_unique<BenchRun>(params, setting, std::move(cases)));

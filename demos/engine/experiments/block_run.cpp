@@ -100,7 +100,8 @@ at::ScalarType type_of(std::string_view storage, record::DeviceKind target) {
 
 record::Result<std::unique_ptr<DemoRun>> make_block_run(const record::Params& params, const RunSetting& setting) {
   const RunPlace& place = setting.place;
-  if (place.device.is_meta()) return record::Error{"A block can be run, not predicted.", record::ErrorKind::kRefused};
+  if (place.device.is_meta())
+    return record::Error{"A block can be run but not predicted.", record::ErrorKind::kRefused};
   const auto shape = block_model(params);
   if (!shape) return shape.error();
   const llama::ModelPlace placement{

@@ -132,11 +132,9 @@ std::string EditedKernelRun::resources() const {
 // Error if a kernel to launch is missing; empty: none.
 std::string EditedKernelRun::missing_kernel() const {
   const auto missing = [&](std::string_view name) {
-    return has_kernel(name) ? std::string()
-                            : fmt::format(
-                                  "There is no kernel `{}` in this source: it is found by that name, and by "
-                                  "extern \"C\" in front of it.",
-                                  name);
+    return has_kernel(name)
+               ? std::string()
+               : fmt::format("This source has no kernel `{}`: define it with that name and with extern \"C\".", name);
   };
   switch (operation()) {
     case EditedOperation::kVectorAdd:
@@ -366,7 +364,7 @@ record::Result<std::unique_ptr<DemoRun>> make_edit_kernel(const record::Params& 
     if (!settings.runs) settings.why_not = fmt::format(" This GPU is {} and cannot run it.", own);
   } else {
     if (settings.architecture == "auto") settings.architecture = kDefaultArchitecture;
-    settings.why_not = " It was not run: that takes a GPU.";
+    settings.why_not = " It was not run, because running needs a GPU.";
   }
   return std::unique_ptr<DemoRun>(std::make_unique<EditedKernelRun>(std::move(settings), setting.cancel));
 }

@@ -25,7 +25,7 @@ std::string start_kernel(cudaLibrary_t library, KernelLaunch& launch, int thread
   }
   if (error == cudaSuccess) return {};
   (void)cudaGetLastError();
-  return fmt::format("The GPU does not start `{}`: {}.", launch.kernel, cudaGetErrorString(error));
+  return fmt::format("The GPU cannot launch `{}`: {}.", launch.kernel, cudaGetErrorString(error));
 }
 
 std::string wait_for_device(const std::function<bool()>& cancelled) {
@@ -35,7 +35,7 @@ std::string wait_for_device(const std::function<bool()>& cancelled) {
   for (; state == cudaErrorNotReady && !cancelled(); state = cudaStreamQuery(stream))
     std::this_thread::sleep_for(200us);
   if (state == cudaSuccess || state == cudaErrorNotReady) return {};
-  return fmt::format("The GPU ended it: {}.", cudaGetErrorString(state));
+  return fmt::format("The GPU aborted it: {}.", cudaGetErrorString(state));
 }
 
 }  // namespace headroom::experiments

@@ -32,12 +32,12 @@ std::string GuardedBuffer::damage() const {
   const at::Tensor before = whole_.narrow(0, 0, kGuard).ne(canary_);
   const at::Tensor behind = whole_.narrow(0, kGuard + count_, kGuard).ne(canary_);
   const auto sentence = [&](const at::Tensor& hit, const char* where, std::int64_t origin) {
-    return fmt::format("It wrote {} numbers {} of `{}`, the first at {}[{}]; there are {}.",
+    return fmt::format("It wrote {} numbers {} of `{}`, the first at {}[{}]; the array has {}.",
                        record::format_count(hit.sum().item<std::int64_t>()), where, name_, name_,
                        origin + hit.to(at::kByte).argmax().item<std::int64_t>(), record::format_count(count_));
   };
-  if (behind.any().item<bool>()) return sentence(behind, "behind the end", count_);
-  if (before.any().item<bool>()) return sentence(before, "before the beginning", -kGuard);
+  if (behind.any().item<bool>()) return sentence(behind, "beyond the end", count_);
+  if (before.any().item<bool>()) return sentence(before, "before the start", -kGuard);
   return {};
 }
 

@@ -32,7 +32,7 @@ record::Result<BenchCase> case_of(const record::Params& params, record::DeviceKi
   for (const auto& [key, value] : settings)
     if (auto set = bench.set(key, std::string_view(value)); !set) return set.error();
   const std::vector<BenchCase> plan = bench_plan(bench, target);
-  if (plan.empty()) return record::Error{"There is nothing to run for this kernel.", record::ErrorKind::kRefused};
+  if (plan.empty()) return record::Error{"This kernel has nothing to run.", record::ErrorKind::kRefused};
   return plan.front();
 }
 
@@ -113,7 +113,7 @@ class LaunchesRun final : public DemoRun {
 
 record::Result<std::unique_ptr<DemoRun>> make_launches(const record::Params& params, const RunSetting& setting) {
   if (setting.place.device.is_meta())
-    return record::Error{"Launches can be run, not predicted.", record::ErrorKind::kRefused};
+    return record::Error{"Launches can be run but not predicted.", record::ErrorKind::kRefused};
   const auto one = case_of(params, setting.place.target);
   if (!one) return one.error();
   record::mark(record::Phase::kSetup);

@@ -92,7 +92,7 @@ class MomentsRequest final : public DemoRequest {
   }
   record::Result<std::unique_ptr<DemoRun>> make(const RunSetting& setting) override {
     if (setting.place.device.is_meta())
-      return record::Error{"Moments can be measured, not predicted.", record::ErrorKind::kRefused};
+      return record::Error{"Moments can be measured but not predicted.", record::ErrorKind::kRefused};
     record::Result<tokens::TokenData> text = tokens::TokenData::read({.file = setting.course_text}, setting.cancel);
     if (!text) return text.error();
     record::mark(record::Phase::kSetup);

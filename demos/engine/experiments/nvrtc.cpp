@@ -154,7 +154,7 @@ record::Result<Compilation> compile_kernel(const CompileRequest& request) {
   static const std::optional<Nvrtc> nvrtc = load();
   if (!nvrtc) {
     return record::Error{
-        fmt::format("The compiler for kernels, {}, cannot be loaded: ./run doctor says what is missing.", kLibrary),
+        fmt::format("The compiler for kernels, {}, cannot be loaded: `./run doctor` shows what is missing.", kLibrary),
         record::ErrorKind::kRefused};
   }
   Compilation made;
@@ -166,7 +166,7 @@ record::Result<Compilation> compile_kernel(const CompileRequest& request) {
   nvrtcProgram program = nullptr;
   nvrtcResult result = nvrtc->create(&program, request.source.c_str(), kFileName.data(), 1, &header, &kDeclarations);
   if (result != NVRTC_SUCCESS)
-    return record::Error{fmt::format("The compiler cannot start: {}.", nvrtc->error_string(result))};
+    return record::Error{fmt::format("The compiler did not start: {}.", nvrtc->error_string(result))};
   const auto destroy = [](nvrtcProgram* held) { nvrtc->destroy(held); };
   const std::unique_ptr<nvrtcProgram, decltype(destroy)> guard(&program, destroy);
 
@@ -180,7 +180,7 @@ record::Result<Compilation> compile_kernel(const CompileRequest& request) {
   for (const std::string& option : options) words.push_back(option.c_str());
   result = nvrtc->compile(program, static_cast<int>(words.size()), words.data());
   if (result != NVRTC_SUCCESS && result != NVRTC_ERROR_COMPILATION)
-    return record::Error{fmt::format("The compiler gave up: {}.", nvrtc->error_string(result))};
+    return record::Error{fmt::format("The compiler failed: {}.", nvrtc->error_string(result))};
 
   std::size_t size = 0;
   nvrtc->log_size(program, &size);

@@ -124,17 +124,16 @@ bool is_emulated(const ProductRateCase& one, at::Device device) {
 
 record::Result<std::unique_ptr<DemoRun>> make_product_rates(const record::Params& params, const RunSetting& setting) {
   if (setting.place.device.is_meta())
-    return record::Error{"Times can be measured, not predicted: run it.", record::ErrorKind::kRefused};
+    return record::Error{"Times can be measured but not predicted: run it.", record::ErrorKind::kRefused};
   std::vector<ProductRateCase> cases = product_rate_cases(params, setting.place.target);
   if (cases.empty())
-    return record::Error{"A product's sides are multiples of 16: set largest to 16 or more.",
+    return record::Error{"Matrix sides must be multiples of 16: set largest to 16 or more.",
                          record::ErrorKind::kRefused};
   std::erase_if(cases, [&](const ProductRateCase& one) { return is_emulated(one, setting.place.device); });
   if (cases.empty())
-    return record::Error{
-        "This device does not multiply " + params.text("format") +
-            ": it would be emulated, and an emulation's rate is not the device's. Choose another format.",
-        record::ErrorKind::kRefused};
+    return record::Error{"This device cannot multiply " + params.text("format") +
+                             ", and the rate of an emulation would not be the device's. Choose another format.",
+                         record::ErrorKind::kRefused};
   return std::unique_ptr<DemoRun>(std::make_unique<ProductRatesRun>(std::move(cases), params.on("quick"), setting));
 }
 

@@ -100,7 +100,7 @@ class StepBoundRun final : public DemoRun {
 
 record::Result<std::unique_ptr<DemoRun>> make_step_bound(const record::Params& params, const RunSetting& setting) {
   if (setting.place.device.is_meta())
-    return record::Error{"Times can be measured, not predicted: run it.", record::ErrorKind::kRefused};
+    return record::Error{"Times can be measured but not predicted: run it.", record::ErrorKind::kRefused};
   const std::string_view storage = params.text("storage");
   const bool gpu = setting.place.device.is_cuda();
   const at::ScalarType type = storage == "fp32" || (storage == "auto" && !gpu) ? at::kFloat

@@ -24,8 +24,8 @@ record::Result<Evaluation> Evaluation::create(const predict::StepSettings& step,
   const std::size_t tenth = data.size() / kShare;
   if (tenth <= static_cast<std::size_t>(step.sequence))
     return record::Error{"eval_every holds out the last tenth of the data, which has " + std::to_string(tenth) +
-                         " tokens, and a sequence with its last target takes " + std::to_string(step.sequence + 1) +
-                         "; give more data, a smaller seq, or eval_every=0."};
+                         " tokens, but a sequence with its last target needs " + std::to_string(step.sequence + 1) +
+                         "; use more data, a smaller seq, or eval_every=0."};
   evaluation.training_ = data.part(0, data.size() - tenth);
   evaluation.held_out_ = data.part(data.size() - tenth, tenth);
   return evaluation;

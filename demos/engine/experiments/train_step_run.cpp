@@ -79,20 +79,18 @@ at::Tensor make_not_finite(const predict::StepSettings& step, const llama::Confi
 
 // Waits for the device. `updated`: the weights were stepped before. Stored weights were checked when read.
 std::string where_not_finite(const at::Tensor& layers, int step, bool updated, at::ScalarType type) {
-  const std::string when = "The loss is no number from step " + std::to_string(step) + " on",
+  const std::string when = "The loss is not a number from step " + std::to_string(step) + " on",
                     cure = updated             ? "a lower learning_rate may help."
-                           : type == at::kHalf ? "no weight has been stepped yet, so take precision=bf16_mixed, whose "
-                                                 "range is wider."
-                                               : "no weight has been stepped yet, so take other weights or settings.";
+                           : type == at::kHalf ? "no weight has been updated yet, so use precision=bf16_mixed, which "
+                                                 "has a wider range."
+                                               : "no weight has been updated yet, so use other weights or settings.";
   if (!layers.defined()) return when + ": " + cure;
   const at::Tensor flags = layers.cpu();
   for (std::int64_t i = 0; i < flags.numel(); ++i) {
     if (flags[i].item<int>() == 0) continue;
-    return when + ": an infinity or a NaN first came out of layer " + std::to_string(i) + "; " + cure;
+    return when + ": an infinity or a NaN first appeared in the output of layer " + std::to_string(i) + "; " + cure;
   }
-  return when +
-         ": all layers gave numbers, and the infinity or NaN first came behind them, in the final norm or the loss; " +
-         cure;
+  return when + ": all layers are finite; the infinity or NaN first appeared in the final norm or the loss; " + cure;
 }
 
 // Waits for the device.
@@ -100,7 +98,7 @@ std::string where_not_scaled(const llama::Fp8Scales& scales, int step) {
   const std::int64_t count = scales.not_scaled();
   if (count == 0) return {};
   return "In step " + std::to_string(step) + " the largest magnitude of " + std::to_string(count) +
-         " tensors gave no fp8 scale, as an infinity, a NaN or next to 0: their scales stayed as they were.";
+         " tensors was infinite, NaN or close to 0, so their fp8 scales were not changed.";
 }
 
 void take_blas_workspace(const llama::ModelPlace& placement, llama::StepGraph* graph) {
@@ -288,7 +286,7 @@ std::string TrainStepRun::note() const {
   if (!s.graph || s.graph->pool_bytes() == 0) return s.offload->trouble();
   return "Step " + std::to_string(llama::StepGraph::kWarmUp) +
          " was recorded as a CUDA graph, and later steps replay it: " +
-         "what they allocate is what it allocated, in a pool of " + record::format_bytes(s.graph->pool_bytes()) + ".";
+         "they allocate the same tensors again, from a pool of " + record::format_bytes(s.graph->pool_bytes()) + ".";
 }
 
 record::Status TrainStepRun::finish() {
@@ -308,7 +306,7 @@ std::map<std::string, std::string> TrainStepRun::found() const {
     all["resumed"] = "after " + std::to_string(state_->steps_before) + " steps of " + state_->resumed;
   const std::string failure = kernels::product_failure();
   if (state_->model.embed_tokens_VH.is_cuda() && !failure.empty())
-    all["products_trouble"] = failure + ": LibTorch computed that product, and those of its shape.";
+    all["products_trouble"] = failure + ": LibTorch computed this GEMM and the others of its shape.";
   return all;
 }
 

@@ -58,14 +58,13 @@ std::string adapters_of(const BuiltStep& step) {
 Status check_place(const llama::TrainingPlace& place, const BuiltStep& step) {
   const auto differs = [&](const std::string& what, std::int64_t was, std::int64_t is, const std::string& cure) {
     return Error{step.settings.resume + " was trained with " + what + " " + std::to_string(was) +
-                 ", and this run has " + std::to_string(is) + "; " + cure + "."};
+                 ", but this run has " + std::to_string(is) + "; " + cure + "."};
   };
   const auto seed = static_cast<std::int64_t>(step.settings.seed);
-  if (place.seed != seed) return differs("seed", place.seed, seed, "say seed=" + std::to_string(place.seed));
+  if (place.seed != seed) return differs("seed", place.seed, seed, "use seed=" + std::to_string(place.seed));
   if (place.ids != step.ids)
-    return differs("so many tokens of data:", place.ids, step.ids,
-                   "give the same data, hold out text (eval_every) in both or in neither, or give weights in place of "
-                   "resume");
+    return differs("this many tokens of data:", place.ids, step.ids,
+                   "use the same data, set eval_every in both runs or in neither, or use weights instead of resume");
   return record::Ok{};
 }
 

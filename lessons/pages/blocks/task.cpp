@@ -138,7 +138,7 @@ std::string words_of_task(const std::any& content) { return std::any_cast<const 
 
 std::string printed_task(const std::any& content) {
   const auto& task = std::any_cast<const TaskBlock&>(content);
-  return fmt::format("Task: {}\n\nIt is done with: {}", task.words, task.written);
+  return fmt::format("Task: {}\n\nDone when: {}", task.words, task.written);
 }
 
 }  // namespace

@@ -24,7 +24,7 @@ std::string why_no_widget(std::string_view id, const Page& page) {
 
 std::string words_of_widget(std::string_view id) {
   const WidgetInfo* const widget = find_widget(id);
-  return widget == nullptr ? std::string() : fmt::format("To work with: {}.", widget->summary);
+  return widget == nullptr ? std::string() : fmt::format("Interactive in the window: {}.", widget->summary);
 }
 
 constinit const BlockType kWidgetBlock{

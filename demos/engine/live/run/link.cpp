@@ -95,7 +95,7 @@ void Link::read() {
   frames_.feed(std::span(bytes).first(static_cast<std::size_t>(count)));
   for (auto body = frames_.next(); !body.empty() && !exit_code_; body = frames_.next()) take(body);
   if (frames_.broken()) {
-    send(protocol::Refusal{.run = 0, .reason = "The bytes are no frames: a length is beyond 16 MiB."});
+    send(protocol::Refusal{.run = 0, .reason = "The bytes are not frames: a length is more than 16 MiB."});
     write();
     exit_code_ = kBadInput;
   }
@@ -123,12 +123,12 @@ void Link::take(const protocol::StartRun& start) {
   if (submitted.dropped) {
     send(protocol::RunFinished{.run = *submitted.dropped,
                                .outcome = {.kind = record::OutcomeKind::kCancelled,
-                                           .message = "A newer question took its place.",
+                                           .message = "A newer question replaced this one.",
                                            .out_of_memory = {}}});
   }
   if (!submitted.taken) {
     return send(
-        protocol::Refusal{.run = start.run, .reason = "A run is on: cancel it, or wait until it has finished."});
+        protocol::Refusal{.run = start.run, .reason = "A run is active: cancel it, or wait until it has finished."});
   }
   run_ = start.run;
   next_forward_ = Clock::now() + kForwardEvery;
@@ -140,7 +140,7 @@ void Link::take(const protocol::Cancel& cancel) {
   send(protocol::RunFinished{
       .run = cancel.run,
       .outcome = {
-          .kind = record::OutcomeKind::kCancelled, .message = "Cancelled before it began.", .out_of_memory = {}}});
+          .kind = record::OutcomeKind::kCancelled, .message = "Cancelled before it started.", .out_of_memory = {}}});
 }
 
 void Link::forward() {

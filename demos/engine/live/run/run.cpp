@@ -266,7 +266,7 @@ std::string who_asked(const record::Tag& tag) {
 // The beginning of "… 24.0 GiB.": what refused.
 const char* limit_named(const Refused& refused, DeviceKind kind) {
   if (refused.segment == 0) return "the cap is";
-  return kind == DeviceKind::kGpu ? "the device has" : "this machine could give";
+  return kind == DeviceKind::kGpu ? "the device has" : "this machine had";
 }
 
 record::Outcome out_of_memory(const Refused& refused, const RunPlan& plan) {
@@ -280,7 +280,7 @@ record::Outcome out_of_memory(const Refused& refused, const RunPlan& plan) {
                                                    .phase = refused.tag.phase,
                                                    .layer = refused.tag.layer,
                                                    .by_category = refused.by_category};
-  outcome.message = fmt::format("{} asked for {} more while {} were in use; {} {}.", who_asked(refused.tag),
+  outcome.message = fmt::format("{} requested {} more while {} were in use; {} {}.", who_asked(refused.tag),
                                 record::format_bytes(refused.requested), record::format_bytes(refused.allocated),
                                 limit_named(refused, plan.kind()), record::format_bytes(limit));
   return outcome;
@@ -295,7 +295,7 @@ RunEnd train_and_catch(const RunPlan& plan, experiments::DemoRequest& request, c
     return {is_out_of_memory(error) ? OutcomeKind::kOutOfMemory : OutcomeKind::kFailed,
             first_line(error.what_without_backtrace())};
   } catch (const std::bad_alloc&) {
-    return {OutcomeKind::kFailed, "This machine's own memory (not the GPU's) ran out."};
+    return {OutcomeKind::kFailed, "This machine (not its GPU) ran out of memory."};
   } catch (const std::exception& error) {
     return {OutcomeKind::kFailed, first_line(error.what())};
   }

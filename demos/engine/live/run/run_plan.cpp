@@ -40,7 +40,7 @@ std::string lacks_format(const RunPlan& plan, const Machine& machine) {
   if (plan.kind() != DeviceKind::kGpu || !has || *has >= kLeastCapability || !plan.params.has("precision")) return {};
   const std::string_view precision = plan.params.text("precision");
   if (precision == "fp32") return {};
-  return fmt::format("{} has compute capability {:.1f}, and {} needs {:.1f}: take precision=fp32, or device=cpu.",
+  return fmt::format("{} has compute capability {:.1f}, but {} needs {:.1f}: use precision=fp32 or device=cpu.",
                      plan.device->name, *has, precision.substr(0, precision.find('_')), kLeastCapability);
 }
 
@@ -62,7 +62,7 @@ record::Result<RunPlan> understand(const protocol::StartRun& start, const Machin
   if (demo == nullptr || runner == nullptr) {
     return Error{
         fmt::format(
-            "This engine has no demo '{}': app and engine are of different builds; build both again with ./run.",
+            "This engine has no demo '{}', so app and engine come from different builds: rebuild both with ./run.",
             start.demo),
         ErrorKind::kRefused};
   }
@@ -71,19 +71,18 @@ record::Result<RunPlan> understand(const protocol::StartRun& start, const Machin
   RunPlan plan{.runner = runner, .recorded = start.record && demo->records_memory, .params = std::move(params).value()};
   plan.device = machine.device(plan.params.text("device"));
   if (plan.device == nullptr) {
-    return Error{
-        "There is no NVIDIA GPU that can be used here: take device=cpu (headroom doctor says what is missing).",
-        ErrorKind::kRefused};
+    return Error{"This machine has no usable NVIDIA GPU: use device=cpu (`headroom doctor` shows what is missing).",
+                 ErrorKind::kRefused};
   }
   take_attention(plan, machine);
   if (const std::string lack = lacks_format(plan, machine); !lack.empty()) return Error{lack, ErrorKind::kRefused};
   if (auto refused = experiments::refused_combination(plan.params, plan.kind()))
     return Error{*refused, ErrorKind::kRefused};
   if (const std::string lack = lacks_kernels(*plan.device, machine.facts()); !lack.empty()) {
-    if (demo->needs_kernels) return Error{lack + ": take device=cpu.", ErrorKind::kRefused};
+    if (demo->needs_kernels) return Error{lack + ": use device=cpu.", ErrorKind::kRefused};
     if (const std::string alone = only_by_kernels(plan.params); !alone.empty())
       return Error{lack + "; " + alone, ErrorKind::kRefused};
-    if (compose(plan.params)) plan.kernels_trouble = lack + ": PyTorch's operators take their place in this run.";
+    if (compose(plan.params)) plan.kernels_trouble = lack + ": this run uses PyTorch's operators instead.";
   }
   if (plan.params.has("cap")) plan.cap = plan.params.integer("cap");
   if (plan.params.has(predict::kExpandableSegments))

@@ -32,11 +32,11 @@ bool Cupti::load() {
 
 std::string Cupti::sentence(CUptiResult result) const {
   if (result == CUPTI_ERROR_INSUFFICIENT_PRIVILEGES) {
-    return "The driver lets only administrators trace the GPU here (its option NVreg_RestrictProfilingToAdminUsers).";
+    return "The driver allows only administrators to trace the GPU (its option NVreg_RestrictProfilingToAdminUsers).";
   }
   const char* text = nullptr;
   if (result_string(result, &text) != CUPTI_SUCCESS || text == nullptr) text = "unknown error";
-  return std::string("CUPTI cannot trace the GPU here (") + text + "); `headroom doctor` looks for what is missing.";
+  return std::string("CUPTI cannot trace the GPU here (") + text + "); run `headroom doctor` to see what is missing.";
 }
 
 }  // namespace headroom::live

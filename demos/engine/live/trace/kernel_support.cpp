@@ -14,7 +14,7 @@ std::string lacks_kernels(const protocol::DeviceFacts& gpu, const MachineFacts& 
   const long have = std::lround(std::strtod(capability->second.c_str(), nullptr) * 10);
   const int need = machine.oldest_capability;
   if (have >= need) return {};
-  return fmt::format("{} has compute capability {}, and the kernels of this build need {}.{}", gpu.name,
+  return fmt::format("{} has compute capability {}, but the kernels of this build need {}.{}", gpu.name,
                      capability->second, need / 10, need % 10);
 }
 
@@ -25,7 +25,7 @@ std::string only_by_kernels(const record::Params& params) {
     const bool composed = record::choices_of(spec).empty() ? value == spec.own_kernels.instead
                                                            : !record::is_one_of(value, spec.own_kernels.values);
     if (composed) continue;
-    return fmt::format("{0}={1} is done by them alone: take {0}={2}, or device=cpu.", spec.key, value,
+    return fmt::format("{0}={1} needs these kernels: use {0}={2} or device=cpu.", spec.key, value,
                        spec.own_kernels.instead);
   }
   return {};

@@ -110,7 +110,7 @@ KernelTrace::KernelTrace() : cupti_(std::make_unique<Cupti>()) {
 
 std::string KernelTrace::start() {
   if (!cupti_->load()) {
-    return "CUPTI (libcupti.so.13) is not there, so kernels cannot be traced: ./run brings it with LibTorch.";
+    return "CUPTI (libcupti.so.13) is missing, so kernels cannot be traced: ./run installs it with LibTorch.";
   }
   std::array<char, 256> other{};
   CUpti_SubscriberParams params{};
@@ -142,7 +142,7 @@ std::string KernelTrace::start() {
   if (subscribed == CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED) {
     return std::string("Another tool traces this process") +
            (other[0] != '\0' && other[0] != '<' ? std::string(" (") + other.data() + ")" : std::string()) +
-           ": end it to see kernels; the run itself goes on.";
+           ": stop it to see kernels. The run itself continues.";
   }
   if (subscribed != CUPTI_SUCCESS) return cupti_->sentence(subscribed);
 

@@ -45,16 +45,16 @@ int reserve(int descriptor, Bytes bytes) {
 record::Result<std::unique_ptr<DirectFile>> DirectFile::create(const std::filesystem::path& path, Bytes bytes) {
   const std::filesystem::path where = path.empty() ? temporary_path() : path;
   const auto refused = [&](const std::string& why) {
-    return record::Error{
-        "The state's file " + record::quoted(where.string()) + " cannot be made: " + why + "; choose another place.",
-        record::ErrorKind::kNotWritten};
+    return record::Error{"The file of the optimizer's state " + record::quoted(where.string()) +
+                             " cannot be created: " + why + "; choose another place.",
+                         record::ErrorKind::kNotWritten};
   };
   const int descriptor = open(where.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-  if (descriptor < 0) return refused(errno == EEXIST ? "there is a file of that name" : reason(errno));
+  if (descriptor < 0) return refused(errno == EEXIST ? "a file with that name exists" : reason(errno));
   unlink(where.c_str());
   if (const int error = reserve(descriptor, bytes); error != 0) {
     close(descriptor);
-    return refused(error == ENOSPC || error == EFBIG ? "there is no room for " + record::format_bytes(bytes)
+    return refused(error == ENOSPC || error == EFBIG ? "the disk has no space for " + record::format_bytes(bytes)
                                                      : reason(error));
   }
   // Only now: if the system cannot reserve, the C library writes single bytes, which direct I/O refuses.

@@ -35,9 +35,9 @@ HostArena::PageLock cuda_lock() {
 }
 
 std::string full_sentence(Bytes wanted, Bytes most) {
-  const std::string what = "What this run keeps on the host needs " + record::format_bytes(wanted);
-  return most == 0 ? what + " more, and the system has refused it."
-                   : what + " of memory, and this machine can give " + record::format_bytes(most) + ".";
+  const std::string what = "This run's data on the host need " + record::format_bytes(wanted);
+  return most == 0 ? what + " more, but the system refused the allocation."
+                   : what + " of memory, but this machine has only " + record::format_bytes(most) + ".";
 }
 
 }  // namespace
@@ -78,8 +78,8 @@ void HostArena::map(Block& block, HostPages pages) {
     block.unlock = lock_.unlock;
   } else {
     trouble_ =
-        "Host memory is too small for page-locked buffers: copies go through ordinary pages, slower and not "
-        "beside the device's work.";
+        "Host memory is too small for page-locked buffers, so copies use pageable memory: they are slower and do not "
+        "overlap with the device's work.";
   }
 }
 

@@ -157,7 +157,7 @@ double read_loss(const at::Tensor& loss, const at::Tensor& error_flag, const at:
   const auto value = loss.item<double>();
   if (!error_flag.defined()) return value;
   const std::string error = kernels::error_text(error_flag, targets_BT.reshape({-1}), vocab_size);
-  TORCH_CHECK(error.empty(), "The loss of this step is not right: ", error, ".");
+  TORCH_CHECK(error.empty(), "The loss of this step is wrong: ", error, ".");
   return value;
 }
 

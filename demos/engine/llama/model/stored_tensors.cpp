@@ -89,7 +89,7 @@ StoredType stored_type(at::ScalarType type) {
   for (const StoredType stored :
        {StoredType::kF32, StoredType::kF16, StoredType::kBf16, StoredType::kI64, StoredType::kI32, StoredType::kU8})
     if (type_of(stored) == type) return stored;
-  TORCH_CHECK(false, "no type of safetensors files is read that stores ", type);
+  TORCH_CHECK(false, "safetensors files have no type for ", type);
 }
 
 namespace {
@@ -137,11 +137,10 @@ void copy_weight(const StoredWeights& files, const std::string& name, const at::
     const bool too_large = !first_not_finite(piece.subspan(*found * static_cast<std::size_t>(bytes_of(stored.type)),
                                                            static_cast<std::size_t>(bytes_of(stored.type))),
                                              stored.type, stored.type);
-    throw UnusableWeights(
-        files.files[stored.file].string() + " has " + what + " in tensor " + name + " at " +
-        place_in(stored.shape, first + *found) + ", and no loss comes of such weights; " +
-        (too_large ? "take a precision with a wider range, such as bf16_mixed."
-                   : "download the file again, or take weights from before the training that wrote it failed."));
+    throw UnusableWeights(files.files[stored.file].string() + " has " + what + " in tensor " + name + " at " +
+                          place_in(stored.shape, first + *found) + ", so the loss would not be finite; " +
+                          (too_large ? "use a precision with a wider range, such as bf16_mixed."
+                                     : "download the file again, or use weights from before the training diverged."));
   });
 }
 
@@ -163,13 +162,13 @@ record::Status read_tensors(const std::filesystem::path& file, Holds holds, std:
     const StoredTensor& stored = found->second;
     const StoredType type = stored_type(tensor.scalar_type());
     if (stored.type != type || stored.shape != tensor.sizes().vec())
-      return refused("has tensor " + name + " as " + words_of(stored.type, stored.shape) + ", and this run needs " +
+      return refused("has tensor " + name + " as " + words_of(stored.type, stored.shape) + ", but this run needs " +
                      words_of(type, tensor.sizes().vec()));
   }
   if (files.tensors.size() != into.size())
     for (const auto& [name, stored] : files.tensors)
       if (std::ranges::find(into, name, &StateTensor::name) == into.end())
-        return refused("has tensor " + name + ", and this run has none of that name");
+        return refused("has tensor " + name + ", but this run has no tensor with that name");
   const at::AutoGradMode grad_mode(false);
   for (const auto& [name, tensor] : into) {
     if (holds == Holds::kWeights)

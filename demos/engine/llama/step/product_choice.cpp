@@ -90,7 +90,7 @@ std::string words_of(const Timing& timing, std::size_t all) {
   if (timing.failed == 0) return {};
   const bool of_cublas = timing.error >= kernels::kCublasError;
   return "; " + count_of(timing.failed, all) + " are " + kByLibTorch + ", as " +
-         (of_cublas ? "cuBLASLt answered with status " : "CUDA answered with error ") +
+         (of_cublas ? "cuBLASLt returned status " : "CUDA returned error ") +
          std::to_string(of_cublas ? timing.error - kernels::kCublasError : timing.error);
 }
 
@@ -100,8 +100,8 @@ std::string emulation(const predict::StepSettings& step, const kernels::ProductP
   if (!fp8 && step.gemm != predict::Gemm::kTf32) return {};
   if (!kernels::products_emulated(fp8 ? kernels::NarrowFormat::kFp8 : kernels::NarrowFormat::kTf32)) return {};
   return std::string(fp8 ? "in fp8" : "in tf32") +
-         " emulated in fp32 without tensor cores: the same numbers, slower; " + place.gpu +
-         " does not multiply them, or " + kProductsVariable + " says so";
+         " emulated in fp32 without tensor cores: the same numbers, but slower; " + place.gpu +
+         " cannot multiply them, or " + kProductsVariable + " says so";
 }
 
 }  // namespace
@@ -140,7 +140,7 @@ record::Result<std::string> choose_products(const predict::StepSettings& step, c
   const char* const said = std::getenv(kProductsVariable);
   const std::string_view by = said == nullptr ? "timed" : said;
   if (by != "timed" && by != "libtorch" && by != "emulated")
-    return record::Error{std::string(kProductsVariable) + "=" + std::string(by) + ": say timed, libtorch or emulated.",
+    return record::Error{std::string(kProductsVariable) + "=" + std::string(by) + ": use timed, libtorch or emulated.",
                          record::ErrorKind::kRefused};
   kernels::emulate_narrow_products(by == "emulated");
   const kernels::ProductPlace place = product_place();
@@ -162,7 +162,7 @@ record::Result<std::string> choose_products(const predict::StepSettings& step, c
   if (kept > 0 && kept < products.size())
     words += "; " + count_of(products.size() - kept, products.size()) + " timed here";
   if (ours == all.end() && !all.empty())
-    words += "; no table is of this GPU, driver " + place.driver + " and cuBLASLt " + place.cublaslt;
+    words += "; no table is for this GPU, driver " + place.driver + " and cuBLASLt " + place.cublaslt;
   return words + words_of(timing, products.size()) + behind;
 }
 
