@@ -179,7 +179,7 @@ std::string plan_text(const std::vector<StepPlan>& plans) {
     text +=
         "\n" + usable_text(plans) +
         "  left: usable less reserved. The allocator releases cached memory before it fails, so a step with nothing "
-        "left may fit.\n  largest: the largest batch that fits even if the process takes the ± more.\n";
+        "left may fit.\n  largest: what fits even if the process needs the ± more.\n";
   }
   text += model_text(plans);
   for (const StepPlan& plan : plans) {

@@ -21,22 +21,22 @@ using torch::autograd::variable_list;
 constexpr std::int64_t kCrossEntropyGrain = 32768;
 
 Storage checked_storage(const at::Tensor& logits, const at::Tensor& targets, const CrossEntropyOptions& options) {
-  TORCH_CHECK(logits.dim() == 2 && logits.is_contiguous(), "cross_entropy: the logits are [N, V] and contiguous");
+  TORCH_CHECK(logits.dim() == 2 && logits.is_contiguous(), "cross_entropy: the logits must be [N, V] and contiguous");
   TORCH_CHECK(logits.size(1) > 0, "cross_entropy: the vocabulary is empty");
   TORCH_CHECK(targets.dim() == 1 && targets.size(0) == logits.size(0) && targets.scalar_type() == at::kLong &&
                   targets.is_contiguous(),
-              "cross_entropy: the targets are int64, contiguous, one per row of the logits");
-  TORCH_CHECK(targets.device() == logits.device(), "cross_entropy: logits and targets are on two devices");
+              "cross_entropy: the targets must be int64, contiguous, one per row of the logits");
+  TORCH_CHECK(targets.device() == logits.device(), "cross_entropy: logits and targets are on different devices");
   TORCH_CHECK(options.label_smoothing >= 0 && options.label_smoothing <= 1,
-              "cross_entropy: label smoothing is from 0 to 1, not ", options.label_smoothing);
+              "cross_entropy: label smoothing must be from 0 to 1, not ", options.label_smoothing);
   TORCH_CHECK(options.valid_count <= logits.size(0), "cross_entropy: ", options.valid_count,
               " valid rows are more than the logits have");
   TORCH_CHECK(!options.grad_scale.defined() ||
                   (options.reduction != Reduction::kNone && options.grad_scale.numel() == 1 &&
                    options.grad_scale.scalar_type() == at::kFloat && options.grad_scale.device() == logits.device()),
-              "cross_entropy: grad_scale is one fp32 number on the device of the logits, for mean and sum");
+              "cross_entropy: grad_scale must be one fp32 number on the device of the logits, for mean and sum");
   const auto storage = storage_of(logits.scalar_type());
-  TORCH_CHECK(storage.has_value(), "cross_entropy: fp32, bf16 or fp16 logits, not ", logits.scalar_type());
+  TORCH_CHECK(storage.has_value(), "cross_entropy: the logits must be fp32, bf16 or fp16, not ", logits.scalar_type());
   return *storage;
 }
 
@@ -189,9 +189,9 @@ at::Tensor cross_entropy(const at::Tensor& logits_NV, const at::Tensor& targets_
 std::string error_text(const at::Tensor& error_flag, const at::Tensor& targets_N, std::int64_t vocab) {
   const std::int64_t flag = error_flag.item<std::int64_t>();
   if (flag == 0) return {};
-  if (flag == kFlagWrongCount) return "the labels have more or fewer valid rows than was said";
+  if (flag == kFlagWrongCount) return "the number of valid labels differs from the count that was passed";
   if (flag == kFlagUpstream) {
-    return "the upstream gradient is not the one that the accumulated weight gradient was made for";
+    return "the upstream gradient differs from that of the accumulated weight gradient";
   }
   const std::int64_t row = flag - 1;
   const bool known = row < targets_N.numel();  // the flag may come from an earlier batch
@@ -202,12 +202,12 @@ std::string error_text(const at::Tensor& error_flag, const at::Tensor& targets_N
 void scale_gradient_(const at::Tensor& gradient, const at::Tensor& upstream, const at::Tensor& made_for) {
   const auto storage = storage_of(gradient.scalar_type());
   TORCH_CHECK(storage.has_value() && gradient.dim() == 2 && gradient.is_contiguous(),
-              "scale_gradient_: the gradient is a contiguous matrix of fp32, bf16 or fp16");
+              "scale_gradient_: the gradient must be a contiguous matrix of fp32, bf16 or fp16");
   for (const at::Tensor* factor : {&upstream, &made_for}) {
     if (!factor->defined()) continue;
     TORCH_CHECK(factor->scalar_type() == at::kFloat && factor->device() == gradient.device() &&
                     (factor->numel() == 1 || factor->numel() == gradient.size(0)),
-                "scale_gradient_: upstream gradients are fp32, on the gradient's device, one or one per row");
+                "scale_gradient_: upstream gradients must be fp32, on the gradient's device, one or one per row");
   }
   if (gradient.is_meta() || gradient.numel() == 0) return;
   const at::Tensor factors = upstream.contiguous(), made = made_for.defined() ? made_for.contiguous() : at::Tensor();

@@ -26,17 +26,17 @@ struct Storages {
 Storages checked(const at::Tensor& dy, const at::Tensor& ids, const at::Tensor& dweight) {
   TORCH_CHECK(dy.dim() == 2 && ids.dim() == 1 && dweight.dim() == 2 && dy.size(0) == ids.size(0) &&
                   dy.size(1) == dweight.size(1),
-              "embedding_backward: dy is [N, H], ids [N], dweight [V, H]");
-  TORCH_CHECK(ids.scalar_type() == at::kLong, "embedding_backward: ids are int64, not ", ids.scalar_type());
+              "embedding_backward: the shapes must be dy [N, H], ids [N], dweight [V, H]");
+  TORCH_CHECK(ids.scalar_type() == at::kLong, "embedding_backward: ids must be int64, not ", ids.scalar_type());
   TORCH_CHECK(dy.device() == ids.device() && dy.device() == dweight.device(),
               "embedding_backward: dy, ids and dweight are on different devices");
   TORCH_CHECK(dy.is_contiguous() && ids.is_contiguous() && dweight.is_contiguous(),
-              "embedding_backward: takes contiguous tensors");
+              "embedding_backward: the tensors must be contiguous");
   constexpr std::int64_t kMost = std::numeric_limits<std::int32_t>::max();
-  TORCH_CHECK(dy.size(0) < kMost && dweight.size(0) < kMost, "embedding_backward: N and V stay below 2^31");
+  TORCH_CHECK(dy.size(0) < kMost && dweight.size(0) < kMost, "embedding_backward: N and V must be below 2^31");
   const auto gradient = storage_of(dy.scalar_type()), table = storage_of(dweight.scalar_type());
   TORCH_CHECK(gradient && table && (*table == *gradient || *table == Storage::kFp32),
-              "embedding_backward: dy is fp32, bf16 or fp16 and dweight of the same type or fp32, not ",
+              "embedding_backward: dy must be fp32, bf16 or fp16, and dweight the same type or fp32, not ",
               dy.scalar_type(), " and ", dweight.scalar_type());
   return {*gradient, *table};
 }

@@ -26,16 +26,18 @@ Fp8Scaling* scaling_of(const at::Tensor& scaling) {
 void check_scaling(const at::Tensor& scaling, at::Device device, const char* op) {
   TORCH_CHECK(scaling.defined() && scaling.scalar_type() == at::kFloat && scaling.is_contiguous() &&
                   scaling.size(-1) == kFp8ScalingFloats && scaling.device() == device,
-              op, ": a scaling is a row of fp8_scalings() on the device of the others");
+              op, ": a scaling must be a row of fp8_scalings() on the device of the others");
 }
 
 Storage check_input(const at::Tensor& x, const char* op) {
   const auto storage = x.defined() ? storage_of(x.scalar_type()) : std::nullopt;
   TORCH_CHECK(storage && x.is_contiguous(), op, ": x must be contiguous fp32, bf16 or fp16");
-  TORCH_CHECK(x.numel() % (kSide * kSide) == 0 && x.numel() > 0, op, ": x is a matrix with sides of multiples of ",
+  TORCH_CHECK(x.numel() % (kSide * kSide) == 0 && x.numel() > 0, op,
+              ": x must be a matrix with sides that are "
+              "multiples of ",
               kSide);
   const bool aligned = x.is_meta() || reinterpret_cast<std::uintptr_t>(x.const_data_ptr()) % kAligned == 0;
-  TORCH_CHECK(aligned, op, ": x must begin at a multiple of 16 bytes");
+  TORCH_CHECK(aligned, op, ": x must start at a multiple of 16 bytes");
   return *storage;
 }
 
@@ -88,7 +90,7 @@ Storage check_cast(const at::Tensor& x_RC, const at::Tensor& scaling, const char
   const Storage storage = check_input(x_RC, op);
   check_scaling(scaling, x_RC.device(), op);
   TORCH_CHECK(x_RC.dim() == 2 && x_RC.size(0) % kSide == 0 && x_RC.size(1) % kSide == 0, op,
-              ": sides are multiples of ", kSide, ", not ", x_RC.sizes());
+              ": sides must be multiples of ", kSide, ", not ", x_RC.sizes());
   return storage;
 }
 
@@ -144,7 +146,7 @@ void fp8_cast_into(const at::Tensor& x_RC, const at::Tensor& scaling, Fp8Format 
   };
   const bool fit = fits(codes.rows, x_RC.size(0), x_RC.size(1)) && fits(codes.transposed, x_RC.size(1), x_RC.size(0));
   TORCH_CHECK(fit && (!codes.rows.defined() || codes.rows.is_contiguous()), kOp,
-              ": the codes are rows, or columns, of a matrix, from a multiple of ", kSide);
+              ": the codes must be rows or columns of a matrix, from a multiple of ", kSide);
   if (x_RC.is_meta()) return;
   const Traced traced(kOp, {x_RC, codes.rows, codes.transposed});
   run_cast(x_RC,
@@ -163,7 +165,7 @@ void fp8_cast_into(const at::Tensor& x_RC, const at::Tensor& scaling, Fp8Format 
 
 at::Tensor fp8_cast_in_place(const at::Tensor& x_RC, const at::Tensor& scaling, Fp8Format format, bool measures) {
   constexpr std::int64_t kFirstPart = 16;
-  TORCH_CHECK(x_RC.element_size() == 2, "fp8_cast_in_place: two bytes per number, for a code of one");
+  TORCH_CHECK(x_RC.element_size() == 2, "fp8_cast_in_place: x must have two bytes per number");
   check_cast(x_RC, scaling, "fp8_cast_in_place");
   const std::int64_t rows = x_RC.size(0), columns = x_RC.size(1);
   const at::Tensor codes = x_RC.view({-1}).view(type_of(format)).narrow(0, 0, rows * columns).view({rows, columns});

@@ -20,36 +20,38 @@ using torch::autograd::variable_list;
 
 void check(const at::Tensor& x, const at::Tensor& weight, const at::Tensor& targets, const FlceOptions& options) {
   TORCH_CHECK(x.dim() == 2 && x.is_contiguous() && weight.dim() == 2 && weight.is_contiguous(),
-              "flce: x is [N, H] and the weight [V, H], both contiguous");
+              "flce: x must be [N, H] and the weight [V, H], both contiguous");
   TORCH_CHECK(x.size(1) == weight.size(1), "flce: x has rows of ", x.size(1), ", the weight of ", weight.size(1));
   TORCH_CHECK(weight.numel() > 0, "flce: the weight is empty");
   TORCH_CHECK(x.scalar_type() == weight.scalar_type() && storage_of(x.scalar_type()).has_value(),
-              "flce: x and the weight are both fp32, bf16 or fp16, not ", x.scalar_type(), " and ",
+              "flce: x and the weight must both be fp32, bf16 or fp16, not ", x.scalar_type(), " and ",
               weight.scalar_type());
   TORCH_CHECK(targets.dim() == 1 && targets.size(0) == x.size(0) && targets.scalar_type() == at::kLong &&
                   targets.is_contiguous(),
-              "flce: the targets are int64, contiguous, one per row of x");
+              "flce: the targets must be int64, contiguous, one per row of x");
   TORCH_CHECK(x.device() == weight.device() && x.device() == targets.device(),
               "flce: x, weight and targets are on different devices");
-  TORCH_CHECK(options.reduction != Reduction::kNone, "flce: the reduction is mean or sum");
+  TORCH_CHECK(options.reduction != Reduction::kNone, "flce: the reduction must be mean or sum");
   TORCH_CHECK(options.label_smoothing >= 0 && options.label_smoothing <= 1,
-              "flce: label smoothing is from 0 to 1, not ", options.label_smoothing);
-  TORCH_CHECK(options.chunk >= 0, "flce: a chunk is at least 1, or 0 for the default, not ", options.chunk);
+              "flce: label smoothing must be from 0 to 1, not ", options.label_smoothing);
+  TORCH_CHECK(options.chunk >= 0, "flce: a chunk must be at least 1, or 0 for the default, not ", options.chunk);
   TORCH_CHECK(options.valid_count <= x.size(0), "flce: ", options.valid_count, " valid rows are more than x has");
   TORCH_CHECK(!options.grad_scale.defined() ||
                   (options.grad_scale.numel() == 1 && options.grad_scale.scalar_type() == at::kFloat &&
                    options.grad_scale.device() == x.device()),
-              "flce: grad_scale is one fp32 number on the device of x");
-  TORCH_CHECK(options.weight_gradient || !options.dweight.defined(), "flce: a frozen weight has no dweight");
+              "flce: grad_scale must be one fp32 number on the device of x");
+  TORCH_CHECK(options.weight_gradient || !options.dweight.defined(), "flce: a frozen weight cannot have a dweight");
   TORCH_CHECK(!options.loss_only || (!options.dweight.defined() && !options.dx_over_x),
-              "flce: with the loss alone there is no gradient to write");
+              "flce: a pass for the loss alone has no gradient to write");
   TORCH_CHECK(options.dweight.defined() || !options.accumulate, "flce: accumulate needs a dweight to add to");
-  TORCH_CHECK(!options.dx_over_x || options.mode != FlceMode::kLean, "flce: the lean mode's dx is fp32, not over x");
+  TORCH_CHECK(!options.dx_over_x || options.mode != FlceMode::kLean,
+              "flce: dx of the lean mode must be fp32 and "
+              "cannot overwrite x");
   if (options.dweight.defined()) {
     const at::ScalarType type = options.fp32_weight_gradient ? at::kFloat : weight.scalar_type();
     TORCH_CHECK(options.dweight.sizes() == weight.sizes() && options.dweight.is_contiguous() &&
                     options.dweight.scalar_type() == type && options.dweight.device() == weight.device(),
-                "flce: dweight is contiguous, shaped and placed as the weight, and ", type);
+                "flce: dweight must be contiguous, with the weight's shape and device, and ", type);
   }
 }
 
@@ -92,7 +94,7 @@ FlceTensors allocate(const FlceProblem& problem, const at::Tensor& x, const at::
 }
 
 void must_launch(int error) {
-  TORCH_CHECK(error < kCublasError, "flce: cuBLASLt answers with status ", error - kCublasError);
+  TORCH_CHECK(error < kCublasError, "flce: cuBLASLt returned status ", error - kCublasError);
   TORCH_CHECK(error == 0, "flce: CUDA error ", error);
 }
 

@@ -25,10 +25,10 @@ Storage checked_storage(const GatedKernels& kernels, std::initializer_list<const
     TORCH_CHECK(tensor->sizes() == first.sizes() && tensor->device() == first.device() &&
                     tensor->scalar_type() == first.scalar_type(),
                 kernels.name, ": gate, up and the gradient differ in shape, type or device");
-    TORCH_CHECK(tensor->is_contiguous(), kernels.name, ": takes contiguous tensors");
+    TORCH_CHECK(tensor->is_contiguous(), kernels.name, ": the tensors must be contiguous");
   }
   const auto storage = storage_of(first.scalar_type());
-  TORCH_CHECK(storage.has_value(), kernels.name, ": fp32, bf16 or fp16, not ", first.scalar_type());
+  TORCH_CHECK(storage.has_value(), kernels.name, ": the tensors must be fp32, bf16 or fp16, not ", first.scalar_type());
   return *storage;
 }
 

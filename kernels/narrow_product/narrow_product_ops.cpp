@@ -46,7 +46,7 @@ float tf32_of(float value) {
 
 void check_tf32(const at::Tensor& result, const at::Tensor& a, const at::Tensor& b) {
   TORCH_CHECK(result.scalar_type() == at::kFloat && a.scalar_type() == at::kFloat && b.scalar_type() == at::kFloat,
-              "product: tf32 is for operands and results of fp32");
+              "product: tf32 needs fp32 operands and results");
 }
 
 template <class Number>
@@ -102,15 +102,16 @@ void check_fp8(const at::Tensor& result, const Fp8Operand& a, const Fp8Operand& 
   constexpr std::int64_t kSide = 16;
   TORCH_CHECK(result.dim() == 2 && a.codes.dim() == 2 && b.codes.dim() == 2 && a.codes.is_contiguous() &&
                   b.codes.is_contiguous() && result.is_contiguous(),
-              "fp8_product: result and codes are contiguous matrices");
+              "fp8_product: result and codes must be contiguous matrices");
   TORCH_CHECK(
       result.size(0) == a.codes.size(0) && result.size(1) == b.codes.size(0) && a.codes.size(1) == b.codes.size(1),
       "fp8_product: ", a.codes.sizes(), " and ", b.codes.sizes(), " transposed do not give ", result.sizes());
   TORCH_CHECK(result.size(0) % kSide == 0 && result.size(1) % kSide == 0 && a.codes.size(1) % kSide == 0,
-              "fp8_product: all sides are multiples of ", kSide);
-  TORCH_CHECK(result.scalar_type() == at::kBFloat16, "fp8_product: the result is bf16, not ", result.scalar_type());
+              "fp8_product: all sides must be multiples of ", kSide);
+  TORCH_CHECK(result.scalar_type() == at::kBFloat16, "fp8_product: the result must be bf16, not ",
+              result.scalar_type());
   TORCH_CHECK(format_of(a.codes) == Fp8Format::kE4m3 || format_of(b.codes) == Fp8Format::kE4m3,
-              "fp8_product: one operand is e4m3");
+              "fp8_product: one operand must be e4m3");
 }
 
 float inverse_of(const at::Tensor& scaling) {
@@ -163,7 +164,7 @@ void multiply_fp8(at::Tensor& result, const Fp8Operand& a, const Fp8Operand& b, 
                              .workspace_bytes = static_cast<std::int64_t>(at::cuda::getCUDABlasLtWorkspaceSize())};
   CUstream_st* const stream = c10::cuda::getCurrentCUDAStream().stream();
   const int error = emulated ? multiply_emulated(product, memory, stream) : multiply(product, product, memory, stream);
-  TORCH_CHECK(error < kCublasError, "fp8_product: cuBLASLt answers with status ", error - kCublasError);
+  TORCH_CHECK(error < kCublasError, "fp8_product: cuBLASLt returned status ", error - kCublasError);
   TORCH_CHECK(error == 0, "fp8_product: CUDA error ", error);
 }
 
@@ -171,7 +172,7 @@ void multiply_tf32_emulated(at::Tensor& result, const at::Tensor& a, const at::T
                             const ProductOptions& options) {
   check_tf32(result, a, b);
   TORCH_CHECK(result.stride(1) == 1 && (a.stride(0) == 1 || a.stride(1) == 1) && (b.stride(0) == 1 || b.stride(1) == 1),
-              "product: emulated on a GPU, tf32 is for matrices row by row, and operands also transposed");
+              "product: emulated tf32 on a GPU needs row-major matrices; operands may also be transposed");
   const c10::cuda::CUDAGuard guard(result.device());
   at::cuda::getCurrentCUDABlasHandle();  // creates the stream's workspace
   const Traced traced("tf32_product", {a, b, result});
@@ -241,8 +242,8 @@ void note_failure(const Product& kind, int error) {
   forget_algorithm(kind);
   const std::lock_guard lock(failure_mutex);
   if (!first_failure.empty()) return;
-  first_failure = error >= kCublasError ? "cuBLASLt answered with status " + std::to_string(error - kCublasError)
-                                        : "CUDA answered with error " + std::to_string(error);
+  first_failure = error >= kCublasError ? "cuBLASLt returned status " + std::to_string(error - kCublasError)
+                                        : "CUDA returned error " + std::to_string(error);
 }
 
 // False if no algorithm was found or it failed; nothing is computed then.

@@ -22,7 +22,7 @@ constexpr std::int64_t kRopeGrain = 16384;
 
 void check(const at::Tensor& q, const at::Tensor& k, const at::Tensor& cos, const at::Tensor& sin) {
   for (const at::Tensor* x : {&q, &k}) {
-    TORCH_CHECK(x->dim() == 4, "rope: q and k are [B, T, heads, D], not of ", x->dim(), " dimensions");
+    TORCH_CHECK(x->dim() == 4, "rope: q and k must be [B, T, heads, D], not of ", x->dim(), " dimensions");
     TORCH_CHECK(x->size(0) == q.size(0) && x->size(1) == q.size(1) && x->size(3) == q.size(3),
                 "rope: q and k differ in B, T or D");
     TORCH_CHECK(x->scalar_type() == q.scalar_type() && x->device() == q.device(),
@@ -30,14 +30,14 @@ void check(const at::Tensor& q, const at::Tensor& k, const at::Tensor& cos, cons
     TORCH_CHECK(x->size(3) <= 1 || x->stride(3) == 1, "rope: the elements of a head must be contiguous");
     // An expanded tensor's memory would be rotated more than once.
     TORCH_CHECK(at::has_internal_overlap(*x) != at::MemOverlap::Yes,
-                "rope: several elements share one place in memory");
+                "rope: q and k cannot have elements that share memory");
   }
-  TORCH_CHECK(q.size(3) % 2 == 0, "rope: the head width is even, not ", q.size(3));
+  TORCH_CHECK(q.size(3) % 2 == 0, "rope: the head width must be even, not ", q.size(3));
   for (const at::Tensor* table : {&cos, &sin}) {
     TORCH_CHECK(table->dim() == 2 && table->size(0) == q.size(1) && table->size(1) == q.size(3) / 2,
-                "rope: cos and sin are [T, D/2]");
+                "rope: cos and sin must be [T, D/2]");
     TORCH_CHECK(table->scalar_type() == at::kFloat && table->is_contiguous() && table->device() == q.device(),
-                "rope: cos and sin are fp32, contiguous and on q's device");
+                "rope: cos and sin must be fp32, contiguous and on q's device");
   }
 }
 
@@ -88,7 +88,7 @@ void rope_apply_(const at::Tensor& q_BTAD, const at::Tensor& k_BTKD, const at::T
                  const at::Tensor& sin_TD2, bool inverse) {
   check(q_BTAD, k_BTKD, cos_TD2, sin_TD2);
   const auto storage = storage_of(q_BTAD.scalar_type());
-  TORCH_CHECK(storage.has_value(), "rope: fp32, bf16 or fp16, not ", q_BTAD.scalar_type());
+  TORCH_CHECK(storage.has_value(), "rope: q and k must be fp32, bf16 or fp16, not ", q_BTAD.scalar_type());
   if (q_BTAD.is_meta()) return;
   const RopeArgs args{.q = raw(q_BTAD),
                       .k = raw(k_BTKD),
@@ -114,7 +114,9 @@ void rope_apply_(const at::Tensor& q_BTAD, const at::Tensor& k_BTKD, const at::T
 std::pair<at::Tensor, at::Tensor> rope_(const at::Tensor& q_BTAD, const at::Tensor& k_BTKD, const at::Tensor& cos_TD2,
                                         const at::Tensor& sin_TD2) {
   for (const at::Tensor* x : {&q_BTAD, &k_BTKD}) {
-    TORCH_CHECK(!(x->is_leaf() && x->requires_grad()), "rope_: a leaf that wants a gradient cannot change in place");
+    TORCH_CHECK(!(x->is_leaf() && x->requires_grad()),
+                "rope_: a leaf that requires a gradient cannot be changed in "
+                "place");
   }
   const variable_list turned = RopeFunction::apply(q_BTAD, k_BTKD, cos_TD2, sin_TD2);
   return {turned[0], turned[1]};

@@ -33,9 +33,9 @@ void* own_bytes(const at::Tensor& tensor) { return tensor.defined() ? tensor.mut
 void check_input(const char* name, const at::Tensor& x, const at::Tensor& weight_H) {
   const at::ScalarType type = x.scalar_type();
   TORCH_CHECK(type == at::kFloat || type == at::kBFloat16 || type == at::kHalf, name,
-              ": fp32, bf16 or fp16 storage, not ", type);
+              ": the storage must be fp32, bf16 or fp16, not ", type);
   TORCH_CHECK(x.is_cpu() || x.is_cuda() || x.is_meta(), name, ": no kernel for device ", x.device());
-  TORCH_CHECK(x.dim() >= 1 && x.size(-1) > 0, name, ": x needs a last dimension to take the norm over");
+  TORCH_CHECK(x.dim() >= 1 && x.size(-1) > 0, name, ": x needs a last dimension to normalize");
   TORCH_CHECK(x.is_contiguous(), name, ": x must be contiguous");
   TORCH_CHECK(weight_H.dim() == 1 && weight_H.size(0) == x.size(-1) && weight_H.is_contiguous() &&
                   weight_H.scalar_type() == type && weight_H.device() == x.device(),
@@ -51,7 +51,7 @@ void check_like(const char* name, const char* what, const at::Tensor& other, con
 void check_statistic(const char* name, const char* what, const at::Tensor& statistic, const at::Tensor& x) {
   TORCH_CHECK(statistic.numel() == rows_of(x) && statistic.is_contiguous() && statistic.scalar_type() == at::kFloat &&
                   statistic.device() == x.device(),
-              name, ": ", what, " must be [", rows_of(x), "] fp32 on x's device, as forward gave it");
+              name, ": ", what, " must be [", rows_of(x), "] fp32 on x's device, as returned by forward");
 }
 
 Storage storage_of(const at::Tensor& x) {
