@@ -25,7 +25,7 @@ std::int64_t crossing(const Answer& a, const Answer& b, record::Bytes limit, std
 
 std::optional<std::int64_t> largest_that_fits(std::int64_t low, std::int64_t high, record::Bytes limit,
                                               const std::function<std::optional<Needed>(std::int64_t)>& needed) {
-  constexpr int kHalving = 4;  // every fourth question halves the range, however the bytes grow
+  constexpr int kHalving = 4;  // every fourth query halves the range, in case bytes do not grow linearly
   std::int64_t fits = low - 1, fails = high + 1;
   std::optional<Answer> last, before;
   for (int question = 0; fits + 1 < fails; ++question) {

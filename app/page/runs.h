@@ -54,7 +54,7 @@ class Runs {
   bool is_sweep(int index) const { return !(*this)[index].recording->sweep_points().empty(); }
   bool shows_sweep() const { return shown_ >= 0 && is_sweep(shown_); }
   const RunOnShow* with(const record::Recording* recording) const;
-  // The page was opened for a run of the reader's: earlier answers and settings do not count.
+  // The page was opened for a recording that the reader named; answers and settings from earlier visits are ignored.
   bool is_given() const { return given_; }
   void note_given() { given_ = true; }
   // Preferably the one made here; −1: none.

@@ -21,7 +21,7 @@ class SettingsHistory {
   std::optional<record::Params> undo(const record::Params& now) { return step(before_, after_, now); }
   std::optional<record::Params> redo(const record::Params& now) { return step(after_, before_, now); }
 
-  // Undo and redo ignore settings with a held switch.
+  // Undo and redo skip settings that came from a held switch.
   void hold(const record::Params& now) { held_from_ = now; }
   bool holding() const { return held_from_.has_value(); }
   std::optional<record::Params> release() { return std::exchange(held_from_, std::nullopt); }

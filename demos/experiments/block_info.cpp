@@ -1,4 +1,4 @@
-// Parameters of `block`: one decoder block, from GPT-2's to Llama's in five changes and a small sixth.
+// Parameters of `block`: one decoder block. Five settings, and a small sixth, turn GPT-2's block into Llama's.
 #include <array>
 
 #include "demos/experiments/demo.h"

@@ -38,7 +38,7 @@ constexpr std::array kConflicts{
     Conflict{"offload.optimizer", "host|file", "optimizer_in_backward", "on",
              "the host updates each layer during backward in any case"},
 
-    // Time of the weight update.
+    // When weights are updated.
     Conflict{"optimizer_in_backward", "on", "accumulate", "!1",
              "the weights would change between two micro-batches of one step"},
 

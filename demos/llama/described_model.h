@@ -14,7 +14,7 @@ namespace headroom::llama {
 struct DescribedModel {
   Config config;
   Extension extension;
-  // "mixtral is a mixture of 8 experts, which the step here does not have."; empty: supported.
+  // "mixtral is a mixture of 8 experts, which our training step does not support."; empty: supported.
   std::string beyond_step;
   std::vector<std::string> assumed, left_out;  // short phrases
 };

@@ -237,7 +237,8 @@ class Alike {
   std::unordered_map<std::uint64_t, std::pair<std::uint64_t, Bytes>> places_;
 };
 
-// In every step. A run that ends before a step's last micro-batch would also end with more of them.
+// Applied to every step. A run that ends before a step's last micro-batch would end there with more micro-batches as
+// well.
 bool all_alike(const record::Recording& run, std::int64_t count) {
   const std::vector<Part> parts = parts_of(run);
   const Alike alike(run);

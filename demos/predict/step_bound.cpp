@@ -23,12 +23,13 @@ struct Elements {
 Elements layer_elements(const llama::Config& c, std::int64_t tokens) {
   const std::int64_t h = c.hidden_size, f = c.intermediate_size;
   const std::int64_t q = c.num_heads * c.head_dim, kv = c.num_kv_heads * c.head_dim;
-  // Reads; writes. First norm: x; y. Second, fused with the addition: x, residual; sum, y. Last addition: two; one.
+  // Tensors as "read; written". First norm: x; y. Second norm, fused with the addition: x, residual; sum, y. Last
+  // addition: two; one.
   std::int64_t forward = 2 * h + 4 * h + 3 * h;
   forward += 2 * (q + kv);    // RoPE in place
   forward += 2 * q + 2 * kv;  // attention: q, k, v; result
   forward += 3 * f;           // SwiGLU: gate, up; product
-  // Each norm: recompute x; y. Then dy, x and the stream's gradient; dx.
+  // Each norm: x; y to recompute it. Then dy, x and the stream's gradient; dx.
   std::int64_t backward = 2 * (2 * h + 4 * h);
   backward += 2 * (q + kv);    // RoPE
   backward += 4 * q + 4 * kv;  // q, k, v, result, its gradient; dq, dk, dv
@@ -109,7 +110,7 @@ StepBound step_bound(const llama::Config& c, const StepBoundOptions& options) {
   const CastBytes casts = cast_bytes(c, options);
   // Embedding: rows; result. Final norm: x; y.
   const std::int64_t forward = layers * layer.forward + 2 * n * h + 2 * n * h;
-  // Embedding's gradient: dy, rows; rows. The final norm's: as in a layer.
+  // Embedding's gradient: dy, rows; rows. Final norm's gradient: as in a layer.
   const std::int64_t backward = layers * layer.backward + 3 * n * h + 6 * n * h;
   const auto in = [&](record::Phase phase) -> record::Bytes& { return bound.bytes[static_cast<std::size_t>(phase)]; };
   in(record::Phase::kForward) = options.element * forward + layers * casts.forward;

@@ -190,8 +190,8 @@ class StepMoments {
 
   Bytes codes(std::int64_t width) const { return step_.fp8() ? step_.tokens() * width : 0; }
 
-  // The last layer's down projection: SwiGLU's product, Q and K before RoPE, attention's result. A recomputed product
-  // is overwritten by its codes; the temporary sixteenth is not counted.
+  // Alive in the last layer's down projection: SwiGLU's product, Q and K before RoPE, attention's result. A recomputed
+  // product is overwritten by its codes; the temporary sixteenth is not counted.
   void fp8_forward() {
     const Bytes turned = step_.fused.rope ? 0 : s_ * step_.tokens() * (c_.num_heads + c_.num_kv_heads) * c_.head_dim;
     add(Place::kForward,
@@ -228,8 +228,8 @@ class StepMoments {
                             .streamed_layers = 1});
   }
 
-  // Memory is monotonic between these layers: the last one, the last ones of the segment before and of the first two
-  // segments, and the first one.
+  // Candidates for the peak: the last layer, the last layers of the segment before it and of the first two segments,
+  // and the first layer. Memory is monotonic between them.
   std::vector<std::int64_t> highest_layers() const {
     const std::int64_t layers = c_.num_layers, at_once = step_.layers_at_once();
     std::vector<std::int64_t> all{layers - 1, first_of_segment(layers - 1) - 1, std::min(2 * at_once, layers) - 1,
@@ -240,12 +240,12 @@ class StepMoments {
     return all;
   }
 
-  // Kept by the adapters of gate, up and down, and the gradient of down's.
+  // Tensors that the adapters of gate, up and down keep, and the gradient of down's tensor.
   Bytes low_in_mlp() const {
     return !trained_ && mlp_is_read(step_) ? 4 * step_.trained_bytes() * step_.tokens() * step_.adapters.rank : 0;
   }
 
-  // Peaks of a layer, besides what other layers keep: recompute, MLP, before the MLP's norm, attention.
+  // Peaks of a layer, without the tensors that other layers keep: recompute, MLP, before the MLP's norm, attention.
   void layer(std::int64_t i) {
     const bool again = step_.keeps_layer_inputs(), top = i + 1 == end_of_segment(i);
     const std::int64_t first = first_of_segment(i);

@@ -63,7 +63,7 @@ std::string value_as_typed(const ParamSpec& spec, const ParamValue& value) {
   throw std::logic_error("kind of parameter");
 }
 
-// "Batch is a whole number from 1 to 1024."
+// "Batch must be a whole number from 1 to 1024."
 std::string what_it_takes(const ParamSpec& spec) {
   switch (spec.kind) {
     case ParamKind::kInteger:
@@ -88,7 +88,7 @@ std::string what_it_takes(const ParamSpec& spec) {
   throw std::logic_error("kind of parameter");
 }
 
-// "batch=0: Batch is a whole number from 1 to 1024."
+// "batch=0: Batch must be a whole number from 1 to 1024."
 Error refused(const ParamSpec& spec, std::string_view shown_value) {
   return {fmt::format("{}={}: {}", spec.key, printable(shown_value.substr(0, 200)), what_it_takes(spec))};
 }

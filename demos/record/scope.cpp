@@ -22,7 +22,8 @@ struct Field {
 constexpr Field kPhaseField{0, 4}, kCategoryField{4, 4}, kLayerField{8, 12}, kMicroBatchField{20, 12}, kOpField{32, 16},
     kStreamField{48, 8};
 constexpr std::uint64_t kSet = std::uint64_t{1} << 56;     // the thread has its own tag
-constexpr std::uint64_t kMarked = std::uint64_t{1} << 57;  // … and keeps it after its last Scope, for its mark
+constexpr std::uint64_t kMarked = std::uint64_t{1} << 57;  // it stays after the last Scope, because the thread's mark
+                                                           // needs it
 constexpr std::uint64_t kWholeTag = kSet - 1;
 // For threads without a tag, and without a worker.
 constexpr std::uint64_t kNoTag =

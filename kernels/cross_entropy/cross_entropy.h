@@ -34,8 +34,9 @@ void cross_entropy_cpu(const CrossEntropyArgs& args, std::int64_t begin, std::in
 
 int cross_entropy_cuda(const CrossEntropyArgs& args, CUstream_st* stream,
                        CrossEntropyVariant variant = CrossEntropyVariant::kAuto);
-// scale[0] = grad_scale[0] / divisor and scale[1] = 1 / divisor; both 0 without valid rows. The divisor is 1 for a
-// sum, otherwise the number of rows not ignored, counted if `valid_count` is negative. grad_scale null: 1.
+// scale[0] = grad_scale[0] / divisor and scale[1] = 1 / divisor; both are 0 without valid rows. The divisor is 1 for a
+// sum, otherwise the number of rows that are not ignored. The kernel counts them if `valid_count` is negative.
+// grad_scale null: 1.
 int cross_entropy_scale_cuda(const std::int64_t* targets, std::int64_t rows, std::int64_t ignore_index,
                              std::int64_t valid_count, Reduction reduction, const float* grad_scale, float* scale,
                              CUstream_st* stream);

@@ -35,9 +35,9 @@ struct EmbeddingBackwardArgs {
 
 // First: sorts the tokens by row. All ids are in [0, V).
 void embedding_backward_sort_cpu(const EmbeddingBackwardArgs& args);
-// Then: zeros those of the rows [begin, end) that no token names; a no-op if it accumulates.
+// Second: zeros the rows of [begin, end) that no token names; a no-op if it accumulates.
 void embedding_backward_zero_cpu(const EmbeddingBackwardArgs& args, std::int64_t begin, std::int64_t end);
-// Then: columns [begin, end) of every other row. By columns, since one token may be most of a text.
+// Third: columns [begin, end) of every other row. Work is split by columns, because one token may be most of a text.
 void embedding_backward_cpu(const EmbeddingBackwardArgs& args, std::int64_t begin, std::int64_t end);
 
 int embedding_backward_cuda(const EmbeddingBackwardArgs& args, CUstream_st* stream);

@@ -87,8 +87,9 @@ inline constexpr std::int64_t kFp8Amax = offsetof(Fp8Scaling, amax) / sizeof(flo
 
 HEADROOM_BOTH bool is_finite(float value) { return (bits_of(value) & 0x7f800000u) != 0x7f800000u; }
 
-// Maps `amax` to the largest number. An infinite or NaN amax, or one so small that the scale or its inverse would
-// leave fp32, keeps the previous scale (at first 1) and is counted. 0 keeps it, too.
+// Chooses the scale that maps `amax` to the format's largest number. An infinite or NaN amax, or one so small that the
+// scale or its inverse would leave fp32's range, keeps the previous scale (at first 1) and is counted. An amax of 0
+// also keeps it.
 HEADROOM_BOTH void fp8_choose(Fp8Scaling& s, float amax, std::int32_t* not_scaled) {
   constexpr float kMostScale = 0x1p126f;  // its inverse is the smallest normal fp32
   if (s.scale == 0.0f) s.scale = 1.0f;

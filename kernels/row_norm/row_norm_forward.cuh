@@ -12,7 +12,7 @@ namespace headroom::kernels::row_norm {
 // Measured on an H200, bf16 rows of 2048 to 16384: 2 or 8 vectors, and fewer blocks with more registers, are slower.
 constexpr int kForwardVectors = 4;  // of a row, per thread
 
-// The most threads per block, the blocks per multiprocessor (which bound the registers), and whether x and y are
+// The maximum of threads per block, the blocks per multiprocessor (which limit the registers), and whether x and y are
 // evicted first.
 template <int kMostThreads, int kBlocksOfProcessor, bool kLeavesCaches>
 struct ForwardCut {

@@ -257,7 +257,7 @@ Chart arithmetic(StepSettings step, std::int64_t tile, std::int64_t longest) {
   return chart;
 }
 
-// T from 0; y covers points and lines.
+// The x axis starts at T = 0; the y axis covers points and lines.
 void set_axes(Chart& chart, std::int64_t longest) {
   chart.x = {.unit = AxisUnit::kNumber,
              .low = 0,

@@ -60,7 +60,7 @@ Recipe report_recipe(const Params& start, const CardLimit& card) {
   for (const Technique* const each : order) {
     recipe.enough = fit_of(so_far, card).verdict == Verdict::kFits;
     if (recipe.enough && !each->report_place.starts_with("always")) break;
-    // Only the last way of an always-on switch is used: it takes least.
+    // Only the last variant of an always-on switch is used, because it needs the least memory.
     const bool other_way =
         each->report_place.starts_with("always") && std::ranges::any_of(order, [&](const auto* later) {
           return later > each && later->report_place == each->report_place &&

@@ -112,7 +112,7 @@ std::string words_of(const Stack& stack, const ShownUnit& unit) {
   return words + "together " + short_bytes(stack.sum(), unit);
 }
 
-// Suits the card and all stacks.
+// The axis has room for the card and all stacks.
 ShownUnit unit_of(const std::vector<Stack>& stacks, record::Bytes card) {
   record::Bytes most = card;
   for (const Stack& each : stacks) most = std::max(most, each.sum());

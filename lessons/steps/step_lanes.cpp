@@ -34,9 +34,9 @@ bool same_place(const KernelSpan& a, const KernelSpan& b) { return a.phase == b.
 
 bool computes(const KernelSpan& span) { return span.kind == SpanKind::kKernel || span.kind == SpanKind::kHostOperator; }
 
-// CUPTI's clock differs from the marks' by up to half a millisecond, differently in each run. Kernels launched under a
-// mark run after it and before the next one, which bounds the shift: to 2 µs in a step of Llama 3.2 1B on an H200.
-// `on_host` uses calls and the host's clock.
+// CUPTI's clock differs from the marks' by up to half a millisecond, and by another amount in each run. Kernels that
+// were launched under a mark run after it and before the next one. This limits the shift to a range of 2 µs in a step
+// of Llama 3.2 1B on an H200. `on_host` uses calls and the host's clock.
 double shift_to_marks(const std::vector<KernelSpan>& spans, const Recording& recording, const record::StepRange& range,
                       bool on_host) {
   double least = -std::numeric_limits<double>::infinity(), most = -least;

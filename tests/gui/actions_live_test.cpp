@@ -1,4 +1,4 @@
-// After any sequence of actions, each frame's figure has the settings on show or is hatched. The real engine answers
+// After any sequence of actions, each frame's figure has the displayed settings or is hatched. The real engine answers
 // late.
 #include <algorithm>
 #include <map>

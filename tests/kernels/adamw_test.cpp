@@ -97,7 +97,7 @@ TEST_CASE("a scale, a counter on the device and no overflow are the plain step, 
   const kernels::AdamWParameter plain = fresh(), scaled = fresh(), skipped = fresh(), before = fresh();
   step_one(plain, test::adamw_constants(t));
   scaled.gradient.mul_(1024);
-  const kernels::AdamWStep other_t = test::adamw_constants(3);  // only its other constants count
+  const kernels::AdamWStep other_t = test::adamw_constants(3);  // only the step's other constants matter
   kernels::adamw(std::span(&scaled, 1), other_t, test::adamw_control(10, false, t, at::kCPU));
   CHECK(test::same_bits(scaled, plain));
   kernels::adamw(std::span(&skipped, 1), other_t, test::adamw_control(10, true, t, at::kCPU));

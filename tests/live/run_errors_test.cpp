@@ -154,8 +154,8 @@ TEST_CASE("on a GPU older than the compiled kernels what they alone can do is re
             .ends_with("use exercise=vector_add or device=cpu."));
 }
 
-// Every value of every switch, on the CPU, whose own kernels report themselves. 16-bit GEMMs are always ours there;
-// on a GPU they are LibTorch's.
+// Tries every value of every switch on the CPU, where our kernels report themselves. 16-bit GEMMs are always ours
+// there; on a GPU they are LibTorch's.
 TEST_CASE("a composed step runs no kernel of ours, and what cannot be composed is refused") {
   static int ours = 0;
   const auto count = [](const at::RecordFunction& function) -> std::unique_ptr<at::ObserverContext> {

@@ -73,7 +73,8 @@ TEST_CASE("a step with its state on the host follows the loss of the plain one")
   const std::vector<double> expected = losses(plain, 5);
   const std::vector<double> found = losses(joined(kOffloadedModel, joined(switches, {precision})), 5);
   CHECK(found[0] == expected[0]);  // weights and forward are equal to the bit
-  // Then the AdamWs round differently: in fp32 the last digits, in bf16 PyTorch's intermediate sums of the moments.
+  // After that the two AdamWs round differently: in fp32 the last digits, in bf16 PyTorch's intermediate sums of the
+  // moments.
   const double tolerance = precision == "precision=fp32" ? 1e-5 : 2e-2;
   for (std::size_t i = 1; i < found.size(); ++i) {
     CAPTURE(i, expected[i], found[i]);

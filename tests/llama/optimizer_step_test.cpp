@@ -151,7 +151,7 @@ TEST_CASE("the optimizer in backward steps bit by bit as at the end") {
       GENERATE(Settings{"precision=fp32"}, Settings{"precision=bf16", "rounding=stochastic"},
                Settings{"optimizer=adamw_8bit"}, Settings{"optimizer=galore", "galore_interval=2"},
                Settings{"precision=bf16_mixed", "checkpointing=layer", "fused.rms_norm=on", "loss=flce"},
-               Settings{"precision=fp16_mixed", "loss_scale=128"});  // at which nothing overflows
+               Settings{"precision=fp16_mixed", "loss_scale=128"});  // a loss scale at which nothing overflows
   CAPTURE(text_of(settings));
   const Settings base = joined(kSmallSettings, settings);
   CHECK(losses(base, 5) == losses(joined(base, {"optimizer_in_backward=on"}), 5));

@@ -46,7 +46,7 @@ class WidgetView {
  public:
   virtual ~WidgetView() = default;
 
-  // A widget beside the figure takes its part of `rect`; an empty rest hides the figure.
+  // A widget next to the figure takes its part of `rect`; if nothing is left, the figure is hidden.
   virtual void draw(PageFrame& frame, Rect& rect) = 0;
 
   // Drawn after the picture, for controls on the rows that it leaves free.

@@ -8,11 +8,11 @@
 
 namespace headroom::live {
 
-// "NVIDIA GeForce GTX 1080 has compute capability 6.1, and the kernels of this build need 8.0"; empty if they run, or
+// "NVIDIA GeForce GTX 1080 has compute capability 6.1, but the kernels of this build need 8.0"; empty if they run, or
 // if the capability is unknown.
 std::string lacks_kernels(const protocol::DeviceFacts& gpu, const MachineFacts& machine);
 
-// "optimizer=galore is done by them alone: take optimizer=adamw, or device=cpu."; empty if compose() suffices.
+// "optimizer=galore needs these kernels: use optimizer=adamw or device=cpu."; empty if compose() suffices.
 std::string only_by_kernels(const record::Params& params);
 
 // Switches to PyTorch's operators where ParamSpec::own_kernels says that they compute the same. True if that changed

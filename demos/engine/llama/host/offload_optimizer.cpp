@@ -239,7 +239,8 @@ void HostAdamW::hand_over(std::span<const std::size_t> which) {
   wakes_.notify_all();
 }
 
-// On the device: an H200's memory is thirty times as fast as its host's, which the optimizer needs.
+// Checked on the device, because an H200's memory is thirty times as fast as its host's, and the optimizer needs the
+// host's.
 at::Tensor HostAdamW::look_at(std::span<const at::Tensor> gradients, std::size_t number) {
   if (!overflow_.defined()) return {};
   const Scope scope(number_of(Op::kOverflow));

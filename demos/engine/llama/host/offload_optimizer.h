@@ -37,16 +37,16 @@ struct HostAdamWOptions {
   at::Tensor loss_scale;
   double first_loss_scale = 1;
   std::int64_t scale_window = 1000;
-  // A weight whose gradient is fp32: the head, if its chunks add up so. Undefined: none.
+  // A weight whose gradient is fp32: the head, if its chunks accumulate in fp32. Undefined: none.
   at::Tensor fp32_gradient;
   // Masters and moments are in a file, and pass through memory in pieces. Empty path: a temporary file.
   bool in_file = false;
   std::filesystem::path file;
 };
 
-// Steps each layer as soon as its backward is done. With a loss scale it skips a layer whose gradients hold an infinity
-// or a NaN, and does not count the step for its bias corrections; an optimizer on the device skips the whole step.
-// PyTorch's fused Adam rounds differently from kernels/adamw.
+// Steps each layer as soon as its backward is done. With a loss scale it skips each layer whose gradients contain an
+// infinity or a NaN, and does not count that step in the layer's bias corrections. (An optimizer on the device skips
+// the whole step.) PyTorch's fused Adam rounds differently from kernels/adamw.
 class HostAdamW final : public Optimizer, public LayerHooks {
  public:
   // Allocates the states, or their room in the file. Throws HostMemoryFull, or std::runtime_error about the file.

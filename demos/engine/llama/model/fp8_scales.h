@@ -18,8 +18,8 @@ class Fp8Scales {
  public:
   Fp8Scales(std::int64_t projections, predict::Fp8Scaling scaling, at::Device device);
 
-  // Casts a new tensor [R, C], scaled by its largest magnitude or, delayed, by those of the last steps. The first
-  // delayed scale is the tensor's own, since 1 would turn small gradients into 0.
+  // Casts a new tensor [R, C], scaled by its largest magnitude or, with delayed scaling, by those of the last steps.
+  // The first delayed scale is the tensor's own, because a scale of 1 would turn small gradients into 0.
   kernels::Fp8Codes cast(const at::Tensor& x_RC, std::int64_t projection, Fp8Tensor which,
                          const kernels::Fp8Layouts& layouts);
   // Casts again with the scale of the same step.

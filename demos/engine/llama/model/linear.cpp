@@ -89,7 +89,7 @@ struct EmbeddingFunction : torch::autograd::Function<EmbeddingFunction> {
     const bool fused = ctx->saved_data["fused"].toBool();
     at::Tensor dw_VH = (fused ? &fused_gradient : &composed_gradient)(gradients[0], ids_BT, weight_VH, op);
     if (!fused && add_to_wider(dw_VH, weight_VH.grad(), ctx->saved_data["on_cpu"].toBool(), op)) dw_VH = at::Tensor();
-    // For autograd's sum with a tied head's gradient, if it allocates.
+    // Labels autograd's sum with a tied head's gradient, in case the sum allocates.
     set_backward_label(Category::kGradients, number_of(Op::kLmHead));
     return {dw_VH, at::Tensor(), at::Tensor(), at::Tensor(), at::Tensor(), at::Tensor()};
   }

@@ -11,9 +11,9 @@ namespace headroom::llama {
 
 using Inputs = std::vector<at::Tensor>;
 
-// f(inputs) for readers that are ordinary graph nodes. The value is freed when all readers have run forward. Before the
-// first reader's backward f runs again, and its result takes the value's place; only the inputs are kept. `f` must be
-// pure; its weights get gradients in its own, nested backward. With `again` false it is just f(inputs). Chen et al.
+// f(inputs) for readers that are ordinary graph nodes. The value is freed when all readers have run forward; only the
+// inputs are kept. Before the first reader's backward, f is evaluated again and its result replaces the value. `f` must
+// be pure; its weights get gradients in a nested backward of f. With `again` false it is just f(inputs). Chen et al.
 // 2016, arXiv:1604.06174.
 class Rebuilt {
  public:

@@ -10,9 +10,9 @@ namespace headroom::llama {
 
 namespace {
 
-// Elements that a thread steps at once: 1 MiB of fp32 gradients and as much of masters stay in the core's cache between
-// cast, step and cast back. Half of it was a sixth slower, since PyTorch calls cost time. Small models have smaller
-// chunks, to save memory.
+// Elements that a thread steps at once: 1 MiB of fp32 gradients and 1 MiB of masters stay in the core's cache between
+// cast, step and cast back. Chunks of half that size were a sixth slower, because each PyTorch call costs time. Small
+// models have smaller chunks, to save memory.
 constexpr std::int64_t kMostChunk = std::int64_t{1} << 18, kLeastChunk = kMostChunk / StepThreads::kMost;
 
 }  // namespace
@@ -45,8 +45,8 @@ void CpuAdamW::step_chunk(const CpuAdamWState& state, std::int64_t begin, std::i
   if (gradient.scalar_type() != master.scalar_type()) {
     gradient = wide_gradients_.select(0, static_cast<std::int64_t>(thread)).narrow(0, 0, size).copy_(gradient);
   }
-  // Scales in the core's cache: PyTorch's kernel would divide, which is a quarter slower. From a plain number PyTorch
-  // would allocate two tensors here, at any moment of the run.
+  // Scales the gradients in the core's cache: PyTorch's kernel would divide, which is a quarter slower. The factor is a
+  // tensor, because from a plain number PyTorch would allocate two tensors here, at any moment of the run.
   float inverse_scale = 1 / how.loss_scale;
   if (how.loss_scale != 1) gradient.mul_(at::from_blob(&inverse_scale, {}, at::kFloat));
   auto t = static_cast<float>(how.t);

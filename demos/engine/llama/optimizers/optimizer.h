@@ -116,8 +116,8 @@ class AdamWFamily : public Optimizer {
   at::ScalarType moment_type(std::size_t i) const;
   static at::Tensor zeros(const Parameter& parameter, std::uint16_t op, at::IntArrayRef shape, at::ScalarType type);
 
-  // Call before these gradients are used: checks them for overflow, and counts the step at its first call, unless that
-  // finds an overflow. A later one, with the optimizer in backward, cannot undo it.
+  // Call before these gradients are used. Checks them for overflow. The first call of a step counts the step, unless it
+  // finds an overflow. With the optimizer in backward, a later call that finds one cannot undo the count.
   kernels::AdamWControl control_for(std::span<const std::size_t> which);
   // fp32 [] factor for all of the step's gradients: removes the loss scale, and limits their norm to
   // AdamWOptions::clip.

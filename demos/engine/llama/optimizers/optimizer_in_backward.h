@@ -6,11 +6,10 @@
 
 namespace headroom::llama {
 
-// Must be the last of a step's hooks, since it frees gradients. At most one layer's are alive, besides those of the
-// outer weights, which come first and go last.
-//
-// With a loss scale an overflow counts from its layer on; earlier layers have been stepped, with finite gradients. An
-// optimizer at the end skips the whole step.
+// Must be the last of a step's hooks, because it frees gradients. At most one layer's gradients are alive, and those of
+// the outer weights, which are allocated first and freed last. With a loss scale, an overflow skips its layer and all
+// later ones; the layers before it have already been stepped, with finite gradients. (An optimizer after backward skips
+// the whole step.)
 class UpdateInBackward final : public LayerHooks {
  public:
   explicit UpdateInBackward(Optimizer& optimizer) : optimizer_(optimizer) {}

@@ -25,9 +25,9 @@ class LayerHooks {
  public:
   virtual ~LayerHooks() = default;
   // Called before and after a layer's weights are read, in forward (kForward), recompute (kRecompute) and evaluation
-  // (kEvaluation, without backward). after_layer(kBackward) follows the layer's backward in each micro-batch.
-  // after_layer(kRecompute) must keep the weights for backward. All layers of a segment are recomputed before the last
-  // one's backward.
+  // (kEvaluation, without backward). after_layer(kBackward) is called after the layer's backward in each micro-batch.
+  // after_layer(kRecompute) must keep the weights for backward. All layers of a segment are recomputed before the
+  // backward of its last layer.
   virtual void before_layer(std::int64_t /*layer*/, record::Phase /*phase*/) {}
   virtual void after_layer(std::int64_t /*layer*/, record::Phase /*phase*/) {}
   // `.grad` is complete for all weights of this layer, and nothing reads them anymore in this step. kOuterLayer comes
@@ -62,8 +62,8 @@ at::Tensor forward_backward(const Model& model, const at::Tensor& ids_BT, const 
 at::Tensor evaluation_loss(const Model& model, at::Tensor host_tokens_2BT, const TrainOptions& options);
 
 // A whole step between mark_step(index) and mark_step(-1), from ids and targets on the host. Frees the gradients. Reads
-// no value from the device, and nothing branches on data. A replayed step has one mark, of forward; its own were set at
-// capture. `behind`, if any, is called at the end of the step.
+// no value from the device, and nothing branches on data. A replayed step sets only the mark of forward, because its
+// other marks were set at capture. `behind`, if any, is called at the end of the step.
 at::Tensor train_step(Model& model, Optimizer& optimizer, const at::Tensor& host_tokens_2BT,
                       const TrainOptions& options, int index,
                       const std::function<void(const at::Tensor& loss)>& behind = {});
