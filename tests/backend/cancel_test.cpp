@@ -26,7 +26,7 @@ Clock::duration cancel_in_the_middle(backend::Backend& backend, const std::strin
 
 }  // namespace
 
-TEST_CASE("an engine that listens stops at once and takes the next run") {
+TEST_CASE("an engine that reads messages stops at once and takes the next run") {
   const auto engine = backend::make_engine(fake_engine());
   CHECK(run_to_end(*engine, "at_once").kind == OutcomeKind::kCompleted);
   const std::string pid = engine->facts().at("pid");
@@ -43,14 +43,14 @@ TEST_CASE("a run that does not stop is ended by SIGTERM after 2 s") {
   CHECK(run_to_end(*engine, "at_once").kind == OutcomeKind::kCompleted);
 }
 
-TEST_CASE("an engine that ignores SIGTERM too is killed after 5 s") {
+TEST_CASE("an engine that also ignores SIGTERM is killed after 5 s") {
   const auto engine = backend::make_engine(fake_engine());
   const auto took = cancel_in_the_middle(*engine, GENERATE("ignore_terminate", "hang_for_ever"));
   CHECK(took > 4900ms);
   CHECK(run_to_end(*engine, "at_once").kind == OutcomeKind::kCompleted);
 }
 
-TEST_CASE("ends that we ordered do not count as deaths") {
+TEST_CASE("an engine that the app ended does not count as a death") {
   // Three SIGTERMs take 6 s; the fourth run must still find an engine.
   const auto engine = backend::make_engine(fake_engine());
   for (int i = 0; i < 3; ++i) cancel_in_the_middle(*engine, "ignore_cancel");
@@ -71,7 +71,7 @@ TEST_CASE("a silent engine is reported, and a cancel ends it") {
   CHECK(outcome_of(*engine).kind == OutcomeKind::kCancelled);
 }
 
-TEST_CASE("cancelling where nothing runs does nothing") {
+TEST_CASE("cancelling without a run is a no-op") {
   const auto engine = backend::make_engine(fake_engine());
   engine->cancel();
   CHECK(engine->state() == RunState::kIdle);

@@ -15,7 +15,7 @@ backend::RunRequest with_deadline(const std::string& mode) {
 
 }  // namespace
 
-TEST_CASE("a run that hangs is killed at its deadline, as often as it likes, and the other engine never notices") {
+TEST_CASE("a hanging run is killed at its deadline each time, without an effect on the other engine") {
   const auto engine = backend::make_engine(fake_engine());
   REQUIRE(run_to_end(*engine, "").kind == OutcomeKind::kCompleted);
   const std::string pid = engine->facts().at("pid");
@@ -36,7 +36,7 @@ TEST_CASE("a run that hangs is killed at its deadline, as often as it likes, and
   CHECK(engine->facts().at("pid") == pid);
 }
 
-TEST_CASE("a run that gets on outlives its deadline") {
+TEST_CASE("a run that makes progress outlives its deadline") {
   const auto engine = backend::make_engine(fake_engine());
   REQUIRE(engine->start(with_deadline("endless")).ok());
   CHECK_FALSE(finished(*engine, 2s));

@@ -25,7 +25,7 @@ std::vector<pid_t> pids_in(const std::filesystem::path& path) {
 
 }  // namespace
 
-TEST_CASE("a run whose engine dies keeps what arrived, says how it ended, and the next run works") {
+TEST_CASE("a run whose engine dies keeps its data and the cause, and the next run works") {
   const auto [mode, how] = GENERATE(table<std::string, std::string>({
       {"sigkill", "was killed by SIGKILL"},
       {"sigsegv", "was killed by SIGSEGV"},
@@ -48,7 +48,7 @@ TEST_CASE("a run whose engine dies keeps what arrived, says how it ended, and th
   CHECK(lost->events().size() == 3 * kEventsInAPart);
 }
 
-TEST_CASE("how an engine died is known even where this program was started with SIGCHLD ignored") {
+TEST_CASE("the cause of an engine's death is known even if this program started with SIGCHLD ignored") {
   ::signal(SIGCHLD, SIG_IGN);
   const auto engine = backend::make_engine(fake_engine());
   const auto outcome = run_to_end(*engine, "sigkill");
@@ -57,7 +57,7 @@ TEST_CASE("how an engine died is known even where this program was started with 
   CHECK(contains(outcome.message, "was killed by SIGKILL"));
 }
 
-TEST_CASE("a lost run is written up to its end") {
+TEST_CASE("the file of a lost run contains all data that arrived") {
   const TemporaryFolder folder;
   const auto engine = backend::make_engine(fake_engine());
   REQUIRE(engine->start(fake_request("sigkill", folder.path() / "run.hrec")).ok());
@@ -79,7 +79,7 @@ TEST_CASE("an engine killed from outside while it waits is replaced at once") {
   CHECK(run_to_end(*engine, "at_once").kind == OutcomeKind::kCompleted);
 }
 
-TEST_CASE("an engine that can no longer be heard while it waits is replaced") {
+TEST_CASE("an idle engine that closes its output is replaced") {
   const auto engine = backend::make_engine(fake_engine({"--close-output"}));
   REQUIRE(wait_for(*engine, [&] { return engine->facts().contains("pid"); }));
   const std::string pid = engine->facts().at("pid");
@@ -108,7 +108,7 @@ TEST_CASE("after three deaths in two minutes no engine is started") {
   CHECK(pids_in(pids).size() == 3);
 }
 
-TEST_CASE("two deaths are forgiven, the third is not") {
+TEST_CASE("an engine is restarted after two deaths, but not after a third") {
   const auto engine = backend::make_engine(fake_engine());
   for (int deaths = 1; deaths <= 3; ++deaths) {
     CAPTURE(deaths);
@@ -117,7 +117,7 @@ TEST_CASE("two deaths are forgiven, the third is not") {
   }
 }
 
-TEST_CASE("an engine that retires after its run is no death, and a run sent to it meanwhile is not lost") {
+TEST_CASE("an engine that exits after its run does not count as a death, and a run sent to it meanwhile is not lost") {
   const auto engine = backend::make_engine(fake_engine());
   for (int runs = 0; runs < 4; ++runs) {
     CAPTURE(runs);
@@ -127,7 +127,7 @@ TEST_CASE("an engine that retires after its run is no death, and a run sent to i
   CHECK_FALSE(engine->trouble());
 }
 
-TEST_CASE("what is no engine of this version is trouble that says so") {
+TEST_CASE("a program that is not an engine of this version is reported as trouble") {
   const auto [arguments, reason] = GENERATE(table<std::vector<std::string>, std::string>({
       {{"/nonexistent/headroom-engine"}, "No such file or directory"},
       {{"headroom-engine-that-is-not-there"}, "No such file or directory"},
@@ -144,7 +144,7 @@ TEST_CASE("what is no engine of this version is trouble that says so") {
   CHECK_FALSE(engine->start(fake_request("at_once")).ok());
 }
 
-TEST_CASE("the engine is gone when its backend is") {
+TEST_CASE("the engine ends with its backend") {
   pid_t pid = 0;
   {
     const auto engine = backend::make_engine(fake_engine({"--ignore-input"}));

@@ -43,7 +43,7 @@ bool alive(const std::string& pid) { return ::kill(std::stoi(pid), 0) == 0; }
 
 }  // namespace
 
-TEST_CASE("a traced run has a separate engine, which goes with the next other run") {
+TEST_CASE("a traced run has a separate engine, which ends when another kind of run starts") {
   Engines engines;
   engines.run(kPlain);
   REQUIRE(engines.started().size() == 1);
@@ -60,7 +60,7 @@ TEST_CASE("a traced run has a separate engine, which goes with the next other ru
   check_whole(*traced);  // recordings outlive their engine
 }
 
-TEST_CASE("a traced run can be cancelled, and no other starts meanwhile") {
+TEST_CASE("a traced run can be cancelled, and no other run starts meanwhile") {
   Engines engines;
   REQUIRE(engines.backend->start(request(kTraced, "endless")).ok());
   REQUIRE(wait_for(*engines.backend, [&] { return engines.backend->state() == RunState::kRunning; }));
@@ -72,7 +72,7 @@ TEST_CASE("a traced run can be cancelled, and no other starts meanwhile") {
   engines.run(kPlain);
 }
 
-TEST_CASE("an engine that starts with the first run leaves it to another to say what the machine has") {
+TEST_CASE("a lazily started engine reports the machine's facts through another backend") {
   TemporaryFolder folder;
   const std::filesystem::path pids = folder.path() / "pids";
   backend::Machine known;

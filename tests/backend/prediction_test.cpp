@@ -6,14 +6,14 @@ using namespace headroom::tests;
 using backend::RunState;
 using record::OutcomeKind;
 
-TEST_CASE("an answer is a recording that says it is predicted") {
+TEST_CASE("an answer is a recording marked as predicted") {
   const auto planner = backend::make_prediction(fake_engine());
   CHECK(run_to_end(*planner, "at_once").kind == OutcomeKind::kCompleted);
   CHECK(planner->recording()->info().source == record::Source::kPredicted);
   check_whole(*planner->recording());
 }
 
-TEST_CASE("the planner is started as one") {
+TEST_CASE("the planner is started with --plan") {
   const auto planner = backend::make_prediction(fake_engine());
   const auto runner = backend::make_engine(fake_engine());
   REQUIRE(wait_for(*planner, [&] { return !planner->facts().empty(); }));
@@ -38,7 +38,7 @@ TEST_CASE("a newer question replaces the pending one") {
   CHECK(old->marks().size() == old_marks);
 }
 
-TEST_CASE("many questions in a row: the last is answered") {
+TEST_CASE("the last of many consecutive questions is answered") {
   const auto planner = backend::make_prediction(fake_engine());
   for (int i = 0; i < 50; ++i) {
     REQUIRE(planner->start(fake_request("endless")).ok());
@@ -50,7 +50,7 @@ TEST_CASE("many questions in a row: the last is answered") {
   check_whole(*planner->recording());
 }
 
-TEST_CASE("a planner stuck in the second of three questions is ended, too") {
+TEST_CASE("a planner stuck in the second of three questions is ended as well") {
   const auto planner = backend::make_prediction(fake_engine());
   REQUIRE(planner->start(fake_request("stop_then_hang")).ok());
   REQUIRE(wait_for(*planner, [&] { return planner->recording()->marks().size() >= 3; }));
@@ -61,7 +61,7 @@ TEST_CASE("a planner stuck in the second of three questions is ended, too") {
   check_whole(*planner->recording());
 }
 
-TEST_CASE("a planner stuck in an old question is ended and the new one asked again") {
+TEST_CASE("a planner stuck in an old question is ended, and the new question is asked again") {
   const auto planner = backend::make_prediction(fake_engine());
   REQUIRE(planner->start(fake_request("hang")).ok());
   REQUIRE(wait_for(*planner, [&] { return planner->recording()->marks().size() == 3; }));

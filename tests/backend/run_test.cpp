@@ -45,7 +45,7 @@ TEST_CASE("an engine starts at once, greets and waits") {
   CHECK_FALSE(engine->trouble());
 }
 
-TEST_CASE("an engine's process is set up as it needs") {
+TEST_CASE("an engine's process has the environment and descriptors that it needs") {
   // Children inherit the descriptors that this process inherited.
   int inherited = 0;
   for (int descriptor = 0; descriptor < 256; ++descriptor) {
@@ -61,7 +61,7 @@ TEST_CASE("an engine's process is set up as it needs") {
   CHECK(engine->facts().at("open_descriptors") == std::to_string(inherited + 1));
 }
 
-TEST_CASE("a run arrives whole, with its progress") {
+TEST_CASE("a run arrives completely, with its progress") {
   const auto engine = backend::make_engine(fake_engine());
   REQUIRE(engine->start(fake_request("steady")).ok());
   CHECK(engine->state() == RunState::kStarting);
@@ -92,7 +92,7 @@ TEST_CASE("a run may be started before the engine has greeted") {
   check_whole(*engine->recording());
 }
 
-TEST_CASE("one run at a time, and the next has another recording") {
+TEST_CASE("runs are exclusive, and each has a new recording") {
   const auto engine = backend::make_engine(fake_engine());
   REQUIRE(engine->start(fake_request("steady")).ok());
   const auto refused = engine->start(fake_request("steady"));
@@ -107,7 +107,7 @@ TEST_CASE("one run at a time, and the next has another recording") {
   check_whole(*engine->recording());
 }
 
-TEST_CASE("no call waits for the engine") {
+TEST_CASE("no call blocks on the engine") {
   const auto begin = Clock::now();
   const auto engine = backend::make_engine(fake_engine({"--no-hello"}));
   REQUIRE(engine->start(fake_request("steady")).ok());
@@ -126,7 +126,7 @@ TEST_CASE("a refusal is an outcome with its reason") {
   CHECK(run_to_end(*engine, "at_once").kind == OutcomeKind::kCompleted);
 }
 
-TEST_CASE("an engine of another build may refuse because of that, and says so, a run that works needs no note") {
+TEST_CASE("a refusal by an engine of another build mentions the builds, and a successful run does not") {
   const auto engine = backend::make_engine(fake_engine({"--other-build"}));
   const auto refused = run_to_end(*engine, "refuse");
   CHECK(refused.kind == OutcomeKind::kRefused);
@@ -143,7 +143,7 @@ TEST_CASE("out of memory is an outcome with its facts") {
   CHECK(outcome.out_of_memory->requested == record::kGiB);
 }
 
-TEST_CASE("a message that makes no sense is refused, and the recording does not pass for whole") {
+TEST_CASE("an invalid message is refused, and the recording is not complete") {
   const std::string mode = GENERATE("malformed", "unknown_kind", "damaged_chunk");
   CAPTURE(mode);
   const auto engine = backend::make_engine(fake_engine());
@@ -154,7 +154,7 @@ TEST_CASE("a message that makes no sense is refused, and the recording does not 
   CHECK(run_to_end(*engine, "at_once").kind == OutcomeKind::kCompleted);
 }
 
-TEST_CASE("a run whose introduction was damaged can be read from its file all the same") {
+TEST_CASE("the file of a run is readable even if the run's first message was damaged") {
   const TemporaryFolder folder;
   const auto path = folder.path() / "run.hrec";
   const auto engine = backend::make_engine(fake_engine());
@@ -168,19 +168,19 @@ TEST_CASE("a run whose introduction was damaged can be read from its file all th
   CHECK(stored.value().info().params.at("mode") == "damaged_info");
 }
 
-TEST_CASE("messages of another run are passed over") {
+TEST_CASE("messages of another run are ignored") {
   const auto engine = backend::make_engine(fake_engine());
   CHECK(run_to_end(*engine, "other_run").kind == OutcomeKind::kCompleted);
   check_whole(*engine->recording());
 }
 
-TEST_CASE("what the engine prints disturbs nothing, however much it is") {
+TEST_CASE("any amount of printed output from the engine is harmless") {
   const auto engine = backend::make_engine(fake_engine());
   CHECK(run_to_end(*engine, "junk").kind == OutcomeKind::kCompleted);
   check_whole(*engine->recording());
 }
 
-TEST_CASE("a run is written while it goes on, and the file is what arrived") {
+TEST_CASE("a run is written as it arrives, and the file equals the received data") {
   const TemporaryFolder folder;
   const auto path = folder.path() / "run.hrec";
   const auto engine = backend::make_engine(fake_engine());
@@ -200,7 +200,7 @@ TEST_CASE("a run is written while it goes on, and the file is what arrived") {
   CHECK(stored.value().info().params == engine->recording()->info().params);
 }
 
-TEST_CASE("a run that never began leaves no file, and an older one as it was") {
+TEST_CASE("a run that never started writes no file and keeps an older one unchanged") {
   const TemporaryFolder folder;
   const auto path = folder.path() / "run.hrec";
   const auto never_begins = [&] {
@@ -234,7 +234,7 @@ TEST_CASE("a run that never began leaves no file, and an older one as it was") {
   check_whole(stored.value());
 }
 
-TEST_CASE("a folder that is not there keeps the file from being written, not the run") {
+TEST_CASE("a missing folder fails the file, not the run") {
   const TemporaryFolder folder;
   const auto engine = backend::make_engine(fake_engine());
   REQUIRE(engine->start(fake_request("at_once", folder.path() / "missing" / "run.hrec")).ok());
@@ -247,7 +247,7 @@ TEST_CASE("a folder that is not there keeps the file from being written, not the
   CHECK_FALSE(engine->write_error());
 }
 
-TEST_CASE("a full disk leaves the old file, no partial one, and the run goes on") {
+TEST_CASE("a full disk keeps the old file, leaves no partial file, and does not stop the run") {
   const TemporaryFolder folder;
   const auto path = folder.path() / "run.hrec";
   const auto engine = backend::make_engine(fake_engine());

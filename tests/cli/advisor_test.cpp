@@ -48,7 +48,7 @@ bool fits(const Advice& advice) { return advice.fit.verdict == predict::Verdict:
 
 }  // namespace
 
-TEST_CASE("the times of the switches are those of the shipped recordings, each beside the step without it") {
+TEST_CASE("a switch's time equals the ratio of two shipped recordings, with and without it") {
   using tests::stored;
   const auto speed = [](const record::Recording& run) {
     return summarise(record::Ledger(run)).tokens_per_second.value().value;
@@ -76,14 +76,14 @@ TEST_CASE("the times of the switches are those of the shipped recordings, each b
   }
 }
 
-TEST_CASE("what fits needs no switch") {
+TEST_CASE("a step that fits needs no switch") {
   const Advice advice = advised(of_1b(1), 140 * record::kGiB);
   CHECK(fits(advice));
   CHECK(advice.switches.empty());
   CHECK_FALSE(advice.why_formula.empty());
 }
 
-TEST_CASE("the switches that are advised fit, and with one less it does not fit") {
+TEST_CASE("the step fits with the advised switches, and does not fit with one fewer") {
   const record::Params params = of_1b(8);
   const record::Bytes memory = 40 * record::kGiB;
   const Advice advice = advised(params, memory);
@@ -105,7 +105,7 @@ TEST_CASE("the switches that are advised fit, and with one less it does not fit"
   }
 }
 
-TEST_CASE("what is to be kept is not given up") {
+TEST_CASE("a property named by --keep is not given up") {
   for (const GivenUp may :
        {GivenUp{.speed = false}, GivenUp{.exactness = false}, GivenUp{.speed = false, .exactness = false}}) {
     const Advice advice = advised(of_1b(8), 40 * record::kGiB, may);
@@ -121,7 +121,7 @@ TEST_CASE("what is to be kept is not given up") {
   CHECK(ids(free_ones).contains("flce"));
 }
 
-TEST_CASE("switches that give up nothing come first, and micro-batches keep the step's sequences") {
+TEST_CASE("free switches come first, and micro-batches keep the number of sequences") {
   const Advice advice = advised(of_1b(32), 60 * record::kGiB);
   int last = 0;
   for (const AdvisedSwitch& each : advice.switches) {
@@ -132,14 +132,14 @@ TEST_CASE("switches that give up nothing come first, and micro-batches keep the 
   CHECK(advice.params.integer("batch") * advice.params.integer("accumulate") == 32);
 }
 
-TEST_CASE("where nothing fits, the smallest set is named") {
+TEST_CASE("the smallest set is reported if no set fits") {
   const Advice advice = advised(of_1b(64), record::kGiB / 4);
   CHECK_FALSE(fits(advice));
   REQUIRE_FALSE(advice.switches.empty());
   CHECK(advice.switches.back().bytes < advice.before / 4);
 }
 
-TEST_CASE("headroom advise prints switches, reasons and a command, and ends with 4 where nothing fits") {
+TEST_CASE("headroom advise prints switches, reasons and a command, and exits with 4 if no set fits") {
   const auto advise_words = [](std::vector<std::string> words) {
     words.insert(words.begin(), "advise");
     tests::RunOptions options;

@@ -6,7 +6,7 @@
 
 using namespace headroom::tests;
 
-TEST_CASE("bench refuses what it does not know, with the nearest word") {
+TEST_CASE("bench refuses unknown names and suggests the nearest one") {
   const Ran kernel = run_headroom({"bench", "rms_nrm"});
   CHECK(kernel.exit_code == 2);
   CHECK(kernel.out == "");
@@ -21,18 +21,18 @@ TEST_CASE("bench refuses what it does not know, with the nearest word") {
   CHECK(run_headroom({"bench", "--time-limit", "soon"}).exit_code == 2);
 }
 
-TEST_CASE("bench says first that its recording cannot be written") {
+TEST_CASE("bench reports an unwritable recording before it measures") {
   const Ran ran = run_headroom({"bench", "rms_norm", "--record", "/no/such/folder/b.hrec"});
   CHECK(ran.exit_code == 6);
 }
 
-TEST_CASE("bench gives a program its one document when nothing came of it") {
+TEST_CASE("bench prints one JSON document even if it measured nothing") {
   const Ran ran = run_headroom({"bench", "nothing", "--json"});
   CHECK(ran.exit_code == 2);
   CHECK(ran.out.find("\"exit_code\": 2") != std::string::npos);
 }
 
-TEST_CASE("a comparison that is broken off says so with the exit code of what broke it") {
+TEST_CASE("an interrupted comparison reports the cause and exits with its code") {
   RunOptions endless;
   endless.environment["HEADROOM_ENGINE"] = HEADROOM_SCRIPTED_ENGINE;
   endless.environment["HEADROOM_SCRIPT"] = "cancelled";
@@ -50,7 +50,7 @@ TEST_CASE("a comparison that is broken off says so with the exit code of what br
   }
 }
 
-TEST_CASE("bench train_step refuses before it measures: a combination, and a recording that it does not keep") {
+TEST_CASE("bench train_step refuses a bad combination and --record before it measures") {
   RunOptions options;
   options.environment["HEADROOM_ENGINE"] = HEADROOM_SCRIPTED_ENGINE;
   options.environment["HEADROOM_SCRIPT"] = "killed";  // a run would exit with 7

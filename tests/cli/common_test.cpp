@@ -28,14 +28,14 @@ using namespace headroom::app;
 using tests::TemporaryFolder;
 using Words = std::vector<std::string>;
 
-TEST_CASE("A command splits into words, quotes keep blanks") {
+TEST_CASE("A command splits into words, and quotes keep blanks") {
   CHECK(split_words("ssh host headroom-engine") == Words{"ssh", "host", "headroom-engine"});
   CHECK(split_words("  'a b'  \"c d\"e \\  ") == Words{"a b", "c de", " "});
   CHECK(split_words("''") == Words{""});
   CHECK(split_words(" ").empty());
 }
 
-TEST_CASE("An engine that is no program is a reason, one that is a command") {
+TEST_CASE("An engine text that names a program becomes a command, any other a reason") {
   CHECK_FALSE(choose_engine("/nowhere/headroom-engine --flag"));
   CHECK(choose_engine("/nowhere/headroom-engine").reason.find("/nowhere/headroom-engine") != std::string::npos);
   const EngineChoice remote = choose_engine("ssh host headroom-engine");
@@ -59,7 +59,7 @@ TEST_CASE("A run's demo decides which engine process it needs") {
   CHECK(request("train_step", {"device=auto"}).device == record::DeviceKind::kCpu);
 }
 
-TEST_CASE("Settings come back, and keep what another window wrote") {
+TEST_CASE("Saved settings are read back, and keep values that another window wrote") {
   const TemporaryFolder folder;
   const std::filesystem::path path = folder.path() / "headroom" / "settings.json";
   SettingsFile first(path), second(path);
@@ -78,7 +78,7 @@ TEST_CASE("Settings come back, and keep what another window wrote") {
   CHECK(folder.files() == Words{"headroom/settings.json"});
 }
 
-TEST_CASE("Runs are kept by page, and the oldest make room") {
+TEST_CASE("Runs are stored by page, and the oldest are deleted to make room") {
   const TemporaryFolder folder;
   const auto run = tests::small_recording();
   const KeptRuns kept(folder.path() / "runs", 3);
@@ -103,7 +103,7 @@ TEST_CASE("Runs are kept by page, and the oldest make room") {
   CHECK(KeptRuns({}).keep(run, "offload").value().empty());
 }
 
-TEST_CASE("Settings keep keys of a newer version and mend bad values one by one") {
+TEST_CASE("Settings keep keys of a newer version and replace bad values one by one") {
   const TemporaryFolder folder;
   const std::filesystem::path path = folder.path() / "settings.json";
   tests::write_file(path, R"({"theme": "dark", "font_scale": 100, "page": 3, "later": [1, 2]})");
@@ -119,7 +119,7 @@ TEST_CASE("Settings keep keys of a newer version and mend bad values one by one"
   CHECK(written["later"] == nlohmann::json{1, 2});
 }
 
-TEST_CASE("What a settings file has that is not taken is named with its place, and the rest is read") {
+TEST_CASE("An invalid entry of a settings file is named with its place, and the rest is read") {
   const TemporaryFolder folder;
   const std::filesystem::path path = folder.path() / "settings.json";
   const auto notice_of = [&](const std::string& text) {
@@ -140,7 +140,7 @@ TEST_CASE("What a settings file has that is not taken is named with its place, a
   CHECK(notice_of(R"({"a": 1, "b": 2, "c": 3, "d": 4, "e": 5})").find("And 2 more.") != std::string::npos);
 }
 
-TEST_CASE("Settings that cannot be read or written are kept in memory, with a notice") {
+TEST_CASE("Settings whose file cannot be read or written stay in memory, with a notice") {
   const TemporaryFolder folder;
   const std::filesystem::path broken = folder.path() / "broken.json";
   tests::write_file(broken, "{");
@@ -191,7 +191,7 @@ TEST_CASE("A summary says when a checkpoint was given bytes as token ids") {
   CHECK_FALSE(summarise(record::Ledger(record::Recording(info))).bytes_as_tokens);
 }
 
-TEST_CASE("The settings of a run are numbers in JSON, and the lengths are of the model that it took") {
+TEST_CASE("A run's settings are numbers in JSON, with the dimensions of its model") {
   record::RunInfo info = tests::small_recording().info();
   info.demo = "train_step";
   record::Params params(experiments::find_demo("train_step")->schema);
@@ -219,7 +219,7 @@ TEST_CASE("The settings of a run are numbers in JSON, and the lengths are of the
   CHECK(settings()["batch"] == "2");
 }
 
-TEST_CASE("A summary says what the optimizer is set to beside its defaults") {
+TEST_CASE("A summary lists the optimizer settings that are not defaults") {
   record::RunInfo info = tests::small_recording().info();
   info.demo = "train_step";
   info.params = {{"beta1", "0.9"}, {"learning_rate", "0.001"}, {"galore_rank", "8"}, {"batch", "2"}};
@@ -250,7 +250,7 @@ TEST_CASE("A summary says how many steps overflowed, and at which loss scale") {
   CHECK(json["loss_scale"] == 16'384);
 }
 
-TEST_CASE("A summary has the loss of every step, but none of a step that was skipped or gave no number") {
+TEST_CASE("A summary has the loss of every step except skipped and non-finite ones") {
   record::Recording recording(tests::small_recording().info());
   const auto add = [&](record::MetricKind kind, std::int32_t step, double value) {
     recording.append(record::MetricSample{.value = value, .step = step, .kind = kind});
@@ -269,7 +269,7 @@ TEST_CASE("A summary has the loss of every step, but none of a step that was ski
   CHECK(json["loss"] == 4.5);
 }
 
-TEST_CASE("A summary has the losses on held-out text with the steps behind which they were") {
+TEST_CASE("A summary has the losses on held-out text with their step numbers") {
   record::RunInfo info = tests::small_recording().info();
   info.provenance["held_out"] = "the last 100 of 1000 tokens";
   record::Recording recording(info);
@@ -310,7 +310,7 @@ TEST_CASE("A summary lists the bandwidths that a run measured, and no other meas
   CHECK(to_text(summary).find("else") == std::string::npos);
 }
 
-TEST_CASE("A summary says how fast the optimizer's state went to its file and back, over all steps") {
+TEST_CASE("A summary reports the bandwidth of the optimizer's file over all steps") {
   record::Recording recording = tests::small_recording();
   for (const double time : {1e9, 3e9}) {
     recording.append(record::Measurement{
@@ -327,7 +327,7 @@ TEST_CASE("A summary says how fast the optimizer's state went to its file and ba
   CHECK(json["bandwidth"][1]["bytes"] == 4'000'000'000);
 }
 
-TEST_CASE("A summary says the host's peak apart from the device's, and what should be known of a completed run") {
+TEST_CASE("A summary reports the host's peak separately, and the warnings of a completed run") {
   record::Recording recording = tests::small_recording();
   const std::string without = to_text(summarise(record::Ledger(recording)));
   CHECK(without.find("beside the device") == std::string::npos);
@@ -357,7 +357,7 @@ TEST_CASE("A summary says the host's peak apart from the device's, and what shou
   CHECK(to_text(summary).find("note      Copies were slow.\n") != std::string::npos);
 }
 
-TEST_CASE("A summary says the peak of the ledger, the speed after the first step and the last loss") {
+TEST_CASE("A summary reports the ledger's peak, the speed after the first step and the last loss") {
   const record::Recording recording = tests::small_recording();
   const record::Ledger ledger(recording);
   const RunSummary summary = summarise(ledger);

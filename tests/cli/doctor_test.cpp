@@ -30,7 +30,7 @@ RunOptions with_driver(const std::string& version, const std::string& gpus) {
 
 }  // namespace
 
-TEST_CASE("doctor says what is here, what is missing and the cure") {
+TEST_CASE("doctor reports what exists, what is missing and the cure") {
   const Ran ran = run_headroom({"doctor", "--json"});
   const json document = json::parse(ran.out);
   std::map<std::string, json> checks;
@@ -51,7 +51,7 @@ TEST_CASE("doctor says what is here, what is missing and the cure") {
   CHECK(holds(people.out, "to fix it: "));
 }
 
-TEST_CASE("doctor fails where something that must be there is not") {
+TEST_CASE("doctor fails if a required part is missing") {
   const TemporaryFolder folder;
   RunOptions lost;
   lost.environment["HEADROOM_ASSETS"] = folder / "assets";
@@ -60,7 +60,7 @@ TEST_CASE("doctor fails where something that must be there is not") {
   CHECK(holds(ran.out, "problem  assets"));
 }
 
-TEST_CASE("doctor says what the driver is good for") {
+TEST_CASE("doctor reports what the driver supports") {
   const json good = check_of("driver", with_driver("580.82.07", "1"));
   CHECK(good["status"] == "ok");
   CHECK(good["value"] == "NVIDIA 580.82.07; Made-up GPU, 80.0 GiB (79.0 GiB free)");
@@ -72,7 +72,7 @@ TEST_CASE("doctor says what the driver is good for") {
   CHECK(holds(blind["value"], "reports no GPU"));
 }
 
-TEST_CASE("doctor finds a GPU that the engine beside it cannot use, but asks none of an engine elsewhere") {
+TEST_CASE("doctor finds a GPU that the local engine cannot use, and expects none of a remote engine") {
   RunOptions options = with_driver("580.82.07", "1");
   CHECK(check_of("devices", options)["status"] == "problem");
   CHECK(run_headroom({"doctor"}, options).exit_code == 1);

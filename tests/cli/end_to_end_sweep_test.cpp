@@ -7,7 +7,7 @@
 using namespace headroom::tests;
 using nlohmann::json;
 
-TEST_CASE("a batch that does not fit costs its point, and the next one runs in a new engine") {
+TEST_CASE("a batch that does not fit fails only its point, and the next one runs in a new engine") {
   const Ran ran = run_headroom({"sweep", "train_step", "--over", "batch=1,64,1024,2", "--set", "seq=64", "cap=80MiB",
                                 "--device", "cpu", "--json"},
                                with_real_engine());
@@ -28,7 +28,7 @@ TEST_CASE("a batch that does not fit costs its point, and the next one runs in a
   CHECK(points[0]["tokens_per_second"].get<double>() > 0);
 }
 
-TEST_CASE("the ladder runs to its top, and needs less there than where it began") {
+TEST_CASE("the ladder runs to its last rung, which needs less memory than the first") {
   const Ran ran =
       run_headroom({"sweep", "ladder", "--set", "seq=64", "steps=2", "--device", "cpu", "--json"}, with_real_engine());
   INFO(ran.err);

@@ -13,7 +13,7 @@ using namespace headroom;
 using namespace headroom::tests;
 using nlohmann::json;
 
-TEST_CASE("train_step tiny: the summary's peak is the ledger's and the allocator's, and its figure says so") {
+TEST_CASE("the peak of a tiny step is equal in the summary, the ledger, the allocator and the figure") {
   const TemporaryFolder folder;
   const std::string file = folder / "a.hrec";
   const Ran ran = run_headroom(
@@ -59,7 +59,7 @@ TEST_CASE("train_step tiny: the summary's peak is the ledger's and the allocator
   for (const char* format : {"pdf", "png"}) CHECK(read_file(out + "/memory_timeline__a." + format).size() > 1000);
 }
 
-TEST_CASE("A cap on the CPU is a real limit: the tiny model runs out, and that is a result") {
+TEST_CASE("A cap on the CPU makes the tiny model run out of memory, which is a result") {
   const Ran ran = run_headroom(
       {"run", "train_step", "--set", "model=tiny", "--device", "cpu", "--cap", "48MiB", "--json"}, with_real_engine());
   INFO(ran.err);
@@ -70,7 +70,7 @@ TEST_CASE("A cap on the CPU is a real limit: the tiny model runs out, and that i
   CHECK(summary["peak_bytes"] <= 48 * record::kMiB);
 }
 
-TEST_CASE("settings that do not go together are refused, with both and the reason") {
+TEST_CASE("incompatible settings are refused with both names and the reason") {
   const Ran ran =
       run_headroom({"run", "train_step", "--set", "offload.checkpoints=on", "--device", "cpu"}, with_real_engine());
   CHECK(ran.exit_code == 3);
@@ -82,7 +82,7 @@ TEST_CASE("settings that do not go together are refused, with both and the reaso
       std::string::npos);
 }
 
-TEST_CASE("bench train_step sets a step beside its products and bytes") {
+TEST_CASE("bench train_step compares a step with the times of its GEMMs and bytes") {
   const Ran ran = run_headroom(
       {"bench", "train_step", "--quick", "--json", "--device", "cpu", "--set", "batch=1", "seq=128"},  // tiny on CPUs
       with_real_engine());
@@ -99,7 +99,7 @@ TEST_CASE("bench train_step sets a step beside its products and bytes") {
   CHECK(run_headroom({"bench", "train_step", "--set", "accumulate=2"}, with_real_engine()).exit_code == 2);
 }
 
-TEST_CASE("bench products gives each format's rate, as a table, as JSON and as a recording with its figure") {
+TEST_CASE("bench products reports each format's rate as a table, as JSON and as a recording with its figure") {
   const TemporaryFolder folder;
   const std::string file = folder / "p.hrec";
   const std::vector<std::string> command{"bench", "products", "--quick", "--device", "cpu", "--set", "largest=128"};

@@ -32,7 +32,7 @@ std::string fake_ssh(const TemporaryFolder& folder) {
 
 }  // namespace
 
-TEST_CASE("The option --engine may be before or behind the command, and goes before HEADROOM_ENGINE") {
+TEST_CASE("The option --engine may precede or follow the command, and overrides HEADROOM_ENGINE") {
   for (const auto& words : {std::vector<std::string>{"--engine", HEADROOM_SCRIPTED_ENGINE, "run", "train_step"},
                             std::vector<std::string>{"run", "train_step", "--engine", HEADROOM_SCRIPTED_ENGINE},
                             std::vector<std::string>{"--engine", HEADROOM_SCRIPTED_ENGINE, "doctor"}}) {
@@ -43,7 +43,7 @@ TEST_CASE("The option --engine may be before or behind the command, and goes bef
   }
 }
 
-TEST_CASE("An engine on another machine runs and records as one beside the program") {
+TEST_CASE("A remote engine runs and records like a local one") {
   const TemporaryFolder folder;
   const std::string command = fake_ssh(folder) + " \"user@a host\" " + HEADROOM_SCRIPTED_ENGINE;
   for (const bool by_flag : {true, false}) {
@@ -65,7 +65,7 @@ TEST_CASE("An engine on another machine runs and records as one beside the progr
   CHECK(read_file(folder / "my ssh.hosts") == "user@a host\nuser@a host\n");
 }
 
-TEST_CASE("An engine on another machine reads the text of that machine") {
+TEST_CASE("A remote engine reads the text of its own machine") {
   const TemporaryFolder folder;
   const std::vector<std::string> words{"run", "train_step", "--data", "/only/there.txt", "--engine"};
   const auto with = [&](const std::string& engine) {
@@ -77,7 +77,7 @@ TEST_CASE("An engine on another machine reads the text of that machine") {
   CHECK(with(HEADROOM_SCRIPTED_ENGINE).exit_code == 2);
 }
 
-TEST_CASE("A machine that cannot be reached is said in the words of ssh") {
+TEST_CASE("An unreachable machine is reported with ssh's message") {
   const TemporaryFolder folder;
   const std::string refusing =
       script(folder, "ssh", "echo 'ssh: connect to host gpu port 22: Connection refused' >&2\nexit 255\n");

@@ -37,7 +37,7 @@ RunOptions without_recordings(const TemporaryFolder& folder) {
 
 }  // namespace
 
-TEST_CASE("A figure of a given recording in all formats") {
+TEST_CASE("A figure of a given recording is written in all formats") {
   if (!kWritesPdf) return say_skipped("this build writes no PDF and no PNG");
   const TemporaryFolder folder, out;
   const std::string file = store(folder, "a.hrec", small_recording());
@@ -67,7 +67,7 @@ TEST_CASE("A figure of a given recording in all formats") {
   CHECK(manifest["files"][0]["bytes"] == read_file(start + "svg").size());
 }
 
-TEST_CASE("With --against every figure names run A, too") {
+TEST_CASE("Every figure also names run A with --against") {
   const TemporaryFolder folder, out, alone;
   const std::string file = store(folder, "b.hrec", small_recording());
   const std::string other = store(folder, "a.hrec", out_of_memory_recording());
@@ -136,7 +136,7 @@ TEST_CASE("Theme, width and parameters change the file") {
   CHECK(read_file(out / "memory_timeline__a.svg") != light);
 }
 
-TEST_CASE("A size for paper or a slide is a width, and print is a theme") {
+TEST_CASE("The option --size sets a width, and print is a theme") {
   const TemporaryFolder folder, out;
   const std::string file = store(folder, "a.hrec", small_recording());
   const auto draw = [&](Words more, const std::string& name) {
@@ -153,7 +153,7 @@ TEST_CASE("A size for paper or a slide is a width, and print is a theme") {
   CHECK(holds(print, "#000000"));
 }
 
-TEST_CASE("The report's figures are written by its numbers, each as its page draws it") {
+TEST_CASE("The report's figures are named by their numbers and drawn as on their pages") {
   const TemporaryFolder out;
   const Ran ran = run_headroom({"figures", "--report", "--out", out.path().string(), "--format", "csv"});
   INFO(ran.err);
@@ -173,7 +173,7 @@ TEST_CASE("The report's figures are written by its numbers, each as its page dra
   CHECK(holds(three, "without FLCE"));
 }
 
-TEST_CASE("A parameter goes to the figures that have it") {
+TEST_CASE("A parameter is passed to the figures that have it") {
   const TemporaryFolder folder, out;
   const std::string file = store(folder, "a.hrec", small_recording());
   const Ran ran = run_headroom({"figures", "--from", file, "--out", out.path().string(), "--set", "axis=event"});
@@ -216,7 +216,7 @@ TEST_CASE("Bad choices are refused before anything is written") {
   CHECK(holds(nowhere.err, "--out"));
 }
 
-TEST_CASE("What is no good recording is said in one sentence and draws nothing") {
+TEST_CASE("A bad recording is reported in one sentence, and nothing is drawn") {
   const TemporaryFolder folder, out;
   const std::string good = read_file(store(folder, "good.hrec", small_recording()));
   std::string damaged = good;
@@ -239,7 +239,7 @@ TEST_CASE("What is no good recording is said in one sentence and draws nothing")
   }
 }
 
-TEST_CASE("A recording that was cut off is drawn as far as it goes, and said so") {
+TEST_CASE("A truncated recording is drawn up to its end, with a message") {
   const TemporaryFolder folder, out;
   const std::string whole = read_file(store(folder, "whole.hrec", small_recording()));
   write_file(folder / "cut.hrec", whole.substr(0, whole.size() - 3));
@@ -275,7 +275,7 @@ TEST_CASE("An output folder that cannot be written exits with 6") {
   CHECK(read_file(folder / "file") == "mine");
 }
 
-TEST_CASE("A disk that fills up while figures are written leaves whole files only") {
+TEST_CASE("A disk that fills up while figures are written leaves only complete files") {
   const TemporaryFolder folder, out;
   const std::string file = store(folder, "a.hrec", small_recording());
   RunOptions options;
@@ -287,7 +287,7 @@ TEST_CASE("A disk that fills up while figures are written leaves whole files onl
   for (const std::string& name : out.files()) CHECK(name == "manifest.json");
 }
 
-TEST_CASE("Without stored recordings a tiny run is made, or the way to one is said") {
+TEST_CASE("A tiny run replaces missing recordings, or a message says how to make one") {
   const TemporaryFolder folder, out;
   RunOptions options = without_recordings(folder);
   const Ran without = run_headroom({"figures", "--out", out.path().string()}, options);
@@ -361,7 +361,7 @@ TEST_CASE("A page's sweep is drawn by closed form until its recording is stored"
               "\"by closed form\",no,\"16\""));  // not the page's settings
 }
 
-TEST_CASE("All figures of all shipped recordings: what a run has nothing to show of is left out, without failing") {
+TEST_CASE("All figures of all shipped recordings are written, except those without data, without failing") {
   const TemporaryFolder out;
   const Ran ran = run_headroom({"figures", "--out", out / "all"});
   INFO(ran.err);
@@ -380,7 +380,7 @@ TEST_CASE("All figures of all shipped recordings: what a run has nothing to show
   }
 }
 
-TEST_CASE("Ctrl-C keeps the files that are whole") {
+TEST_CASE("Ctrl-C keeps the complete files") {
   const TemporaryFolder folder, out;
   RunOptions options = without_recordings(folder);
   options.environment["HEADROOM_ENGINE"] = HEADROOM_SCRIPTED_ENGINE;

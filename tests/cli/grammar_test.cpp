@@ -25,7 +25,7 @@ std::string refused_by_check(const std::string& line) {
 
 }  // namespace
 
-TEST_CASE("The example of each command parses, and names what is there") {
+TEST_CASE("The example of each command parses and names existing things") {
   for (const Command* command : commands()) {
     if (command->example.empty()) continue;
     INFO(command->example);
@@ -46,7 +46,7 @@ TEST_CASE("Each command has its own name, and help that lists its options") {
   }
 }
 
-TEST_CASE("A line's common options reach its command, wherever --engine is") {
+TEST_CASE("Common options reach their command, wherever --engine stands") {
   CommandLine line =
       parsed("--engine 'ssh host' run train_step --set batch=2 seq=8 --device cpu --time-limit 1.5 --json");
   REQUIRE(line.invocation);
@@ -60,7 +60,7 @@ TEST_CASE("A line's common options reach its command, wherever --engine is") {
   CHECK(parsed("run train_step --time-limit --json").json);
 }
 
-TEST_CASE("The option --set gives back the words that are no assignments") {
+TEST_CASE("The option --set returns the words that are not assignments") {
   for (const char* line : {"run --set batch=2 train_step", "sweep --over batch=1,2 --set seq=8 train_step",
                            "bench --set rows=8 rms_norm --quick", "figures --out o --set top=3 memory_timeline"})
     CHECK(refused_by_check(line).find("value") == std::string::npos);
@@ -68,7 +68,7 @@ TEST_CASE("The option --set gives back the words that are no assignments") {
   CHECK(refused_by_check("figures --out o --set top=3 memory_timelin").find("memory_timeline") != std::string::npos);
 }
 
-TEST_CASE("A check names the demo, setting, value, figure or kernel that is not there") {
+TEST_CASE("A check names the unknown demo, setting, value, figure or kernel") {
   const auto holds = [](const std::string& line, const std::string& part) {
     const std::string message = refused_by_check(line);
     INFO(line + ": " + message);

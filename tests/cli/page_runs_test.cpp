@@ -42,7 +42,7 @@ Settings settings_here(const lessons::Page& page) {
 
 }  // namespace
 
-TEST_CASE("each page's demo runs on a CPU as the page begins there") {
+TEST_CASE("each page's demo runs on a CPU with the page's initial settings") {
   RunOptions options;
   options.environment["HEADROOM_ENGINE"] = std::string(HEADROOM_BIN_DIR) + "/headroom-engine";
   std::set<std::vector<std::string>> done;

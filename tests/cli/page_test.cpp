@@ -22,7 +22,7 @@ TEST_CASE("A page that calculates prints its figures' tables, without an engine 
   CHECK(holds(needle.out, "23.48"));
 }
 
-TEST_CASE("A long table is printed in part, and whole when asked for") {
+TEST_CASE("A long table is shortened unless --data asks for all of it") {
   const Ran part = run_headroom({"page", "where_memory_goes"}), whole = run_headroom({"page", "P.1", "--data"});
   REQUIRE(part.exit_code == 0);
   REQUIRE(whole.exit_code == 0);
@@ -31,14 +31,14 @@ TEST_CASE("A long table is printed in part, and whole when asked for") {
   CHECK(whole.out.size() > 10 * part.out.size());
 }
 
-TEST_CASE("Without a page the contents are printed, with numbers that name pages, too") {
+TEST_CASE("The contents are printed if no page is named, with page numbers that are also names") {
   const Ran contents = run_headroom({"page"});
   REQUIRE(contents.exit_code == 0);
   CHECK(holds(contents.out, "  6.1   loss_paths               Four ways to the loss\n"));
   CHECK(run_headroom({"page", "6.1"}).out == run_headroom({"page", "loss_paths"}).out);
 }
 
-TEST_CASE("A page prints what its links set, and the words alone of what they show") {
+TEST_CASE("A page prints the settings of its links, and only the words of links that show something") {
   const Ran ran = run_headroom({"page", "checkpointing"});
   INFO(ran.err);
   REQUIRE(ran.exit_code == 0);
@@ -47,7 +47,7 @@ TEST_CASE("A page prints what its links set, and the words alone of what they sh
   CHECK_FALSE(holds(ran.out, "view:"));
 }
 
-TEST_CASE("A page prints its task and the goal, and below the answer what is said once it is reached") {
+TEST_CASE("A page prints its task and goal, and below the answer the closing words") {
   const Ran ran = run_headroom({"page", "low_rank"});
   REQUIRE(ran.exit_code == 0);
   CHECK(holds(ran.out, "Done when: model=llama-3-8b adapters=lora,qlora batch>=4"));
@@ -56,7 +56,7 @@ TEST_CASE("A page prints its task and the goal, and below the answer what is sai
   CHECK(holds(run_headroom({"page", "checkpointing"}).out, "Once the task is done: … tokens fit instead of 8,192."));
 }
 
-TEST_CASE("A page that is not there is named with the nearest one") {
+TEST_CASE("An unknown page is reported with the nearest one") {
   const Ran ran = run_headroom({"page", "static_byte"});
   CHECK(ran.exit_code == 2);
   CHECK(holds(ran.err, "static_bytes"));

@@ -41,7 +41,7 @@ TEST_CASE("A plan reads no data") {
   CHECK(plan({"--model", "tiny", "--set", "data=/nowhere/at/all.npy", "--json"}).exit_code == 0);
 }
 
-TEST_CASE("a plan has the bytes of the closed forms, by category") {
+TEST_CASE("a plan's bytes equal the closed forms, by category") {
   const json step = planned(
       {"--model", "llama-3.2-1b", "--batch", "1", "--seq", "1024", "--set", "precision=bf16_mixed"})["steps"][0];
   constexpr std::int64_t kParameters = 1'235'814'400;
@@ -59,7 +59,7 @@ TEST_CASE("a plan has the bytes of the closed forms, by category") {
   CHECK_FALSE(step["peak_operator"].get<std::string>().empty());
 }
 
-TEST_CASE("the largest batch and sequence fit, and one more of either does not") {
+TEST_CASE("the largest batch and sequence fit, and one more of either does not fit") {
   std::vector<std::string> words{"--card", "2GiB", "--batch", "3", "--seq", "200"};
   words.insert(words.begin(), kSmallModel.begin(), kSmallModel.end());
   const json card = planned(words)["steps"][0]["cards"][0];
@@ -79,7 +79,7 @@ TEST_CASE("the largest batch and sequence fit, and one more of either does not")
   CHECK(verdict(3, sequence + 1) != "fits");
 }
 
-TEST_CASE("a step that fits has nothing missing, and what is largest says where the search ended") {
+TEST_CASE("a step that fits lacks no bytes, and its largest values say where the search ended") {
   for (const int batch : {4, 5, 6}) {
     const json card = planned({"--model", "llama-3.2-1b", "--set", "precision=bf16", "--seq", "1024", "--batch",
                                std::to_string(batch), "--card", "24GiB"})["steps"][0]["cards"][0];
@@ -94,7 +94,7 @@ TEST_CASE("a step that fits has nothing missing, and what is largest says where 
   CHECK(tiny.out.find("256 or more") != std::string::npos);
 }
 
-TEST_CASE("the page that asks what fits has the plan's answer") {
+TEST_CASE("the answer of the page on fitting equals the plan") {
   const auto on_card = [](const char* batch) {
     return planned({"--model", "llama-3.2-1b", "--set", "precision=bf16", "--seq", "1024", "--batch", batch, "--card",
                     "RTX 4090"})["steps"][0];
@@ -111,7 +111,7 @@ TEST_CASE("the page that asks what fits has the plan's answer") {
   check_number("five_sequences.reserved", gib(card["reserved_bytes"]));
 }
 
-TEST_CASE("several batches, sequences and cards are one table, as text and as CSV") {
+TEST_CASE("several batches, sequences and cards make one table, as text and as CSV") {
   std::vector<std::string> words{"--batch", "1,2", "--seq", "64,128", "--card", "RTX 4090", "H200"};
   words.insert(words.begin(), kSmallModel.begin(), kSmallModel.end());
   const Ran text = plan(words);
@@ -128,7 +128,7 @@ TEST_CASE("several batches, sequences and cards are one table, as text and as CS
   CHECK(std::all_of(commas.begin(), commas.end(), [&](std::size_t count) { return count == commas.front(); }));
 }
 
-TEST_CASE("with --fail-on-oom a plan that fits nowhere ends with 4") {
+TEST_CASE("a plan that fits nowhere exits with 4 under --fail-on-oom") {
   const std::vector<std::string> words{"--model", "llama-3-8b", "--card", "RTX 4090"};
   CHECK(plan(words).exit_code == 0);
   std::vector<std::string> strict = words;
@@ -140,7 +140,7 @@ TEST_CASE("with --fail-on-oom a plan that fits nowhere ends with 4") {
   CHECK(plan(strict).exit_code == 0);
 }
 
-TEST_CASE("what cannot be planned is said in one sentence") {
+TEST_CASE("an impossible plan is refused in one sentence") {
   const auto refused = [](std::vector<std::string> words, int exit_code, const char* part) {
     const Ran ran = plan(std::move(words));
     INFO(ran.err);
@@ -157,13 +157,13 @@ TEST_CASE("what cannot be planned is said in one sentence") {
   refused({"--set", "device=cpu"}, 2, "device");
 }
 
-TEST_CASE("settings that no run takes are refused with the step's own sentence, beside those that can be planned") {
+TEST_CASE("settings that no run accepts are refused with the step's sentence, next to settings that can be planned") {
   const Ran ran = plan({"--model", "tiny", "--set", "optimizer_in_backward=on", "accumulate=2"});
   CHECK(ran.exit_code == 3);
   CHECK(ran.out.find("accumulate") != std::string::npos);
 }
 
-TEST_CASE("where the engine cannot be used a plan is the closed form's, and says so") {
+TEST_CASE("a plan without a usable engine comes from the closed form and says so") {
   RunOptions options;
   options.environment["HEADROOM_ENGINE"] = "/no/such/engine";
   const Ran ran = run_headroom({"plan", "--model", "llama-3.2-1b", "--batch", "4", "--seq", "1024", "--card", "24GiB",
@@ -184,7 +184,7 @@ TEST_CASE("where the engine cannot be used a plan is the closed form's, and says
 }
 
 TEST_CASE(
-    "a config.json of the family is planned by its shape, one with experts by the closed form, and others are named") {
+    "a config.json of a Llama is planned by its shape, one with experts by the closed form, and others are refused") {
   const TemporaryFolder folder;
   const std::string file = folder / "config.json";
   const json config{{"model_type", "qwen2"},      {"hidden_size", 896},          {"intermediate_size", 4864},
@@ -210,7 +210,7 @@ TEST_CASE(
   CHECK(by_formula["why_formula"].get<std::string>().find("mixture of 8 experts") != std::string::npos);
 }
 
-TEST_CASE("validate compares predictions with runs, and goes on with the table that it has") {
+TEST_CASE("validate compares predictions with runs, and continues an existing table") {
   const TemporaryFolder folder;
   const std::string list = folder / "list.txt", out = folder / "table.csv";
   write_file(list,
@@ -250,7 +250,7 @@ TEST_CASE("validate compares predictions with runs, and goes on with the table t
   CHECK(read_file(out) == "something else\n");
 }
 
-TEST_CASE("validate refuses a device that there is not, and one beside a list") {
+TEST_CASE("validate refuses a missing device, and a device next to a list") {
   const TemporaryFolder folder;
   const std::string list = folder / "list.txt";
   write_file(list, "model=tiny device=cpu\n");
@@ -264,7 +264,7 @@ TEST_CASE("validate refuses a device that there is not, and one beside a list") 
   CHECK(both.err.find("remove --seed, --count and --device") != std::string::npos);
 }
 
-TEST_CASE("a plan of other code is of our step with its settings, which are named") {
+TEST_CASE("a plan for other code uses our step with that code's settings, and names them") {
   const auto [code, settings] =
       GENERATE(std::pair("hf", std::vector<std::string>{"loss=hf_2025", "keep_output=off"}),
                std::pair("liger", std::vector<std::string>{"loss=flce", "loss_mode=report", "fused.rms_norm=on",
@@ -288,7 +288,7 @@ TEST_CASE("a plan of other code is of our step with its settings, which are name
   CHECK(wrong.err.find("use headroom, hf or liger") != std::string::npos);
 }
 
-TEST_CASE("a plan of other code has the peak that was measured of it, within 1 %") {
+TEST_CASE("a plan for other code is within 1 % of that code's measured peak") {
   // docs/results/prediction-h200.md: Llama 3.2 1B in bf16, sequences of 1,024, on an H200.
   struct Measured {
     const char *code, *checkpointing;
@@ -335,7 +335,7 @@ TEST_CASE("validate runs both sides of a predicted border") {
   CHECK(without_limit.err.find("line 1: a border needs a limit") != std::string::npos);
 }
 
-TEST_CASE("a figure of settings is of the plan's prediction, and the same bytes twice") {
+TEST_CASE("a figure of settings draws the plan's prediction, with equal bytes each time") {
   const TemporaryFolder first, second;
   const std::vector<std::string> step{"--model", "tiny", "--card", "2GiB"};
   for (const TemporaryFolder* out : {&first, &second}) {

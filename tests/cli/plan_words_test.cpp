@@ -59,7 +59,7 @@ std::vector<std::string> on_card(const std::string& card) {
 
 }  // namespace
 
-TEST_CASE("the title and the JSON of a plan have the lengths of the file's model") {
+TEST_CASE("the title and the JSON of a plan have the dimensions of the file's model") {
   const TemporaryFolder folder;
   const std::string file = large_model(folder);
   const std::vector<std::string> words{"--model", file, "--batch", "1", "--seq", "4096", "--set", "precision=bf16"};
@@ -78,14 +78,14 @@ TEST_CASE("the title and the JSON of a plan have the lengths of the file's model
   CHECK(step_of({"--model", experts, "--seq", "128"})["params"]["num_layers"] == 32);
 }
 
-TEST_CASE("a line of settings leaves out the lengths of a config.json that it has not read") {
+TEST_CASE("a line of settings omits the dimensions of a config.json that was not read") {
   const record::RunInfo info{
       .demo = "train_step",
       .params = {{"model", "custom"}, {"weights", "there/config.json"}, {"num_layers", "4"}, {"hidden_size", "256"}}};
   CHECK(lessons::settings_line(info) == "Custom");
 }
 
-TEST_CASE("the JSON of a plan has the lengths of a model by name, numbers as numbers, and choices as they are typed") {
+TEST_CASE("the JSON of a plan has the dimensions of a named model, numbers as numbers, and choices as typed") {
   const json params = step_of({"--model", "llama-3.2-1b", "--seq", "1024", "--set", "precision=bf16"})["params"];
   CHECK(params["model"] == "llama-3.2-1b");
   CHECK(params["hidden_size"] == 2048);
@@ -101,13 +101,13 @@ TEST_CASE("the JSON of a plan has the lengths of a model by name, numbers as num
   CHECK(own["vocab_size"] == 4096);
 }
 
-TEST_CASE("the title of a plan names the techniques that are on") {
+TEST_CASE("the title of a plan names the active techniques") {
   const Ran ran =
       plan({"--model", "tiny", "--set", "precision=bf16", "checkpointing=layer", "adapters=lora", "loss=flce"});
   CHECK(contains(ran.out, "Tiny, 4 M, bf16, checkpointing each layer, loss=flce, adapters=lora\n"));
 }
 
-TEST_CASE("a config.json that is another file says what it is, and how to get the right one") {
+TEST_CASE("the refusal of a wrong config.json says what the file is and how to get the right one") {
   const TemporaryFolder folder;
   const std::string file = folder / "config.json";
   const auto said = [&](const std::string& content) {
@@ -127,7 +127,7 @@ TEST_CASE("a config.json that is another file says what it is, and how to get th
   CHECK(contains(said(std::string(300, '[')), "nests 300 levels deep"));
 }
 
-TEST_CASE("a config.json as Python writes it is read: bare Infinity and NaN, and deep values that no plan needs") {
+TEST_CASE("a config.json written by Python is read: bare Infinity and NaN, and nested values that no plan needs") {
   const TemporaryFolder folder;
   const std::string file = large_model(folder);
   const json plain = step_of({"--model", file, "--seq", "128"});
@@ -141,7 +141,7 @@ TEST_CASE("a config.json as Python writes it is read: bare Infinity and NaN, and
   CHECK(step_of({"--model", file, "--seq", "128"}) == plain);
 }
 
-TEST_CASE("a card is planned for by any usual spelling, and never by a part of another name") {
+TEST_CASE("a card is found by any usual spelling, and never by a part of another name") {
   const auto check = [](const char* words, const char* name, std::int64_t mib) {
     CAPTURE(words);
     const json card = step_of(on_card(words))["cards"][0];
@@ -162,7 +162,7 @@ TEST_CASE("a card is planned for by any usual spelling, and never by a part of a
   CHECK(decimal["memory_bytes"] == 24'000'000'000);
 }
 
-TEST_CASE("what is no card is refused with what to write") {
+TEST_CASE("an unknown card is refused with a correct example") {
   const auto refused = [](const char* card) {
     const Ran ran = plan(on_card(card));
     CHECK(ran.exit_code == 2);
@@ -178,7 +178,7 @@ TEST_CASE("what is no card is refused with what to write") {
   CHECK(contains(refused("RTX 4090 Laptop"), "the nearest is GeForce RTX 4090"));
 }
 
-TEST_CASE("what was taken without being named is said, since it decides how large a step is") {
+TEST_CASE("defaults that decide the size of a step are reported") {
   const std::string said = plan({"--model", "llama-3-8b"}).err;
   CHECK(contains(said, "Defaults used: precision=fp32 batch=4 seq=256."));
   const std::string named = plan({"--model", "tiny", "--batch", "1", "--set", "precision=bf16", "seq=64"}).err;
@@ -186,19 +186,19 @@ TEST_CASE("what was taken without being named is said, since it decides how larg
   CHECK(contains(plan({"--model", "tiny", "--batch", "1"}).err, "Defaults used: precision=fp32 seq=256."));
 }
 
-TEST_CASE("a model that is no file is refused with what --model takes") {
+TEST_CASE("an unknown model is refused with the values that --model accepts") {
   const Ran ran = plan({"--model", "meta-llama/Meta-Llama-3-8B"});
   CHECK(ran.exit_code == 2);
   CHECK(contains(ran.err, "There is no file or folder meta-llama/Meta-Llama-3-8B"));
   CHECK(contains(plan({"--model", "llama3-8b"}).err, "llama-3-8b"));
 }
 
-TEST_CASE("a card that no run here can use is planned for, and that is said") {
+TEST_CASE("a card that no run can use is planned for, with a message") {
   CHECK(contains(plan(on_card("T4")).err, "T4 has compute capability 7.5"));
   CHECK_FALSE(contains(plan(on_card("RTX 4090")).err, "compute capability"));
 }
 
-TEST_CASE("plan and advise compare a step with one number of the card") {
+TEST_CASE("plan and advise compare a step with the same number of the card") {
   const std::vector<std::string> step{"--model", "llama-3-8b", "--batch", "1", "--seq", "2048", "--card", "RTX 4090"};
   // 24,564 MiB less 0.7 GiB.
   const std::int64_t usable = 24'564 * record::kMiB - 7 * record::kGiB / 10;
@@ -216,7 +216,7 @@ TEST_CASE("plan and advise compare a step with one number of the card") {
   if (advice["verdict"] == "fits") CHECK(advice["switches"].back()["bytes_after"] <= usable);
 }
 
-TEST_CASE("a table of a plan is in one unit, with the digits of its smallest card") {
+TEST_CASE("a plan's table has one unit, with the digits of its smallest card") {
   const TemporaryFolder folder;
   const Ran ran = plan({"--model", large_model(folder), "--card", "RTX 4090", "--batch", "1", "--seq", "4096"});
   CHECK(ran.exit_code == 0);
@@ -226,7 +226,7 @@ TEST_CASE("a table of a plan is in one unit, with the digits of its smallest car
   CHECK_FALSE(contains(ran.out, " B "));
 }
 
-TEST_CASE("a plan of other code says what was seen of it with these techniques, or that nothing was compared") {
+TEST_CASE("a plan for other code states the measured difference for these techniques, or that nothing was compared") {
   const auto said = [](const char* code, std::vector<std::string> settings) {
     std::vector<std::string> words{"--model", "llama-3.2-1b", "--seq", "1024",
                                    "--code",  code,           "--set", "precision=bf16"};
@@ -250,7 +250,7 @@ TEST_CASE("a plan of other code says what was seen of it with these techniques, 
   unknown("liger", "adapters=lora");
 }
 
-TEST_CASE("adapters in fp32 are planned with a sentence on what PEFT takes") {
+TEST_CASE("a plan of fp32 adapters has a sentence on PEFT's memory") {
   const std::vector<std::string> words{
       "--model", "llama-3.2-1b", "--seq",          "1024",          "--code",
       "hf",      "--set",        "precision=bf16", "adapters=lora", "lora_precision=fp32"};

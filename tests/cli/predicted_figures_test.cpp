@@ -24,7 +24,7 @@ Ran draw_by_formula(Words words) {
 
 }  // namespace
 
-TEST_CASE("Without an engine a figure of settings is of the closed form, says why, and has the card as its limit") {
+TEST_CASE("A figure of settings without an engine draws the closed form, says why, and has the card as its limit") {
   const TemporaryFolder out;
   const Ran ran = draw_by_formula({"memory_timeline", "--model", "llama-3.2-1b", "--of", "batch=8", "--of", "seq=1024",
                                    "--of", "precision=bf16", "--card", "RTX 4090", "--out", out.path().string(),
@@ -51,7 +51,7 @@ TEST_CASE("Without an engine a figure of settings is of the closed form, says wh
   CHECK(holds(read_file(start + "svg"), ">Does not fit on GeForce RTX 4090 by "));  // SVG text
 }
 
-TEST_CASE("The sentence below a figure of settings counts in the figure's unit, and its peak is the figure's") {
+TEST_CASE("The sentence below a figure of settings has the figure's unit and its peak") {
   const TemporaryFolder out;
   const Ran ran = draw_by_formula({"memory_timeline", "--model", "tiny", "--of", "batch=8", "--card", "NVIDIA H200",
                                    "--out", out.path().string(), "--format", "json,svg"});
@@ -66,7 +66,7 @@ TEST_CASE("The sentence below a figure of settings counts in the figure's unit, 
   CHECK_FALSE(holds(caption, "GiB"));
 }
 
-TEST_CASE("A shipped run with the settings is drawn under what was predicted, and the difference is said") {
+TEST_CASE("A shipped run with these settings is drawn under the prediction, and the difference is stated") {
   const TemporaryFolder out;
   const Ran ran =
       draw_by_formula({"memory_timeline", "--model", "llama-3.2-1b", "--of", "batch=4", "--of", "seq=1024", "--of",
@@ -83,7 +83,7 @@ TEST_CASE("A shipped run with the settings is drawn under what was predicted, an
   CHECK(data["provenance"]["gpu"] == "NVIDIA H200");
 }
 
-TEST_CASE("A figure of settings without a card has no verdict, and a larger batch another picture") {
+TEST_CASE("A figure of settings has no verdict without a card, and changes with the batch") {
   const TemporaryFolder out;
   for (const char* batch : {"batch=1", "batch=2"}) {
     const Ran ran =
@@ -97,7 +97,7 @@ TEST_CASE("A figure of settings without a card has no verdict, and a larger batc
   CHECK(one["peak"]["bytes"].get<std::int64_t>() < two["peak"]["bytes"].get<std::int64_t>());
 }
 
-TEST_CASE("The formula's figure of settings has the numbers of those settings") {
+TEST_CASE("The table of formulas has the numbers of its settings") {
   const TemporaryFolder out;
   const Ran ran = draw_by_formula({"formula_table", "--model", "llama-3.2-1b", "--of", "precision=bf16", "--out",
                                    out.path().string(), "--format", "csv"});
@@ -106,7 +106,7 @@ TEST_CASE("The formula's figure of settings has the numbers of those settings") 
   CHECK(holds(read_file(out / "formula_table__llama-3.2-1b_precision-bf16.csv"), "1,235,814,400"));
 }
 
-TEST_CASE("Every figure that counts against a card takes it from --card, and none has a parameter for it") {
+TEST_CASE("Every figure that needs a card takes it from --card, and none has a parameter for it") {
   const TemporaryFolder out;
   for (const auto& [figure, word] : {std::pair{"fit_map", "On GeForce RTX 5090: "},
                                      {"recipe_steps", "on GeForce RTX 5090"},
@@ -123,7 +123,7 @@ TEST_CASE("Every figure that counts against a card takes it from --card, and non
   }
 }
 
-TEST_CASE("Settings, cards and figures that do not go together are refused in one sentence") {
+TEST_CASE("Incompatible settings, cards and figures are refused in one sentence") {
   const TemporaryFolder out;
   const auto refused = [&](Words more, int exit_code, const std::string& part) {
     Words words{"memory_timeline", "--out", out / "new"};

@@ -71,7 +71,7 @@ std::int64_t kept_per_token(const json& c) {
 
 }  // namespace
 
-TEST_CASE("five published models have the bytes that the page works out") {
+TEST_CASE("five published models have the bytes that docs/plan.md works out") {
   for (const Published& model : kPublished) {
     INFO(model.name);
     const json step = planned(file_of(model.name)), config = json::parse(read_file(file_of(model.name)));
@@ -127,7 +127,7 @@ TEST_CASE("Mixtral is planned by the closed form, which says why and what it ass
   CHECK(refused.err.find("closed form") == std::string::npos);
 }
 
-TEST_CASE("a sliding window costs what full attention costs, and no run takes it") {
+TEST_CASE("a sliding window costs as much as full attention, and no run supports it") {
   const TemporaryFolder folder;
   const std::string file = folder / "config.json";
   json config = json::parse(read_file(file_of("mistral-7b-v0.3")));
@@ -148,7 +148,7 @@ TEST_CASE("a sliding window costs what full attention costs, and no run takes it
   CHECK(experts.err.find("model_type") != std::string::npos);
 }
 
-TEST_CASE("a config.json that the closed form cannot read is refused by its key, in one line") {
+TEST_CASE("a config.json that the closed form does not support is refused by its key, in one line") {
   const TemporaryFolder folder;
   const std::string file = folder / "config.json";
   const auto refused = [&](const json& config, const char* key) {

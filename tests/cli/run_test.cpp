@@ -13,7 +13,7 @@ using namespace headroom::tests;
 using nlohmann::json;
 using Words = std::vector<std::string>;
 
-TEST_CASE("A run ends with a summary, and its recording holds the same") {
+TEST_CASE("A run ends with a summary that equals its recording") {
   const TemporaryFolder folder;
   const std::string file = folder / "a.hrec";
   const Ran ran = run_headroom({"run", "train_step", "--set", "batch=2", "seq=64", "--record", file, "--json"},
@@ -33,7 +33,7 @@ TEST_CASE("A run ends with a summary, and its recording holds the same") {
   CHECK(folder.files() == Words{"a.hrec"});
 }
 
-TEST_CASE("For a person the summary is a few lines, and progress goes to stderr as plain lines") {
+TEST_CASE("The summary as text has a few lines, and progress goes to stderr as plain lines") {
   const Ran ran = run_headroom({"run", "train_step"}, with_engine("completed"));
   CHECK(ran.exit_code == 0);
   for (const char* part : {"train_step: done (CPU, 2 cores)", "peak", "32.00 MiB", "logits", "200", "5.25"})
@@ -42,7 +42,7 @@ TEST_CASE("For a person the summary is a few lines, and progress goes to stderr 
   CHECK_FALSE(holds(ran.err, "\033"));
 }
 
-TEST_CASE("On a terminal progress is one line that is redrawn and goes away") {
+TEST_CASE("Progress on a terminal is one redrawn line that disappears") {
   RunOptions options = with_engine("cancelled");
   options.terminal = true;
   options.send_interrupt_at = "step 1 of 2";
@@ -54,7 +54,7 @@ TEST_CASE("On a terminal progress is one line that is redrawn and goes away") {
   CHECK_FALSE(holds(ran.out, "\033"));
 }
 
-TEST_CASE("Running out of memory is a result, or exit code 4 if asked for") {
+TEST_CASE("Running out of memory is a result, or exit code 4 with --fail-on-oom") {
   const Ran result = run_headroom({"run", "train_step"}, with_engine("out_of_memory"));
   CHECK(result.exit_code == 0);
   for (const char* part : {"out of memory", "lm_head asked for 16.00 MiB", "24.00 MiB"}) CHECK(holds(result.out, part));
@@ -87,7 +87,7 @@ TEST_CASE("A time limit cancels the run with exit code 5") {
   CHECK(run_headroom({"run", "train_step", "--time-limit", "60"}, with_engine("completed")).exit_code == 0);
 }
 
-TEST_CASE("An engine that is killed costs only what it had not sent") {
+TEST_CASE("A killed engine costs only the data that it had not sent") {
   const TemporaryFolder folder;
   const Ran ran = run_headroom({"run", "train_step", "--record", folder / "a.hrec", "--json"}, with_engine("killed"));
   CHECK(ran.exit_code == 7);
@@ -98,7 +98,7 @@ TEST_CASE("An engine that is killed costs only what it had not sent") {
   CHECK(recording.value().events().size() == small_recording().events().size());
 }
 
-TEST_CASE("An engine that cannot greet is an engine failure, in one sentence") {
+TEST_CASE("An engine without a greeting is an engine failure, reported in one sentence") {
   const Ran ran = run_headroom({"run", "train_step"}, with_engine("silent_death"));
   CHECK(ran.exit_code == 7);
   CHECK(ran.err.starts_with("headroom: "));
@@ -112,7 +112,7 @@ TEST_CASE("A refused combination exits with 3 and the reason") {
   CHECK(holds(ran.err, "use an even width"));
 }
 
-TEST_CASE("What was recorded is said, and of a run that recorded nothing it is not") {
+TEST_CASE("The recording's file is named, unless the run recorded nothing") {
   const TemporaryFolder folder;
   const Words command = {"run", "train_step", "--record", folder / "a.hrec"};
   const Ran first = run_headroom(command, with_engine("completed"));
@@ -125,7 +125,7 @@ TEST_CASE("What was recorded is said, and of a run that recorded nothing it is n
   CHECK(read_file(folder / "a.hrec") == file);
 }
 
-TEST_CASE("No engine: stored runs only, and how to get one") {
+TEST_CASE("The message without an engine says that stored runs work and how to get an engine") {
   const Ran ran = run_headroom({"run", "train_step"});
   CHECK(ran.exit_code == 3);
   CHECK(holds(ran.err, "/nowhere/headroom-engine"));
@@ -139,7 +139,7 @@ TEST_CASE("the device cuda without a GPU exits with 3 and the cure") {
   CHECK(run_headroom({"run", "train_step", "--device", "cpu"}, with_engine("completed")).exit_code == 0);
 }
 
-TEST_CASE("A data file must be there, hold something and be UTF-8") {
+TEST_CASE("A data file must exist, not be empty and be UTF-8") {
   const TemporaryFolder folder;
   write_file(folder / "empty.txt", "");
   write_file(folder / "latin1.txt", "caf\xE9");
@@ -160,7 +160,7 @@ TEST_CASE("A data file must be there, hold something and be UTF-8") {
   CHECK(run_with("good.txt").exit_code == 0);
 }
 
-TEST_CASE("What a run is to keep, and to go on from, is looked at before an engine starts") {
+TEST_CASE("Paths of save and resume are checked before an engine starts") {
   const TemporaryFolder folder;
   const auto run_with = [&](const Words& settings) {
     Words words{"run", "train_step", "--set"};
@@ -193,7 +193,7 @@ TEST_CASE("Ids and tokenizers that cannot be used are refused before an engine s
   CHECK(holds(tokenizer.err, "is a Unigram tokenizer"));
 }
 
-TEST_CASE("A .bin whose ids have two readings is refused before an engine starts, and data_type decides") {
+TEST_CASE("An ambiguous .bin is refused before an engine starts, and data_type decides") {
   const TemporaryFolder folder;
   write_file(folder / "ids.bin", std::string("\x07\0\0\0\x01\0\0\0", 8));
   const auto run_as = [&](const std::string& type) {
@@ -211,7 +211,7 @@ TEST_CASE("A .bin whose ids have two readings is refused before an engine starts
   CHECK(holds(text.err, "remove data_type"));
 }
 
-TEST_CASE("A checkpoint that cannot be loaded is bad input, said before the run") {
+TEST_CASE("An unloadable checkpoint is bad input, reported before the run") {
   const TemporaryFolder folder;
   const auto run_with = [&](const Words& more) {
     Words words{"run", "train_step", "--set", "weights=" + folder.path().string()};
@@ -237,7 +237,7 @@ TEST_CASE("A checkpoint that cannot be loaded is bad input, said before the run"
   CHECK(holds(ran.err, "is truncated"));
 }
 
-TEST_CASE("A kernel's source that is empty, binary or too long is bad input, and says which") {
+TEST_CASE("An empty, binary or too long kernel source is bad input, and the message says which") {
   const TemporaryFolder folder;
   write_file(folder / "empty.cu", "");
   write_file(folder / "binary.cu", std::string("\x7f"
@@ -261,7 +261,7 @@ TEST_CASE("A kernel's source that is empty, binary or too long is bad input, and
   CHECK(run_with("good.cu").exit_code == 0);
 }
 
-TEST_CASE("The optimizer's file is new, in a folder that is there, and this is said before the run") {
+TEST_CASE("The optimizer's file must be new and its folder must exist, which is checked before the run") {
   const TemporaryFolder folder;
   write_file(folder / "mine", "mine");
   const auto run_with = [&](const std::string& name, const std::string& where) {
@@ -289,19 +289,19 @@ TEST_CASE("The optimizer's file is new, in a folder that is there, and this is s
   CHECK(read_file(folder / "mine") == "mine");
 }
 
-TEST_CASE("The file that bandwidth writes is looked at first, too") {
+TEST_CASE("The file that bandwidth writes is also checked first") {
   const Ran ran = run_headroom({"run", "bandwidth", "--set", "file=/no/such/folder/x"}, with_engine("killed"));
   CHECK(ran.exit_code == 6);
   CHECK(holds(ran.err, "its folder does not exist; choose another one with file."));
 }
 
-TEST_CASE("A terminal does not obey what a name in a message says") {
+TEST_CASE("Control characters in a name do not reach the terminal") {
   const Ran ran = run_headroom({"run", "train_step", "--data", "/no\033[31m\nfile"}, with_engine("completed"));
   CHECK(ran.exit_code == 2);
   CHECK(ran.err == "headroom: There is no data file /no?[31m?file: check the path.\n");
 }
 
-TEST_CASE("A recording that cannot be written is said before the run") {
+TEST_CASE("An unwritable recording is reported before the run") {
   const TemporaryFolder folder;
   write_file(folder / "file", "mine");
   for (const std::string& target : {folder / "file/a.hrec", folder / "missing/a.hrec", folder.path().string()}) {
@@ -315,7 +315,7 @@ TEST_CASE("A recording that cannot be written is said before the run") {
   CHECK(read_file(folder / "file") == "mine");
 }
 
-TEST_CASE("A disk that fills up costs the file, not the run, and leaves the old file as it was") {
+TEST_CASE("A full disk costs the file, not the run, and keeps the old file") {
   const TemporaryFolder folder;
   write_file(folder / "a.hrec", "the recording of yesterday");
   RunOptions options = with_engine("long");
@@ -331,7 +331,7 @@ TEST_CASE("A disk that fills up costs the file, not the run, and leaves the old 
   CHECK(read_file(folder / "a.hrec") == "the recording of yesterday");
 }
 
-TEST_CASE("A traced run says so in its parameters, and a demo without tracing refuses it") {
+TEST_CASE("A traced run has trace in its parameters, and a demo without tracing refuses it") {
   const Ran traced = run_headroom({"run", "train_step", "--trace", "--json"}, with_engine("completed"));
   INFO(traced.err);
   REQUIRE(traced.exit_code == 0);

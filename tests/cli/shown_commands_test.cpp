@@ -11,12 +11,12 @@
 using namespace headroom;
 namespace fs = std::filesystem;
 
-TEST_CASE("every command in the pages starts as it is shown") {
+TEST_CASE("every command in the pages starts as shown") {
   const lessons::Course course = lessons::Course::load(fs::path(HEADROOM_SOURCE_DIR) / "assets", app::why_no_command);
   for (const lessons::Problem& problem : course.problems()) FAIL_CHECK(problem.text());
 }
 
-TEST_CASE("every command in the documents starts as it is shown") {
+TEST_CASE("every command in the documents starts as shown") {
   fs::current_path(HEADROOM_SOURCE_DIR);  // paths are relative to it
   std::vector<fs::path> files{fs::path(HEADROOM_SOURCE_DIR) / "README.md"};
   for (const auto& entry : fs::recursive_directory_iterator(fs::path(HEADROOM_SOURCE_DIR) / "docs"))

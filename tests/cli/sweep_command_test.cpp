@@ -31,7 +31,7 @@ TEST_CASE("a file that a sweep cannot use is bad input, in one sentence, and not
   CHECK(folder.files().empty());
 }
 
-TEST_CASE("a setting that the plan goes over cannot be set beside it") {
+TEST_CASE("a swept setting cannot also be set") {
   const TemporaryFolder folder;
   for (const Words& command :
        {Words{"sweep", "train_step", "--over", "batch=1,4", "--set", "batch=2"},
@@ -44,7 +44,7 @@ TEST_CASE("a setting that the plan goes over cannot be set beside it") {
   CHECK(folder.files().empty());
 }
 
-TEST_CASE("the same reason of many points is said once") {
+TEST_CASE("the same refusal of many points is reported once") {
   const Ran ran = run_headroom({"sweep", "train_step", "--over", "batch=1,2,3", "--set", "offload.checkpoints=on"},
                                with_engine("completed"));
   CHECK(ran.exit_code == 3);
@@ -52,7 +52,7 @@ TEST_CASE("the same reason of many points is said once") {
   CHECK_FALSE(holds(ran.err, "batch=2"));
 }
 
-TEST_CASE("headroom sweep runs, prints a table or JSON, and goes on with its file") {
+TEST_CASE("headroom sweep runs, prints a table or JSON, and continues its file") {
   const TemporaryFolder folder;
   const std::string file = folder / "s.hrec";
   const Words command{"sweep", "train_step", "--over", "batch=1,4", "--record", file};
@@ -144,7 +144,7 @@ TEST_CASE("headroom report writes its sweep, figures in every format, tables and
   CHECK(run_headroom({"report", "--quick", "--out", "/proc/no/folder"}).exit_code == 6);
 }
 
-TEST_CASE("a report of which nothing was measured leaves no figures") {
+TEST_CASE("a report without measurements writes no figures") {
   const TemporaryFolder folder;
   const Ran refused = run_headroom({"report", "--quick", "--out", folder / "refused", "--set", "cuda_graph=on"},
                                    with_engine("completed"));

@@ -103,7 +103,7 @@ void finish(SweepDriver& driver) {
 
 }  // namespace
 
-TEST_CASE("a plan has every combination, the first key's values in a row") {
+TEST_CASE("a plan has every combination, with the first key varying fastest") {
   const SweepPlan plan = plan_over({"batch=1,8", "seq=64,128", "precision=fp32,bf16"});
   REQUIRE(plan.points.size() == 8);
   CHECK(plan.name == "batch × seq × precision");
@@ -118,7 +118,7 @@ TEST_CASE("a plan has every combination, the first key's values in a row") {
   CHECK(app::describe_points(plan_over({"batch=1,8"})) == "batch=1: batch=1; batch=8: batch=8");
 }
 
-TEST_CASE("axes that cannot be are refused with the reason") {
+TEST_CASE("invalid axes are refused with the reason") {
   const auto refusal = [](const Words& overs) {
     const auto axes = experiments::sweep_axes(train_step().schema, overs);
     REQUIRE_FALSE(axes);
@@ -166,7 +166,7 @@ TEST_CASE("each rung of the ladder has the switches below it, in any order") {
   CHECK(holds(app::plan_ladder(naive, Words{"flce", "flce"}).error().message, "twice"));
 }
 
-TEST_CASE("the report's plan is its experiment") {
+TEST_CASE("the report's plan has the points of its experiment") {
   const SweepPlan plan = app::plan_report(app::report_params(false), false, "/t");
   CHECK(plan.points.size() == 15 + 15 + 17);  // 8 batches, 8 lengths, one of them in both; two more with everything on
   int kept = 0;
@@ -188,7 +188,7 @@ TEST_CASE("the report's plan is its experiment") {
   CHECK(kept == 4);  // the timelines of figures 12 and 15
 }
 
-TEST_CASE("a point becomes what its run was") {
+TEST_CASE("a point has the results of its run") {
   Script script;
   SweepDriver driver = open(script, plan_over({"batch=4"}));
   CHECK_FALSE(driver.recording()->outcome());
@@ -206,7 +206,7 @@ TEST_CASE("a point becomes what its run was") {
   CHECK(driver.recording()->info().provenance.at("sweep") == "batch");
 }
 
-TEST_CASE("after running out of memory, and after a loss, a new engine takes the next point") {
+TEST_CASE("a new engine takes the next point after out of memory or a lost engine") {
   Script script{.outcomes = {OutcomeKind::kCompleted, OutcomeKind::kCompleted, OutcomeKind::kOutOfMemory,
                              OutcomeKind::kEngineLost, OutcomeKind::kFailed},
                 .runs = {}};
@@ -223,7 +223,7 @@ TEST_CASE("after running out of memory, and after a loss, a new engine takes the
   CHECK(points[5].provenance.at("revision") == "r4");  // not the first point's program
 }
 
-TEST_CASE("a sweep goes on where its file ends, and tries again what failed") {
+TEST_CASE("a sweep continues after its file's last point and repeats failed points") {
   const TemporaryFolder folder;
   const std::string file = folder / "s.hrec";
   Script script{.outcomes = {OutcomeKind::kCompleted, OutcomeKind::kEngineLost, OutcomeKind::kOutOfMemory}, .runs = {}};
@@ -261,7 +261,7 @@ TEST_CASE("a sweep goes on where its file ends, and tries again what failed") {
   CHECK(folder.files() == Words{"s.hrec"});
 }
 
-TEST_CASE("what an engine refused is tried again, what the table of combinations refuses is not") {
+TEST_CASE("a point refused by an engine is repeated, one refused by the table of combinations is not") {
   const TemporaryFolder folder;
   const std::string file = folder / "s.hrec";
   Script script{.outcomes = {OutcomeKind::kRefused}, .runs = {}};
@@ -281,7 +281,7 @@ TEST_CASE("what an engine refused is tried again, what the table of combinations
   CHECK(open(script, plan_over({"offload.checkpoints=on,off"}), other).state() == SweepState::kFinished);
 }
 
-TEST_CASE("a file of another sweep is refused, and stays as it was") {
+TEST_CASE("a file of another sweep is refused and not changed") {
   const TemporaryFolder folder;
   const std::string file = folder / "s.hrec";
   Script script;

@@ -25,14 +25,14 @@ void refused(const std::vector<std::string>& arguments, int exit_code, const std
 
 }  // namespace
 
-TEST_CASE("the option --version says the version") {
+TEST_CASE("the option --version prints the version") {
   const Ran ran = run_headroom({"--version"});
   CHECK(ran.exit_code == 0);
   CHECK(ran.out.starts_with("headroom 0."));
   CHECK(ran.err.empty());
 }
 
-TEST_CASE("the option --help names the commands and the exit codes") {
+TEST_CASE("the option --help lists the commands and the exit codes") {
   const Ran ran = run_headroom({"--help"});
   CHECK(ran.exit_code == 0);
   for (const char* word : {"list", "run", "figures", "doctor"}) CHECK(holds(ran.out, word));
@@ -62,13 +62,13 @@ TEST_CASE("Unknown words are named, with the nearest known one") {
   refused({"list", "all"}, 2, {"\"all\"", "headroom list --help"});
 }
 
-TEST_CASE("Of an unknown word the nearest is the one that it is a part of") {
+TEST_CASE("The nearest name to an unknown word is one that contains it") {
   const Ran figure = run_headroom({"figures", "ladder", "--out", "/no/such/folder"});
   CHECK(figure.exit_code == 2);
   CHECK(figure.err.find("the nearest is bandwidth_ladder") != std::string::npos);
 }
 
-TEST_CASE("Values out of range say the range") {
+TEST_CASE("A value out of range is refused with the range") {
   refused({"run", "train_step", "--set", "batch=0"}, 2, {"batch=0", "from 1 to"});
   refused({"run", "train_step", "--set", "batch=four"}, 2, {"batch=four", "from 1 to"});
   refused({"run", "train_step", "--cap", "lots"}, 2, {"cap=lots", "24GiB"});
@@ -79,7 +79,7 @@ TEST_CASE("Values out of range say the range") {
   refused({"figures", "--chapter", "900", "--out", "out"}, 2, {"no chapter 900"});
 }
 
-TEST_CASE("With --json an error is one document on stdout, too") {
+TEST_CASE("An error is also one document on stdout with --json") {
   const Ran ran = run_headroom({"run", "train_step", "--set", "batch=0", "--json"});
   CHECK(ran.exit_code == 2);
   const json document = json::parse(ran.out);
@@ -88,7 +88,7 @@ TEST_CASE("With --json an error is one document on stdout, too") {
   CHECK(holds(ran.err, "batch=0"));
 }
 
-TEST_CASE("list shows what can be drawn and run") {
+TEST_CASE("list shows all figures and demos") {
   const Ran ran = run_headroom({"list"});
   CHECK(ran.exit_code == 0);
   for (const char* word : {"memory_timeline", "peak_by_category", "train_step", "checkpointing", "adamw"})
@@ -104,7 +104,7 @@ TEST_CASE("list shows what can be drawn and run") {
   CHECK(document["demos"][0]["parameters"][0]["choices"][0] == "tiny");
 }
 
-TEST_CASE("Output that cannot be written is said") {
+TEST_CASE("Unwritable output is reported") {
   RunOptions full;
   full.stdout_path = "/dev/full";
   const Ran ran = run_headroom({"list"}, full);
@@ -112,7 +112,7 @@ TEST_CASE("Output that cannot be written is said") {
   CHECK(holds(ran.err, "Standard output"));
 }
 
-TEST_CASE("Without a window the bare command says how to get one") {
+TEST_CASE("The bare command without a window says how to get one") {
   const TemporaryFolder folder;
   // The copy has no headroom-window next to it.
   RunOptions options;

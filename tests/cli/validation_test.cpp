@@ -91,7 +91,7 @@ TEST_CASE("a draw has every technique, precision and shape, whatever the seed") 
   CHECK(part_below(widths, 1'774) < 0.75);
 }
 
-TEST_CASE("the caps of a CPU's draw are below what its runs take") {
+TEST_CASE("the caps of a CPU's draw are below the peaks of its runs") {
   DrawOptions options{.seed = 5, .count = 100, .on_gpu = false, .memory = 2 * record::kGiB};
   options.flops_per_second = options.fp32_flops_per_second = 30e9;
   int capped = 0;
@@ -106,7 +106,7 @@ TEST_CASE("the caps of a CPU's draw are below what its runs take") {
   CHECK(capped > 5);
 }
 
-TEST_CASE("the same seed draws the same, another one something else") {
+TEST_CASE("equal seeds draw equal configurations, other seeds others") {
   const auto lines = [](std::uint32_t seed) {
     std::vector<std::string> all;
     DrawOptions options = on_h200(seed);
@@ -118,7 +118,7 @@ TEST_CASE("the same seed draws the same, another one something else") {
   CHECK(lines(3) != lines(4));
 }
 
-TEST_CASE("settings are a line and back, and a line that is none says what is wrong") {
+TEST_CASE("settings survive a round trip as a line, and a bad line says what is wrong") {
   DrawOptions options = on_h200(9);
   options.count = 50;
   for (const record::Params& params : draw_configurations(options)) {
@@ -132,7 +132,7 @@ TEST_CASE("settings are a line and back, and a line that is none says what is wr
   CHECK_FALSE(from_line("batch=many").ok());
 }
 
-TEST_CASE("a comparison is a row and back, with signed errors, and rows are summed up") {
+TEST_CASE("a comparison survives a round trip as a row, with signed errors, and rows are summarized") {
   ComparedRun run{.params = from_line("batch=2 precision=bf16").value()};
   run.requested = {1000, 1000};
   run.allocated = {1024, 2048};
@@ -170,7 +170,7 @@ TEST_CASE("a comparison is a row and back, with signed errors, and rows are summ
   CHECK(summary.text().find("equal in 1 of 2, worst -50.000 %") != std::string::npos);
 }
 
-TEST_CASE("borders of a draw are below a limit of 8 to 24 GiB, whatever the seed") {
+TEST_CASE("drawn borders have a limit of 8 to 24 GiB, whatever the seed") {
   const std::uint32_t seed = GENERATE(1u, 0x77dcb60au, 0xffffffffu);
   CAPTURE(seed);
   const std::vector<record::Params> borders = draw_borders(on_h200(seed), 60);
@@ -189,7 +189,7 @@ TEST_CASE("borders of a draw are below a limit of 8 to 24 GiB, whatever the seed
   CHECK(lines.size() == 60);
 }
 
-TEST_CASE("a border is a row and back, and a summary counts on which side it was wrong") {
+TEST_CASE("a border survives a round trip as a row, and a summary counts errors per side") {
   ComparedBorder border{.params = from_line("batch=1 cap=8GiB").value(), .trouble = {}, .predicted = 5, .measured = 5};
   const std::string row = border_row(border), head = border_head();
   CHECK(std::count(row.begin(), row.end(), ',') == std::count(head.begin(), head.end(), ','));

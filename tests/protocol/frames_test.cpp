@@ -22,7 +22,7 @@ std::vector<std::byte> length_only(std::uint32_t length) {
 
 }  // namespace
 
-TEST_CASE("frames come out whole and in order however the stream is cut") {
+TEST_CASE("frames arrive complete and in order, however the stream is split") {
   std::vector<std::byte> stream;
   std::mt19937 random(1);
   std::vector<std::size_t> lengths;
@@ -48,7 +48,7 @@ TEST_CASE("frames come out whole and in order however the stream is cut") {
   CHECK_FALSE(reader.broken());
 }
 
-TEST_CASE("a message is read from a stream that gives one byte at a time") {
+TEST_CASE("a message is read from a stream of single bytes") {
   const auto frame = encode(Cancel{12});
   FrameReader reader;
   for (std::size_t i = 0; i + 1 < frame.size(); ++i) {
@@ -61,7 +61,7 @@ TEST_CASE("a message is read from a stream that gives one byte at a time") {
   CHECK(std::get<Cancel>(message.value()).run == 12);
 }
 
-TEST_CASE("a length that no frame has ends the stream") {
+TEST_CASE("an impossible length ends the stream") {
   const std::uint32_t length = GENERATE(0u, static_cast<std::uint32_t>(kMaxFrameBytes) + 1, 0x7fffffffu, 0xffffffffu);
   FrameReader reader;
   reader.feed(length_only(length));
@@ -71,7 +71,7 @@ TEST_CASE("a length that no frame has ends the stream") {
   CHECK(reader.next().empty());
 }
 
-TEST_CASE("the largest frame is taken") {
+TEST_CASE("the largest frame is accepted") {
   FrameReader reader;
   reader.feed(frame_of(kMaxFrameBytes, 1));
   CHECK(reader.next().size() == kMaxFrameBytes);

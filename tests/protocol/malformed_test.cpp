@@ -69,9 +69,9 @@ std::vector<std::vector<std::byte>> bodies_of_all_kinds() {
 
 }  // namespace
 
-TEST_CASE("the progress that these tests spoil is good") { CHECK(refusal_of(kProgress).empty()); }
+TEST_CASE("the unmodified message of these tests is valid") { CHECK(refusal_of(kProgress).empty()); }
 
-TEST_CASE("a message that was cut is refused at every length") {
+TEST_CASE("a truncated message is refused at every length") {
   for (const auto& body : bodies_of_all_kinds())
     for (std::size_t length = 0; length < body.size(); ++length) {
       CAPTURE(length, body.size());
@@ -80,13 +80,13 @@ TEST_CASE("a message that was cut is refused at every length") {
     }
 }
 
-TEST_CASE("bytes behind a message are refused") {
+TEST_CASE("bytes after a message are refused") {
   auto body = bodies_of_all_kinds().front();
   body.push_back(std::byte{0});
   CHECK_FALSE(refusal_of(body).empty());
 }
 
-TEST_CASE("a flipped bit gives a message or a reason") {
+TEST_CASE("a flipped bit results in a message or a reason") {
   std::size_t refused = 0;
   for (const auto& body : bodies_of_all_kinds())
     for (std::size_t bit = 0; bit < body.size() * 8; ++bit) {
@@ -100,7 +100,7 @@ TEST_CASE("a flipped bit gives a message or a reason") {
   CHECK(refused > 500);
 }
 
-TEST_CASE("random bytes, and messages with random bytes in them, give a message or a reason") {
+TEST_CASE("random bytes, alone or in messages, result in a message or a reason") {
   std::mt19937 random(20240607);
   const auto bodies = bodies_of_all_kinds();
   for (int i = 0; i < 50'000; ++i) {
@@ -129,7 +129,7 @@ TEST_CASE("a million nested arrays or maps are refused") {
   CHECK(refusal_of(body).find("nested deeper than 64") != std::string::npos);
 }
 
-TEST_CASE("64 levels are read and 65 are not") {
+TEST_CASE("64 levels are accepted, and 65 are refused") {
   const auto nested = [](int levels) {
     json value = 1;
     for (int i = 0; i < levels; ++i) value = json::array({value});
@@ -161,7 +161,7 @@ TEST_CASE("a body larger than a frame is refused") {
   CHECK(refusal_of(std::vector<std::byte>(kMaxFrameBytes + 1)).find("larger than a frame") != std::string::npos);
 }
 
-TEST_CASE("what is no map, or a map without kind or version, is refused") {
+TEST_CASE("a value that is not a map, or a map without kind or version, is refused") {
   CHECK(refusal_of(json(5)).find("not a map") != std::string::npos);
   CHECK(refusal_of(json::array({1, 2})).find("not a map") != std::string::npos);
   CHECK(refusal_of(json{{"kind", "shutdown"}}).find("version is missing") != std::string::npos);
@@ -177,7 +177,7 @@ TEST_CASE("another version and an unknown kind are refused by name") {
   CHECK(refusal_of(message("explode", json::object())).find("explode") != std::string::npos);
 }
 
-TEST_CASE("each field that is missing is named") {
+TEST_CASE("each missing field is named") {
   for (const char* key : {"run", "step", "steps", "fraction", "time_left", "doing"}) {
     json without = kProgress;
     without.erase(key);
@@ -232,7 +232,7 @@ TEST_CASE("text that is not UTF-8 is refused, as value and as key") {
   CHECK(refusal_of(map).find("not UTF-8") != std::string::npos);
 }
 
-TEST_CASE("out-of-memory facts that make no sense are refused") {
+TEST_CASE("impossible out-of-memory facts are refused") {
   const json amounts = {{"weights", 1}, {"optimizer_state", 2}, {"gradients", 3}, {"activations", 4},
                         {"logits", 5},  {"workspace", 6},       {"other", 7}};
   const json facts = {{"requested", 1}, {"allocated", 1},     {"reserved", 1}, {"limit", 1},
@@ -267,7 +267,7 @@ TEST_CASE("out-of-memory facts that make no sense are refused") {
       refusal_of(message("run_finished", {{"run", 1}, {"outcome", {{"kind", "won"}, {"message", ""}}}})).empty());
 }
 
-TEST_CASE("fields that a later program adds are passed over") {
+TEST_CASE("fields of a later program are ignored") {
   json more = kProgress;
   more["mood"] = "fine";
   CHECK(refusal_of(more).empty());

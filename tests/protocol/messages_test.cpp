@@ -81,7 +81,7 @@ TEST_CASE("a chunk arrives byte for byte") {
   CHECK(round_trip(Chunk{.run = 7, .bytes = {}}).bytes.empty());
 }
 
-TEST_CASE("progress arrives, known time left or not") {
+TEST_CASE("progress arrives with and without a known time left") {
   const Progress heard = round_trip(
       Progress{.run = 7, .step = 2, .steps = 3, .fraction = 0.625, .time_left = 1'500'000'000, .doing = "step 2 of 3"});
   CHECK(heard.run == 7);
@@ -127,12 +127,12 @@ TEST_CASE("running out of memory arrives with all its facts") {
   CHECK(facts.by_category == sent.by_category);
 }
 
-TEST_CASE("text that is not UTF-8 does not keep a message from arriving") {
+TEST_CASE("a message with text that is not UTF-8 arrives") {
   const RunFinished heard = round_trip(
       RunFinished{.run = 7, .outcome = {.kind = record::OutcomeKind::kFailed, .message = "bad \xff name: ü"}});
   CHECK(heard.outcome.message == "bad ? name: ??");
 }
 
-TEST_CASE("a message that fits no frame is a bug of the sender and throws") {
+TEST_CASE("a message too large for a frame is a bug of the sender and throws") {
   CHECK_THROWS_AS(encode(Chunk{.run = 1, .bytes = std::vector<std::byte>(kMaxFrameBytes)}), std::length_error);
 }

@@ -78,7 +78,7 @@ std::string stored() {
 
 }  // namespace
 
-TEST_CASE("ids are read from .npy of each integer type") {
+TEST_CASE("ids are read from .npy files of each integer type") {
   const Folder folder;
   CHECK(ids_of(folder.file("a.npy", npy("<u2", "(4,)", stored<std::uint16_t>()))) == kIds);
   CHECK(ids_of(folder.file("e.npy", npy("|u1", "(2,)", "\x07\x01"))) == std::vector<std::int64_t>{7, 1});
@@ -109,7 +109,7 @@ std::string words_of(const DataSource& source) {
   return source.words(std::as_bytes(std::span(content)));
 }
 
-TEST_CASE("the ids of a .bin say their width, for each vocabulary") {
+TEST_CASE("the width of a .bin's ids is found for each vocabulary") {
   const Folder folder;
   for (const std::int64_t vocabulary : {200, 256, 257, 300, 50'257, 65'536, 65'537, 128'256}) {
     CAPTURE(vocabulary);
@@ -127,7 +127,7 @@ TEST_CASE("the ids of a .bin say their width, for each vocabulary") {
   }
 }
 
-TEST_CASE("data_type says the width of a .bin, where its ids do and where they do not") {
+TEST_CASE("data_type sets the width of a .bin, whether or not its ids decide it") {
   const Folder folder;
   const auto check = [&]<class Id>(Id, const char* type) {
     for (const std::int64_t vocabulary : {300, 128'256}) {
@@ -149,7 +149,7 @@ TEST_CASE("data_type says the width of a .bin, where its ids do and where they d
   CHECK(ids_of(bytes) == std::vector<std::int64_t>{7, 1, 2});
 }
 
-TEST_CASE("a .bin that two widths fit, or none, is refused with the setting that decides") {
+TEST_CASE("a .bin that fits two widths or none is refused with the setting that decides") {
   const Folder folder;
   const auto said = [&](const std::string& content, std::int64_t vocabulary) {
     const std::string message = refusal(folder.file("a.bin", content, vocabulary));
@@ -175,7 +175,7 @@ TEST_CASE("a .bin that two widths fit, or none, is refused with the setting that
   CHECK(contains(said(stored<std::uint16_t>(), 299), "id 299 at place 1 as uint16"));
 }
 
-TEST_CASE("a .bin of another layout is refused, though all of its ids could be read") {
+TEST_CASE("a .bin of another layout is refused even if all ids are valid") {
   const Folder folder;
   const auto said = [&](const std::string& content, std::int64_t vocabulary) {
     return refusal(folder.file("a.bin", content, vocabulary));
@@ -193,7 +193,7 @@ TEST_CASE("a .bin of another layout is refused, though all of its ids could be r
   CHECK(contains(said("PAR1 and more ..", 300), "Parquet"));
 }
 
-TEST_CASE("a .bin of a size that is no whole number of ids is refused") {
+TEST_CASE("a .bin whose size is not a whole number of ids is refused") {
   const Folder folder;
   const auto said = [&](const std::string& content, std::int64_t vocabulary) {
     return refusal(folder.file("a.bin", content, vocabulary));
@@ -209,7 +209,7 @@ TEST_CASE("a .bin of a size that is no whole number of ids is refused") {
   CHECK(contains(refusal(typed), "no whole number of uint16"));
 }
 
-TEST_CASE("headers and indexes of other programs say the type of their ids") {
+TEST_CASE("headers and indexes of other programs decide the type of ids") {
   const Folder folder;
   const auto litgpt = [](std::uint8_t code) {
     return "LITPKDS" + bytes_of(std::vector<std::uint64_t>{1}) + static_cast<char>(code) +
@@ -231,7 +231,7 @@ TEST_CASE("headers and indexes of other programs say the type of their ids") {
   CHECK(ids_of(renamed) == kIds);
 }
 
-TEST_CASE("data_type beside a file that says another type is refused") {
+TEST_CASE("a data_type that contradicts the file is refused") {
   const Folder folder;
   const auto said = [](DataSource source, const char* type) {
     source.data_type = type;
@@ -245,7 +245,7 @@ TEST_CASE("data_type beside a file that says another type is refused") {
   CHECK(contains(said(folder.file("a.txt", "words"), "uint16"), "is text; remove data_type"));
 }
 
-TEST_CASE("the header of llm.c says how wide its ids are") {
+TEST_CASE("the header of llm.c decides the width of ids") {
   const Folder folder;
   CHECK(ids_of(folder.file("a.bin", llmc(20240520, 1, 4, stored<std::uint16_t>()), 100'000)) == kIds);
   const DataSource wide = folder.file("b.bin", llmc(20240801, 7, 4, stored<std::uint32_t>()), 300);
@@ -257,7 +257,7 @@ TEST_CASE("the header of llm.c says how wide its ids are") {
   CHECK(contains(refusal(folder.file("d.bin", llmc(20240520, 1, 0, ""))), "has no ids"));
 }
 
-TEST_CASE("another array than one row of ids is refused with what to write") {
+TEST_CASE("an array that is not one row of ids is refused with the cure") {
   const Folder folder;
   const auto said = [&](const std::string& content) { return refusal(folder.file("a.npy", content)); };
   const std::string data = stored<std::uint16_t>();
@@ -275,7 +275,7 @@ TEST_CASE("another array than one row of ids is refused with what to write") {
   CHECK(contains(said(npy("<u2", "(4,)", bytes_of(std::vector<std::uint16_t>{1, 2, 300, 4}))), "id 300 at place 2"));
 }
 
-TEST_CASE("a text is its bytes, or what the tokenizer makes of it") {
+TEST_CASE("a text is read as bytes or as the tokenizer's ids") {
   const Folder folder;
   DataSource text = folder.file("a.txt", "caf\xC3\xA9 \xF0\x9F\xA6\x99");
   CHECK(ids_of(text) == std::vector<std::int64_t>{'c', 'a', 'f', 0xC3, 0xA9, ' ', 0xF0, 0x9F, 0xA6, 0x99});
@@ -291,7 +291,7 @@ TEST_CASE("a text is its bytes, or what the tokenizer makes of it") {
   CHECK(words_of(ids) == "ids of b.npy (uint16)");
 }
 
-TEST_CASE("a text to train on is there, not empty and UTF-8") {
+TEST_CASE("a text to train on must exist, not be empty and be UTF-8") {
   const Folder folder;
   const auto refused = [&](const std::string& name) {
     return refusal({.file = folder.path() / name, .tokenizer = {}, .vocabulary = 300});

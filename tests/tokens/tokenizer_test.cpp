@@ -41,7 +41,7 @@ bool has_part(const std::string& text, const std::string& part) { return text.fi
 
 }  // namespace
 
-TEST_CASE("a mixed text has the ids that Hugging Face gives it") {
+TEST_CASE("a mixed text has Hugging Face's ids") {
   const std::string text = content_of(kTokenFixtures / "mixed.txt");
   REQUIRE(text.size() > 20'000);
   for (const auto& [name, expected] : expected_tokens()["tokenizers"].items()) {
@@ -52,7 +52,7 @@ TEST_CASE("a mixed text has the ids that Hugging Face gives it") {
   }
 }
 
-TEST_CASE("short hard texts have the ids that Hugging Face gives them") {
+TEST_CASE("short difficult texts have Hugging Face's ids") {
   const auto& cases = expected_tokens()["cases"];
   for (const auto& [name, expected] : expected_tokens()["tokenizers"].items()) {
     const tokens::TokenizerParts tokenizer = fixture(name);
@@ -63,7 +63,7 @@ TEST_CASE("short hard texts have the ids that Hugging Face gives them") {
   }
 }
 
-TEST_CASE("normal form C of every character, alone and beside others, is Hugging Face's") {
+TEST_CASE("normal form C of every character, alone and next to others, equals Hugging Face's") {
   std::uint64_t hash = fnv("");
   for (char32_t c = 0; c < 0x40000; ++c) {
     if (c >= 0xD800 && c < 0xE000) continue;
@@ -77,14 +77,14 @@ TEST_CASE("normal form C of every character, alone and beside others, is Hugging
   CHECK(fmt::format("{:016x}", hash) == expected_tokens()["normal_form"].get<std::string>());
 }
 
-TEST_CASE("a long word takes no time worth the name") {
+TEST_CASE("a long word is tokenized in negligible time") {
   const tokens::TokenizerParts tokenizer = fixture("gpt2");
   const std::vector<TokenId> ids = tokens::encode(tokenizer, std::string(1 << 20, 'a'));
   CHECK(ids.size() > 1000);
   CHECK(tokens::encode(tokenizer, std::string(1 << 20, ' ')).size() > 1000);
 }
 
-TEST_CASE("a cancelled text gives fewer ids") {
+TEST_CASE("a cancelled tokenization returns fewer ids") {
   const std::atomic<bool> cancel = true;
   CHECK(tokens::encode(fixture("gpt2"), content_of(kTokenFixtures / "mixed.txt"), &cancel).size() < 100);
 }
