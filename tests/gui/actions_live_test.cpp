@@ -165,7 +165,7 @@ void wait_until_settled(const Actor& actor) {
 
 }  // namespace
 
-TEST_CASE("500 things that a reader does leave no figure of other settings than those on show", "[gui][live]") {
+TEST_CASE("no figure shows outdated settings after 500 random actions", "[gui][live]") {
   Watch watch;
   Stage stage = shipped("where_memory_goes");
   stage.engine = HEADROOM_BIN_DIR "/headroom-engine";

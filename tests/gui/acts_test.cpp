@@ -15,7 +15,7 @@ lessons::Act act(std::string_view target) { return lessons::parse_act(target).va
 
 }  // namespace
 
-TEST_CASE("a link sets the page's settings, also before the answer", "[window][page]") {
+TEST_CASE("a link sets the page's settings, even before the answer", "[window][page]") {
   Reader reader;
   const lessons::Act sets = act("set:batch=8&checkpointing=layer&precision=bf16");
   CHECK(in_words(sets, reader.model) == "Sets Batch to 8 sequences, Checkpointing to each layer, Precision to bf16");
@@ -37,7 +37,7 @@ TEST_CASE("a link sets the page's settings, also before the answer", "[window][p
   CHECK(reader.model.settings().text("adapters") == "off");
 }
 
-TEST_CASE("a link with a key or a value that is not there says so and sets nothing of it", "[window][page]") {
+TEST_CASE("a link with an unknown key or value reports it and does not set it", "[window][page]") {
   Reader reader;
   const record::Params before = reader.model.settings();
   for (const auto& [target, said] : {std::pair("set:foo=1", "There is no parameter \"foo\""),
@@ -64,7 +64,7 @@ TEST_CASE("a link shows a view of the figure", "[window][page]") {
   CHECK_FALSE(reader.model.figures().view().zoomed());
 }
 
-TEST_CASE("no link shows what a question hides", "[window][page]") {
+TEST_CASE("no link reveals what a question hides", "[window][page]") {
   for (const char* target : {"view:zoom=optimizer cursor=peak", "view:cursor=end", "view:pin=other highlight=logits"}) {
     INFO(target);
     Reader reader;
@@ -83,7 +83,7 @@ TEST_CASE("no link shows what a question hides", "[window][page]") {
   }
 }
 
-TEST_CASE("where settings are fixed a link sets none and says why, and views still work", "[window][page]") {
+TEST_CASE("a link on a page with fixed settings sets nothing and says why, and views still work", "[window][page]") {
   Reader reader;
   PageModel fixed{page(), demo(),
                   PageSources{.runner = nullptr,

@@ -54,7 +54,7 @@ TEST_CASE("the formulas of a calculator follow a setting, without a run and with
   CHECK_FALSE(model.set_param("device", "cuda").ok());  // only runs have a device
 }
 
-TEST_CASE("numbers in the words of a calculator are those of its settings", "[window]") {
+TEST_CASE("numbers in a calculator's text follow its settings", "[window]") {
   Opened model("static_bytes");
   const auto words = [&] {
     (void)model.figure(400);
@@ -90,7 +90,7 @@ TEST_CASE("the needle follows the settings' model and the figure's own parameter
   CHECK_FALSE(model.figures().set_param("copies", "9").ok());
 }
 
-TEST_CASE("nothing runs on a page that calculates, and nothing complains of it", "[window]") {
+TEST_CASE("a page that calculates runs nothing and reports no trouble", "[window]") {
   for (const lessons::Page* page : tests::course().pages()) {
     if (page->schema.empty()) continue;
     INFO(page->id);

@@ -59,8 +59,7 @@ std::string title_of_map(PageModel& model) {
 
 }  // namespace
 
-TEST_CASE("a step that does not fit has the line of the card that the strip names, whatever chose the card",
-          "[window][page]") {
+TEST_CASE("a step that does not fit has the line of the strip's card, whatever chose the card", "[window][page]") {
   const auto model = opened("where_memory_goes", gpu_run());
   struct Case {
     const char *limit, *card, *batch, *label;
@@ -87,15 +86,14 @@ TEST_CASE("a step that does not fit has the line of the card that the strip name
   CHECK(line_of(*model)->label.starts_with("GeForce RTX 4090"));
 }
 
-TEST_CASE("where the strip names no card there is no line", "[window][page]") {
+TEST_CASE("a figure has no line if the strip names no card", "[window][page]") {
   const auto model = opened("where_memory_goes", gpu_run(""));
   REQUIRE(model->set_param("batch", "64").ok());
   CHECK_FALSE(line_of(*model));
   CHECK_FALSE(card_of(*model));
 }
 
-TEST_CASE("a map of what fits is about the card of the strip, and begins with the one that its page is about",
-          "[window][page]") {
+TEST_CASE("a map of fitting steps uses the strip's card, at first that of its page", "[window][page]") {
   const auto model = opened("will_it_fit", gpu_run());
   REQUIRE(chosen_card(*model) != nullptr);
   CHECK(chosen_card(*model)->name == "GeForce RTX 4090");
@@ -113,8 +111,7 @@ TEST_CASE("a map of what fits is about the card of the strip, and begins with th
   CHECK(plan_of(*model)->cards.front().card.memory == 12 * record::kGiB);
 }
 
-TEST_CASE("on a page where nothing runs a card is chosen for its figures, which are about 24 GiB before",
-          "[window][page]") {
+TEST_CASE("figures of a page that calculates use 24 GiB until a card is chosen", "[window][page]") {
   PageModel over(tests::page("memory_over_batch"), experiments::shape_schema(), {});
   over.question().skip();
   const auto foot = [&] { return tests::table_of(over.figure(400)).foot; };

@@ -24,7 +24,7 @@ std::string speed_of_bf16() {
 
 }  // namespace
 
-TEST_CASE("the ladder has chips and speeds in every size and theme, and a predicted rung is seen to be one", "[gui]") {
+TEST_CASE("the ladder has chips and speeds in every size and theme, and marks predicted rungs", "[gui]") {
   struct Look {
     int width, height;
     float scale;
@@ -74,7 +74,7 @@ TEST_CASE("the ladder has chips and speeds in every size and theme, and a predic
   }
 }
 
-TEST_CASE("a chip that is held shows the figure with it until it is let go, a short click turns it", "[gui]") {
+TEST_CASE("a held chip shows the figure with it until released, and a short click toggles it", "[gui]") {
   Stage stage = shipped("checkpointing");
   ScriptedBackend backend(small_run());
   stage.runner = &backend;
@@ -107,7 +107,7 @@ TEST_CASE("a chip that is held shows the figure with it until it is let go, a sh
   });
 }
 
-TEST_CASE("the page on mixed precision has chips for the formats of products", "[gui]") {
+TEST_CASE("the page on mixed precision has chips for GEMM formats", "[gui]") {
   ScriptedPredictions predictions(small_run({.source = record::Source::kPredicted}));
   Stage stage = shipped("mixed_precision");
   stage.predictions = &predictions.service;

@@ -25,7 +25,7 @@ int png_number(const std::string& png, std::size_t at) {
 
 }  // namespace
 
-TEST_CASE("a picture is taken without a display, twice the same", "[gui][command]") {
+TEST_CASE("a picture is taken without a display, with equal bytes each time", "[gui][command]") {
   TestAssets assets;
   assets.add(*tests::small_run(), "tiny_cpu");
   const std::string picture = (assets.path() / "a.png").string(), again = (assets.path() / "b.png").string();
@@ -64,14 +64,14 @@ TEST_CASE("a recording from a file is shown instead of the page's own", "[gui][c
   CHECK((contents(asked) == contents(shown)));
 }
 
-TEST_CASE("no display is exit code 2 and a sentence with the way out", "[gui][command]") {
+TEST_CASE("a missing display gives exit code 2 and a sentence with the cure", "[gui][command]") {
   TestAssets assets;
   const Ran ran = window(assets, "");
   CHECK(ran.status == 2);
   CHECK(ran.says("headroom figures"));
 }
 
-TEST_CASE("bad input is one sentence with the cure, and changes nothing", "[gui][command]") {
+TEST_CASE("bad input gives one sentence with the cure, and changes nothing", "[gui][command]") {
   TestAssets assets;
   const std::string picture = " --headless --screenshot '" + (assets.path() / "a.png").string() + "'";
   const auto refused = [&](const std::string& arguments, int status, std::string_view words) {

@@ -20,7 +20,7 @@ using app::is_evidence;
 using namespace headroom::app::page;
 using namespace headroom::tests;
 
-TEST_CASE("run A is compared with what is shown, and is its own run", "[window][page]") {
+TEST_CASE("run A is a separate run that is compared with the shown one", "[window][page]") {
   Reader reader;
   toggle_pin(reader.model);
   CHECK(reader.model.run_a().pinned() == nullptr);  // half of it is still hidden
@@ -96,7 +96,7 @@ Comparison compared(const record::Recording& a, const record::Recording& b) {
 
 }  // namespace
 
-TEST_CASE("a difference in speed is one of medians, and none within the steps' own spread", "[window][page]") {
+TEST_CASE("a speed difference compares medians, and is empty within the spread of the steps", "[window][page]") {
   // Without the first step: medians 850 and 1,700; p20 and p80 of five.
   const std::vector<double> slow{9000, 1600, 1700, 1650, 1710, 1800}, fast{1, 850, 800, 820, 900, 950};
   const Comparison faster = compared(timed(slow), timed(fast));
@@ -131,7 +131,7 @@ TEST_CASE("a difference in speed is one of medians, and none within the steps' o
   }
 }
 
-TEST_CASE("two machines have no difference in speed", "[window][page]") {
+TEST_CASE("runs of two machines have no speed difference", "[window][page]") {
   const auto here = small_run({.steps = 8}), there = small_run({.steps = 8, .weights = 80 * record::kMiB});
   record::RunInfo info = there->info();
   info.provenance["cpu"] = "another processor";
@@ -146,7 +146,7 @@ TEST_CASE("two machines have no difference in speed", "[window][page]") {
   CHECK(comparison.rows.front().change == "+120.00 MiB");  // bytes do not depend on the machine
 }
 
-TEST_CASE("a run that ended early has numbers and no difference", "[window][page]") {
+TEST_CASE("a run that ended early has numbers but no difference", "[window][page]") {
   const auto whole = small_run(), cut = small_run({.out_of_memory = true});
   const Comparison comparison = compared(*whole, *cut);
   CHECK(comparison.early_end == "B: out of memory");
@@ -162,7 +162,7 @@ TEST_CASE("a run that ended early has numbers and no difference", "[window][page
   CHECK(compared(*whole, *whole).early_end.empty());
 }
 
-TEST_CASE("both runs and their difference have one unit, and no byte is lost", "[window][page]") {
+TEST_CASE("both runs and their difference have one unit, without losing a byte", "[window][page]") {
   const auto peak = [](const SmallRun& a, const SmallRun& b) { return compared(*small_run(a), *small_run(b)).rows[0]; };
   const SmallRun large{.activations = 280 * record::kMiB};
   const Comparison::Row row = peak(large, {});
@@ -186,7 +186,7 @@ TEST_CASE("a run is named by its techniques", "[window][page]") {
   CHECK(techniques_of(info) == "Optimizer AdamW, 8-bit moments, fused kernels");
 }
 
-TEST_CASE("a run whose GPU is too old for the kernels says so beside its picture", "[window][page]") {
+TEST_CASE("a run on a GPU too old for the kernels has a notice", "[window][page]") {
   const auto composed = small_run();
   record::RunInfo info = composed->info();
   info.provenance["kernels_trouble"] = "The GPU is older than the kernels.";
@@ -202,7 +202,7 @@ TEST_CASE("a run whose GPU is too old for the kernels says so beside its picture
   CHECK(notice_of(reader.model)->body == "The GPU is older than the kernels.");
 }
 
-TEST_CASE("a run on ids says of which type they were, and one on text says nothing", "[window][page]") {
+TEST_CASE("a run on ids reports their type, and a run on text reports nothing", "[window][page]") {
   const auto said_of = [](const char* tokens) {
     const auto run = small_run();
     record::RunInfo info = run->info();
@@ -219,7 +219,7 @@ TEST_CASE("a run on ids says of which type they were, and one on text says nothi
   CHECK(said_of("bytes of a.txt").empty());
 }
 
-TEST_CASE("runs with the page's settings are evidence, and others are not", "[window][page]") {
+TEST_CASE("only runs with the page's settings are evidence", "[window][page]") {
   Reader reader;
   reader.model.question().skip();
   reader.model.run(reader.now);
@@ -273,7 +273,7 @@ TEST_CASE("runs with the page's settings are evidence, and others are not", "[wi
   CHECK(reader.model.undo());
 }
 
-TEST_CASE("a run with settings that are not known here is shown as it was recorded, and says so", "[window][page]") {
+TEST_CASE("a run with unknown settings is shown as recorded, with a notice", "[window][page]") {
   Reader reader;
   reader.model.question().skip();
   const auto later = small_run({.weights = 80 * record::kMiB});

@@ -13,7 +13,7 @@ using namespace headroom::tests;
 using app::page::Question;
 using app::window::ThemeId;
 
-TEST_CASE("settings: a choice, a slider, a typed value, a value that is refused", "[gui]") {
+TEST_CASE("settings are chosen, slid and typed, and bad values are refused", "[gui]") {
   Scene scene;
   perform("settings", scene.stage, [&](Actor& actor) {
     actor.ctx->ItemClick("**/checkpointing/choice");
@@ -50,7 +50,7 @@ TEST_CASE("settings: a choice, a slider, a typed value, a value that is refused"
   });
 }
 
-TEST_CASE("settings that are folded away are behind More", "[gui]") {
+TEST_CASE("folded settings are under More", "[gui]") {
   Scene scene;
   perform("more settings", scene.stage, [](Actor& actor) {
     IM_CHECK(!actor.there("steps/slider"));
@@ -64,7 +64,7 @@ TEST_CASE("settings that are folded away are behind More", "[gui]") {
   });
 }
 
-TEST_CASE("a slider that has the focus follows the arrow keys", "[gui]") {
+TEST_CASE("a focused slider follows the arrow keys", "[gui]") {
   Scene scene;
   perform("slider by keys", scene.stage, [](Actor& actor) {
     const std::int64_t before = actor.page().control().params().integer("batch");
@@ -105,7 +105,7 @@ TEST_CASE("Tab reaches every control, and Enter presses it", "[gui]") {
   });
 }
 
-TEST_CASE("theme and scale change on the spot", "[gui]") {
+TEST_CASE("theme and scale change at once", "[gui]") {
   Scene scene;
   perform("theme and scale", scene.stage, [](Actor& actor) {
     actor.click("theme");
@@ -128,7 +128,7 @@ TEST_CASE("theme and scale change on the spot", "[gui]") {
   });
 }
 
-TEST_CASE("? shows the keys, Esc closes them", "[gui]") {
+TEST_CASE("the key ? shows the page of keys, and Esc closes it", "[gui]") {
   Scene scene;
   perform("keys", scene.stage, [](Actor& actor) {
     actor.ctx->KeyChars("?");
@@ -144,7 +144,7 @@ TEST_CASE("? shows the keys, Esc closes them", "[gui]") {
   });
 }
 
-TEST_CASE("the words are read on and back by keys", "[gui]") {
+TEST_CASE("keys scroll the text forward and back", "[gui]") {
   Scene scene;
   scene.stage.page = "number_formats";  // its first step has a figure and a table
   scene.stage.height = 480;
@@ -226,7 +226,7 @@ TEST_CASE("popups stay inside the window at every scale", "[gui]") {
   }
 }
 
-TEST_CASE("at scale 2 of a common screen words and figure are side by side", "[gui]") {
+TEST_CASE("text and figure are side by side at scale 2 on a common screen", "[gui]") {
   Scene scene;
   scene.stage.width = 1920;
   scene.stage.height = 1080;
@@ -248,7 +248,7 @@ TEST_CASE("at scale 2 of a common screen words and figure are side by side", "[g
   });
 }
 
-TEST_CASE("a narrow window has text and figure as two faces", "[gui]") {
+TEST_CASE("a narrow window shows text and figure in turn", "[gui]") {
   Scene scene;
   scene.stage.width = 1800;
   scene.stage.height = 1080;
@@ -293,7 +293,7 @@ TEST_CASE("a narrow window has text and figure as two faces", "[gui]") {
   });
 }
 
-TEST_CASE("a small window scrolls its words, not the page, and says on both faces what went wrong", "[gui]") {
+TEST_CASE("a small window scrolls its text, not the page, and shows errors on both faces", "[gui]") {
   Scene scene;
   scene.stage.scale = 2;  // of 1280 x 720
   perform("narrow and low", scene.stage, [&](Actor& actor) {
@@ -348,7 +348,7 @@ TEST_CASE("a small window scrolls its words, not the page, and says on both face
   });
 }
 
-TEST_CASE("what the reader chose is kept", "[gui]") {
+TEST_CASE("the reader's choices are kept", "[gui]") {
   Scene scene;
   const std::filesystem::path file = scene.assets.path() / "settings.json";
   {

@@ -111,7 +111,7 @@ bool is_choice(const lessons::Page& page) {
 
 }  // namespace
 
-TEST_CASE("before the answer its digits are nowhere on the screen", "[gui][live]") {
+TEST_CASE("the screen never shows the answer's digits before the answer", "[gui][live]") {
   CHECK(prints("181.3", 181.27 * static_cast<double>(record::kMiB)));
   CHECK(!prints("181.4", 181.27 * static_cast<double>(record::kMiB)));
   int asked = 0;

@@ -37,7 +37,7 @@ bool enabled(const Actor& actor, const char* name) {
 
 }  // namespace
 
-TEST_CASE("a click on a node makes it a checkpoint, and another click takes that back", "[gui]") {
+TEST_CASE("a click on a node makes it a checkpoint, and another click undoes it", "[gui]") {
   perform("checkpoints by clicks", shipped("schedule"), [](Actor& actor) {
     actor.click("skip");
     actor.frames(2);
@@ -57,7 +57,7 @@ TEST_CASE("a click on a node makes it a checkpoint, and another click takes that
   });
 }
 
-TEST_CASE("a figure with frames is played, paused, and stepped on and back", "[gui]") {
+TEST_CASE("a figure with frames plays, pauses, and steps forward and back", "[gui]") {
   for (const char* page : {"schedule", "flce"}) {
     perform((std::string("player of ") + page).c_str(), shipped(page), [](Actor& actor) {
       app::page::PageModel& model = actor.page();

@@ -49,7 +49,7 @@ void look_at(Actor& actor, const Look& look, const lessons::Page& page) {
 
 }  // namespace
 
-TEST_CASE("every page fits the windows and the stage that it is shown on", "[gui]") {
+TEST_CASE("every page fits its windows and the stage", "[gui]") {
   for (const Look& look : kLooks) {
     if (look.for_pictures && std::getenv("HEADROOM_SHOTS") == nullptr) continue;
     Stage stage = shipped("where_memory_goes");

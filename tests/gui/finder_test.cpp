@@ -36,14 +36,14 @@ std::size_t place_of(const std::vector<Found>& found, const Found* one) {
 
 }  // namespace
 
-TEST_CASE("nothing typed lists the pages in the course's order", "[find]") {
+TEST_CASE("an empty search lists the pages in the course's order", "[find]") {
   const std::vector<Found> found = finder().find("", {}, 1000);
   const std::vector<const lessons::Page*> pages = course().pages();
   REQUIRE(found.size() == pages.size());
   for (std::size_t i = 0; i < pages.size(); ++i) CHECK(found[i].what.page == pages[i]);
 }
 
-TEST_CASE("the begin of a word is better than its middle, a title better than text", "[find]") {
+TEST_CASE("a match at a word's start ranks above its middle, and a title above text", "[find]") {
   const Findable whole{.kind = FoundKind::kSetting, .title = "Ring", .key = "whole"};
   const Findable begins{.kind = FoundKind::kSetting, .title = "Ringing bells", .key = "begins"};
   const Findable word{.kind = FoundKind::kSetting, .title = "The ring of keys", .key = "word"};
@@ -82,7 +82,7 @@ TEST_CASE("pages, terms, figures and text are found by their words, in any order
   CHECK(std::ranges::count_if(figure, [](const Found& each) { return each.what.key == "memory_timeline"; }) == 1);
 }
 
-TEST_CASE("a figure of several pages is that of the page on show", "[find]") {
+TEST_CASE("a figure of several pages opens on the current page", "[find]") {
   for (const char* id : {"where_memory_goes", "checkpointing"}) {
     const lessons::Page& here = page(id);
     const std::vector<Found> found = finder().find("memory over one step", {.here = &here});
@@ -91,7 +91,7 @@ TEST_CASE("a figure of several pages is that of the page on show", "[find]") {
   }
 }
 
-TEST_CASE("text is found with its step, and is shown around what was typed", "[find]") {
+TEST_CASE("text is found with its step and shown with its surroundings", "[find]") {
   const std::vector<const lessons::Page*> read = course().pages();
   std::vector<Found> found = finder().find("gradient", {.read = read}, 1000);
   const auto in_step = std::ranges::find_if(found, [](const Found& each) { return each.what.step >= 0; });
@@ -103,7 +103,7 @@ TEST_CASE("text is found with its step, and is shown around what was typed", "[f
   for (const char mark : {'*', '`', '[', '$'}) CHECK(in_step->before.find(mark) == std::string::npos);
 }
 
-TEST_CASE("while a question is open its page's later words are not shown", "[find]") {
+TEST_CASE("a page's later text is not shown while its question is open", "[find]") {
   for (const Found& each : finder().find("gradient", {}, 1000)) {
     if (!each.what.after_answer) continue;
     CHECK(each.typed.empty());
@@ -130,7 +130,7 @@ TEST_CASE("every page is found by the first words of its title", "[find]") {
   }
 }
 
-TEST_CASE("a keystroke is answered within a frame", "[find]") {
+TEST_CASE("a keystroke is answered within one frame", "[find]") {
   using Clock = std::chrono::steady_clock;
   double worst = 0;
   for (const std::string typed : {"e", "in", "the", "memory of", "a step of the optimizer", "zzz"}) {
@@ -146,7 +146,7 @@ TEST_CASE("a keystroke is answered within a frame", "[find]") {
   CHECK(worst * 40 / static_cast<double>(course().pages().size()) < 16);
 }
 
-TEST_CASE("the glossary has every term in the alphabet's order, with the pages that use it", "[find]") {
+TEST_CASE("the glossary has every term in alphabetical order, with the pages that use it", "[find]") {
   const std::vector<app::page::GlossaryEntry> entries = app::page::glossary_of(course());
   REQUIRE(entries.size() == course().glossary().size());
   CHECK(std::ranges::is_sorted(entries, {}, [](const auto& each) { return app::page::in_small_letters(each.name); }));
@@ -161,7 +161,7 @@ TEST_CASE("the glossary has every term in the alphabet's order, with the pages t
   CHECK(std::ranges::find(logits->pages, &page("where_memory_goes")) != logits->pages.end());
 }
 
-TEST_CASE("back and forward are a browser's", "[find]") {
+TEST_CASE("back and forward work as in a browser", "[find]") {
   app::page::History history;
   const lessons::Page &a = page("where_memory_goes"), &b = page("checkpointing"), &c = page("flce");
   CHECK(history.go(-1) == nullptr);

@@ -37,12 +37,12 @@ void on_all_screens(const char* page, int tabs, const char* name) {
 
 }  // namespace
 
-TEST_CASE("the page of addresses shows the run that found no room", "[gui]") {
+TEST_CASE("the page on addresses shows the run that ran out of memory", "[gui]") {
   on_all_screens("address_space", 2, "addresses");
 }
 
-TEST_CASE("the page that asks what fits shows the map of the run's settings", "[gui]") {
+TEST_CASE("the page on fitting shows the map for the run's settings", "[gui]") {
   on_all_screens("will_it_fit", 2, "will it fit");
 }
 
-TEST_CASE("the page of recipes calculates both", "[gui]") { on_all_screens("recipe", 1, "recipe"); }
+TEST_CASE("the page on recipes calculates both recipes", "[gui]") { on_all_screens("recipe", 1, "recipe"); }

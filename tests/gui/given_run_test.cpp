@@ -34,7 +34,7 @@ std::shared_ptr<const record::Recording> own_run() {
 
 }  // namespace
 
-TEST_CASE("a run that is given is shown whole, with its settings, no question and no guess", "[window][page]") {
+TEST_CASE("a given run is shown completely, with its settings, without a question or a guess", "[window][page]") {
   ScriptedBackend runner(small_run());
   ScriptedPredictions predictions(small_run({.source = record::Source::kPredicted}));
   PageModel model(page(), demo(),
@@ -65,7 +65,7 @@ TEST_CASE("a run that is given is shown whole, with its settings, no question an
   CHECK_FALSE(shows_evidence(model));
 }
 
-TEST_CASE("what was answered on a page before is no matter of a run that is given", "[window][page]") {
+TEST_CASE("earlier answers on a page do not affect a given run", "[window][page]") {
   PageModel model(page(), demo(), PageSources{.why_no_engine = "A test has no engine.", .given = own_run()});
   (void)model.recall("said 21797798625", {});
   CHECK(model.question().state() == Question::State::kNone);

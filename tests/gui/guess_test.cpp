@@ -42,7 +42,7 @@ TEST_CASE("a guess stays in its range, and is compared once locked", "[window][q
   CHECK(question.reveal()->factor == Approx(2.0));  // 220 MiB against 110 MiB
 }
 
-TEST_CASE("how far off a guess is, in percent below a factor of 1.25", "[window][question]") {
+TEST_CASE("the error of a guess is in percent below a factor of 1.25", "[window][question]") {
   const auto words = [](double said, double is) {
     const Question::Distance distance =
         distance_of({.said = said, .is = is, .factor = std::max(said, is) / std::min(said, is)});
@@ -59,7 +59,7 @@ TEST_CASE("how far off a guess is, in percent below a factor of 1.25", "[window]
   CHECK(words(1, 1000) == "off by > 99×");
 }
 
-TEST_CASE("a question may be about percent or speed, and takes no bytes then", "[window][question]") {
+TEST_CASE("a question about percent or speed refuses bytes", "[window][question]") {
   Question percent(&*tests::page("eight_bits").question);
   REQUIRE(percent.set_guess_text("31,5 %", "%", 1));
   CHECK(*percent.guess() == Approx(31.5));

@@ -18,7 +18,7 @@ void wait_for_report(const Actor& actor) {
 
 }  // namespace
 
-TEST_CASE("an error that is typed is compiled, and its line is marked, mended, it compiles", "[gui][live]") {
+TEST_CASE("a typed error is compiled and its line marked, and the corrected source compiles", "[gui][live]") {
   TestAssets assets;
   Stage stage;
   stage.assets = assets.path();

@@ -53,7 +53,7 @@ void type_at_the_end(const Actor& actor, const char* text) {
 
 }  // namespace
 
-TEST_CASE("a typed error is run, its line is marked, and the mark goes when the source changes", "[gui]") {
+TEST_CASE("the line of a typed error is marked until the source changes", "[gui]") {
   for (const auto& [width, height] : {std::pair{1280, 720}, std::pair{1920, 1080}}) {
     EditorScene scene(width, height);
     perform(width == 1280 ? "kernel editor" : "kernel editor wide", scene.stage, [&](Actor& actor) {
@@ -77,7 +77,7 @@ TEST_CASE("a typed error is run, its line is marked, and the mark goes when the 
   }
 }
 
-TEST_CASE("Escape leaves the editor and keeps what was typed", "[gui]") {
+TEST_CASE("Escape leaves the editor and keeps the typed text", "[gui]") {
   EditorScene scene(1280, 720);
   perform("kernel editor escape", scene.stage, [&](Actor& actor) {
     type_at_the_end(actor, "// mine");
@@ -87,7 +87,7 @@ TEST_CASE("Escape leaves the editor and keeps what was typed", "[gui]") {
   });
 }
 
-TEST_CASE("each exercise keeps its text, a solution is a look away and back", "[gui]") {
+TEST_CASE("each exercise keeps its text while a solution is shown", "[gui]") {
   EditorScene scene(1280, 720);
   perform("kernel editor exercises", scene.stage, [&](Actor& actor) {
     IM_CHECK(actor.page().set_param("exercise", "vectorise").ok());
@@ -113,7 +113,7 @@ TEST_CASE("each exercise keeps its text, a solution is a look away and back", "[
   });
 }
 
-TEST_CASE("in a small window the editor is the page's other face", "[gui]") {
+TEST_CASE("the editor is the page's second face in a small window", "[gui]") {
   EditorScene scene(800, 600);
   perform("kernel editor narrow", scene.stage, [&](Actor& actor) {
     actor.app.view().state().figure_face = true;
@@ -124,7 +124,7 @@ TEST_CASE("in a small window the editor is the page's other face", "[gui]") {
   });
 }
 
-TEST_CASE("the stored run shows its own source, its verdict and its speed, to read only", "[gui]") {
+TEST_CASE("the stored run shows its source, verdict and speed, read-only", "[gui]") {
   for (const auto& [width, height] : {std::pair{1280, 720}, std::pair{1920, 1080}}) {
     TestAssets assets;
     const auto shipped = record::Recording::read(std::filesystem::path(HEADROOM_SOURCE_DIR) / "assets" / "recordings" /

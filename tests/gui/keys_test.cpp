@@ -37,7 +37,7 @@ TEST_CASE("no key has two meanings in one place", "[window][keys]") {
   CHECK(clashes(wrong).size() == 2);  // before and after the answer
 }
 
-TEST_CASE("the page of keys has each key once, with what it does", "[window][keys]") {
+TEST_CASE("the page of keys has each key once, with its action", "[window][keys]") {
   std::set<std::string> shown;
   bool first = true;
   for (const KeyEntry& entry : key_table()) {

@@ -64,8 +64,7 @@ std::size_t place(const PageModel& model, std::string_view id) {
 
 }  // namespace
 
-TEST_CASE("a stored ladder begins with its settings, order and bytes, another order is predicted where it was not run",
-          "[page]") {
+TEST_CASE("a stored ladder starts with its settings, order and bytes, and other orders are predicted", "[page]") {
   ScriptedPredictions predictions(small_run({.source = record::Source::kPredicted}));
   const auto ladder = stored("ladder_h200");
   const auto model = open("ladder", {ladder}, &predictions.service);
@@ -101,8 +100,7 @@ TEST_CASE("a stored ladder begins with its settings, order and bytes, another or
   for (const lessons::Rung& rung : tests::rungs_of(model->figure(400))) CHECK(rung.speed_text.empty());
 }
 
-TEST_CASE("while a ladder is run, rungs that are still to come are pale, and none is compared with another machine's",
-          "[page]") {
+TEST_CASE("a running ladder has pale future rungs, and compares none with another machine's", "[page]") {
   const auto ladder = stored("ladder_cpu");
   const auto model = open("ladder", {ladder}, nullptr);
   model->question().skip();
@@ -140,7 +138,7 @@ TEST_CASE("while a ladder is run, rungs that are still to come are pale, and non
   CHECK(pending() == 0);
 }
 
-TEST_CASE("while the last rung is to be guessed, the first one alone is asked for", "[page]") {
+TEST_CASE("only the first rung is requested while the last one is to be guessed", "[page]") {
   ScriptedPredictions predictions(small_run({.source = record::Source::kPredicted}));
   const auto model = open("ladder", {}, &predictions.service);
   REQUIRE(model->question().hides());
@@ -160,7 +158,7 @@ TEST_CASE("while the last rung is to be guessed, the first one alone is asked fo
         static_cast<double>(model->on_show()->recording->sweep_points().back().peak_allocated));
 }
 
-TEST_CASE("rungs are switched off, refused with the reason, and say what they drop", "[page]") {
+TEST_CASE("rungs can be switched off, are refused with a reason, and name the settings that they drop", "[page]") {
   const auto model = open("ladder", {}, nullptr);  // by the closed form
   model->question().skip();
   model->poll(0, false);
@@ -186,7 +184,7 @@ TEST_CASE("rungs are switched off, refused with the reason, and say what they dr
   CHECK(tests::rungs_of(model->figure(400)).size() == experiments::ladder_techniques().size() + 1);
 }
 
-TEST_CASE("a switch that is held is turned as long as it is held, and leaves no step to undo", "[page]") {
+TEST_CASE("a held switch is on only while held, and leaves no undo step", "[page]") {
   const auto model = open("checkpointing", {stored("technique_plain_h200")}, nullptr);
   model->question().skip();
   const auto card = std::ranges::find_if(predict::cards(), [](const predict::Card& each) { return each.memory > 0; });
@@ -213,7 +211,7 @@ TEST_CASE("a switch that is held is turned as long as it is held, and leaves no 
   CHECK(model->settings().as_text("batch") == "4");
 }
 
-TEST_CASE("a page's own switches are the first, and each fused kernel is one", "[page]") {
+TEST_CASE("a page's own switches come first, and each fused kernel is one switch", "[page]") {
   const auto model = open("checkpointing", {stored("technique_plain_h200")}, nullptr);
   model->question().skip();
   const auto card = std::ranges::find_if(predict::cards(), [](const predict::Card& each) { return each.memory > 0; });

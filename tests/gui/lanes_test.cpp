@@ -47,7 +47,7 @@ void on_kernels(const char* name, const std::function<void(Actor&)>& script,
 
 }  // namespace
 
-TEST_CASE("a click on a kernel selects it and draws its arrows, Esc lets it go", "[gui]") {
+TEST_CASE("a click on a kernel selects it and draws its arrows, and Esc deselects it", "[gui]") {
   on_kernels("select a kernel", [](Actor& actor) {
     actor.picture("lanes");
     const TimelineView& view = actor.page().figures().view();
@@ -64,7 +64,7 @@ TEST_CASE("a click on a kernel selects it and draws its arrows, Esc lets it go",
   });
 }
 
-TEST_CASE("a search goes through the kernels of a name, on and back, and shows each", "[gui]") {
+TEST_CASE("a search steps through the kernels of a name, forward and back, and shows each", "[gui]") {
   on_kernels("find a kernel", [](Actor& actor) {
     const TimelineView& view = actor.page().figures().view();
     actor.ctx->KeyPress(ImGuiMod_Ctrl | ImGuiKey_F);
@@ -94,7 +94,7 @@ TEST_CASE("a search goes through the kernels of a name, on and back, and shows e
   });
 }
 
-TEST_CASE("a drag over the lanes marks a range and sums up its kernels", "[gui]") {
+TEST_CASE("a drag over the lanes marks a range and sums its kernels", "[gui]") {
   on_kernels("mark kernels", [](Actor& actor) {
     const TimelineView& view = actor.page().figures().view();
     const TimelineView::Range full = view.full();
@@ -116,7 +116,7 @@ TEST_CASE("a drag over the lanes marks a range and sums up its kernels", "[gui]"
   });
 }
 
-TEST_CASE("one line offers to trace a run, and starts it with the settings on show", "[gui]") {
+TEST_CASE("one line offers a traced run and starts it with the current settings", "[gui]") {
   Scene scene;
   perform("trace this run", scene.stage, [&](Actor& actor) {
     IM_CHECK(!actor.there("trace"));  // while a question is open
@@ -133,7 +133,7 @@ TEST_CASE("one line offers to trace a run, and starts it with the settings on sh
   });
 }
 
-TEST_CASE("lanes in every theme and size", "[gui]") {
+TEST_CASE("lanes are drawn in every theme and size", "[gui]") {
   for (const auto theme :
        {app::window::ThemeId::kLight, app::window::ThemeId::kDark, app::window::ThemeId::kHighContrast})
     for (const int width : {1280, 1920}) {

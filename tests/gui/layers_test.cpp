@@ -11,7 +11,7 @@
 using namespace headroom;
 using namespace headroom::tests;
 
-TEST_CASE("a predicted step has a verdict, and a late answer is hatched over the old picture", "[gui]") {
+TEST_CASE("a predicted step has a verdict, and the old picture is hatched while an answer is late", "[gui]") {
   Scene scene;
   ScriptedPredictions predictions(
       small_run({.source = record::Source::kPredicted, .device = record::DeviceKind::kGpu}));
@@ -70,7 +70,7 @@ TEST_CASE("without an engine the closed form is shown as a prediction", "[gui]")
   });
 }
 
-TEST_CASE("what was predicted and what was measured are layers of one figure", "[gui]") {
+TEST_CASE("prediction and measurement are layers of one figure", "[gui]") {
   Scene scene;
   ScriptedPredictions predictions(small_run({.source = record::Source::kPredicted}));
   scene.stage.predictions = &predictions.service;

@@ -363,7 +363,7 @@ void answer_three_questions(const Actor& actor, const std::string& screens) {
 
 }  // namespace
 
-TEST_CASE("a lesson on the logits and the fused loss is held by keys alone", "[gui][live]") {
+TEST_CASE("a lesson on the logits and the fused loss works with keys alone", "[gui][live]") {
   perform("lesson", with_engine("where_memory_goes", true), [&](Actor& actor) {
     Presenter presenter(actor);
     open_the_lesson(actor, presenter);
@@ -373,7 +373,7 @@ TEST_CASE("a lesson on the logits and the fused loss is held by keys alone", "[g
   });
 }
 
-TEST_CASE("three questions of fit are answered at the desk as headroom plan answers them", "[gui][live]") {
+TEST_CASE("three sizing questions have the same answers in the window as from headroom plan", "[gui][live]") {
   perform("sizing", with_engine("will_it_fit", /*large=*/false),
           [](Actor& actor) { answer_three_questions(actor, "sizing"); });
 }

@@ -35,7 +35,7 @@ std::int64_t batch_of(const Actor& actor) { return actor.page().settings().integ
 
 }  // namespace
 
-TEST_CASE("a link sets by a click, says before what it will set, and lights what it shows", "[gui]") {
+TEST_CASE("a link says what it will set, sets it on a click, and highlights its target", "[gui]") {
   LinkedPage page;
   perform("links", page.scene.stage, [](Actor& actor) {
     actor.frames(2);
@@ -131,7 +131,7 @@ TEST_CASE("Tab reaches each link once, and Enter follows it", "[gui]") {
   });
 }
 
-TEST_CASE("without an engine links set as well, and the closed form follows", "[gui]") {
+TEST_CASE("links also set settings without an engine, and the closed form follows", "[gui]") {
   LinkedPage page;
   page.scene.stage.runner = nullptr;
   perform("links without an engine", page.scene.stage, [](Actor& actor) {
@@ -145,7 +145,7 @@ TEST_CASE("without an engine links set as well, and the closed form follows", "[
   });
 }
 
-TEST_CASE("a page with a link that sets what is not there is left out, and named with the place", "[gui]") {
+TEST_CASE("a page with a link to an unknown setting is left out and reported with its place", "[gui]") {
   LinkedPage page;
   std::string text(kPage);
   const std::string good = "[batch 8](set:batch=8)";

@@ -53,7 +53,7 @@ pid_t engine_process(bool planner) {
 
 }  // namespace
 
-TEST_CASE("Run records a real training step live, and its peak is the allocator's own", "[gui][live]") {
+TEST_CASE("Run records a real training step live, with the allocator's peak", "[gui][live]") {
   TestAssets assets;
   perform("live run", stage_with_engine(assets), [](Actor& actor) {
     actor.ctx->ItemInput("**/##guess");
@@ -80,7 +80,7 @@ TEST_CASE("Run records a real training step live, and its peak is the allocator'
   });
 }
 
-TEST_CASE("an engine that is killed leaves the timeline, and the next run works", "[gui][live]") {
+TEST_CASE("a killed engine leaves the timeline, and the next run works", "[gui][live]") {
   TestAssets assets;
   perform("engine killed", stage_with_engine(assets), [](Actor& actor) {
     actor.click("skip");
@@ -109,7 +109,7 @@ TEST_CASE("an engine that is killed leaves the timeline, and the next run works"
   });
 }
 
-TEST_CASE("Cancel ends a real run within a second or so", "[gui][live]") {
+TEST_CASE("Cancel ends a real run within about a second", "[gui][live]") {
   TestAssets assets;
   perform("live cancel", stage_with_engine(assets), [](Actor& actor) {
     actor.click("skip");
@@ -123,7 +123,7 @@ TEST_CASE("Cancel ends a real run within a second or so", "[gui][live]") {
   });
 }
 
-TEST_CASE("the planner's prediction is drawn beside what was measured", "[gui][live]") {
+TEST_CASE("the planner's prediction is drawn with the measurement", "[gui][live]") {
   TestAssets assets;
   assets.add(*small_run(), "tiny_cpu");
   perform("live prediction", stage_with_engine(assets), [](Actor& actor) {
@@ -141,7 +141,7 @@ TEST_CASE("the planner's prediction is drawn beside what was measured", "[gui][l
   });
 }
 
-TEST_CASE("a planner that is killed is said, the closed form takes its place, and a fresh one answers", "[gui][live]") {
+TEST_CASE("a killed planner is reported, the closed form replaces it, and a new planner answers", "[gui][live]") {
   TestAssets assets;
   assets.add(*small_run(), "tiny_cpu");
   perform("planner killed", stage_with_engine(assets), [](Actor& actor) {
@@ -176,7 +176,7 @@ TEST_CASE("a planner that is killed is said, the closed form takes its place, an
   });
 }
 
-TEST_CASE("the largest batch of Llama 3.2 1B under a limit is said, and its slider is hatched behind it",
+TEST_CASE("the largest batch of Llama 3.2 1B under a limit is shown, and its slider is hatched beyond it",
           "[gui][live]") {
   TestAssets assets;
   assets.add(*small_run(), "tiny_cpu");
@@ -205,8 +205,7 @@ TEST_CASE("the largest batch of Llama 3.2 1B under a limit is said, and its slid
   });
 }
 
-TEST_CASE("the page begins with what it is about, and every setting and switch is answered in the same figure",
-          "[gui][live]") {
+TEST_CASE("the page starts with its own run, and its figure follows every setting and switch", "[gui][live]") {
   Stage stage;
   stage.assets = HEADROOM_SOURCE_DIR "/assets";
   stage.engine = std::string(HEADROOM_BIN_DIR) + "/headroom-engine";
@@ -263,7 +262,7 @@ TEST_CASE("the page begins with what it is about, and every setting and switch i
   });
 }
 
-TEST_CASE("both sides of the card's border are tried, and the slider shows what came of it", "[gui][live]") {
+TEST_CASE("both sides of the card's border are run, and the slider shows the results", "[gui][live]") {
   TestAssets assets;
   assets.add(*small_run(), "tiny_cpu");
   perform("try it", stage_with_engine(assets), [](Actor& actor) {

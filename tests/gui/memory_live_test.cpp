@@ -50,8 +50,7 @@ Held held_memory() {
 
 }  // namespace
 
-TEST_CASE("with a prediction on show window and engine hold less than 220 MB, and no engine waits for a run",
-          "[gui][live]") {
+TEST_CASE("window and planner use less than 220 MB while a prediction is shown, and no runner is idle", "[gui][live]") {
   Stage stage = shipped("checkpointing");
   stage.width = 1920, stage.height = 1080;
   stage.engine = std::string(HEADROOM_BIN_DIR) + "/headroom-engine";

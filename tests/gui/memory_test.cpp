@@ -41,7 +41,7 @@ void read_last_step(const Actor& actor) {
 
 }  // namespace
 
-TEST_CASE("answers, progress and settings are there after a restart", "[gui]") {
+TEST_CASE("answers, progress and settings survive a restart", "[gui]") {
   const TemporaryFolder folder;
   const auto path = folder / "settings.json";
   std::string first, second;
@@ -83,7 +83,7 @@ TEST_CASE("answers, progress and settings are there after a restart", "[gui]") {
   });
 }
 
-TEST_CASE("the reader's runs and run A are there after a restart, until they are forgotten", "[gui]") {
+TEST_CASE("the reader's runs and run A survive a restart until they are removed", "[gui]") {
   const TemporaryFolder folder;
   const auto files = [&] {
     std::vector<std::string> names;
@@ -133,7 +133,7 @@ TEST_CASE("the reader's runs and run A are there after a restart, until they are
   CHECK(files().empty());
 }
 
-TEST_CASE("a task says how far it is, beside the figure that shows it", "[gui]") {
+TEST_CASE("a task shows its progress next to the figure", "[gui]") {
   Stage stage = shipped("will_it_fit");
   stage.width = 1440;
   stage.height = 900;
@@ -148,7 +148,7 @@ TEST_CASE("a task says how far it is, beside the figure that shows it", "[gui]")
   });
 }
 
-TEST_CASE("a task is drawn in its step of the tour, and once reached it stays so after a restart", "[gui]") {
+TEST_CASE("a task is drawn in its step of the tour and stays reached after a restart", "[gui]") {
   const TemporaryFolder folder;
   for (const bool before : {true, false}) {
     Stage stage = shipped("memory_over_batch");
@@ -177,7 +177,7 @@ TEST_CASE("a task is drawn in its step of the tour, and once reached it stays so
   CHECK(text_of_file(folder / "settings.json").find("reached; by closed form") != std::string::npos);
 }
 
-TEST_CASE("what a file has that is not taken is said above the words, and closed by a click", "[gui]") {
+TEST_CASE("invalid entries of the settings file are reported above the text until a click closes the notice", "[gui]") {
   const TemporaryFolder folder;
   const auto path = folder / "settings.json";
   std::ofstream(path) << R"({"pages": {"where_memory_goes": {"read": 3, "answer": "order 7 7 7",
@@ -206,7 +206,7 @@ TEST_CASE("what a file has that is not taken is said above the words, and closed
   CHECK(text_of_file(path).find("gone") != std::string::npos);
 }
 
-TEST_CASE("a page that is no longer there is said, and the first is shown", "[gui]") {
+TEST_CASE("a page that no longer exists is reported, and the first page is shown", "[gui]") {
   const TemporaryFolder folder;
   std::ofstream(folder / "settings.json") << R"({"page": "a_page_of_before", "theme": "dark"})";
   Scene scene;
@@ -218,7 +218,7 @@ TEST_CASE("a page that is no longer there is said, and the first is shown", "[gu
   });
 }
 
-TEST_CASE("a run that is given opens the page that shows it, and leaves what the reader did there as it was", "[gui]") {
+TEST_CASE("a given run opens its page and keeps the reader's state of that page", "[gui]") {
   const TemporaryFolder folder;
   const auto path = folder / "settings.json";
   app::SettingsFile file(path);

@@ -16,7 +16,7 @@ using namespace headroom;
 using namespace headroom::app::page;
 using namespace headroom::tests;
 
-TEST_CASE("the stored run shows at once, half of it hidden", "[window][page]") {
+TEST_CASE("the stored run is shown at once, half of it hidden", "[window][page]") {
   Reader reader;
   const lessons::FigureData& figure = reader.model.figure(400);
   CHECK(figure.head.empty_reason.empty());
@@ -43,7 +43,7 @@ TEST_CASE("an answer is compared with the run that is shown", "[window][page]") 
   CHECK_FALSE(reader.model.figure(400).head.guess_open);
 }
 
-TEST_CASE("what was said stays what it was, before the lock and after, whatever runs", "[window][page]") {
+TEST_CASE("a guess does not change, before or after the lock, whatever runs", "[window][page]") {
   Reader reader;
   reader.model.figure(400);
   const auto run = [&](const char* batch) {
@@ -67,7 +67,7 @@ TEST_CASE("what was said stays what it was, before the lock and after, whatever 
   CHECK(reader.model.question().reveal()->is == is);
 }
 
-TEST_CASE("before a guess the axis knows nothing of the answer, and it grows with the guess", "[window][page]") {
+TEST_CASE("the axis does not depend on the answer before a guess, and grows with the guess", "[window][page]") {
   const auto top = [](PageModel& model) { return lessons::guess_axis(model.figure(400))->high; };
   Reader reader, other;
   other.model.take_sweep(small_run({.logits = 300 * record::kMiB}), true);  // peaks after the forward pass
@@ -131,7 +131,7 @@ TEST_CASE("a live run grows, ends, and can be run again", "[window][page]") {
   CHECK(reader.model.figure(400).head.empty_reason.empty());
 }
 
-TEST_CASE("a run that takes longer than its budget gives way to the stored one, and that is said", "[window][page]") {
+TEST_CASE("a run that exceeds its budget is replaced by the stored one, with a notice", "[window][page]") {
   Reader reader;
   reader.model.question().skip();
   reader.model.run(reader.now, 20.0);
@@ -154,7 +154,7 @@ TEST_CASE("a run that takes longer than its budget gives way to the stored one, 
   CHECK(reader.model.runs().shown() == 2);
 }
 
-TEST_CASE("until a run has something to show, the figure is of what its settings should take", "[window][page]") {
+TEST_CASE("the figure shows the prediction until a run has data", "[window][page]") {
   Reader reader;
   reader.model.question().skip();
   reader.model.show_tab(1);  // the peak, drawn after a whole step
@@ -169,7 +169,7 @@ TEST_CASE("until a run has something to show, the figure is of what its settings
   CHECK(reader.model.figures().until_run() == nullptr);
 }
 
-TEST_CASE("while the question is open, a run that has nothing to show leaves the picture as it was", "[window][page]") {
+TEST_CASE("a run without data does not change the picture while the question is open", "[window][page]") {
   Reader reader;
   reader.model.figure(400);
   reader.model.run(reader.now);
@@ -178,7 +178,7 @@ TEST_CASE("while the question is open, a run that has nothing to show leaves the
   CHECK(reader.model.figures().until_run()->recording == reader.stored);
 }
 
-TEST_CASE("the axis does not shrink while a control is held, and settles when it is let go", "[window][page]") {
+TEST_CASE("the axis does not shrink while a control is held, and settles on release", "[window][page]") {
   Reader reader;
   reader.model.question().skip();
   reader.model.run(reader.now);  // larger weights
@@ -192,7 +192,7 @@ TEST_CASE("the axis does not shrink while a control is held, and settles when it
   CHECK(top() < large);
 }
 
-TEST_CASE("after the answer the list is of the peak, and the card names the run that answered", "[window][page]") {
+TEST_CASE("the list shows the peak after the answer, and the card names the run that answered", "[window][page]") {
   Reader reader;
   reader.model.figure(400);
   reader.model.figures().view().set_cursor(lessons::axes_of(reader.model.figure(400)).x.high * 0.1);
@@ -208,7 +208,7 @@ TEST_CASE("after the answer the list is of the peak, and the card names the run 
   CHECK(left_answer(reader.model));
 }
 
-TEST_CASE("an engine that is lost leaves what was recorded, and the next run works", "[window][page]") {
+TEST_CASE("a lost engine leaves the recorded data, and the next run works", "[window][page]") {
   Reader reader;
   reader.model.question().skip();
   reader.model.run(0);
@@ -239,7 +239,7 @@ TEST_CASE("running out of memory is shown only after the answer", "[window][page
   CHECK(notice_of(reader.model)->body.find("Cross entropy, gradient asked for") == 0);  // not the key
 }
 
-TEST_CASE("an engine that cannot work says why", "[window][page]") {
+TEST_CASE("an engine that cannot work gives a reason", "[window][page]") {
   Reader reader;
   reader.backend.set_trouble("The engine died three times in two minutes.");
   REQUIRE(notice_of(reader.model));
@@ -247,7 +247,7 @@ TEST_CASE("an engine that cannot work says why", "[window][page]") {
   CHECK(notice_of(reader.model)->body == "The engine died three times in two minutes.");
 }
 
-TEST_CASE("settings are checked, and go into the run", "[window][page]") {
+TEST_CASE("settings are checked and passed to the run", "[window][page]") {
   Reader reader;
   CHECK(reader.model.set_param("batch", "8"));
   CHECK_FALSE(reader.model.set_param("batch", "0"));
@@ -260,7 +260,7 @@ TEST_CASE("settings are checked, and go into the run", "[window][page]") {
   CHECK_FALSE(notice_of(reader.model));
 }
 
-TEST_CASE("what is measured between two moments adds up", "[window][page]") {
+TEST_CASE("the change between two moments is the sum of its kinds", "[window][page]") {
   Reader reader;
   reader.model.question().skip();
   const lessons::FigureData& figure = reader.model.figure(400);
@@ -286,7 +286,7 @@ TEST_CASE("the cursor steps from change to change", "[window][page]") {
   CHECK(tests::timeline_of(reader.model.figure(400)).alive->total != before);
 }
 
-TEST_CASE("a figure that plays goes on twice a second, stops at its end, and steps by hand", "[window][figure]") {
+TEST_CASE("a playing figure advances twice a second, stops at its end, and can be stepped", "[window][figure]") {
   lessons::Page schedule = page();
   schedule.figures = {"checkpoint_schedule"};
   schedule.question.reset();
@@ -317,8 +317,7 @@ TEST_CASE("a figure that plays goes on twice a second, stops at its end, and ste
   CHECK(model.figures().frame() == 16);
 }
 
-TEST_CASE("a page begins with the run that it shows, and runs what this machine can where that needs a GPU",
-          "[window][page]") {
+TEST_CASE("a page starts with its own run, and runs smaller settings if that needs a GPU", "[window][page]") {
   lessons::Page page = tests::page("where_memory_goes");
   page.here = {{"seq", "64"}};
   const auto stored = small_run({.device = record::DeviceKind::kGpu});

@@ -63,7 +63,7 @@ void walk_without_engine(Actor& actor, const std::string& reason) {
 
 }  // namespace
 
-TEST_CASE("without an engine the closed form follows the settings, and nothing is offered that cannot work", "[gui]") {
+TEST_CASE("the closed form follows the settings without an engine, and no useless control is offered", "[gui]") {
   for (const int width : {1280, 1600}) {
     Stage stage = shipped("checkpointing");
     stage.width = width;
@@ -73,7 +73,7 @@ TEST_CASE("without an engine the closed form follows the settings, and nothing i
   }
 }
 
-TEST_CASE("an engine that dies at its start is the same, with its last words", "[gui]") {
+TEST_CASE("an engine that dies at its start counts as no engine, and its last output is shown", "[gui]") {
   Stage stage = shipped("checkpointing");
   stage.width = 1600;
   stage.height = 1000;
@@ -85,7 +85,7 @@ TEST_CASE("an engine that dies at its start is the same, with its last words", "
   });
 }
 
-TEST_CASE("without an engine a narrow page and pages of other demos say so, too", "[gui]") {
+TEST_CASE("narrow pages and pages of other demos also say that there is no engine", "[gui]") {
   Stage stage = shipped("checkpointing");
   stage.width = 1000;
   stage.height = 640;
@@ -108,7 +108,7 @@ TEST_CASE("without an engine a narrow page and pages of other demos say so, too"
   });
 }
 
-TEST_CASE("without an engine stored runs are looked at, each with its settings", "[gui]") {
+TEST_CASE("stored runs are shown with their settings without an engine", "[gui]") {
   TestAssets assets;
   assets.add(*small_run(), "tiny_cpu");
   assets.add(*small_run({.weights = 80 * record::kMiB}), "llama-3.2-1b_h200_b4");

@@ -56,7 +56,7 @@ struct OwnReader {
 
 }  // namespace
 
-TEST_CASE("a folder that is typed is the page's model, and its files are counted", "[window][page]") {
+TEST_CASE("a typed folder becomes the page's model, and its files are counted", "[window][page]") {
   const test::TemporaryFolder folder;
   write_model(folder.path(), 3);
   OwnReader reader;
@@ -88,7 +88,7 @@ TEST_CASE("a folder that is typed is the page's model, and its files are counted
   CHECK(model.settings().text("model") == before);
 }
 
-TEST_CASE("a folder without a model is refused where it is typed, and nothing changes", "[window][page]") {
+TEST_CASE("a folder without a model is refused at its field, and nothing changes", "[window][page]") {
   const test::TemporaryFolder folder;
   OwnReader reader;
   const record::Params before = reader.model.settings();
@@ -105,14 +105,14 @@ TEST_CASE("a folder without a model is refused where it is typed, and nothing ch
   CHECK(reader.said().find("only its shape is given") != std::string::npos);
 }
 
-TEST_CASE("files of another machine are its engine's to read", "[window][page]") {
+TEST_CASE("files on another machine are read only by its engine", "[window][page]") {
   OwnReader reader(/*files_here=*/false);
   REQUIRE(reader.model.set_param("weights", "/on/that/machine").ok());
   CHECK(reader.model.settings().text("model") == "custom");
   CHECK(reader.model.own_model() == nullptr);
 }
 
-TEST_CASE("a run of one folder is no evidence for another one", "[window][page]") {
+TEST_CASE("a run of one folder is not evidence for another folder", "[window][page]") {
   record::Params settings(demo().schema);
   REQUIRE(settings.set("model", "custom"));
   REQUIRE(settings.set("weights", "/a"));

@@ -26,7 +26,7 @@ bool says(const std::vector<std::string>& sentences, std::string_view words) {
 
 }  // namespace
 
-TEST_CASE("a link has a page, a step, settings, a figure and its settings", "[link]") {
+TEST_CASE("a link contains a page, a step, settings, a figure and its settings", "[link]") {
   const Link link = parse_link(" headroom:schedule/2?batch=8&checkpointing=layer#checkpoint_schedule?frame=3\n");
   CHECK(link.refused.empty());
   CHECK(link.state);
@@ -48,7 +48,7 @@ TEST_CASE("a link has a page, a step, settings, a figure and its settings", "[li
   CHECK(says(odd.refused, "KEY=VALUE, not \"batch\""));
 }
 
-TEST_CASE("what is on show comes out of its link again", "[link]") {
+TEST_CASE("a link restores the state that it was written from", "[link]") {
   Reader from;
   from.poll(3);
   CHECK(link_to(from.model, -1) == "headroom:where_memory_goes");
@@ -80,7 +80,7 @@ TEST_CASE("what is on show comes out of its link again", "[link]") {
   CHECK(to.model.settings().as_text("batch") == "8");
 }
 
-TEST_CASE("what a link names that is not there is said, and the rest is done", "[link]") {
+TEST_CASE("unknown parts of a link are reported, and the rest is applied", "[link]") {
   Reader reader;
   reader.poll(3);
   const std::vector<std::string> refused =
@@ -102,7 +102,7 @@ TEST_CASE("what a link names that is not there is said, and the rest is done", "
   CHECK(reader.model.settings().as_text("batch") == "2");
 }
 
-TEST_CASE("the page's name alone leaves its settings", "[link]") {
+TEST_CASE("a link with only a page's name keeps the page's settings", "[link]") {
   Reader reader;
   reader.poll(3);
   REQUIRE(reader.model.set_param("batch", "8").ok());

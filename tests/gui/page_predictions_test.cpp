@@ -36,7 +36,7 @@ void wait_for_prediction(PageModel& model, app::Predictions& service) {
 
 }  // namespace
 
-TEST_CASE("a prediction is asked for with the settings, and again when they change", "[window][page]") {
+TEST_CASE("a prediction is requested for the settings, and again when they change", "[window][page]") {
   tests::ScriptedPredictions predictions(small_run({.source = record::Source::kPredicted}));
   ScriptedBackend runner(small_run());
   PageModel model(
@@ -64,7 +64,7 @@ TEST_CASE("a prediction is asked for with the settings, and again when they chan
   CHECK(runner.starts() == 0);
 }
 
-TEST_CASE("without an engine the closed form is what is predicted, and changes with the settings", "[window][page]") {
+TEST_CASE("the closed form is the prediction without an engine, and changes with the settings", "[window][page]") {
   PageModel model(page(), demo(), PageSources{.stored = {small_run()}});
   model.question().skip();
   CHECK(has_predictions(model));
@@ -93,7 +93,7 @@ TEST_CASE("without an engine the closed form is what is predicted, and changes w
   model.use(nullptr, nullptr);
 }
 
-TEST_CASE("without an engine the strip is the closed form's, at once, and nothing is run", "[window][page]") {
+TEST_CASE("the strip shows the closed form at once without an engine, and nothing runs", "[window][page]") {
   const auto stored = small_run({.device = record::DeviceKind::kGpu});
   record::RunInfo info = stored->info();
   info.provenance["gpu"] = "NVIDIA H200";
@@ -123,7 +123,7 @@ TEST_CASE("without an engine the strip is the closed form's, at once, and nothin
   CHECK(why_no_trial(model) == "Name a program: /gone is not one.");
 }
 
-TEST_CASE("a planner that dies while it answers is said, the closed form takes its place, and a fresh one answers",
+TEST_CASE("a planner that dies while answering is reported, the closed form replaces it, and a new one answers",
           "[window][page]") {
   ScriptedBackend runner(small_run());
   tests::ScriptedPredictions predictions(small_run({.source = record::Source::kPredicted}));
@@ -164,7 +164,7 @@ TEST_CASE("a planner that dies while it answers is said, the closed form takes i
   CHECK(plan_of(model)->why_formula.empty());
 }
 
-TEST_CASE("a page that had no answer asks again once the planner works", "[window][page]") {
+TEST_CASE("a page without an answer asks again once the planner works", "[window][page]") {
   tests::ScriptedPredictions predictions(small_run({.source = record::Source::kPredicted}));
   PageModel model(page(), demo(), PageSources{.predictions = &predictions.service, .stored = {small_run()}});
   model.question().skip();
@@ -183,7 +183,7 @@ TEST_CASE("a page that had no answer asks again once the planner works", "[windo
   CHECK(model.figure(400).head.source == record::Source::kPredicted);
 }
 
-TEST_CASE("a layer that cannot be switched says why, and layers agree with what is drawn", "[window][page]") {
+TEST_CASE("a fixed layer says why, and layers agree with the picture", "[window][page]") {
   using Layer = Layer;
   ScriptedBackend runner(small_run());
   tests::ScriptedPredictions predictions(small_run({.source = record::Source::kPredicted}));
@@ -220,7 +220,7 @@ TEST_CASE("a layer that cannot be switched says why, and layers agree with what 
   CHECK_FALSE(model.layer(Layer::kFormula).why_fixed.empty());
 }
 
-TEST_CASE("a predicted step is said to fit or not, with the largest batch", "[window][page]") {
+TEST_CASE("a predicted step has a verdict and a largest batch", "[window][page]") {
   ScriptedBackend runner(small_run());
   const auto run = small_run({.source = record::Source::kPredicted, .device = record::DeviceKind::kGpu});
   tests::ScriptedPredictions predictions(run);
@@ -246,7 +246,7 @@ TEST_CASE("a predicted step is said to fit or not, with the largest batch", "[wi
   CHECK(plan_of(model)->cards.front().fit.verdict == predict::Verdict::kDoesNotFit);
 }
 
-TEST_CASE("after any walk through a page's figures the strip has its verdict", "[window][page]") {
+TEST_CASE("the strip has its verdict after any walk through a page's figures", "[window][page]") {
   std::mt19937 random(31);
   const auto drawn = [&](std::size_t below) { return static_cast<int>(random() % below); };
   for (const lessons::Page* const each : tests::course().pages()) {
@@ -285,7 +285,7 @@ TEST_CASE("after any walk through a page's figures the strip has its verdict", "
   }
 }
 
-TEST_CASE("pointing at a link draws what is predicted with its settings, and nothing while the question is open",
+TEST_CASE("pointing at a link draws the prediction for its settings, except while the question is open",
           "[window][page]") {
   tests::ScriptedPredictions predictions(
       small_run({.weights = 60 * record::kMiB, .source = record::Source::kPredicted}));
@@ -322,7 +322,7 @@ TEST_CASE("pointing at a link draws what is predicted with its settings, and not
   CHECK_FALSE(model.forecast().previewed_peak());
 }
 
-TEST_CASE("a prediction that does not come at once is awaited, and one that does is not", "[window][page]") {
+TEST_CASE("a late prediction is marked as awaited, and an immediate one is not", "[window][page]") {
   tests::ScriptedPredictions predictions(small_run({.source = record::Source::kPredicted}));
   PageModel model(page(), demo(), PageSources{.predictions = &predictions.service, .stored = {small_run()}});
   model.question().skip();
@@ -343,7 +343,7 @@ TEST_CASE("a prediction that does not come at once is awaited, and one that does
   CHECK_FALSE(awaits_prediction(model));
 }
 
-TEST_CASE("a GPU's prediction has the blocks and segments that the allocator makes of its requests", "[window][page]") {
+TEST_CASE("a GPU's prediction has the allocator's blocks and segments", "[window][page]") {
   ScriptedBackend runner(small_run());
   tests::ScriptedPredictions predictions(small_run(
       {.weights = 40 * record::kMiB + 100, .source = record::Source::kPredicted, .device = record::DeviceKind::kGpu}));
@@ -363,7 +363,7 @@ TEST_CASE("a GPU's prediction has the blocks and segments that the allocator mak
   CHECK_FALSE(ledger.recording().placements().empty());
 }
 
-TEST_CASE("two pages share the predictions, and each takes the answer to its own question", "[window][page]") {
+TEST_CASE("two pages share the predictions, and each gets the answer to its own question", "[window][page]") {
   tests::ScriptedPredictions predictions(small_run({.source = record::Source::kPredicted}));
   const auto open = [&] {
     auto model = std::make_unique<PageModel>(

@@ -18,7 +18,7 @@ std::size_t events_of(const Actor& actor) { return actor.page().runs().all().bac
 
 }  // namespace
 
-TEST_CASE("Continue and Back turn the pages, so do Space and PgUp, and they end where the course does", "[gui]") {
+TEST_CASE("Continue, Back, Space and PgUp turn the pages and stop at the course's ends", "[gui]") {
   Scene scene;
   perform("turn pages", scene.stage, [](Actor& actor) {
     const auto pages = actor.app.course().pages();
@@ -87,7 +87,7 @@ TEST_CASE("no formula of a page is wider than the column of a small window", "[g
   });
 }
 
-TEST_CASE("a page whose question is open is not turned by Space", "[gui]") {
+TEST_CASE("Space does not turn a page whose question is open", "[gui]") {
   Scene scene;
   perform("question holds", scene.stage, [](Actor& actor) {
     IM_CHECK(actor.question().hides());
@@ -123,7 +123,7 @@ TEST_CASE("the rail opens every chapter and every page", "[gui]") {
   }
 }
 
-TEST_CASE("two pages share one engine, and each keeps the run that it started", "[gui]") {
+TEST_CASE("two pages share one engine, and each keeps its own run", "[gui]") {
   Scene scene;
   scene.stage.page = "where_memory_goes";  // this page and the next have Run
   perform("two pages", scene.stage, [&](Actor& actor) {
@@ -173,7 +173,7 @@ TEST_CASE("two pages share one engine, and each keeps the run that it started", 
   });
 }
 
-TEST_CASE("what was recorded here is no longer called live once it has ended", "[gui]") {
+TEST_CASE("a run is no longer labeled live once it has ended", "[gui]") {
   Scene scene;
   perform("badge", scene.stage, [&](Actor& actor) {
     actor.skip_question();
@@ -185,7 +185,7 @@ TEST_CASE("what was recorded here is no longer called live once it has ended", "
   });
 }
 
-TEST_CASE("a run pinned as A stays behind what is shown next, until it is let go", "[gui]") {
+TEST_CASE("a run pinned as A stays behind later runs until it is unpinned", "[gui]") {
   for (const int width : {1280, 1920}) {
     Scene scene;
     scene.stage.width = width;
@@ -226,7 +226,7 @@ TEST_CASE("a run pinned as A stays behind what is shown next, until it is let go
   }
 }
 
-TEST_CASE("beside a run that ended early there are numbers and no difference", "[gui]") {
+TEST_CASE("a comparison with a run that ended early has numbers but no difference", "[gui]") {
   for (const int width : {1280, 1920}) {
     Scene scene;
     scene.backend.use(small_run({.steps = 3, .out_of_memory = true}));

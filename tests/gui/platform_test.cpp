@@ -6,7 +6,7 @@
 
 using namespace headroom::app::window;
 
-TEST_CASE("a window of another size wants to be drawn again, once", "[gui][platform]") {
+TEST_CASE("a resized window must be redrawn once", "[gui][platform]") {
   auto opened = PlatformWindow::open({.width = 640, .height = 480, .headless = true});
   REQUIRE(opened);
   PlatformWindow& window = *opened.value();

@@ -45,7 +45,7 @@ struct HeldPlanner {
 
 }  // namespace
 
-TEST_CASE("an answer is kept, and the same question gets it at once") {
+TEST_CASE("an answer is cached, and the same question gets it at once") {
   ScriptedPredictions predictions(small_run({.source = record::Source::kPredicted}));
   Predictions& service = predictions.service;
   CHECK_FALSE(service.poll());
@@ -77,7 +77,7 @@ TEST_CASE("the newest question comes first, and an asker's older one is dropped"
   CHECK(service.ask(&kSecond, with_batch(3)) != nullptr);
 }
 
-TEST_CASE("a question that is being answered is left for the asker's next one") {
+TEST_CASE("a running question is dropped for the same asker's next one") {
   HeldPlanner held;
   Predictions& service = held.predictions.service;
   CHECK(service.ask(&kFirst, with_batch(1)) == nullptr);
@@ -90,7 +90,7 @@ TEST_CASE("a question that is being answered is left for the asker's next one") 
   CHECK(service.ask(&kSecond, with_batch(1)) == nullptr);
 }
 
-TEST_CASE("a refusal is given out once, and the next question finds a new planner") {
+TEST_CASE("a refusal is returned once, and the next question finds a new planner") {
   ScriptedPredictions predictions(small_run({.source = record::Source::kPredicted}));
   predictions.planner.set_trouble("The engine cannot start.");
   const auto refused = predictions.service.wait(with_batch(1));
@@ -103,7 +103,7 @@ TEST_CASE("a refusal is given out once, and the next question finds a new planne
   CHECK(*answer);
 }
 
-TEST_CASE("a question whose planner dies is asked once more, of a fresh one") {
+TEST_CASE("a question whose planner dies is repeated once with a new planner") {
   ScriptedPredictions predictions(small_run({.source = record::Source::kPredicted}));
   predictions.planner.lose_next("The engine was killed by SIGKILL.");
   const auto answer = predictions.service.wait(with_batch(1));
@@ -113,14 +113,14 @@ TEST_CASE("a question whose planner dies is asked once more, of a fresh one") {
   CHECK(predictions.service.trouble().empty());
 }
 
-TEST_CASE("waiting ends when the caller says so, and so does the service, whatever is open") {
+TEST_CASE("the caller can end waiting and the service at any time") {
   HeldPlanner held;
   int asked = 0;
   CHECK(held.predictions.service.wait(with_batch(1), [&] { return ++asked > 2; }) == nullptr);
   CHECK(held.predictions.service.ask(&kFirst, with_batch(2)) == nullptr);
 }
 
-TEST_CASE("the largest value that fits is found with few questions") {
+TEST_CASE("the largest value that fits is found with few queries") {
   int questions = 0;
   const auto on = [&](auto bytes_of, record::Bytes limit) {
     questions = 0;
@@ -143,7 +143,7 @@ TEST_CASE("the largest value that fits is found with few questions") {
   CHECK(largest_that_fits(1, 8, 100, [](std::int64_t) { return std::optional<Needed>(); }) == std::nullopt);
 }
 
-TEST_CASE("the search agrees with counting, whatever steps the bytes take") {
+TEST_CASE("the search agrees with a linear search, however the bytes grow") {
   std::mt19937_64 random(5);
   for (int round = 0; round < 200; ++round) {
     std::vector<record::Bytes> bytes{0};

@@ -51,7 +51,7 @@ struct TwoPages {
 
 }  // namespace
 
-TEST_CASE("a choice is made by mouse or key, locked, and a wrong one gets its reply", "[gui]") {
+TEST_CASE("a choice is made by mouse or key and locked, and a wrong one gets its reply", "[gui]") {
   TwoPages pages;
   pages.scene.stage.page = "choice";
   perform("choice", pages.scene.stage, [](Actor& actor) {
@@ -72,7 +72,7 @@ TEST_CASE("a choice is made by mouse or key, locked, and a wrong one gets its re
   });
 }
 
-TEST_CASE("items are put in order by dragging and by keys", "[gui]") {
+TEST_CASE("items are ordered by dragging and by keys", "[gui]") {
   TwoPages pages;
   pages.scene.stage.page = "order";
   perform("order", pages.scene.stage, [](Actor& actor) {

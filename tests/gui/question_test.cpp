@@ -17,7 +17,7 @@ lessons::QuestionSpec choice() {
 
 }  // namespace
 
-TEST_CASE("a choice is answered when it is locked, and a wrong one has its own reply", "[window][question]") {
+TEST_CASE("a choice is answered when locked, and a wrong one has its own reply", "[window][question]") {
   const lessons::QuestionSpec spec = choice();
   Question question(&spec);
   CHECK(question.hides());
@@ -46,7 +46,7 @@ TEST_CASE("a choice is answered when it is locked, and a wrong one has its own r
   CHECK_FALSE(skipped.hides());
 }
 
-TEST_CASE("an order begins as the alphabet has it, never as it is right", "[window][question]") {
+TEST_CASE("an order starts alphabetically, never in the right order", "[window][question]") {
   lessons::QuestionSpec spec;
   spec.kind = lessons::OrderQuestion{{"MLP", "Norms", "Attention"}, "attention", "The MLP is larger."};
   Question question(&spec);

@@ -8,7 +8,7 @@
 
 using namespace headroom::tests;
 
-TEST_CASE("text is read from the screen, and not what is cut off or hidden", "[gui]") {
+TEST_CASE("visible text is read from the screen, clipped or hidden text is not", "[gui]") {
   Scene scene;
   const std::string peak = "peak " + headroom::record::format_bytes(peak_of({}), 1);
   perform("read", scene.stage, [&](Actor& actor) {
@@ -26,6 +26,6 @@ TEST_CASE("text is read from the screen, and not what is cut off or hidden", "[g
   });
 }
 
-TEST_CASE("numbers are taken from words as they are printed", "[gui]") {
+TEST_CASE("numbers are read from text as printed", "[gui]") {
   CHECK(numbers_in({"1,848 launches of 31.2 ms.", "7, 8"}) == std::vector<std::string>{"1848", "31.2", "7", "8"});
 }

@@ -70,8 +70,7 @@ const app::CardPlan* verdict(const Actor& actor) {
 
 }  // namespace
 
-TEST_CASE("ten drawn questions of fit take an action per setting, and are answered as plan does",
-          "[gui][live]") {
+TEST_CASE("ten random sizing questions take one action per setting and have headroom plan's answers", "[gui][live]") {
   for (const Asked& asked : questions()) {
     const std::string name = fmt::format("{} on {}, {} tokens, {}", asked.model, asked.card, asked.seq, asked.way);
     Stage stage = shipped("will_it_fit");

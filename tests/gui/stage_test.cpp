@@ -92,7 +92,7 @@ TEST_CASE("a presenter goes through a page with keys alone", "[gui]") {
   });
 }
 
-TEST_CASE("any page is two actions away by keyboard, at every width", "[gui]") {
+TEST_CASE("the keyboard reaches any page in two actions, at every width", "[gui]") {
   for (const int width : {960, 1280, 1920}) {
     Scene scene;
     scene.stage.width = width;

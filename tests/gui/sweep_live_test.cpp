@@ -57,8 +57,7 @@ void run_to_end(Actor& actor, const std::string& name, std::size_t points = kAll
 
 }  // namespace
 
-TEST_CASE("the ladder is climbed by the real engine in the reader's order, and a rung that does not go says why",
-          "[gui]") {
+TEST_CASE("the real engine runs the ladder in the reader's order, and a refused rung says why", "[gui]") {
   const TestAssets assets;
   perform("ladder live", stage_of(assets, "ladder"), [](Actor& actor) {
     actor.frames(3);
@@ -101,7 +100,7 @@ TEST_CASE("the ladder is climbed by the real engine in the reader's order, and a
   });
 }
 
-TEST_CASE("the report's experiment is run from its page by the real engine", "[gui]") {
+TEST_CASE("the real engine runs the report's experiment from its page", "[gui]") {
   const TestAssets assets;
   perform("report live", stage_of(assets, "report"), [](Actor& actor) {
     actor.frames(3);

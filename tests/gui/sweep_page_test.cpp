@@ -35,7 +35,7 @@ struct SweepScene : Scene {
 
 }  // namespace
 
-TEST_CASE("a page's sweep is run with the page's settings, its points come, and it is stopped", "[gui]") {
+TEST_CASE("a page's sweep runs with the page's settings, adds points, and can be stopped", "[gui]") {
   SweepScene scene;
   perform("page sweep", scene.stage, [&](Actor& actor) {
     if (actor.question().hides()) actor.click("skip");

@@ -105,7 +105,7 @@ lessons::TaskBlock task_of_size(record::Bytes card, std::string largest = {}) {
 
 }  // namespace
 
-TEST_CASE("each task of the course is open at first, and its page's own controls reach it", "[window][task]") {
+TEST_CASE("each task of the course starts open, and its page's controls can reach it", "[window][task]") {
   std::size_t pages = 0;
   for (const lessons::Page* page : tests::course().pages()) pages += lessons::task_of(*page) != nullptr ? 1 : 0;
   CHECK(pages == ways().size());
@@ -129,7 +129,7 @@ TEST_CASE("each task of the course is open at first, and its page's own controls
   }
 }
 
-TEST_CASE("a task says how far it is: what is to be set, what is too much, what would fit as well", "[window][task]") {
+TEST_CASE("a task lists missing settings, excess bytes and larger values that fit", "[window][task]") {
   const auto model = opened(tests::page("will_it_fit"));
   CHECK(model->task().progress() == "Still to set: Loss: a chunk of logits at a time");
   set(*model, {{"loss", "flce"}, {"batch", "12"}});
@@ -149,7 +149,7 @@ TEST_CASE("a task says how far it is: what is to be set, what is too much, what 
   CHECK(chunk->task().progress().find(" above 21.5 GiB (by closed form)") != std::string::npos);
 }
 
-TEST_CASE("a reached task is there after a restart, with the numbers of that moment", "[window][task]") {
+TEST_CASE("a reached task survives a restart with its numbers", "[window][task]") {
   const auto model = opened(tests::page("will_it_fit"));
   CHECK(model->task().remembered().empty());
   set(*model, {{"loss", "flce"}, {"batch", "8"}});
@@ -165,7 +165,7 @@ TEST_CASE("a reached task is there after a restart, with the numbers of that mom
   CHECK(opened(tests::page("recipe"))->recall("", {}, "", words).size() == 1);  // it sets none
 }
 
-TEST_CASE("nothing is checked while the question is open, or a switch is held", "[window][task]") {
+TEST_CASE("a task is not checked while the question is open or a switch is held", "[window][task]") {
   PageSources sources;
   sources.why_no_engine = kNoEngine;
   const lessons::Page& page = tests::page("low_rank");
@@ -191,7 +191,7 @@ TEST_CASE("nothing is checked while the question is open, or a switch is held", 
   CHECK(held->task().open());
 }
 
-TEST_CASE("a run under the task's own limit counts before what is computed", "[window][task]") {
+TEST_CASE("a run under the task's own limit takes precedence over a prediction", "[window][task]") {
   const record::Bytes limit = 300 * record::kMiB;
   const auto run_of = [&](int batch, bool out_of_memory) {
     auto run = std::make_shared<record::Recording>(*small_run({.out_of_memory = out_of_memory}));
@@ -216,7 +216,7 @@ TEST_CASE("a run under the task's own limit counts before what is computed", "[w
   CHECK(model.task().done().markdown == "The peak is 220.00 MiB.");
 }
 
-TEST_CASE("a prediction that is on its way is waited for, and then counts", "[window][task]") {
+TEST_CASE("a pending prediction is awaited, and then counts", "[window][task]") {
   ScriptedPredictions predictions(small_run({.source = record::Source::kPredicted}));
   ScriptedBackend runner(small_run());
   const lessons::Page page = page_with(task_of_size(record::kGiB, "batch"));

@@ -28,7 +28,7 @@ bool has_note(const Actor& actor, const std::string& words) {
 
 }  // namespace
 
-TEST_CASE("a value that does not go with the others is disabled with its reason, and a click says it", "[gui]") {
+TEST_CASE("a conflicting value is disabled with its reason, which a click shows", "[gui]") {
   Scene scene;
   scene.stage.page = "offload";
   perform("refused combination", scene.stage, [](Actor& actor) {
@@ -55,7 +55,7 @@ TEST_CASE("a value that does not go with the others is disabled with its reason,
   });
 }
 
-TEST_CASE("settings that are folded are in groups", "[gui]") {
+TEST_CASE("folded settings are grouped", "[gui]") {
   Scene scene;
   scene.stage.page = "checkpointing";
   perform("groups", scene.stage, [](Actor& actor) {
@@ -77,7 +77,7 @@ TEST_CASE("settings that are folded are in groups", "[gui]") {
   });
 }
 
-TEST_CASE("a page pins the step with the fused loss as A, and every panel says what B has more", "[gui]") {
+TEST_CASE("a page pins the step with the fused loss as A, and every panel shows the difference to B", "[gui]") {
   Scene scene;
   scene.assets.add(*small_run({.activations = 4 * record::kMiB}), "technique_checkpointing_layer_cpu");
   scene.assets.add(*small_run(), "technique_loss_flce_cpu");
@@ -139,7 +139,7 @@ TEST_CASE("the formula follows the reader's settings at once", "[gui]") {
   });
 }
 
-TEST_CASE("rungs of the ladder are dragged, those that do not go say why, and it is run", "[gui]") {
+TEST_CASE("rungs are dragged, refused rungs say why, and the ladder runs", "[gui]") {
   Scene scene;
   scene.stage.page = "ladder";
   int made = 0;
@@ -197,7 +197,7 @@ TEST_CASE("rungs of the ladder are dragged, those that do not go say why, and it
   });
 }
 
-TEST_CASE("the report is run from its page, point by point, and stopped", "[gui]") {
+TEST_CASE("the report runs from its page, point by point, and can be stopped", "[gui]") {
   Scene scene;
   scene.stage.page = "report";
   int made = 0;
@@ -230,7 +230,7 @@ TEST_CASE("the report is run from its page, point by point, and stopped", "[gui]
   });
 }
 
-TEST_CASE("guesses are dragged on an axis of decades and along the ladder's bars, and answered", "[gui]") {
+TEST_CASE("guesses are dragged on a logarithmic axis and along the ladder's bars", "[gui]") {
   Stage stage;
   stage.assets = std::filesystem::path(HEADROOM_SOURCE_DIR) / "assets";
   ScriptedBackend backend(small_run());
@@ -274,7 +274,7 @@ TEST_CASE("guesses are dragged on an axis of decades and along the ladder's bars
   });
 }
 
-TEST_CASE("a ladder and the report have no Run of a single step, by button or by key", "[gui]") {
+TEST_CASE("pages with a ladder or the report have no Run for a single step, by button or key", "[gui]") {
   Scene scene;
   for (const char* page : {"ladder", "report"}) {
     scene.stage.page = page;
@@ -297,7 +297,7 @@ TEST_CASE("a ladder and the report have no Run of a single step, by button or by
   }
 }
 
-TEST_CASE("ladders and links are pinned as A, and B − A is said", "[gui]") {
+TEST_CASE("ladders and links can be pinned as A, and B − A is shown", "[gui]") {
   Stage stage;
   stage.assets = std::filesystem::path(HEADROOM_SOURCE_DIR) / "assets";
   ScriptedBackend backend(small_run());
@@ -327,8 +327,7 @@ TEST_CASE("ladders and links are pinned as A, and B − A is said", "[gui]") {
   }
 }
 
-TEST_CASE("in the smallest window every shipped run of a page can be chosen from each figure, by its own name",
-          "[gui]") {
+TEST_CASE("every shipped run of a page can be chosen by name from each figure in the smallest window", "[gui]") {
   Stage stage;
   stage.assets = std::filesystem::path(HEADROOM_SOURCE_DIR) / "assets";
   ScriptedBackend backend(small_run());
@@ -352,7 +351,7 @@ TEST_CASE("in the smallest window every shipped run of a page can be chosen from
   }
 }
 
-TEST_CASE("every page has a picture in each of its figures, from what is shipped", "[gui]") {
+TEST_CASE("every figure of every page has a picture from shipped recordings", "[gui]") {
   Stage stage;
   stage.assets = std::filesystem::path(HEADROOM_SOURCE_DIR) / "assets";
   ScriptedBackend backend(small_run());

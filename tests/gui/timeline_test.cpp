@@ -12,7 +12,7 @@ using namespace headroom;
 using namespace headroom::tests;
 using app::page::TimelineView;
 
-TEST_CASE("the wheel zooms at the cursor, a right drag pans, keys do the same", "[gui]") {
+TEST_CASE("the wheel zooms at the cursor, a right drag pans, and keys do the same", "[gui]") {
   Scene scene;
   perform("zoom and pan", scene.stage, [](Actor& actor) {
     actor.click("skip");
@@ -57,8 +57,7 @@ TEST_CASE("the wheel zooms at the cursor, a right drag pans, keys do the same", 
   });
 }
 
-TEST_CASE("a timeline that got the focus by Tab keeps it while its keys are used, and loses it with its figure",
-          "[gui]") {
+TEST_CASE("a timeline focused by Tab keeps the focus while its keys are used, and loses it with its figure", "[gui]") {
   Scene scene;
   perform("timeline by keys", scene.stage, [](Actor& actor) {
     actor.click("skip");
@@ -80,7 +79,7 @@ TEST_CASE("a timeline that got the focus by Tab keeps it while its keys are used
   });
 }
 
-TEST_CASE("what is hidden cannot be measured", "[gui]") {
+TEST_CASE("hidden data cannot be measured", "[gui]") {
   Scene scene;
   perform("measuring while the answer is hidden", scene.stage, [](Actor& actor) {
     const double hidden = *tests::timeline_of(actor.page().figure(400)).hidden_from;
@@ -101,7 +100,7 @@ TEST_CASE("what is hidden cannot be measured", "[gui]") {
   });
 }
 
-TEST_CASE("a left drag measures, F fits it, Esc clears it and then the zoom", "[gui]") {
+TEST_CASE("a left drag measures, F fits the range, and Esc clears it and then the zoom", "[gui]") {
   Scene scene;
   perform("measure", scene.stage, [](Actor& actor) {
     actor.click("skip");
@@ -129,7 +128,7 @@ TEST_CASE("a left drag measures, F fits it, Esc clears it and then the zoom", "[
   });
 }
 
-TEST_CASE("the cursor follows the mouse, and the list with it", "[gui]") {
+TEST_CASE("the cursor and the list follow the mouse", "[gui]") {
   Scene scene;
   perform("hover", scene.stage, [](Actor& actor) {
     actor.click("skip");
@@ -153,7 +152,7 @@ TEST_CASE("the cursor follows the mouse, and the list with it", "[gui]") {
   });
 }
 
-TEST_CASE("time runs by the device, by the host, or by events", "[gui]") {
+TEST_CASE("the time axis is the device's, the host's, or by events", "[gui]") {
   Scene scene;
   perform("time axis", scene.stage, [](Actor& actor) {
     actor.click("skip");
@@ -200,7 +199,7 @@ TEST_CASE("the page's other figures are one click or key away, each with its own
   });
 }
 
-TEST_CASE("the figure on the screen is written as files", "[gui]") {
+TEST_CASE("the current figure is written to files", "[gui]") {
   Scene scene;
   perform("export", scene.stage, [&](Actor& actor) {
     actor.click("skip");
@@ -221,7 +220,7 @@ TEST_CASE("the figure on the screen is written as files", "[gui]") {
   });
 }
 
-TEST_CASE("a folder that cannot be written is one sentence", "[gui]") {
+TEST_CASE("an unwritable folder is reported in one sentence", "[gui]") {
   Scene scene;
   perform("export refused", scene.stage, [&](Actor& actor) {
     actor.click("skip");
@@ -234,7 +233,7 @@ TEST_CASE("a folder that cannot be written is one sentence", "[gui]") {
   });
 }
 
-TEST_CASE("a term lights its kind in the figure, and the list its term", "[gui]") {
+TEST_CASE("a term highlights its kind in the figure, and the list highlights its term", "[gui]") {
   Scene scene;
   perform("terms", scene.stage, [](Actor& actor) {
     actor.click("skip");

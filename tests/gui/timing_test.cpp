@@ -79,7 +79,7 @@ TEST_CASE("a growing timeline keeps 15 frames a second at 1920 x 1080", "[gui][t
   measure("1920 x 1080", 1920, 1080, 66);
 }
 
-TEST_CASE("with the pointer over a timeline a frame at 1920 x 1080 costs 33 ms", "[gui][timing]") {
+TEST_CASE("a frame at 1920 x 1080 with the pointer over a timeline costs 33 ms", "[gui][timing]") {
   TestAssets assets;
   assets.add(*small_run({.steps = 5, .layers = 16, .extra_events = 200}), "tiny_cpu");
   Stage stage{.width = 1920, .height = 1080, .assets = assets.path()};
@@ -104,7 +104,7 @@ TEST_CASE("with the pointer over a timeline a frame at 1920 x 1080 costs 33 ms",
   CHECK(median(moving, &FrameTime::processor) < std::max(33.0, 1.5 * still));
 }
 
-TEST_CASE("a figure that does not change is not laid out again", "[gui][timing]") {
+TEST_CASE("an unchanged figure is not laid out again", "[gui][timing]") {
   TestAssets assets;
   assets.add(*small_run(), "tiny_cpu");
   ScriptedBackend backend(small_run());
@@ -167,7 +167,7 @@ TEST_CASE("a calculator's figure follows a slider within 16 ms of processor time
 }
 
 // Time to the first whole frame of a page visited before.
-TEST_CASE("another page is there within 100 ms of processor time at 1280 x 720", "[gui][timing]") {
+TEST_CASE("another page is shown within 100 ms of processor time at 1280 x 720", "[gui][timing]") {
   constexpr int kSettle = 12;  // frames per page on the first visit: one per recording
   Stage stage{.assets = std::filesystem::path(HEADROOM_SOURCE_DIR) / "assets"};
   std::vector<FrameTime> turns;

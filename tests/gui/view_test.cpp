@@ -9,7 +9,8 @@ using namespace headroom;
 using namespace headroom::app::page;
 using namespace headroom::tests;
 
-TEST_CASE("zoom keeps the point under the mouse, pan stops at the ends, fit returns", "[window][timeline]") {
+TEST_CASE("zoom keeps the point under the mouse, pan stops at the ends, and fit shows everything",
+          "[window][timeline]") {
   TimelineView view;
   view.set_full({0, 100});
   view.zoom(30, 0.5);
@@ -31,7 +32,7 @@ TEST_CASE("zoom keeps the point under the mouse, pan stops at the ends, fit retu
   CHECK(view.visible().length() > 0);
 }
 
-TEST_CASE("sliders have the stops that people use", "[window][settings]") {
+TEST_CASE("sliders have common values as stops", "[window][settings]") {
   const auto find = [](std::string_view key) -> const record::ParamSpec& {
     for (const record::ParamSpec& spec : demo().schema)
       if (spec.key == key) return spec;
@@ -65,8 +66,7 @@ TEST_CASE("sliders have the stops that people use", "[window][settings]") {
         std::find(cards.begin(), cards.end(), 24.0 * static_cast<double>(record::kGiB)) - cards.begin());
 }
 
-TEST_CASE("each parameter of each demo is shown in words as it begins, and a norm of 0 does not clip",
-          "[window][params]") {
+TEST_CASE("each parameter's default is shown in words, and a norm of 0 does not clip", "[window][params]") {
   for (const experiments::DemoInfo* demo : experiments::demos()) {
     const record::Params params(demo->schema);
     for (const record::ParamSpec& spec : params.schema()) {

@@ -135,7 +135,7 @@ bool takes_data(PageModel& model, int tab) {
 
 }  // namespace
 
-TEST_CASE("every item of the course's map is shown by a figure that takes data", "[window][walk]") {
+TEST_CASE("every item of the course's map is shown by a figure with data", "[window][walk]") {
   const auto pages = tests::course().pages();
   const auto all = taught();
   CHECK(all.size() > 30);
@@ -151,7 +151,7 @@ TEST_CASE("every item of the course's map is shown by a figure that takes data",
   }
 }
 
-TEST_CASE("every question is answered right and wrong, and the replies differ", "[window][walk]") {
+TEST_CASE("every question has different replies to right and wrong answers", "[window][walk]") {
   for (const lessons::Page* page : tests::course().pages()) {
     if (!page->question) continue;
     INFO(page->id);
@@ -189,7 +189,7 @@ TEST_CASE("every question is answered right and wrong, and the replies differ", 
   }
 }
 
-TEST_CASE("every step of every tour brings its place into view", "[window][walk]") {
+TEST_CASE("every step of every tour shows its view", "[window][walk]") {
   for (const lessons::Page* page : tests::course().pages()) {
     INFO(page->id);
     std::unique_ptr<PageModel> model;
@@ -204,7 +204,7 @@ TEST_CASE("every step of every tour brings its place into view", "[window][walk]
   }
 }
 
-TEST_CASE("every link of every page does what it says, from the page's settings and its run", "[window][walk]") {
+TEST_CASE("every link of every page does what its text says", "[window][walk]") {
   std::size_t links = 0;
   for (const lessons::Page* page : tests::course().pages()) {
     INFO(page->id);

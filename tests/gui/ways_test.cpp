@@ -47,7 +47,7 @@ ImGuiID focused() { return ImGui::GetCurrentContext()->NavId; }
 
 }  // namespace
 
-TEST_CASE("the list goes to pages while one types, by keys and by the mouse", "[gui][ways]") {
+TEST_CASE("the finder opens pages while typing, by keys and by the mouse", "[gui][ways]") {
   Scene scene;
   perform("list of everything", scene.stage, [](Actor& actor) {
     const std::string first = here(actor);
@@ -83,7 +83,7 @@ TEST_CASE("the list goes to pages while one types, by keys and by the mouse", "[
   });
 }
 
-TEST_CASE("a term opens its entry of the glossary, and a page there is gone to", "[gui][ways]") {
+TEST_CASE("a term opens its glossary entry, which opens pages", "[gui][ways]") {
   Scene scene;
   perform("glossary", scene.stage, [](Actor& actor) {
     choose(actor, "optimizer state");
@@ -102,7 +102,7 @@ TEST_CASE("a term opens its entry of the glossary, and a page there is gone to",
   });
 }
 
-TEST_CASE("a click on a term in the words opens its entry", "[gui][ways]") {
+TEST_CASE("a click on a term in the text opens its glossary entry", "[gui][ways]") {
   Scene scene;
   perform("term clicked", scene.stage, [](Actor& actor) {
     const auto& lit = actor.app.view().state().lit;
@@ -124,7 +124,7 @@ TEST_CASE("a click on a term in the words opens its entry", "[gui][ways]") {
   });
 }
 
-TEST_CASE("a figure, a setting, a command and words are gone to", "[gui][ways]") {
+TEST_CASE("the finder leads to figures, settings, commands and text", "[gui][ways]") {
   Scene scene;
   perform("kinds of what is found", scene.stage, [](Actor& actor) {
     actor.click("skip");
@@ -172,7 +172,7 @@ TEST_CASE("a figure, a setting, a command and words are gone to", "[gui][ways]")
   });
 }
 
-TEST_CASE("back and forward lead to where the reader was, by keys and by the mouse", "[gui][ways]") {
+TEST_CASE("back and forward restore earlier places, by keys and by the mouse", "[gui][ways]") {
   Scene scene;
   perform("back and forward", scene.stage, [](Actor& actor) {
     const std::string first = here(actor);
@@ -206,7 +206,7 @@ TEST_CASE("back and forward lead to where the reader was, by keys and by the mou
   });
 }
 
-TEST_CASE("a link of what is on show is copied, and pasted into the list", "[gui][ways]") {
+TEST_CASE("a link to the current view is copied and pasted into the finder", "[gui][ways]") {
   Scene scene;
   perform("copied link", scene.stage, [](Actor& actor) {
     actor.click("skip");
@@ -233,7 +233,7 @@ TEST_CASE("a link of what is on show is copied, and pasted into the list", "[gui
   });
 }
 
-TEST_CASE("the window starts with a link, and says what of it is not there", "[gui][ways]") {
+TEST_CASE("the window starts with a link and reports its unknown parts", "[gui][ways]") {
   Scene scene;
   scene.stage.page = "headroom:where_memory_goes/2?batch=8&bach=3#peak_by_category";
   perform("start with a link", scene.stage, [](Actor& actor) {
@@ -245,7 +245,7 @@ TEST_CASE("the window starts with a link, and says what of it is not there", "[g
   });
 }
 
-TEST_CASE("the first start shows the first page, a later one the page and step of before", "[gui][ways]") {
+TEST_CASE("the first start shows the first page, and a later one the last page and step", "[gui][ways]") {
   const TemporaryFolder folder;
   const auto path = folder / "settings.json";
   {
@@ -280,7 +280,7 @@ TEST_CASE("the first start shows the first page, a later one the page and step o
   });
 }
 
-TEST_CASE("list and glossary have room on stage and in a small window", "[gui][ways]") {
+TEST_CASE("finder and glossary fit on stage and in a small window", "[gui][ways]") {
   struct Size {
     int width, height;
     bool stage;

@@ -16,13 +16,13 @@
 using namespace headroom;
 using namespace headroom::tests;
 
-TEST_CASE("the window has each widget that a page can name, and no other", "[window][widgets]") {
+TEST_CASE("the window has exactly the widgets that a page can name", "[window][widgets]") {
   std::set<const lessons::WidgetInfo*> named(lessons::kWidgets.begin(), lessons::kWidgets.end()), made;
   for (const app::window::Widget* widget : app::window::widgets()) CHECK(made.insert(widget->info).second);
   CHECK(named == made);
 }
 
-TEST_CASE("pages of one schema share their settings, whichever is opened next", "[window][widgets]") {
+TEST_CASE("pages of one schema share their settings in any order", "[window][widgets]") {
   app::window::LibraryOptions options;
   options.assets = std::filesystem::path(HEADROOM_SOURCE_DIR) / "assets";
   app::window::PageLibrary library(options, app::Session(app::EngineChoice{std::nullopt, "A test has no engine."}),
@@ -49,7 +49,7 @@ TEST_CASE("pages of one schema share their settings, whichever is opened next", 
   CHECK_FALSE(model_of("many_launches").control().fixed_settings().empty());  // nothing would
 }
 
-TEST_CASE("a calculator has the figure's sliders and the page's switches, and nothing that runs", "[gui]") {
+TEST_CASE("a calculator has the figure's sliders and the page's switches, but no Run", "[gui]") {
   TestAssets assets;
   ScriptedBackend runner(small_run());
   ScriptedPredictions predictions(small_run());
@@ -77,7 +77,7 @@ TEST_CASE("a calculator has the figure's sliders and the page's switches, and no
           });
 }
 
-TEST_CASE("a page has the widgets that it names, and they keep their state", "[gui]") {
+TEST_CASE("a page has the widgets that it names, which keep their state", "[gui]") {
   Scene scene;
   scene.stage.page = "ladder";
   perform("widgets of a page", scene.stage, [](Actor& actor) {

@@ -51,7 +51,7 @@ TEST_CASE("the guess is dragged on the figure and locked by Enter", "[gui]") {
   });
 }
 
-TEST_CASE("nothing is locked before there is a guess, and the page says what is missing", "[gui]") {
+TEST_CASE("an answer cannot be locked without a guess, and the page says so", "[gui]") {
   for (const float scale : {1.0f, 2.0f}) {
     Scene scene;
     scene.stage.scale = scale;  // 2: text and figure are two faces
@@ -76,7 +76,7 @@ TEST_CASE("nothing is locked before there is a guess, and the page says what is 
   }
 }
 
-TEST_CASE("a marker that is held beyond the axis's end takes the axis along", "[gui]") {
+TEST_CASE("a marker held beyond the axis's end extends the axis", "[gui]") {
   Scene scene;
   perform("guess beyond the axis", scene.stage, [](Actor& actor) {
     const auto top = [&] { return lessons::guess_axis(actor.page().figure(400))->high; };
@@ -97,7 +97,7 @@ TEST_CASE("a marker that is held beyond the axis's end takes the axis along", "[
   });
 }
 
-TEST_CASE("the guess follows the arrow keys for as long as they are pressed", "[gui]") {
+TEST_CASE("the guess follows the arrow keys while they are pressed", "[gui]") {
   Scene scene;
   perform("answer by keys", scene.stage, [](Actor& actor) {
     actor.ctx->KeyPress(ImGuiKey_UpArrow);  // from the low end
@@ -136,7 +136,7 @@ TEST_CASE("the guess is typed and locked by its button", "[gui]") {
   });
 }
 
-TEST_CASE("Enter in the field locks what was typed", "[gui]") {
+TEST_CASE("Enter in the field locks the typed text", "[gui]") {
   Scene scene;
   perform("answer by Enter", scene.stage, [](Actor& actor) {
     actor.ctx->ItemInput("**/##guess");
@@ -147,7 +147,7 @@ TEST_CASE("Enter in the field locks what was typed", "[gui]") {
   });
 }
 
-TEST_CASE("a guess that is no size says so and stays open", "[gui]") {
+TEST_CASE("a guess that is not a size is refused and stays open", "[gui]") {
   Scene scene;
   perform("answer that is none", scene.stage, [](Actor& actor) {
     actor.ctx->ItemInput("**/##guess");
@@ -177,7 +177,7 @@ TEST_CASE("Skip shows the whole figure without a guess", "[gui]") {
   });
 }
 
-TEST_CASE("Run records a step live: the timeline grows, ends, and is summed up", "[gui]") {
+TEST_CASE("Run records a step live: the timeline grows, ends, and is summarized", "[gui]") {
   Scene scene;
   perform("run", scene.stage, [&](Actor& actor) {
     actor.click("skip");
@@ -199,7 +199,7 @@ TEST_CASE("Run records a step live: the timeline grows, ends, and is summed up",
   });
 }
 
-TEST_CASE("Ctrl R runs, Esc cancels, and what was recorded stays", "[gui]") {
+TEST_CASE("Ctrl R runs, Esc cancels, and the recorded data stays", "[gui]") {
   Scene scene;
   perform("run and cancel by key", scene.stage, [&](Actor& actor) {
     actor.click("skip");
@@ -215,7 +215,7 @@ TEST_CASE("Ctrl R runs, Esc cancels, and what was recorded stays", "[gui]") {
   });
 }
 
-TEST_CASE("the Cancel button cancels", "[gui]") {
+TEST_CASE("the Cancel button cancels the run", "[gui]") {
   Scene scene;
   perform("cancel by button", scene.stage, [&](Actor& actor) {
     actor.click("run");
@@ -228,7 +228,7 @@ TEST_CASE("the Cancel button cancels", "[gui]") {
   });
 }
 
-TEST_CASE("an engine that dies leaves the window, the partial timeline, and a next run that works", "[gui]") {
+TEST_CASE("the window and the partial timeline survive an engine's death, and the next run works", "[gui]") {
   Scene scene;
   perform("engine lost", scene.stage, [&](Actor& actor) {
     actor.click("skip");
@@ -273,7 +273,7 @@ TEST_CASE("out of memory is a result on the page and in the figure", "[gui]") {
   });
 }
 
-TEST_CASE("a page without recordings says so and can be run", "[gui]") {
+TEST_CASE("a page without recordings says so and can still run", "[gui]") {
   TestAssets assets;
   ScriptedBackend backend(small_run());
   Stage stage;
@@ -291,7 +291,7 @@ TEST_CASE("a page without recordings says so and can be run", "[gui]") {
   });
 }
 
-TEST_CASE("a stored run that is damaged is said so, and the others show", "[gui]") {
+TEST_CASE("a damaged stored run is reported, and the others are shown", "[gui]") {
   Scene scene;
   const std::filesystem::path file = scene.assets.path() / "recordings" / "tiny_cpu.hrec";
   std::ofstream(file, std::ios::binary | std::ios::trunc) << "no recording";

@@ -49,7 +49,7 @@ lessons::Chart& chart_in(lessons::FigureData& figure) { return std::get<lessons:
 
 }  // namespace
 
-TEST_CASE("the name of a reference keeps off bars and their numbers") {
+TEST_CASE("the name of a reference avoids bars and their numbers") {
   const lessons::FigureData figure = parts_of_copy();
   for (const Frame& frame : frames()) {
     CAPTURE(frame.width, frame.height, frame.scale);
@@ -74,7 +74,7 @@ TEST_CASE("the name of a reference keeps off bars and their numbers") {
   CHECK(std::count(said.begin(), said.end(), kReference) == 1);
 }
 
-TEST_CASE("names of places are cut only where they would meet, and bars are centered on their place") {
+TEST_CASE("category names are cut only if they would overlap, and bars are centered on their category") {
   lessons::FigureData figure = parts_of_copy();
   lessons::Chart& chart = chart_in(figure);
   chart.references.clear();
@@ -96,7 +96,7 @@ TEST_CASE("names of places are cut only where they would meet, and bars are cent
   CHECK((hits[3].x0 + hits[8].x1) / 2 == Approx(area->center_x() + 3 * pitch).margin(2));
 }
 
-TEST_CASE("the number over the highest bar is said") {
+TEST_CASE("the number over the highest bar is drawn") {
   lessons::FigureData figure = parts_of_copy();
   lessons::Chart& chart = chart_in(figure);
   chart.references.clear();
@@ -109,7 +109,7 @@ TEST_CASE("the number over the highest bar is said") {
   CHECK(std::count(said.begin(), said.end(), "highest") == 1);
 }
 
-TEST_CASE("no guess runs through a number") {
+TEST_CASE("the guess line crosses no number") {
   lessons::FigureData figure = parts_of_copy();
   chart_in(figure).references.clear();
   figure.head.guess = 65;
@@ -130,7 +130,7 @@ TEST_CASE("no guess runs through a number") {
   CHECK(guesses == 1);
 }
 
-TEST_CASE("a guess on an axis of decades is where its value is, and on no number") {
+TEST_CASE("a guess on a logarithmic axis is at its value and on no number") {
   lessons::FigureData figure = parts_of_copy();
   chart_in(figure).y = {.unit = lessons::AxisUnit::kBytesPerSecond,
                         .low = 1e9,
@@ -154,7 +154,7 @@ TEST_CASE("a guess on an axis of decades is where its value is, and on no number
   CHECK(std::count(more.begin(), more.end(), "your guess 390 GB/s") == 1);
 }
 
-TEST_CASE("before there is a guess its pill is at the low end of the axis, with no number and no line") {
+TEST_CASE("the pill without a guess is at the low end of the axis, without number and line") {
   lessons::FigureData figure = parts_of_copy();
   chart_in(figure).references.clear();
   figure.head.guess_open = true;

@@ -56,7 +56,7 @@ std::vector<Rect> filled_with(const Scene& scene, Color color) {
 
 }  // namespace
 
-TEST_CASE("a box has the color of what it holds, as far as it is filled, and can be clicked") {
+TEST_CASE("a box has its content's color up to its fill level, and can be clicked") {
   for (const Frame& frame : frames()) {
     const Scene scene = layout(three_boxes(), frame);
     INFO(frame.width);
@@ -80,7 +80,7 @@ TEST_CASE("a box has the color of what it holds, as far as it is filled, and can
   }
 }
 
-TEST_CASE("an arrow leads from edge to edge, and the one of this frame is ink") {
+TEST_CASE("an arrow connects two edges, and the current frame's arrow is ink") {
   const Frame frame = frames().front();
   const Scene scene = layout(three_boxes(), frame);
   std::vector<Polyline> shafts;
@@ -94,7 +94,7 @@ TEST_CASE("an arrow leads from edge to edge, and the one of this frame is ink") 
   CHECK_FALSE(shafts[1].color == frame.palette->ink);
 }
 
-TEST_CASE("files list the boxes with state and value") {
+TEST_CASE("exported files list the boxes with state and value") {
   const std::string csv = to_csv(three_boxes());
   CHECK(csv.substr(csv.find("box,")) ==
         "box,state,bytes,what\n\"a\",alive,4096,\"tip of a\"\n\"b\",alive,2048,\"tip of b\"\n\"c\",not_yet,0,\"tip of "
@@ -104,7 +104,7 @@ TEST_CASE("files list the boxes with state and value") {
   CHECK(json.find("\"frames\":2") != std::string::npos);
 }
 
-TEST_CASE("stacked areas are on each other and rise as their points do") {
+TEST_CASE("stacked areas touch and follow their points") {
   lessons::Chart chart{.title = "Areas", .stacked = true};
   chart.x = {.unit = lessons::AxisUnit::kNumber, .low = 0, .high = 10, .name = "batch"};
   chart.y = {.unit = lessons::AxisUnit::kBytes, .low = 0, .high = 400};
@@ -134,7 +134,7 @@ TEST_CASE("stacked areas are on each other and rise as their points do") {
   }
 }
 
-TEST_CASE("an axis of few decades has ticks at 1, 2 and 5") {
+TEST_CASE("an axis with few decades has ticks at 1, 2 and 5") {
   const auto few = chart_ticks({.unit = lessons::AxisUnit::kNumber, .low = 1, .high = 40, .logarithmic = true}, 8);
   std::vector<std::string> labels;
   for (const Tick& tick : few.ticks) labels.push_back(tick.label);

@@ -148,7 +148,7 @@ std::optional<std::string> text_of_pdf(const std::string& pdf, const std::string
 
 }  // namespace
 
-TEST_CASE("a figure is written in every format, the same bytes twice") {
+TEST_CASE("a figure is written in every format, with equal bytes each time") {
   const auto& all = tests::samples();
   for (std::size_t i = 0; i < all.size(); ++i) {
     for (const Format format : {Format::kSvg, Format::kPdf, Format::kPng, Format::kCsv, Format::kJson}) {
@@ -163,7 +163,7 @@ TEST_CASE("a figure is written in every format, the same bytes twice") {
   }
 }
 
-TEST_CASE("an SVG is well formed and its text is text") {
+TEST_CASE("an SVG is well formed and has real text") {
   for (const auto& sample : tests::samples()) {
     const std::string svg = rendered(sample.figure, Format::kSvg);
     INFO(sample.name);
@@ -200,7 +200,7 @@ TEST_CASE("a broken name does not break a file") {
   CHECK(json::accept(provenance_json(figure)));
 }
 
-TEST_CASE("an SVG says where its numbers come from, and what it shows without being seen") {
+TEST_CASE("an SVG contains its provenance and a description") {
   const std::string svg = rendered(tests::plain_timeline(), Format::kSvg);
   const json metadata = json::parse(unescaped(between(svg, "<metadata>", "</metadata>")));
   CHECK(metadata.at("figure") == "memory_timeline");
@@ -211,7 +211,7 @@ TEST_CASE("an SVG says where its numbers come from, and what it shows without be
   CHECK(between(svg, "<desc id=\"description\">", "</desc>").find("peak 16.5 GiB") != std::string::npos);
 }
 
-TEST_CASE("the numbers of the CSV are those that the SVG draws") {
+TEST_CASE("the CSV has the numbers that the SVG draws") {
   const FigureData& figure = tests::plain_timeline();
   const std::string svg = rendered(figure, Format::kSvg);
   const auto lines = lines_of(rendered(figure, Format::kCsv));
@@ -245,7 +245,7 @@ TEST_CASE("the numbers of the CSV are those that the SVG draws") {
   CHECK(compared > 3000);
 }
 
-TEST_CASE("a CSV says each fact once") {
+TEST_CASE("a CSV has each fact once") {
   for (const auto& sample : tests::samples()) {
     std::set<std::string> keys;
     for (const std::string& line : lines_of(rendered(sample.figure, Format::kCsv))) {
@@ -267,7 +267,7 @@ TEST_CASE("bars are rows of a CSV") {
   }
 }
 
-TEST_CASE("a file of a figure with charts and a map is one table") {
+TEST_CASE("a CSV of a figure with charts and a map is one table") {
   lessons::FigureData figure;
   figure.panels.emplace_back(
       lessons::Chart{.title = "Mean", .series = {{.label = "even", .points = {{.x = 1, .y = 2}}}}});
@@ -307,14 +307,14 @@ TEST_CASE("bytes in JSON are whole numbers") {
   CHECK(seen > 1000);
 }
 
-TEST_CASE("a picture without its fonts is refused with the file that is missing") {
+TEST_CASE("a picture without its fonts is refused with the missing file's name") {
   const auto result = render(tests::plain_timeline(), Format::kSvg, {.assets = "/nowhere"});
   REQUIRE_FALSE(result.ok());
   CHECK(result.error().message.find("/nowhere/fonts/Inter-Regular.otf") != std::string::npos);
   CHECK(render(tests::plain_timeline(), Format::kCsv, {}).ok());
 }
 
-TEST_CASE("a figure becomes an SVG in under 0.3 s") {
+TEST_CASE("a figure is written as SVG in under 0.3 s") {
 #ifdef __SANITIZE_THREAD__
   std::puts("SKIPPED: the thread sanitizer makes it ten times slower.");
   return;
@@ -328,7 +328,7 @@ TEST_CASE("a figure becomes an SVG in under 0.3 s") {
   CHECK(least < 0.3);
 }
 
-TEST_CASE("a PNG is whole and carries its provenance") {
+TEST_CASE("a PNG is complete and contains its provenance") {
   if (!can_write(Format::kPng)) {
     const auto refused = render(tests::plain_timeline(), Format::kPng, {.assets = tests::assets_folder()});
     REQUIRE_FALSE(refused.ok());
@@ -352,7 +352,7 @@ TEST_CASE("a PNG is whole and carries its provenance") {
   CHECK(json::parse(provenance).at("provenance").at("gpu") == "NVIDIA H200");
 }
 
-TEST_CASE("a PDF keeps its text, with fonts inside") {
+TEST_CASE("a PDF contains its text and fonts") {
   if (!can_write(Format::kPdf)) return;
   const std::string pdf = rendered(tests::plain_timeline(), Format::kPdf);
   CHECK(pdf.rfind("%PDF-", 0) == 0);
@@ -369,7 +369,7 @@ TEST_CASE("a PDF keeps its text, with fonts inside") {
   }
 }
 
-TEST_CASE("digits are as wide in a file as the layout counts them") {
+TEST_CASE("digits in a file are as wide as in the layout") {
   if (!can_write(Format::kPdf)) return;
   const auto words = text_of_pdf(rendered(tests::plain_timeline(), Format::kPdf), "-bbox");
   if (!words) return;

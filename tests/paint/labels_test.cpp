@@ -125,7 +125,7 @@ bool holds_marks(Layer layer) {
 }  // namespace
 
 // palette_test.cpp covers kinds of memory; quiet ones are pale on purpose and have an edge.
-TEST_CASE("every mark of the course differs from its ground at 3 to 1 or is outlined, in every theme") {
+TEST_CASE("every mark of the course has a contrast of 3 to 1 or an outline, in every theme") {
   int marks = 0;
   for (const Palette* palette : {&kLight, &kDark, &kHighContrast}) {
     std::set<std::string> reported;

@@ -64,7 +64,7 @@ bool is_name_of_line(const Scene& scene, const lessons::Timeline& timeline, Rect
 
 }  // namespace
 
-TEST_CASE("no two texts meet, in any figure at any size") {
+TEST_CASE("no two texts overlap, in any figure at any size") {
   for (const auto& sample : tests::samples()) {
     for (const Frame& frame : tests::frames()) {
       const auto all = texts(layout(sample.figure, frame));
@@ -126,7 +126,7 @@ TEST_CASE("no text leaves the picture") {
   }
 }
 
-TEST_CASE("what is drawn of the data stays inside the plot") {
+TEST_CASE("drawn data stays inside the plot") {
   for (const auto& sample : tests::samples()) {
     if (!tests::charts_of(sample.figure).empty()) continue;  // several plots
     if (lessons::panel_of<lessons::Diagram>(sample.figure) != nullptr) continue;
@@ -154,7 +154,7 @@ TEST_CASE("what is drawn of the data stays inside the plot") {
   }
 }
 
-TEST_CASE("what a label says first is never left out where there is room") {
+TEST_CASE("the first part of a label is never dropped if there is room") {
   for (const Frame& frame : tests::frames()) {
     const auto labels = tests::texts_of(layout(tests::plain_timeline(), frame), Layer::kLabels);
     const auto has = [&](const char* text) { return std::find(labels.begin(), labels.end(), text) != labels.end(); };
@@ -195,7 +195,7 @@ TEST_CASE("a line is drawn only with its name") {
   }
 }
 
-TEST_CASE("a unit is once above the axis of bytes and at the last tick of time") {
+TEST_CASE("the unit is written once above a bytes axis and at the last tick of a time axis") {
   for (const auto& sample : tests::samples()) {
     if (lessons::panel_of<lessons::Timeline>(sample.figure) == nullptr) continue;
     const auto labels = tests::texts_of(layout(sample.figure, tests::frames()[0]), Layer::kAxes);
@@ -208,7 +208,7 @@ TEST_CASE("a unit is once above the axis of bytes and at the last tick of time")
   }
 }
 
-TEST_CASE("a peak of one column is there at any width") {
+TEST_CASE("a peak of one column is drawn at any width") {
   lessons::Timeline timeline = tests::timeline_of(tests::plain_timeline());
   for (auto& column : timeline.stack) column.high = {record::kGiB};
   timeline.stack[617].high = {8 * record::kGiB};
@@ -222,7 +222,7 @@ TEST_CASE("a peak of one column is there at any width") {
   }
 }
 
-TEST_CASE("while the answer is hidden only what is known is drawn") {
+TEST_CASE("only known data is drawn while the answer is hidden") {
   int seen = 0;
   for (const auto& sample : tests::samples()) {
     const auto& hidden_from = tests::timeline_of(sample.figure).hidden_from;
@@ -264,7 +264,7 @@ TEST_CASE("the guess has a pill to drag until it is locked") {
   }
 }
 
-TEST_CASE("the pill stays at the top left of a plot that is too small for it") {
+TEST_CASE("the pill is at the top left of a plot too small for it") {
   const Frame frame = tests::frames()[0];
   Scene scene;
   Sheet sheet(scene, frame);
@@ -278,7 +278,7 @@ TEST_CASE("the pill stays at the top left of a plot that is too small for it") {
   CHECK(scene.guess->x0 >= plot.x0 - 1);
 }
 
-TEST_CASE("a tooltip has no separator beside what is empty") {
+TEST_CASE("a tooltip has no separator next to an empty part") {
   CHECK(joined("a", ". ", "b") == "a. b");
   CHECK(joined("a", ". ", "") == "a");
   CHECK(joined("", ". ", "b") == "b");
@@ -308,7 +308,7 @@ TEST_CASE("the cursor's chip and the list name the same event") {
   CHECK(tests::texts_of(scene, Layer::kList).at(2).rfind("event 12, ", 0) == 0);
 }
 
-TEST_CASE("a figure of a CPU speaks of no card") {
+TEST_CASE("a figure of a CPU mentions no card") {
   int ladders = 0;
   for (const auto& sample : tests::samples()) {
     const auto device = sample.figure.head.provenance.find("device");
@@ -324,7 +324,7 @@ TEST_CASE("a figure of a CPU speaks of no card") {
   CHECK(ladders > 10);
 }
 
-TEST_CASE("the list that is shown adds up to its total") {
+TEST_CASE("the displayed list adds up to its total") {
   for (const auto& sample : tests::samples()) {
     constexpr record::Bytes kListedInGiB = 2 * record::kGiB;
     const auto& alive = tests::timeline_of(sample.figure).alive;
@@ -353,7 +353,7 @@ TEST_CASE("the list that is shown adds up to its total") {
   }
 }
 
-TEST_CASE("a kind that is pointed at is emphasized, the others step back") {
+TEST_CASE("a highlighted kind is emphasized, and the others are muted") {
   Frame frame = tests::frames()[0];
   frame.lit = record::Category::kActivations;
   each<Columns>(layout(tests::plain_timeline(), frame), [&](Layer, const Columns& columns) {
@@ -377,7 +377,7 @@ TEST_CASE("pale kinds are hatched on light ground") {
   CHECK_FALSE(hatched(kDark));
 }
 
-TEST_CASE("a hatch joins over neighboring rectangles") {
+TEST_CASE("a hatch continues over neighboring rectangles") {
   Scene scene;
   const Frame frame = tests::frames()[0];
   Sheet sheet(scene, frame);

@@ -92,7 +92,7 @@ std::vector<std::string> legend_words(const lessons::FigureData& figure, float w
 
 }  // namespace
 
-TEST_CASE("rows that are drawn and rows that are counted are all rows, in any figure at any size") {
+TEST_CASE("drawn and counted rows are all rows, in any figure at any size") {
   std::size_t with_rows = 0, marked = 0;
   for (const tests::Sample& sample : tests::figures_of_the_course()) {
     const std::vector<std::string> names = row_names(sample.figure);
@@ -109,7 +109,7 @@ TEST_CASE("rows that are drawn and rows that are counted are all rows, in any fi
   CHECK(marked > 5);
 }
 
-TEST_CASE("the first row of a table and its last one are the last to go") {
+TEST_CASE("the first and the last row of a table are dropped last") {
   lessons::Table table{.head = "Step", .columns = {"takes"}, .rows = {}, .foot = "How it is counted."};
   for (int i = 0; i < 9; ++i)
     table.rows.push_back({.name = fmt::format("row {}", i), .note = "a line of explanation", .cells = {"1 GiB"}});
@@ -133,7 +133,7 @@ TEST_CASE("the first row of a table and its last one are the last to go") {
   }
 }
 
-TEST_CASE("columns that are drawn and columns that are counted are all columns, in any table at any size") {
+TEST_CASE("drawn and counted columns are all columns, in any table at any size") {
   std::size_t marked = 0;
   for (const tests::Sample& sample : tests::figures_of_the_course()) {
     const auto tables = lessons::panels_of<lessons::Table>(sample.figure.panels);
@@ -157,7 +157,7 @@ TEST_CASE("columns that are drawn and columns that are counted are all columns, 
   CHECK(marked > 5);
 }
 
-TEST_CASE("a ladder counts the columns and rungs that it has no room for") {
+TEST_CASE("a ladder counts the columns and rungs without room") {
   for (const tests::Sample& sample : tests::figures_of_the_course()) {
     if (tests::rungs_of(sample.figure).empty()) continue;
     for (const Frame& frame : sizes()) {
@@ -191,7 +191,7 @@ TEST_CASE("the sums below the squares of a kernel's traffic are drawn or counted
   CHECK(marked > 0);
 }
 
-TEST_CASE("entries of legends that are drawn and counted are all entries, in any figure at any size") {
+TEST_CASE("drawn and counted legend entries are all entries, in any figure at any size") {
   std::size_t marked = 0;
   for (const tests::Sample& sample : tests::figures_of_the_course())
     for (const Frame& frame : sizes()) {
@@ -204,7 +204,7 @@ TEST_CASE("entries of legends that are drawn and counted are all entries, in any
   CHECK(marked > 5);
 }
 
-TEST_CASE("names of boxes and labels of charts that have no room are counted") {
+TEST_CASE("names of boxes and labels of charts without room are counted") {
   std::size_t boxes = 0, labels = 0;
   for (const tests::Sample& sample : tests::figures_of_the_course())
     for (const Frame& frame : sizes()) {

@@ -40,7 +40,7 @@ TEST_CASE("ticks are whole and round") {
   CHECK(less[1].label == "0.1");
 }
 
-TEST_CASE("exponents below zero are no billionths, and an axis of decades keeps the unit that it was given") {
+TEST_CASE("negative exponents are not billionths, and a logarithmic axis keeps its unit") {
   const auto exponents = chart_ticks({.unit = lessons::AxisUnit::kNumber, .low = -36, .high = -8.5}, 6);
   CHECK(exponents.unit.empty());
   REQUIRE(!exponents.ticks.empty());
@@ -57,7 +57,7 @@ TEST_CASE("exponents below zero are no billionths, and an axis of decades keeps 
   CHECK(speeds.ticks.back().label == "10,000");
 }
 
-TEST_CASE("pixels and values are each other's inverse") {
+TEST_CASE("pixel and value conversions are inverse") {
   const Scene scene = layout(tests::plain_timeline(), tests::frames()[0]);
   for (const double share : {0.0, 0.3, 1.0}) {
     const double x = share * scene.map.x.high, y = share * scene.map.y.high;
@@ -84,7 +84,7 @@ TEST_CASE("text is cut at whole characters") {
   CHECK(sheet.shortened(type, "short", 500) == "short");
 }
 
-TEST_CASE("widths come from the fonts, digits all alike") {
+TEST_CASE("text widths come from the fonts, with digits of equal width") {
   const auto& widths = tests::widths();
   CHECK(widths.width(Face::kRegular, 16, "1111") == Approx(widths.width(Face::kRegular, 16, "8080")));
   CHECK(widths.width(Face::kRegular, 32, "Memory") == Approx(2 * widths.width(Face::kRegular, 16, "Memory")));
@@ -95,7 +95,7 @@ TEST_CASE("widths come from the fonts, digits all alike") {
   CHECK(missing.error().message.find("Inter-Regular.otf") != std::string::npos);
 }
 
-TEST_CASE("each character of the course's texts is in the fonts") {
+TEST_CASE("the fonts contain each character of the course's texts") {
   constexpr float kUnknown = 0.6f;  // width of missing characters; no letter of Inter has it
   for (const auto& entry : std::filesystem::directory_iterator(tests::assets_folder() + "/text")) {
     std::ifstream file(entry.path());

@@ -16,7 +16,7 @@ const Theme kThemes[] = {{"light", kLight, 4.5}, {"dark", kDark, 4.5}, {"high co
 
 }  // namespace
 
-TEST_CASE("contrast is that of WCAG") {
+TEST_CASE("contrast follows WCAG") {
   CHECK(contrast(rgb(0x000000), rgb(0xFFFFFF)) == Approx(21));
   CHECK(contrast(rgb(0x777777), rgb(0xFFFFFF)) == Approx(4.48).margin(0.01));
   CHECK(contrast(rgb(0x0072B2), rgb(0xFFFFFF)) == Approx(5.19).margin(0.01));
@@ -30,7 +30,7 @@ TEST_CASE("colors mix and fade") {
   CHECK(kDark.of(headroom::record::Category::kGradients).quiet == rgb(0x6E3508));
 }
 
-TEST_CASE("text can be read on every surface") {
+TEST_CASE("text is readable on every surface") {
   for (const auto& [name, p, least] : kThemes) {
     INFO(name);
     for (const Color ground : {p.rail, p.canvas, p.card, p.well, p.raised, p.hover, p.selected}) {
@@ -48,7 +48,7 @@ TEST_CASE("text can be read on every surface") {
   }
 }
 
-TEST_CASE("kinds of memory differ from the plot, by fill or by outline and hatch") {
+TEST_CASE("kinds of memory contrast with the plot by fill, or by outline and hatch") {
   for (const auto& [name, p, least] : kThemes) {
     for (const KindColors& kind : p.kinds) {
       INFO(name);
@@ -63,7 +63,7 @@ TEST_CASE("kinds of memory differ from the plot, by fill or by outline and hatch
   }
 }
 
-TEST_CASE("what does not fit can be read over its hatch's ground") {
+TEST_CASE("text over the hatch of steps that do not fit is readable") {
   for (const auto& [name, p, least] : kThemes) {
     INFO(name);
     const Color ground = blended(faded(p.danger, p.danger_ground), p.well);

@@ -54,7 +54,7 @@ std::vector<Fill> boxes_of(const Scene& scene) {
 
 }  // namespace
 
-TEST_CASE("boxes are where they ran, each kernel at least a line wide, inside the plot") {
+TEST_CASE("boxes are at their times inside the plot, each kernel at least a line wide") {
   for (const Frame& frame : frames()) {
     const Scene scene = layout(two_runs(), frame);
     const std::vector<Fill> boxes = boxes_of(scene);
@@ -77,7 +77,7 @@ TEST_CASE("boxes are where they ran, each kernel at least a line wide, inside th
   }
 }
 
-TEST_CASE("a view that is zoomed in shows only what is in it") {
+TEST_CASE("a zoomed view shows only its range") {
   lessons::FigureData figure = two_runs();
   lessons::Axis& x = std::get<lessons::Lanes>(figure.panels[0]).x;
   x.low = 650'000;
@@ -86,7 +86,7 @@ TEST_CASE("a view that is zoomed in shows only what is in it") {
   CHECK(boxes_of(scene).size() == 2);  // the copy, and run A's kernel
 }
 
-TEST_CASE("the sums of both runs, the lanes' names and the kinds are written") {
+TEST_CASE("the sums of both runs, the lanes' names and the kinds are drawn") {
   const Scene scene = layout(two_runs(), frames().front());
   const auto labels = texts_of(scene, Layer::kLabels);
   CHECK(std::count(labels.begin(), labels.end(), "B: 3 launches, 600 µs of kernels") == 1);
@@ -97,7 +97,7 @@ TEST_CASE("the sums of both runs, the lanes' names and the kinds are written") {
   CHECK(scene.description.find("3 launches") != std::string::npos);
 }
 
-TEST_CASE("files hold each box with its kind, bytes and words") {
+TEST_CASE("exported files contain each box with its kind, bytes and text") {
   const std::string csv = app::paint::to_csv(two_runs());
   CHECK(csv.find("row,begin_ns,end_ns,kind,count,bytes,what\n") != std::string::npos);
   CHECK(csv.find("\"B: Device\",100000,400000,fused,1,4096,\"tip of rms_norm\"\n") != std::string::npos);
@@ -127,7 +127,7 @@ lessons::FigureData memory_and_lanes() {
 
 }  // namespace
 
-TEST_CASE("lanes are below the memory on its axis, and one cursor goes through both") {
+TEST_CASE("lanes are below the memory on its axis and share its cursor") {
   for (const Frame& frame : frames()) {
     const Scene scene = layout(memory_and_lanes(), frame);
     if (frame.height < 300 * frame.scale) {  // memory only
@@ -154,7 +154,7 @@ TEST_CASE("lanes are below the memory on its axis, and one cursor goes through b
   }
 }
 
-TEST_CASE("the arrow of a launch ends at its kernel, and the kernel is outlined") {
+TEST_CASE("a launch's arrow ends at its kernel, which is outlined") {
   const Scene scene = layout(memory_and_lanes(), frames().front());
   const std::vector<Fill> boxes = boxes_of(scene);
   const float x = scene.map.x_px(100'000);
@@ -174,7 +174,7 @@ TEST_CASE("the arrow of a launch ends at its kernel, and the kernel is outlined"
   CHECK(outline);
 }
 
-TEST_CASE("every mark of a lane is 3:1 on its ground or outlined so, and its words 4.5:1 on it, in every theme") {
+TEST_CASE("marks of lanes have a contrast of 3:1 or such an outline, and their text 4.5:1, in every theme") {
   for (const app::paint::Palette* palette :
        {&app::paint::kLight, &app::paint::kDark, &app::paint::kHighContrast}) {
     for (const Work work : {Work::kOurs, Work::kProduct, Work::kOther, Work::kMove, Work::kHost, Work::kZone}) {

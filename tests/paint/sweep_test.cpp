@@ -35,7 +35,7 @@ float area_height(const std::vector<Rect>& rects) {
 
 }  // namespace
 
-TEST_CASE("kinds of one place are stacked, as high as their bytes") {
+TEST_CASE("kinds of memory are stacked by their bytes") {
   const Scene scene = layout(build("sweep_curve", tests::made_loss_sweep()), tests::frames()[0]);
   std::vector<Rect> weights = fills_of(scene, kLight.of(record::Category::kWeights).fill);
   std::vector<Rect> states = fills_of(scene, kLight.of(record::Category::kOptimizerState).fill);
@@ -50,7 +50,7 @@ TEST_CASE("kinds of one place are stacked, as high as their bytes") {
   }
 }
 
-TEST_CASE("a bar that ran out of memory says so over it, with the hatch of what does not fit") {
+TEST_CASE("a bar that ran out of memory has a label and a hatch above it") {
   const Scene scene = layout(build("sweep_curve", tests::made_loss_sweep()), tests::frames()[0]);
   const auto labels = tests::texts_of(scene, Layer::kLabels);
   CHECK(std::count_if(labels.begin(), labels.end(), [](const std::string& text) {
@@ -59,7 +59,7 @@ TEST_CASE("a bar that ran out of memory says so over it, with the hatch of what 
   CHECK(area_height(fills_of(scene, faded(kLight.danger, kLight.danger_ground))) > 0);
 }
 
-TEST_CASE("the first point that ran out is a cross where the closed form puts it, and no line leads there") {
+TEST_CASE("the first point out of memory is a cross at the closed form's value, without a line to it") {
   const lessons::FigureData figure = build("report_batch", tests::made_report_sweep());
   const Scene scene = layout(figure, tests::frames()[0]);
   int crosses = 0;
@@ -83,7 +83,7 @@ TEST_CASE("the first point that ran out is a cross where the closed form puts it
   CHECK(longest == 3);  // Hugging Face's batches 1, 4 and 8
 }
 
-TEST_CASE("rungs are as long as their peaks, with a dashed rest where the one before had more") {
+TEST_CASE("rungs are as long as their peaks, with a dashed rest if the previous one was longer") {
   const Scene scene = layout(build("ladder_waterfall", tests::made_ladder()), tests::frames()[0]);
   const std::vector<Rect> weights = fills_of(scene, kLight.of(record::Category::kWeights).fill);
   REQUIRE(weights.size() == 6);                                       // the legend's sample and five rungs with a peak
@@ -100,7 +100,7 @@ TEST_CASE("rungs are as long as their peaks, with a dashed rest where the one be
     CHECK(std::find(texts.begin(), texts.end(), text) != texts.end());
 }
 
-TEST_CASE("files of a sweep say which points ran out and what each rung has") {
+TEST_CASE("exported files of a sweep name the points out of memory and each rung's numbers") {
   ExportOptions options;
   options.assets = tests::assets_folder();
   const auto csv = [&](const lessons::FigureData& figure) {
@@ -120,7 +120,7 @@ TEST_CASE("files of a sweep say which points ran out and what each rung has") {
               "\"out_of_memory\":true"));
 }
 
-TEST_CASE("a guess about a ladder is in its last rung, dragged to the sides until it is locked") {
+TEST_CASE("a guess about a ladder is on its last rung and can be dragged until locked") {
   const record::Recording ladder = tests::made_ladder();
   const record::Ledger ledger(ladder);
   const double guess = 10.0 * record::kGiB;
@@ -162,7 +162,7 @@ TEST_CASE("a guess about a ladder is in its last rung, dragged to the sides unti
   CHECK(open.guess->y1 <= plot.y1);
 }
 
-TEST_CASE("a guess about a ladder is not in a rung that is off") {
+TEST_CASE("a guess about a ladder is not on a rung that is off") {
   record::Recording ladder = tests::made_ladder();
   const auto row_of = [&](const record::Recording& run) {
     const record::Ledger ledger(run);
@@ -182,7 +182,7 @@ TEST_CASE("a guess about a ladder is not in a rung that is off") {
   CHECK(row_of(ladder).y0 > last.y0);
 }
 
-TEST_CASE("a predicted rung has a dashed edge, and tokens per second are there in every size") {
+TEST_CASE("a predicted rung has a dashed edge, and tokens per second are shown at every size") {
   record::Recording ladder = tests::made_ladder();
   record::SweepPoint predicted = tests::made_point("ladder", "offload_parameters", {record::kGiB, 0, record::kGiB}, 0);
   predicted.provenance["source"] = "predicted";
@@ -203,7 +203,7 @@ TEST_CASE("a predicted rung has a dashed edge, and tokens per second are there i
   }
 }
 
-TEST_CASE("a rung that is still to be run is pale") {
+TEST_CASE("a future rung is pale") {
   record::Recording ladder = tests::made_sweep("ladder", {});
   const record::Recording whole = tests::made_ladder();
   for (record::SweepPoint point : whole.sweep_points()) {

@@ -57,7 +57,7 @@ TEST_CASE("each kernel is in all three pictures, and a square per part of its by
   CHECK(filled(scene, kLight.ink) == 2 + 1);        // the fused kernel's box, bar and read square
 }
 
-TEST_CASE("what is pointed at in one picture steps forward in all") {
+TEST_CASE("a kernel pointed at in one picture is highlighted in all") {
   Frame frame = frame_of(1000, 560);
   frame.marked = 1;
   const Scene scene = layout(made(), frame);

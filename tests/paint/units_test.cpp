@@ -97,7 +97,7 @@ bool has_kernels_in_step(const lessons::FigureData& figure) {
 
 }  // namespace
 
-TEST_CASE("a figure has one unit for each quantity, in all its words") {
+TEST_CASE("a figure has one unit per quantity in all its text") {
   std::vector<tests::Sample> all = drawn_figures();
   all.insert(all.end(), tests::samples().begin(), tests::samples().end());
   std::set<std::string_view> seen;
@@ -126,7 +126,7 @@ TEST_CASE("a figure has one unit for each quantity, in all its words") {
   CHECK(kernels > 0);
 }
 
-TEST_CASE("numbers in a unit that is not their own keep what counts") {
+TEST_CASE("numbers in a shared unit keep their significant digits") {
   using lessons::bytes_text;
   const lessons::ShownUnit gib = lessons::byte_unit(30.0 * record::kGiB);
   CHECK(bytes_text(208 * record::kMiB, gib) == "0.20 GiB");
