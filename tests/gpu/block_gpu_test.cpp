@@ -23,7 +23,7 @@ llama::Architecture shape_of(const std::vector<std::string>& changes) {
 
 }  // namespace
 
-TEST_CASE("a block on a GPU gives the result and the gradients that it gives on the CPU") {
+TEST_CASE("a block on a GPU has the CPU's result and gradients") {
   const auto changes = GENERATE(
       std::vector<std::string>{},
       std::vector<std::string>{"positions=rope", "norm=rms_norm", "mlp=swiglu", "num_kv_heads=2", "biases=off"});

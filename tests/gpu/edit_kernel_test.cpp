@@ -59,7 +59,7 @@ std::string endless() {
 
 }  // namespace
 
-TEST_CASE("every exercise begins right, and every solution is right") {
+TEST_CASE("every exercise starts correct, and every solution is correct") {
   for (const experiments::Exercise& exercise : experiments::exercises()) {
     for (const std::string_view source : {exercise.source, exercise.solution}) {
       if (source.empty()) continue;
@@ -81,7 +81,7 @@ TEST_CASE("every exercise begins right, and every solution is right") {
   }
 }
 
-TEST_CASE("rows of any width and a single row are right with the scalar kernel") {
+TEST_CASE("the scalar kernel is correct for rows of any width and for a single row") {
   for (const auto& [rows, width] : {std::pair{"1", "1"}, std::pair{"3", "1023"}, std::pair{"1", "16384"}}) {
     const EditedRun run = on_gpu({{"exercise", "rms_norm"}, {"rows", rows}, {"width", width}});
     INFO(run.report.sentence);
@@ -89,7 +89,7 @@ TEST_CASE("rows of any width and a single row are right with the scalar kernel")
   }
 }
 
-TEST_CASE("a wrong result is found, with its first place") {
+TEST_CASE("a wrong result is reported with its first position") {
   const EditedRun add =
       on_gpu({{"source", with(source_of("vector_add"), "a[i] + b[i];", "i == 5000 ? a[i] : a[i] + b[i];")}});
   INFO(add.report.sentence);
@@ -102,13 +102,13 @@ TEST_CASE("a wrong result is found, with its first place") {
   CHECK(norm.report.error > 1e-6);
 }
 
-TEST_CASE("numbers that are never written are wrong") {
+TEST_CASE("unwritten numbers count as wrong") {
   const EditedRun run = on_gpu({{"source", with(source_of("vector_add"), "i < count", "i < count - 2")}});
   CHECK(run.report.verdict == KernelVerdict::kWrong);
   CHECK(run.report.sentence == "It never writes 2 of the 1,024,007 numbers of `out`.");
 }
 
-TEST_CASE("without its mask the vector addition writes behind its buffer, and the canaries show it") {
+TEST_CASE("the vector addition without its mask writes past its buffer, and the canaries show it") {
   const EditedRun run = on_gpu({{"source", with(source_of("vector_add"), "i < count", "true")}});
   INFO(run.report.sentence);
   CHECK(run.report.verdict == KernelVerdict::kOutOfBounds);
@@ -118,7 +118,7 @@ TEST_CASE("without its mask the vector addition writes behind its buffer, and th
   CHECK(run.measurements.empty());
 }
 
-TEST_CASE("a write in front of a buffer, and one beside an input, are reported as well") {
+TEST_CASE("a write before a buffer, and one next to an input, are reported as well") {
   const EditedRun before = on_gpu({{"source", with(source_of("vector_add"), "  if (i < count) {",
                                                    "  if (i == 0) out[-3] = 1;\n  if (i < count) {")}});
   CHECK(before.report.sentence.find("before the start of `out`, the first at out[-3]") != std::string::npos);
@@ -138,7 +138,7 @@ TEST_CASE("a kernel that the device refuses to start is reported, and the next o
   CHECK(on_gpu({{"exercise", "rms_norm"}}).report.verdict == KernelVerdict::kRight);
 }
 
-TEST_CASE("an endless kernel is killed at the deadline with its engine, another engine lives, and the next run works") {
+TEST_CASE("an endless kernel is killed with its engine at the deadline, and the next run works") {
   const auto other = backend::make_engine({{engine()}});
   REQUIRE(run_to_end(*other, {{"rows", "10"}})->outcome()->kind == OutcomeKind::kCompleted);
   const std::string other_pid = other->facts().at("pid");
@@ -161,7 +161,7 @@ TEST_CASE("an endless kernel is killed at the deadline with its engine, another 
   CHECK(other->facts().at("pid") == other_pid);
 }
 
-TEST_CASE("a kernel that ends the device's context is reported with its reason, and a fresh engine runs the next") {
+TEST_CASE("a kernel that destroys the device's context is reported with its reason, and a new engine runs the next") {
   const auto mine = backend::make_engine({{engine()}});
   const std::string wild = with(source_of("vector_add"), "  if (i < count) {",
                                 "  if (i == 0) *reinterpret_cast<float*>(16) = 1;\n  if (i < count) {");

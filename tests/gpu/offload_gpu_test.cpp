@@ -140,7 +140,7 @@ double adamw_alone() {
 
 }  // namespace
 
-TEST_CASE("on a GPU the place of weights, checkpoints and states changes no bit", "[gpu]") {
+TEST_CASE("the location of weights, checkpoints and states changes no bit on a GPU", "[gpu]") {
   const Settings base{
       "model=custom",        "hidden_size=256", "num_layers=5",      "num_heads=4",           "num_kv_heads=2",
       "head_dim=64",         "batch=2",         "seq=128",           "intermediate_size=512", "vocab_size=1000",
@@ -160,7 +160,7 @@ TEST_CASE("on a GPU the place of weights, checkpoints and states changes no bit"
   }
 }
 
-TEST_CASE("an offloaded step takes less than its parts one after another", "[gpu]") {
+TEST_CASE("an offloaded step is faster than its parts one after another", "[gpu]") {
   std::array<double, 3> gpu{}, whole{};
   std::array<Bytes, 3> peak{};
   constexpr std::array<std::int64_t, 3> kBatches{1, 8, 32};

@@ -60,7 +60,7 @@ record::Recording take_recording() {
 
 }  // namespace
 
-TEST_CASE("the ledger is the allocator's: allocated and reserved at every event, requested at every mark") {
+TEST_CASE("the ledger equals the allocator: allocated and reserved at every event, requested at every mark") {
   cuda_probe();
   const std::string checkpointing = GENERATE("checkpointing=off", "checkpointing=layer");
   const std::string precision = GENERATE("precision=bf16", "precision=fp32");
@@ -113,7 +113,7 @@ TEST_CASE("the ledger is the allocator's: allocated and reserved at every event,
   CHECK(workspaces == 1);
 }
 
-TEST_CASE("a recording that begins in the middle starts from the allocator's snapshot") {
+TEST_CASE("a recording that begins mid-run starts from the allocator's snapshot") {
   cuda_probe();
   const auto options = at::TensorOptions().device(at::kCUDA).dtype(at::kByte);
   at::Tensor small = at::empty({1000}, options);

@@ -32,7 +32,7 @@ live::cuda_allocator::Stats stats() { return live::cuda_allocator::stats(0); }
 
 }  // namespace
 
-TEST_CASE("every mark gets a device time, in order, and the driver's counters come along") {
+TEST_CASE("every mark has a device time, in order, and the driver's counters are recorded") {
   RunDriver driver(live::EngineRole::kRunner, /*look_for_gpu=*/true);
   const DrivenRun run = driver.run(llama_1b({{"steps", "5"}}));
   REQUIRE(run.outcome().kind == OutcomeKind::kCompleted);
@@ -58,7 +58,7 @@ TEST_CASE("every mark gets a device time, in order, and the driver's counters co
   CHECK(stats().reserved == 0);
 }
 
-TEST_CASE("timed products change no event of a run, and provenance says whose they are") {
+TEST_CASE("timed GEMMs change no event of a run, and provenance names their source") {
   RunDriver driver(live::EngineRole::kRunner, true);
   const auto run_with = [&](const char* products, const Settings& settings) {
     REQUIRE(setenv("HEADROOM_PRODUCTS", products, 1) == 0);
@@ -93,7 +93,7 @@ TEST_CASE("timed products change no event of a run, and provenance says whose th
   CHECK(unknown.outcome().message == "HEADROOM_PRODUCTS=fastest: use timed, libtorch or emulated.");
 }
 
-TEST_CASE("under a cap the real allocator really fails, and the next run finds everything as it was") {
+TEST_CASE("the real allocator fails under a cap, and the next run finds everything unchanged") {
   RunDriver driver(live::EngineRole::kRunner, true);
   const DrivenRun whole = driver.run(llama_1b());
   const Bytes peak = record::Ledger(whole.recording).peak().totals.allocated;
@@ -127,7 +127,7 @@ TEST_CASE("under a cap the real allocator really fails, and the next run finds e
   CHECK(record::Ledger(again.recording).peak_reserved() == peak_reserved);
 }
 
-TEST_CASE("what the whole device cannot hold is out of memory as well") {
+TEST_CASE("exceeding the whole device is out of memory as well") {
   RunDriver driver(live::EngineRole::kRunner, true);
   const DrivenRun run = driver.run(llama_1b({{"batch", "256"}, {"seq", "8192"}, {"checkpointing", "layer"}}));
   REQUIRE(run.outcome().kind == OutcomeKind::kOutOfMemory);
@@ -137,7 +137,7 @@ TEST_CASE("what the whole device cannot hold is out of memory as well") {
   CHECK(driver.run(llama_1b()).outcome().kind == OutcomeKind::kCompleted);
 }
 
-TEST_CASE("twenty runs that run out leave nothing behind") {
+TEST_CASE("twenty runs out of memory leave nothing allocated") {
   RunDriver driver(live::EngineRole::kRunner, true);
   const DrivenRun whole = driver.run(llama_1b({{"steps", "1"}}));
   const Bytes peak = record::Ledger(whole.recording).peak().totals.allocated;
@@ -154,7 +154,7 @@ TEST_CASE("twenty runs that run out leave nothing behind") {
   CHECK(driver.run(llama_1b({{"steps", "1"}})).outcome().kind == OutcomeKind::kCompleted);
 }
 
-TEST_CASE("a cancelled run on the GPU stops within a second and gives everything back") {
+TEST_CASE("a cancelled run on the GPU stops within a second and frees everything") {
   RunDriver driver(live::EngineRole::kRunner, true);
   driver.run(llama_1b({{"steps", "1"}}));
   std::chrono::steady_clock::time_point asked{};

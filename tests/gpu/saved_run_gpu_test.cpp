@@ -11,7 +11,7 @@ using namespace headroom::test;
 
 }  // namespace
 
-TEST_CASE("ten steps on a GPU, a folder and ten steps are twenty steps, bit for bit") {
+TEST_CASE("ten saved and ten resumed steps on a GPU equal twenty steps bit for bit") {
   const Settings small{"model=custom", "hidden_size=64", "num_layers=2",         "num_heads=4",    "num_kv_heads=2",
                        "head_dim=16",  "batch=2",        "intermediate_size=96", "vocab_size=320", "seq=32"};
   const std::vector<Settings> kinds{

@@ -118,7 +118,7 @@ Settings on_cpu(Settings settings) {
 
 }  // namespace
 
-TEST_CASE("a technique gives the same losses on the GPU as on the CPU") {
+TEST_CASE("a technique has the same losses on the GPU as on the CPU") {
   const Settings settings = GENERATE(from_range(all_techniques()));
   CAPTURE(text_of(settings));
   const std::vector<double> cpu = losses(from_checkpoint(on_cpu(settings)), 3, kCpu);
@@ -130,7 +130,7 @@ TEST_CASE("a technique gives the same losses on the GPU as on the CPU") {
   }
 }
 
-TEST_CASE("a GPU without tensor cores for fp8 or tf32 takes the memory of one that has them, and gives its losses") {
+TEST_CASE("a GPU that emulates fp8 or tf32 has the memory and losses of one with tensor cores") {
   const Settings products = GENERATE(Settings{"gemm=tf32"}, Settings{"precision=bf16", "gemm=fp8"},
                                      Settings{"precision=bf16_mixed", "gemm=fp8", "checkpointing=layer", "loss=flce"});
   CAPTURE(text_of(products));
@@ -153,7 +153,7 @@ TEST_CASE("a GPU without tensor cores for fp8 or tf32 takes the memory of one th
   }
 }
 
-TEST_CASE("a step as one CUDA graph gives the losses of the same step without") {
+TEST_CASE("a step as one CUDA graph has the losses of the same step without a graph") {
   const Settings switches = GENERATE(
       Settings{"precision=fp32", "fused.embedding=on"}, Settings{"precision=bf16"},
       Settings{"precision=bf16", "loss=flce", "fused.rms_norm=on", "fused.rope=on", "fused.swiglu=on",
@@ -176,7 +176,7 @@ TEST_CASE("a step as one CUDA graph gives the losses of the same step without") 
   for (std::size_t i = 1; i < with.size(); ++i) CHECK(with[i] != with[i - 1]);
 }
 
-TEST_CASE("a run that is cancelled while its step is recorded leaves the device to the next one") {
+TEST_CASE("the next run works after one that was cancelled during graph capture") {
   const Settings settings = from_checkpoint({"precision=bf16"}), graph = joined(settings, {"cuda_graph=on"});
   const std::vector<double> before = losses(settings, 2, kGpu);
   {

@@ -104,7 +104,7 @@ std::vector<KernelSpan> kernels_of(const Recording& recording, std::string_view 
 
 }  // namespace
 
-TEST_CASE("a traced run says so and gives no speed") {
+TEST_CASE("a traced run is marked as traced and reports no speed") {
   for (const auto& recording : {traced().eager, traced().fused}) {
     REQUIRE(recording->info().provenance.count("traced") == 1);
     CHECK(recording->info().provenance.at("traced").find("CUPTI") != std::string::npos);
@@ -114,7 +114,7 @@ TEST_CASE("a traced run says so and gives no speed") {
   }
 }
 
-TEST_CASE("each kernel has a launch before it, a name, and the part of the model that it was for") {
+TEST_CASE("each kernel has an earlier launch, a name and its part of the model") {
   const Recording& recording = *traced().eager;
   const std::vector<KernelSpan> spans = of_step(recording, kLast);
   REQUIRE(launches(spans) > 500);
@@ -138,7 +138,7 @@ TEST_CASE("each kernel has a launch before it, a name, and the part of the model
   CHECK(without_op < kernel_time(spans) / 20);
 }
 
-TEST_CASE("kernels run in the order of the phases, when the device's own marks say") {
+TEST_CASE("kernels run in the order of the phases, between the device's marks") {
   const Recording& recording = *traced().eager;
   const auto steps = record::steps_of(recording);
   REQUIRE(steps.size() == kSteps);
@@ -181,7 +181,7 @@ TEST_CASE("a fused kernel is one launch where the eager composition has several,
   CHECK(gate[0].bytes == 2 * (1024 * 2048 + 8192 * 2048 + 1024 * 8192));
 }
 
-TEST_CASE("tracing takes no device memory that the run's own record would show") {
+TEST_CASE("tracing takes no device memory that a recording would show") {
   const auto plain = run(false, kFused);
   CHECK(plain->kernel_spans().empty());
   CHECK(plain->info().provenance.count("traced") == 0);

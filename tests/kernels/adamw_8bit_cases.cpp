@@ -24,7 +24,7 @@ at::Tensor decoded(const at::Tensor& codes, const at::Tensor& absmax, bool is_si
 
 }  // namespace
 
-TEST_CASE("every code means the value that its bits spell") {
+TEST_CASE("every code decodes to the value of its bits") {
   const bool is_signed = GENERATE(true, false);
   const at::Tensor codes = at::arange(256).to(at::kByte).to(test::tested_device());
   const at::Tensor one = at::ones({1}, codes.options().dtype(at::kFloat));
@@ -61,7 +61,7 @@ TEST_CASE("quantization takes the nearest value") {
   }
 }
 
-TEST_CASE("zeros stay zeros, and what is no number spoils its block alone") {
+TEST_CASE("zeros stay zeros, and inf or NaN affects only its own block") {
   const at::Tensor x = at::ones({700});
   x.narrow(0, 0, 256).zero_();
   x[300] = GENERATE(std::numeric_limits<float>::infinity(), -std::numeric_limits<float>::infinity(),
@@ -73,7 +73,7 @@ TEST_CASE("zeros stay zeros, and what is no number spoils its block alone") {
   CHECK(y.narrow(0, 512, 188).eq(1).all().item<bool>());
 }
 
-TEST_CASE("8-bit AdamW is AdamW on the decoded moments, coded again to the nearest") {
+TEST_CASE("8-bit AdamW equals AdamW on the decoded moments, encoded to the nearest code") {
   const test::Weight8bitTypes types =
       GENERATE(from_range(std::begin(test::kWeight8bitTypes), std::end(test::kWeight8bitTypes)));
   const std::int64_t n = GENERATE(1, 255, 256, 257, 100'003);
@@ -91,7 +91,7 @@ TEST_CASE("8-bit AdamW is AdamW on the decoded moments, coded again to the neare
   if (types.copy) CHECK(test::same_bits(p.working.cpu(), p.param.to(types.param).cpu()));
 }
 
-TEST_CASE("from state of zeros 8-bit AdamW's first step is the gradient's sign") {
+TEST_CASE("the first step of 8-bit AdamW from zeros is the gradient's sign") {
   const auto options = at::TensorOptions().device(test::tested_device());
   const at::Tensor drawn = at::randn({300});
   // Large gradients, so that epsilon does not show.
@@ -117,7 +117,7 @@ TEST_CASE("8-bit AdamW reads its scale, its counter and the overflow flag on the
   CHECK(test::same_bits(skipped, fresh()));
 }
 
-TEST_CASE("8-bit AdamW takes many tensors at once as it takes each by itself") {
+TEST_CASE("8-bit AdamW gives the same bits for many tensors together as for each alone") {
   std::vector<kernels::AdamW8bitParameter> together, alone;
   for (std::int64_t i = 0; i < 800; ++i) {
     const test::Weight8bitTypes& types = test::kWeight8bitTypes[i % 3];
@@ -139,7 +139,7 @@ TEST_CASE("8-bit AdamW takes many tensors at once as it takes each by itself") {
   CHECK(same);
 }
 
-TEST_CASE("8-bit AdamW rounds stochastically as AdamW does") {
+TEST_CASE("8-bit AdamW rounds stochastically like AdamW") {
   // Equal inputs give equal parameters, random numbers included.
   const auto options = at::TensorOptions().device(test::tested_device());
   const std::int64_t n = 5001;

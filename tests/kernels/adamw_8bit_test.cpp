@@ -8,7 +8,7 @@
 
 using namespace headroom;
 
-TEST_CASE("8-bit AdamW refuses what does not fit") {
+TEST_CASE("8-bit AdamW refuses tensors that do not fit each other") {
   const auto refused = [](const auto& change) {
     kernels::AdamW8bitParameter p = test::weight_8bit(300, 0, test::kWeight8bitTypes[0], at::kCPU);
     test::step_8bit(p, 1);
@@ -26,7 +26,7 @@ TEST_CASE("8-bit AdamW refuses what does not fit") {
   CHECK_THROWS(kernels::dequantise_blockwise(at::zeros({4}, at::kByte), at::zeros({2}), true, 4));
 }
 
-TEST_CASE("on meta 8-bit AdamW checks, and quantization allocates what it does elsewhere") {
+TEST_CASE("8-bit AdamW only checks on meta, and quantization allocates as on other devices") {
   const auto meta = at::TensorOptions().device(at::kMeta);
   const at::Tensor x = at::zeros({1000}, meta);
   const kernels::BlockQuantised q = kernels::quantise_blockwise(x, true);

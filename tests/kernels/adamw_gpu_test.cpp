@@ -22,7 +22,7 @@ void step_one(const kernels::AdamWParameter& tensors, std::int64_t t, const kern
 
 }  // namespace
 
-TEST_CASE("AdamW on the GPU errs no more than twice PyTorch's own operators") {
+TEST_CASE("AdamW on the GPU has at most twice the error of PyTorch's operators") {
   const test::AdamWTypes types = GENERATE(from_range(std::begin(test::kAdamWTypes), std::end(test::kAdamWTypes)));
   const std::int64_t n = GENERATE(1, 7, 8, 255, 4096, 100'003, 4'194'304);
   const std::int64_t offset = GENERATE(0, 1, 8);  // 1: no 16-byte loads
@@ -33,11 +33,11 @@ TEST_CASE("AdamW on the GPU errs no more than twice PyTorch's own operators") {
   CHECK(e.kernel_second <= 2 * e.torch_second + test::kFloor);
 }
 
-TEST_CASE("AdamW on the GPU takes a whole model's tensors at once as it takes each by itself") {
+TEST_CASE("AdamW on the GPU gives the same bits for a model's tensors together as for each alone") {
   CHECK(test::adamw_together_as_alone(at::kCUDA));
 }
 
-TEST_CASE("CPU and GPU give the same bits, whatever the step reads and however it rounds") {
+TEST_CASE("CPU and GPU give the same bits for all controls and roundings") {
   const bool copy = GENERATE(false, true);
   const auto all = copy ? std::span<const test::AdamWTypes>(test::kAdamWCopyTypes) : test::kAdamWTypes;
   const std::int64_t n = GENERATE(1, 7, 4099, 300'001);
@@ -59,7 +59,7 @@ TEST_CASE("CPU and GPU give the same bits, whatever the step reads and however i
   }
 }
 
-TEST_CASE("at an overflow the GPU changes nothing") {
+TEST_CASE("the GPU changes nothing after an overflow") {
   const test::AdamWTypes types = test::kAdamWCopyTypes[2];
   const kernels::AdamWParameter tensors = test::adamw_copy_tensors(10'000, 0, types, at::kCUDA);
   const kernels::AdamWParameter before = test::on_device(tensors, at::kCUDA);
@@ -67,7 +67,7 @@ TEST_CASE("at an overflow the GPU changes nothing") {
   CHECK(test::same_bits(tensors, before));
 }
 
-TEST_CASE("a captured step's replays go on counting") {
+TEST_CASE("replays of a captured step continue to count") {
   const test::AdamWTypes types = test::kAdamWTypes[2];
   const kernels::AdamWParameter captured = test::adamw_tensors(10'000, 0, types, at::kCUDA);
   const kernels::AdamWParameter plain = test::adamw_tensors(10'000, 0, types, at::kCUDA);

@@ -23,7 +23,7 @@ void step_one(const kernels::AdamWParameter& tensors, const kernels::AdamWStep& 
 
 }  // namespace
 
-TEST_CASE("AdamW on the CPU errs no more than twice PyTorch's own operators") {
+TEST_CASE("AdamW on the CPU has at most twice the error of PyTorch's operators") {
   const test::AdamWTypes types = GENERATE(from_range(std::begin(test::kAdamWTypes), std::end(test::kAdamWTypes)));
   const std::int64_t n = GENERATE(1, 7, 1000, 100'003);  // the last is split among threads
   CAPTURE(n, types.param, types.gradient, types.moment);
@@ -33,11 +33,11 @@ TEST_CASE("AdamW on the CPU errs no more than twice PyTorch's own operators") {
   CHECK(errors.kernel_second <= 2 * errors.torch_second + test::kFloor);
 }
 
-TEST_CASE("AdamW takes a whole model's tensors at once as it takes each by itself") {
+TEST_CASE("AdamW gives the same bits for a model's tensors together as for each alone") {
   CHECK(test::adamw_together_as_alone(at::kCPU));
 }
 
-TEST_CASE("AdamW's first step by hand") {
+TEST_CASE("AdamW's first step equals a hand-computed one") {
   // p = 1, g = 0.5, no moments: m̂ = 0.5, v̂ = 0.25, so the step is η·0.5/0.5 = 0.01 and the decay η·λ·p = 0.001.
   const at::Tensor p = at::full({1}, 1.0f), g = at::full({1}, 0.5f), m = at::zeros({1}), v = at::zeros({1});
   step_one({p, g, m, v}, first_step());
@@ -46,7 +46,7 @@ TEST_CASE("AdamW's first step by hand") {
   CHECK(v.item<float>() == Approx(0.0125));
 }
 
-TEST_CASE("a weight that does not decay moves by the step alone") {
+TEST_CASE("a weight without decay moves only by the step") {
   const at::Tensor p = at::full({1}, 1.0f), g = at::full({1}, 0.5f), m = at::zeros({1}), v = at::zeros({1});
   step_one({p, g, m, v, /*decays=*/false}, first_step());
   CHECK(p.item<float>() == Approx(0.99));
@@ -72,7 +72,7 @@ TEST_CASE("bf16 results are rounded to nearest, ties to even, and NaN stays NaN"
   CHECK(std::isnan(stored(std::numeric_limits<float>::quiet_NaN())));
 }
 
-TEST_CASE("a working copy is the master rounded, and costs the master nothing") {
+TEST_CASE("a working copy is the rounded master, which does not change") {
   const test::AdamWTypes types =
       GENERATE(from_range(std::begin(test::kAdamWCopyTypes), std::end(test::kAdamWCopyTypes)));
   const std::int64_t n = GENERATE(1, 1000, 100'003);
@@ -87,7 +87,7 @@ TEST_CASE("a working copy is the master rounded, and costs the master nothing") 
   CHECK(with.second_moment.equal(without.second_moment));
 }
 
-TEST_CASE("a scale, a counter on the device and no overflow are the plain step, overflow is none") {
+TEST_CASE("a step with a scale and a counter on the device equals the plain step, and is skipped after an overflow") {
   const bool copy = GENERATE(false, true);
   const std::int64_t t = GENERATE(1, 7, 1000, 123'457);
   const test::AdamWTypes types{at::kBFloat16, at::kFloat, at::kFloat};
@@ -104,7 +104,7 @@ TEST_CASE("a scale, a counter on the device and no overflow are the plain step, 
   CHECK(test::same_bits(skipped, before));
 }
 
-TEST_CASE("bias corrections are what the paper's powers give") {
+TEST_CASE("bias corrections equal the paper's powers") {
   for (const std::int64_t t : {1, 2, 3, 10, 1000, 1'000'000}) {
     const kernels::AdamWStep step = kernels::adamw_step_constants(1e-3, 0.9, 0.999, 1e-8, 0.1, t);
     CHECK(step.step_size == Approx(1e-3 / (1 - std::pow(0.9, t))).epsilon(1e-7));
@@ -147,7 +147,7 @@ TEST_CASE("stochastic rounding takes one of the two neighbors and keeps the mean
   }
 }
 
-TEST_CASE("stochastic rounding leaves exact values, infinity and NaN alone, and numbers weights by their place") {
+TEST_CASE("stochastic rounding keeps exact values, infinity and NaN, and numbers weights by their place") {
   const float infinity = std::numeric_limits<float>::infinity();
   const at::Tensor start = at::tensor({0.0f, 1.0f, -1.5f, infinity, -infinity}).to(at::kBFloat16).repeat({1000});
   const at::Tensor p = start.clone(), zero = at::zeros({5000});
@@ -173,7 +173,7 @@ TEST_CASE("stochastic rounding leaves exact values, infinity and NaN alone, and 
   CHECK(test::same_bits(second, two[1]));
 }
 
-TEST_CASE("the step counter does not move at an overflow") {
+TEST_CASE("an overflow does not advance the step counter") {
   const at::Tensor counter = at::zeros({1}, at::kLong), overflow = at::zeros({1}, at::kInt);
   kernels::advance_step_count_(counter);
   kernels::advance_step_count_(counter, overflow);
@@ -186,7 +186,7 @@ TEST_CASE("the step counter does not move at an overflow") {
   kernels::advance_step_count_(at::zeros({1}, at::TensorOptions(at::kLong).device(at::kMeta)));
 }
 
-TEST_CASE("working copies and controls that do not fit are refused") {
+TEST_CASE("AdamW refuses working copies and controls that do not fit") {
   const at::Tensor f = at::zeros({4}), b = at::zeros({4}, at::kBFloat16), h = at::zeros({4}, at::kHalf);
   const auto with = [&](const at::Tensor& p, const at::Tensor& g, const at::Tensor& copy) {
     const kernels::AdamWParameter one{
@@ -209,7 +209,7 @@ TEST_CASE("working copies and controls that do not fit are refused") {
   CHECK_THROWS(controlled(f, {.overflow = at::zeros({1}, at::TensorOptions(at::kInt).device(at::kMeta))}));
 }
 
-TEST_CASE("tensors that do not fit each other are refused") {
+TEST_CASE("AdamW refuses tensors that do not fit each other") {
   const at::Tensor a = at::zeros({4}), other_shape = at::zeros({5}), bf16 = at::zeros({4}, at::kBFloat16);
   CHECK_THROWS(step_one({a, other_shape, a, a}, first_step()));
   CHECK_THROWS(step_one({a, a, bf16, a}, first_step()));
@@ -222,7 +222,7 @@ TEST_CASE("tensors that do not fit each other are refused") {
   CHECK_NOTHROW(step_one({half, half, a, a}, first_step()));
 }
 
-TEST_CASE("on meta AdamW checks and computes nothing") {
+TEST_CASE("AdamW only checks on meta") {
   const at::Tensor a = at::zeros({4}, at::TensorOptions().device(at::kMeta));
   step_one({a, a, a, a}, first_step());
   CHECK_THROWS(step_one({a, at::zeros({5}, a.options()), a, a}, first_step()));

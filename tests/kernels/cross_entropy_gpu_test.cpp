@@ -6,21 +6,21 @@
 
 using namespace headroom;
 
-TEST_CASE("cross entropy on a GPU errs no more than twice PyTorch's own operator") {
+TEST_CASE("cross entropy on a GPU has at most twice the error of PyTorch's operator") {
   test::check_cross_entropy_errors(at::kCUDA);
 }
 
 TEST_CASE("cross entropy on a GPU without valid rows is 0") { test::check_cross_entropy_edges(at::kCUDA); }
 
-TEST_CASE("cross entropy on a GPU takes infinities and NaN as the definition does") {
+TEST_CASE("cross entropy on a GPU follows the definition for infinities and NaN") {
   test::check_cross_entropy_extremes(at::kCUDA);
 }
 
-TEST_CASE("cross entropy on a GPU gives the same bits in place, beside and again") {
+TEST_CASE("cross entropy on a GPU gives the same bits in place, out of place and repeatedly") {
   test::check_cross_entropy_repeats(at::kCUDA);
 }
 
-TEST_CASE("on a GPU a target outside the vocabulary raises the flag that names it, and its loss is no number") {
+TEST_CASE("a target outside the vocabulary on a GPU raises the flag that names it, and its loss is NaN") {
   const at::Tensor logits = at::randn({5, 10}).to(at::kCUDA);
   at::Tensor targets = at::zeros({5}, at::kLong);
   targets[3] = -7;
@@ -33,7 +33,7 @@ TEST_CASE("on a GPU a target outside the vocabulary raises the flag that names i
   CHECK(kernels::error_text(fine.error_flag, on_gpu, 10).empty());
 }
 
-TEST_CASE("cross entropy reaches the end of more than 2^31 logits") {
+TEST_CASE("cross entropy processes more than 2^31 logits completely") {
   constexpr std::int64_t kRows = 16400, kVocab = 131072;  // 2.15e9
   const at::Tensor logits =
       at::empty({kRows, kVocab}, at::TensorOptions().device(at::kCUDA).dtype(at::kBFloat16)).normal_();

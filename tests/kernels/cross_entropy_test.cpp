@@ -7,21 +7,21 @@
 
 using namespace headroom;
 
-TEST_CASE("cross entropy on the CPU errs no more than twice PyTorch's own operator") {
+TEST_CASE("cross entropy on the CPU has at most twice the error of PyTorch's operator") {
   test::check_cross_entropy_errors(at::kCPU);
 }
 
 TEST_CASE("cross entropy on the CPU without valid rows is 0") { test::check_cross_entropy_edges(at::kCPU); }
 
-TEST_CASE("cross entropy on the CPU takes infinities and NaN as the definition does") {
+TEST_CASE("cross entropy on the CPU follows the definition for infinities and NaN") {
   test::check_cross_entropy_extremes(at::kCPU);
 }
 
-TEST_CASE("cross entropy on the CPU gives the same bits in place, beside and again") {
+TEST_CASE("cross entropy on the CPU gives the same bits in place, out of place and repeatedly") {
   test::check_cross_entropy_repeats(at::kCPU);
 }
 
-TEST_CASE("cross entropy by hand") {
+TEST_CASE("cross entropy equals a hand-computed one") {
   // Two classes with logits 0 and ln 3: p = 1/4, 3/4. Loss of class 0: ln 4; gradient −3/4, 3/4.
   const at::Tensor logits = at::tensor({0.0f, std::log(3.0f)}).view({1, 2});
   const kernels::CrossEntropyOut out = kernels::cross_entropy_forward(logits, at::zeros({1}, at::kLong));
@@ -38,7 +38,7 @@ TEST_CASE("a target outside the vocabulary is named") {
                     ContainsSubstring("target 10 in row 1 is outside the vocabulary of 10"));
 }
 
-TEST_CASE("cross entropy refuses what does not fit") {
+TEST_CASE("cross entropy refuses tensors that do not fit each other") {
   const at::Tensor logits = at::randn({3, 10}), targets = at::zeros({3}, at::kLong);
   CHECK_THROWS(kernels::cross_entropy_forward(logits, at::zeros({4}, at::kLong)));
   CHECK_THROWS(kernels::cross_entropy_forward(logits, at::zeros({3}, at::kInt)));
@@ -50,7 +50,7 @@ TEST_CASE("cross entropy refuses what does not fit") {
   CHECK_THROWS(kernels::cross_entropy_forward(logits, targets, {.valid_count = 4}));
 }
 
-TEST_CASE("on meta cross entropy has its shapes") {
+TEST_CASE("cross entropy returns the right shapes on meta") {
   const auto meta = at::TensorOptions().device(at::kMeta);
   const at::Tensor logits = at::empty({6, 100}, meta.dtype(at::kBFloat16)),
                    targets = at::empty({6}, meta.dtype(at::kLong));

@@ -61,7 +61,7 @@ TEST_CASE("cells give the codes of all magnitudes") {
   CHECK(wrong_words<false>() == 0);
 }
 
-TEST_CASE("cells give the codes of what is below all decades, of zeros, and of what is no number") {
+TEST_CASE("cells give the codes of numbers below all decades, of zeros, and of NaN") {
   const float nan = std::numeric_limits<float>::quiet_NaN(), least = std::numeric_limits<float>::denorm_min();
   const float some[][4] = {{0, least, 1e-30f, 1}, {0, 0, 0, 0}, {1, 0.5f, 0, 1e-7f}, {1, 1, 1, 1}};
   for (const auto& x : some) {

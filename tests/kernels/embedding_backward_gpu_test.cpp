@@ -5,15 +5,15 @@
 
 using namespace headroom;
 
-TEST_CASE("the embedding's gradient on a GPU errs no more than twice PyTorch's own") {
+TEST_CASE("the embedding's gradient on a GPU has at most twice the error of PyTorch's") {
   test::check_embedding_errors(at::kCUDA);
 }
 
-TEST_CASE("the embedding's gradient on a GPU adds, leaves rows alone, and repeats its bits") {
+TEST_CASE("the embedding's gradient on a GPU accumulates, keeps unused rows, and repeats its bits") {
   test::check_embedding_forms(at::kCUDA);
 }
 
-TEST_CASE("the embedding's gradient reaches the end of a table of more than 2^31 elements") {
+TEST_CASE("the embedding's gradient processes a table of more than 2^31 elements completely") {
   constexpr std::int64_t kVocab = (1 << 20) + 5, kWidth = 2048;
   const auto options = at::TensorOptions().device(at::kCUDA).dtype(at::kBFloat16);
   const at::Tensor dweight = at::empty({kVocab, kWidth}, options);

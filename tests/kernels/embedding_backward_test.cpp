@@ -7,11 +7,11 @@
 
 using namespace headroom;
 
-TEST_CASE("the embedding's gradient on the CPU errs no more than twice PyTorch's own") {
+TEST_CASE("the embedding's gradient on the CPU has at most twice the error of PyTorch's") {
   test::check_embedding_errors(at::kCPU);
 }
 
-TEST_CASE("the embedding's gradient on the CPU adds, leaves rows alone, and repeats its bits") {
+TEST_CASE("the embedding's gradient on the CPU accumulates, keeps unused rows, and repeats its bits") {
   test::check_embedding_forms(at::kCPU);
 }
 
@@ -23,7 +23,7 @@ TEST_CASE("an id outside the table is named") {
                     ContainsSubstring("token 2 has the id -1"));
 }
 
-TEST_CASE("tensors that are no table, ids and gradient are refused") {
+TEST_CASE("the embedding's gradient refuses tensors that are not a table, ids and a gradient") {
   const at::Tensor dy = at::zeros({3, 4}), dweight = at::zeros({5, 4}), ids = at::zeros({3}, at::kLong);
   CHECK_NOTHROW(kernels::embedding_backward(dy, ids, dweight, false));
   CHECK_THROWS(kernels::embedding_backward(dy, ids.to(at::kInt), dweight, false));
@@ -33,14 +33,14 @@ TEST_CASE("tensors that are no table, ids and gradient are refused") {
   CHECK_THROWS(kernels::embedding_backward(at::zeros({4, 3}).t(), ids, dweight, false));
 }
 
-TEST_CASE("segments of common rows always fit their workspace") {
+TEST_CASE("segments of frequent rows always fit their workspace") {
   // Worst case: each row has one token more than a segment holds, and needs two segments.
   for (std::int64_t rows = 0; rows < 300; ++rows) {
     CHECK(2 * rows <= kernels::embedding_segments(rows * (kernels::kEmbeddingSegment + 1)));
   }
 }
 
-TEST_CASE("on meta the embedding's gradient computes nothing") {
+TEST_CASE("the embedding's gradient computes nothing on meta") {
   const auto options = at::TensorOptions().device(at::kMeta);
   const at::Tensor dy = at::empty({3, 4}, options), dweight = at::empty({5, 4}, options);
   const at::Tensor ids = at::empty({3}, options.dtype(at::kLong));

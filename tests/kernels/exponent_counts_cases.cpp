@@ -31,7 +31,7 @@ std::vector<std::int64_t> counted(const at::Tensor& x, std::optional<float> fact
 
 }  // namespace
 
-TEST_CASE("every kind of number falls into the bin of its exponent, whatever it is multiplied by") {
+TEST_CASE("every kind of number is counted in the bin of its exponent, whatever the factor") {
   const at::ScalarType type = GENERATE(at::kFloat, at::kBFloat16, at::kHalf);
   const at::Tensor x = test::every_kind(type);
   CAPTURE(type, x.numel());
@@ -42,7 +42,7 @@ TEST_CASE("every kind of number falls into the bin of its exponent, whatever it 
   }
 }
 
-TEST_CASE("any number of numbers is counted, wherever they begin") {
+TEST_CASE("any count of numbers is counted, at any alignment") {
   const at::ScalarType type = GENERATE(at::kFloat, at::kBFloat16, at::kHalf);
   const std::int64_t n = GENERATE(0, 1, 7, 8, 9, 1023, 1025, 100'003, 3'000'001);
   const std::int64_t offset = GENERATE(0, 1, 3);
@@ -52,7 +52,7 @@ TEST_CASE("any number of numbers is counted, wherever they begin") {
   CHECK(counted(placed(x, offset)) == test::exact_counts(x, 1));
 }
 
-TEST_CASE("one bin takes all, and counts add up from call to call") {
+TEST_CASE("one bin can hold all numbers, and counts accumulate over calls") {
   const double value = GENERATE(3.0, 0.0);
   constexpr std::int64_t kNumbers = 5'000'000;
   const at::Tensor x = at::full({kNumbers}, value, at::TensorOptions(at::kBFloat16).device(kCountedOn));
@@ -63,7 +63,7 @@ TEST_CASE("one bin takes all, and counts add up from call to call") {
   CHECK(test::numbers(counts) == expected);
 }
 
-TEST_CASE("the changes that a step wants, and those that were lost") {
+TEST_CASE("intended and lost changes of a step are counted") {
   const at::ScalarType weight = GENERATE(at::kFloat, at::kBFloat16, at::kHalf);
   const at::ScalarType moment = GENERATE(at::kFloat, at::kBFloat16);
   const std::int64_t n = GENERATE(0, 1, 7, 8, 9, 4099, 100'003);
@@ -82,7 +82,7 @@ TEST_CASE("the changes that a step wants, and those that were lost") {
   }
 }
 
-TEST_CASE("t may come from the device, and of a step that overflowed nothing is counted") {
+TEST_CASE("t may come from the device, and an overflowed step is not counted") {
   const kernels::AdamWChange change = test::random_change(10'000, at::kBFloat16, at::kFloat, kCountedOn);
   const auto options = at::TensorOptions().device(kCountedOn);
   const auto step = [](std::int64_t t) { return kernels::adamw_step_constants(1e-3, 0.9, 0.95, 1e-8, 0.1, t); };
@@ -99,7 +99,7 @@ TEST_CASE("t may come from the device, and of a step that overflowed nothing is 
   CHECK(test::update_counts(change, step(3), control).lost == nothing);
 }
 
-TEST_CASE("counts that do not fit are refused") {
+TEST_CASE("exponent counts refuse tensors that do not fit each other") {
   const at::Tensor x = at::zeros({4, 4}, at::TensorOptions().device(kCountedOn));
   const at::Tensor counts = test::no_counts(kCountedOn), one = at::ones({}, x.options());
   const at::Tensor elsewhere = at::zeros({4}, at::TensorOptions().device(at::kMeta));

@@ -12,19 +12,21 @@
 using namespace headroom;
 using kernels::FlceMode;
 
-TEST_CASE("the fused linear cross entropy on a GPU errs no more than twice the plain composition") {
+TEST_CASE("the fused linear cross entropy on a GPU has at most twice the error of the plain composition") {
   test::check_flce_errors(at::kCUDA);
 }
 
-TEST_CASE("the fused linear cross entropy on a GPU leaves ignored rows out") { test::check_flce_ignored(at::kCUDA); }
+TEST_CASE("the fused linear cross entropy on a GPU skips ignored rows") { test::check_flce_ignored(at::kCUDA); }
 
-TEST_CASE("the fused linear cross entropy on a GPU writes where it is asked to") { test::check_flce_memory(at::kCUDA); }
+TEST_CASE("the fused linear cross entropy on a GPU writes to the requested memory") {
+  test::check_flce_memory(at::kCUDA);
+}
 
 TEST_CASE("the fused linear cross entropy on a GPU follows the upstream gradient") {
   test::check_flce_upstream(at::kCUDA);
 }
 
-TEST_CASE("on a GPU labels that do not fit raise the flag") {
+TEST_CASE("wrong labels on a GPU raise the flag") {
   const auto cuda = at::TensorOptions().device(at::kCUDA);
   const at::Tensor x = at::randn({5, 16}, cuda), weight = at::randn({40, 16}, cuda);
   at::Tensor targets = at::zeros({5}, cuda.dtype(at::kLong));
@@ -59,7 +61,7 @@ TEST_CASE("a captured fused linear cross entropy follows new labels") {
   }
 }
 
-TEST_CASE("the gradients of a real vocabulary in bf16 and fp32 beside float64") {
+TEST_CASE("the gradients of a real vocabulary in bf16 and fp32 are close to float64") {
   at::manual_seed(9);
   const auto cuda = at::TensorOptions().device(at::kCUDA);
   const at::Tensor x = at::randn({2048, 256}, cuda).to(at::kBFloat16);

@@ -7,13 +7,13 @@
 using namespace headroom;
 using kernels::FlceMode;
 
-TEST_CASE("the fused linear cross entropy on the CPU errs no more than twice the plain composition") {
+TEST_CASE("the fused linear cross entropy on the CPU has at most twice the error of the plain composition") {
   test::check_flce_errors(at::kCPU);
 }
 
-TEST_CASE("the fused linear cross entropy on the CPU leaves ignored rows out") { test::check_flce_ignored(at::kCPU); }
+TEST_CASE("the fused linear cross entropy on the CPU skips ignored rows") { test::check_flce_ignored(at::kCPU); }
 
-TEST_CASE("the fused linear cross entropy on the CPU writes where it is asked to") {
+TEST_CASE("the fused linear cross entropy on the CPU writes to the requested memory") {
   test::check_flce_memory(at::kCPU);
 }
 
@@ -21,7 +21,7 @@ TEST_CASE("the fused linear cross entropy on the CPU follows the upstream gradie
   test::check_flce_upstream(at::kCPU);
 }
 
-TEST_CASE("chunks and slices by hand") {
+TEST_CASE("chunks and slices equal hand-computed ones") {
   // Llama 3 8B's head: ⌈128256 / 4096⌉ = 32, so chunks of 256 for 8192 tokens and 32 for 1024.
   CHECK(kernels::flce_default_chunk(FlceMode::kReport, 8192, 4096, 128256, 2, false) == 256);
   CHECK(kernels::flce_default_chunk(FlceMode::kReport, 1024, 4096, 128256, 2, false) == 32);
@@ -40,7 +40,7 @@ TEST_CASE("chunks and slices by hand") {
   CHECK(kernels::flce_step(problem) == 840);  // three of at most 1024, a multiple of 8
 }
 
-TEST_CASE("the fused linear cross entropy keeps within its memory") {
+TEST_CASE("the fused linear cross entropy stays within its memory") {
   constexpr std::int64_t kMiB = std::int64_t{1} << 20;
   for (const auto& [tokens, hidden] : {std::pair{4096, 2048}, std::pair{16384, 2048}, std::pair{8192, 4096}}) {
     const auto beside = [&](FlceMode mode, bool fp32, std::int64_t valid) {
@@ -59,7 +59,7 @@ TEST_CASE("the fused linear cross entropy keeps within its memory") {
   }
 }
 
-TEST_CASE("the fused linear cross entropy names a label that does not fit") {
+TEST_CASE("the fused linear cross entropy names a wrong label") {
   const at::Tensor x = at::randn({3, 4}), weight = at::randn({10, 4});
   at::Tensor targets = at::zeros({3}, at::kLong);
   targets[1] = 12;
@@ -69,7 +69,7 @@ TEST_CASE("the fused linear cross entropy names a label that does not fit") {
                     ContainsSubstring("3 valid rows"));
 }
 
-TEST_CASE("the fused linear cross entropy refuses what does not fit") {
+TEST_CASE("the fused linear cross entropy refuses tensors that do not fit each other") {
   const at::Tensor x = at::randn({3, 4}), weight = at::randn({10, 4}), targets = at::zeros({3}, at::kLong);
   CHECK_THROWS(kernels::flce(x, at::randn({10, 5}), targets));
   CHECK_THROWS(kernels::flce(x, weight.to(at::kBFloat16), targets));
@@ -83,14 +83,14 @@ TEST_CASE("the fused linear cross entropy refuses what does not fit") {
   CHECK_THROWS(kernels::flce(x, weight, targets, {.dweight = at::zeros({10, 4}), .weight_gradient = false}));
 }
 
-TEST_CASE("a gradient that was accumulated cannot follow another upstream gradient") {
+TEST_CASE("an accumulated gradient cannot follow another upstream gradient") {
   const at::Tensor x = at::randn({3, 4}).requires_grad_(), weight = at::randn({10, 4}).requires_grad_();
   const at::Tensor loss = kernels::fused_linear_cross_entropy(x, weight, at::zeros({3}, at::kLong),
                                                               {.dweight = at::zeros({10, 4}), .accumulate = true});
   CHECK_THROWS_WITH((loss * 2).backward(), ContainsSubstring("upstream gradient is 2"));
 }
 
-TEST_CASE("behind a frozen weight the fused linear cross entropy hands its input's gradient on") {
+TEST_CASE("the fused linear cross entropy returns its input's gradient for a frozen weight") {
   const at::Tensor x = at::randn({3, 4}).requires_grad_(), weight = at::randn({10, 4});
   const at::Tensor targets = at::zeros({3}, at::kLong);
   (kernels::fused_linear_cross_entropy(x, weight, targets, {.weight_gradient = false}) * 3).backward();
@@ -98,7 +98,7 @@ TEST_CASE("behind a frozen weight the fused linear cross entropy hands its input
   CHECK_FALSE(weight.grad().defined());
 }
 
-TEST_CASE("on meta the fused linear cross entropy has its shapes and types") {
+TEST_CASE("the fused linear cross entropy returns the right shapes and types on meta") {
   const auto meta = at::TensorOptions().device(at::kMeta).dtype(at::kBFloat16);
   const at::Tensor x = at::empty({20, 8}, meta), weight = at::empty({50, 8}, meta);
   const at::Tensor targets = at::empty({20}, meta.dtype(at::kLong));
@@ -113,7 +113,7 @@ TEST_CASE("on meta the fused linear cross entropy has its shapes and types") {
   CHECK(leaf.grad().sizes() == x.sizes());
 }
 
-TEST_CASE("the catalogue's fused linear cross entropy multiplies three times") {
+TEST_CASE("the catalogue's fused linear cross entropy has three GEMMs") {
   const kernels::KernelInfo* info = kernels::find_kernel("fused_linear_cross_entropy");
   REQUIRE(info != nullptr);
   CHECK(info->flops({.rows = 8192, .width = 4096, .vocab = 128256}, kernels::Pass::kForward) == 25'821'343'383'552);

@@ -62,13 +62,13 @@ void for_each_input(const KernelCase& kernel, const Check& check) {
 
 }  // namespace
 
-TEST_CASE("each kernel of the list has a case, in its order") {
+TEST_CASE("each kernel of the list has a case, in the same order") {
   REQUIRE(kernels::kernel_cases().size() == kernels::kernels().size());
   for (std::size_t i = 0; i < kernels::kernels().size(); ++i)
     CHECK(kernels::kernel_cases()[i]->id == kernels::kernels()[i]->id);
 }
 
-TEST_CASE("each kernel errs no more than twice PyTorch's own operators") {
+TEST_CASE("each kernel has at most twice the error of PyTorch's operators") {
   for (const KernelCase* kernel : kernels::kernel_cases()) {
     for_each_input(*kernel, [&](const kernels::Shape& shape, at::ScalarType type, const kernels::KernelInputs& in) {
       const kernels::KernelForms all = kernel->forms(shape, in);
@@ -90,7 +90,7 @@ TEST_CASE("each kernel errs no more than twice PyTorch's own operators") {
   }
 }
 
-TEST_CASE("each kernel gives the same bits again, and leaves its inputs alone") {
+TEST_CASE("each kernel repeats its bits and does not change its inputs") {
   for (const KernelCase* kernel : kernels::kernel_cases()) {
     for_each_input(*kernel, [&](const kernels::Shape& shape, at::ScalarType, const kernels::KernelInputs& in) {
       Tensors before;

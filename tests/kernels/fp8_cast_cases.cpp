@@ -40,7 +40,7 @@ at::Tensor codes_of(const at::Tensor& x, const State& state, Fp8Format format) {
 
 }  // namespace
 
-TEST_CASE("rows cast at different times into one matrix of codes give the codes of all rows") {
+TEST_CASE("rows cast separately into one matrix have the codes of a single cast") {
   const Fp8Format format = GENERATE(Fp8Format::kE4m3, Fp8Format::kE5m2);
   const at::Tensor x = at::randn({208, 80}).to(at::kBFloat16).to(test::tested_device());
   const State state;
@@ -56,7 +56,7 @@ TEST_CASE("rows cast at different times into one matrix of codes give the codes 
                                       {.rows = {}, .transposed = codes.narrow(1, 8, 16)}, /*measures=*/false));
 }
 
-TEST_CASE("a cast in place gives the codes that it gives beside, and the same largest magnitude") {
+TEST_CASE("a cast in place has the codes and the largest magnitude of a cast out of place") {
   const Fp8Format format = GENERATE(Fp8Format::kE4m3, Fp8Format::kE5m2);
   const std::int64_t rows = GENERATE(16, 32, 272, 1600);  // no, one and several parts after the first
   const at::Tensor x = at::randn({rows, 80}).to(at::kBFloat16).to(test::tested_device());
@@ -72,7 +72,7 @@ TEST_CASE("a cast in place gives the codes that it gives beside, and the same la
       kernels::fp8_cast_in_place(at::ones({16, 16}).to(test::tested_device()), in_place.scaling, format, false));
 }
 
-TEST_CASE("each of the 256 codes is that of its number, and half way between two the even one is taken") {
+TEST_CASE("each number has its own code, and ties go to the even one") {
   const Fp8Format format = GENERATE(Fp8Format::kE4m3, Fp8Format::kE5m2);
   std::vector<float> numbers(256);
   for (int code = 0; code < 256; ++code)
@@ -104,7 +104,7 @@ TEST_CASE("each of the 256 codes is that of its number, and half way between two
   CHECK(codes_of(x, state, format).equal(kernels::fp8_reference(x, 1, format).view(at::kByte)));
 }
 
-TEST_CASE("random numbers get the nearest code in both layouts") {
+TEST_CASE("random numbers have the nearest code in both layouts") {
   const Fp8Format format = GENERATE(Fp8Format::kE4m3, Fp8Format::kE5m2);
   const at::ScalarType type = GENERATE(at::kFloat, at::kBFloat16, at::kHalf);
   at::manual_seed(3);
@@ -131,7 +131,7 @@ TEST_CASE("random numbers get the nearest code in both layouts") {
   }
 }
 
-TEST_CASE("what is too large becomes the largest number, and what is no number stays none") {
+TEST_CASE("too large numbers saturate, and NaN stays NaN") {
   constexpr float kInfinity = std::numeric_limits<float>::infinity();
   const Fp8Format format = GENERATE(Fp8Format::kE4m3, Fp8Format::kE5m2);
   const State state;
@@ -149,7 +149,7 @@ TEST_CASE("what is too large becomes the largest number, and what is no number s
   CHECK(std::signbit(numbers[7].item<double>()));
 }
 
-TEST_CASE("an amax that gives no scale keeps the scale that was, and is counted") {
+TEST_CASE("an amax without a valid scale keeps the previous scale and is counted") {
   const float bad = GENERATE(std::numeric_limits<float>::infinity(), std::numeric_limits<float>::quiet_NaN(), 1e-42F);
   const State state;
   const auto measure = [&](float value) {
@@ -168,7 +168,7 @@ TEST_CASE("an amax that gives no scale keeps the scale that was, and is counted"
   CHECK(state.failed() == 2);
 }
 
-TEST_CASE("a delayed scale follows from the largest magnitude of sixteen steps") {
+TEST_CASE("a delayed scale uses the largest magnitude of sixteen steps") {
   const State state;
   const at::Tensor all = state.scaling.view({1, -1});
   const auto step = [&](float value) {

@@ -6,7 +6,7 @@
 using namespace headroom;
 using kernels::Fp8Format;
 
-TEST_CASE("on meta a cast allocates what it does elsewhere") {
+TEST_CASE("a cast allocates the same on meta as on other devices") {
   const at::TensorOptions meta = at::TensorOptions().device(at::kMeta);
   const at::Tensor scalings = kernels::fp8_scalings(3, meta), count = at::zeros({1}, meta.dtype(at::kInt));
   const at::Tensor x = at::zeros({32, 48}, meta.dtype(at::kBFloat16));
@@ -20,7 +20,7 @@ TEST_CASE("on meta a cast allocates what it does elsewhere") {
   CHECK(codes.rows.scalar_type() == at::kFloat8_e5m2);
 }
 
-TEST_CASE("a cast refuses what does not fit") {
+TEST_CASE("a cast refuses tensors that do not fit") {
   const at::Tensor scalings = kernels::fp8_scalings(1, {}), count = at::zeros({1}, at::kInt);
   const auto cast = [&](const at::Tensor& x, const at::Tensor& scaling) {
     return kernels::fp8_cast(x, scaling, Fp8Format::kE4m3, {.rows = true});

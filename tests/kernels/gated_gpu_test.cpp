@@ -5,19 +5,19 @@
 
 using namespace headroom;
 
-TEST_CASE("SwiGLU and GeGLU on a GPU treat NaN and infinity as float64 does") {
+TEST_CASE("SwiGLU and GeGLU on a GPU treat NaN and infinity like float64") {
   for (const test::GatedOps& ops : test::kGatedOps) test::check_gated_extremes(ops, at::kCUDA);
 }
 
-TEST_CASE("SwiGLU and GeGLU on a GPU give the same bits in place, with h, and again") {
+TEST_CASE("SwiGLU and GeGLU on a GPU give the same bits in place, with h, and repeatedly") {
   for (const test::GatedOps& ops : test::kGatedOps) test::check_gated_forms(ops, at::kCUDA);
 }
 
-TEST_CASE("SwiGLU's and GeGLU's graphs on a GPU can be gone through twice") {
+TEST_CASE("backward can run twice through SwiGLU and GeGLU on a GPU") {
   for (const test::GatedOps& ops : test::kGatedOps) test::check_gated_autograd(ops, at::kCUDA);
 }
 
-TEST_CASE("more than 2^31 elements reach their end") {
+TEST_CASE("SwiGLU and GeGLU process more than 2^31 elements completely") {
   const std::int64_t n = (std::int64_t{1} << 31) + 1003;
   const auto options = at::TensorOptions().device(at::kCUDA).dtype(at::kBFloat16);
   const at::Tensor gate = at::empty({n}, options).normal_(), up = at::empty({n}, options).normal_();

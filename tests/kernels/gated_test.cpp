@@ -5,19 +5,19 @@
 
 using namespace headroom;
 
-TEST_CASE("SwiGLU and GeGLU on the CPU treat NaN and infinity as float64 does") {
+TEST_CASE("SwiGLU and GeGLU on the CPU treat NaN and infinity like float64") {
   for (const test::GatedOps& ops : test::kGatedOps) test::check_gated_extremes(ops, at::kCPU);
 }
 
-TEST_CASE("SwiGLU and GeGLU on the CPU give the same bits in place, with h, and again") {
+TEST_CASE("SwiGLU and GeGLU on the CPU give the same bits in place, with h, and repeatedly") {
   for (const test::GatedOps& ops : test::kGatedOps) test::check_gated_forms(ops, at::kCPU);
 }
 
-TEST_CASE("SwiGLU's and GeGLU's graphs on the CPU can be gone through twice") {
+TEST_CASE("backward can run twice through SwiGLU and GeGLU on the CPU") {
   for (const test::GatedOps& ops : test::kGatedOps) test::check_gated_autograd(ops, at::kCPU);
 }
 
-TEST_CASE("SwiGLU and GeGLU by hand") {
+TEST_CASE("SwiGLU and GeGLU equal hand-computed ones") {
   // silu(1) = 1/(1 + e⁻¹) = 0.731059; gelu(1) = ½ (1 + tanh(0.797885 · 1.044715)) = 0.841192; times up = 3.
   const at::Tensor one = at::full({1}, 1.0f), three = at::full({1}, 3.0f);
   CHECK(kernels::swiglu_forward(one, three).item<float>() == Approx(2.193176));
@@ -26,7 +26,7 @@ TEST_CASE("SwiGLU and GeGLU by hand") {
   CHECK(kernels::geglu_reference(one, three).item<double>() == Approx(2.523575979));
 }
 
-TEST_CASE("gates that do not fit are refused") {
+TEST_CASE("SwiGLU and GeGLU refuse tensors that do not fit each other") {
   const at::Tensor a = at::zeros({4, 6});
   for (const test::GatedOps& ops : test::kGatedOps) {
     CHECK_THROWS(ops.forward(a, at::zeros({6, 4})));
@@ -39,7 +39,7 @@ TEST_CASE("gates that do not fit are refused") {
   }
 }
 
-TEST_CASE("on meta SwiGLU and GeGLU allocate what they allocate elsewhere") {
+TEST_CASE("SwiGLU and GeGLU allocate the same on meta as on other devices") {
   const at::Tensor a = at::empty({4, 6}, at::TensorOptions().device(at::kMeta).dtype(at::kBFloat16));
   for (const test::GatedOps& ops : test::kGatedOps) {
     CHECK(ops.forward(a, a).nbytes() == 48);

@@ -22,7 +22,7 @@ TEST_CASE("the largest and the smallest numbers are finite") {
 
 TEST_CASE("one inf or NaN anywhere is found") { CHECK(test::finds_each(test::finite_gradients(kCheckedOn))); }
 
-TEST_CASE("more tensors than a launch takes") {
+TEST_CASE("more tensors than a launch takes are checked completely") {
   std::vector<at::Tensor> many(3000, at::ones({5}, at::TensorOptions().device(kCheckedOn)));
   CHECK_FALSE(test::overflow_found(many));
   many[2999] = many[2999] / 0;
@@ -56,7 +56,7 @@ TEST_CASE("the loss scale stays between one and what fp32 can invert") {
   CHECK(large.inverse_scale.item<float>() == 0x1p-126f);
 }
 
-TEST_CASE("gradients are clipped by the norm of all of them, whatever their sizes and formats") {
+TEST_CASE("gradients are clipped by their global norm, whatever their sizes and formats") {
   at::manual_seed(4);
   std::vector<at::Tensor> gradients{at::Tensor()};
   for (const at::ScalarType type : {at::kFloat, at::kBFloat16, at::kHalf})
@@ -93,7 +93,7 @@ TEST_CASE("gradients are clipped by the norm of all of them, whatever their size
   CHECK_THROWS_AS(kernels::clip_factor_(gradients, 0, {}, sums, factor), c10::Error);
 }
 
-TEST_CASE("gradients that do not fit are refused") {
+TEST_CASE("the gradient check refuses tensors that do not fit each other") {
   const at::Tensor g = at::zeros({4, 4}, at::TensorOptions().device(kCheckedOn));
   const at::Tensor overflow = at::zeros({1}, g.options().dtype(at::kInt));
   const auto check = [&](const at::Tensor& gradient, const at::Tensor& flag) {

@@ -6,7 +6,7 @@
 
 using namespace headroom;
 
-TEST_CASE("on meta nothing is looked at") {
+TEST_CASE("the gradient check reads nothing on meta") {
   const auto meta = at::TensorOptions().device(at::kMeta);
   const std::vector<at::Tensor> gradients{at::zeros({4}, meta)};
   kernels::check_finite_(gradients, at::zeros({1}, meta.dtype(at::kInt)));

@@ -19,7 +19,7 @@ double beyond_one_rounding(const at::Tensor& result, const at::Tensor& exact) {
 
 }  // namespace
 
-TEST_CASE("a product in 16 bits on the CPU is rounded once, whatever the strides") {
+TEST_CASE("a 16-bit GEMM on the CPU rounds once, whatever the strides") {
   for (const at::ScalarType type : {at::kBFloat16, at::kHalf}) {
     CAPTURE(type);
     at::manual_seed(1);
@@ -39,7 +39,7 @@ TEST_CASE("a product in 16 bits on the CPU is rounded once, whatever the strides
   }
 }
 
-TEST_CASE("a product in 16 bits on the CPU adds, scales, and keeps what is no number") {
+TEST_CASE("a 16-bit GEMM on the CPU adds, scales, and keeps inf and NaN") {
   for (const at::ScalarType type : {at::kBFloat16, at::kHalf}) {
     CAPTURE(type);
     at::manual_seed(2);

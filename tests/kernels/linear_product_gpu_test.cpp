@@ -82,7 +82,7 @@ std::int64_t allocations() { return c10::cuda::CUDACachingAllocator::getDeviceSt
 
 }  // namespace
 
-TEST_CASE("a product by a found algorithm is LibTorch's: whole, multiplied and added") {
+TEST_CASE("a GEMM with a found algorithm equals LibTorch's, also scaled and added") {
   const auto [format, type] =
       GENERATE(std::pair(LinearFormat::kBf16, at::kBFloat16), std::pair(LinearFormat::kFp16, at::kHalf));
   const LinearPass pass = GENERATE(LinearPass::kOutput, LinearPass::kInputGradient, LinearPass::kWeightGradient);
@@ -113,7 +113,7 @@ TEST_CASE("a product by a found algorithm is LibTorch's: whole, multiplied and a
   }
 }
 
-TEST_CASE("a product by a found algorithm allocates nothing, and gives the same bits each time") {
+TEST_CASE("a GEMM with a found algorithm allocates nothing and repeats its bits") {
   const LinearProduct product{.pass = LinearPass::kWeightGradient, .rows = 4096, .outputs = 512, .inputs = 256};
   const Layer layer(product, at::kBFloat16);
   at::Tensor first = at::empty({512, 256}, layer.x_NI.options()), second = at::empty_like(first);
@@ -126,7 +126,7 @@ TEST_CASE("a product by a found algorithm allocates nothing, and gives the same 
   CHECK(test::same_bits(first.cpu(), second.cpu()));
 }
 
-TEST_CASE("what was found is kept, forgotten and kept again as it is stored") {
+TEST_CASE("a found algorithm can be stored, forgotten and restored") {
   const LinearProduct product{.rows = 1024, .outputs = 768, .inputs = 512};
   const kernels::Product kind = kernels::product_of(product);
   const Layer layer(product, at::kBFloat16);
@@ -150,7 +150,7 @@ TEST_CASE("what was found is kept, forgotten and kept again as it is stored") {
   CHECK(test::same_bits(computed().cpu(), result.cpu()));
 }
 
-TEST_CASE("operands with gaps, in fp32 or of other shapes are LibTorch's") {
+TEST_CASE("operands with gaps, in fp32 or of other shapes go to LibTorch") {
   const LinearProduct product{.rows = 256, .outputs = 128, .inputs = 64};
   find(product);
   const Layer layer(product, at::kBFloat16);
@@ -166,7 +166,7 @@ TEST_CASE("operands with gaps, in fp32 or of other shapes are LibTorch's") {
   CHECK(test::relative_error(y, layer.exact()) < 0.02);
 }
 
-TEST_CASE("a product by a found algorithm can be recorded as a graph and replayed") {
+TEST_CASE("a GEMM with a found algorithm can be captured in a graph and replayed") {
   const LinearProduct product{.pass = LinearPass::kInputGradient, .rows = 2048, .outputs = 512, .inputs = 256};
   find(product);
   const Layer layer(product, at::kBFloat16);
@@ -187,7 +187,7 @@ TEST_CASE("a product by a found algorithm can be recorded as a graph and replaye
   CHECK(test::same_bits(result.cpu(), outside.cpu()));
 }
 
-TEST_CASE("a product by fp8 with a found algorithm is that of the first one that cuBLASLt proposes") {
+TEST_CASE("an fp8 GEMM with a found algorithm equals that of cuBLASLt's first proposal") {
   using kernels::Fp8Format;
   const LinearPass pass = GENERATE(LinearPass::kOutput, LinearPass::kInputGradient, LinearPass::kWeightGradient);
   const bool adds = GENERATE(false, true);

@@ -8,7 +8,7 @@
 
 using namespace headroom;
 
-TEST_CASE("a product by fp8 is that of its codes' numbers, rounded once to bf16") {
+TEST_CASE("an fp8 GEMM equals the product of its codes' numbers, rounded once to bf16") {
   using kernels::Fp8Format;
   const auto [of_a, of_b] =
       GENERATE(std::pair(Fp8Format::kE4m3, Fp8Format::kE4m3), std::pair(Fp8Format::kE5m2, Fp8Format::kE4m3),
@@ -45,7 +45,7 @@ TEST_CASE("a product by fp8 is that of its codes' numbers, rounded once to bf16"
   if (!adds) CHECK(test::relative_error(result, at::mm(a.to(at::kDouble), b.to(at::kDouble).t())) < 0.1);
 }
 
-TEST_CASE("a product by fp8 refuses what does not fit") {
+TEST_CASE("an fp8 GEMM refuses tensors that do not fit each other") {
   using kernels::Fp8Format;
   const at::Tensor scalings = kernels::fp8_scalings(1, at::TensorOptions(test::tested_device()));
   const auto codes = [](std::int64_t rows, std::int64_t columns, Fp8Format format) {

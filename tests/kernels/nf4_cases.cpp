@@ -24,7 +24,7 @@ at::Tensor there_and_back(const at::Tensor& weight) {
 
 }  // namespace
 
-TEST_CASE("weights that are levels come back, two to a byte, the first in the high half") {
+TEST_CASE("weights equal to levels survive a round trip, two per byte, the first in the high half") {
   std::vector<float> values;
   for (int i = 0; i < 64; ++i) values.push_back(kernels::kNf4Levels[(i * 7 + 15) % 16]);
   const at::Tensor weight = at::tensor(values).to(test::tested_device());
@@ -37,7 +37,7 @@ TEST_CASE("weights that are levels come back, two to a byte, the first in the hi
   }
 }
 
-TEST_CASE("NF4 of a weight is what float64 makes of it, but for ties") {
+TEST_CASE("NF4 of a weight equals float64's, except for ties") {
   const std::int64_t n = GENERATE(1, 7, 63, 64, 65, 1001, 64 * 256, 50'003);
   const at::ScalarType type = GENERATE(at::kFloat, at::kBFloat16, at::kHalf);
   const std::int64_t offset = GENERATE(0, 1);  // 1: no 16-byte loads
@@ -52,21 +52,21 @@ TEST_CASE("NF4 of a weight is what float64 makes of it, but for ties") {
   CHECK(worse.max().item<double>() <= 2e-6 * w.abs().max().item<double>());
 }
 
-TEST_CASE("NF4 of normal weights errs by a tenth of their deviation") {
+TEST_CASE("NF4 of normal weights has an error of a tenth of their deviation") {
   const at::Tensor weight = random_weight({512, 1024}, at::kBFloat16);
   const at::Tensor error = there_and_back(weight) - weight.to(at::kFloat);
   const double relative = (error.square().mean().sqrt() / weight.to(at::kFloat).std()).item<double>();
   CHECK(relative == Approx(0.095).margin(0.005));
 }
 
-TEST_CASE("NF4's weights in 16 bits are the fp32 ones rounded") {
+TEST_CASE("NF4's 16-bit weights are the rounded fp32 ones") {
   const at::ScalarType type = GENERATE(at::kBFloat16, at::kHalf);
   const std::int64_t n = GENERATE(1, 9, 1000, 70'001);
   const kernels::Nf4Matrix matrix = kernels::nf4_quantise(random_weight({n}, at::kFloat));
   CHECK(test::same_bits(kernels::nf4_dequantise(matrix, type), kernels::nf4_dequantise(matrix, at::kFloat).to(type)));
 }
 
-TEST_CASE("NF4 keeps the shape and takes the bytes that it says") {
+TEST_CASE("NF4 keeps the shape and takes nf4_bytes()") {
   const kernels::Nf4Matrix matrix = kernels::nf4_quantise(random_weight({96, 176}, at::kBFloat16));
   CHECK(kernels::nf4_dequantise(matrix, at::kBFloat16).sizes() == at::IntArrayRef{96, 176});
   const std::size_t bytes =
@@ -74,7 +74,7 @@ TEST_CASE("NF4 keeps the shape and takes the bytes that it says") {
   CHECK(static_cast<std::int64_t>(bytes) == kernels::nf4_bytes(96 * 176));
 }
 
-TEST_CASE("codes off four bytes are read one by one") {
+TEST_CASE("unaligned codes are read one by one") {
   const kernels::Nf4Matrix matrix = kernels::nf4_quantise(random_weight({1000}, at::kFloat));
   kernels::Nf4Matrix shifted = matrix;
   const at::Tensor storage = at::empty({501}, matrix.codes.options());
@@ -83,7 +83,7 @@ TEST_CASE("codes off four bytes are read one by one") {
   CHECK(kernels::nf4_dequantise(shifted, at::kFloat).equal(kernels::nf4_dequantise(matrix, at::kFloat)));
 }
 
-TEST_CASE("zeros stay zeros in NF4, and nothing finite is left beside inf or NaN") {
+TEST_CASE("zeros stay zeros in NF4, and inf or NaN leaves nothing finite") {
   at::Tensor weight = at::zeros({200, 64}, at::TensorOptions().device(test::tested_device()));
   CHECK(there_and_back(weight).eq(0).all().item<bool>());
   weight.add_(0.5);
@@ -91,7 +91,7 @@ TEST_CASE("zeros stay zeros in NF4, and nothing finite is left beside inf or NaN
   CHECK_FALSE(there_and_back(weight).isfinite().any().item<bool>());
 }
 
-TEST_CASE("double quantization of absmax is the dynamic map on what its mean leaves") {
+TEST_CASE("double quantization applies the dynamic map to absmax minus its mean") {
   const at::Tensor weight = random_weight({40'000}, at::kFloat);
   const kernels::Nf4Matrix matrix = kernels::nf4_quantise(weight);
   const at::Tensor absmax = weight.cpu().view({625, 64}).abs().amax(1);

@@ -8,7 +8,7 @@
 
 using namespace headroom;
 
-TEST_CASE("the levels of NF4 are the published ones bit for bit") {
+TEST_CASE("the levels of NF4 equal the published ones bit for bit") {
   // The table in appendix E, derived independently of our constants.
   constexpr std::uint32_t kBits[16] = {0xbf800000, 0xbf3239b1, 0xbf066b30, 0xbeca32a0, 0xbe91a24d, 0xbe3d353f,
                                        0xbdba7871, 0x00000000, 0x3da2faff, 0x3e24cae3, 0x3e7c04dd, 0x3ead033a,
@@ -25,7 +25,7 @@ TEST_CASE("NF4 takes 4.127 bits per weight") {
   CHECK(info->bytes({.rows = 16, .width = 1024}, kernels::Pass::kForward, 2) == 2 * 16384 + kernels::nf4_bytes(16384));
 }
 
-TEST_CASE("on meta NF4 allocates what it does elsewhere") {
+TEST_CASE("NF4 allocates the same on meta as on other devices") {
   const at::Tensor weight = at::zeros({100, 30}, at::TensorOptions(at::kBFloat16).device(at::kMeta));
   const kernels::Nf4Matrix matrix = kernels::nf4_quantise(weight);
   const std::size_t bytes =
@@ -36,7 +36,7 @@ TEST_CASE("on meta NF4 allocates what it does elsewhere") {
   CHECK(back.sizes() == weight.sizes());
 }
 
-TEST_CASE("NF4 refuses what does not fit") {
+TEST_CASE("NF4 refuses tensors that do not fit") {
   CHECK_THROWS(kernels::nf4_quantise(at::Tensor()));
   CHECK_THROWS(kernels::nf4_quantise(at::zeros({4}, at::kDouble)));
   CHECK_THROWS(kernels::nf4_quantise(at::zeros({0})));

@@ -10,15 +10,15 @@
 
 using namespace headroom;
 
-TEST_CASE("the norms on a GPU treat NaN and infinity as float64 does") {
+TEST_CASE("the norms on a GPU treat NaN and infinity like float64") {
   for (const std::string_view norm : test::kNorms) test::check_norm_extremes(norm, at::kCUDA);
 }
 
 TEST_CASE("the norms on a GPU give the same bits in every form") { test::check_norm_forms(at::kCUDA); }
 
-TEST_CASE("the norms on a GPU take no rows") { test::check_norm_empty(at::kCUDA); }
+TEST_CASE("the norms on a GPU accept zero rows") { test::check_norm_empty(at::kCUDA); }
 
-TEST_CASE("LayerNorm on a GPU agrees with float64 in the widest rows that it holds, and beyond") {
+TEST_CASE("LayerNorm on a GPU agrees with float64 in rows that fit into registers and in wider ones") {
   const kernels::KernelCase& layer_norm = *kernels::find_case("layer_norm");
   for (const std::int64_t width : {8196, 12'288, 12'292, 16'384, 16'388}) {
     const kernels::Shape shape{.rows = 300, .width = width};  // several rows per block
@@ -63,7 +63,7 @@ TEST_CASE("the norms can be captured in a CUDA graph and replayed") {
   CHECK(test::same_bits(captured.dbias, eager.dbias));
 }
 
-TEST_CASE("norms of more than 2^31 elements reach their end") {
+TEST_CASE("the norms process more than 2^31 elements completely") {
   const std::int64_t rows = (std::int64_t{1} << 31) / 4096 + 3;
   const auto options = at::TensorOptions().device(at::kCUDA).dtype(at::kBFloat16);
   const at::Tensor x = at::empty({rows, 4096}, options).normal_(), w = at::empty({4096}, options).normal_();

@@ -10,15 +10,15 @@
 
 using namespace headroom;
 
-TEST_CASE("the norms on the CPU treat NaN and infinity as float64 does") {
+TEST_CASE("the norms on the CPU treat NaN and infinity like float64") {
   for (const std::string_view norm : test::kNorms) test::check_norm_extremes(norm, at::kCPU);
 }
 
 TEST_CASE("the norms on the CPU give the same bits in every form") { test::check_norm_forms(at::kCPU); }
 
-TEST_CASE("the norms on the CPU take no rows") { test::check_norm_empty(at::kCPU); }
+TEST_CASE("the norms on the CPU accept zero rows") { test::check_norm_empty(at::kCPU); }
 
-TEST_CASE("the norms by hand") {
+TEST_CASE("the norms equal hand-computed ones") {
   // x = (3, 4): mean square 12.5, root 3.535534; y = (3, 4) / 3.535534 times w = (1, 2).
   const at::Tensor x = at::tensor({3.0f, 4.0f}), w = at::tensor({1.0f, 2.0f}), b = at::tensor({10.0f, 20.0f});
   const kernels::RmsNormOut rms = kernels::rms_norm_forward(x, w, 0);
@@ -47,7 +47,7 @@ TEST_CASE("the number of threads does not change the gradients' bits") {
   CHECK(test::same_bits(alone, together));
 }
 
-TEST_CASE("a second gradient that does not come is not needed") {
+TEST_CASE("backward works if only one result of add_rms_norm is used") {
   // Only one result is used; the other's gradient is undefined.
   const at::AutoGradMode grad_mode(true);
   const at::Tensor w = at::ones({8});
@@ -60,7 +60,7 @@ TEST_CASE("a second gradient that does not come is not needed") {
   }
 }
 
-TEST_CASE("norms that do not fit are refused") {
+TEST_CASE("the norms refuse tensors that do not fit each other") {
   const at::Tensor x = at::zeros({4, 6}), w = at::zeros({6});
   CHECK_THROWS(kernels::rms_norm_forward(x, at::zeros({4}), 1e-5));
   CHECK_THROWS(kernels::rms_norm_forward(x, at::zeros({6}, at::kBFloat16), 1e-5));
@@ -78,7 +78,7 @@ TEST_CASE("norms that do not fit are refused") {
   CHECK_THROWS(kernels::layer_norm_backward(x, x, w, at::zeros({3}), rstd, false));
 }
 
-TEST_CASE("on meta the norms allocate what they allocate elsewhere") {
+TEST_CASE("the norms allocate the same on meta as on other devices") {
   const auto options = at::TensorOptions().device(at::kMeta).dtype(at::kBFloat16);
   const at::Tensor x = at::empty({4, 6}, options), w = at::empty({6}, options);
   const kernels::RmsNormOut rms = kernels::rms_norm_forward(x, w, 1e-5);

@@ -30,7 +30,7 @@ kernels::ProductTable small_table() {
 
 }  // namespace
 
-TEST_CASE("a table is read as it was written") {
+TEST_CASE("a table survives a round trip") {
   const kernels::ProductTable table = small_table();
   const std::string text = text_of(table);
   CHECK(text.find("output,bf16,4096,8192,2048,1234 0 ffffffffffffffff 7 0 0 0 1\n") != std::string::npos);
@@ -42,7 +42,7 @@ TEST_CASE("a table is read as it was written") {
   CHECK(text_of(*read) == text);
 }
 
-TEST_CASE("a text that is no table, or is cut off, is none") {
+TEST_CASE("a truncated table, or another text, is not a table") {
   const std::string text = text_of(small_table());
   CHECK_FALSE(kernels::parse_product_table(""));
   CHECK_FALSE(kernels::parse_product_table("pass,format,rows,outputs,inputs,algorithm\n"));
@@ -53,7 +53,7 @@ TEST_CASE("a text that is no table, or is cut off, is none") {
   CHECK_FALSE(kernels::parse_product_table(text + "output,bf16,1,1,1,torch\n"));
 }
 
-TEST_CASE("a linear layer's products have its matrices as they are in memory") {
+TEST_CASE("a linear layer's GEMMs use its matrices in their memory layout") {
   const auto of = [](LinearPass pass, LinearFormat format) {
     return kernels::product_of({.pass = pass, .format = format, .rows = 100, .outputs = 20, .inputs = 3});
   };

@@ -6,13 +6,13 @@
 
 using namespace headroom;
 
-TEST_CASE("RoPE on a GPU turned back is what it was") { test::check_rope_inverse(at::kCUDA); }
+TEST_CASE("RoPE on a GPU and its inverse restore the input") { test::check_rope_inverse(at::kCUDA); }
 
-TEST_CASE("RoPE on a GPU turns views of a packed product in place") { test::check_rope_packed(at::kCUDA); }
+TEST_CASE("RoPE on a GPU rotates views of a packed projection in place") { test::check_rope_packed(at::kCUDA); }
 
-TEST_CASE("RoPE on a GPU has the gradient of a rotation") { test::check_rope_autograd(at::kCUDA); }
+TEST_CASE("RoPE on a GPU has a rotation's gradient") { test::check_rope_autograd(at::kCUDA); }
 
-TEST_CASE("RoPE reaches the end of more than 2^31 elements") {
+TEST_CASE("RoPE processes more than 2^31 elements completely") {
   constexpr std::int64_t kLength = (1 << 18) + 3, kHeads = 64, kWidth = 128;  // 2.1e9 elements
   const auto options = at::TensorOptions().device(at::kCUDA).dtype(at::kBFloat16);
   const at::Tensor q = at::empty({1, kLength, kHeads, kWidth}, options).normal_();

@@ -8,13 +8,13 @@
 
 using namespace headroom;
 
-TEST_CASE("RoPE on the CPU turned back is what it was") { test::check_rope_inverse(at::kCPU); }
+TEST_CASE("RoPE on the CPU and its inverse restore the input") { test::check_rope_inverse(at::kCPU); }
 
-TEST_CASE("RoPE on the CPU turns views of a packed product in place") { test::check_rope_packed(at::kCPU); }
+TEST_CASE("RoPE on the CPU rotates views of a packed projection in place") { test::check_rope_packed(at::kCPU); }
 
-TEST_CASE("RoPE on the CPU has the gradient of a rotation") { test::check_rope_autograd(at::kCPU); }
+TEST_CASE("RoPE on the CPU has a rotation's gradient") { test::check_rope_autograd(at::kCPU); }
 
-TEST_CASE("RoPE by hand") {
+TEST_CASE("RoPE equals a hand-computed rotation") {
   // One token, one head of width 4: the pairs (0, 2) and (1, 3) rotate by 90° and 0°.
   const at::Tensor q = at::tensor({1.0f, 2.0f, 3.0f, 4.0f}).view({1, 1, 1, 4}), k = q.clone();
   kernels::rope_apply_(q, k, at::tensor({0.0f, 1.0f}).view({1, 2}), at::tensor({1.0f, 0.0f}).view({1, 2}), false);
@@ -22,7 +22,7 @@ TEST_CASE("RoPE by hand") {
   CHECK(k.flatten().equal(at::tensor({-3.0f, 2.0f, 1.0f, 4.0f})));
 }
 
-TEST_CASE("what RoPE cannot turn is refused") {
+TEST_CASE("RoPE refuses tensors that do not fit each other") {
   const at::Tensor q = at::zeros({2, 3, 4, 8}), k = at::zeros({2, 3, 1, 8});
   const test::RopeTables tables = test::rope_tables(3, 8, at::kCPU);
   const auto apply = [&](const at::Tensor& a, const at::Tensor& b, const at::Tensor& cos) {
@@ -42,7 +42,7 @@ TEST_CASE("what RoPE cannot turn is refused") {
   CHECK_THROWS(kernels::rope_(leaf, k, tables.cos, tables.sin));
 }
 
-TEST_CASE("an operator that kept the unturned queries for its gradient gets an error") {
+TEST_CASE("an operator that saved the unrotated queries for backward gets an error") {
   const test::RopeTables tables = test::rope_tables(3, 8, at::kCPU);
   const at::Tensor x = at::ones({2, 3, 4, 8}).requires_grad_();
   const at::Tensor q = x.exp();  // exp keeps its result
@@ -50,7 +50,7 @@ TEST_CASE("an operator that kept the unturned queries for its gradient gets an e
   CHECK_THROWS(rq.sum().backward());
 }
 
-TEST_CASE("on meta RoPE checks and allocates nothing") {
+TEST_CASE("RoPE only checks on meta") {
   const auto options = at::TensorOptions().device(at::kMeta);
   const at::Tensor q = at::empty({2, 3, 4, 8}, options), k = at::empty({2, 3, 1, 8}, options);
   const at::Tensor table = at::empty({3, 4}, options);
@@ -58,7 +58,7 @@ TEST_CASE("on meta RoPE checks and allocates nothing") {
   CHECK_THROWS(kernels::rope_apply_(q, k, table, at::empty({3, 5}, options), false));
 }
 
-TEST_CASE("the catalogue's RoPE moves queries and keys there and back") {
+TEST_CASE("the catalogue's RoPE reads and writes queries and keys") {
   const kernels::KernelInfo* info = kernels::find_kernel("rope");
   REQUIRE(info != nullptr);
   CHECK(info->bytes({.rows = 10, .width = 100}, kernels::Pass::kBackward, 2) == 4'000);

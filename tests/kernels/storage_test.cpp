@@ -41,7 +41,7 @@ TEST_CASE("fp32 numbers are rounded to fp16 as the compiler rounds them") {
   CHECK(wrong == 0);
 }
 
-TEST_CASE("ties go to even, what is too large to infinity, what is too small to zero with its sign") {
+TEST_CASE("ties round to even, overflow to infinity, and underflow to a signed zero") {
   CHECK(stored(1.0f + 0x1p-11f) == 0x3c00);
   CHECK(stored(1.0f + 3 * 0x1p-11f) == 0x3c02);
   CHECK(stored(65519.0f) == 0x7bff);

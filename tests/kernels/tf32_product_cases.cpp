@@ -25,7 +25,7 @@ at::Tensor rounded(const at::Tensor& x) {
 
 }  // namespace
 
-TEST_CASE("a product by tf32 is that of operands with 10 bits of fraction, whatever their strides") {
+TEST_CASE("a tf32 GEMM equals that of operands with 10 fraction bits, whatever the strides") {
   at::manual_seed(1);
   // More than a tile per dimension.
   const at::Tensor a = at::randn({600, 530}).to(test::tested_device()), b = at::randn({530, 520}).to(a.device());
@@ -38,7 +38,7 @@ TEST_CASE("a product by tf32 is that of operands with 10 bits of fraction, whate
   CHECK(test::relative_error(at::mm(a.cpu(), b.cpu()), exact) > 1e-5);
 }
 
-TEST_CASE("a product by tf32 adds, scales, and keeps what is no number") {
+TEST_CASE("a tf32 GEMM adds, scales, and keeps inf and NaN") {
   at::manual_seed(2);
   const at::Tensor a = at::randn({5, 7}).to(test::tested_device()), b = at::randn({7, 3}).to(a.device()),
                    before = at::randn({5, 3}).to(a.device());

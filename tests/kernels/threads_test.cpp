@@ -60,7 +60,7 @@ void check_threads(const std::function<Results()>& run) {
   }
 }
 
-TEST_CASE("these loops have 16 threads") {
+TEST_CASE("the tested loops use 16 threads") {
   const int before = at::get_num_threads();
   at::set_num_threads(16);
   std::vector<int> seen(16, 0);
