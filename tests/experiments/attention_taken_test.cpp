@@ -33,14 +33,14 @@ TEST_CASE("automatic attention is cuDNN's on Hopper and later in 16 bits, and fl
   CHECK(taken({automatic, "model=custom", "head_dim=128", bf16}, DeviceKind::kGpu, 9.0) == "cudnn");
 }
 
-TEST_CASE("attention that was asked for by its name stays, and other demos are as they were") {
+TEST_CASE("attention requested by name stays, and other demos do not change") {
   for (const char* asked : {"attention=flash", "attention=cudnn", "attention=eager"})
     CHECK("attention=" + taken({asked, "precision=bf16"}, DeviceKind::kGpu, 9.0) == asked);
   const record::Params bench(experiments::find_demo("bench")->schema);
   CHECK(experiments::with_attention_taken(bench, DeviceKind::kGpu, 9.0) == bench);
 }
 
-TEST_CASE("a GPU's capability is read from what an engine or a recording says") {
+TEST_CASE("a GPU's capability is read from an engine's facts or a recording") {
   CHECK(experiments::capability_in({{"compute_capability", "8.9"}}) == 8.9);
   CHECK_FALSE(experiments::capability_in({{"gpu", "NVIDIA H200"}}));
 }

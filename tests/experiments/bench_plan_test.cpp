@@ -33,7 +33,7 @@ TEST_CASE("every kernel of the schema is measured on either device") {
   }
 }
 
-TEST_CASE("norms of a CPU are tensors of 64 MiB, whatever their width") {
+TEST_CASE("norms on a CPU have tensors of 64 MiB, whatever their width") {
   for (const BenchCase& one : plan(DeviceKind::kCpu, {"kernel=rms_norm"}))
     CHECK(one.shape.rows * one.shape.width * 4 == 64 << 20);
 }
@@ -55,7 +55,7 @@ TEST_CASE("the report's panels have the report's shapes") {
   CHECK(cases.front().shape.rows == 16384);
 }
 
-TEST_CASE("the report has six panels, each kernel's once, with what its figures need") {
+TEST_CASE("the report has six panels, one per kernel, with all data for its figures") {
   int place = 0;
   for (const kernels::KernelInfo* kernel : kernels::report_kernels()) {
     CAPTURE(kernel->id);
@@ -70,7 +70,7 @@ TEST_CASE("the report has six panels, each kernel's once, with what its figures 
   CHECK(place == 6);
 }
 
-TEST_CASE("the choices of a kernel are the measured ones of the catalogue, by their titles") {
+TEST_CASE("the choices of kernels are the catalogue's measured ones, by title") {
   const auto choices = experiments::find_demo("bench")->schema.front().choices;
   REQUIRE(choices.front().key == "all");
   std::size_t next = 1;

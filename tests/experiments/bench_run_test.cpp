@@ -53,7 +53,7 @@ std::vector<Measurement> measured(std::initializer_list<const char*> settings, C
 
 }  // namespace
 
-TEST_CASE("every form of every kernel is timed, and no farther from float64 than twice the eager one") {
+TEST_CASE("every form of every kernel is timed, with at most twice the eager form's error") {
   CountingMeter meter;
   for (const char* kernel : {"kernel=rms_norm", "kernel=add_rms_norm", "kernel=layer_norm", "kernel=swiglu",
                              "kernel=geglu", "kernel=cross_entropy", "kernel=fused_linear_cross_entropy",
@@ -81,7 +81,7 @@ TEST_CASE("every form of every kernel is timed, and no farther from float64 than
   CHECK(meter.resets > 10);
 }
 
-TEST_CASE("memory is what the allocator says beside what was there") {
+TEST_CASE("a form's memory is the allocator's peak beyond its inputs") {
   CountingMeter meter;
   for (const Measurement& row : measured({"kernel=rms_norm", "quick=on", "rows=8", "width=64"}, &meter)) {
     if (row.variant == "copy") continue;
@@ -94,7 +94,7 @@ TEST_CASE("a cancelled benchmark stops within a case") {
   CHECK(measured({"kernel=rms_norm", "quick=on", "rows=8", "width=64"}, nullptr, &cancel).empty());
 }
 
-TEST_CASE("a benchmark cannot be predicted, and a panel that is not there is refused") {
+TEST_CASE("a benchmark cannot be predicted, and an unknown panel is refused") {
   record::Params params(experiments::find_demo("bench")->schema);
   const experiments::DemoRunner& bench = *experiments::find_runner("bench");
   experiments::RunSetting setting{.place = {.device = at::Device(at::kMeta)}, .course_text = {}};
@@ -105,7 +105,7 @@ TEST_CASE("a benchmark cannot be predicted, and a panel that is not there is ref
   CHECK_FALSE(experiments::make_run(bench, params, setting).ok());
 }
 
-TEST_CASE("samples are taken in turns, at least as many as asked, until they agree") {
+TEST_CASE("samples are taken in turns, at least the requested number, until they agree") {
   std::vector<int> order;
   const std::vector<BenchSampler> steady{[&] { return order.push_back(0), 100.0; },
                                          [&] { return order.push_back(1), 50.0; }};

@@ -146,7 +146,7 @@ std::vector<std::string> changed(int bits) {
 
 }  // namespace
 
-TEST_CASE("unknown settings are refused, and blocks that cannot be, each with a sentence") {
+TEST_CASE("unknown settings and impossible blocks are refused with a sentence") {
   record::Params params = settings({});
   for (const char* wrong : {"positions=none", "norm=batch_norm", "mlp=relu", "dropout=maybe", "storage=fp8", "heads=4",
                             "num_kv_heads=-1", "seq=4"})
@@ -164,7 +164,7 @@ TEST_CASE("unknown settings are refused, and blocks that cannot be, each with a 
   CHECK(why({}).empty());
 }
 
-TEST_CASE("each change adds and takes the parameters that are counted by hand") {
+TEST_CASE("each change adds and removes the parameters counted by hand") {
   constexpr std::int64_t kMatrix = kHidden * kHidden, kWide = kHidden * kMlp;
   constexpr std::int64_t kPositions = kSeq * kHidden, kNorms = 2 * 2 * kHidden;
   constexpr std::int64_t kBiases = 4 * kHidden + kMlp + kHidden;
@@ -183,13 +183,13 @@ TEST_CASE("each change adds and takes the parameters that are counted by hand") 
   }
 }
 
-TEST_CASE("two settings away from GPT-2 medium is a layer of Llama 3.2 1B, as its page counts it") {
+TEST_CASE("a layer of Llama 3.2 1B is two settings away from GPT-2 medium, as its page counts") {
   std::vector<std::string> changes = kLlama;
   changes.insert(changes.end(), {"hidden_size=2048", "num_kv_heads=8"});
   CHECK(counted(shape_of(changes)) == 60'821'504);
 }
 
-TEST_CASE("result and gradients are those of plain operators in float64, with any of the changes") {
+TEST_CASE("result and gradients match plain operators in float64, with any of the changes") {
   const int bits = GENERATE(0, 1, 2, 4, 8, 16, 32, 63, 21, 42);
   CAPTURE(bits);
   DecoderBlock block = experiments::make_block(shape_of(changed(bits)), {}, kSeed), wide;
@@ -217,7 +217,7 @@ TEST_CASE("result and gradients are those of plain operators in float64, with an
   if (takes_gradient) CHECK(distance(x_narrow.grad(), x_wide.grad()) < 2e-5);
 }
 
-TEST_CASE("with all changes a block is the model's layer, bit by bit, in its result and its gradients") {
+TEST_CASE("a block with all changes equals the model's layer bit for bit, gradients included") {
   const at::ScalarType type = GENERATE(at::kFloat, at::kBFloat16);
   const llama::ModelPlace placement{.type = type};
   DecoderBlock block = experiments::make_block(shape_of(kLlama), placement, kSeed);

@@ -88,7 +88,7 @@ void plan_for_five_steps(const Params& params) {
 
 }  // namespace
 
-TEST_CASE("every pair of switches follows the plain step, or is refused with its reason") {
+TEST_CASE("every pair of switches has the plain step's losses, or is refused with a reason") {
   at::set_num_threads(1);
   const std::vector<Position> all = positions();
   REQUIRE(all.size() > 40);
@@ -127,7 +127,7 @@ TEST_CASE("a refusal names both settings and says why") {
   CHECK_FALSE(experiments::refused_combination(params));
 }
 
-TEST_CASE("the table speaks of settings and values that there are") {
+TEST_CASE("the table names existing settings and values") {
   const Params params = micro_step();
   for (const experiments::Conflict& conflict : experiments::train_step_conflicts()) {
     for (const auto& [key, values] :
@@ -146,7 +146,7 @@ TEST_CASE("the table speaks of settings and values that there are") {
   }
 }
 
-TEST_CASE("what only a GPU has is refused on the CPU with its reason") {
+TEST_CASE("a setting that needs a GPU is refused on the CPU with its reason") {
   const auto [setting, reason] =
       GENERATE(std::pair("cuda_graph=on",
                          "cuda_graph=on cannot be combined with device=cpu: only a GPU has CUDA "

@@ -11,7 +11,7 @@
 
 using namespace headroom;
 
-TEST_CASE("every demo can be found, and every parameter's default, least and most are allowed values") {
+TEST_CASE("every demo is found, and every parameter accepts its default, minimum and maximum") {
   REQUIRE(experiments::demos().size() >= 1);
   for (const experiments::DemoInfo* demo : experiments::demos()) {
     CAPTURE(demo->id);
@@ -37,7 +37,7 @@ TEST_CASE("every demo can be found, and every parameter's default, least and mos
   CHECK(experiments::find_demo("no_such_demo") == nullptr);
 }
 
-TEST_CASE("what a parameter says of itself is true of its values") {
+TEST_CASE("a parameter's declared properties match its values") {
   for (const experiments::DemoInfo* demo : experiments::demos()) {
     const record::Params defaults(demo->schema);
     for (const record::ParamSpec& spec : demo->schema) {
@@ -63,7 +63,7 @@ TEST_CASE("what a parameter says of itself is true of its values") {
   }
 }
 
-TEST_CASE("our kernels are taken wherever they and PyTorch's operators compute the same") {
+TEST_CASE("our kernels are selected wherever PyTorch's operators compute the same") {
   record::Params params(experiments::find_demo("train_step")->schema);
   experiments::use_own_kernels(params);
   CHECK(params.text("loss") == "flce");
@@ -74,7 +74,7 @@ TEST_CASE("our kernels are taken wherever they and PyTorch's operators compute t
   CHECK(params.text("optimizer") == "adamw");
 }
 
-TEST_CASE("a step's settings say what they decide") {
+TEST_CASE("each setting of a step has the role that it decides") {
   const auto role = [](std::string_view key) {
     for (const record::ParamSpec& spec : experiments::find_demo("train_step")->schema)
       if (spec.key == key) return spec.role;
@@ -89,7 +89,7 @@ TEST_CASE("a step's settings say what they decide") {
     CHECK(role(key) == record::ParamRole::kTechnique);
 }
 
-TEST_CASE("the schema shape is train_step without what only a run needs") {
+TEST_CASE("the schema `shape` is train_step without the parameters of a run") {
   const record::Schema step = experiments::find_demo("train_step")->schema;
   const record::Params shape(experiments::find_schema("shape")->schema);
   for (const record::ParamSpec& spec : step) {
@@ -113,7 +113,7 @@ TEST_CASE("the schema shape is train_step without what only a run needs") {
   CHECK(experiments::step_params(both) == both);
 }
 
-TEST_CASE("train_step's keys are those of recordings and presets") {
+TEST_CASE("the keys of train_step do not change") {
   const record::Params params(experiments::find_demo("train_step")->schema);
   CHECK(params.text("model") == "tiny");
   CHECK(params.integer("batch") == 4);

@@ -46,7 +46,7 @@ TEST_CASE("every exercise and every solution compiles for every architecture, wi
   }
 }
 
-TEST_CASE("the schema names the exercises that there are, in their order") {
+TEST_CASE("the schema lists all exercises in order") {
   const auto all = experiments::exercises();
   const record::Schema schema = experiments::find_demo("edit_kernel")->schema;
   REQUIRE(schema.front().choices.size() == all.size());
@@ -56,7 +56,7 @@ TEST_CASE("the schema names the exercises that there are, in their order") {
   }
 }
 
-TEST_CASE("an error has its line") {
+TEST_CASE("an error reports its line") {
   const std::string source = with(source_of("vector_add"), "a[i] + b[i];", "a[i] + c[i];");
   const EditedRun run = compiled({{"source", source}});
   CHECK(run.report.verdict == KernelVerdict::kNotCompiled);
@@ -70,7 +70,7 @@ TEST_CASE("an error has its line") {
   CHECK(run.report.sentence.find("line " + std::to_string(line)) != std::string::npos);
 }
 
-TEST_CASE("several errors, a warning and the end of the source each have their line") {
+TEST_CASE("several errors, a warning and the end of the source report their lines") {
   const EditedRun run = compiled({{"source",
                                    "extern \"C\" __global__ void vector_add(const float* a, const float* b,\n"
                                    "    float* out, long long count) {\n"
@@ -86,7 +86,7 @@ TEST_CASE("several errors, a warning and the end of the source each have their l
   CHECK(warned.report.messages.front().line == 8);
 }
 
-TEST_CASE("what a kernel takes is reported: registers, shared memory, stack and spills") {
+TEST_CASE("a kernel's registers, shared memory, stack and spills are reported") {
   const EditedRun lean = compiled({{"exercise", "rms_norm"}, {"threads", "512"}});
   REQUIRE(lean.report.kernels.size() == 1);
   CHECK(lean.report.kernels.front().name == "rms_norm");
@@ -107,7 +107,7 @@ TEST_CASE("what a kernel takes is reported: registers, shared memory, stack and 
   CHECK(spilled.report.sentence.find("spilled") != std::string::npos);
 }
 
-TEST_CASE("other arguments, and another name, are found before anything is launched") {
+TEST_CASE("a wrong name or argument list is detected before a launch") {
   const EditedRun arguments = compiled({{"source", with(source_of("vector_add"), "long long count", "int count")}});
   CHECK(arguments.report.verdict == KernelVerdict::kNotCompiled);
   const EditedRun name = compiled({{"source", with(source_of("vector_add"), "void vector_add", "void my_add")}});
@@ -117,14 +117,14 @@ TEST_CASE("other arguments, and another name, are found before anything is launc
   CHECK(nothing.report.verdict == KernelVerdict::kNotCompiled);
 }
 
-TEST_CASE("a kernel that asks for more shared memory than a block has is refused by the assembler, in words") {
+TEST_CASE("the assembler refuses too much shared memory, with a message") {
   const EditedRun run =
       compiled({{"exercise", "rms_norm"}, {"source", with(source_of("rms_norm"), "parts[THREADS]", "parts[100000]")}});
   CHECK(run.report.verdict == KernelVerdict::kNotCompiled);
   REQUIRE_FALSE(error_lines(run.report).empty());
 }
 
-TEST_CASE("the source may be a file, one that is not there is refused by name") {
+TEST_CASE("the source may be a file, and a missing file is refused by name") {
   const auto path = std::filesystem::temp_directory_path() / ("headroom_kernel_" + std::to_string(getpid()) + ".cu");
   std::ofstream(path) << source_of("rms_norm");
   CHECK(compiled({{"exercise", "rms_norm"}, {"source", path.string()}}).report.verdict == KernelVerdict::kCompiled);
@@ -133,7 +133,7 @@ TEST_CASE("the source may be a file, one that is not there is refused by name") 
   CHECK(gone.refusal.find(path.string()) != std::string::npos);
 }
 
-TEST_CASE("a log is read whatever it says") {
+TEST_CASE("any compiler log is parsed without failing") {
   experiments::Compilation made;
   experiments::read_compiler_log(
       "kernel.cu(999): error: x\n  y\n\nkernel.cu(: warning: z\n/usr/a.h(3): error: in a header\n"

@@ -23,7 +23,7 @@ const std::filesystem::path kText = HEADROOM_SOURCE_DIR "/tests/llama/reference/
 
 }  // namespace
 
-TEST_CASE("composed from operators, blocks of 256 with the dynamic map come back as from the optimizer's kernel") {
+TEST_CASE("the composed dynamic map with blocks of 256 equals the optimizer's kernel") {
   const bool is_signed = GENERATE(true, false);
   at::manual_seed(1);
   at::Tensor x = at::randn({1000}) * at::exp(at::randn({1000}) * 3);
@@ -37,7 +37,7 @@ TEST_CASE("composed from operators, blocks of 256 with the dynamic map come back
   CHECK_FALSE(at::allclose(kernel, x, 1e-3, 0));
 }
 
-TEST_CASE("errors are counted with the magnitude that they belong to") {
+TEST_CASE("errors are counted by their number's magnitude") {
   // One block whose largest number is 1; linear steps are 1/127.
   const std::vector<at::Tensor> x{at::tensor({1.0F, 0.25F, 1.0F / 127, 0.001F, 0.0F, -0.001F})};
   const record::Histogram h = llama::quantisation_error("x", x, QuantisationMap::kLinear, true, 64);

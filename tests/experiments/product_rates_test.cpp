@@ -45,7 +45,7 @@ TEST_CASE("each format is measured at five sizes, each twice the one before") {
     CHECK(one.side % 16 == 0);
 }
 
-TEST_CASE("a CPU's products are timed in the formats that it multiplies, and no emulated one") {
+TEST_CASE("a CPU's GEMMs are timed in its own formats, not in emulated ones") {
   auto run = made({"largest=64", "quick=on"});
   REQUIRE(run.ok());
   std::set<std::string> formats;
@@ -63,7 +63,7 @@ TEST_CASE("a CPU's products are timed in the formats that it multiplies, and no 
   CHECK(formats == std::set<std::string>{"bf16", "fp16", "fp32"});
 }
 
-TEST_CASE("what cannot be measured is refused with the reason") {
+TEST_CASE("an unmeasurable request is refused with the reason") {
   for (const auto& [setting, word] : {std::pair{"format=fp8", "emulated"}, std::pair{"largest=8", "16"}}) {
     const auto run = made({setting});
     REQUIRE_FALSE(run.ok());

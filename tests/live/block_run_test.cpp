@@ -103,7 +103,7 @@ std::vector<record::MemEvent> without_times(const record::Recording& recording) 
 
 }  // namespace
 
-TEST_CASE("a block's run adds up to the allocator's totals, has two passes alike, and ends with weights alone") {
+TEST_CASE("a block's run matches the allocator's totals, has two equal passes, and ends with only weights") {
   const Settings settings = small(GENERATE(Settings{}, kLlama));
   const DrivenRun run = run_block(settings);
   CHECK(run.dropped == 0);
@@ -131,7 +131,7 @@ TEST_CASE("a block's run adds up to the allocator's totals, has two passes alike
   CHECK(of(end, Category::kWorkspace) == 0);
 }
 
-TEST_CASE("GPT-2's block keeps what the closed count says, and LayerNorm's two numbers per row") {
+TEST_CASE("GPT-2's block keeps the closed form's bytes and LayerNorm's two numbers per row") {
   const Bytes element = GENERATE(2, 4);
   const Settings settings = small({{"storage", element == 2 ? "bf16" : "fp32"}});
   constexpr Bytes kLogSumExp = 4 * kHidden / 64, kMasks = 2 * kHidden;
@@ -140,7 +140,7 @@ TEST_CASE("GPT-2's block keeps what the closed count says, and LayerNorm's two n
   CHECK(kept(run_block(settings), element) == kTokens * (operands + kLogSumExp + kMasks + statistics));
 }
 
-TEST_CASE("Llama's block keeps what a layer of the training step keeps by PyTorch's operators in bf16") {
+TEST_CASE("Llama's block keeps the same as a training step's layer with PyTorch's operators in bf16") {
   // Two norms: fp32 input, normed input, result, a number per row. Attention: q, k, v, result, a log-sum-exp per
   // head. MLP: gate, silu(gate), up, their product. Llama 3.2 1B: 108,680.
   const auto of = [](Bytes hidden, Bytes kv_heads) {
@@ -152,7 +152,7 @@ TEST_CASE("Llama's block keeps what a layer of the training step keeps by PyTorc
   CHECK(kept(run_block(settings), 2) == kTokens * of(kHidden, 1));
 }
 
-TEST_CASE("each change of the block keeps as much more or less as its operators say") {
+TEST_CASE("each change of the block changes the kept bytes as its operators do") {
   constexpr Bytes kElement = 4, kMlp = 4 * kHidden;
   const auto kept_with = [](const Settings& changes) { return kept(run_block(small(changes)), kElement) / kTokens; };
   const Bytes gpt2 = kept_with({});
@@ -166,7 +166,7 @@ TEST_CASE("each change of the block keeps as much more or less as its operators 
   CHECK(kept_with({{"biases", "off"}}) == gpt2);
 }
 
-TEST_CASE("the same settings give the same events twice") {
+TEST_CASE("equal settings give equal events") {
   const Settings settings = small(GENERATE(Settings{}, kLlama));
   const DrivenRun first = run_block(settings), second = run_block(settings);
   REQUIRE(first.recording.events().size() == second.recording.events().size());
@@ -174,7 +174,7 @@ TEST_CASE("the same settings give the same events twice") {
   CHECK(same);
 }
 
-TEST_CASE("a block that cannot be is refused by the engine with its sentence") {
+TEST_CASE("the engine refuses an impossible block with a sentence") {
   RunDriver driver;
   const DrivenRun run = driver.run(small({{"hidden_size", "100"}}), true, {}, "block");
   CHECK(run.outcome().kind == record::OutcomeKind::kRefused);

@@ -34,7 +34,7 @@ record::Params settings_of(const lessons::PredictedStep& step) {
 
 }  // namespace
 
-TEST_CASE("the planner ends the report's batch where the figure of borders does, to the byte") {
+TEST_CASE("the planner's border of the report's batch equals the figure's, to the byte") {
   const auto planner = backend::make_prediction({{HEADROOM_ENGINE_PATH}});
   for (const lessons::PredictedStep& step : lessons::predicted_steps()) {
     INFO("batch " << step.batch << ", expandable " << step.expandable);

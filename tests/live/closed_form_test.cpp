@@ -151,7 +151,7 @@ std::string line(const char* name, const record::ByCategory& bytes) {
 
 }  // namespace
 
-TEST_CASE("the closed form's peak is the exact list's, within what each technique is allowed") {
+TEST_CASE("the closed form's peak equals the exact list's within each technique's tolerance") {
   const auto planner = backend::make_prediction({{HEADROOM_ENGINE_PATH}});
   const record::Schema schema = experiments::training_step().schema;
   for (const Row& row : kRows) {

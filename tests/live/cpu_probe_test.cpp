@@ -58,7 +58,7 @@ TEST_CASE("live bytes follow allocations and frees, from any thread") {
 }
 
 // On some processors oneDNN would allocate scratch for such GEMMs.
-TEST_CASE("a product in 16 bits allocates nothing on any processor") {
+TEST_CASE("a 16-bit GEMM allocates nothing on any processor") {
   cpu_probe();
   CHECK_FALSE(at::globalContext().userEnabledMkldnn());
   for (const at::ScalarType type : {at::kHalf, at::kBFloat16}) {
@@ -71,7 +71,7 @@ TEST_CASE("a product in 16 bits allocates nothing on any processor") {
   }
 }
 
-TEST_CASE("a recording that begins in the middle starts with what is alive, and its totals are the allocator's") {
+TEST_CASE("a recording that begins mid-run starts with the live storages and the allocator's totals") {
   at::Tensor early, late;
   {
     const record::Scope scope(Category::kWeights);
@@ -108,7 +108,7 @@ TEST_CASE("a recording that begins in the middle starts with what is alive, and 
   record::mark(record::Phase::kSetup);
 }
 
-TEST_CASE("a relabel names the storage, unknown addresses are left alone") {
+TEST_CASE("a relabel names the storage, and unknown addresses are ignored") {
   at::Tensor tensor = floats(64);
   const record::Recording recording = record_cpu([&] {
     cpu_probe().relabel(tensor.storage().data_ptr().get_context(), Category::kGradients);
@@ -129,7 +129,7 @@ TEST_CASE("a relabel names the storage, unknown addresses are left alone") {
   CHECK(relabels == 1);
 }
 
-TEST_CASE("a cap refuses with an out-of-memory error and leaves the books straight") {
+TEST_CASE("a cap refuses with an out-of-memory error and keeps the totals right") {
   const record::Bytes before = cpu_probe().live_bytes();
   cpu_probe().set_limits(before + 10'000, before + 1'000'000);
   at::Tensor fits = floats(2000);
@@ -158,7 +158,7 @@ TEST_CASE("a cap refuses with an out-of-memory error and leaves the books straig
   CHECK(cpu_probe().live_bytes() == before);
 }
 
-TEST_CASE("what the machine cannot give is refused before the system promises it") {
+TEST_CASE("more than the machine's memory is refused before the system overcommits") {
   const record::Bytes before = cpu_probe().live_bytes();
   cpu_probe().set_limits(0, before + 10'000);
   sink().open(true);
@@ -177,7 +177,7 @@ TEST_CASE("what the machine cannot give is refused before the system promises it
   CHECK(events.back().kind == EventKind::kOutOfMemory);
 }
 
-TEST_CASE("many threads at once keep the totals exact at every event") {
+TEST_CASE("the totals are exact at every event with many threads") {
   const record::Recording recording = record_cpu([] {
     std::vector<std::thread> threads;
     for (int t = 0; t < 4; ++t) {
@@ -195,7 +195,7 @@ TEST_CASE("many threads at once keep the totals exact at every event") {
   CHECK(record::Ledger(recording).first_mismatch() == record::kNever);
 }
 
-TEST_CASE("a big tensor asks for large pages, where the system has them") {
+TEST_CASE("a big tensor requests large pages if the system has them") {
   if (live::large_pages().empty()) {
     std::puts("SKIPPED: this system has no large pages");
     return;

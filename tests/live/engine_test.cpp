@@ -112,7 +112,7 @@ TEST_CASE("progress grows to the end of a run") {
   CHECK(time_left_known);
 }
 
-TEST_CASE("heartbeats come while a run is on") {
+TEST_CASE("heartbeats arrive during a run") {
   EngineChild engine;
   engine.send(start_run(1, 10'000));
   wait_for_events(engine);
@@ -124,7 +124,7 @@ TEST_CASE("heartbeats come while a run is on") {
   }
 }
 
-TEST_CASE("a worker that computes for long without a mark is not taken for one that hangs") {
+TEST_CASE("a worker that computes for long without a mark does not count as hung") {
   EngineChild engine;
   auto large = start_run(1);
   large.params["model"] = "custom";
@@ -145,7 +145,7 @@ TEST_CASE("a worker that computes for long without a mark is not taken for one t
   CHECK(std::is_sorted(beats.begin(), beats.end()));
 }
 
-TEST_CASE("a cancelled run ends before its steps are over, and the engine goes on") {
+TEST_CASE("a cancelled run ends early, and the engine continues") {
   EngineChild engine;
   engine.send(start_run(1, 10'000));
   wait_for_events(engine);
@@ -157,7 +157,7 @@ TEST_CASE("a cancelled run ends before its steps are over, and the engine goes o
   check_that_it_works(engine, 2);
 }
 
-TEST_CASE("a second run is refused by its number while one is on") {
+TEST_CASE("a second run is refused by its number during a run") {
   EngineChild engine;
   engine.send(start_run(1, 10'000));
   wait_for_events(engine);
@@ -168,7 +168,7 @@ TEST_CASE("a second run is refused by its number while one is on") {
   CHECK_FALSE(refusal->reason.empty());
 }
 
-TEST_CASE("what is no message is refused with a reason, and the engine goes on") {
+TEST_CASE("an invalid message is refused with a reason, and the engine continues") {
   EngineChild engine;
   REQUIRE(engine.next_of<Hello>());
   const std::string deep(100'000, '\x91');  // nested arrays
@@ -194,7 +194,7 @@ TEST_CASE("what is no message is refused with a reason, and the engine goes on")
   check_that_it_works(engine, 4);
 }
 
-TEST_CASE("bytes that cannot be cut into frames end the engine, with a reason") {
+TEST_CASE("bytes that are not frames end the engine, with a reason") {
   EngineChild engine;
   REQUIRE(engine.next_of<Hello>());
   const std::string text = "GET / HTTP/1.1\r\n";  // read as a length of 542,393,671
@@ -203,7 +203,7 @@ TEST_CASE("bytes that cannot be cut into frames end the engine, with a reason") 
   CHECK(engine.ended() == 50);
 }
 
-TEST_CASE("an engine ends with its stdin, in the middle of a run") {
+TEST_CASE("an engine ends when its stdin closes, even during a run") {
   EngineChild engine;
   engine.send(start_run(1, 10'000));
   wait_for_events(engine);
@@ -211,7 +211,7 @@ TEST_CASE("an engine ends with its stdin, in the middle of a run") {
   check_that_it_ends(engine);
 }
 
-TEST_CASE("an app that does not read blocks neither the run nor the end") {
+TEST_CASE("an app that does not read blocks neither the run nor the engine's exit") {
   EngineChild engine;
   engine.send(start_run(1, 10'000));
   wait_for_events(engine);
@@ -220,7 +220,7 @@ TEST_CASE("an app that does not read blocks neither the run nor the end") {
   check_that_it_ends(engine);
 }
 
-TEST_CASE("after SIGKILL what had arrived is a recording") {
+TEST_CASE("the data that arrived before SIGKILL is a readable recording") {
   EngineChild engine;
   engine.send(start_run(1, 10'000));
   wait_for_events(engine);
@@ -235,7 +235,7 @@ TEST_CASE("after SIGKILL what had arrived is a recording") {
   CHECK(ledger.first_mismatch() == record::kNever);
 }
 
-TEST_CASE("Ctrl-C is the app's, and memory pressure is the engine's") {
+TEST_CASE("the engine ignores Ctrl-C, and Linux kills it first if memory runs out") {
   EngineChild engine;
   REQUIRE(engine.next_of<Hello>());
   engine.signal(SIGINT);
@@ -245,7 +245,7 @@ TEST_CASE("Ctrl-C is the app's, and memory pressure is the engine's") {
   check_that_it_works(engine, 1);
 }
 
-TEST_CASE("running out of memory comes back with its facts") {
+TEST_CASE("running out of memory is reported with its facts") {
   EngineChild engine;
   auto start = start_run(1);
   start.params["cap"] = "48MiB";
@@ -259,7 +259,7 @@ TEST_CASE("running out of memory comes back with its facts") {
   check_that_it_works(engine, 2);
 }
 
-TEST_CASE("a planner answers with a prediction, the newest question last") {
+TEST_CASE("a planner answers with a prediction, and the newest question wins") {
   EngineChild engine({"--plan"});
   auto question = start_run(1);
   question.params["model"] = "llama-3-8b";
@@ -295,7 +295,7 @@ TEST_CASE("a planner answers with a prediction, the newest question last") {
   CHECK(record::steps_of(engine.recording()).size() == 3);
 }
 
-TEST_CASE("the engine answers for itself on a terminal") {
+TEST_CASE("the engine answers --help, --version and --facts on a terminal") {
   const auto [version_code, version] = tests::engine_output({"--version"});
   CHECK(version_code == 0);
   CHECK(version.starts_with("headroom-engine "));

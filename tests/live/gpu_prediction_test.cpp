@@ -25,7 +25,7 @@ record::Bytes step_peak(const record::Ledger& run) {
 
 }  // namespace
 
-TEST_CASE("the peak of a GPU's step is known before the run, to the byte") {
+TEST_CASE("the peak of a GPU's step is predicted to the byte") {
   const auto planner = backend::make_prediction({{HEADROOM_ENGINE_PATH}});
   const record::Schema schema = experiments::training_step().schema;
   std::size_t compared = 0;
@@ -48,7 +48,7 @@ TEST_CASE("the peak of a GPU's step is known before the run, to the byte") {
   CHECK(compared >= 17);
 }
 
-TEST_CASE("a step in fp8 takes no more than one in bf16, but for its scales") {
+TEST_CASE("a step in fp8 needs no more memory than one in bf16, apart from its scales") {
   const auto planner = backend::make_prediction({{HEADROOM_ENGINE_PATH}});
   const record::Schema schema = experiments::training_step().schema;
   const auto peak = [&](const std::vector<std::string>& settings) {

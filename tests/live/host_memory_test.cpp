@@ -51,7 +51,7 @@ std::string bytes(std::int64_t number) { return std::to_string(number) + "\n"; }
 
 }  // namespace
 
-TEST_CASE("without control groups the machine's own numbers count") {
+TEST_CASE("the machine's own numbers count without control groups") {
   Tree tree;
   CHECK(tree.memory().total == 16 * kGiB);
   CHECK(tree.memory().available == 12 * kGiB);
@@ -62,7 +62,7 @@ TEST_CASE("without control groups the machine's own numbers count") {
   CHECK(tree.memory().available == 12 * kGiB);
 }
 
-TEST_CASE("a control group's limit counts, its page cache does not") {
+TEST_CASE("a control group's limit counts, but its page cache does not") {
   Tree tree;
   tree.write("proc/self/cgroup", "1:name=systemd:/\n0::/batch/job\n");
   tree.write("sys/fs/cgroup/batch/job/memory.max", bytes(4 * kGiB));
@@ -79,7 +79,7 @@ TEST_CASE("a control group's limit counts, its page cache does not") {
   CHECK(tree.memory().available == 1 * kGiB);
 }
 
-TEST_CASE("version 1 of control groups, whose container has no name for its own group") {
+TEST_CASE("limits of version 1 control groups are found inside a container") {
   Tree tree;
   tree.write("proc/self/cgroup", "3:cpuset:/docker/abc\n2:cpu,memory:/docker/abc\n");
   tree.write("sys/fs/cgroup/memory/memory.limit_in_bytes", bytes(2 * kGiB));
@@ -91,14 +91,14 @@ TEST_CASE("version 1 of control groups, whose container has no name for its own 
   CHECK(tree.memory().available == 0);
 }
 
-TEST_CASE("who gets large pages is between brackets") {
+TEST_CASE("the large page setting is read from the brackets") {
   Tree tree;
   CHECK(tree.large_pages().empty());
   tree.write("sys/kernel/mm/transparent_hugepage/enabled", "always [madvise] never\n");
   CHECK(tree.large_pages() == "madvise");
 }
 
-TEST_CASE("this machine has memory") {
+TEST_CASE("this machine reports some memory") {
   const HostMemory memory = host_memory();
   CHECK(memory.available > 0);
   CHECK(memory.available <= memory.total);

@@ -68,7 +68,7 @@ class SmallFiles {
 
 }  // namespace
 
-TEST_CASE("what a run keeps on the host is reported as the host's, and changes no total of the device") {
+TEST_CASE("host memory of a run is reported separately and changes no total of the device") {
   RunDriver driver;
   const DrivenRun plain = driver.run({{"model", "tiny"}, {"batch", "2"}, {"seq", "64"}, {"device", "cpu"}});
   const DrivenRun run = driver.run(offloaded({}));
@@ -90,7 +90,7 @@ TEST_CASE("what a run keeps on the host is reported as the host's, and changes n
   CHECK(host.taken.at(Category::kOptimizerState) == 2 * weights);  // gradients in fp32 need no widening
 }
 
-TEST_CASE("a host with too little memory for what a run keeps there fails it with a sentence") {
+TEST_CASE("a run that needs more host memory than available fails with a sentence") {
   const auto with = [](record::Bytes available) {
     live::MachineFacts machine = live::machine_facts(/*look_for_gpu=*/false);
     machine.available_memory = [available] { return available; };
@@ -108,7 +108,7 @@ TEST_CASE("a host with too little memory for what a run keeps there fails it wit
   CHECK(large.run(offloaded({})).outcome().kind == OutcomeKind::kCompleted);
 }
 
-TEST_CASE("on the CPU the host's bytes and the device's come out of one memory") {
+TEST_CASE("host and device bytes share one memory on the CPU") {
   const auto with = [](record::Bytes available) {
     live::MachineFacts machine = live::machine_facts(/*look_for_gpu=*/false);
     machine.available_memory = [available] { return available; };
@@ -133,7 +133,7 @@ TEST_CASE("on the CPU the host's bytes and the device's come out of one memory")
   CHECK(enough.run(offloaded({})).outcome().kind == OutcomeKind::kCompleted);
 }
 
-TEST_CASE("a disk without room for the optimizer's state fails the run with a sentence, and the next run is well") {
+TEST_CASE("a disk too small for the optimizer's state fails the run with a sentence, and the next run works") {
   RunDriver driver;
   {
     const SmallFiles small(1 << 20);
@@ -148,7 +148,7 @@ TEST_CASE("a disk without room for the optimizer's state fails the run with a se
         }) == 2 * 3);  // a read and a write per step
 }
 
-TEST_CASE("an offloaded step that runs out of memory, or is cancelled, leaves nothing behind") {
+TEST_CASE("an offloaded step that runs out of memory or is cancelled leaves nothing allocated") {
   RunDriver driver;
   const Settings settings = offloaded({{"offload.parameters", "on"}, {"checkpointing", "layer"}, {"batch", "8"}});
   const DrivenRun whole = driver.run(settings);

@@ -132,7 +132,7 @@ std::string noise(std::size_t size) {
 
 }  // namespace
 
-TEST_CASE("more rows than a chunk takes arrive in several") {
+TEST_CASE("more rows than fit into a chunk arrive in several chunks") {
   constexpr std::size_t kRows = record::kMostRowsInAChunk + 1000;
   LinkedWorker linked;
   linked.feed.begin(7);
@@ -182,7 +182,7 @@ TEST_CASE("an app that does not read costs the link no processor time") {
   CHECK(linked.reads(std::size_t{32} << 20));
 }
 
-TEST_CASE("after a run that was cancelled before it began the link sleeps again") {
+TEST_CASE("the link sleeps again after a run that was cancelled before it started") {
   LinkedWorker linked;
   // Refused but not yet sent: the worker and the next run wait.
   REQUIRE(linked.worker.submit({.run = 1, .demo = "no_such_demo", .params = {}}).taken);

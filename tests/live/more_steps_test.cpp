@@ -102,14 +102,14 @@ record::Recording few_of(backend::Backend& planner, const record::Params& params
 
 }  // namespace
 
-TEST_CASE("steps that an evaluation follows are traced, every one") {
+TEST_CASE("every step is traced if evaluations follow steps") {
   predict::StepSettings step{.steps = 3};
   CHECK(predict::traced_steps(step) == 2);
   step.eval_every = 2;
   CHECK(predict::traced_steps(step) == 3);
 }
 
-TEST_CASE("the third step of a trace is its second again, whatever the technique") {
+TEST_CASE("the third traced step equals the repeated second one, whatever the technique") {
   const auto planner = backend::make_prediction({{HEADROOM_ENGINE_PATH}});
   int compared = 0;
   std::vector<record::Params> all = each_technique();
@@ -133,7 +133,7 @@ TEST_CASE("the third step of a trace is its second again, whatever the technique
   CHECK(compared > 40);
 }
 
-TEST_CASE("four steps from two free what the third left") {
+TEST_CASE("four steps made from two free the third step's storages") {
   const auto planner = backend::make_prediction({{HEADROOM_ENGINE_PATH}});
   record::Params params(experiments::training_step().schema);
   for (const char* setting : {"model=tiny", "device=cuda", "steps=2", "loss=hf_2025"})
@@ -148,7 +148,7 @@ TEST_CASE("four steps from two free what the third left") {
   }
 }
 
-TEST_CASE("a trace of one step, or of one that leaves more than it found, is not continued") {
+TEST_CASE("a trace of one step, or one that leaves more memory than it found, is not extended") {
   record::Recording trace(record::RunInfo{});
   const auto add = [&](std::int32_t step, std::uint64_t storage) {
     trace.append(record::Mark{.event_index = trace.events().size(), .step = step});
@@ -161,7 +161,7 @@ TEST_CASE("a trace of one step, or of one that leaves more than it found, is not
   CHECK_FALSE(predict::with_more_steps(trace, 3));
 }
 
-TEST_CASE("two micro-batches of a step are traced, and the last of three where gradients leave for the host") {
+TEST_CASE("two micro-batches per step are traced, or three if gradients move to the host") {
   predict::StepSettings step{.micro_batches = 64};
   CHECK(predict::traced_micro_batches(step) == 2);
   step.offload_state = predict::StateOffload::kHost;
@@ -170,7 +170,7 @@ TEST_CASE("two micro-batches of a step are traced, and the last of three where g
   CHECK(predict::traced_micro_batches(step) == 1);
 }
 
-TEST_CASE("further micro-batches of a trace are its second again, whatever the technique") {
+TEST_CASE("further micro-batches equal the repeated second one, whatever the technique") {
   const auto planner = backend::make_prediction({{HEADROOM_ENGINE_PATH}});
   int compared = 0;
   for (const record::Params& params : each_accumulating()) {
@@ -184,7 +184,7 @@ TEST_CASE("further micro-batches of a trace are its second again, whatever the t
   CHECK(compared > 80);
 }
 
-TEST_CASE("few micro-batches are placed with the totals of all, under any limit") {
+TEST_CASE("few placed micro-batches have the totals of all, under any limit") {
   const auto planner = backend::make_prediction({{HEADROOM_ENGINE_PATH}});
   const auto reserved = [](const record::Recording& run) { return record::Ledger(run).peak_reserved(); };
   int compared = 0, fewer = 0;
@@ -211,7 +211,7 @@ TEST_CASE("few micro-batches are placed with the totals of all, under any limit"
   CHECK(2 * fewer > compared);
 }
 
-TEST_CASE("micro-batches of which the second leaves more than it found are not repeated") {
+TEST_CASE("a second micro-batch that leaves more memory than it found is not repeated") {
   record::Recording trace(record::RunInfo{});
   const auto mark = [&](std::int32_t step, std::uint16_t micro_batch) {
     trace.append(record::Mark{.event_index = trace.events().size(), .step = step, .micro_batch = micro_batch});

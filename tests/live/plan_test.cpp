@@ -64,7 +64,7 @@ std::vector<Row> rows_of(const record::Recording& recording) {
 
 }  // namespace
 
-TEST_CASE("a plan for the CPU is the CPU's events") {
+TEST_CASE("a plan for the CPU has the CPU run's events") {
   use_one_core();
   const std::string checkpointing = GENERATE("off", "layer");
   CAPTURE(checkpointing);
@@ -94,7 +94,7 @@ TEST_CASE("a plan for the CPU is the CPU's events") {
   CHECK(differs.second == planned_rows.end());
 }
 
-TEST_CASE("a plan takes the host's memory that the run takes, block by block") {
+TEST_CASE("a plan has the run's host memory, block by block") {
   const Settings settings{{"model", "tiny"},
                           {"batch", "2"},
                           {"seq", "64"},

@@ -5,7 +5,7 @@
 
 using headroom::live::ProgressMeter;
 
-TEST_CASE("progress counts marks within a step and leaves the slow first step out of the time left") {
+TEST_CASE("progress counts marks within a step, and the time left ignores the slow first step") {
   ProgressMeter meter(4, 10);
   meter.begin_step(0, 0);
   CHECK(meter.at(0).fraction == 0);

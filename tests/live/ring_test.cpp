@@ -19,7 +19,7 @@ MemEvent numbered(std::uint64_t number) {
 
 }  // namespace
 
-TEST_CASE("a ring gives events back in order, across its seam") {
+TEST_CASE("a ring returns events in order, across its seam") {
   EventRing ring(8);
   std::vector<MemEvent> out;
   for (std::uint64_t next = 0; next < 50;) {
@@ -46,7 +46,7 @@ TEST_CASE("a full ring drops the newest and counts them") {
 
 TEST_CASE("the default ring holds a million events") { CHECK(EventRing::kDefaultCapacity >= 1'000'000); }
 
-TEST_CASE("a consumer beside the producer loses and invents nothing") {
+TEST_CASE("a concurrent consumer receives every event exactly once") {
   EventRing ring(1024);
   constexpr std::uint64_t kEvents = 500'000;
   std::thread producer([&] {

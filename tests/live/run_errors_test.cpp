@@ -41,7 +41,7 @@ live::MachineFacts machine_with_gpu(const std::string& capability) {
 
 }  // namespace
 
-TEST_CASE("memory runs out in LibTorch's allocator, in CUDA and in cuBLAS") {
+TEST_CASE("out of memory is recognized in LibTorch's allocator, in CUDA and in cuBLAS") {
   CHECK(is_out_of_memory(c10::OutOfMemoryError(kHere, "no room")));
   CHECK(is_out_of_memory(c10::AcceleratorError(kHere, cudaErrorMemoryAllocation, "CUDA error: out of memory")));
   CHECK(is_out_of_memory(
@@ -52,7 +52,7 @@ TEST_CASE("memory runs out in LibTorch's allocator, in CUDA and in cuBLAS") {
 }
 
 // A planner computes nothing, so it needs no such GPU.
-TEST_CASE("a GPU without a format of products is planned as one that has it") {
+TEST_CASE("a GPU without a GEMM format is planned like one with it") {
   const auto events = [](const std::string& capability, tests::Settings settings) {
     settings.merge(tests::Settings{{"model", "tiny"}, {"device", "cuda"}, {"batch", "1"}, {"seq", "32"}});
     const auto run = RunDriver(machine_with_gpu(capability), live::EngineRole::kPlanner).run(settings);
@@ -115,7 +115,7 @@ TEST_CASE("a GPU older than the compiled kernels gets the composed step, and the
 }
 
 // The planner traces what the machine's GPU would run.
-TEST_CASE("automatic attention is recorded as the kernel that it took, and provenance says so") {
+TEST_CASE("automatic attention is recorded as the selected kernel, with a note in the provenance") {
   const auto plan = [](const std::string& capability, const std::string& device) {
     const auto run = RunDriver(machine_with_gpu(capability), live::EngineRole::kPlanner)
                          .run({{"model", "tiny"},
@@ -136,7 +136,7 @@ TEST_CASE("automatic attention is recorded as the kernel that it took, and prove
   CHECK(hopper.events().size() != ampere.events().size());
 }
 
-TEST_CASE("on a GPU older than the compiled kernels what they alone can do is refused in one sentence") {
+TEST_CASE("settings that need our kernels are refused in one sentence on a GPU older than the kernels") {
   const live::EngineRole role = GENERATE(live::EngineRole::kPlanner, live::EngineRole::kRunner);
   RunDriver driver(machine_with_gpu("5.2"), role);
   const auto said = [&](const tests::Settings& settings, const std::string& demo = "train_step") {
@@ -156,7 +156,7 @@ TEST_CASE("on a GPU older than the compiled kernels what they alone can do is re
 
 // Tries every value of every switch on the CPU, where our kernels report themselves. 16-bit GEMMs are always ours
 // there; on a GPU they are LibTorch's.
-TEST_CASE("a composed step runs no kernel of ours, and what cannot be composed is refused") {
+TEST_CASE("a composed step runs none of our kernels, and settings that need them are refused") {
   static int ours = 0;
   const auto count = [](const at::RecordFunction& function) -> std::unique_ptr<at::ObserverContext> {
     const std::string_view name = function.name();
@@ -201,13 +201,13 @@ TEST_CASE("a composed step runs no kernel of ours, and what cannot be composed i
   at::removeCallback(handle);
 }
 
-TEST_CASE("the losses of Hugging Face's code need no kernels, and stay") {
+TEST_CASE("the losses of Hugging Face's code need no kernels and stay") {
   record::Params params = test::params({"loss=hf_2024"});
   live::compose(params);
   CHECK(params.text("loss") == "hf_2024");
 }
 
-TEST_CASE("a run on the CPU that could not be prepared does not speak of a GPU") {
+TEST_CASE("the error of an unprepared CPU run does not mention a GPU") {
   live::MachineFacts machine = machine_with_gpu("7.5");
   machine.available_memory = []() -> record::Bytes { throw std::runtime_error("/proc is not there"); };
   RunDriver driver(std::move(machine));
@@ -216,7 +216,7 @@ TEST_CASE("a run on the CPU that could not be prepared does not speak of a GPU")
   CHECK(run.outcome().message == "The run could not be prepared: /proc is not there");
 }
 
-TEST_CASE("a run that is cancelled while its model is built is cancelled, not refused") {
+TEST_CASE("a run cancelled while its model is built ends as cancelled, not as refused") {
   RunDriver driver;
   const auto run = driver.run({{"model", "custom"}, {"num_layers", "64"}, {"hidden_size", "1024"}, {"device", "cpu"}},
                               /*record=*/true, [&](const record::Recording& recording) {

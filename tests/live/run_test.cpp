@@ -37,7 +37,7 @@ std::vector<double> metric(const record::Recording& recording, MetricKind kind) 
 
 }  // namespace
 
-TEST_CASE("a recorded run adds up to the allocator's own totals at every event") {
+TEST_CASE("a recorded run matches the allocator's totals at every event") {
   RunDriver driver;
   const std::string checkpointing = GENERATE("off", "layer");
   const std::string precision = GENERATE("fp32", "bf16");
@@ -70,7 +70,7 @@ TEST_CASE("a recording names the text that the run trained on, with its hash") {
   CHECK(other.recording.info().provenance.at("text_sha1") == "9b5d13ea970bf5dc2cc9facf520d8d99243cc0a4");
 }
 
-TEST_CASE("a run says what it kept and what it went on from, and fails where it could not keep it") {
+TEST_CASE("a run reports what it saved and resumed, and fails if it could not save") {
   const test::TemporaryFolder folder;
   const std::string saved = folder.path() / "saved";
   RunDriver driver;
@@ -86,7 +86,7 @@ TEST_CASE("a run says what it kept and what it went on from, and fails where it 
   CHECK_FALSE(planned.recording.info().provenance.contains("saved"));
 }
 
-TEST_CASE("a run has marks, steps and metrics, and its loss falls") {
+TEST_CASE("a run has marks, steps, metrics and a falling loss") {
   RunDriver driver;
   const DrivenRun run = driver.run(tiny({{"steps", "8"}}));
   const record::Recording& recording = run.recording;
@@ -109,7 +109,7 @@ TEST_CASE("a run has marks, steps and metrics, and its loss falls") {
   CHECK(speeds[3] == Approx(2 * 64 * 1e9 / durations[3]));
 }
 
-TEST_CASE("an evaluation is a phase of its step, and its loss a number of the run") {
+TEST_CASE("an evaluation is a phase of its step, and its loss a metric of the run") {
   RunDriver driver;
   const DrivenRun run = driver.run(tiny({{"steps", "5"}, {"eval_every", "2"}}));
   const record::Recording& recording = run.recording;
@@ -128,7 +128,7 @@ TEST_CASE("an evaluation is a phase of its step, and its loss a number of the ru
   }
 }
 
-TEST_CASE("what is relabeled late is known for what it is when the optimizer begins") {
+TEST_CASE("late relabels are complete when the optimizer begins") {
   RunDriver driver;
   const DrivenRun run = driver.run(tiny());
   const record::Ledger ledger(run.recording);
@@ -142,7 +142,7 @@ TEST_CASE("what is relabeled late is known for what it is when the optimizer beg
   CHECK(optimizers >= 3);
 }
 
-TEST_CASE("a run that is not recorded gives metrics only") {
+TEST_CASE("an unrecorded run reports only metrics") {
   RunDriver driver;
   const DrivenRun run = driver.run(tiny(), /*record=*/false);
   CHECK(run.outcome().kind == OutcomeKind::kCompleted);
@@ -151,7 +151,7 @@ TEST_CASE("a run that is not recorded gives metrics only") {
   CHECK(metric(run.recording, MetricKind::kLoss).size() == 3);
 }
 
-TEST_CASE("running out of a cap is a result: explained, every byte back, and the next run works") {
+TEST_CASE("exceeding a cap is an explained result that frees every byte, and the next run works") {
   RunDriver driver;
   const DrivenRun whole = driver.run(tiny());
   const record::Bytes peak = record::Ledger(whole.recording).peak().totals.allocated;
@@ -188,7 +188,7 @@ TEST_CASE("running out of a cap is a result: explained, every byte back, and the
   CHECK(cpu_probe().live_bytes() == start);
 }
 
-TEST_CASE("a run on the CPU ends where the machine's memory does, as a result") {
+TEST_CASE("a CPU run that exceeds the machine's memory ends as a result") {
   const record::Bytes start = cpu_probe().live_bytes();
   record::Bytes available = 50 * record::kMiB;
   live::MachineFacts machine = live::machine_facts(/*look_for_gpu=*/false);
@@ -212,7 +212,7 @@ TEST_CASE("a run on the CPU ends where the machine's memory does, as a result") 
   CHECK(driver.run(tiny()).outcome().kind == OutcomeKind::kCompleted);
 }
 
-TEST_CASE("a cancelled run stops at its next layer and gives everything back") {
+TEST_CASE("a cancelled run stops at its next layer and frees everything") {
   RunDriver driver;
   driver.run(tiny());
   const record::Bytes start = cpu_probe().live_bytes();
@@ -228,7 +228,7 @@ TEST_CASE("a cancelled run stops at its next layer and gives everything back") {
   CHECK(driver.run(tiny()).outcome().kind == OutcomeKind::kCompleted);
 }
 
-TEST_CASE("what cannot be run is refused with a sentence, and nothing is left behind") {
+TEST_CASE("an impossible run is refused with a sentence and leaves nothing allocated") {
   RunDriver driver;
   CHECK(driver.run(tiny({{"batch", "0"}})).outcome().kind == OutcomeKind::kRefused);
   CHECK(driver.run(tiny({{"hue", "blue"}})).outcome().kind == OutcomeKind::kRefused);
@@ -243,7 +243,7 @@ TEST_CASE("what cannot be run is refused with a sentence, and nothing is left be
   CHECK(driver.run(tiny()).outcome().kind == OutcomeKind::kCompleted);
 }
 
-TEST_CASE("a second run is not taken while one is on") {
+TEST_CASE("a second run is not accepted during a run") {
   RunDriver driver;
   bool asked = false;
   driver.run(tiny(), true, [&](const record::Recording& so_far) {

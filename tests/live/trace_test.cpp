@@ -46,7 +46,7 @@ std::size_t metrics_of(const record::Recording& recording, record::MetricKind ki
 
 }  // namespace
 
-TEST_CASE("a traced run on the CPU records each operator: when, how long, for what, how many bytes") {
+TEST_CASE("a traced CPU run records each operator's time, duration, purpose and bytes") {
   EngineChild engine({"--trace"});
   run(engine, traced_run(1));
   const record::Recording& recording = engine.recording();
@@ -82,7 +82,7 @@ TEST_CASE("a traced run on the CPU records each operator: when, how long, for wh
   CHECK(gate->bytes == 4 * (128 * 256 + 704 * 256 + 128 * 704));
 }
 
-TEST_CASE("a traced run gives no speed, since tracing costs time") {
+TEST_CASE("a traced run reports no speed, because tracing costs time") {
   EngineChild engine({"--trace"});
   run(engine, traced_run(1));
   CHECK(metrics_of(engine.recording(), record::MetricKind::kLoss) == 2);
@@ -94,7 +94,7 @@ TEST_CASE("a traced run gives no speed, since tracing costs time") {
   CHECK(metrics_of(engine.recording(), record::MetricKind::kTokensPerSecond) == 2);
 }
 
-TEST_CASE("a fused kernel is one operator with the bytes that it moves") {
+TEST_CASE("a fused kernel is one operator with its moved bytes") {
   EngineChild engine({"--trace"});
   run(engine, traced_run(1));
   const auto norms = [&] {
@@ -116,7 +116,7 @@ TEST_CASE("a fused kernel is one operator with the bytes that it moves") {
   CHECK(fused[0].bytes < moved);
 }
 
-TEST_CASE("an engine that was not started for it says that it traces nothing, and runs") {
+TEST_CASE("an engine without --trace says that it traces nothing, and runs") {
   EngineChild engine;
   run(engine, traced_run(1));
   CHECK(engine.recording().kernel_spans().empty());

@@ -52,7 +52,7 @@ record::Params drawn(std::mt19937& random) {
 
 }  // namespace
 
-TEST_CASE("a switch changes what the plans with and without it differ by, to the byte, on drawn states") {
+TEST_CASE("a switch's effect equals the difference of two plans to the byte, for random settings") {
   app::Predictions predictions([] { return backend::make_prediction({{HEADROOM_ENGINE_PATH}}); });
   app::StepPlanner planner(&predictions, "");
   const app::PlannedCard card{.name = "a card", .memory = 24 * record::kGiB, .process = {}};
@@ -87,7 +87,7 @@ TEST_CASE("a switch changes what the plans with and without it differ by, to the
   CHECK(compared >= 250);
 }
 
-TEST_CASE("a switch that is turned on and off again leaves the settings as they were") {
+TEST_CASE("toggling a switch twice restores the settings") {
   int turned = 0;
   for (const experiments::Technique& what : experiments::memory_techniques()) {
     INFO(what.id);
@@ -105,7 +105,7 @@ TEST_CASE("a switch that is turned on and off again leaves the settings as they 
   CHECK(turned >= 14);
 }
 
-TEST_CASE("automatic attention is planned as the kernel of each card, and by the closed form, too") {
+TEST_CASE("automatic attention is planned as the card's kernel, also by the closed form") {
   app::Predictions predictions([] { return backend::make_prediction({{HEADROOM_ENGINE_PATH}}); });
   const app::PlannedCard hopper{
       .name = "Hopper", .memory = 24 * record::kGiB, .process = {}, .compute_capability = 9.0};
@@ -131,7 +131,7 @@ TEST_CASE("automatic attention is planned as the kernel of each card, and by the
   CHECK(formula.plan(with("auto"), {ada})->left_out.empty());
 }
 
-TEST_CASE("a run by the kernel that automatic attention is on its device is evidence for it") {
+TEST_CASE("a run with the kernel that automatic attention selects is evidence for it") {
   record::Params settings = small_step();
   record::Recording run;
   record::RunInfo info{.demo = "train_step", .params = settings.to_map(), .device = record::DeviceKind::kGpu};
@@ -189,7 +189,7 @@ std::map<std::string, app::page::WayOut> ways_of(app::Predictions& predictions, 
 
 }  // namespace
 
-TEST_CASE("of each shipped pair that differs in one switch the measured difference is the switch's, within the bound") {
+TEST_CASE("each shipped pair that differs in one switch has the switch's effect, within the bound") {
   app::Predictions predictions([] { return backend::make_prediction({{HEADROOM_ENGINE_PATH}}); });
   // In 16 bits on a CPU the peak includes a work array per thread; 6,168 bytes more were recorded.
   const std::set<std::string> differs{"technique_bf16_stochastic_cpu", "technique_bf16_mixed_cpu"};

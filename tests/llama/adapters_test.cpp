@@ -120,7 +120,7 @@ constexpr std::int64_t kOtherElements = 300 * 64 + (2 * kLayers + 1) * 64;
 
 }  // namespace
 
-TEST_CASE("before the first step a model with adapters is its base, bit by bit") {
+TEST_CASE("a model with new adapters equals its base bit for bit") {
   install_allocation_log();
   const auto type = GENERATE(at::kFloat, at::kBFloat16);
   const bool fused = GENERATE(false, true);
@@ -140,7 +140,7 @@ TEST_CASE("before the first step a model with adapters is its base, bit by bit")
   CHECK(logits(make({.kind = AdapterKind::kQlora, .rank = kRank}, kernels, type)).equal(logits(rounded)));
 }
 
-TEST_CASE("adapters begin as PEFT's do: uniform as Kaiming drew, or gaussian") {
+TEST_CASE("adapters start like PEFT's: Kaiming uniform, or Gaussian") {
   // 128 ranks give a matrix thousands of numbers.
   const auto first = [](predict::AdapterStart start) {
     const llama::Model model = make({.kind = AdapterKind::kLora, .rank = 128, .start = start});
@@ -158,7 +158,7 @@ TEST_CASE("adapters begin as PEFT's do: uniform as Kaiming drew, or gaussian") {
   CHECK(at::equal(first(predict::AdapterStart::kKaiming), uniform));
 }
 
-TEST_CASE("adapters in fp32 beside bf16 weights compute and get their gradients in fp32") {
+TEST_CASE("fp32 adapters of bf16 weights compute and accumulate gradients in fp32") {
   const auto kind = GENERATE(AdapterKind::kLora, AdapterKind::kQlora);
   llama::Model model = make({.kind = kind, .rank = kRank, .fp32 = true}, {}, at::kBFloat16);
   fill_b(model);
@@ -180,7 +180,7 @@ TEST_CASE("adapters in fp32 beside bf16 weights compute and get their gradients 
   CHECK(difference(wide(x.grad()), wide(dy).mm(wide(weight)) + p.scale * wide(dy).mm(b).mm(a)) < 3.0 / 256);
 }
 
-TEST_CASE("adapters in fp32 take four bytes each beside bf16, in weights, gradients and moments") {
+TEST_CASE("fp32 adapters of bf16 weights take four bytes in weights, gradients and moments") {
   install_allocation_log();
   const Settings lora{"precision=bf16", "adapters=lora"};
   const Logs narrow = logs(lora, kPlanForCpu), wide = logs(joined(lora, {"lora_precision=fp32"}), kPlanForCpu);
@@ -199,7 +199,7 @@ TEST_CASE("adapters in fp32 take four bytes each beside bf16, in weights, gradie
   check_equal(plain.third_step, same.third_step);
 }
 
-TEST_CASE("steps of adapters in fp32 are planned as the CPU makes them, whatever steps them") {
+TEST_CASE("plans of steps with fp32 adapters equal the CPU's, with any optimizer") {
   install_allocation_log();
   at::set_num_threads(1);
   const std::string how = GENERATE("optimizer=adamw", "optimizer=adamw_8bit", "fused.adamw=off", "rounding=stochastic",
@@ -215,7 +215,7 @@ TEST_CASE("steps of adapters in fp32 are planned as the CPU makes them, whatever
   CHECK(wide.back() != narrow.back());
 }
 
-TEST_CASE("the adapters' gradients are those of W + α/r · B A by autograd, and nothing else has one") {
+TEST_CASE("the adapters' gradients equal autograd's of W + α/r · B A, and nothing else has a gradient") {
   const auto kind = GENERATE(AdapterKind::kLora, AdapterKind::kQlora);
   const auto targets = GENERATE(AdapterTargets::kAll, AdapterTargets::kAttention, AdapterTargets::kMlp);
   const bool fused = GENERATE(false, true);
@@ -267,7 +267,7 @@ TEST_CASE("the adapters' gradients are those of W + α/r · B A by autograd, and
     if (!parameter.tensor.requires_grad()) CHECK_FALSE(parameter.tensor.grad().defined());
 }
 
-TEST_CASE("a planned step with adapters makes the CPU step's allocations, one by one and by name") {
+TEST_CASE("a planned step with adapters has the CPU step's allocations, one by one and by name") {
   at::set_num_threads(1);
   const std::string adapters = GENERATE("adapters=lora", "adapters=qlora");
   const Settings switches =
@@ -293,7 +293,7 @@ TEST_CASE("a planned step with adapters makes the CPU step's allocations, one by
   check_equal(real.third_step, planned.third_step);
 }
 
-TEST_CASE("adapters take the bytes of their formulas") {
+TEST_CASE("adapters have the bytes of their formulas") {
   const auto bytes = [](std::int64_t elements) { return Bytes{4 * elements}; };
   const Logs lora = logs({"adapters=lora"}, kPlanForCpu), qlora = logs({"adapters=qlora"}, kPlanForCpu);
   // Weights: the whole base, and r (I + O) per projection; in four bits nf4_bytes() per projection.
@@ -310,7 +310,7 @@ TEST_CASE("adapters take the bytes of their formulas") {
   }
 }
 
-TEST_CASE("QLoRA never has two layers' weights in the model's type") {
+TEST_CASE("QLoRA never holds two layers' weights in the model's type") {
   const std::string checkpointing = GENERATE("checkpointing=off", "checkpointing=layer");
   const Logs qlora = logs({"adapters=qlora", checkpointing, "fused.rms_norm=on", "fused.swiglu=on"}, kPlanForCpu);
   // One copy of the largest matrix, 64 × 96; norms add some workspace.
@@ -327,7 +327,7 @@ TEST_CASE("QLoRA never has two layers' weights in the model's type") {
   CHECK(level(qlora.setup, Category::kWeights).peak <= std::max(most, level(qlora.setup, Category::kWeights).last));
 }
 
-TEST_CASE("a frozen linear keeps its input for an adapter only") {
+TEST_CASE("a frozen linear layer keeps its input only for an adapter") {
   // L = 3 layers, N = 48 tokens, F = 96, 4 bytes.
   constexpr Bytes kProduct = 3 * 48 * 96 * 4, kLow = 3 * 48 * kRank * 4;
   const auto kept = [](const char* targets, const char* op) {
@@ -339,7 +339,7 @@ TEST_CASE("a frozen linear keeps its input for an adapter only") {
   CHECK(kept("lora_targets=attention", "mlp.down_proj") == 0);
 }
 
-TEST_CASE("backward of a fused norm rebuilds what an adapter reads, and nothing else") {
+TEST_CASE("backward of a fused norm recomputes only the input of adapters") {
   const auto made_in_backward = [](const char* targets, const char* op) {
     const Logs lora = logs({"adapters=lora", targets, "fused.rms_norm=on", "fused.swiglu=on"}, kPlanForCpu);
     return std::ranges::count_if(lora.third_step, [op](const Allocation& a) {

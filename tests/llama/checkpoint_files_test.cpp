@@ -58,7 +58,7 @@ std::string config_refusal(const std::function<void(json&)>& change) {
 
 }  // namespace
 
-TEST_CASE("a head that is stored though it is tied must be the embedding") {
+TEST_CASE("a stored tied head must equal the embedding") {
   for (const bool same : {true, false}) {
     const TemporaryFolder folder;
     std::vector<TensorBytes> tensors = tensors_of(kTied);
@@ -79,7 +79,7 @@ TEST_CASE("a head that is stored though it is tied must be the embedding") {
   }
 }
 
-TEST_CASE("the tables of rotary embeddings that old checkpoints store are passed over") {
+TEST_CASE("rotary embedding tables in old checkpoints are ignored") {
   const TemporaryFolder folder;
   std::vector<TensorBytes> tensors = tensors_of(kTied);
   tensors.push_back({"model.layers.0.self_attn.rotary_emb.inv_freq", "F32", {4}, std::string(16, 'f')});
@@ -87,7 +87,7 @@ TEST_CASE("the tables of rotary embeddings that old checkpoints store are passed
   CHECK(llama::find_weights(folder.path(), kTied).ok());
 }
 
-TEST_CASE("a refusal of config.json says what it has and what would do") {
+TEST_CASE("a refusal of config.json states the found and the allowed value") {
   const auto says = [](const std::function<void(json&)>& change, const std::string& part) {
     const std::string message = config_refusal(change);
     INFO(message);
@@ -106,7 +106,7 @@ TEST_CASE("a refusal of config.json says what it has and what would do") {
   says([](json& c) { c.erase("hidden_size"); }, "the file has nothing, but it must be a whole number");
 }
 
-TEST_CASE("a folder that is no checkpoint is refused by what it is") {
+TEST_CASE("a folder that is not a checkpoint is refused with what it is") {
   const TemporaryFolder folder;
   const auto refusal = [&](const std::filesystem::path& path) {
     const auto config = llama::read_hugging_face_config(path);
@@ -127,7 +127,7 @@ TEST_CASE("a folder that is no checkpoint is refused by what it is") {
   CHECK(weights().find("are only in pytorch_model.bin") != std::string::npos);
 }
 
-TEST_CASE("the first number that is not finite is found at any place, and none below the limit is") {
+TEST_CASE("the first non-finite number is found at any place, and finite numbers are not reported") {
   using llama::StoredType;
   const auto found = [](auto least, auto most, StoredType stored, StoredType as) {
     using Bits = decltype(least);

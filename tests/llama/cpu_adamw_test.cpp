@@ -36,7 +36,7 @@ std::vector<at::Tensor> parts_of(const llama::CpuAdamWState& state) {
 
 }  // namespace
 
-TEST_CASE("the CPU's AdamW steps its range by the formula, and nothing beside it") {
+TEST_CASE("the CPU's AdamW steps exactly its range, by the formula") {
   const States of =
       GENERATE(States{at::kFloat, at::kBFloat16}, States{at::kFloat, at::kHalf}, States{at::kFloat, at::kFloat});
   const llama::AdamWOptions options{.learning_rate = 1e-3, .weight_decay = 0.1};

@@ -122,7 +122,7 @@ TEST_CASE("mixtures of experts have their published numbers of parameters") {
   CHECK(shared.extension.experts->shared_size == 5632);
 }
 
-TEST_CASE("some layers may have a plain MLP in place of experts") {
+TEST_CASE("some layers may have a plain MLP instead of experts") {
   CHECK(described(with(qwen3_moe(), {{"decoder_sparse_step", 2}})).extension.experts->layers == 24);
   const llama::DescribedModel some = described(with(qwen3_moe(), {{"mlp_only_layers", {0, 47}}}));
   CHECK(some.extension.experts->layers == 46);
@@ -131,7 +131,7 @@ TEST_CASE("some layers may have a plain MLP in place of experts") {
   CHECK(parameters(some) == 30'532'122'624 - 2 * (experts - plain));
 }
 
-TEST_CASE("windows, gates, norms, caps and positions are named") {
+TEST_CASE("differences in windows, gates, norms, caps and positions are named") {
   const llama::DescribedModel gemma = described(gemma2());
   CHECK(parameters(gemma) == 2'614'341'888);
   CHECK(gemma.beyond_step ==
@@ -154,7 +154,7 @@ TEST_CASE("windows, gates, norms, caps and positions are named") {
             .beyond_step.find("8 experts and has a sliding window of 4,096 tokens") != std::string::npos);
 }
 
-TEST_CASE("a model that the step has is described as the step takes it") {
+TEST_CASE("a model that the step supports is described without differences") {
   const json plain = test::config_json(test::kSmall);
   const auto model = read(llama::read_described_model, plain);
   REQUIRE(model.ok());
@@ -163,7 +163,7 @@ TEST_CASE("a model that the step has is described as the step takes it") {
   CHECK(parameters(model.value()) == llama::num_parameters(test::kSmall));
 }
 
-TEST_CASE("what is no decoder of attention and gated MLPs is refused by the key that differs") {
+TEST_CASE("a model that is not a decoder of attention and gated MLPs is refused by the key that differs") {
   refused(with(mixtral(), {{"hidden_size", nullptr}}), "hidden_size");
   refused(with(mixtral(), {{"is_encoder_decoder", true}}), "is_encoder_decoder");
   refused(with(mixtral(), {{"vision_config", json::object()}}), "vision_config");

@@ -56,7 +56,7 @@ class SmallFiles {
 
 }  // namespace
 
-TEST_CASE("pieces go out to a file and come back, on a disk and in memory alike") {
+TEST_CASE("pieces survive a round trip through a file, on a disk and in memory") {
   const std::string parent = GENERATE(as<std::string>{}, std::filesystem::temp_directory_path().string(), "/dev/shm");
   if (!std::filesystem::exists(parent)) return;
   CAPTURE(parent);
@@ -94,7 +94,7 @@ TEST_CASE("pieces go out to a file and come back, on a disk and in memory alike"
   CHECK(written.time > 0);
 }
 
-TEST_CASE("what goes through a file at the same time counts once") {
+TEST_CASE("the time of overlapping transfers counts once") {
   constexpr record::Bytes kPiece = 16 << 20;
   auto file = DirectFile::create({}, 3 * kPiece);
   REQUIRE(file.ok());
@@ -117,7 +117,7 @@ TEST_CASE("what goes through a file at the same time counts once") {
   CHECK(written.time <= all);
 }
 
-TEST_CASE("a file that finds no room is refused before anything is written, and leaves nothing behind") {
+TEST_CASE("a file that does not fit on the disk is refused before a write, and leaves nothing") {
   const Folder folder;
   const SmallFiles small(1 << 20);
   const auto file = DirectFile::create(folder.file(), 2 << 20);
@@ -128,7 +128,7 @@ TEST_CASE("a file that finds no room is refused before anything is written, and 
   CHECK(DirectFile::create(folder.file(), 1 << 20).ok());
 }
 
-TEST_CASE("a file of that name is left alone, and a folder that is not there is said") {
+TEST_CASE("an existing file is not changed, and a missing folder is reported") {
   const Folder folder;
   { std::ofstream(folder.file()) << "mine"; }
   const auto there = DirectFile::create(folder.file(), 4096);
@@ -140,7 +140,7 @@ TEST_CASE("a file of that name is left alone, and a folder that is not there is 
   CHECK(nowhere.error().message.find("cannot be created") != std::string::npos);
 }
 
-TEST_CASE("a write that fails is a sentence") {
+TEST_CASE("a failed write is reported in a sentence") {
   const Folder folder;
   auto file = DirectFile::create(folder.file(), 4096);
   REQUIRE(file.ok());

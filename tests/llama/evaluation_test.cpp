@@ -65,7 +65,7 @@ std::string constant_text(const TemporaryFolder& folder) {
 
 }  // namespace
 
-TEST_CASE("without its gradients a loss is the same") {
+TEST_CASE("a loss without gradients equals the one with gradients") {
   const auto path =
       GENERATE(llama::LossPath::kPlain, llama::LossPath::kFlce, llama::LossPath::kHf2024, llama::LossPath::kHf2025);
   const std::int64_t micro_batches = GENERATE(1, 2);
@@ -80,7 +80,7 @@ TEST_CASE("without its gradients a loss is the same") {
   CHECK(alone.item<float>() == llama::forward_backward(model, tokens[0], tokens[1], options).item<float>());
 }
 
-TEST_CASE("whatever a step saves memory by, the held-out loss is the default step's") {
+TEST_CASE("the held-out loss is that of the default step for every technique") {
   const Kind kind = GENERATE(from_range(kKinds));
   CAPTURE(text_of(kind.base), text_of(kind.settings));
   const Settings evaluated = joined(joined(kStep, kind.base), {"eval_every=2"});
@@ -91,7 +91,7 @@ TEST_CASE("whatever a step saves memory by, the held-out loss is the default ste
   CHECK(plain.evaluated[0] != plain.evaluated[1]);
 }
 
-TEST_CASE("an evaluation leaves no trace in what is trained") {
+TEST_CASE("an evaluation does not affect training") {
   for (const Position& position : positions()) {
     record::Params often = params(joined(kStep, {"device=cpu"})), seldom = often;
     if (position.spec->key == "eval_every" || !set_both(often, position, position) ||
@@ -106,7 +106,7 @@ TEST_CASE("an evaluation leaves no trace in what is trained") {
   }
 }
 
-TEST_CASE("an evaluation takes no more than the step before it") {
+TEST_CASE("an evaluation needs no more memory than the step before it") {
   install_allocation_log();
   for (const Position& position : positions()) {
     record::Params step = params(joined(kStep, {"eval_every=1", "device=cpu"}));
@@ -129,7 +129,7 @@ TEST_CASE("an evaluation takes no more than the step before it") {
   }
 }
 
-TEST_CASE("the last tenth of the data is evaluated on and not trained on") {
+TEST_CASE("the last tenth of the data is used for evaluation only") {
   const TemporaryFolder folder;
   const Settings text = joined(kStep, {constant_text(folder), "eval_every=1"});
   const auto run = make_run(text, kCpu);
@@ -140,7 +140,7 @@ TEST_CASE("the last tenth of the data is evaluated on and not trained on") {
   CHECK_FALSE(make_run(joined(kStep, {constant_text(folder)}), kCpu)->found().contains("held_out"));
 }
 
-TEST_CASE("a tenth that is shorter than a sequence is refused") {
+TEST_CASE("a tenth shorter than a sequence is refused") {
   const TemporaryFolder folder;
   const Settings text{constant_text(folder), "eval_every=1"};
   CHECK(run_or_refusal(params(joined(kSmallSettings, joined(text, {"seq=99"}))), kCpu).ok());
@@ -152,7 +152,7 @@ TEST_CASE("a tenth that is shorter than a sequence is refused") {
   CHECK(run_or_refusal(params(joined(kSmallSettings, joined(text, {"seq=100"}))), kPlanForCpu).ok());  // reads no data
 }
 
-TEST_CASE("sequences at even distances reach from the first token to the last") {
+TEST_CASE("evenly spaced sequences cover the first and the last token") {
   const std::string text = "0123456789ABCDEF";
   const at::Tensor batch = llama::make_even_batch(text, 3, 4);
   const auto row = [&](int which, int b) {
@@ -168,7 +168,7 @@ TEST_CASE("sequences at even distances reach from the first token to the last") 
   CHECK(llama::make_even_batch(text, 1, 4)[0][0][0].item<std::int64_t>() == '0');
 }
 
-TEST_CASE("a plan evaluates behind its last step for all that come later") {
+TEST_CASE("a plan evaluates once, after its last step") {
   install_allocation_log();
   const auto evaluations = [](const Settings& settings) {
     const std::vector<Allocation> log = log_of(kPlanForCpu, [&] {

@@ -13,7 +13,7 @@
 using namespace headroom;
 using record::Phase;
 
-TEST_CASE("every gradient of a step with a technique is that of the plain one") {
+TEST_CASE("every gradient of a step with a technique equals the plain step's") {
   const std::int64_t seq = 16, samples = 4;
   const at::Tensor tokens = llama::make_batch("To be, or not to be, that is the question.", samples, seq, 0, 0);
   const auto gradients = [&](const llama::FusedKernels& fused, const llama::TrainOptions& options) {
@@ -52,7 +52,7 @@ TEST_CASE("every gradient of a step with a technique is that of the plain one") 
   }
 }
 
-TEST_CASE("layers that run again change no bit of the loss or of a gradient") {
+TEST_CASE("recomputed layers change no bit of the loss or of a gradient") {
   llama::Config small = *llama::find_config("tiny");  // bytes need no more
   small.vocab_size = 256;
   small.intermediate_size = 192;
@@ -93,7 +93,7 @@ TEST_CASE("layers that run again change no bit of the loss or of a gradient") {
   }
 }
 
-TEST_CASE("what is unmade has a shape and a gradient, and cannot be read") {
+TEST_CASE("an unmade tensor has a shape and a gradient but cannot be read") {
   const at::Tensor a = at::ones({2, 3}, at::kBFloat16).requires_grad_(true), b = at::ones({2, 3}, at::kBFloat16);
   const at::Tensor sum = llama::unmade_sum(a, b);
   CHECK(sum.sizes() == a.sizes());
@@ -107,7 +107,7 @@ TEST_CASE("what is unmade has a shape and a gradient, and cannot be read") {
   CHECK_THROWS(llama::unmade_sum(a, at::ones({3})));
 }
 
-TEST_CASE("hooks hear of each layer, in segments too") {
+TEST_CASE("hooks are called for each layer, also in segments") {
   struct Heard final : llama::LayerHooks {
     std::string calls;
     void note(char what, std::int64_t layer) { calls += what + std::to_string(layer) + ' '; }
@@ -133,7 +133,7 @@ TEST_CASE("hooks hear of each layer, in segments too") {
   CHECK(calls({.micro_batches = 2}) == "f0 f1 f2 f3 b3 b2 b1 b0 f0 f1 f2 f3 b3 g3 b2 g2 b1 g1 b0 g0 g-1 ");
 }
 
-TEST_CASE("checkpoints may be elsewhere between forward and backward") {
+TEST_CASE("checkpoints may be stored elsewhere between forward and backward") {
   struct Store final : llama::CheckpointStore {
     std::map<std::int64_t, at::Tensor> kept;
     std::size_t most = 0;

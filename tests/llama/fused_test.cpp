@@ -40,7 +40,7 @@ record::Bytes peak(const Settings& settings) { return sum(peak_by_category(third
 
 }  // namespace
 
-TEST_CASE("a step with fused kernels follows the loss of the composed one") {
+TEST_CASE("a step with fused kernels has the composed step's losses") {
   const Settings switches = GENERATE(from_range(kFusedSwitches));
   const std::string checkpointing = GENERATE("checkpointing=off", "checkpointing=layer");
   CAPTURE(text_of(switches), checkpointing);
@@ -52,7 +52,7 @@ TEST_CASE("a step with fused kernels follows the loss of the composed one") {
   }
 }
 
-TEST_CASE("every gradient of the fused step is that of the composed one") {
+TEST_CASE("every gradient of the fused step equals the composed step's") {
   const std::int64_t seq = 32;
   const auto gradients = [&](const llama::FusedKernels& fused, const llama::LossOptions& loss) {
     const llama::Model model = llama::make_model(*llama::find_config("tiny"), fused, {}, seq, /*seed=*/3);
@@ -77,7 +77,7 @@ TEST_CASE("every gradient of the fused step is that of the composed one") {
   }
 }
 
-TEST_CASE("a planned step with fused kernels makes the CPU step's allocations, one by one and by name") {
+TEST_CASE("a planned step with fused kernels has the CPU step's allocations, one by one and by name") {
   install_allocation_log();
   at::set_num_threads(1);
   const Settings switches = GENERATE(from_range(kFusedSwitches));
@@ -86,7 +86,7 @@ TEST_CASE("a planned step with fused kernels makes the CPU step's allocations, o
   check_planned(joined(joined(kSmallSettings, {checkpointing}), switches));
 }
 
-TEST_CASE("what backward can build again is not kept") {
+TEST_CASE("tensors that backward can recompute are not kept") {
   install_allocation_log();
   // L = 4 layers, H = 256, F = 704, N = 128 tokens, 4 bytes.
   const Settings base{"batch=1", "seq=128"};
@@ -104,7 +104,7 @@ TEST_CASE("what backward can build again is not kept") {
   CHECK(kept("fused.rope=on", "attention.rope") == 0);
 }
 
-TEST_CASE("fused kernels that keep have what norms and SwiGLU give at hand, and train the same to the bit") {
+TEST_CASE("fused kernels with `keep` keep the outputs of norms and SwiGLU, and train bit for bit the same") {
   install_allocation_log();
   const std::string adapters = GENERATE("adapters=off", "adapters=lora");
   const std::string checkpointing = GENERATE("checkpointing=off", "checkpointing=layer");
@@ -126,7 +126,7 @@ TEST_CASE("fused kernels that keep have what norms and SwiGLU give at hand, and 
   CHECK(more("mlp.rms_norm") == kStream);
 }
 
-TEST_CASE("fused kernels keep nothing for projections that are not trained") {
+TEST_CASE("fused kernels keep nothing for frozen projections") {
   install_allocation_log();
   const Settings base{"batch=1",           "seq=128",         "adapters=lora", "lora_targets=attention",
                       "fused.rms_norm=on", "fused.swiglu=on", "fused.keep=on"};

@@ -28,7 +28,7 @@ double largest_difference(const std::vector<double>& a, const std::vector<double
 
 }  // namespace
 
-TEST_CASE("a step by tf32 has losses near those of fp32, and its own") {
+TEST_CASE("a tf32 step has losses close to, but different from, those in fp32") {
   const Settings switches =
       GENERATE(Settings{}, Settings{"loss=flce"}, Settings{"loss=flce", "loss_mode=lean"}, Settings{"loss=hf_2024"},
                Settings{"adapters=qlora"}, Settings{"fused.rms_norm=on", "fused.swiglu=on"});
@@ -39,7 +39,7 @@ TEST_CASE("a step by tf32 has losses near those of fp32, and its own") {
   CHECK(fp32 != tf32);
 }
 
-TEST_CASE("on the CPU a step by tf32 makes the allocations of the step by fp32") {
+TEST_CASE("a tf32 step on the CPU has the fp32 step's allocations") {
   install_allocation_log();
   at::set_num_threads(1);
   const std::string loss = GENERATE("loss=plain", "loss=flce");
@@ -48,7 +48,7 @@ TEST_CASE("on the CPU a step by tf32 makes the allocations of the step by fp32")
   check_planned(joined(settings, {"gemm=tf32"}));
 }
 
-TEST_CASE("fifty steps by fp8 have losses near those of bf16, and their own") {
+TEST_CASE("fifty fp8 steps have losses close to, but different from, those in bf16") {
   const std::string scaling = GENERATE("fp8_scaling=current", "fp8_scaling=delayed");
   const Settings settings = joined(kSmallSettings, {"precision=bf16_mixed", "learning_rate=0.003"});
   const auto bf16 = losses(settings, 50), fp8 = losses(joined(settings, {"gemm=fp8", scaling}), 50);
@@ -60,7 +60,7 @@ TEST_CASE("fifty steps by fp8 have losses near those of bf16, and their own") {
   CHECK(bf16 != fp8);
 }
 
-TEST_CASE("by fp8 each way to keep or rebuild a product's input gives the same step") {
+TEST_CASE("all ways to keep or recompute an fp8 GEMM's input give the same step") {
   const Settings plain = joined(kSmallSettings, {"precision=bf16", "gemm=fp8", "batch=2"});
   const Settings switches =
       GENERATE(Settings{"checkpointing=layer"}, Settings{"checkpointing=every"}, Settings{"checkpointing=selective"},
@@ -73,7 +73,7 @@ TEST_CASE("by fp8 each way to keep or rebuild a product's input gives the same s
   CHECK(largest_difference(expected, other) < 0.01 * expected.front());
 }
 
-TEST_CASE("by fp8 the gradient of SwiGLU's product is made in parts, and gives what the whole gives, to the bit") {
+TEST_CASE("the sliced fp8 gradient of SwiGLU's product equals the whole one bit for bit") {
   // 8,448 tokens: two parts of 4,096 rows, one of 256. Kept codes need no parts.
   const Settings settings = joined(
       kSmallSettings, {"precision=bf16", "gemm=fp8", "batch=44", "seq=192", "fused.rms_norm=on", "fused.swiglu=on"});
@@ -85,7 +85,7 @@ TEST_CASE("by fp8 the gradient of SwiGLU's product is made in parts, and gives w
   CHECK(parts[2] < parts[0]);
 }
 
-TEST_CASE("a step by fp8 is planned as the CPU runs it, and keeps a byte of each product's input") {
+TEST_CASE("an fp8 step is planned as the CPU runs it, and keeps one byte per number of a GEMM's input") {
   install_allocation_log();
   at::set_num_threads(1);
   const Settings settings = joined(kSmallSettings, {"precision=bf16"});
@@ -102,7 +102,7 @@ TEST_CASE("a step by fp8 is planned as the CPU runs it, and keeps a byte of each
   CHECK(kept_bytes(bf16) - kept_bytes(fp8) == kLayers * kTokens * (2 * kHidden + kIntermediate));
 }
 
-TEST_CASE("a side that fp8 cannot take leaves the products in bf16, and the run says so") {
+TEST_CASE("a side that fp8 does not support leaves GEMMs in bf16, and the run says so") {
   const Settings odd = joined(kSmallSettings, {"precision=bf16", "seq=23"});
   CHECK(losses(odd, 3) == losses(joined(odd, {"gemm=fp8"}), 3));
   const auto fact = [](const Settings& settings, record::DeviceKind device) {
@@ -117,7 +117,7 @@ TEST_CASE("a side that fp8 cannot take leaves the products in bf16, and the run 
         "fp8 GEMMs are emulated: the CPU computes the same codes and adds in fp32.");
 }
 
-TEST_CASE("a tensor that gives no fp8 scale is counted, keeps its scale, and stays no number") {
+TEST_CASE("a tensor without a valid fp8 scale is counted, keeps its scale, and stays non-finite") {
   const auto scaling = GENERATE(predict::Fp8Scaling::kCurrent, predict::Fp8Scaling::kDelayed);
   llama::Fp8Scales scales(2, scaling, at::kCPU);
   const auto cast = [&](double first) {
@@ -137,7 +137,7 @@ TEST_CASE("a tensor that gives no fp8 scale is counted, keeps its scale, and sta
   CHECK(std::isnan(kernels::fp8_numbers(codes)[0][0].item<double>()));
 }
 
-TEST_CASE("fp8 is refused beside what it is not made for, with its reason") {
+TEST_CASE("fp8 is refused with unsupported settings, with the reason") {
   const auto refused = [](const Settings& settings) {
     return experiments::refused_combination(params(joined({"gemm=fp8"}, settings))).value_or("");
   };
@@ -152,7 +152,7 @@ TEST_CASE("fp8 is refused beside what it is not made for, with its reason") {
               ": adapters read their inputs in bf16, and a frozen weight keeps no input that fp8 could shrink.");
 }
 
-TEST_CASE("a run says that the CPU emulates tf32, and a GPU's does not") {
+TEST_CASE("a CPU run says that tf32 is emulated, and a GPU run does not") {
   const auto step = predict::step_settings(params({"gemm=tf32"}));
   CHECK(predict::gemm_fact(step, record::DeviceKind::kCpu) ==
         "tf32 GEMMs are emulated: the CPU rounds operands to 10 fraction bits and adds in fp32.");
@@ -160,7 +160,7 @@ TEST_CASE("a run says that the CPU emulates tf32, and a GPU's does not") {
   CHECK(predict::gemm_fact(predict::step_settings(params({})), record::DeviceKind::kCpu).empty());
 }
 
-TEST_CASE("tf32 is refused beside 16 bits, with its reason") {
+TEST_CASE("tf32 is refused with 16-bit precision, with the reason") {
   const auto refused = experiments::refused_combination(params({"precision=bf16", "gemm=tf32"}));
   CHECK(refused.value_or("") ==
         "gemm=tf32 cannot be combined with precision=bf16: tf32 GEMMs take fp32 operands, and 16-bit operands are not "

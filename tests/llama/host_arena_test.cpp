@@ -42,7 +42,7 @@ class Heard final : public record::ScopeListener {
 
 }  // namespace
 
-TEST_CASE("a host block has exactly its bytes, is reported under the tag it was taken with, and frees itself") {
+TEST_CASE("a host block has exactly its bytes, is reported under its tag, and is freed with its tensor") {
   const at::Device device = GENERATE(at::Device(at::kCPU), at::Device(at::kMeta));
   CAPTURE(device);
   const Heard heard;
@@ -70,7 +70,7 @@ TEST_CASE("a host block has exactly its bytes, is reported under the tag it was 
   CHECK(heard.live.empty());
 }
 
-TEST_CASE("a host that gives no page-locked memory is said once, and the run goes on in ordinary pages") {
+TEST_CASE("a lack of page-locked memory is reported once, and the run continues with pageable memory") {
   int asked = 0, unlocked = 0;
   static int* counter = nullptr;
   counter = &unlocked;
@@ -89,7 +89,7 @@ TEST_CASE("a host that gives no page-locked memory is said once, and the run goe
   CHECK(unlocked == 1);
 }
 
-TEST_CASE("more than the host can give is refused in a sentence before it is taken") {
+TEST_CASE("more than the host's memory is refused in a sentence before an allocation") {
   HostArena arena(at::kCPU, /*most=*/3 * record::kMiB);
   at::Tensor first = arena.empty({2 << 20}, at::kByte, HostPages::kPageable);
   try {

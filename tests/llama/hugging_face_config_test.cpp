@@ -26,7 +26,7 @@ std::string config_refusal(const std::function<void(json&)>& change) {
 
 }  // namespace
 
-TEST_CASE("a config that cannot be computed here is refused by its field") {
+TEST_CASE("an unsupported config is refused by its field") {
   CHECK_THAT(config_refusal([](json& c) { c["model_type"] = "gpt2"; }), ContainsSubstring("no model_type"));
   CHECK_THAT(config_refusal([](json& c) { c["hidden_act"] = "gelu"; }), ContainsSubstring("no hidden_act"));
   CHECK_THAT(config_refusal([](json& c) { c["mlp_bias"] = true; }), ContainsSubstring("no mlp_bias"));

@@ -84,7 +84,7 @@ double drop(const llama::Model& base, const llama::AdapterOptions& adapters, con
 
 }  // namespace
 
-TEST_CASE("rank 16 learns most of what training all weights learns, and in four bits nearly the same") {
+TEST_CASE("adapters of rank 16 reach most of full training's drop in loss, and QLoRA nearly the same") {
   at::set_num_threads(1);
   const std::string prose = text_of("assets/data/course.txt");
   const std::string code =

@@ -56,7 +56,7 @@ constexpr float kNan = std::numeric_limits<float>::quiet_NaN(), kInfinity = std:
 
 }  // namespace
 
-TEST_CASE("a stored weight that is no finite number is refused with its file, tensor and place, whatever reads it") {
+TEST_CASE("a non-finite stored weight is refused with its file, tensor and place, by every reader") {
   const std::string name = "model.layers.1.mlp.up_proj.weight";  // [24, 16]
   const at::ScalarType type = GENERATE(at::kFloat, at::kHalf, at::kBFloat16);
   const std::string more = GENERATE("precision=fp32", "precision=bf16", "precision=fp16_mixed", "adapters=qlora");
@@ -70,7 +70,7 @@ TEST_CASE("a stored weight that is no finite number is refused with its file, te
             "training diverged.");
 }
 
-TEST_CASE("of shards the one with the number that is not finite is named") {
+TEST_CASE("the shard with a non-finite number is named") {
   const TemporaryFolder folder;
   const std::vector<TensorBytes> all = spoiled_tensors({"lm_head.weight", 256 * 16 - 1, kNan});
   write_config(folder.path(), kSmall);
@@ -84,7 +84,7 @@ TEST_CASE("of shards the one with the number that is not finite is named") {
         std::string::npos);
 }
 
-TEST_CASE("a stored weight beyond a run's range is refused there, and read by a wider one") {
+TEST_CASE("a stored weight beyond a run's range is refused, and read in a wider format") {
   const TemporaryFolder folder;
   write_folder(folder.path(), spoiled_tensors({"model.norm.weight", 5, -70000}));
   const std::string said = said_of(folder.path(), {"precision=fp16_mixed"});

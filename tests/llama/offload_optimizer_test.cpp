@@ -19,7 +19,7 @@
 
 using namespace headroom;
 
-TEST_CASE("a loss scale is taken out of the gradients, and a layer that overflows is left as it is") {
+TEST_CASE("a loss scale is removed from the gradients, and an overflowing layer does not change") {
   const llama::Config config{.id = "custom",
                              .hidden_size = 32,
                              .intermediate_size = 48,
@@ -68,7 +68,7 @@ TEST_CASE("a loss scale is taken out of the gradients, and a layer that overflow
   CHECK(optimizer.loss_scale() == 4);  // two steps without overflow
 }
 
-TEST_CASE("steps that overflowed do not count for the bias corrections of the next one") {
+TEST_CASE("overflowed steps do not count in the next step's bias corrections") {
   const auto after = [](int overflows) {
     llama::TrainOptions step;
     llama::Offload offload({.optimizer = true}, at::kCPU, 0);
@@ -87,7 +87,7 @@ TEST_CASE("steps that overflowed do not count for the bias corrections of the ne
   CHECK(at::equal(after(3), first));
 }
 
-TEST_CASE("once the state's file has failed, the rest of the step leaves weights alone") {
+TEST_CASE("weights do not change any more once the state's file has failed") {
   const std::filesystem::path file =
       std::filesystem::temp_directory_path() / ("headroom-failing-" + std::to_string(getpid()));
   llama::TrainOptions step;

@@ -63,7 +63,7 @@ const std::vector<Settings> kOffloads{
 
 }  // namespace
 
-TEST_CASE("a step with its state on the host follows the loss of the plain one") {
+TEST_CASE("a step with its state on the host has the plain step's losses") {
   const Settings switches = GENERATE(from_range(kOffloads));
   const std::string precision = GENERATE("precision=fp32", "precision=bf16");
   CAPTURE(text_of(switches), precision);
@@ -82,7 +82,7 @@ TEST_CASE("a step with its state on the host follows the loss of the plain one")
   }
 }
 
-TEST_CASE("the place of weights and checkpoints changes no bit") {
+TEST_CASE("the location of weights and checkpoints changes no bit") {
   const Settings host = joined(kOffloadedModel, {"offload.optimizer=host", "checkpointing=layer"});
   const std::vector<double> state = losses(host, 6);
   CHECK(losses(joined(host, {"offload.parameters=on"}), 6) == state);
@@ -91,7 +91,7 @@ TEST_CASE("the place of weights and checkpoints changes no bit") {
   CHECK(losses(joined(host, {"offload.optimizer=file"}), 6) == state);
 }
 
-TEST_CASE("states in a file step as those in memory, masters beside 16-bit weights too") {
+TEST_CASE("states in a file are stepped like those in memory, also with fp32 masters") {
   for (const char* precision : {"precision=bf16_mixed", "precision=bf16", "precision=fp32"}) {
     CAPTURE(precision);
     const Settings base = joined(kOffloadedModel, {precision});
@@ -99,7 +99,7 @@ TEST_CASE("states in a file step as those in memory, masters beside 16-bit weigh
   }
 }
 
-TEST_CASE("the CPU's AdamW moves every weight as the plain one does") {
+TEST_CASE("the CPU's AdamW updates every weight like the plain one") {
   const std::int64_t seq = 32;
   const llama::Config& config = kSmallConfig;
   const auto trained = [&](bool on_host) {
@@ -129,7 +129,7 @@ TEST_CASE("the CPU's AdamW moves every weight as the plain one does") {
   }
 }
 
-TEST_CASE("masters in fp32 keep what 16-bit weights lose") {
+TEST_CASE("fp32 masters keep updates that 16-bit weights lose") {
   // At this rate most updates vanish in bf16: the weights follow the masters.
   const auto run = [](at::ScalarType state) {
     const llama::Config config{.id = "custom",
@@ -157,7 +157,7 @@ TEST_CASE("masters in fp32 keep what 16-bit weights lose") {
   CHECK(run(at::kFloat) > 0);
 }
 
-TEST_CASE("a planned step with offload makes the CPU step's allocations, one by one and by name") {
+TEST_CASE("a planned step with offload has the CPU step's allocations, one by one and by name") {
   install_allocation_log();
   at::set_num_threads(1);
   const Settings switches = GENERATE(from_range(kOffloads));
@@ -165,7 +165,7 @@ TEST_CASE("a planned step with offload makes the CPU step's allocations, one by 
   check_planned(joined(kOffloadedModel, switches));
 }
 
-TEST_CASE("with weights on the host at most the current and the next layer are on the device") {
+TEST_CASE("at most the current and the next layer are on the device if weights are on the host") {
   install_allocation_log();
   const Settings streamed =
       joined(kOffloadedModel, {"offload.optimizer=host", "offload.parameters=on", "checkpointing=layer"});
@@ -205,7 +205,7 @@ TEST_CASE("with weights on the host at most the current and the next layer are o
   CHECK(layers_at_once == one_layer);
 }
 
-TEST_CASE("with its state on the host a step keeps no moments on the device, and two layers' gradients at most") {
+TEST_CASE("a step with its state on the host has no moments and at most two layers' gradients on the device") {
   install_allocation_log();
   const std::string checkpointing = GENERATE("checkpointing=off", "checkpointing=layer");
   CAPTURE(checkpointing);
@@ -224,7 +224,7 @@ TEST_CASE("with its state on the host a step keeps no moments on the device, and
   CHECK(most == (checkpointing == "checkpointing=off" ? 2 : 1));
 }
 
-TEST_CASE("with checkpoints on the host at most two layer inputs are on the device") {
+TEST_CASE("at most two layer inputs are on the device if checkpoints are on the host") {
   install_allocation_log();
   // A layer's input is [B, T, H] in fp32. So are the embedding's rows, copies from the host and, in forward, each
   // layer's last sum.
@@ -247,7 +247,7 @@ TEST_CASE("with checkpoints on the host at most two layer inputs are on the devi
   CHECK(inputs("offload.checkpoints=on") == 3);   // two, and the current layer's output
 }
 
-TEST_CASE("with everything on the host, Llama 3.2 1B is planned to take no more than the report's runs took") {
+TEST_CASE("the planned peaks of Llama 3.2 1B with everything on the host are at most the report's") {
   install_allocation_log();
   const auto peak = [](int batch, const Settings& more) {
     const Settings all =

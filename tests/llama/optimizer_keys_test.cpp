@@ -128,7 +128,7 @@ void check_steps(const Settings& settings, const std::array<double, kSteps>& rat
 
 }  // namespace
 
-TEST_CASE("each of AdamW's numbers changes the step as the formula says, whichever optimizer steps") {
+TEST_CASE("each of AdamW's settings changes the step by the formula, with every optimizer") {
   const std::string kind = GENERATE("fused.adamw=on", "fused.adamw=off", "optimizer=adamw_8bit", "optimizer=galore",
                                     "offload.optimizer=host");
   const Settings set = GENERATE(Settings{}, Settings{"beta1=0.2"}, Settings{"beta2=0.3"}, Settings{"epsilon=0.003"},
@@ -137,7 +137,7 @@ TEST_CASE("each of AdamW's numbers changes the step as the formula says, whichev
   check_steps(joined({kind, "learning_rate=0.01"}, set), {0.01, 0.01, 0.01});
 }
 
-TEST_CASE("the learning rate follows its schedule, whichever optimizer steps") {
+TEST_CASE("the learning rate follows its schedule with every optimizer") {
   const std::string kind = GENERATE("fused.adamw=on", "fused.adamw=off", "optimizer=adamw_8bit", "optimizer=galore",
                                     "offload.optimizer=host", "offload.optimizer=file");
   CAPTURE(kind);
@@ -145,7 +145,7 @@ TEST_CASE("the learning rate follows its schedule, whichever optimizer steps") {
   check_steps({kind, "learning_rate=0.04", "schedule=cosine", "schedule_steps=4"}, {0.04, 0.0341421356237, 0.02});
 }
 
-TEST_CASE("learning rates are those of transformers' schedules") {
+TEST_CASE("learning rates equal transformers' schedules") {
   using enum predict::Schedule;
   struct Case {
     predict::Schedule kind;
@@ -186,7 +186,7 @@ TEST_CASE("a CUDA graph has one learning rate") {
   CHECK(run_or_refusal(params({"cuda_graph=on", "schedule=constant", "learning_rate=0.01"}), kPlanForGpu).ok());
 }
 
-TEST_CASE("gradients are clipped as torch clips them, whichever optimizer steps") {
+TEST_CASE("gradients are clipped like torch's, with every optimizer") {
   const std::string kind = GENERATE("fused.adamw=on", "fused.adamw=off", "optimizer=adamw_8bit", "optimizer=galore",
                                     "precision=fp16_mixed", "precision=bf16_mixed");
   CAPTURE(kind);
@@ -215,7 +215,7 @@ TEST_CASE("gradients are clipped as torch clips them, whichever optimizer steps"
   }
 }
 
-TEST_CASE("a step that overflows is skipped whether it is clipped or not") {
+TEST_CASE("an overflowing step is skipped with and without clipping") {
   Stepped run({"precision=fp16_mixed", "clip=0.05"});
   std::vector<at::Tensor> before;
   for (const llama::Parameter& weight : run.weights()) {
@@ -230,7 +230,7 @@ TEST_CASE("a step that overflows is skipped whether it is clipped or not") {
   CHECK(*report.skipped_steps == 1);
 }
 
-TEST_CASE("gradients that are gone before their norm is known are not clipped") {
+TEST_CASE("clipping is refused if gradients are freed before their norm is known") {
   for (const char* const early : {"optimizer_in_backward=on", "offload.optimizer=host", "offload.optimizer=file"}) {
     const auto refused = run_or_refusal(params({"clip=1", early}), kCpu);
     REQUIRE_FALSE(refused.ok());

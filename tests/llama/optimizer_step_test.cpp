@@ -69,7 +69,7 @@ const std::vector<Settings> kOptimizers{
 
 }  // namespace
 
-TEST_CASE("every optimizer's allocations are planned, in their order") {
+TEST_CASE("every optimizer's allocations are planned in order") {
   install_allocation_log();
   at::set_num_threads(1);
   const Settings settings = joined(kSmallSettings, GENERATE(from_range(kOptimizers)));
@@ -78,7 +78,7 @@ TEST_CASE("every optimizer's allocations are planned, in their order") {
   check_equal(third_step(settings, kCpu), third_step(settings, kPlanForCpu));
 }
 
-TEST_CASE("what stays between steps, in bytes per parameter") {
+TEST_CASE("each optimizer keeps its bytes per parameter between steps") {
   install_allocation_log();
   const std::int64_t parameters = llama::num_parameters(*llama::find_config("tiny"));
   const auto bytes = [&](const Settings& settings, Category category) {
@@ -106,7 +106,7 @@ TEST_CASE("what stays between steps, in bytes per parameter") {
   CHECK(bytes({"optimizer=galore"}, Category::kOptimizerState) == 4 * (4 * layer) + 8 * rest);
 }
 
-TEST_CASE("an optimizer by kernel takes no memory while it steps") {
+TEST_CASE("a fused optimizer allocates nothing while it steps") {
   install_allocation_log();
   const Settings settings =
       GENERATE(Settings{"optimizer=adamw_8bit"}, Settings{"optimizer=adamw_8bit", "precision=bf16"},
@@ -119,7 +119,7 @@ TEST_CASE("an optimizer by kernel takes no memory while it steps") {
   }
 }
 
-TEST_CASE("the optimizer in backward keeps one layer's gradients, besides those of no layer") {
+TEST_CASE("the optimizer in backward keeps one layer's gradients and those outside the layers") {
   install_allocation_log();
   const auto most_layers = [](const Settings& settings, const RunPlace& place) {
     std::map<std::int64_t, std::uint16_t> alive;  // a gradient's layer
@@ -145,7 +145,7 @@ TEST_CASE("the optimizer in backward keeps one layer's gradients, besides those 
   }
 }
 
-TEST_CASE("the optimizer in backward steps bit by bit as at the end") {
+TEST_CASE("the optimizer in backward equals the one at the end bit for bit") {
   at::set_num_threads(1);
   const Settings settings =
       GENERATE(Settings{"precision=fp32"}, Settings{"precision=bf16", "rounding=stochastic"},
@@ -157,7 +157,7 @@ TEST_CASE("the optimizer in backward steps bit by bit as at the end") {
   CHECK(losses(base, 5) == losses(joined(base, {"optimizer_in_backward=on"}), 5));
 }
 
-TEST_CASE("GaLore's eigenvectors are taken in the steps that refresh them, and only there") {
+TEST_CASE("GaLore computes eigenvectors only in the steps that refresh them") {
   install_allocation_log();
   const Settings settings = joined(kSmallSettings, {"optimizer=galore", "galore_interval=2"});
   const auto bytes_in = [&](int step, const RunPlace& place) {
@@ -172,7 +172,7 @@ TEST_CASE("GaLore's eigenvectors are taken in the steps that refresh them, and o
   }
 }
 
-TEST_CASE("a loss scale that is too high skips steps until it fits, and says so") {
+TEST_CASE("too high a loss scale skips steps until it fits, and is reported") {
   const std::string where = GENERATE("optimizer_in_backward=off", "optimizer_in_backward=on", "offload.optimizer=host");
   CAPTURE(where);
   const auto run = make_run(joined(kSmallSettings, {"precision=fp16_mixed", "loss_scale=16777216", where}), kCpu);
@@ -191,7 +191,7 @@ TEST_CASE("a loss scale that is too high skips steps until it fits, and says so"
   CHECK(*reports[1].loss == Approx(*reports[0].loss).margin(0.1));  // nothing learned yet
 }
 
-TEST_CASE("mixed precision follows the loss of fp32") {
+TEST_CASE("mixed precision has losses close to fp32's") {
   const Settings settings = GENERATE(
       Settings{"precision=bf16_mixed"}, Settings{"precision=fp16_mixed"}, Settings{"precision=fp16_mixed", "loss=flce"},
       Settings{"precision=fp16_mixed", "fused.cross_entropy=on", "accumulate=2", "batch=1"});
@@ -201,7 +201,7 @@ TEST_CASE("mixed precision follows the loss of fp32") {
   CHECK(mixed.back() == Approx(wide.back()).epsilon(0.05));
 }
 
-TEST_CASE("a step counts every gradient by its exponent when asked to") {
+TEST_CASE("a step with histogram=on counts every gradient by its exponent") {
   const Settings settings = GENERATE(Settings{}, Settings{"precision=fp16_mixed"}, Settings{"optimizer_in_backward=on"},
                                      Settings{"optimizer=adamw_8bit"});
   CAPTURE(text_of(settings));
@@ -221,7 +221,7 @@ TEST_CASE("a step counts every gradient by its exponent when asked to") {
   CHECK(make_run(kSmallSettings, kCpu)->step(0) == experiments::StepResult::kDone);
 }
 
-TEST_CASE("a skipped step counts no updates, and the first that is not counts those of a first step") {
+TEST_CASE("a skipped step counts no updates, and the next one counts those of a first step") {
   const auto run =
       make_run(joined(kSmallSettings, {"histogram=on", "precision=fp16_mixed", "loss_scale=16777216"}), kCpu);
   const auto numbers = [](const record::Histogram& h) {
@@ -249,7 +249,7 @@ TEST_CASE("a skipped step counts no updates, and the first that is not counts th
 }
 
 // A tiny architecture on the program's text.
-TEST_CASE("8-bit moments, GaLore and what they must reach of AdamW's loss") {
+TEST_CASE("8-bit moments and GaLore reach most of AdamW's drop in loss") {
   const Settings base{"model=custom",   "hidden_size=128", "num_layers=2",          "num_heads=4",
                       "num_kv_heads=2", "head_dim=32",     "intermediate_size=256", "vocab_size=256",
                       "batch=4",        "seq=64",          "learning_rate=0.001"};

@@ -65,7 +65,7 @@ const double kDoubleInfinity = std::numeric_limits<double>::infinity();
 
 }  // namespace
 
-TEST_CASE("weights beside fp32 masters are the rounding of weights stepped in fp32") {
+TEST_CASE("weights with fp32 masters are the rounding of weights stepped in fp32") {
   const at::ScalarType type = GENERATE(at::kBFloat16, at::kHalf);
   CAPTURE(type);
   const std::vector<Parameter> narrow = weights(type);
@@ -86,7 +86,7 @@ TEST_CASE("weights beside fp32 masters are the rounding of weights stepped in fp
   }
 }
 
-TEST_CASE("composed from PyTorch's operators, masters do the same to within rounding") {
+TEST_CASE("masters composed from PyTorch's operators agree up to rounding") {
   const std::vector<Parameter> fused = weights(at::kBFloat16), eager = weights(at::kBFloat16);
   AdamW one(fused, {.masters = true}), other(eager, {.fused = false, .masters = true});
   run(one, fused, 5);
@@ -95,7 +95,7 @@ TEST_CASE("composed from PyTorch's operators, masters do the same to within roun
     CHECK((fused[i].tensor - eager[i].tensor).abs().max().item<double>() < 1e-3);
 }
 
-TEST_CASE("a power of two as loss scale changes no bit") {
+TEST_CASE("a loss scale that is a power of two changes no bit") {
   const OptimizerKind kind = GENERATE(OptimizerKind::kAdamW, OptimizerKind::kAdamW8bit);
   LossScale scale(1024, 1000, at::kCPU);
   const std::vector<Parameter> scaled = weights(), plain = weights();
@@ -107,7 +107,7 @@ TEST_CASE("a power of two as loss scale changes no bit") {
   CHECK(scale.skipped_steps() == 0);
 }
 
-TEST_CASE("a step that overflows changes nothing, halves the scale and does not count") {
+TEST_CASE("an overflowing step changes nothing, halves the scale and does not count") {
   const OptimizerKind kind = GENERATE(OptimizerKind::kAdamW, OptimizerKind::kAdamW8bit);
   const double bad = GENERATE(as<double>{}, kDoubleInfinity, -kDoubleInfinity, std::nan(""));
   LossScale scale(1024, 1000, at::kCPU);
@@ -138,7 +138,7 @@ TEST_CASE("a step that overflows changes nothing, halves the scale and does not 
   CHECK(scale.skipped_steps() == 1);
 }
 
-TEST_CASE("in portions an overflow counts from the portion on where it appears") {
+TEST_CASE("an overflow in portions skips the portions from its own on") {
   const OptimizerKind kind = GENERATE(OptimizerKind::kAdamW, OptimizerKind::kAdamW8bit);
   LossScale scale(1024, 1000, at::kCPU), good_scale(1024, 1000, at::kCPU);
   const std::vector<Parameter> all = weights(at::kHalf), good = weights(at::kHalf);
@@ -172,7 +172,7 @@ TEST_CASE("in portions an overflow counts from the portion on where it appears")
   CHECK(scale.skipped_steps() == 1);
 }
 
-TEST_CASE("after a window of good steps the scale doubles") {
+TEST_CASE("the scale doubles after a window of steps without overflow") {
   LossScale scale(4, 3, at::kCPU);
   const std::vector<Parameter> all = weights();
   AdamW optimizer(all, {.loss_scale = &scale});
@@ -185,7 +185,7 @@ TEST_CASE("after a window of good steps the scale doubles") {
   CHECK(scale.scale().item<float>() == 16);
 }
 
-TEST_CASE("portions of a step are the step, whatever their order") {
+TEST_CASE("portions of a step add up to the step in any order") {
   const OptimizerKind kind = GENERATE(OptimizerKind::kAdamW, OptimizerKind::kAdamW8bit, OptimizerKind::kGaLore);
   const at::ScalarType type = GENERATE(at::kFloat, at::kBFloat16);
   const OptimizerOptions options{.kind = kind,
@@ -207,7 +207,7 @@ TEST_CASE("portions of a step are the step, whatever their order") {
   CHECK(all_equal(values(whole), values(parts)));
 }
 
-TEST_CASE("stochastic rounding moves weights that rounding to nearest leaves alone") {
+TEST_CASE("stochastic rounding moves weights that rounding to nearest does not change") {
   const std::vector<Parameter> nearest = weights(at::kBFloat16), random = weights(at::kBFloat16);
   const std::vector<at::Tensor> before = values(nearest);
   const double rate = 1e-6;  // bf16 neighbors of weights around 0.02 are 1e-4 away
@@ -222,7 +222,7 @@ TEST_CASE("stochastic rounding moves weights that rounding to nearest leaves alo
   CHECK(moved > 1.5 * (1 - still));
 }
 
-TEST_CASE("GaLore with the identity as projection and a scale of 1 is AdamW, bit by bit") {
+TEST_CASE("GaLore with the identity as projection and a scale of 1 equals AdamW bit for bit") {
   const std::vector<Parameter> low = weights(), full = weights();
   llama::GaLore galore(low, {}, {.rank = 1000, .scale = 1, .identity = true});
   AdamW adamw(full, {});
@@ -253,7 +253,7 @@ TEST_CASE("GaLore's first step is in the span of the gradient's top singular vec
   }
 }
 
-TEST_CASE("GaLore's projection stays until its interval is over") {
+TEST_CASE("GaLore's projection is constant within its interval") {
   const auto reached = [](std::int64_t interval) {
     const std::vector<Parameter> all = weights();
     llama::GaLore galore(all, {}, {.rank = 4, .interval = interval});
@@ -264,7 +264,7 @@ TEST_CASE("GaLore's projection stays until its interval is over") {
   CHECK_FALSE(all_equal(reached(2), reached(200)));
 }
 
-TEST_CASE("a gradient that is not finite ends GaLore's refresh with an error") {
+TEST_CASE("a non-finite gradient fails GaLore's refresh with an error") {
   const std::vector<Parameter> all = weights();
   llama::GaLore galore(all, {}, {.rank = 4});
   set_gradients(all, 0);
@@ -272,7 +272,7 @@ TEST_CASE("a gradient that is not finite ends GaLore's refresh with an error") {
   CHECK_THROWS_AS(galore.step(), c10::Error);
 }
 
-TEST_CASE("magnitudes are counted by exponent, zeros and what is not finite by themselves") {
+TEST_CASE("magnitudes are counted by exponent, with zeros and non-finite numbers separate") {
   llama::MagnitudeCounts counts("x", at::kCPU);
   const float tiny = std::numeric_limits<float>::denorm_min();
   const at::Tensor x = at::tensor(
@@ -307,7 +307,7 @@ TEST_CASE("magnitudes are counted by exponent, zeros and what is not finite by t
   CHECK(counts.read(0).counts == std::vector<std::int64_t>{5'000'000});
 }
 
-TEST_CASE("updates that bf16 swallows are counted beside all updates") {
+TEST_CASE("updates lost in bf16 are counted next to all updates") {
   const auto lost_share = [](at::ScalarType type) {
     const std::vector<Parameter> all = weights(type);
     AdamW optimizer(all, {.learning_rate = 1e-5});

@@ -37,7 +37,7 @@ Category final_category(const std::vector<Allocation>& log, std::int64_t storage
 
 }  // namespace
 
-TEST_CASE("a planned step makes the CPU step's allocations, one by one and by name") {
+TEST_CASE("a planned step has the CPU step's allocations, one by one and by name") {
   install_allocation_log();
   at::set_num_threads(1);
   const std::string checkpointing = GENERATE("checkpointing=off", "checkpointing=layer");
@@ -50,14 +50,14 @@ TEST_CASE("a planned step makes the CPU step's allocations, one by one and by na
   check_equal(real, third_step(settings, kPlanForCpu));
 }
 
-TEST_CASE("the peak of a whole run, set-up included, is planned to the byte") {
+TEST_CASE("the peak of a whole run is planned to the byte, set-up included") {
   install_allocation_log();
   at::set_num_threads(1);
   const Settings settings{"model=tiny", "seq=32", "batch=1"};
   CHECK(peak_by_category(whole_run(settings, kCpu)) == peak_by_category(whole_run(settings, kPlanForCpu)));
 }
 
-TEST_CASE("all memory of a step has a kind, and little of it is 'other'") {
+TEST_CASE("all memory of a step has a category, and little of it is 'other'") {
   install_allocation_log();
   const std::string checkpointing = GENERATE("checkpointing=off", "checkpointing=layer");
   const Settings settings{checkpointing};
@@ -87,7 +87,7 @@ TEST_CASE("all memory of a step has a kind, and little of it is 'other'") {
   CHECK(live[static_cast<std::size_t>(Category::kWorkspace)] == 0);
 }
 
-TEST_CASE("every allocation of a step says which operator made it, in backward too") {
+TEST_CASE("every allocation of a step names its operator, also in backward") {
   install_allocation_log();
   const auto log = third_step({"seq=32"}, kPlanForCpu);
   std::set<std::string> forward, backward;
@@ -109,7 +109,7 @@ TEST_CASE("every allocation of a step says which operator made it, in backward t
   }
 }
 
-TEST_CASE("the plan of a GPU step takes the GPU's attention kernels") {
+TEST_CASE("the plan of a GPU step uses the GPU's attention kernels") {
   install_allocation_log();
   const auto names_repeat = [](const std::vector<Allocation>& log) {
     return std::any_of(log.begin(), log.end(),
@@ -120,7 +120,7 @@ TEST_CASE("the plan of a GPU step takes the GPU's attention kernels") {
   CHECK_FALSE(names_repeat(whole_run({"precision=fp32"}, kPlanForCpu)));
 }
 
-TEST_CASE("memory per token of Llama 3.2 1B in bf16 is what was measured for the eager Hugging Face model") {
+TEST_CASE("memory per token of Llama 3.2 1B in bf16 equals the measured eager Hugging Face model's") {
   install_allocation_log();
   // transformers 5.17.0 on an H200, T = 1024: the peak grows by 3,294,348 bytes per token, or 1,621,004 with every
   // layer checkpointed: L (16H + 4Q + 4·K·D + 8F + 4A + 8) + 6H + 4 + 2H + 12V + 8, or L·2H for the first term.

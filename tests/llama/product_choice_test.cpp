@@ -30,7 +30,7 @@ std::vector<std::string> one_b(const std::vector<std::string>& more) {
 
 }  // namespace
 
-TEST_CASE("each shape of a micro-batch's products is found once, the head's where its logits are there at once") {
+TEST_CASE("each GEMM shape of a micro-batch is listed once, and the head's only if its loss is not chunked") {
   // q and o, k and v, gate and up, down; three GEMMs each.
   const auto chunked = products(one_b({"precision=bf16", "loss=flce"}));
   CHECK(chunked.size() == 12);
@@ -42,7 +42,7 @@ TEST_CASE("each shape of a micro-batch's products is found once, the head's wher
   CHECK(products(one_b({"precision=bf16"})).size() == 15);
 }
 
-TEST_CASE("products in fp32 are LibTorch's, and a frozen weight has no gradient") {
+TEST_CASE("fp32 GEMMs are LibTorch's, and a frozen weight has no gradient GEMM") {
   CHECK(products(one_b({"precision=fp32"})).empty());
   CHECK(products(one_b({"precision=fp32", "gemm=tf32"})).empty());
   const auto frozen = products(one_b({"precision=bf16", "adapters=lora", "loss=flce"}));
@@ -51,7 +51,7 @@ TEST_CASE("products in fp32 are LibTorch's, and a frozen weight has no gradient"
       std::ranges::none_of(frozen, [](const LinearProduct& each) { return each.pass == LinearPass::kWeightGradient; }));
 }
 
-TEST_CASE("products of codes are found as such, and the head's beside them in 16 bits") {
+TEST_CASE("fp8 GEMMs are listed as such, and the head's in 16 bits") {
   const auto all = products(one_b({"precision=bf16", "gemm=fp8"}));
   CHECK(all.size() == 15);
   CHECK(std::ranges::count(all, LinearFormat::kFp8Codes, &LinearProduct::format) == 12);

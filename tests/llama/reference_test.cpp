@@ -142,7 +142,7 @@ TEST_CASE("logits, loss and every gradient equal the reference in fp32") {
   }
 }
 
-TEST_CASE("bf16 follows the reference as far as eight bits go") {
+TEST_CASE("bf16 agrees with the reference to eight bits") {
   const Case c = make_case(GENERATE("tied", "untied"), at::kBFloat16);
   const at::Tensor loss = llama::forward_backward(c.model, c.ids, c.targets, with_checkpointing(false));
   CHECK(loss.item<double>() == Approx(c.expected->at("loss").get<double>()).epsilon(0.02));

@@ -109,7 +109,7 @@ TEST_CASE("Qwen2 0.5B and Qwen3 0.6B have their published numbers of parameters"
   CHECK(two.rms_norm_eps == 1e-6);
 }
 
-TEST_CASE("what config.json leaves out is what the model type has") {
+TEST_CASE("missing values of config.json come from the model type") {
   json object = qwen3();
   for (const char* key : {"head_dim", "rms_norm_eps", "rope_theta", "tie_word_embeddings"}) object.erase(key);
   const llama::Config config = config_of(object);
@@ -119,7 +119,7 @@ TEST_CASE("what config.json leaves out is what the model type has") {
   CHECK_FALSE(config.tie_word_embeddings);
 }
 
-TEST_CASE("biases of attention are those of the model type and of attention_bias") {
+TEST_CASE("biases of attention follow the model type and attention_bias") {
   const llama::Config plain = config_of(test::config_json(test::kSmall));
   CHECK((!plain.qkv_bias && !plain.o_bias));
   const llama::Config biased = config_of(with(test::config_json(test::kSmall), "attention_bias", true));
@@ -135,7 +135,7 @@ TEST_CASE("biases of attention are those of the model type and of attention_bias
   CHECK(same.error().message.find("folder/config.json says biases of q, k and v 1") == 0);
 }
 
-TEST_CASE("what is computed otherwise is config_refused by name: windows, experts, other types") {
+TEST_CASE("windows, experts and other model types are refused by name") {
   const json mistral = with(with(test::config_json(test::kSmall), "model_type", "mistral"), "sliding_window", nullptr);
   CHECK(read(mistral).ok());
   config_refused(with(mistral, "sliding_window", 4096), "no sliding_window that our model supports");
@@ -156,7 +156,7 @@ TEST_CASE("what is computed otherwise is config_refused by name: windows, expert
                  "model supports");
 }
 
-TEST_CASE("a config.json is read by itself as in its folder") {
+TEST_CASE("a config.json is read the same alone and in its folder") {
   const TemporaryFolder folder;
   const auto file = folder.path() / "config.json";
   CHECK(llama::is_config_alone(file));

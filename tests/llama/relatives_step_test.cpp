@@ -52,7 +52,7 @@ std::map<std::string, Bytes> before_optimizer(const std::vector<Allocation>& log
 
 }  // namespace
 
-TEST_CASE("a config.json alone gives the shape, and its weights are drawn") {
+TEST_CASE("a config.json alone gives the shape, and the weights are random") {
   const ConfigFile file(kRelatives[2]);
   const auto chosen = experiments::train_step_model(predict::step_settings(params(file.run({}))));
   REQUIRE(chosen.ok());
@@ -69,7 +69,7 @@ TEST_CASE("a config.json alone gives the shape, and its weights are drawn") {
   CHECK_THAT(refused.error().message, ContainsSubstring("has hidden_size 64, but model=llama-3.2-1b has 2048"));
 }
 
-TEST_CASE("a planned step of a relative makes the CPU step's allocations, one by one and by name") {
+TEST_CASE("a planned step of a relative has the CPU step's allocations, one by one and by name") {
   install_allocation_log();
   at::set_num_threads(1);
   const auto which = GENERATE(range(std::size_t{0}, kRelatives.size()));
@@ -86,7 +86,7 @@ TEST_CASE("a planned step of a relative makes the CPU step's allocations, one by
   check_equal(log_of_setup(settings, kCpu), log_of_setup(settings, kPlanForCpu));
 }
 
-TEST_CASE("gradients of biases and norms are gradients, under the operator that they belong to") {
+TEST_CASE("gradients of biases and norms have the category of gradients and their own operator") {
   install_allocation_log();
   const std::string norms = GENERATE("fused.rms_norm=off", "fused.rms_norm=on");
   CAPTURE(norms);
@@ -108,7 +108,7 @@ TEST_CASE("gradients of biases and norms are gradients, under the operator that 
   CHECK(before_optimizer(log, Category::kWorkspace).empty());
 }
 
-TEST_CASE("what norms over heads keep for backward is what the closed form says, and biases keep nothing") {
+TEST_CASE("norms over heads keep the closed form's bytes for backward, and biases keep nothing") {
   install_allocation_log();
   const std::string norms = GENERATE("fused.rms_norm=off", "fused.rms_norm=on");
   const std::string precision = GENERATE("precision=fp32", "precision=bf16");
@@ -132,7 +132,7 @@ TEST_CASE("what norms over heads keep for backward is what the closed form says,
   CHECK(by_form(kRelatives[2]) > by_form(plain));
 }
 
-TEST_CASE("the closed form of 8-bit moments counts biases and norms as the optimizer keeps them") {
+TEST_CASE("the closed form of 8-bit moments counts biases and norms like the optimizer") {
   install_allocation_log();
   const ConfigFile file(kRelatives.back());
   const Settings settings = file.run({"optimizer=adamw_8bit"});

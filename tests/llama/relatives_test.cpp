@@ -121,7 +121,7 @@ class Reference {
 
 }  // namespace
 
-TEST_CASE("gradients of biases and of norms over heads are those of the formulas") {
+TEST_CASE("gradients of biases and of norms over heads equal the formulas") {
   const auto which = GENERATE(range(std::size_t{0}, kRelatives.size()));
   const llama::Config& config = kRelatives[which];
   const Named expected = Reference(make(config)).gradients();
@@ -151,7 +151,7 @@ TEST_CASE("gradients of biases and of norms over heads are those of the formulas
   }
 }
 
-TEST_CASE("adapters beside projections with biases are trained, and nothing else") {
+TEST_CASE("only adapters are trained on projections with biases") {
   const bool fused = GENERATE(false, true);
   const llama::Config& config = kRelatives.back();
   const llama::FusedKernels kernels = fused ? kAllFused : llama::FusedKernels{};
@@ -173,7 +173,7 @@ TEST_CASE("adapters beside projections with biases are trained, and nothing else
   for (const auto& [name, gradient] : found) CHECK(gradient.defined() == (name.find("lora") != std::string::npos));
 }
 
-TEST_CASE("every weight of a relative learns, however it is stepped") {
+TEST_CASE("every weight of a relative learns with every technique") {
   const Settings technique =
       GENERATE(Settings{"optimizer=adamw"}, Settings{"fused.adamw=off"}, Settings{"optimizer=adamw_8bit"},
                Settings{"optimizer=galore", "galore_rank=4"}, Settings{"optimizer_in_backward=on"},

@@ -130,7 +130,7 @@ const std::string kQ = "model.layers.1.self_attn.q_proj.weight";
 
 }  // namespace
 
-TEST_CASE("a checkpoint's weights are the model's, whatever type they are stored in") {
+TEST_CASE("a checkpoint's weights load from any stored type") {
   const auto stored = GENERATE(at::kFloat, at::kHalf, at::kBFloat16);
   const auto type = GENERATE(at::kFloat, at::kBFloat16);
   const TemporaryFolder folder;
@@ -138,7 +138,7 @@ TEST_CASE("a checkpoint's weights are the model's, whatever type they are stored
   check_values(loaded(folder.path(), kSmall, type), stored, type);
 }
 
-TEST_CASE("biases and norms over heads are loaded, and are missed where the file lacks them") {
+TEST_CASE("biases and norms over heads are loaded, and missing ones are refused") {
   for (const bool qk_norm : {false, true}) {
     llama::Config config = kSmall;
     config.qk_norm = qk_norm;
@@ -169,13 +169,13 @@ TEST_CASE("tensors may be at odd addresses and in any order") {
   check_values(loaded(folder.path(), kSmall), at::kFloat, at::kFloat);
 }
 
-TEST_CASE("a checkpoint may come in shards") {
+TEST_CASE("a checkpoint may have shards") {
   const TemporaryFolder folder;
   write_shards(folder.path(), kSmall);
   check_values(loaded(folder.path(), kSmall), at::kFloat, at::kFloat);
 }
 
-TEST_CASE("a tied head need not be in the checkpoint, and is not read where it is") {
+TEST_CASE("a tied head may be missing in the checkpoint and is not read") {
   llama::Config tied = kSmall;
   tied.tie_word_embeddings = true;
   const TemporaryFolder folder;
@@ -191,7 +191,7 @@ TEST_CASE("a tied head need not be in the checkpoint, and is not read where it i
   CHECK_FALSE(llama::find_weights(folder.path(), tied).ok());
 }
 
-TEST_CASE("a checkpoint that is cut after its header was read is refused with a sentence") {
+TEST_CASE("a checkpoint truncated after its header was read is refused with a sentence") {
   const TemporaryFolder folder;
   write_checkpoint(folder.path(), kSmall, tensors_of(kSmall));
   const std::filesystem::path file = folder.path() / "model.safetensors";
@@ -210,7 +210,7 @@ TEST_CASE("a checkpoint that is cut after its header was read is refused with a 
                     file.string() + " changed while its weights were being read; start again once it is complete.");
 }
 
-TEST_CASE("a folder of links is a checkpoint, wherever its files are") {
+TEST_CASE("a folder of links is a valid checkpoint") {
   const TemporaryFolder folder, store;
   const std::filesystem::path snapshot = folder.path() / "snapshots" / "0123", blobs = folder.path() / "blobs";
   std::filesystem::create_directories(snapshot);
@@ -292,7 +292,7 @@ TEST_CASE("each defect of a safetensors file is named") {
              ContainsSubstring("has shape [4, 4], and the model of its config.json needs [16]"));
 }
 
-TEST_CASE("a shard is a file of the folder, and has what the index says") {
+TEST_CASE("a shard must be a file of the folder with the index's tensors") {
   const auto renamed = [](const char* name) {
     return [name](const std::filesystem::path&, json& index) { index["weight_map"]["lm_head.weight"] = name; };
   };
@@ -316,7 +316,7 @@ TEST_CASE("a shard is a file of the folder, and has what the index says") {
              ContainsSubstring("b.safetensors is a broken link to /nowhere/at/all; download the file again"));
 }
 
-TEST_CASE("a pipe in a file's place is refused at once") {
+TEST_CASE("a pipe in place of a file is refused at once") {
   const TemporaryFolder folder;
   const std::string pipe = (folder.path() / "config.json").string();
   REQUIRE(mkfifo(pipe.c_str(), 0600) == 0);

@@ -37,7 +37,7 @@ std::string refusal_of(const Settings& settings) {
 
 }  // namespace
 
-TEST_CASE("ten steps, a folder and ten steps are twenty steps, bit for bit") {
+TEST_CASE("ten saved and ten resumed steps equal twenty steps bit for bit") {
   at::set_num_threads(1);
   const std::vector<Settings> kinds{
       {},
@@ -67,7 +67,7 @@ TEST_CASE("ten steps, a folder and ten steps are twenty steps, bit for bit") {
   }
 }
 
-TEST_CASE("runs that go on from each other share a schedule where each says its end, and else have their own") {
+TEST_CASE("resumed runs share a schedule if each names its end, and otherwise have their own") {
   at::set_num_threads(1);
   const TemporaryFolder folder;
   const std::string first = (folder.path() / "first").string(), second = (folder.path() / "second").string();
@@ -87,7 +87,7 @@ TEST_CASE("runs that go on from each other share a schedule where each says its 
   CHECK(line[2] == halved[1]);
 }
 
-TEST_CASE("a saved model is a checkpoint that trains on from its weights") {
+TEST_CASE("a saved model is a checkpoint whose training continues from its weights") {
   const TemporaryFolder folder;
   const fs::path saved = folder.path() / "saved";
   const auto run = make_run(joined(kMicro, {"save=" + saved.string(), "seed=3"}), kCpu);
@@ -106,7 +106,7 @@ TEST_CASE("a saved model is a checkpoint that trains on from its weights") {
   CHECK(again->loss() == next);
 }
 
-TEST_CASE("merged adapters compute what they computed beside the weights") {
+TEST_CASE("merged adapters compute the same as separate ones") {
   for (const Settings& kind : {Settings{"adapters=lora"}, {"adapters=qlora"}}) {
     CAPTURE(text_of(kind));
     const TemporaryFolder folder;
@@ -126,7 +126,7 @@ TEST_CASE("merged adapters compute what they computed beside the weights") {
   }
 }
 
-TEST_CASE("PEFT's file says how adapters began") {
+TEST_CASE("PEFT's file names the adapters' initialization") {
   for (const auto& [start, written] :
        {std::pair("kaiming", nlohmann::json(true)), std::pair("gaussian", nlohmann::json("gaussian"))}) {
     const TemporaryFolder folder;
@@ -138,7 +138,7 @@ TEST_CASE("PEFT's file says how adapters began") {
   }
 }
 
-TEST_CASE("adapters in fp32 are saved in fp32, and merged into weights of 16 bits") {
+TEST_CASE("fp32 adapters are saved in fp32 and merged into 16-bit weights") {
   const TemporaryFolder folder;
   const Settings fp32 =
       joined(kMicro, {"precision=bf16", "adapters=lora", "lora_precision=fp32", "learning_rate=0.01"});
@@ -152,7 +152,7 @@ TEST_CASE("adapters in fp32 are saved in fp32, and merged into weights of 16 bit
   for (const auto& [name, tensor] : merged.value()) CHECK(tensor.type == llama::StoredType::kBf16);
 }
 
-TEST_CASE("the tokenizer of the model's folder and its config are copied along") {
+TEST_CASE("the tokenizer and the config of the model's folder are copied") {
   const TemporaryFolder folder;
   write_config(folder.path(), kSmall);
   fs::copy_file(HEADROOM_SOURCE_DIR "/tests/tokens/fixtures/digits.json", folder.path() / "tokenizer.json");
@@ -169,7 +169,7 @@ TEST_CASE("the tokenizer of the model's folder and its config are copied along")
   CHECK(written["torch_dtype"] == "bfloat16");
 }
 
-TEST_CASE("a folder that is there is refused, and nothing of it changes") {
+TEST_CASE("an existing folder is refused and not changed") {
   const TemporaryFolder folder;
   write_bytes(folder.path() / "file", "mine");
   CHECK(says(refusal_of(joined(kMicro, {"save=" + folder.path().string()})), "nothing is overwritten"));
@@ -190,7 +190,7 @@ TEST_CASE("a folder that is there is refused, and nothing of it changes") {
   CHECK(files_in(saved).empty());
 }
 
-TEST_CASE("a disk without room is met before the first step, and nothing is left") {
+TEST_CASE("a full disk is detected before the first step, and nothing is left") {
   const TemporaryFolder folder;
   rlimit before{};
   getrlimit(RLIMIT_FSIZE, &before);
@@ -202,7 +202,7 @@ TEST_CASE("a disk without room is met before the first step, and nothing is left
   CHECK(files_in(folder.path()).empty());
 }
 
-TEST_CASE("a state of another run is refused with the difference") {
+TEST_CASE("another run's state is refused with the difference") {
   const TemporaryFolder folder;
   const fs::path saved = folder.path() / "saved";
   trained(joined(kMicro, saving(saved)), 1);
@@ -225,7 +225,7 @@ TEST_CASE("a state of another run is refused with the difference") {
   CHECK(says(refusal_of(resumed), "no steps, seed or ids"));
 }
 
-TEST_CASE("a run does not go on from weights that are no finite numbers") {
+TEST_CASE("a run does not resume from non-finite weights") {
   const TemporaryFolder folder;
   const fs::path saved = folder.path() / "saved";
   const std::string adapters = GENERATE("adapters=off", "adapters=lora");
@@ -240,14 +240,14 @@ TEST_CASE("a run does not go on from weights that are no finite numbers") {
   CHECK(says(said, file.string() + " has a NaN in tensor "));
 }
 
-TEST_CASE("settings of what is kept that say nothing together are refused") {
+TEST_CASE("contradictory settings for saving are refused") {
   const std::string save = "save=/tmp/nowhere-headroom";
   CHECK(says(refusal_of(joined(kMicro, {"save_state=on"})), "save_state=on cannot be combined with save="));
   CHECK(says(refusal_of(joined(kMicro, {save, "save_state=on", "offload.optimizer=file"})), "offload.optimizer=file"));
   CHECK(says(refusal_of(joined(kMicro, {save, "save_state=on", "adapters=lora", "save_merged=on"})), "save_merged=on"));
 }
 
-TEST_CASE("a plan neither writes nor reads what a run keeps") {
+TEST_CASE("a plan neither writes nor reads a run's saved files") {
   const TemporaryFolder folder;
   const Settings settings = joined(kMicro, {"save=" + (folder.path() / "saved").string(), "resume=/nowhere/at/all"});
   CHECK(make_run(settings, kPlanForCpu)->step(0) == experiments::StepResult::kDone);

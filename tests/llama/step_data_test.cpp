@@ -40,7 +40,7 @@ std::string refusal(const Settings& settings) {
 
 }  // namespace
 
-TEST_CASE("ids train as the bytes that they are") {
+TEST_CASE("ids train like the bytes with the same values") {
   const TemporaryFolder folder;
   write_bytes(folder.path() / "text.txt", kText);
   const std::vector<unsigned char> bytes(kText.begin(), kText.end());

@@ -19,7 +19,7 @@ using headroom::llama::StepThreads;
 
 }  // namespace
 
-TEST_CASE("each part is done once, and what follows it behind all of them") {
+TEST_CASE("each part runs once, and the follow-up runs after all parts") {
   StepThreads threads(3);
   constexpr std::int64_t kParts = 500;
   std::vector<std::atomic<int>> done(kParts);
@@ -40,7 +40,7 @@ TEST_CASE("each part is done once, and what follows it behind all of them") {
   for (const auto& one : done) CHECK(one == 2);
 }
 
-TEST_CASE("later work does not wait for a part that takes long") {
+TEST_CASE("later work does not wait for a slow part") {
   StepThreads threads(2);
   std::atomic<bool> later = false, first_saw_later = false;
   threads.share(1, [&](std::size_t, std::int64_t) {
@@ -52,7 +52,7 @@ TEST_CASE("later work does not wait for a part that takes long") {
   CHECK(first_saw_later);
 }
 
-TEST_CASE("a part finds PyTorch's loops on one thread, and leaves everybody else's as they are") {
+TEST_CASE("a part runs PyTorch's loops on one thread without affecting other threads") {
   const int before = at::get_num_threads();
   at::set_num_threads(7);
   std::mutex mutex;
@@ -75,7 +75,7 @@ TEST_CASE("a part finds PyTorch's loops on one thread, and leaves everybody else
   at::set_num_threads(before);
 }
 
-TEST_CASE("what a part throws comes out of the wait, and nothing is done after it") {
+TEST_CASE("an exception of a part is thrown by wait(), and later parts do not run") {
   StepThreads threads(1);
   std::atomic<int> done = 0;
   bool followed = false;

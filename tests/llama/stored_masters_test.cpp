@@ -41,7 +41,7 @@ Settings of(const TemporaryFolder& folder, const Settings& more = {}) {
 
 }  // namespace
 
-TEST_CASE("masters are what an fp32 file has, to the bit, and the weights are their rounding") {
+TEST_CASE("masters equal the fp32 file bit for bit, and the weights are their rounding") {
   const TemporaryFolder folder;
   write(folder, at::kFloat, at::kFloat);
   const auto files = llama::find_weights(folder.path(), kSmall);
@@ -67,7 +67,7 @@ TEST_CASE("masters are what an fp32 file has, to the bit, and the weights are th
       if (weight.name == kWeights[i].name) CHECK(at::equal(weight.tensor.detach(), value(i).to(at::kBFloat16)));
 }
 
-TEST_CASE("masters on the host begin as the file has them, too") {
+TEST_CASE("masters on the host also start with the file's values") {
   const TemporaryFolder exact, rounded;
   write(exact, at::kFloat, at::kFloat);
   write(rounded, at::kFloat, at::kBFloat16);
@@ -86,7 +86,7 @@ TEST_CASE("masters on the host begin as the file has them, too") {
   }
 }
 
-TEST_CASE("masters of a file that has the weights' own digits are the weights, widened") {
+TEST_CASE("masters from a file in the weights' type are the widened weights") {
   const TemporaryFolder as_weights, wider;
   write(as_weights, at::kBFloat16, at::kBFloat16);
   write(wider, at::kFloat, at::kBFloat16);

@@ -94,13 +94,13 @@ const std::vector<Settings> kTogether{
 
 }  // namespace
 
-TEST_CASE("every technique and every two of them are planned as the CPU runs them, event by event") {
+TEST_CASE("every technique and every pair is planned as the CPU runs it, event by event") {
   install_allocation_log();
   at::set_num_threads(1);
   CHECK(for_each_step({}, /*pairs=*/true, check_list) > 700);
 }
 
-TEST_CASE("a technique on top of others is planned as the CPU runs it, event by event") {
+TEST_CASE("a technique added to others is planned as the CPU runs it, event by event") {
   install_allocation_log();
   at::set_num_threads(1);
   const Settings base = GENERATE(from_range(kTogether));
@@ -119,7 +119,7 @@ TEST_CASE("a technique of a relative is planned as the CPU runs it, event by eve
   CHECK(for_each_step({weights}, /*pairs=*/false, check_list) > 30);
 }
 
-TEST_CASE("with several threads the peak of every technique is planned, category by category") {
+TEST_CASE("the peak of every technique is planned by category with several threads") {
   install_allocation_log();
   record::become_worker_thread();  // like an engine: includes other threads' allocations
   at::set_num_threads(3);

@@ -61,7 +61,7 @@ Bytes peak_of_run(const Settings& settings) {
 
 }  // namespace
 
-TEST_CASE("a step with a technique follows the loss of the plain one") {
+TEST_CASE("a step with a technique has the plain step's losses") {
   const Technique technique = GENERATE(from_range(kTechniques));
   CAPTURE(text_of(technique.on), text_of(technique.plain));
   const std::vector<double> plain = losses(joined(kFiveLayers, technique.plain), 4);
@@ -73,7 +73,7 @@ TEST_CASE("a step with a technique follows the loss of the plain one") {
   CHECK(plain.back() != plain.front());
 }
 
-TEST_CASE("a planned step in 16 bits makes the CPU step's allocations, one by one and by name") {
+TEST_CASE("a planned 16-bit step has the CPU step's allocations, one by one and by name") {
   install_allocation_log();
   at::set_num_threads(1);
   const std::string precision = GENERATE("precision=bf16", "precision=fp16_mixed", "precision=bf16_mixed");
@@ -88,7 +88,7 @@ TEST_CASE("a planned step in 16 bits makes the CPU step's allocations, one by on
   check_equal(real, planned);
 }
 
-TEST_CASE("both Hugging Face losses are the plain loss without each sample's last position") {
+TEST_CASE("both Hugging Face losses equal the plain loss without each sample's last position") {
   const std::int64_t seq = 16;
   const at::Tensor tokens = llama::make_batch("To be, or not to be, that is the question.", 3, seq, 0, 0);
   const auto loss = [&](std::int64_t positions, llama::LossPath path) {
@@ -103,7 +103,7 @@ TEST_CASE("both Hugging Face losses are the plain loss without each sample's las
   CHECK(std::abs(loss(seq, llama::LossPath::kPlain) - plain) > 1e-4);
 }
 
-TEST_CASE("a tied table's two gradients and their sum are three tables on Hugging Face's paths, and else two") {
+TEST_CASE("the gradients of a tied table take three tables on Hugging Face's paths and two on others") {
   install_allocation_log();
   at::set_num_threads(1);
   // V = 4096, H = 256, 4 bytes.
@@ -128,7 +128,7 @@ TEST_CASE("a tied table's two gradients and their sum are three tables on Huggin
   }
 }
 
-TEST_CASE("checkpointing each k-th layer keeps one input in k layers") {
+TEST_CASE("checkpointing every k-th layer keeps one input per k layers") {
   install_allocation_log();
   const std::string every = GENERATE("checkpoint_every=1", "checkpoint_every=2", "checkpoint_every=3");
   const std::int64_t k = every.back() - '0';
@@ -159,7 +159,7 @@ TEST_CASE("checkpointing each k-th layer keeps one input in k layers") {
   CHECK(again.front() == (k == 1 ? 3 : k == 2 ? 2 : 3));
 }
 
-TEST_CASE("a layer's last product and last sum are computed again only where the layer behind it needs them") {
+TEST_CASE("a layer's last GEMM and last sum are recomputed only if the next layer needs them") {
   install_allocation_log();
   at::set_num_threads(1);
   const int k = GENERATE(1, 2, 5);
@@ -215,7 +215,7 @@ Bytes most_rebuilt(const std::vector<Allocation>& log, std::string_view op) {
   return most;
 }
 
-TEST_CASE("selective checkpointing keeps the results of products, and rebuilds what is between") {
+TEST_CASE("selective checkpointing keeps the outputs of GEMMs and recomputes the rest") {
   install_allocation_log();
   // L = 4 layers, H = 256, F = 704, N = 128 tokens, 4 bytes; A = 8 heads.
   constexpr Bytes kWide = 4 * 128 * 704 * 4, kStream = 4 * 128 * 256 * 4, kScores = 4 * 8 * 128 * 128 * 4;
@@ -254,7 +254,7 @@ TEST_CASE("only eager attention writes a T × T block") {
   CHECK(largest("attention=flash") < Bytes{4096} * 4096);           // not even one head's, at a byte each
 }
 
-TEST_CASE("micro-batches hold a portion of the activations, and say which portion it is") {
+TEST_CASE("micro-batches hold a portion of the activations and mark their number") {
   install_allocation_log();
   const auto whole = third_step(joined(kFiveLayers, {"batch=6"}), kPlanForCpu);
   const auto portions = third_step(joined(kFiveLayers, {"batch=2", "accumulate=3"}), kPlanForCpu);
@@ -293,7 +293,7 @@ TEST_CASE("the loss of 2024 needs 16 V + 81,948 bytes per token for Llama 3.2 1B
   CHECK(later == Approx(14 * kVocab + 81'948).epsilon(0.02));
 }
 
-TEST_CASE("a loss that is no number is reported with the step and the layer where it came from") {
+TEST_CASE("a non-finite loss is reported with its step and the layer of its origin") {
   const llama::Config config{.id = "custom",
                              .hidden_size = 16,
                              .intermediate_size = 24,

@@ -66,7 +66,7 @@ TEST_CASE("the loss falls on real text") {
 }
 
 // Processor time, because the machine may be busy; all threads, as if evenly shared: 0.4 to 1 s on two slow cores.
-TEST_CASE("a step at the defaults takes seconds at most") {
+TEST_CASE("a default step takes at most seconds") {
   const auto run = make_run({"steps=4"}, kCpu);
   run->step(0);
   double least = std::numeric_limits<double>::infinity();
@@ -80,14 +80,14 @@ TEST_CASE("a step at the defaults takes seconds at most") {
   CHECK(least < 3);
 }
 
-TEST_CASE("the same seed gives the same losses, another one others") {
+TEST_CASE("equal seeds give equal losses, and other seeds others") {
   const auto loss_after_two = [](const char* seed) { return losses({"seq=32", "batch=1", seed}, 2).back(); };
   const double loss = loss_after_two("seed=1");
   CHECK(loss_after_two("seed=1") == loss);
   CHECK(loss_after_two("seed=2") != loss);
 }
 
-TEST_CASE("the seed decides the first weights") {
+TEST_CASE("the seed decides the initial weights") {
   const auto weights = [](std::uint64_t seed) {
     return llama::make_model(*llama::find_config("tiny"), {}, {}, /*seq=*/8, seed).layers[0].q_proj_QH.detach();
   };
@@ -96,7 +96,7 @@ TEST_CASE("the seed decides the first weights") {
   CHECK(weights(1).std().item<double>() == Approx(0.02).epsilon(0.02));
 }
 
-TEST_CASE("cancelling ends a step at the next layer, and every byte comes back") {
+TEST_CASE("cancelling ends a step at the next layer and frees every byte") {
   install_allocation_log();
   const std::string checkpointing = GENERATE("checkpointing=off", "checkpointing=layer");
   // Cancels at a mark in forward or in backward.
@@ -137,7 +137,7 @@ TEST_CASE("cancelling ends the building of a model") {
   CHECK(contains(built.error().message, "Cancelled"));
 }
 
-TEST_CASE("wherever a step runs out of memory, every byte comes back") {
+TEST_CASE("a step that runs out of memory anywhere frees every byte") {
   install_allocation_log();
   const std::string checkpointing = GENERATE("checkpointing=off", "checkpointing=layer");
   CAPTURE(checkpointing);
@@ -169,7 +169,7 @@ TEST_CASE("wherever a step runs out of memory, every byte comes back") {
   CHECK(leaks == 0);
 }
 
-TEST_CASE("a step that was cancelled in backward leaves weights as they were and no gradient") {
+TEST_CASE("a step cancelled in backward changes no weight and leaves no gradient") {
   struct CancelInBackward final : record::ScopeListener {
     std::atomic<bool> cancel{false};
     void on_mark(const record::Tag& tag, std::int32_t) override {
@@ -189,7 +189,7 @@ TEST_CASE("a step that was cancelled in backward leaves weights as they were and
   for (const llama::Parameter& parameter : llama::parameters(model)) CHECK_FALSE(parameter.tensor.grad().defined());
 }
 
-TEST_CASE("a batch is the text, and the targets are the next bytes") {
+TEST_CASE("a batch is a piece of the text, and the targets are the next bytes") {
   const std::string text = "abcdefghijklmnopqrstuvwxyz";
   const at::Tensor batch = llama::make_batch(text, 3, 40, /*seed=*/5, /*step=*/7);  // wraps around the text
   CHECK(batch.sizes() == at::IntArrayRef({2, 3, 40}));
@@ -201,7 +201,7 @@ TEST_CASE("a batch is the text, and the targets are the next bytes") {
   CHECK_FALSE(at::equal(batch, llama::make_batch(text, 3, 40, 5, 8)));
 }
 
-TEST_CASE("a text that cannot be used is refused with its name and the cure") {
+TEST_CASE("an unusable text is refused with its name and the cure") {
   const auto message = [](const std::string& path) {
     const auto run = run_or_refusal(params({"data=" + path}), kCpu);
     REQUIRE_FALSE(run.ok());
@@ -217,13 +217,13 @@ TEST_CASE("a text that cannot be used is refused with its name and the cure") {
   CHECK(contains(message(latin1.path()), "UTF-8"));
 }
 
-TEST_CASE("any UTF-8 text trains, however short") {
+TEST_CASE("any UTF-8 text can be trained on, however short") {
   const TemporaryFile file("\xc3\xa9");
   const auto run = make_run({"data=" + file.path().string(), "seq=16", "batch=1"}, kCpu);
   CHECK(run->step(0) == StepResult::kDone);
 }
 
-TEST_CASE("a shape that cannot be is refused with the reason") {
+TEST_CASE("an impossible shape is refused with the reason") {
   const auto refusal = [](const Settings& settings) {
     const auto run = run_or_refusal(params(joined(settings, {"model=custom"})), kCpu);
     REQUIRE_FALSE(run.ok());
@@ -246,7 +246,7 @@ TEST_CASE("published shapes have their published numbers of parameters") {
   }
 }
 
-TEST_CASE("a target that a kernel found outside the vocabulary is read with the loss") {
+TEST_CASE("a target outside the vocabulary fails when the loss is read") {
   const at::Tensor loss = at::scalar_tensor(2.5), flag = at::zeros({1}, at::kLong);
   const at::Tensor targets_BT = at::arange(8).view({2, 4}) + 252;  // 256 in row 4
   CHECK(llama::read_loss(loss, flag, targets_BT, 256) == 2.5);
