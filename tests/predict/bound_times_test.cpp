@@ -43,7 +43,7 @@ record::Recording two_steps() {
 
 }  // namespace
 
-TEST_CASE("a phase's bound is its products at the card's peak and its bytes at its bandwidth") {
+TEST_CASE("a phase's bound is its GEMMs at the card's peak plus its bytes at the bandwidth") {
   const predict::Card card{.name = "a card", .bandwidth = 1e12, .fp32 = 1e13, .bf16 = 1e14};
   const auto plain = predict::bound_seconds(settings({{"model", "llama-3.2-1b"}, {"precision", "bf16"}}), card);
   REQUIRE(plain);
@@ -72,7 +72,7 @@ TEST_CASE("a phase's bound is its products at the card's peak and its bytes at i
       predict::bound_seconds(settings({{"precision", "bf16"}}), {.name = "old", .bandwidth = 1e12, .fp32 = 1e13}));
 }
 
-TEST_CASE("events are evenly apart inside a phase, which is as wide as its bound") {
+TEST_CASE("events are evenly spaced in a phase as wide as its bound") {
   REQUIRE(predict::bound_card() != nullptr);
   const predict::StepSettings step = settings({{"model", "llama-3.2-1b"}, {"precision", "bf16"}});
   const auto seconds = *predict::bound_seconds(step, *predict::bound_card());
@@ -94,7 +94,7 @@ TEST_CASE("events are evenly apart inside a phase, which is as wide as its bound
   CHECK(events[6].storage == before.events()[6].storage);
 }
 
-TEST_CASE("products by tf32 and fp8 have their own peak, and the head's in fp8 has that of bf16") {
+TEST_CASE("tf32 and fp8 GEMMs have their own peaks, and the head of an fp8 step has bf16's") {
   predict::Card card{.name = "a card", .bandwidth = 1e12, .fp32 = 1e13, .tf32 = 1e14, .bf16 = 1e14, .fp8 = 2e14};
   const auto fp32 = predict::bound_seconds(settings({{"model", "llama-3.2-1b"}}), card);
   const auto tf32 = predict::bound_seconds(settings({{"model", "llama-3.2-1b"}, {"gemm", "tf32"}}), card);

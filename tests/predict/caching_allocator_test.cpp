@@ -67,7 +67,7 @@ TEST_CASE("requests are rounded, and small and large ones come from separate seg
   CHECK(allocator.reserved() == 34 * kMiB);
 }
 
-TEST_CASE("a large block is cut only where more than a MiB is left") {
+TEST_CASE("a large block is split only if more than a MiB is left") {
   CachingAllocator allocator;
   const auto whole = allocator.allocate(20 * kMiB);
   allocator.free(*whole);
@@ -79,7 +79,7 @@ TEST_CASE("a large block is cut only where more than a MiB is left") {
   CHECK(other.reserved() == 20 * kMiB);
 }
 
-TEST_CASE("the smallest free block that holds a request is taken, of equal ones the one with the lowest address") {
+TEST_CASE("a request takes the smallest free block that holds it, and the lowest address of equal ones") {
   CachingAllocator allocator;
   const auto a = allocator.allocate(40 * kMiB), b = allocator.allocate(32 * kMiB), c = allocator.allocate(32 * kMiB);
   for (const auto block : {a, b, c}) allocator.free(*block);
@@ -89,7 +89,7 @@ TEST_CASE("the smallest free block that holds a request is taken, of equal ones 
   CHECK(allocator.reserved() == 104 * kMiB);
 }
 
-TEST_CASE("free neighbors become one block again") {
+TEST_CASE("free neighbors are merged") {
   CachingAllocator allocator;
   std::vector<CachingAllocator::BlockId> parts;
   for (int i = 0; i < 4; ++i) parts.push_back(*allocator.allocate(5 * kMiB));
@@ -107,7 +107,7 @@ TEST_CASE("streams do not share blocks") {
   CHECK(allocator.reserved() == 64 * kMiB);
 }
 
-TEST_CASE("at the limit what is cached goes back to the device, then nothing is left") {
+TEST_CASE("cached segments are freed at the limit before a request fails") {
   CachingAllocator allocator(64 * kMiB);
   allocator.free(*allocator.allocate(32 * kMiB));
   const auto big = allocator.allocate(48 * kMiB);
@@ -120,7 +120,7 @@ TEST_CASE("at the limit what is cached goes back to the device, then nothing is 
   CHECK(allocator.allocated() == 48 * kMiB);
 }
 
-TEST_CASE("the pool of a CUDA graph shares no block with a stream, and gives nothing back") {
+TEST_CASE("the pool of a CUDA graph shares no block with a stream and frees nothing") {
   constexpr auto kPool = static_cast<std::uint8_t>(record::Stream::kGraphPool);
   CachingAllocator allocator(64 * kMiB);
   allocator.free(*allocator.allocate(24 * kMiB, 0));
@@ -134,7 +134,7 @@ TEST_CASE("the pool of a CUDA graph shares no block with a stream, and gives not
   CHECK(allocator.placement(*allocator.allocate(16 * kMiB, kPool)).segment == 1);
 }
 
-TEST_CASE("an empty cache keeps the segments in which something is alive") {
+TEST_CASE("emptying the cache keeps the segments with live blocks") {
   CachingAllocator allocator;
   const auto kept = allocator.allocate(30 * kMiB), given = allocator.allocate(40 * kMiB);
   allocator.free(*given);
@@ -145,7 +145,7 @@ TEST_CASE("an empty cache keeps the segments in which something is alive") {
   CHECK(allocator.placement(*kept).block == 30 * kMiB);
 }
 
-TEST_CASE("an expandable segment grows by pages behind what is free at its end") {
+TEST_CASE("an expandable segment grows by pages after the free block at its end") {
   CachingAllocator allocator(0, /*expandable=*/true);
   const auto first = allocator.allocate(30 * kMiB);
   CHECK(allocator.reserved() == 40 * kMiB);  // two pages of 20 MiB
@@ -161,7 +161,7 @@ TEST_CASE("an expandable segment grows by pages behind what is free at its end")
   CHECK(allocator.reserved() == 82 * kMiB);  // small pages of 2 MiB
 }
 
-TEST_CASE("of an expandable segment whole free pages go back, and the lowest hole is filled first") {
+TEST_CASE("an expandable segment frees whole pages and fills the lowest hole first") {
   CachingAllocator allocator(200 * kMiB, /*expandable=*/true);
   const auto a = allocator.allocate(50 * kMiB), b = allocator.allocate(60 * kMiB), c = allocator.allocate(30 * kMiB);
   CHECK(allocator.reserved() == 140 * kMiB);
@@ -183,7 +183,7 @@ TEST_CASE("of an expandable segment whole free pages go back, and the lowest hol
   CHECK(allocator.placement(*c).block == 30 * kMiB);
 }
 
-TEST_CASE("at the limit an expandable segment gives its free pages back before it grows") {
+TEST_CASE("an expandable segment at the limit frees pages before it grows") {
   CachingAllocator allocator(100 * kMiB, /*expandable=*/true);
   allocator.free(*allocator.allocate(kMiB / 2));  // a page of small blocks
   const auto big = allocator.allocate(60 * kMiB);
@@ -221,7 +221,7 @@ void check_reproduced(const Recording& run) {
   }
 }
 
-TEST_CASE("the requests of a GPU run get the blocks, segments, places and totals that the GPU gave them") {
+TEST_CASE("the requests of a GPU run get the GPU's blocks, segments, places and totals") {
   const std::vector<Run> runs = gpu_runs(HEADROOM_SOURCE_DIR "/tests/predict/recordings");
   REQUIRE(runs.size() >= 8);
   for (const Run& run : runs) {
@@ -231,7 +231,7 @@ TEST_CASE("the requests of a GPU run get the blocks, segments, places and totals
   }
 }
 
-TEST_CASE("so do those of the shipped runs, whose segments are placed as the driver would") {
+TEST_CASE("the requests of shipped runs get the GPU's blocks with the driver's simulated addresses") {
   std::size_t checked = 0;
   for (const Run& run : gpu_runs(HEADROOM_SOURCE_DIR "/assets/recordings")) {
     INFO(run.name);
@@ -241,7 +241,7 @@ TEST_CASE("so do those of the shipped runs, whose segments are placed as the dri
   CHECK(checked >= 20);
 }
 
-TEST_CASE("with more room than the run had, its requests go on to the end") {
+TEST_CASE("a failed run's requests complete under a larger limit") {
   for (const Run& run : gpu_runs(HEADROOM_SOURCE_DIR "/tests/predict/recordings")) {
     if (run.name != "oom") continue;
     const Recording capped = predict::placed(run.recording, run.recording.info().cap);

@@ -10,7 +10,7 @@ using record::Bytes;
 using record::EventKind;
 using record::Recording;
 
-TEST_CASE("under a cap the requests of a CPU run end where the capped run ended") {
+TEST_CASE("the requests of a CPU run under a cap end where the capped run ended") {
   const Recording run = tests::made_recording({.out_of_memory = true});
   const Recording capped = predict::capped(tests::made_recording({}), run.info().cap);
   REQUIRE(capped.events().size() == run.events().size());
@@ -32,7 +32,7 @@ TEST_CASE("under a cap the requests of a CPU run end where the capped run ended"
   CHECK(said.by_category == is.by_category);
 }
 
-TEST_CASE("a cap that holds leaves the run as it is, to the last byte below it") {
+TEST_CASE("a sufficient cap does not change the run, down to the last byte") {
   const Recording run = tests::made_recording({});
   const Bytes peak = record::Ledger(run).peak_requested();
   for (const Bytes limit : {Bytes{0}, peak}) {

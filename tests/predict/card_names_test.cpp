@@ -55,7 +55,7 @@ TEST_CASE("a card is found by every usual spelling of its name") {
   check_found("this machine", {"this machine"});
 }
 
-TEST_CASE("a part inside another name never finds a card") {
+TEST_CASE("a part of another name never finds a card") {
   check_found("H20", {"H20"});
   check_found("L40", {"L40"});
   check_found("L4", {"L4"});
@@ -67,7 +67,7 @@ TEST_CASE("a part inside another name never finds a card") {
     check_found(words, {});
 }
 
-TEST_CASE("words that another card has in its name keep this one from being found") {
+TEST_CASE("distinguishing words of another card exclude this one") {
   for (const char* const words : {"RTX 4090 Laptop GPU", "4090 D", "4080 Super", "H200 NVL", "A100 64GB", "V100S",
                                   "RTX 4090 48GB", "NVIDIA A100-SXM4-40GB MIG 3g.20gb", "A40", "RTX 4070 Ti"})
     check_found(words, {});

@@ -20,7 +20,7 @@ const Card& card_named(const std::string& name) {
 
 }  // namespace
 
-TEST_CASE("the first card is this machine, of which nothing is known yet") {
+TEST_CASE("the first card is this machine, without any data") {
   REQUIRE_FALSE(predict::cards().empty());
   const Card& here = predict::cards().front();
   CHECK(here.name == "this machine");
@@ -30,7 +30,7 @@ TEST_CASE("the first card is this machine, of which nothing is known yet") {
   CHECK_FALSE(here.bf16);
 }
 
-TEST_CASE("a card's memory is what its driver reports, not what is on the box") {
+TEST_CASE("a card's memory is the driver's number, not the advertised one") {
   CHECK(card_named("GeForce RTX 4090").memory == record::Bytes{24'564} * 1'048'576);  // 25,757,220,864, not 24 GiB
   CHECK(card_named("H100 80 GB SXM").memory == record::Bytes{81'559} * 1'048'576);
   CHECK(card_named("H200 SXM").memory == record::Bytes{143'771} * 1'048'576);
@@ -39,7 +39,7 @@ TEST_CASE("a card's memory is what its driver reports, not what is on the box") 
   CHECK_FALSE(card_named("A100 80 GB SXM").fp8);
 }
 
-TEST_CASE("every other card has its own name, its memory, its capability and their source") {
+TEST_CASE("every other card has a name, memory, capability and their source") {
   std::set<std::string> names;
   for (const Card& card : predict::cards()) {
     INFO(card.name);
@@ -53,7 +53,7 @@ TEST_CASE("every other card has its own name, its memory, its capability and the
   CHECK(names.size() == 33);
 }
 
-TEST_CASE("peaks of one card rise with the fewer bits that they are of") {
+TEST_CASE("a card's peaks rise as the formats have fewer bits") {
   for (const Card& card : predict::cards()) {
     INFO(card.name);
     const double capability = card.compute_capability.value_or(0);

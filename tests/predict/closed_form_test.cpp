@@ -42,7 +42,7 @@ PerParameter per_parameter(std::string_view precision, std::string_view more = "
 
 }  // namespace
 
-TEST_CASE("a parameter takes 12, 14 or 16 bytes, and when") {
+TEST_CASE("a parameter takes 12, 14 or 16 bytes, depending on the moment") {
   // Weights 2, masters and moments 12, gradients 2 after backward.
   const PerParameter mixed = per_parameter("precision=bf16_mixed");
   CHECK(mixed.at_loss == 14);
@@ -62,7 +62,7 @@ TEST_CASE("a parameter takes 12, 14 or 16 bytes, and when") {
   CHECK(model_state(away.moments.front()) == 2 * kP);
 }
 
-TEST_CASE("the peak is the loss's where all logits are there at once, and backward's end without them") {
+TEST_CASE("the step peaks at the loss with all logits at once, and at backward's end without them") {
   const ClosedForm plain = predict::closed_form(tests::with({"precision=bf16"}));
   CHECK(plain.peak().phase == Phase::kLoss);
   CHECK(tests::of(plain.peak(), Category::kActivations) == 7'189'561'344);
@@ -80,14 +80,14 @@ TEST_CASE("the peak is the loss's where all logits are there at once, and backwa
   CHECK(tests::of(chunked.peak(), Category::kWorkspace) == 33 * record::kMiB + 37'104'856);
 }
 
-TEST_CASE("eager attention's backward has four tensors of scores in fp32") {
+TEST_CASE("eager attention's backward has four fp32 tensors of scores") {
   Bytes most = 0;
   for (const auto& moment : predict::closed_form(tests::with({"precision=bf16", "attention=eager", "batch=2"})).moments)
     most = std::max(most, tests::of(moment, Category::kActivations));
   CHECK(most == 10'704'117'760);  // recorded on a GPU in the last layer
 }
 
-TEST_CASE("every setting has a closed form, and no moment a negative term") {
+TEST_CASE("every setting has a closed form without negative terms") {
   record::Params params(experiments::training_step().schema);
   for (const record::ParamSpec& spec : params.schema())
     for (const record::Choice& choice : record::choices_of(spec)) {
@@ -99,7 +99,7 @@ TEST_CASE("every setting has a closed form, and no moment a negative term") {
     }
 }
 
-TEST_CASE("the closed form's peak is that of the runs that a GPU recorded") {
+TEST_CASE("the closed form's peak equals the recorded GPU runs") {
   std::size_t compared = 0;
   for (const auto& file : std::filesystem::directory_iterator(HEADROOM_SOURCE_DIR "/tests/predict/recordings")) {
     INFO(file.path().stem());

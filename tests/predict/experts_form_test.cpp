@@ -23,7 +23,7 @@ llama::Extension experts(std::int64_t count, std::int64_t per_token, std::int64_
 
 }  // namespace
 
-TEST_CASE("a mixture of one expert is a plain MLP, and its router") {
+TEST_CASE("a mixture of one expert equals a plain MLP plus its router") {
   for (const char* const more : {"seed=0", "checkpointing=layer", "checkpointing=selective", "fused.swiglu=on",
                                  "optimizer=adamw_8bit", "optimizer=galore", "adapters=qlora", "attention=eager"}) {
     INFO(more);
@@ -42,7 +42,7 @@ TEST_CASE("a mixture of one expert is a plain MLP, and its router") {
   }
 }
 
-TEST_CASE("a token keeps the activations of the experts that it goes to, and no others'") {
+TEST_CASE("a token keeps only its selected experts' activations") {
   predict::StepSettings step = tests::with({"precision=bf16"});
   const predict::LayerBytes plain = predict::layer_bytes(step);
   step.extension = experts(8, 2, 8192);
@@ -60,7 +60,7 @@ TEST_CASE("a token keeps the activations of the experts that it goes to, and no 
   CHECK(predict::layer_bytes(step).routing == two.routing + 4096 * (2 * 2048 + 2));
 }
 
-TEST_CASE("weights, gradients and optimizer state are those of all experts") {
+TEST_CASE("weights, gradients and optimizer state count all experts") {
   predict::StepSettings step = tests::with({"precision=bf16_mixed"});
   step.extension = experts(8, 2, 8192);
   const std::int64_t parameters = 1'235'814'400 + 16LL * (7 * 3 * 2048 * 8192 + 8 * 2048);
@@ -77,7 +77,7 @@ TEST_CASE("weights, gradients and optimizer state are those of all experts") {
   CHECK(predict::adapter_parameters(adapted) == 8 * plain);
 }
 
-TEST_CASE("every setting has a closed form with experts, and no moment a negative term") {
+TEST_CASE("every setting has a closed form with experts without negative terms") {
   record::Params params(experiments::training_step().schema);
   for (const record::ParamSpec& spec : params.schema())
     for (const record::Choice& choice : record::choices_of(spec)) {
@@ -94,7 +94,7 @@ TEST_CASE("every setting has a closed form with experts, and no moment a negativ
     }
 }
 
-TEST_CASE("norms of results keep what they read") {
+TEST_CASE("post-norms keep their inputs") {
   predict::StepSettings step = tests::with({"precision=bf16"});
   const predict::LayerBytes plain = predict::layer_bytes(step);
   step.extension.post_norms = true;

@@ -19,7 +19,7 @@ std::shared_ptr<const record::Recording> recorded(const char* name) {
 
 }  // namespace
 
-TEST_CASE("a step that fits leaves nothing missing") {
+TEST_CASE("a step that fits lacks no bytes") {
   const auto run = recorded("plain");
   const FitTest test(run, std::make_shared<const record::Recording>(placed(*run)));
   const ProcessBytes process{.bytes = 100 * record::kMiB, .margin = 10 * record::kMiB, .source = "a test"};
@@ -58,7 +58,7 @@ TEST_CASE("the margin of the process decides between fits, too close and does no
   CHECK(changes == 2);
 }
 
-TEST_CASE("what fits on a card is what the allocator does under that limit") {
+TEST_CASE("the verdict on a card follows the allocator under that limit") {
   const auto run = recorded("plain");
   const FitTest test(run, std::make_shared<const record::Recording>(placed(*run)));
   const ProcessBytes none{};

@@ -13,7 +13,7 @@
 using namespace headroom;
 using record::Phase;
 
-TEST_CASE("a closed form drawn as a run has all phases of a step, and forward rises to the loss layer by layer") {
+TEST_CASE("a closed form as a recording has all phases, and forward rises layer by layer to the loss") {
   for (const char* checkpointing : {"checkpointing=off", "checkpointing=layer", "checkpointing=selective"}) {
     INFO(checkpointing);
     record::Params params(experiments::training_step().schema);

@@ -10,7 +10,7 @@
 using namespace headroom;
 using namespace headroom::predict;
 
-TEST_CASE("a layer's tensors are 64 MiB four times in the MLP, 128 in norms, 40.5 in attention") {
+TEST_CASE("a layer keeps four tensors of 64 MiB in the MLP, 128 MiB in norms and 40.5 MiB in attention") {
   const StepSettings step = tests::with({"precision=bf16"});
   std::map<KeptPart, record::Bytes> parts;
   for (const KeptTensor& tensor : kept_tensors(step)) parts[tensor.part] += tensor.bytes;

@@ -20,7 +20,7 @@ TEST_CASE("mixed precision and fp32 both take sixteen bytes per parameter with A
   CHECK(predict::static_memory(1'235'814'400, Precision::kFp16Mixed, KeptState::kAdamW).sum() == 19'773'030'400);
 }
 
-TEST_CASE("other optimizers and pure bf16 take less") {
+TEST_CASE("other optimizers and pure bf16 take fewer bytes") {
   const std::int64_t n = 1'000'000;
   CHECK(predict::static_memory(n, Precision::kBf16, KeptState::kAdamW).sum() == 8 * n);
   CHECK(predict::static_memory(n, Precision::kBf16Mixed, KeptState::kSgd).sum() == 8 * n);
@@ -36,7 +36,7 @@ TEST_CASE("a sequence of GPT-2 XL keeps 114 bytes per token, hidden unit and lay
   CHECK(llama::bytes_with_scores(xl, 3, 0, 2) == 0);
 }
 
-TEST_CASE("the needle over the checkpoints orders five models") {
+TEST_CASE("five models are ordered by the ratio of logits to checkpoints") {
   const double expected[] = {23.48, 5.87, 3.93, 1.46, 1.17};
   const auto models = llama::architectures();
   REQUIRE(models.size() == std::size(expected));

@@ -18,8 +18,7 @@ double flops(const predict::StepBound& bound) {
 
 }  // namespace
 
-TEST_CASE(
-    "a step's products are six operations per token and weight, eight where layers run again for others to read") {
+TEST_CASE("a step's GEMMs are six operations per token and weight, or eight with recomputed layers") {
   const llama::Config& c = *llama::find_config("llama-3.2-1b");
   const std::int64_t tokens = 1024;
   const std::int64_t norms = (2 * c.num_layers + 1) * c.hidden_size;
@@ -36,7 +35,7 @@ TEST_CASE(
   }
 }
 
-TEST_CASE("of the bytes of a layer that runs again its last product's input and its last sum are left out") {
+TEST_CASE("a recomputed layer's bytes omit its last GEMM's input and its last sum") {
   const llama::Config& c = *llama::find_config("llama-3.2-1b");
   const auto recomputed = [&](std::int64_t every) {
     return predict::step_bound(c, {.tokens = 1024, .element = 2, .checkpoint_every = every})
@@ -50,7 +49,7 @@ TEST_CASE("of the bytes of a layer that runs again its last product's input and 
   CHECK(recomputed(16) + left_out == forward - 2 * 1024 * 4 * c.hidden_size);  // embedding and final norm
 }
 
-TEST_CASE("the other bytes are the optimizer's and grow with the tokens") {
+TEST_CASE("all other bytes are the optimizer's plus bytes per token") {
   const llama::Config& c = *llama::find_config("llama-3.2-1b");
   const std::int64_t weights = llama::num_parameters(c);
   const auto bytes = [&](std::int64_t tokens, record::Bytes element, record::Bytes moment) {
@@ -68,7 +67,7 @@ TEST_CASE("the other bytes are the optimizer's and grow with the tokens") {
   CHECK(bytes(1024, 4, 4) == 2 * bytes(1024, 2, 2));
 }
 
-TEST_CASE("fp8 casts are a pass over each operand and layout, and to measure is one more") {
+TEST_CASE("fp8 casts take one pass per operand and layout, and measuring one more") {
   const llama::Config& c = *llama::find_config("llama-3.2-1b");
   const auto bytes = [&](const predict::StepBoundOptions& options, record::Phase phase) {
     return predict::step_bound(c, options).bytes[static_cast<std::size_t>(phase)];

@@ -27,7 +27,7 @@ const llama::Config kNarrow{.id = "custom",
 
 }  // namespace
 
-TEST_CASE("a model is its layers and what belongs to none") {
+TEST_CASE("a model's parameters are those of its layers and those outside") {
   const llama::Config& c = *llama::find_config("llama-3.2-1b");
   CHECK(layer_parameters(c) == 60'821'504);
   CHECK(outer_parameters(c) == 128'256LL * 2048 + 2048);
@@ -54,7 +54,7 @@ TEST_CASE("8-bit moments take 2.031 bytes per parameter") {
   CHECK(optimizer_state_bytes(step) == 2 * (11 * 64 + 3 * 128) + 8 * 14);
 }
 
-TEST_CASE("checkpoints take B T H s for each input that is kept") {
+TEST_CASE("checkpoints take B T H s per kept input") {
   CHECK(checkpoint_bytes(tests::with({"precision=bf16", "checkpointing=layer"})) == 268'435'456);
   CHECK(checkpoint_bytes(tests::with({"precision=bf16", "checkpointing=every", "checkpoint_every=4"})) == 67'108'864);
   // layers 0, 5, 10, 15
@@ -63,7 +63,7 @@ TEST_CASE("checkpoints take B T H s for each input that is kept") {
   CHECK(checkpoint_bytes(tests::with({"precision=bf16", "checkpointing=layer", "checkpoint_every=4"})) == 268'435'456);
 }
 
-TEST_CASE("a layer keeps what its backward reads, and activations are layers or inputs and the layers run again") {
+TEST_CASE("a layer keeps its backward's inputs, and checkpointing keeps inputs and recomputed layers") {
   // Per token, bf16, composed: norms 2 × (4 H + 4 H + 4), queries and output 2 × 2 H, keys and values 2 × 2 · 512,
   // log-sum-exp 4 · 32, the MLP 8 · 8,192.
   const auto bytes = [](std::initializer_list<std::string_view> more) { return layer_bytes(tests::with(more)).sum(); };
@@ -130,7 +130,7 @@ TEST_CASE("a layer keeps what its backward reads, and activations are layers or 
         16 * (4096LL * (4096 + 8192 + 2048 + 128 + 32'768) + 16'777'216) + 67'108'864);
 }
 
-TEST_CASE("the loss takes as many tensors of logits as its path says") {
+TEST_CASE("each loss path has its number of logit tensors") {
   const auto bytes = [](std::string_view first, std::string_view second = "seed=0") {
     return loss_bytes(tests::with({"precision=bf16", "batch=8", first, second}));
   };
@@ -157,7 +157,7 @@ TEST_CASE("the loss takes as many tensors of logits as its path says") {
   CHECK(loss_bytes(small) == 5'000LL * 1'008 * 2);
 }
 
-TEST_CASE("the fused loss has one chunk rule, the kernel's") {
+TEST_CASE("the closed form of the fused loss uses the kernel's chunk rule") {
   const auto chunk = [](std::string_view batch, std::string_view first = "seed=0", std::string_view second = "seed=0") {
     return loss_chunk(tests::with({"precision=bf16", "loss=flce", batch, first, second}));
   };
@@ -202,7 +202,7 @@ TEST_CASE("NF4 with double quantization takes 4.127 bits per weight") {
   CHECK(nf4_bytes(kNarrow) == 4 * (2'048 + 64 + 4 + 4) + 3 * (4'096 + 128 + 4 + 4));
 }
 
-TEST_CASE("GaLore keeps moments of r rows, and the projection") {
+TEST_CASE("GaLore keeps moments of r rows and the projection") {
   CHECK(galore_elements(2048, 8192, 512) == 2 * 512 * 8192 + 512 * 2048);
   CHECK(galore_elements(8192, 2048, 512) == galore_elements(2048, 8192, 512));
   CHECK(galore_elements(512, 2048, 4096) == 2 * 512 * 2048 + 512 * 512);  // at most all rows
@@ -211,7 +211,7 @@ TEST_CASE("GaLore keeps moments of r rows, and the projection") {
   CHECK(galore_elements(tests::with({"optimizer=galore"})) == 16 * layer);
 }
 
-TEST_CASE("the optimizer's state is masters and moments of what is trained") {
+TEST_CASE("the optimizer's state is the masters and moments of trained weights") {
   CHECK(optimizer_state_bytes(tests::with({})) == 8 * kParameters);
   CHECK(optimizer_state_bytes(tests::with({"precision=bf16"})) == 4 * kParameters);
   CHECK(optimizer_state_bytes(tests::with({"precision=bf16", "moments=fp32"})) == 8 * kParameters);
@@ -223,13 +223,13 @@ TEST_CASE("the optimizer's state is masters and moments of what is trained") {
   CHECK(optimizer_state_bytes(tests::with({"precision=bf16_mixed", "offload.optimizer=file"})) == 12 * kParameters);
 }
 
-TEST_CASE("attention's tiles in fp32 are those that an H200 asked for") {
+TEST_CASE("the tiles of fp32 attention equal an H200's requests") {
   CHECK(predict::fp32_attention_tiles(28 * 64, 138, 128) == 234'995'712);
   CHECK(predict::fp32_attention_tiles(1, 64, 64) == 64 * 64 * 4 + 16);  // one block of 64 queries and one of columns
   CHECK(predict::fp32_attention_tiles(1, 65, 96) == 2 * (128 * 64 * 4 + 16));  // wider heads: 128 queries
 }
 
-TEST_CASE("in fp8 a product keeps a byte per number of its input, and scales take next to nothing") {
+TEST_CASE("an fp8 GEMM keeps one byte per number of its input, and scales are small") {
   const LayerBytes bf16 = layer_bytes(tests::with({"precision=bf16"})),
                    fp8 = layer_bytes(tests::with({"precision=bf16", "gemm=fp8"}));
   const record::Bytes tokens = 4096, hidden = 2048, intermediate = 8192;

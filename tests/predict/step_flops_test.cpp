@@ -16,7 +16,7 @@ predict::StepSettings step(std::initializer_list<const char*> settings) {
 
 }  // namespace
 
-TEST_CASE("a token takes six operations per weight, and attention's beside them") {
+TEST_CASE("a token takes six operations per weight plus attention's") {
   const predict::StepSettings plain = step({});
   CHECK(predict::model_flops_per_token(plain, AttentionFlops::kNone) == 7'414'886'400);
   CHECK(predict::model_flops_per_token(plain, AttentionFlops::kCausal) == 7'414'886'400 + 201'326'592);
@@ -25,7 +25,7 @@ TEST_CASE("a token takes six operations per weight, and attention's beside them"
   CHECK(1'235'814'400 / (16 * 2048) == 37'714);
 }
 
-TEST_CASE("what runs again is the layers without their last products") {
+TEST_CASE("recomputed operations are the layers without their last GEMMs") {
   CHECK(predict::repeated_flops_per_token(step({}), AttentionFlops::kNone) == 0);
   const predict::StepSettings again = step({"checkpointing=layer"});
   CHECK(predict::repeated_flops_per_token(again, AttentionFlops::kNone) == Approx(1'409'286'144));
@@ -40,13 +40,13 @@ TEST_CASE("a reentrant checkpoint recomputes whole layers, 26 percent of the mod
   CHECK(predict::whole_layers_flops_per_token(again, AttentionFlops::kCausal) == whole + 201'326'592.0 / 3);
 }
 
-TEST_CASE("adapters leave out the gradients of the weights that are not trained") {
+TEST_CASE("adapters omit the gradients of frozen weights") {
   const double frozen = predict::model_flops_per_token(step({"adapters=lora"}), AttentionFlops::kNone);
   CHECK(frozen > 4.0 * 1'235'814'400);
   CHECK(frozen < 4.1 * 1'235'814'400);
 }
 
-TEST_CASE("the peak is that of the format in which the step multiplies") {
+TEST_CASE("the peak is that of the step's GEMM format") {
   const predict::Card* card = predict::card_of_gpu("NVIDIA H200");
   REQUIRE(card != nullptr);
   CHECK(predict::products_peak(step({"precision=fp32"}), *card) == 67e12);

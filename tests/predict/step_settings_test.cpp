@@ -39,7 +39,7 @@ TEST_CASE("every value of every setting of a step has a meaning") {
     }
 }
 
-TEST_CASE("the optimizer's numbers are those of a step before they could be set, unless they are") {
+TEST_CASE("the optimizer's defaults equal those of older recordings") {
   const StepSettings standard = step_of({});
   CHECK(standard.beta1 == 0.9);
   CHECK(standard.beta2 == 0.95);
@@ -90,7 +90,7 @@ TEST_CASE("settings become numbers and enums") {
   CHECK(step.low_rank() == 512);
 }
 
-TEST_CASE("a setting that another one makes idle changes nothing") {
+TEST_CASE("a setting that another one disables changes nothing") {
   CHECK(step_of({"checkpointing=layer", "checkpoint_every=4"}).checkpoint_every == 1);
   CHECK_FALSE(step_of({"loss=flce", "fused.cross_entropy=on"}).fused.cross_entropy);
   CHECK(step_of({"fused.cross_entropy=on"}).fused.cross_entropy);
@@ -101,7 +101,7 @@ TEST_CASE("a setting that another one makes idle changes nothing") {
   CHECK(step_of({"loss=plain", "loss_mode=lean"}).loss_mode == kernels::FlceMode::kChunked);
 }
 
-TEST_CASE("the shape that a run took from a checkpoint comes back from its recording") {
+TEST_CASE("the shape of a run's checkpoint is read back from its recording") {
   const llama::Config taken{.id = "custom",
                             .hidden_size = 256,
                             .intermediate_size = 704,
@@ -127,14 +127,14 @@ TEST_CASE("the shape that a run took from a checkpoint comes back from its recor
   CHECK(settings_of(run, schema()).model.num_layers == 4);
 }
 
-TEST_CASE("a run from before a tied table's gradients were added apart is known by its settings") {
+TEST_CASE("an old run that added a tied table's gradients in place is decoded as such") {
   record::RunInfo run{.demo = "train_step", .params = params_with({"loss=hf_2025"}).to_map()};
   CHECK(sums_tied_apart(settings_of(run, schema())));
   run.params.erase("fused.keep");
   CHECK_FALSE(sums_tied_apart(settings_of(run, schema())));
 }
 
-TEST_CASE("biases and norms over heads come back, and recordings from before them have none") {
+TEST_CASE("biases and norms over heads are read back, and older recordings have none") {
   llama::Config taken = *llama::find_config("tiny");
   taken.qkv_bias = taken.qk_norm = true;
   auto facts = shape_facts(taken);
@@ -148,7 +148,7 @@ TEST_CASE("biases and norms over heads come back, and recordings from before the
   CHECK((!old->qkv_bias && !old->o_bias && !old->qk_norm));
 }
 
-TEST_CASE("a checkpoint overrules the shape's settings") {
+TEST_CASE("a checkpoint overrides the settings of the shape") {
   CHECK(params_with({"model=custom"}).in_use("hidden_size"));
   const record::Params beside = params_with({"model=custom", "weights=/tmp/checkpoint"});
   CHECK(beside.overruled("hidden_size"));

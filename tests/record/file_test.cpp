@@ -40,11 +40,11 @@ std::string refusal(const std::filesystem::path& path) {
 
 TEST_CASE("an event is small") { CHECK(sizeof(MemEvent) <= 72); }
 
-TEST_CASE("CRC-32C has the value of its standard") {  // "123456789" → e3069283 (as in RFC 3720)
+TEST_CASE("CRC-32C has the standard's value") {  // "123456789" → e3069283 (as in RFC 3720)
   CHECK(crc32c(std::as_bytes(std::span("123456789", 9))) == 0xe3069283U);
 }
 
-TEST_CASE("a file says all that the recording said") {
+TEST_CASE("a file contains the whole recording") {
   const TemporaryFolder folder;
   for (const bool gpu : {false, true})
     for (const bool out_of_memory : {false, true}) {
@@ -67,7 +67,7 @@ TEST_CASE("the same recording gives the same bytes") {
   CHECK(read_bytes(folder / "a.hrec") == read_bytes(folder / "b.hrec"));
 }
 
-TEST_CASE("values at their limits survive, over many chunks") {
+TEST_CASE("extreme values survive over many chunks") {
   const TemporaryFolder folder;
   Recording recording(RunInfo{.demo = "tëst \"quoted\"\n",
                               .params = {{"data", "/a/ü.txt"}},
@@ -117,7 +117,7 @@ TEST_CASE("values at their limits survive, over many chunks") {
   CHECK(read.value().truncated());
 }
 
-TEST_CASE("totals that the events explain cost nothing") {
+TEST_CASE("totals that follow from the events take no space") {
   const auto size = [](std::uint64_t noise) {
     std::vector<MemEvent> events = random_events(3, 10'000);
     Bytes allocated = 0;
@@ -136,7 +136,7 @@ TEST_CASE("totals that the events explain cost nothing") {
   CHECK(size(1) > size(2) + 10'000);
 }
 
-TEST_CASE("a live run that is read again is a recorded one") {
+TEST_CASE("a live run is marked as recorded when read again") {
   const TemporaryFolder folder;
   Recording live = made_recording();
   live.set_source(Source::kLive);
@@ -177,7 +177,7 @@ TEST_CASE("a recording that grows by chunks equals the file made of them") {
   check_same(read.value(), growing);
 }
 
-TEST_CASE("times and places that go back are lifted") {
+TEST_CASE("decreasing times and places are raised") {
   Recording recording;
   const MemEvent events[] = {{.time = 10}, {.time = 5}, {.time = 12}};
   recording.append(events);
@@ -189,7 +189,7 @@ TEST_CASE("times and places that go back are lifted") {
   CHECK(recording.marks()[1].event_index == 3);
 }
 
-TEST_CASE("device times go to the marks that wait for them, and no further") {
+TEST_CASE("device times are assigned to pending marks only") {
   Recording recording;
   const Mark marks[] = {{.host_time = 1}, {.host_time = 2, .device_time = 20}, {.host_time = 3}};
   recording.append(marks);
@@ -202,7 +202,7 @@ TEST_CASE("device times go to the marks that wait for them, and no further") {
   CHECK_THROWS(recording.append_device_times(times));
 }
 
-TEST_CASE("a file that was cut reads up to its last whole chunk") {
+TEST_CASE("a truncated file is read up to its last complete chunk") {
   const TemporaryFolder folder;
   Recording whole = made_recording();
   whole.append(random_events(5, 40'000));
@@ -229,7 +229,7 @@ TEST_CASE("a file that was cut reads up to its last whole chunk") {
   }
 }
 
-TEST_CASE("a file that was cut before it says anything is refused") {
+TEST_CASE("a file truncated before its run info is refused") {
   const TemporaryFolder folder;
   REQUIRE(made_recording().write(folder / "whole.hrec").ok());
   const std::vector<std::byte> bytes = read_bytes(folder / "whole.hrec");
@@ -243,7 +243,7 @@ TEST_CASE("a file that was cut before it says anything is refused") {
   CHECK(refusal(folder / "cut.hrec").find("is empty; record the run again.") != std::string::npos);
 }
 
-TEST_CASE("what is no recording is refused with the cure") {
+TEST_CASE("a file that is not a recording is refused with the cure") {
   const TemporaryFolder folder;
   CHECK(refusal(folder / "missing.hrec").find("cannot be opened (No such file or directory); check the path.") !=
         std::string::npos);
@@ -254,13 +254,13 @@ TEST_CASE("what is no recording is refused with the cure") {
   CHECK(refusal(folder / "text.hrec").find("is not a Headroom recording") != std::string::npos);
 }
 
-TEST_CASE("a disk that cannot be read is not taken for the end of a file") {
+TEST_CASE("a read error is not treated as the end of a file") {
   // A process's memory starts with an unreadable page: EIO, like a bad sector.
   CHECK(refusal("/proc/self/mem").find("cannot be read (Input/output error); check the disk or use another copy.") !=
         std::string::npos);
 }
 
-TEST_CASE("a newer major version is refused, a newer minor version is read and its chunks are skipped") {
+TEST_CASE("a newer major version is refused, and unknown chunks of a newer minor version are skipped") {
   const TemporaryFolder folder;
   REQUIRE(made_recording().write(folder / "a.hrec").ok());
   const std::vector<std::byte> bytes = read_bytes(folder / "a.hrec");

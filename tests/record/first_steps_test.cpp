@@ -21,7 +21,7 @@ Bytes peak_of(const Recording& run, std::size_t step) {
 
 }  // namespace
 
-TEST_CASE("a run that is cut keeps the memory of its first steps, and the losses of all") {
+TEST_CASE("a shortened run keeps the memory of its first steps and the losses of all") {
   for (const DeviceKind device : {DeviceKind::kCpu, DeviceKind::kGpu}) {
     const Recording run = made_recording({.device = device, .steps = 6, .every_row = true});
     const Recording cut = first_steps(run, 2);
@@ -47,7 +47,7 @@ TEST_CASE("a run that is cut keeps the memory of its first steps, and the losses
   }
 }
 
-TEST_CASE("a run without later steps stays as it is") {
+TEST_CASE("a run without later steps does not change") {
   const Recording run = made_recording({.steps = 3});
   const Recording same = first_steps(run, 3);
   CHECK(same.events() == run.events());

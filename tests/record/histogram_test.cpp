@@ -29,7 +29,7 @@ std::optional<std::vector<Histogram>> histograms_from_json(std::string_view text
 
 }  // namespace
 
-TEST_CASE("histograms come back from a file, whole and in order") {
+TEST_CASE("histograms survive a round trip, complete and in order") {
   const TemporaryFolder folder;
   Recording made(RunInfo{.demo = "train_step", .params = {{"model", "tiny"}}});
   for (int i = 0; i < 40; ++i) {
@@ -56,7 +56,7 @@ TEST_CASE("the largest histograms fit into the chunks of a file") {
   CHECK(Recording::read(folder / "h.hrec").value().histograms() == made.histograms());
 }
 
-TEST_CASE("a histogram that cannot be is not written") {
+TEST_CASE("an impossible histogram is not written") {
   const auto refused = [](auto change) {
     Histogram histogram = full_histogram();
     change(histogram);
@@ -72,7 +72,7 @@ TEST_CASE("a histogram that cannot be is not written") {
   refused([](Histogram& h) { h.errors[0] = std::numeric_limits<double>::quiet_NaN(); });
 }
 
-TEST_CASE("text about histograms is checked like everything else") {
+TEST_CASE("text of histograms is checked") {
   const Histogram histogram = full_histogram();
   const std::string good = to_json(RowText<Histogram>{{histogram}});
   REQUIRE(histograms_from_json(good));

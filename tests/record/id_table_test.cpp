@@ -8,7 +8,7 @@
 
 using headroom::record::IdTable;
 
-TEST_CASE("a table of ids agrees with a map, whether ids count up, come back or are chosen") {
+TEST_CASE("a table of ids agrees with a map for ascending, repeated and chosen ids") {
   std::mt19937_64 random(3);
   IdTable table;
   std::map<std::uint64_t, std::uint32_t> map;

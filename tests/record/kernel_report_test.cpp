@@ -28,7 +28,7 @@ KernelReport full_report() {
 
 }  // namespace
 
-TEST_CASE("the last report about a kernel comes back from a file, whole") {
+TEST_CASE("the last report about a kernel survives a round trip") {
   const TemporaryFolder folder;
   Recording made = made_recording({.steps = 1});
   made.set_kernel_report(KernelReport{.exercise = "vector_add"});
@@ -40,7 +40,7 @@ TEST_CASE("the last report about a kernel comes back from a file, whole") {
   CHECK(*read.value().kernel_report() == full_report());
 }
 
-TEST_CASE("what was not measured, or is no number, comes back as not measured") {
+TEST_CASE("unmeasured and non-finite values are read back as not measured") {
   Recording recording = made_recording({.steps = 1});
   KernelReport report = full_report();
   report.error = std::nan("");
@@ -50,7 +50,7 @@ TEST_CASE("what was not measured, or is no number, comes back as not measured") 
   CHECK(recording.kernel_report()->error_limit == -1);
 }
 
-TEST_CASE("a report with a number that cannot be is refused and changes nothing") {
+TEST_CASE("a report with an impossible number is refused and changes nothing") {
   Recording recording = made_recording({.steps = 1});
   REQUIRE(recording.append_chunk(encode(full_report())).ok());
   KernelReport wrong = full_report();

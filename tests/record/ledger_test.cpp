@@ -139,7 +139,7 @@ TEST_CASE("totals equal a plain replay at every event") {
   }
 }
 
-TEST_CASE("a ledger that follows a growing recording equals one that reads it at once") {
+TEST_CASE("a ledger of a growing recording equals one that reads it at once") {
   for (const std::size_t step : {1U, 13U, 64U, 200U}) {
     const std::vector<MemEvent> events = random_events(7, 700);
     Recording recording = on_gpu();
@@ -153,7 +153,7 @@ TEST_CASE("a ledger that follows a growing recording equals one that reads it at
   }
 }
 
-TEST_CASE("a relabel holds from its birth, whenever it comes") {
+TEST_CASE("a relabel applies from a storage's birth, whenever it arrives") {
   Recording recording = on_gpu();
   alloc(recording, 1, 512, Category::kActivations);
   alloc(recording, 2, 1024, Category::kOther);
@@ -178,7 +178,7 @@ TEST_CASE("a relabel holds from its birth, whenever it comes") {
   CHECK(ledger.peak().event == 1);
 }
 
-TEST_CASE("what cannot be changes nothing") {
+TEST_CASE("impossible events change nothing") {
   Recording recording = on_gpu();
   other(recording, EventKind::kFree, 5);  // a recording may start anywhere
   other(recording, EventKind::kSegmentFree, 6);
@@ -195,7 +195,7 @@ TEST_CASE("what cannot be changes nothing") {
   CHECK(ledger.peak().totals.allocated == 512);
 }
 
-TEST_CASE("sums of nonsense stay within range") {
+TEST_CASE("sums of invalid sizes stay within range") {
   Recording recording = on_gpu();
   for (std::uint64_t i = 0; i < 10'000; ++i) alloc(recording, i, Bytes{1} << 50, Category::kWeights);
   for (std::uint64_t i = 0; i < 10'000; ++i)
@@ -227,7 +227,7 @@ TEST_CASE("an empty recording has empty totals") {
   CHECK(ledger.first_mismatch() == kNever);
 }
 
-TEST_CASE("an empty range has the totals from before it") {
+TEST_CASE("an empty range has the totals before it") {
   Recording recording = on_gpu();
   alloc(recording, 1, 512, Category::kWeights);
   alloc(recording, 2, 512, Category::kWeights);
@@ -238,7 +238,7 @@ TEST_CASE("an empty range has the totals from before it") {
   CHECK(ledger.peak(5, 9).totals.allocated == 1024);
 }
 
-TEST_CASE("the ledger agrees with the allocator's totals, and says where it does not") {
+TEST_CASE("the ledger agrees with the allocator's totals, or names the first mismatch") {
   for (const bool gpu : {false, true}) {
     Recording recording = made_recording({.device = gpu ? DeviceKind::kGpu : DeviceKind::kCpu});
     CHECK(Ledger(recording).first_mismatch() == kNever);
@@ -256,7 +256,7 @@ TEST_CASE("the ledger agrees with the allocator's totals, and says where it does
   }
 }
 
-TEST_CASE("the hand-made run has the peak that its shapes say") {
+TEST_CASE("the hand-made run has the peak that follows from its shapes") {
   // Cross entropy in step 1: weights 64 + 2 x 196.5 KiB, twice that as optimizer state, RoPE's table 16 KiB, tokens
   // 4 KiB, three [B, T, H] of the stream, five [B, T, H] and three [B, T, F] in each of two layers, the logits twice.
   const Recording recording = made_recording();
@@ -275,7 +275,7 @@ TEST_CASE("the hand-made run has the peak that its shapes say") {
   CHECK(recording.op_name(recording.events()[peak.event].op) == "cross_entropy");
 }
 
-TEST_CASE("what is alive adds up to what is allocated, at every event") {
+TEST_CASE("live blocks add up to the allocated bytes at every event") {
   Recording recording = on_gpu();
   recording.append(random_events(21, 3'000));
   const Ledger ledger(recording);
@@ -306,7 +306,7 @@ TEST_CASE("what is alive adds up to what is allocated, at every event") {
   }
 }
 
-TEST_CASE("rows of what is alive name operator and layers") {
+TEST_CASE("rows of live blocks name operator and layers") {
   const Recording recording = made_recording();
   const Ledger ledger(recording);
   bool found = false;
@@ -324,7 +324,7 @@ TEST_CASE("rows of what is alive name operator and layers") {
   CHECK(first.bytes == 2 * kMadeFeedForward);
 }
 
-TEST_CASE("storage numbers that were chosen to collide cost no more than others") {
+TEST_CASE("storage numbers chosen to collide cost no more than others") {
   // std::unordered_map has a prime number of buckets and the identity as hash; multiples of that prime share one
   // bucket.
   constexpr std::size_t kCount = 60'000;

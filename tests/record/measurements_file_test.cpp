@@ -13,7 +13,7 @@
 using namespace headroom::record;
 using namespace headroom::tests;
 
-TEST_CASE("measurements come back from a file, those that were not taken included") {
+TEST_CASE("measurements survive a round trip, including those not taken") {
   const TemporaryFolder folder;
   Recording made = made_recording({.steps = 1});
   Measurement all{.panel = "rms_norm",
@@ -42,7 +42,7 @@ TEST_CASE("measurements come back from a file, those that were not taken include
   CHECK(read.value().measurements() == made.measurements());
 }
 
-TEST_CASE("a traced step comes back from a file, in few bytes") {
+TEST_CASE("a traced step survives a round trip in few bytes") {
   const TemporaryFolder folder;
   Recording made = made_recording({.device = DeviceKind::kGpu, .steps = 1});
   REQUIRE(made.write(folder / "untraced.hrec").ok());
@@ -82,7 +82,7 @@ TEST_CASE("a traced step comes back from a file, in few bytes") {
   CHECK(size("traced.hrec") - size("untraced.hrec") < 8 * spans.size());
 }
 
-TEST_CASE("a measurement that cannot be is refused") {
+TEST_CASE("an impossible measurement is refused") {
   const std::string text =  // quantiles out of order
       R"({"measurements":[{"panel":"copy","kernel":"","variant":"","pass":"","timing":"","storage":"","label":"","rows":1,)"
       R"("width":1,"vocab":0,"median":1,"low":2,"high":3,"samples":1,"bytes":0,"flops":0}]})";
@@ -91,7 +91,7 @@ TEST_CASE("a measurement that cannot be is refused") {
   CHECK(recording.measurements().empty());
 }
 
-TEST_CASE("a measurement that could not be read back is never written") {
+TEST_CASE("a measurement that cannot be read back is never written") {
   constexpr double kNaN = std::numeric_limits<double>::quiet_NaN(), kInf = std::numeric_limits<double>::infinity();
   const Measurement good{.panel = "rms_norm", .median = 2, .low = 1, .high = 3};
   CHECK_NOTHROW(encode_rows(std::span(&good, 1)));

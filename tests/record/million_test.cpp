@@ -84,7 +84,7 @@ constexpr bool kTimesCount =
 
 }  // namespace
 
-TEST_CASE("one million events: the file is small, opening, replaying and reducing are quick") {
+TEST_CASE("a file of a million events is small and fast to open, replay and reduce") {
   const TemporaryFolder folder;
   const Recording run = long_run();
   REQUIRE(run.write(folder / "long.hrec").ok());
@@ -119,7 +119,7 @@ TEST_CASE("one million events: the file is small, opening, replaying and reducin
   CHECK(asking < 10);
 }
 
-TEST_CASE("device times find their marks at once, however long the run has been") {
+TEST_CASE("device times find their marks at once, however long the run is") {
   constexpr int kChunks = 1'000;
   const std::vector<std::byte> times = encode_device_times(std::vector<Nanoseconds>(20, 7));
   Recording run;

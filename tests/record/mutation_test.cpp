@@ -90,7 +90,7 @@ Counts counts(const Recording& r) {
 
 }  // namespace
 
-TEST_CASE("a file with any one byte changed is refused in a sentence or read") {
+TEST_CASE("a file with one changed byte is refused in a sentence or read") {
   const TemporaryFolder folder;
   REQUIRE(made_recording({.device = DeviceKind::kGpu, .steps = 1}).write(folder / "a.hrec").ok());
   const std::vector<std::byte> bytes = read_bytes(folder / "a.hrec");
@@ -110,7 +110,7 @@ TEST_CASE("a file with any one byte changed is refused in a sentence or read") {
   CHECK(accepted == 6);  // the minor version's two bytes
 }
 
-TEST_CASE("a file cut anywhere is refused in a sentence or read as cut") {
+TEST_CASE("a file truncated anywhere is refused in a sentence or read as truncated") {
   const TemporaryFolder folder;
   REQUIRE(made_recording({.steps = 1}).write(folder / "a.hrec").ok());
   const std::vector<std::byte> bytes = read_bytes(folder / "a.hrec");
@@ -126,7 +126,7 @@ TEST_CASE("a file cut anywhere is refused in a sentence or read as cut") {
   }
 }
 
-TEST_CASE("contents changed under a right checksum are refused or make a recording that can be used") {
+TEST_CASE("changed contents with a valid checksum are refused or usable") {
   for (const auto& [kind, content] : contents()) {
     CAPTURE(static_cast<int>(kind));
     std::size_t refused = 0;
@@ -259,7 +259,7 @@ TEST_CASE("sizes are checked before memory is taken") {
   CHECK(refusal({}).find("shorter than its header") != std::string::npos);
 }
 
-TEST_CASE("text about the run is checked like everything else") {
+TEST_CASE("text of the run's info is checked") {
   const std::string good = to_json(made_recording().info());
   REQUIRE(from_json<RunInfo>(good).has_value());
   const auto with = [&](const std::string& from, const std::string& to) {

@@ -26,7 +26,7 @@ void check_rises(const PhaseMap& map, double end) {
 
 }  // namespace
 
-TEST_CASE("phases of two steps meet at their borders, and inside them time is stretched evenly") {
+TEST_CASE("phases of two steps align at their borders, with time stretched evenly inside") {
   const PhaseMap map(kShort, 50, kLong, 520);
   CHECK(map(0) == 0);
   CHECK(map(10) == 100);
@@ -41,7 +41,7 @@ TEST_CASE("phases of two steps meet at their borders, and inside them time is st
   for (const double x : {0.0, 3.0, 11.0, 26.0, 45.0, 50.0}) CHECK(back(map(x)) == Approx(x));
 }
 
-TEST_CASE("steps of other phases align at the optimizer, or at their ends alone") {
+TEST_CASE("steps with different phases align at the optimizer, or only at their ends") {
   std::vector<PhaseSpan> twice = kShort;  // two micro-batches
   twice.insert(twice.begin() + 3, {span(Phase::kForward, 40, 50), span(Phase::kBackward, 50, 80)});
   twice.back() = span(Phase::kOptimizer, 80, 90);

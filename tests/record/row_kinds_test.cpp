@@ -33,7 +33,7 @@ TEST_CASE("each kind of row has its own chunk number and name") {
   CHECK(numbers.size() == RowKinds::kCount);
 }
 
-TEST_CASE("rows of every kind come back from a file") {
+TEST_CASE("rows of every kind survive a round trip") {
   const TemporaryFolder folder;
   const Recording made = many_rows();
   REQUIRE(made.write(folder / "rows.hrec").ok());
@@ -46,7 +46,7 @@ TEST_CASE("rows of every kind come back from a file") {
   });
 }
 
-TEST_CASE("chunks of every kind hold no more rows than the table allows") {
+TEST_CASE("chunks of every kind have at most the table's number of rows") {
   const Recording made = many_rows();
   for_each_row_kind([&](const auto& kind) {
     INFO(kind.name);
@@ -61,7 +61,7 @@ TEST_CASE("chunks of every kind hold no more rows than the table allows") {
   });
 }
 
-TEST_CASE("quantiles are linear between neighbors") {
+TEST_CASE("quantiles interpolate linearly between neighbors") {
   const Quantiles of_four = quantiles_of({4, 1, 3, 2});
   CHECK(of_four.median == 2.5);
   CHECK(of_four.low == Approx(1.6));

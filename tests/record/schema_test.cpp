@@ -73,7 +73,7 @@ std::string refusal(Params& params, std::string_view assignment) {
 
 }  // namespace
 
-TEST_CASE("parameters begin with their defaults") {
+TEST_CASE("parameters start with their defaults") {
   const Params params(kSpecs);
   CHECK(params.text("model") == "tiny");
   CHECK(params.integer("batch") == 4);
@@ -86,14 +86,14 @@ TEST_CASE("parameters begin with their defaults") {
   CHECK(params.to_map().size() == std::size(kSpecs));
 }
 
-TEST_CASE("asking for what a schema does not have is a bug") {
+TEST_CASE("reading a parameter that a schema lacks is a bug") {
   const Params params(kSpecs);
   CHECK_THROWS(params.integer("bathc"));
   CHECK_THROWS(params.integer("model"));
   CHECK_THROWS(params.as_text("bathc"));
 }
 
-TEST_CASE("values are set as they are typed") {
+TEST_CASE("values are set as typed") {
   Params params(kSpecs);
   for (const char* assignment : {"model=llama-3.2-1b", "batch=1024", "learning_rate=3e-4", "checkpointing=on",
                                  "cap=24GiB", "data=/tmp/a=b.txt"}) {
@@ -115,7 +115,7 @@ TEST_CASE("values are set as they are typed") {
   CHECK(params.as_text("cap") == "100000000");
 }
 
-TEST_CASE("both ends of every range can be set, values beyond cannot, and text sets the same value again") {
+TEST_CASE("both ends of every range can be set, values beyond are refused, and text round-trips") {
   Params params(kSpecs);
   for (const ParamSpec& spec : kSpecs) {
     CAPTURE(std::string(spec.key));
@@ -159,7 +159,7 @@ TEST_CASE("refusals name the range, the choices or the nearest key") {
   CHECK(none.set("batch", "4").error().message == "There is no parameter \"batch\": this has no parameters.");
 }
 
-TEST_CASE("values of the wrong kind are refused, whole numbers do for real ones") {
+TEST_CASE("values of the wrong kind are refused, but whole numbers are accepted as real ones") {
   Params params(kSpecs);
   CHECK_FALSE(params.set("batch", ParamValue(4.0)).ok());
   CHECK_FALSE(params.set("batch", ParamValue(true)).ok());
@@ -170,7 +170,7 @@ TEST_CASE("values of the wrong kind are refused, whole numbers do for real ones"
   CHECK(params.real("learning_rate") == 0.0);
 }
 
-TEST_CASE("a map of texts makes the same parameters") {
+TEST_CASE("a map of texts gives the same parameters") {
   Params params(kSpecs);
   REQUIRE(params.set_assignment("batch=8").ok());
   REQUIRE(params.set_assignment("cap=1.5GiB").ok());
@@ -190,7 +190,7 @@ TEST_CASE("a parameter that needs another is in use only with it") {
   CHECK(params.in_use("layers"));
 }
 
-TEST_CASE("what a map has that a schema does not take is named, but for what does not change the work") {
+TEST_CASE("unknown entries of a map are named, except those of run parameters") {
   constexpr ParamSpec kWork[] = {{.key = "model",
                                   .label = "Model",
                                   .unit = "",

@@ -28,7 +28,7 @@ struct Heard : ScopeListener {
 
 }  // namespace
 
-TEST_CASE("a tag survives packing at the extremes") {
+TEST_CASE("a tag with extreme values survives packing") {
   const Tag highest{.phase = Phase::kEvaluation,
                     .category = Category::kOther,
                     .layer = kNoLayer,
@@ -48,7 +48,7 @@ TEST_CASE("a tag survives packing at the extremes") {
   }
 }
 
-TEST_CASE("scopes nest and give back what was there") {
+TEST_CASE("scopes nest and restore the previous tag") {
   in_new_thread([] {
     const std::uint16_t op = intern_operator("scope_test.op");
     const Tag before = current_tag();
@@ -145,7 +145,7 @@ TEST_CASE("operators have one number each for the whole process") {
   CHECK(operator_name(static_cast<std::uint16_t>(operator_count() + 1)).empty());
 }
 
-TEST_CASE("the listener hears marks with their step, and relabels") {
+TEST_CASE("the listener receives marks with their step, and relabels") {
   in_new_thread([] {
     Heard heard;
     set_scope_listener(&heard);

@@ -47,7 +47,7 @@ std::optional<std::vector<SweepPoint>> sweep_points_from_json(std::string_view t
 
 }  // namespace
 
-TEST_CASE("points of a sweep come back from a file, whole and in order") {
+TEST_CASE("points of a sweep survive a round trip, complete and in order") {
   const TemporaryFolder folder;
   Recording made(RunInfo{.demo = "train_step", .params = {{"model", "tiny"}}});
   for (int i = 0; i < 150; ++i) {
@@ -63,7 +63,7 @@ TEST_CASE("points of a sweep come back from a file, whole and in order") {
   CHECK(read.value().truncated());  // the sweep has no outcome yet
 }
 
-TEST_CASE("a loss that is no number comes back as none") {
+TEST_CASE("a non-finite loss is read back as missing") {
   SweepPoint point = full_point();
   point.loss = std::nan("");
   Recording recording;
@@ -71,7 +71,7 @@ TEST_CASE("a loss that is no number comes back as none") {
   CHECK_FALSE(recording.sweep_points().front().loss);
 }
 
-TEST_CASE("a point that cannot be is not written") {
+TEST_CASE("an impossible point is not written") {
   const auto refused = [](auto change) {
     SweepPoint point = full_point();
     change(point);
@@ -84,7 +84,7 @@ TEST_CASE("a point that cannot be is not written") {
   refused([](SweepPoint& p) { p.steps = -1; });
 }
 
-TEST_CASE("text about a sweep's points is checked like everything else") {
+TEST_CASE("text of a sweep's points is checked") {
   const SweepPoint point = full_point();
   const std::string good = to_json(RowText<SweepPoint>{{point}});
   REQUIRE(sweep_points_from_json(good));

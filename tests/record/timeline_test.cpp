@@ -54,7 +54,7 @@ Recording small_gpu_run(Nanoseconds end_on_device = 3'000) {
 
 }  // namespace
 
-TEST_CASE("on the device's axis an allocation is where its stream reached it") {
+TEST_CASE("an allocation on the device's axis is where its stream reached it") {
   const Recording recording = small_gpu_run();
   const TimeMap map(recording, TimeAxis::kDevice, 0, 4);
   CHECK(map.last() == 4);
@@ -97,7 +97,7 @@ TEST_CASE("a live run is drawn up to the last mark that the device has reached")
   CHECK(none.end() == 0);
 }
 
-TEST_CASE("of a run that is over, what the device never reported is placed by the host's clock") {
+TEST_CASE("a finished run's events without device times are placed by the host's clock") {
   Recording over = small_gpu_run(kPending);
   over.set_outcome({.kind = OutcomeKind::kOutOfMemory, .message = "", .out_of_memory = {}});
   const TimeMap map(over, TimeAxis::kDevice, 0, kNever);
@@ -113,7 +113,7 @@ TEST_CASE("of a run that is over, what the device never reported is placed by th
   CHECK(TimeMap(prediction, TimeAxis::kDevice, 0, kNever).position(1) == Approx(4));
 }
 
-TEST_CASE("on a CPU the device's clock is the host's") {
+TEST_CASE("the device's clock of a CPU is the host's") {
   const Recording recording = made_recording();
   const TimeMap device(recording, TimeAxis::kDevice, 0, kNever);
   const TimeMap host(recording, TimeAxis::kHost, 0, kNever);
@@ -122,7 +122,7 @@ TEST_CASE("on a CPU the device's clock is the host's") {
   for (std::uint64_t e = 0; e < recording.events().size(); ++e) CHECK(device.position(e) == host.position(e));
 }
 
-TEST_CASE("positions never go back, on any axis, and finding is the reverse of placing") {
+TEST_CASE("positions never decrease on any axis, and finding inverts placing") {
   Recording ragged = empty_gpu_run(Source::kRecorded);
   std::mt19937_64 random(3);
   for (int i = 0; i < 600; ++i) {
@@ -205,7 +205,7 @@ TEST_CASE("steps that touch are measured by their own marks") {
   CHECK(spans[1].end == Approx(200));
 }
 
-TEST_CASE("phases follow one another without a gap, recompute is inside backward") {
+TEST_CASE("phases follow each other without a gap, with recompute inside backward") {
   for (const bool gpu : {false, true}) {
     const Recording recording =
         made_recording({.device = gpu ? DeviceKind::kGpu : DeviceKind::kCpu, .checkpointing = true});
@@ -247,7 +247,7 @@ TEST_CASE("phases follow one another without a gap, recompute is inside backward
   }
 }
 
-TEST_CASE("every column's stacks existed, and the peak is never lost") {
+TEST_CASE("every column shows totals that existed, and the peak is never lost") {
   std::vector<Recording> recordings;
   recordings.push_back(made_recording());
   recordings.push_back(made_recording({.device = DeviceKind::kGpu, .checkpointing = true}));
@@ -275,7 +275,7 @@ TEST_CASE("every column's stacks existed, and the peak is never lost") {
   }
 }
 
-TEST_CASE("a column holds what is alive at its beginning and what happens in it") {
+TEST_CASE("a column covers the totals at its start and its events") {
   RunInfo info;
   Recording recording(info);
   add_mark(recording, 0, 0, 0, Phase::kForward);

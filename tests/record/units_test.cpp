@@ -19,7 +19,7 @@ TEST_CASE("bytes are written in binary units") {
   CHECK(format_bytes(2'000 * kGiB) == "1.95 TiB");
 }
 
-TEST_CASE("what would round to 1024 of a unit is written in the next") {
+TEST_CASE("a size that would round to 1024 of a unit is written in the next unit") {
   CHECK(format_bytes(kMiB - 1) == "1.00 MiB");
   CHECK(format_bytes(kGiB - 1) == "1.00 GiB");
   CHECK(format_bytes(kGiB - 6 * kKiB) == "1,023.99 MiB");
@@ -53,7 +53,7 @@ TEST_CASE("counts have a comma for thousands") {
   CHECK(format_count(1'000'000) == "1,000,000");
 }
 
-TEST_CASE("a quantity says its unit, and its spread where it was measured") {
+TEST_CASE("a quantity has its unit, and its spread if measured") {
   CHECK(format({.value = 26.0 * kGiB, .unit = Unit::kBytes}) == "26.00 GiB");
   CHECK(format({.value = 54'321.4, .unit = Unit::kTokensPerSecond}) == "54,321 tokens/s");
   CHECK(format({.value = 1.434, .unit = Unit::kRatio}) == "1.43×");
@@ -71,7 +71,7 @@ TEST_CASE("a quantity says its unit, and its spread where it was measured") {
   CHECK(format({.value = 1e300, .unit = Unit::kCount}) == "9,200,000,000,000,000,000");  // the largest number shown
 }
 
-TEST_CASE("sizes are read with their unit") {
+TEST_CASE("sizes are parsed with their unit") {
   const auto bytes = [](std::string_view text) { return parse_bytes(text).value(); };
   CHECK(bytes("1024") == 1024);
   CHECK(bytes("0") == 0);
@@ -85,7 +85,7 @@ TEST_CASE("sizes are read with their unit") {
   CHECK(bytes("9223372036854775807") == std::numeric_limits<Bytes>::max());
 }
 
-TEST_CASE("what is no size is refused with the cure") {
+TEST_CASE("a text that is not a size is refused with the cure") {
   for (const char* text : {"", " ", "GiB", "-1", "-1GiB", "1.5", "1e3", "24GX", "24  GiB", "1..5GiB", "0x10", "nan",
                            "inf", "24GiB ", " 24GiB", "1,024", "24G", ".", "24GiB24"}) {
     CAPTURE(text);
@@ -111,7 +111,7 @@ TEST_CASE("foreign bytes in a message are made printable") {
   CHECK(message.size() < 200);
 }
 
-TEST_CASE("names are those of files and figures") {
+TEST_CASE("keys and labels of categories and phases do not change") {
   CHECK(key_of(Category::kOptimizerState) == "optimizer_state");
   CHECK(label_of(Category::kOptimizerState) == "optimizer state");
   CHECK(key_of(Phase::kRecompute) == "recompute");

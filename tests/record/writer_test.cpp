@@ -51,7 +51,7 @@ Recording large_recording() {
 
 }  // namespace
 
-TEST_CASE("a recording appears under its name only when it is whole") {
+TEST_CASE("a recording appears under its name only when complete") {
   const TemporaryFolder folder;
   {
     Result<RecordingWriter> writer = RecordingWriter::create(folder / "a.hrec");
@@ -68,7 +68,7 @@ TEST_CASE("a recording appears under its name only when it is whole") {
   CHECK(folder.files() == 1);
 }
 
-TEST_CASE("without a commit the old file stays and nothing else") {
+TEST_CASE("a writer without commit() leaves only the old file") {
   const TemporaryFolder folder;
   REQUIRE(made_recording().write(folder / "a.hrec").ok());
   const std::vector<std::byte> before = read_bytes(folder / "a.hrec");
@@ -84,7 +84,7 @@ TEST_CASE("without a commit the old file stays and nothing else") {
   CHECK(read_bytes(folder / "a.hrec") == before);
 }
 
-TEST_CASE("a full disk is one sentence, leaves the old file and no other") {
+TEST_CASE("a full disk is reported in one sentence and leaves only the old file") {
   const TemporaryFolder folder;
   REQUIRE(made_recording().write(folder / "a.hrec").ok());
   const std::vector<std::byte> before = read_bytes(folder / "a.hrec");
@@ -103,7 +103,7 @@ TEST_CASE("a full disk is one sentence, leaves the old file and no other") {
   CHECK(folder.files() == 1);
 }
 
-TEST_CASE("after a failure a writer goes on failing in the same way") {
+TEST_CASE("a writer that failed keeps failing in the same way") {
   const TemporaryFolder folder;
   Result<RecordingWriter> writer = RecordingWriter::create(folder / "a.hrec");
   REQUIRE(writer.ok());
@@ -118,7 +118,7 @@ TEST_CASE("after a failure a writer goes on failing in the same way") {
   CHECK(folder.files() == 0);
 }
 
-TEST_CASE("places that cannot be written to are named with the cure") {
+TEST_CASE("unwritable places are named with the cure") {
   const TemporaryFolder folder;
   const Recording made = made_recording();
   CHECK(refusal(made.write(folder / "no/such/folder/a.hrec"))
@@ -136,7 +136,7 @@ TEST_CASE("places that cannot be written to are named with the cure") {
   CHECK(folder.files() == 1);
 }
 
-TEST_CASE("two runs cannot record to one name at once") {
+TEST_CASE("two runs cannot record to one file at once") {
   const TemporaryFolder folder;
   Result<RecordingWriter> first = RecordingWriter::create(folder / "a.hrec");
   REQUIRE(first.ok());
@@ -148,7 +148,7 @@ TEST_CASE("two runs cannot record to one name at once") {
   CHECK(folder.files() == 1);
 }
 
-TEST_CASE("a recording that is done is never taken for one that was left") {
+TEST_CASE("a finished recording is never taken for a leftover") {
   const TemporaryFolder folder;
   std::atomic<bool> done = false;
   std::thread other([&] {  // another program requests the name
@@ -169,7 +169,7 @@ TEST_CASE("a recording that is done is never taken for one that was left") {
   CHECK(folder.files() == 1);
 }
 
-TEST_CASE("what a killed program left can be read, and gives way to the next run") {
+TEST_CASE("a killed program's leftover is readable, and the next run replaces it") {
   const TemporaryFolder folder;
   const pid_t child = ::fork();
   REQUIRE(child >= 0);
@@ -193,7 +193,7 @@ TEST_CASE("what a killed program left can be read, and gives way to the next run
   CHECK_FALSE(Recording::read(folder / "a.hrec").value().truncated());
 }
 
-TEST_CASE("odd names are no trouble") {
+TEST_CASE("unusual file names work") {
   const TemporaryFolder folder;
   for (const char* name : {"with space.hrec", "\xff\xfe.hrec", "😀.hrec", ".hrec"}) {
     REQUIRE(made_recording().write(folder / name).ok());
