@@ -51,8 +51,8 @@ def listed(root, file, before):
 
 
 def techniques(root):
-    """Maps "gemm=fp8" and "cuda_graph=on" to the pattern of an edit: the enumerator, the setting as text, and functions or
-    fields that ask for it. The first value of a choice is its default, not a technique."""
+    """Maps "gemm=fp8" and "cuda_graph=on" to the edits that name it: its enumerator, its setting, and functions and fields
+    that ask for it. The first value of a choice is its default, not a technique."""
     read = [(root / file).read_text(encoding="utf-8")
             for file in ("demos/predict/techniques.h", "demos/predict/step_settings.h", "demos/predict/step_settings.cpp")]
     code = without_comments("\n".join(read))
@@ -63,14 +63,21 @@ def techniques(root):
     found = {}
     for key, name in re.findall(r'choice\(\s*"([\w.]+)",\s*"[^"]*",\s*"[^"]*",\s*kChoicesOf<predict::(k\w+)>', info):
         for kind, value, enumerator in values[name][1:]:
-            text, quoted = re.escape(key), rf"(?:[^\"\n]*\|)?{value}(?:\|[^\"\n]*)?"
-            asked = [rf"\b{function}\(" for function, body in functions if f"{kind}::{enumerator}" in body]
-            found[f"{key}={value}"] = "|".join([rf"\b{kind}::{enumerator}\b", rf'"{text}={quoted}"',
-                                               rf'"{text}",\s*"!?{quoted}"', rf'"{text}"\)\s*==\s*"{value}"', *asked])
+            asked = {f"{function}(" for function, body in functions if f"{kind}::{enumerator}" in body}
+            found[f"{key}={value}"] = asked | {f"{kind}::{enumerator}", f"{key}={value}"}
     for key in re.findall(r'(?:on_off|fused)\(\s*"([\w.]+)"', info):
         field = re.search(rf'([\w.]+) = params\.on\("{re.escape(key)}"\)', code)
-        name = key if key.startswith("fused.") else field[1].split(".", 1)[-1] if field else None
-        found[f"{key}=on"] = rf'"{re.escape(key)}(?:=on)?"' + (rf"|\b{re.escape(name)}\b(?!\()" if name else "")
+        name = key if key.startswith("fused.") else field[1].split(".", 1)[-1] if field else key
+        found[f"{key}=on"] = {f"{key}=on", "." + name.split(".", 1)[-1] if not key.startswith("fused.") else name}
+    return found
+
+
+def edits(text):
+    """Enumerators, calls, fields and settings of a file."""
+    found = set(re.findall(r"\w+::k\w+|\w+\(|\.\w+", text)) | set(re.findall(r"\bfused\.\w+", text))
+    for key, values in re.findall(r'"([\w.]+)(?:=|",\s*"!?|"\)\s*==\s*")([\w|]+)"', text):
+        found.update(f"{key}={value}" for value in values.split("|"))
+    found.update(f"{key}=on" for key in re.findall(r'"([\w.]+)"', text))
     return found
 
 
@@ -110,12 +117,11 @@ def named_in(files, kind, name):
     return found
 
 
-def named_by(files, technique, pattern):
+def named_by(edited, technique, names):
     """Files that name a technique, except those called after it or its value."""
     words = [word.removesuffix("=on") for word in re.split(r"=(?!on$)", technique)]
-    own = {word.split(".")[-1] for word in words} - {"layer", "on"}
-    return [file for file, text in files.items()
-            if not file.rsplit("/", 1)[-1].startswith(tuple(own)) and re.search(pattern, text)]
+    own = tuple({word.split(".")[-1] for word in words} - {"layer"})
+    return [file for file, found in edited.items() if not file.rsplit("/", 1)[-1].startswith(own) and found & names]
 
 
 def table(root):
@@ -124,8 +130,9 @@ def table(root):
     for kind, ids in catalogues(root).items():
         for name in ids:
             yield kind, name, named_in(files, kind, name)
-    for name, pattern in techniques(root).items():
-        yield "technique", name, named_by(files, name, pattern)
+    edited = {file: edits(text) for file, text in files.items()}
+    for name, named in techniques(root).items():
+        yield "technique", name, named_by(edited, name, named)
 
 
 def counts(root):
