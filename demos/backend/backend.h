@@ -17,7 +17,7 @@
 
 namespace headroom::backend {
 
-// What a run needs of its engine process.
+// The engine process that a run needs.
 struct EngineNeeds {
   bool traced = false;                           // started with --trace
   std::optional<std::chrono::seconds> patience;  // killed after this long without progress

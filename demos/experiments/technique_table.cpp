@@ -16,10 +16,10 @@ using record::Params;
 
 namespace {
 
-constexpr const char *kAlwaysLiger = "always, 1: Liger kernels", *kAlwaysCheckpoints = "always, 3",
-                     *kMixed = "out of memory, 4", *kOffload = "out of memory, 6: CPU offload",
-                     *kGaLore = "out of memory, 7", *k8Bit = "out of memory, 8", *kNvme = "out of memory, 9",
-                     *kBatch = "batch, 2";
+constexpr const char *kPlaceAlwaysLiger = "always, 1: Liger kernels", *kPlaceAlwaysCheckpoints = "always, 3",
+                     *kPlaceMixed = "out of memory, 4", *kPlaceOffload = "out of memory, 6: CPU offload",
+                     *kPlaceGaLore = "out of memory, 7", *kPlace8Bit = "out of memory, 8",
+                     *kPlaceNvme = "out of memory, 9", *kPlaceBatch = "batch, 2";
 
 constexpr std::array<std::string_view, 2> kStepsOfSeveralGpus{"always, 2: ZeRO stage 2",
                                                               "out of memory, 5: ZeRO stage 3"};
@@ -35,7 +35,7 @@ std::vector<Technique> in_kernels() {
        .label = "fused kernels",
        .settings = {"fused.rms_norm=on", "fused.rope=on", "fused.swiglu=on", "fused.embedding=on"},
        .reason = "One kernel keeps its inputs, and builds in backward what operators would have kept.",
-       .report_place = kAlwaysLiger,
+       .report_place = kPlaceAlwaysLiger,
        .rung = {.number = 2}},
       {.id = "flce",
        .label = "fused linear cross entropy",
@@ -44,7 +44,7 @@ std::vector<Technique> in_kernels() {
        .reason = "Logits and their gradient exist for a chunk of tokens at a time.",
        .cost = {.rounding = "a little rounding in dW", .times = 0.95},
        .recording = "technique_loss_flce",
-       .report_place = kAlwaysLiger,
+       .report_place = kPlaceAlwaysLiger,
        .rung = {.number = 3}},
   };
 }
@@ -64,14 +64,14 @@ std::vector<Technique> in_the_schedule() {
        .reason = "Norms and SwiGLU are computed again in backward instead of kept.",
        .cost = {.speed = true, .times = 1.06},
        .recording = "technique_checkpointing_selective",
-       .report_place = kAlwaysCheckpoints},
+       .report_place = kPlaceAlwaysCheckpoints},
       {.id = "checkpointing",
        .label = "checkpointing",
        .settings = {"checkpointing=layer"},
        .reason = "Only the input of each layer is kept, and the layer is computed again in backward.",
        .cost = {.speed = true, .times = 1.22},
        .recording = "technique_checkpointing_layer",
-       .report_place = kAlwaysCheckpoints,
+       .report_place = kPlaceAlwaysCheckpoints,
        .rung = {.number = 7}},
       {.id = "accumulate_2",
        .label = "two micro-batches",
@@ -80,7 +80,7 @@ std::vector<Technique> in_the_schedule() {
        .reason = "Half of the sequences are in the step at a time, and their gradients add up.",
        .cost = {.speed = true, .times = 1.53},
        .recording = "technique_accumulate",
-       .report_place = kBatch},
+       .report_place = kPlaceBatch},
       {.id = "accumulate_4",
        .label = "four micro-batches",
        .short_label = "4 micro-batches",
@@ -88,7 +88,7 @@ std::vector<Technique> in_the_schedule() {
        .reason = "A quarter of the sequences are in the step at a time, and their gradients add up.",
        .cost = {.speed = true, .times = 1.53},
        .recording = "technique_accumulate",
-       .report_place = kBatch},
+       .report_place = kPlaceBatch},
   };
 }
 
@@ -101,7 +101,7 @@ std::vector<Technique> on_the_host() {
        .reason = "The kept inputs of layers move to the host until backward wants them.",
        .cost = {.speed = true, .times = 1.01},
        .recording = "technique_offload_checkpoints",
-       .report_place = kOffload,
+       .report_place = kPlaceOffload,
        .rung = {.number = 10}},
       {.id = "offload_optimizer",
        .label = "optimizer on the host",
@@ -110,7 +110,7 @@ std::vector<Technique> on_the_host() {
        .reason = "Masters and moments are on the host, whose CPU takes the same time at any batch.",
        .cost = {.speed = true, .times = 5.17, .seconds = 0.33},
        .recording = "technique_offload_optimizer",
-       .report_place = kOffload,
+       .report_place = kPlaceOffload,
        // The CPU's AdamW does not support the GPU optimizer's other switches.
        .rung = {.number = 11,
                 .drops = {{"optimizer", "adamw_8bit", "adamw", "8-bit moments"},
@@ -121,14 +121,14 @@ std::vector<Technique> on_the_host() {
        .settings = {"offload.optimizer=file"},
        .reason = "Masters and moments are in a file, and pass through the host each step.",
        .cost = {.speed = true},
-       .report_place = kNvme},
+       .report_place = kPlaceNvme},
       {.id = "offload_parameters",
        .label = "weights on the host",
        .short_label = "weights on host",
        .settings = {"offload.parameters=on"},
        .reason = "Only the weights of two layers are on the card at a time.",
        .cost = {.speed = true},
-       .report_place = kOffload,
+       .report_place = kPlaceOffload,
        .rung = {.number = 12}},
   };
 }
@@ -143,7 +143,7 @@ std::vector<Technique> in_other_numbers() {
        .reason = "Activations and gradients take two bytes instead of four.",
        .cost = {.exactness = true, .times = 1.06},
        .recording = "technique_bf16_mixed",
-       .report_place = kMixed},
+       .report_place = kPlaceMixed},
       {.id = "bf16",
        .label = "bf16, stochastic rounding",
        .short_label = "bf16 alone",
@@ -164,7 +164,7 @@ std::vector<Technique> in_other_numbers() {
        .reason = "Each moment takes a byte, with a scale for each block.",
        .cost = {.exactness = true, .times = 0.98},
        .recording = "technique_adamw_8bit",
-       .report_place = k8Bit,
+       .report_place = kPlace8Bit,
        .rung = {.number = 9}},
       {.id = "galore",
        .label = "GaLore",
@@ -172,7 +172,7 @@ std::vector<Technique> in_other_numbers() {
        .reason = "Moments are kept of gradients that are projected to fewer rows.",
        .cost = {.speed = true, .exactness = true, .times = 3.23},
        .recording = "technique_galore",
-       .report_place = kGaLore},
+       .report_place = kPlaceGaLore},
       {.id = "lora",
        .label = "LoRA",
        .settings = {"adapters=lora"},

@@ -1,4 +1,4 @@
-// What figures are built from, by their basis.
+// Sources of figures, by their basis.
 #include "lessons/sources.h"
 
 #include <vector>

@@ -88,7 +88,7 @@ class DemoRun {
   virtual std::map<std::string, std::string> found() const { return {}; }
 };
 
-// What a run is asked for, read from its parameters once. A `setting` is that of the run.
+// A request, read from the parameters of a run once. A `setting` is that of the run.
 class DemoRequest {
  public:
   DemoRequest() = default;
