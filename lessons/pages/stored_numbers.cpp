@@ -5,7 +5,7 @@
 
 #include <fmt/format.h>
 
-#include "lessons/csv_fields.h"
+#include "demos/record/csv.h"
 #include "lessons/pages/live_numbers.h"
 #include "lessons/pages/page_reader.h"
 
