@@ -335,7 +335,7 @@ Table table_of(const std::vector<Architecture>& models, const record::Params& pa
 }
 
 // The figure reads only batch and sequence.
-record::Params settings_of(const FigureInput& input) {
+record::Params shown_settings(const FigureInput& input) {
   const record::Schema schema = experiments::shape_schema().schema;
   if (input.settings != nullptr) return *input.settings;
   if (input.run == nullptr) return record::Params(schema);
@@ -344,7 +344,7 @@ record::Params settings_of(const FigureInput& input) {
 
 void add_architecture_panels(FigureData& figure, const FigureInput& input) {
   const record::Params& params = *input.params;
-  const record::Params settings = settings_of(input);
+  const record::Params settings = shown_settings(input);
   const bool hidden = input.view.hidden;
   const std::vector<Architecture> models = models_of(params);
   figure.head.provenance_line = "from the models' published configurations";

@@ -37,11 +37,11 @@ lessons::FigureData build_fitting(const char* id, const record::Params& settings
   return figure.build(input);
 }
 
-struct Cell {
+struct FittingCell {
   double left = 0;
   Verdict verdict{};
 };
-Cell cell(const lessons::HeatMap& map, const std::string& row, const std::string& column) {
+FittingCell cell(const lessons::HeatMap& map, const std::string& row, const std::string& column) {
   const auto r = static_cast<std::size_t>(std::ranges::find(map.rows, row) - map.rows.begin());
   const auto c = static_cast<std::size_t>(std::ranges::find(map.columns, column) - map.columns.begin());
   REQUIRE(r < map.rows.size());
@@ -58,7 +58,7 @@ TEST_CASE("the map has what is left of the card by closed form, with the setting
   INFO(data.head.empty_reason);
   const auto& map = tests::panel_in<lessons::HeatMap>(data);
   const record::Bytes peak = experiments::closed_form_peak(fitting_settings({"batch=5", "cap=24GiB"}));
-  const Cell own = cell(map, "1,024 tokens", "5");
+  const FittingCell own = cell(map, "1,024 tokens", "5");
   CHECK(own.left == Approx(24 - static_cast<double>(peak) / static_cast<double>(record::kGiB)));
   CHECK(own.verdict == Verdict::kFits);
   REQUIRE(map.chosen);
