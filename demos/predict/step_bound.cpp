@@ -37,7 +37,7 @@ Elements layer_elements(const llama::Config& c, std::int64_t tokens) {
   for (const LayerWeight& weight : llama::layer_weights(c)) {
     if (weight.in_every_family()) continue;
     const std::int64_t numbers = weight.per_token * weight.rows;
-    forward += 2 * numbers;                                 // in place
+    forward += 2 * numbers;                                // in place
     backward += (is_norm(weight.kind) ? 3 : 1) * numbers;  // dy, x and dx; or a row sum
   }
   // SwiGLU's product, which its backward recomputes, and the last addition.

@@ -51,13 +51,13 @@ inline double result_after(const std::string& document, const std::string& words
 // Checks that the text of a stored number is one number, the value rounded to the text's last digit.
 inline void check_number(std::string_view name, double value) {
   const auto found = course().numbers().find(name);
-  INFO(name);
-  REQUIRE(found != course().numbers().end());
-  const std::string text = replaced(found->second.text, "−", "-");
-  INFO(text);
+  const std::string text = found == course().numbers().end() ? "" : replaced(found->second.text, "−", "-");
+  INFO(name << ": " << text);
   static const std::regex number(R"(([-+]?\d[\d,]*(?:\.(\d+))?)\D*)");
   std::smatch parts;
-  REQUIRE(std::regex_match(text, parts, number));
+  const bool one_number = std::regex_match(text, parts, number);
+  CHECK(one_number);
+  if (!one_number) return;
   const double unit = std::pow(10, -static_cast<double>(parts.length(2)));
   CHECK(std::stod(replaced(parts[1], ",", "")) == Approx(value).margin(0.501 * unit).epsilon(0));
 }

@@ -47,8 +47,7 @@ LayerWeights make_layer(const WeightMaker& make, const Config& config) {
   LayerWeights layer;
   for (const bool common : {true, false})
     for (const LayerWeight& weight : layer_weights(config))
-      if (common == weight.in_every_family())
-        layer.*member_of(weight.op, weight.kind) = made(make, weight);
+      if (common == weight.in_every_family()) layer.*member_of(weight.op, weight.kind) = made(make, weight);
   return layer;
 }
 
