@@ -10,6 +10,7 @@
 // Checked by  tests/kernels/cross_entropy_gpu_test.cpp
 #include <algorithm>
 #include <cstdint>
+#include <iterator>
 
 #include "kernels/common/storage.cuh"
 #include "kernels/cross_entropy/cross_entropy.h"
@@ -223,18 +224,30 @@ int launch_held(const CrossEntropyArgs& args, int threads, CUstream_st* stream) 
   return cudaGetLastError();
 }
 
-// Four vectors per thread keep enough loads in flight.
+// A row of up to `vectors` is held by `threads`, each with `held` of its vectors. Four keep enough loads in flight.
+struct HeldRow {
+  int vectors, held, threads;
+};
+constexpr HeldRow kHeldRows[] = {{64, 1, 64},    {256, 1, 256},  {512, 2, 256},  {1024, 4, 256},
+                                 {2048, 4, 512}, {4096, 8, 512}, {8192, 8, 1024}};
+constexpr std::int64_t kMostHeldBytes = std::int64_t{std::end(kHeldRows)[-1].vectors} * kVectorBytes;
+
+// For rows of at most kMostHeldBytes.
 template <typename T>
 int launch_held(const CrossEntropyArgs& args, CUstream_st* stream) {
-  const std::int64_t vectors = args.vocab / RowVector<T>::kWidth;
-  if (vectors <= 64) return launch_held<T, 1>(args, 64, stream);
-  if (vectors <= 256) return launch_held<T, 1>(args, 256, stream);
-  if (vectors <= 512) return launch_held<T, 2>(args, 256, stream);
-  if (vectors <= 1024) return launch_held<T, 4>(args, 256, stream);
-  if (vectors <= 2048) return launch_held<T, 4>(args, 512, stream);
-  return launch_held<T, 8>(args, vectors <= 4096 ? 512 : 1024, stream);
+  const HeldRow* row = kHeldRows;
+  while (row->vectors < args.vocab / RowVector<T>::kWidth) ++row;
+  switch (row->held) {
+    case 1:
+      return launch_held<T, 1>(args, row->threads, stream);
+    case 2:
+      return launch_held<T, 2>(args, row->threads, stream);
+    case 4:
+      return launch_held<T, 4>(args, row->threads, stream);
+    default:
+      return launch_held<T, 8>(args, row->threads, stream);
+  }
 }
-constexpr std::int64_t kMostHeldBytes = 8 * 1024 * kVectorBytes;
 
 template <typename T>
 int launch(const CrossEntropyArgs& args, CUstream_st* stream, CrossEntropyVariant variant) {
