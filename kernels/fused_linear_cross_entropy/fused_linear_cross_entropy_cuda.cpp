@@ -23,6 +23,11 @@ void* advance(void* data, std::int64_t elements, Storage storage) {
   return static_cast<std::byte*>(data) + elements * bytes_of(storage);
 }
 
+// logits = x·Wᵀ, dW = dlogitsᵀ·x, dX = dlogits·W.
+struct Products {
+  Product logits, dweight, dx;
+};
+
 // Queues nothing after the first error.
 class Call {
  public:
@@ -76,42 +81,8 @@ class Call {
             .row_targets = gathers ? row_targets() : nullptr};
   }
 
-  Product logits_product(std::int64_t count, std::int64_t columns) const {
-    return {.rows = count,
-            .columns = columns,
-            .inner = problem_.hidden,
-            .b_transposed = true,
-            .a_stride = problem_.hidden,
-            .b_stride = problem_.hidden,
-            .d_stride = flce_logits_stride(problem_),
-            .operands = storage(),
-            .result = storage(),
-            .tf32 = problem_.tf32};
-  }
-  Product dweight_product(std::int64_t count, std::int64_t columns) const {
-    return {.rows = columns,
-            .columns = problem_.hidden,
-            .inner = count,
-            .a_transposed = true,
-            .a_stride = flce_logits_stride(problem_),
-            .b_stride = problem_.hidden,
-            .d_stride = problem_.hidden,
-            .operands = storage(),
-            .result = dweight_storage(),
-            .tf32 = problem_.tf32};
-  }
-  Product dx_product(std::int64_t count, std::int64_t columns) const {
-    return {.rows = count,
-            .columns = problem_.hidden,
-            .inner = columns,
-            .a_stride = flce_logits_stride(problem_),
-            .b_stride = problem_.hidden,
-            .d_stride = problem_.hidden,
-            .operands = storage(),
-            .result = dx_storage(),
-            .tf32 = problem_.tf32};
-  }
-
+  // The GEMMs of `count` rows with `columns` of the vocabulary.
+  Products products(std::int64_t count, std::int64_t columns) const;
   ProductMemory operands(const void* a, const void* b, void* d, const float* alpha, bool adds) const {
     return {.a = a,
             .b = b,
@@ -124,12 +95,6 @@ class Call {
   void multiply_as(const Product& product, const Product& kind, const ProductMemory& memory) {
     if (error_ == 0) check(multiply(product, kind, memory, stream_));
   }
-  // For GEMMs whose result may be overwritten.
-  void search(const Product& product, const Product& kind, const ProductMemory& memory) {
-    if (problem_.search && error_ == 0) check(find_algorithm(product, kind, std::span(&memory, 1), stream_));
-  }
-  void search_dweight(const Product& kind, std::int64_t count, std::int64_t columns, const void* x,
-                      const Product& logits, const Product& logits_kind, const ProductMemory& logits_memory);
 
   void chunks();
   void chunk(std::int64_t first, std::int64_t count, bool adds);
@@ -138,32 +103,17 @@ class Call {
   int no_rows();
   void clear_dweight();
 
+  void search(const Product& product, const Product& kind, const ProductMemory& memory);
+  void search_logits_and_dweight(const Products& products, const Products& kinds, const void* x,
+                                 const ProductMemory& logits);
+  void search_dweight(const Products& products, const Products& kinds, const void* x, const ProductMemory& logits);
+
   const FlceProblem& problem_;
   const FlceMemory& memory_;
   CUstream_st* const stream_;
   const FlceScratchPlan plan_;
   int error_ = 0;
 };
-
-// dW accumulates, so a search must not write to it. It times fewer columns, with operand (logits) and result in the
-// logits' memory, before the first logits are computed. C 1024, H 2048, bf16: 42,752 of 128,256 columns, still 20
-// waves of tiles.
-void Call::search_dweight(const Product& kind, std::int64_t count, std::int64_t columns, const void* x,
-                          const Product& logits, const Product& logits_kind, const ProductMemory& logits_memory) {
-  if (!problem_.search || error_ != 0 || algorithm_found(kind)) return;
-  constexpr std::int64_t kStep = 64;
-  const std::int64_t bytes_a_column = count * bytes_of(storage()) + problem_.hidden * bytes_of(dweight_storage());
-  const std::int64_t timed = std::min(flce_logits_bytes(problem_) / bytes_a_column, columns) / kStep * kStep;
-  if (timed == 0) return;
-  multiply_as(logits, logits_kind, logits_memory);
-  void* const result = advance(memory_.logits, count * timed, storage());
-  const std::int64_t result_bytes = timed * problem_.hidden * bytes_of(dweight_storage());
-  check(cudaMemsetAsync(result, 0, static_cast<std::size_t>(result_bytes), stream_));
-  Product product = dweight_product(count, timed);
-  product.a_stride = timed;
-  const ProductMemory memory = operands(memory_.logits, x, result, &scalars()->one, true);
-  check(find_algorithm(product, kind, std::span(&memory, 1), stream_));
-}
 
 void Call::clear_dweight() {
   if (problem_.accumulate || !problem_.weight_gradient) return;
@@ -202,13 +152,10 @@ void Call::chunk(std::int64_t first, std::int64_t count, bool adds) {
   }
   // Rounded up to a power of two, so that a batch with other labels needs no search.
   const auto kind_tokens = static_cast<std::int64_t>(std::bit_ceil(static_cast<std::uint64_t>(count)));
-  const Product logits_kind = logits_product(kind_tokens, vocab), dweight_kind = dweight_product(kind_tokens, vocab),
-                dx_kind = dx_product(kind_tokens, vocab);
-  const Product logits = logits_product(count, vocab);
-  const ProductMemory logits_memory = operands(x, memory_.weight, memory_.logits, &scalars()->one, false);
-  search(logits, logits_kind, logits_memory);
-  if (problem_.weight_gradient) search_dweight(dweight_kind, count, vocab, x, logits, logits_kind, logits_memory);
-  multiply_as(logits, logits_kind, logits_memory);
+  const Products now = products(count, vocab), kinds = products(kind_tokens, vocab);
+  const ProductMemory logits = operands(x, memory_.weight, memory_.logits, &scalars()->one, false);
+  search_logits_and_dweight(now, kinds, x, logits);
+  multiply_as(now.logits, kinds.logits, logits);
   check(cross_entropy_cuda({.storage = storage(),
                             .logits = memory_.logits,
                             .dlogits = problem_.loss_only ? nullptr : memory_.logits,
@@ -223,13 +170,11 @@ void Call::chunk(std::int64_t first, std::int64_t count, bool adds) {
                            stream_));
   if (problem_.loss_only) return;
   if (problem_.weight_gradient) {
-    multiply_as(dweight_product(count, vocab), dweight_kind,
-                operands(memory_.logits, x, memory_.dweight, &scalars()->alpha, adds));
+    multiply_as(now.dweight, kinds.dweight, operands(memory_.logits, x, memory_.dweight, &scalars()->alpha, adds));
   }
-  const Product dx_of_chunk = dx_product(count, vocab);
   const ProductMemory dx_memory = operands(memory_.logits, memory_.weight, dx, &scalars()->alpha, false);
-  search(dx_of_chunk, dx_kind, dx_memory);
-  multiply_as(dx_of_chunk, dx_kind, dx_memory);
+  search(now.dx, kinds.dx, dx_memory);
+  multiply_as(now.dx, kinds.dx, dx_memory);
   if (gathers) check(flce_scatter_cuda(storage(), gathered(), rows() + first, count, hidden, memory_.dx, stream_));
 }
 
@@ -252,8 +197,7 @@ FlceSlice Call::slice_at(std::int64_t first) const {
 void Call::slices() {
   const std::int64_t tokens = problem_.tokens, hidden = problem_.hidden, vocab = problem_.vocab;
   const std::int64_t step = flce_step(problem_), last = (vocab - 1) / step * step;
-  const Product logits_kind = logits_product(tokens, step), dweight_kind = dweight_product(tokens, step),
-                dx_kind = dx_product(tokens, step);
+  const Products kinds = products(tokens, step);
   const auto logits_memory = [&](std::int64_t first) {
     return operands(memory_.x, advance(memory_.weight, first * hidden, storage()), memory_.logits, &scalars()->one,
                     false);
@@ -262,32 +206,94 @@ void Call::slices() {
     return operands(memory_.logits, advance(memory_.weight, first * hidden, storage()), memory_.dx, &scalars()->alpha,
                     first != last);
   };
-  search(logits_kind, logits_kind, logits_memory(0));
-  if (problem_.weight_gradient) {
-    search_dweight(dweight_kind, tokens, step, memory_.x, logits_kind, logits_kind, logits_memory(0));
-  }
-  if (problem_.search && !problem_.loss_only && !algorithm_found(dx_kind)) {
-    multiply_as(logits_kind, logits_kind, logits_memory(0));
-    search(dx_kind, dx_kind, operands(memory_.logits, memory_.weight, memory_.dx, &scalars()->alpha, false));
+  search_logits_and_dweight(kinds, kinds, memory_.x, logits_memory(0));
+  if (problem_.search && !problem_.loss_only && !algorithm_found(kinds.dx)) {
+    multiply_as(kinds.logits, kinds.logits, logits_memory(0));
+    search(kinds.dx, kinds.dx, operands(memory_.logits, memory_.weight, memory_.dx, &scalars()->alpha, false));
   }
   for (std::int64_t first = 0; first < vocab; first += step) {
     const FlceSlice slice = slice_at(first);
-    multiply_as(logits_product(tokens, slice.columns), logits_kind, logits_memory(first));
+    multiply_as(products(tokens, slice.columns).logits, kinds.logits, logits_memory(first));
     check(flce_slice_parts_cuda(slice, stream_));
   }
   check(flce_slice_loss_cuda(slice_at(0), row_loss(), stream_));
   if (problem_.loss_only) return;
   for (std::int64_t first = last; first >= 0; first -= step) {
     const FlceSlice slice = slice_at(first);
-    if (first != last) multiply_as(logits_product(tokens, slice.columns), logits_kind, logits_memory(first));
+    const Products now = products(tokens, slice.columns);
+    if (first != last) multiply_as(now.logits, kinds.logits, logits_memory(first));
     check(flce_slice_gradient_cuda(slice, &scalars()->dlogits_scale, stream_));
     if (problem_.weight_gradient) {
-      multiply_as(dweight_product(tokens, slice.columns), dweight_kind,
+      multiply_as(now.dweight, kinds.dweight,
                   operands(memory_.logits, memory_.x, advance(memory_.dweight, first * hidden, dweight_storage()),
                            &scalars()->alpha, problem_.accumulate));
     }
-    multiply_as(dx_product(tokens, slice.columns), dx_kind, dx_memory(first));
+    multiply_as(now.dx, kinds.dx, dx_memory(first));
   }
+}
+
+Products Call::products(std::int64_t count, std::int64_t columns) const {
+  const std::int64_t hidden = problem_.hidden, stride = flce_logits_stride(problem_);
+  return {.logits = {.rows = count,
+                     .columns = columns,
+                     .inner = hidden,
+                     .b_transposed = true,
+                     .a_stride = hidden,
+                     .b_stride = hidden,
+                     .d_stride = stride,
+                     .operands = storage(),
+                     .result = storage(),
+                     .tf32 = problem_.tf32},
+          .dweight = {.rows = columns,
+                      .columns = hidden,
+                      .inner = count,
+                      .a_transposed = true,
+                      .a_stride = stride,
+                      .b_stride = hidden,
+                      .d_stride = hidden,
+                      .operands = storage(),
+                      .result = dweight_storage(),
+                      .tf32 = problem_.tf32},
+          .dx = {.rows = count,
+                 .columns = hidden,
+                 .inner = columns,
+                 .a_stride = stride,
+                 .b_stride = hidden,
+                 .d_stride = hidden,
+                 .operands = storage(),
+                 .result = dx_storage(),
+                 .tf32 = problem_.tf32}};
+}
+
+// For GEMMs whose result may be overwritten.
+void Call::search(const Product& product, const Product& kind, const ProductMemory& memory) {
+  if (problem_.search && error_ == 0) check(find_algorithm(product, kind, std::span(&memory, 1), stream_));
+}
+
+// Before the first logits, because it overwrites them.
+void Call::search_logits_and_dweight(const Products& products, const Products& kinds, const void* x,
+                                     const ProductMemory& logits) {
+  search(products.logits, kinds.logits, logits);
+  if (problem_.weight_gradient) search_dweight(products, kinds, x, logits);
+}
+
+// dW accumulates, so a search must not write to it. It times fewer columns, with operand (logits) and result in the
+// logits' memory. C 1024, H 2048, bf16: 42,752 of 128,256 columns, still 20 waves of tiles.
+void Call::search_dweight(const Products& products, const Products& kinds, const void* x, const ProductMemory& logits) {
+  if (!problem_.search || error_ != 0 || algorithm_found(kinds.dweight)) return;
+  constexpr std::int64_t kStep = 64;
+  Product product = products.dweight;
+  const std::int64_t bytes_a_column =
+      product.inner * bytes_of(storage()) + problem_.hidden * bytes_of(dweight_storage());
+  const std::int64_t timed = std::min(flce_logits_bytes(problem_) / bytes_a_column, product.rows) / kStep * kStep;
+  if (timed == 0) return;
+  product.rows = product.a_stride = timed;
+  multiply_as(products.logits, kinds.logits, logits);
+  void* const result = advance(memory_.logits, product.inner * timed, storage());
+  const std::int64_t result_bytes = timed * problem_.hidden * bytes_of(dweight_storage());
+  check(cudaMemsetAsync(result, 0, static_cast<std::size_t>(result_bytes), stream_));
+  const ProductMemory memory = operands(memory_.logits, x, result, &scalars()->one, true);
+  check(find_algorithm(product, kinds.dweight, std::span(&memory, 1), stream_));
 }
 
 }  // namespace
