@@ -20,16 +20,16 @@ namespace {
 
 using namespace headroom;
 using record::Params;
-using test::micro_step;
-using test::Position;
-using test::positions;
-using test::set;
-using test::set_both;
+using tests::micro_step;
+using tests::Position;
+using tests::positions;
+using tests::set;
+using tests::set_both;
 
 std::vector<double> two_losses(const Params& params) {
-  auto run = test::run_or_refusal(params, test::kCpu);
+  auto run = tests::run_or_refusal(params, tests::kCpu);
   if (!run) throw std::runtime_error(run.error().message);
-  return test::losses(*run.value(), 2);
+  return tests::losses(*run.value(), 2);
 }
 
 // Losses of the plain step in the same type, over the same number of samples and loss positions.
@@ -79,7 +79,7 @@ bool takes_a_gpu(Params params) {
 
 void plan_for_five_steps(const Params& params) {
   try {
-    const auto run = test::make_run(params, test::kPlanForGpu);
+    const auto run = tests::make_run(params, tests::kPlanForGpu);
     for (int i = 0; i < 5; ++i) run->step(i);
   } catch (const std::exception& error) {
     FAIL_CHECK(error.what());
@@ -156,7 +156,7 @@ TEST_CASE("a setting that needs a GPU is refused on the CPU with its reason") {
                          "only."));
   Params params = micro_step();
   set(params, setting);
-  const auto run = test::run_or_refusal(params, test::kCpu);
+  const auto run = tests::run_or_refusal(params, tests::kCpu);
   REQUIRE_FALSE(run.ok());
   CHECK(run.error().kind == record::ErrorKind::kRefused);
   CHECK(run.error().message == reason);

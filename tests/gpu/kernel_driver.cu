@@ -13,7 +13,7 @@
 #include "kernels/common/storage.cuh"
 #include "kernels/kernel.h"
 
-namespace headroom::test {
+namespace headroom::tests {
 
 namespace {
 
@@ -128,7 +128,7 @@ void KernelDriver::fail(const std::string& name, const std::string& why) {
   ++failures_;
 }
 
-}  // namespace headroom::test
+}  // namespace headroom::tests
 
 int main(int argc, char** argv) {
   int devices = 0;
@@ -145,9 +145,9 @@ int main(int argc, char** argv) {
     else
       only = argument;
   }
-  headroom::test::KernelDriver driver(timed, only);
+  headroom::tests::KernelDriver driver(timed, only);
   const auto kernels = headroom::kernels::kernels();
-  const auto driven = headroom::test::driven_kernels();
+  const auto driven = headroom::tests::driven_kernels();
   for (std::size_t i = 0; i < kernels.size(); ++i) {
     const std::string id(kernels[i]->id);
     if (i >= driven.size() || driven[i]->id != id) {

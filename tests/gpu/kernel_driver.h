@@ -13,7 +13,7 @@
 
 #include "kernels/common/storage.h"
 
-namespace headroom::test {
+namespace headroom::tests {
 
 // Exactly `bytes` from cudaMalloc, so that out-of-bounds accesses are detected.
 class DeviceBuffer {
@@ -83,4 +83,4 @@ struct DrivenKernel {
 };
 std::span<const DrivenKernel* const> driven_kernels();
 
-}  // namespace headroom::test
+}  // namespace headroom::tests

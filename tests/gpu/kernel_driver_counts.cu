@@ -10,7 +10,7 @@
 #include "kernels/exponent_counts/exponent_counts.h"
 #include "tests/gpu/kernel_driver.h"
 
-namespace headroom::test {
+namespace headroom::tests {
 
 namespace {
 
@@ -103,4 +103,4 @@ void drive_all(KernelDriver& driver) {
 extern const DrivenKernel kExponentCountsDriven;
 constinit const DrivenKernel kExponentCountsDriven{"exponent_counts", &drive_all};
 
-}  // namespace headroom::test
+}  // namespace headroom::tests

@@ -6,7 +6,7 @@
 #include "kernels/swiglu/swiglu.h"
 #include "tests/gpu/kernel_driver.h"
 
-namespace headroom::test {
+namespace headroom::tests {
 
 namespace {
 
@@ -131,4 +131,4 @@ constinit const DrivenKernel kRopeDriven{"rope", &drive_ropes};
 constinit const DrivenKernel kSwigluDriven{"swiglu", &drive_swiglu};
 constinit const DrivenKernel kGegluDriven{"geglu", &drive_geglu};
 
-}  // namespace headroom::test
+}  // namespace headroom::tests

@@ -10,7 +10,7 @@
 #include "kernels/embedding_backward/embedding_backward.h"
 #include "tests/gpu/kernel_driver.h"
 
-namespace headroom::test {
+namespace headroom::tests {
 
 namespace {
 
@@ -80,4 +80,4 @@ void drive_all(KernelDriver& driver) {
 extern const DrivenKernel kEmbeddingBackwardDriven;
 constinit const DrivenKernel kEmbeddingBackwardDriven{"embedding_backward", &drive_all};
 
-}  // namespace headroom::test
+}  // namespace headroom::tests

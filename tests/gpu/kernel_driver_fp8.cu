@@ -8,7 +8,7 @@
 #include "kernels/narrow_product/emulated_product.h"
 #include "tests/gpu/kernel_driver.h"
 
-namespace headroom::test {
+namespace headroom::tests {
 
 namespace {
 
@@ -156,4 +156,4 @@ void drive_all(KernelDriver& driver) {
 extern const DrivenKernel kFp8CastDriven;
 constinit const DrivenKernel kFp8CastDriven{"fp8_cast", &drive_all};
 
-}  // namespace headroom::test
+}  // namespace headroom::tests

@@ -8,7 +8,7 @@
 #include "kernels/fused_linear_cross_entropy/fused_linear_cross_entropy.h"
 #include "tests/gpu/kernel_driver.h"
 
-namespace headroom::test {
+namespace headroom::tests {
 
 namespace {
 
@@ -275,4 +275,4 @@ extern const DrivenKernel kCrossEntropyDriven, kFusedLinearCrossEntropyDriven;
 constinit const DrivenKernel kCrossEntropyDriven{"cross_entropy", &drive_cross_entropy};
 constinit const DrivenKernel kFusedLinearCrossEntropyDriven{"fused_linear_cross_entropy", &drive_flce};
 
-}  // namespace headroom::test
+}  // namespace headroom::tests

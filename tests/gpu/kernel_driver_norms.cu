@@ -7,7 +7,7 @@
 #include "kernels/rms_norm/rms_norm.h"
 #include "tests/gpu/kernel_driver.h"
 
-namespace headroom::test {
+namespace headroom::tests {
 
 namespace {
 
@@ -171,4 +171,4 @@ constinit const DrivenKernel kRmsNormDriven{kRms.name, &drive<kRms>};
 constinit const DrivenKernel kAddRmsNormDriven{kAddRms.name, &drive<kAddRms>};
 constinit const DrivenKernel kLayerNormDriven{kLayer.name, &drive<kLayer>};
 
-}  // namespace headroom::test
+}  // namespace headroom::tests

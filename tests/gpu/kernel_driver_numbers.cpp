@@ -6,7 +6,7 @@
 #include "kernels/common/storage_cpu.h"
 #include "tests/gpu/kernel_driver.h"
 
-namespace headroom::test {
+namespace headroom::tests {
 
 std::vector<char> DeviceBuffer::bits(std::int64_t begin) const {
   std::vector<char> bytes(static_cast<std::size_t>(bytes_ - begin));
@@ -42,4 +42,4 @@ void KernelDriver::expect_finite(const std::string& name, const std::vector<doub
     fail(name, "not all was written");
 }
 
-}  // namespace headroom::test
+}  // namespace headroom::tests

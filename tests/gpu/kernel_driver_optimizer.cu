@@ -16,7 +16,7 @@
 #include "kernels/nf4/nf4.h"
 #include "tests/gpu/kernel_driver.h"
 
-namespace headroom::test {
+namespace headroom::tests {
 
 namespace {
 
@@ -395,4 +395,4 @@ constinit const DrivenKernel kAdamw8bitDriven{"adamw_8bit", &drive_adamw_8bits};
 constinit const DrivenKernel kNf4Driven{"nf4", &drive_nf4s};
 constinit const DrivenKernel kGradientCheckDriven{"gradient_check", &drive_gradient_checks};
 
-}  // namespace headroom::test
+}  // namespace headroom::tests

@@ -25,12 +25,12 @@ namespace {
 
 using namespace headroom;
 using record::Bytes;
-using test::joined;
-using test::Settings;
+using tests::joined;
+using tests::Settings;
 
 const at::Device kGpuDevice(at::kCUDA, 0);
 
-std::vector<double> losses(const Settings& settings, int steps) { return test::losses(settings, steps, test::kGpu); }
+std::vector<double> losses(const Settings& settings, int steps) { return tests::losses(settings, steps, tests::kGpu); }
 
 void wait_for_gpu() { c10::cuda::getCurrentCUDAStream().synchronize(); }
 

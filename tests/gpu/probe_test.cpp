@@ -71,7 +71,7 @@ TEST_CASE("the ledger equals the allocator: allocated and reserved at every even
   sink().open(true);
   cuda_probe().start();
   record::set_scope_listener(&listener);
-  const auto run = test::make_run({"model=llama-3.2-1b", precision, "batch=2", "seq=512", checkpointing}, test::kGpu);
+  const auto run = tests::make_run({"model=llama-3.2-1b", precision, "batch=2", "seq=512", checkpointing}, tests::kGpu);
   for (int i = 0; i < 3; ++i) run->step(i);
   const double loss = run->loss();
   record::set_scope_listener(nullptr);

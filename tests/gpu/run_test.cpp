@@ -19,10 +19,10 @@ using record::kGiB;
 using record::OutcomeKind;
 using tests::DrivenRun;
 using tests::RunDriver;
-using tests::Settings;
+using tests::SettingMap;
 
-Settings llama_1b(const Settings& more = {}) {
-  Settings settings = more;
+SettingMap llama_1b(const SettingMap& more = {}) {
+  SettingMap settings = more;
   settings.insert(
       {{"model", "llama-3.2-1b"}, {"precision", "bf16"}, {"batch", "2"}, {"seq", "1024"}, {"device", "cuda"}});
   return settings;
@@ -60,15 +60,15 @@ TEST_CASE("every mark has a device time, in order, and the driver's counters are
 
 TEST_CASE("timed GEMMs change no event of a run, and provenance names their source") {
   RunDriver driver(live::EngineRole::kRunner, true);
-  const auto run_with = [&](const char* products, const Settings& settings) {
+  const auto run_with = [&](const char* products, const SettingMap& settings) {
     REQUIRE(setenv("HEADROOM_PRODUCTS", products, 1) == 0);
     DrivenRun run = driver.run(settings);
     unsetenv("HEADROOM_PRODUCTS");
     return run;
   };
-  const Settings graph{{"cuda_graph", "on"}, {"steps", "5"}}, fp8{{"gemm", "fp8"}, {"steps", "2"}};
-  for (const Settings& more : {Settings{{"steps", "3"}}, graph, fp8}) {
-    const Settings settings = llama_1b(more);
+  const SettingMap graph{{"cuda_graph", "on"}, {"steps", "5"}}, fp8{{"gemm", "fp8"}, {"steps", "2"}};
+  for (const SettingMap& more : {SettingMap{{"steps", "3"}}, graph, fp8}) {
+    const SettingMap settings = llama_1b(more);
     const DrivenRun libtorch = run_with("libtorch", settings), timed = run_with("timed", settings);
     REQUIRE(libtorch.outcome().kind == OutcomeKind::kCompleted);
     REQUIRE(timed.outcome().kind == OutcomeKind::kCompleted);

@@ -7,7 +7,7 @@
 namespace {
 
 using namespace headroom;
-using namespace headroom::test;
+using namespace headroom::tests;
 
 }  // namespace
 

@@ -25,7 +25,7 @@
 namespace {
 
 using namespace headroom;
-using namespace headroom::test;
+using namespace headroom::tests;
 
 // A small model's checkpoint, from which both devices start.
 class Checkpoint {

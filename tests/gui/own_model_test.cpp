@@ -20,16 +20,16 @@ namespace {
 
 // Writes zeros in bf16.
 void write_model(const std::filesystem::path& folder, std::int64_t layers) {
-  llama::Config config = test::kSmall;
+  llama::Config config = tests::kSmall;
   config.num_layers = layers;
-  test::write_config(folder, config);
-  std::vector<test::TensorBytes> tensors;
+  tests::write_config(folder, config);
+  std::vector<tests::TensorBytes> tensors;
   for (const llama::WeightShape& weight : llama::weight_shapes(config)) {
     std::int64_t bytes = 2;
     for (const std::int64_t side : weight.shape) bytes *= side;
     tensors.push_back({weight.name, "BF16", weight.shape, std::string(static_cast<std::size_t>(bytes), '\0')});
   }
-  test::write_bytes(folder / "model.safetensors", test::safetensors(tensors));
+  tests::write_bytes(folder / "model.safetensors", tests::safetensors(tensors));
 }
 
 struct OwnReader {

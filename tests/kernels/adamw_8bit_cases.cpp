@@ -26,7 +26,7 @@ at::Tensor decoded(const at::Tensor& codes, const at::Tensor& absmax, bool is_si
 
 TEST_CASE("every code decodes to the value of its bits") {
   const bool is_signed = GENERATE(true, false);
-  const at::Tensor codes = at::arange(256).to(at::kByte).to(test::tested_device());
+  const at::Tensor codes = at::arange(256).to(at::kByte).to(tests::tested_device());
   const at::Tensor one = at::ones({1}, codes.options().dtype(at::kFloat));
   const at::Tensor values = decoded(codes, one, is_signed).cpu(), map = kernels::dynamic_map_reference(is_signed);
   CHECK(values.equal(map.to(at::kFloat)));
@@ -40,7 +40,7 @@ TEST_CASE("every code decodes to the value of its bits") {
 
 TEST_CASE("a map's own values get their own codes") {
   const bool is_signed = GENERATE(true, false);
-  const at::Tensor map = kernels::dynamic_map_reference(is_signed).to(at::kFloat).to(test::tested_device());
+  const at::Tensor map = kernels::dynamic_map_reference(is_signed).to(at::kFloat).to(tests::tested_device());
   CHECK(kernels::quantise_blockwise(map, is_signed).codes.cpu().equal(at::arange(256).to(at::kByte)));
 }
 
@@ -53,10 +53,10 @@ TEST_CASE("quantization takes the nearest value") {
   const at::Tensor small = at::pow(10.0, at::rand({n}, at::kDouble) * -9) * at::randn({n}, at::kDouble).sign();
   for (const at::Tensor& shape : {small, at::randn({n}, at::kDouble)}) {
     const at::Tensor signed_x = (shape * 3).to(type), x = is_signed ? signed_x : signed_x.abs();
-    const kernels::BlockQuantised q = kernels::quantise_blockwise(x.to(test::tested_device()), is_signed);
+    const kernels::BlockQuantised q = kernels::quantise_blockwise(x.to(tests::tested_device()), is_signed);
     CHECK(q.absmax.size(0) == (n + 255) / 256);
     const at::Tensor values = decoded(q.codes, q.absmax, is_signed);
-    CHECK(test::beyond_nearest(values, x, is_signed) <= kRounding);
+    CHECK(tests::beyond_nearest(values, x, is_signed) <= kRounding);
     if (!is_signed) CHECK((values.cpu() > 0).equal(x > 0));
   }
 }
@@ -66,7 +66,7 @@ TEST_CASE("zeros stay zeros, and inf or NaN affects only its own block") {
   x.narrow(0, 0, 256).zero_();
   x[300] = GENERATE(std::numeric_limits<float>::infinity(), -std::numeric_limits<float>::infinity(),
                     std::numeric_limits<float>::quiet_NaN());
-  const kernels::BlockQuantised q = kernels::quantise_blockwise(x.to(test::tested_device()), true);
+  const kernels::BlockQuantised q = kernels::quantise_blockwise(x.to(tests::tested_device()), true);
   const at::Tensor y = decoded(q.codes, q.absmax, true).cpu();
   CHECK(y.narrow(0, 0, 256).eq(0).all().item<bool>());
   CHECK_FALSE(y.narrow(0, 256, 256).isfinite().any().item<bool>());
@@ -80,84 +80,84 @@ TEST_CASE("8-bit AdamW equals AdamW on the decoded moments, encoded to the neare
   const std::int64_t offset = GENERATE(0, 1, 16);  // 1: no 16-byte loads
   const std::int64_t t = GENERATE(1, 20);
   CAPTURE(types.param, types.gradient, types.copy, n, offset, t);
-  const kernels::AdamW8bitParameter p = test::weight_8bit(n, offset, types, test::tested_device());
-  const kernels::AdamWReference exact = test::reference_8bit(p, t);
-  test::step_8bit(p, t);
+  const kernels::AdamW8bitParameter p = tests::weight_8bit(n, offset, types, tests::tested_device());
+  const kernels::AdamWReference exact = tests::reference_8bit(p, t);
+  tests::step_8bit(p, t);
   const double place = p.param.scalar_type() == at::kFloat ? 0x1p-22 : types.param == at::kHalf ? 0x1p-11 : 0x1p-8;
   const at::Tensor tolerance = exact.param.abs() * place + 2e-6;
   CHECK(((p.param.to(at::kDouble) - exact.param).abs() <= tolerance).all().item<bool>());
-  CHECK(test::beyond_nearest(decoded(p.m_codes, p.m_absmax, true), exact.first_moment, true) <= kRounding);
-  CHECK(test::beyond_nearest(decoded(p.v_codes, p.v_absmax, false), exact.second_moment, false) <= kRounding);
-  if (types.copy) CHECK(test::same_bits(p.working.cpu(), p.param.to(types.param).cpu()));
+  CHECK(tests::beyond_nearest(decoded(p.m_codes, p.m_absmax, true), exact.first_moment, true) <= kRounding);
+  CHECK(tests::beyond_nearest(decoded(p.v_codes, p.v_absmax, false), exact.second_moment, false) <= kRounding);
+  if (types.copy) CHECK(tests::same_bits(p.working.cpu(), p.param.to(types.param).cpu()));
 }
 
 TEST_CASE("the first step of 8-bit AdamW from zeros is the gradient's sign") {
   const auto options = at::TensorOptions().device(test::tested_device());
   const at::Tensor drawn = at::randn({300});
   // Large gradients, so that epsilon does not show.
-  const at::Tensor p = at::zeros({300}, options), g = (drawn + 0.1 * drawn.sign()).to(test::tested_device());
+  const at::Tensor p = at::zeros({300}, options), g = (drawn + 0.1 * drawn.sign()).to(tests::tested_device());
   const auto codes = [&] { return at::zeros({300}, options.dtype(at::kByte)); };
   const auto absmax = [&] { return at::zeros({2}, options); };
-  test::step_8bit(
+  tests::step_8bit(
       {.param = p, .gradient = g, .m_codes = codes(), .m_absmax = absmax(), .v_codes = codes(), .v_absmax = absmax()},
       1);
   CHECK(at::allclose(p, -1e-2 * g.sign(), 1e-4, 1e-6));
 }
 
 TEST_CASE("8-bit AdamW reads its scale, its counter and the overflow flag on the device") {
-  const test::Weight8bitTypes types = GENERATE(test::kWeight8bitTypes[2], test::kWeight8bitTypes[6]);
+  const tests::Weight8bitTypes types = GENERATE(tests::kWeight8bitTypes[2], tests::kWeight8bitTypes[6]);
   const std::int64_t n = 10'001;
-  const auto fresh = [&] { return test::weight_8bit(n, 0, types, test::tested_device()); };
+  const auto fresh = [&] { return tests::weight_8bit(n, 0, types, tests::tested_device()); };
   const kernels::AdamW8bitParameter plain = fresh(), scaled = fresh(), skipped = fresh();
-  test::step_8bit(plain, 77);
+  tests::step_8bit(plain, 77);
   scaled.gradient.mul_(1024);
-  test::step_8bit(scaled, 3, test::adamw_control(10, false, 77, test::tested_device()));
-  CHECK(test::same_bits(scaled, plain));
-  test::step_8bit(skipped, 77, test::adamw_control(10, true, 77, test::tested_device()));
-  CHECK(test::same_bits(skipped, fresh()));
+  tests::step_8bit(scaled, 3, tests::adamw_control(10, false, 77, tests::tested_device()));
+  CHECK(tests::same_bits(scaled, plain));
+  tests::step_8bit(skipped, 77, tests::adamw_control(10, true, 77, tests::tested_device()));
+  CHECK(tests::same_bits(skipped, fresh()));
 }
 
 TEST_CASE("8-bit AdamW gives the same bits for many tensors together as for each alone") {
   std::vector<kernels::AdamW8bitParameter> together, alone;
   for (std::int64_t i = 0; i < 800; ++i) {
-    const test::Weight8bitTypes& types = test::kWeight8bitTypes[i % 3];
+    const tests::Weight8bitTypes& types = tests::kWeight8bitTypes[i % 3];
     const std::int64_t n = i % 50 == 0 ? 20'000 + i : i % 40;  // some empty, some with several blocks
     for (auto* list : {&together, &alone}) {
-      list->push_back(test::weight_8bit(n, i % 2, types, test::tested_device()));
+      list->push_back(tests::weight_8bit(n, i % 2, types, tests::tested_device()));
       list->back().decays = i % 7 != 0;
     }
     alone.back().number = i;
   }
-  const kernels::AdamWStep step = test::adamw_constants(2);
+  const kernels::AdamWStep step = tests::adamw_constants(2);
   const kernels::AdamWControl control{.stochastic_rounding = true, .seed = 4};
   kernels::adamw_8bit(together, step, control);
   bool same = true;
   for (std::size_t i = 0; i < alone.size(); ++i) {
     kernels::adamw_8bit(std::span(&alone[i], 1), step, control);
-    same = same && test::same_bits(together[i], alone[i]);
+    same = same && tests::same_bits(together[i], alone[i]);
   }
   CHECK(same);
 }
 
 TEST_CASE("8-bit AdamW rounds stochastically like AdamW") {
   // Equal inputs give equal parameters, random numbers included.
-  const auto options = at::TensorOptions().device(test::tested_device());
+  const auto options = at::TensorOptions().device(tests::tested_device());
   const std::int64_t n = 5001;
   at::manual_seed(1);
-  const at::Tensor start = at::randn({n}).to(at::kBFloat16).to(test::tested_device());
-  const at::Tensor gradient = at::randn({n}).to(test::tested_device()), p = start.clone(), q = start.clone();
+  const at::Tensor start = at::randn({n}).to(at::kBFloat16).to(tests::tested_device());
+  const at::Tensor gradient = at::randn({n}).to(tests::tested_device()), p = start.clone(), q = start.clone();
   const auto zeros = [&](std::int64_t count, at::ScalarType type) { return at::zeros({count}, options.dtype(type)); };
   const kernels::AdamWControl control{.stochastic_rounding = true, .seed = 12};
   const kernels::AdamWParameter plain{
       .param = p, .gradient = gradient, .first_moment = zeros(n, at::kFloat), .second_moment = zeros(n, at::kFloat)};
-  kernels::adamw(std::span(&plain, 1), test::adamw_constants(1), control);
-  test::step_8bit({.param = q,
-                   .gradient = gradient,
-                   .m_codes = zeros(n, at::kByte),
-                   .m_absmax = zeros(20, at::kFloat),
-                   .v_codes = zeros(n, at::kByte),
-                   .v_absmax = zeros(20, at::kFloat)},
-                  1, control);
+  kernels::adamw(std::span(&plain, 1), tests::adamw_constants(1), control);
+  tests::step_8bit({.param = q,
+                    .gradient = gradient,
+                    .m_codes = zeros(n, at::kByte),
+                    .m_absmax = zeros(20, at::kFloat),
+                    .v_codes = zeros(n, at::kByte),
+                    .v_absmax = zeros(20, at::kFloat)},
+                   1, control);
   // The GPU's last place may differ, which occasionally flips a random rounding.
   CHECK(p.ne(q).sum().item<std::int64_t>() <= n / 500);
   CHECK(at::allclose(p.to(at::kFloat), q.to(at::kFloat), 0x1p-7));

@@ -6,7 +6,7 @@
 
 #include "tests/kernels/kernel_checks.h"
 
-namespace headroom::test {
+namespace headroom::tests {
 
 namespace {
 
@@ -93,4 +93,4 @@ double beyond_nearest(const at::Tensor& values, const at::Tensor& exact, bool is
   return most;
 }
 
-}  // namespace headroom::test
+}  // namespace headroom::tests

@@ -8,7 +8,7 @@
 
 #include "kernels/adamw_8bit/adamw_8bit_ops.h"
 
-namespace headroom::test {
+namespace headroom::tests {
 
 struct Weight8bitTypes {
   at::ScalarType param, gradient;
@@ -36,4 +36,4 @@ kernels::AdamWReference reference_8bit(const kernels::AdamW8bitParameter& before
 // of the value for fp32. Both [n].
 double beyond_nearest(const at::Tensor& values, const at::Tensor& exact, bool is_signed);
 
-}  // namespace headroom::test
+}  // namespace headroom::tests

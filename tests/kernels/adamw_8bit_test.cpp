@@ -10,10 +10,10 @@ using namespace headroom;
 
 TEST_CASE("8-bit AdamW refuses tensors that do not fit each other") {
   const auto refused = [](const auto& change) {
-    kernels::AdamW8bitParameter p = test::weight_8bit(300, 0, test::kWeight8bitTypes[0], at::kCPU);
-    test::step_8bit(p, 1);
+    kernels::AdamW8bitParameter p = tests::weight_8bit(300, 0, tests::kWeight8bitTypes[0], at::kCPU);
+    tests::step_8bit(p, 1);
     change(p);
-    CHECK_THROWS(test::step_8bit(p, 1));
+    CHECK_THROWS(tests::step_8bit(p, 1));
   };
   refused([](auto& p) { p.gradient = at::zeros({300}, at::kHalf); });
   refused([](auto& p) { p.gradient = at::Tensor(); });
@@ -34,11 +34,11 @@ TEST_CASE("8-bit AdamW only checks on meta, and quantization allocates as on oth
   CHECK(q.codes.nbytes() + q.absmax.nbytes() == 1016);
   CHECK(kernels::dequantise_blockwise(q.codes, q.absmax, true, 1000).nbytes() == 4000);
   kernels::AdamW8bitParameter p{x, x, q.codes, q.absmax, q.codes, q.absmax};
-  test::step_8bit(p, 1);
-  const kernels::AdamWReference exact = test::reference_8bit(p, 1);  // on the inputs' device
+  tests::step_8bit(p, 1);
+  const kernels::AdamWReference exact = tests::reference_8bit(p, 1);  // on the inputs' device
   CHECK((exact.param.is_meta() && exact.first_moment.is_meta() && exact.second_moment.is_meta()));
   p.v_absmax = at::zeros({3}, meta);
-  CHECK_THROWS(test::step_8bit(p, 1));
+  CHECK_THROWS(tests::step_8bit(p, 1));
 }
 
 TEST_CASE("the state of 8-bit AdamW takes 2.031 bytes per parameter") {

@@ -17,7 +17,7 @@ namespace {
 using namespace headroom;
 
 void step_one(const kernels::AdamWParameter& tensors, std::int64_t t, const kernels::AdamWControl& control = {}) {
-  kernels::adamw(std::span(&tensors, 1), test::adamw_constants(t), control);
+  kernels::adamw(std::span(&tensors, 1), tests::adamw_constants(t), control);
 }
 
 }  // namespace
@@ -27,10 +27,10 @@ TEST_CASE("AdamW on the GPU has at most twice the error of PyTorch's operators")
   const std::int64_t n = GENERATE(1, 7, 8, 255, 4096, 100'003, 4'194'304);
   const std::int64_t offset = GENERATE(0, 1, 8);  // 1: no 16-byte loads
   CAPTURE(n, offset, types.param, types.gradient, types.moment);
-  const test::AdamWErrors e = test::adamw_errors(n, offset, types, at::kCUDA);
-  CHECK(e.kernel_param <= 2 * e.torch_param + test::adamw_floor(types));
-  CHECK(e.kernel_first <= 2 * e.torch_first + test::kFloor);
-  CHECK(e.kernel_second <= 2 * e.torch_second + test::kFloor);
+  const tests::AdamWErrors e = tests::adamw_errors(n, offset, types, at::kCUDA);
+  CHECK(e.kernel_param <= 2 * e.torch_param + tests::adamw_floor(types));
+  CHECK(e.kernel_first <= 2 * e.torch_first + tests::kFloor);
+  CHECK(e.kernel_second <= 2 * e.torch_second + tests::kFloor);
 }
 
 TEST_CASE("AdamW on the GPU gives the same bits for a model's tensors together as for each alone") {
@@ -39,23 +39,23 @@ TEST_CASE("AdamW on the GPU gives the same bits for a model's tensors together a
 
 TEST_CASE("CPU and GPU give the same bits for all controls and roundings") {
   const bool copy = GENERATE(false, true);
-  const auto all = copy ? std::span<const test::AdamWTypes>(test::kAdamWCopyTypes) : test::kAdamWTypes;
+  const auto all = copy ? std::span<const tests::AdamWTypes>(tests::kAdamWCopyTypes) : tests::kAdamWTypes;
   const std::int64_t n = GENERATE(1, 7, 4099, 300'001);
   const std::int64_t offset = GENERATE(0, 1);
   const std::int64_t t = GENERATE(1, 1234);
-  for (const test::AdamWTypes& types : all) {
+  for (const tests::AdamWTypes& types : all) {
     CAPTURE(copy, n, offset, t, types.param, types.gradient, types.moment);
     const kernels::AdamWParameter cpu =
-        copy ? test::adamw_copy_tensors(n, offset, types, at::kCPU) : test::adamw_tensors(n, offset, types, at::kCPU);
-    const kernels::AdamWParameter gpu =
-        copy ? test::adamw_copy_tensors(n, offset, types, at::kCUDA) : test::adamw_tensors(n, offset, types, at::kCUDA);
-    kernels::AdamWControl on_cpu = test::adamw_control(3, false, t, at::kCPU);
-    kernels::AdamWControl on_gpu = test::adamw_control(3, false, t, at::kCUDA);
+        copy ? tests::adamw_copy_tensors(n, offset, types, at::kCPU) : tests::adamw_tensors(n, offset, types, at::kCPU);
+    const kernels::AdamWParameter gpu = copy ? tests::adamw_copy_tensors(n, offset, types, at::kCUDA)
+                                             : tests::adamw_tensors(n, offset, types, at::kCUDA);
+    kernels::AdamWControl on_cpu = tests::adamw_control(3, false, t, at::kCPU);
+    kernels::AdamWControl on_gpu = tests::adamw_control(3, false, t, at::kCUDA);
     on_cpu.stochastic_rounding = on_gpu.stochastic_rounding = types.param != at::kHalf || copy;
     on_cpu.seed = on_gpu.seed = 17;
     step_one(cpu, 1, on_cpu);
     step_one(gpu, 1, on_gpu);
-    CHECK(test::same_bits(cpu, gpu));
+    CHECK(tests::same_bits(cpu, gpu));
   }
 }
 
@@ -86,5 +86,5 @@ TEST_CASE("replays of a captured step continue to count") {
   }
   for (std::int64_t t = 1; t <= 5; ++t) step_one(plain, t, {.stochastic_rounding = true});
   CHECK(control.step_count.item<std::int64_t>() == 5);
-  CHECK(test::same_bits(captured, plain));
+  CHECK(tests::same_bits(captured, plain));
 }

@@ -27,10 +27,10 @@ TEST_CASE("AdamW on the CPU has at most twice the error of PyTorch's operators")
   const test::AdamWTypes types = GENERATE(from_range(std::begin(test::kAdamWTypes), std::end(test::kAdamWTypes)));
   const std::int64_t n = GENERATE(1, 7, 1000, 100'003);  // the last is split among threads
   CAPTURE(n, types.param, types.gradient, types.moment);
-  const test::AdamWErrors errors = test::adamw_errors(n, 3, types, at::kCPU);
-  CHECK(errors.kernel_param <= 2 * errors.torch_param + test::adamw_floor(types));
-  CHECK(errors.kernel_first <= 2 * errors.torch_first + test::kFloor);
-  CHECK(errors.kernel_second <= 2 * errors.torch_second + test::kFloor);
+  const tests::AdamWErrors errors = tests::adamw_errors(n, 3, types, at::kCPU);
+  CHECK(errors.kernel_param <= 2 * errors.torch_param + tests::adamw_floor(types));
+  CHECK(errors.kernel_first <= 2 * errors.torch_first + tests::kFloor);
+  CHECK(errors.kernel_second <= 2 * errors.torch_second + tests::kFloor);
 }
 
 TEST_CASE("AdamW gives the same bits for a model's tensors together as for each alone") {
@@ -76,13 +76,13 @@ TEST_CASE("a working copy is the rounded master, which does not change") {
   const test::AdamWTypes types =
       GENERATE(from_range(std::begin(test::kAdamWCopyTypes), std::end(test::kAdamWCopyTypes)));
   const std::int64_t n = GENERATE(1, 1000, 100'003);
-  const kernels::AdamWParameter with = test::adamw_copy_tensors(n, 1, types, at::kCPU);
-  kernels::AdamWParameter without = test::on_device(with, at::kCPU);
+  const kernels::AdamWParameter with = tests::adamw_copy_tensors(n, 1, types, at::kCPU);
+  kernels::AdamWParameter without = tests::on_device(with, at::kCPU);
   without.working = at::Tensor();
   without.gradient = without.gradient.to(at::kFloat);
   step_one(with, first_step());
   step_one(without, first_step());
-  CHECK(test::same_bits(with.working, with.param.to(types.param)));
+  CHECK(tests::same_bits(with.working, with.param.to(types.param)));
   CHECK(with.param.equal(without.param));
   CHECK(with.second_moment.equal(without.second_moment));
 }
@@ -90,12 +90,12 @@ TEST_CASE("a working copy is the rounded master, which does not change") {
 TEST_CASE("a step with a scale and a counter on the device equals the plain step, and is skipped after an overflow") {
   const bool copy = GENERATE(false, true);
   const std::int64_t t = GENERATE(1, 7, 1000, 123'457);
-  const test::AdamWTypes types{at::kBFloat16, at::kFloat, at::kFloat};
+  const tests::AdamWTypes types{at::kBFloat16, at::kFloat, at::kFloat};
   const auto fresh = [&] {
-    return copy ? test::adamw_copy_tensors(5000, 0, types, at::kCPU) : test::adamw_tensors(5000, 0, types, at::kCPU);
+    return copy ? tests::adamw_copy_tensors(5000, 0, types, at::kCPU) : tests::adamw_tensors(5000, 0, types, at::kCPU);
   };
   const kernels::AdamWParameter plain = fresh(), scaled = fresh(), skipped = fresh(), before = fresh();
-  step_one(plain, test::adamw_constants(t));
+  step_one(plain, tests::adamw_constants(t));
   scaled.gradient.mul_(1024);
   const kernels::AdamWStep other_t = test::adamw_constants(3);  // only the step's other constants matter
   kernels::adamw(std::span(&scaled, 1), other_t, test::adamw_control(10, false, t, at::kCPU));
@@ -123,7 +123,7 @@ TEST_CASE("stochastic rounding takes one of the two neighbors and keeps the mean
                                       .second_moment = v,
                                       .decays = false,
                                       .number = number};
-    kernels::AdamWStep step = test::adamw_constants(t);
+    kernels::AdamWStep step = tests::adamw_constants(t);
     step.step_size = 0x1p-7f / 3 * 10;
     step.second_moment_scale = 1 / std::sqrt(0.05f);
     step.epsilon = 0;
@@ -162,15 +162,15 @@ TEST_CASE("stochastic rounding keeps exact values, infinity and NaN, and numbers
       .param = nan, .gradient = few, .first_moment = few.clone(), .second_moment = few.clone()};
   kernels::adamw(std::span(&lost, 1), first_step(), control);
   CHECK(nan.isnan().all().item<bool>());
-  const test::AdamWTypes types = test::kAdamWTypes[2];
-  std::vector<kernels::AdamWParameter> two{test::adamw_tensors(999, 0, types, at::kCPU),
-                                           test::adamw_tensors(999, 0, types, at::kCPU)};
+  const tests::AdamWTypes types = tests::kAdamWTypes[2];
+  std::vector<kernels::AdamWParameter> two{tests::adamw_tensors(999, 0, types, at::kCPU),
+                                           tests::adamw_tensors(999, 0, types, at::kCPU)};
   kernels::adamw(two, first_step(), control);
   CHECK_FALSE(two[0].param.equal(two[1].param));
-  kernels::AdamWParameter second = test::adamw_tensors(999, 0, types, at::kCPU);
+  kernels::AdamWParameter second = tests::adamw_tensors(999, 0, types, at::kCPU);
   second.number = 1;
   kernels::adamw(std::span(&second, 1), first_step(), control);
-  CHECK(test::same_bits(second, two[1]));
+  CHECK(tests::same_bits(second, two[1]));
 }
 
 TEST_CASE("an overflow does not advance the step counter") {

@@ -7,7 +7,7 @@
 
 #include "tests/kernels/kernel_checks.h"
 
-namespace headroom::test {
+namespace headroom::tests {
 
 namespace {
 
@@ -115,4 +115,4 @@ bool adamw_together_as_alone(at::Device device) {
   return same;
 }
 
-}  // namespace headroom::test
+}  // namespace headroom::tests

@@ -7,7 +7,7 @@
 
 #include "kernels/adamw/adamw_ops.h"
 
-namespace headroom::test {
+namespace headroom::tests {
 
 struct AdamWTypes {
   at::ScalarType param, gradient, moment;
@@ -63,4 +63,4 @@ bool same_bits(const kernels::AdamWParameter& a, const kernels::AdamWParameter& 
 // inverse_scale is 2^-k.
 kernels::AdamWControl adamw_control(int k, bool overflow, std::int64_t t, at::Device device);
 
-}  // namespace headroom::test
+}  // namespace headroom::tests

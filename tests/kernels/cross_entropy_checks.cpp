@@ -10,7 +10,7 @@
 #include "tests/kernels/kernel_checks.h"
 #include "tests/support/catch.h"
 
-namespace headroom::test {
+namespace headroom::tests {
 
 namespace {
 
@@ -174,4 +174,4 @@ void check_cross_entropy_repeats(at::Device device) {
   CHECK(relative_error(gradient(0.5), 0.5 * exact) < kFloor);
 }
 
-}  // namespace headroom::test
+}  // namespace headroom::tests

@@ -3,7 +3,7 @@
 
 #include <ATen/ATen.h>
 
-namespace headroom::test {
+namespace headroom::tests {
 
 // Loss and gradient next to float64 and PyTorch: odd widths, unaligned rows, reductions, smoothing, upstream
 // gradients.
@@ -18,4 +18,4 @@ void check_cross_entropy_repeats(at::Device device);
 // Every `skip`-th target is ignored, none for 0.
 at::Tensor make_targets(std::int64_t rows, std::int64_t vocab, std::int64_t skip, at::Device device);
 
-}  // namespace headroom::test
+}  // namespace headroom::tests

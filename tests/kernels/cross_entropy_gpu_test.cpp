@@ -10,7 +10,7 @@ TEST_CASE("cross entropy on a GPU has at most twice the error of PyTorch's opera
   test::check_cross_entropy_errors(at::kCUDA);
 }
 
-TEST_CASE("cross entropy on a GPU without valid rows is 0") { test::check_cross_entropy_edges(at::kCUDA); }
+TEST_CASE("cross entropy on a GPU without valid rows is 0") { tests::check_cross_entropy_edges(at::kCUDA); }
 
 TEST_CASE("cross entropy on a GPU follows the definition for infinities and NaN") {
   test::check_cross_entropy_extremes(at::kCUDA);
@@ -37,12 +37,12 @@ TEST_CASE("cross entropy processes more than 2^31 logits completely") {
   constexpr std::int64_t kRows = 16400, kVocab = 131072;  // 2.15e9
   const at::Tensor logits =
       at::empty({kRows, kVocab}, at::TensorOptions().device(at::kCUDA).dtype(at::kBFloat16)).normal_();
-  const at::Tensor targets = test::make_targets(kRows, kVocab, 0, at::kCUDA);
+  const at::Tensor targets = tests::make_targets(kRows, kVocab, 0, at::kCUDA);
   const at::Tensor last = logits.narrow(0, kRows - 3, 3).clone();
   const kernels::CrossEntropyOptions each{.reduction = kernels::Reduction::kNone, .in_place = true};
   const kernels::CrossEntropyOut whole = kernels::cross_entropy_forward(logits, targets, each);
   const kernels::CrossEntropyOut part =
       kernels::cross_entropy_forward(last, targets.narrow(0, kRows - 3, 3).contiguous(), each);
-  CHECK(test::same_bits(whole.loss.narrow(0, kRows - 3, 3), part.loss));
-  CHECK(test::same_bits(whole.dlogits.narrow(0, kRows - 3, 3), part.dlogits));
+  CHECK(tests::same_bits(whole.loss.narrow(0, kRows - 3, 3), part.loss));
+  CHECK(tests::same_bits(whole.dlogits.narrow(0, kRows - 3, 3), part.dlogits));
 }

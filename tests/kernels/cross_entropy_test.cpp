@@ -11,7 +11,7 @@ TEST_CASE("cross entropy on the CPU has at most twice the error of PyTorch's ope
   test::check_cross_entropy_errors(at::kCPU);
 }
 
-TEST_CASE("cross entropy on the CPU without valid rows is 0") { test::check_cross_entropy_edges(at::kCPU); }
+TEST_CASE("cross entropy on the CPU without valid rows is 0") { tests::check_cross_entropy_edges(at::kCPU); }
 
 TEST_CASE("cross entropy on the CPU follows the definition for infinities and NaN") {
   test::check_cross_entropy_extremes(at::kCPU);

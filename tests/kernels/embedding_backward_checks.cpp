@@ -7,7 +7,7 @@
 #include "tests/kernels/kernel_checks.h"
 #include "tests/support/catch.h"
 
-namespace headroom::test {
+namespace headroom::tests {
 
 namespace {
 
@@ -71,4 +71,4 @@ void check_embedding_forms(at::Device device) {
   }
 }
 
-}  // namespace headroom::test
+}  // namespace headroom::tests

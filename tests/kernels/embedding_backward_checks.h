@@ -3,9 +3,9 @@
 
 #include <ATen/ATen.h>
 
-namespace headroom::test {
+namespace headroom::tests {
 
 void check_embedding_errors(at::Device device);
 void check_embedding_forms(at::Device device);  // adding, unused rows, repeated runs
 
-}  // namespace headroom::test
+}  // namespace headroom::tests

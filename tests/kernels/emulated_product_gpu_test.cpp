@@ -2,7 +2,7 @@
 #include "kernels/narrow_product/narrow_product_ops.h"
 #include "tests/kernels/tested_device.h"
 
-at::Device headroom::test::tested_device() {
+at::Device headroom::tests::tested_device() {
   kernels::emulate_narrow_products(true);
   return {at::kCUDA, 0};
 }

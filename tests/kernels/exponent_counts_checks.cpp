@@ -5,7 +5,7 @@
 #include <cmath>
 #include <cstring>
 
-namespace headroom::test {
+namespace headroom::tests {
 
 namespace {
 
@@ -100,4 +100,4 @@ UpdateCounts update_counts(const kernels::AdamWChange& change, const kernels::Ad
   return {numbers(updates), numbers(lost)};
 }
 
-}  // namespace headroom::test
+}  // namespace headroom::tests

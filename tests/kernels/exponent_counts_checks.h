@@ -8,7 +8,7 @@
 
 #include "kernels/exponent_counts/exponent_counts_ops.h"
 
-namespace headroom::test {
+namespace headroom::tests {
 
 at::Tensor no_counts(at::Device device);
 std::vector<std::int64_t> numbers(const at::Tensor& counts);
@@ -34,4 +34,4 @@ UpdateCounts exact_update_counts(const kernels::AdamWChange& change, bool decays
 UpdateCounts update_counts(const kernels::AdamWChange& change, const kernels::AdamWStep& step,
                            const kernels::AdamWControl& control = {});
 
-}  // namespace headroom::test
+}  // namespace headroom::tests

@@ -10,8 +10,8 @@ TEST_CASE("CPU and GPU count the same changes of any step") {
   const std::int64_t n = GENERATE(1, 4099, 3'000'001);
   CAPTURE(weight, moment, n);
   const kernels::AdamWStep step = kernels::adamw_step_constants(1e-3, 0.9, 0.95, 1e-8, 0.1, 2);
-  const test::UpdateCounts cpu = test::update_counts(test::random_change(n, weight, moment, at::kCPU), step);
-  const test::UpdateCounts gpu = test::update_counts(test::random_change(n, weight, moment, at::kCUDA), step);
+  const tests::UpdateCounts cpu = tests::update_counts(tests::random_change(n, weight, moment, at::kCPU), step);
+  const tests::UpdateCounts gpu = tests::update_counts(tests::random_change(n, weight, moment, at::kCUDA), step);
   CHECK(gpu.updates == cpu.updates);
   CHECK(gpu.lost == cpu.lost);
 }

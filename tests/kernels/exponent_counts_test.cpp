@@ -7,12 +7,12 @@ using namespace headroom;
 
 TEST_CASE("nothing is counted on meta, but tensors are checked") {
   const at::Tensor x = at::zeros({4}, at::TensorOptions().device(at::kMeta));
-  const at::Tensor counts = test::no_counts(at::kMeta);
+  const at::Tensor counts = tests::no_counts(at::kMeta);
   kernels::count_exponents_(counts, x, x.narrow(0, 0, 1));
   CHECK_THROWS(kernels::count_exponents_(counts, x, x));
   const kernels::AdamWChange change{x, x, x, x};
-  kernels::count_updates_(counts, counts, change, test::exact_step());
-  CHECK_THROWS(kernels::count_updates_(counts, x, change, test::exact_step()));
+  kernels::count_updates_(counts, counts, change, tests::exact_step());
+  CHECK_THROWS(kernels::count_updates_(counts, x, change, tests::exact_step()));
 }
 
 TEST_CASE("the catalogue's counts read the numbers once") {

@@ -11,7 +11,7 @@
 #include "tests/kernels/kernel_checks.h"
 #include "tests/support/catch.h"
 
-namespace headroom::test {
+namespace headroom::tests {
 
 namespace {
 
@@ -179,4 +179,4 @@ void check_flce_upstream(at::Device device) {
   CHECK(unscaled.eq(0).sum().item<std::int64_t>() > gradients[1].eq(0).sum().item<std::int64_t>());
 }
 
-}  // namespace headroom::test
+}  // namespace headroom::tests

@@ -3,7 +3,7 @@
 
 #include <ATen/ATen.h>
 
-namespace headroom::test {
+namespace headroom::tests {
 
 // All modes next to float64 and the plain composition; token counts that are no multiple of the chunk, odd widths.
 void check_flce_errors(at::Device device);
@@ -14,4 +14,4 @@ void check_flce_memory(at::Device device);
 // Upstream gradients other than 1, a loss scale in fp16, repeated backward passes.
 void check_flce_upstream(at::Device device);
 
-}  // namespace headroom::test
+}  // namespace headroom::tests

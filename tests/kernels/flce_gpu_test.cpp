@@ -23,7 +23,7 @@ TEST_CASE("the fused linear cross entropy on a GPU writes to the requested memor
 }
 
 TEST_CASE("the fused linear cross entropy on a GPU follows the upstream gradient") {
-  test::check_flce_upstream(at::kCUDA);
+  tests::check_flce_upstream(at::kCUDA);
 }
 
 TEST_CASE("wrong labels on a GPU raise the flag") {
@@ -36,7 +36,8 @@ TEST_CASE("wrong labels on a GPU raise the flag") {
   CHECK(std::isnan(outside.loss.item<float>()));
   const at::Tensor fine = at::zeros_like(targets);
   const kernels::FlceOut miscounted = kernels::flce(x, weight, fine, {.valid_count = 3});
-  CHECK(kernels::error_text(miscounted.error_flag, fine, 40).find("differs from the count that was passed") != std::string::npos);
+  CHECK(kernels::error_text(miscounted.error_flag, fine, 40).find("differs from the count that was passed") !=
+        std::string::npos);
 }
 
 TEST_CASE("a captured fused linear cross entropy follows new labels") {
@@ -44,7 +45,7 @@ TEST_CASE("a captured fused linear cross entropy follows new labels") {
   const auto cuda = at::TensorOptions().device(at::kCUDA);
   const at::Tensor x = at::randn({96, 64}, cuda).to(at::kBFloat16),
                    weight = at::randn({320, 64}, cuda).to(at::kBFloat16);
-  const at::Tensor targets = test::make_targets(96, 320, 3, at::kCUDA);
+  const at::Tensor targets = tests::make_targets(96, 320, 3, at::kCUDA);
   for (const FlceMode mode : {FlceMode::kChunked, FlceMode::kLean}) {
     const kernels::FlceOptions options{.mode = mode, .chunk = 32, .error_flag = at::zeros({1}, cuda.dtype(at::kLong))};
     kernels::flce(x, weight, targets, options);  // selects algorithms before the capture
@@ -52,12 +53,12 @@ TEST_CASE("a captured fused linear cross entropy follows new labels") {
     graph.capture_begin();
     const kernels::FlceOut captured = kernels::flce(x, weight, targets, options);
     graph.capture_end();
-    targets.copy_(test::make_targets(96, 320, 5, at::kCUDA));
+    targets.copy_(tests::make_targets(96, 320, 5, at::kCUDA));
     graph.replay();
     const kernels::FlceOut direct = kernels::flce(x, weight, targets, options);
-    CHECK(test::same_bits(captured.loss, direct.loss));
-    CHECK(test::same_bits(captured.dx, direct.dx));
-    CHECK(test::same_bits(captured.dweight, direct.dweight));
+    CHECK(tests::same_bits(captured.loss, direct.loss));
+    CHECK(tests::same_bits(captured.dx, direct.dx));
+    CHECK(tests::same_bits(captured.dweight, direct.dweight));
   }
 }
 
@@ -66,20 +67,20 @@ TEST_CASE("the gradients of a real vocabulary in bf16 and fp32 are close to floa
   const auto cuda = at::TensorOptions().device(at::kCUDA);
   const at::Tensor x = at::randn({2048, 256}, cuda).to(at::kBFloat16);
   const at::Tensor weight = (at::randn({32000, 256}, cuda) * 0.05).to(at::kBFloat16);
-  const at::Tensor targets = test::make_targets(2048, 32000, 0, at::kCUDA);
+  const at::Tensor targets = tests::make_targets(2048, 32000, 0, at::kCUDA);
   const kernels::FlceReference exact = kernels::flce_reference(x, weight, targets);
   const at::Tensor z = x.mm(weight.t());
   const at::Tensor p = at::softmax(z, -1), hot = at::zeros_like(p).scatter_(1, targets.unsqueeze(1), 1);
-  const double torch = test::relative_error((((p - hot) / 2048).t()).mm(x), exact.dweight);
+  const double torch = tests::relative_error((((p - hot) / 2048).t()).mm(x), exact.dweight);
   for (const FlceMode mode : {FlceMode::kChunked, FlceMode::kLean, FlceMode::kReport}) {
     for (const bool fp32 : {false, true}) {
       const kernels::FlceOut out =
           kernels::flce(x, weight, targets, {.mode = mode, .chunk = 512, .fp32_weight_gradient = fp32});
-      const double error = test::relative_error(out.dweight, exact.dweight);
+      const double error = tests::relative_error(out.dweight, exact.dweight);
       std::printf("dW error, mode %d, fp32 %d: %.3g (plain bf16 composition %.3g)\n", static_cast<int>(mode), fp32,
                   error, torch);
       CHECK(error <= (fp32 ? 1 : 2) * torch);
-      CHECK(test::relative_error(out.dx, exact.dx) < 1e-2);
+      CHECK(tests::relative_error(out.dx, exact.dx) < 1e-2);
     }
   }
 }

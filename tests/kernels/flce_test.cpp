@@ -18,7 +18,7 @@ TEST_CASE("the fused linear cross entropy on the CPU writes to the requested mem
 }
 
 TEST_CASE("the fused linear cross entropy on the CPU follows the upstream gradient") {
-  test::check_flce_upstream(at::kCPU);
+  tests::check_flce_upstream(at::kCPU);
 }
 
 TEST_CASE("chunks and slices equal hand-computed ones") {

@@ -27,7 +27,7 @@ std::map<std::string, Tensors> results_of(const kernels::KernelForms& all, const
 
 // Beyond twice PyTorch's error: sums in another order, and one rounding if chance decides it.
 double allowance(const KernelCase& kernel, at::ScalarType type) {
-  if (!kernel.rounded_by_chance || type == at::kFloat) return test::kFloor;
+  if (!kernel.rounded_by_chance || type == at::kFloat) return tests::kFloor;
   return type == at::kHalf ? 0x1p-11 : 0x1p-8;
 }
 
@@ -54,7 +54,7 @@ void for_each_input(const KernelCase& kernel, const Check& check) {
         if (offset != 0 && !kernel.takes_any_address) continue;
         CAPTURE(kernel.id, c10::toString(type), shape.rows, shape.width, shape.vocab, offset);
         at::manual_seed(7);
-        check(shape, type, kernel.inputs(shape, {.type = type, .device = test::tested_device(), .offset = offset}));
+        check(shape, type, kernel.inputs(shape, {.type = type, .device = tests::tested_device(), .offset = offset}));
       }
     }
   }
@@ -100,9 +100,9 @@ TEST_CASE("each kernel repeats its bits and does not change its inputs") {
         if (!first.forms[i].variant.starts_with("fused")) continue;
         CAPTURE(first.forms[i].variant, first.forms[i].pass);
         const Tensors one = first.forms[i].call(), two = second.forms[i].call();
-        for (std::size_t k = 0; k < one.size(); ++k) CHECK(test::same_bits(one[k], two[k]));
+        for (std::size_t k = 0; k < one.size(); ++k) CHECK(tests::same_bits(one[k], two[k]));
       }
-      for (std::size_t i = 0; i < before.size(); ++i) CHECK(test::same_bits(in.inputs[i], before[i]));
+      for (std::size_t i = 0; i < before.size(); ++i) CHECK(tests::same_bits(in.inputs[i], before[i]));
     });
   }
 }

@@ -15,8 +15,8 @@ using kernels::Fp8Format;
 namespace {
 
 struct State {
-  at::Tensor scaling = kernels::fp8_scalings(1, at::TensorOptions(test::tested_device()))[0];
-  at::Tensor not_scaled = at::zeros({1}, at::TensorOptions(test::tested_device()).dtype(at::kInt));
+  at::Tensor scaling = kernels::fp8_scalings(1, at::TensorOptions(tests::tested_device()))[0];
+  at::Tensor not_scaled = at::zeros({1}, at::TensorOptions(tests::tested_device()).dtype(at::kInt));
 
   float number(std::int64_t which) const { return scaling.cpu()[which].item<float>(); }
   float scale() const { return number(kernels::kFp8Scale); }
@@ -31,7 +31,7 @@ at::Tensor matrix(const std::vector<float>& values, at::ScalarType type = at::kF
   const auto rows = (static_cast<std::int64_t>(values.size()) + 255) / 256 * 16;
   at::Tensor x = at::zeros({rows, 16});
   std::copy(values.begin(), values.end(), x.mutable_data_ptr<float>());
-  return x.to(type).to(test::tested_device());
+  return x.to(type).to(tests::tested_device());
 }
 
 at::Tensor codes_of(const at::Tensor& x, const State& state, Fp8Format format) {
@@ -42,7 +42,7 @@ at::Tensor codes_of(const at::Tensor& x, const State& state, Fp8Format format) {
 
 TEST_CASE("rows cast separately into one matrix have the codes of a single cast") {
   const Fp8Format format = GENERATE(Fp8Format::kE4m3, Fp8Format::kE5m2);
-  const at::Tensor x = at::randn({208, 80}).to(at::kBFloat16).to(test::tested_device());
+  const at::Tensor x = at::randn({208, 80}).to(at::kBFloat16).to(tests::tested_device());
   const State state;
   kernels::fp8_measure_(x, state.scaling, format, /*keeps=*/false, state.not_scaled);
   const at::Tensor whole = kernels::fp8_cast(x, state.scaling, format, {.transposed = true}).transposed;
@@ -59,7 +59,7 @@ TEST_CASE("rows cast separately into one matrix have the codes of a single cast"
 TEST_CASE("a cast in place has the codes and the largest magnitude of a cast out of place") {
   const Fp8Format format = GENERATE(Fp8Format::kE4m3, Fp8Format::kE5m2);
   const std::int64_t rows = GENERATE(16, 32, 272, 1600);  // no, one and several parts after the first
-  const at::Tensor x = at::randn({rows, 80}).to(at::kBFloat16).to(test::tested_device());
+  const at::Tensor x = at::randn({rows, 80}).to(at::kBFloat16).to(tests::tested_device());
   const State beside, in_place;
   for (const State* state : {&beside, &in_place}) state->set_scale(3);
   const kernels::Fp8Layouts layouts{.rows = true, .measures = true};
@@ -69,7 +69,7 @@ TEST_CASE("a cast in place has the codes and the largest magnitude of a cast out
   CHECK(at::equal(codes.view(at::kByte), expected));
   CHECK(beside.number(kernels::kFp8Amax) == in_place.number(kernels::kFp8Amax));
   CHECK_THROWS(
-      kernels::fp8_cast_in_place(at::ones({16, 16}).to(test::tested_device()), in_place.scaling, format, false));
+      kernels::fp8_cast_in_place(at::ones({16, 16}).to(tests::tested_device()), in_place.scaling, format, false));
 }
 
 TEST_CASE("each number has its own code, and ties go to the even one") {
@@ -111,7 +111,7 @@ TEST_CASE("random numbers have the nearest code in both layouts") {
   for (const auto& [rows, columns] : {std::pair(16, 16), std::pair(48, 208), std::pair(144, 64)}) {
     CAPTURE(rows, columns);
     const at::Tensor spread = at::exp2(at::randn({rows, columns}) * (type == at::kHalf ? 2 : 6));
-    const at::Tensor x = (at::randn({rows, columns}) * spread).to(type).to(test::tested_device());
+    const at::Tensor x = (at::randn({rows, columns}) * spread).to(type).to(tests::tested_device());
     const State state;
     kernels::fp8_measure_(x, state.scaling, format, /*keeps=*/false, state.not_scaled);
     const double amax = x.abs().max().to(at::kDouble).item<double>();

@@ -8,7 +8,7 @@
 #include "tests/kernels/kernel_checks.h"
 #include "tests/support/catch.h"
 
-namespace headroom::test {
+namespace headroom::tests {
 
 namespace {
 
@@ -107,4 +107,4 @@ void check_gated_autograd(const GatedOps& ops, at::Device device) {
   CHECK(same_bits(gate.detach(), in.gate));  // nothing was overwritten
 }
 
-}  // namespace headroom::test
+}  // namespace headroom::tests

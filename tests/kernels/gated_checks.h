@@ -6,7 +6,7 @@
 #include "kernels/geglu/geglu_ops.h"
 #include "kernels/swiglu/swiglu_ops.h"
 
-namespace headroom::test {
+namespace headroom::tests {
 
 struct GatedOps {
   const char* name;
@@ -24,4 +24,4 @@ void check_gated_extremes(const GatedOps& ops, at::Device device);
 void check_gated_forms(const GatedOps& ops, at::Device device);  // rebuilt h, in place, repeated runs
 void check_gated_autograd(const GatedOps& ops, at::Device device);
 
-}  // namespace headroom::test
+}  // namespace headroom::tests

@@ -28,7 +28,7 @@ TEST_CASE("SwiGLU and GeGLU equal hand-computed ones") {
 
 TEST_CASE("SwiGLU and GeGLU refuse tensors that do not fit each other") {
   const at::Tensor a = at::zeros({4, 6});
-  for (const test::GatedOps& ops : test::kGatedOps) {
+  for (const tests::GatedOps& ops : tests::kGatedOps) {
     CHECK_THROWS(ops.forward(a, at::zeros({6, 4})));
     CHECK_THROWS(ops.forward(a, a.to(at::kBFloat16)));
     CHECK_THROWS(ops.forward(a.t(), a.t()));
@@ -41,7 +41,7 @@ TEST_CASE("SwiGLU and GeGLU refuse tensors that do not fit each other") {
 
 TEST_CASE("SwiGLU and GeGLU allocate the same on meta as on other devices") {
   const at::Tensor a = at::empty({4, 6}, at::TensorOptions().device(at::kMeta).dtype(at::kBFloat16));
-  for (const test::GatedOps& ops : test::kGatedOps) {
+  for (const tests::GatedOps& ops : tests::kGatedOps) {
     CHECK(ops.forward(a, a).nbytes() == 48);
     CHECK(ops.backward(a, a, a, true, false).h.nbytes() == 48);
     CHECK(ops.backward(a, a, a, true, true).h.is_same(a));
@@ -49,7 +49,7 @@ TEST_CASE("SwiGLU and GeGLU allocate the same on meta as on other devices") {
 }
 
 TEST_CASE("the catalogue's SwiGLU and GeGLU move three and five times the tensor") {
-  for (const test::GatedOps& ops : test::kGatedOps) {
+  for (const tests::GatedOps& ops : tests::kGatedOps) {
     const kernels::KernelInfo* info = kernels::find_kernel(ops.name);
     REQUIRE(info != nullptr);
     CHECK(info->bytes({.rows = 10, .width = 100}, kernels::Pass::kForward, 2) == 6'000);

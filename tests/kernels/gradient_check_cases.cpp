@@ -12,28 +12,28 @@ namespace {
 
 using namespace headroom;
 
-const at::Device kCheckedOn = test::tested_device();
+const at::Device kCheckedOn = tests::tested_device();
 
 }  // namespace
 
 TEST_CASE("the largest and the smallest numbers are finite") {
-  CHECK_FALSE(test::overflow_found(test::finite_gradients(kCheckedOn)));
+  CHECK_FALSE(tests::overflow_found(tests::finite_gradients(kCheckedOn)));
 }
 
-TEST_CASE("one inf or NaN anywhere is found") { CHECK(test::finds_each(test::finite_gradients(kCheckedOn))); }
+TEST_CASE("one inf or NaN anywhere is found") { CHECK(tests::finds_each(tests::finite_gradients(kCheckedOn))); }
 
 TEST_CASE("more tensors than a launch takes are checked completely") {
   std::vector<at::Tensor> many(3000, at::ones({5}, at::TensorOptions().device(kCheckedOn)));
-  CHECK_FALSE(test::overflow_found(many));
+  CHECK_FALSE(tests::overflow_found(many));
   many[2999] = many[2999] / 0;
-  CHECK(test::overflow_found(many));
+  CHECK(tests::overflow_found(many));
 }
 
-TEST_CASE("a flag that is set stays set") { CHECK(test::overflow_found(test::finite_gradients(kCheckedOn), true)); }
+TEST_CASE("a flag that is set stays set") { CHECK(tests::overflow_found(tests::finite_gradients(kCheckedOn), true)); }
 
 TEST_CASE("the loss scale grows after enough good steps and shrinks at an overflow") {
-  const test::LossScaleState state = test::loss_scale_state(8, kCheckedOn);
-  CHECK(test::scales_after(state, {0, 0, 0, 0, 1, 0, 0, 1, 0, 0, 0}, 3) ==
+  const tests::LossScaleState state = tests::loss_scale_state(8, kCheckedOn);
+  CHECK(tests::scales_after(state, {0, 0, 0, 0, 1, 0, 0, 1, 0, 0, 0}, 3) ==
         std::vector<float>{8, 8, 16, 16, 8, 8, 8, 4, 4, 4, 8});
   CHECK(state.inverse_scale.item<float>() == 0.125f);
   CHECK(state.skipped.item<std::int64_t>() == 2);
@@ -42,17 +42,17 @@ TEST_CASE("the loss scale grows after enough good steps and shrinks at an overfl
 }
 
 TEST_CASE("an overflow is remembered and the flag cleared") {
-  const test::LossScaleState state = test::loss_scale_state(1024, kCheckedOn);
-  test::scales_after(state, {0, 1}, 100);
+  const tests::LossScaleState state = tests::loss_scale_state(1024, kCheckedOn);
+  tests::scales_after(state, {0, 1}, 100);
   CHECK(state.overflow.item<std::int32_t>() == 0);
   CHECK(state.skipped.item<std::int64_t>() == 1);
   CHECK(state.inverse_scale.item<float>() == 1.0f / 512);
 }
 
 TEST_CASE("the loss scale stays between one and what fp32 can invert") {
-  CHECK(test::scales_after(test::loss_scale_state(2, kCheckedOn), {1, 1, 1}, 3) == std::vector<float>{1, 1, 1});
-  const test::LossScaleState large = test::loss_scale_state(0x1p125, kCheckedOn);
-  CHECK(test::scales_after(large, {0, 0, 0}, 1) == std::vector<float>{0x1p126f, 0x1p126f, 0x1p126f});
+  CHECK(tests::scales_after(tests::loss_scale_state(2, kCheckedOn), {1, 1, 1}, 3) == std::vector<float>{1, 1, 1});
+  const tests::LossScaleState large = tests::loss_scale_state(0x1p125, kCheckedOn);
+  CHECK(tests::scales_after(large, {0, 0, 0}, 1) == std::vector<float>{0x1p126f, 0x1p126f, 0x1p126f});
   CHECK(large.inverse_scale.item<float>() == 0x1p-126f);
 }
 
@@ -105,7 +105,7 @@ TEST_CASE("the gradient check refuses tensors that do not fit each other") {
   CHECK_THROWS(check(g.t(), overflow));
   CHECK_THROWS(check(g.to(at::kDouble), overflow));
   CHECK_THROWS(check(at::zeros({4}, at::TensorOptions().device(at::kMeta)), overflow));
-  const test::LossScaleState s = test::loss_scale_state(8, kCheckedOn);
+  const tests::LossScaleState s = tests::loss_scale_state(8, kCheckedOn);
   const auto update = [&](const at::Tensor& scale, std::int64_t interval, double growth, double backoff) {
     kernels::update_loss_scale_(scale, s.inverse_scale, s.good_steps, s.overflow, s.skipped, interval, growth, backoff);
   };

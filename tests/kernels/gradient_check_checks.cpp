@@ -4,7 +4,7 @@
 
 #include "kernels/gradient_check/gradient_check_ops.h"
 
-namespace headroom::test {
+namespace headroom::tests {
 
 std::vector<at::Tensor> finite_gradients(at::Device device) {
   constexpr at::ScalarType kTypes[] = {at::kFloat, at::kBFloat16, at::kHalf};
@@ -76,4 +76,4 @@ std::vector<float> scales_after(const LossScaleState& state, const std::vector<i
   return scales;
 }
 
-}  // namespace headroom::test
+}  // namespace headroom::tests

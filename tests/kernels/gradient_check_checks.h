@@ -6,7 +6,7 @@
 
 #include <ATen/ATen.h>
 
-namespace headroom::test {
+namespace headroom::tests {
 
 // Tensors of many sizes (none, one, several blocks, more than a launch takes), some misaligned, with the largest and
 // smallest finite numbers.
@@ -28,4 +28,4 @@ LossScaleState loss_scale_state(double scale, at::Device device);
 std::vector<float> scales_after(const LossScaleState& state, const std::vector<int>& overflows,
                                 std::int64_t growth_interval);
 
-}  // namespace headroom::test
+}  // namespace headroom::tests

@@ -10,7 +10,7 @@ TEST_CASE("the gradient check reads nothing on meta") {
   const auto meta = at::TensorOptions().device(at::kMeta);
   const std::vector<at::Tensor> gradients{at::zeros({4}, meta)};
   kernels::check_finite_(gradients, at::zeros({1}, meta.dtype(at::kInt)));
-  const test::LossScaleState s = test::loss_scale_state(8, at::kMeta);
+  const tests::LossScaleState s = tests::loss_scale_state(8, at::kMeta);
   kernels::update_loss_scale_(s.scale, s.inverse_scale, s.good_steps, s.overflow, s.skipped, 10);
 }
 

@@ -5,7 +5,7 @@
 
 #include "kernels/kernel_case.h"
 
-namespace headroom::test {
+namespace headroom::tests {
 
 using kernels::relative_error;
 
@@ -30,4 +30,4 @@ inline at::Tensor random_at(at::IntArrayRef shape, double scale, std::int64_t of
 
 inline constexpr double kFloor = 1e-6;  // relative, for results that may differ in the last bit
 
-}  // namespace headroom::test
+}  // namespace headroom::tests

@@ -109,7 +109,7 @@ TEST_CASE("a GEMM with a found algorithm equals LibTorch's, also scaled and adde
     CHECK(Counted::all() == 1);
     at::Tensor sum = exact * options.alpha;
     if (options.adds) sum += before.to(at::kDouble);
-    CHECK(test::relative_error(by_found, sum) <= 1.5 * test::relative_error(by_libtorch, sum) + test::kFloor);
+    CHECK(tests::relative_error(by_found, sum) <= 1.5 * tests::relative_error(by_libtorch, sum) + tests::kFloor);
   }
 }
 
@@ -123,7 +123,7 @@ TEST_CASE("a GEMM with a found algorithm allocates nothing and repeats its bits"
   kernels::product(first, layer.left(), layer.right());
   kernels::product(second, layer.left(), layer.right());
   CHECK(allocations() == before);
-  CHECK(test::same_bits(first.cpu(), second.cpu()));
+  CHECK(tests::same_bits(first.cpu(), second.cpu()));
 }
 
 TEST_CASE("a found algorithm can be stored, forgotten and restored") {
@@ -147,7 +147,7 @@ TEST_CASE("a found algorithm can be stored, forgotten and restored") {
   }
   REQUIRE(kernels::keep_algorithm(kind, found, workspace()) == 0);
   CHECK(kernels::found_algorithm(kind) == found);
-  CHECK(test::same_bits(computed().cpu(), result.cpu()));
+  CHECK(tests::same_bits(computed().cpu(), result.cpu()));
 }
 
 TEST_CASE("operands with gaps, in fp32 or of other shapes go to LibTorch") {
@@ -163,7 +163,7 @@ TEST_CASE("operands with gaps, in fp32 or of other shapes go to LibTorch") {
   at::Tensor fp32 = at::empty({256, 128}, x.options());
   kernels::product(fp32, x, w.t());
   CHECK(Counted::all() == 0);
-  CHECK(test::relative_error(y, layer.exact()) < 0.02);
+  CHECK(tests::relative_error(y, layer.exact()) < 0.02);
 }
 
 TEST_CASE("a GEMM with a found algorithm can be captured in a graph and replayed") {
@@ -184,7 +184,7 @@ TEST_CASE("a GEMM with a found algorithm can be captured in a graph and replayed
   CHECK(Counted::all() == 1);
   result.zero_();
   graph.replay();
-  CHECK(test::same_bits(result.cpu(), outside.cpu()));
+  CHECK(tests::same_bits(result.cpu(), outside.cpu()));
 }
 
 TEST_CASE("an fp8 GEMM with a found algorithm equals that of cuBLASLt's first proposal") {
@@ -214,5 +214,5 @@ TEST_CASE("an fp8 GEMM with a found algorithm equals that of cuBLASLt's first pr
   kernels::ProductTimer timer;
   REQUIRE(timer.find(product, static_cast<std::int64_t>(at::cuda::getCUDABlasLtWorkspaceSize())) == 0);
   REQUIRE(kernels::algorithm_found(kind));
-  CHECK(test::relative_error(computed(), proposed) < 0.01);
+  CHECK(tests::relative_error(computed(), proposed) < 0.01);
 }

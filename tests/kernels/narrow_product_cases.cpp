@@ -15,7 +15,7 @@ TEST_CASE("an fp8 GEMM equals the product of its codes' numbers, rounded once to
                std::pair(Fp8Format::kE4m3, Fp8Format::kE5m2));
   const bool adds = GENERATE(false, true), fast_sums = GENERATE(false, true);
   at::manual_seed(4);
-  const at::Device device = test::tested_device();
+  const at::Device device = tests::tested_device();
   const at::Tensor a = at::randn({528, 544}).to(device), b = (at::randn({32, 544}) * 1e-3).to(device);
   const at::Tensor count = at::zeros({1}, at::TensorOptions(device).dtype(at::kInt));
   const at::Tensor scalings = kernels::fp8_scalings(2, at::TensorOptions(device));
@@ -42,19 +42,19 @@ TEST_CASE("an fp8 GEMM equals the product of its codes' numbers, rounded once to
   INFO("format of a " << static_cast<int>(of_a) << ", of b " << static_cast<int>(of_b) << ", adds " << adds
                       << ", fast sums " << fast_sums);
   CHECK((beyond / terms).max().item<double>() <= kept);
-  if (!adds) CHECK(test::relative_error(result, at::mm(a.to(at::kDouble), b.to(at::kDouble).t())) < 0.1);
+  if (!adds) CHECK(tests::relative_error(result, at::mm(a.to(at::kDouble), b.to(at::kDouble).t())) < 0.1);
 }
 
 TEST_CASE("an fp8 GEMM refuses tensors that do not fit each other") {
   using kernels::Fp8Format;
-  const at::Tensor scalings = kernels::fp8_scalings(1, at::TensorOptions(test::tested_device()));
+  const at::Tensor scalings = kernels::fp8_scalings(1, at::TensorOptions(tests::tested_device()));
   const auto codes = [](std::int64_t rows, std::int64_t columns, Fp8Format format) {
-    return at::zeros({rows, columns}, at::kByte).to(test::tested_device()).view(kernels::type_of(format));
+    return at::zeros({rows, columns}, at::kByte).to(tests::tested_device()).view(kernels::type_of(format));
   };
   const auto multiply = [&](at::Tensor result, const at::Tensor& a, const at::Tensor& b) {
     kernels::fp8_product(result, {a, scalings[0]}, {b, scalings[0]});
   };
-  const at::Tensor good = at::zeros({16, 32}, at::kBFloat16).to(test::tested_device());
+  const at::Tensor good = at::zeros({16, 32}, at::kBFloat16).to(tests::tested_device());
   CHECK_NOTHROW(multiply(good, codes(16, 48, Fp8Format::kE4m3), codes(32, 48, Fp8Format::kE5m2)));
   CHECK_THROWS(multiply(good, codes(16, 48, Fp8Format::kE5m2), codes(32, 48, Fp8Format::kE5m2)));
   CHECK_THROWS(multiply(good, codes(16, 48, Fp8Format::kE4m3), codes(48, 48, Fp8Format::kE4m3)));

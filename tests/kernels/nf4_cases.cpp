@@ -15,7 +15,7 @@ using namespace headroom;
 
 at::Tensor random_weight(at::IntArrayRef shape, at::ScalarType type, std::int64_t offset = 0) {
   at::manual_seed(4);
-  return test::random_at(shape, 0.02, offset, type, test::tested_device());
+  return tests::random_at(shape, 0.02, offset, type, tests::tested_device());
 }
 
 at::Tensor there_and_back(const at::Tensor& weight) {
@@ -27,7 +27,7 @@ at::Tensor there_and_back(const at::Tensor& weight) {
 TEST_CASE("weights equal to levels survive a round trip, two per byte, the first in the high half") {
   std::vector<float> values;
   for (int i = 0; i < 64; ++i) values.push_back(kernels::kNf4Levels[(i * 7 + 15) % 16]);
-  const at::Tensor weight = at::tensor(values).to(test::tested_device());
+  const at::Tensor weight = at::tensor(values).to(tests::tested_device());
   const kernels::Nf4Matrix matrix = kernels::nf4_quantise(weight);
   CHECK(kernels::nf4_dequantise(matrix, at::kFloat).equal(weight));
   const at::Tensor codes = matrix.codes.cpu();
@@ -63,7 +63,7 @@ TEST_CASE("NF4's 16-bit weights are the rounded fp32 ones") {
   const at::ScalarType type = GENERATE(at::kBFloat16, at::kHalf);
   const std::int64_t n = GENERATE(1, 9, 1000, 70'001);
   const kernels::Nf4Matrix matrix = kernels::nf4_quantise(random_weight({n}, at::kFloat));
-  CHECK(test::same_bits(kernels::nf4_dequantise(matrix, type), kernels::nf4_dequantise(matrix, at::kFloat).to(type)));
+  CHECK(tests::same_bits(kernels::nf4_dequantise(matrix, type), kernels::nf4_dequantise(matrix, at::kFloat).to(type)));
 }
 
 TEST_CASE("NF4 keeps the shape and takes nf4_bytes()") {

@@ -14,7 +14,7 @@ TEST_CASE("CPU and GPU give the same bits in NF4") {
   const kernels::Nf4Matrix cpu = kernels::nf4_quantise(weight), gpu = kernels::nf4_quantise(weight.to(at::kCUDA));
   CHECK(gpu.codes.cpu().equal(cpu.codes));
   CHECK(gpu.absmax_codes.cpu().equal(cpu.absmax_codes));
-  CHECK(test::same_bits(gpu.absmax_scale.cpu(), cpu.absmax_scale));
-  CHECK(test::same_bits(gpu.absmax_mean.cpu(), cpu.absmax_mean));
-  CHECK(test::same_bits(kernels::nf4_dequantise(gpu, type).cpu(), kernels::nf4_dequantise(cpu, type)));
+  CHECK(tests::same_bits(gpu.absmax_scale.cpu(), cpu.absmax_scale));
+  CHECK(tests::same_bits(gpu.absmax_mean.cpu(), cpu.absmax_mean));
+  CHECK(tests::same_bits(kernels::nf4_dequantise(gpu, type).cpu(), kernels::nf4_dequantise(cpu, type)));
 }

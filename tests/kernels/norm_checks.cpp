@@ -8,7 +8,7 @@
 #include "tests/kernels/kernel_checks.h"
 #include "tests/support/catch.h"
 
-namespace headroom::test {
+namespace headroom::tests {
 
 namespace {
 
@@ -99,4 +99,4 @@ void check_norm_empty(at::Device device) {
   CHECK(layer.dbias.equal(at::zeros({16}, options)));
 }
 
-}  // namespace headroom::test
+}  // namespace headroom::tests

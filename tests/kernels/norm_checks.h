@@ -5,7 +5,7 @@
 
 #include <ATen/ATen.h>
 
-namespace headroom::test {
+namespace headroom::tests {
 
 inline constexpr std::string_view kNorms[] = {"rms_norm", "add_rms_norm", "layer_norm"};
 
@@ -16,4 +16,4 @@ void check_norm_forms(at::Device device);
 // No rows: no results, and zero parameter gradients.
 void check_norm_empty(at::Device device);
 
-}  // namespace headroom::test
+}  // namespace headroom::tests

@@ -14,7 +14,7 @@ TEST_CASE("the norms on a GPU treat NaN and infinity like float64") {
   for (const std::string_view norm : test::kNorms) test::check_norm_extremes(norm, at::kCUDA);
 }
 
-TEST_CASE("the norms on a GPU give the same bits in every form") { test::check_norm_forms(at::kCUDA); }
+TEST_CASE("the norms on a GPU give the same bits in every form") { tests::check_norm_forms(at::kCUDA); }
 
 TEST_CASE("the norms on a GPU accept zero rows") { test::check_norm_empty(at::kCUDA); }
 
@@ -58,9 +58,9 @@ TEST_CASE("the norms can be captured in a CUDA graph and replayed") {
   stream.synchronize();
   c10::cuda::setCurrentCUDAStream(before);
   const kernels::NormGradients eager = gradients();
-  CHECK(test::same_bits(captured.dx, eager.dx));
-  CHECK(test::same_bits(captured.dweight, eager.dweight));
-  CHECK(test::same_bits(captured.dbias, eager.dbias));
+  CHECK(tests::same_bits(captured.dx, eager.dx));
+  CHECK(tests::same_bits(captured.dweight, eager.dweight));
+  CHECK(tests::same_bits(captured.dbias, eager.dbias));
 }
 
 TEST_CASE("the norms process more than 2^31 elements completely") {
@@ -70,7 +70,7 @@ TEST_CASE("the norms process more than 2^31 elements completely") {
   const kernels::RmsNormOut all = kernels::rms_norm_forward(x, w, 1e-5);
   const at::Tensor tail = x.narrow(0, rows - 5, 5).clone();
   const kernels::RmsNormOut few = kernels::rms_norm_forward(tail, w, 1e-5);
-  CHECK(test::same_bits(all.y.narrow(0, rows - 5, 5), few.y));
+  CHECK(tests::same_bits(all.y.narrow(0, rows - 5, 5), few.y));
   const at::Tensor dx = kernels::rms_norm_backward(x, x, w, all.rstd, {}, false).dx;
-  CHECK(test::same_bits(dx.narrow(0, rows - 5, 5), kernels::rms_norm_backward(tail, tail, w, few.rstd, {}, false).dx));
+  CHECK(tests::same_bits(dx.narrow(0, rows - 5, 5), kernels::rms_norm_backward(tail, tail, w, few.rstd, {}, false).dx));
 }

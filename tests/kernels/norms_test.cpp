@@ -14,7 +14,7 @@ TEST_CASE("the norms on the CPU treat NaN and infinity like float64") {
   for (const std::string_view norm : test::kNorms) test::check_norm_extremes(norm, at::kCPU);
 }
 
-TEST_CASE("the norms on the CPU give the same bits in every form") { test::check_norm_forms(at::kCPU); }
+TEST_CASE("the norms on the CPU give the same bits in every form") { tests::check_norm_forms(at::kCPU); }
 
 TEST_CASE("the norms on the CPU accept zero rows") { test::check_norm_empty(at::kCPU); }
 
@@ -44,7 +44,7 @@ TEST_CASE("the number of threads does not change the gradients' bits") {
   };
   const at::Tensor alone = dweight(1), together = dweight(3);
   at::set_num_threads(threads);
-  CHECK(test::same_bits(alone, together));
+  CHECK(tests::same_bits(alone, together));
 }
 
 TEST_CASE("backward works if only one result of add_rms_norm is used") {

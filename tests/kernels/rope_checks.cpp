@@ -7,7 +7,7 @@
 #include "tests/kernels/kernel_checks.h"
 #include "tests/support/catch.h"
 
-namespace headroom::test {
+namespace headroom::tests {
 
 namespace {
 
@@ -110,4 +110,4 @@ void check_rope_autograd(at::Device device) {
   CHECK(relative_error(gradients[0], unturned) < 1e-6);
 }
 
-}  // namespace headroom::test
+}  // namespace headroom::tests

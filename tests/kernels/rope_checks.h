@@ -3,7 +3,7 @@
 
 #include <ATen/ATen.h>
 
-namespace headroom::test {
+namespace headroom::tests {
 
 struct RopeTables {
   at::Tensor cos, sin;  // [T, D/2]
@@ -15,4 +15,4 @@ void check_rope_inverse(at::Device device);   // forward and inverse, also witho
 void check_rope_packed(at::Device device);    // views of one GEMM for queries, keys and values
 void check_rope_autograd(at::Device device);  // gradients with one reference, and shared ones
 
-}  // namespace headroom::test
+}  // namespace headroom::tests

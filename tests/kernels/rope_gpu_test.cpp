@@ -17,11 +17,11 @@ TEST_CASE("RoPE processes more than 2^31 elements completely") {
   const auto options = at::TensorOptions().device(at::kCUDA).dtype(at::kBFloat16);
   const at::Tensor q = at::empty({1, kLength, kHeads, kWidth}, options).normal_();
   const at::Tensor k = at::empty({1, kLength, 1, kWidth}, options).normal_();
-  const test::RopeTables tables = test::rope_tables(kLength, kWidth, at::kCUDA);
+  const tests::RopeTables tables = tests::rope_tables(kLength, kWidth, at::kCUDA);
   const auto tail = [&](const at::Tensor& x, std::int64_t dim) { return x.narrow(dim, kLength - 5, 5).clone(); };
   const at::Tensor tail_q = tail(q, 1), tail_k = tail(k, 1);
   kernels::rope_apply_(q, k, tables.cos, tables.sin, false);
   kernels::rope_apply_(tail_q, tail_k, tail(tables.cos, 0), tail(tables.sin, 0), false);
-  CHECK(test::same_bits(tail(q, 1), tail_q));
-  CHECK(test::same_bits(tail(k, 1), tail_k));
+  CHECK(tests::same_bits(tail(q, 1), tail_q));
+  CHECK(tests::same_bits(tail(k, 1), tail_k));
 }

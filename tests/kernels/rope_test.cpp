@@ -24,7 +24,7 @@ TEST_CASE("RoPE equals a hand-computed rotation") {
 
 TEST_CASE("RoPE refuses tensors that do not fit each other") {
   const at::Tensor q = at::zeros({2, 3, 4, 8}), k = at::zeros({2, 3, 1, 8});
-  const test::RopeTables tables = test::rope_tables(3, 8, at::kCPU);
+  const tests::RopeTables tables = tests::rope_tables(3, 8, at::kCPU);
   const auto apply = [&](const at::Tensor& a, const at::Tensor& b, const at::Tensor& cos) {
     kernels::rope_apply_(a, b, cos, tables.sin, false);
   };
@@ -37,7 +37,7 @@ TEST_CASE("RoPE refuses tensors that do not fit each other") {
   CHECK_THROWS(apply(q.narrow(3, 0, 7), k.narrow(3, 0, 7), tables.cos));
   CHECK_THROWS(apply(q, k.expand({2, 3, 4, 8}), tables.cos));
   CHECK_THROWS(apply(q, k, tables.cos.to(at::kBFloat16)));
-  CHECK_THROWS(apply(q, k, test::rope_tables(2, 8, at::kCPU).cos));
+  CHECK_THROWS(apply(q, k, tests::rope_tables(2, 8, at::kCPU).cos));
   const at::Tensor leaf = at::zeros({2, 3, 4, 8}).requires_grad_();
   CHECK_THROWS(kernels::rope_(leaf, k, tables.cos, tables.sin));
 }

@@ -3,8 +3,8 @@
 
 #include <ATen/ATen.h>
 
-namespace headroom::test {
+namespace headroom::tests {
 
 at::Device tested_device();
 
-}  // namespace headroom::test
+}  // namespace headroom::tests

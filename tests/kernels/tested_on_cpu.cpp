@@ -1,4 +1,4 @@
 // The shared cases on the CPU.
 #include "tests/kernels/tested_device.h"
 
-at::Device headroom::test::tested_device() { return at::kCPU; }
+at::Device headroom::tests::tested_device() { return at::kCPU; }

@@ -28,23 +28,23 @@ at::Tensor rounded(const at::Tensor& x) {
 TEST_CASE("a tf32 GEMM equals that of operands with 10 fraction bits, whatever the strides") {
   at::manual_seed(1);
   // More than a tile per dimension.
-  const at::Tensor a = at::randn({600, 530}).to(test::tested_device()), b = at::randn({530, 520}).to(a.device());
+  const at::Tensor a = at::randn({600, 530}).to(tests::tested_device()), b = at::randn({530, 520}).to(a.device());
   const at::Tensor exact = at::mm(rounded(a), rounded(b));
   at::Tensor plain = at::empty({600, 520}, a.options()), turned = at::empty_like(plain);
   kernels::product(plain, a, b, {.tf32 = true});
   kernels::product(turned, a.t().contiguous().t(), b.t().contiguous().t(), {.tf32 = true});
-  CHECK(test::relative_error(plain, exact) < 1e-5);
-  CHECK(test::relative_error(turned, exact) < 1e-5);
-  CHECK(test::relative_error(at::mm(a.cpu(), b.cpu()), exact) > 1e-5);
+  CHECK(tests::relative_error(plain, exact) < 1e-5);
+  CHECK(tests::relative_error(turned, exact) < 1e-5);
+  CHECK(tests::relative_error(at::mm(a.cpu(), b.cpu()), exact) > 1e-5);
 }
 
 TEST_CASE("a tf32 GEMM adds, scales, and keeps inf and NaN") {
   at::manual_seed(2);
-  const at::Tensor a = at::randn({5, 7}).to(test::tested_device()), b = at::randn({7, 3}).to(a.device()),
+  const at::Tensor a = at::randn({5, 7}).to(tests::tested_device()), b = at::randn({7, 3}).to(a.device()),
                    before = at::randn({5, 3}).to(a.device());
   at::Tensor sum = before.clone();
   kernels::product(sum, a, b, {.adds = true, .alpha = 0.5, .tf32 = true});
-  CHECK(test::relative_error(sum, before.cpu().to(at::kDouble) + 0.5 * at::mm(rounded(a), rounded(b))) < 1e-6);
+  CHECK(tests::relative_error(sum, before.cpu().to(at::kDouble) + 0.5 * at::mm(rounded(a), rounded(b))) < 1e-6);
   at::Tensor one = at::empty({1, 1}, a.options());
   const auto number = [&](double value) { return at::full({1, 1}, value, a.options()); };
   for (const float bad : {std::numeric_limits<float>::infinity(), std::numeric_limits<float>::quiet_NaN()}) {

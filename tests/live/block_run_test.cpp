@@ -18,15 +18,15 @@ using record::Category;
 using record::Phase;
 using tests::DrivenRun;
 using tests::RunDriver;
-using tests::Settings;
+using tests::SettingMap;
 
 constexpr std::int64_t kBatch = 2, kSeq = 64, kHidden = 256, kTokens = kBatch * kSeq;
-const Settings kSmall{{"hidden_size", "256"}, {"batch", "2"}, {"seq", "64"}, {"device", "cpu"}};
-const Settings kLlama{{"positions", "rope"}, {"norm", "rms_norm"},  {"mlp", "swiglu"},
-                      {"dropout", "off"},    {"num_kv_heads", "1"}, {"biases", "off"}};
+const SettingMap kSmall{{"hidden_size", "256"}, {"batch", "2"}, {"seq", "64"}, {"device", "cpu"}};
+const SettingMap kLlama{{"positions", "rope"}, {"norm", "rms_norm"},  {"mlp", "swiglu"},
+                        {"dropout", "off"},    {"num_kv_heads", "1"}, {"biases", "off"}};
 
-Settings small(const Settings& more) {
-  Settings settings = more;
+SettingMap small(const SettingMap& more) {
+  SettingMap settings = more;
   settings.insert(kSmall.begin(), kSmall.end());
   return settings;
 }
@@ -51,7 +51,7 @@ class OneProcessor {
   cpu_set_t all_;
 };
 
-DrivenRun run_block(const Settings& settings) {
+DrivenRun run_block(const SettingMap& settings) {
   const OneProcessor one;
   RunDriver driver;
   DrivenRun run = driver.run(settings, true, {}, "block");
@@ -77,7 +77,7 @@ Bytes kept(const DrivenRun& run, Bytes element) {
 }
 
 // Closed form for 16 bits, per token.
-Bytes counted(const Settings& settings) {
+Bytes counted(const SettingMap& settings) {
   record::Params params(experiments::find_demo("block")->schema);
   for (const auto& [key, value] : settings) REQUIRE(params.set(key, std::string_view(value)).ok());
   const llama::Architecture shape = experiments::block_model(params).value();
@@ -133,7 +133,7 @@ TEST_CASE("a block's run matches the allocator's totals, has two equal passes, a
 
 TEST_CASE("GPT-2's block keeps the closed form's bytes and LayerNorm's two numbers per row") {
   const Bytes element = GENERATE(2, 4);
-  const Settings settings = small({{"storage", element == 2 ? "bf16" : "fp32"}});
+  const SettingMap settings = small({{"storage", element == 2 ? "bf16" : "fp32"}});
   constexpr Bytes kLogSumExp = 4 * kHidden / 64, kMasks = 2 * kHidden;
   const Bytes operands = (counted(settings) - kLogSumExp) / 2 * element;
   const Bytes statistics = 2 * 2 * element;  // two norms; in the tensors' type on a CPU
@@ -147,14 +147,14 @@ TEST_CASE("Llama's block keeps the same as a training step's layer with PyTorch'
     return 2 * ((4 + 2 + 2) * hidden + 4) + 2 * (2 * hidden + 2 * kv_heads * 64) + 4 * hidden / 64 + 4 * 2 * 4 * hidden;
   };
   CHECK(of(2048, 8) == 108'680);
-  Settings settings = small(kLlama);
+  SettingMap settings = small(kLlama);
   settings["storage"] = "bf16";
   CHECK(kept(run_block(settings), 2) == kTokens * of(kHidden, 1));
 }
 
 TEST_CASE("each change of the block changes the kept bytes as its operators do") {
   constexpr Bytes kElement = 4, kMlp = 4 * kHidden;
-  const auto kept_with = [](const Settings& changes) { return kept(run_block(small(changes)), kElement) / kTokens; };
+  const auto kept_with = [](const SettingMap& changes) { return kept(run_block(small(changes)), kElement) / kTokens; };
   const Bytes gpt2 = kept_with({});
   CHECK(kept_with({{"positions", "rope"}}) == gpt2);
   // Composed RMSNorm keeps its input and the divided input, of H numbers each, but one number less per row.

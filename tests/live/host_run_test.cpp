@@ -20,11 +20,11 @@ using record::EventKind;
 using record::OutcomeKind;
 using tests::DrivenRun;
 using tests::RunDriver;
-using tests::Settings;
+using tests::SettingMap;
 
-Settings offloaded(const Settings& more) {
-  Settings settings = more;
-  const Settings base{
+SettingMap offloaded(const SettingMap& more) {
+  SettingMap settings = more;
+  const SettingMap base{
       {"model", "tiny"}, {"batch", "2"}, {"seq", "64"}, {"device", "cpu"}, {"offload.optimizer", "host"}};
   settings.insert(base.begin(), base.end());
   return settings;
@@ -150,17 +150,17 @@ TEST_CASE("a disk too small for the optimizer's state fails the run with a sente
 
 TEST_CASE("an offloaded step that runs out of memory or is cancelled leaves nothing allocated") {
   RunDriver driver;
-  const Settings settings = offloaded({{"offload.parameters", "on"}, {"checkpointing", "layer"}, {"batch", "8"}});
+  const SettingMap settings = offloaded({{"offload.parameters", "on"}, {"checkpointing", "layer"}, {"batch", "8"}});
   const DrivenRun whole = driver.run(settings);
   REQUIRE(whole.outcome().kind == OutcomeKind::kCompleted);
   const record::Bytes live = tests::cpu_probe().live_bytes();
   const record::Bytes peak = record::Ledger(whole.recording).peak().totals.allocated;
-  Settings capped = settings;
+  SettingMap capped = settings;
   capped["cap"] = std::to_string(peak - 1);
   CHECK(driver.run(capped).outcome().kind == OutcomeKind::kOutOfMemory);
   CHECK(tests::cpu_probe().live_bytes() == live);
 
-  Settings longer = settings;
+  SettingMap longer = settings;
   longer["steps"] = "1000";
   const DrivenRun cancelled = driver.run(longer, true, [&](const record::Recording& so_far) {
     if (!so_far.metrics().empty()) driver.worker().cancel(driver.last_run());

@@ -19,7 +19,7 @@ using record::MemEvent;
 using record::OutcomeKind;
 using tests::DrivenRun;
 using tests::RunDriver;
-using tests::Settings;
+using tests::SettingMap;
 
 // Attention's backward allocates a small buffer per thread, in any order.
 void use_one_core() {
@@ -68,7 +68,7 @@ TEST_CASE("a plan for the CPU has the CPU run's events") {
   use_one_core();
   const std::string checkpointing = GENERATE("off", "layer");
   CAPTURE(checkpointing);
-  const Settings settings{
+  const SettingMap settings{
       {"model", "tiny"}, {"batch", "2"}, {"seq", "64"}, {"device", "cpu"}, {"checkpointing", checkpointing}};
   DrivenRun real, planned;
   {

@@ -51,7 +51,7 @@ RunDriver::RunDriver(live::MachineFacts machine, live::EngineRole role)
     : worker_(role, {.cpu = &cpu_probe(), .meta = role == live::EngineRole::kPlanner ? &meta_probe() : nullptr}, sink(),
               feed_, std::move(machine), {text_to_train_on()}) {}
 
-DrivenRun RunDriver::run(const Settings& params, bool record,
+DrivenRun RunDriver::run(const SettingMap& params, bool record,
                          const std::function<void(const record::Recording&)>& watch, const std::string& demo) {
   DrivenRun driven;
   record::Recording& recording = driven.recording;

@@ -15,7 +15,7 @@
 
 namespace headroom::tests {
 
-using Settings = std::map<std::string, std::string>;
+using SettingMap = std::map<std::string, std::string>;
 
 // Installed by the first call.
 live::EventSink& sink();
@@ -36,7 +36,7 @@ class RunDriver {
   explicit RunDriver(live::MachineFacts machine, live::EngineRole role = live::EngineRole::kRunner);
 
   // Waits for the end of the run; calls `watch` every few milliseconds with the recording so far.
-  DrivenRun run(const Settings& params, bool record = true,
+  DrivenRun run(const SettingMap& params, bool record = true,
                 const std::function<void(const record::Recording&)>& watch = {},
                 const std::string& demo = "train_step");
   live::Worker& worker() { return worker_; }

@@ -59,7 +59,7 @@ TEST_CASE("a GPU without a GEMM format is planned like one with it") {
     REQUIRE(run.outcome().kind == OutcomeKind::kCompleted);
     return run.recording.events().size();
   };
-  const tests::Settings tf32{{"gemm", "tf32"}, {"fused.adamw", "off"}}, fp8{{"precision", "bf16"}, {"gemm", "fp8"}};
+  const tests::SettingMap tf32{{"gemm", "tf32"}, {"fused.adamw", "off"}}, fp8{{"precision", "bf16"}, {"gemm", "fp8"}};
   CHECK(events("7.5", tf32) == events("9.0", tf32));
   CHECK(events("8.0", fp8) == events("9.0", fp8));
 }
@@ -76,11 +76,11 @@ TEST_CASE("a GPU without bf16 is refused before anything is allocated") {
 }
 
 TEST_CASE("a GPU older than the compiled kernels gets the composed step, and the run says why") {
-  const tests::Settings fused{{"model", "tiny"},      {"device", "cuda"},    {"batch", "1"},
-                              {"seq", "32"},          {"fused.rope", "on"},  {"fused.rms_norm", "on"},
-                              {"fused.swiglu", "on"}, {"fused.adamw", "on"}, {"fused.embedding", "on"},
-                              {"loss", "flce"}};
-  const auto plan = [](const std::string& capability, const tests::Settings& settings) {
+  const tests::SettingMap fused{{"model", "tiny"},      {"device", "cuda"},    {"batch", "1"},
+                                {"seq", "32"},          {"fused.rope", "on"},  {"fused.rms_norm", "on"},
+                                {"fused.swiglu", "on"}, {"fused.adamw", "on"}, {"fused.embedding", "on"},
+                                {"loss", "flce"}};
+  const auto plan = [](const std::string& capability, const tests::SettingMap& settings) {
     return RunDriver(machine_with_gpu(capability), live::EngineRole::kPlanner).run(settings);
   };
   const auto old = plan("5.2", fused);
@@ -139,7 +139,7 @@ TEST_CASE("automatic attention is recorded as the selected kernel, with a note i
 TEST_CASE("settings that need our kernels are refused in one sentence on a GPU older than the kernels") {
   const live::EngineRole role = GENERATE(live::EngineRole::kPlanner, live::EngineRole::kRunner);
   RunDriver driver(machine_with_gpu("5.2"), role);
-  const auto said = [&](const tests::Settings& settings, const std::string& demo = "train_step") {
+  const auto said = [&](const tests::SettingMap& settings, const std::string& demo = "train_step") {
     const auto run = driver.run(settings, true, {}, demo);
     CHECK(run.outcome().kind == OutcomeKind::kRefused);
     CHECK(run.recording.events().empty());
@@ -167,14 +167,14 @@ TEST_CASE("a composed step runs none of our kernels, and settings that need them
       at::addThreadLocalCallback(at::RecordFunctionCallback(count).scopes({at::RecordScope::USER_SCOPE}));
   const auto ran = [&](const record::Params& params) {
     ours = 0;
-    const auto run = test::make_run(params, test::kCpu);
+    const auto run = tests::make_run(params, tests::kCpu);
     for (int i = 0; i < 2; ++i) run->step(i);
     return ours;
   };
   int composed = 0, refused = 0;
   for (const record::ParamSpec& spec : experiments::find_demo("train_step")->schema) {
     for (const record::Choice& choice : record::choices_of(spec)) {
-      record::Params params = test::params({"model=tiny", "batch=1", "seq=16", "device=cpu"});
+      record::Params params = tests::params({"model=tiny", "batch=1", "seq=16", "device=cpu"});
       const auto set = [&](std::string_view key, std::string_view value) { REQUIRE(params.set(key, value).ok()); };
       if (spec.key == "device" || spec.key == "model" || spec.key == "trace" || spec.key == "data_type") continue;
       if (choice.key == "tf32") continue;  // ours here, LibTorch's on a GPU
@@ -197,7 +197,7 @@ TEST_CASE("a composed step runs none of our kernels, and settings that need them
   }
   CHECK(composed > 30);
   CHECK(refused > 8);
-  CHECK(ran(test::params({"model=tiny", "batch=1", "seq=16"})) > 0);  // the observer works
+  CHECK(ran(tests::params({"model=tiny", "batch=1", "seq=16"})) > 0);  // the observer works
   at::removeCallback(handle);
 }
 

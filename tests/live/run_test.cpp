@@ -17,12 +17,12 @@ using record::OutcomeKind;
 using tests::cpu_probe;
 using tests::DrivenRun;
 using tests::RunDriver;
-using tests::Settings;
+using tests::SettingMap;
 
-const Settings kTiny{{"model", "tiny"}, {"batch", "2"}, {"seq", "64"}, {"device", "cpu"}};
+const SettingMap kTiny{{"model", "tiny"}, {"batch", "2"}, {"seq", "64"}, {"device", "cpu"}};
 
-Settings tiny(const Settings& more = {}) {
-  Settings settings = more;
+SettingMap tiny(const SettingMap& more = {}) {
+  SettingMap settings = more;
   settings.insert(kTiny.begin(), kTiny.end());
   return settings;
 }
@@ -235,7 +235,7 @@ TEST_CASE("an impossible run is refused with a sentence and leaves nothing alloc
   const DrivenRun no_text = driver.run(tiny({{"data", "/nowhere/text.txt"}}));
   CHECK(no_text.outcome().kind == OutcomeKind::kRefused);
   CHECK(no_text.outcome().message.find("/nowhere/text.txt") != std::string::npos);
-  Settings on_gpu = kTiny;
+  SettingMap on_gpu = kTiny;
   on_gpu["device"] = "cuda";
   const DrivenRun no_gpu = driver.run(on_gpu);
   CHECK(no_gpu.outcome().kind == OutcomeKind::kRefused);

@@ -15,10 +15,10 @@ using record::Phase;
 using record::SpanKind;
 using tests::EngineChild;
 
-using Settings = std::map<std::string, std::string>;
+using SettingMap = std::map<std::string, std::string>;
 
-protocol::StartRun traced_run(std::uint64_t run, const Settings& more = {}) {
-  Settings params = more;
+protocol::StartRun traced_run(std::uint64_t run, const SettingMap& more = {}) {
+  SettingMap params = more;
   params.insert({{"model", "tiny"}, {"batch", "2"}, {"seq", "64"}, {"device", "cpu"}, {"steps", "2"}, {"trace", "on"}});
   return {.run = run, .demo = "train_step", .params = params};
 }

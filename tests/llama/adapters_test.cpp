@@ -25,7 +25,7 @@
 namespace {
 
 using namespace headroom;
-using namespace headroom::test;
+using namespace headroom::tests;
 using llama::AdapterKind;
 using llama::AdapterOptions;
 using llama::AdapterTargets;

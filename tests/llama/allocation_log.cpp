@@ -12,7 +12,7 @@
 
 #include "demos/engine/llama/model/cpu_operators.h"
 
-namespace headroom::test {
+namespace headroom::tests {
 
 namespace {
 
@@ -213,4 +213,4 @@ record::Bytes sum(const record::ByCategory& bytes) {
   return total;
 }
 
-}  // namespace headroom::test
+}  // namespace headroom::tests

@@ -8,7 +8,7 @@
 #include "demos/record/scope.h"
 #include "demos/record/units.h"
 
-namespace headroom::test {
+namespace headroom::tests {
 
 struct Allocation {
   enum class Kind : std::uint8_t { kAlloc, kFree, kRelabel };
@@ -48,4 +48,4 @@ record::Bytes kept_by(const std::vector<Allocation>& log, const std::string& op)
 // Marks since start_log.
 int marks_heard();
 
-}  // namespace headroom::test
+}  // namespace headroom::tests

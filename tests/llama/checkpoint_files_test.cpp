@@ -15,8 +15,8 @@ namespace {
 
 using namespace headroom;
 using nlohmann::json;
-using test::TemporaryFolder;
-using test::TensorBytes;
+using tests::TemporaryFolder;
+using tests::TensorBytes;
 
 constexpr llama::Config kTied{.id = "custom",
                               .hidden_size = 16,
@@ -41,17 +41,17 @@ std::vector<TensorBytes> tensors_of(const llama::Config& config) {
 }
 
 void write_checkpoint(const std::filesystem::path& folder, const std::vector<TensorBytes>& tensors) {
-  test::write_bytes(folder / "config.json", test::config_json(kTied).dump());
-  test::write_bytes(folder / "model.safetensors", test::safetensors(tensors));
+  tests::write_bytes(folder / "config.json", tests::config_json(kTied).dump());
+  tests::write_bytes(folder / "model.safetensors", tests::safetensors(tensors));
 }
 
 std::string message_of(const record::Status& status) { return status.ok() ? "" : status.error().message; }
 
 std::string config_refusal(const std::function<void(json&)>& change) {
   const TemporaryFolder folder;
-  json object = test::config_json(kTied);
+  json object = tests::config_json(kTied);
   change(object);
-  test::write_bytes(folder.path() / "config.json", object.dump());
+  tests::write_bytes(folder.path() / "config.json", object.dump());
   const auto config = llama::read_hugging_face_config(folder.path());
   return config.ok() ? "" : config.error().message;
 }
@@ -123,7 +123,7 @@ TEST_CASE("a folder that is not a checkpoint is refused with what it is") {
   CHECK(refusal(entry).find("use the folder of a revision inside it, " + revision.string() + ".") != std::string::npos);
   const auto weights = [&] { return llama::find_weights(revision, kTied).error().message; };
   CHECK(weights().find("model.safetensors is missing, and so is model.safetensors.index.json") != std::string::npos);
-  test::write_bytes(revision / "pytorch_model.bin", "pickled");
+  tests::write_bytes(revision / "pytorch_model.bin", "pickled");
   CHECK(weights().find("are only in pytorch_model.bin") != std::string::npos);
 }
 

@@ -14,7 +14,7 @@
 
 #include "demos/llama/config.h"
 
-namespace headroom::test {
+namespace headroom::tests {
 
 // Its checkpoint takes a few kilobytes.
 inline constexpr llama::Config kSmall{.id = "custom",
@@ -113,4 +113,4 @@ inline void write_config(const std::filesystem::path& folder, const llama::Confi
   write_bytes(folder / "config.json", config_json(config).dump());
 }
 
-}  // namespace headroom::test
+}  // namespace headroom::tests

@@ -14,7 +14,7 @@ namespace {
 
 using namespace headroom;
 using nlohmann::json;
-using test::TemporaryFolder;
+using tests::TemporaryFolder;
 
 // Lengths as published with Mixtral-8x7B-v0.1, Qwen3-30B-A3B, Qwen1.5-MoE-A2.7B and gemma-2-2b.
 json mixtral() {
@@ -82,7 +82,7 @@ template <class Reader>
 auto read(const Reader& reader, const json& object) {
   const TemporaryFolder folder;
   const auto file = folder.path() / "config.json";
-  test::write_bytes(file, object.dump());
+  tests::write_bytes(file, object.dump());
   return reader(file);
 }
 
@@ -160,7 +160,7 @@ TEST_CASE("a model that the step supports is described without differences") {
   REQUIRE(model.ok());
   CHECK(model.value().beyond_step.empty());
   CHECK_FALSE(model.value().extension.experts.has_value());
-  CHECK(parameters(model.value()) == llama::num_parameters(test::kSmall));
+  CHECK(parameters(model.value()) == llama::num_parameters(tests::kSmall));
 }
 
 TEST_CASE("a model that is not a decoder of attention and gated MLPs is refused by the key that differs") {

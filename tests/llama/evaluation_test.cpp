@@ -15,7 +15,7 @@
 namespace {
 
 using namespace headroom;
-using namespace headroom::test;
+using namespace headroom::tests;
 
 // Sides that fp8 supports.
 const Settings kStep = joined(kSmallSettings, {"seq=16", "learning_rate=0.01"});

@@ -18,7 +18,7 @@
 namespace {
 
 using namespace headroom;
-using namespace headroom::test;
+using namespace headroom::tests;
 
 // Every switch alone, and all together.
 const std::vector<Settings> kFusedSwitches{

@@ -18,7 +18,7 @@
 namespace {
 
 using namespace headroom;
-using namespace headroom::test;
+using namespace headroom::tests;
 
 double largest_difference(const std::vector<double>& a, const std::vector<double>& b) {
   double most = 0;

@@ -10,14 +10,14 @@ namespace {
 
 using namespace headroom;
 using nlohmann::json;
-using test::kSmall;
-using test::TemporaryFolder;
+using tests::kSmall;
+using tests::TemporaryFolder;
 
 std::string config_refusal(const std::function<void(json&)>& change) {
   const TemporaryFolder folder;
-  json object = test::config_json(kSmall);
+  json object = tests::config_json(kSmall);
   change(object);
-  test::write_bytes(folder.path() / "config.json", object.dump());
+  tests::write_bytes(folder.path() / "config.json", object.dump());
   const auto config = llama::read_hugging_face_config(folder.path());
   REQUIRE_FALSE(config.ok());
   CHECK(config.error().kind == record::ErrorKind::kBadInput);
@@ -53,7 +53,7 @@ TEST_CASE("the published configs are read back from config.json") {
   for (const llama::Config& published : llama::published_configs()) {
     CAPTURE(published.id);
     const TemporaryFolder folder;
-    test::write_config(folder.path(), published);
+    tests::write_config(folder.path(), published);
     const auto stored = llama::read_hugging_face_config(folder.path());
     REQUIRE(stored.ok());
     CHECK(llama::check_same(published, stored.value(), folder.path()).ok());
@@ -68,10 +68,10 @@ TEST_CASE("the published configs are read back from config.json") {
 
 TEST_CASE("rope_parameters of newer configs are read") {
   const TemporaryFolder folder;
-  json object = test::config_json(kSmall);
+  json object = tests::config_json(kSmall);
   object.erase("rope_theta");
   object.erase("rope_scaling");
   object["rope_parameters"] = {{"rope_theta", 500000.0}, {"rope_type", "default"}};
-  test::write_bytes(folder.path() / "config.json", object.dump());
+  tests::write_bytes(folder.path() / "config.json", object.dump());
   CHECK(llama::read_hugging_face_config(folder.path()).value().rope_theta == 500000);
 }

@@ -25,7 +25,7 @@
 namespace {
 
 using namespace headroom;
-using namespace headroom::test;
+using namespace headroom::tests;
 
 const Settings kOffloadedModel = joined(kSmallSettings, {"num_layers=5"});
 

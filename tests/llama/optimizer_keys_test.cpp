@@ -14,7 +14,7 @@
 namespace {
 
 using namespace headroom;
-using namespace headroom::test;
+using namespace headroom::tests;
 
 constexpr int kSteps = 3;
 

@@ -21,7 +21,7 @@
 namespace {
 
 using namespace headroom;
-using namespace headroom::test;
+using namespace headroom::tests;
 using record::Category;
 
 std::vector<Allocation> second_step(const Settings& settings, const RunPlace& place) {

@@ -15,7 +15,7 @@
 namespace {
 
 using namespace headroom;
-using namespace headroom::test;
+using namespace headroom::tests;
 using record::Category;
 
 // Set-up and one step.

@@ -6,7 +6,7 @@
 #include "demos/llama/config.h"
 #include "tests/llama/small_config.h"
 
-namespace headroom::test {
+namespace headroom::tests {
 
 inline llama::Config relative(bool qkv_bias, bool o_bias, bool qk_norm) {
   llama::Config config = kSmallConfig;
@@ -20,4 +20,4 @@ inline llama::Config relative(bool qkv_bias, bool o_bias, bool qk_norm) {
 inline const std::array<llama::Config, 4> kRelatives{relative(true, false, false), relative(true, true, false),
                                                      relative(false, false, true), relative(true, true, true)};
 
-}  // namespace headroom::test
+}  // namespace headroom::tests

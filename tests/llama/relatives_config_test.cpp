@@ -12,7 +12,7 @@ namespace {
 
 using namespace headroom;
 using nlohmann::json;
-using test::TemporaryFolder;
+using tests::TemporaryFolder;
 
 // The files published with Qwen2-0.5B and Qwen3-0.6B-Base.
 json qwen2() {
@@ -64,7 +64,7 @@ json with(json object, const char* key, const json& value) {
 
 record::Result<llama::Config> read(const json& object) {
   const TemporaryFolder folder;
-  test::write_bytes(folder.path() / "config.json", object.dump());
+  tests::write_bytes(folder.path() / "config.json", object.dump());
   return llama::read_hugging_face_config(folder.path());
 }
 
@@ -122,7 +122,7 @@ TEST_CASE("missing values of config.json come from the model type") {
 TEST_CASE("biases of attention follow the model type and attention_bias") {
   const llama::Config plain = config_of(test::config_json(test::kSmall));
   CHECK((!plain.qkv_bias && !plain.o_bias));
-  const llama::Config biased = config_of(with(test::config_json(test::kSmall), "attention_bias", true));
+  const llama::Config biased = config_of(with(tests::config_json(tests::kSmall), "attention_bias", true));
   CHECK((biased.qkv_bias && biased.o_bias && !biased.qk_norm));
   CHECK(numbers_of(biased) == llama::num_parameters(biased));
   // Two layers: 2 · 8 + 2 · 8 for queries, keys and values, 16 for the output.
@@ -162,7 +162,7 @@ TEST_CASE("a config.json is read the same alone and in its folder") {
   CHECK(llama::is_config_alone(file));
   CHECK_FALSE(llama::is_config_alone(folder.path()));
   CHECK(llama::read_hugging_face_config(file).error().message.find("cannot be read") != std::string::npos);
-  test::write_bytes(file, qwen3().dump());
+  tests::write_bytes(file, qwen3().dump());
   const auto alone = llama::read_hugging_face_config(file), inside = llama::read_hugging_face_config(folder.path());
   REQUIRE((alone.ok() && inside.ok()));
   CHECK(llama::num_parameters(alone.value()) == 596'049'920);

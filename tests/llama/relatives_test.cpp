@@ -19,7 +19,7 @@
 namespace {
 
 using namespace headroom;
-using namespace headroom::test;
+using namespace headroom::tests;
 using llama::AdapterKind;
 using llama::Checkpointing;
 

@@ -11,7 +11,7 @@
 #include "tests/llama/checkpoint_folder.h"
 #include "tests/llama/step_fixture.h"
 
-namespace headroom::test {
+namespace headroom::tests {
 
 // Losses of these steps; `save` has the results, if set.
 inline std::vector<double> trained(const Settings& settings, int steps, const RunPlace& place = kCpu) {
@@ -53,4 +53,4 @@ inline void check_resumed(const Settings& settings, const RunPlace& place) {
   }
 }
 
-}  // namespace headroom::test
+}  // namespace headroom::tests

@@ -28,7 +28,7 @@
 namespace {
 
 using namespace headroom;
-using namespace headroom::test;
+using namespace headroom::tests;
 using nlohmann::json;
 
 std::string bytes_of(const at::Tensor& tensor) {

@@ -22,7 +22,7 @@
 namespace {
 
 using namespace headroom;
-using namespace headroom::test;
+using namespace headroom::tests;
 namespace fs = std::filesystem;
 
 const Settings kMicro{"model=custom", "hidden_size=16",       "num_layers=2",   "num_heads=2", "num_kv_heads=1",

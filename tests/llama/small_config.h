@@ -3,7 +3,7 @@
 
 #include "demos/llama/config.h"
 
-namespace headroom::test {
+namespace headroom::tests {
 
 inline const llama::Config kSmallConfig{.id = "custom",
                                         .hidden_size = 64,
@@ -15,4 +15,4 @@ inline const llama::Config kSmallConfig{.id = "custom",
                                         .vocab_size = 300,
                                         .rope_theta = 10000};
 
-}  // namespace headroom::test
+}  // namespace headroom::tests

@@ -11,7 +11,7 @@
 namespace {
 
 using namespace headroom;
-using namespace headroom::test;
+using namespace headroom::tests;
 
 const std::string kText =
     "Shall I compare thee to a summer's day? Thou art more lovely and more temperate: rough winds do shake the darling "

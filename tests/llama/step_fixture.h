@@ -17,7 +17,7 @@
 #include "tests/llama/allocation_log.h"
 #include "tests/support/catch.h"
 
-namespace headroom::test {
+namespace headroom::tests {
 
 using experiments::RunPlace;
 using experiments::TrainStepRun;
@@ -126,4 +126,4 @@ inline void check_planned(const Settings& settings) {
   check_equal(real, planned);
 }
 
-}  // namespace headroom::test
+}  // namespace headroom::tests

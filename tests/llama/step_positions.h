@@ -9,7 +9,7 @@
 #include "demos/experiments/demo.h"
 #include "tests/llama/step_fixture.h"
 
-namespace headroom::test {
+namespace headroom::tests {
 
 struct Position {
   const record::ParamSpec* spec;
@@ -73,4 +73,4 @@ inline record::Params micro_step() {
                  "intermediate_size=24", "vocab_size=256", "batch=2", "seq=8"});
 }
 
-}  // namespace headroom::test
+}  // namespace headroom::tests

@@ -11,7 +11,7 @@
 namespace {
 
 using namespace headroom;
-using namespace headroom::test;
+using namespace headroom::tests;
 
 const std::vector<llama::WeightShape> kWeights = llama::weight_shapes(kSmall);
 

@@ -19,7 +19,7 @@
 namespace {
 
 using namespace headroom;
-using namespace headroom::test;
+using namespace headroom::tests;
 using record::Params;
 
 // An odd number of tokens, divisible by no tile or vector.

@@ -21,7 +21,7 @@
 namespace {
 
 using namespace headroom;
-using namespace headroom::test;
+using namespace headroom::tests;
 using record::Bytes;
 using record::Phase;
 

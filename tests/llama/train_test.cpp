@@ -27,7 +27,7 @@
 namespace {
 
 using namespace headroom;
-using namespace headroom::test;
+using namespace headroom::tests;
 using experiments::StepResult;
 
 bool contains(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }

@@ -14,7 +14,7 @@
 namespace {
 
 using namespace headroom;
-using namespace headroom::test;
+using namespace headroom::tests;
 using tokens::DataSource;
 
 bool contains(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }

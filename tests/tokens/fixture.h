@@ -15,7 +15,7 @@
 #include "demos/tokens/tokenizer.h"
 #include "tests/support/catch.h"
 
-namespace headroom::test {
+namespace headroom::tests {
 
 inline const std::filesystem::path kTokenFixtures = HEADROOM_SOURCE_DIR "/tests/tokens/fixtures";
 
@@ -39,4 +39,4 @@ inline std::string hash_of(const std::vector<tokens::TokenId>& ids) {
   return fmt::format("{:016x}", fnv({reinterpret_cast<const char*>(ids.data()), ids.size() * sizeof ids[0]}));
 }
 
-}  // namespace headroom::test
+}  // namespace headroom::tests

@@ -13,7 +13,7 @@
 namespace {
 
 using namespace headroom;
-using namespace headroom::test;
+using namespace headroom::tests;
 using nlohmann::json;
 using tokens::TokenId;
 
