@@ -76,7 +76,7 @@ def check_disk(missing):
         if need > free:
             parts = ", ".join(f"{size(n)} of {what} in {folder}" for folder, n, what in entries if n)
             raise Stop(f"Not enough disk space: {size(need)} needed ({parts}), {size(free)} free. Free some space, or "
-                       "move the cache with XDG_CACHE_HOME=FOLDER, and run this again: it goes on where it stopped. "
+                       "move the cache with XDG_CACHE_HOME=FOLDER, then run this again: it resumes. "
                        "'./run --light' needs far less.")
 
 
@@ -113,7 +113,7 @@ def download(package, pip):
         if result.stdout:
             sys.stderr.write(result.stdout.decode(errors="replace"))
         raise Stop(f"pip could not download {package['name']} {package['version']} (its message is above). Check the "
-                   "network and pip's settings ('pip config list'), then run this again: it goes on where it stopped.")
+                   "network and pip's settings ('pip config list'), then run this again: it resumes.")
     check_hash(package, found)
     os.replace(found, target)
     shutil.rmtree(beside)
@@ -124,7 +124,7 @@ def check_hash(package, path):
     if found != package["sha256"]:
         path.unlink()
         raise Stop(f"{package['file']} is not the file that tools/deps.lock.json pins, and was deleted.\n"
-                   f"  pinned {package['sha256']}\n  found  {found}\nRun this again to download it anew.")
+                   f"  pinned {package['sha256']}\n  found  {found}\nRun this again: it downloads the file again.")
 
 
 def members(path):
@@ -212,10 +212,10 @@ def main(arguments):
         print(f"\n{stop}", file=sys.stderr)
         return 2
     except OSError as error:
-        print(f"\n{error}. Mend it and run this again: it goes on where it stopped.", file=sys.stderr)
+        print(f"\n{error}. Fix that, then run this again: it resumes.", file=sys.stderr)
         return 2
     except KeyboardInterrupt:
-        print("\nInterrupted; run this again and it goes on where it stopped.", file=sys.stderr)
+        print("\nInterrupted. Run this again: it resumes.", file=sys.stderr)
         return 130
 
 

@@ -67,22 +67,22 @@ missing_packages() {
 # Reports missing parts and their fixes; false if there are any.
 report_missing() {
   local list fetched complete=yes
-  command -v dpkg-query >/dev/null || say "This is not Debian or Ubuntu: CMake itself will say which library it lacks."
+  command -v dpkg-query >/dev/null || say "This is not Debian or Ubuntu: CMake itself will name a missing library."
   list=$(missing_packages)
   if [ -n "$list" ]; then
     say "Missing packages: $list"
-    say "  mend: $(install_command "$list")"
+    say "  fix: $(install_command "$list")"
     complete=
   fi
   if [ "$(uname -m)" != x86_64 ] && [ -z "$light" ]; then
-    say "LibTorch is fetched for x86_64 only, and this is $(uname -m)."
-    say "  mend: ./run --light (no live runs)"
+    say "LibTorch is available for x86_64 only; this machine is $(uname -m)."
+    say "  fix: ./run --light (no live runs)"
     complete=
   fi
   if ! fetched=$(python3 tools/fetch.py status "${sets[@]}"); then
     say "Not fetched yet:"
     say "${fetched//$'\n'/$'\n'  }"
-    say "  mend: ./run${light:+ --light}"
+    say "  fix: ./run${light:+ --light}"
     complete=
   fi
   [ -n "$complete" ]
@@ -113,7 +113,7 @@ install_packages() {
     apt-get update -q && exec apt-get install -q -y --no-install-recommends "$@"' apt $list >"$log" 2>&1 ||
     stop "apt-get failed. Its last lines:
 $(tail -n 5 "$log")
-Mend it (the whole output is in $log), then run this again."
+Fix that (the whole output is in $log), then run this again."
 }
 
 fetch() {
@@ -124,7 +124,7 @@ fetch() {
 set_up() {
   command -v python3 >/dev/null || stop "python3 is missing. Install it with: apt-get install python3"
   [ "$(uname -m)" = x86_64 ] || [ -n "$light" ] ||
-    stop "LibTorch is fetched for x86_64 only, and this is $(uname -m). './run --light' works here, without live runs."
+    stop "LibTorch is available for x86_64 only; this machine is $(uname -m). './run --light' works here, without live runs."
   mkdir -p build
   log=$PWD/build/setup.log
   part packages install_packages
@@ -170,5 +170,5 @@ run_ninja() {
     python3 tools/progress.py "4/4 building" "$log" "$build" "$@" ||
     stop "The build failed:
 $(grep -A 30 -m 3 '^FAILED' "$log" || tail -n 30 "$log")
-The whole output is in $log; ./run doctor says what this machine lacks."
+The whole output is in $log; ./run doctor lists what this machine lacks."
 }

@@ -107,7 +107,7 @@ class Run(unittest.TestCase):
         done = self.run_it("doctor", ABSENT="libzstd-dev")
         self.assertEqual(done.returncode, 1)
         self.assertIn("Missing packages: libzstd-dev", done.stderr)
-        self.assertIn("mend: sudo apt-get install", done.stderr)
+        self.assertIn("fix: sudo apt-get install", done.stderr)
         done = self.run_it("doctor")
         self.assertEqual(done.returncode, 0)
         self.assertIn("Nothing is missing", done.stderr)
