@@ -170,7 +170,7 @@ TEST_CASE("headroom advise prints switches, reasons and a command, and exits wit
   CHECK(on("1GiB").exit_code == 4);
   const tests::Ran wrong = on("RTX 4090", {"--keep", "time"});
   CHECK(wrong.exit_code == 2);
-  CHECK(wrong.err.find("--keep time: say speed, exactness or both") != std::string::npos);
+  CHECK(wrong.err.find("--keep time: use speed, exactness or both") != std::string::npos);
   CHECK(on("GTX 9999").err.find("There is no card") != std::string::npos);
   CHECK(advise_words({"--model", "llama-3.2-1b"}).err.find("Name the card") != std::string::npos);
 }

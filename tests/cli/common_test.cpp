@@ -109,7 +109,7 @@ TEST_CASE("Settings keep keys of a newer version and replace bad values one by o
   tests::write_file(path, R"({"theme": "dark", "font_scale": 100, "page": 3, "later": [1, 2]})");
   SettingsFile file(path);
   CHECK(file.values() == Settings{"", "dark", kMaxFontScale});
-  CHECK(file.notice().find("later is no key of this version") != std::string::npos);
+  CHECK(file.notice().find("later is not a key of this version") != std::string::npos);
 
   Settings light = file.values();
   light.theme = "light";
@@ -130,13 +130,13 @@ TEST_CASE("An invalid entry of a settings file is named with its place, and the 
       "answer": "skipped", "settings": {"batch": "8"}, "pin": "none"}}})")
             .empty());
   const std::string theme = notice_of(R"({"theme": "pink"})");
-  CHECK(theme.starts_with(path.string() + ":\ntheme \"pink\" is not taken"));
+  CHECK(theme.starts_with(path.string() + ":\ntheme \"pink\" is not valid"));
   CHECK(theme.find("light is shown") != std::string::npos);
   CHECK(notice_of(R"({"font_scale": 9})").find("from 0.75 to 4") != std::string::npos);
-  CHECK(notice_of(R"({"font_size": 9})").find("font_size is no key of this version") != std::string::npos);
+  CHECK(notice_of(R"({"font_size": 9})").find("font_size is not a key of this version") != std::string::npos);
   const std::string page = notice_of(R"({"pages": {"offload": {"settings": {"batch": 8}, "reed": true}}})");
   CHECK(page.find("page offload: batch 8 is not valid: the default is used.") != std::string::npos);
-  CHECK(page.find("page offload: reed is no key") != std::string::npos);
+  CHECK(page.find("page offload: reed is not a key") != std::string::npos);
   CHECK(notice_of(R"({"a": 1, "b": 2, "c": 3, "d": 4, "e": 5})").find("And 2 more.") != std::string::npos);
 }
 

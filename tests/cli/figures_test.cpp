@@ -38,7 +38,7 @@ RunOptions without_recordings(const TemporaryFolder& folder) {
 }  // namespace
 
 TEST_CASE("A figure of a given recording is written in all formats") {
-  if (!kWritesPdf) return say_skipped("this build writes no PDF and no PNG");
+  if (!kWritesPdf) return say_skipped("this build cannot write PDF or PNG");
   const TemporaryFolder folder, out;
   const std::string file = store(folder, "a.hrec", small_recording());
   const Ran ran = run_headroom(

@@ -332,7 +332,7 @@ TEST_CASE("validate runs both sides of a predicted border") {
   write_file(list, "model=tiny batch=1 seq=64 device=cpu\n");
   const Ran without_limit = validate();
   CHECK(without_limit.exit_code == 2);
-  CHECK(without_limit.err.find("line 1: a border needs a limit") != std::string::npos);
+  CHECK(without_limit.err.find("line 1: --borders needs a limit") != std::string::npos);
 }
 
 TEST_CASE("a figure of settings draws the plan's prediction, with equal bytes each time") {

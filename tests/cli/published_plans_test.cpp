@@ -108,7 +108,7 @@ TEST_CASE("Mixtral is planned by the closed form, which says why and what it ass
   CHECK(text.err.find("mixtral is a mixture of 8 experts, which our training step does not support.") !=
         std::string::npos);
   for (const char* const part :
-       {"parameters: 46,702,792,704", "2 of 8 experts, evenly", "76 bytes per token and layer"})
+       {"parameters: 46,702,792,704", "evenly to 2 of 8 experts", "76 bytes per token and layer"})
     CHECK(text.out.find(part) != std::string::npos);
   const json step = planned(file_of("mixtral-8x7b"));
   CHECK(step["source"] == "formula");

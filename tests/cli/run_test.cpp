@@ -172,7 +172,7 @@ TEST_CASE("Paths of save and resume are checked before an engine starts") {
   CHECK(holds(ran.err, "nothing is overwritten"));
   ran = run_with({"resume=" + folder.path().string()});
   CHECK(ran.exit_code == 2);
-  CHECK(holds(ran.err, "training_state.json is not there"));
+  CHECK(holds(ran.err, "training_state.json does not exist"));
   CHECK(run_with({"save=" + (folder / "new")}).exit_code == 0);
   CHECK(folder.files().empty());  // the engine creates it
 }

@@ -189,7 +189,7 @@ TEST_CASE("invalid entries of the settings file are reported above the text unti
     IM_CHECK(actor.question().state() == Question::State::kOpen);
     IM_CHECK_STR_EQ(actor.page().settings().as_text("seq").c_str(), "512");
     const std::string& notice = actor.app.ui().notice;
-    for (const char* part : {"page where_memory_goes: read 3", "odd 5", "\"order 7 7 7\" is no answer",
+    for (const char* part : {"page where_memory_goes: read 3", "odd 5", "\"order 7 7 7\" is not an answer",
                              "page where_memory_goes: batch=many", "The default, 4, is used.", "no_such=1"}) {
       INFO(part);
       IM_CHECK(notice.find(part) != std::string::npos);

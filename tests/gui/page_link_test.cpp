@@ -44,7 +44,7 @@ TEST_CASE("a link contains a page, a step, settings, a figure and its settings",
   const Link odd = parse_link("headroom:schedule/last?batch");
   CHECK(odd.page == "schedule");
   CHECK(odd.step == -1);
-  CHECK(says(odd.refused, "\"last\" is no number of a step"));
+  CHECK(says(odd.refused, "\"last\" is not the number of a step"));
   CHECK(says(odd.refused, "KEY=VALUE, not \"batch\""));
 }
 

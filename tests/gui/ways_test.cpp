@@ -273,7 +273,7 @@ TEST_CASE("the first start shows the first page, and a later one the last page a
     IM_CHECK_STR_EQ(here(actor).c_str(), file.values().page.c_str());
     IM_CHECK(actor.app.view().state().reading_more);
     IM_CHECK_EQ(actor.app.view().state().step, step);
-    choose(actor, "back to the page's first words");
+    choose(actor, "back to the page's opening text");
     IM_CHECK(!actor.app.view().state().reading_more);
     actor.app.keep_all();
     IM_CHECK_EQ(file.values().step, -1);

@@ -183,11 +183,11 @@ TEST_CASE("a .bin of another layout is refused even if all ids are valid") {
   // int32 with -1 for ignored tokens, as uint16 twice 65,535.
   std::vector<std::int64_t> labels = text_like(65'536);
   for (std::size_t i = 0; i < labels.size(); i += 20) labels[i] = -1;
-  CHECK(contains(said(as<std::int32_t>(labels), 65'536), "0 at nearly every second place as uint16"));
+  CHECK(contains(said(as<std::int32_t>(labels), 65'536), "zeros in nearly every second place as uint16"));
   // Big-endian.
   std::string swapped = as<std::uint16_t>(text_like(256));
   for (std::size_t i = 0; i + 1 < swapped.size(); i += 2) std::swap(swapped[i], swapped[i + 1]);
-  CHECK(contains(said(swapped, 256), "0 at nearly every second place as uint8"));
+  CHECK(contains(said(swapped, 256), "zeros in nearly every second place as uint8"));
   // Containers under this name.
   CHECK(contains(said("PK\x03\x04 and more", 300), "zip archive"));
   CHECK(contains(said("PAR1 and more ..", 300), "Parquet"));
@@ -200,13 +200,13 @@ TEST_CASE("a .bin whose size is not a whole number of ids is refused") {
   };
   CHECK(contains(said(as<std::uint16_t>(text_like(300)) + "x", 300),
                  "2001 bytes of ids, which is not a whole number of uint16"));
-  CHECK(contains(said(as<std::uint32_t>(text_like(128'256)) + "xx", 128'256), "no whole number of uint32"));
+  CHECK(contains(said(as<std::uint32_t>(text_like(128'256)) + "xx", 128'256), "not a whole number of uint32"));
   // Truncated 32-bit ids that are whole 16-bit ids.
-  CHECK(contains(said(as<std::uint32_t>(text_like(300)).substr(0, 3998), 300), "no whole number of uint32"));
+  CHECK(contains(said(as<std::uint32_t>(text_like(300)).substr(0, 3998), 300), "not a whole number of uint32"));
   CHECK(ids_of(folder.file("a.bin", as<std::uint8_t>(text_like(256, 999)), 256)).size() == 999);
   DataSource typed = folder.file("a.bin", "12345", 300);
   typed.data_type = "uint16";
-  CHECK(contains(refusal(typed), "no whole number of uint16"));
+  CHECK(contains(refusal(typed), "not a whole number of uint16"));
 }
 
 TEST_CASE("headers and indexes of other programs decide the type of ids") {

@@ -93,7 +93,7 @@ TEST_CASE("tokenizers of another kind are refused by name") {
   json other = document("gpt2");
   for (const char* type : {"Unigram", "WordPiece", "WordLevel"}) {
     other["model"]["type"] = type;
-    CHECK(has_part(refusal(other), fmt::format("is a {} tokenizer, and only byte-level BPE is read", type)));
+    CHECK(has_part(refusal(other), fmt::format("is a {} tokenizer, but only byte-level BPE is supported", type)));
   }
   const auto changed = [](const char* pointer, const json& value) {
     json one = document("qwen2");
