@@ -188,7 +188,7 @@ record::Result<ExitCode> advise_on(const AdviseOptions& options) {
 extern const Command kAdvise;
 constinit const Command kAdvise{
     .name = "advise",
-    .summary = "The cheapest switches that make a training step fit on a card",
+    .summary = "Find the cheapest switches that make a training step fit on a card",
     .example = "headroom advise --model llama-3.2-1b --card \"RTX 4090\" --batch 8 --seq 4096",
     .make = make_invocation<AdviseOptions, declare_advise, advise_on, check_advise>};
 

@@ -73,7 +73,7 @@ Check check_driver() {
   auto driver = nvml::Driver::open();
   if (!driver)
     return {"driver", Health::kNote, "no NVIDIA driver found: CPU runs and recordings work, GPU runs do not",
-            fmt::format("with an NVIDIA GPU: install driver {} or newer, and restart", kOldestDriver)};
+            fmt::format("if this machine has an NVIDIA GPU, install driver {} or newer and restart", kOldestDriver)};
   const std::string version = driver->version();
   std::string value = "NVIDIA " + version;
   bool any = false;
@@ -86,7 +86,7 @@ Check check_driver() {
   }
   if (!any)
     return {"driver", Health::kNote, value + ", but it reports no GPU: CPU runs and recordings work",
-            "with an NVIDIA GPU: check that `nvidia-smi` lists it and that this container may use it"};
+            "if this machine has an NVIDIA GPU, check that `nvidia-smi` lists it and that this container may use it"};
   if (std::atoi(version.c_str()) < kOldestDriver)
     return {"driver", Health::kNote, value + ", too old for CUDA 13",
             fmt::format("install driver {} or newer", kOldestDriver)};

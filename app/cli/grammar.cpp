@@ -241,7 +241,7 @@ void OptionList::quick(const std::string& help) { flag("--quick", common_.quick,
 
 void OptionList::restart(const std::string& help) { flag("--restart", common_.restart, help); }
 
-void OptionList::json() { flag(kJson, common_.json, "One JSON document on stdout"); }
+void OptionList::json() { flag(kJson, common_.json, "Print one JSON document on stdout"); }
 
 void OptionList::engine() {
   text("--engine", common_.engine, "The engine to use, e.g. \"ssh HOST headroom-engine\"", "COMMAND");

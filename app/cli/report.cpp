@@ -171,7 +171,7 @@ record::Result<ExitCode> report(const ReportOptions& options) {
 
 extern const Command kReport;
 constinit const Command kReport{.name = "report",
-                                .summary = "Repeat the report's experiment, next to its published points",
+                                .summary = "Repeat the report's experiment and compare it with the published points",
                                 .example = "",
                                 .make = make_invocation<ReportOptions, declare_report, report, check_report>};
 
