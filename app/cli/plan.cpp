@@ -40,7 +40,8 @@ void declare_plan(PlanOptions& options, OptionList& list) {
   list.text("--batch", options.batch, "Sequences per step; several values separated by commas", "LIST");
   list.text("--seq", options.seq, "Tokens per sequence; several values separated by commas", "LIST");
   list.text("--code", options.code,
-            "Code to imitate: headroom, or hf or liger, with settings that make our step allocate as theirs", "NAME");
+            "Code to imitate: headroom, hf or liger; for the last two, settings make our step allocate as theirs",
+            "NAME");
   list.set("Settings of train_step");
   list.flag("--fail-on-oom", options.fail_on_oom, "Exit with code 4 if no step fits on any card");
   list.flag("--csv", options.csv, "Print CSV, one row per step and card");

@@ -32,8 +32,8 @@ struct Prediction {
 struct PlannedRun {
   std::string demo;
   record::Params params;
-  // Answer with few of each step's micro-batches (predict/more_micro_batches.h) and the totals of all. Plans need no
-  // more, and 64 micro-batches have 64 times the events.
+  // Simulates only a few micro-batches of each step (predict/more_micro_batches.h), but answers with the totals of all:
+  // 64 micro-batches would have 64 times the events, which plans do not need.
   bool few_micro_batches = false;
 
   bool operator==(const PlannedRun&) const = default;

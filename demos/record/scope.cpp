@@ -36,7 +36,7 @@ constinit std::atomic<std::uint64_t> worker_word{0};
 constinit std::atomic<const void*> worker{nullptr};
 constinit std::atomic<ScopeListener*> listener{nullptr};
 
-// Own word, or (without kSet) a borrowed one.
+// The thread's own word if it has kSet, else the worker's.
 std::uint64_t read_word() {
   const std::uint64_t own = own_word.load(std::memory_order_relaxed);
   if ((own & kSet) != 0) return own;

@@ -30,7 +30,7 @@ constexpr std::size_t kFrames = 200;
 constexpr std::array kAddressSpaceSchema{
     record::ParamSpec{.key = "at",
                       .label = "Moment",
-                      .help = "The peak of the step or the request that failed; or the step played from begin to end",
+                      .help = "The step's peak or the failed request, or the whole step played",
                       .kind = record::ParamKind::kChoice,
                       .default_text = "peak",
                       .choices = kMoments},

@@ -44,7 +44,7 @@ constexpr record::ParamSpec change(std::string_view key, std::string_view label,
 constexpr std::array kArchitectureSchema{
     record::ParamSpec{.key = "block",
                       .label = "Block",
-                      .help = "Whose numbers the table has; or click on one",
+                      .help = "Block whose numbers the table shows; or click on one",
                       .kind = record::ParamKind::kChoice,
                       .default_text = "all",
                       .choices = kBlockChoices},

@@ -30,7 +30,7 @@ constexpr std::array<record::Choice, 3> kTiles{{{"64", "64"}, {"128", "128"}, {"
 constexpr std::array kAttentionCurveSchema{
     record::ParamSpec{.key = "tile",
                       .label = "Tile",
-                      .help = "Queries, and keys, of a tile",
+                      .help = "Queries and keys per tile",
                       .kind = record::ParamKind::kChoice,
                       .default_text = "128",
                       .choices = kTiles},

@@ -20,7 +20,8 @@ const std::array kBenchTimesSchema{
     bench_pass("Which pass; a kernel that has only one shows that", "full"),
     record::ParamSpec{.key = "timing",
                       .label = "Clock",
-                      .help = "Device time behind a cold cache, graph replay, or the host's clock; a CPU has only that",
+                      .help = "Device time with a cold cache, graph replay, or the host's clock (the only one for a "
+                              "CPU)",
                       .kind = record::ParamKind::kChoice,
                       .default_text = "device",
                       .choices = kTimings},

@@ -38,7 +38,7 @@ constexpr record::ParamSpec only_for(record::ParamSpec spec, std::string_view op
 constexpr std::array kDerivativeCheckSchema{
     record::ParamSpec{.key = "operation",
                       .label = "Operation",
-                      .help = "Whose derivative is checked",
+                      .help = "Function whose derivative is checked",
                       .kind = record::ParamKind::kChoice,
                       .default_text = "rms_norm",
                       .choices = kDerivativeNames},

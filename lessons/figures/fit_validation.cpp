@@ -14,11 +14,11 @@ namespace {
 
 constexpr std::array<record::Choice, 3> kGpus{{{"both", "H200 and H100"}, {"H200", "H200"}, {"H100", "H100"}}};
 constexpr std::array kFitValidationSchema{record::ParamSpec{.key = "gpu",
-                                               .label = "GPU",
-                                               .help = "On which the runs were made",
-                                               .kind = record::ParamKind::kChoice,
-                                               .default_text = "both",
-                                               .choices = kGpus}};
+                                                            .label = "GPU",
+                                                            .help = "Device that made the runs",
+                                                            .kind = record::ParamKind::kChoice,
+                                                            .default_text = "both",
+                                                            .choices = kGpus}};
 
 double in_gib(record::Bytes bytes) { return static_cast<double>(bytes) / double{record::kGiB}; }
 

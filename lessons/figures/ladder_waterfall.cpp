@@ -28,7 +28,7 @@ constexpr double kSpeedNoise = 0.01;
 constexpr std::array kLadderWaterfallSchema{
     record::ParamSpec{.key = "delta",
                       .label = "Difference",
-                      .help = "What each rung is compared with",
+                      .help = "Run that each rung is compared with",
                       .kind = record::ParamKind::kChoice,
                       .default_text = "step",
                       .choices = kDeltas},

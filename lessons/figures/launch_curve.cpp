@@ -31,14 +31,14 @@ constexpr std::array<record::Choice, 4> kBandwidths{{{"4270", "H200, 4,270 GB/s"
 constexpr std::array kLaunchCurveSchema{
     record::ParamSpec{.key = "launch",
                       .label = "Launch",
-                      .help = "What the host takes to launch one kernel, or one graph",
+                      .help = "Host time to launch one kernel or one graph",
                       .kind = record::ParamKind::kChoice,
                       .default_text = "5000",
                       .choices = kLaunches},
     record::ParamSpec{
         .key = "bandwidth",
         .label = "Bandwidth",
-        .help = "What the device's memory moves: a copy on an H200 as measured, others by their data sheets",
+        .help = "Bandwidth of the device's memory: a measured copy on an H200, data sheets for the others",
         .kind = record::ParamKind::kChoice,
         .default_text = "4270",
         .choices = kBandwidths},

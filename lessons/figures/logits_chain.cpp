@@ -34,7 +34,7 @@ constexpr auto kPaths = [] {
 constexpr std::array kLogitsChainSchema{
     record::ParamSpec{.key = "path",
                       .label = "Code",
-                      .help = "Whose code computes the loss",
+                      .help = "Code that computes the loss",
                       .kind = record::ParamKind::kChoice,
                       .default_text = "settings",
                       .choices = kPaths},

@@ -21,11 +21,11 @@ namespace {
 using record::Bytes;
 
 constexpr std::array kMomentBytesSchema{record::ParamSpec{.key = "model",
-                                               .label = "Model",
-                                               .help = "Whose parameters P are put in",
-                                               .kind = record::ParamKind::kChoice,
-                                               .default_text = "llama-3.2-1b",
-                                               .choices = kFormulaModels}};
+                                                          .label = "Model",
+                                                          .help = "Model with the P parameters",
+                                                          .kind = record::ParamKind::kChoice,
+                                                          .default_text = "llama-3.2-1b",
+                                                          .choices = kFormulaModels}};
 
 std::string percent_text(double value) { return value < 0 ? "–" : fmt::format("{:.1f} %", value); }
 

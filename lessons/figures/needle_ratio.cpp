@@ -25,14 +25,14 @@ constexpr std::array<record::Choice, 5> kVocabularies{{{"own", "the model's own"
 constexpr std::array kNeedleRatioSchema{
     record::ParamSpec{.key = "vocabulary",
                       .label = "Vocabulary",
-                      .help = "Entries of the vocabulary, V",
+                      .help = "V: entries of the vocabulary",
                       .kind = record::ParamKind::kChoice,
                       .default_text = "own",
                       .choices = kVocabularies},
     record::ParamSpec{
         .key = "copies",
         .label = "Copies",
-        .help = "fp32 tensors of logits that are alive at once: three in the report's estimate, four measured",
+        .help = "fp32 tensors of logits in memory at once: three in the report's estimate, four as measured",
         .kind = record::ParamKind::kInteger,
         .minimum = 1,
         .maximum = 5,

@@ -16,12 +16,13 @@ extern const Figure kOffloadTimes;
 
 namespace {
 
-constexpr std::array kOffloadTimesSchema{record::ParamSpec{.key = "model",
-                                               .label = "Model",
-                                               .help = "Whose parameters P are put in, 2 bytes each on the device",
-                                               .kind = record::ParamKind::kChoice,
-                                               .default_text = "llama-3.2-1b",
-                                               .choices = kFormulaModels}};
+constexpr std::array kOffloadTimesSchema{
+    record::ParamSpec{.key = "model",
+                      .label = "Model",
+                      .help = "Model with the P parameters, 2 bytes each on the device",
+                      .kind = record::ParamKind::kChoice,
+                      .default_text = "llama-3.2-1b",
+                      .choices = kFormulaModels}};
 
 // The embedding and the final norm stay on the device.
 enum class LoadPart : std::uint8_t { kAll, kLayers, kRest };

@@ -20,7 +20,7 @@ constexpr std::int64_t kPublishedSeq = 512;
 constexpr std::array kPublished8bSchema{
     record::ParamSpec{.key = "copies",
                       .label = "Copies",
-                      .help = "fp32 tensors of logits that are alive at once",
+                      .help = "fp32 tensors of logits in memory at once",
                       .kind = record::ParamKind::kInteger,
                       .minimum = 0,
                       .maximum = 5,
@@ -34,7 +34,7 @@ constexpr std::array kPublished8bSchema{
                       .default_number = kPublishedSeq},
     record::ParamSpec{.key = "batch",
                       .label = "Batch",
-                      .help = "How far the line goes",
+                      .help = "Largest batch that the line reaches",
                       .kind = record::ParamKind::kInteger,
                       .minimum = 64,
                       .maximum = 256,

@@ -24,21 +24,21 @@ constexpr std::array<record::Choice, 2> kAgainst{{{"data_sheet", "peak: data she
 constexpr std::array kStepBudgetSchema{
     record::ParamSpec{.key = "attention",
                       .label = "Attention",
-                      .help = "Which products between positions count as the model's operations",
+                      .help = "Products between positions that count as the model's operations",
                       .kind = record::ParamKind::kChoice,
                       .default_text = "none",
                       .choices = predict::kChoicesOf<predict::kAttentionFlops>},
     record::ParamSpec{.key = "against",
                       .label = "Peak of",
                       .help =
-                          "The peak of a format: by the card's data sheet, or the fastest product that was timed on "
-                          "such a card, where one was",
+                          "Peak of a format: from the card's data sheet, or the fastest product timed on such a card, "
+                          "if any was",
                       .kind = record::ParamKind::kChoice,
                       .default_text = "data_sheet",
                       .choices = kAgainst},
     record::ParamSpec{.key = "peak",
                       .label = "Peak, GFLOP/s",
-                      .help = "What the run on show is held against; 0: as chosen for its card",
+                      .help = "Peak to compare the shown run with; 0: the peak chosen for its card",
                       .kind = record::ParamKind::kInteger,
                       .minimum = 0,
                       .maximum = 5'000'000,

@@ -24,7 +24,7 @@ constexpr std::array kPeaks{record::Choice{"kinds", "by kind"}, record::Choice{"
 constexpr std::array kSweepCurveSchema{
     record::ParamSpec{.key = "peak",
                       .label = "Peak",
-                      .help = "By kind of memory where the sweep has one series, or the sum",
+                      .help = "Split by kind of memory, if the sweep has one series, or the sum",
                       .kind = record::ParamKind::kChoice,
                       .default_text = "kinds",
                       .choices = kPeaks},

@@ -14,7 +14,7 @@ namespace {
 using record::Category;
 using record::Scope;
 
-// Keeps no fp8 codes of an input that backward has anyway.
+// Backward needs no fp8 codes of an input that it has itself.
 InputKept kept_if(bool there) { return there ? InputKept::kItself : InputKept::kCodes; }
 
 NormedProducts normed_products(const Model& model, const at::Tensor& x, const at::Tensor& residual,
