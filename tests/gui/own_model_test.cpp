@@ -57,7 +57,7 @@ struct OwnReader {
 }  // namespace
 
 TEST_CASE("a typed folder becomes the page's model, and its files are counted", "[window][page]") {
-  const test::TemporaryFolder folder;
+  const tests::TemporaryFolder folder;
   write_model(folder.path(), 3);
   OwnReader reader;
   PageModel& model = reader.model;
@@ -89,13 +89,13 @@ TEST_CASE("a typed folder becomes the page's model, and its files are counted", 
 }
 
 TEST_CASE("a folder without a model is refused at its field, and nothing changes", "[window][page]") {
-  const test::TemporaryFolder folder;
+  const tests::TemporaryFolder folder;
   OwnReader reader;
   const record::Params before = reader.model.settings();
   const record::Status gone = reader.model.set_param("weights", (folder.path() / "gone").string());
   REQUIRE_FALSE(gone.ok());
   CHECK(gone.error().message.find("it does not exist; pass `weights` a folder") != std::string::npos);
-  test::write_config(folder.path(), test::kSmall);
+  tests::write_config(folder.path(), tests::kSmall);
   const record::Status empty = reader.model.set_param("weights", folder.path().string());
   REQUIRE_FALSE(empty.ok());
   CHECK(empty.error().message.find("download the checkpoint again") != std::string::npos);

@@ -74,8 +74,8 @@ TEST_CASE("zeros stay zeros, and inf or NaN affects only its own block") {
 }
 
 TEST_CASE("8-bit AdamW equals AdamW on the decoded moments, encoded to the nearest code") {
-  const test::Weight8bitTypes types =
-      GENERATE(from_range(std::begin(test::kWeight8bitTypes), std::end(test::kWeight8bitTypes)));
+  const tests::Weight8bitTypes types =
+      GENERATE(from_range(std::begin(tests::kWeight8bitTypes), std::end(tests::kWeight8bitTypes)));
   const std::int64_t n = GENERATE(1, 255, 256, 257, 100'003);
   const std::int64_t offset = GENERATE(0, 1, 16);  // 1: no 16-byte loads
   const std::int64_t t = GENERATE(1, 20);
@@ -92,7 +92,7 @@ TEST_CASE("8-bit AdamW equals AdamW on the decoded moments, encoded to the neare
 }
 
 TEST_CASE("the first step of 8-bit AdamW from zeros is the gradient's sign") {
-  const auto options = at::TensorOptions().device(test::tested_device());
+  const auto options = at::TensorOptions().device(tests::tested_device());
   const at::Tensor drawn = at::randn({300});
   // Large gradients, so that epsilon does not show.
   const at::Tensor p = at::zeros({300}, options), g = (drawn + 0.1 * drawn.sign()).to(tests::tested_device());

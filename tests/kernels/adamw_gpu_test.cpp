@@ -23,7 +23,7 @@ void step_one(const kernels::AdamWParameter& tensors, std::int64_t t, const kern
 }  // namespace
 
 TEST_CASE("AdamW on the GPU has at most twice the error of PyTorch's operators") {
-  const test::AdamWTypes types = GENERATE(from_range(std::begin(test::kAdamWTypes), std::end(test::kAdamWTypes)));
+  const tests::AdamWTypes types = GENERATE(from_range(std::begin(tests::kAdamWTypes), std::end(tests::kAdamWTypes)));
   const std::int64_t n = GENERATE(1, 7, 8, 255, 4096, 100'003, 4'194'304);
   const std::int64_t offset = GENERATE(0, 1, 8);  // 1: no 16-byte loads
   CAPTURE(n, offset, types.param, types.gradient, types.moment);
@@ -34,7 +34,7 @@ TEST_CASE("AdamW on the GPU has at most twice the error of PyTorch's operators")
 }
 
 TEST_CASE("AdamW on the GPU gives the same bits for a model's tensors together as for each alone") {
-  CHECK(test::adamw_together_as_alone(at::kCUDA));
+  CHECK(tests::adamw_together_as_alone(at::kCUDA));
 }
 
 TEST_CASE("CPU and GPU give the same bits for all controls and roundings") {
@@ -60,18 +60,18 @@ TEST_CASE("CPU and GPU give the same bits for all controls and roundings") {
 }
 
 TEST_CASE("the GPU changes nothing after an overflow") {
-  const test::AdamWTypes types = test::kAdamWCopyTypes[2];
-  const kernels::AdamWParameter tensors = test::adamw_copy_tensors(10'000, 0, types, at::kCUDA);
-  const kernels::AdamWParameter before = test::on_device(tensors, at::kCUDA);
-  step_one(tensors, 1, test::adamw_control(0, true, 1, at::kCUDA));
-  CHECK(test::same_bits(tensors, before));
+  const tests::AdamWTypes types = tests::kAdamWCopyTypes[2];
+  const kernels::AdamWParameter tensors = tests::adamw_copy_tensors(10'000, 0, types, at::kCUDA);
+  const kernels::AdamWParameter before = tests::on_device(tensors, at::kCUDA);
+  step_one(tensors, 1, tests::adamw_control(0, true, 1, at::kCUDA));
+  CHECK(tests::same_bits(tensors, before));
 }
 
 TEST_CASE("replays of a captured step continue to count") {
-  const test::AdamWTypes types = test::kAdamWTypes[2];
-  const kernels::AdamWParameter captured = test::adamw_tensors(10'000, 0, types, at::kCUDA);
-  const kernels::AdamWParameter plain = test::adamw_tensors(10'000, 0, types, at::kCUDA);
-  kernels::AdamWControl control = test::adamw_control(0, false, 0, at::kCUDA);
+  const tests::AdamWTypes types = tests::kAdamWTypes[2];
+  const kernels::AdamWParameter captured = tests::adamw_tensors(10'000, 0, types, at::kCUDA);
+  const kernels::AdamWParameter plain = tests::adamw_tensors(10'000, 0, types, at::kCUDA);
+  kernels::AdamWControl control = tests::adamw_control(0, false, 0, at::kCUDA);
   control.stochastic_rounding = true;
   const c10::cuda::CUDAStream stream = c10::cuda::getStreamFromPool();
   at::cuda::CUDAGraph graph;

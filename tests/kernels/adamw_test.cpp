@@ -24,7 +24,7 @@ void step_one(const kernels::AdamWParameter& tensors, const kernels::AdamWStep& 
 }  // namespace
 
 TEST_CASE("AdamW on the CPU has at most twice the error of PyTorch's operators") {
-  const test::AdamWTypes types = GENERATE(from_range(std::begin(test::kAdamWTypes), std::end(test::kAdamWTypes)));
+  const tests::AdamWTypes types = GENERATE(from_range(std::begin(tests::kAdamWTypes), std::end(tests::kAdamWTypes)));
   const std::int64_t n = GENERATE(1, 7, 1000, 100'003);  // the last is split among threads
   CAPTURE(n, types.param, types.gradient, types.moment);
   const tests::AdamWErrors errors = tests::adamw_errors(n, 3, types, at::kCPU);
@@ -34,7 +34,7 @@ TEST_CASE("AdamW on the CPU has at most twice the error of PyTorch's operators")
 }
 
 TEST_CASE("AdamW gives the same bits for a model's tensors together as for each alone") {
-  CHECK(test::adamw_together_as_alone(at::kCPU));
+  CHECK(tests::adamw_together_as_alone(at::kCPU));
 }
 
 TEST_CASE("AdamW's first step equals a hand-computed one") {
@@ -73,8 +73,8 @@ TEST_CASE("bf16 results are rounded to nearest, ties to even, and NaN stays NaN"
 }
 
 TEST_CASE("a working copy is the rounded master, which does not change") {
-  const test::AdamWTypes types =
-      GENERATE(from_range(std::begin(test::kAdamWCopyTypes), std::end(test::kAdamWCopyTypes)));
+  const tests::AdamWTypes types =
+      GENERATE(from_range(std::begin(tests::kAdamWCopyTypes), std::end(tests::kAdamWCopyTypes)));
   const std::int64_t n = GENERATE(1, 1000, 100'003);
   const kernels::AdamWParameter with = tests::adamw_copy_tensors(n, 1, types, at::kCPU);
   kernels::AdamWParameter without = tests::on_device(with, at::kCPU);
@@ -97,11 +97,11 @@ TEST_CASE("a step with a scale and a counter on the device equals the plain step
   const kernels::AdamWParameter plain = fresh(), scaled = fresh(), skipped = fresh(), before = fresh();
   step_one(plain, tests::adamw_constants(t));
   scaled.gradient.mul_(1024);
-  const kernels::AdamWStep other_t = test::adamw_constants(3);  // only the step's other constants matter
-  kernels::adamw(std::span(&scaled, 1), other_t, test::adamw_control(10, false, t, at::kCPU));
-  CHECK(test::same_bits(scaled, plain));
-  kernels::adamw(std::span(&skipped, 1), other_t, test::adamw_control(10, true, t, at::kCPU));
-  CHECK(test::same_bits(skipped, before));
+  const kernels::AdamWStep other_t = tests::adamw_constants(3);  // only the step's other constants matter
+  kernels::adamw(std::span(&scaled, 1), other_t, tests::adamw_control(10, false, t, at::kCPU));
+  CHECK(tests::same_bits(scaled, plain));
+  kernels::adamw(std::span(&skipped, 1), other_t, tests::adamw_control(10, true, t, at::kCPU));
+  CHECK(tests::same_bits(skipped, before));
 }
 
 TEST_CASE("bias corrections equal the paper's powers") {

@@ -7,17 +7,17 @@
 using namespace headroom;
 
 TEST_CASE("cross entropy on a GPU has at most twice the error of PyTorch's operator") {
-  test::check_cross_entropy_errors(at::kCUDA);
+  tests::check_cross_entropy_errors(at::kCUDA);
 }
 
 TEST_CASE("cross entropy on a GPU without valid rows is 0") { tests::check_cross_entropy_edges(at::kCUDA); }
 
 TEST_CASE("cross entropy on a GPU follows the definition for infinities and NaN") {
-  test::check_cross_entropy_extremes(at::kCUDA);
+  tests::check_cross_entropy_extremes(at::kCUDA);
 }
 
 TEST_CASE("cross entropy on a GPU gives the same bits in place, out of place and repeatedly") {
-  test::check_cross_entropy_repeats(at::kCUDA);
+  tests::check_cross_entropy_repeats(at::kCUDA);
 }
 
 TEST_CASE("a target outside the vocabulary on a GPU raises the flag that names it, and its loss is NaN") {

@@ -8,17 +8,17 @@
 using namespace headroom;
 
 TEST_CASE("cross entropy on the CPU has at most twice the error of PyTorch's operator") {
-  test::check_cross_entropy_errors(at::kCPU);
+  tests::check_cross_entropy_errors(at::kCPU);
 }
 
 TEST_CASE("cross entropy on the CPU without valid rows is 0") { tests::check_cross_entropy_edges(at::kCPU); }
 
 TEST_CASE("cross entropy on the CPU follows the definition for infinities and NaN") {
-  test::check_cross_entropy_extremes(at::kCPU);
+  tests::check_cross_entropy_extremes(at::kCPU);
 }
 
 TEST_CASE("cross entropy on the CPU gives the same bits in place, out of place and repeatedly") {
-  test::check_cross_entropy_repeats(at::kCPU);
+  tests::check_cross_entropy_repeats(at::kCPU);
 }
 
 TEST_CASE("cross entropy equals a hand-computed one") {

@@ -6,11 +6,11 @@
 using namespace headroom;
 
 TEST_CASE("the embedding's gradient on a GPU has at most twice the error of PyTorch's") {
-  test::check_embedding_errors(at::kCUDA);
+  tests::check_embedding_errors(at::kCUDA);
 }
 
 TEST_CASE("the embedding's gradient on a GPU accumulates, keeps unused rows, and repeats its bits") {
-  test::check_embedding_forms(at::kCUDA);
+  tests::check_embedding_forms(at::kCUDA);
 }
 
 TEST_CASE("the embedding's gradient processes a table of more than 2^31 elements completely") {

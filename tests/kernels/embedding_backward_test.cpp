@@ -8,11 +8,11 @@
 using namespace headroom;
 
 TEST_CASE("the embedding's gradient on the CPU has at most twice the error of PyTorch's") {
-  test::check_embedding_errors(at::kCPU);
+  tests::check_embedding_errors(at::kCPU);
 }
 
 TEST_CASE("the embedding's gradient on the CPU accumulates, keeps unused rows, and repeats its bits") {
-  test::check_embedding_forms(at::kCPU);
+  tests::check_embedding_forms(at::kCPU);
 }
 
 TEST_CASE("an id outside the table is named") {

@@ -83,7 +83,7 @@ TEST_CASE("intended and lost changes of a step are counted") {
 }
 
 TEST_CASE("t may come from the device, and an overflowed step is not counted") {
-  const kernels::AdamWChange change = test::random_change(10'000, at::kBFloat16, at::kFloat, kCountedOn);
+  const kernels::AdamWChange change = tests::random_change(10'000, at::kBFloat16, at::kFloat, kCountedOn);
   const auto options = at::TensorOptions().device(kCountedOn);
   const auto step = [](std::int64_t t) { return kernels::adamw_step_constants(1e-3, 0.9, 0.95, 1e-8, 0.1, t); };
   const tests::UpdateCounts third = tests::update_counts(change, step(3));

@@ -13,13 +13,13 @@ using namespace headroom;
 using kernels::FlceMode;
 
 TEST_CASE("the fused linear cross entropy on a GPU has at most twice the error of the plain composition") {
-  test::check_flce_errors(at::kCUDA);
+  tests::check_flce_errors(at::kCUDA);
 }
 
-TEST_CASE("the fused linear cross entropy on a GPU skips ignored rows") { test::check_flce_ignored(at::kCUDA); }
+TEST_CASE("the fused linear cross entropy on a GPU skips ignored rows") { tests::check_flce_ignored(at::kCUDA); }
 
 TEST_CASE("the fused linear cross entropy on a GPU writes to the requested memory") {
-  test::check_flce_memory(at::kCUDA);
+  tests::check_flce_memory(at::kCUDA);
 }
 
 TEST_CASE("the fused linear cross entropy on a GPU follows the upstream gradient") {

@@ -8,13 +8,13 @@ using namespace headroom;
 using kernels::FlceMode;
 
 TEST_CASE("the fused linear cross entropy on the CPU has at most twice the error of the plain composition") {
-  test::check_flce_errors(at::kCPU);
+  tests::check_flce_errors(at::kCPU);
 }
 
-TEST_CASE("the fused linear cross entropy on the CPU skips ignored rows") { test::check_flce_ignored(at::kCPU); }
+TEST_CASE("the fused linear cross entropy on the CPU skips ignored rows") { tests::check_flce_ignored(at::kCPU); }
 
 TEST_CASE("the fused linear cross entropy on the CPU writes to the requested memory") {
-  test::check_flce_memory(at::kCPU);
+  tests::check_flce_memory(at::kCPU);
 }
 
 TEST_CASE("the fused linear cross entropy on the CPU follows the upstream gradient") {

@@ -6,15 +6,15 @@
 using namespace headroom;
 
 TEST_CASE("SwiGLU and GeGLU on a GPU treat NaN and infinity like float64") {
-  for (const test::GatedOps& ops : test::kGatedOps) test::check_gated_extremes(ops, at::kCUDA);
+  for (const tests::GatedOps& ops : tests::kGatedOps) tests::check_gated_extremes(ops, at::kCUDA);
 }
 
 TEST_CASE("SwiGLU and GeGLU on a GPU give the same bits in place, with h, and repeatedly") {
-  for (const test::GatedOps& ops : test::kGatedOps) test::check_gated_forms(ops, at::kCUDA);
+  for (const tests::GatedOps& ops : tests::kGatedOps) tests::check_gated_forms(ops, at::kCUDA);
 }
 
 TEST_CASE("backward can run twice through SwiGLU and GeGLU on a GPU") {
-  for (const test::GatedOps& ops : test::kGatedOps) test::check_gated_autograd(ops, at::kCUDA);
+  for (const tests::GatedOps& ops : tests::kGatedOps) tests::check_gated_autograd(ops, at::kCUDA);
 }
 
 TEST_CASE("SwiGLU and GeGLU process more than 2^31 elements completely") {

@@ -6,15 +6,15 @@
 using namespace headroom;
 
 TEST_CASE("SwiGLU and GeGLU on the CPU treat NaN and infinity like float64") {
-  for (const test::GatedOps& ops : test::kGatedOps) test::check_gated_extremes(ops, at::kCPU);
+  for (const tests::GatedOps& ops : tests::kGatedOps) tests::check_gated_extremes(ops, at::kCPU);
 }
 
 TEST_CASE("SwiGLU and GeGLU on the CPU give the same bits in place, with h, and repeatedly") {
-  for (const test::GatedOps& ops : test::kGatedOps) test::check_gated_forms(ops, at::kCPU);
+  for (const tests::GatedOps& ops : tests::kGatedOps) tests::check_gated_forms(ops, at::kCPU);
 }
 
 TEST_CASE("backward can run twice through SwiGLU and GeGLU on the CPU") {
-  for (const test::GatedOps& ops : test::kGatedOps) test::check_gated_autograd(ops, at::kCPU);
+  for (const tests::GatedOps& ops : tests::kGatedOps) tests::check_gated_autograd(ops, at::kCPU);
 }
 
 TEST_CASE("SwiGLU and GeGLU equal hand-computed ones") {

@@ -84,7 +84,7 @@ TEST_CASE("unaligned codes are read one by one") {
 }
 
 TEST_CASE("zeros stay zeros in NF4, and inf or NaN leaves nothing finite") {
-  at::Tensor weight = at::zeros({200, 64}, at::TensorOptions().device(test::tested_device()));
+  at::Tensor weight = at::zeros({200, 64}, at::TensorOptions().device(tests::tested_device()));
   CHECK(there_and_back(weight).eq(0).all().item<bool>());
   weight.add_(0.5);
   weight[3][5] = GENERATE(std::numeric_limits<float>::quiet_NaN(), std::numeric_limits<float>::infinity());

@@ -8,11 +8,11 @@
 
 using namespace headroom;
 
-TEST_CASE("RoPE on the CPU and its inverse restore the input") { test::check_rope_inverse(at::kCPU); }
+TEST_CASE("RoPE on the CPU and its inverse restore the input") { tests::check_rope_inverse(at::kCPU); }
 
-TEST_CASE("RoPE on the CPU rotates views of a packed projection in place") { test::check_rope_packed(at::kCPU); }
+TEST_CASE("RoPE on the CPU rotates views of a packed projection in place") { tests::check_rope_packed(at::kCPU); }
 
-TEST_CASE("RoPE on the CPU has a rotation's gradient") { test::check_rope_autograd(at::kCPU); }
+TEST_CASE("RoPE on the CPU has a rotation's gradient") { tests::check_rope_autograd(at::kCPU); }
 
 TEST_CASE("RoPE equals a hand-computed rotation") {
   // One token, one head of width 4: the pairs (0, 2) and (1, 3) rotate by 90° and 0°.
@@ -43,7 +43,7 @@ TEST_CASE("RoPE refuses tensors that do not fit each other") {
 }
 
 TEST_CASE("an operator that saved the unrotated queries for backward gets an error") {
-  const test::RopeTables tables = test::rope_tables(3, 8, at::kCPU);
+  const tests::RopeTables tables = tests::rope_tables(3, 8, at::kCPU);
   const at::Tensor x = at::ones({2, 3, 4, 8}).requires_grad_();
   const at::Tensor q = x.exp();  // exp keeps its result
   const auto [rq, rk] = kernels::rope_(q, at::zeros({2, 3, 1, 8}), tables.cos, tables.sin);

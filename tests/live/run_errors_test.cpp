@@ -202,7 +202,7 @@ TEST_CASE("a composed step runs none of our kernels, and settings that need them
 }
 
 TEST_CASE("the losses of Hugging Face's code need no kernels and stay") {
-  record::Params params = test::params({"loss=hf_2024"});
+  record::Params params = tests::params({"loss=hf_2024"});
   live::compose(params);
   CHECK(params.text("loss") == "hf_2024");
 }

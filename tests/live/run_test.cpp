@@ -71,7 +71,7 @@ TEST_CASE("a recording names the text that the run trained on, with its hash") {
 }
 
 TEST_CASE("a run reports what it saved and resumed, and fails if it could not save") {
-  const test::TemporaryFolder folder;
+  const tests::TemporaryFolder folder;
   const std::string saved = folder.path() / "saved";
   RunDriver driver;
   const DrivenRun first = driver.run(tiny({{"save", saved}, {"save_state", "on"}}));

@@ -116,7 +116,7 @@ TEST_CASE("a folder that is not a checkpoint is refused with what it is") {
     return config.error().message;
   };
   CHECK(refusal(folder.path() / "none").find("is not a folder: it does not exist") != std::string::npos);
-  test::write_bytes(folder.path() / "file", "text");
+  tests::write_bytes(folder.path() / "file", "text");
   CHECK(refusal(folder.path() / "file").find("is not a folder but a file") != std::string::npos);
   const auto entry = folder.path() / "models--meta--llama", revision = entry / "snapshots" / "0e9e39f";
   std::filesystem::create_directories(revision);

@@ -155,7 +155,7 @@ TEST_CASE("differences in windows, gates, norms, caps and positions are named") 
 }
 
 TEST_CASE("a model that the step supports is described without differences") {
-  const json plain = test::config_json(test::kSmall);
+  const json plain = tests::config_json(tests::kSmall);
   const auto model = read(llama::read_described_model, plain);
   REQUIRE(model.ok());
   CHECK(model.value().beyond_step.empty());

@@ -120,7 +120,7 @@ TEST_CASE("missing values of config.json come from the model type") {
 }
 
 TEST_CASE("biases of attention follow the model type and attention_bias") {
-  const llama::Config plain = config_of(test::config_json(test::kSmall));
+  const llama::Config plain = config_of(tests::config_json(tests::kSmall));
   CHECK((!plain.qkv_bias && !plain.o_bias));
   const llama::Config biased = config_of(with(tests::config_json(tests::kSmall), "attention_bias", true));
   CHECK((biased.qkv_bias && biased.o_bias && !biased.qk_norm));
@@ -136,7 +136,8 @@ TEST_CASE("biases of attention follow the model type and attention_bias") {
 }
 
 TEST_CASE("windows, experts and other model types are refused by name") {
-  const json mistral = with(with(test::config_json(test::kSmall), "model_type", "mistral"), "sliding_window", nullptr);
+  const json mistral =
+      with(with(tests::config_json(tests::kSmall), "model_type", "mistral"), "sliding_window", nullptr);
   CHECK(read(mistral).ok());
   config_refused(with(mistral, "sliding_window", 4096), "no sliding_window that our model supports");
   config_refused(with(mistral, "sliding_window", 4096), "it says 4096");
@@ -170,6 +171,6 @@ TEST_CASE("a config.json is read the same alone and in its folder") {
   const auto other = llama::check_same(*llama::find_config("tiny"), alone.value(), file);
   REQUIRE_FALSE(other.ok());
   CHECK(other.error().message.find(file.string() + " has hidden_size 1024, but model=tiny has 256") == 0);
-  test::write_bytes(file, "[1, 2]");
+  tests::write_bytes(file, "[1, 2]");
   CHECK(llama::read_hugging_face_config(file).error().message.find("is JSON, but not an object") != std::string::npos);
 }
