@@ -30,7 +30,7 @@ constexpr std::array kConflicts{
     Conflict{"offload.parameters", "on", "adapters", "lora|qlora",
              "frozen weights have no gradients to move, and adapters are small enough to stay on the device"},
     Conflict{"offload.checkpoints", "on", "checkpointing", "off|selective", "there are no checkpoints to move"},
-    Conflict{"offload.optimizer", "host|file", "optimizer", "adamw_8bit|galore", "the host runs AdamW only"},
+    Conflict{"offload.optimizer", "host|file", "optimizer", "!adamw", "the host runs AdamW only"},
     Conflict{"offload.optimizer", "host|file", "fused.adamw", "off", "the host uses PyTorch's fused AdamW in any case"},
     Conflict{"offload.optimizer", "host|file", "rounding", "stochastic", "the host's AdamW rounds to nearest"},
     Conflict{"offload.optimizer", "host|file", "moments", "fp32|bf16",
@@ -76,8 +76,11 @@ constexpr std::array kConflicts{
 
     // Limits of the optimizers.
     Conflict{"optimizer", "galore", "adapters", "lora|qlora", "adapters already have a low rank"},
-    Conflict{"optimizer", "adamw_8bit|galore", "fused.adamw", "off",
-             "only AdamW with full-size moments offers this choice"},
+    Conflict{"optimizer", "adamw_foreach", "precision", "fp16_mixed|bf16_mixed",
+             "PyTorch's foreach operators step weights in the format of their gradients"},
+    Conflict{"optimizer", "adamw_foreach", "rounding", "stochastic", "PyTorch's operators round to nearest"},
+    Conflict{"optimizer", "adamw_foreach", "cuda_graph", "on", "only the fused kernel counts its steps on the device"},
+    Conflict{"optimizer", "!adamw", "fused.adamw", "off", "only AdamW with full-size moments offers this choice"},
     Conflict{"optimizer", "galore", "precision", "fp16_mixed", "GaLore cannot project a gradient that overflowed"},
     Conflict{"optimizer", "galore", "rounding", "stochastic", "its updates come from GEMMs, which round to nearest"},
     Conflict{"precision", "fp16_mixed", "fused.adamw", "off",

@@ -168,7 +168,7 @@ constexpr std::array kTrainStepSchema{
     folded(kOptimizer,
            own(choice("optimizer", "Optimizer", "Optimizer, which decides the state per weight and its bits",
                       kChoicesOf<predict::kOptimizers>),
-               "adamw_8bit|galore", "adamw")),
+               "adamw_8bit|paged_adamw_8bit|galore", "adamw")),
     folded(kPrecision, needs(own(choice("moments", "Moments", "Number format of AdamW's two moments",
                                         kChoicesOf<predict::kMoments>),
                                  "fp32|bf16", "model"),

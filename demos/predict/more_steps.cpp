@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "demos/predict/births.h"
+#include "demos/predict/optimizers.h"
 #include "demos/predict/rewrite.h"
 
 namespace headroom::predict {
@@ -97,7 +98,7 @@ class StepRepeater {
 }  // namespace
 
 int traced_steps(const StepSettings& step) {
-  const bool all_alike = steps_alike(step.optimizer) && !step.cuda_graph && step.eval_every == 0;
+  const bool all_alike = !form_of(step.optimizer).low_rank && !step.cuda_graph && step.eval_every == 0;
   return all_alike ? std::min(step.steps, kFirstAndSecond) : step.steps;
 }
 

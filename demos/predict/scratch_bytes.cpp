@@ -27,18 +27,4 @@ Bytes embedding_scratch_bytes(const StepSettings& step, record::DeviceKind devic
          kFp32 * kernels::embedding_segments(step.tokens()) * step.model.hidden_size;
 }
 
-Bytes optimizer_scratch_bytes(const StepSettings& step) {
-  if (step.offload_state != StateOffload::kOff) return 0;
-  const llama::Config& c = step.model;
-  const std::int64_t h = c.hidden_size, f = llama::mlps(c, step.extension).widest();
-  if (has_low_rank_moments(step)) {
-    const std::int64_t r = std::min({step.low_rank(), f, h});
-    return kFp32 * (f * h + (step.masters() ? 1 : 2) * r * std::max(f, h));
-  }
-  const bool trained = step.adapters.kind == AdapterKind::kOff;
-  const std::int64_t most = trained ? c.vocab_size * h : step.adapters.rank * std::max(f, h);
-  if (!step.fused_adamw) return most * (step.masters() ? 2 * kFp32 : step.trained_bytes());
-  return step.histogram && step.optimizer == OptimizerKind::kAdamW ? most * step.trained_bytes() : 0;
-}
-
 }  // namespace headroom::predict

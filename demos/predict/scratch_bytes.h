@@ -14,8 +14,4 @@ record::Bytes attention_scratch_bytes(const StepSettings& step);
 // 37,104,856 with the operator.
 record::Bytes embedding_scratch_bytes(const StepSettings& step, record::DeviceKind device);
 
-// For the largest weight. PyTorch's operators: fp32 gradient and denominator. Histogram: a copy. GaLore: the fp32
-// matrix, its projected gradient and update. 0 with offload.
-record::Bytes optimizer_scratch_bytes(const StepSettings& step);
-
 }  // namespace headroom::predict

@@ -6,6 +6,7 @@
 
 #include "demos/llama/layer_weights.h"
 #include "demos/predict/kept_tensors.h"
+#include "demos/predict/optimizers.h"
 #include "kernels/fp8_cast/fp8_cast.h"
 #include "kernels/nf4/nf4.h"
 
@@ -18,32 +19,6 @@ using llama::WeightKind;
 using record::Bytes;
 
 std::int64_t parts(std::int64_t n, std::int64_t of) { return (n + of - 1) / of; }
-
-std::vector<LayerWeight> projections(const llama::Config& config, const llama::Extension& extension) {
-  std::vector<LayerWeight> all = llama::layer_weights(config, extension);
-  std::erase_if(all, [](const LayerWeight& weight) { return weight.kind != WeightKind::kMatrix; });
-  return all;
-}
-
-bool has_adapter(const LayerWeight& matrix, AdapterTargets targets) {
-  return targets == AdapterTargets::kAll || (targets == AdapterTargets::kAttention) == matrix.in_attention();
-}
-
-// Blocks never span tensors.
-Bytes moments_8bit_bytes(const StepSettings& step) {
-  const llama::Config& c = step.model;
-  const std::int64_t rank = step.adapters.rank;
-  const auto of = [](std::int64_t elements) { return kernels::adamw_8bit_state_bytes(elements); };
-  Bytes sum = 0;
-  if (step.adapters.kind == AdapterKind::kOff) {
-    sum = (c.tie_word_embeddings ? 1 : 2) * of(c.vocab_size * c.hidden_size) + of(c.hidden_size);
-    for (const LayerWeight& each : llama::layer_weights(c, step.extension)) sum += each.count * of(each.elements());
-    return sum;
-  }
-  for (const LayerWeight& each : projections(c, step.extension))
-    if (has_adapter(each, step.adapters.targets)) sum += each.count * (of(rank * each.columns) + of(each.rows * rank));
-  return sum;
-}
 
 kernels::FlceProblem flce_problem(const StepSettings& step) {
   return {.mode = step.loss_mode,
@@ -69,6 +44,16 @@ int moments_of(KeptState state) {
 }
 
 }  // namespace
+
+std::vector<LayerWeight> projections(const llama::Config& config, const llama::Extension& extension) {
+  std::vector<LayerWeight> all = llama::layer_weights(config, extension);
+  std::erase_if(all, [](const LayerWeight& weight) { return weight.kind != WeightKind::kMatrix; });
+  return all;
+}
+
+bool has_adapter(const LayerWeight& matrix, AdapterTargets targets) {
+  return targets == AdapterTargets::kAll || (targets == AdapterTargets::kAttention) == matrix.in_attention();
+}
 
 std::int64_t outer_parameters(const llama::Config& c) {
   return (c.tie_word_embeddings ? 1 : 2) * c.vocab_size * c.hidden_size + c.hidden_size;
@@ -108,43 +93,6 @@ Bytes nf4_bytes(const llama::Config& config, const llama::Extension& extension) 
   for (const LayerWeight& each : projections(config, extension))
     sum += each.count * kernels::nf4_bytes(each.elements());
   return sum;
-}
-
-Bytes moments_8bit_bytes(std::int64_t parameters, std::int64_t block) {
-  return 2 * parameters + 2 * kFp32 * parts(parameters, block);
-}
-
-std::int64_t galore_elements(std::int64_t rows, std::int64_t columns, std::int64_t rank) {
-  const std::int64_t r = std::min({rank, rows, columns});
-  return 2 * r * std::max(rows, columns) + r * std::min(rows, columns);
-}
-
-std::int64_t galore_elements(const StepSettings& step) {
-  std::int64_t sum = 0;
-  for (const LayerWeight& each : projections(step.model, step.extension))
-    sum += each.count * galore_elements(each.rows, each.columns, step.low_rank());
-  return sum;
-}
-
-bool has_8bit_moments(const StepSettings& step) { return step.optimizer == OptimizerKind::kAdamW8bit; }
-bool has_low_rank_moments(const StepSettings& step) { return step.optimizer == OptimizerKind::kGaLore; }
-
-Bytes optimizer_state_bytes(const StepSettings& step) {
-  const std::int64_t trained = trained_parameters(step);
-  const Bytes masters = step.masters() ? kFp32 * trained : 0;
-  switch (step.optimizer) {
-    case OptimizerKind::kAdamW8bit:
-      return moments_8bit_bytes(step) + masters;
-    case OptimizerKind::kGaLore:
-      return kFp32 * galore_elements(step) +
-             2 * step.moment_bytes() *
-                 (llama::num_parameters(step.model, step.extension) -
-                  projection_parameters(step.model, step.extension)) +
-             masters;
-    case OptimizerKind::kAdamW:
-      break;
-  }
-  return 2 * step.moment_bytes() * trained + masters;
 }
 
 Bytes layer_input_bytes(const StepSettings& step) {

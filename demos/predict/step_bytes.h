@@ -7,7 +7,6 @@
 #include "demos/llama/config.h"
 #include "demos/predict/step_settings.h"
 #include "demos/record/units.h"
-#include "kernels/adamw_8bit/adamw_8bit.h"
 
 namespace headroom::predict {
 
@@ -23,6 +22,9 @@ std::int64_t projection_parameters(const llama::Config& config, const llama::Ext
 std::int64_t lora_parameters(const llama::Config& config, std::int64_t rank, AdapterTargets targets,
                              const llama::Extension& extension = {});
 std::int64_t adapter_parameters(const StepSettings& step);  // 0 without adapters
+// Matrices that adapters can be beside and that NF4 stores, by kind with their count.
+std::vector<llama::LayerWeight> projections(const llama::Config& config, const llama::Extension& extension);
+bool has_adapter(const llama::LayerWeight& matrix, AdapterTargets targets);
 // Adapters, if any, otherwise all weights.
 std::int64_t trained_parameters(const StepSettings& step);
 
@@ -31,18 +33,6 @@ std::int64_t trained_parameters(const StepSettings& step);
 // NF4 of the layers' projections: 4-bit codes, a byte of absmax per 64 weights, 4 bytes per 256 of those, and 4 per
 // matrix; whole blocks. 4.127 bits per weight (Dettmers et al. 2023, arXiv:2305.14314 §3).
 record::Bytes nf4_bytes(const llama::Config& config, const llama::Extension& extension = {});
-// Two moments of one byte, each with a 4-byte absmax per block, which may be short. Blocks of 256: 2.031 B per
-// parameter.
-record::Bytes moments_8bit_bytes(std::int64_t parameters, std::int64_t block = kernels::kQuantisedBlock);
-bool has_8bit_moments(const StepSettings& step);
-bool has_low_rank_moments(const StepSettings& step);
-// Elements for a matrix m × n with the smaller side projected to r: two moments r × max(m, n) and a projection r ×
-// min(m, n). 2048 × 8192 at r = 512: 9,437,184 of 2 × 16,777,216.
-std::int64_t galore_elements(std::int64_t rows, std::int64_t columns, std::int64_t rank);
-// For all layers' projections.
-std::int64_t galore_elements(const StepSettings& step);
-// Masters, moments and projections of trained weights, wherever they are. 1B in bf16_mixed: 12 P.
-record::Bytes optimizer_state_bytes(const StepSettings& step);
 // B·T·H·s per kept input, L or ⌈L / k⌉ of them. 4 · 1,024 · 2,048 · 2 · 16 = 268,435,456.
 record::Bytes checkpoint_bytes(const StepSettings& step);
 record::Bytes layer_input_bytes(const StepSettings& step);

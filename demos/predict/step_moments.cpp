@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "demos/predict/gpu_extras.h"
+#include "demos/predict/optimizers.h"
 #include "demos/predict/scratch_bytes.h"
 #include "demos/predict/step_bytes.h"
 
@@ -54,7 +55,7 @@ class StepMoments {
     embedding();
     add(Place::kOptimizer, {.gradients = gradients_at_end(),
                             .logits = kept_output_bytes(step_),
-                            .workspace = optimizer_scratch_bytes(step_)});
+                            .workspace = optimizer_scratch_bytes(step_, updated_at_end())});
     return std::move(moments_);
   }
 
@@ -63,7 +64,7 @@ class StepMoments {
     StepMoment moment{.place = place, .layer = extra.layer};
     const auto of = [&](Category category) -> Bytes& { return moment.bytes[static_cast<std::size_t>(category)]; };
     of(Category::kWeights) = weights(extra.streamed_layers);
-    of(Category::kOptimizerState) = step_.offload_state == StateOffload::kOff ? optimizer_state_bytes(step_) : 0;
+    of(Category::kOptimizerState) = optimizer_state_on_device(step_);
     of(Category::kGradients) = extra.gradients;
     of(Category::kActivations) = extra.activations;
     of(Category::kLogits) = extra.logits;
@@ -93,7 +94,8 @@ class StepMoments {
   Bytes tables() const {
     const Bytes t = step_.sequence;
     const Bytes rope = 2 * t * (step_.fused.rope ? kFp32 * c_.head_dim / 2 : s_ * c_.head_dim);
-    return 2 * kIdBytes * step_.micro_batches * step_.tokens() + rope + (eager() ? s_ * t * t : 0) + fp8_scale_bytes(step_);
+    return 2 * kIdBytes * step_.micro_batches * step_.tokens() + rope + (eager() ? s_ * t * t : 0) +
+           fp8_scale_bytes(step_);
   }
 
   bool eager() const { return step_.fused.attention == Attention::kEager; }
@@ -148,6 +150,12 @@ class StepMoments {
   Bytes outer_gradients() const { return all_gradients() - c_.num_layers * layer_gradient_; }
   Bytes gradients_at_end() const {
     return step_.optimizer_in_backward || leaves() ? outer_gradients() : all_gradients();
+  }
+
+  // Weights that are stepped together after backward.
+  std::int64_t updated_at_end() const {
+    const std::int64_t layers = layer_gradient_ / step_.trained_bytes() * c_.num_layers;
+    return trained_parameters(step_) - (step_.optimizer_in_backward ? layers : 0);
   }
 
   // --- activations
@@ -348,7 +356,8 @@ class StepMoments {
     add(Place::kLayerStep, {.layer = c_.num_layers - 1,
                             .gradients = gradients_behind_head() + layer_gradient_,
                             .activations = kept_at_loss() - done + rows_ + held(),
-                            .logits = logits_in_backward()});
+                            .logits = logits_in_backward(),
+                            .workspace = copied_moment_bytes(step_, layer_gradient_ / step_.trained_bytes())});
   }
 
   // Embedding backward: a second table gradient, unless the fused kernel adds to an existing one. Then their sum, if

@@ -115,14 +115,14 @@ inline constexpr std::array kLossPaths{
     Meant<LossPath>{{"flce", "a chunk of logits at a time"}, LossPath::kFlce},
 };
 
-enum class OptimizerKind : std::uint8_t { kAdamW, kAdamW8bit, kGaLore };
+enum class OptimizerKind : std::uint8_t { kAdamW, kAdamWForeach, kAdamW8bit, kPagedAdamW8bit, kGaLore };
 inline constexpr std::array kOptimizers{
     Meant<OptimizerKind>{{"adamw", "AdamW"}, OptimizerKind::kAdamW},
+    Meant<OptimizerKind>{{"adamw_foreach", "AdamW, foreach"}, OptimizerKind::kAdamWForeach},
     Meant<OptimizerKind>{{"adamw_8bit", "AdamW, 8-bit moments"}, OptimizerKind::kAdamW8bit},
+    Meant<OptimizerKind>{{"paged_adamw_8bit", "AdamW, 8-bit moments, paged"}, OptimizerKind::kPagedAdamW8bit},
     Meant<OptimizerKind>{{"galore", "GaLore"}, OptimizerKind::kGaLore},
 };
-// GaLore recomputes its projections only in some steps.
-constexpr bool steps_alike(OptimizerKind optimizer) { return optimizer != OptimizerKind::kGaLore; }
 
 // The learning rate after warm-up.
 enum class Schedule : std::uint8_t { kConstant, kLinear, kCosine };

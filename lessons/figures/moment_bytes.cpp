@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "demos/llama/config.h"
+#include "demos/predict/optimizers.h"
 #include "demos/predict/step_bytes.h"
 #include "lessons/figure.h"
 #include "lessons/measurements/moment_errors.h"

@@ -7,6 +7,7 @@
 #include "demos/experiments/schemas.h"
 #include "demos/predict/attention_work.h"
 #include "demos/predict/kept_tensors.h"
+#include "demos/predict/optimizers.h"
 #include "demos/predict/step_bytes.h"
 #include "demos/predict/step_settings.h"
 #include "lessons/pages/answers.h"

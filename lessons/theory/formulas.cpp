@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "demos/predict/optimizers.h"
 #include "demos/predict/step_bytes.h"
 #include "demos/record/timeline.h"
 
@@ -102,6 +103,8 @@ class Formulas {
                        all / predict::layer_input_bytes(step_)),
            all});
     }
+    if (predict::form_of(step_.optimizer).paged)
+      add("Optimizer state in managed memory", Category::kOptimizerState, optimizer_state());
     if (step_.offload_state != StateOffload::kOff) {
       Sum trained;
       trained.add(1, trained_symbol(), trained_parameters());
@@ -148,10 +151,10 @@ class Formulas {
     const std::int64_t masters = step_.masters() ? kFp32 : 0, moment = step_.moment_bytes(),
                        trained = trained_parameters();
     const Bytes bytes = predict::optimizer_state_bytes(step_);
-    if (predict::has_8bit_moments(step_))
+    if (predict::form_of(step_.optimizer).one_byte)
       return {fmt::format("(1 + 1 + 8/256{}) · {}", masters > 0 ? " + 4" : "", p),
               fmt::format("{:.3f} × {}", 2 + 8.0 / 256 + static_cast<double>(masters), count(trained)), bytes};
-    if (step_.optimizer == OptimizerKind::kGaLore) {
+    if (predict::form_of(step_.optimizer).low_rank) {
       const std::int64_t rest = parameters_ - predict::projection_parameters(step_.model);
       return {
           fmt::format("4 · Σ (2 r · long + r · short) + {} · rest{}", 2 * moment, masters > 0 ? " + 4 · P" : ""),

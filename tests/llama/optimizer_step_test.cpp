@@ -50,6 +50,10 @@ const std::vector<Settings> kOptimizers{
     {"precision=bf16", "rounding=stochastic"},
     {"precision=bf16", "moments=fp32"},
     {"moments=bf16"},
+    {"optimizer=adamw_foreach"},
+    {"optimizer=adamw_foreach", "precision=bf16", "clip=1"},
+    {"optimizer=adamw_foreach", "optimizer_in_backward=on"},
+    {"optimizer=paged_adamw_8bit"},
     {"optimizer=adamw_8bit"},
     {"optimizer=adamw_8bit", "precision=bf16"},
     {"optimizer=adamw_8bit", "precision=fp16_mixed"},
@@ -97,6 +101,8 @@ TEST_CASE("each optimizer keeps its bytes per parameter between steps") {
   // 2.031 per parameter: all weights are whole blocks of 256.
   const record::Bytes codes = kernels::adamw_8bit_state_bytes(parameters);
   CHECK(bytes({"optimizer=adamw_8bit"}, Category::kOptimizerState) == codes);
+  CHECK(bytes({"optimizer=paged_adamw_8bit"}, Category::kOptimizerState) == 0);  // in managed memory
+  CHECK(bytes({"optimizer=adamw_foreach", "precision=bf16"}, Category::kOptimizerState) == 4 * parameters);
   CHECK(bytes({"optimizer=adamw_8bit", "precision=bf16_mixed"}, Category::kOptimizerState) == 4 * parameters + codes);
 
   // A layer's seven matrices: H = 256, Q = 256, K·D = 128, F = 704; r = H/4 = 64.

@@ -8,6 +8,7 @@
 #include <ATen/Parallel.h>
 
 #include "demos/experiments/train_step_model.h"
+#include "demos/predict/optimizers.h"
 #include "demos/predict/step_bytes.h"
 #include "tests/llama/allocation_log.h"
 #include "tests/llama/checkpoint_folder.h"

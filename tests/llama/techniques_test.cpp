@@ -37,6 +37,8 @@ const std::vector<Technique> kTechniques{
     {{"batch=2", "checkpointing=every", "checkpoint_every=9"}},
     {{"batch=2", "checkpointing=selective"}},
     {{"batch=2", "checkpointing=selective", "fused.rms_norm=on", "fused.swiglu=on", "fused.rope=on"}},
+    {{"batch=2", "optimizer=adamw_foreach"}},
+    {{"batch=2", "optimizer=paged_adamw_8bit"}, {"batch=2", "optimizer=adamw_8bit"}},
     {{"batch=2", "attention=eager"}},
     {{"batch=2", "attention=eager", "fused.rope=on"}},
     {{"batch=2", "attention=eager", "checkpointing=selective"}},

@@ -22,6 +22,7 @@
 
 #include "app/paint/files/svg.h"
 #include "app/paint/files/table.h"
+#include "demos/predict/optimizers.h"
 #include "tests/paint/support.h"
 #include "tests/support/catch.h"
 #include "tests/support/panels.h"

@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "demos/experiments/demo.h"
+#include "demos/predict/optimizers.h"
 #include "tests/predict/settings.h"
 #include "tests/support/catch.h"
 
@@ -58,7 +59,8 @@ TEST_CASE("checkpoints take B T H s per kept input") {
   CHECK(checkpoint_bytes(tests::with({"precision=bf16", "checkpointing=layer"})) == 268'435'456);
   CHECK(checkpoint_bytes(tests::with({"precision=bf16", "checkpointing=every", "checkpoint_every=4"})) == 67'108'864);
   // layers 0, 5, 10, 15
-  CHECK(checkpoint_bytes(tests::with({"precision=bf16", "checkpointing=every", "checkpoint_every=5"})) == 4 * 16'777'216);
+  CHECK(checkpoint_bytes(tests::with({"precision=bf16", "checkpointing=every", "checkpoint_every=5"})) ==
+        4 * 16'777'216);
   // k has no effect.
   CHECK(checkpoint_bytes(tests::with({"precision=bf16", "checkpointing=layer", "checkpoint_every=4"})) == 268'435'456);
 }
@@ -123,8 +125,9 @@ TEST_CASE("a layer keeps its backward's inputs, and checkpointing keeps inputs a
   CHECK(every("checkpoint_every=64") == 16'777'216 + 16 * 445'153'280LL);  // at most all layers
   CHECK(activation_bytes(tests::with({"precision=bf16", "checkpointing=layer"})) == every("checkpoint_every=1"));
   // The fused norm also keeps a segment's inner inputs.
-  CHECK(activation_bytes(tests::with({"precision=bf16", "checkpointing=every", "checkpoint_every=2", "fused.rms_norm=on",
-                               "fused.swiglu=on"})) == 8 * 16'777'216 + 2 * fused + 16'777'216);
+  CHECK(activation_bytes(tests::with(
+            {"precision=bf16", "checkpointing=every", "checkpoint_every=2", "fused.rms_norm=on", "fused.swiglu=on"})) ==
+        8 * 16'777'216 + 2 * fused + 16'777'216);
   // All layers, each with its input.
   CHECK(activation_bytes(tests::with({"precision=bf16", "checkpointing=selective"})) ==
         16 * (4096LL * (4096 + 8192 + 2048 + 128 + 32'768) + 16'777'216) + 67'108'864);
@@ -200,6 +203,20 @@ TEST_CASE("NF4 with double quantization takes 4.127 bits per weight") {
   CHECK(static_cast<double>(bytes) * 8 / 973'078'528 == Approx(4.127).epsilon(1e-4));
   // Per matrix: 4 of 64 × 64 with 64 absmaxes, 3 of 64 × 128 with 128, one scale and mean each.
   CHECK(nf4_bytes(kNarrow) == 4 * (2'048 + 64 + 4 + 4) + 3 * (4'096 + 128 + 4 + 4));
+}
+
+TEST_CASE("foreach AdamW copies the second moments of the weights that it steps together") {
+  const auto foreach = tests::with({"precision=bf16", "optimizer=adamw_foreach"});
+  CHECK(optimizer_state_on_device(foreach) == 4 * kParameters);
+  CHECK(optimizer_scratch_bytes(foreach, kParameters) == 2 * kParameters);
+  CHECK(optimizer_scratch_bytes(tests::with({"precision=bf16"}), kParameters) == 0);
+}
+
+TEST_CASE("paged AdamW has no moments in the device's allocator") {
+  const auto paged = tests::with({"precision=bf16_mixed", "optimizer=paged_adamw_8bit"});
+  CHECK(optimizer_state_on_device(paged) == 4 * kParameters);  // masters
+  CHECK(optimizer_state_bytes(paged) ==
+        optimizer_state_bytes(tests::with({"precision=bf16_mixed", "optimizer=adamw_8bit"})));
 }
 
 TEST_CASE("GaLore keeps moments of r rows and the projection") {

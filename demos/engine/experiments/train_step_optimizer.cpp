@@ -5,6 +5,7 @@
 
 #include "demos/engine/llama/model/stored_tensors.h"
 #include "demos/engine/llama/optimizers/optimizer_choice.h"
+#include "demos/predict/optimizers.h"
 
 namespace headroom::experiments {
 
@@ -108,7 +109,9 @@ StepOptimizer::StepOptimizer(const predict::StepSettings& step, const llama::Mod
         offload.make_optimizer(std::move(weights), host_options_of(step, model, options, stored_in(files)), options);
     host_ = dynamic_cast<llama::HostAdamW*>(optimizer_.get());
   } else {
-    optimizer_ = llama::make_optimizer(std::move(weights), options_of(step, loss_scale_.get(), stored_in(files)));
+    llama::OptimizerOptions chosen = options_of(step, loss_scale_.get(), stored_in(files));
+    if (predict::form_of(step.optimizer).paged) chosen.adamw.paged = &offload.arena();
+    optimizer_ = llama::make_optimizer(std::move(weights), chosen);
   }
   if (step.histogram) {
     magnitudes_ = std::make_unique<llama::StepMagnitudes>(*optimizer_, options.loss_scale);

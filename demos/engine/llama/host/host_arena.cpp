@@ -1,4 +1,4 @@
-// Allocates by mmap, locks by cudaHostRegister. PyTorch's locked allocator rounds up to powers of two: 18 MiB to 32.
+// Allocates by mmap and locks by cudaHostRegister, or allocates by cudaMallocManaged. PyTorch's locked allocator rounds up to powers of two: 18 MiB to 32.
 #include "demos/engine/llama/host/host_arena.h"
 
 #include <sys/mman.h>
@@ -69,6 +69,14 @@ void HostArena::map(Block& block, HostPages pages) {
   const auto bytes = static_cast<Bytes>(block.bytes);
   const Bytes left = most_ - (other_ ? other_() : 0);
   if (most_ != 0 && *taken_ + bytes > left) throw HostMemoryFull(full_sentence(*taken_ + bytes, left));
+  if (pages == HostPages::kManaged && device_.is_cuda()) {
+    if (cudaMallocManaged(&block.data, block.bytes) != cudaSuccess) {
+      (void)cudaGetLastError();
+      throw HostMemoryFull(full_sentence(bytes, 0));
+    }
+    block.unlock = [](void* managed) { (void)cudaFree(managed); };
+    return;
+  }
   block.data = mmap(nullptr, block.bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, /*fd=*/-1, 0);
   if (block.data == MAP_FAILED) throw HostMemoryFull(full_sentence(bytes, 0));
   block.mapped = true;
@@ -94,12 +102,15 @@ at::Tensor HostArena::empty(at::IntArrayRef sizes, at::ScalarType type, HostPage
   *taken_ += bytes;
   record::host_allocated(block->data, bytes);
   const bool meta = device_.is_meta();
-  const at::Device where = meta ? at::kMeta : at::kCPU;
+  const bool managed = pages == HostPages::kManaged && device_.is_cuda();
+  const at::Device where = meta ? at::Device(at::kMeta) : managed ? device_ : at::Device(at::kCPU);
   void* const data = meta ? nullptr : block->data;
   c10::Storage storage(c10::Storage::use_byte_size_t(), static_cast<std::size_t>(bytes),
                        c10::DataPtr(data, block.release(), &free_block, where), /*allocator=*/nullptr,
                        /*resizable=*/false);
-  const c10::DispatchKeySet keys(meta ? c10::DispatchKey::Meta : c10::DispatchKey::CPU);
+  const c10::DispatchKeySet keys(meta      ? c10::DispatchKey::Meta
+                                 : managed ? c10::DispatchKey::CUDA
+                                           : c10::DispatchKey::CPU);
   at::Tensor tensor =
       at::detail::make_tensor<c10::TensorImpl>(std::move(storage), keys, c10::scalarTypeToTypeMeta(type));
   tensor.unsafeGetTensorImpl()->set_sizes_contiguous(sizes);

@@ -24,7 +24,8 @@ class HostMemoryFull : public std::runtime_error {
 
 enum class HostPages : std::uint8_t {
   kPageable,
-  kLocked,  // the device copies them asynchronously, at full speed
+  kLocked,   // the device copies them asynchronously, at full speed
+  kManaged,  // the driver moves them to whoever reads them, and off a device that is full
 };
 
 class HostArena {
@@ -43,7 +44,7 @@ class HostArena {
   // Bytes that the device has taken of the same memory, if it is the CPU; called before each block.
   void shares_with(std::function<record::Bytes()> other) { other_ = std::move(other); }
 
-  // Contiguous, uninitialized, on the CPU (on meta in a plan). Reported to the listener (record::host_allocated) under
+  // Contiguous, uninitialized, on the CPU (on meta in a plan; managed ones on the device). Reported to the listener (record::host_allocated) under
   // the calling thread's tag. May outlive the arena. Throws HostMemoryFull.
   at::Tensor empty(at::IntArrayRef sizes, at::ScalarType type, HostPages pages);
 

@@ -38,6 +38,7 @@ class Offload {
   std::unique_ptr<Optimizer> make_optimizer(std::vector<Parameter> parameters, HostAdamWOptions how,
                                             TrainOptions& step);
 
+  HostArena& arena() { return arena_; }
   // A sentence for the reader on how data is kept; empty: none.
   const std::string& trouble() const { return arena_.trouble(); }
 

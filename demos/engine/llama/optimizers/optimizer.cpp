@@ -92,8 +92,9 @@ at::ScalarType AdamWFamily::moment_type(std::size_t i) const {
 }
 
 at::Tensor AdamWFamily::zeros(const Parameter& parameter, std::uint16_t op, at::IntArrayRef shape,
-                              at::ScalarType type) {
+                              at::ScalarType type) const {
   const record::Scope scope(state_tag(parameter, op));
+  if (options_.paged != nullptr) return options_.paged->empty(shape, type, HostPages::kManaged).zero_();
   return at::zeros(shape, parameter.tensor.options().dtype(type).requires_grad(false));
 }
 

@@ -11,6 +11,7 @@
 
 #include <ATen/ATen.h>
 
+#include "demos/engine/llama/host/host_arena.h"
 #include "demos/engine/llama/model/model.h"
 #include "demos/engine/llama/model/state_tensor.h"
 #include "demos/engine/llama/step/loss_scaling.h"
@@ -38,6 +39,7 @@ struct AdamWOptions {
   bool masters = false;
   StoredValues stored = {};               // empty: random weights
   std::optional<at::ScalarType> moments;  // fp32 or bf16; none: fp32 with masters, else the weights' type
+  HostArena* paged = nullptr;             // moments in managed memory; null: on the device; not owned
   // Fused kernels only:
   bool stochastic_rounding = false;  // of bf16 weights without masters
   std::uint64_t seed = 0;
@@ -114,7 +116,7 @@ class AdamWFamily : public Optimizer {
   // The weight, if it is a master's rounded copy; else undefined.
   at::Tensor working(std::size_t i) const { return has_master(i) ? parameters()[i].tensor : at::Tensor(); }
   at::ScalarType moment_type(std::size_t i) const;
-  static at::Tensor zeros(const Parameter& parameter, std::uint16_t op, at::IntArrayRef shape, at::ScalarType type);
+  at::Tensor zeros(const Parameter& parameter, std::uint16_t op, at::IntArrayRef shape, at::ScalarType type) const;
 
   // Call before these gradients are used. Checks them for overflow. The first call of a step counts the step, unless it
   // finds an overflow. With the optimizer in backward, a later call that finds one cannot undo the count.

@@ -1,0 +1,24 @@
+// AdamW by PyTorch's foreach operators, which torch.optim.AdamW takes on a GPU unless told otherwise
+// (torch/optim/adamw.py, _multi_tensor_adamw).
+#pragma once
+
+#include <vector>
+
+#include "demos/engine/llama/optimizers/optimizer.h"
+
+namespace headroom::llama {
+
+class AdamWForeach final : public AdamWFamily {
+ public:
+  // Allocates the moments, in the weights' type. Without masters, loss scale and stochastic rounding.
+  AdamWForeach(std::vector<Parameter> parameters, const AdamWOptions& options);
+
+  // Allocates the denominators of all these weights: one copy of their second moments.
+  void update(std::span<const std::size_t> which) override;
+  std::vector<StateTensor> state() override;
+
+ private:
+  std::vector<at::Tensor> first_moments_, second_moments_;
+};
+
+}  // namespace headroom::llama

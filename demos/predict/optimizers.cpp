@@ -1,0 +1,112 @@
+// The rows. A new optimizer is a value of OptimizerKind, a row here, and a class in demos/engine/llama/optimizers.
+#include "demos/predict/optimizers.h"
+
+#include <algorithm>
+#include <array>
+#include <stdexcept>
+
+#include "demos/llama/extension.h"
+#include "demos/predict/step_bytes.h"
+
+namespace headroom::predict {
+
+using llama::LayerWeight;
+using record::Bytes;
+
+namespace {
+
+Bytes two_per_weight(const StepSettings& step) { return 2 * step.moment_bytes() * trained_parameters(step); }
+
+// Blocks never span tensors.
+Bytes codes(const StepSettings& step) {
+  const llama::Config& c = step.model;
+  const std::int64_t rank = step.adapters.rank;
+  const auto of = [](std::int64_t elements) { return kernels::adamw_8bit_state_bytes(elements); };
+  Bytes sum = 0;
+  if (step.adapters.kind == AdapterKind::kOff) {
+    sum = (c.tie_word_embeddings ? 1 : 2) * of(c.vocab_size * c.hidden_size) + of(c.hidden_size);
+    for (const LayerWeight& each : llama::layer_weights(c, step.extension)) sum += each.count * of(each.elements());
+    return sum;
+  }
+  for (const LayerWeight& each : projections(c, step.extension))
+    if (has_adapter(each, step.adapters.targets)) sum += each.count * (of(rank * each.columns) + of(each.rows * rank));
+  return sum;
+}
+
+Bytes projected(const StepSettings& step) {
+  const std::int64_t whole =
+      llama::num_parameters(step.model, step.extension) - projection_parameters(step.model, step.extension);
+  return kFp32 * galore_elements(step) + 2 * step.moment_bytes() * whole;
+}
+
+Bytes nothing(const StepSettings&) { return 0; }
+
+Bytes one_weight(const StepSettings& step) {
+  const std::int64_t h = step.model.hidden_size, f = llama::mlps(step.model, step.extension).widest();
+  const bool trained = step.adapters.kind == AdapterKind::kOff;
+  const std::int64_t most = trained ? step.model.vocab_size * h : step.adapters.rank * std::max(f, h);
+  if (!step.fused_adamw) return most * (step.masters() ? 2 * kFp32 : step.trained_bytes());
+  return step.histogram ? most * step.trained_bytes() : 0;
+}
+
+Bytes one_projection(const StepSettings& step) {
+  const std::int64_t h = step.model.hidden_size, f = llama::mlps(step.model, step.extension).widest();
+  const std::int64_t r = std::min({step.low_rank(), f, h});
+  return kFp32 * (f * h + (step.masters() ? 1 : 2) * r * std::max(f, h));
+}
+
+constexpr std::array kForms{
+    OptimizerForm{.kind = OptimizerKind::kAdamW, .moments = two_per_weight, .scratch = one_weight},
+    OptimizerForm{
+        .kind = OptimizerKind::kAdamWForeach, .moments = two_per_weight, .scratch = nothing, .copies_moment = true},
+    OptimizerForm{.kind = OptimizerKind::kAdamW8bit, .moments = codes, .scratch = nothing, .one_byte = true},
+    OptimizerForm{
+        .kind = OptimizerKind::kPagedAdamW8bit, .moments = codes, .scratch = nothing, .one_byte = true, .paged = true},
+    OptimizerForm{.kind = OptimizerKind::kGaLore, .moments = projected, .scratch = one_projection, .low_rank = true},
+};
+
+bool on_device(const StepSettings& step) { return step.offload_state == StateOffload::kOff; }
+
+Bytes masters(const StepSettings& step) { return step.masters() ? kFp32 * trained_parameters(step) : 0; }
+
+}  // namespace
+
+const OptimizerForm& form_of(OptimizerKind kind) {
+  const auto found = std::ranges::find(kForms, kind, &OptimizerForm::kind);
+  if (found == kForms.end()) throw std::logic_error("an optimizer has no row in kForms");
+  return *found;
+}
+
+Bytes moments_8bit_bytes(std::int64_t parameters, std::int64_t block) {
+  return 2 * parameters + 2 * kFp32 * ((parameters + block - 1) / block);
+}
+
+std::int64_t galore_elements(std::int64_t rows, std::int64_t columns, std::int64_t rank) {
+  const std::int64_t r = std::min({rank, rows, columns});
+  return 2 * r * std::max(rows, columns) + r * std::min(rows, columns);
+}
+
+std::int64_t galore_elements(const StepSettings& step) {
+  std::int64_t sum = 0;
+  for (const LayerWeight& each : projections(step.model, step.extension))
+    sum += each.count * galore_elements(each.rows, each.columns, step.low_rank());
+  return sum;
+}
+
+Bytes optimizer_state_bytes(const StepSettings& step) { return form_of(step.optimizer).moments(step) + masters(step); }
+
+Bytes optimizer_state_on_device(const StepSettings& step) {
+  if (!on_device(step)) return 0;
+  return form_of(step.optimizer).paged ? masters(step) : optimizer_state_bytes(step);
+}
+
+Bytes optimizer_scratch_bytes(const StepSettings& step, std::int64_t updated) {
+  if (!on_device(step)) return 0;
+  return form_of(step.optimizer).scratch(step) + copied_moment_bytes(step, updated);
+}
+
+Bytes copied_moment_bytes(const StepSettings& step, std::int64_t updated) {
+  return form_of(step.optimizer).copies_moment ? step.moment_bytes() * updated : 0;
+}
+
+}  // namespace headroom::predict
