@@ -53,7 +53,7 @@ record::Status check_data(const Params& params) {
   predict::StepSettings step = predict::step_settings(params);
   const auto model = experiments::train_step_model(step);
   const auto assets = find_assets();
-  if (!model || (!assets && step.text.empty())) return record::Ok{};
+  if (!model || (!assets && step.files.text.empty())) return record::Ok{};
   step.model = model.value().config;
   return tokens::check(experiments::data_source(step, assets ? course_text(assets.value()) : fs::path()));
 }

@@ -186,9 +186,9 @@ class Draw {
     constexpr double kHostRate = 50e9, kFileRate = 4e9, kBusRate = 20e9;  // bytes per second
     constexpr double kStateBytes = 12;                                    // per parameter
     double seconds = 0;
-    if (step.offload_state == predict::StateOffload::kHost) seconds += 2 * kStateBytes * parameters / kHostRate;
-    if (step.offload_state == predict::StateOffload::kFile) seconds += 2 * kStateBytes * parameters / kFileRate;
-    if (step.offload_parameters) seconds += 3 * static_cast<double>(step.element_bytes()) * parameters / kBusRate;
+    if (step.offload.state == predict::StateOffload::kHost) seconds += 2 * kStateBytes * parameters / kHostRate;
+    if (step.offload.state == predict::StateOffload::kFile) seconds += 2 * kStateBytes * parameters / kFileRate;
+    if (step.offload.parameters) seconds += 3 * static_cast<double>(step.element_bytes()) * parameters / kBusRate;
     return seconds;
   }
 

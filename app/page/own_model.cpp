@@ -19,7 +19,7 @@ std::string OwnModel::words() const {
 
 std::optional<OwnModel> read_own_model(const record::Params& train_step) {
   const predict::StepSettings step = predict::step_settings(train_step);
-  if (step.weights.empty()) return std::nullopt;
+  if (step.files.weights.empty()) return std::nullopt;
   const auto model = experiments::train_step_model(step);
   if (!model) return OwnModel{.config = step.model, .trouble = model.error().message};
   OwnModel own{.config = model.value().config};

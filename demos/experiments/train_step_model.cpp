@@ -10,7 +10,7 @@ namespace headroom::experiments {
 
 record::Result<TrainStepModel> train_step_model(const predict::StepSettings& step) {
   TrainStepModel model{.config = step.model, .weights = {}};
-  const std::filesystem::path weights = step.weights;
+  const std::filesystem::path weights = step.files.weights;
   if (weights.empty()) {
     if (const record::Status fits = llama::check(model.config); !fits) return fits.error();
     return model;
@@ -30,8 +30,8 @@ record::Result<TrainStepModel> train_step_model(const predict::StepSettings& ste
 }
 
 record::Result<llama::DescribedModel> described_model(const predict::StepSettings& step) {
-  if (!step.weights.empty() && llama::find_config(step.model.id) == nullptr)
-    return llama::read_described_model(step.weights);
+  if (!step.files.weights.empty() && llama::find_config(step.model.id) == nullptr)
+    return llama::read_described_model(step.files.weights);
   llama::DescribedModel model;
   model.config = step.model;
   return model;

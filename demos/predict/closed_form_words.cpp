@@ -10,7 +10,7 @@ namespace headroom::predict {
 
 std::vector<std::string> left_out(const StepSettings& step) {
   std::vector<std::string> all;
-  if (form_of(step.optimizer).low_rank) all.emplace_back("the eigenvectors in a step that refreshes projections");
+  if (form_of(step.optimizer.kind).low_rank) all.emplace_back("the eigenvectors in a step that refreshes projections");
   if (step.adapters.fp32) all.emplace_back("the fp32 copies of the inputs that fp32 adapters read");
   if (step.fused.attention == Attention::kCudnn) all.emplace_back("cuDNN's own workspace");
   return all;

@@ -253,7 +253,7 @@ bool all_alike(const record::Recording& run, std::int64_t count) {
 }  // namespace
 
 std::int64_t traced_micro_batches(const StepSettings& step) {
-  const bool hands_over = step.offload_state != StateOffload::kOff;
+  const bool hands_over = step.offload.state != StateOffload::kOff;
   return std::min(step.micro_batches, hands_over ? kLastDiffers : kAllAlike);
 }
 

@@ -98,7 +98,7 @@ class StepRepeater {
 }  // namespace
 
 int traced_steps(const StepSettings& step) {
-  const bool all_alike = !form_of(step.optimizer).low_rank && !step.cuda_graph && step.eval_every == 0;
+  const bool all_alike = !form_of(step.optimizer.kind).low_rank && !step.cuda_graph && step.eval_every == 0;
   return all_alike ? std::min(step.steps, kFirstAndSecond) : step.steps;
 }
 

@@ -65,7 +65,7 @@ constexpr std::array kForms{
     OptimizerForm{.kind = OptimizerKind::kGaLore, .moments = projected, .scratch = one_projection, .low_rank = true},
 };
 
-bool on_device(const StepSettings& step) { return step.offload_state == StateOffload::kOff; }
+bool on_device(const StepSettings& step) { return step.offload.state == StateOffload::kOff; }
 
 Bytes masters(const StepSettings& step) { return step.masters() ? kFp32 * trained_parameters(step) : 0; }
 
@@ -93,20 +93,22 @@ std::int64_t galore_elements(const StepSettings& step) {
   return sum;
 }
 
-Bytes optimizer_state_bytes(const StepSettings& step) { return form_of(step.optimizer).moments(step) + masters(step); }
+Bytes optimizer_state_bytes(const StepSettings& step) {
+  return form_of(step.optimizer.kind).moments(step) + masters(step);
+}
 
 Bytes optimizer_state_on_device(const StepSettings& step) {
   if (!on_device(step)) return 0;
-  return form_of(step.optimizer).paged ? masters(step) : optimizer_state_bytes(step);
+  return form_of(step.optimizer.kind).paged ? masters(step) : optimizer_state_bytes(step);
 }
 
 Bytes optimizer_scratch_bytes(const StepSettings& step, std::int64_t updated) {
   if (!on_device(step)) return 0;
-  return form_of(step.optimizer).scratch(step) + copied_moment_bytes(step, updated);
+  return form_of(step.optimizer.kind).scratch(step) + copied_moment_bytes(step, updated);
 }
 
 Bytes copied_moment_bytes(const StepSettings& step, std::int64_t updated) {
-  return form_of(step.optimizer).copies_moment ? step.moment_bytes() * updated : 0;
+  return form_of(step.optimizer.kind).copies_moment ? step.moment_bytes() * updated : 0;
 }
 
 }  // namespace headroom::predict

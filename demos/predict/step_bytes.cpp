@@ -21,13 +21,13 @@ using record::Bytes;
 std::int64_t parts(std::int64_t n, std::int64_t of) { return (n + of - 1) / of; }
 
 kernels::FlceProblem flce_problem(const StepSettings& step) {
-  return {.mode = step.loss_mode,
+  return {.mode = step.loss.mode,
           .storage = step.element_bytes() == kFp32 ? kernels::Storage::kFp32 : kernels::Storage::kBf16,
-          .fp32_weight_gradient = step.fp32_weight_gradient,
+          .fp32_weight_gradient = step.loss.fp32_weight_gradient,
           .tokens = step.tokens(),
           .hidden = step.model.hidden_size,
           .vocab = step.model.vocab_size,
-          .chunk = step.loss_chunk};
+          .chunk = step.loss.chunk};
 }
 
 int moments_of(KeptState state) {
@@ -150,7 +150,7 @@ Bytes activation_bytes(const StepSettings& step) {
   const Bytes layer = layer_bytes(step).sum(), between = between_layers_bytes(step);
   if (!step.keeps_layer_inputs()) return step.model.num_layers * (layer + between) + final_norm_bytes(step);
   const std::int64_t layers = step.layers_at_once();
-  const Bytes kept = step.offload_checkpoints ? 2 * layer_input_bytes(step) : checkpoint_bytes(step);
+  const Bytes kept = step.offload.checkpoints ? 2 * layer_input_bytes(step) : checkpoint_bytes(step);
   return kept + layers * layer + (layers - 1) * between;
 }
 
@@ -167,34 +167,34 @@ std::int64_t rows_at_once_in_fp8(std::int64_t rows) {
 
 std::int64_t loss_chunk(const StepSettings& step) { return kernels::flce_step(flce_problem(step)); }
 
-bool loss_in_chunks(const StepSettings& step) { return step.loss == LossPath::kFlce; }
+bool loss_in_chunks(const StepSettings& step) { return step.loss.path == LossPath::kFlce; }
 
 LossCode loss_code(const StepSettings& step) {
-  const bool older = step.loss == LossPath::kHf2024, output = older || step.loss == LossPath::kHf2025;
+  const bool older = step.loss.path == LossPath::kHf2024, output = older || step.loss.path == LossPath::kHf2025;
   return {.in_chunks = loss_in_chunks(step),
-          .in_place = step.loss == LossPath::kPlain && step.fused.cross_entropy,
+          .in_place = step.loss.path == LossPath::kPlain && step.fused.cross_entropy,
           .shifts_logits = older,
           .returns_fp32 = older,
           .returns_output = output};
 }
 
 bool sums_tied_apart(const StepSettings& step) {
-  if (!step.model.tie_word_embeddings || step.tied_sum_in_place) return false;
-  return step.loss == LossPath::kHf2024 || step.loss == LossPath::kHf2025;
+  if (!step.model.tie_word_embeddings || step.loss.tied_sum_in_place) return false;
+  return step.loss.path == LossPath::kHf2024 || step.loss.path == LossPath::kHf2025;
 }
 
 Bytes kept_output_bytes(const StepSettings& step) {
-  if (!step.keep_output) return 0;
-  return (step.loss == LossPath::kHf2024 ? kFp32 : step.element_bytes()) * step.model.vocab_size * step.tokens();
+  if (!step.loss.keep_output) return 0;
+  return (step.loss.path == LossPath::kHf2024 ? kFp32 : step.element_bytes()) * step.model.vocab_size * step.tokens();
 }
 
 Bytes loss_bytes(const StepSettings& step) {
   const std::int64_t v = step.model.vocab_size, tokens = step.tokens(), shifted = tokens - step.batch;
-  switch (step.loss) {
+  switch (step.loss.path) {
     case LossPath::kHf2024:
-      return (step.keep_output ? 8 : 4) * v * tokens + 8 * v * shifted;
+      return (step.loss.keep_output ? 8 : 4) * v * tokens + 8 * v * shifted;
     case LossPath::kHf2025:
-      return (12 + (step.keep_output ? step.element_bytes() : 0)) * v * tokens;
+      return (12 + (step.loss.keep_output ? step.element_bytes() : 0)) * v * tokens;
     case LossPath::kFlce:
       return kernels::flce_logits_bytes(flce_problem(step));
     case LossPath::kPlain:

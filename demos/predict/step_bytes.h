@@ -5,6 +5,7 @@
 #include <cstdint>
 
 #include "demos/llama/config.h"
+#include "demos/llama/layer_weights.h"
 #include "demos/predict/step_settings.h"
 #include "demos/record/units.h"
 

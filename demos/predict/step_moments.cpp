@@ -51,7 +51,7 @@ class StepMoments {
     head();
     final_norm();
     for (const std::int64_t i : highest_layers()) layer(i);
-    if (step_.optimizer_in_backward) step_of_last_layer();
+    if (step_.optimizer.in_backward) step_of_last_layer();
     embedding();
     add(Place::kOptimizer, {.gradients = gradients_at_end(),
                             .logits = kept_output_bytes(step_),
@@ -83,7 +83,7 @@ class StepMoments {
   Bytes weights(std::int64_t streamed_layers) const {
     const llama::Extension& extension = step_.extension;
     const Bytes outer = s_ * outer_parameters(c_), layer = s_ * layer_parameters(c_, extension);
-    if (step_.offload_parameters) return outer + streamed_layers * layer;
+    if (step_.offload.parameters) return outer + streamed_layers * layer;
     const Bytes all = s_ * llama::num_parameters(c_, extension) + step_.trained_bytes() * adapter_parameters(step_);
     if (!step_.adapters.quantised()) return all;
     return all - s_ * projection_parameters(c_, extension) + nf4_bytes(c_, extension);
@@ -104,12 +104,12 @@ class StepMoments {
 
   // The graph keeps the logits, overwritten by their gradient.
   Bytes logits_in_backward() const {
-    const bool over = step_.loss == LossPath::kPlain && step_.fused.cross_entropy;
+    const bool over = step_.loss.path == LossPath::kPlain && step_.fused.cross_entropy;
     return kept_output_bytes(step_) + (over ? s_ * c_.vocab_size * step_.tokens() : 0);
   }
   // With slices of the vocabulary, the normed rows' gradient accumulates in fp32.
   Bytes lean_gradient() const {
-    const bool lean = loss_in_chunks(step_) && step_.loss_mode == kernels::FlceMode::kLean;
+    const bool lean = loss_in_chunks(step_) && step_.loss.mode == kernels::FlceMode::kLean;
     return lean ? kFp32 * step_.tokens() * c_.hidden_size : 0;
   }
 
@@ -117,10 +117,10 @@ class StepMoments {
 
   bool accumulates() const { return step_.micro_batches > 1; }
   // Gradients move to the host after their layer.
-  bool leaves() const { return step_.offload_state != StateOffload::kOff; }
+  bool leaves() const { return step_.offload.state != StateOffload::kOff; }
   Bytes head_gradient() const {
-    return loss_in_chunks(step_) && step_.fp32_weight_gradient && trained_ ? kFp32 * c_.vocab_size * c_.hidden_size
-                                                                           : table_;
+    return loss_in_chunks(step_) && step_.loss.fp32_weight_gradient && trained_ ? kFp32 * c_.vocab_size * c_.hidden_size
+                                                                                : table_;
   }
   Bytes all_gradients() const {
     const Bytes outer = (c_.tie_word_embeddings ? 0 : table_) + head_gradient() + norm_;
@@ -143,19 +143,19 @@ class StepMoments {
   // layer's backward or recompute.
   Bytes gradients_behind_layer(std::int64_t i) const {
     if (leaves() && accumulates() && i == 0) return outer_gradients() + layer_gradient_;
-    if (accumulates() || step_.optimizer_in_backward) return gradients_behind_head();
+    if (accumulates() || step_.optimizer.in_backward) return gradients_behind_head();
     const std::int64_t done = c_.num_layers - i;
     return gradients_behind_head() + (leaves() ? std::min<std::int64_t>(done, 1) : done) * layer_gradient_;
   }
   Bytes outer_gradients() const { return all_gradients() - c_.num_layers * layer_gradient_; }
   Bytes gradients_at_end() const {
-    return step_.optimizer_in_backward || leaves() ? outer_gradients() : all_gradients();
+    return step_.optimizer.in_backward || leaves() ? outer_gradients() : all_gradients();
   }
 
   // Weights that are stepped together after backward.
   std::int64_t updated_at_end() const {
     const std::int64_t layers = layer_gradient_ / step_.trained_bytes() * c_.num_layers;
-    return trained_parameters(step_) - (step_.optimizer_in_backward ? layers : 0);
+    return trained_parameters(step_) - (step_.optimizer.in_backward ? layers : 0);
   }
 
   // --- activations
@@ -168,7 +168,7 @@ class StepMoments {
   // Inputs of the segments up to layer i's; with offload at most this one and the next.
   Bytes kept_inputs(std::int64_t i, std::int64_t most_on_device) const {
     const std::int64_t all = i / step_.layers_at_once() + 1;
-    return rows_ * (step_.offload_checkpoints ? std::min(most_on_device, all) : all);
+    return rows_ * (step_.offload.checkpoints ? std::min(most_on_device, all) : all);
   }
   Bytes between() const { return between_layers_bytes(step_); }
   // A GPU's fp32 attention copies K and V for each query head.

@@ -57,14 +57,14 @@ AdapterOptions adapters_of(const Params& params) {
 }
 
 void set_loss(StepSettings& step, const Params& params) {
-  step.loss = meaning(params, "loss", kLossPaths);
-  step.keep_output = used_and_on(params, "keep_output");
-  step.loss_scale = params.integer("loss_scale");
-  step.loss_scale_window = params.integer("loss_scale_window");
+  step.loss.path = meaning(params, "loss", kLossPaths);
+  step.loss.keep_output = used_and_on(params, "keep_output");
+  step.loss_scale.first = params.integer("loss_scale");
+  step.loss_scale.window = params.integer("loss_scale_window");
   if (!params.in_use("loss_mode")) return;
-  step.loss_mode = meaning(params, "loss_mode", kLossModes);
-  step.loss_chunk = params.integer("loss_chunk");
-  step.fp32_weight_gradient = params.text("weight_gradient") == "fp32";
+  step.loss.mode = meaning(params, "loss_mode", kLossModes);
+  step.loss.chunk = params.integer("loss_chunk");
+  step.loss.fp32_weight_gradient = params.text("weight_gradient") == "fp32";
 }
 
 void set_checkpointing(StepSettings& step, const Params& params) {
@@ -73,35 +73,35 @@ void set_checkpointing(StepSettings& step, const Params& params) {
 }
 
 void set_optimizer(StepSettings& step, const Params& params) {
-  step.optimizer = meaning(params, "optimizer", kOptimizers);
-  step.learning_rate = params.real("learning_rate");
-  step.schedule = meaning(params, "schedule", kSchedules);
-  step.warmup_steps = params.integer("warmup_steps");
-  if (params.in_use("schedule_steps")) step.schedule_steps = params.integer("schedule_steps");
-  step.clip = params.real("clip");
-  step.beta1 = params.real("beta1");
-  step.beta2 = params.real("beta2");
-  step.epsilon = params.real("epsilon");
-  step.weight_decay = params.real("weight_decay");
-  if (params.in_use("moments")) step.moments = meaning(params, "moments", kMoments);
-  step.stochastic_rounding = params.in_use("rounding") && params.text("rounding") == "stochastic";
-  step.optimizer_in_backward = params.on("optimizer_in_backward");
-  step.galore_rank = params.integer("galore_rank");
-  step.galore_interval = params.integer("galore_interval");
-  step.galore_scale = params.real("galore_scale");
+  step.optimizer.kind = meaning(params, "optimizer", kOptimizers);
+  step.optimizer.learning_rate = params.real("learning_rate");
+  step.optimizer.schedule = meaning(params, "schedule", kSchedules);
+  step.optimizer.warmup_steps = params.integer("warmup_steps");
+  if (params.in_use("schedule_steps")) step.optimizer.schedule_steps = params.integer("schedule_steps");
+  step.optimizer.clip = params.real("clip");
+  step.optimizer.beta1 = params.real("beta1");
+  step.optimizer.beta2 = params.real("beta2");
+  step.optimizer.epsilon = params.real("epsilon");
+  step.optimizer.weight_decay = params.real("weight_decay");
+  if (params.in_use("moments")) step.optimizer.moments = meaning(params, "moments", kMoments);
+  step.optimizer.stochastic_rounding = params.in_use("rounding") && params.text("rounding") == "stochastic";
+  step.optimizer.in_backward = params.on("optimizer_in_backward");
+  step.optimizer.galore_rank = params.integer("galore_rank");
+  step.optimizer.galore_interval = params.integer("galore_interval");
+  step.optimizer.galore_scale = params.real("galore_scale");
 }
 
 void set_offload(StepSettings& step, const Params& params) {
-  step.offload_state = meaning(params, "offload.optimizer", kStateOffloads);
-  step.offload_file = params.text("offload_file");
-  step.offload_parameters = params.on("offload.parameters");
-  step.offload_checkpoints = params.on("offload.checkpoints");
+  step.offload.state = meaning(params, "offload.optimizer", kStateOffloads);
+  step.offload.file = params.text("offload_file");
+  step.offload.parameters = params.on("offload.parameters");
+  step.offload.checkpoints = params.on("offload.checkpoints");
 }
 
 }  // namespace
 
 std::int64_t StepSettings::moment_bytes() const {
-  switch (moments) {
+  switch (optimizer.moments) {
     case Moments::kFp32:
       return 4;
     case Moments::kBf16:
@@ -117,7 +117,7 @@ std::int64_t StepSettings::layers_at_once() const {
 }
 
 std::int64_t StepSettings::low_rank() const {
-  return galore_rank > 0 ? galore_rank : std::max<std::int64_t>(1, model.hidden_size / 4);
+  return optimizer.galore_rank > 0 ? optimizer.galore_rank : std::max<std::int64_t>(1, model.hidden_size / 4);
 }
 
 const char* storage_key(Precision precision) {
@@ -156,13 +156,13 @@ std::string gemm_fact(const StepSettings& step, record::DeviceKind device) {
 StepSettings step_settings(const Params& params) {
   StepSettings step;
   step.model = model_of(params);
-  step.weights = params.text("weights");
-  step.text = params.text("data");
-  step.data_type = params.text("data_type");
-  step.save = params.text("save");
-  step.save_state = params.on("save_state");
-  step.save_merged = params.in_use("save_merged") && params.on("save_merged");
-  step.resume = params.text("resume");
+  step.files.weights = params.text("weights");
+  step.files.text = params.text("data");
+  step.files.data_type = params.text("data_type");
+  step.files.save = params.text("save");
+  step.files.save_state = params.on("save_state");
+  step.files.save_merged = params.in_use("save_merged") && params.on("save_merged");
+  step.files.resume = params.text("resume");
   step.batch = params.integer("batch");
   step.sequence = params.integer("seq");
   step.micro_batches = params.integer("accumulate");
@@ -234,7 +234,7 @@ std::optional<llama::Config> taken_shape(const std::map<std::string, std::string
 StepSettings settings_of(const record::RunInfo& run, record::Schema train_step) {
   StepSettings step = step_settings(Params::known_of(train_step, run.params));
   if (const auto taken = taken_shape(run.provenance)) step.model = *taken;
-  step.tied_sum_in_place = !run.params.contains("fused.keep");  // introduced right after that revision
+  step.loss.tied_sum_in_place = !run.params.contains("fused.keep");  // introduced right after that revision
   return step;
 }
 

@@ -26,17 +26,62 @@ inline constexpr std::array kLossModes{
     Meant<kernels::FlceMode>{{"report", "Liger's chunk rule"}, kernels::FlceMode::kReport},
 };
 
+// What a run reads and writes; paths, empty: none.
+struct StepFiles {
+  std::string weights;    // folder of a checkpoint, or its config.json; empty: random weights
+  std::string text;       // file to train on; empty: the course's
+  std::string data_type;  // type of the ids in that file; "auto": the file decides
+  std::string save;       // new folder for the trained model
+  bool save_state = false, save_merged = false;
+  std::string resume;  // folder with the state to continue from
+};
+
+struct LossSettings {
+  LossPath path = LossPath::kPlain;
+  bool keep_output = false;  // kHf2024, kHf2025: keeps the logits until the next step
+  // kHf2024, kHf2025: adds a tied table's gradients in place, as our step did before revision 4056411.
+  bool tied_sum_in_place = false;
+  kernels::FlceMode mode = kernels::FlceMode::kChunked;  // kFlce
+  std::int64_t chunk = 0;                                // kFlce; 0: automatic
+  bool fp32_weight_gradient = false;                     // kFlce: accumulates its chunks in fp32
+};
+
+// Of kFp16Mixed.
+struct LossScaling {
+  std::int64_t first = 65536;
+  std::int64_t window = 1000;  // steps
+};
+
+struct OptimizerSettings {
+  OptimizerKind kind = OptimizerKind::kAdamW;
+  double learning_rate = 1e-3;
+  Schedule schedule = Schedule::kConstant;
+  std::int64_t warmup_steps = 0;
+  std::int64_t schedule_steps = 0;  // kLinear, kCosine; 0: the run's last step
+  double beta1 = 0.9, beta2 = 0.95, epsilon = 1e-8;
+  double clip = 0;                    // largest global norm of the gradients; 0: any
+  double weight_decay = 0.1;          // matrices only
+  Moments moments = Moments::kModel;  // kAdamW
+  bool stochastic_rounding = false;   // bf16 weights
+  bool in_backward = false;
+  std::int64_t galore_rank = 0;  // r; 0: H / 4
+  std::int64_t galore_interval = 200;
+  double galore_scale = 0.25;
+};
+
+struct OffloadSettings {
+  StateOffload state = StateOffload::kOff;
+  std::string file;  // kFile; empty: a temporary file
+  bool parameters = false;
+  bool checkpoints = false;
+};
+
 struct StepSettings {
-  // Placeholder for model=custom with `weights`, until its config.json is read.
+  // Placeholder for model=custom with `files.weights`, until its config.json is read.
   llama::Config model;
   // Parts that only the closed form supports; runs never set it.
   llama::Extension extension;
-  std::string weights;        // folder of a checkpoint, or its config.json; empty: random weights
-  std::string text;           // file to train on; empty: the course's
-  std::string data_type;      // type of the ids in that file; "auto": the file decides
-  std::string save;           // new folder for the trained model; empty: none
-  bool save_state = false, save_merged = false;
-  std::string resume;         // folder with the state to continue from; empty: none
+  StepFiles files;
   std::int64_t batch = 0;     // B, sequences per micro-batch
   std::int64_t sequence = 0;  // T
   std::int64_t micro_batches = 1;
@@ -50,41 +95,14 @@ struct StepSettings {
   Checkpointing checkpointing = Checkpointing::kOff;
   std::int64_t checkpoint_every = 1;  // k of kLayer
 
-  LossPath loss = LossPath::kPlain;
-  bool keep_output = false;  // kHf2024, kHf2025: keeps the logits until the next step
-  // kHf2024, kHf2025: adds a tied table's gradients in place, as our step did before revision 4056411.
-  bool tied_sum_in_place = false;
-  kernels::FlceMode loss_mode = kernels::FlceMode::kChunked;
-  std::int64_t loss_chunk = 0;        // kFlce; 0: automatic
-  bool fp32_weight_gradient = false;  // kFlce: accumulates its chunks in fp32
-  std::int64_t loss_scale = 65536;    // kFp16Mixed
-  std::int64_t loss_scale_window = 1000;
-
+  LossSettings loss;
+  LossScaling loss_scale;
   FusedKernels fused;
   bool fused_adamw = true;
   bool cuda_graph = false;
-
-  OptimizerKind optimizer = OptimizerKind::kAdamW;
-  double learning_rate = 1e-3;
-  Schedule schedule = Schedule::kConstant;
-  std::int64_t warmup_steps = 0;
-  std::int64_t schedule_steps = 0;  // kLinear, kCosine; 0: the run's last step
-  double beta1 = 0.9, beta2 = 0.95, epsilon = 1e-8;
-  double clip = 0;                    // largest global norm of the gradients; 0: any
-  double weight_decay = 0.1;          // matrices only
-  Moments moments = Moments::kModel;  // kAdamW
-  bool stochastic_rounding = false;   // bf16 weights
-  bool optimizer_in_backward = false;
-  std::int64_t galore_rank = 0;  // r; 0: H / 4
-  std::int64_t galore_interval = 200;
-  double galore_scale = 0.25;
-
+  OptimizerSettings optimizer;
   AdapterOptions adapters;
-
-  StateOffload offload_state = StateOffload::kOff;
-  std::string offload_file;  // kFile; empty: a temporary file
-  bool offload_parameters = false;
-  bool offload_checkpoints = false;
+  OffloadSettings offload;
 
   bool histogram = false;  // counts gradients and updates by exponent
 

@@ -77,7 +77,8 @@ ShownTerm shown_of(const FigureInput& input, const record::Params& settings) {
   std::optional<predict::StepSettings> ran;
   if (is_run(input)) ran = predict::settings_of(input.run->recording().info(), experiments::training_step().schema);
   // Only a run of a checkpoint knows its shape.
-  if (ran && !shown.step.weights.empty() && ran->weights == shown.step.weights) shown.step.model = ran->model;
+  if (ran && !shown.step.files.weights.empty() && ran->files.weights == shown.step.files.weights)
+    shown.step.model = ran->model;
   shown.tensors = predict::kept_tensors(shown.step);
   const auto measured = [&](const record::Ledger& run) -> std::optional<KeptMeasured> {
     if (shown.step.keeps_layer_inputs()) return std::nullopt;

@@ -47,14 +47,14 @@ struct ChunkShape {
 
 // Shows other losses as fused.
 ChunkShape shape_of(const predict::StepSettings& step) {
-  const bool lean = step.loss_mode == kernels::FlceMode::kLean;
+  const bool lean = step.loss.mode == kernels::FlceMode::kLean;
   return {.tokens = step.tokens(),
           .vocab = step.model.vocab_size,
           .hidden = step.model.hidden_size,
           .part = predict::loss_chunk(step),
           .element = step.element_bytes(),
           .input_gradient_element = lean ? 4 : step.element_bytes(),
-          .head_gradient_element = step.fp32_weight_gradient ? 4 : step.element_bytes(),
+          .head_gradient_element = step.loss.fp32_weight_gradient ? 4 : step.element_bytes(),
           .by_columns = lean};
 }
 

@@ -25,8 +25,9 @@ predict::StepSettings settings_of(const record::Params& settings, const record::
   predict::StepSettings step = predict::step_settings(settings);
   if (run == nullptr) return step;
   const predict::StepSettings ran = predict::settings_of(*run, experiments::training_step().schema);
-  step.tied_sum_in_place = ran.tied_sum_in_place;
-  if (!step.weights.empty() && ran.weights == step.weights && ran.model.id == step.model.id) step.model = ran.model;
+  step.loss.tied_sum_in_place = ran.loss.tied_sum_in_place;
+  if (!step.files.weights.empty() && ran.files.weights == step.files.weights && ran.model.id == step.model.id)
+    step.model = ran.model;
   return step;
 }
 
@@ -183,21 +184,22 @@ void add_formula_table_panels(FigureData& figure, const FigureInput& input) {
         fmt::format("This version does not know the run's {}: it has no formula for it.", unknown);
     return;
   }
-  const record::Params settings = input.settings ? experiments::step_params(*input.settings)
-                                                 : record::Params::known_of(experiments::training_step().schema, run->params);
+  const record::Params settings = input.settings
+                                      ? experiments::step_params(*input.settings)
+                                      : record::Params::known_of(experiments::training_step().schema, run->params);
   const predict::StepSettings step = settings_of(settings, run);
   // A run fits if its own settings give the same bytes.
-  const bool run_fits =
-      has_run && unknown.empty() && is_measured(*input.run) &&
-      step_formulas(step, run->device) == step_formulas(predict::settings_of(*run, experiments::training_step().schema), run->device);
+  const bool run_fits = has_run && unknown.empty() && is_measured(*input.run) &&
+                        step_formulas(step, run->device) ==
+                            step_formulas(predict::settings_of(*run, experiments::training_step().schema), run->device);
   const Beside beside = beside_of(input, run_fits);
   const StepFormulas formulas = step_formulas(step, device_of(beside));
   Table table = Rows(formulas, beside).table();
   record::RunInfo asked;  // the settings as a run
   asked.demo = experiments::training_step().id;
   asked.params = settings.to_map();
-  if (run != nullptr &&
-      settings.text("weights") == record::Params::known_of(experiments::training_step().schema, run->params).text("weights"))
+  if (run != nullptr && settings.text("weights") ==
+                            record::Params::known_of(experiments::training_step().schema, run->params).text("weights"))
     asked.provenance = run->provenance;  // the checkpoint's shape
   figure.head.provenance_line = has_run ? provenance_line(asked) : settings_line(asked);
   if (run_fits) {

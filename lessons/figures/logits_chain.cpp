@@ -49,9 +49,9 @@ StepSettings step_of(const FigureInput& input) {
 
 // A path other than the settings' keeps its output, as loops do.
 StepSettings on_path(StepSettings step, std::string_view path) {
-  step.keep_output = step.keep_output || !predict::loss_code(step).returns_output;
+  step.loss.keep_output = step.loss.keep_output || !predict::loss_code(step).returns_output;
   for (const auto& each : predict::kLossPaths)
-    if (each.choice.key == path) step.loss = each.meaning;
+    if (each.choice.key == path) step.loss.path = each.meaning;
   return step;
 }
 
@@ -160,9 +160,9 @@ class ChainDiagram {
 // "16 · V · B · T − 8 · V · B"
 std::string symbols(const StepSettings& step) {
   const predict::LossCode code = predict::loss_code(step);
-  const std::int64_t element = step.element_bytes(), kept = code.returns_output && step.keep_output ? 1 : 0;
+  const std::int64_t element = step.element_bytes(), kept = code.returns_output && step.loss.keep_output ? 1 : 0;
   if (code.in_chunks)
-    return fmt::format("{} · {}", element, step.loss_mode == kernels::FlceMode::kLean ? "B · T · C" : "C · V");
+    return fmt::format("{} · {}", element, step.loss.mode == kernels::FlceMode::kLean ? "B · T · C" : "C · V");
   if (code.in_place) return fmt::format("{} · V · B · T", element);
   if (code.shifts_logits) return fmt::format("{} · V · B · T − 8 · V · B", 12 + 4 * kept);
   return fmt::format("{} · V · B · T", 12 + element * kept);
@@ -191,7 +191,7 @@ void add_logits_chain_panels(FigureData& figure, const FigureInput& input) {
   const ShownUnit unit = byte_unit(static_cast<double>(most));
   std::string path;
   for (const auto& each : predict::kLossPaths)
-    if (each.meaning == step.loss) path = each.choice.label;
+    if (each.meaning == step.loss.path) path = each.choice.label;
   figure.head.provenance_line =
       fmt::format("{}, {} × {} tokens, V = {}, {}", path, step.batch, record::format_count(step.sequence),
                   record::format_count(step.model.vocab_size), step.element_bytes() == 4 ? "fp32" : "16 bits");

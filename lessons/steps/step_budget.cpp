@@ -65,7 +65,7 @@ double peak_of(const RunInfo& info, const StepSettings& step, const Peaks& peaks
 
 // The ladder's bar that a rung belongs to.
 std::string_view group_of(const StepSettings& step) {
-  if (step.offload_state != predict::StateOffload::kOff) return "optimizer on host";
+  if (step.offload.state != predict::StateOffload::kOff) return "optimizer on host";
   if (step.keeps_layer_inputs()) return "checkpoints";
   return step.element_bytes() == 4 ? "fp32" : "16 bits";
 }

@@ -28,7 +28,7 @@ std::string symbols(const predict::StepSettings& step) {
 std::optional<record::Bytes> closed_activation_bytes(const record::Params& settings) {
   if (!of_a_step(settings)) return std::nullopt;
   const predict::StepSettings step = predict::step_settings(settings);
-  if (!step.weights.empty()) return std::nullopt;  // its shape is in the checkpoint
+  if (!step.files.weights.empty()) return std::nullopt;  // its shape is in the checkpoint
   return predict::activation_bytes(step);
 }
 

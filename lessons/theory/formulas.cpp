@@ -94,7 +94,7 @@ class Formulas {
                       .on_host = true,
                       .cells = std::vector<FormulaCell>(moments, {value.bytes, shown(value, value.bytes)})});
     };
-    if (step_.offload_checkpoints) {
+    if (step_.offload.checkpoints) {
       const std::int64_t s = step_.element_bytes(), h = step_.model.hidden_size;
       const Bytes all = predict::checkpoint_bytes(step_);
       add("Inputs on the host", Category::kActivations,
@@ -103,13 +103,13 @@ class Formulas {
                        all / predict::layer_input_bytes(step_)),
            all});
     }
-    if (predict::form_of(step_.optimizer).paged)
+    if (predict::form_of(step_.optimizer.kind).paged)
       add("Optimizer state in managed memory", Category::kOptimizerState, optimizer_state());
-    if (step_.offload_state != StateOffload::kOff) {
+    if (step_.offload.state != StateOffload::kOff) {
       Sum trained;
       trained.add(1, trained_symbol(), trained_parameters());
       add("Weights on the host", Category::kWeights, trained.times(step_.trained_bytes()));
-      add(step_.offload_state == StateOffload::kFile ? "Optimizer state in a file" : "Optimizer state on the host",
+      add(step_.offload.state == StateOffload::kFile ? "Optimizer state in a file" : "Optimizer state on the host",
           Category::kOptimizerState, optimizer_state());
       add("Gradients on the host", Category::kGradients, trained.times(step_.trained_bytes()));
     }
@@ -136,7 +136,7 @@ class Formulas {
               fmt::format("0.516 × {} + {} × {}{}", count(quantised), s, count(rest), their_number),
               predict::nf4_bytes(step_.model) + s * rest + of_adapters};
     }
-    if (step_.offload_parameters) {
+    if (step_.offload.parameters) {
       Sum sum;
       sum.add((bytes / s - outer_) / layer_, "layer", layer_);
       sum.add(1, "all outside layers", outer_);
@@ -151,10 +151,10 @@ class Formulas {
     const std::int64_t masters = step_.masters() ? kFp32 : 0, moment = step_.moment_bytes(),
                        trained = trained_parameters();
     const Bytes bytes = predict::optimizer_state_bytes(step_);
-    if (predict::form_of(step_.optimizer).one_byte)
+    if (predict::form_of(step_.optimizer.kind).one_byte)
       return {fmt::format("(1 + 1 + 8/256{}) · {}", masters > 0 ? " + 4" : "", p),
               fmt::format("{:.3f} × {}", 2 + 8.0 / 256 + static_cast<double>(masters), count(trained)), bytes};
-    if (predict::form_of(step_.optimizer).low_rank) {
+    if (predict::form_of(step_.optimizer.kind).low_rank) {
       const std::int64_t rest = parameters_ - predict::projection_parameters(step_.model);
       return {
           fmt::format("4 · Σ (2 r · long + r · short) + {} · rest{}", 2 * moment, masters > 0 ? " + 4 · P" : ""),
@@ -199,7 +199,7 @@ class Formulas {
     }
     if (step_.keeps_layer_inputs()) {
       const std::int64_t inputs = (bytes - norm) / rows, of_norm = norm * s / rows;  // bytes per number
-      const std::string_view symbol = step_.offload_checkpoints ? "1" : step_.checkpoint_every == 1 ? "L" : "⌈L / k⌉";
+      const std::string_view symbol = step_.offload.checkpoints ? "1" : step_.checkpoint_every == 1 ? "L" : "⌈L / k⌉";
       return shown({fmt::format("B · T · H · (s · {} + {})", symbol, of_norm),
                     fmt::format("{} × {} × {} × ({} × {} + {})", count(step_.batch), count(step_.sequence),
                                 count(step_.model.hidden_size), s, inputs, of_norm),
@@ -217,9 +217,9 @@ class Formulas {
     const std::int64_t n = step_.tokens(), v = step_.model.vocab_size, s = step_.element_bytes();
     if (n == 0 || v == 0) return {};
     const bool at_loss = place == Place::kLoss;
-    if (at_loss && step_.loss == LossPath::kFlce) {
+    if (at_loss && step_.loss.path == LossPath::kFlce) {
       // V or C, padded to multiples of 8 columns.
-      const bool lean = step_.loss_mode == kernels::FlceMode::kLean;
+      const bool lean = step_.loss.mode == kernels::FlceMode::kLean;
       const Bytes chunk = predict::loss_bytes(step_), more = bytes - chunk;  // gradient of the normed rows
       const std::int64_t rows = lean ? n : predict::loss_chunk(step_), columns = rows > 0 ? chunk / (rows * s) : v;
       const std::string sum = fmt::format("{} × {} × {}", count(rows), count(columns), s);
@@ -229,8 +229,8 @@ class Formulas {
                     rows * columns * s + more},
                    bytes);
     }
-    if (at_loss && step_.loss == LossPath::kHf2024) {
-      const std::int64_t whole = step_.keep_output ? 8 : 4;
+    if (at_loss && step_.loss.path == LossPath::kHf2024) {
+      const std::int64_t whole = step_.loss.keep_output ? 8 : 4;
       return shown({fmt::format("{} · V · B · T + 8 · V · B · (T − 1)", whole),
                     fmt::format("{0} × {1} × {2} + 8 × {1} × {3}", whole, count(v), count(n), count(n - step_.batch)),
                     whole * v * n + 8 * v * (n - step_.batch)},

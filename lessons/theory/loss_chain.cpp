@@ -113,10 +113,10 @@ void in_place_chain(LossTensors& chain) {
 void fused_chain(LossTensors& chain) {
   const predict::StepSettings& step = chain.settings();
   const std::int64_t vocab = step.model.vocab_size, hidden = step.model.hidden_size, part = predict::loss_chunk(step);
-  const bool lean = step.loss_mode == kernels::FlceMode::kLean;
+  const bool lean = step.loss.mode == kernels::FlceMode::kLean;
   const std::int64_t whole = lean ? vocab : step.tokens(), parts = (whole + part - 1) / part;
   const std::string word = lean ? "Slice" : "Chunk";
-  const Bytes head_element = step.fp32_weight_gradient ? 4 : chain.element();
+  const Bytes head_element = step.loss.fp32_weight_gradient ? 4 : chain.element();
   chain.step(lean ? "Room is made for dW and dX" : "Room is made for dW; dX takes the place of X");
   chain.make("dW", fmt::format("V · H · {}", head_element), vocab * hidden * head_element, Category::kGradients);
   if (lean) chain.make("dX, fp32", "B · T · H · 4", step.tokens() * hidden * 4, Category::kGradients);

@@ -7,7 +7,7 @@
 #include "app/common/ladder.h"
 #include "app/common/report_plan.h"
 #include "app/common/sweep.h"
-#include "demos/experiments/strategies.h"
+#include "demos/experiments/technique_table.h"
 #include "tests/cli/program.h"
 #include "tests/cli/recordings.h"
 #include "tests/support/catch.h"

@@ -104,7 +104,7 @@ std::vector<record::MemEvent> without_times(const record::Recording& recording) 
 }  // namespace
 
 TEST_CASE("a block's run matches the allocator's totals, has two equal passes, and ends with only weights") {
-  const Settings settings = small(GENERATE(Settings{}, kLlama));
+  const SettingMap settings = small(GENERATE(SettingMap{}, kLlama));
   const DrivenRun run = run_block(settings);
   CHECK(run.dropped == 0);
   const record::Ledger ledger(run.recording);
@@ -167,7 +167,7 @@ TEST_CASE("each change of the block changes the kept bytes as its operators do")
 }
 
 TEST_CASE("equal settings give equal events") {
-  const Settings settings = small(GENERATE(Settings{}, kLlama));
+  const SettingMap settings = small(GENERATE(SettingMap{}, kLlama));
   const DrivenRun first = run_block(settings), second = run_block(settings);
   REQUIRE(first.recording.events().size() == second.recording.events().size());
   const bool same = without_times(first.recording) == without_times(second.recording);

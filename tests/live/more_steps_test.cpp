@@ -164,7 +164,7 @@ TEST_CASE("a trace of one step, or one that leaves more memory than it found, is
 TEST_CASE("two micro-batches per step are traced, or three if gradients move to the host") {
   predict::StepSettings step{.micro_batches = 64};
   CHECK(predict::traced_micro_batches(step) == 2);
-  step.offload_state = predict::StateOffload::kHost;
+  step.offload.state = predict::StateOffload::kHost;
   CHECK(predict::traced_micro_batches(step) == 3);
   step.micro_batches = 1;
   CHECK(predict::traced_micro_batches(step) == 1);

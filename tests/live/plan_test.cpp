@@ -95,7 +95,7 @@ TEST_CASE("a plan for the CPU has the CPU run's events") {
 }
 
 TEST_CASE("a plan has the run's host memory, block by block") {
-  const Settings settings{{"model", "tiny"},
+  const SettingMap settings{{"model", "tiny"},
                           {"batch", "2"},
                           {"seq", "64"},
                           {"device", "cpu"},

@@ -53,8 +53,8 @@ TEST_CASE("out of memory is recognized in LibTorch's allocator, in CUDA and in c
 
 // A planner computes nothing, so it needs no such GPU.
 TEST_CASE("a GPU without a GEMM format is planned like one with it") {
-  const auto events = [](const std::string& capability, tests::Settings settings) {
-    settings.merge(tests::Settings{{"model", "tiny"}, {"device", "cuda"}, {"batch", "1"}, {"seq", "32"}});
+  const auto events = [](const std::string& capability, tests::SettingMap settings) {
+    settings.merge(tests::SettingMap{{"model", "tiny"}, {"device", "cuda"}, {"batch", "1"}, {"seq", "32"}});
     const auto run = RunDriver(machine_with_gpu(capability), live::EngineRole::kPlanner).run(settings);
     REQUIRE(run.outcome().kind == OutcomeKind::kCompleted);
     return run.recording.events().size();

@@ -36,7 +36,7 @@ llama::Model model_of(const predict::StepSettings& step) {
 struct Stepped {
   explicit Stepped(const Settings& settings)
       : step(predict::step_settings(params(joined(kSmallSettings, settings)))),
-        offload({.optimizer = step.offload_state != predict::StateOffload::kOff}, at::kCPU, 0),
+        offload({.optimizer = step.offload.state != predict::StateOffload::kOff}, at::kCPU, 0),
         model(model_of(step)),
         optimizer(step, model, offload, options) {}
 
@@ -87,11 +87,11 @@ std::vector<at::Tensor> by_formula(const predict::StepSettings& step, const std:
   for (std::size_t i = 0; i < weights.size(); ++i) {
     const at::Tensor start = weights[i].tensor.detach().to(at::kDouble), zero = at::zeros_like(start);
     kernels::AdamWReference at_t{.param = start, .first_moment = zero, .second_moment = zero};
-    const double decay = start.dim() > 1 ? step.weight_decay : 0;
+    const double decay = start.dim() > 1 ? step.optimizer.weight_decay : 0;
     for (int t = 1; t <= kSteps; ++t)
       at_t = kernels::adamw_reference(at_t.param, gradient_of(start, i, t), at_t.first_moment, at_t.second_moment,
-                                      rates[static_cast<std::size_t>(t - 1)], step.beta1, step.beta2, step.epsilon,
-                                      decay, t);
+                                      rates[static_cast<std::size_t>(t - 1)], step.optimizer.beta1,
+                                      step.optimizer.beta2, step.optimizer.epsilon, decay, t);
     all.push_back(at_t.param);
   }
   return all;
@@ -99,7 +99,7 @@ std::vector<at::Tensor> by_formula(const predict::StepSettings& step, const std:
 
 // AdamW steps what GaLore does not project: vectors and matrices outside layers.
 bool is_stepped_by_adamw(const predict::StepSettings& step, const llama::Parameter& weight) {
-  return step.optimizer != predict::OptimizerKind::kGaLore || weight.layer == record::kNoLayer ||
+  return step.optimizer.kind != predict::OptimizerKind::kGaLore || weight.layer == record::kNoLayer ||
          weight.tensor.dim() == 1;
 }
 
@@ -117,7 +117,7 @@ void check_steps(const Settings& settings, const std::array<double, kSteps>& rat
     run.optimizer.optimizer().step();
   }
   // 8-bit moments have two digits.
-  const double tolerance = run.step.optimizer == predict::OptimizerKind::kAdamW8bit ? 0.05 : 1e-4;
+  const double tolerance = run.step.optimizer.kind == predict::OptimizerKind::kAdamW8bit ? 0.05 : 1e-4;
   for (std::size_t i = 0; i < weights.size(); ++i) {
     if (!is_stepped_by_adamw(run.step, weights[i])) continue;
     CAPTURE(weights[i].name);
@@ -203,7 +203,7 @@ TEST_CASE("gradients are clipped like torch's, with every optimizer") {
                                 clipped = stepped(ours, 0), free = stepped(wide, 0);
   // Torch rounds clipped gradients to 16 bits; 8-bit moments may round to a neighbor.
   const bool narrow = ours.step.precision != predict::Precision::kFp32;
-  const bool in_8_bits = ours.step.optimizer == predict::OptimizerKind::kAdamW8bit;
+  const bool in_8_bits = ours.step.optimizer.kind == predict::OptimizerKind::kAdamW8bit;
   const double tolerance = narrow ? 0.05 : in_8_bits ? 0.01 : 1e-4;
   for (std::size_t i = 0; i < begin.size(); ++i) {
     CAPTURE(plain.weights()[i].name);

@@ -183,7 +183,7 @@ TEST_CASE("every weight of a relative learns with every technique") {
   const llama::Config& config = kRelatives.back();
   llama::TrainOptions options{.checkpointing = Checkpointing::kLayer};
   llama::Offload offload(
-      {.parameters = step.offload_parameters, .optimizer = step.offload_state != predict::StateOffload::kOff}, at::kCPU,
+      {.parameters = step.offload.parameters, .optimizer = step.offload.state != predict::StateOffload::kOff}, at::kCPU,
       0);
   llama::Model model =
       llama::make_model(config, {}, {}, kSeq, /*seed=*/5, nullptr, {.layer_made = offload.layer_made(config, options)});

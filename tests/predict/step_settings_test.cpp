@@ -47,11 +47,11 @@ TEST_CASE("the optimizer's defaults equal those of older recordings") {
   CHECK(standard.weight_decay == 0.1);
   CHECK(standard.clip == 0);
   const StepSettings step = step_of({"beta1=0.8", "beta2=0.999", "epsilon=1e-6", "weight_decay=0", "clip=1"});
-  CHECK(step.beta1 == 0.8);
-  CHECK(step.beta2 == 0.999);
-  CHECK(step.epsilon == 1e-6);
-  CHECK(step.weight_decay == 0);
-  CHECK(step.clip == 1);
+  CHECK(step.optimizer.beta1 == 0.8);
+  CHECK(step.optimizer.beta2 == 0.999);
+  CHECK(step.optimizer.epsilon == 1e-6);
+  CHECK(step.optimizer.weight_decay == 0);
+  CHECK(step.optimizer.clip == 1);
   CHECK(step_of({"schedule=cosine", "schedule_steps=9"}).schedule_steps == 9);
   CHECK(step_of({"schedule_steps=9"}).schedule_steps == 0);  // no effect
   CHECK(step_of({}).eval_every == 0);
@@ -60,10 +60,10 @@ TEST_CASE("the optimizer's defaults equal those of older recordings") {
 
 TEST_CASE("settings become numbers and enums") {
   const StepSettings step =
-      step_of({"model=llama-3.2-1b", "batch=8", "seq=1024", "accumulate=2", "precision=fp16_mixed", "checkpointing=every",
-            "checkpoint_every=3", "loss=flce", "loss_mode=lean", "weight_gradient=fp32", "attention=cudnn",
-            "fused.rope=on", "adapters=qlora", "lora_rank=4", "lora_targets=mlp", "offload.optimizer=file",
-            "offload.checkpoints=on", "seed=7", "steps=5"});
+      step_of({"model=llama-3.2-1b", "batch=8", "seq=1024", "accumulate=2", "precision=fp16_mixed",
+               "checkpointing=every", "checkpoint_every=3", "loss=flce", "loss_mode=lean", "weight_gradient=fp32",
+               "attention=cudnn", "fused.rope=on", "adapters=qlora", "lora_rank=4", "lora_targets=mlp",
+               "offload.optimizer=file", "offload.checkpoints=on", "seed=7", "steps=5"});
   CHECK(step.model.id == "llama-3.2-1b");
   CHECK(step.tokens() == 8192);
   CHECK(step.micro_batches == 2);
@@ -73,18 +73,18 @@ TEST_CASE("settings become numbers and enums") {
   CHECK(step.moment_bytes() == 4);
   CHECK(step.checkpointing == Checkpointing::kLayer);
   CHECK(step.checkpoint_every == 3);
-  CHECK(step.loss == LossPath::kFlce);
-  CHECK(step.loss_mode == kernels::FlceMode::kLean);
-  CHECK(step.fp32_weight_gradient);
+  CHECK(step.loss.path == LossPath::kFlce);
+  CHECK(step.loss.mode == kernels::FlceMode::kLean);
+  CHECK(step.loss.fp32_weight_gradient);
   CHECK(step.fused.attention == Attention::kCudnn);
   CHECK(step.fused.rope);
   CHECK_FALSE(step.fused.swiglu);
   CHECK(step.adapters.kind == AdapterKind::kQlora);
   CHECK(step.adapters.rank == 4);
   CHECK(step.adapters.targets == AdapterTargets::kMlp);
-  CHECK(step.offload_state == StateOffload::kFile);
-  CHECK(step.offload_checkpoints);
-  CHECK_FALSE(step.offload_parameters);
+  CHECK(step.offload.state == StateOffload::kFile);
+  CHECK(step.offload.checkpoints);
+  CHECK_FALSE(step.offload.parameters);
   CHECK(step.seed == 7);
   CHECK(step.steps == 5);
   CHECK(step.low_rank() == 512);

@@ -39,17 +39,17 @@ llama::StoredValues stored_in(const llama::StoredWeights* files) {
 
 llama::AdamWOptions adamw_of(const predict::StepSettings& step, llama::LossScale* loss_scale,
                              llama::StoredValues stored) {
-  return {.learning_rate = step.learning_rate,
-          .beta1 = step.beta1,
-          .beta2 = step.beta2,
-          .epsilon = step.epsilon,
-          .weight_decay = step.weight_decay,
+  return {.learning_rate = step.optimizer.learning_rate,
+          .beta1 = step.optimizer.beta1,
+          .beta2 = step.optimizer.beta2,
+          .epsilon = step.optimizer.epsilon,
+          .weight_decay = step.optimizer.weight_decay,
           .fused = step.fused_adamw,
-          .clip = step.clip,
+          .clip = step.optimizer.clip,
           .masters = step.masters(),
           .stored = std::move(stored),
-          .moments = type_of(step.moments),
-          .stochastic_rounding = step.stochastic_rounding,
+          .moments = type_of(step.optimizer.moments),
+          .stochastic_rounding = step.optimizer.stochastic_rounding,
           .seed = step.seed,
           .loss_scale = loss_scale,
           .count_on_device = step.cuda_graph};
@@ -57,9 +57,11 @@ llama::AdamWOptions adamw_of(const predict::StepSettings& step, llama::LossScale
 
 llama::OptimizerOptions options_of(const predict::StepSettings& step, llama::LossScale* loss_scale,
                                    llama::StoredValues stored) {
-  return {.kind = step.optimizer,
-          .adamw = adamw_of(step, loss_scale, std::move(stored)),
-          .galore = {.rank = step.low_rank(), .interval = step.galore_interval, .scale = step.galore_scale}};
+  return {
+      .kind = step.optimizer.kind,
+      .adamw = adamw_of(step, loss_scale, std::move(stored)),
+      .galore = {
+          .rank = step.low_rank(), .interval = step.optimizer.galore_interval, .scale = step.optimizer.galore_scale}};
 }
 
 llama::HostAdamWOptions host_options_of(const predict::StepSettings& step, const llama::Model& model,
@@ -67,11 +69,11 @@ llama::HostAdamWOptions host_options_of(const predict::StepSettings& step, const
   return {.adamw = adamw_of(step, nullptr, std::move(stored)),
           .state_type = step.precision == predict::Precision::kBf16 && !step.adapters.fp32 ? at::kBFloat16 : at::kFloat,
           .loss_scale = options.loss_scale,
-          .first_loss_scale = static_cast<double>(step.loss_scale),
-          .scale_window = step.loss_scale_window,
+          .first_loss_scale = static_cast<double>(step.loss_scale.first),
+          .scale_window = step.loss_scale.window,
           .fp32_gradient = options.loss.fp32_weight_gradient ? model.lm_head_VH : at::Tensor(),
-          .in_file = step.offload_state == predict::StateOffload::kFile,
-          .file = step.offload_file};
+          .in_file = step.offload.state == predict::StateOffload::kFile,
+          .file = step.offload.file};
 }
 
 // Adds this step's traffic of the state file.
@@ -96,28 +98,30 @@ void add_file_traffic(StepReport& report, llama::StateFile& file) {
 
 StepOptimizer::StepOptimizer(const predict::StepSettings& step, const llama::Model& model, llama::Offload& offload,
                              llama::TrainOptions& options, const llama::StoredWeights* files)
-    : schedule_{.kind = step.schedule, .peak = step.learning_rate, .warmup_steps = step.warmup_steps},
-      schedule_steps_(step.schedule_steps) {
+    : schedule_{.kind = step.optimizer.schedule,
+                .peak = step.optimizer.learning_rate,
+                .warmup_steps = step.optimizer.warmup_steps},
+      schedule_steps_(step.optimizer.schedule_steps) {
   std::vector<llama::Parameter> weights = llama::trainable_parameters(model);
   if (predict::has_loss_scale(step.precision)) {
-    loss_scale_ = std::make_unique<llama::LossScale>(static_cast<double>(step.loss_scale), step.loss_scale_window,
+    loss_scale_ = std::make_unique<llama::LossScale>(static_cast<double>(step.loss_scale.first), step.loss_scale.window,
                                                      weights.front().tensor.device());
     options.loss_scale = loss_scale_->scale();
   }
-  if (step.offload_state != predict::StateOffload::kOff) {
+  if (step.offload.state != predict::StateOffload::kOff) {
     optimizer_ =
         offload.make_optimizer(std::move(weights), host_options_of(step, model, options, stored_in(files)), options);
     host_ = dynamic_cast<llama::HostAdamW*>(optimizer_.get());
   } else {
     llama::OptimizerOptions chosen = options_of(step, loss_scale_.get(), stored_in(files));
-    if (predict::form_of(step.optimizer).paged) chosen.adamw.paged = &offload.arena();
+    if (predict::form_of(step.optimizer.kind).paged) chosen.adamw.paged = &offload.arena();
     optimizer_ = llama::make_optimizer(std::move(weights), chosen);
   }
   if (step.histogram) {
     magnitudes_ = std::make_unique<llama::StepMagnitudes>(*optimizer_, options.loss_scale);
     options.hooks.insert(options.hooks.begin(), magnitudes_.get());
   }
-  if (step.optimizer_in_backward) {
+  if (step.optimizer.in_backward) {
     in_backward_ = std::make_unique<llama::UpdateInBackward>(*optimizer_);
     options.hooks.push_back(in_backward_.get());
   }

@@ -35,16 +35,16 @@ at::ScalarType type_of(predict::Precision precision) {
 }
 
 llama::LossOptions loss_of(const predict::StepSettings& step) {
-  return {.path = step.loss,
-          .mode = step.loss_mode,
-          .chunk = step.loss_chunk,
-          .fp32_weight_gradient = step.fp32_weight_gradient};
+  return {.path = step.loss.path,
+          .mode = step.loss.mode,
+          .chunk = step.loss.chunk,
+          .fp32_weight_gradient = step.loss.fp32_weight_gradient};
 }
 
 llama::OffloadOptions offload_of(const predict::StepSettings& step) {
-  return {.parameters = step.offload_parameters,
-          .optimizer = step.offload_state != predict::StateOffload::kOff,
-          .checkpoints = step.offload_checkpoints};
+  return {.parameters = step.offload.parameters,
+          .optimizer = step.offload.state != predict::StateOffload::kOff,
+          .checkpoints = step.offload.checkpoints};
 }
 
 llama::ModelPlace placement_of(const predict::StepSettings& step, const RunPlace& place) {
@@ -162,7 +162,7 @@ void TrainStepRun::State::set_up(const predict::StepSettings& step, const RunSet
              .micro_batches = step.micro_batches,
              .cancel = setting.cancel};
   options.graph = graph.get();
-  if (step.keep_output) options.loss.output = &output;
+  if (step.loss.keep_output) options.loss.output = &output;
   record::mark(record::Phase::kSetup);
   take_blas_workspace(placement_of(step, place), graph.get());
   options.loss.error_flag = make_error_flag(options, step.fused, place.device);
@@ -193,21 +193,21 @@ record::Status TrainStepRun::State::keep(const predict::StepSettings& step, cons
                         .model = model,
                         .optimizer = *optimizer,
                         .ids = static_cast<std::int64_t>(evaluation.training().size())};
-  if (!step.resume.empty()) {
+  if (!step.files.resume.empty()) {
     try {
       const record::Result<std::int64_t> before = resume(built);
       if (!before) return before.error();
       steps_before = before.value();
-      resumed = step.resume;
+      resumed = step.files.resume;
     } catch (const llama::UnusableWeights& changed) {
       return record::Error{changed.what()};
     }
   }
-  if (step.save.empty()) return record::Ok{};
+  if (step.files.save.empty()) return record::Ok{};
   auto created = StepSaver::create(built);
   if (!created) return created.error();
   saver = std::move(created).value();
-  saved = step.save;
+  saved = step.files.save;
   return record::Ok{};
 }
 
@@ -336,7 +336,7 @@ record::Result<std::unique_ptr<TrainStepRequest>> TrainStepRequest::read(const r
 // Data, a checkpoint's shape, and GEMMs that differ from the settings.
 std::map<std::string, std::string> TrainStepRequest::facts(const RunSetting& setting) const {
   std::map<std::string, std::string> all;
-  if (!settings_.weights.empty()) all = predict::shape_facts(settings_.model);
+  if (!settings_.files.weights.empty()) all = predict::shape_facts(settings_.model);
   if (!setting.place.device.is_meta()) all.merge(llama::data_facts(data_source(settings_, setting.course_text)));
   if (const std::string how = predict::gemm_fact(settings_, setting.place.target); !how.empty()) all["gemm"] = how;
   return all;
