@@ -14,6 +14,7 @@ namespace headroom::app::page {
 struct PagePart {
   const lessons::Block* block = nullptr;  // the first of them, in the page
   lessons::MarkedText words;              // with live numbers
+  std::string about;                      // "Llama 3.2 1B, bf16" if its scope has other settings; else empty
 };
 using PageParts = std::vector<PagePart>;
 

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "demos/record/units.h"
+#include "lessons/wording.h"
 
 namespace headroom::app::page {
 
@@ -75,6 +76,13 @@ std::string typed_value(const record::ParamSpec& spec, double value) {
 bool is_unset(const record::ParamSpec& spec, const record::Params& params) {
   if (spec.unset.empty()) return false;
   return spec.kind == ParamKind::kFile ? params.text(spec.key).empty() : number_of(spec, params) == 0;
+}
+
+std::string value_in_words(const record::ParamSpec& spec, const record::Params& params) {
+  const std::string value = shown_value(spec, params);
+  const bool bare = value == "off" || value == "on" || spec.kind == ParamKind::kReal ||
+                    (spec.kind == ParamKind::kInteger && spec.unit.empty());
+  return bare ? lessons::in_lower_case(spec.label) + " " + value : value;
 }
 
 std::string shown_value(const record::ParamSpec& spec, const record::Params& params) {

@@ -12,6 +12,12 @@ namespace headroom::lessons {
 
 struct BlockSource;
 
+struct Setting {
+  std::string key, value;
+
+  bool operator==(const Setting&) const = default;
+};
+
 struct BlockType {
   std::string_view name;  // the word after ```
   // Reads the content, a struct of this type. Complains about what is wrong; empty: there is nothing to show.
@@ -33,6 +39,7 @@ const BlockType* find_block_type(std::string_view name);  // null: unknown
 struct Block {
   const BlockType* type = nullptr;
   std::any content;
+  std::vector<Setting> scope = {};  // settings that it is about; empty: any
 
   // Null: another type.
   template <class Content>

@@ -16,10 +16,6 @@ struct DemoInfo;
 
 namespace headroom::lessons {
 
-struct Setting {
-  std::string key, value;
-};
-
 // The figure's changes at a tour step; empty parts stay as they are.
 struct TourView {
   std::string zoom;       // a phase of the step ("loss"), or "all"

@@ -185,17 +185,18 @@ class Reader {
   void add(Block block) {
     if (!in_more_) return page_.front.push_back(std::move(block));
     if (page_.more.empty()) page_.more.emplace_back();
-    if (const auto* text = block.as<TextBlock>()) return add_sections(text->markdown);
+    if (const auto* text = block.as<TextBlock>()) return add_sections(text->markdown, block.scope);
     page_.more.back().blocks.push_back(std::move(block));
   }
 
   // A heading begins a step of the tour unless ```step did.
-  void add_sections(std::string_view markdown) {
+  void add_sections(std::string_view markdown, const std::vector<Setting>& scope) {
     constexpr std::string_view kHeading = "### ";
     while (!markdown.empty()) {
       if (markdown.starts_with(kHeading) && !page_.more.back().blocks.empty()) page_.more.emplace_back();
       const std::size_t next = markdown.find("\n### ");
-      page_.more.back().blocks.push_back({&kTextBlock, TextBlock{std::string(trimmed(markdown.substr(0, next)))}});
+      page_.more.back().blocks.push_back(
+          {&kTextBlock, TextBlock{std::string(trimmed(markdown.substr(0, next)))}, scope});
       markdown.remove_prefix(next == std::string_view::npos ? markdown.size() : next + 1);
     }
   }
@@ -213,11 +214,21 @@ class Reader {
     if (type == nullptr) return complain(part.opened, unknown("block", "```" + part.kind, known_blocks()));
     const std::string place = "The " + part.kind;
     Entries entries(document_.file, place, part.entries, part.line, problems_);
+    std::vector<Setting> scope = read_scope(part, entries);
     BlockSource source{document_, part, entries, page_, context_, problems_, in_more_};
     std::any content = type->parse(source);
     if (!content.has_value()) return;
     entries.end();
-    add({type, std::move(content)});
+    add({type, std::move(content), std::move(scope)});
+  }
+
+  std::vector<Setting> read_scope(const Part& part, Entries& entries) {
+    std::vector<Setting> scope = entries.take_settings("scope");
+    const experiments::DemoInfo* const info = demo_or_schema(page_);
+    if (info != nullptr) check_settings(entries, info->schema, scope);
+    if (scope.empty() && std::ranges::find(part.entries, "scope", &Entry::key) != part.entries.end())
+      entries.complain("A scope names settings, as in \"scope: model=llama-3.2-1b precision=bf16\".");
+    return scope;
   }
 
   static std::vector<std::string_view> known_blocks() {

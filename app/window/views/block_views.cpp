@@ -3,7 +3,10 @@
 
 #include <algorithm>
 #include <array>
+#include <string_view>
 #include <utility>
+
+#include <fmt/format.h>
 
 #include "app/window/views/column.h"
 #include "app/window/views/inset.h"
@@ -20,6 +23,8 @@ namespace headroom::app::window {
 namespace {
 
 using page::PagePart;
+constexpr float kDimmed = 0.45f;
+
 using Step = std::pair<int, int>;  // step of Read more, or −1; part of it
 
 void draw_flow(PageFrame& frame, Step, const PagePart& part) {
@@ -44,6 +49,15 @@ void draw_widget(PageFrame& frame, Step, const PagePart& part) {
   gap(10);
 }
 
+// Words about other settings than those on show are dimmed below this line.
+void draw_scope(std::string_view about) {
+  gap(4);
+  const Rect at = content_rect(0);
+  const float bottom = paragraph(Face::kMedium, 12, 1.4f, at, theme().text3, fmt::format("About {}", about));
+  end_drawing({at.x0, at.y0, at.x1, bottom});
+  gap(2);
+}
+
 struct BlockView {
   const lessons::BlockType* type;
   void (*draw)(PageFrame& frame, Step place, const PagePart& part);
@@ -63,8 +77,13 @@ static_assert(std::ranges::all_of(lessons::kBlockTypes, view_of), "Each type of 
 }  // namespace
 
 void draw_parts(PageFrame& frame, int step, const page::PageParts& parts) {
-  for (std::size_t i = 0; i < parts.size(); ++i)
-    view_of(parts[i].block->type)->draw(frame, {step, static_cast<int>(i)}, parts[i]);
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    const PagePart& part = parts[i];
+    if (!part.about.empty()) draw_scope(part.about);
+    const Rect at = content_rect(0);
+    view_of(part.block->type)->draw(frame, {step, static_cast<int>(i)}, part);
+    if (!part.about.empty()) fill({at.x0, at.y0, at.x1, content_rect(0).y0}, with_alpha(theme().canvas, kDimmed), 0);
+  }
 }
 
 }  // namespace headroom::app::window

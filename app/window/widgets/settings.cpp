@@ -15,7 +15,6 @@
 #include "app/window/widgets/param_control.h"
 #include "app/window/widgets/run_column.h"
 #include "app/window/widgets/widget.h"
-#include "lessons/wording.h"
 
 namespace headroom::app::window {
 
@@ -191,12 +190,7 @@ std::string settings_summary(const PageFrame& frame) {
     if (spec->kind == ParamKind::kBytes && params.integer(spec->key) == 0) continue;
     if (spec->kind == ParamKind::kChoice && params.text(spec->key) == "auto") continue;
     if (!summary.empty()) summary += ", ";
-    // A bare "off" or "16" says nothing without its name.
-    const std::string value = page::shown_value(*spec, params);
-    const bool bare = value == "off" || value == "on" || spec->kind == ParamKind::kReal ||
-                      (spec->kind == ParamKind::kInteger && spec->unit.empty());
-    if (bare) summary += lessons::in_lower_case(spec->label) + " ";
-    summary += page::shown_value(*spec, params);
+    summary += page::value_in_words(*spec, params);
   }
   return summary;
 }
