@@ -86,7 +86,7 @@ json schema_json(record::Schema schema) {
 json page_json(const lessons::Page& page) {
   json entry = {{"id", page.id},
                 {"title", page.title},
-                {"claim", page.claim},
+                {"claim", page.lesson.claim},
                 {"figures", page.figures},
                 {"recordings", page.recordings}};
   if (page.demo.empty())

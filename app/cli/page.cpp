@@ -102,14 +102,16 @@ class PageWriter {
   }
 
   std::string text() {
-    add(fmt::format("{}\n{}", page_.title, page_.claim));
+    add(fmt::format("{}\n{}", page_.title, page_.lesson.claim));
     blocks(page_.front);
     if (page_.question) question(*page_.question);
     if (page_.question) add("The answer is below the figures.");
     for (const lessons::TourStep& step : page_.more) blocks(step.blocks);
+    if (page_.lesson.second) add("Second question: " + second(page_.lesson.second->ask));
     for (const std::string& id : page_.figures) figure(id, {});
     for (const std::string& id : page_.widgets) add(lessons::words_of_widget(id));
     if (page_.question) answer(*page_.question);
+    if (page_.lesson.second) second_answer(*page_.lesson.second);
     // The task's numbers need the reader's step, which does not exist here.
     if (const auto* task = lessons::task_of(page_))
       add("Once the task is done: " + lessons::without_links(lessons::with_texts(task->done, {})));
@@ -156,6 +158,19 @@ class PageWriter {
       add("Another order: " + words(order->reply));
     }
     add(words(question.because));
+  }
+
+  // With the numbers of the first attempt, as the window asks at first.
+  std::string second(const std::string& markdown) const {
+    return lessons::without_links(
+        lessons::with_drawn(markdown, *page_.lesson.second, lessons::settings_of_attempt(page_, 0)));
+  }
+
+  void second_answer(const lessons::SecondQuestion& question) {
+    const double key = lessons::key_of(question, lessons::settings_of_attempt(page_, 0));
+    add(fmt::format("The answer to the second question, by formula, within {:.3g} %: {}. {}", 100 * question.tolerance,
+                    lessons::amount_text(key, lessons::unit_for(question.answer->unit, key)),
+                    second(question.because)));
   }
 
   // ": 212.8 MiB" for the page's run; empty without a run or answer.

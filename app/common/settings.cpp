@@ -92,6 +92,7 @@ PageMemory memory_from(const json& page, const std::string& id, std::vector<std:
   });
   reading.key("pin", "the page's own run A is used", [&](const json& value) { return take_text(value, memory.pin); });
   reading.key("task", "the task is open", [&](const json& value) { return take_text(value, memory.task); });
+  reading.key("second", "it is open", [&](const json& value) { return take_text(value, memory.second); });
   return memory;
 }
 
@@ -136,6 +137,7 @@ json as_json(const PageMemory& memory) {
   if (!memory.settings.empty()) page["settings"] = memory.settings;
   if (!memory.pin.empty()) page["pin"] = memory.pin;
   if (!memory.task.empty()) page["task"] = memory.task;
+  if (!memory.second.empty()) page["second"] = memory.second;
   return page;
 }
 

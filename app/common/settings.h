@@ -16,6 +16,7 @@ struct PageMemory {
   std::map<std::string, std::string> settings;  // that differ from the page's
   std::string pin;                              // page::PageModel::pin_name()
   std::string task{};                           // page::Task::remembered()
+  std::string second{};                         // page::SecondQuestion::remembered()
 
   bool operator==(const PageMemory&) const = default;
 };

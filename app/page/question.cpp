@@ -35,6 +35,27 @@ std::string without_commas(std::string_view text) {
 
 }  // namespace
 
+record::Result<double> typed_amount(std::string_view text, lessons::AxisUnit quantity, std::string_view unit,
+                                    double size) {
+  const auto trim = [](std::string_view words) {
+    while (!words.empty() && words.front() == ' ') words.remove_prefix(1);
+    while (!words.empty() && words.back() == ' ') words.remove_suffix(1);
+    return words;
+  };
+  text = trim(text);
+  const bool named = quantity != lessons::AxisUnit::kBytes && text.ends_with(unit);
+  const std::string plain = without_commas(named ? trim(text.substr(0, text.size() - unit.size())) : text);
+  double number = 0;
+  const auto [end, error] = std::from_chars(plain.data(), plain.data() + plain.size(), number);
+  if (error == std::errc() && end == plain.data() + plain.size() && number >= 0) return number * size;
+  if (quantity != lessons::AxisUnit::kBytes)
+    return record::Error{"\"" + std::string(text) + "\" is not a number of " + std::string(unit) + "."};
+  const auto bytes = record::parse_bytes(plain);
+  if (!bytes)
+    return record::Error{"\"" + std::string(text) + "\" is not a size: type a number or a size such as 21 GiB."};
+  return static_cast<double>(bytes.value());
+}
+
 Question::Question(const lessons::QuestionSpec* spec)
     : spec_(spec), state_(spec == nullptr ? State::kNone : State::kOpen) {
   if (const auto* order = items()) {
@@ -83,28 +104,9 @@ void Question::set_guess(double value) {
 }
 
 record::Status Question::set_guess_text(std::string_view text, std::string_view unit, double size) {
-  const auto trim = [](std::string_view words) {
-    while (!words.empty() && words.front() == ' ') words.remove_prefix(1);
-    while (!words.empty() && words.back() == ' ') words.remove_suffix(1);
-    return words;
-  };
-  text = trim(text);
-  const bool named = this->unit() != lessons::AxisUnit::kBytes && text.ends_with(unit);
-  const std::string plain = without_commas(named ? trim(text.substr(0, text.size() - unit.size())) : text);
-  double number = 0;
-  const auto [end, error] = std::from_chars(plain.data(), plain.data() + plain.size(), number);
-  if (error == std::errc() && end == plain.data() + plain.size() && number >= 0) {
-    set_guess(number * size);
-    return record::Ok{};
-  }
-  if (this->unit() != lessons::AxisUnit::kBytes)
-    return record::Error{"\"" + std::string(text) + "\" is not a number of " + std::string(unit) + "."};
-  const auto bytes = record::parse_bytes(plain);
-  if (!bytes)
-    return record::Error{"\"" + std::string(text) +
-                         "\" is not a size: type a number or a size such as 21 "
-                         "GiB."};
-  set_guess(static_cast<double>(bytes.value()));
+  const auto value = typed_amount(text, this->unit(), unit, size);
+  if (!value) return value.error();
+  set_guess(value.value());
   return record::Ok{};
 }
 

@@ -13,6 +13,10 @@
 
 namespace headroom::app::page {
 
+// "21" in `unit`, or "21 GiB".
+record::Result<double> typed_amount(std::string_view text, lessons::AxisUnit quantity, std::string_view unit,
+                                    double size);
+
 class Question {
  public:
   enum class State {

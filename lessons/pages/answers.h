@@ -4,6 +4,7 @@
 #include <span>
 #include <string_view>
 
+#include "demos/predict/step_settings.h"
 #include "lessons/figure.h"
 
 namespace headroom::lessons {
@@ -11,8 +12,10 @@ namespace headroom::lessons {
 struct Answer {
   std::string_view name;  // "peak_of_step", as a page's question names it
   AxisUnit unit = AxisUnit::kBytes;
-  // Negative if this finished run cannot answer (cancelled before its peak).
+  // Negative if this finished run cannot answer (cancelled before its peak); null: no run does.
   double (*of)(const record::Ledger& run) = nullptr;
+  // Negative if the formula does not hold for these settings; null: there is none.
+  double (*by_formula)(const predict::StepSettings& step) = nullptr;
 };
 
 std::span<const Answer> answers();

@@ -9,6 +9,7 @@
 #include "demos/experiments/sweep_axes.h"
 #include "lessons/pages/answers.h"
 #include "lessons/pages/blocks.h"
+#include "lessons/pages/second_question.h"
 
 namespace headroom::experiments {
 struct DemoInfo;
@@ -59,10 +60,16 @@ const NumberQuestion* number_of(const QuestionSpec* question);  // null: another
 
 // --- the page
 
+// The message of a page.
+struct Lesson {
+  std::string claim;  // the finding, in at most 12 words
+  std::optional<SecondQuestion> second;
+};
+
 struct Page {
   std::string id;  // "where_memory_goes"; its text is assets/text/<id>.md
   std::string title;
-  std::string claim;   // the finding, in at most 12 words
+  Lesson lesson;
   std::string demo;    // "train_step"; empty: nothing runs
   std::string schema;  // "shape": settings that the figures follow if nothing runs
 

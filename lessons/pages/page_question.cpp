@@ -57,9 +57,11 @@ NumberQuestion read_number(Entries& entries) {
   NumberQuestion question;
   const std::string name = entries.need("answer");
   question.answer = find_answer(name);
-  if (question.answer == nullptr) {
+  if (question.answer == nullptr || question.answer->of == nullptr) {
+    question.answer = nullptr;
     std::vector<std::string_view> known;
-    for (const Answer& each : answers()) known.push_back(each.name);
+    for (const Answer& each : answers())
+      if (each.of != nullptr) known.push_back(each.name);
     if (!name.empty()) entries.complain(unknown("answer", name, known));
     return question;
   }
@@ -73,7 +75,8 @@ bool is_choice(std::string_view line) { return line.starts_with("- ["); }
 bool is_item(std::string_view line) { return line.size() > 2 && line[0] >= '1' && line[0] <= '9' && line[1] == '.'; }
 
 // "- [x] words", then "misconception: key" and "reply: words".
-ChoiceQuestion read_choices(const std::string& file, int block, const std::vector<QuestionLine>& lines, Problems& problems) {
+ChoiceQuestion read_choices(const std::string& file, int block, const std::vector<QuestionLine>& lines,
+                            Problems& problems) {
   ChoiceQuestion question;
   for (const QuestionLine& line : lines) {
     const std::string_view words = trimmed(line.text);

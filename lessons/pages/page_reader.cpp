@@ -44,10 +44,10 @@ class Reader {
   void read_front() {
     Entries entries(document_.file, "The front matter", document_.front, 1, problems_);
     page_.title = entries.need("title");
-    page_.claim = entries.need("claim");
-    if (count_words(page_.claim) > kMostClaimWords)
-      entries.complain(fmt::format("The claim has {} words: at most {} are read at a glance.", count_words(page_.claim),
-                                   kMostClaimWords));
+    page_.lesson.claim = entries.need("claim");
+    if (count_words(page_.lesson.claim) > kMostClaimWords)
+      entries.complain(fmt::format("The claim has {} words: at most {} are read at a glance.",
+                                   count_words(page_.lesson.claim), kMostClaimWords));
     read_settings(entries);
     read_figures(entries);
     read_recordings(entries);
@@ -159,7 +159,8 @@ class Reader {
   }
 
   void read_part(const Part& part) {
-    check_words(document_, part, page_, context_, problems_);
+    // A second question is checked with drawn values in it.
+    if (part.kind != "second_question") check_words(document_, part, page_, context_, problems_);
     if (part.kind == "more" || part.kind == "step") {
       if (part.kind == "more" && in_more_) complain(part.line, "<!--more--> is there twice.");
       if (part.kind == "step" && !in_more_) complain(part.line, "A step comes after <!--more--> only.");
@@ -172,6 +173,8 @@ class Reader {
         complain(part.line, fmt::format("The question's figure {} is not one of the page's.", id));
       if (calculates(page_) && number_of(&*page_.question) != nullptr)
         complain(part.line, "A number is answered by a run: a page with a schema asks for a choice or an order.");
+    } else if (part.kind == "second_question") {
+      read_second(part);
     } else if (part.kind == "because") {
       if (!page_.question) complain(part.line, "A block ```because comes after the question.");
       if (page_.question) page_.question->because = part.text;
@@ -231,8 +234,15 @@ class Reader {
     return scope;
   }
 
+  void read_second(const Part& part) {
+    Entries entries(document_.file, "The second question", part.entries, part.line, problems_);
+    BlockSource source{document_, part, entries, page_, context_, problems_, in_more_};
+    page_.lesson.second = read_second_question(source);
+    if (page_.lesson.second) entries.end();
+  }
+
   static std::vector<std::string_view> known_blocks() {
-    std::vector<std::string_view> known{"because", "question", "sources", "step"};
+    std::vector<std::string_view> known{"because", "question", "second_question", "sources", "step"};
     for (const BlockType* type : kBlockTypes) known.push_back(type->name);
     return known;
   }

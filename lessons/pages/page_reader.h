@@ -47,6 +47,7 @@ struct BlockSource {
 
 // Parts of read_page().
 QuestionSpec read_question(const Document& document, const Part& part, Problems& problems);
+std::optional<SecondQuestion> read_second_question(BlockSource& source);
 TourView read_view(const Document& document, const Part& part, const Page& page, Problems& problems);
 void check_words(const Document& document, const Part& part, const Page& page, const PageContext& context,
                  Problems& problems);

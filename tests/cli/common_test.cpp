@@ -127,7 +127,7 @@ TEST_CASE("An invalid entry of a settings file is named with its place, and the 
     return SettingsFile(path).notice();
   };
   CHECK(notice_of(R"({"page": "offload", "theme": "dark", "font_scale": 1.125, "pages": {"offload": {"read": true,
-      "answer": "skipped", "settings": {"batch": "8"}, "pin": "none"}}})")
+      "answer": "skipped", "settings": {"batch": "8"}, "pin": "none", "second": "2 said 5"}}})")
             .empty());
   const std::string theme = notice_of(R"({"theme": "pink"})");
   CHECK(theme.starts_with(path.string() + ":\ntheme \"pink\" is not valid"));

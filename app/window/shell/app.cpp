@@ -14,6 +14,7 @@
 #include "app/window/shell/stage.h"
 #include "app/window/views/export_view.h"
 #include "app/window/views/text_column.h"
+#include "demos/record/text.h"
 
 namespace headroom::app::window {
 
@@ -122,6 +123,8 @@ void App::recall_page() {
   if (known == settings_->values().pages.end()) return;
   const PageMemory& memory = known->second;
   std::vector<std::string> refused = page().recall(memory.answer, memory.settings, memory.pin, memory.task);
+  if (!memory.second.empty() && !view_->second_question().recall(memory.second))
+    refused.push_back(fmt::format("{} is no answer to the second question.", record::quoted(memory.second)));
   for (std::string& sentence : refused) sentence = fmt::format("page {}: {}", opened->id, sentence);
   if (!refused.empty()) ui_.say(refused_in(settings_->path().filename(), refused));
 }
@@ -132,7 +135,8 @@ PageMemory App::memory_of_page() {
           .answer = page().question().remembered(),
           .settings = page::changes_of(page()),
           .pin = page().run_a().name(page().runs()),
-          .task = page().task().remembered()};
+          .task = page().task().remembered(),
+          .second = view_->second_question().remembered()};
 }
 
 bool App::poll(double now) {

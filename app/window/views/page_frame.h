@@ -21,6 +21,7 @@ class FigureCard;
 class Insets;
 class Markdown;
 class PageWidgets;
+struct SecondCard;
 
 // How much room a page has.
 enum class Density : unsigned char { kNarrow, kCompact, kWide };
@@ -92,6 +93,7 @@ struct PageFrame {
   PageWidgets& widgets;
   FigureCard& figure;  // the one that keys act on
   Insets& insets;
+  SecondCard& second;
   Markdown& markdown;
   Density density = Density::kCompact;
   bool faces = false;

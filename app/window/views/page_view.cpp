@@ -25,7 +25,9 @@ constexpr float kStageWords = 0.42f;  // of the width
 }  // namespace
 
 PageView::PageView(std::unique_ptr<page::PageModel> model, SweepEngines& engines)
-    : model_(std::move(model)), widgets_(model_->page(), {*model_, engines}) {}
+    : model_(std::move(model)),
+      widgets_(model_->page(), {*model_, engines}),
+      second_{page::SecondQuestion(model_->page())} {}
 
 void PageView::reopen() {
   state_.reading_more = state_.drawer = state_.figure_face = false;
@@ -44,6 +46,7 @@ PageFrame PageView::frame(const Surroundings& surroundings) {
                   widgets_,
                   figure_,
                   insets_,
+                  second_,
                   surroundings.markdown,
                   surroundings.density,
                   surroundings.faces,
@@ -137,8 +140,8 @@ void PageView::light(const PageFrame& frame) {
 void PageView::draw_stage(PageFrame& frame, const Rect& rect) {
   Rect rest = rect.inset(px(20), px(14));
   const lessons::Page& page = model_->page();
-  const bool known = !page.claim.empty() && !model_->question().hides();  // it would be half of the answer
-  const std::string_view claim = known ? page.claim : page.title;
+  const bool known = !page.lesson.claim.empty() && !model_->question().hides();  // it would be half of the answer
+  const std::string_view claim = known ? page.lesson.claim : page.title;
   Rect head = rest;
   head.y1 = paragraph(Face::kDisplay, 22, 1.2f, head, theme().text, claim);
   rest.y0 = head.y1 + px(10);

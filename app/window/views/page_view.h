@@ -7,6 +7,7 @@
 #include "app/window/views/figure_card.h"
 #include "app/window/views/inset.h"
 #include "app/window/views/page_frame.h"
+#include "app/window/views/second_question_view.h"
 #include "app/window/widgets/widget.h"
 
 namespace headroom::app::window {
@@ -20,6 +21,7 @@ class PageView {
   PageState& state() { return state_; }
   const PageWidgets& widgets() const { return widgets_; }
   const FigureCard& figure() const { return figure_; }
+  page::SecondQuestion& second_question() { return second_.question; }
   bool running() const { return model_->control().running() || widgets_.running(); }
 
   // Call when the reader returns to this page.
@@ -46,6 +48,7 @@ class PageView {
   PageWidgets widgets_;
   FigureCard figure_;
   Insets insets_;
+  SecondCard second_;
   PageState state_;
 };
 

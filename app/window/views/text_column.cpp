@@ -13,6 +13,7 @@
 #include "app/window/views/column.h"
 #include "app/window/views/linked_words.h"
 #include "app/window/views/question_view.h"
+#include "app/window/views/second_question_view.h"
 #include "imgui_internal.h"  // ImGuiWindow: the width of a column
 
 namespace headroom::app::window {
@@ -92,6 +93,7 @@ void enter_step(PageFrame& frame, int step) {
 void draw_way_to_more(PageFrame& frame) {
   if (frame.page.question().hides()) return;
   if (frame.page.text().more.empty()) {
+    draw_second_question(frame);
     draw_sources(frame);
     return;
   }
@@ -112,7 +114,9 @@ void draw_more(PageFrame& frame) {
   if (button("less", row.left(button_width(back)), back, ButtonKind::kGhost)) leave_more(frame);
   gap(8);
   draw_parts(frame, frame.state.step, steps[step]);
-  if (step + 1 == steps.size()) draw_sources(frame);
+  if (step + 1 < steps.size()) return;
+  draw_second_question(frame);
+  draw_sources(frame);
 }
 
 // Draws nothing if there is no room; the heading has the page's number.

@@ -1,0 +1,30 @@
+// The question after the explanation: the same idea with other settings, drawn anew at each attempt.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "demos/experiments/sweep_axes.h"
+#include "lessons/pages/answers.h"
+
+namespace headroom::lessons {
+
+struct Page;
+
+struct SecondQuestion {
+  std::string ask, because;                   // Markdown; {batch} is the drawn value
+  std::vector<experiments::SweepAxis> drawn;  // settings, and the values to draw from
+  const Answer* answer = nullptr;             // with a formula
+  double tolerance = 0.1;                     // of the right number
+};
+
+// All settings of an attempt, from 0. Each combination comes once before one comes again, in an order of this page's.
+// The page must have a second question.
+record::Params settings_of_attempt(const Page& page, int attempt);
+// The right number.
+double key_of(const SecondQuestion& question, const record::Params& settings);
+// Markdown for these settings: drawn values and live numbers filled in.
+std::string with_drawn(std::string_view markdown, const SecondQuestion& question, const record::Params& settings);
+
+}  // namespace headroom::lessons
