@@ -103,6 +103,8 @@ class PageWriter {
 
   std::string text() {
     add(fmt::format("{}\n{}", page_.title, page_.lesson.claim));
+    if (!page_.lesson.goal.empty())
+      add(fmt::format("Afterwards: {} ({} minutes)", page_.lesson.goal, page_.lesson.minutes));
     blocks(page_.front);
     if (page_.question) question(*page_.question);
     if (page_.question) add("The answer is below the figures.");
@@ -115,6 +117,7 @@ class PageWriter {
     // The task's numbers need the reader's step, which does not exist here.
     if (const auto* task = lessons::task_of(page_))
       add("Once the task is done: " + lessons::without_links(lessons::with_texts(task->done, {})));
+    if (!page_.lesson.notes.empty()) add("For the presenter: " + words(page_.lesson.notes));
     sources();
     return text_;
   }

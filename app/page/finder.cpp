@@ -127,8 +127,8 @@ void Finder::add_pages(const lessons::Course& course) {
       std::ranges::replace(id, '_', ' ');
       all_.push_back(indexed({.kind = FoundKind::kPage,
                               .title = page->title,
-                              .also = fmt::format("{} {} {}", chapter.title, id, page->id),
-                              .detail = chapter.title,
+                              .also = fmt::format("{} {} {} {}", chapter.title, id, page->id, page->lesson.goal),
+                              .detail = page->lesson.goal.empty() ? chapter.title : page->lesson.goal,
                               .key = page->id,
                               .page = page}));
     }

@@ -60,9 +60,12 @@ const NumberQuestion* number_of(const QuestionSpec* question);  // null: another
 
 // --- the page
 
-// The message of a page.
+// For the reader, and for a teacher.
 struct Lesson {
   std::string claim;  // the finding, in at most 12 words
+  std::string goal;   // what the reader can do afterwards, in a sentence; may be empty
+  int minutes = 0;    // to read; 0: unknown
+  std::string notes;  // Markdown for a presenter; may be empty
   std::optional<SecondQuestion> second;
 };
 

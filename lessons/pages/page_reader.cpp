@@ -2,6 +2,7 @@
 #include "lessons/pages/page_reader.h"
 
 #include <algorithm>
+#include <charconv>
 #include <span>
 
 #include <fmt/format.h>
@@ -14,6 +15,7 @@
 #include "lessons/pages/blocks/text.h"
 #include "lessons/pages/blocks/widget.h"
 #include "lessons/pages/entries.h"
+#include "lessons/pages/page_lint.h"
 
 namespace headroom::lessons {
 
@@ -33,6 +35,7 @@ class Reader {
   Page read() {
     read_front();
     for (const Part& part : document_.parts) read_part(part);
+    lint_page(document_, page_, problems_);
     if (page_.front.empty()) complain(1, "The page has no words.");
     if (page_.question && page_.question->because.empty()) complain(1, "The question has no block ```because.");
     return std::move(page_);
@@ -48,6 +51,8 @@ class Reader {
     if (count_words(page_.lesson.claim) > kMostClaimWords)
       entries.complain(fmt::format("The claim has {} words: at most {} are read at a glance.",
                                    count_words(page_.lesson.claim), kMostClaimWords));
+    page_.lesson.goal = entries.take("goal");
+    read_minutes(entries);
     read_settings(entries);
     read_figures(entries);
     read_recordings(entries);
@@ -58,6 +63,14 @@ class Reader {
     read_card(entries);
     if (calculates(page_)) refuse_what_runs(entries);
     entries.end();
+  }
+
+  void read_minutes(Entries& entries) {
+    const std::string text = entries.take("minutes");
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), page_.lesson.minutes);
+    if (text.empty() || (error == std::errc() && end == text.data() + text.size() && page_.lesson.minutes > 0)) return;
+    page_.lesson.minutes = 1;
+    entries.complain("minutes takes a whole number.");
   }
 
   void read_card(Entries& entries) {
@@ -178,6 +191,9 @@ class Reader {
     } else if (part.kind == "because") {
       if (!page_.question) complain(part.line, "A block ```because comes after the question.");
       if (page_.question) page_.question->because = part.text;
+    } else if (part.kind == "notes") {
+      page_.lesson.notes = part.text;
+      if (part.text.empty()) complain(part.opened, "The notes have no words.");
     } else if (part.kind == "sources") {
       read_sources(part);
     } else {
@@ -242,7 +258,7 @@ class Reader {
   }
 
   static std::vector<std::string_view> known_blocks() {
-    std::vector<std::string_view> known{"because", "question", "second_question", "sources", "step"};
+    std::vector<std::string_view> known{"because", "notes", "question", "second_question", "sources", "step"};
     for (const BlockType* type : kBlockTypes) known.push_back(type->name);
     return known;
   }

@@ -229,6 +229,11 @@ Turn light_spot(PageFrame& frame, int) {
   return Turn::kStay;
 }
 
+Turn show_notes(PageFrame& frame, int) {
+  frame.ui.notes = !frame.ui.notes;
+  return Turn::kStay;
+}
+
 }  // namespace acts
 
 float next_font_scale(float now, int direction) {

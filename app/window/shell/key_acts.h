@@ -35,5 +35,6 @@ Turn turn_screen(PageFrame& frame, int which);
 Turn change_batch(PageFrame& frame, int which);
 Turn blank(PageFrame& frame, int which);
 Turn light_spot(PageFrame& frame, int which);
+Turn show_notes(PageFrame& frame, int which);
 
 }  // namespace headroom::app::window::acts

@@ -185,6 +185,12 @@ constexpr KeyEntry kTable[] = {
      .presses = {{ImGuiKey_L}},
      .where = kOnStage,
      .act = acts::light_spot},
+    {.caps = "N",
+     .does = "the presenter's notes",
+     .group = Group::kStage,
+     .presses = {{ImGuiKey_N}},
+     .where = kOnStage,
+     .act = acts::show_notes},
 };
 
 }  // namespace

@@ -10,6 +10,12 @@
 
 namespace headroom::app::window {
 
+// Shown for a few seconds.
+struct PassingWords {
+  std::string words;
+  double until = 0;
+};
+
 struct UiState {
   ThemeId theme = ThemeId::kLight;
   float font_scale = 1;      // the reader's, 0.75 … 4
@@ -30,13 +36,13 @@ struct UiState {
   float stage_scale = 1;
   enum class Blank { kNone, kBlack, kWhite } blank = Blank::kNone;  // on stage
   bool spotlight = false;                                           // on stage, at the mouse
+  bool notes = false;                                               // on stage, the page's for the presenter
   bool export_open = false;
   std::string export_folder = "figures";  // relative to the working directory
   std::filesystem::path assets;           // has the fonts of exported files
   std::array<bool, 5> export_formats{true, false, false, false, false};
   std::string export_result;
-  std::string passing;  // shown for a few seconds
-  double passing_until = 0;
+  PassingWords passing;
   std::string notice;  // one per line, until closed
 
   void say(const std::string& sentence) {
@@ -45,8 +51,7 @@ struct UiState {
   }
   void say_in_passing(std::string sentence, double now) {
     constexpr double kSeconds = 5;
-    passing = std::move(sentence);
-    passing_until = now + kSeconds;
+    passing = {std::move(sentence), now + kSeconds};
   }
   float scale() const { return stage ? stage_scale : font_scale * display_scale; }
 };

@@ -16,13 +16,13 @@ namespace {
 constexpr int kSoughtFrames = 8;  // until the control's list is open and the control has the focus
 
 void draw_passing(const UiState& ui, const Rect& whole, double now) {
-  if (ui.passing.empty() || now >= ui.passing_until) return;
-  const float width = std::min(whole.width() - px(48), text_width(Face::kMedium, 12, ui.passing) + px(32));
+  if (ui.passing.words.empty() || now >= ui.passing.until) return;
+  const float width = std::min(whole.width() - px(48), text_width(Face::kMedium, 12, ui.passing.words) + px(32));
   const float x = std::round(whole.center_x() - width * 0.5f), y = whole.y1 - px(76);
   const Rect at{x, y, x + width, y + px(32)};
   card(at);
   text_in(Face::kMedium, 12, at.inset(px(16), 0), theme().text,
-          shortened(Face::kMedium, 12, ui.passing, at.width() - px(32)));
+          shortened(Face::kMedium, 12, ui.passing.words, at.width() - px(32)));
 }
 
 }  // namespace

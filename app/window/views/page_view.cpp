@@ -137,6 +137,17 @@ void PageView::light(const PageFrame& frame) {
   page::preview(*model_, act == nullptr ? std::span<const lessons::Setting>() : act->settings);
 }
 
+// Takes the lower part of `rest` if the presenter asked for notes.
+void PageView::draw_notes(const PageFrame& frame, Rect& rest) const {
+  const lessons::Page& page = model_->page();
+  if (!frame.ui.notes || page.lesson.notes.empty()) return;
+  const std::string words = lessons::plain_text(page.lesson.notes);
+  Rect at = rest;
+  at.y0 = rest.y1 - (paragraph(Face::kRegular, 11, 1.4f, rest, theme().text2, words, false) - rest.y0);
+  paragraph(Face::kRegular, 11, 1.4f, at, theme().text2, words);
+  rest.y1 = at.y0 - px(8);
+}
+
 void PageView::draw_stage(PageFrame& frame, const Rect& rect) {
   Rect rest = rect.inset(px(20), px(14));
   const lessons::Page& page = model_->page();
@@ -149,6 +160,7 @@ void PageView::draw_stage(PageFrame& frame, const Rect& rect) {
     draw_verdict(frame, rest.cut_bottom(px(height)));
     rest.cut_bottom(px(8));
   }
+  draw_notes(frame, rest);
   if (!frame.ui.figure_only) {
     draw_words_of_moment(frame, rest.cut_right(std::round(rest.width() * kStageWords)));
     rest.cut_right(px(14));

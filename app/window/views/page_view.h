@@ -39,6 +39,7 @@ class PageView {
  private:
   Turn draw_faces(PageFrame& frame, Rect rect);
   void light(const PageFrame& frame);
+  void draw_notes(const PageFrame& frame, Rect& rest) const;
   void draw_figure_face(PageFrame& frame, Rect head, Rect rect);
   void draw_foot(PageFrame& frame, Rect foot);
   void draw_card(PageFrame& frame, const Rect& rect);

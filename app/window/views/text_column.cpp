@@ -24,9 +24,15 @@ constexpr int kNewNotice = 3;  // frames
 // Narrow pages: longer lines are hard to read; with room for two columns, the answer is next to the words.
 constexpr float kReadingWidth = 640, kTwoColumnsOfWords = 760, kColumnGap = 24;
 
+std::string minutes_words(const lessons::Page& page) {
+  if (page.lesson.minutes == 0) return {};
+  return fmt::format(", {} minute{}", page.lesson.minutes, page.lesson.minutes == 1 ? "" : "s");
+}
+
 void draw_heading(const PageFrame& frame) {
   const Place& place = frame.place;
-  text_in(Face::kMedium, 12, take(18), theme().text3, fmt::format("Page {} of {}", place.page + 1, place.pages));
+  text_in(Face::kMedium, 12, take(18), theme().text3,
+          fmt::format("Page {} of {}", place.page + 1, place.pages) + minutes_words(frame.page.page()));
   gap(2);
   const Rect at = content_rect(0);
   const float bottom =

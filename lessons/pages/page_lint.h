@@ -1,0 +1,18 @@
+// Limits for pages in the final format, which a page declares with the lines "goal" and "minutes".
+#pragma once
+
+#include <string_view>
+
+#include "lessons/pages/document.h"
+#include "lessons/pages/page.h"
+
+namespace headroom::lessons {
+
+// Nothing for other pages. A page with one of the two lines lacks the other.
+void lint_page(const Document& document, const Page& page, Problems& problems);
+
+// Numbers in digits, without formulas, targets of links, live numbers, names of models, and "8-bit".
+int count_numbers(std::string_view markdown);
+bool has_verb(std::string_view sentence);
+
+}  // namespace headroom::lessons
