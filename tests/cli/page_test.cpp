@@ -56,6 +56,19 @@ TEST_CASE("A page prints its task and goal, and below the answer the closing wor
   CHECK(holds(run_headroom({"page", "checkpointing"}).out, "Once the task is done: … tokens fit instead of 8,192."));
 }
 
+TEST_CASE("A page in the final format prints its goal, its second question with the key, and the notes") {
+  const Ran ran = run_headroom({"page", "static_bytes"});
+  REQUIRE(ran.exit_code == 0);
+  CHECK(holds(ran.out, "Afterwards: Tell from the parameters"));
+  const std::size_t question = ran.out.find("Second question: Llama 3"),
+                    answer = ran.out.find("The answer to the second question, by formula, within 5 %: ");
+  REQUIRE(answer != std::string::npos);
+  CHECK(question < ran.out.find("The answer: "));
+  CHECK(answer > ran.out.find("The answer: "));
+  CHECK(holds(ran.out, "for a moment the tied table has two gradients"));  // whatever its scope
+  CHECK(holds(ran.out, "For the presenter: Ask for hands"));
+}
+
 TEST_CASE("An unknown page is reported with the nearest one") {
   const Ran ran = run_headroom({"page", "static_byte"});
   CHECK(ran.exit_code == 2);

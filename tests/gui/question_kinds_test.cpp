@@ -1,5 +1,8 @@
 // Choice and order questions, and a tour, on a test's pages.
+#include <algorithm>
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include "imgui_te_engine.h"
 #include "tests/gui/page_scene.h"
@@ -122,5 +125,42 @@ TEST_CASE("Continue walks the steps of a tour, and the figure follows", "[gui]")
     actor.ctx->KeyPress(ImGuiKey_Space);
     actor.frames(2);
     IM_CHECK(actor.page().page().id == "order");  // the next page follows the last step
+  });
+}
+
+TEST_CASE("after the last step comes the second question, and words about other settings are marked", "[gui]") {
+  Scene scene;
+  scene.stage.page = "static_bytes";
+  perform("second question", scene.stage, [](Actor& actor) {
+    IM_CHECK(!actor.there("check second"));
+    actor.skip_question();
+    IM_CHECK(!actor.there("check second"));
+    actor.click("more");
+    actor.frames(3);
+    const auto has_text = [&](std::string_view words) {
+      const std::vector<std::string> texts = actor.texts();
+      return std::ranges::any_of(texts, [&](const std::string& each) { return each.find(words) != std::string::npos; });
+    };
+    IM_CHECK(actor.page().set_param("model", "llama-3-8b").ok());
+    actor.click("continue");
+    actor.frames(3);
+    IM_CHECK(has_text("About Llama 3.2 1B"));
+    actor.picture("scope");
+    IM_CHECK(actor.page().set_param("model", "llama-3.2-1b").ok());
+    actor.frames(3);
+    IM_CHECK(!has_text("About Llama 3.2 1B"));
+    IM_CHECK(!actor.there("check second"));
+    actor.click("continue");
+    actor.frames(3);
+    IM_CHECK(actor.there("check second"));
+    actor.picture("second question");
+    IM_CHECK(actor.app.view().second_question().answer("18").ok());
+    actor.frames(3);
+    IM_CHECK(has_text("You said"));
+    actor.picture("second answer");
+    actor.click("another one");
+    actor.frames(3);
+    IM_CHECK_EQ(actor.app.view().second_question().attempt(), 1);
+    IM_CHECK(actor.there("check second"));
   });
 }

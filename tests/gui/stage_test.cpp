@@ -148,3 +148,30 @@ TEST_CASE("chapters are presented from the first screen to the last by keys alon
     });
   }
 }
+
+TEST_CASE("N shows a presenter's notes on stage and hides them again", "[gui]") {
+  Scene scene;
+  scene.stage.page = "static_bytes";
+  scene.stage.width = 1920;
+  scene.stage.height = 1080;
+  perform("notes", scene.stage, [](Actor& actor) {
+    const auto shown = [&] {
+      const std::vector<std::string> texts = actor.texts();
+      return std::ranges::any_of(texts,
+                                 [](const std::string& each) { return each.find("Ask for") != std::string::npos; });
+    };
+    actor.ctx->KeyPress(ImGuiKey_N);  // not at the desk
+    actor.frames(2);
+    IM_CHECK(!actor.app.ui().notes);
+    actor.ctx->KeyPress(ImGuiKey_F5);
+    actor.frames(3);
+    IM_CHECK(!shown());
+    actor.ctx->KeyPress(ImGuiKey_N);
+    actor.frames(3);
+    IM_CHECK(shown());
+    actor.picture("shown");
+    actor.ctx->KeyPress(ImGuiKey_N);
+    actor.frames(3);
+    IM_CHECK(!shown());
+  });
+}
