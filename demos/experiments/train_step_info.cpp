@@ -22,7 +22,7 @@ using record::ParamSpec;
 constexpr std::array kRoundings{Choice{"nearest", "to nearest"}, Choice{"stochastic", "stochastic"}};
 constexpr std::array kWeightGradients{Choice{"model", "as the weights"}, Choice{"fp32", "fp32"}};
 
-// Named after the id types.
+// The file's own type, then each id type under its name.
 constexpr std::array kDataTypes = [] {
   std::array<Choice, tokens::kIdTypes.size() + 1> choices{Choice{tokens::kAnyIdType, "as the file says"}};
   for (std::size_t i = 0; i < tokens::kIdTypes.size(); ++i)

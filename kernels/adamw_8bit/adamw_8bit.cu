@@ -133,7 +133,7 @@ __global__ void __launch_bounds__(kStepThreads, kStepBlocks)
   }
 }
 
-// True if kStepBlocks blocks fit on a multiprocessor; each needs 1 KiB more.
+// True if kStepBlocks blocks fit on a multiprocessor; CUDA reserves 1 KiB of shared memory for each.
 template <int kCopies>
 bool copies_fit() {
   constexpr int kReserved = 1024, kCorrected = sizeof(AdamWStep);

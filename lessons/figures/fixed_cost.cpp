@@ -42,7 +42,7 @@ constexpr std::array kFixedCostSchema{
                       .choices = kOver},
     record::ParamSpec{.key = "points",
                       .label = "Points of the fit",
-                      .help = "Points of all kernels, from the fewest tokens, that both laws are fitted to",
+                      .help = "Points (all kernels, fewest tokens first) that both laws are fitted to",
                       .kind = record::ParamKind::kChoice,
                       .default_text = "all",
                       .choices = kPoints},

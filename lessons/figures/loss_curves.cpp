@@ -38,7 +38,7 @@ std::string small_text(double value) {
   return fmt::format("{}{:.3g} billionths", sign, size * 1e9);
 }
 
-// The requested last step, so that the axis keeps still.
+// The requested last step, so that the axis does not move.
 double last_step(const record::RunInfo& info, const LossByStep& losses) {
   double last = losses.rbegin()->first;
   if (const auto steps = info.params.find("steps"); steps != info.params.end())

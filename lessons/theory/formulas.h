@@ -51,7 +51,7 @@ struct FormulaRow {
 struct StepFormulas {
   std::vector<FormulaMoment> moments;  // in step order: the loss, the end of backward, and a higher one
   std::size_t peak = 0;                // index of the largest sum
-  std::vector<FormulaRow> rows;        // kinds that some moment has; workspaces and tables share a row
+  std::vector<FormulaRow> rows;        // kinds present at any moment; workspaces and tables share a row
 
   bool operator==(const StepFormulas&) const = default;
 };

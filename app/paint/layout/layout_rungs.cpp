@@ -250,7 +250,7 @@ class RungLayout {
                     right ? Anchor::kStart : Anchor::kEnd);
   }
 
-  // The peak by kind. A dashed outline shows what the previous rung had more; a hatched rest means out of memory.
+  // The peak by kind. A dashed outline shows what the previous rung needed in addition; hatching means out of memory.
   void bar(const Rung& rung, float top, float bottom) {
     const float line = sheet_.line_px(1), half = line * 0.5f;
     record::Bytes sum = 0;

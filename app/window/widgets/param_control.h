@@ -20,7 +20,7 @@ bool is_sought(const PageState& state, ParamsOf of, const record::ParamSpec& spe
 
 constexpr float kCellHeight = 52, kCellGap = 12;  // label with control; between rows
 
-// The column of Run, right of the rows below the figure; a sweep has its lower half.
+// The column with Run, to the right of the controls below the figure; the sweep's controls take its lower half.
 constexpr float run_column_width(Density density) { return density == Density::kWide ? 196 : 150; }
 constexpr float run_column_gap(Density density) { return density == Density::kWide ? 28 : 16; }
 // Narrow: the sweep's part of the line.

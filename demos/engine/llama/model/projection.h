@@ -59,7 +59,7 @@ struct Projected {
 // would need a workspace. A quantized weight in x's type exists only during the GEMM, as workspace. So do a weight's
 // fp8 codes: keeping them would take a byte per weight, casting again takes a pass over it.
 Projected project(const ProjectionInput& input, const Projection& p, record::Category output);
-// The part that backward needs: y is unmade, and so may be x without an adapter.
+// Computes only what backward needs: y is unmade (unmade.h), and so may be x without an adapter.
 Projected project_for_backward(const at::Tensor& x, const Projection& p);
 
 // dx_NI = dy W + scale · dy B A, or adds it to dx_NI. dy [..., O]. Returns scale · dy B, [N, R], for
