@@ -60,7 +60,7 @@ class Runs {
   // Preferably the one made here; −1: none.
   int first(bool sweep) const;
 
-  // Seconds of budget that a live run exceeded; the shown run replaces it.
+  // The budget in seconds that a live run exceeded, so that the stored run is shown in its place.
   const std::optional<double>& stands_in_for() const { return stands_in_for_; }
   void note_stands_in_for(double budget) { stands_in_for_ = budget; }
 

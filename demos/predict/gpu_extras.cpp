@@ -67,7 +67,7 @@ Bytes sort_scratch(std::int64_t ids) {
   return kAligned - 1 + 2 * aligned(kId * ids) + kDigits * kPasses * kId + kAligned +
          4 * kDigits * ceil_div(ids, kTile);
 }
-// Tiled scan: two words per tile, and for 32 tiles before.
+// Tiled scan: two words per tile, and for the 32 tiles that CUB adds in front.
 Bytes scan_scratch(std::int64_t values, std::int64_t tile) {
   constexpr Bytes kState = 8, kBefore = 32, kTwoCounts = 2 * kAligned;
   return kAligned - 1 + kTwoCounts + aligned(kState * (kBefore + ceil_div(values, tile)));

@@ -69,9 +69,9 @@ record::Bytes fp32_attention_tiles(std::int64_t heads, std::int64_t sequence, st
 // Inputs of all layers but a segment's first, if backward reads them. 0 for PyTorch's norms in 16 bits, which keep
 // them in fp32 (layer_bytes()).
 record::Bytes between_layers_bytes(const StepSettings& step);
-// Peak of activations, without gradients and recomputed tensors of the layer in backward: all layers and the final
-// norm; with checkpoints the kept inputs and k recomputed layers, n/k · a_input + k · a_layer. 1B as above:
-// 7,189,561,344; k = 4: 1,847,721,984.
+// Peak of activations, without what backward of a layer adds. Without checkpoints these are all layers and the final
+// norm. With checkpoints these are the kept inputs and k recomputed layers: n/k · a_input + k · a_layer. 1B as above:
+// 7,189,561,344; with k = 4: 1,847,721,984.
 record::Bytes activation_bytes(const StepSettings& step);
 // Three fp8 scales per projection, with the largest magnitudes of 16 steps. 1B: 26,884; 0 without fp8.
 record::Bytes fp8_scale_bytes(const StepSettings& step);

@@ -25,10 +25,10 @@ struct RowKind {
   using Row = T;
 
   ChunkKind chunk;
-  const char* name;           // in a text chunk and in messages
-  std::size_t least_bytes;    // per row in columns; 0: text
-  std::size_t per_chunk;      // rows per chunk; text: about 100 KiB, rows under 1 MiB
-  std::size_t most;           // rows per recording, checked before memory is allocated
+  const char* name;         // in a text chunk and in messages
+  std::size_t least_bytes;  // per row in columns; 0: text
+  std::size_t per_chunk;    // rows per chunk; keeps chunks of text near 100 KiB and all others below 1 MiB
+  std::size_t most;         // rows per recording, checked before memory is allocated
 };
 
 inline constexpr std::size_t kRowsPerChunk = 16'384;  // 1 MiB of events: fits a core's cache

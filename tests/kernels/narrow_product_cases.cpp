@@ -31,8 +31,8 @@ TEST_CASE("an fp8 GEMM equals the product of its codes' numbers, rounded once to
       1.0 / scalings[0][kernels::kFp8Scale].item<float>() / scalings[1][kernels::kFp8Scale].item<float>();
   const at::Tensor product = at::mm(kernels::fp8_numbers(a8), kernels::fp8_numbers(b8).t()) * scale;
   const at::Tensor exact = adds ? product + before.cpu().to(at::kDouble) : product;
-  // bf16 has 8 digits. Hopper's tensor cores keep 14 bits of a sum until they add it in fp32; for fast sums, after
-  // all 17 parts of 32 terms.
+  // bf16 has 8 digits. Hopper's tensor cores keep 14 bits of a partial sum. They add it in fp32 after each 32 terms, or
+  // with fast sums only after all 17 times 32 terms.
   const at::Tensor terms = at::mm(kernels::fp8_numbers(a8).abs(), kernels::fp8_numbers(b8).abs().t()) * scale;
   const bool fp32_sums = !result.is_cuda() || kernels::products_emulated(kernels::NarrowFormat::kFp8);
   const double kept = fp32_sums ? 0x1p-20 : fast_sums ? 0x1p-9 : 0x1p-12;

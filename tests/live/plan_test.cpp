@@ -96,13 +96,13 @@ TEST_CASE("a plan for the CPU has the CPU run's events") {
 
 TEST_CASE("a plan has the run's host memory, block by block") {
   const SettingMap settings{{"model", "tiny"},
-                          {"batch", "2"},
-                          {"seq", "64"},
-                          {"device", "cpu"},
-                          {"checkpointing", "layer"},
-                          {"offload.optimizer", "host"},
-                          {"offload.parameters", "on"},
-                          {"offload.checkpoints", "on"}};
+                            {"batch", "2"},
+                            {"seq", "64"},
+                            {"device", "cpu"},
+                            {"checkpointing", "layer"},
+                            {"offload.optimizer", "host"},
+                            {"offload.parameters", "on"},
+                            {"offload.checkpoints", "on"}};
   const auto host_rows = [&](live::EngineRole role) {
     RunDriver driver(role);
     const DrivenRun run = driver.run(settings);

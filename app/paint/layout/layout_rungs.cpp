@@ -67,8 +67,8 @@ class RungLayout {
       y += pitch;
     }
     if (with_foot)
-      sheet_.text(Layer::kBars, kRungNote, palette_.text2, sheet_.shortened(kRungNote, panel_.foot, area_.width()), area_.x0,
-                  y + sheet_.px(4));
+      sheet_.text(Layer::kBars, kRungNote, palette_.text2, sheet_.shortened(kRungNote, panel_.foot, area_.width()),
+                  area_.x0, y + sheet_.px(4));
   }
 
  private:
@@ -246,8 +246,8 @@ class RungLayout {
     const float end = x_px(static_cast<double>(std::max(record::total(asked().bytes), asked().before)));
     const float from = std::max(x, end) + sheet_.px(8), width = sheet_.width(kRungNote, pill.text);
     const bool right = from + width <= columns_.bar_to;
-    sheet_.text_mid(Layer::kLabels, kRungNote, palette_.text, pill.text, right ? from : x - sheet_.px(6), row.center_y(),
-                    right ? Anchor::kStart : Anchor::kEnd);
+    sheet_.text_mid(Layer::kLabels, kRungNote, palette_.text, pill.text, right ? from : x - sheet_.px(6),
+                    row.center_y(), right ? Anchor::kStart : Anchor::kEnd);
   }
 
   // The peak by kind. A dashed outline shows what the previous rung needed in addition; hatching means out of memory.

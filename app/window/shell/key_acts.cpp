@@ -200,7 +200,8 @@ Turn step(PageFrame& frame, int which) {
   page::PageModel& page = frame.page;
   if (page.figures().frames() > 1) {
     page.figures().play(false, frame.now);
-    page.figures().show_frame(which > 0 ? page.figures().frame() + 1 : std::max<std::size_t>(page.figures().frame(), 2) - 1);
+    page.figures().show_frame(which > 0 ? page.figures().frame() + 1
+                                        : std::max<std::size_t>(page.figures().frame(), 2) - 1);
   } else if (frame.state.timeline_focus) {
     page.figures().step_cursor(which);
   }
