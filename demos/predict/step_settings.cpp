@@ -86,9 +86,9 @@ void set_optimizer(StepSettings& step, const Params& params) {
   if (params.in_use("moments")) step.optimizer.moments = meaning(params, "moments", kMoments);
   step.optimizer.stochastic_rounding = params.in_use("rounding") && params.text("rounding") == "stochastic";
   step.optimizer.in_backward = params.on("optimizer_in_backward");
-  step.optimizer.galore_rank = params.integer("galore_rank");
-  step.optimizer.galore_interval = params.integer("galore_interval");
-  step.optimizer.galore_scale = params.real("galore_scale");
+  step.optimizer.galore.rank = params.integer("galore_rank");
+  step.optimizer.galore.interval = params.integer("galore_interval");
+  step.optimizer.galore.scale = params.real("galore_scale");
 }
 
 void set_offload(StepSettings& step, const Params& params) {
@@ -117,7 +117,7 @@ std::int64_t StepSettings::layers_at_once() const {
 }
 
 std::int64_t StepSettings::low_rank() const {
-  return optimizer.galore_rank > 0 ? optimizer.galore_rank : std::max<std::int64_t>(1, model.hidden_size / 4);
+  return optimizer.galore.rank > 0 ? optimizer.galore.rank : std::max<std::int64_t>(1, model.hidden_size / 4);
 }
 
 const char* storage_key(Precision precision) {

@@ -26,7 +26,7 @@ inline constexpr std::array kLossModes{
     Meant<kernels::FlceMode>{{"report", "Liger's chunk rule"}, kernels::FlceMode::kReport},
 };
 
-// What a run reads and writes; paths, empty: none.
+// Files that a run reads and writes; empty: none.
 struct StepFiles {
   std::string weights;    // folder of a checkpoint, or its config.json; empty: random weights
   std::string text;       // file to train on; empty: the course's
@@ -46,10 +46,16 @@ struct LossSettings {
   bool fp32_weight_gradient = false;                     // kFlce: accumulates its chunks in fp32
 };
 
-// Of kFp16Mixed.
+// The loss scale of kFp16Mixed.
 struct LossScaling {
   std::int64_t first = 65536;
   std::int64_t window = 1000;  // steps
+};
+
+struct GaLoreSettings {
+  std::int64_t rank = 0;        // r; 0: H / 4
+  std::int64_t interval = 200;  // steps
+  double scale = 0.25;          // α
 };
 
 struct OptimizerSettings {
@@ -64,9 +70,7 @@ struct OptimizerSettings {
   Moments moments = Moments::kModel;  // kAdamW
   bool stochastic_rounding = false;   // bf16 weights
   bool in_backward = false;
-  std::int64_t galore_rank = 0;  // r; 0: H / 4
-  std::int64_t galore_interval = 200;
-  double galore_scale = 0.25;
+  GaLoreSettings galore;
 };
 
 struct OffloadSettings {

@@ -61,7 +61,7 @@ llama::OptimizerOptions options_of(const predict::StepSettings& step, llama::Los
       .kind = step.optimizer.kind,
       .adamw = adamw_of(step, loss_scale, std::move(stored)),
       .galore = {
-          .rank = step.low_rank(), .interval = step.optimizer.galore_interval, .scale = step.optimizer.galore_scale}};
+          .rank = step.low_rank(), .interval = step.optimizer.galore.interval, .scale = step.optimizer.galore.scale}};
 }
 
 llama::HostAdamWOptions host_options_of(const predict::StepSettings& step, const llama::Model& model,
