@@ -11,6 +11,7 @@
 #include "demos/experiments/train_step_model.h"
 #include "demos/predict/form_recording.h"
 #include "demos/predict/more_micro_batches.h"
+#include "demos/predict/optimizers.h"
 #include "demos/predict/step_settings.h"
 #include "demos/record/ledger.h"
 

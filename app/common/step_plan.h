@@ -13,6 +13,7 @@
 #include "app/common/predictions.h"
 #include "demos/predict/closed_form.h"
 #include "demos/predict/fits.h"
+#include "demos/predict/optimizers.h"
 #include "demos/record/recording.h"
 #include "demos/record/schema.h"
 

@@ -6,6 +6,7 @@
 #include "app/common/step_plan.h"
 #include "demos/experiments/demo.h"
 #include "demos/predict/form_recording.h"
+#include "demos/predict/optimizers.h"
 #include "demos/record/timeline.h"
 
 namespace headroom::app::page {

@@ -88,7 +88,7 @@ ChunkedLoss loss_of(const record::Params& params, const predict::StepSettings& s
   ChunkedLoss loss{.tokens = tokens == "settings" ? set.tokens() : std::stoll(tokens),
                    .vocab = set.model.vocab_size,
                    .hidden = set.model.hidden_size,
-                   .fp32_gradient = set.fp32_weight_gradient};
+                   .fp32_gradient = set.loss.fp32_weight_gradient};
   if (const llama::Architecture* known = llama::find_architecture(model)) {
     loss.vocab = known->shape.vocab_size;
     loss.hidden = known->shape.hidden_size;

@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "lessons/figure.h"
+#include "demos/predict/optimizers.h"
 #include "lessons/measurements/bench.h"
 #include "lessons/steps/kernel_rows.h"
 #include "lessons/steps/step_work.h"

@@ -5,6 +5,7 @@
 #include <array>
 
 #include "demos/predict/closed_form.h"
+#include "demos/predict/optimizers.h"
 #include "demos/predict/step_bytes.h"
 #include "lessons/measurements/bench.h"
 #include "lessons/measurements/moment_errors.h"
@@ -58,8 +59,8 @@ double peak_by_formula(const predict::StepSettings& step) {
 
 // Weights, gradients and optimizer state on the GPU, all trained. 1B in bf16_mixed: 16 P.
 double model_state(const predict::StepSettings& step) {
-  if (step.adapters.kind != predict::AdapterKind::kOff || step.offload_parameters ||
-      step.offload_state != predict::StateOffload::kOff)
+  if (step.adapters.kind != predict::AdapterKind::kOff || step.offload.parameters ||
+      step.offload.state != predict::StateOffload::kOff)
     return -1;
   const record::Bytes tensors = 2 * step.element_bytes() * llama::num_parameters(step.model);
   return static_cast<double>(tensors + predict::optimizer_state_bytes(step));

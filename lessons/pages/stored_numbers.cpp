@@ -37,7 +37,7 @@ StoredNumbers parse_numbers(std::string_view text, std::string_view file, Proble
     const int at = lines.number();
     if (at == 1 || line.empty()) continue;
     const auto complain = [&](std::string what) { problems.push_back({std::string(file), at, std::move(what)}); };
-    const auto fields = csv_fields(line);
+    const auto fields = record::csv_fields(line);
     if (fields.size() != kNumberFields) {
       complain(fmt::format("A number has {} fields (name, text, source), not {}.", kNumberFields, fields.size()));
       continue;

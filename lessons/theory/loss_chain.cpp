@@ -54,7 +54,7 @@ class LossTensors {
 // PyTorch's operators: log-softmax of fp32 logits.
 void eager_chain(LossTensors& chain, const predict::LossCode& code) {
   const Bytes element = chain.element();
-  const bool casts = element != 4, kept = chain.settings().keep_output && code.returns_output;
+  const bool casts = element != 4, kept = chain.settings().loss.keep_output && code.returns_output;
   std::size_t before = 0;
   if (kept) {
     chain.step("The loop still holds the output of the step before");

@@ -52,8 +52,8 @@ TEST_CASE("the optimizer's defaults equal those of older recordings") {
   CHECK(step.optimizer.epsilon == 1e-6);
   CHECK(step.optimizer.weight_decay == 0);
   CHECK(step.optimizer.clip == 1);
-  CHECK(step_of({"schedule=cosine", "schedule_steps=9"}).schedule_steps == 9);
-  CHECK(step_of({"schedule_steps=9"}).schedule_steps == 0);  // no effect
+  CHECK(step_of({"schedule=cosine", "schedule_steps=9"}).optimizer.schedule_steps == 9);
+  CHECK(step_of({"schedule_steps=9"}).optimizer.schedule_steps == 0);  // no effect
   CHECK(step_of({}).eval_every == 0);
   CHECK(step_of({"eval_every=20"}).eval_every == 20);
 }
@@ -94,11 +94,11 @@ TEST_CASE("a setting that another one disables changes nothing") {
   CHECK(step_of({"checkpointing=layer", "checkpoint_every=4"}).checkpoint_every == 1);
   CHECK_FALSE(step_of({"loss=flce", "fused.cross_entropy=on"}).fused.cross_entropy);
   CHECK(step_of({"fused.cross_entropy=on"}).fused.cross_entropy);
-  CHECK_FALSE(step_of({"keep_output=on"}).keep_output);
-  CHECK(step_of({"loss=hf_2024"}).keep_output);
+  CHECK_FALSE(step_of({"keep_output=on"}).loss.keep_output);
+  CHECK(step_of({"loss=hf_2024"}).loss.keep_output);
   CHECK(step_of({"optimizer=galore", "moments=bf16"}).moment_bytes() == 4);
-  CHECK_FALSE(step_of({"precision=fp32", "rounding=stochastic"}).stochastic_rounding);
-  CHECK(step_of({"loss=plain", "loss_mode=lean"}).loss_mode == kernels::FlceMode::kChunked);
+  CHECK_FALSE(step_of({"precision=fp32", "rounding=stochastic"}).optimizer.stochastic_rounding);
+  CHECK(step_of({"loss=plain", "loss_mode=lean"}).loss.mode == kernels::FlceMode::kChunked);
 }
 
 TEST_CASE("the shape of a run's checkpoint is read back from its recording") {
