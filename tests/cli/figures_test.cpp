@@ -247,7 +247,7 @@ TEST_CASE("A truncated recording is drawn up to its end, with a message") {
       run_headroom({"figures", "memory_timeline", "--from", folder / "cut.hrec", "--out", out.path().string()});
   INFO(ran.err);
   CHECK(ran.exit_code == 0);
-  CHECK(holds(ran.err, "cut was cut off"));
+  CHECK(holds(ran.err, "cut is truncated"));
   CHECK(out.files() == Words{"manifest.json", "memory_timeline__cut.svg"});
 }
 

@@ -77,7 +77,7 @@ TEST_CASE("A check names the unknown demo, setting, value, figure or kernel") {
   holds("run train_stop", "train_step");
   holds("run train_step --set bach=4", "\"bach\"");
   holds("run train_step --cap lots", "cap=lots");
-  holds("run moments --cap 3GiB", "leave --cap out");
+  holds("run moments --cap 3GiB", "remove --cap");
   holds("sweep train_step --over batch=1,none", "none");
   holds("sweep ladder --over batch=1,2", "remove --over");
   holds("bench rms_nrm", "rms_norm");

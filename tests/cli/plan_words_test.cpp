@@ -124,7 +124,7 @@ TEST_CASE("the refusal of a wrong config.json says what the file is and how to g
   CHECK(contains(said("{\"hidden_size\": 8,"), "is truncated"));
   CHECK(contains(said("{\n \"hidden_size\": 8,\n \"vocab_size\": 9O,\n \"a\": 1}"), "in line 3: "));
   CHECK(contains(said("[1, 2]"), "but not an object"));
-  CHECK(contains(said(std::string(300, '[')), "nests 300 levels deep"));
+  CHECK(contains(said(std::string(300, '[')), "is nested 300 levels deep"));
 }
 
 TEST_CASE("a config.json written by Python is read: bare Infinity and NaN, and nested values that no plan needs") {

@@ -340,5 +340,5 @@ TEST_CASE("A traced run has trace in its parameters, and a demo without tracing 
   CHECK(json::parse(plain.out)["params"]["trace"] == "off");
   const Ran refused = run_headroom({"run", "bench", "--trace"}, with_engine("completed"));
   CHECK(refused.exit_code == 2);
-  CHECK(holds(refused.err, "leave --trace out"));
+  CHECK(holds(refused.err, "remove --trace"));
 }

@@ -142,7 +142,7 @@ TEST_CASE("the fewest switches are as many as they must be, and the report's ord
   REQUIRE(fewest.rows.size() == 3);
   CHECK(fewest.rows[1].name == "1. fused linear cross entropy");
   CHECK(cell_of(fewest.rows[1], 0) == "a little rounding in dW");
-  CHECK(fewest.rows[2].name == "2. checkpointing each layer");
+  CHECK(fewest.rows[2].name == "2. checkpointing");
   // No single switch is enough.
   const predict::ProcessBytes process = predict::process_bytes("GeForce RTX 4090");
   for (const auto& alone : experiments::switch_sets(settings, {}, 1)) {

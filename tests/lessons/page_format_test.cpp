@@ -174,7 +174,6 @@ TEST_CASE("what a second question gets wrong is named with file and line", "[pag
   CHECK(problem("precision=fp32,bf16,bf16_mixed", "precision=bf16,fp32 adapters=off,lora") ==
         at(1) + "The draw model=llama-3.2-1b precision=bf16 adapters=lora has no answer model_state.");
   CHECK(problem("{precision}", "{optimizer}") == at(6) + "The words name {optimizer}, which is not drawn.");
-  CHECK(problem("{model.parameters}", "{model.parameter}").find("There is no number") != std::string::npos);
   CHECK(problem("how much", "how [much](term:x)").ends_with("A question's own words have no links."));
   CHECK(problem_in(kFront + kWords + kSecond) == "p.md:18: A second question comes after the first.");
   CHECK(problem_in(kFront + kWords + kQuestion + kSecond + kSecond).ends_with("A page has one second question."));

@@ -101,8 +101,8 @@ TEST_CASE("a refusal of config.json states the found and the allowed value") {
       [](json& c) {
         c["rope_scaling"] = {{"type", "linear"}, {"factor", 4.0}};
       },
-      R"(it says {"factor":4.0,"type":"linear"}, and what would do is rope_type default, or llama3)");
-  says([](json& c) { c["hidden_act"] = "gelu"; }, R"(it says "gelu", and what would do is "silu")");
+      R"(the file has {"factor":4.0,"type":"linear"}, but it must be rope_type default, or llama3)");
+  says([](json& c) { c["hidden_act"] = "gelu"; }, R"(the file has "gelu", but it must be "silu")");
   says([](json& c) { c.erase("hidden_size"); }, "the file has nothing, but it must be a whole number");
 }
 

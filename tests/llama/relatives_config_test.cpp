@@ -132,7 +132,7 @@ TEST_CASE("biases of attention follow the model type and attention_bias") {
   config_refused(with(qwen2(), "attention_bias", true), "no attention_bias");
   const auto same = llama::check_same(plain, biased, "folder");
   REQUIRE_FALSE(same.ok());
-  CHECK(same.error().message.find("folder/config.json says biases of q, k and v 1") == 0);
+  CHECK(same.error().message.find("folder/config.json has biases of q, k and v 1") == 0);
 }
 
 TEST_CASE("windows, experts and other model types are refused by name") {
@@ -140,7 +140,7 @@ TEST_CASE("windows, experts and other model types are refused by name") {
       with(with(tests::config_json(tests::kSmall), "model_type", "mistral"), "sliding_window", nullptr);
   CHECK(read(mistral).ok());
   config_refused(with(mistral, "sliding_window", 4096), "no sliding_window that our model supports");
-  config_refused(with(mistral, "sliding_window", 4096), "it says 4096");
+  config_refused(with(mistral, "sliding_window", 4096), "the file has 4096");
   config_refused(with(mistral, "attention_bias", true), "no attention_bias");
   config_refused(with(qwen2(), "use_sliding_window", true), "no use_sliding_window that our model supports");
   config_refused(with(qwen3(), "use_sliding_window", true), "no use_sliding_window that our model supports");
@@ -151,7 +151,7 @@ TEST_CASE("windows, experts and other model types are refused by name") {
   config_refused(with(qwen3(), "num_experts", 128), "no num_experts that our model supports");
   config_refused(with(mistral, "num_local_experts", 8), "no num_local_experts that our model supports");
   config_refused(with(qwen3(), "model_type", "qwen3_moe"), "no model_type that our model supports");
-  config_refused(with(qwen3(), "model_type", "gemma2"), R"(it says "gemma2", and what would do is "llama", "mistral")");
+  config_refused(with(qwen3(), "model_type", "gemma2"), R"(the file has "gemma2", but it must be "llama", "mistral")");
   config_refused(with(qwen2(), "rope_scaling", {{"rope_type", "yarn"}, {"factor", 4.0}}),
                  "no rope_scaling that our "
                  "model supports");

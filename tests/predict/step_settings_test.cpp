@@ -41,11 +41,11 @@ TEST_CASE("every value of every setting of a step has a meaning") {
 
 TEST_CASE("the optimizer's defaults equal those of older recordings") {
   const StepSettings standard = step_of({});
-  CHECK(standard.beta1 == 0.9);
-  CHECK(standard.beta2 == 0.95);
-  CHECK(standard.epsilon == 1e-8);
-  CHECK(standard.weight_decay == 0.1);
-  CHECK(standard.clip == 0);
+  CHECK(standard.optimizer.beta1 == 0.9);
+  CHECK(standard.optimizer.beta2 == 0.95);
+  CHECK(standard.optimizer.epsilon == 1e-8);
+  CHECK(standard.optimizer.weight_decay == 0.1);
+  CHECK(standard.optimizer.clip == 0);
   const StepSettings step = step_of({"beta1=0.8", "beta2=0.999", "epsilon=1e-6", "weight_decay=0", "clip=1"});
   CHECK(step.optimizer.beta1 == 0.8);
   CHECK(step.optimizer.beta2 == 0.999);

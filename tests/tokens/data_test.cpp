@@ -170,8 +170,8 @@ TEST_CASE("a .bin that fits two widths or none is refused with the setting that 
   CHECK(contains(said(as<std::uint32_t>(std::vector<std::int64_t>(31, 7)), 300), "both as uint16 and as uint32"));
   CHECK(ids_of(folder.file("a.bin", as<std::uint32_t>(std::vector<std::int64_t>(32, 7)), 300)).size() == 32);
   // A vocabulary beyond 16 bits; ids of another model.
-  CHECK(contains(said(as<std::uint16_t>(text_like(50'257)), 128'256), "as uint32, and the model's vocabulary"));
-  CHECK(contains(said(as<std::uint16_t>(text_like(60'000)), 50'257), "as uint16, and the model's vocabulary"));
+  CHECK(contains(said(as<std::uint16_t>(text_like(50'257)), 128'256), "as uint32, but the model's vocabulary"));
+  CHECK(contains(said(as<std::uint16_t>(text_like(60'000)), 50'257), "as uint16, but the model's vocabulary"));
   CHECK(contains(said(stored<std::uint16_t>(), 299), "id 299 at place 1 as uint16"));
 }
 

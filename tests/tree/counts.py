@@ -12,7 +12,7 @@ from collections import defaultdict
 
 PRODUCT = ("app", "demos", "lessons")  # kernels.py checks kernels
 # The most files outside its own that may name an id.
-LIMITS = {"page": 1, "figure": 2, "demo": 2, "widget": 2, "command": 2, "technique": 12}
+LIMITS = {"page": 1, "figure": 2, "demo": 2, "widget": 2, "command": 2, "technique": 15}
 # Ids of several kinds, or names of other things: a number in JSON, a setting, a table.
 AMBIGUOUS = {
     "page": {"checkpointing", "chunk", "flce", "ladder", "report", "offload", "schedule", "vocabulary"},
@@ -68,13 +68,13 @@ def techniques(root):
     for key in re.findall(r'(?:on_off|fused)\(\s*"([\w.]+)"', info):
         field = re.search(rf'([\w.]+) = params\.on\("{re.escape(key)}"\)', code)
         name = key if key.startswith("fused.") else field[1].split(".", 1)[-1] if field else key
-        found[f"{key}=on"] = {f"{key}=on", "." + name.split(".", 1)[-1] if not key.startswith("fused.") else name}
+        found[f"{key}=on"] = {f"{key}=on", name if "." in name else "." + name}
     return found
 
 
 def edits(text):
     """Enumerators, calls, fields and settings of a file."""
-    found = set(re.findall(r"\w+::k\w+|\w+\(|\.\w+", text)) | set(re.findall(r"\bfused\.\w+", text))
+    found = {name for names in (r"\w+::k\w+", r"\w+\(", r"\.\w+", r"(?=(\b\w+\.\w+))") for name in re.findall(names, text)}
     for key, values in re.findall(r'"([\w.]+)(?:=|",\s*"!?|"\)\s*==\s*")([\w|]+)"', text):
         found.update(f"{key}={value}" for value in values.split("|"))
     found.update(f"{key}=on" for key in re.findall(r'"([\w.]+)"', text))

@@ -23,7 +23,7 @@ constexpr const char* kAdapterFile = "adapter_model.safetensors";
 constexpr const char* kCure = "resume with the settings of the run that wrote it";
 
 bool saves_adapters(const predict::StepSettings& settings) {
-  return settings.adapters.kind != AdapterKind::kOff && !settings.save_merged;
+  return settings.adapters.kind != AdapterKind::kOff && !settings.files.save_merged;
 }
 
 std::vector<llama::StateTensor> state_of(const BuiltStep& step) {
@@ -46,7 +46,7 @@ std::string adapters_of(const BuiltStep& step) {
                                  .alpha = options.alpha,
                                  .gaussian = options.start == predict::AdapterStart::kGaussian,
                                  .targets = {},
-                                 .base_model = step.settings.weights};
+                                 .base_model = step.settings.files.weights};
   for (std::size_t k = 0; k < llama::kProjectionKinds; ++k) {
     const auto kind = static_cast<llama::ProjectionKind>(k);
     const std::string name = llama::projection_name(kind);
@@ -57,7 +57,7 @@ std::string adapters_of(const BuiltStep& step) {
 
 Status check_place(const llama::TrainingPlace& place, const BuiltStep& step) {
   const auto differs = [&](const std::string& what, std::int64_t was, std::int64_t is, const std::string& cure) {
-    return Error{step.settings.resume + " was trained with " + what + " " + std::to_string(was) +
+    return Error{step.settings.files.resume + " was trained with " + what + " " + std::to_string(was) +
                  ", but this run has " + std::to_string(is) + "; " + cure + "."};
   };
   const auto seed = static_cast<std::int64_t>(step.settings.seed);
@@ -71,7 +71,7 @@ Status check_place(const llama::TrainingPlace& place, const BuiltStep& step) {
 }  // namespace
 
 record::Result<std::int64_t> resume(const BuiltStep& step) {
-  const fs::path folder = step.settings.resume;
+  const fs::path folder = step.settings.files.resume;
   const record::Result<llama::TrainingPlace> place = llama::read_place(folder);
   if (!place) return place.error();
   if (const Status same = check_place(place.value(), step); !same) return same.error();
@@ -94,15 +94,15 @@ record::Result<std::int64_t> resume(const BuiltStep& step) {
 
 record::Result<std::unique_ptr<StepSaver>> StepSaver::create(const BuiltStep& step) {
   const predict::StepSettings& settings = step.settings;
-  auto folder = llama::NewFolder::create(settings.save);
+  auto folder = llama::NewFolder::create(settings.files.save);
   if (!folder) return folder.error();
   const llama::TrainingPlace place{.steps = 0, .seed = static_cast<std::int64_t>(settings.seed), .ids = step.ids};
-  std::unique_ptr<StepSaver> saver(new StepSaver(std::move(folder).value(), place, settings.save_state));
+  std::unique_ptr<StepSaver> saver(new StepSaver(std::move(folder).value(), place, settings.files.save_state));
   if (saves_adapters(settings))
     saver->files_.emplace_back(kAdapterFile, to_write(llama::trained_tensors(step.model)));
   else
     saver->files_.emplace_back(kModelFile, llama::whole_model(step.model));
-  if (settings.save_state) saver->files_.emplace_back(llama::kStateFile, to_write(state_of(step)));
+  if (settings.files.save_state) saver->files_.emplace_back(llama::kStateFile, to_write(state_of(step)));
   for (const llama::TensorFile& file : saver->files_)
     if (const Status reserved = file.reserve(*saver->folder_); !reserved) return reserved.error();
   if (const Status put = saver->put_texts(step); !put) return put.error();
@@ -115,13 +115,13 @@ Status StepSaver::put_texts(const BuiltStep& step) {
     if (const Status put = folder_->put("adapter_config.json", adapters_of(step)); !put) return put;
   } else {
     const llama::StoredType type = llama::stored_type(step.model.embed_tokens_VH.scalar_type());
-    const auto config = llama::written_config(step.model.config, type, step.settings.weights);
+    const auto config = llama::written_config(step.model.config, type, step.settings.files.weights);
     if (!config) return config.error();
     if (const Status put = folder_->put("config.json", config.value()); !put) return put;
   }
-  if (step.settings.weights.empty()) return record::Ok{};
+  if (step.settings.files.weights.empty()) return record::Ok{};
   for (const char* const name : {llama::kTokenizerFile, "tokenizer_config.json", "special_tokens_map.json"}) {
-    std::ifstream file(llama::model_folder(step.settings.weights) / name, std::ios::binary);
+    std::ifstream file(llama::model_folder(step.settings.files.weights) / name, std::ios::binary);
     if (!file.is_open()) continue;
     const std::string content(std::istreambuf_iterator<char>(file), {});
     if (const Status put = folder_->put(name, content); !put) return put;
