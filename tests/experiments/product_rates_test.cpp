@@ -64,7 +64,7 @@ TEST_CASE("a CPU's GEMMs are timed in its own formats, not in emulated ones") {
 }
 
 TEST_CASE("an unmeasurable request is refused with the reason") {
-  for (const auto& [setting, word] : {std::pair{"format=fp8", "emulated"}, std::pair{"largest=8", "16"}}) {
+  for (const auto& [setting, word] : {std::pair{"format=fp8", "emulation"}, std::pair{"largest=8", "16"}}) {
     const auto run = made({setting});
     REQUIRE_FALSE(run.ok());
     CHECK(run.error().kind == record::ErrorKind::kRefused);

@@ -289,7 +289,7 @@ TEST_CASE("each defect of a safetensors file is named") {
   CHECK_THAT(refusal(tensor([](auto& all) {
                all[1].shape = {4, 4};
              })),
-             ContainsSubstring("has shape [4, 4], and the model of its config.json needs [16]"));
+             ContainsSubstring("has shape [4, 4], but the model of its config.json needs [16]"));
 }
 
 TEST_CASE("a shard must be a file of the folder with the index's tensors") {
