@@ -98,7 +98,7 @@ TEST_CASE("unknown parts of a link are reported, and the rest is applied", "[lin
   const std::vector<std::string> conflict =
       apply("headroom:where_memory_goes?batch=2&checkpointing=off&offload.parameters=on", reader.model);
   REQUIRE(conflict.size() == 1);
-  CHECK(says(conflict, "offload.parameters=on is left out"));
+  CHECK(says(conflict, "offload.parameters=on is ignored"));
   CHECK(reader.model.settings().as_text("batch") == "2");
 }
 
