@@ -68,7 +68,7 @@ struct ShownTerm {
 };
 
 bool is_run(const FigureInput& input) {
-  return input.run != nullptr && input.run->recording().info().demo == experiments::training_step().id &&
+  return input.run != nullptr && experiments::trains(input.run->recording().info().demo) &&
          input.run->recording().sweep_points().empty();
 }
 

@@ -108,7 +108,7 @@ HeatMap map_of(const record::Params& settings, const CardLimit& limit) {
 void add_fit_map_panels(FigureData& figure, const FigureInput& input) {
   const record::Params first(experiments::shape_schema().schema);
   const bool of_run = input.settings == nullptr && input.run != nullptr &&
-                      input.run->recording().info().demo == experiments::training_step().id &&
+                      experiments::trains(input.run->recording().info().demo) &&
                       input.run->recording().sweep_points().empty();
   if (const std::string unknown = of_run ? unknown_settings(input.run->recording().info()) : ""; !unknown.empty()) {
     figure.head.empty_reason =

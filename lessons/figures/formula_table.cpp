@@ -167,7 +167,7 @@ void add_formula_table_panels(FigureData& figure, const FigureInput& input) {
   const bool is_prediction =
       input.run != nullptr && input.run->recording().info().source == record::Source::kPredicted;  // has its own column
   const bool has_run = input.run != nullptr && !is_prediction &&
-                       input.run->recording().info().demo == experiments::training_step().id &&
+                       experiments::trains(input.run->recording().info().demo) &&
                        input.run->recording().sweep_points().empty();  // each point has its own settings
   if (input.settings == nullptr && !has_run) {
     figure.head.empty_reason = "There are no settings to put numbers in for.";

@@ -49,7 +49,8 @@ constexpr double kBeyondCard = 1.4;       // end of the axis, in card memories
 // The settings' step at any x.
 class SizedSteps {
  public:
-  SizedSteps(const record::Params& settings, bool over_batch) : step_(predict::step_settings(settings)), batch_(over_batch) {
+  SizedSteps(const record::Params& settings, bool over_batch)
+      : step_(predict::step_settings(settings)), batch_(over_batch) {
     const auto model = experiments::described_model(step_);
     if (!model) return;
     step_.model = model.value().config;
@@ -159,7 +160,7 @@ void add_measured(Chart& chart, const SizedSteps& steps, const FigureInput& inpu
     if (run == nullptr || run->recording().info().source == record::Source::kPredicted) continue;
     const record::Recording& recording = run->recording();
     const record::RunInfo& info = recording.info();
-    if (info.demo != experiments::training_step().id) continue;
+    if (!experiments::trains(info.demo)) continue;
     for (const SweepPoint& point : recording.sweep_points())
       if (const auto x = steps.place_of(predict::step_settings(params_of(info, point.params))); x && completed(point))
         measured.points.push_back(
@@ -339,8 +340,8 @@ Chart alone(const SizedSteps& steps) {
 
 void add_memory_over_panels(FigureData& figure, const FigureInput& input) {
   const record::Params first(experiments::shape_schema().schema);
-  const bool of_run = input.settings == nullptr && input.run != nullptr &&
-                      input.run->recording().info().demo == experiments::training_step().id;
+  const bool of_run =
+      input.settings == nullptr && input.run != nullptr && experiments::trains(input.run->recording().info().demo);
   const record::Params settings = of_run
                                       ? params_of(input.run->recording().info(), {})
                                       : experiments::step_params(input.settings != nullptr ? *input.settings : first);

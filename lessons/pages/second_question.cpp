@@ -130,7 +130,7 @@ std::optional<SecondQuestion> read_second_question(BlockSource& source) {
   const Page& page = source.page;
   if (page.lesson.second) source.complain("A page has one second question.");
   if (!page.question) source.complain("A second question comes after the first.");
-  const bool step = page.demo == experiments::training_step().id || page.schema == experiments::shape_schema().id;
+  const bool step = experiments::trains(page.demo) || page.schema == experiments::shape_schema().id;
   if (!step) source.complain("A second question is about a training step, and this page has another demo or schema.");
   if (!step) return std::nullopt;
   Entries& entries = source.entries;

@@ -118,7 +118,7 @@ class GoalReader {
 // The task's last words are checked like all others.
 std::any parse_task(BlockSource& source) {
   const Page& page = source.page;
-  const bool step = page.demo == experiments::training_step().id || page.schema == experiments::shape_schema().id;
+  const bool step = experiments::trains(page.demo) || page.schema == experiments::shape_schema().id;
   if (!step) source.complain("A task is about a training step, and this page has another demo or schema.");
   if (!source.after_answer) source.complain("A task comes after <!--more--> only: until then the question is open.");
   if (task_of(page) != nullptr) source.complain("A page has one task.");
