@@ -25,8 +25,8 @@ struct ClosedForm {
   const Moment& peak() const;
 };
 
-// For a step's last micro-batch. Llama 3.2 1B in bf16 with AdamW, 4 sequences of 1,024: the loss, 20.9 GB with
-// weights 2 P, state 4 P, activations 7,189,561,344 and logits 12 V per token.
+// For a step's last micro-batch. Llama 3.2 1B in bf16 with AdamW and 4 sequences of 1,024 peaks at the loss with 20.9 GB:
+// 2 bytes per weight, 4 of state, 7,189,561,344 of activations, and 12 V bytes of logits per token.
 ClosedForm closed_form(const StepSettings& step);
 
 }  // namespace headroom::predict

@@ -43,7 +43,7 @@ record::Recording moments(double dynamic_error = 0.1) {
   return run;
 }
 
-// The same as second moments, in blocks of 2,048.
+// A run of the demo `moments`: second moments in blocks of 2,048.
 record::Recording second_moments(double dynamic_error = 0.1) {
   record::Recording run = tests::made_recording();
   record::Histogram way{
