@@ -99,9 +99,9 @@ std::vector<Summed> summed_in(const StepSettings& step) {
   return all;
 }
 
-class Adding {
+class ExtraRequests {
  public:
-  Adding(const record::Recording& trace, const StepSettings& step)
+  ExtraRequests(const record::Recording& trace, const StepSettings& step)
       : trace_(trace),
         step_(step),
         next_(next_storage(trace)),
@@ -283,9 +283,9 @@ Bytes id_sort_bytes(const StepSettings& step) {
 
 record::Recording with_gpu_extras(const record::Recording& trace, record::Schema train_step) {
   const StepSettings step = settings_of(trace.info(), train_step);
-  Adding adding(trace, step);
+  ExtraRequests extras(trace, step);
   return rewritten(trace,
-                   [&](const MemEvent& event, std::vector<MemEvent>& events) { return adding.take(event, events); });
+                   [&](const MemEvent& event, std::vector<MemEvent>& events) { return extras.take(event, events); });
 }
 
 }  // namespace headroom::predict

@@ -103,7 +103,7 @@ TimedSteps recorded_steps(const ReportSweep& sweep, std::string_view strategy, c
 struct Owner {
   std::string name;  // "Report, RTX 4090"
   bool published = false;
-  std::array<TimedSteps, kReportStrategies.size()> steps;
+  std::array<TimedSteps, kStrategyLooks.size()> steps;
 
   const TimedSteps& plain() const { return steps.front(); }
   const TimedSteps& all() const { return steps.back(); }
@@ -196,8 +196,8 @@ Chart chart_of(const Owner& owner, const ShownUnit& unit, const FigureInput& inp
     chart.y.name = "tokens/s";
   else
     chart.y.shown = unit;
-  for (std::size_t i = 0; i < kReportStrategies.size(); ++i) {
-    const ReportStrategy& strategy = kReportStrategies[i];
+  for (std::size_t i = 0; i < kStrategyLooks.size(); ++i) {
+    const StrategyLook& strategy = kStrategyLooks[i];
     if (owner.steps[i].empty() || (input.view.hidden && i != 0)) continue;
     ChartSeries series{.label = std::string(strategy.label),
                        .kind = strategy.kind,
@@ -265,9 +265,9 @@ void add_fixed_cost_panels(FigureData& figure, const FigureInput& input) {
   ReportSweep sweep = input.params->text("over") == "batch" ? report_over_batch() : report_over_sequence();
   find_points(sweep, recording);
   std::vector<Owner> owners{{"Report, RTX 4090", true, {}}, {"This run, " + device_name(recording.info()), false, {}}};
-  for (std::size_t i = 0; i < kReportStrategies.size(); ++i) {
-    owners[0].steps[i] = published_steps(sweep, kReportStrategies[i].key);
-    owners[1].steps[i] = recorded_steps(sweep, kReportStrategies[i].key, recording);
+  for (std::size_t i = 0; i < kStrategyLooks.size(); ++i) {
+    owners[0].steps[i] = published_steps(sweep, kStrategyLooks[i].key);
+    owners[1].steps[i] = recorded_steps(sweep, kStrategyLooks[i].key, recording);
   }
   if (owners[1].all().empty()) {
     figure.head.empty_reason = "This sweep is not the report's: `headroom report` makes it.";

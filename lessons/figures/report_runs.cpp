@@ -59,11 +59,11 @@ double place_of(const ReportSweep& sweep, std::int64_t value) {
 }
 
 // "all, batch 8, 1,024 tokens"
-std::string name_of(const ReportStrategy& strategy, std::int64_t batch, std::int64_t seq) {
+std::string name_of(const StrategyLook& strategy, std::int64_t batch, std::int64_t seq) {
   return fmt::format("{}, batch {}, {} tokens", strategy.short_label, batch, record::format_count(seq));
 }
 
-double closed_peak(const ReportStrategy& strategy, double batch, std::int64_t seq) {
+double closed_peak(const StrategyLook& strategy, double batch, std::int64_t seq) {
   return static_cast<double>(predict::report_peak(*predict::report_loss(strategy.key), batch, seq).bytes());
 }
 
@@ -78,7 +78,7 @@ void fit_to_first_failures(Chart& chart) {
   chart.y = fitted.y;
 }
 
-void add_measured(Chart& peaks, Chart& speeds, const ReportSweep& sweep, const ReportStrategy& strategy,
+void add_measured(Chart& peaks, Chart& speeds, const ReportSweep& sweep, const StrategyLook& strategy,
                   const record::Recording& recording) {
   ChartSeries peak{.label = std::string(strategy.label), .kind = strategy.kind, .points = {}, .named_at_end = true};
   ChartSeries speed = peak;
@@ -103,7 +103,7 @@ void add_measured(Chart& peaks, Chart& speeds, const ReportSweep& sweep, const R
   speeds.series.push_back(std::move(speed));
 }
 
-void add_published(Chart& peaks, Chart& speeds, const ReportSweep& sweep, const ReportStrategy& strategy) {
+void add_published(Chart& peaks, Chart& speeds, const ReportSweep& sweep, const StrategyLook& strategy) {
   ChartSeries peak{.label = fmt::format("{}, published", strategy.short_label),
                    .kind = strategy.kind,
                    .published = true,
@@ -126,7 +126,7 @@ void add_published(Chart& peaks, Chart& speeds, const ReportSweep& sweep, const 
 }
 
 // The line up to the top of the chart; in even steps, linear between places.
-void add_formula(Chart& peaks, const ReportSweep& sweep, const ReportStrategy& strategy) {
+void add_formula(Chart& peaks, const ReportSweep& sweep, const StrategyLook& strategy) {
   constexpr int kPieces = 12;
   // Named once, because each line runs through its strategy's published points.
   ChartReference line{.label = strategy.key == "liger_all" ? "closed form" : "", .x = {}, .y = {}};
@@ -197,16 +197,16 @@ void add_report_runs_panels(FigureData& figure, const FigureInput& input, Report
   Chart peaks = chart_of(sweep, "Peak memory", AxisUnit::kBytes);
   peaks.y.shown = unit_of_peaks(recording);
   speeds.y.name = "tokens/s";
-  const auto shown = [&](const ReportStrategy& strategy) {
+  const auto shown = [&](const StrategyLook& strategy) {
     return params.text("strategies") == "three" || strategy.key != "liger_without_flce";
   };
-  for (const ReportStrategy& strategy : kReportStrategies)
+  for (const StrategyLook& strategy : kStrategyLooks)
     if (shown(strategy)) add_measured(peaks, speeds, sweep, strategy, recording);
   if (peaks.series.empty()) {
     figure.head.empty_reason = "This sweep is not the report's: `headroom report` makes it.";
     return;
   }
-  for (const ReportStrategy& strategy : kReportStrategies)
+  for (const StrategyLook& strategy : kStrategyLooks)
     if (published && shown(strategy)) add_published(peaks, speeds, sweep, strategy);
   if (const record::Bytes cap = recording.info().cap; cap > 0) {
     const auto y = static_cast<double>(cap);
@@ -218,14 +218,18 @@ void add_report_runs_panels(FigureData& figure, const FigureInput& input, Report
     if (hidden) hide_answer(*chart);
     fit_to_first_failures(*chart);
   }
-  for (const ReportStrategy& strategy : kReportStrategies)
+  for (const StrategyLook& strategy : kStrategyLooks)
     if (sweep.comparable && params.on("formula") && shown(strategy) && !hidden) add_formula(peaks, sweep, strategy);
   figure.panels.emplace_back(std::move(speeds));
   figure.panels.emplace_back(std::move(peaks));
 }
 
-void add_batch(FigureData& figure, const FigureInput& input) { add_report_runs_panels(figure, input, report_over_batch()); }
-void add_sequence(FigureData& figure, const FigureInput& input) { add_report_runs_panels(figure, input, report_over_sequence()); }
+void add_batch(FigureData& figure, const FigureInput& input) {
+  add_report_runs_panels(figure, input, report_over_batch());
+}
+void add_sequence(FigureData& figure, const FigureInput& input) {
+  add_report_runs_panels(figure, input, report_over_sequence());
+}
 
 }  // namespace
 

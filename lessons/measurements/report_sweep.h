@@ -10,11 +10,12 @@
 
 namespace headroom::lessons {
 
-struct ReportStrategy {
+// How the figures name and draw a strategy of the report.
+struct StrategyLook {
   std::string_view key, label, short_label;  // key: as in the published table and in series
   SeriesKind kind;
 };
-inline constexpr std::array<ReportStrategy, 3> kReportStrategies{{
+inline constexpr std::array<StrategyLook, 3> kStrategyLooks{{
     {"hf", "Hugging Face's way", "Hugging Face", SeriesKind::kEager},
     {"liger_without_flce", "fused kernels without FLCE", "without FLCE", SeriesKind::kLibrary},
     {"liger_all", "all fused kernels", "all", SeriesKind::kFused},
