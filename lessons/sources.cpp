@@ -1,18 +1,15 @@
 #include "lessons/sources.h"
 
+#include "lessons/steps/run_lines.h"
+
 namespace headroom::lessons {
 namespace {
 
-bool is_computed_run(const record::Ledger& run) {
-  const record::Source source = run.recording().info().source;
-  return source == record::Source::kPredicted || source == record::Source::kFormula;
-}
-
-// Beside the reader's settings, a run is a measurement: the prediction has its own slot.
+// A figure that follows the reader's settings has a slot for their prediction, so its run is a measurement.
 const record::Ledger* run_for(const Figure& figure, const Sources& sources) {
   if (figure.basis == Basis::kSweep && sources.sweep_run != nullptr) return sources.sweep_run;
   const bool twice = follows_settings(figure) && sources.settings != nullptr && sources.run != nullptr &&
-                     is_computed_run(*sources.run);
+                     is_predicted(sources.run->recording());
   return twice ? nullptr : sources.run;
 }
 

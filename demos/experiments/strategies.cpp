@@ -57,11 +57,13 @@ constexpr Settings kQuick{"model=tiny",
 
 }  // namespace
 
-// An unknown setting in our own tables is a bug.
+void apply_one(record::Params& params, std::string_view setting) {
+  if (auto set = params.set_assignment(setting); !set) throw std::logic_error(set.error().message);
+}
+
 void apply(record::Params& params, const Settings& settings) {
   for (const std::string_view setting : settings)
-    if (!setting.empty())
-      if (auto set = params.set_assignment(setting); !set) throw std::logic_error(set.error().message);
+    if (!setting.empty()) apply_one(params, setting);
 }
 
 std::span<const OtherCode> other_codes() { return kOtherCodes; }

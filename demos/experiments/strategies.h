@@ -13,6 +13,8 @@ namespace headroom::experiments {
 // Assignments such as "precision=bf16", padded with empty strings.
 using Settings = std::array<std::string_view, 8>;
 void apply(record::Params& params, const Settings& settings);
+// One of them. An unknown setting is a bug and throws.
+void apply_one(record::Params& params, std::string_view setting);
 
 // Start of a ladder: fp32, composed from plain operators, everything kept.
 inline constexpr Settings kNaive{"attention=eager", "steps=5"};

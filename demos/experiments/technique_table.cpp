@@ -4,11 +4,11 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
-#include <stdexcept>
 
 #include <fmt/format.h>
 
 #include "demos/experiments/demo.h"
+#include "demos/experiments/strategies.h"
 
 namespace headroom::experiments {
 
@@ -337,13 +337,9 @@ std::optional<Params> turned_off(const Technique& what, const Params& params) {
   return now == params ? std::nullopt : std::optional(now);
 }
 
-// An unknown setting in the table is a bug.
 Params on_rung(const Technique& what, Params params) {
-  const auto take = [&](const std::string& setting) {
-    if (auto set = params.set_assignment(setting); !set) throw std::logic_error(set.error().message);
-  };
-  for (const Dropped& each : what.rung.drops) take(fmt::format("{}={}", each.key, each.instead));
-  for (const std::string& setting : what.settings) take(setting);
+  for (const Dropped& each : what.rung.drops) apply_one(params, fmt::format("{}={}", each.key, each.instead));
+  for (const std::string& setting : what.settings) apply_one(params, setting);
   return params;
 }
 

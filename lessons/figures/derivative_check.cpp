@@ -10,6 +10,7 @@
 #include <fmt/format.h>
 
 #include "lessons/figure.h"
+#include "lessons/random.h"
 #include "lessons/theory/derivatives.h"
 
 namespace headroom::lessons {
@@ -55,10 +56,7 @@ class Draw {
  public:
   explicit Draw(std::int64_t seed) : state_(static_cast<std::uint64_t>(seed) * 0x9E3779B97F4A7C15U) {}
   double next() {
-    std::uint64_t z = state_ += 0x9E3779B97F4A7C15U;
-    z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9U;
-    z = (z ^ (z >> 27)) * 0x94D049BB133111EBU;
-    return static_cast<double>((z ^ (z >> 31)) % 401) / 100 - 2;
+    return static_cast<double>(next_random(state_) % 401) / 100 - 2;
   }
 
  private:

@@ -14,6 +14,7 @@
 #include "demos/predict/step_settings.h"
 #include "lessons/pages/entries.h"
 #include "lessons/pages/live_numbers.h"
+#include "lessons/random.h"
 
 namespace headroom::lessons {
 
@@ -22,15 +23,7 @@ namespace {
 constexpr std::size_t kFewestDraws = 3, kMostDraws = 500;
 constexpr double kMostTolerance = 25;  // percent
 
-// SplitMix64, the same on every machine.
-std::uint64_t next_random(std::uint64_t& state) {
-  std::uint64_t z = state += 0x9e3779b97f4a7c15;
-  z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9;
-  z = (z ^ (z >> 27)) * 0x94d049bb133111eb;
-  return z ^ (z >> 31);
-}
-
-// FNV-1a.
+// FNV-1a (Fowler, Noll, Vo), the same on every machine.
 std::uint64_t seed_of(std::string_view id) {
   std::uint64_t hash = 0xcbf29ce484222325;
   for (const char c : id) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3;

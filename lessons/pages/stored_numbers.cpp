@@ -1,19 +1,18 @@
 // Reads stored numbers and inserts them.
 #include "lessons/pages/stored_numbers.h"
 
+#include <utility>
 #include <vector>
 
 #include <fmt/format.h>
 
-#include "demos/record/csv.h"
+#include "lessons/pages/csv_lines.h"
 #include "lessons/pages/live_numbers.h"
 #include "lessons/pages/page_reader.h"
 
 namespace headroom::lessons {
 
 namespace {
-
-constexpr std::size_t kNumberFields = 3;
 
 std::string unbroken(std::string_view text) {
   std::string joined;
@@ -32,21 +31,14 @@ std::string unknown_number(std::string_view name, const StoredNumbers& numbers) 
 
 StoredNumbers parse_numbers(std::string_view text, std::string_view file, Problems& problems) {
   StoredNumbers numbers;
-  for (Lines lines(text); !lines.done();) {
-    const std::string_view line = trimmed(lines.take());
-    const int at = lines.number();
-    if (at == 1 || line.empty()) continue;
+  const auto take = [&](std::vector<std::string>& fields, int at) {
     const auto complain = [&](std::string what) { problems.push_back({std::string(file), at, std::move(what)}); };
-    const auto fields = record::csv_fields(line);
-    if (fields.size() != kNumberFields) {
-      complain(fmt::format("A number has {} fields (name, text, source), not {}.", kNumberFields, fields.size()));
-      continue;
-    }
     const std::string& name = fields[0];
     if (find_number(name) != nullptr) complain(fmt::format("The number {} is live: choose another name.", name));
     if (!numbers.emplace(name, StoredNumber{unbroken(fields[1]), fields[2], at}).second)
       complain(fmt::format("The number {} is there twice.", name));
-  }
+  };
+  read_csv_lines(text, file, "A number", {"name", "text", "source"}, problems, take);
   return numbers;
 }
 

@@ -27,8 +27,8 @@ TEST_CASE("every command in the documents starts as shown") {
     const std::string text(std::istreambuf_iterator<char>(file), {});
     for (const lessons::ShownCommand& command : lessons::commands_in(text)) {
       ++commands;
-      const bool draws_pages = command.text.find("pdf") != std::string::npos;
-      if (draws_pages && !tests::kWritesPdf) continue;
+      const bool needs_pdf = command.text.find("pdf") != std::string::npos;
+      if (needs_pdf && !tests::kWritesPdf) continue;
       INFO(path.filename() << ":" << command.line << ": " << command.text);
       CHECK(app::why_no_command(command.text) == "");
     }
