@@ -15,6 +15,7 @@
 #include "lessons/pages/blocks/text.h"
 #include "lessons/pages/blocks/widget.h"
 #include "lessons/pages/entries.h"
+#include "lessons/pages/live_numbers.h"
 #include "lessons/pages/page_lint.h"
 
 namespace headroom::lessons {
@@ -46,12 +47,17 @@ class Reader {
 
   void read_front() {
     Entries entries(document_.file, "The front matter", document_.front, 1, problems_);
-    page_.title = entries.need("title");
-    page_.lesson.claim = entries.need("claim");
+    const auto without_live = [&](std::string words) {  // stored numbers are inserted already
+      for (const NumberPlace& live : numbers_in(words))
+        entries.complain(fmt::format("The number {} is live: a title, claim or goal has stored ones only.", live.name));
+      return words;
+    };
+    page_.title = without_live(entries.need("title"));
+    page_.lesson.claim = without_live(entries.need("claim"));
     if (count_words(page_.lesson.claim) > kMostClaimWords)
       entries.complain(fmt::format("The claim has {} words: at most {} are read at a glance.",
                                    count_words(page_.lesson.claim), kMostClaimWords));
-    page_.lesson.goal = entries.take("goal");
+    page_.lesson.goal = without_live(entries.take("goal"));
     read_minutes(entries);
     read_settings(entries);
     read_figures(entries);

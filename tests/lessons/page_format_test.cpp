@@ -190,6 +190,8 @@ TEST_CASE("a page in the final format is short, and says so with file and line",
             .starts_with("p.md:10: First words and Read more have 11 numbers, at most 10"));
   CHECK(problem_in(changed(kFront, "Training takes sixteen bytes.", "Sixteen bytes per parameter.") + kWords) ==
         "p.md:3: The claim has no verb of those that page_lint.cpp lists.");
+  CHECK(problem_in(changed(kFront, "Training takes sixteen bytes.", "Weights take {weights.bytes}.") + kWords) ==
+        "p.md:3: The number weights.bytes is live: a title, claim or goal has stored ones only.");
   // Other pages are exempt.
   const std::string old = changed(changed(kFront, "goal: Say what a model takes.\n", ""), "minutes: 6\n", "");
   CHECK(read_format(old + repeated("12 word ", 91) + "\n").problems.empty());
