@@ -6,7 +6,6 @@
 #include <fmt/format.h>
 
 #include "app/cli/output.h"
-#include "demos/backend/wait.h"
 
 namespace headroom::app {
 

@@ -1,7 +1,5 @@
 #include "app/cli/drive_sweep.h"
 
-#include <poll.h>
-
 #include <algorithm>
 #include <chrono>
 
@@ -46,11 +44,6 @@ record::Result<std::unique_ptr<backend::Backend>> first_engine(const EngineChoic
   for (const PlannedPoint& point : plan.points)
     if (auto there = check_device(*engine, point.params); !there) return there.error();
   return engine;
-}
-
-void wait(const SweepDriver& driver) {
-  pollfd waited{driver.descriptor(), POLLIN, 0};
-  ::poll(&waited, waited.fd >= 0 ? 1 : 0, 50);
 }
 
 // One sentence per reason, with the first point that it stopped.
@@ -103,7 +96,7 @@ record::Result<DrivenSweep> drive_sweep(SweepPlan plan, const EngineChoice& engi
     driver.poll();
     if (driver.current() != nullptr) {
       progress.show(progress_of(driver));
-      wait(driver);
+      backend::wait(driver.descriptor());
     }
     const std::chrono::duration<double> elapsed = Clock::now() - start;
     if (driver.state() != SweepState::kRunning) continue;

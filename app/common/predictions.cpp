@@ -6,7 +6,6 @@
 #include <utility>
 
 #include "app/common/run_request.h"
-#include "demos/backend/wait.h"
 #include "demos/experiments/demo.h"
 #include "demos/predict/bound_times.h"
 #include "demos/predict/predicted.h"

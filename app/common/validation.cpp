@@ -9,7 +9,6 @@
 
 #include "app/common/run_request.h"
 #include "app/common/validation_draw.h"
-#include "demos/backend/wait.h"
 #include "demos/experiments/demo.h"
 #include "demos/predict/fits.h"
 #include "demos/predict/placed.h"

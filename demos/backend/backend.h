@@ -36,13 +36,7 @@ struct RunRequest {
 
 enum class RunState : std::uint8_t { kIdle, kStarting, kRunning, kCancelling, kFinished };
 
-struct RunProgress {
-  std::int32_t step = 0;
-  std::int32_t steps = 0;
-  double fraction = 0;
-  record::Nanoseconds time_left = -1;  // -1: unknown
-  std::string doing;
-};
+using RunProgress = protocol::Progress;
 
 // All calls come from one thread, and none blocks. Call poll() once per frame, or when descriptor() becomes readable.
 class Backend {
@@ -99,5 +93,10 @@ std::unique_ptr<Backend> make_engine(EngineCommand command, std::function<Machin
 // The planner calls no GPU library. Libraries in a folder planner/ next to its program replace cuBLASLt, which writes
 // 150 MB while it loads (docs/decisions/04-engine-roles.md).
 std::unique_ptr<Backend> make_prediction(EngineCommand command);
+
+// Sleep until the descriptor is readable or the time is over; -1 only waits. Poll in either case, because
+// Backend::poll() checks deadlines.
+void wait(int descriptor, int milliseconds = 50);
+void wait_and_poll(Backend& backend, int milliseconds = 50);
 
 }  // namespace headroom::backend

@@ -2,6 +2,7 @@
 #include "demos/backend/child_process.h"
 
 #include <fcntl.h>
+#include <poll.h>
 #include <signal.h>
 #include <sys/epoll.h>
 #include <sys/prctl.h>
@@ -17,6 +18,7 @@
 #include <system_error>
 #include <thread>
 
+#include "demos/backend/backend.h"
 #include "demos/record/text.h"
 
 namespace headroom::backend {
@@ -93,9 +95,14 @@ std::vector<char*> as_pointers(std::vector<std::string>& texts) {
   ::_exit(127);
 }
 
-void reap(pid_t pid) {
-  while (::waitpid(pid, nullptr, 0) < 0 && errno == EINTR) {
-  }
+// Repeats a system call that a signal interrupted.
+template <class Call>
+ssize_t uninterrupted(Call call) {
+  ssize_t result;
+  do {
+    result = call();
+  } while (result < 0 && errno == EINTR);
+  return result;
 }
 
 }  // namespace
@@ -164,12 +171,8 @@ record::Result<std::unique_ptr<ChildProcess>> ChildProcess::start(const std::vec
   // Waits some hundred microseconds, until exec closes the child's end.
   failure.writing.close();
   int error = 0;
-  ssize_t count;
-  do {
-    count = ::read(failure.reading.number(), &error, sizeof error);
-  } while (count < 0 && errno == EINTR);
-  if (count > 0) {
-    reap(pid);
+  if (uninterrupted([&] { return ::read(failure.reading.number(), &error, sizeof error); }) > 0) {
+    uninterrupted([&] { return ::waitpid(pid, nullptr, 0); });
     return record::Error{record::quoted(arguments.front()) + " cannot be started: " + std::strerror(error),
                          record::ErrorKind::kEngine};
   }
@@ -199,9 +202,8 @@ std::vector<std::byte> ChildProcess::read() {
   while (output_.open() && result.size() < kMaxReadAtOnce) {
     const std::size_t before = result.size();
     result.resize(before + kReadBlock);
-    const ssize_t count = ::read(output_.number(), result.data() + before, kReadBlock);
+    const ssize_t count = uninterrupted([&] { return ::read(output_.number(), result.data() + before, kReadBlock); });
     result.resize(before + static_cast<std::size_t>(std::max<ssize_t>(count, 0)));
-    if (count < 0 && errno == EINTR) continue;
     if (count < 0 && errno == EAGAIN) break;
     if (count <= 0) output_.close();  // also removes it from the watch
   }
@@ -212,15 +214,12 @@ void ChildProcess::read_errors() {
   std::array<char, std::size_t{16} << 10> block;
   // Bounded, because an engine may never stop printing.
   for (std::size_t taken = 0; errors_.open() && taken < kKeptErrorBytes;) {
-    const ssize_t count = ::read(errors_.number(), block.data(), block.size());
-    if (count < 0 && errno == EINTR) continue;
+    const ssize_t count = uninterrupted([&] { return ::read(errors_.number(), block.data(), block.size()); });
     if (count < 0 && errno == EAGAIN) break;
-    if (count <= 0) {
-      errors_.close();
-      break;
-    }
-    error_text_.append(block.data(), static_cast<std::size_t>(count));
-    taken += static_cast<std::size_t>(count);
+    if (count <= 0) errors_.close();
+    const auto size = static_cast<std::size_t>(std::max<ssize_t>(count, 0));
+    error_text_.append(block.data(), size);
+    taken += size;
   }
   if (error_text_.size() > 2 * kKeptErrorBytes) error_text_.erase(0, error_text_.size() - kKeptErrorBytes);
 }
@@ -230,14 +229,13 @@ bool ChildProcess::write(std::span<const std::byte> bytes) {
   const bool waited = !unwritten_.empty() && unwritten_.size() > bytes.size();
   std::size_t done = 0;
   while (input_.open() && done < unwritten_.size()) {
-    const ssize_t count = ::write(input_.number(), unwritten_.data() + done, unwritten_.size() - done);
-    if (count < 0 && errno == EINTR) continue;
+    const ssize_t count =
+        uninterrupted([&] { return ::write(input_.number(), unwritten_.data() + done, unwritten_.size() - done); });
     if (count < 0 && errno == EAGAIN) break;
-    if (count < 0) {
+    if (count < 0)
       input_.close();
-      break;
-    }
-    done += static_cast<std::size_t>(count);
+    else
+      done += static_cast<std::size_t>(count);
   }
   unwritten_.erase(unwritten_.begin(), unwritten_.begin() + static_cast<std::ptrdiff_t>(done));
   if (!input_.open()) return false;
@@ -272,6 +270,16 @@ std::string ChildProcess::last_error_line() const {
   text = text.substr(0, end + 1);
   text = text.substr(text.find_last_of("\r\n") + 1);
   return record::quoted(text);
+}
+
+void wait(int descriptor, int milliseconds) {
+  pollfd readable{descriptor, POLLIN, 0};
+  ::poll(&readable, descriptor >= 0 ? 1 : 0, milliseconds);
+}
+
+void wait_and_poll(Backend& backend, int milliseconds) {
+  wait(backend.descriptor(), milliseconds);
+  backend.poll();
 }
 
 }  // namespace headroom::backend

@@ -74,7 +74,11 @@ class EngineBackend final : public Backend {
   bool active() const { return state_ != RunState::kIdle && state_ != RunState::kFinished; }
   bool ours(std::uint64_t run) const { return active() && run == run_; }
 
-  void take(const protocol::Message& message);
+  void take(const protocol::Message& message) {
+    std::visit([&](const auto& what) { take(what); }, message);
+  }
+  template <class Other>
+  void take(const Other&) {}  // EngineProcess handles the other messages
   void take(const protocol::Chunk& chunk);
   void take(const protocol::Progress& progress);
   void take(const protocol::RunFinished& finished);
@@ -221,17 +225,6 @@ bool EngineBackend::poll() {
   return !events.empty() || said || was_ready != engine_.ready() || had_trouble != engine_.trouble().has_value();
 }
 
-void EngineBackend::take(const protocol::Message& message) {
-  if (const auto* chunk = std::get_if<protocol::Chunk>(&message))
-    take(*chunk);
-  else if (const auto* progress = std::get_if<protocol::Progress>(&message))
-    take(*progress);
-  else if (const auto* finished = std::get_if<protocol::RunFinished>(&message))
-    take(*finished);
-  else if (const auto* refusal = std::get_if<protocol::Refusal>(&message))
-    take(*refusal);
-}
-
 void EngineBackend::take(const protocol::Chunk& chunk) {
   if (!ours(chunk.run)) return;
   running();
@@ -249,11 +242,9 @@ void EngineBackend::take(const protocol::Chunk& chunk) {
 void EngineBackend::take(const protocol::Progress& progress) {
   if (!ours(progress.run)) return;
   running();
-  progress_ = {.step = progress.step,
-               .steps = progress.steps,
-               .fraction = progress.fraction,
-               .time_left = progress.time_left,
-               .doing = progress_.doing};
+  std::string shown = std::move(progress_.doing);  // until show_doing()
+  progress_ = progress;
+  progress_.doing = std::move(shown);
   if (state_ != RunState::kCancelling) doing_ = progress.doing;
   if (progress.steps > 0) moved_at_ = Clock::now();
 }
