@@ -48,7 +48,7 @@ struct AdviseAsked {
   GivenUp may;
 };
 
-record::Result<AdviseAsked> asked_by(const AdviseOptions& options) {
+record::Result<AdviseAsked> advise_asked(const AdviseOptions& options) {
   const experiments::DemoInfo& demo = experiments::training_step();
   AdviseAsked asked{.params = Params(demo.schema), .card = {}, .may = {}};
   Params& params = asked.params;
@@ -70,11 +70,6 @@ record::Result<AdviseAsked> asked_by(const AdviseOptions& options) {
   if (!card) return card.error();
   asked.card = std::move(card).value();
   return asked;
-}
-
-record::Status check_advise(const AdviseOptions& options) {
-  const auto asked = asked_by(options);
-  return asked || asked.error().kind == ErrorKind::kRefused ? record::Status(record::Ok{}) : asked.error();
 }
 
 std::string command_of(const Advice& advice) {
@@ -163,7 +158,7 @@ json advice_json(const Advice& advice, const PlannedCard& card) {
 }
 
 record::Result<ExitCode> advise_on(const AdviseOptions& options) {
-  const auto asked = asked_by(options);
+  const auto asked = advise_asked(options);
   if (!asked) return asked.error();
   Session session(choose_engine(options.engine));
   if (auto usable = check_planned(asked.value().params, session.engine()); !usable) return usable.error();
@@ -190,6 +185,6 @@ constinit const Command kAdvise{
     .name = "advise",
     .summary = "Find the cheapest switches that make a training step fit on a card",
     .example = "headroom advise --model llama-3.2-1b --card \"RTX 4090\" --batch 8 --seq 4096",
-    .make = make_invocation<AdviseOptions, declare_advise, advise_on, check_advise>};
+    .make = make_invocation<AdviseOptions, declare_advise, advise_on, advise_asked>};
 
 }  // namespace headroom::app

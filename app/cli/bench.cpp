@@ -1,4 +1,5 @@
 // headroom bench: compares our kernels with eager compositions and LibTorch's.
+#include <algorithm>
 #include <string>
 #include <vector>
 
@@ -7,14 +8,9 @@
 #include <nlohmann/json.hpp>
 
 #include "app/cli/bench.h"
-#include "app/cli/bench_step.h"
-#include "app/cli/bench_table.h"
-#include "app/cli/bench_train_step.h"
 #include "app/cli/drive.h"
 #include "app/cli/grammar.h"
 #include "app/cli/output.h"
-#include "app/cli/product_table.h"
-#include "app/cli/suggest.h"
 #include "app/common/run_request.h"
 #include "app/common/session.h"
 #include "app/common/settings_json.h"
@@ -55,9 +51,7 @@ bool is_comparison(std::string_view name) {
 record::Status check_kernel(const std::string& name) {
   if (kernels::find_kernel(name) != nullptr) return record::Ok{};
   if (is_comparison(name)) return Error{fmt::format("bench {} runs alone: remove the other kernels.", name)};
-  std::vector<std::string_view> known;
-  for (const auto* kernel : kernels::kernels()) known.push_back(kernel->id);
-  return Error{unknown_name("kernel", name, known)};
+  return unknown_id("kernel", name, kernels::kernels());
 }
 
 bool names_only(const BenchOptions& options, std::string_view word) {
@@ -69,7 +63,12 @@ std::string_view demo_of(const BenchOptions& options) {
 }
 
 // One run per named kernel, or one for all, on all cores: there is no window to keep responsive.
-record::Result<std::vector<Params>> runs_of(const BenchOptions& options) {
+record::Result<std::vector<Params>> bench_asked(const BenchOptions& options) {
+  if (names_only(options, kStep) || names_only(options, experiments::training_step().id)) {
+    Params step(experiments::training_step().schema);
+    if (auto set = set_params(step, experiments::training_step().id, options); !set) return set.error();
+    return std::vector{step};
+  }
   const auto* demo = experiments::find_demo(demo_of(options));
   Params params(demo->schema);
   const bool products = names_only(options, kProducts);
@@ -92,34 +91,15 @@ OutcomeKind outcome_of(const record::Recording& recording) {
   return recording.outcome() ? recording.outcome()->kind : OutcomeKind::kEngineLost;
 }
 
-// Measurements of several runs in one recording.
-class Merged {
- public:
-  void add(const record::Recording& run) {
-    if (first_) {
-      all_.set_info(run.info());
-      first_ = false;
-    }
-    for (const record::Measurement& row : run.measurements()) {
-      const bool again = row.panel == record::Measurement::kCopy && has_copy_;
-      has_copy_ = has_copy_ || row.panel == record::Measurement::kCopy;
-      if (!again) all_.append(row);
-    }
-    if (run.outcome()) all_.set_outcome(*run.outcome());
-  }
-  // With several kernels, lists all in the parameter `kernel`.
-  void named(const std::vector<std::string>& kernels) {
-    if (kernels.size() < 2) return;
-    record::RunInfo info = all_.info();
-    info.params["kernel"] = fmt::format("{}", fmt::join(kernels, ", "));
-    all_.set_info(std::move(info));
-  }
-  const record::Recording& recording() const { return all_; }
-
- private:
-  record::Recording all_;
-  bool first_ = true, has_copy_ = false;
-};
+// Adds a run's measurements to those of earlier runs; the copy is kept once.
+void add_run(record::Recording& all, const record::Recording& run) {
+  if (all.info().demo.empty()) all.set_info(run.info());
+  for (const record::Measurement& row : run.measurements())
+    if (row.panel != record::Measurement::kCopy ||
+        std::ranges::find(all.measurements(), row.panel, &record::Measurement::panel) == all.measurements().end())
+      all.append(row);
+  if (run.outcome()) all.set_outcome(*run.outcome());
+}
 
 nlohmann::json json_of(const record::Recording& recording, OutcomeKind outcome) {
   nlohmann::json rows = nlohmann::json::array();
@@ -152,39 +132,26 @@ std::string table_of(const record::Recording& recording) {
   return lessons::has_product_rates(recording) ? product_table(recording) : bench_table(recording);
 }
 
-record::Status check_bench(const BenchOptions& options) {
-  if (names_only(options, kStep) || names_only(options, experiments::training_step().id)) {
-    Params params(experiments::training_step().schema);
-    return set_params(params, experiments::training_step().id, options);
-  }
-  const auto runs = runs_of(options);
-  return runs ? record::Status(record::Ok{}) : runs.error();
-}
-
 record::Result<ExitCode> bench(const BenchOptions& options) {
   if (names_only(options, kStep)) return bench_step(options);
   if (names_only(options, experiments::training_step().id)) return bench_train_step(options);
-  const auto runs = runs_of(options);
+  const auto runs = bench_asked(options);
   if (!runs) return runs.error();
-  if (options.record) {
+  if (options.record)
     if (auto writer = record::RecordingWriter::create(*options.record); !writer) return writer.error();
-  }
   Session session(choose_engine(options.engine));
-  if (!session.has_engine()) return Error{session.why_no_engine(), ErrorKind::kRefused};
   const InterruptGuard guard;
-  backend::Backend& engine = *session.runner();
-  if (auto ready = wait_for_engine(engine); !ready) return ready.error();
-  if (interrupted()) return ExitCode::kInterrupted;
-  if (auto there = check_device(engine, runs.value().front()); !there) return there.error();
+  const auto engine = ready_engine(session, runs.value().front());
+  if (!engine) return engine.error();
 
-  Merged merged;
+  record::Recording all;
   OutcomeKind outcome = OutcomeKind::kCompleted;
   bool time_limit_met = false;
   for (const Params& params : runs.value()) {
-    const auto driven = drive(engine, run_request(demo_of(options), params), options.time_limit);
+    const auto driven = drive(*engine.value(), run_request(demo_of(options), params), options.time_limit);
     if (!driven) return driven.error();
     const record::Recording& run = *driven.value().recording;
-    merged.add(run);
+    add_run(all, run);
     outcome = outcome_of(run);
     time_limit_met = time_limit_met || driven.value().time_limit_met;
     if (outcome == OutcomeKind::kCompleted) continue;
@@ -193,8 +160,11 @@ record::Result<ExitCode> bench(const BenchOptions& options) {
                          : "The run ended early. Measurements up to that point are kept.");
     break;
   }
-  merged.named(options.kernels);
-  const record::Recording& all = merged.recording();
+  if (options.kernels.size() > 1) {
+    record::RunInfo info = all.info();
+    info.params["kernel"] = fmt::format("{}", fmt::join(options.kernels, ", "));
+    all.set_info(std::move(info));
+  }
   if (options.record && !all.measurements().empty())
     if (auto written = all.write(*options.record); !written) return written.error();
   if (options.json)
@@ -211,6 +181,6 @@ extern const Command kBench;
 constinit const Command kBench{.name = "bench",
                                .summary = "Time kernels: fused, eager and a copy",
                                .example = "headroom bench rms_norm swiglu --record b.hrec",
-                               .make = make_invocation<BenchOptions, declare_bench, bench, check_bench>};
+                               .make = make_invocation<BenchOptions, declare_bench, bench, bench_asked>};
 
 }  // namespace headroom::app

@@ -1,6 +1,6 @@
 // headroom bench step: compares a training step with the sum of its kernels. The step's time comes from an untraced
 // run, the kernels' from a traced one.
-#include "app/cli/bench_step.h"
+#include "app/cli/bench.h"
 
 #include <cmath>
 #include <string>
@@ -55,12 +55,13 @@ TracedSteps traced_steps_of(const record::Recording& recording) {
   return steps;
 }
 
-record::Result<CompletedRun> run_step(backend::Backend& engine, const BenchOptions& options, bool trace) {
+record::Result<std::shared_ptr<const record::Recording>> run_step(backend::Backend& engine, const BenchOptions& options,
+                                                                  bool trace) {
   auto params = params_for(options, trace);
   if (!params) return params.error();
   backend::RunRequest request = run_request(experiments::training_step().id, std::move(params).value());
   request.record = trace;
-  return drive_to_end(engine, request, options.time_limit, options.json);
+  return drive_to_end(engine, request, options.time_limit);
 }
 
 }  // namespace
@@ -93,25 +94,19 @@ record::Result<ExitCode> bench_step(const BenchOptions& options) {
   if (!params) return params.error();
   if (auto enough = check_steps(params.value()); !enough) return enough.error();
   Session session(choose_engine(options.engine));
-  if (!session.has_engine()) return Error{session.why_no_engine(), ErrorKind::kRefused};
   const InterruptGuard guard;
-  backend::Backend& engine = *session.runner();
-  if (auto ready = wait_for_engine(engine); !ready) return ready.error();
-  if (interrupted()) return ExitCode::kInterrupted;
-  if (auto there = check_device(engine, params.value()); !there) return there.error();
-
-  const auto plain = run_step(engine, options, false);
+  const auto engine = ready_engine(session, params.value());
+  if (!engine) return engine.error();
+  const auto plain = run_step(*engine.value(), options, false);
   if (!plain) return plain.error();
-  if (!plain.value().recording) return plain.value().exit_code;
-  const auto traced = run_step(engine, options, true);
+  const auto traced = run_step(*engine.value(), options, true);
   if (!traced) return traced.error();
-  if (!traced.value().recording) return traced.value().exit_code;
-  const record::Recording& trace = *traced.value().recording;
+  const record::Recording& trace = *traced.value();
   if (const std::string why = lessons::why_not_traced(trace); !why.empty()) return Error{why, ErrorKind::kRefused};
   if (options.record)
     if (auto written = trace.write(*options.record); !written) return written.error();
 
-  const record::Quantiles step = record::quantiles_of(step_times(*plain.value().recording));
+  const record::Quantiles step = record::quantiles_of(step_times(*plain.value()));
   const TracedSteps steps = traced_steps_of(trace);
   const record::Quantiles kernels = record::quantiles_of(steps.kernel_times);
   if (step.samples == 0 || kernels.samples == 0 || kernels.median <= 0)

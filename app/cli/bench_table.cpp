@@ -1,8 +1,9 @@
-#include "app/cli/bench_table.h"
+#include "app/cli/bench.h"
 
 #include <fmt/format.h>
 
 #include "lessons/measurements/bench.h"
+#include "lessons/measurements/product_peaks.h"
 
 namespace headroom::app {
 
@@ -66,6 +67,21 @@ std::string copy_line(const Recording& recording) {
   return {};
 }
 
+constexpr double kTera = 1e12;
+
+std::string line_of(const Measurement& row) {
+  const std::string name = fmt::format("  {:<6} {:>7}", row.storage, record::format_count(row.rows));
+  if (row.median <= 0) return name + "  out of memory\n";
+  return fmt::format("{} {:>9} {:>21} {:>4} {:>9.4g}\n", name, lessons::time_text(row.median),
+                     fmt::format("[{}, {}]", lessons::time_text(row.low), lessons::time_text(row.high)), row.samples,
+                     lessons::product_rate(row) / kTera);
+}
+
+std::string device_line(const Recording& recording) {
+  const auto device = recording.info().provenance.find("device");
+  return device == recording.info().provenance.end() ? "" : device->second + "\n";
+}
+
 }  // namespace
 
 BenchRow bench_row(const Recording& recording, const Measurement& row) {
@@ -85,10 +101,7 @@ BenchRow bench_row(const Recording& recording, const Measurement& row) {
 }
 
 std::string bench_table(const Recording& recording) {
-  std::string text;
-  const auto device = recording.info().provenance.find("device");
-  if (device != recording.info().provenance.end()) text += device->second + "\n";
-  text += copy_line(recording);
+  std::string text = device_line(recording) + copy_line(recording);
   const std::string main = lessons::main_timing(recording);
   text += main == "cold" ? "time: device, cold cache, [20 %, 80 %]; graph: replayed; host: launched and waited for\n"
                          : "time: the host's clock, [20 %, 80 %]\n";
@@ -106,6 +119,27 @@ std::string bench_table(const Recording& recording) {
     if (before == nullptr || !same_case(*before, shape)) text += head_of(row);
     text += form_line(recording, row);
     before = &row;
+  }
+  return text;
+}
+
+std::string product_table(const Recording& recording) {
+  std::string text = device_line(recording);
+  text += fmt::format("One GEMM x Wᵀ of N × N matrices; time: {}\n\n", lessons::main_timing(recording) == "cold"
+                                                                           ? "device, cold cache, [20 %, 80 %]"
+                                                                           : "the host's clock, [20 %, 80 %]");
+  text +=
+      fmt::format("  {:<6} {:>7} {:>9} {:>21} {:>4} {:>9}\n", "format", "N", "time", "[20 %, 80 %]", "n", "TFLOP/s");
+  for (const Measurement& row : recording.measurements()) text += line_of(row);
+  const predict::Card* const card = lessons::card_of(recording);
+  text += "\nfastest\n";
+  for (const Measurement* row : lessons::fastest_products(recording)) {
+    const double rate = lessons::product_rate(*row);
+    text += fmt::format("  {:<6} {:>8.4g} TFLOP/s", row->storage, rate / kTera);
+    const lessons::CardPeak peak = lessons::card_peak(row->storage);
+    const double sheet = card == nullptr || peak == nullptr ? 0 : (card->*peak).value_or(0);
+    text +=
+        sheet > 0 ? fmt::format(", {:.1f} % of the data sheet's {:.4g}\n", 100 * rate / sheet, sheet / kTera) : "\n";
   }
   return text;
 }

@@ -1,6 +1,6 @@
 // headroom bench train_step: compares the step's time with its bound, the time of its GEMMs plus that of all other
 // bytes at copy bandwidth.
-#include "app/cli/bench_train_step.h"
+#include "app/cli/bench.h"
 
 #include <algorithm>
 #include <string>
@@ -9,7 +9,6 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "app/cli/bench_step.h"
 #include "app/cli/drive.h"
 #include "app/cli/output.h"
 #include "app/common/run_request.h"
@@ -164,11 +163,10 @@ std::string table_of(const Shape& shape, const record::Recording& products, cons
 record::Result<ExitCode> bench_train_step(const BenchOptions& options) {
   if (options.record) return Error{"bench train_step writes no recording: remove --record."};
   Session session(choose_engine(options.engine));
-  if (!session.has_engine()) return Error{session.why_no_engine(), ErrorKind::kRefused};
   const InterruptGuard guard;
-  backend::Backend& engine = *session.runner();
-  if (auto ready = wait_for_engine(engine); !ready) return ready.error();
-  if (interrupted()) return ExitCode::kInterrupted;
+  const auto ready = ready_engine(session);
+  if (!ready) return ready.error();
+  backend::Backend& engine = *ready.value();
   const auto step = params_for(options, engine);
   if (!step) return step.error();
   if (const auto refused = experiments::refused_combination(step.value())) return Error{*refused, ErrorKind::kRefused};
@@ -178,25 +176,20 @@ record::Result<ExitCode> bench_train_step(const BenchOptions& options) {
 
   backend::RunRequest request = run_request("step_bound", shape.value().products);
   request.record = false;
-  const auto products = drive_to_end(engine, request, options.time_limit, options.json);
+  const auto products = drive_to_end(engine, request, options.time_limit);
   if (!products) return products.error();
-  if (!products.value().recording) return products.value().exit_code;
   request = run_request(experiments::training_step().id, step.value());
   request.record = false;
-  const auto trained = drive_to_end(engine, request, options.time_limit, options.json);
+  const auto trained = drive_to_end(engine, request, options.time_limit);
   if (!trained) return trained.error();
-  if (!trained.value().recording) return trained.value().exit_code;
-  const auto bound = times_of(*products.value().recording, shape.value().bound);
+  const auto bound = times_of(*products.value(), shape.value().bound);
   if (!bound) return bound.error();
-  const double median = record::quantiles_of(step_times(*trained.value().recording)).median;
+  const double median = record::quantiles_of(step_times(*trained.value())).median;
   if (median <= 0) return Error{"The run recorded no step times, so there is nothing to compare.", ErrorKind::kEngine};
-  if (options.json) {
-    const nlohmann::json document =
-        json_of(step.value(), shape.value(), *products.value().recording, bound.value(), median);
-    put_json(document);
-  } else {
-    put(table_of(shape.value(), *products.value().recording, bound.value(), median));
-  }
+  if (options.json)
+    put_json(json_of(step.value(), shape.value(), *products.value(), bound.value(), median));
+  else
+    put(table_of(shape.value(), *products.value(), bound.value(), median));
   return ExitCode::kDone;
 }
 

@@ -7,10 +7,10 @@
 
 #include <fmt/format.h>
 
+#include "app/cli/command.h"
 #include "app/cli/drive.h"
 #include "app/cli/output.h"
 #include "app/cli/shown_course.h"
-#include "app/cli/suggest.h"
 #include "app/common/assets.h"
 #include "app/common/run_request.h"
 #include "app/common/session.h"
@@ -233,11 +233,7 @@ record::Result<std::vector<const Figure*>> figures_named(const std::vector<std::
   std::vector<const Figure*> found;
   for (const std::string& id : ids) {
     const Figure* figure = lessons::find_figure(id);
-    if (figure == nullptr) {
-      std::vector<std::string_view> known;
-      for (const Figure* each : lessons::figures()) known.push_back(each->id);
-      return Error{unknown_name("figure", id, known)};
-    }
+    if (figure == nullptr) return unknown_id("figure", id, lessons::figures());
     add_once(found, figure);
   }
   return found;

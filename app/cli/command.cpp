@@ -1,9 +1,11 @@
-// Applies the common options.
+// Applies the common options, and suggests names.
 #include "app/cli/command.h"
 
 #include <algorithm>
 
 #include <fmt/format.h>
+
+#include "demos/record/text.h"
 
 namespace headroom::app {
 
@@ -24,6 +26,12 @@ record::Status set_params(record::Params& params, std::string_view demo, const C
   }
   if (auto set = set_flag(params, demo, "device", options.device); !set) return set;
   return set_flag(params, demo, "cap", options.cap);
+}
+
+record::Error unknown_name(std::string_view what, std::string_view name, std::span<const std::string_view> known) {
+  if (known.empty()) return {fmt::format("There is no {} {}: `headroom list` shows all.", what, record::quoted(name))};
+  return {fmt::format("There is no {} {}; the nearest is {}, and `headroom list` shows all.", what,
+                      record::quoted(name), record::nearest(name, known))};
 }
 
 }  // namespace headroom::app

@@ -32,6 +32,16 @@ record::Status set_flag(record::Params& params, std::string_view demo, std::stri
 // Applies --set, --device and --cap.
 record::Status set_params(record::Params& params, std::string_view demo, const CommonOptions& options);
 
+record::Error unknown_name(std::string_view what, std::string_view name, std::span<const std::string_view> known);
+// unknown_id("demo", "train_stop", demos()): There is no demo "train_stop"; the nearest is train_step, …
+// `known`: pointers to records with an id. `names`: further names.
+template <class Known>
+record::Error unknown_id(std::string_view what, std::string_view name, const Known& known,
+                         std::vector<std::string_view> names = {}) {
+  for (const auto* each : known) names.push_back(each->id);
+  return unknown_name(what, name, names);
+}
+
 // A command with its parsed options.
 class Invocation {
  public:
@@ -54,7 +64,8 @@ struct Command {
 // All commands in the order of --help.
 std::span<const Command* const> commands();
 
-// Makes Command::make from declare(options, list), run(options) and an optional check(options).
+// Makes Command::make from declare(options, list), run(options) and an optional check(options), which may return a value.
+// That this machine lacks a device is no mistake in the options.
 template <class Options, auto kDeclare, auto kRun, auto kCheck = nullptr>
 std::unique_ptr<Invocation> make_invocation() {
   class Typed final : public Invocation {
@@ -64,8 +75,10 @@ std::unique_ptr<Invocation> make_invocation() {
     record::Status check() const override {
       if constexpr (std::is_null_pointer_v<decltype(kCheck)>)
         return record::Ok{};
+      else if (const auto checked = kCheck(options_); checked || checked.error().kind == record::ErrorKind::kRefused)
+        return record::Ok{};
       else
-        return kCheck(options_);
+        return checked.error();
     }
     record::Result<ExitCode> run() const override { return kRun(options_); }
 

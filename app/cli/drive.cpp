@@ -36,7 +36,7 @@ record::Status wait_for_engine(Backend& engine) {
                    ErrorKind::kEngine};
     wait_and_poll(engine);
   }
-  return record::Ok{};
+  return interrupted() ? record::Status(Error{"", ErrorKind::kInterrupted}) : record::Ok{};
 }
 
 record::Status check_device(const Backend& engine, const record::Params& params) {
@@ -49,6 +49,14 @@ record::Status check_device(const Backend& engine, const record::Params& params)
                   "missing.",
                   device, list_devices(engine)),
       ErrorKind::kRefused};
+}
+
+record::Result<Backend*> ready_engine(Session& session, const record::Params& params) {
+  if (!session.has_engine()) return Error{session.why_no_engine(), ErrorKind::kRefused};
+  Backend* const engine = session.runner();
+  if (auto ready = wait_for_engine(*engine); !ready) return ready.error();
+  if (auto there = check_device(*engine, params); !there) return there.error();
+  return engine;
 }
 
 record::Result<DrivenRun> drive(Backend& engine, const backend::RunRequest& request, std::optional<double> time_limit) {
@@ -71,22 +79,19 @@ record::Result<DrivenRun> drive(Backend& engine, const backend::RunRequest& requ
   return run;
 }
 
-record::Result<CompletedRun> drive_to_end(Backend& engine, const backend::RunRequest& request,
-                                          std::optional<double> time_limit, bool as_json) {
+record::Result<std::shared_ptr<const record::Recording>> drive_to_end(Backend& engine,
+                                                                      const backend::RunRequest& request,
+                                                                      std::optional<double> time_limit) {
   auto driven = drive(engine, request, time_limit);
   if (!driven) return driven.error();
   const DrivenRun& run = driven.value();
   const record::Outcome outcome =
       run.recording->outcome().value_or(record::Outcome{record::OutcomeKind::kEngineLost, {}, {}});
-  if (outcome.kind == record::OutcomeKind::kCompleted) return CompletedRun{run.recording};
-  const auto broken_off = [as_json](std::string sentence, ExitCode code) {
-    show_error(sentence, code, as_json);
-    return CompletedRun{nullptr, code};
-  };
-  if (run.interrupted) return broken_off("Interrupted: there is nothing to compare.", ExitCode::kInterrupted);
+  if (outcome.kind == record::OutcomeKind::kCompleted) return run.recording;
+  if (run.interrupted) return Error{"Interrupted: there is nothing to compare.", ErrorKind::kInterrupted};
   if (run.time_limit_met)
-    return broken_off(fmt::format("The time limit of {} s was reached: there is nothing to compare.", *time_limit),
-                      ExitCode::kTimeLimit);
+    return Error{fmt::format("The time limit of {} s was reached: there is nothing to compare.", *time_limit),
+                 ErrorKind::kTimeLimit};
   // A device that is too small is not suitable.
   const bool refused =
       outcome.kind == record::OutcomeKind::kRefused || outcome.kind == record::OutcomeKind::kOutOfMemory;

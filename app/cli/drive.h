@@ -4,19 +4,21 @@
 #include <memory>
 #include <optional>
 
-#include "app/common/exit_codes.h"
+#include "app/common/session.h"
 #include "demos/backend/backend.h"
 #include "demos/record/recording.h"
 #include "demos/record/result.h"
 
 namespace headroom::app {
 
-// Waits for the engine's greeting, which must come before everything else. Returns early on an interrupt; check
-// interrupted().
+// Waits for the engine's greeting, which must come before everything else. An interrupt is an error without a sentence.
 record::Status wait_for_engine(backend::Backend& engine);
 
 // Fails if `device` is set, not auto, and not one of the engine's.
 record::Status check_device(const backend::Backend& engine, const record::Params& params);
+
+// The session's engine, once it has greeted, if it has the device of `params`.
+record::Result<backend::Backend*> ready_engine(Session& session, const record::Params& params = {});
 
 struct DrivenRun {
   std::shared_ptr<const record::Recording> recording;
@@ -29,14 +31,9 @@ struct DrivenRun {
 record::Result<DrivenRun> drive(backend::Backend& engine, const backend::RunRequest& request,
                                 std::optional<double> time_limit = std::nullopt);
 
-struct CompletedRun {
-  std::shared_ptr<const record::Recording> recording;  // null: interrupted or out of time
-  ExitCode exit_code = ExitCode::kDone;
-};
-
-// Like `drive`, but fails unless the run completes. An interrupt and the time limit are only reported; `json` puts
-// that message on stdout, too.
-record::Result<CompletedRun> drive_to_end(backend::Backend& engine, const backend::RunRequest& request,
-                                          std::optional<double> time_limit, bool json);
+// Like `drive`, but fails unless the run completes.
+record::Result<std::shared_ptr<const record::Recording>> drive_to_end(backend::Backend& engine,
+                                                                      const backend::RunRequest& request,
+                                                                      std::optional<double> time_limit);
 
 }  // namespace headroom::app

@@ -35,12 +35,11 @@ backend::RunProgress progress_of(const SweepDriver& driver) {
   return progress;
 }
 
-// An engine that has greeted and has the sweep's devices; null if interrupted.
+// An engine that has greeted and has the sweep's devices.
 record::Result<std::unique_ptr<backend::Backend>> first_engine(const EngineChoice& chosen, const SweepPlan& plan) {
   if (!chosen) return Error{chosen.reason, ErrorKind::kRefused};
   auto engine = backend::make_engine(*chosen.command);
   if (auto ready = wait_for_engine(*engine); !ready) return ready.error();
-  if (interrupted()) return std::unique_ptr<backend::Backend>();
   for (const PlannedPoint& point : plan.points)
     if (auto there = check_device(*engine, point.params); !there) return there.error();
   return engine;
@@ -86,9 +85,11 @@ record::Result<DrivenSweep> drive_sweep(SweepPlan plan, const EngineChoice& engi
   DrivenSweep sweep{.planned = driver.plan().points.size(), .found = driver.found()};
   if (driver.state() == SweepState::kRunning) {
     auto started = first_engine(engine, driver.plan());
-    if (!started) return started.error();
-    *first = std::move(started).value();
-    if (*first == nullptr) driver.stop();
+    if (!started && started.error().kind != ErrorKind::kInterrupted) return started.error();
+    if (started)
+      *first = std::move(started).value();
+    else
+      driver.stop();
   }
   const auto start = Clock::now();
   ProgressLine progress;

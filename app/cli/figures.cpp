@@ -17,7 +17,6 @@
 #include "app/cli/predicted_figures.h"
 #include "app/cli/report_figures.h"
 #include "app/cli/shown_course.h"
-#include "app/cli/suggest.h"
 #include "app/common/session.h"
 #include "lessons/figure.h"
 #include "lessons/pages/course.h"

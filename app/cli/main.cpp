@@ -13,7 +13,8 @@ using app::ExitCode;
 ExitCode run_main(int argc, char** argv) {
   const app::CommandLine line = app::parse({argv + std::min(argc, 1), argv + argc});
   const record::Result<ExitCode> result = line.invocation ? line.invocation.value()->run() : line.invocation.error();
-  if (!result) app::show_error(result.error().message, app::exit_code_of(result.error()), line.json);
+  if (!result && !result.error().message.empty())
+    app::show_error(result.error().message, app::exit_code_of(result.error()), line.json);
   if (!app::all_arrived()) {
     app::say("Standard output cannot be written: the disk is full or the output was closed.");
     return ExitCode::kNotWritten;

@@ -8,7 +8,6 @@
 #include "app/cli/grammar.h"
 #include "app/cli/output.h"
 #include "app/cli/shown_course.h"
-#include "app/cli/suggest.h"
 #include "app/common/assets.h"
 #include "app/common/session.h"
 #include "app/paint/files/table.h"
@@ -241,9 +240,7 @@ record::Result<const Page*> find(const lessons::Course& course, const std::strin
   // A page that failed to load reports why.
   for (const lessons::Problem& problem : course.problems())
     if (problem.file == id + ".md") return record::Error{problem.text()};
-  std::vector<std::string_view> known;
-  for (const Page* page : course.pages()) known.push_back(page->id);
-  return record::Error{unknown_name("page", id, known)};
+  return unknown_id("page", id, course.pages());
 }
 
 record::Status check_page(const PageOptions& options) {

@@ -82,7 +82,7 @@ struct PlanAsked {
   std::vector<PlannedCard> cards;
 };
 
-record::Result<PlanAsked> asked_by(const PlanOptions& options) {
+record::Result<PlanAsked> plan_asked(const PlanOptions& options) {
   const experiments::DemoInfo& demo = experiments::training_step();
   Params params(demo.schema);
   if (auto set = params.set("device", record::setting_of(record::DeviceKind::kGpu)); !set) return set.error();
@@ -113,11 +113,6 @@ record::Result<PlanAsked> asked_by(const PlanOptions& options) {
   return asked;
 }
 
-record::Status check_plan(const PlanOptions& options) {
-  const auto asked = asked_by(options);
-  return asked || asked.error().kind == ErrorKind::kRefused ? record::Status(record::Ok{}) : asked.error();
-}
-
 bool fits_somewhere(const std::vector<StepPlan>& plans) {
   for (const StepPlan& plan : plans) {
     if (plan.refusal.empty() && plan.cards.empty()) return true;  // no card was named
@@ -137,7 +132,7 @@ void say_notes(const PlanOptions& options, const PlanAsked& asked, const std::ve
 }
 
 record::Result<ExitCode> plan(const PlanOptions& options) {
-  auto asked = asked_by(options);
+  auto asked = plan_asked(options);
   if (!asked) return asked.error();
   Session session(choose_engine(options.engine));
   for (const Params& params : asked.value().steps)
@@ -167,6 +162,6 @@ constinit const Command kPlan{
     .name = "plan",
     .summary = "Plan a training step: its memory, and the cards it fits on",
     .example = "headroom plan --model llama-3.2-1b --card \"RTX 4090\" --batch 1,4 --seq 1024",
-    .make = make_invocation<PlanOptions, declare_plan, plan, check_plan>};
+    .make = make_invocation<PlanOptions, declare_plan, plan, plan_asked>};
 
 }  // namespace headroom::app

@@ -6,7 +6,6 @@
 
 #include "app/cli/grammar.h"
 #include "app/cli/shown_course.h"
-#include "app/cli/suggest.h"
 #include "app/cli/window.h"
 
 namespace headroom::app {
@@ -38,15 +37,8 @@ record::Result<std::string> page_to_begin(const PresentOptions& options) {
     if (!chapter) return chapter.error();
     return chapter.value()->pages.front()->id;
   }
-  std::vector<std::string_view> ids;
-  for (const lessons::Page* page : course.value().pages()) ids.push_back(page->id);
-  if (course.value().find_page(from) == nullptr) return record::Error{unknown_name("page", from, ids)};
+  if (course.value().find_page(from) == nullptr) return unknown_id("page", from, course.value().pages());
   return from;
-}
-
-record::Status check_present(const PresentOptions& options) {
-  const auto page = page_to_begin(options);
-  return page ? record::Status(record::Ok{}) : record::Status(page.error());
 }
 
 record::Result<ExitCode> present(const PresentOptions& options) {
@@ -63,6 +55,6 @@ extern const Command kPresent;
 constinit const Command kPresent{.name = "present",
                                  .summary = "Open the window on stage: one claim and one figure per screen",
                                  .example = "headroom present checkpointing",
-                                 .make = make_invocation<PresentOptions, declare_present, present, check_present>};
+                                 .make = make_invocation<PresentOptions, declare_present, present, page_to_begin>};
 
 }  // namespace headroom::app

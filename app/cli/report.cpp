@@ -116,21 +116,15 @@ record::Status write_all(FigureFiles& files, const record::Recording& sweep, con
   return files.write_manifest();
 }
 
-record::Result<record::Params> settings_of(const ReportOptions& options) {
+record::Result<record::Params> report_asked(const ReportOptions& options) {
+  if (options.out.empty()) return Error{"Name the folder for the report: --out FOLDER."};
   record::Params params = report_params(options.quick);
   if (auto set = set_params(params, experiments::training_step().id, options); !set) return set.error();
   return params;
 }
 
-record::Status check_report(const ReportOptions& options) {
-  if (options.out.empty()) return Error{"Name the folder for the report: --out FOLDER."};
-  const auto params = settings_of(options);
-  return params ? record::Status(record::Ok{}) : params.error();
-}
-
 record::Result<ExitCode> report(const ReportOptions& options) {
-  if (options.out.empty()) return Error{"Name the folder for the report: --out FOLDER."};
-  auto params = settings_of(options);
+  const auto params = report_asked(options);
   if (!params) return params.error();
   const fs::path folder = options.out;
   SweepPlan plan = plan_report(params.value(), options.quick, folder / kTimelines);
@@ -173,6 +167,6 @@ extern const Command kReport;
 constinit const Command kReport{.name = "report",
                                 .summary = "Repeat the report's experiment and compare it with the published points",
                                 .example = "",
-                                .make = make_invocation<ReportOptions, declare_report, report, check_report>};
+                                .make = make_invocation<ReportOptions, declare_report, report, report_asked>};
 
 }  // namespace headroom::app

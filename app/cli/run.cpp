@@ -9,7 +9,6 @@
 #include "app/cli/drive.h"
 #include "app/cli/grammar.h"
 #include "app/cli/output.h"
-#include "app/cli/suggest.h"
 #include "app/common/run_request.h"
 #include "app/common/session.h"
 #include "app/common/summary.h"
@@ -56,12 +55,18 @@ record::Result<const experiments::DemoInfo*> demo_named(const RunOptions& option
     return Error{
         "Name the demo first, for example `headroom run train_step --set batch=4`; `headroom list` shows all."};
   if (const auto* demo = experiments::find_demo(options.demo)) return demo;
-  std::vector<std::string_view> known;
-  for (const auto* demo : experiments::demos()) known.push_back(demo->id);
-  return Error{unknown_name("demo", options.demo, known)};
+  return unknown_id("demo", options.demo, experiments::demos());
 }
 
-record::Result<Params> params_from(const experiments::DemoInfo& demo, const RunOptions& options) {
+struct RunAsked {
+  const experiments::DemoInfo& demo;
+  Params params;
+};
+
+record::Result<RunAsked> run_asked(const RunOptions& options) {
+  const auto named = demo_named(options);
+  if (!named) return named.error();
+  const experiments::DemoInfo& demo = *named.value();
   if (options.memory_steps && !options.record)
     return Error{"--memory-steps applies to a recording: add --record FILE."};
   Params params(demo.schema);
@@ -69,7 +74,7 @@ record::Result<Params> params_from(const experiments::DemoInfo& demo, const RunO
   if (auto set = set_flag(params, demo.id, "data", options.data); !set) return set.error();
   if (options.trace)
     if (auto set = set_flag(params, demo.id, "trace", "on"); !set) return set.error();
-  return params;
+  return RunAsked{demo, std::move(params)};
 }
 
 // Writes only the first steps; the summary still covers all.
@@ -140,34 +145,23 @@ void put_summary(const DrivenRun& run, const RunOptions& options) {
                     record::format_bytes(static_cast<record::Bytes>(size))));
 }
 
-record::Status check_run(const RunOptions& options) {
-  const auto demo = demo_named(options);
-  if (!demo) return demo.error();
-  const auto params = params_from(*demo.value(), options);
-  return params ? record::Status(record::Ok{}) : params.error();
-}
-
 record::Result<ExitCode> run(const RunOptions& options) {
-  const auto demo = demo_named(options);
-  if (!demo) return demo.error();
-  auto params = params_from(*demo.value(), options);
-  if (!params) return params.error();
+  const auto asked = run_asked(options);
+  if (!asked) return asked.error();
+  const auto& [demo, params] = asked.value();
   const EngineChoice chosen = choose_engine(options.engine);
-  if (auto usable = check_files(*demo.value(), params.value(), chosen); !usable) return usable.error();
+  if (auto usable = check_files(demo, params, chosen); !usable) return usable.error();
   if (options.record)
     if (auto writable = check_writable(*options.record); !writable) return writable.error();
 
   Session session(chosen);
-  if (!session.has_engine()) return Error{session.why_no_engine(), ErrorKind::kRefused};
   const InterruptGuard guard;
-  backend::Backend& engine = *session.runner();
-  if (auto ready = wait_for_engine(engine); !ready) return ready.error();
-  if (interrupted()) return ExitCode::kInterrupted;
-  if (auto there = check_device(engine, params.value()); !there) return there.error();
+  const auto engine = ready_engine(session, params);
+  if (!engine) return engine.error();
 
-  backend::RunRequest request = run_request(demo.value()->id, std::move(params).value());
+  backend::RunRequest request = run_request(demo.id, params);
   if (options.record && !options.memory_steps) request.record_to = *options.record;
-  auto driven = drive(engine, request, options.time_limit);
+  auto driven = drive(*engine.value(), request, options.time_limit);
   if (!driven) return driven.error();
   if (options.memory_steps && recorded(driven.value()))
     write_first_steps(driven.value(), *options.record, *options.memory_steps);
@@ -182,6 +176,6 @@ extern const Command kRun;
 constinit const Command kRun{.name = "run",
                              .summary = "Run a demo once and summarize it",
                              .example = "headroom run train_step --set model=tiny batch=4 --record a.hrec",
-                             .make = make_invocation<RunOptions, declare_run, run, check_run>};
+                             .make = make_invocation<RunOptions, declare_run, run, run_asked>};
 
 }  // namespace headroom::app

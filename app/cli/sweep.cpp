@@ -7,7 +7,6 @@
 #include "app/cli/drive_sweep.h"
 #include "app/cli/grammar.h"
 #include "app/cli/output.h"
-#include "app/cli/suggest.h"
 #include "app/cli/sweep_table.h"
 #include "app/common/ladder.h"
 #include "demos/experiments/demo.h"
@@ -46,9 +45,7 @@ record::Result<const experiments::DemoInfo*> demo_of(const SweepOptions& options
     return Error{"Name a demo or `ladder` first, for example `headroom sweep train_step --over batch=1,4,8`."};
   if (options.demo == "ladder") return &experiments::training_step();
   if (const auto* demo = experiments::find_demo(options.demo)) return demo;
-  std::vector<std::string_view> known{"ladder"};
-  for (const auto* demo : experiments::demos()) known.push_back(demo->id);
-  return Error{unknown_name("demo", options.demo, known)};
+  return unknown_id("demo", options.demo, experiments::demos(), {"ladder"});
 }
 
 std::vector<std::string> order_of(const SweepOptions& options) {
@@ -56,7 +53,7 @@ std::vector<std::string> order_of(const SweepOptions& options) {
   return list.empty() ? std::vector<std::string>() : record::split(list, ',');
 }
 
-record::Result<SweepPlan> plan_of(const SweepOptions& options) {
+record::Result<SweepPlan> sweep_asked(const SweepOptions& options) {
   const auto named = demo_of(options);
   if (!named) return named.error();
   const experiments::DemoInfo& demo = *named.value();
@@ -74,13 +71,8 @@ record::Result<SweepPlan> plan_of(const SweepOptions& options) {
   return plan;
 }
 
-record::Status check_sweep(const SweepOptions& options) {
-  const auto plan = plan_of(options);
-  return plan ? record::Status(record::Ok{}) : plan.error();
-}
-
 record::Result<ExitCode> sweep(const SweepOptions& options) {
-  auto plan = plan_of(options);
+  auto plan = sweep_asked(options);
   if (!plan) return plan.error();
   const EngineChoice engine = choose_engine(options.engine);
   if (auto usable = check_files(plan.value(), engine); !usable) return usable.error();
@@ -103,6 +95,6 @@ extern const Command kSweep;
 constinit const Command kSweep{.name = "sweep",
                                .summary = "Run a demo with many settings, or the ladder of techniques",
                                .example = "headroom sweep train_step --over batch=1,4,8 --record s.hrec",
-                               .make = make_invocation<SweepOptions, declare_sweep, sweep, check_sweep>};
+                               .make = make_invocation<SweepOptions, declare_sweep, sweep, sweep_asked>};
 
 }  // namespace headroom::app

@@ -9,10 +9,12 @@ namespace headroom::record {
 
 // The command line's exit codes.
 enum class ErrorKind {
-  kBadInput = 2,    // unusable argument, file, value or message
-  kRefused = 3,     // no suitable device, or a refused combination
-  kNotWritten = 6,  // output folder or disk
-  kEngine = 7,      // the engine process failed
+  kBadInput = 2,       // unusable argument, file, value or message
+  kRefused = 3,        // no suitable device, or a refused combination
+  kTimeLimit = 5,      // too late for a result
+  kNotWritten = 6,     // output folder or disk
+  kEngine = 7,         // the engine process failed
+  kInterrupted = 130,  // by the user; the sentence may be empty
 };
 
 // A sentence: what is wrong, where, and what to do.
