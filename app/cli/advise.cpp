@@ -9,7 +9,6 @@
 #include "app/cli/grammar.h"
 #include "app/cli/output.h"
 #include "app/cli/planned.h"
-#include "app/cli/table_bytes.h"
 #include "app/cli/text_table.h"
 #include "app/common/advisor.h"
 #include "app/common/session.h"

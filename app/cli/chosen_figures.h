@@ -1,4 +1,4 @@
-// Chooses a command's figures and their recordings: a given one, the pages' stored ones, or a new run.
+// Chooses a command's figures and their recordings: a given one, the pages' stored ones, a new run, or a prediction.
 #pragma once
 
 #include <functional>
@@ -42,6 +42,25 @@ struct FigureChoice {
   std::string engine;  // makes a run if none is stored
 };
 record::Result<std::vector<RunFigures>> choose_figures(const FigureChoice& options);
+
+// A predicted step, with the card that it must fit on.
+struct StepChoice {
+  std::vector<std::string> of;  // key=value
+  std::optional<std::string> model, card;
+
+  bool given() const { return !of.empty() || model || card; }
+};
+
+// Checks that all names exist and the figures can follow settings; starts no engine.
+record::Status check_step_figures(const StepChoice& step, const std::vector<std::string>& ids);
+
+// The figures in `ids`, or else all that can follow settings. Fails if no run takes the settings.
+record::Result<std::vector<RunFigures>> step_figures(const StepChoice& step, const std::vector<std::string>& ids,
+                                                     const std::string& engine);
+
+// This course's counterparts of the figures in the report on Liger Kernel (assets/course_items.csv), in the report's
+// order, as their pages draw them. Figures with one counterpart share a file.
+record::Result<std::vector<RunFigures>> report_figures();
 
 record::Result<std::vector<const lessons::Figure*>> figures_named(const std::vector<std::string>& ids);
 // One chapter's pages, or all.

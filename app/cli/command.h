@@ -1,4 +1,4 @@
-// A command, defined in its own file and listed in CMakeLists.txt.
+// A command, defined in the file of its name (`present` in window.cpp) and listed in CMakeLists.txt.
 #pragma once
 
 #include <memory>

@@ -14,8 +14,6 @@
 #include "app/cli/figure_files.h"
 #include "app/cli/grammar.h"
 #include "app/cli/output.h"
-#include "app/cli/predicted_figures.h"
-#include "app/cli/report_figures.h"
 #include "app/cli/shown_course.h"
 #include "app/common/session.h"
 #include "lessons/figure.h"

@@ -8,7 +8,6 @@
 #include <nlohmann/json.hpp>
 
 #include "app/cli/planned.h"
-#include "app/cli/table_bytes.h"
 #include "app/cli/text_table.h"
 #include "app/common/settings_json.h"
 #include "demos/experiments/demo.h"

@@ -1,4 +1,5 @@
-#include "app/cli/report_figures.h"
+// Finds the counterparts of the report's figures on the pages.
+#include "app/cli/chosen_figures.h"
 
 #include <algorithm>
 #include <memory>

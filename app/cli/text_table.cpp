@@ -1,7 +1,10 @@
-// Makes columns as wide as their widest cell.
+// Makes columns as wide as their widest cell, and picks units.
 #include "app/cli/text_table.h"
 
 #include <algorithm>
+#include <cmath>
+
+#include <fmt/format.h>
 
 namespace headroom::app {
 
@@ -37,6 +40,19 @@ std::string text_table(const std::vector<std::vector<std::string>>& rows, std::s
     text += line + "\n";
   }
   return text;
+}
+
+lessons::ShownUnit table_unit(record::Bytes largest) {
+  constexpr record::Bytes kMost = 1000 * record::kGiB;
+  return lessons::byte_unit(static_cast<double>(std::min(largest, kMost)));
+}
+
+std::string table_bytes(record::Bytes bytes, const lessons::ShownUnit& unit) {
+  const auto number = static_cast<double>(bytes);
+  const double size = std::abs(number) / unit.size;
+  if (size == 0) return fmt::format("0 {}", unit.name);
+  if (size < 0.0005 && unit.size > 1) return fmt::format("{}<0.001 {}", bytes < 0 ? "−" : "", unit.name);
+  return fmt::format("{} {}", lessons::in_unit(number, unit, size < 1 ? 3 : 2), unit.name);
 }
 
 }  // namespace headroom::app

@@ -1,27 +1,23 @@
-// Starts the window.
-#include "app/cli/window.h"
-
+// Commands that start the window: headroom alone, and headroom present, at a page or chapter on stage.
 #include <unistd.h>
 
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
+#include <string>
+#include <vector>
 
 #include <fmt/format.h>
 
 #include "app/cli/grammar.h"
+#include "app/cli/shown_course.h"
 #include "app/common/assets.h"
 
 namespace headroom::app {
 
 namespace {
 
-void declare_window(CommonOptions&, OptionList& list) { list.engine(); }
-
-record::Result<ExitCode> open_window(const CommonOptions& options) { return start_window(options.engine, {}); }
-
-}  // namespace
-
+// Replaces this process with headroom-window; returns only on failure. `engine` may be empty.
 record::Error start_window(const std::string& engine, const std::vector<std::string>& words) {
   const std::string window = (executable_folder() / "headroom-window").string();
   if (access(window.c_str(), X_OK) != 0)
@@ -41,10 +37,59 @@ record::Error start_window(const std::string& engine, const std::vector<std::str
   return record::Error{fmt::format("{} cannot be started: {}.", window, std::strerror(errno))};
 }
 
+void declare_window(CommonOptions&, OptionList& list) { list.engine(); }
+
+record::Result<ExitCode> open_window(const CommonOptions& options) { return start_window(options.engine, {}); }
+
+struct PresentOptions : CommonOptions {
+  std::vector<std::string> from;
+};
+
+void declare_present(PresentOptions& options, OptionList& list) {
+  list.words("FROM", options.from, "A page or the number of a chapter (default: where you were last)");
+  list.engine();
+}
+
+// Empty: the reader's last page.
+record::Result<std::string> page_to_begin(const PresentOptions& options) {
+  if (options.from.empty()) return std::string();
+  if (options.from.size() > 1)
+    return record::Error{
+        "headroom present starts at one page or one chapter: name only "
+        "one."};
+  const std::string& from = options.from.front();
+  const auto course = load_course();
+  if (!course) return course.error();
+  const bool digits = from.find_first_not_of("0123456789") == std::string::npos;
+  if (digits || course.value().find_chapter(from) != nullptr) {
+    const auto chapter = chapter_named(course.value(), from);
+    if (!chapter) return chapter.error();
+    return chapter.value()->pages.front()->id;
+  }
+  if (course.value().find_page(from) == nullptr) return unknown_id("page", from, course.value().pages());
+  return from;
+}
+
+record::Result<ExitCode> present(const PresentOptions& options) {
+  const auto page = page_to_begin(options);
+  if (!page) return page.error();
+  std::vector<std::string> words{"--present"};
+  if (!page.value().empty()) words.insert(words.end(), {"--page", page.value()});
+  return start_window(options.engine, words);
+}
+
+}  // namespace
+
 extern const Command kWindow;
 constinit const Command kWindow{.name = "",
                                 .summary = "",
                                 .example = "headroom                                                the window",
                                 .make = make_invocation<CommonOptions, declare_window, open_window>};
+
+extern const Command kPresent;
+constinit const Command kPresent{.name = "present",
+                                 .summary = "Open the window on stage: one claim and one figure per screen",
+                                 .example = "headroom present checkpointing",
+                                 .make = make_invocation<PresentOptions, declare_present, present, page_to_begin>};
 
 }  // namespace headroom::app
