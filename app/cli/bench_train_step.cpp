@@ -11,7 +11,6 @@
 
 #include "app/cli/drive.h"
 #include "app/cli/output.h"
-#include "app/common/run_request.h"
 #include "app/common/session.h"
 #include "app/common/settings_json.h"
 #include "demos/experiments/combinations.h"

@@ -12,7 +12,6 @@
 #include "app/cli/output.h"
 #include "app/cli/shown_course.h"
 #include "app/common/assets.h"
-#include "app/common/run_request.h"
 #include "app/common/session.h"
 #include "demos/experiments/demo.h"
 #include "demos/experiments/schemas.h"

@@ -13,7 +13,7 @@
 #include "app/cli/output.h"
 #include "app/cli/report_text.h"
 #include "app/cli/sweep_table.h"
-#include "app/common/report_plan.h"
+#include "app/common/sweep_plan.h"
 #include "app/common/session.h"
 #include "app/common/whole_file.h"
 #include "demos/experiments/demo.h"

@@ -9,7 +9,6 @@
 #include "app/cli/drive.h"
 #include "app/cli/grammar.h"
 #include "app/cli/output.h"
-#include "app/common/run_request.h"
 #include "app/common/session.h"
 #include "app/common/summary.h"
 #include "demos/experiments/demo.h"

@@ -8,7 +8,7 @@
 #include "app/cli/grammar.h"
 #include "app/cli/output.h"
 #include "app/cli/sweep_table.h"
-#include "app/common/ladder.h"
+#include "app/common/sweep_plan.h"
 #include "demos/experiments/demo.h"
 #include "demos/record/split.h"
 

@@ -18,7 +18,7 @@ namespace headroom::app {
 namespace {
 
 // Replaces this process with headroom-window; returns only on failure. `engine` may be empty.
-record::Error start_window(const std::string& engine, const std::vector<std::string>& words) {
+record::Error start_window(const std::string& engine, std::vector<std::string> words = {}) {
   const std::string window = (executable_folder() / "headroom-window").string();
   if (access(window.c_str(), X_OK) != 0)
     return record::Error{
@@ -27,11 +27,9 @@ record::Error start_window(const std::string& engine, const std::vector<std::str
                     window)};
   // The environment passes the user's choice to the window.
   if (!engine.empty()) setenv("HEADROOM_ENGINE", engine.c_str(), 1);
+  words.insert(words.begin(), "headroom-window");
   std::vector<char*> line;
-  std::string name = "headroom-window";
-  std::vector<std::string> owned = words;
-  line.push_back(name.data());
-  for (std::string& word : owned) line.push_back(word.data());
+  for (std::string& word : words) line.push_back(word.data());
   line.push_back(nullptr);
   execv(window.c_str(), line.data());
   return record::Error{fmt::format("{} cannot be started: {}.", window, std::strerror(errno))};
@@ -39,7 +37,7 @@ record::Error start_window(const std::string& engine, const std::vector<std::str
 
 void declare_window(CommonOptions&, OptionList& list) { list.engine(); }
 
-record::Result<ExitCode> open_window(const CommonOptions& options) { return start_window(options.engine, {}); }
+record::Result<ExitCode> open_window(const CommonOptions& options) { return start_window(options.engine); }
 
 struct PresentOptions : CommonOptions {
   std::vector<std::string> from;

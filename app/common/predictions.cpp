@@ -5,7 +5,7 @@
 #include <chrono>
 #include <utility>
 
-#include "app/common/run_request.h"
+#include "app/common/session.h"
 #include "demos/experiments/demo.h"
 #include "demos/predict/bound_times.h"
 #include "demos/predict/predicted.h"

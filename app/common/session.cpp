@@ -1,14 +1,17 @@
-// Chooses and starts the engine.
+// Chooses and starts the engine. A demo's record says which settings decide about the process.
 #include "app/common/session.h"
 
 #include <unistd.h>
 
+#include <chrono>
 #include <cstdlib>
 #include <system_error>
+#include <utility>
 
 #include <fmt/format.h>
 
 #include "app/common/assets.h"
+#include "demos/experiments/demo.h"
 
 namespace headroom::app {
 
@@ -100,6 +103,17 @@ Predictions* Session::predictions() {
     predictions_ =
         std::make_unique<Predictions>([command = *engine_.command] { return backend::make_prediction(command); });
   return predictions_.get();
+}
+
+backend::RunRequest run_request(std::string_view demo, record::Params params) {
+  backend::RunRequest request{.demo = std::string(demo), .params = std::move(params)};
+  if (request.params.has("device") && record::names_gpu(request.params.text("device")))
+    request.device = record::DeviceKind::kGpu;
+  const experiments::DemoInfo* const info = experiments::find_demo(demo);
+  if (info != nullptr && info->traced != nullptr) request.engine.traced = info->traced(request.params);
+  if (info != nullptr && info->patience != nullptr)
+    request.engine.patience = std::chrono::seconds(info->patience(request.params));
+  return request;
 }
 
 record::Result<std::shared_ptr<const record::Recording>> load_recording(const fs::path& path) {

@@ -1,4 +1,4 @@
-// Chooses the engine: the one next to the executable, one that the user named, or none.
+// Chooses the engine (the one next to the executable, one that the user named, or none) and what runs ask of it.
 #pragma once
 
 #include <filesystem>
@@ -13,6 +13,7 @@
 #include "demos/backend/backend.h"
 #include "demos/record/recording.h"
 #include "demos/record/result.h"
+#include "demos/record/schema.h"
 
 namespace headroom::app {
 
@@ -57,6 +58,9 @@ class Session {
   std::unique_ptr<backend::Backend> runner_;
   std::unique_ptr<Predictions> predictions_;
 };
+
+// A request for a run of the demo with this id, with what its settings need of the engine process.
+backend::RunRequest run_request(std::string_view demo, record::Params params);
 
 record::Result<std::shared_ptr<const record::Recording>> load_recording(const std::filesystem::path& path);
 

@@ -6,7 +6,7 @@
 
 #include <fmt/format.h>
 
-#include "app/common/run_request.h"
+#include "app/common/session.h"
 #include "app/common/summary.h"
 #include "demos/experiments/combinations.h"
 #include "demos/record/text.h"

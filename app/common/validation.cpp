@@ -7,7 +7,7 @@
 
 #include <fmt/format.h>
 
-#include "app/common/run_request.h"
+#include "app/common/session.h"
 #include "app/common/validation_draw.h"
 #include "demos/experiments/demo.h"
 #include "demos/predict/fits.h"

@@ -5,7 +5,6 @@
 #include <utility>
 
 #include "app/common/evidence.h"
-#include "app/common/ladder.h"
 #include "app/common/step_plan.h"
 #include "app/common/sweep.h"
 #include "demos/experiments/demo.h"

@@ -3,7 +3,7 @@
 
 #include <utility>
 
-#include "app/common/run_request.h"
+#include "app/common/session.h"
 #include "demos/experiments/combinations.h"
 #include "lessons/wording.h"
 

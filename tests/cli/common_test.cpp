@@ -11,7 +11,6 @@
 
 #include "app/common/assets.h"
 #include "app/common/kept_runs.h"
-#include "app/common/run_request.h"
 #include "app/common/session.h"
 #include "app/common/settings.h"
 #include "app/common/summary.h"

@@ -4,8 +4,7 @@
 #include <filesystem>
 #include <memory>
 
-#include "app/common/ladder.h"
-#include "app/common/report_plan.h"
+#include "app/common/sweep_plan.h"
 #include "app/common/sweep.h"
 #include "demos/experiments/technique_table.h"
 #include "tests/cli/program.h"

@@ -6,7 +6,7 @@
 
 #include <fmt/format.h>
 
-#include "app/common/report_plan.h"
+#include "app/common/sweep_plan.h"
 #include "app/page/page_model.h"
 #include "app/window/widgets/param_control.h"
 #include "app/window/widgets/sweep_run.h"
