@@ -78,8 +78,8 @@ std::string line_of(const Measurement& row) {
 }
 
 std::string device_line(const Recording& recording) {
-  const auto device = recording.info().provenance.find("device");
-  return device == recording.info().provenance.end() ? "" : device->second + "\n";
+  const std::string device = record::fact_of(recording.info().provenance, "device");
+  return device.empty() ? "" : device + "\n";
 }
 
 }  // namespace

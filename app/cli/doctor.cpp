@@ -113,8 +113,8 @@ EngineReport ask_engine(const std::string& asked) {
                       .devices = engine.devices(),
                       .facts = engine.facts()};
   for (const char* key : {"torch", "cuda", "driver", "revision"})
-    if (const auto fact = report.facts.find(key); fact != report.facts.end() && !fact->second.empty())
-      report.check.value += fmt::format("; {} {}", key, fact->second);
+    if (const std::string fact = record::fact_of(report.facts, key); !fact.empty())
+      report.check.value += fmt::format("; {} {}", key, fact);
   return report;
 }
 

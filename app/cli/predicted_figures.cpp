@@ -141,13 +141,12 @@ std::string measured_sentence(const Recording& run, Bytes predicted, const lesso
   record::Ledger ledger(run);
   ledger.update();
   const Bytes measured = ledger.peak(step->first, step->last).totals.allocated;
-  const auto gpu = run.info().provenance.find("gpu");
   const std::string difference =
       measured == predicted
           ? "equal to the byte"
           : fmt::format("{} {} than predicted", lessons::bytes_text(std::abs(measured - predicted), unit),
                         measured > predicted ? "more" : "less");
-  return fmt::format("Measured on {}: {}, {}.", gpu == run.info().provenance.end() ? "a GPU" : gpu->second,
+  return fmt::format("Measured on {}: {}, {}.", record::fact_of(run.info().provenance, "gpu", "a GPU"),
                      lessons::bytes_text(measured, unit), difference);
 }
 

@@ -121,8 +121,8 @@ std::string report_text(const record::Recording& sweep, bool quick) {
   std::string text = "# The report's experiment again\n\n";
   text += lessons::provenance_line(sweep.info()) + ".\n\n";
   text += "Made by `headroom report" + std::string(quick ? " --quick" : "") + "`";
-  if (const auto revision = sweep.info().provenance.find("revision"); revision != sweep.info().provenance.end())
-    text += " of revision " + revision->second;
+  if (const auto revision = record::fact_of(sweep.info().provenance, "revision"); !revision.empty())
+    text += " of revision " + revision;
   text +=
       ". Strategies: `hf` computes the loss as Hugging Face did in 2024 and keeps its output, `liger_without_flce` "
       "adds fused RMSNorm, RoPE and SwiGLU, `liger_all` the loss fused with the output layer, too.\n\n";

@@ -111,10 +111,9 @@ void say_what_happened(const DrivenRun& run, const RunOptions& options) {
   else if (run.time_limit_met)
     say(fmt::format("The time limit of {} s was reached, so the run was cancelled.", *options.time_limit));
   if (run.write_error) say(run.write_error->message);
-  const auto& provenance = run.recording->info().provenance;
-  for (const char* key : {"kernels_trouble", "trace_trouble", "gemm"}) {
-    if (const auto trouble = provenance.find(key); trouble != provenance.end()) say(trouble->second);
-  }
+  for (const char* key : {"kernels_trouble", "trace_trouble", "gemm"})
+    if (const std::string trouble = record::fact_of(run.recording->info().provenance, key); !trouble.empty())
+      say(trouble);
   const auto& outcome = run.recording->outcome();
   if (outcome && !outcome->message.empty() && outcome->kind != OutcomeKind::kOutOfMemory &&
       outcome->kind != OutcomeKind::kCancelled)
@@ -140,7 +139,7 @@ void put_summary(const DrivenRun& run, const RunOptions& options) {
   const auto size = fs::file_size(*options.record, failed);
   if (!failed)
     put(fmt::format("  {:<9} {} ({} events, {})\n", "recorded", *options.record,
-                    record::format_count(static_cast<std::int64_t>(summary.events)),
+                    record::format_count(static_cast<std::int64_t>(summary.run->events().size())),
                     record::format_bytes(static_cast<record::Bytes>(size))));
 }
 

@@ -156,10 +156,7 @@ void Predictions::wait_for_greeting() {
 // Checks the current process, not one that has died.
 bool Predictions::greeted() const { return !planner_->devices().empty() && (!dead_ || process() != *dead_); }
 
-std::string Predictions::process() const {
-  const auto pid = planner_->facts().find("pid");
-  return pid == planner_->facts().end() ? std::string() : pid->second;
-}
+std::string Predictions::process() const { return record::fact_of(planner_->facts(), "pid"); }
 
 void Predictions::note_machine() {
   if (planner_ == nullptr || planner_->devices().empty()) return;

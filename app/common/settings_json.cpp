@@ -35,9 +35,9 @@ json value_of(const Params& params, const ParamSpec& spec) {
 
 // Empty if unknown. `params` may be only what a sweep's points share.
 std::optional<llama::Config> model_of(const Facts& params, const Facts& provenance) {
-  const auto model = params.find("model");
-  if (model == params.end()) return std::nullopt;
-  if (const llama::Config* const published = llama::find_config(model->second)) return *published;
+  const std::string model = record::fact_of(params, "model");
+  if (model.empty()) return std::nullopt;
+  if (const llama::Config* const published = llama::find_config(model)) return *published;
   return predict::taken_shape(provenance);
 }
 

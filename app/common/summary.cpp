@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <iterator>
+#include <tuple>
 #include <vector>
 
 #include <fmt/format.h>
@@ -20,6 +21,7 @@
 namespace headroom::app {
 
 using nlohmann::json;
+using record::fact_of;
 using record::MetricKind;
 using record::MetricSample;
 
@@ -28,11 +30,6 @@ namespace {
 record::Outcome outcome_of(const record::Recording& recording) {
   if (recording.outcome()) return *recording.outcome();
   return {record::OutcomeKind::kEngineLost, "The recording ends before its run does.", std::nullopt};
-}
-
-std::string device_name(const record::RunInfo& info) {
-  const auto named = info.provenance.find("device");
-  return named != info.provenance.end() ? named->second : std::string(record::key_of(info.device));
 }
 
 std::optional<double> last_of(const record::Recording& recording, MetricKind kind) {
@@ -150,9 +147,10 @@ json bandwidths_json(const std::vector<record::Measurement>& rows) {
 
 // Optimizer settings other than the defaults: "beta1=0.8, weight_decay=0".
 std::string optimizer_of(const RunSummary& summary) {
-  const experiments::DemoInfo* const demo = experiments::find_demo(summary.demo);
+  const experiments::DemoInfo* const demo = experiments::find_demo(summary.run->info().demo);
   if (demo == nullptr) return {};
-  const record::Params params = record::Params::known_of(demo->schema, summary.params), defaults(demo->schema);
+  const record::Params params = record::Params::known_of(demo->schema, summary.run->info().params),
+                       defaults(demo->schema);
   std::string text;
   for (const record::ParamSpec& spec : demo->schema) {
     const std::string value = params.as_text(spec.key);
@@ -167,9 +165,9 @@ std::string optimizer_of(const RunSummary& summary) {
 std::string evaluation_of(const RunSummary& summary) {
   if (summary.evaluation_losses.empty()) return {};
   const auto& [steps, loss] = *summary.evaluation_losses.rbegin();
-  const auto held_out = summary.provenance.find("held_out");
+  const std::string held_out = fact_of(summary.run->info().provenance, "held_out");
   return fmt::format("loss {} after step {}{}", loss ? fmt::format("{:.4f}", *loss) : "that is not a number", steps,
-                     held_out == summary.provenance.end() ? "" : ": " + record::printable(held_out->second));
+                     held_out.empty() ? "" : ": " + record::printable(held_out));
 }
 
 template <class T>
@@ -207,19 +205,16 @@ std::optional<record::Quantity> over_steps(const record::Recording& recording, M
 RunSummary summarise(const record::Ledger& ledger) {
   const record::Recording& recording = ledger.recording();
   const record::Peak peak = ledger.peak();
-  RunSummary summary;
-  summary.demo = recording.info().demo;
-  summary.outcome = outcome_of(recording);
-  summary.source = recording.info().source;
-  summary.params = recording.info().params;
-  summary.provenance = recording.info().provenance;
-  summary.device = device_name(recording.info());
-  summary.peak = peak.totals.allocated;
-  summary.peak_requested = ledger.peak_requested();
-  summary.peak_reserved = ledger.peak_reserved();
-  summary.peak_by_category = peak.totals.by_category;
-  summary.peak_host = host_peak_of(recording);
-  summary.allocator_peak = allocator_peak_of(recording);
+  const auto& [params, provenance] = std::tie(recording.info().params, recording.info().provenance);
+  RunSummary summary{.run = &recording,
+                     .outcome = outcome_of(recording),
+                     .device = fact_of(provenance, "device", record::key_of(recording.info().device)),
+                     .peak = {.allocated = peak.totals.allocated,
+                              .requested = ledger.peak_requested(),
+                              .reserved = ledger.peak_reserved(),
+                              .by_category = peak.totals.by_category,
+                              .host = host_peak_of(recording),
+                              .allocator = allocator_peak_of(recording)}};
   const auto steps = record::steps_of(recording);
   summary.steps = static_cast<int>(
       std::count_if(steps.begin(), steps.end(), [](const record::StepRange& step) { return step.complete; }));
@@ -227,51 +222,45 @@ RunSummary summarise(const record::Ledger& ledger) {
   summary.loss = last_of(recording, MetricKind::kLoss);
   summary.losses = losses_of(recording);
   summary.evaluation_losses = evaluation_losses_of(recording);
-  const auto weights = summary.params.find("weights");
-  const auto tokens = summary.provenance.find("tokens");  // missing in old runs, which read bytes
-  if (tokens != summary.provenance.end()) summary.tokens = tokens->second;
-  summary.bytes_as_tokens = weights != summary.params.end() && !weights->second.empty() &&
-                            !llama::is_config_alone(weights->second) &&
+  const std::string weights = fact_of(params, "weights");
+  summary.tokens = fact_of(provenance, "tokens");  // missing in old runs, which read bytes
+  summary.bytes_as_tokens = !weights.empty() && !llama::is_config_alone(weights) &&
                             (summary.tokens.empty() || summary.tokens.starts_with("bytes "));
-  summary.loss_scale = last_of(recording, MetricKind::kLossScale);
   summary.skipped_steps = count_of(last_of(recording, MetricKind::kSkippedSteps));
-  summary.overflow_scale = overflow_scale_of(recording);
-  summary.kernel_report = recording.kernel_report();
   for (const record::Measurement& row : recording.measurements())
     if (row.panel == record::Measurement::kBandwidth)
       summary.bandwidths.push_back(row);
     else if (row.panel == record::Measurement::kOffloadFile)
       add_file_traffic(summary.bandwidths, row);
-  summary.events = recording.events().size();
-  summary.dropped_events = recording.dropped_events();
   return summary;
 }
 
 std::string to_json(const RunSummary& summary) {
+  const record::RunInfo& info = summary.run->info();
   json document = {
-      {"demo", summary.demo},
+      {"demo", info.demo},
       {"outcome", record::key_of(summary.outcome.kind)},
       {"message", summary.outcome.message},
-      {"source", record::key_of(summary.source)},
+      {"source", record::key_of(info.source)},
       {"device", summary.device},
-      {"peak_bytes", summary.peak},
-      {"peak_requested_bytes", summary.peak_requested},
-      {"peak_reserved_bytes", summary.peak_reserved},
-      {"peak_host_bytes", summary.peak_host},
-      {"peak_by_category", record::to_object(summary.peak_by_category)},
-      {"peak_allocator_bytes", or_null(summary.allocator_peak)},
+      {"peak_bytes", summary.peak.allocated},
+      {"peak_requested_bytes", summary.peak.requested},
+      {"peak_reserved_bytes", summary.peak.reserved},
+      {"peak_host_bytes", summary.peak.host},
+      {"peak_by_category", record::to_object(summary.peak.by_category)},
+      {"peak_allocator_bytes", or_null(summary.peak.allocator)},
       {"steps", summary.steps},
       {"tokens_per_second", nullptr},
       {"loss", summary.loss && std::isfinite(*summary.loss) ? json(*summary.loss) : json(nullptr)},
       {"losses", json::array()},
       {"evaluation_losses", json::array()},
       {"bytes_as_tokens", summary.bytes_as_tokens},
-      {"loss_scale", or_null(summary.loss_scale)},
+      {"loss_scale", or_null(last_of(*summary.run, MetricKind::kLossScale))},
       {"skipped_steps", summary.skipped_steps},
-      {"events", summary.events},
-      {"dropped_events", summary.dropped_events},
-      {"params", settings_json(summary.demo, summary.params, summary.provenance)},
-      {"provenance", summary.provenance},
+      {"events", summary.run->events().size()},
+      {"dropped_events", summary.run->dropped_events()},
+      {"params", settings_json(info.demo, info.params, info.provenance)},
+      {"provenance", info.provenance},
   };
   for (const std::optional<double>& loss : summary.losses) document["losses"].push_back(or_null(loss));
   for (const auto& [steps, loss] : summary.evaluation_losses)
@@ -284,7 +273,8 @@ std::string to_json(const RunSummary& summary) {
   }
   if (summary.outcome.out_of_memory) document["out_of_memory"] = out_of_memory_json(*summary.outcome.out_of_memory);
   if (!summary.bandwidths.empty()) document["bandwidth"] = bandwidths_json(summary.bandwidths);
-  if (summary.kernel_report) document["kernel_report"] = record::to_object(*summary.kernel_report, record::Form::kJson);
+  if (const auto& report = summary.run->kernel_report())
+    document["kernel_report"] = record::to_object(*report, record::Form::kJson);
   return document.dump(2, ' ', false, json::error_handler_t::replace) + "\n";
 }
 
@@ -292,7 +282,7 @@ std::string to_text(const RunSummary& summary) {
   std::string outcome(summary.outcome.kind == record::OutcomeKind::kCompleted ? "done"
                                                                               : record::key_of(summary.outcome.kind));
   std::replace(outcome.begin(), outcome.end(), '_', ' ');
-  std::string text = fmt::format("{}: {} ({})\n", summary.demo, outcome, summary.device);
+  std::string text = fmt::format("{}: {} ({})\n", summary.run->info().demo, outcome, summary.device);
   const auto row = [&text](std::string_view name, const std::string& value) {
     text += fmt::format("  {:<9} {}\n", name, value);
   };
@@ -301,19 +291,19 @@ std::string to_text(const RunSummary& summary) {
   else if (!summary.outcome.message.empty())
     row(summary.outcome.kind == record::OutcomeKind::kCompleted ? "note" : "reason",
         record::printable(summary.outcome.message));
-  if (summary.events > 0) {
-    std::string peak = fmt::format("{} (asked for {}", record::format_bytes(summary.peak),
-                                   record::format_bytes(summary.peak_requested));
-    if (summary.peak_reserved > 0) peak += ", reserved " + record::format_bytes(summary.peak_reserved);
+  if (!summary.run->events().empty()) {
+    std::string peak = fmt::format("{} (asked for {}", record::format_bytes(summary.peak.allocated),
+                                   record::format_bytes(summary.peak.requested));
+    if (summary.peak.reserved > 0) peak += ", reserved " + record::format_bytes(summary.peak.reserved);
     row("peak", peak + ")");
-    row("", list_categories(summary.peak_by_category));
-    if (summary.peak_host > 0) row("host", record::format_bytes(summary.peak_host) + " beside the device");
+    row("", list_categories(summary.peak.by_category));
+    if (summary.peak.host > 0) row("host", record::format_bytes(summary.peak.host) + " beside the device");
   }
   if (summary.tokens_per_second) row("speed", record::format(*summary.tokens_per_second));
   if (summary.skipped_steps > 0)
-    row("note",
-        fmt::format("{} step{} skipped: overflow at loss scale {}", record::format_count(summary.skipped_steps),
-                    summary.skipped_steps == 1 ? "" : "s", record::format_count(count_of(summary.overflow_scale))));
+    row("note", fmt::format("{} step{} skipped: overflow at loss scale {}", record::format_count(summary.skipped_steps),
+                            summary.skipped_steps == 1 ? "" : "s",
+                            record::format_count(count_of(overflow_scale_of(*summary.run)))));
   if (const std::string set = optimizer_of(summary); !set.empty()) row("optimizer", set);
   if (summary.loss) row("loss", fmt::format("{:.4f}", *summary.loss));
   if (const std::string evaluated = evaluation_of(summary); !evaluated.empty()) row("held out", evaluated);
@@ -323,21 +313,19 @@ std::string to_text(const RunSummary& summary) {
         "Each byte of the text was used as a token id, because the checkpoint has no tokenizer.json: this loss says "
         "nothing about the model on that text.");
   for (const char* const kept : {"resumed", "saved"})
-    if (const auto folder = summary.provenance.find(kept); folder != summary.provenance.end())
-      row(kept, record::printable(folder->second));
+    if (const std::string folder = fact_of(summary.run->info().provenance, kept); !folder.empty())
+      row(kept, record::printable(folder));
   for (const record::Measurement& link : summary.bandwidths)
     text += fmt::format("  {:<30} {:<9} {:>8.1f} GB/s\n", link.label, link.storage, gigabytes_a_second(link));
-  if (summary.kernel_report) {
-    const record::KernelReport& report = *summary.kernel_report;
-    row("kernel", report.sentence);
-    for (const record::CompilerMessage& message : report.messages)
+  if (const auto& report = summary.run->kernel_report()) {
+    row("kernel", report->sentence);
+    for (const record::CompilerMessage& message : report->messages)
       text += fmt::format("{}{}: {}\n", message.line > 0 ? fmt::format("line {}: ", message.line) : std::string(),
                           message.error ? "error" : "warning", message.text);
-    row("compiler", fmt::format("{}, for {}", report.compiler, report.architecture));
+    row("compiler", fmt::format("{}, for {}", report->compiler, report->architecture));
   }
-  if (summary.dropped_events > 0)
-    row("note", fmt::format("{} events were dropped: the peak may be higher.",
-                            record::format_count(static_cast<std::int64_t>(summary.dropped_events))));
+  if (const auto dropped = static_cast<std::int64_t>(summary.run->dropped_events()); dropped > 0)
+    row("note", fmt::format("{} events were dropped: the peak may be higher.", record::format_count(dropped)));
   return text;
 }
 

@@ -14,20 +14,18 @@
 namespace headroom::app {
 
 struct RunSummary {
-  std::string demo;
-  record::Outcome outcome;  // engine_lost, with the reason, if the recording has none
-  record::Source source = record::Source::kRecorded;
-  std::map<std::string, std::string> params;
-  std::map<std::string, std::string> provenance;
-  std::string device;  // its name, or "gpu" or "cpu"
+  const record::Recording* run = nullptr;  // must outlive the summary
+  record::Outcome outcome;                 // engine_lost, with the reason, if the recording has none
+  std::string device;                      // its name, or "gpu" or "cpu"
 
-  // Peaks of the run: blocks, requested bytes, reserved segments (0 if there are none).
-  record::Bytes peak = 0;
-  record::Bytes peak_requested = 0;
-  record::Bytes peak_reserved = 0;
-  record::ByCategory peak_by_category{};        // adds up to `peak`
-  record::Bytes peak_host = 0;                  // host memory of a run on a GPU
-  std::optional<record::Bytes> allocator_peak;  // highest total that the allocator reported
+  struct Peaks {
+    record::Bytes allocated = 0, requested = 0;
+    record::Bytes reserved = 0;              // segments; 0 if there are none
+    record::ByCategory by_category{};        // adds up to `allocated`
+    record::Bytes host = 0;                  // host memory of a run on a GPU
+    std::optional<record::Bytes> allocator;  // highest total that the allocator reported
+  };
+  Peaks peak;
 
   int steps = 0;
   std::optional<record::Quantity> tokens_per_second;       // see over_steps()
@@ -36,13 +34,8 @@ struct RunSummary {
   std::map<int, std::optional<double>> evaluation_losses;  // by number of steps; empty: not a number
   std::string tokens;                                      // training tokens: "ids of a.npy"; empty: unknown
   bool bytes_as_tokens = false;                            // a checkpoint was given bytes, not token ids
-  std::optional<double> loss_scale;                        // of the last step, if the loss is scaled
   std::int64_t skipped_steps = 0;                          // because a gradient overflowed
-  std::optional<double> overflow_scale;                    // highest loss scale of a skipped step
-  std::optional<record::KernelReport> kernel_report;
-  std::vector<record::Measurement> bandwidths;  // file traffic covers all steps
-  std::uint64_t events = 0;
-  std::uint64_t dropped_events = 0;
+  std::vector<record::Measurement> bandwidths;             // file traffic covers all steps
 };
 
 RunSummary summarise(const record::Ledger& ledger);

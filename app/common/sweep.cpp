@@ -26,11 +26,6 @@ constexpr std::string_view kName = "sweep", kPoints = "sweep.points";
 // A point that differs from the sweep in these records it, because it belongs to another curve.
 constexpr std::array<std::string_view, 7> kCompared{"device", "gpu", "cpu", "driver", "cuda", "torch", "revision"};
 
-std::string value_of(const std::map<std::string, std::string>& map, std::string_view key) {
-  const auto found = map.find(std::string(key));
-  return found == map.end() ? std::string() : found->second;
-}
-
 // True if the outcome says something about the settings.
 bool settled(OutcomeKind outcome) {
   return outcome == OutcomeKind::kCompleted || outcome == OutcomeKind::kOutOfMemory || outcome == OutcomeKind::kRefused;
@@ -46,7 +41,7 @@ bool known_for_good(const SweepPoint& point, const PlannedPoint& planned) {
 // Why the file contains another sweep; empty if it does not.
 std::string difference(const Recording& found, const SweepPlan& plan, const record::RunInfo& planned) {
   const record::RunInfo& info = found.info();
-  const std::string name = value_of(info.provenance, kName);
+  const std::string name = record::fact_of(info.provenance, kName);
   if (name.empty()) return "it is a recording of a single run";
   if (name != plan.name || info.demo != plan.demo)
     return fmt::format("it contains the sweep {} of {}", record::quoted(name), info.demo);
@@ -55,7 +50,8 @@ std::string difference(const Recording& found, const SweepPlan& plan, const reco
     if (there == info.params.end()) return fmt::format("{} differs from point to point there", key);
     if (there->second != value) return fmt::format("{} is {} there, not {}", key, there->second, value);
   }
-  if (info.params != planned.params || value_of(info.provenance, kPoints) != value_of(planned.provenance, kPoints))
+  if (info.params != planned.params ||
+      record::fact_of(info.provenance, kPoints) != record::fact_of(planned.provenance, kPoints))
     return "its points are different";
   return "";
 }
@@ -70,11 +66,11 @@ SweepPoint sweep_point_of(const PlannedPoint& planned, const Recording& run) {
   point.label = planned.label;
   point.params = planned.params.to_map();
   point.outcome = summary.outcome;
-  point.peak_allocated = summary.peak;
-  point.peak_requested = summary.peak_requested;
-  point.peak_reserved = summary.peak_reserved;
-  point.peak_host = summary.peak_host;
-  point.peak_by_category = summary.peak_by_category;
+  point.peak_allocated = summary.peak.allocated;
+  point.peak_requested = summary.peak.requested;
+  point.peak_reserved = summary.peak.reserved;
+  point.peak_host = summary.peak.host;
+  point.peak_by_category = summary.peak.by_category;
   if (ledger.size() > 0) point.peak_phase = run.events()[ledger.peak().event].phase;
   if (summary.tokens_per_second) {
     const record::Quantity& speed = *summary.tokens_per_second;
@@ -204,8 +200,8 @@ void SweepDriver::finish_point(SweepPoint point, const Recording* run) {
       info_.device_memory = of_run.device_memory;
     }
     for (const std::string_view key : kCompared) {
-      const std::string value = value_of(of_run.provenance, key);
-      if (value != value_of(info_.provenance, key)) point.provenance[std::string(key)] = value;
+      const std::string value = record::fact_of(of_run.provenance, key);
+      if (value != record::fact_of(info_.provenance, key)) point.provenance[std::string(key)] = value;
     }
   }
   points_[next_] = std::move(point);

@@ -74,10 +74,10 @@ Bytes process_bytes(const record::Recording& run, const record::Ledger& ledger) 
 
 // Without a cap the card is the limit.
 std::shared_ptr<const record::Recording> under_card(const Prediction& predicted, const record::Recording& measured) {
-  const auto gpu = measured.info().provenance.find("gpu");
+  const std::string gpu = record::fact_of(measured.info().provenance, "gpu");
   const Bytes memory = measured.info().device_memory;
-  if (measured.info().cap > 0 || gpu == measured.info().provenance.end() || memory == 0) return predicted.recording;
-  const Bytes limit = memory - predict::process_bytes(gpu->second).bytes;
+  if (measured.info().cap > 0 || gpu.empty() || memory == 0) return predicted.recording;
+  const Bytes limit = memory - predict::process_bytes(gpu).bytes;
   if (record::Ledger(*predicted.recording).peak_reserved() <= limit) return predicted.recording;
   return std::make_shared<const record::Recording>(predict::placed(*predicted.requests, limit));
 }

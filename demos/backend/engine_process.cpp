@@ -156,10 +156,10 @@ void EngineProcess::refuse(std::uint64_t run, const std::string& reason) {
 }
 
 std::string EngineProcess::other_build() const {
-  const auto revision = facts_.find("revision");
-  if (revision == facts_.end() || revision->second == build::revision()) return {};
+  const std::string revision = record::fact_of(facts_, "revision", build::revision());
+  if (revision == build::revision()) return {};
   return fmt::format("App ({}) and engine ({}) come from different builds; rebuild both with ./run.", build::revision(),
-                     revision->second);
+                     revision);
 }
 
 void EngineProcess::check_patience(Clock::time_point now) {

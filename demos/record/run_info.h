@@ -3,6 +3,7 @@
 
 #include <map>
 #include <string>
+#include <string_view>
 
 #include "demos/record/units.h"
 
@@ -18,6 +19,13 @@ struct RunInfo {
   Bytes cap = 0;            // 0: none
   Bytes device_memory = 0;  // 0: unknown
 };
+
+// A fact or setting by its key, or `otherwise` if it is missing.
+inline std::string fact_of(const std::map<std::string, std::string>& facts, std::string_view key,
+                           std::string_view otherwise = {}) {
+  const auto found = facts.find(std::string(key));
+  return found == facts.end() ? std::string(otherwise) : found->second;
+}
 
 template <class Io>
 void fields(Io& io, RunInfo& info) {

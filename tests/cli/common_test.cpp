@@ -344,11 +344,11 @@ TEST_CASE("A summary reports the host's peak separately, and the warnings of a c
   event(1'000'002, record::EventKind::kFree, 32 * record::kMiB);
   recording.set_outcome({record::OutcomeKind::kCompleted, "Copies were slow.", {}});
   const RunSummary summary = summarise(record::Ledger(recording));
-  CHECK(summary.peak == tests::kSmallPeak);
-  CHECK(summary.peak_host == 64 * record::kMiB);
+  CHECK(summary.peak.allocated == tests::kSmallPeak);
+  CHECK(summary.peak.host == 64 * record::kMiB);
   // A sweep's point reports the same peak, even if an allocation's events were dropped.
   event(1'000'003, record::EventKind::kAlloc, 128 * record::kMiB);
-  CHECK(summarise(record::Ledger(recording)).peak_host == 128 * record::kMiB);
+  CHECK(summarise(record::Ledger(recording)).peak.host == 128 * record::kMiB);
   CHECK(sweep_point_of({.params = record::Params(experiments::find_demo("train_step")->schema)}, recording).peak_host ==
         128 * record::kMiB);
   CHECK(nlohmann::json::parse(to_json(summary))["peak_host_bytes"] == 64 * record::kMiB);
@@ -360,8 +360,8 @@ TEST_CASE("A summary reports the ledger's peak, the speed after the first step a
   const record::Recording recording = tests::small_recording();
   const record::Ledger ledger(recording);
   const RunSummary summary = summarise(ledger);
-  CHECK(summary.peak == tests::kSmallPeak);
-  CHECK(summary.allocator_peak == tests::kSmallPeak);
+  CHECK(summary.peak.allocated == tests::kSmallPeak);
+  CHECK(summary.peak.allocator == tests::kSmallPeak);
   CHECK(summary.steps == 2);
   CHECK(summary.device == "CPU, 2 cores");
 
