@@ -37,13 +37,8 @@ std::optional<Advice> advise(const Params& params, const PlannedCard& card, cons
   constexpr int kMostAsked = 12;
   const auto start = planner.on_card(params, card);
   if (!start) return std::nullopt;
-  Advice advice{.refusal = start->refusal,
-                .why_formula = start->why_formula,
-                .beyond_step = start->beyond_step,
-                .before = start->fit.reserved,
-                .fit = start->fit,
-                .switches = {},
-                .params = params};
+  Advice advice{*start, start->fit.reserved, start->fit};
+  advice.params = params;
   if (!advice.refusal.empty() || advice.fit.verdict == predict::Verdict::kFits) return advice;
   const Bytes limit = start->fit.limit - card.process.margin;
   const std::vector<SwitchSet> candidates = experiments::switch_sets(params, may, kMostSwitches);

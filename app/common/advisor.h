@@ -18,14 +18,12 @@ struct AdvisedSwitch {
   record::Bytes bytes = 0;  // reserved with this and all before it
 };
 
-struct Advice {
-  std::string refusal, why_formula;  // as in StepPlan
-  bool beyond_step = false;
-  record::Bytes before = 0;             // reserved without any switch
-  predict::Fit fit;                     // with all switches
-  std::vector<AdvisedSwitch> switches;  // in the order to turn them on
-  record::Params params;                // with all switches
-  int asked = 0;                        // sets that passed the closed form but not the prediction
+struct Advice : StepAnswer {
+  record::Bytes before = 0;                  // reserved without any switch
+  predict::Fit fit = {};                     // with all switches
+  std::vector<AdvisedSwitch> switches = {};  // in the order to turn them on
+  record::Params params = {};                // with all switches
+  int asked = 0;                             // sets that passed the closed form but not the prediction
 };
 
 // Tries sets of up to four switches in the order of experiments::switch_sets(), which gives up least first. The

@@ -188,13 +188,12 @@ std::optional<std::int64_t> StepPlanner::largest(const Params& params, const std
 std::optional<StepPlanner::OnCard> StepPlanner::on_card(const Params& params, const PlannedCard& card) {
   const Step* const asked = step(settings_on(card, params));
   if (asked == nullptr) return std::nullopt;
-  if (!asked->refusal.empty()) return OnCard{.refusal = asked->refusal, .why_formula = {}, .fit = {}};
-  return OnCard{.refusal = {},
-                .why_formula = asked->why_formula,
-                .beyond_step = asked->beyond_step,
-                .bytes = asked->bytes(),
-                .allocated = asked->form ? asked->bytes() : asked->fits->allocated(),
-                .fit = asked->on(card)};
+  OnCard on{*asked};
+  if (!on.refusal.empty()) return on;
+  on.bytes = asked->bytes();
+  on.allocated = asked->form ? asked->bytes() : asked->fits->allocated();
+  on.fit = asked->on(card);
+  return on;
 }
 
 record::Recording StepPlanner::recording(const Params& params) {
@@ -208,13 +207,12 @@ record::Recording StepPlanner::recording(const Params& params) {
 }
 
 std::optional<StepPlan> StepPlanner::plan(const Params& params, const std::vector<PlannedCard>& cards) {
-  StepPlan plan{.params = params};
   waits_ = false;
   const Step* const asked = step(cards.empty() ? params : settings_on(cards.front(), params));
   if (asked == nullptr) return std::nullopt;
-  plan.refusal = asked->refusal;
-  plan.why_formula = asked->why_formula;
-  plan.beyond_step = asked->beyond_step;
+  StepPlan plan;
+  static_cast<StepAnswer&>(plan) = *asked;
+  plan.params = params;
   describe_model(plan);
   if (!plan.refusal.empty()) return plan;
   if (asked->form)

@@ -37,13 +37,15 @@ struct CardPlan {
   std::optional<std::int64_t> largest_sequence;  // at this batch
 };
 
-struct StepPlan {
+// How a step was answered for.
+struct StepAnswer {
+  std::string refusal;       // if set, nothing else is known
+  std::string why_formula;   // why the numbers are the closed form's; empty: predicted
+  bool beyond_step = false;  // no run supports this model, so that none confirms the closed form
+};
+
+struct StepPlan : StepAnswer {
   record::Params params;
-  std::string refusal;  // if set, nothing below is known
-  // Why the numbers are the closed form's; empty: predicted.
-  std::string why_formula;
-  // True if no run supports this model, so that none confirms the closed form.
-  bool beyond_step = false;
   std::vector<std::string> left_out;  // parts that the closed form ignores
   std::vector<std::string> assumed;   // assumptions about parts that our step lacks
   std::int64_t parameters = 0;        // 0: unknown
@@ -90,21 +92,17 @@ class StepPlanner {
   // if stopped.
   record::Recording recording(const record::Params& params);
   // Like plan() for one card, without the largest values.
-  struct OnCard {
-    std::string refusal, why_formula;
-    bool beyond_step = false;
+  struct OnCard : StepAnswer {
     record::Bytes bytes = 0;  // plan().reserved, or .allocated by the closed form
     record::Bytes allocated = 0;
-    predict::Fit fit;
+    predict::Fit fit = {};
   };
   std::optional<OnCard> on_card(const record::Params& params, const PlannedCard& card);
   // The largest batch or seq with these settings; 0: nothing fits. Empty: a step was refused, or stopped.
   std::optional<std::int64_t> largest(const record::Params& params, const std::string& key, const PlannedCard& card);
 
  private:
-  struct Step {
-    std::string refusal, why_formula;
-    bool beyond_step = false;
+  struct Step : StepAnswer {
     std::shared_ptr<const Prediction> prediction;
     std::unique_ptr<predict::FitTest> fits;
     std::optional<predict::ClosedForm> form;  // without a prediction
