@@ -9,6 +9,7 @@
 #include <mutex>
 #include <string>
 #include <thread>
+#include <type_traits>
 #include <vector>
 
 #include <fmt/format.h>
@@ -19,7 +20,6 @@
 #include "app/common/session.h"
 #include "app/common/step_plan.h"
 #include "app/common/validation.h"
-#include "app/common/validation_border.h"
 #include "app/common/validation_draw.h"
 #include "app/common/whole_file.h"
 #include "demos/experiments/demo.h"
@@ -126,53 +126,11 @@ record::Result<std::vector<Params>> configurations(const ValidateOptions& option
   return draw_borders(draw, options.count.value_or(kUsualBorders));
 }
 
-class Peaks {
- public:
-  using Row = ComparedRun;
-  using Summary = ValidationSummary;
-
-  Peaks(Predictions& predictions, const std::string&) : predictions_(predictions) {}
-
-  static std::string head() { return validation_head(); }
-  static std::string line(const Row& row) { return validation_row(row); }
-  static std::optional<Row> row_of(const std::string& line) { return run_of_row(line); }
-  static std::string said(const Row& row) { return fmt::format("allocated {:+.4f} %", 100 * row.allocated.error()); }
-  std::optional<Row> compare(const Params& params, const ValidationTools& tools, const std::string& name) {
-    return validate_one(params, predictions_, tools, name);
-  }
-
- private:
-  Predictions& predictions_;
-};
-
-class Borders {
- public:
-  using Row = ComparedBorder;
-  using Summary = BorderSummary;
-
-  Borders(Predictions& predictions, const std::string& why_not) : planner_(&predictions, why_not, &interrupted) {}
-
-  static std::string head() { return border_head(); }
-  static std::string line(const Row& row) { return border_row(row); }
-  static std::optional<Row> row_of(const std::string& line) { return border_of_row(line); }
-  static std::string said(const Row& row) {
-    return fmt::format("largest batch {} predicted, {} measured", row.predicted, row.measured);
-  }
-  std::optional<Row> compare(const Params& params, const ValidationTools& tools, const std::string&) {
-    return validate_border(params, planner_, tools);
-  }
-
- private:
-  StepPlanner planner_;
-};
-
 // Validates all configurations, each with a new engine. Only one engine runs per GPU, while the next ones start and
 // are predicted.
-template <class Compared>
+template <class Row>
 class Validation {
  public:
-  using Row = typename Compared::Row;
-
   Validation(std::vector<Params> all, Session& session, const ValidateOptions& options)
       : all_(std::move(all)), session_(session), out_(options.out), recordings_(options.recordings.value_or("")) {}
 
@@ -184,13 +142,13 @@ class Validation {
           fmt::format("{} cannot be created: {}. Choose another place.", recordings_.string(), error.message()),
           ErrorKind::kNotWritten};
     if (!out_) {
-      put(Compared::head());
+      put(Row::head());
       return record::Ok{};
     }
     if (auto read = read_rows_before(); !read) return read;
     // Rewrite the whole rows: the last one may have been cut off.
-    std::string table = Compared::head();
-    for (const auto& [settings, row] : before_) table += Compared::line(row);
+    std::string table = Row::head();
+    for (const auto& [settings, row] : before_) table += row.row();
     if (auto written = write_whole(*out_, table); !written) return written;
     file_.open(*out_, std::ios::app);
     if (!file_) return Error{fmt::format("{} cannot be written: choose another place.", *out_), ErrorKind::kNotWritten};
@@ -218,10 +176,10 @@ class Validation {
     if (!file.is_open()) return record::Ok{};
     std::string line;
     std::getline(file, line);
-    if (!line.empty() && line + "\n" != Compared::head())
+    if (!line.empty() && line + "\n" != Row::head())
       return Error{fmt::format("{} contains another table: choose another file.", *out_)};
     while (std::getline(file, line))
-      if (auto row = Compared::row_of(line)) before_.emplace(as_line(row->params), *std::move(row));
+      if (auto row = Row::of_row(line)) before_.emplace(as_line(row->params), *std::move(row));
     return record::Ok{};
   }
 
@@ -230,13 +188,19 @@ class Validation {
     if (gpu >= 0)
       command.arguments.insert(command.arguments.begin(), {"env", fmt::format("CUDA_VISIBLE_DEVICES={}", gpu)});
     Predictions predictions([command] { return backend::make_prediction(command); });
-    Compared compared(predictions, session_.why_no_engine());
+    StepPlanner planner(&predictions, session_.why_no_engine(), &interrupted);
     const auto make = [&command] {
       auto engine = backend::make_engine(command);
       (void)wait_for_engine(*engine);  // the run reports its errors
       return engine;
     };
     const ValidationTools tools{make, device, [] { return interrupted(); }, recordings_};
+    const auto compare = [&](const Params& params, std::size_t number) {
+      if constexpr (std::is_same_v<Row, ComparedRun>)
+        return validate_one(params, predictions, tools, std::to_string(number));
+      else
+        return validate_border(params, planner, tools);
+    };
     for (std::size_t index = next_++; index < all_.size() && !interrupted(); index = next_++) {
       const Params& params = all_[index];
       const auto known = before_.find(as_line(params));
@@ -245,7 +209,7 @@ class Validation {
         summary_.add(known->second);
         continue;
       }
-      const auto row = compared.compare(params, tools, std::to_string(index + 1));
+      const auto row = compare(params, index + 1);
       if (!row) return;
       const std::lock_guard lock(mutex_);
       keep(*row);
@@ -255,10 +219,10 @@ class Validation {
   void keep(const Row& row) {
     summary_.add(row);
     if (out_)
-      file_ << Compared::line(row) << std::flush;
+      file_ << row.row() << std::flush;
     else
-      put(Compared::line(row));
-    say(fmt::format("{} of {}: {}", ++done_, all_.size(), row.trouble.empty() ? Compared::said(row) : row.trouble));
+      put(row.row());
+    say(fmt::format("{} of {}: {}", ++done_, all_.size(), row.trouble.empty() ? row.said() : row.trouble));
   }
 
   std::vector<Params> all_;
@@ -270,12 +234,12 @@ class Validation {
   std::atomic<std::size_t> next_ = 0;
   std::mutex mutex_;
   std::size_t done_ = 0;
-  typename Compared::Summary summary_;
+  std::conditional_t<std::is_same_v<Row, ComparedRun>, ValidationSummary, BorderSummary> summary_;
 };
 
-template <class Compared>
+template <class Row>
 record::Result<ExitCode> compare(std::vector<Params> all, Session& session, const ValidateOptions& options) {
-  Validation<Compared> validation(std::move(all), session, options);
+  Validation<Row> validation(std::move(all), session, options);
   if (auto opened = validation.open(); !opened) return opened.error();
   validation.run(options.gpus.value_or(1));
   if (!validation.written())
@@ -296,8 +260,8 @@ record::Result<ExitCode> validate(const ValidateOptions& options) {
   auto all = configurations(options, *session.engine().command);
   if (interrupted()) return ExitCode::kInterrupted;
   if (!all) return all.error();
-  return options.borders ? compare<Borders>(std::move(all).value(), session, options)
-                         : compare<Peaks>(std::move(all).value(), session, options);
+  return options.borders ? compare<ComparedBorder>(std::move(all).value(), session, options)
+                         : compare<ComparedRun>(std::move(all).value(), session, options);
 }
 
 }  // namespace

@@ -190,7 +190,6 @@ std::optional<StepPlanner::OnCard> StepPlanner::on_card(const Params& params, co
   if (asked == nullptr) return std::nullopt;
   OnCard on{*asked};
   if (!on.refusal.empty()) return on;
-  on.bytes = asked->bytes();
   on.allocated = asked->form ? asked->bytes() : asked->fits->allocated();
   on.fit = asked->on(card);
   return on;

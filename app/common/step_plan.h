@@ -93,8 +93,7 @@ class StepPlanner {
   record::Recording recording(const record::Params& params);
   // Like plan() for one card, without the largest values.
   struct OnCard : StepAnswer {
-    record::Bytes bytes = 0;  // plan().reserved, or .allocated by the closed form
-    record::Bytes allocated = 0;
+    record::Bytes allocated = 0;  // at the peak
     predict::Fit fit = {};
   };
   std::optional<OnCard> on_card(const record::Params& params, const PlannedCard& card);

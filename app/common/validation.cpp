@@ -41,8 +41,8 @@ std::shared_ptr<const record::Recording> run_to_end(backend::Backend& engine, co
 }
 
 // Visits the pairs in column order.
-template <class Visit>
-void for_each_pair(ComparedRun& run, Visit visit) {
+template <class Run, class Visit>
+void for_each_pair(Run& run, Visit visit) {
   visit("requested", run.requested);
   visit("allocated", run.allocated);
   visit("reserved", run.reserved);
@@ -80,6 +80,30 @@ std::shared_ptr<const record::Recording> under_card(const Prediction& predicted,
   const Bytes limit = memory - predict::process_bytes(gpu).bytes;
   if (record::Ledger(*predicted.recording).peak_reserved() <= limit) return predicted.recording;
   return std::make_shared<const record::Recording>(predict::placed(*predicted.requests, limit));
+}
+
+// True if it completes under its cap; empty if stopped or in trouble.
+std::optional<bool> completes(record::Params params, std::int64_t batch, const ValidationTools& tools,
+                              std::string& trouble) {
+  if (auto set = params.set("batch", record::ParamValue(batch)); !set) {
+    trouble = set.error().message;
+    return std::nullopt;
+  }
+  const auto run = measured_run(params, tools, trouble);
+  return run == nullptr ? std::nullopt : std::optional(!ran_out(*run));
+}
+
+// Replaces characters that end a cell or a row.
+std::string as_cell(std::string text) {
+  for (char& c : text)
+    if (c == ',' || c == '\n') c = ';';
+  return text;
+}
+
+std::int64_t whole(const std::string& cell) { return std::strtoll(cell.c_str(), nullptr, 10); }
+
+std::string trouble_text(int with_trouble) {
+  return with_trouble == 0 ? "" : fmt::format("{} could not be compared: see the column trouble\n", with_trouble);
 }
 
 }  // namespace
@@ -133,7 +157,38 @@ std::optional<ComparedRun> validate_one(const record::Params& params, Prediction
   return run;
 }
 
-std::string validation_head() {
+std::optional<ComparedBorder> validate_border(const record::Params& params, StepPlanner& planner,
+                                              const ValidationTools& tools) {
+  ComparedBorder border{.params = params, .trouble = {}};
+  record::Params without_cap = params;
+  (void)without_cap.set("cap", record::ParamValue(std::int64_t{0}));
+  const PlannedCard limit{.name = {}, .memory = params.integer("cap"), .process = {}};
+  const auto predicted = planner.largest(without_cap, "batch", limit);
+  if (tools.stop()) return std::nullopt;
+  if (!predicted) {
+    border.trouble = "The planner refused a batch during the search for the border.";
+    return border;
+  }
+  border.predicted = *predicted;
+  std::int64_t fits = border.predicted;
+  bool from_below = false;
+  for (;; --fits) {  // down to a batch that runs
+    const auto runs = fits == 0 ? true : completes(params, fits, tools, border.trouble);
+    if (!runs) return tools.stop() ? std::nullopt : std::optional(border);
+    if (*runs) break;
+    from_below = true;
+  }
+  while (!from_below) {  // up to a batch that does not
+    const auto runs = completes(params, fits + 1, tools, border.trouble);
+    if (!runs) return tools.stop() ? std::nullopt : std::optional(border);
+    if (!*runs) break;
+    ++fits;
+  }
+  border.measured = fits;
+  return border;
+}
+
+std::string ComparedRun::head() {
   std::string head = "settings,trouble,predicted_outcome,outcome,process_bytes";
   ComparedRun any;
   for_each_pair(any, [&](std::string_view name, const ComparedBytes&) {
@@ -142,24 +197,17 @@ std::string validation_head() {
   return head + "\n";
 }
 
-std::string validation_row(const ComparedRun& run) {
+std::string ComparedRun::row() const {
   const auto outcome = [](bool out) { return out ? "out_of_memory" : "completed"; };
-  std::string row = fmt::format("{},{},{},{},{}", as_line(run.params), as_cell(run.trouble),
-                                outcome(run.predicted_to_run_out), outcome(run.ran_out), run.process);
-  ComparedRun copy = run;
-  for_each_pair(copy, [&](std::string_view, const ComparedBytes& bytes) {
+  std::string row = fmt::format("{},{},{},{},{}", as_line(params), as_cell(trouble), outcome(predicted_to_run_out),
+                                outcome(ran_out), process);
+  for_each_pair(*this, [&](std::string_view, const ComparedBytes& bytes) {
     row += fmt::format(",{},{},{:.6f}", bytes.predicted, bytes.measured, 100 * bytes.error());
   });
   return row + "\n";
 }
 
-std::string as_cell(std::string text) {
-  for (char& c : text)
-    if (c == ',' || c == '\n') c = ';';
-  return text;
-}
-
-std::optional<ComparedRun> run_of_row(const std::string& row) {
+std::optional<ComparedRun> ComparedRun::of_row(const std::string& row) {
   const std::vector<std::string> cells = record::split(row, ',');
   constexpr std::size_t kFirst = 5, kPerPair = 3, kPairs = 3 + record::kNumCategories;
   if (cells.size() != kFirst + kPerPair * kPairs) return std::nullopt;
@@ -169,13 +217,38 @@ std::optional<ComparedRun> run_of_row(const std::string& row) {
                   .trouble = cells[1],
                   .predicted_to_run_out = cells[2] == "out_of_memory",
                   .ran_out = cells[3] == "out_of_memory",
-                  .process = std::strtoll(cells[4].c_str(), nullptr, 10)};
+                  .process = whole(cells[4])};
   std::size_t cell = kFirst;
   for_each_pair(run, [&](std::string_view, ComparedBytes& bytes) {
-    bytes = {std::strtoll(cells[cell].c_str(), nullptr, 10), std::strtoll(cells[cell + 1].c_str(), nullptr, 10)};
+    bytes = {whole(cells[cell]), whole(cells[cell + 1])};
     cell += kPerPair;
   });
   return run;
+}
+
+std::string ComparedRun::said() const { return fmt::format("allocated {:+.4f} %", 100 * allocated.error()); }
+
+std::string ComparedBorder::head() { return "settings,trouble,predicted_largest_batch,largest_batch\n"; }
+
+std::string ComparedBorder::row() const {
+  return fmt::format("{},{},{},{}\n", as_line(params), as_cell(trouble), predicted, measured);
+}
+
+std::optional<ComparedBorder> ComparedBorder::of_row(const std::string& row) {
+  const std::vector<std::string> cells = record::split(row, ',');
+  if (cells.size() != 4) return std::nullopt;
+  auto params = from_line(cells[0]);
+  if (!params) return std::nullopt;
+  return ComparedBorder{std::move(params).value(), cells[1], whole(cells[2]), whole(cells[3])};
+}
+
+std::string ComparedBorder::said() const {
+  return fmt::format("largest batch {} predicted, {} measured", predicted, measured);
+}
+
+void ValidationSummary::Agreement::add(const ComparedBytes& bytes) {
+  equal += bytes.equal() ? 1 : 0;
+  keep_larger(worst, bytes.error());
 }
 
 void ValidationSummary::add(const ComparedRun& run) {
@@ -186,12 +259,9 @@ void ValidationSummary::add(const ComparedRun& run) {
   ++compared;
   ran_out += run.ran_out ? 1 : 0;
   wrong_outcome += run.ran_out == run.predicted_to_run_out ? 0 : 1;
-  equal_requested += run.requested.equal() ? 1 : 0;
-  equal_allocated += run.allocated.equal() ? 1 : 0;
-  equal_reserved += run.reserved.equal() ? 1 : 0;
-  keep_larger(worst_requested, run.requested.error());
-  keep_larger(worst_allocated, run.allocated.error());
-  keep_larger(worst_reserved, run.reserved.error());
+  requested.add(run.requested);
+  allocated.add(run.allocated);
+  reserved.add(run.reserved);
   for (const ComparedBytes& bytes : run.by_category)
     if (run.allocated.measured > 0)
       keep_larger(worst_category,
@@ -199,17 +269,35 @@ void ValidationSummary::add(const ComparedRun& run) {
 }
 
 std::string ValidationSummary::text() const {
-  const auto line = [this](const char* what, int equal, double worst) {
-    return fmt::format("  {:<22} equal in {} of {}, worst {:+.3f} %\n", what, equal, compared, 100 * worst);
+  const auto line = [this](const char* what, const Agreement& all) {
+    return fmt::format("  {:<22} equal in {} of {}, worst {:+.3f} %\n", what, all.equal, compared, 100 * all.worst);
   };
   std::string text = fmt::format("{} compared, {} of them ran out of memory, {} did not end as predicted\n", compared,
                                  ran_out, wrong_outcome);
-  if (with_trouble > 0) text += fmt::format("{} could not be compared: see the column trouble\n", with_trouble);
-  text += line("peak of requested", equal_requested, worst_requested);
-  text += line("peak of allocated", equal_allocated, worst_allocated);
-  text += line("reserved", equal_reserved, worst_reserved);
+  text += trouble_text(with_trouble) + line("peak of requested", requested) + line("peak of allocated", allocated) +
+          line("reserved", reserved);
   text += fmt::format("  {:<22} worst {:+.3f} % of the peak\n", "a category at the peak", 100 * worst_category);
   return text;
+}
+
+void BorderSummary::add(const ComparedBorder& border) {
+  if (!border.trouble.empty()) {
+    ++with_trouble;
+    return;
+  }
+  ++compared;
+  exact += border.predicted == border.measured ? 1 : 0;
+  one_off += std::abs(border.predicted - border.measured) == 1 ? 1 : 0;
+  too_large += border.predicted > border.measured ? 1 : 0;
+}
+
+std::string BorderSummary::text() const {
+  return fmt::format(
+             "{} borders compared: the largest batch is exact in {}, off by one in {}, off by more in {}; {} predicted "
+             "to "
+             "fit ran out of memory\n",
+             compared, exact, one_off, compared - exact - one_off, too_large) +
+         trouble_text(with_trouble);
 }
 
 }  // namespace headroom::app

@@ -1,7 +1,9 @@
-// Validates predictions: each configuration is predicted, run in a fresh engine, and compared.
+// Validates predictions: each configuration is predicted, run in a fresh engine, and compared. A border is the largest
+// batch b under a limit: b fits, and b + 1 does not.
 #pragma once
 
 #include <array>
+#include <cstdint>
 #include <filesystem>
 #include <functional>
 #include <memory>
@@ -10,7 +12,7 @@
 #include <string>
 #include <vector>
 
-#include "app/common/predictions.h"
+#include "app/common/step_plan.h"
 #include "demos/backend/backend.h"
 #include "demos/record/recording.h"
 #include "demos/record/result.h"
@@ -36,6 +38,23 @@ struct ComparedRun {
   std::array<ComparedBytes, record::kNumCategories> by_category{};  // at the allocated peak
   // Process memory outside the allocator at the run's end, from the driver; 0: unknown.
   record::Bytes process = 0;
+
+  // A CSV row per comparison: as_line() first, with signed errors in percent.
+  static std::string head();
+  std::string row() const;
+  static std::optional<ComparedRun> of_row(const std::string& row);  // empty for other rows
+  std::string said() const;
+};
+
+struct ComparedBorder {
+  record::Params params;  // their cap is the limit
+  std::string trouble;    // empty if compared
+  std::int64_t predicted = 0, measured = 0;
+
+  static std::string head();
+  std::string row() const;
+  static std::optional<ComparedBorder> of_row(const std::string& row);
+  std::string said() const;
 };
 
 ComparedRun compare_peaks(const record::Params& params, const record::Recording& predicted,
@@ -59,24 +78,33 @@ bool ran_out(const record::Recording& run);
 std::optional<ComparedRun> validate_one(const record::Params& params, Predictions& predictions,
                                         const ValidationTools& tools, const std::string& name);
 
-// A CSV row per comparison: as_line() first, with signed errors in percent.
-std::string validation_head();
-std::string validation_row(const ComparedRun& run);
-// Replaces characters that end a cell or a row.
-std::string as_cell(std::string text);
+// Runs the predicted largest batch and one more, then further batches until the border is found. Empty if stopped.
+std::optional<ComparedBorder> validate_border(const record::Params& params, StepPlanner& planner,
+                                              const ValidationTools& tools);
 
 struct ValidationSummary {
   int compared = 0, with_trouble = 0;
   int ran_out = 0, wrong_outcome = 0;  // of the compared ones
-  int equal_requested = 0, equal_allocated = 0, equal_reserved = 0;
-  // Largest in magnitude, signed.
-  double worst_requested = 0, worst_allocated = 0, worst_reserved = 0;
+  struct Agreement {
+    int equal = 0;
+    double worst = 0;  // largest in magnitude, signed
+
+    void add(const ComparedBytes& bytes);
+  };
+  Agreement requested, allocated, reserved;
   double worst_category = 0;  // of the whole peak
 
   void add(const ComparedRun& run);
   std::string text() const;
 };
-// Parses a row of validation_row(); empty for other rows.
-std::optional<ComparedRun> run_of_row(const std::string& row);
+
+struct BorderSummary {
+  int compared = 0, with_trouble = 0;
+  int exact = 0, one_off = 0;
+  int too_large = 0;  // predicted to fit, but ran out
+
+  void add(const ComparedBorder& border);
+  std::string text() const;
+};
 
 }  // namespace headroom::app

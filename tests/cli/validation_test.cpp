@@ -6,7 +6,6 @@
 #include <map>
 #include <set>
 
-#include "app/common/validation_border.h"
 #include "app/common/validation_draw.h"
 #include "demos/experiments/combinations.h"
 #include "demos/experiments/demo.h"
@@ -138,17 +137,17 @@ TEST_CASE("a comparison survives a round trip as a row, with signed errors, and 
   run.allocated = {1024, 2048};
   run.reserved = {4096, 4000};
   run.by_category[0] = {512, 1024};
-  const std::string row = validation_row(run);
-  const std::string head = validation_head();
+  const std::string row = run.row();
+  const std::string head = ComparedRun::head();
   CHECK(std::count(row.begin(), row.end(), ',') == std::count(head.begin(), head.end(), ','));
   CHECK(row.starts_with("batch=2 precision=bf16,"));
   CHECK(row.find("-50.000000") != std::string::npos);
-  const auto back = run_of_row(row.substr(0, row.size() - 1));
+  const auto back = ComparedRun::of_row(row.substr(0, row.size() - 1));
   REQUIRE(back);
   CHECK(back->params == run.params);
   CHECK(back->allocated.predicted == 1024);
   CHECK(back->by_category[0].measured == 1024);
-  CHECK_FALSE(run_of_row(row.substr(0, row.size() / 2)));
+  CHECK_FALSE(ComparedRun::of_row(row.substr(0, row.size() / 2)));
 
   ValidationSummary summary;
   summary.add(run);
@@ -160,12 +159,12 @@ TEST_CASE("a comparison survives a round trip as a row, with signed errors, and 
   summary.add(other);
   CHECK(summary.compared == 2);
   CHECK(summary.with_trouble == 1);
-  CHECK(summary.equal_requested == 2);
-  CHECK(summary.equal_allocated == 1);
-  CHECK(summary.equal_reserved == 0);
+  CHECK(summary.requested.equal == 2);
+  CHECK(summary.allocated.equal == 1);
+  CHECK(summary.reserved.equal == 0);
   CHECK(summary.wrong_outcome == 1);
-  CHECK(summary.worst_allocated == Approx(-0.5));
-  CHECK(summary.worst_reserved == Approx(0.024));
+  CHECK(summary.allocated.worst == Approx(-0.5));
+  CHECK(summary.reserved.worst == Approx(0.024));
   CHECK(summary.worst_category == Approx(-0.25));
   CHECK(summary.text().find("equal in 1 of 2, worst -50.000 %") != std::string::npos);
 }
@@ -191,13 +190,13 @@ TEST_CASE("drawn borders have a limit of 8 to 24 GiB, whatever the seed") {
 
 TEST_CASE("a border survives a round trip as a row, and a summary counts errors per side") {
   ComparedBorder border{.params = from_line("batch=1 cap=8GiB").value(), .trouble = {}, .predicted = 5, .measured = 5};
-  const std::string row = border_row(border), head = border_head();
+  const std::string row = border.row(), head = ComparedBorder::head();
   CHECK(std::count(row.begin(), row.end(), ',') == std::count(head.begin(), head.end(), ','));
-  const auto back = border_of_row(row.substr(0, row.size() - 1));
+  const auto back = ComparedBorder::of_row(row.substr(0, row.size() - 1));
   REQUIRE(back);
   CHECK(back->params == border.params);
   CHECK(back->predicted == 5);
-  CHECK_FALSE(border_of_row("batch=1"));
+  CHECK_FALSE(ComparedBorder::of_row("batch=1"));
   BorderSummary summary;
   summary.add(border);
   border.measured = 4;

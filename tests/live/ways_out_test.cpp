@@ -121,7 +121,7 @@ TEST_CASE("automatic attention is planned as the card's kernel, also by the clos
     const auto on = planner.on_card(with(attention), card);
     REQUIRE(on);
     REQUIRE(on->refusal.empty());
-    return on->bytes;
+    return on->fit.reserved;
   };
   CHECK(bytes("auto", hopper) == bytes("cudnn", hopper));
   CHECK(bytes("auto", ada) == bytes("flash", ada));
