@@ -78,21 +78,16 @@ record::Status check_new_file(std::string_view key, const fs::path& path, record
                              record::format_bytes(static_cast<record::Bytes>(space.available))));
 }
 
-record::Status check_saved(const fs::path& folder) {
-  const auto place = llama::read_place(folder);
-  if (!place) return place.error();
-  return record::Ok{};
-}
-
 record::Status check_file(const experiments::DemoInfo& demo, const Params& params, const record::ParamSpec& spec) {
   const std::string& name = params.text(spec.key);
   if (spec.file == FileUse::kWritten) return check_new_file(spec.key, name, demo.written_bytes(params));
   if (spec.file == FileUse::kText) return check_data(params);
   if (name.empty()) return record::Ok{};
   if (spec.file == FileUse::kNewFolder) return llama::NewFolder::check(name);
-  if (spec.file == FileUse::kSaved) return check_saved(name);
+  if (spec.file == FileUse::kSaved)
+    if (const auto place = llama::read_place(name); !place) return place.error();
   if (spec.file == FileUse::kSource) return check_source(spec.key, name);
-  return check_weights(params);
+  return spec.file == FileUse::kCheckpoint ? check_weights(params) : record::Ok{};
 }
 
 }  // namespace

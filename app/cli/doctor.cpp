@@ -2,6 +2,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -33,15 +34,8 @@ namespace {
 enum class Health { kOk, kNote, kProblem };
 
 std::string_view key_of(Health health) {
-  switch (health) {
-    case Health::kOk:
-      return "ok";
-    case Health::kNote:
-      return "note";
-    case Health::kProblem:
-      return "problem";
-  }
-  return "";
+  constexpr std::array<std::string_view, 3> kKeys{"ok", "note", "problem"};
+  return kKeys[static_cast<std::size_t>(health)];
 }
 
 struct Check {

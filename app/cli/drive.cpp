@@ -2,8 +2,10 @@
 #include "app/cli/drive.h"
 
 #include <chrono>
+#include <ranges>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "app/cli/output.h"
 
@@ -18,12 +20,6 @@ using Clock = std::chrono::steady_clock;
 namespace {
 
 constexpr auto kStartLimit = std::chrono::seconds(120);  // a cold disk, a slow network
-
-std::string list_devices(const Backend& engine) {
-  std::string names;
-  for (const auto& device : engine.devices()) names += (names.empty() ? "" : ", ") + device.name;
-  return names;
-}
 
 }  // namespace
 
@@ -47,7 +43,7 @@ record::Status check_device(const Backend& engine, const record::Params& params)
   return Error{
       fmt::format("The engine has no {} device (it has {}): use --device cpu, or run `headroom doctor` to see what is "
                   "missing.",
-                  device, list_devices(engine)),
+                  device, fmt::join(engine.devices() | std::views::transform(&protocol::DeviceFacts::name), ", ")),
       ErrorKind::kRefused};
 }
 

@@ -1,4 +1,5 @@
 // headroom list: lists chapters, figures, demos, schemas, techniques, kernels and cards.
+#include <ranges>
 #include <span>
 #include <string>
 
@@ -26,32 +27,16 @@ using record::ParamSpec;
 namespace {
 
 std::string number(const ParamSpec& spec, double value) {
-  switch (spec.kind) {
-    case ParamKind::kBytes:
-      return record::format_bytes(static_cast<record::Bytes>(value), 0);
-    case ParamKind::kInteger:
-      return record::format_count(static_cast<std::int64_t>(value));
-    default:
-      return fmt::format("{}", value);
-  }
+  if (spec.kind == ParamKind::kBytes) return record::format_bytes(static_cast<record::Bytes>(value), 0);
+  if (spec.kind == ParamKind::kInteger) return record::format_count(static_cast<std::int64_t>(value));
+  return fmt::format("{}", value);
 }
 
 // "1 to 1,024 sequences", "tiny, llama-3.2-1b, custom", "off, on".
 std::string values_of(const ParamSpec& spec) {
-  switch (spec.kind) {
-    case ParamKind::kChoice:
-    case ParamKind::kSwitch: {
-      std::vector<std::string_view> keys;
-      for (const record::Choice& choice : record::choices_of(spec)) keys.push_back(choice.key);
-      return fmt::format("{}", fmt::join(keys, ", "));
-    }
-    case ParamKind::kFile:
-      return "a file";
-    case ParamKind::kInteger:
-    case ParamKind::kReal:
-    case ParamKind::kBytes:
-      break;
-  }
+  if (const auto choices = record::choices_of(spec); !choices.empty())
+    return fmt::format("{}", fmt::join(choices | std::views::transform(&record::Choice::key), ", "));
+  if (spec.kind == ParamKind::kFile) return "a file";
   const std::string range = fmt::format("{} to {}", number(spec, spec.minimum), number(spec, spec.maximum));
   return spec.unit.empty() || spec.kind == ParamKind::kBytes ? range : fmt::format("{} {}", range, spec.unit);
 }

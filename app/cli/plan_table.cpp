@@ -2,7 +2,6 @@
 #include "app/cli/plan_table.h"
 
 #include <algorithm>
-#include <array>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -21,12 +20,6 @@ using record::Bytes;
 using record::Category;
 
 namespace {
-
-constexpr std::array kCategories{Category::kWeights,     Category::kOptimizerState, Category::kGradients,
-                                 Category::kActivations, Category::kLogits,         Category::kWorkspace,
-                                 Category::kOther};
-
-Bytes of(const StepPlan& plan, Category category) { return plan.by_category[static_cast<std::size_t>(category)]; }
 
 std::string count(const record::Params& params, const char* key) { return record::format_count(params.integer(key)); }
 
@@ -61,13 +54,14 @@ std::vector<std::vector<std::string>> memory_rows(const std::vector<StepPlan>& p
     return bytes == 0 ? std::string() : table_bytes(bytes, unit);
   };
   std::vector<std::vector<std::string>> rows{{"peak in", "batch", "sequence", "peak", "reserved"}};
-  for (const Category category : kCategories) rows.front().emplace_back(record::label_of(category));
+  for (int c = 0; c < record::kNumCategories; ++c)
+    rows.front().emplace_back(record::label_of(static_cast<Category>(c)));
   for (const StepPlan& plan : plans) {
     if (!plan.refusal.empty()) continue;
     std::vector<std::string>& row = rows.emplace_back();
     row = {place_of_peak(plan), count(plan.params, "batch"), count(plan.params, "seq"), text(plan.allocated),
            text(plan.reserved)};
-    for (const Category category : kCategories) row.push_back(text(of(plan, category)));
+    for (const Bytes bytes : plan.by_category) row.push_back(text(bytes));
   }
   return rows;
 }
@@ -191,7 +185,8 @@ std::string plan_text(const std::vector<StepPlan>& plans) {
 
 std::string plan_csv(const std::vector<StepPlan>& plans) {
   std::string text = "batch,sequence,peak_requested_bytes,peak_bytes,peak_reserved_bytes";
-  for (const Category category : kCategories) text += fmt::format(",{}_bytes", record::key_of(category));
+  for (int c = 0; c < record::kNumCategories; ++c)
+    text += fmt::format(",{}_bytes", record::key_of(static_cast<Category>(c)));
   text +=
       ",peak_phase,peak_layer,peak_operator,card,memory_bytes,process_bytes,margin_bytes,verdict,left_bytes,"
       "largest_batch,largest_sequence\n";
@@ -199,7 +194,7 @@ std::string plan_csv(const std::vector<StepPlan>& plans) {
     if (!plan.refusal.empty()) continue;
     std::string step = fmt::format("{},{},{},{},{}", plan.params.integer("batch"), plan.params.integer("seq"),
                                    plan.requested, plan.allocated, plan.reserved);
-    for (const Category category : kCategories) step += fmt::format(",{}", of(plan, category));
+    for (const Bytes bytes : plan.by_category) step += fmt::format(",{}", bytes);
     step += fmt::format(",{},{},{}", record::key_of(plan.phase),
                         plan.layer == record::kNoLayer ? "" : std::to_string(plan.layer), plan.op);
     if (plan.cards.empty()) text += step + ",,,,,,,,\n";

@@ -76,12 +76,6 @@ record::Result<RunAsked> run_asked(const RunOptions& options) {
   return RunAsked{demo, std::move(params)};
 }
 
-// Writes only the first steps; the summary still covers all.
-void write_first_steps(DrivenRun& run, const std::string& path, int steps) {
-  if (auto written = record::first_steps(*run.recording, steps).write(path); !written)
-    run.write_error = written.error();
-}
-
 // Reports an unwritable file before the run.
 record::Status check_writable(const fs::path& path) {
   std::error_code ignored;
@@ -161,11 +155,13 @@ record::Result<ExitCode> run(const RunOptions& options) {
   if (options.record && !options.memory_steps) request.record_to = *options.record;
   auto driven = drive(*engine.value(), request, options.time_limit);
   if (!driven) return driven.error();
-  if (options.memory_steps && recorded(driven.value()))
-    write_first_steps(driven.value(), *options.record, *options.memory_steps);
-  say_what_happened(driven.value(), options);
-  put_summary(driven.value(), options);
-  return exit_code_of(driven.value(), options.fail_on_oom);
+  DrivenRun& run = driven.value();
+  if (options.memory_steps && recorded(run))  // the summary still covers all steps
+    if (auto written = record::first_steps(*run.recording, *options.memory_steps).write(*options.record); !written)
+      run.write_error = written.error();
+  say_what_happened(run, options);
+  put_summary(run, options);
+  return exit_code_of(run, options.fail_on_oom);
 }
 
 }  // namespace

@@ -1,6 +1,8 @@
 // Loads the course.
 #include "app/cli/shown_course.h"
 
+#include <ranges>
+
 #include <fmt/ranges.h>
 
 #include "app/cli/grammar.h"
@@ -23,8 +25,7 @@ record::Result<lessons::Course> load_checked_course() { return load(why_no_comma
 
 record::Result<const lessons::Chapter*> chapter_named(const lessons::Course& course, const std::string& number) {
   if (const lessons::Chapter* chapter = course.find_chapter(number)) return chapter;
-  std::vector<std::string> known;
-  for (const lessons::Chapter& chapter : course.chapters()) known.push_back(chapter.number);
+  const auto known = course.chapters() | std::views::transform(&lessons::Chapter::number);
   return record::Error{fmt::format("There is no chapter {}; there are {}.", number, fmt::join(known, ", "))};
 }
 

@@ -19,17 +19,8 @@ namespace {
 using Facts = std::map<std::string, std::string>;
 
 json value_of(const Params& params, const ParamSpec& spec) {
-  switch (spec.kind) {
-    case ParamKind::kInteger:
-    case ParamKind::kBytes:
-      return params.integer(spec.key);
-    case ParamKind::kReal:
-      return params.real(spec.key);
-    case ParamKind::kChoice:
-    case ParamKind::kSwitch:
-    case ParamKind::kFile:
-      break;
-  }
+  if (spec.kind == ParamKind::kInteger || spec.kind == ParamKind::kBytes) return params.integer(spec.key);
+  if (spec.kind == ParamKind::kReal) return params.real(spec.key);
   return params.as_text(spec.key);
 }
 

@@ -82,6 +82,36 @@ std::shared_ptr<const record::Recording> under_card(const Prediction& predicted,
   return std::make_shared<const record::Recording>(predict::placed(*predicted.requests, limit));
 }
 
+bool ran_out(const record::Recording& run) { return run.outcome() && run.outcome()->kind == OutcomeKind::kOutOfMemory; }
+
+ComparedRun compare_peaks(const record::Params& params, const record::Recording& predicted,
+                          const record::Recording& measured) {
+  const record::Ledger said(predicted), is(measured);
+  ComparedRun run{.params = params, .predicted_to_run_out = ran_out(predicted), .ran_out = ran_out(measured)};
+  const record::Totals a = said.peak().totals, b = is.peak().totals;
+  run.requested = {said.peak_requested(), is.peak_requested()};
+  run.allocated = {a.allocated, b.allocated};
+  run.reserved = {said.peak_reserved(), is.peak_reserved()};
+  for (std::size_t c = 0; c < run.by_category.size(); ++c) run.by_category[c] = {a.by_category[c], b.by_category[c]};
+  run.process = process_bytes(measured, is);
+  return run;
+}
+
+// Runs in a fresh engine until the end or until memory runs out. Otherwise null, with the reason in `trouble` unless
+// stopped.
+std::shared_ptr<const record::Recording> measured_run(const record::Params& params, const ValidationTools& tools,
+                                                      std::string& trouble) {
+  std::unique_lock lock(tools.device, std::defer_lock);  // held until the engine has exited
+  const std::unique_ptr<backend::Backend> engine = tools.make();
+  lock.lock();
+  auto run = run_to_end(*engine, params, tools.stop, trouble);
+  if (run == nullptr || tools.stop()) return nullptr;
+  const record::Outcome outcome = run->outcome().value_or(record::Outcome{OutcomeKind::kEngineLost, {}, {}});
+  if (outcome.kind == OutcomeKind::kCompleted || outcome.kind == OutcomeKind::kOutOfMemory) return run;
+  trouble = outcome.message.empty() ? "The engine was lost." : outcome.message;
+  return nullptr;
+}
+
 // True if it completes under its cap; empty if stopped or in trouble.
 std::optional<bool> completes(record::Params params, std::int64_t batch, const ValidationTools& tools,
                               std::string& trouble) {
@@ -111,34 +141,6 @@ std::string trouble_text(int with_trouble) {
 double ComparedBytes::error() const {
   if (measured == 0) return predicted == 0 ? 0 : 1;
   return static_cast<double>(predicted - measured) / static_cast<double>(measured);
-}
-
-ComparedRun compare_peaks(const record::Params& params, const record::Recording& predicted,
-                          const record::Recording& measured) {
-  const record::Ledger said(predicted), is(measured);
-  ComparedRun run{.params = params, .predicted_to_run_out = ran_out(predicted), .ran_out = ran_out(measured)};
-  const record::Totals a = said.peak().totals, b = is.peak().totals;
-  run.requested = {said.peak_requested(), is.peak_requested()};
-  run.allocated = {a.allocated, b.allocated};
-  run.reserved = {said.peak_reserved(), is.peak_reserved()};
-  for (std::size_t c = 0; c < run.by_category.size(); ++c) run.by_category[c] = {a.by_category[c], b.by_category[c]};
-  run.process = process_bytes(measured, is);
-  return run;
-}
-
-bool ran_out(const record::Recording& run) { return run.outcome() && run.outcome()->kind == OutcomeKind::kOutOfMemory; }
-
-std::shared_ptr<const record::Recording> measured_run(const record::Params& params, const ValidationTools& tools,
-                                                      std::string& trouble) {
-  std::unique_lock lock(tools.device, std::defer_lock);  // held until the engine has exited
-  const std::unique_ptr<backend::Backend> engine = tools.make();
-  lock.lock();
-  auto run = run_to_end(*engine, params, tools.stop, trouble);
-  if (run == nullptr || tools.stop()) return nullptr;
-  const record::Outcome outcome = run->outcome().value_or(record::Outcome{OutcomeKind::kEngineLost, {}, {}});
-  if (outcome.kind == OutcomeKind::kCompleted || outcome.kind == OutcomeKind::kOutOfMemory) return run;
-  trouble = outcome.message.empty() ? "The engine was lost." : outcome.message;
-  return nullptr;
 }
 
 std::optional<ComparedRun> validate_one(const record::Params& params, Predictions& predictions,

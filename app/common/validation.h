@@ -57,9 +57,6 @@ struct ComparedBorder {
   std::string said() const;
 };
 
-ComparedRun compare_peaks(const record::Params& params, const record::Recording& predicted,
-                          const record::Recording& measured);
-
 struct ValidationTools {
   std::function<std::unique_ptr<backend::Backend>()> make;  // ready, and has run nothing
   std::mutex& device;                                       // held during a run
@@ -67,12 +64,6 @@ struct ValidationTools {
   // Keeps runs that differ from their prediction as NAME.hrec; empty: none.
   std::filesystem::path folder = {};
 };
-
-// Runs in a fresh engine until the end or until memory runs out. Otherwise null, with the reason in `trouble` unless
-// stopped.
-std::shared_ptr<const record::Recording> measured_run(const record::Params& params, const ValidationTools& tools,
-                                                      std::string& trouble);
-bool ran_out(const record::Recording& run);
 
 // Predicts and runs. `name` is for a kept recording. Empty if stopped.
 std::optional<ComparedRun> validate_one(const record::Params& params, Predictions& predictions,

@@ -101,11 +101,7 @@ int serve(live::EngineRole role, bool trace) {
 }
 
 int run(const std::vector<std::string_view>& arguments) {
-  if (arguments.size() > 1) {
-    std::fputs(kUsage.data(), stderr);
-    return kBadUsage;
-  }
-  const std::string_view option = arguments.empty() ? std::string_view() : arguments.front();
+  const std::string_view option = arguments.size() == 1 ? arguments.front() : std::string_view();
   if (option == "--version") {
     std::printf("headroom-engine %s (%s)\n", build::kVersion.data(), build::revision().data());
     return 0;
@@ -118,11 +114,8 @@ int run(const std::vector<std::string_view>& arguments) {
     std::fputs(kUsage.data(), stdout);
     return 0;
   }
-  if (!option.empty() && option != "--plan" && option != "--trace") {
-    std::fputs(kUsage.data(), stderr);
-    return kBadUsage;
-  }
-  if (isatty(STDIN_FILENO) || isatty(STDOUT_FILENO)) {
+  const bool serves = arguments.size() < 2 && (option.empty() || option == "--plan" || option == "--trace");
+  if (!serves || isatty(STDIN_FILENO) || isatty(STDOUT_FILENO)) {
     std::fputs(kUsage.data(), stderr);
     return kBadUsage;
   }
