@@ -48,12 +48,11 @@ struct AdviseAsked {
 };
 
 record::Result<AdviseAsked> advise_asked(const AdviseOptions& options) {
-  const experiments::DemoInfo& demo = experiments::training_step();
-  AdviseAsked asked{.params = Params(demo.schema), .card = {}, .may = {}};
+  const auto step = gpu_step(options.model);
+  if (!step) return step.error();
+  AdviseAsked asked{.params = step.value(), .card = {}, .may = {}};
   Params& params = asked.params;
-  if (auto set = params.set("device", record::setting_of(record::DeviceKind::kGpu)); !set) return set.error();
-  if (auto set = set_model(params, options.model); !set) return set.error();
-  if (auto set = set_params(params, demo.id, options); !set) return set.error();
+  if (auto set = set_params(params, experiments::training_step().id, options); !set) return set.error();
   if (!record::names_gpu(params.text("device")))
     return Error{"`headroom advise` plans for GPUs only: remove the setting device."};
   if (params.integer("cap") != 0) return Error{"The card sets the limit: use --card 24GiB instead of cap."};

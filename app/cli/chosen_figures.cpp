@@ -26,8 +26,13 @@ using record::ErrorKind;
 
 namespace {
 
+template <class Value>
+bool contains(const std::vector<Value>& list, const auto& value) {
+  return std::ranges::find(list, value) != list.end();
+}
+
 void add_once(std::vector<const Figure*>& list, const Figure* figure) {
-  if (std::find(list.begin(), list.end(), figure) == list.end()) list.push_back(figure);
+  if (!contains(list, figure)) list.push_back(figure);
 }
 
 // The page's figures, restricted to `named` unless it is empty.
@@ -35,8 +40,7 @@ std::vector<const Figure*> figures_of(const Page& page, const std::vector<const 
   std::vector<const Figure*> list;
   for (const std::string& id : page.figures) {
     const Figure* figure = lessons::find_figure(id);
-    if (figure != nullptr && (named.empty() || std::find(named.begin(), named.end(), figure) != named.end()))
-      add_once(list, figure);
+    if (figure != nullptr && (named.empty() || contains(named, figure))) add_once(list, figure);
   }
   return list;
 }
@@ -44,8 +48,7 @@ std::vector<const Figure*> figures_of(const Page& page, const std::vector<const 
 bool is_of_sweeps(const Figure* figure) { return figure->basis == lessons::Basis::kSweep; }
 
 RunFigures& figures_of_run(std::vector<RunFigures>& runs, const std::string& name) {
-  for (RunFigures& run : runs)
-    if (run.name == name) return run;
+  if (const auto known = std::ranges::find(runs, name, &RunFigures::name); known != runs.end()) return *known;
   return runs.emplace_back(RunFigures{.name = name, .recording = nullptr, .figures = {}});
 }
 
@@ -70,15 +73,13 @@ record::Result<std::vector<RunFigures>> stored_figures(const std::vector<const P
   for (const Page* page : pages) {
     const auto list = figures_of(*page, named);
     for (const std::string& name : page->recordings) {
-      const fs::path path = recording_path(assets.value(), name);
-      std::error_code ignored;
-      if (list.empty() || !fs::exists(path, ignored)) continue;
+      if (list.empty()) continue;
+      const auto known = std::ranges::find(runs, name, &RunFigures::name);
+      const auto recording = known != runs.end() ? known->recording : load_stored(assets.value(), name);
+      if (!recording) return recording.error();
+      if (recording.value() == nullptr) continue;
       RunFigures& run = figures_of_run(runs, name);
-      if (!run.recording) {
-        auto recording = load_recording(path);
-        if (!recording) return recording.error();
-        run.recording = std::move(recording).value();
-      }
+      run.recording = recording.value();
       // A page with a sweep may also have single runs.
       for (const Figure* figure : list)
         if (page->sweep.empty() || is_of_sweeps(figure) == !run.recording->sweep_points().empty())
@@ -88,23 +89,20 @@ record::Result<std::vector<RunFigures>> stored_figures(const std::vector<const P
   return runs;
 }
 
-record::Result<std::shared_ptr<const record::Recording>> record_tiny(backend::Backend& engine,
-                                                                     std::string_view demo_id) {
+LoadedRecording record_tiny(backend::Backend& engine, std::string_view demo_id) {
   const auto* demo = experiments::find_demo(demo_id);
   if (demo == nullptr) return Error{fmt::format("The demo {} is not in this build.", demo_id)};
   record::Params params(demo->schema);
   if (params.has("model"))
-    if (auto set = params.set("model", std::string_view("tiny")); !set) return set.error();
+    if (auto set = params.set("model", "tiny"); !set) return set.error();
   if (params.has("device"))
-    if (auto set = params.set("device", std::string_view("cpu")); !set) return set.error();
+    if (auto set = params.set("device", "cpu"); !set) return set.error();
   const auto driven = drive(engine, run_request(demo_id, std::move(params)));
   if (!driven) return driven.error();
   const auto& outcome = driven.value().recording->outcome();
   if (driven.value().interrupted || (outcome && outcome->kind == record::OutcomeKind::kCompleted))
     return driven.value().recording;
-  return Error{fmt::format("The run for the figures failed: {}", outcome ? outcome->message
-                                                                         : "it ended without a "
-                                                                           "result."),
+  return Error{"The run for the figures failed: " + (outcome ? outcome->message : "it ended without a result."),
                ErrorKind::kEngine};
 }
 
@@ -138,16 +136,12 @@ record::Result<std::vector<RunFigures>> made_figures(const std::vector<const Pag
 const experiments::DemoInfo* schema_of(const Figure& figure, const std::vector<const Page*>& pages) {
   if (!lessons::follows_settings(figure)) return nullptr;
   for (const Page* page : pages)
-    if (!page->schema.empty() &&
-        std::find(page->figures.begin(), page->figures.end(), figure.id) != page->figures.end())
-      return experiments::find_schema(page->schema);
+    if (!page->schema.empty() && contains(page->figures, figure.id)) return experiments::find_schema(page->schema);
   return nullptr;
 }
 
 bool is_drawn(const std::vector<RunFigures>& runs, const Figure* figure) {
-  return std::any_of(runs.begin(), runs.end(), [&](const RunFigures& run) {
-    return std::find(run.figures.begin(), run.figures.end(), figure) != run.figures.end();
-  });
+  return std::ranges::any_of(runs, [&](const RunFigures& run) { return contains(run.figures, figure); });
 }
 
 // Adds the figures that need no run and that no run draws.
@@ -170,10 +164,8 @@ std::vector<RunFigures> closed_sweeps(const std::vector<RunFigures>& runs, const
                                       const std::vector<const Figure*>& named) {
   std::vector<RunFigures> all;
   for (const Page* page : pages) {
-    const bool stored = std::any_of(runs.begin(), runs.end(), [&](const RunFigures& run) {
-      const bool of_page =
-          std::find(page->recordings.begin(), page->recordings.end(), run.name) != page->recordings.end();
-      return of_page && std::any_of(run.figures.begin(), run.figures.end(), is_of_sweeps);
+    const bool stored = std::ranges::any_of(runs, [&](const RunFigures& run) {
+      return contains(page->recordings, run.name) && std::ranges::any_of(run.figures, is_of_sweeps);
     });
     if (page->sweep.empty() || stored) continue;
     RunFigures closed{.name = page->id,
@@ -192,12 +184,11 @@ record::Status add_beside(std::vector<RunFigures>& runs, const lessons::Course& 
   if (!assets) return record::Ok{};
   for (const Page* page : course.pages())
     for (const std::string& name : page->beside) {
-      const fs::path path = recording_path(assets.value(), name);
-      if (std::error_code ignored; !fs::exists(path, ignored)) continue;
-      auto recording = load_recording(path);
+      const auto recording = load_stored(assets.value(), name);
       if (!recording) return recording.error();
       for (RunFigures& run : runs)
-        if (run.recording && run.recording->info().demo == page->demo) run.beside.push_back(recording.value());
+        if (recording.value() && run.recording && run.recording->info().demo == page->demo)
+          run.beside.push_back(recording.value());
     }
   return record::Ok{};
 }
@@ -215,7 +206,7 @@ record::Result<std::vector<RunFigures>> without_beside(const FigureChoice& optio
   auto runs = stored_figures(pages.value(), named);
   if (!runs) return runs;
   const auto sweeps = closed_sweeps(runs.value(), pages.value(), named);
-  const bool needs_run = std::any_of(wanted.begin(), wanted.end(), [&](const Figure* figure) {
+  const bool needs_run = std::ranges::any_of(wanted, [&](const Figure* figure) {
     return !lessons::is_closed_form(*figure) && schema_of(*figure, pages.value()) == nullptr &&
            !is_drawn(sweeps, figure);
   });

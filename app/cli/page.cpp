@@ -56,10 +56,8 @@ std::string first_rows(const std::string& csv, std::string_view page) {
 // Null if this installation does not include the recording.
 std::shared_ptr<const record::Recording> stored_run(const std::string& name) {
   const auto assets = find_assets();
-  if (!assets) return nullptr;
-  const auto path = recording_path(assets.value(), name);
-  if (std::error_code ignored; name.empty() || !std::filesystem::exists(path, ignored)) return nullptr;
-  auto loaded = load_recording(path);
+  if (!assets || name.empty()) return nullptr;
+  auto loaded = load_stored(assets.value(), name);
   return loaded ? std::move(loaded).value() : nullptr;
 }
 

@@ -83,14 +83,13 @@ struct PlanAsked {
 };
 
 record::Result<PlanAsked> plan_asked(const PlanOptions& options) {
-  const experiments::DemoInfo& demo = experiments::training_step();
-  Params params(demo.schema);
-  if (auto set = params.set("device", record::setting_of(record::DeviceKind::kGpu)); !set) return set.error();
-  if (auto set = set_model(params, options.model); !set) return set.error();
+  auto step = gpu_step(options.model);
+  if (!step) return step.error();
+  Params& params = step.value();
   const auto code = code_of(options);
   if (!code) return code.error();
   if (code.value() != nullptr) experiments::apply(params, code.value()->settings);
-  if (auto set = set_params(params, demo.id, options); !set) return set.error();
+  if (auto set = set_params(params, experiments::training_step().id, options); !set) return set.error();
   if (!record::names_gpu(params.text("device")))
     return Error{"`headroom plan` plans for GPUs only: remove the setting device."};
   if (params.integer("cap") != 0) return Error{"The card sets the limit: use --card 24GiB instead of cap."};

@@ -142,21 +142,22 @@ std::string closed_form_note(const std::string& why, bool beyond_step) {
                      why);
 }
 
-record::Status set_model(Params& params, const std::optional<std::string>& model) {
-  if (!model) return record::Ok{};
-  const std::string_view name = *model;
-  const record::Status named = params.set("model", name);
-  std::error_code ignored;
-  if (named) return named;
-  if (!std::filesystem::exists(*model, ignored)) {
-    if (name.find('/') == std::string_view::npos && !name.ends_with(".json")) return named;
+record::Result<Params> gpu_step(const std::optional<std::string>& model) {
+  Params params(experiments::training_step().schema);
+  if (auto set = params.set("device", record::setting_of(record::DeviceKind::kGpu)); !set) return set.error();
+  if (!model) return params;
+  const record::Status named = params.set("model", std::string_view(*model));
+  if (named) return params;
+  if (std::error_code ignored; !std::filesystem::exists(*model, ignored)) {
+    if (model->find('/') == std::string::npos && !model->ends_with(".json")) return named.error();
     return Error{fmt::format(
         "There is no file or folder {}: pass --model a config.json, a checkpoint folder, or a model from `headroom "
         "list`.",
         *model)};
   }
-  if (auto set = params.set("model", "custom"); !set) return set;
-  return params.set("weights", name);
+  if (auto set = params.set("model", "custom"); !set) return set.error();
+  if (auto set = params.set("weights", std::string_view(*model)); !set) return set.error();
+  return params;
 }
 
 record::Status check_planned(const Params& params, const EngineChoice& engine) {

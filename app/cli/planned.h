@@ -27,8 +27,8 @@ std::string closed_form_note(const std::string& why, bool beyond_step);
 // The card's bytes that the allocator can use.
 inline record::Bytes usable_bytes(const PlannedCard& card) { return card.memory - card.process.bytes; }
 
-// Takes a name of the schema, or a file or folder with a model's shape.
-record::Status set_model(record::Params& params, const std::optional<std::string>& model);
+// A step on a GPU. `model`: a name of the schema, or a file or folder with a model's shape.
+record::Result<record::Params> gpu_step(const std::optional<std::string>& model);
 
 // Like check_files(); a model that no run supports needs only its config.json.
 record::Status check_planned(const record::Params& params, const EngineChoice& engine);

@@ -53,13 +53,12 @@ void add_word(std::string& name, std::string_view words) {
 }
 
 record::Result<FiguresAsked> asked_by(const StepChoice& step, const std::vector<std::string>& ids) {
-  const experiments::DemoInfo& demo = experiments::training_step();
-  FiguresAsked asked{.params = Params(demo.schema), .card = {}, .figures = {}, .name = {}};
-  if (auto set = asked.params.set("device", record::setting_of(record::DeviceKind::kGpu)); !set) return set.error();
-  if (auto set = set_model(asked.params, step.model); !set) return set.error();
+  const auto on_gpu = gpu_step(step.model);
+  if (!on_gpu) return on_gpu.error();
+  FiguresAsked asked{.params = on_gpu.value(), .card = {}, .figures = {}, .name = {}};
   CommonOptions options;
   options.set = step.of;
-  if (auto set = set_params(asked.params, demo.id, options); !set) return set.error();
+  if (auto set = set_params(asked.params, experiments::training_step().id, options); !set) return set.error();
   if (!record::names_gpu(asked.params.text("device")))
     return Error{"Predicted figures show a step on a GPU: remove --of device."};
   if (step.card && asked.params.integer("cap") != 0)

@@ -44,12 +44,6 @@ std::vector<Counterpart> counterparts(const std::vector<lessons::CourseItem>& it
   return all;
 }
 
-record::Result<std::shared_ptr<const record::Recording>> stored(const std::string& name, const fs::path& assets) {
-  const fs::path path = recording_path(assets, name);
-  if (std::error_code ignored; !fs::exists(path, ignored)) return std::shared_ptr<const record::Recording>();
-  return load_recording(path);
-}
-
 bool draws(const lessons::Figure& figure, const record::Recording& recording) {
   const record::Ledger ledger(recording);
   return figure.build(lessons::inputs_for(figure, {.run = &ledger})).head.empty_reason.empty();
@@ -58,7 +52,7 @@ bool draws(const lessons::Figure& figure, const record::Recording& recording) {
 // Takes the page's first recording that the figure can draw, or else the page's settings.
 record::Status take_run(RunFigures& run, const Page& page, const fs::path& assets) {
   for (const std::string& name : lessons::recordings_in_turn(page)) {
-    auto recording = stored(name, assets);
+    auto recording = load_stored(assets, name);
     if (!recording) return recording.error();
     if (recording.value() == nullptr || !draws(*run.figures.front(), *recording.value())) continue;
     run.name = name;
@@ -79,7 +73,7 @@ record::Result<RunFigures> drawn(const Counterpart& part, const lessons::Course&
                  .prefix = fmt::format("report_{}__", part.numbers)};
   if (!part.item->set.empty()) run.controls.push_back(part.item->set);
   for (const std::string& name : page.beside) {
-    auto recording = stored(name, assets);
+    auto recording = load_stored(assets, name);
     if (!recording) return recording.error();
     if (recording.value() != nullptr) run.beside.push_back(std::move(recording).value());
   }

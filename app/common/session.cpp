@@ -116,10 +116,16 @@ backend::RunRequest run_request(std::string_view demo, record::Params params) {
   return request;
 }
 
-record::Result<std::shared_ptr<const record::Recording>> load_recording(const fs::path& path) {
+LoadedRecording load_recording(const fs::path& path) {
   auto read = record::Recording::read(path);
   if (!read) return read.error();
   return std::shared_ptr<const record::Recording>(std::make_shared<record::Recording>(std::move(read).value()));
+}
+
+LoadedRecording load_stored(const fs::path& assets, std::string_view name) {
+  const fs::path path = recording_path(assets, name);
+  if (std::error_code ignored; !fs::exists(path, ignored)) return std::shared_ptr<const record::Recording>();
+  return load_recording(path);
 }
 
 }  // namespace headroom::app

@@ -62,6 +62,9 @@ class Session {
 // A request for a run of the demo with this id, with what its settings need of the engine process.
 backend::RunRequest run_request(std::string_view demo, record::Params params);
 
-record::Result<std::shared_ptr<const record::Recording>> load_recording(const std::filesystem::path& path);
+using LoadedRecording = record::Result<std::shared_ptr<const record::Recording>>;
+LoadedRecording load_recording(const std::filesystem::path& path);
+// A stored recording by its name; null if this installation lacks it.
+LoadedRecording load_stored(const std::filesystem::path& assets, std::string_view name);
 
 }  // namespace headroom::app
