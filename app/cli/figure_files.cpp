@@ -14,6 +14,7 @@
 
 #include "app/common/assets.h"
 #include "app/common/whole_file.h"
+#include "demos/record/split.h"
 #include "demos/record/text.h"
 #include "headroom_build.h"
 
@@ -37,29 +38,23 @@ constexpr FormatName kFormats[] = {{paint::Format::kSvg, "svg"},
                                    {paint::Format::kJson, "json"}};
 
 std::string_view name_of(paint::Format format) {
-  for (const FormatName& each : kFormats)
-    if (each.format == format) return each.name;
-  return "";
+  return std::ranges::find(kFormats, format, &FormatName::format)->name;
 }
 
 // "svg,pdf" → both, without duplicates.
 record::Result<std::vector<paint::Format>> parse_formats(std::string_view list) {
   std::vector<paint::Format> formats;
-  while (true) {
-    const std::size_t comma = list.find(',');
-    const std::string_view name = list.substr(0, comma);
-    const auto* found = std::find_if(std::begin(kFormats), std::end(kFormats),
-                                     [&](const FormatName& each) { return each.name == name; });
+  for (const std::string& name : record::split(list, ',')) {
+    const auto* const found = std::ranges::find(kFormats, name, &FormatName::name);
     if (found == std::end(kFormats))
       return Error{fmt::format("--format has no {}: use svg, pdf, png, csv or json, separated by commas.",
                                record::quoted(name))};
     if (!paint::can_write(found->format))
       return Error{
           fmt::format("This build cannot write {}: build it with cairo and pango, or use --format svg.", name)};
-    if (std::find(formats.begin(), formats.end(), found->format) == formats.end()) formats.push_back(found->format);
-    if (comma == std::string_view::npos) return formats;
-    list.remove_prefix(comma + 1);
+    if (std::ranges::find(formats, found->format) == formats.end()) formats.push_back(found->format);
   }
+  return formats;
 }
 
 struct ThemeName {

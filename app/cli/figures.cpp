@@ -42,7 +42,7 @@ void declare_figures(FiguresOptions& options, OptionList& list) {
   list.flag("--report", options.report, "Write the report's figures, named by their numbers there");
   list.text("--from", options.from, "Draw this recording (default: the pages' stored recordings)", "FILE");
   list.text("--against", options.against, "Run A: a recording to compare with, drawn behind each run", "FILE");
-  list.texts("--of", options.step.of, "Draw the prediction of a training step with these settings", "KEY=VALUE");
+  list.text("--of", options.step.of, "Draw the prediction of a training step with these settings", "KEY=VALUE");
   list.text("--model", options.step.model, "Model of the predicted step: a name from `headroom list`, or a config.json",
             "NAME");
   list.text("--card", options.step.card, "Card to fit the predicted step on: a name, or a size such as 24GiB", "NAME");

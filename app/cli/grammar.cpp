@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <memory>
 #include <string_view>
 
 #include <fmt/format.h>
@@ -30,17 +31,6 @@ Examples:)";
 const std::string kJson = "--json";
 
 bool is_assignment(const std::string& word) { return word.find('=') != std::string::npos; }
-
-template <class Number>
-record::Result<Number> number_from(std::string_view option, const std::string& text, Number low, Number high,
-                                   std::string_view what) {
-  Number number{};
-  const auto parsed = std::from_chars(text.data(), text.data() + text.size(), number);
-  const bool whole = parsed.ec == std::errc{} && parsed.ptr == text.data() + text.size();
-  if (!whole || !(number >= low) || !(number <= high))
-    return Error{fmt::format("{} {}: use {} from {} to {}.", option, record::quoted(text), what, low, high)};
-  return number;
-}
 
 // Handles --help and --version.
 struct PrintText final : Invocation {
@@ -179,51 +169,37 @@ void OptionList::flag(const std::string& name, bool& value, const std::string& h
   app_.add_flag(name, value, help);
 }
 
-namespace {
-
 template <class Value>
-void add(CLI::App& app, const std::string& name, Value& value, const std::string& help, const std::string& type) {
-  CLI::Option* const option = app.add_option(name, value, help);
+void OptionList::text(const std::string& name, Value& value, const std::string& help, const std::string& type) {
+  CLI::Option* const option = app_.add_option(name, value, help);
   if (!type.empty()) option->type_name(type);
 }
-
-}  // namespace
-
-void OptionList::text(const std::string& name, std::optional<std::string>& value, const std::string& help,
-                      const std::string& type) {
-  add(app_, name, value, help, type);
-}
-
-void OptionList::text(const std::string& name, std::string& value, const std::string& help, const std::string& type) {
-  add(app_, name, value, help, type);
-}
-
-void OptionList::texts(const std::string& name, std::vector<std::string>& values, const std::string& help,
-                       const std::string& type) {
-  add(app_, name, values, help, type);
-}
+template void OptionList::text(const std::string&, std::string&, const std::string&, const std::string&);
+template void OptionList::text(const std::string&, std::optional<std::string>&, const std::string&, const std::string&);
+template void OptionList::text(const std::string&, std::vector<std::string>&, const std::string&, const std::string&);
 
 // CLI11 reads text, so that bad numbers get our message.
 template <class Number>
-void OptionList::add_number(const std::string& name, std::optional<Number>& value, Number low, Number high,
-                            const std::string& what, const std::string& help, const std::string& type) {
-  const auto text = std::make_shared<std::string>();
-  add(app_, name, *text, help, type);
+void OptionList::number(const std::string& name, std::optional<Number>& value, Number low, Number high,
+                        const std::string& what, const std::string& help, const std::string& type) {
+  const auto read = std::make_shared<std::string>();
+  text(name, *read, help, type);
   finish_.push_back([=, &value]() -> Status {
-    if (text->empty()) return Ok{};
-    auto number = number_from<Number>(name, *text, low, high, what);
-    if (!number) return number.error();
-    value = number.value();
+    if (read->empty()) return Ok{};
+    Number given{};
+    const auto parsed = std::from_chars(read->data(), read->data() + read->size(), given);
+    const bool whole = parsed.ec == std::errc{} && parsed.ptr == read->data() + read->size();
+    if (!whole || !(given >= low) || !(given <= high))
+      return Error{fmt::format("{} {}: use {} from {} to {}.", name, record::quoted(*read), what, low, high)};
+    value = given;
     return Ok{};
   });
 }
 
-void OptionList::number(const std::string& name, std::optional<int>& value, int low, int high, const std::string& what,
-                        const std::string& help, const std::string& type) {
-  add_number(name, value, low, high, what, help, type);
-}
+template void OptionList::number(const std::string&, std::optional<int>&, int, int, const std::string&,
+                                 const std::string&, const std::string&);
 
-void OptionList::set(const std::string& help) { texts("--set", common_.set, help, "KEY=VALUE"); }
+void OptionList::set(const std::string& help) { text("--set", common_.set, help, "KEY=VALUE"); }
 
 void OptionList::device() {
   text("--device", common_.device, "Device to run on: auto (the GPU if there is one), cpu or cuda");
@@ -234,7 +210,7 @@ void OptionList::cap() { text("--cap", common_.cap, "Limit the device's memory, 
 void OptionList::record(const std::string& help) { text("--record", common_.record, help, "FILE"); }
 
 void OptionList::time_limit(const std::string& help) {
-  add_number("--time-limit", common_.time_limit, 0.001, 1e9, "a number of seconds", help, "SECONDS");
+  number("--time-limit", common_.time_limit, 0.001, 1e9, "a number of seconds", help, "SECONDS");
 }
 
 void OptionList::quick(const std::string& help) { flag("--quick", common_.quick, help); }

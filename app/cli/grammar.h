@@ -26,13 +26,12 @@ class OptionList {
   void words(const std::string& name, std::vector<std::string>& values, const std::string& help);
 
   void flag(const std::string& name, bool& value, const std::string& help);
-  void text(const std::string& name, std::optional<std::string>& value, const std::string& help,
-            const std::string& type = {});
-  void text(const std::string& name, std::string& value, const std::string& help, const std::string& type = {});
-  void texts(const std::string& name, std::vector<std::string>& values, const std::string& help,
-             const std::string& type);
+  // `value`: a text, one that may be missing, or several.
+  template <class Value>
+  void text(const std::string& name, Value& value, const std::string& help, const std::string& type = {});
   // `what`: "it takes `what` from `low` to `high`".
-  void number(const std::string& name, std::optional<int>& value, int low, int high, const std::string& what,
+  template <class Number>
+  void number(const std::string& name, std::optional<Number>& value, Number low, Number high, const std::string& what,
               const std::string& help, const std::string& type);
 
   // The common options, with help if it depends on the command.
@@ -50,10 +49,6 @@ class OptionList {
   record::Status finish() const;
 
  private:
-  template <class Number>
-  void add_number(const std::string& name, std::optional<Number>& value, Number low, Number high,
-                  const std::string& what, const std::string& help, const std::string& type);
-
   CLI::App& app_;
   CommonOptions& common_;
   std::vector<std::function<record::Status()>> finish_;

@@ -36,7 +36,7 @@ struct PlanOptions : CommonOptions {
 
 void declare_plan(PlanOptions& options, OptionList& list) {
   list.text("--model", options.model, "A model from `headroom list`, or a config.json of a Llama-like model", "NAME");
-  list.texts("--card", options.cards, "Cards from assets/cards.csv, `this machine`, or sizes such as 24GiB", "NAME");
+  list.text("--card", options.cards, "Cards from assets/cards.csv, `this machine`, or sizes such as 24GiB", "NAME");
   list.text("--batch", options.batch, "Sequences per step; several values separated by commas", "LIST");
   list.text("--seq", options.seq, "Tokens per sequence; several values separated by commas", "LIST");
   list.text("--code", options.code,

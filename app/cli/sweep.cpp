@@ -27,8 +27,8 @@ struct SweepOptions : CommonOptions {
 
 void declare_sweep(SweepOptions& options, OptionList& list) {
   list.word("DEMO", options.demo, "Demo to run, or `ladder` to switch on one technique after the other");
-  list.texts("--over", options.over, "A parameter and its values; several parameters give all combinations",
-             "KEY=VALUE,VALUE,…");
+  list.text("--over", options.over, "A parameter and its values; several parameters give all combinations",
+            "KEY=VALUE,VALUE,…");
   list.text("--order", options.order, "The ladder's switches, in order", "SWITCH,SWITCH,…");
   list.set("Parameters of all runs");
   list.device();

@@ -10,7 +10,6 @@
 #include <string>
 #include <vector>
 
-#include "app/common/largest.h"
 #include "app/common/predictions.h"
 #include "app/common/step_plan.h"
 #include "demos/backend/backend.h"

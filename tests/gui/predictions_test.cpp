@@ -4,7 +4,7 @@
 #include <cmath>
 #include <random>
 
-#include "app/common/largest.h"
+#include "app/common/step_plan.h"
 #include "demos/experiments/demo.h"
 #include "tests/gui/scripted_predictions.h"
 #include "tests/gui/small_run.h"
