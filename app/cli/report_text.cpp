@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <vector>
 
 #include <fmt/format.h>
 
@@ -9,6 +10,7 @@
 #include "demos/predict/report_form.h"
 #include "lessons/measurements/sweep.h"
 #include "lessons/measurements/tables.h"
+#include "lessons/theory/line_fit.h"
 #include "lessons/wording.h"
 
 namespace headroom::app {
@@ -79,22 +81,15 @@ std::string limits_of(const record::Recording& sweep, std::string_view strategy)
 
 // Bytes per further token: a least-squares line through a strategy's completed points.
 std::string slope_of(const record::Recording& sweep, std::string_view strategy) {
-  double n = 0, sx = 0, sy = 0, sxx = 0, sxy = 0;
-  const auto add = [&](double x, double y) {
-    n += 1;
-    sx += x;
-    sy += y;
-    sxx += x * x;
-    sxy += x * y;
-  };
+  std::vector<lessons::LinePoint> points;
   for (const SweepPoint& point : sweep.sweep_points())
     if (point.series == strategy && lessons::completed(point))
-      add(static_cast<double>(lessons::setting(point, "batch") * lessons::setting(point, "seq")),
-          static_cast<double>(point.peak_allocated));
-  const double spread = n * sxx - sx * sx;
-  if (n < 2 || spread <= 0) return "";
-  return fmt::format("- `{}`: {} B per additional token (straight line through {:.0f} points).\n", strategy,
-                     record::format_count(std::llround((n * sxy - sx * sy) / spread)), n);
+      points.push_back({static_cast<double>(lessons::setting(point, "batch") * lessons::setting(point, "seq")),
+                        static_cast<double>(point.peak_allocated)});
+  const auto line = lessons::fit_line(points);
+  if (!line) return "";
+  return fmt::format("- `{}`: {} B per additional token (straight line through {} points).\n", strategy,
+                     record::format_count(std::llround(line->slope)), points.size());
 }
 
 constexpr std::string_view kWhy = R"(

@@ -1,4 +1,5 @@
-// Encodes messages as maps of version, kind and fields.
+// Encodes messages as maps of version, kind and fields, and splits a byte stream into frames. Scans untrusted
+// MessagePack for limits before building a tree.
 #include "demos/protocol/messages.h"
 
 #include <fmt/format.h>
@@ -7,8 +8,8 @@
 #include <array>
 #include <limits>
 #include <stdexcept>
+#include <utility>
 
-#include "demos/protocol/message_pack.h"
 #include "demos/record/json_fields.h"
 #include "demos/record/text.h"
 
@@ -20,7 +21,11 @@ using record::JsonReader;
 
 namespace {
 
+constexpr std::size_t kLengthBytes = 4;
 constexpr std::int64_t kMost = std::numeric_limits<std::int64_t>::max();
+// A 16 MiB frame can hold 16 million one-byte values, whose tree takes 0.5 GB. The largest real message (Hello) has
+// some tens.
+constexpr std::size_t kMaxValues = 100'000;
 
 }  // namespace
 
@@ -112,13 +117,67 @@ constexpr std::array<Kind, std::variant_size_v<Message>> kKinds = {{{"start_run"
                                                                     {"heartbeat", read<Heartbeat>},
                                                                     {"refusal", read<Refusal>}}};
 
+// nlohmann's reader recurses once per level and overflows the stack after some ten thousand levels. Returning false
+// stops it.
+class Guard final : public nlohmann::json_sax<json> {
+ public:
+  std::string reason;
+
+  bool null() override { return count(); }
+  bool boolean(bool) override { return count(); }
+  bool number_integer(number_integer_t) override { return count(); }
+  bool number_unsigned(number_unsigned_t) override { return count(); }
+  bool number_float(number_float_t, const string_t&) override { return count(); }
+  bool binary(binary_t&) override { return count(); }
+  bool string(string_t& value) override { return count() && check_text(value); }
+  bool key(string_t& value) override { return count() && check_text(value); }
+  bool start_object(std::size_t) override { return count() && enter(); }
+  bool start_array(std::size_t) override { return count() && enter(); }
+  bool end_object() override { return leave(); }
+  bool end_array() override { return leave(); }
+  bool parse_error(std::size_t position, const std::string&, const nlohmann::detail::exception&) override {
+    reason = fmt::format("not valid MessagePack at byte {}", position);
+    return false;
+  }
+
+ private:
+  bool refuse(std::string why) {
+    reason = std::move(why);
+    return false;
+  }
+  bool count() { return ++values_ <= kMaxValues || refuse(fmt::format("more than {} values", kMaxValues)); }
+  bool check_text(const std::string& text) { return record::valid_utf8(text) || refuse("text that is not UTF-8"); }
+  bool enter() { return ++depth_ <= kMaxDepth || refuse(fmt::format("nested deeper than {} levels", kMaxDepth)); }
+  bool leave() {
+    --depth_;
+    return true;
+  }
+
+  std::size_t values_ = 0;
+  int depth_ = 0;
+};
+
+// Refuses more than kMaxDepth levels or kMaxValues values, text that is not UTF-8, and trailing bytes.
+record::Result<json> parse_message_pack(std::span<const std::byte> bytes) {
+  const auto* first = reinterpret_cast<const std::uint8_t*>(bytes.data());
+  Guard guard;
+  if (!json::sax_parse(first, first + bytes.size(), &guard, json::input_format_t::msgpack))
+    return record::Error{guard.reason};
+  return json::from_msgpack(first, first + bytes.size(), true, false);
+}
+
+std::size_t read_length(const std::byte* bytes) {
+  std::uint32_t length = 0;
+  for (std::size_t i = 0; i < kLengthBytes; ++i) length |= std::to_integer<std::uint32_t>(bytes[i]) << (8 * i);
+  return length;
+}
+
 }  // namespace
 
 std::vector<std::byte> encode(const Message& message) {
   json map = std::visit([](const auto& each) { return record::to_object(each, Form::kMessagePack); }, message);
   map["version"] = kVersion;
   map["kind"] = kKinds[message.index()].name;
-  constexpr std::size_t kLengthBytes = 4;
   std::vector<std::uint8_t> frame(kLengthBytes);
   json::to_msgpack(map, frame);
   const std::size_t length = frame.size() - kLengthBytes;
@@ -149,6 +208,32 @@ record::Result<Message> decode(std::span<const std::byte> body) {
   Message message = kind->read(reader);
   if (!reader.ok()) return record::Error{reader.reason()};
   return message;
+}
+
+void FrameReader::feed(std::span<const std::byte> bytes) {
+  if (broken_) return;
+  // Erases the consumed part only once it is the larger one, so that each byte moves at most once on average.
+  if (start_ > buffer_.size() / 2) {
+    buffer_.erase(buffer_.begin(), buffer_.begin() + static_cast<std::ptrdiff_t>(start_));
+    start_ = 0;
+  }
+  buffer_.insert(buffer_.end(), bytes.begin(), bytes.end());
+}
+
+std::vector<std::byte> FrameReader::next() {
+  const std::size_t available = buffer_.size() - start_;
+  if (broken_ || available < kLengthBytes) return {};
+  const std::size_t length = read_length(buffer_.data() + start_);
+  if (length == 0 || length > kMaxFrameBytes) {
+    broken_ = true;
+    buffer_ = {};
+    start_ = 0;
+    return {};
+  }
+  if (available < kLengthBytes + length) return {};
+  const auto body = buffer_.begin() + static_cast<std::ptrdiff_t>(start_ + kLengthBytes);
+  start_ += kLengthBytes + length;
+  return {body, body + static_cast<std::ptrdiff_t>(length)};
 }
 
 }  // namespace headroom::protocol
