@@ -82,7 +82,7 @@ json page_json(const lessons::Page& page) {
   return entry;
 }
 
-json settings_json(std::span<const experiments::DemoInfo* const> all) {
+json schemas_json(std::span<const experiments::DemoInfo* const> all) {
   json list = json::array();
   for (const auto* each : all)
     list.push_back({{"id", each->id},
@@ -114,8 +114,8 @@ json techniques_json() {
 json catalogue_json(const lessons::Course& course) {
   json document = {{"chapters", json::array()},
                    {"figures", json::array()},
-                   {"demos", settings_json(experiments::demos())},
-                   {"schemas", settings_json(experiments::schemas())},
+                   {"demos", schemas_json(experiments::demos())},
+                   {"schemas", schemas_json(experiments::schemas())},
                    {"techniques", techniques_json()},
                    {"kernels", json::array()},
                    {"cards", cards_json()}};

@@ -46,9 +46,9 @@ void put_json(const nlohmann::json& document) {
 // Sentences may quote files, which must not control the terminal.
 void say(std::string_view sentence) { std::fprintf(stderr, "headroom: %s\n", record::printable(sentence).c_str()); }
 
-void show_error(std::string_view sentence, ExitCode code, bool json) {
+void show_error(std::string_view sentence, ExitCode code, bool as_json) {
   say(sentence);
-  if (!json) return;
+  if (!as_json) return;
   const nlohmann::json document = {{"error", sentence}, {"exit_code", static_cast<int>(code)}};
   put_json(document);
 }

@@ -14,8 +14,8 @@ void put(std::string_view text);
 void put_json(const nlohmann::json& document);
 void say(std::string_view sentence);  // to stderr, as "headroom: …"
 
-// With `json`, also prints the document that readers of stdout expect.
-void show_error(std::string_view sentence, ExitCode code, bool json);
+// With `as_json`, also prints the document that readers of stdout expect.
+void show_error(std::string_view sentence, ExitCode code, bool as_json);
 
 // False if output was lost (full disk, closed pipe).
 bool all_arrived();

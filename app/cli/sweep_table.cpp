@@ -1,6 +1,5 @@
 #include "app/cli/sweep_table.h"
 
-#include <algorithm>
 #include <vector>
 
 #include <fmt/format.h>
@@ -8,27 +7,21 @@
 
 #include "app/cli/text_table.h"
 #include "app/common/settings_json.h"
+#include "app/common/summary.h"
 #include "demos/record/json_fields.h"
 
 namespace headroom::app {
 
 using nlohmann::json;
-using record::OutcomeKind;
 using record::SweepPoint;
 
 namespace {
-
-std::string ended(OutcomeKind outcome) {
-  std::string text(outcome == OutcomeKind::kCompleted ? "done" : record::key_of(outcome));
-  std::replace(text.begin(), text.end(), '_', ' ');
-  return text;
-}
 
 std::vector<std::string> row_of(const SweepPoint& point) {
   const auto bytes = [](record::Bytes amount) { return amount > 0 ? record::format_bytes(amount) : std::string(); };
   return {point.series,
           point.label,
-          ended(point.outcome.kind),
+          outcome_words(point.outcome.kind),
           bytes(point.peak_allocated),
           bytes(point.peak_reserved),
           point.tokens_per_second > 0 ? fmt::format("{:.1f}", point.tokens_per_second) : "",

@@ -278,11 +278,15 @@ std::string to_json(const RunSummary& summary) {
   return document.dump(2, ' ', false, json::error_handler_t::replace) + "\n";
 }
 
+std::string outcome_words(record::OutcomeKind outcome) {
+  std::string text(outcome == record::OutcomeKind::kCompleted ? "done" : record::key_of(outcome));
+  std::ranges::replace(text, '_', ' ');
+  return text;
+}
+
 std::string to_text(const RunSummary& summary) {
-  std::string outcome(summary.outcome.kind == record::OutcomeKind::kCompleted ? "done"
-                                                                              : record::key_of(summary.outcome.kind));
-  std::replace(outcome.begin(), outcome.end(), '_', ' ');
-  std::string text = fmt::format("{}: {} ({})\n", summary.run->info().demo, outcome, summary.device);
+  std::string text =
+      fmt::format("{}: {} ({})\n", summary.run->info().demo, outcome_words(summary.outcome.kind), summary.device);
   const auto row = [&text](std::string_view name, const std::string& value) {
     text += fmt::format("  {:<9} {}\n", name, value);
   };
