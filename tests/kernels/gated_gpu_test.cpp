@@ -1,21 +1,9 @@
 // SwiGLU and GeGLU on a GPU.
-#include "tests/kernels/gated_checks.h"
+#include "tests/kernels/gated_ops.h"
 #include "tests/kernels/kernel_checks.h"
 #include "tests/support/catch.h"
 
 using namespace headroom;
-
-TEST_CASE("SwiGLU and GeGLU on a GPU treat NaN and infinity like float64") {
-  for (const tests::GatedOps& ops : tests::kGatedOps) tests::check_gated_extremes(ops, at::kCUDA);
-}
-
-TEST_CASE("SwiGLU and GeGLU on a GPU give the same bits in place, with h, and repeatedly") {
-  for (const tests::GatedOps& ops : tests::kGatedOps) tests::check_gated_forms(ops, at::kCUDA);
-}
-
-TEST_CASE("backward can run twice through SwiGLU and GeGLU on a GPU") {
-  for (const tests::GatedOps& ops : tests::kGatedOps) tests::check_gated_autograd(ops, at::kCUDA);
-}
 
 TEST_CASE("SwiGLU and GeGLU process more than 2^31 elements completely") {
   const std::int64_t n = (std::int64_t{1} << 31) + 1003;

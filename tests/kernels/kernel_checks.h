@@ -1,4 +1,4 @@
-// Comparisons for kernel tests, next to kernels::relative_error.
+// Random inputs and comparisons for kernel tests, next to kernels::relative_error.
 #pragma once
 
 #include <ATen/ATen.h>
@@ -26,6 +26,13 @@ inline at::Tensor random_at(at::IntArrayRef shape, double scale, std::int64_t of
                             at::Device device) {
   const std::int64_t numel = c10::multiply_integers(shape);
   return (at::randn({numel + offset}) * scale).to(type).to(device).narrow(0, offset, numel).view(shape);
+}
+
+// Every `skip`-th target is ignored, none for 0.
+inline at::Tensor make_targets(std::int64_t rows, std::int64_t vocab, std::int64_t skip, at::Device device) {
+  at::Tensor targets = at::randint(vocab, {rows}, at::kLong);
+  for (std::int64_t row = skip - 1; skip > 0 && row < rows; row += skip) targets[row] = -100;
+  return targets.to(device);
 }
 
 inline constexpr double kFloor = 1e-6;  // relative, for results that may differ in the last bit

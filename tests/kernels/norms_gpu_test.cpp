@@ -5,18 +5,9 @@
 #include "kernels/layer_norm/layer_norm_ops.h"
 #include "kernels/rms_norm/rms_norm_ops.h"
 #include "tests/kernels/kernel_checks.h"
-#include "tests/kernels/norm_checks.h"
 #include "tests/support/catch.h"
 
 using namespace headroom;
-
-TEST_CASE("the norms on a GPU treat NaN and infinity like float64") {
-  for (const std::string_view norm : tests::kNorms) tests::check_norm_extremes(norm, at::kCUDA);
-}
-
-TEST_CASE("the norms on a GPU give the same bits in every form") { tests::check_norm_forms(at::kCUDA); }
-
-TEST_CASE("the norms on a GPU accept zero rows") { tests::check_norm_empty(at::kCUDA); }
 
 TEST_CASE("LayerNorm on a GPU agrees with float64 in rows that fit into registers and in wider ones") {
   const kernels::KernelCase& layer_norm = *kernels::find_case("layer_norm");

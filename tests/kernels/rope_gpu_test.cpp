@@ -1,16 +1,10 @@
 // RoPE on a GPU.
 #include "kernels/rope/rope_ops.h"
 #include "tests/kernels/kernel_checks.h"
-#include "tests/kernels/rope_checks.h"
+#include "tests/kernels/rope_tables.h"
 #include "tests/support/catch.h"
 
 using namespace headroom;
-
-TEST_CASE("RoPE on a GPU and its inverse restore the input") { tests::check_rope_inverse(at::kCUDA); }
-
-TEST_CASE("RoPE on a GPU rotates views of a packed projection in place") { tests::check_rope_packed(at::kCUDA); }
-
-TEST_CASE("RoPE on a GPU has a rotation's gradient") { tests::check_rope_autograd(at::kCUDA); }
 
 TEST_CASE("RoPE processes more than 2^31 elements completely") {
   constexpr std::int64_t kLength = (1 << 18) + 3, kHeads = 64, kWidth = 128;  // 2.1e9 elements

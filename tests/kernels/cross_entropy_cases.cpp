@@ -1,6 +1,5 @@
-// Test bodies for cross entropy.
-#include "tests/kernels/cross_entropy_checks.h"
-
+// Cross entropy on any device, against float64 and PyTorch.
+#include <cmath>
 #include <limits>
 #include <optional>
 
@@ -8,16 +7,14 @@
 
 #include "kernels/cross_entropy/cross_entropy_ops.h"
 #include "tests/kernels/kernel_checks.h"
+#include "tests/kernels/tested_device.h"
 #include "tests/support/catch.h"
-
-namespace headroom::tests {
 
 namespace {
 
+using namespace headroom;
 using kernels::CrossEntropyOptions;
 using kernels::Reduction;
-
-constexpr float kInfinity = std::numeric_limits<float>::infinity(), kNan = std::numeric_limits<float>::quiet_NaN();
 
 std::int64_t torch_reduction(Reduction reduction) {
   return reduction == Reduction::kMean  ? at::Reduction::Mean
@@ -29,72 +26,70 @@ struct LossResults {
   at::Tensor loss, dlogits;
 };
 
-LossResults eager(const at::Tensor& logits, const at::Tensor& targets, const CrossEntropyOptions& options,
-              const at::Tensor& upstream) {
+LossResults eager_loss(const at::Tensor& logits, const at::Tensor& targets, const CrossEntropyOptions& options,
+                       const at::Tensor& upstream) {
   const at::Tensor z = logits.detach().clone().requires_grad_();
   const at::Tensor loss = at::cross_entropy_loss(z, targets, {}, torch_reduction(options.reduction),
                                                  options.ignore_index, options.label_smoothing);
   return {loss.detach(), torch::autograd::grad({loss}, {z}, {upstream.to(loss.scalar_type())})[0]};
 }
 
-LossResults ours(const at::Tensor& logits, const at::Tensor& targets, const CrossEntropyOptions& options,
-             const at::Tensor& upstream) {
+LossResults our_loss(const at::Tensor& logits, const at::Tensor& targets, const CrossEntropyOptions& options,
+                     const at::Tensor& upstream) {
   const at::Tensor z = logits.detach().requires_grad_();
   const at::Tensor loss = kernels::cross_entropy(z, targets, options);
   return {loss.detach(), torch::autograd::grad({loss}, {z}, {upstream})[0]};
 }
 
-struct Shape {
+struct LogitsShape {
   std::int64_t rows, vocab, offset;
 };
 
-void check_errors(const Shape& shape, at::ScalarType type, const CrossEntropyOptions& options, at::Device device) {
+void check_loss_errors(const LogitsShape& shape, at::ScalarType type, const CrossEntropyOptions& options) {
+  const at::Device device = tests::tested_device();
   CAPTURE(shape.rows, shape.vocab, shape.offset, c10::toString(type), static_cast<int>(options.reduction),
           options.label_smoothing);
   at::manual_seed(5);
-  const at::Tensor logits = random_at({shape.rows, shape.vocab}, 3, shape.offset, type, device);
-  const at::Tensor targets = make_targets(shape.rows, shape.vocab, 4, device);
+  const at::Tensor logits = tests::random_at({shape.rows, shape.vocab}, 3, shape.offset, type, device);
+  const at::Tensor targets = tests::make_targets(shape.rows, shape.vocab, 4, device);
   const bool each = options.reduction == Reduction::kNone;
   // Forward computes the gradient, so a 16-bit one is rounded again unless the upstream gradient is a power of two.
   const at::IntArrayRef upstream_shape = each ? at::IntArrayRef(shape.rows) : at::IntArrayRef();
   at::Tensor upstream =
       type == at::kFloat ? at::randn(upstream_shape) : at::pow(2.0, at::randint(-3, 4, upstream_shape)).to(at::kFloat);
   upstream = upstream.to(device);
-  const LossResults exact = eager(logits.to(at::kDouble), targets, options, upstream.to(at::kDouble));
-  const LossResults torch = eager(logits, targets, options, upstream);
+  const LossResults exact = eager_loss(logits.to(at::kDouble), targets, options, upstream.to(at::kDouble));
+  const LossResults torch = eager_loss(logits, targets, options, upstream);
   const kernels::CrossEntropyReference reference = kernels::cross_entropy_reference(logits, targets, options);
-  const LossResults kernel = ours(logits, targets, options, upstream);
-  CHECK(relative_error(reference.loss, exact.loss) < 1e-12);
+  const LossResults kernel = our_loss(logits, targets, options, upstream);
+  CHECK(tests::relative_error(reference.loss, exact.loss) < 1e-12);
   const at::Tensor upstream_rows = each ? upstream.to(at::kDouble).unsqueeze(1) : upstream.to(at::kDouble);
-  CHECK(relative_error(reference.dlogits * upstream_rows, exact.dlogits) < 1e-12);
+  CHECK(tests::relative_error(reference.dlogits * upstream_rows, exact.dlogits) < 1e-12);
   CHECK(kernel.loss.scalar_type() == at::kFloat);
-  CHECK(relative_error(kernel.loss, exact.loss) <= 2 * relative_error(torch.loss, exact.loss) + kFloor);
-  CHECK(relative_error(kernel.dlogits, exact.dlogits) <= 2 * relative_error(torch.dlogits, exact.dlogits) + kFloor);
+  CHECK(tests::relative_error(kernel.loss, exact.loss) <=
+        2 * tests::relative_error(torch.loss, exact.loss) + tests::kFloor);
+  CHECK(tests::relative_error(kernel.dlogits, exact.dlogits) <=
+        2 * tests::relative_error(torch.dlogits, exact.dlogits) + tests::kFloor);
 }
 
 }  // namespace
 
-at::Tensor make_targets(std::int64_t rows, std::int64_t vocab, std::int64_t skip, at::Device device) {
-  at::Tensor targets = at::randint(vocab, {rows}, at::kLong);
-  if (skip > 0) {
-    for (std::int64_t row = skip - 1; row < rows; row += skip) targets[row] = -100;
-  }
-  return targets.to(device);
-}
-
-void check_cross_entropy_errors(at::Device device) {
+// Odd widths, unaligned rows, reductions, smoothing, upstream gradients.
+TEST_CASE("cross entropy has at most twice the error of PyTorch's operator") {
   for (const at::ScalarType type : {at::kFloat, at::kBFloat16, at::kHalf}) {
-    for (const Shape& shape : {Shape{7, 1001, 1}, Shape{2, 128257, 3}}) check_errors(shape, type, {}, device);
+    for (const LogitsShape& shape : {LogitsShape{7, 1001, 1}, LogitsShape{2, 128257, 3}})
+      check_loss_errors(shape, type, {});
     for (const Reduction reduction : {Reduction::kNone, Reduction::kSum, Reduction::kMean}) {
       for (const double smoothing : {0.0, 0.1}) {
-        check_errors({13, 515, 0}, type, {.reduction = reduction, .label_smoothing = smoothing}, device);
+        check_loss_errors({13, 515, 0}, type, {.reduction = reduction, .label_smoothing = smoothing});
       }
     }
-    check_errors({3, 40001, 0}, type, {.label_smoothing = 0.2}, device);
+    check_loss_errors({3, 40001, 0}, type, {.label_smoothing = 0.2});
   }
 }
 
-void check_cross_entropy_edges(at::Device device) {
+TEST_CASE("cross entropy without valid rows is 0") {
+  const at::Device device = tests::tested_device();
   const auto fp32 = at::TensorOptions().device(device);
   const at::Tensor logits = at::randn({4, 33}).to(device);
   const at::Tensor ignored = at::full({4}, -100, fp32.dtype(at::kLong));
@@ -106,7 +101,7 @@ void check_cross_entropy_edges(at::Device device) {
   at::Tensor one = ignored.clone();
   one[2] = 5;
   const kernels::CrossEntropyOut single = kernels::cross_entropy_forward(logits, one);
-  CHECK(relative_error(single.loss, kernels::cross_entropy_reference(logits, one).loss) < kFloor);
+  CHECK(tests::relative_error(single.loss, kernels::cross_entropy_reference(logits, one).loss) < tests::kFloor);
   CHECK(single.dlogits[0].abs().sum().item<float>() == 0);
   CHECK(std::abs(single.dlogits[2].sum().item<float>()) < 1e-6);  // softmax and one-hot both sum to 1
   const kernels::CrossEntropyOut empty =
@@ -118,11 +113,13 @@ void check_cross_entropy_edges(at::Device device) {
   CHECK(certain.dlogits.abs().max().item<float>() == 0);
   // NaN in an ignored row does not spread.
   at::Tensor with_nan = logits.clone();
-  with_nan[0].fill_(kNan);
-  CHECK(same_bits(kernels::cross_entropy_forward(with_nan, one).dlogits, single.dlogits));
+  with_nan[0].fill_(std::numeric_limits<float>::quiet_NaN());
+  CHECK(tests::same_bits(kernels::cross_entropy_forward(with_nan, one).dlogits, single.dlogits));
 }
 
-void check_cross_entropy_extremes(at::Device device) {
+TEST_CASE("cross entropy follows the definition for infinities and NaN") {
+  const at::Device device = tests::tested_device();
+  constexpr float kInfinity = std::numeric_limits<float>::infinity();
   for (const at::ScalarType type : {at::kFloat, at::kBFloat16, at::kHalf}) {
     for (const std::int64_t vocab : {50, 20000}) {
       CAPTURE(c10::toString(type), vocab);
@@ -133,7 +130,7 @@ void check_cross_entropy_extremes(at::Device device) {
       z[2].narrow(0, 3, vocab - 3).fill_(-kInfinity);
       z[3].fill_(-kInfinity);
       z[4][1] = kInfinity;
-      z[5][vocab - 1] = kNan;
+      z[5][vocab - 1] = std::numeric_limits<float>::quiet_NaN();
       z[6].fill_(-80);
       z[7][0] = -kInfinity;  // the target's own logit
       const at::Tensor logits = z.to(type).to(device), targets = at::zeros({8}, at::kLong).to(device);
@@ -141,37 +138,37 @@ void check_cross_entropy_extremes(at::Device device) {
           kernels::cross_entropy_forward(logits, targets, {.reduction = Reduction::kNone});
       const kernels::CrossEntropyReference exact =
           kernels::cross_entropy_reference(logits, targets, {.reduction = Reduction::kNone});
-      CHECK(same_kind(out.loss, exact.loss, 1e-5));
-      CHECK(same_kind(out.dlogits, exact.dlogits, type == at::kFloat ? 1e-5 : 4e-3));
+      CHECK(tests::same_kind(out.loss, exact.loss, 1e-5));
+      CHECK(tests::same_kind(out.dlogits, exact.dlogits, type == at::kFloat ? 1e-5 : 4e-3));
     }
   }
 }
 
-void check_cross_entropy_repeats(at::Device device) {
+TEST_CASE("cross entropy gives the same bits in place, out of place and repeatedly") {
+  const at::Device device = tests::tested_device();
   for (const std::int64_t vocab : {257, 20001}) {
     at::manual_seed(7);
-    const at::Tensor logits = random_at({12, vocab}, 2, 0, at::kBFloat16, device);
-    const at::Tensor targets = make_targets(12, vocab, 4, device);
+    const at::Tensor logits = tests::random_at({12, vocab}, 2, 0, at::kBFloat16, device);
+    const at::Tensor targets = tests::make_targets(12, vocab, 4, device);
     const kernels::CrossEntropyOut first = kernels::cross_entropy_forward(logits, targets);
     const kernels::CrossEntropyOut second = kernels::cross_entropy_forward(logits, targets, {.valid_count = 9});
     const at::Tensor copy = logits.clone();
     const kernels::CrossEntropyOut over = kernels::cross_entropy_forward(copy, targets, {.in_place = true});
-    CHECK(same_bits(first.dlogits, second.dlogits));
-    CHECK(same_bits(first.loss, second.loss));
+    CHECK(tests::same_bits(first.dlogits, second.dlogits));
+    CHECK(tests::same_bits(first.loss, second.loss));
     CHECK(over.dlogits.data_ptr() == copy.data_ptr());
-    CHECK(same_bits(first.dlogits, over.dlogits));
-    CHECK(same_bits(kernels::cross_entropy_forward_only(logits, targets).loss, first.loss));
+    CHECK(tests::same_bits(first.dlogits, over.dlogits));
+    CHECK(tests::same_bits(kernels::cross_entropy_forward_only(logits, targets).loss, first.loss));
   }
   // The second backward pass scales the first one's gradient.
-  const at::Tensor logits = at::randn({6, 50}).to(device).requires_grad_(), targets = make_targets(6, 50, 3, device);
+  const at::Tensor logits = at::randn({6, 50}).to(device).requires_grad_(),
+                   targets = tests::make_targets(6, 50, 3, device);
   const at::Tensor loss = kernels::cross_entropy(logits, targets);
   const auto gradient = [&](float upstream) {
     const auto keep = std::optional<bool>(true);
     return torch::autograd::grad({loss}, {logits}, {at::full({}, upstream).to(device)}, keep)[0].clone();
   };
   const at::Tensor exact = kernels::cross_entropy_reference(logits, targets).dlogits;
-  CHECK(relative_error(gradient(4), 4 * exact) < kFloor);
-  CHECK(relative_error(gradient(0.5), 0.5 * exact) < kFloor);
+  CHECK(tests::relative_error(gradient(4), 4 * exact) < tests::kFloor);
+  CHECK(tests::relative_error(gradient(0.5), 0.5 * exact) < tests::kFloor);
 }
-
-}  // namespace headroom::tests

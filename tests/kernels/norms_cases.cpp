@@ -1,20 +1,18 @@
-// Test bodies for the norms.
-#include "tests/kernels/norm_checks.h"
-
+// The norms on any device.
 #include <limits>
 
 #include "kernels/add_rms_norm/add_rms_norm_ops.h"
 #include "kernels/layer_norm/layer_norm_ops.h"
 #include "tests/kernels/kernel_checks.h"
+#include "tests/kernels/tested_device.h"
 #include "tests/support/catch.h"
-
-namespace headroom::tests {
 
 namespace {
 
-constexpr double kNormEpsilon = 1e-5;
-
+using namespace headroom;
 using kernels::Tensors;
+
+constexpr double kNormEpsilon = 1e-5;
 
 at::Tensor finite_or_nan(const at::Tensor& values) {
   return at::where(at::isfinite(values), values, at::full_like(values, std::numeric_limits<double>::quiet_NaN()));
@@ -29,67 +27,73 @@ Tensors full_pass(const kernels::KernelForms& forms) {
 
 }  // namespace
 
-void check_norm_extremes(std::string_view norm, at::Device device) {
+// NaN or ±∞ in x, ∞ in dy, and a row of zeros.
+TEST_CASE("the norms treat NaN and infinity like float64") {
   constexpr float kInfinity = std::numeric_limits<float>::infinity();
-  const kernels::KernelCase& kernel = *kernels::find_case(norm);
-  for (const std::int64_t width : {7, 256, 20'000}) {
-    CAPTURE(norm, width);
-    at::manual_seed(7);
-    const kernels::Shape shape{.rows = 6, .width = width};
-    const kernels::KernelInputs in = kernel.inputs(shape, {.device = device});
-    const at::Tensor& x = in.inputs[0];
-    x[0][width / 2] = std::numeric_limits<float>::quiet_NaN();
-    x[1][width / 2] = kInfinity;
-    x[2][width / 2] = -kInfinity;
-    x[3].zero_();
-    in.upstream.back()[4][width / 2] = kInfinity;
-    const kernels::KernelForms forms = kernel.forms(shape, in);
-    const Tensors exact = forms.exact("full"), ours = full_pass(forms);
-    REQUIRE(ours.size() == exact.size());
-    for (std::size_t i = 0; i < exact.size(); ++i) {
-      CAPTURE(i);
-      // ∞ − ∞ in a gradient depends on the order of terms, so only the places of non-finite numbers must agree.
-      const bool gradient = i >= in.upstream.size();
-      CHECK(
-          same_kind(gradient ? finite_or_nan(ours[i]) : ours[i], gradient ? finite_or_nan(exact[i]) : exact[i], 1e-4));
+  for (const char* const norm : {"rms_norm", "add_rms_norm", "layer_norm"}) {
+    const kernels::KernelCase& kernel = *kernels::find_case(norm);
+    for (const std::int64_t width : {7, 256, 20'000}) {
+      CAPTURE(norm, width);
+      at::manual_seed(7);
+      const kernels::Shape shape{.rows = 6, .width = width};
+      const kernels::KernelInputs in = kernel.inputs(shape, {.device = tests::tested_device()});
+      const at::Tensor& x = in.inputs[0];
+      x[0][width / 2] = std::numeric_limits<float>::quiet_NaN();
+      x[1][width / 2] = kInfinity;
+      x[2][width / 2] = -kInfinity;
+      x[3].zero_();
+      in.upstream.back()[4][width / 2] = kInfinity;
+      const kernels::KernelForms forms = kernel.forms(shape, in);
+      const Tensors exact = forms.exact("full"), ours = full_pass(forms);
+      REQUIRE(ours.size() == exact.size());
+      for (std::size_t i = 0; i < exact.size(); ++i) {
+        CAPTURE(i);
+        // ∞ − ∞ in a gradient depends on the order of terms, so only the places of non-finite numbers must agree.
+        const bool gradient = i >= in.upstream.size();
+        CHECK(tests::same_kind(gradient ? finite_or_nan(ours[i]) : ours[i],
+                               gradient ? finite_or_nan(exact[i]) : exact[i], 1e-4));
+      }
     }
   }
 }
 
-void check_norm_forms(at::Device device) {
+// dx over dy, d_sum and the rebuilt output.
+TEST_CASE("the norms give the same bits in every form") {
   for (const std::int64_t width : {512, 777}) {
     CAPTURE(width);
-    const auto random = [&](at::IntArrayRef shape) { return random_at(shape, 1, 0, at::kBFloat16, device); };
+    const auto random = [&](at::IntArrayRef shape) {
+      return tests::random_at(shape, 1, 0, at::kBFloat16, tests::tested_device());
+    };
     const at::Tensor x = random({50, width}), w = random({width}), b = random({width}), d_sum = random({50, width});
     const kernels::RmsNormOut rms = kernels::rms_norm_forward(x, w, kNormEpsilon);
-    CHECK(same_bits(kernels::rms_norm_rebuild(x, w, rms.rstd), rms.y));
+    CHECK(tests::same_bits(kernels::rms_norm_rebuild(x, w, rms.rstd), rms.y));
 
     const at::Tensor residual = random({50, width});
     const kernels::AddRmsNormOut added = kernels::add_rms_norm_forward(x, residual, w, kNormEpsilon);
-    CHECK(same_bits(added.sum, x + residual));
-    CHECK(same_bits(added.y, kernels::rms_norm_forward(added.sum, w, kNormEpsilon).y));
+    CHECK(tests::same_bits(added.sum, x + residual));
+    CHECK(tests::same_bits(added.y, kernels::rms_norm_forward(added.sum, w, kNormEpsilon).y));
 
     const at::Tensor dy = random({50, width}), dy_lost = dy.clone(), dy_lost_too = dy.clone();
     const kernels::NormGradients plain = kernels::rms_norm_backward(dy, x, w, rms.rstd, d_sum, false);
     const kernels::NormGradients over = kernels::rms_norm_backward(dy_lost, x, w, rms.rstd, d_sum, true);
     CHECK(over.dx.is_same(dy_lost));
-    CHECK(same_bits(over.dx, plain.dx));
-    CHECK(same_bits(over.dweight, plain.dweight));
+    CHECK(tests::same_bits(over.dx, plain.dx));
+    CHECK(tests::same_bits(over.dweight, plain.dweight));
     const at::Tensor without = kernels::rms_norm_backward(dy, x, w, rms.rstd, {}, false).dx;
-    CHECK(relative_error(plain.dx, without.to(at::kDouble) + d_sum.to(at::kDouble)) < 1e-2);
+    CHECK(tests::relative_error(plain.dx, without.to(at::kDouble) + d_sum.to(at::kDouble)) < 1e-2);
 
     const kernels::LayerNormOut layer = kernels::layer_norm_forward(x, w, b, kNormEpsilon);
     const kernels::NormGradients beside = kernels::layer_norm_backward(dy, x, w, layer.mean, layer.rstd, false);
     const kernels::NormGradients in_place =
         kernels::layer_norm_backward(dy_lost_too, x, w, layer.mean, layer.rstd, true);
     CHECK(in_place.dx.is_same(dy_lost_too));
-    CHECK(same_bits(in_place.dx, beside.dx));
-    CHECK(same_bits(in_place.dbias, beside.dbias));
+    CHECK(tests::same_bits(in_place.dx, beside.dx));
+    CHECK(tests::same_bits(in_place.dbias, beside.dbias));
   }
 }
 
-void check_norm_empty(at::Device device) {
-  const auto options = at::TensorOptions().device(device);
+TEST_CASE("the norms accept zero rows") {
+  const auto options = at::TensorOptions().device(tests::tested_device());
   const at::Tensor x = at::empty({0, 16}, options), w = at::ones({16}, options);
   const kernels::RmsNormOut out = kernels::rms_norm_forward(x, w, kNormEpsilon);
   CHECK(out.y.sizes() == x.sizes());
@@ -98,5 +102,3 @@ void check_norm_empty(at::Device device) {
   const kernels::NormGradients layer = kernels::layer_norm_backward(x, x, w, out.rstd, out.rstd, false);
   CHECK(layer.dbias.equal(at::zeros({16}, options)));
 }
-
-}  // namespace headroom::tests

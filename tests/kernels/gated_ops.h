@@ -1,4 +1,4 @@
-// Test bodies for SwiGLU and GeGLU on any device.
+// SwiGLU and GeGLU by their common signatures.
 #pragma once
 
 #include <ATen/ATen.h>
@@ -19,9 +19,5 @@ struct GatedOps {
 inline constexpr GatedOps kGatedOps[] = {
     {"swiglu", &kernels::swiglu_forward, &kernels::swiglu_backward, &kernels::swiglu},
     {"geglu", &kernels::geglu_forward, &kernels::geglu_backward, &kernels::geglu}};
-
-void check_gated_extremes(const GatedOps& ops, at::Device device);
-void check_gated_forms(const GatedOps& ops, at::Device device);  // rebuilt h, in place, repeated runs
-void check_gated_autograd(const GatedOps& ops, at::Device device);
 
 }  // namespace headroom::tests
