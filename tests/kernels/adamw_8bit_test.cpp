@@ -2,8 +2,7 @@
 #include <span>
 
 #include "kernels/kernel.h"
-#include "tests/kernels/adamw_8bit_checks.h"
-#include "tests/kernels/adamw_test_support.h"
+#include "tests/kernels/adamw_tensors.h"
 #include "tests/support/catch.h"
 
 using namespace headroom;

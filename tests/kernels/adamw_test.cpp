@@ -6,8 +6,7 @@
 #include <vector>
 
 #include "kernels/adamw/adamw_ops.h"
-#include "kernels/kernel.h"
-#include "tests/kernels/adamw_test_support.h"
+#include "tests/kernels/adamw_tensors.h"
 #include "tests/kernels/kernel_checks.h"
 #include "tests/support/catch.h"
 
@@ -22,20 +21,6 @@ void step_one(const kernels::AdamWParameter& tensors, const kernels::AdamWStep& 
 }
 
 }  // namespace
-
-TEST_CASE("AdamW on the CPU has at most twice the error of PyTorch's operators") {
-  const tests::AdamWTypes types = GENERATE(from_range(std::begin(tests::kAdamWTypes), std::end(tests::kAdamWTypes)));
-  const std::int64_t n = GENERATE(1, 7, 1000, 100'003);  // the last is split among threads
-  CAPTURE(n, types.param, types.gradient, types.moment);
-  const tests::AdamWErrors errors = tests::adamw_errors(n, 3, types, at::kCPU);
-  CHECK(errors.kernel_param <= 2 * errors.torch_param + tests::adamw_floor(types));
-  CHECK(errors.kernel_first <= 2 * errors.torch_first + tests::kFloor);
-  CHECK(errors.kernel_second <= 2 * errors.torch_second + tests::kFloor);
-}
-
-TEST_CASE("AdamW gives the same bits for a model's tensors together as for each alone") {
-  CHECK(tests::adamw_together_as_alone(at::kCPU));
-}
 
 TEST_CASE("AdamW's first step equals a hand-computed one") {
   // p = 1, g = 0.5, no moments: m̂ = 0.5, v̂ = 0.25, so the step is η·0.5/0.5 = 0.01 and the decay η·λ·p = 0.001.
@@ -226,11 +211,4 @@ TEST_CASE("AdamW only checks on meta") {
   const at::Tensor a = at::zeros({4}, at::TensorOptions().device(at::kMeta));
   step_one({a, a, a, a}, first_step());
   CHECK_THROWS(step_one({a, at::zeros({5}, a.options()), a, a}, first_step()));
-}
-
-TEST_CASE("the catalogue's AdamW moves seven times the tensor") {
-  const kernels::KernelInfo* info = kernels::find_kernel("adamw");
-  REQUIRE(info != nullptr);
-  CHECK(info->bytes({.width = 1000}, kernels::Pass::kForward, 2) == 14'000);
-  CHECK(kernels::find_kernel("adamx") == nullptr);
 }

@@ -1,7 +1,6 @@
 // The embedding's gradient on CPU and meta.
 #include "kernels/embedding_backward/embedding_backward.h"
 #include "kernels/embedding_backward/embedding_backward_ops.h"
-#include "kernels/kernel.h"
 #include "tests/support/catch.h"
 
 using namespace headroom;
@@ -37,11 +36,4 @@ TEST_CASE("the embedding's gradient computes nothing on meta") {
   const at::Tensor ids = at::empty({3}, options.dtype(at::kLong));
   kernels::embedding_backward(dy, ids, dweight, false);
   CHECK_THROWS(kernels::embedding_backward(dy, ids, at::empty({5, 3}, options), false));
-}
-
-TEST_CASE("the catalogue's embedding gradient reads the tokens and writes the table") {
-  const kernels::KernelInfo* info = kernels::find_kernel("embedding_backward");
-  REQUIRE(info != nullptr);
-  CHECK(info->bytes({.rows = 10, .width = 100, .vocab = 50}, kernels::Pass::kBackward, 2) == 12'080);
-  CHECK(info->bytes({.rows = 10, .width = 100, .vocab = 50}, kernels::Pass::kForward, 2) == 0);
 }

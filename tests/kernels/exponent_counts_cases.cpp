@@ -1,12 +1,14 @@
 // Counts on CPU and GPU, against float64.
+#include <algorithm>
+#include <bit>
 #include <cmath>
 #include <cstdint>
+#include <cstring>
 #include <optional>
 #include <vector>
 
-#include "kernels/exponent_counts/exponent_counts_ops.h"
-#include "tests/kernels/exponent_counts_checks.h"
 #include "tests/kernels/tested_device.h"
+#include "tests/kernels/update_counts.h"
 #include "tests/support/catch.h"
 
 using namespace headroom;
@@ -14,6 +16,71 @@ using namespace headroom;
 namespace {
 
 const at::Device kCountedOn = tests::tested_device();
+
+std::size_t exact_bin(double value) {
+  if (value == 0) return 256;
+  if (!std::isfinite(value)) return 255;
+  int exponent = 0;
+  std::frexp(value, &exponent);  // |value| = f · 2^exponent with f in [½, 1)
+  return static_cast<std::size_t>(std::max(0, exponent - 1 + 127));
+}
+
+// On the CPU. All 65,536 16-bit numbers; for fp32, per sign and exponent, the first two, a middle one, the last two.
+at::Tensor every_kind(at::ScalarType type) {
+  if (type != at::kFloat) return at::arange(65'536, at::kInt).to(at::kShort).view(type);
+  std::vector<float> values;
+  for (std::uint32_t field = 0; field < 512; ++field) {  // sign and exponent
+    for (const std::uint32_t digits : {0u, 1u, 0x400000u, 0x7ffffeu, 0x7fffffu})
+      values.push_back(std::bit_cast<float>(field << 23 | digits));
+  }
+  const at::Tensor x = at::empty({static_cast<std::int64_t>(values.size())});
+  std::memcpy(x.mutable_data_ptr(), values.data(), x.nbytes());  // preserves NaN bits
+  return x;
+}
+
+// x [n] on the CPU; products in float64, rounded once, with exponents from frexp.
+std::vector<std::int64_t> exact_counts(const at::Tensor& x, float factor) {
+  const at::Tensor wide = x.to(at::kDouble);
+  const auto* const value = wide.const_data_ptr<double>();
+  std::vector<std::int64_t> counts(kernels::kExponentBins);
+  for (std::int64_t i = 0; i < wide.numel(); ++i) ++counts[exact_bin(static_cast<float>(value[i] * double{factor}))];
+  return counts;
+}
+
+// On the CPU; exact_step() changes them without rounding. Some are 0.
+kernels::AdamWChange exact_change(std::int64_t n, at::ScalarType weight, at::ScalarType moment) {
+  at::manual_seed(5);
+  const at::Tensor before = (at::randint(-8, 9, {n}) * 0.125).to(weight);
+  const at::Tensor after = before + at::randint(0, 2, {n}).to(weight);
+  return {.before = before,
+          .after = after,
+          .first_moment = (at::randint(-16, 17, {n}) * 0.25).to(moment),
+          .second_moment = at::pow(4.0, at::randint(-6, 7, {n})).to(moment)};
+}
+
+// ε = 0, all else powers of two.
+kernels::AdamWStep exact_step() {
+  kernels::AdamWStep step = kernels::adamw_step_constants(1e-3, 0.9, 0.95, 0, 0, 1);
+  step.decay = 0.75F;
+  step.step_size = 0.5F;
+  step.second_moment_scale = 4;
+  return step;
+}
+
+// In float64 on the CPU, with exact_step().
+tests::UpdateCounts exact_update_counts(const kernels::AdamWChange& change, bool decays) {
+  const at::Tensor p = change.before.to(at::kDouble), now = change.after.to(at::kDouble);
+  const at::Tensor m = change.first_moment.to(at::kDouble), v = change.second_moment.to(at::kDouble);
+  tests::UpdateCounts counts{std::vector<std::int64_t>(kernels::kExponentBins),
+                             std::vector<std::int64_t>(kernels::kExponentBins)};
+  for (std::int64_t i = 0; i < p.numel(); ++i) {
+    const auto of = [i](const at::Tensor& x) { return x.const_data_ptr<double>()[i]; };
+    const double wanted = (decays ? -0.25 * of(p) : 0.0) - 0.5 * of(m) / (4 * std::sqrt(of(v)));
+    ++counts.updates[exact_bin(wanted)];
+    if (of(p) == of(now) && wanted != 0) ++counts.lost[exact_bin(wanted)];
+  }
+  return counts;
+}
 
 // Starts at element `offset`; 1 prevents wide loads.
 at::Tensor placed(const at::Tensor& values, std::int64_t offset) {
@@ -33,12 +100,12 @@ std::vector<std::int64_t> counted(const at::Tensor& x, std::optional<float> fact
 
 TEST_CASE("every kind of number is counted in the bin of its exponent, whatever the factor") {
   const at::ScalarType type = GENERATE(at::kFloat, at::kBFloat16, at::kHalf);
-  const at::Tensor x = tests::every_kind(type);
+  const at::Tensor x = every_kind(type);
   CAPTURE(type, x.numel());
-  CHECK(counted(placed(x, 0)) == tests::exact_counts(x, 1));
+  CHECK(counted(placed(x, 0)) == exact_counts(x, 1));
   for (const float factor : {1.0F, 0.25F, -1.5F, 0x1p-24F, 0x1.8p-100F, 3e38F, 0.0F, INFINITY}) {
     CAPTURE(factor);
-    CHECK(counted(placed(x, 0), factor) == tests::exact_counts(x, factor));
+    CHECK(counted(placed(x, 0), factor) == exact_counts(x, factor));
   }
 }
 
@@ -49,7 +116,7 @@ TEST_CASE("any count of numbers is counted, at any alignment") {
   at::manual_seed(3);
   const at::Tensor x = (at::randn({n}) * 1e-3).to(type);
   CAPTURE(type, n, offset);
-  CHECK(counted(placed(x, offset)) == tests::exact_counts(x, 1));
+  CHECK(counted(placed(x, offset)) == exact_counts(x, 1));
 }
 
 TEST_CASE("one bin can hold all numbers, and counts accumulate over calls") {
@@ -71,12 +138,12 @@ TEST_CASE("intended and lost changes of a step are counted") {
   CAPTURE(weight, moment, n, offset);
   for (const bool decays : {true, false}) {
     CAPTURE(decays);
-    kernels::AdamWChange change = tests::exact_change(n, weight, moment);
-    const tests::UpdateCounts exact = tests::exact_update_counts(change, decays);
+    kernels::AdamWChange change = exact_change(n, weight, moment);
+    const tests::UpdateCounts exact = exact_update_counts(change, decays);
     change.decays = decays;
     for (at::Tensor* x : {&change.before, &change.after, &change.first_moment, &change.second_moment})
       *x = placed(*x, offset);
-    const tests::UpdateCounts counts = tests::update_counts(change, tests::exact_step());
+    const tests::UpdateCounts counts = tests::update_counts(change, exact_step());
     CHECK(counts.updates == exact.updates);
     CHECK(counts.lost == exact.lost);
   }
@@ -114,7 +181,7 @@ TEST_CASE("exponent counts refuse tensors that do not fit each other") {
   CHECK_THROWS(kernels::count_exponents_(counts.narrow(0, 0, 256), x));
   CHECK_THROWS(kernels::count_exponents_(at::Tensor(), x));
 
-  const kernels::AdamWStep step = tests::exact_step();
+  const kernels::AdamWStep step = exact_step();
   const auto refused = [&](const auto& spoil) {
     kernels::AdamWChange change = tests::random_change(16, at::kBFloat16, at::kFloat, kCountedOn);
     CHECK_NOTHROW(kernels::count_updates_(counts, counts, change, step));
@@ -133,4 +200,14 @@ TEST_CASE("exponent counts refuse tensors that do not fit each other") {
   const kernels::AdamWChange change = tests::random_change(16, at::kBFloat16, at::kFloat, kCountedOn);
   CHECK_THROWS(kernels::count_updates_(counts, x, change, step));
   CHECK_THROWS(kernels::count_updates_(counts, counts, change, step, {.overflow = x}));
+}
+
+TEST_CASE("nothing is counted on meta, but tensors are checked") {
+  const at::Tensor x = at::zeros({4}, at::TensorOptions().device(at::kMeta));
+  const at::Tensor counts = tests::no_counts(at::kMeta);
+  kernels::count_exponents_(counts, x, x.narrow(0, 0, 1));
+  CHECK_THROWS(kernels::count_exponents_(counts, x, x));
+  const kernels::AdamWChange change{x, x, x, x};
+  kernels::count_updates_(counts, counts, change, exact_step());
+  CHECK_THROWS(kernels::count_updates_(counts, x, change, exact_step()));
 }

@@ -2,7 +2,6 @@
 #include <ATen/Parallel.h>
 
 #include "kernels/add_rms_norm/add_rms_norm_ops.h"
-#include "kernels/kernel.h"
 #include "kernels/layer_norm/layer_norm_ops.h"
 #include "tests/kernels/kernel_checks.h"
 #include "tests/support/catch.h"
@@ -80,18 +79,4 @@ TEST_CASE("the norms allocate the same on meta as on other devices") {
   const kernels::LayerNormOut layer = kernels::layer_norm_forward(x, w, w, 1e-5);
   CHECK(kernels::layer_norm_backward(x, x, w, layer.mean, layer.rstd, false).dbias.nbytes() == 12);
   CHECK(kernels::rms_norm(x, w, 1e-5).nbytes() == 48);
-}
-
-TEST_CASE("the catalogue's norms move each tensor once") {
-  const auto bytes = [](const char* kernel, kernels::Pass pass) {
-    const kernels::KernelInfo* info = kernels::find_kernel(kernel);
-    REQUIRE(info != nullptr);
-    return info->bytes({.rows = 10, .width = 100}, pass, 2);
-  };
-  CHECK(bytes("rms_norm", kernels::Pass::kForward) == 4'000 + 200 + 40);
-  CHECK(bytes("rms_norm", kernels::Pass::kBackward) == 6'000 + 400 + 40);
-  CHECK(bytes("add_rms_norm", kernels::Pass::kForward) == 8'000 + 200 + 40);
-  CHECK(bytes("add_rms_norm", kernels::Pass::kBackward) == 8'000 + 400 + 40);
-  CHECK(bytes("layer_norm", kernels::Pass::kForward) == 4'000 + 400 + 80);
-  CHECK(bytes("layer_norm", kernels::Pass::kBackward) == 6'000 + 600 + 80);
 }

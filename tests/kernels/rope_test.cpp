@@ -1,7 +1,6 @@
 // RoPE on CPU and meta.
 #include <cmath>
 
-#include "kernels/kernel.h"
 #include "kernels/rope/rope_ops.h"
 #include "tests/kernels/rope_tables.h"
 #include "tests/support/catch.h"
@@ -50,10 +49,4 @@ TEST_CASE("RoPE only checks on meta") {
   const at::Tensor table = at::empty({3, 4}, options);
   kernels::rope_apply_(q, k, table, table, false);
   CHECK_THROWS(kernels::rope_apply_(q, k, table, at::empty({3, 5}, options), false));
-}
-
-TEST_CASE("the catalogue's RoPE reads and writes queries and keys") {
-  const kernels::KernelInfo* info = kernels::find_kernel("rope");
-  REQUIRE(info != nullptr);
-  CHECK(info->bytes({.rows = 10, .width = 100}, kernels::Pass::kBackward, 2) == 4'000);
 }

@@ -38,8 +38,6 @@ at::Tensor random(at::IntArrayRef shape, at::ScalarType type, double scale = 1) 
   return (at::randn(shape) * scale).to(type);
 }
 
-at::Tensor bytes_of(const at::Tensor& tensor) { return tensor.detach().contiguous().view(-1).view(at::kByte); }
-
 // `run` computes new results in each call.
 void check_threads(const std::function<Results()>& run) {
   const int before = at::get_num_threads();
@@ -55,7 +53,7 @@ void check_threads(const std::function<Results()>& run) {
     REQUIRE(together.size() == alone.size());
     for (std::size_t i = 0; i < alone.size(); ++i) {
       CAPTURE(threads, i);
-      CHECK(bytes_of(alone[i]).equal(bytes_of(together[i])));
+      CHECK(tests::same_bits(alone[i], together[i]));
     }
   }
 }

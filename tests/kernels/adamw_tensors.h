@@ -1,4 +1,4 @@
-// Inputs for AdamW, and its error next to PyTorch's in the same types.
+// Inputs for AdamW and 8-bit AdamW.
 #pragma once
 
 #include <cstdint>
@@ -6,8 +6,11 @@
 #include <ATen/ATen.h>
 
 #include "kernels/adamw/adamw_ops.h"
+#include "kernels/adamw_8bit/adamw_8bit_ops.h"
 
 namespace headroom::tests {
+
+inline constexpr double kLearningRate = 1e-2, kBeta1 = 0.9, kBeta2 = 0.95, kEpsilon = 1e-8, kWeightDecay = 0.1;
 
 struct AdamWTypes {
   at::ScalarType param, gradient, moment;
@@ -31,23 +34,8 @@ inline constexpr AdamWTypes kAdamWCopyTypes[] = {{at::kBFloat16, at::kBFloat16, 
                                                  {at::kHalf, at::kHalf, at::kFloat},
                                                  {at::kHalf, at::kFloat, at::kBFloat16}};
 
-struct AdamWErrors {
-  double kernel_param, kernel_first, kernel_second;  // largest difference to float64, relative to the largest value
-  double torch_param, torch_first, torch_second;     // likewise for PyTorch's operators
-};
-
-// Error allowed regardless of PyTorch's: with bf16 moments a step of η is up to 2^−8 off, and chance decides a single
-// element.
-inline double adamw_floor(const AdamWTypes& types) { return types.moment == at::kBFloat16 ? 1e-2 * 0x1p-8 : 1e-6; }
-
 // Random values; tensors start at element `offset`.
 kernels::AdamWParameter adamw_tensors(std::int64_t n, std::int64_t offset, const AdamWTypes& types, at::Device device);
-
-// Three steps.
-AdamWErrors adamw_errors(std::int64_t n, std::int64_t offset, const AdamWTypes& types, at::Device device);
-
-// True if many tensors, more than a launch takes, get the same bits together as alone.
-bool adamw_together_as_alone(at::Device device);
 
 // With an fp32 master and a working copy of types.param.
 kernels::AdamWParameter adamw_copy_tensors(std::int64_t n, std::int64_t offset, const AdamWTypes& types,
@@ -62,5 +50,28 @@ bool same_bits(const kernels::AdamWParameter& a, const kernels::AdamWParameter& 
 
 // inverse_scale is 2^-k.
 kernels::AdamWControl adamw_control(int k, bool overflow, std::int64_t t, at::Device device);
+
+struct Weight8bitTypes {
+  at::ScalarType param, gradient;
+  bool copy = false;  // fp32 master; param is the copy's type
+};
+
+// All supported combinations.
+inline constexpr Weight8bitTypes kWeight8bitTypes[] = {
+    {at::kFloat, at::kFloat},          {at::kBFloat16, at::kBFloat16},
+    {at::kBFloat16, at::kFloat},       {at::kHalf, at::kHalf},
+    {at::kHalf, at::kFloat},           {at::kBFloat16, at::kBFloat16, true},
+    {at::kBFloat16, at::kFloat, true}, {at::kHalf, at::kHalf, true},
+    {at::kHalf, at::kFloat, true}};
+
+// Random values, with moments of many magnitudes.
+kernels::AdamW8bitParameter weight_8bit(std::int64_t n, std::int64_t offset, const Weight8bitTypes& types,
+                                        at::Device device);
+
+bool same_bits(const kernels::AdamW8bitParameter& a, const kernels::AdamW8bitParameter& b);
+
+void step_8bit(const kernels::AdamW8bitParameter& p, std::int64_t t, const kernels::AdamWControl& control = {});
+
+kernels::AdamWReference reference_8bit(const kernels::AdamW8bitParameter& before, std::int64_t t);
 
 }  // namespace headroom::tests
