@@ -6,7 +6,7 @@
 // Variants    one: eight elements per thread and step if all pointers are 16-byte aligned; otherwise, and in the tail,
 //             single elements
 // Source      Loshchilov, Hutter 2019, arXiv:1711.05101, Algorithm 2
-// Checked by  tests/kernels/adamw_cases.cpp
+// Checked by  tests/kernels/optimizer/adamw_cases.cpp
 #include <cstdint>
 #include <type_traits>
 

@@ -9,7 +9,7 @@
 //             warps load a block ahead. 32 copies of the value tables (91 KiB), or 8 (40 KiB) if a multiprocessor does
 //             not fit two thread blocks with 32
 // Source      Dettmers et al. 2022, arXiv:2110.02861, sections 1.3 and 2; the map in kernels/common/dynamic_code.h
-// Checked by  tests/kernels/adamw_8bit_cases.cpp
+// Checked by  tests/kernels/optimizer/adamw_8bit_cases.cpp
 #include <algorithm>
 #include <cstdint>
 

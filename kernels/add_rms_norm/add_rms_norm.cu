@@ -4,7 +4,7 @@
 // Memory      moves 4·rows·width elements
 // Variants    rows of whole 16-byte vectors (row_norm_forward.cuh); any width and address (row_norm_wide.cuh)
 // Source      Zhang, Sennrich 2019, arXiv:1910.07467, equation 4
-// Checked by  tests/kernels/norms_cases.cpp
+// Checked by  tests/kernels/layers/norms_cases.cpp
 #include "kernels/add_rms_norm/add_rms_norm.h"
 
 #include "kernels/row_norm/row_norm_forward.cuh"

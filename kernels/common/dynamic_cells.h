@@ -1,7 +1,7 @@
 // Table lookup for the maps of dynamic_code.h. The upper 16 bits of a magnitude select a cell, which has at most one
 // border between two codes. The cell's number plus the magnitude's bits give the code in the third byte: from the
 // border on, the sum carries into it. This takes two instructions and one read, and gives dynamic_code()'s codes
-// (tests/kernels/dynamic_cells_test.cpp).
+// (tests/kernels/formats/dynamic_cells_test.cpp).
 //
 // Example, signed: 0.05 has the bits 0x3d4c'cccd, and all of cell 0x3d4c has the code 0x2e. The cell's number is
 // (0x2e − 0x3d4c) << 16, and the sum is 0x002e'cccd.

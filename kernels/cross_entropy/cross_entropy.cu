@@ -7,7 +7,7 @@
 //             two reads: a row in flight per multiprocessor, so that the second read hits the L2
 // Source      Milakov, Gimelshein 2018, arXiv:1805.02867 (the running maximum); label smoothing: Szegedy et al. 2016,
 //             arXiv:1512.00567, section 7
-// Checked by  tests/kernels/cross_entropy_cases.cpp
+// Checked by  tests/kernels/loss/cross_entropy_cases.cpp
 #include <algorithm>
 #include <cstdint>
 #include <iterator>

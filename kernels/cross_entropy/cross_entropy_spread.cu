@@ -5,7 +5,7 @@
 // Variants    one: up to 8 blocks per row; the copy engine loads their stretches into shared memory, messages exchange
 //             partial sums
 // Source      Milakov, Gimelshein 2018, arXiv:1805.02867 (softmax in parts)
-// Checked by  tests/kernels/cross_entropy_cases.cpp
+// Checked by  tests/kernels/loss/cross_entropy_cases.cpp
 #include <algorithm>
 #include <cstdint>
 #include <map>

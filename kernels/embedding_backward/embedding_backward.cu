@@ -7,7 +7,7 @@
 //             and in another kernel sums a slice of one
 // Determinism integer atomics count a row's tokens and list them in any order; the row's warp sorts the list before it
 //             adds
-// Checked by  tests/kernels/embedding_backward_cases.cpp
+// Checked by  tests/kernels/layers/embedding_backward_cases.cpp
 #include <algorithm>
 #include <cstdint>
 

@@ -8,7 +8,7 @@
 //             twenty bins, so a warp's threads collide: a block has eight histograms in shared memory, each for every
 //             eighth lane, four banks apart
 // Source      our own; counts as in Micikevicius et al. 2018, arXiv:1710.03740, figure 3
-// Checked by  tests/kernels/exponent_counts_cases.cpp
+// Checked by  tests/kernels/optimizer/exponent_counts_cases.cpp
 #include <algorithm>
 #include <cstdint>
 

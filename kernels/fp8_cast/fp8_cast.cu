@@ -6,7 +6,7 @@
 // Variants    one: tiles of 64 × 64, a square of 4 × 4 per thread, transposed in registers and shared memory. A block
 //             raises amax only if it is smaller, since atomics on one address serialize
 // Source      Micikevicius et al. 2022, arXiv:2209.05433, section 3; delayed scaling after NVIDIA Transformer Engine
-// Checked by  tests/kernels/fp8_cast_cases.cpp
+// Checked by  tests/kernels/formats/fp8_cast_cases.cpp
 #include <algorithm>
 #include <cstdint>
 

@@ -5,7 +5,7 @@
 // Memory      gather and scatter move 2·n·H·s bytes, a slice's parts N·v·s, its gradient 2·N·v·s
 // Variants    16 bytes per thread if aligned, otherwise single elements
 // Source      Milakov, Gimelshein 2018, arXiv:1805.02867 (softmax in parts)
-// Checked by  tests/kernels/flce_cases.cpp
+// Checked by  tests/kernels/loss/flce_cases.cpp
 #include <algorithm>
 #include <cstdint>
 #include <type_traits>

@@ -6,7 +6,7 @@
 // Variants    as SwiGLU
 // Source      Shazeer 2020, GLU Variants Improve Transformer, arXiv:2002.05202, equation 6; Hendrycks, Gimpel 2016,
 //             arXiv:1606.08415, section 2
-// Checked by  tests/kernels/gated_cases.cpp
+// Checked by  tests/kernels/layers/gated_cases.cpp
 #include "kernels/gated/gated.cuh"
 #include "kernels/geglu/geglu.h"
 

@@ -5,7 +5,7 @@
 // Variants    16 bytes per thread and step if aligned, otherwise single elements. All blocks write the same 1, in any
 //             order
 // Source      Micikevicius et al. 2018, arXiv:1710.03740, section 3.2
-// Checked by  tests/kernels/gradient_check_cases.cpp
+// Checked by  tests/kernels/optimizer/gradient_check_cases.cpp
 #include <cstdint>
 
 #include "kernels/common/storage.cuh"

@@ -5,7 +5,7 @@
 // Variants    16 bytes per thread and step if aligned, otherwise single elements; sums have a fixed order, so two runs
 //             give the same bits
 // Source      torch.nn.utils.clip_grad_norm_; Pascanu et al. 2013, arXiv:1211.5063, section 3.2
-// Checked by  tests/kernels/gradient_check_cases.cpp
+// Checked by  tests/kernels/optimizer/gradient_check_cases.cpp
 #include <cstdint>
 
 #include "kernels/common/storage.cuh"

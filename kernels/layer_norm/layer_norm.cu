@@ -5,7 +5,7 @@
 // Variants    rows of whole 16-byte vectors, 16,384 columns at most (row_norm_forward.cuh, row_norm_backward.cuh); any
 //             width and address (row_norm_wide.cuh)
 // Source      Ba, Kiros, Hinton 2016, arXiv:1607.06450, equation 4
-// Checked by  tests/kernels/norms_cases.cpp
+// Checked by  tests/kernels/layers/norms_cases.cpp
 #include "kernels/layer_norm/layer_norm.h"
 
 #include "kernels/row_norm/row_norm_backward.cuh"

@@ -6,7 +6,7 @@
 //             2 ms at an A100's 19.5e12 per second
 // Variants    one: tiles of 64 × 64, 16 of K at a time, a square of 4 × 4 per thread
 // Source      Nath, Tomov and Dongarra 2010, "An improved MAGMA GEMM for Fermi GPUs", doi:10.1177/1094342010385729
-// Checked by  tests/kernels/emulated_product_gpu_test.cpp
+// Checked by  tests/kernels/products/emulated_product_gpu_test.cpp
 #include <cstdint>
 
 #include "kernels/common/storage.cuh"

@@ -6,7 +6,7 @@
 // Variants    eight weights per thread, with 4-byte loads of codes and 16-byte accesses to weights if aligned and
 //             whole, otherwise single bytes and weights
 // Source      Dettmers et al. 2023, arXiv:2305.14314, section 3 and appendix E
-// Checked by  tests/kernels/nf4_cases.cpp
+// Checked by  tests/kernels/formats/nf4_cases.cpp
 #include <cstdint>
 
 #include "kernels/common/dynamic_code.h"

@@ -5,7 +5,7 @@
 // Variants    rows of whole 16-byte vectors (row_norm_forward.cuh, row_norm_backward.cuh); any width and address
 //             (row_norm_wide.cuh)
 // Source      Zhang, Sennrich 2019, arXiv:1910.07467, equation 4
-// Checked by  tests/kernels/norms_cases.cpp
+// Checked by  tests/kernels/layers/norms_cases.cpp
 #include "kernels/rms_norm/rms_norm.h"
 
 #include "kernels/row_norm/row_norm_backward.cuh"

@@ -6,7 +6,7 @@
 // Variants    16 bytes of each half if pointers, strides and D/2 allow it, otherwise single elements. A thread rotates
 //             kHeads heads of a token, to read its angles once and have 2·kHeads loads in flight
 // Source      Su et al. 2021, RoFormer, arXiv:2104.09864, equation 34; pairs (j, j + D/2) as in Hugging Face weights
-// Checked by  tests/kernels/rope_cases.cpp
+// Checked by  tests/kernels/layers/rope_cases.cpp
 #include <algorithm>
 #include <bit>
 #include <cstdint>

@@ -5,7 +5,7 @@
 // Memory      forward moves 3·n·s bytes, backward 5·n·s, 6·n·s with h
 // Variants    16 bytes per thread and array if aligned, otherwise single elements; kernels/gated/gated.cuh
 // Source      Shazeer 2020, GLU Variants Improve Transformer, arXiv:2002.05202, equation 6
-// Checked by  tests/kernels/gated_cases.cpp
+// Checked by  tests/kernels/layers/gated_cases.cpp
 #include "kernels/gated/gated.cuh"
 #include "kernels/swiglu/swiglu.h"
 

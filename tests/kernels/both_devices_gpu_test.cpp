@@ -3,9 +3,9 @@
 #include <span>
 
 #include "kernels/nf4/nf4_ops.h"
-#include "tests/kernels/adamw_tensors.h"
 #include "tests/kernels/kernel_checks.h"
-#include "tests/kernels/update_counts.h"
+#include "tests/kernels/optimizer/adamw_tensors.h"
+#include "tests/kernels/optimizer/update_counts.h"
 #include "tests/support/catch.h"
 
 using namespace headroom;

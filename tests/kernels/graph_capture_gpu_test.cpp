@@ -8,8 +8,8 @@
 
 #include "kernels/fused_linear_cross_entropy/fused_linear_cross_entropy_ops.h"
 #include "kernels/layer_norm/layer_norm_ops.h"
-#include "tests/kernels/adamw_tensors.h"
 #include "tests/kernels/kernel_checks.h"
+#include "tests/kernels/optimizer/adamw_tensors.h"
 #include "tests/support/catch.h"
 
 namespace {

@@ -5,9 +5,9 @@
 #include "kernels/embedding_backward/embedding_backward_ops.h"
 #include "kernels/rms_norm/rms_norm_ops.h"
 #include "kernels/rope/rope_ops.h"
-#include "tests/kernels/gated_ops.h"
 #include "tests/kernels/kernel_checks.h"
-#include "tests/kernels/rope_tables.h"
+#include "tests/kernels/layers/gated_ops.h"
+#include "tests/kernels/layers/rope_tables.h"
 #include "tests/support/catch.h"
 
 using namespace headroom;

@@ -3,7 +3,7 @@
 
 #include "kernels/rope/rope_ops.h"
 #include "tests/kernels/kernel_checks.h"
-#include "tests/kernels/rope_tables.h"
+#include "tests/kernels/layers/rope_tables.h"
 #include "tests/kernels/tested_device.h"
 #include "tests/support/catch.h"
 

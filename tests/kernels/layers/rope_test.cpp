@@ -2,7 +2,7 @@
 #include <cmath>
 
 #include "kernels/rope/rope_ops.h"
-#include "tests/kernels/rope_tables.h"
+#include "tests/kernels/layers/rope_tables.h"
 #include "tests/support/catch.h"
 
 using namespace headroom;

@@ -7,8 +7,8 @@
 #include <optional>
 #include <vector>
 
+#include "tests/kernels/optimizer/update_counts.h"
 #include "tests/kernels/tested_device.h"
-#include "tests/kernels/update_counts.h"
 #include "tests/support/catch.h"
 
 using namespace headroom;

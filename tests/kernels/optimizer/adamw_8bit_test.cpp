@@ -2,7 +2,7 @@
 #include <span>
 
 #include "kernels/kernel.h"
-#include "tests/kernels/adamw_tensors.h"
+#include "tests/kernels/optimizer/adamw_tensors.h"
 #include "tests/support/catch.h"
 
 using namespace headroom;

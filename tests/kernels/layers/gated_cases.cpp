@@ -3,8 +3,8 @@
 
 #include <torch/csrc/autograd/autograd.h>
 
-#include "tests/kernels/gated_ops.h"
 #include "tests/kernels/kernel_checks.h"
+#include "tests/kernels/layers/gated_ops.h"
 #include "tests/kernels/tested_device.h"
 #include "tests/support/catch.h"
 

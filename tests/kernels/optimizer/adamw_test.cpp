@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "kernels/adamw/adamw_ops.h"
-#include "tests/kernels/adamw_tensors.h"
 #include "tests/kernels/kernel_checks.h"
+#include "tests/kernels/optimizer/adamw_tensors.h"
 #include "tests/support/catch.h"
 
 namespace {

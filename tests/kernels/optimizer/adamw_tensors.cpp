@@ -1,4 +1,4 @@
-#include "tests/kernels/adamw_tensors.h"
+#include "tests/kernels/optimizer/adamw_tensors.h"
 
 #include <cmath>
 #include <span>

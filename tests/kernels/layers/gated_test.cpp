@@ -1,5 +1,5 @@
 // SwiGLU and GeGLU on CPU and meta.
-#include "tests/kernels/gated_ops.h"
+#include "tests/kernels/layers/gated_ops.h"
 #include "tests/support/catch.h"
 
 using namespace headroom;

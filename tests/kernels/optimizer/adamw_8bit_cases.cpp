@@ -6,8 +6,8 @@
 #include <span>
 #include <vector>
 
-#include "tests/kernels/adamw_tensors.h"
 #include "tests/kernels/kernel_checks.h"
+#include "tests/kernels/optimizer/adamw_tensors.h"
 #include "tests/kernels/tested_device.h"
 #include "tests/support/catch.h"
 
