@@ -14,6 +14,7 @@
 #include "demos/backend/backend.h"
 #include "tests/backend/fake_run.h"
 #include "tests/support/catch.h"
+#include "tests/support/temporary_folder.h"
 
 namespace headroom::tests {
 
@@ -39,7 +40,8 @@ inline constexpr std::chrono::minutes kPatience{5};
 
 // Polls until `done()`. Only the backend's descriptor wakes it, so a backend that needs a poll without signaling it
 // times out.
-inline bool wait_for(backend::Backend& backend, const std::function<bool()>& done, Clock::duration patience = kPatience) {
+inline bool wait_for(backend::Backend& backend, const std::function<bool()>& done,
+                     Clock::duration patience = kPatience) {
   const auto deadline = Clock::now() + patience;
   backend.poll();
   while (!done()) {
@@ -81,31 +83,5 @@ inline void check_whole(const record::Recording& recording) {
   CHECK(recording.op_name(1) == "fake.op");
   for (std::size_t i = 0; i < recording.events().size(); ++i) REQUIRE(recording.events()[i].storage == i + 1);
 }
-
-// A new folder, removed by the destructor.
-class TemporaryFolder {
- public:
-  TemporaryFolder() {
-    std::string name = (std::filesystem::temp_directory_path() / "headroom-test-XXXXXX").string();
-    REQUIRE(::mkdtemp(name.data()) != nullptr);
-    path_ = name;
-  }
-  ~TemporaryFolder() {
-    std::error_code ignored;
-    std::filesystem::permissions(path_, std::filesystem::perms::owner_all, ignored);
-    std::filesystem::remove_all(path_, ignored);
-  }
-  TemporaryFolder(const TemporaryFolder&) = delete;
-  TemporaryFolder& operator=(const TemporaryFolder&) = delete;
-
-  const std::filesystem::path& path() const { return path_; }
-  std::size_t entries() const {
-    return static_cast<std::size_t>(
-        std::distance(std::filesystem::directory_iterator(path_), std::filesystem::directory_iterator()));
-  }
-
- private:
-  std::filesystem::path path_;
-};
 
 }  // namespace headroom::tests

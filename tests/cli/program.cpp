@@ -7,7 +7,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <array>
 #include <csignal>
 #include <cstdio>
@@ -133,25 +132,6 @@ Ran run_headroom(const std::vector<std::string>& arguments, const RunOptions& op
   ran.cpu_seconds = seconds(used.ru_utime) + seconds(used.ru_stime);
   ran.seconds = std::chrono::duration<double>(Clock::now() - start).count();
   return ran;
-}
-
-TemporaryFolder::TemporaryFolder() {
-  std::string name = (fs::temp_directory_path() / "headroom-test-XXXXXX").string();
-  if (mkdtemp(name.data()) == nullptr) throw std::runtime_error("no temporary folder");
-  path_ = name;
-}
-
-TemporaryFolder::~TemporaryFolder() {
-  std::error_code ignored;
-  fs::remove_all(path_, ignored);
-}
-
-std::vector<std::string> TemporaryFolder::files() const {
-  std::vector<std::string> names;
-  for (const auto& entry : fs::recursive_directory_iterator(path_))
-    if (!entry.is_directory()) names.push_back(fs::relative(entry.path(), path_).string());
-  std::sort(names.begin(), names.end());
-  return names;
 }
 
 void say_skipped(const std::string& reason) { std::printf("SKIPPED: %s\n", reason.c_str()); }

@@ -8,6 +8,8 @@
 #include <string>
 #include <vector>
 
+#include "tests/support/temporary_folder.h"
+
 namespace headroom::tests {
 
 struct RunOptions {
@@ -32,23 +34,6 @@ Ran run_headroom(const std::vector<std::string>& arguments, const RunOptions& op
 RunOptions with_real_engine();
 
 inline bool holds(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
-
-// A new folder, removed at the test's end.
-class TemporaryFolder {
- public:
-  TemporaryFolder();
-  ~TemporaryFolder();
-  TemporaryFolder(const TemporaryFolder&) = delete;
-  TemporaryFolder& operator=(const TemporaryFolder&) = delete;
-
-  const std::filesystem::path& path() const { return path_; }
-  std::string operator/(const std::string& name) const { return (path_ / name).string(); }
-  // Sorted, subfolders included.
-  std::vector<std::string> files() const;
-
- private:
-  std::filesystem::path path_;
-};
 
 // The preset portable writes neither PDF nor PNG.
 #ifdef HEADROOM_WITH_CAIRO

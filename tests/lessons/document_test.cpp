@@ -11,6 +11,7 @@
 #include "tests/support/catch.h"
 #include "tests/support/course.h"
 #include "tests/support/made_recording.h"
+#include "tests/support/temporary_folder.h"
 
 using namespace headroom;
 using namespace headroom::lessons;
@@ -203,8 +204,7 @@ TEST_CASE("a page runs a demo or calculates with a schema, and has nothing of th
   CHECK(problem_of(with("demo: train_step", "demo: train_step\nschema: shape")) == "p.md:4: " + either);
   CHECK(problem_of("---\ntitle: a\nclaim: b\nfigures: static_bytes\n---\n" + kWords) == "p.md:1: " + either);
   CHECK(changed("model seq", "model steps") == "p.md:5: The schema shape has no setting steps.");
-  for (const char* line :
-       {"here: model=tiny", "sweep: seq=8,16", "shows: a", "bases: a", "command: headroom list"}) {
+  for (const char* line : {"here: model=tiny", "sweep: seq=8,16", "shows: a", "bases: a", "command: headroom list"}) {
     INFO(line);
     const std::string key(line, std::string(line).find(':'));
     const Problems problems = read(front.substr(0, front.size() - 4) + line + "\n---\n" + kWords).problems;
@@ -262,9 +262,8 @@ TEST_CASE("a page names its sweep as the command line does") {
 
 TEST_CASE("a page with a problem is left out, the others are there") {
   namespace fs = std::filesystem;
-  std::string folder = (fs::temp_directory_path() / "headroom-course-XXXXXX").string();
-  REQUIRE(mkdtemp(folder.data()) != nullptr);
-  const fs::path assets = folder;
+  const tests::TemporaryFolder folder;
+  const fs::path& assets = folder.path();
   fs::copy(fs::path(HEADROOM_SOURCE_DIR) / "assets" / "text", assets / "text");
   std::ofstream(assets / "text" / "checkpointing.md", std::ios::app) << "\n```quiz\n```\n";
   std::ofstream(assets / "text" / "forgotten.md") << "Words.\n";
@@ -298,7 +297,6 @@ TEST_CASE("a page with a problem is left out, the others are there") {
   CHECK(course.items()[1].page.empty());
   CHECK(Course::load(assets / "nowhere").pages().empty());
   CHECK_FALSE(Course::load(assets / "nowhere").problems().empty());
-  fs::remove_all(assets);
 }
 
 TEST_CASE("each word of a term gets its own tag", "[pages]") {
@@ -405,7 +403,8 @@ TEST_CASE("a type of block is one record, found by its name", "[pages]") {
     INFO(type->name);
     CHECK(find_block_type(type->name) == type);
     CHECK(type->parse != nullptr);
-    CHECK((type == &kFigureBlock || type->words != nullptr || type->printed != nullptr));  // a figure is drawn or a table
+    CHECK(
+        (type == &kFigureBlock || type->words != nullptr || type->printed != nullptr));  // a figure is drawn or a table
   }
   CHECK(find_block_type("quiz") == nullptr);
 }

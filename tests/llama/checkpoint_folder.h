@@ -8,11 +8,10 @@
 #include <utility>
 #include <vector>
 
-#include <unistd.h>
-
 #include <nlohmann/json.hpp>
 
 #include "demos/llama/config.h"
+#include "tests/support/temporary_folder.h"
 
 namespace headroom::tests {
 
@@ -27,27 +26,6 @@ inline constexpr llama::Config kSmall{.id = "custom",
                                       .vocab_size = 256,
                                       .tie_word_embeddings = false,
                                       .rope_theta = 10000};
-
-// A new temporary folder, removed with the object.
-class TemporaryFolder {
- public:
-  TemporaryFolder() {
-    std::string name = (std::filesystem::temp_directory_path() / "headroom-XXXXXX").string();
-    path_ = ::mkdtemp(name.data());
-  }
-  // LibTorch exports a remove_all() from another compiler, which crashes.
-  ~TemporaryFolder() {
-    std::vector<std::filesystem::path> all{path_};
-    for (const auto& entry : std::filesystem::recursive_directory_iterator(path_)) all.push_back(entry.path());
-    for (auto path = all.rbegin(); path != all.rend(); ++path) std::filesystem::remove(*path);
-  }
-  TemporaryFolder(const TemporaryFolder&) = delete;
-  TemporaryFolder& operator=(const TemporaryFolder&) = delete;
-  const std::filesystem::path& path() const { return path_; }
-
- private:
-  std::filesystem::path path_;
-};
 
 struct TensorBytes {
   std::string name;

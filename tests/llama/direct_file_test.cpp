@@ -5,7 +5,6 @@
 
 #include <chrono>
 #include <csignal>
-#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <string>
@@ -14,6 +13,7 @@
 #include "demos/engine/llama/host/direct_file.h"
 #include "demos/engine/llama/host/state_file.h"
 #include "tests/support/catch.h"
+#include "tests/support/temporary_folder.h"
 
 namespace {
 
@@ -22,22 +22,11 @@ using llama::DirectFile;
 using llama::HostArena;
 using llama::StateFile;
 
-class Folder {
+class Folder : public tests::TemporaryFolder {
  public:
-  explicit Folder(std::filesystem::path parent = std::filesystem::temp_directory_path()) {
-    std::string name = (parent / "headroom-direct-XXXXXX").string();
-    REQUIRE(mkdtemp(name.data()) != nullptr);
-    path_ = name;
-  }
-  ~Folder() {  // LibTorch's remove_all does not work
-    unlink(file().c_str());
-    rmdir(path_.c_str());
-  }
-  std::filesystem::path file() const { return path_ / "state"; }
-  bool empty() const { return std::filesystem::is_empty(path_); }
-
- private:
-  std::filesystem::path path_;
+  using TemporaryFolder::TemporaryFolder;
+  std::filesystem::path file() const { return path() / "state"; }
+  bool empty() const { return entries() == 0; }
 };
 
 // Limits this process's file size.

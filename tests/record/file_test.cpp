@@ -56,7 +56,7 @@ TEST_CASE("a file contains the whole recording") {
       REQUIRE(read.ok());
       check_same(read.value(), made);
       CHECK_FALSE(read.value().truncated());
-      CHECK(folder.files() == 1);
+      CHECK(folder.entries() == 1);
     }
 }
 

@@ -126,5 +126,5 @@ TEST_CASE("a recording holds 100,000 measurements and no more") {
   recording.append(rows.front());
   const TemporaryFolder folder;
   CHECK_THROWS_AS(recording.write(folder / "m.hrec"), std::length_error);
-  CHECK(folder.files() == 0);
+  CHECK(folder.entries() == 0);
 }

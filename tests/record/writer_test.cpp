@@ -61,11 +61,11 @@ TEST_CASE("a recording appears under its name only when complete") {
     CHECK_FALSE(std::filesystem::exists(folder / "a.hrec"));
     REQUIRE(writer.value().commit().ok());
     CHECK(std::filesystem::exists(folder / "a.hrec"));
-    CHECK(folder.files() == 1);
+    CHECK(folder.entries() == 1);
     CHECK_THROWS(writer.value().append(encode(RunInfo{})));
     CHECK_THROWS(writer.value().commit());
   }
-  CHECK(folder.files() == 1);
+  CHECK(folder.entries() == 1);
 }
 
 TEST_CASE("a writer without commit() leaves only the old file") {
@@ -78,9 +78,9 @@ TEST_CASE("a writer without commit() leaves only the old file") {
     REQUIRE(writer.value().append(encode_dropped(1)).ok());
     RecordingWriter moved = std::move(writer).value();
     REQUIRE(moved.append(encode_dropped(1)).ok());
-    CHECK(folder.files() == 2);
+    CHECK(folder.entries() == 2);
   }
-  CHECK(folder.files() == 1);
+  CHECK(folder.entries() == 1);
   CHECK(read_bytes(folder / "a.hrec") == before);
 }
 
@@ -100,7 +100,7 @@ TEST_CASE("a full disk is reported in one sentence and leaves only the old file"
   CHECK(message.find(" free; ") != std::string::npos);
   CHECK(message.find("free some space or choose another folder.") != std::string::npos);
   CHECK(read_bytes(folder / "a.hrec") == before);
-  CHECK(folder.files() == 1);
+  CHECK(folder.entries() == 1);
 }
 
 TEST_CASE("a writer that failed keeps failing in the same way") {
@@ -115,7 +115,7 @@ TEST_CASE("a writer that failed keeps failing in the same way") {
   const std::string message = refusal(first);
   CHECK(refusal(writer.value().append(encode_dropped(1))) == message);
   CHECK(refusal(writer.value().commit()) == message);
-  CHECK(folder.files() == 0);
+  CHECK(folder.entries() == 0);
 }
 
 TEST_CASE("unwritable places are named with the cure") {
@@ -133,7 +133,7 @@ TEST_CASE("unwritable places are named with the cure") {
                          "as a.hrec."));
   CHECK(refusal(made.write(folder / "new/")).find("it is not the name of a file") != std::string::npos);
   CHECK(refusal(made.write("/proc/self/a.hrec")).find("/proc/self/a.hrec was not written") != std::string::npos);
-  CHECK(folder.files() == 1);
+  CHECK(folder.entries() == 1);
 }
 
 TEST_CASE("two runs cannot record to one file at once") {
@@ -145,7 +145,7 @@ TEST_CASE("two runs cannot record to one file at once") {
   CHECK(second.error().message.find("another run is being recorded there; choose another name.") != std::string::npos);
   REQUIRE(first.value().append(encode(RunInfo{})).ok());  // unaffected
   REQUIRE(first.value().commit().ok());
-  CHECK(folder.files() == 1);
+  CHECK(folder.entries() == 1);
 }
 
 TEST_CASE("a finished recording is never taken for a leftover") {
@@ -166,7 +166,7 @@ TEST_CASE("a finished recording is never taken for a leftover") {
   done = true;
   other.join();
   CHECK(committed > 0);
-  CHECK(folder.files() == 1);
+  CHECK(folder.entries() == 1);
 }
 
 TEST_CASE("a killed program's leftover is readable, and the next run replaces it") {
@@ -189,7 +189,7 @@ TEST_CASE("a killed program's leftover is readable, and the next run replaces it
   CHECK(left.value().truncated());
   CHECK(left.value().events() == made_recording().events());
   REQUIRE(made_recording().write(folder / "a.hrec").ok());
-  CHECK(folder.files() == 1);
+  CHECK(folder.entries() == 1);
   CHECK_FALSE(Recording::read(folder / "a.hrec").value().truncated());
 }
 
@@ -199,5 +199,5 @@ TEST_CASE("unusual file names work") {
     REQUIRE(made_recording().write(folder / name).ok());
     CHECK(Recording::read(folder / name).ok());
   }
-  CHECK(folder.files() == 4);
+  CHECK(folder.entries() == 4);
 }
