@@ -12,8 +12,8 @@
 
 #include "demos/experiments/combinations.h"
 #include "demos/experiments/demo.h"
+#include "tests/llama/step/step_positions.h"
 #include "tests/llama/step_fixture.h"
-#include "tests/llama/step_positions.h"
 #include "tests/support/catch.h"
 
 namespace {

@@ -1,7 +1,7 @@
 // Saving a run on a GPU, and resuming from it.
 #include <vector>
 
-#include "tests/llama/resumed_run.h"
+#include "tests/llama/checkpoints/resumed_run.h"
 #include "tests/support/catch.h"
 
 namespace {

@@ -17,8 +17,8 @@
 #include "demos/experiments/combinations.h"
 #include "demos/experiments/technique_table.h"
 #include "kernels/narrow_product/narrow_product_ops.h"
-#include "tests/llama/checkpoint_folder.h"
-#include "tests/llama/small_config.h"
+#include "tests/llama/checkpoints/checkpoint_folder.h"
+#include "tests/llama/model/small_config.h"
 #include "tests/llama/step_fixture.h"
 #include "tests/support/catch.h"
 

@@ -8,7 +8,7 @@
 #include "demos/llama/config.h"
 #include "tests/gui/reader.h"
 #include "tests/gui/scripted_predictions.h"
-#include "tests/llama/checkpoint_folder.h"
+#include "tests/llama/checkpoints/checkpoint_folder.h"
 #include "tests/support/catch.h"
 #include "tests/support/wait.h"
 

@@ -5,7 +5,7 @@
 #include "demos/record/ledger.h"
 #include "demos/record/timeline.h"
 #include "tests/live/run_driver.h"
-#include "tests/llama/checkpoint_folder.h"
+#include "tests/llama/checkpoints/checkpoint_folder.h"
 #include "tests/support/catch.h"
 
 namespace {

@@ -8,7 +8,7 @@
 
 #include <sys/stat.h>
 
-#include "tests/llama/checkpoint_folder.h"
+#include "tests/llama/checkpoints/checkpoint_folder.h"
 #include "tests/tokens/fixture.h"
 
 namespace {

@@ -7,7 +7,7 @@
 
 #include "demos/tokens/normal_form.h"
 #include "demos/tokens/utf8.h"
-#include "tests/llama/checkpoint_folder.h"
+#include "tests/llama/checkpoints/checkpoint_folder.h"
 #include "tests/tokens/fixture.h"
 
 namespace {

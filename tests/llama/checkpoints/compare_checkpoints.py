@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Compares the losses of saved models with transformers and PEFT, in fp32 on the CPU.
     pip install torch transformers peft safetensors
-    python3 tests/llama/compare_checkpoints.py build/bin/headroom [FOLDER]
+    python3 tests/llama/checkpoints/compare_checkpoints.py build/bin/headroom [FOLDER]
 Exits with 77 (skipped) if a package is missing. FOLDER keeps the models."""
 import json
 import subprocess
@@ -18,7 +18,7 @@ except ImportError as missing:
     sys.exit(77)
 
 BATCH, SEQ, STEPS, MOST, MOST_IN_BF16 = 2, 48, 6, 1e-6, 5e-3
-TEXT = Path(__file__).resolve().parents[2] / "README.md"
+TEXT = Path(__file__).resolve().parents[3] / "README.md"
 SHAPE = dict(hidden_size=64, intermediate_size=96, num_hidden_layers=3, num_attention_heads=4, num_key_value_heads=2, head_dim=16,
              vocab_size=256, max_position_embeddings=512)
 LLAMA3_ROPE = dict(rope_type="llama3", rope_theta=500000.0, factor=32.0, low_freq_factor=1.0, high_freq_factor=4.0,

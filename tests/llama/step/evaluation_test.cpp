@@ -7,10 +7,10 @@
 #include "demos/engine/llama/step/data.h"
 #include "demos/engine/llama/step/train_step.h"
 #include "demos/experiments/combinations.h"
-#include "tests/llama/checkpoint_folder.h"
-#include "tests/llama/small_config.h"
+#include "tests/llama/checkpoints/checkpoint_folder.h"
+#include "tests/llama/model/small_config.h"
+#include "tests/llama/step/step_positions.h"
 #include "tests/llama/step_fixture.h"
-#include "tests/llama/step_positions.h"
 
 namespace {
 

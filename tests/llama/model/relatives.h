@@ -4,7 +4,7 @@
 #include <array>
 
 #include "demos/llama/config.h"
-#include "tests/llama/small_config.h"
+#include "tests/llama/model/small_config.h"
 
 namespace headroom::tests {
 

@@ -21,7 +21,7 @@
 #include "demos/experiments/train_step_model.h"
 #include "demos/llama/hugging_face.h"
 #include "tests/llama/allocation_log.h"
-#include "tests/llama/checkpoint_folder.h"
+#include "tests/llama/checkpoints/checkpoint_folder.h"
 #include "tests/llama/step_fixture.h"
 #include "tests/support/catch.h"
 

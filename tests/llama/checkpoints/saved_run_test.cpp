@@ -15,8 +15,8 @@
 #include "demos/llama/hugging_face.h"
 #include "demos/llama/new_folder.h"
 #include "demos/llama/safetensors.h"
-#include "tests/llama/checkpoint_folder.h"
-#include "tests/llama/resumed_run.h"
+#include "tests/llama/checkpoints/checkpoint_folder.h"
+#include "tests/llama/checkpoints/resumed_run.h"
 #include "tests/llama/step_fixture.h"
 
 namespace {

@@ -10,10 +10,10 @@
 #include "demos/experiments/combinations.h"
 #include "demos/record/scope.h"
 #include "tests/llama/allocation_log.h"
-#include "tests/llama/checkpoint_folder.h"
-#include "tests/llama/relatives.h"
+#include "tests/llama/checkpoints/checkpoint_folder.h"
+#include "tests/llama/model/relatives.h"
+#include "tests/llama/step/step_positions.h"
 #include "tests/llama/step_fixture.h"
-#include "tests/llama/step_positions.h"
 #include "tests/support/catch.h"
 
 namespace {

@@ -12,7 +12,7 @@
 #include "demos/engine/llama/host/offload.h"
 #include "demos/engine/llama/step/data.h"
 #include "demos/engine/llama/step/train_step.h"
-#include "tests/llama/relatives.h"
+#include "tests/llama/model/relatives.h"
 #include "tests/llama/step_fixture.h"
 #include "tests/support/catch.h"
 

@@ -14,7 +14,7 @@
 #include "demos/engine/llama/step/train_step.h"
 #include "demos/llama/config.h"
 #include "tests/llama/allocation_log.h"
-#include "tests/llama/checkpoint_folder.h"
+#include "tests/llama/checkpoints/checkpoint_folder.h"
 #include "tests/llama/step_fixture.h"
 #include "tests/support/catch.h"
 

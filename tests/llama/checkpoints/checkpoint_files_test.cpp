@@ -8,7 +8,7 @@
 
 #include "demos/llama/hugging_face.h"
 #include "demos/llama/not_finite.h"
-#include "tests/llama/checkpoint_folder.h"
+#include "tests/llama/checkpoints/checkpoint_folder.h"
 #include "tests/support/catch.h"
 
 namespace {

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "demos/tokens/tokenizer.h"
-#include "tests/llama/checkpoint_folder.h"
+#include "tests/llama/checkpoints/checkpoint_folder.h"
 #include "tests/llama/step_fixture.h"
 
 namespace {

@@ -1,4 +1,4 @@
-// Forward, loss and every gradient against reference/reference.json, which plain PyTorch computes in float64.
+// Forward, loss and every gradient against tests/llama/reference/reference.json, which plain PyTorch computes in float64.
 #include <cmath>
 #include <fstream>
 #include <map>

@@ -5,7 +5,7 @@
 #include <string>
 
 #include "demos/llama/hugging_face.h"
-#include "tests/llama/checkpoint_folder.h"
+#include "tests/llama/checkpoints/checkpoint_folder.h"
 #include "tests/support/catch.h"
 
 namespace {

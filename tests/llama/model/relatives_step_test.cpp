@@ -11,8 +11,8 @@
 #include "demos/predict/optimizers.h"
 #include "demos/predict/step_bytes.h"
 #include "tests/llama/allocation_log.h"
-#include "tests/llama/checkpoint_folder.h"
-#include "tests/llama/relatives.h"
+#include "tests/llama/checkpoints/checkpoint_folder.h"
+#include "tests/llama/model/relatives.h"
 #include "tests/llama/step_fixture.h"
 #include "tests/support/catch.h"
 

@@ -5,7 +5,7 @@
 
 #include "demos/engine/experiments/train_step_optimizer.h"
 #include "demos/llama/hugging_face.h"
-#include "tests/llama/checkpoint_folder.h"
+#include "tests/llama/checkpoints/checkpoint_folder.h"
 #include "tests/llama/step_fixture.h"
 
 namespace {

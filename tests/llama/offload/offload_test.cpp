@@ -18,7 +18,7 @@
 #include "demos/engine/llama/step/train_step.h"
 #include "demos/llama/config.h"
 #include "tests/llama/allocation_log.h"
-#include "tests/llama/small_config.h"
+#include "tests/llama/model/small_config.h"
 #include "tests/llama/step_fixture.h"
 #include "tests/support/catch.h"
 

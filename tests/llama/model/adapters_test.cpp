@@ -18,7 +18,7 @@
 #include "demos/engine/llama/step/data.h"
 #include "demos/engine/llama/step/train_step.h"
 #include "tests/llama/allocation_log.h"
-#include "tests/llama/small_config.h"
+#include "tests/llama/model/small_config.h"
 #include "tests/llama/step_fixture.h"
 #include "tests/support/catch.h"
 
@@ -33,7 +33,6 @@ using llama::ProjectionKind;
 using record::Bytes;
 using record::Category;
 
-const llama::Config& kSmall = kSmallConfig;
 const Settings kLowRank = joined(kSmallSettings, {"lora_rank=8"});
 // I·O and I + O of a layer's seven projections.
 constexpr std::array<std::int64_t, 7> kAreas{64 * 64, 64 * 32, 64 * 32, 64 * 64, 64 * 96, 64 * 96, 96 * 64};
@@ -45,7 +44,7 @@ const llama::FusedKernels kFused{
 
 llama::Model make(const AdapterOptions& adapters, const llama::FusedKernels& fused = {},
                   at::ScalarType type = at::kFloat) {
-  return llama::make_model(kSmall, fused, {.type = type}, /*seq=*/16, /*seed=*/5, /*cancel=*/nullptr,
+  return llama::make_model(kSmallConfig, fused, {.type = type}, /*seq=*/16, /*seed=*/5, /*cancel=*/nullptr,
                            {.adapters = adapters});
 }
 
@@ -57,7 +56,7 @@ at::Tensor logits(const llama::Model& model) {
   const at::AutoGradMode grad_mode(false);
   at::Tensor x = llama::embedding(model.embed_tokens_VH, batch().select(0, 0), false, 0);
   for (std::int64_t i = 0; i < kLayers; ++i) x = llama::layer_forward(model, i, x);
-  return x.reshape({-1, kSmall.hidden_size}).mm(model.lm_head_VH.t());
+  return x.reshape({-1, kSmallConfig.hidden_size}).mm(model.lm_head_VH.t());
 }
 
 // Makes the adapters non-trivial.

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "tests/llama/checkpoint_folder.h"
+#include "tests/llama/checkpoints/checkpoint_folder.h"
 #include "tests/llama/step_fixture.h"
 
 namespace headroom::tests {

@@ -8,7 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "demos/engine/llama/model/model.h"
-#include "tests/llama/checkpoint_folder.h"
+#include "tests/llama/checkpoints/checkpoint_folder.h"
 #include "tests/llama/step_fixture.h"
 #include "tests/support/catch.h"
 
