@@ -1,5 +1,6 @@
 // The norms on any device.
 #include <limits>
+#include <utility>
 
 #include "kernels/add_rms_norm/add_rms_norm_ops.h"
 #include "kernels/layer_norm/layer_norm_ops.h"
@@ -59,10 +60,11 @@ TEST_CASE("the norms treat NaN and infinity like float64") {
 
 // dx over dy, d_sum and the rebuilt output.
 TEST_CASE("the norms give the same bits in every form") {
-  for (const std::int64_t width : {512, 777}) {
-    CAPTURE(width);
-    const auto random = [&](at::IntArrayRef shape) {
-      return tests::random_at(shape, 1, 0, at::kBFloat16, tests::tested_device());
+  for (const auto& [type, width] :
+       {std::pair{at::kFloat, 777}, {at::kBFloat16, 512}, {at::kBFloat16, 777}, {at::kHalf, 777}}) {
+    CAPTURE(c10::toString(type), width);
+    const auto random = [&, type = type](at::IntArrayRef shape) {
+      return tests::random_at(shape, 1, 0, type, tests::tested_device());
     };
     const at::Tensor x = random({50, width}), w = random({width}), b = random({width}), d_sum = random({50, width});
     const kernels::RmsNormOut rms = kernels::rms_norm_forward(x, w, kNormEpsilon);
