@@ -8,8 +8,8 @@ namespace headroom::kernels {
 
 namespace {
 
-constexpr Shape kOddCrossEntropyShapes[] = {{1, 2},    {9, 7},     {5, 8},     {64, 1000},  {7, 1001},
-                                {3, 8193}, {3, 40001}, {3, 70000}, {2, 128257}, {2, 262143}};
+constexpr Shape kOddCrossEntropyShapes[] = {{1, 2},     {9, 7},     {5, 8},      {64, 1000},  {7, 1001},     {3, 8193},
+                                            {3, 40001}, {3, 70000}, {2, 128257}, {2, 262143}, {1, 1'000'003}};
 
 KernelInputs cross_entropy_inputs(const Shape& shape, const TensorMaker& make) {
   const at::Tensor logits_NV = make.random({shape.rows, shape.width});
