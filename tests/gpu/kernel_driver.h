@@ -1,81 +1,75 @@
-// Runs the CUDA kernels without LibTorch, in buffers of the exact size: within seconds under compute-sanitizer, or
-// with --time in turns with a copy.
+// Launches the CUDA kernels without LibTorch, in buffers of the exact size: within seconds under compute-sanitizer.
+// tests/kernels checks the results.
 #pragma once
 
 #include <cstdint>
-#include <functional>
+#include <initializer_list>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include <cuda_runtime.h>
-
 #include "kernels/common/storage.h"
 
 namespace headroom::tests {
 
-// Exactly `bytes` from cudaMalloc, so that out-of-bounds accesses are detected.
-class DeviceBuffer {
+inline constexpr kernels::Storage kStorages[] = {kernels::Storage::kFp32, kernels::Storage::kBf16,
+                                                 kernels::Storage::kFp16};
+
+// The contents of new memory. initcheck reports reads of kNothing. It misses bulk copies and cuBLASLt's writes, so what they
+// write starts with kNan, which is NaN in every format and stays in results that are not written completely.
+enum class Fill : std::uint8_t { kNothing, kZeros, kNan };
+
+// Device memory of a launch. Each buffer comes from cudaMalloc with exactly its size, so that out-of-bounds accesses
+// are detected.
+class Buffers {
  public:
-  explicit DeviceBuffer(std::int64_t bytes);
-  ~DeviceBuffer();
-  DeviceBuffer(const DeviceBuffer&) = delete;
-  DeviceBuffer& operator=(const DeviceBuffer&) = delete;
+  // Tensors start `skip` elements into their buffer and end with it; 1 prevents wide loads.
+  explicit Buffers(std::int64_t skip = 0) : skip_(skip) {}
+  ~Buffers();
+  Buffers(const Buffers&) = delete;
+  Buffers& operator=(const Buffers&) = delete;
 
-  void* data() const { return data_; }
+  void* tensor(kernels::Storage storage, std::int64_t n, Fill fill = Fill::kNothing);
+  // Random numbers of standard deviation `scale`.
+  void* random(kernels::Storage storage, std::int64_t n, float scale = 1);
+
+  // Without `skip`.
+  void* bytes(std::int64_t count, Fill fill = Fill::kNothing);
   template <typename T>
-  T* as() const {
-    return static_cast<T*>(data_);
+  T* array(std::int64_t n, Fill fill = Fill::kNothing) {
+    return static_cast<T*>(bytes(n * static_cast<std::int64_t>(sizeof(T)), fill));
   }
-  std::int64_t bytes() const { return bytes_; }
-  // Approximately normal values of standard deviation `scale`; equal seeds give equal values.
-  void fill(kernels::Storage storage, std::uint64_t seed, float scale = 1.0f);
-  void zero();
-  // NaN in every format, to reveal reads of unwritten memory.
-  void poison();
-
-  // Copies to the host from byte `begin` on, raw or as numbers.
-  std::vector<char> bits(std::int64_t begin = 0) const;
-  std::vector<double> numbers(kernels::Storage storage, std::int64_t begin = 0) const;
+  template <typename T>
+  T* copied(const std::vector<T>& values) {
+    return static_cast<T*>(copied_bytes(values.data(), static_cast<std::int64_t>(values.size() * sizeof(T))));
+  }
 
  private:
-  void* data_ = nullptr;
-  std::int64_t bytes_;
+  void* copied_bytes(const void* from, std::int64_t count);
+
+  std::int64_t skip_;
+  std::uint64_t random_ = 1;
+  std::vector<void*> all_;
 };
+
+// "rope bf16 2 x 9, unaligned"
+std::string named(std::string_view kernel, kernels::Storage storage, std::initializer_list<std::int64_t> sizes = {},
+                  std::int64_t skip = 0);
 
 class KernelDriver {
  public:
-  KernelDriver(bool timed, std::string_view only) : timed_(timed), only_(only) {}
-
-  // False: check small odd shapes once. True: time large shapes.
-  bool timed() const { return timed_; }
-  bool wants(std::string_view kernel) const { return only_.empty() || kernel == only_; }
-
-  // Launches once, untimed, and reports CUDA errors.
-  void run(const std::string& name, const std::function<int()>& launch);
-  // Prints median and [0.2, 0.8] quantiles with a cold L2, bytes per second, and their share of a device copy that
-  // moves `bytes`, in turns with it.
-  void time(const std::string& name, std::int64_t bytes, const std::function<int()>& launch);
-  // The same for GEMMs, in TFLOP/s.
-  void time_flops(const std::string& name, double flops, const std::function<int()>& launch);
-
-  // `most`: largest error relative to the largest expected value (at least 0.01). tests/kernels checks accuracy; here
-  // agreement with the CPU's kernel, or completeness, is enough.
-  void expect_near(const std::string& name, const std::vector<double>& values, const std::vector<double>& expected,
-                   double most);
-  void expect_finite(const std::string& name, const std::vector<double>& values);
-
+  // Waits for a launch and reports CUDA errors. `queued` is what the launcher returned.
+  void run(const std::string& name, int queued);
+  void expect_finite(const std::string& name, kernels::Storage storage, const void* numbers, std::int64_t n);
+  void fail(const std::string& name, std::string_view why);
   int failures() const { return failures_; }
-  void fail(const std::string& name, const std::string& why);
 
  private:
-  bool timed_;
-  std::string only_;
   int failures_ = 0;
 };
 
-// One kernel of the list in kernels/CMakeLists.txt: k<Name>Driven in kernel_driver_<family>.cu. The catalogue is
+// One kernel of the list in kernels/CMakeLists.txt: k<Name>Driven in a kernel_driver_<family>.cpp. The catalogue is
 // generated from that list, so a missing one fails to link.
 struct DrivenKernel {
   std::string_view id;

@@ -30,7 +30,7 @@ tools=
 for tool in memcheck racecheck initcheck synccheck; do wanted "sanitizer_$tool" && tools="$tools $tool"; done
 if [ -n "$sanitizer" ] && [ -z "$quick" ] && [ -n "$tools" ]; then
   for tool in $tools; do
-    { timeout 300 "$sanitizer" --tool "$tool" --error-exitcode 1 "$build/bin/kernel_driver" \
+    { timeout 540 "$sanitizer" --tool "$tool" --error-exitcode 1 "$build/bin/kernel_driver" \
         >"$out/logs/$tool.tool" 2>&1; echo $? >"$out/logs/$tool.code"; } &
   done
   wait
