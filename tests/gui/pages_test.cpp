@@ -1,9 +1,6 @@
 // Several pages: navigation, one shared engine, and run A next to run B.
 #include <string>
-#include <utility>
-#include <vector>
 
-#include "imgui_internal.h"  // windows by name
 #include "imgui_te_engine.h"
 #include "tests/gui/page_scene.h"
 #include "tests/support/catch.h"
@@ -18,72 +15,30 @@ std::size_t events_of(const Actor& actor) { return actor.page().runs().all().bac
 
 }  // namespace
 
-TEST_CASE("Continue, Back, Space and PgUp turn the pages and stop at the course's ends", "[gui]") {
+TEST_CASE("Space, PgUp and Back turn the pages, and the course has ends", "[gui]") {
   Scene scene;
   perform("turn pages", scene.stage, [](Actor& actor) {
     const auto pages = actor.app.course().pages();
-    IM_CHECK_GT(pages.size(), 1u);
+    IM_CHECK_GT(pages.size(), 2u);
     IM_CHECK(!actor.there("back"));
-    for (std::size_t i = 1; i < pages.size(); ++i) {
-      actor.skip_question();
-      IM_CHECK(actor.there("continue"));
-      actor.click("continue");
-      actor.frames(3);
-      IM_CHECK(&actor.page().page() == pages[i]);
-      actor.picture("page " + std::string(pages[i]->id));
-    }
     actor.skip_question();
-    IM_CHECK(!actor.there("continue"));
-    for (std::size_t i = pages.size() - 1; i-- > 0;) {
-      actor.click("back");
-      actor.frames(3);
-      IM_CHECK(&actor.page().page() == pages[i]);
-    }
     for (int i = 0; i < 30 && &actor.page().page() == pages[0]; ++i) {  // scrolls to the end first
       actor.ctx->KeyPress(ImGuiKey_Space);
       actor.frames(3);
     }
     IM_CHECK(&actor.page().page() == pages[1]);
+    actor.skip_question();
     for (int i = 0; i < 30 && &actor.page().page() == pages[1]; ++i) {
       actor.ctx->KeyPress(ImGuiKey_PageUp);
       actor.frames(3);
     }
     IM_CHECK(&actor.page().page() == pages[0]);
-  });
-}
-
-TEST_CASE("no formula of a page is wider than the column of a small window", "[gui]") {
-  Scene scene;
-  perform("formulas fit", scene.stage, [](Actor& actor) {
-    const auto widest = [](const char* words) {  // content and visible width of their child window
-      for (const ImGuiWindow* window : ImGui::GetCurrentContext()->Windows)
-        if (window->WasActive && std::string(window->Name).find(words) != std::string::npos)
-          return std::pair(window->ContentSize.x, window->InnerRect.GetWidth());
-      return std::pair(1.0f, 0.0f);
-    };
-    for (const lessons::Page* page : actor.app.course().pages()) {
-      INFO(page->id);
-      if (&actor.page().page() != page) {
-        actor.skip_question();
-        actor.click("continue");
-      }
-      const auto check = [&](const char* words) {
-        actor.frames(4);
-        const auto [content, shown] = widest(words);
-        IM_CHECK_GT(content, 100.0f);
-        IM_CHECK_LE(content, shown);
-      };
-      check("/words_");
-      actor.skip_question();
-      actor.app.view().state().reading_more = true;
-      for (std::size_t step = 0; step < page->more.size(); ++step) {
-        actor.app.view().state().step = static_cast<int>(step);
-        check("/more words");
-        if (actor.ctx->IsError()) return;  // later clicks do nothing
-      }
-      actor.app.view().state().reading_more = false;
-      actor.frames(2);
-    }
+    actor.jump(pages.back()->id);
+    actor.skip_question();
+    IM_CHECK(!actor.there("continue"));
+    actor.click("back");
+    actor.frames(3);
+    IM_CHECK(&actor.page().page() == pages[pages.size() - 2]);
   });
 }
 
@@ -100,27 +55,17 @@ TEST_CASE("Space does not turn a page whose question is open", "[gui]") {
   });
 }
 
-TEST_CASE("the rail opens every chapter and every page", "[gui]") {
-  for (const int width : {1280, 1920}) {
-    Scene scene;
-    scene.stage.width = width;
-    scene.stage.height = width * 9 / 16;
-    perform(width == 1280 ? "rail compact" : "rail wide", scene.stage, [&](Actor& actor) {
-      const auto& chapters = actor.app.course().chapters();
-      for (std::size_t c = chapters.size(); c-- > 0;) {
-        const std::string chapter = "**/rail/$$" + std::to_string(c) + "/";
-        if (&actor.page().page() != chapters[c].pages.front()) actor.ctx->ItemClick((chapter + "chapter").c_str());
-        actor.frames(3);
-        IM_CHECK(&actor.page().page() == chapters[c].pages.front());
-        if (width < 1900) continue;
-        for (std::size_t p = chapters[c].pages.size(); p-- > 0;) {
-          actor.ctx->ItemClick(("**/rail/$$" + std::to_string(p) + "/page").c_str());
-          actor.frames(3);
-          IM_CHECK(&actor.page().page() == chapters[c].pages[p]);
-        }
-      }
-    });
-  }
+TEST_CASE("the rail of a small window opens every chapter", "[gui]") {
+  Scene scene;
+  perform("rail compact", scene.stage, [](Actor& actor) {
+    const auto& chapters = actor.app.course().chapters();
+    for (std::size_t c = chapters.size(); c-- > 0;) {
+      const std::string chapter = "**/rail/$$" + std::to_string(c) + "/";
+      if (&actor.page().page() != chapters[c].pages.front()) actor.ctx->ItemClick((chapter + "chapter").c_str());
+      actor.frames(3);
+      IM_CHECK(&actor.page().page() == chapters[c].pages.front());
+    }
+  });
 }
 
 TEST_CASE("two pages share one engine, and each keeps its own run", "[gui]") {

@@ -92,19 +92,17 @@ TEST_CASE("a presenter goes through a page with keys alone", "[gui]") {
   });
 }
 
-TEST_CASE("the keyboard reaches any page in two actions, at every width", "[gui]") {
-  for (const int width : {960, 1280, 1920}) {
-    Scene scene;
-    scene.stage.width = width;
-    scene.stage.height = width * 9 / 16;
-    perform("jump", scene.stage, [&](Actor& actor) {
-      const auto pages = actor.app.course().pages();
-      for (std::size_t i = 0; i < pages.size(); i += 3) {
-        actor.jump(pages[i]->id);
-        IM_CHECK_STR_EQ(actor.page().page().id.c_str(), pages[i]->id.c_str());
-      }
-    });
-  }
+TEST_CASE("the keyboard reaches any page in two actions in a narrow window", "[gui]") {
+  Scene scene;
+  scene.stage.width = 960;
+  scene.stage.height = 540;
+  perform("jump", scene.stage, [](Actor& actor) {
+    const auto pages = actor.app.course().pages();
+    for (std::size_t i = 0; i < pages.size(); i += 3) {
+      actor.jump(pages[i]->id);
+      IM_CHECK_STR_EQ(actor.page().page().id.c_str(), pages[i]->id.c_str());
+    }
+  });
 }
 
 TEST_CASE("chapters are presented from the first screen to the last by keys alone", "[gui]") {

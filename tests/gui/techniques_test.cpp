@@ -2,16 +2,12 @@
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
-#include <set>
 #include <string>
-#include <variant>
 #include <vector>
 
-#include "imgui_internal.h"  // windows by name
 #include "imgui_te_engine.h"
 #include "tests/gui/page_scene.h"
 #include "tests/support/catch.h"
-#include "tests/support/course.h"
 #include "tests/support/panels.h"
 
 using namespace headroom;
@@ -316,68 +312,14 @@ TEST_CASE("ladders and links can be pinned as A, and B − A is shown", "[gui]")
       actor.frames(3);
       IM_CHECK(!actor.page().run_a().comparison().rows.empty());
       IM_CHECK_STR_EQ(std::string(actor.page().run_a().comparison().rows.front().head).c_str(), head.c_str());
-      IM_CHECK(actor.page().run_a().comparison().rows.front().change.starts_with("−"));  // the second is smaller and slower
+      IM_CHECK(
+          actor.page().run_a().comparison().rows.front().change.starts_with("−"));  // the second is smaller and slower
       if (actor.page().page().id == "ladder") (void)actor.page().figures().set_param("delta", "a");
       actor.frames(2);
       actor.picture(stage.page + " B against A");
       actor.page().show_tab(1);
       actor.frames(3);
       actor.picture(stage.page + " formula B against A");
-    });
-  }
-}
-
-TEST_CASE("every shipped run of a page can be chosen by name from each figure in the smallest window", "[gui]") {
-  Stage stage;
-  stage.assets = std::filesystem::path(HEADROOM_SOURCE_DIR) / "assets";
-  ScriptedBackend backend(small_run());
-  stage.runner = &backend;
-  for (const lessons::Page* page : tests::course().pages()) {
-    stage.page = std::string(page->id);
-    if (stage.page == "edit_a_kernel") continue;  // its figure is behind the editor
-    perform(("runs of " + stage.page).c_str(), stage, [&](Actor& actor) {
-      actor.frames(20);  // the others load after the first
-      actor.skip_question();
-      std::set<std::string> names;
-      for (const app::page::RunOnShow& run : actor.page().runs().all()) names.insert(run.where + ": " + run.label);
-      IM_CHECK_EQ(names.size(), actor.page().runs().all().size());
-      for (int tab = 0; tab < static_cast<int>(page->figures.size()); ++tab) {
-        actor.page().show_tab(tab);
-        actor.frames(3);
-        const bool of_runs = actor.page().figures().shown().basis != lessons::Basis::kParameters;
-        IM_CHECK_EQ(actor.there("runs"), of_runs && names.size() > 1);
-      }
-    });
-  }
-}
-
-TEST_CASE("every figure of every page has a picture from shipped recordings", "[gui]") {
-  Stage stage;
-  stage.assets = std::filesystem::path(HEADROOM_SOURCE_DIR) / "assets";
-  ScriptedBackend backend(small_run());
-  stage.runner = &backend;
-  for (const lessons::Page* page : tests::course().pages()) {
-    stage.page = std::string(page->id);
-    perform(("shipped " + stage.page).c_str(), stage, [&](Actor& actor) {
-      actor.frames(20);  // the others load after the first
-      actor.picture("shipped " + stage.page + " before");
-      if (page->question) {
-        IM_CHECK(actor.question().hides());
-        if (std::holds_alternative<lessons::ChoiceQuestion>(page->question->kind)) actor.ctx->KeyPress(ImGuiKey_1);
-        if (const auto* number = lessons::number_of(&*page->question))
-          actor.guess(number->answer->of(*actor.page().on_show()->ledger) / 2);
-        actor.ctx->KeyPress(ImGuiKey_Enter);
-        actor.frames(3);
-        IM_CHECK(actor.question().state() == app::page::Question::State::kAnswered);
-        IM_CHECK(page->bases.empty() || actor.page().run_a().pinned() != nullptr);
-        actor.picture("shipped " + stage.page + " answered");
-      }
-      for (int tab = 0; tab < static_cast<int>(page->figures.size()); ++tab) {
-        actor.page().show_tab(tab);
-        actor.frames(3);
-        actor.picture("shipped " + stage.page + " " + std::to_string(tab));
-        IM_CHECK_STR_EQ(actor.page().figure(400).head.empty_reason.c_str(), "");
-      }
     });
   }
 }
