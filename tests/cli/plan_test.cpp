@@ -9,7 +9,7 @@
 #include <nlohmann/json.hpp>
 
 #include "tests/cli/program.h"
-#include "tests/lessons/answer_keys.h"
+#include "tests/lessons/pages/answer_keys.h"
 #include "tests/support/catch.h"
 #include "tests/support/page_numbers.h"
 

@@ -39,7 +39,8 @@ TEST_CASE("formulas and differences agree to a millionth, whatever the numbers")
   for (const Derivative& each : derivatives())
     for (int seed = 1; seed <= 40; ++seed) {
       INFO(each.key << " " << seed);
-      const FigureData figure = built_derivatives({"operation=" + std::string(each.key), "numbers=" + std::to_string(seed)});
+      const FigureData figure =
+          built_derivatives({"operation=" + std::string(each.key), "numbers=" + std::to_string(seed)});
       const Chart& chart = *tests::charts_of(figure).front();
       const auto& differences = chart.series.back().points;
       const auto& formula = chart.series[chart.series.size() - 2].points;

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "lessons/pages/stored_numbers.h"
-#include "tests/lessons/number_values.h"
+#include "tests/lessons/pages/number_values.h"
 #include "tests/support/catch.h"
 #include "tests/support/page_numbers.h"
 

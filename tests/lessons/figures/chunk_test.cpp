@@ -14,8 +14,8 @@ using namespace headroom::lessons;
 
 namespace {
 
-FigureData built_chunk(std::initializer_list<const char*> assignments, const record::Ledger* run = nullptr, View view = {},
-                 const record::Params* settings = nullptr) {
+FigureData built_chunk(std::initializer_list<const char*> assignments, const record::Ledger* run = nullptr,
+                       View view = {}, const record::Params* settings = nullptr) {
   const Figure* figure = find_figure("chunk_curve");
   REQUIRE(figure != nullptr);
   record::Params params(figure->schema);

@@ -18,7 +18,7 @@ using namespace headroom::lessons;
 
 namespace {
 
-const std::string kFront =
+const std::string kTestFront =
     "---\n"
     "title: Four ways\n"
     "claim: Chunks remove the logits.\n"
@@ -30,7 +30,7 @@ const std::string kFront =
     "recordings: tiny_cpu other\n"
     "widgets: settings\n"
     "---\n";
-const std::string kWords = "The [logits](term:logits) of a step.\n";
+const std::string kTestWords = "The [logits](term:logits) of a step.\n";
 
 struct Reading {
   Page page;
@@ -60,7 +60,7 @@ std::string problem_of(const std::string& text) {
 }
 
 std::string with(const std::string& from, const std::string& to) {
-  std::string text = kFront + kWords;
+  std::string text = kTestFront + kTestWords;
   const std::size_t at = text.find(from);
   REQUIRE(at != std::string::npos);
   return text.replace(at, from.size(), to);
@@ -69,7 +69,7 @@ std::string with(const std::string& from, const std::string& to) {
 }  // namespace
 
 TEST_CASE("a document becomes a page") {
-  const Reading reading = read(kFront + kWords +
+  const Reading reading = read(kTestFront + kTestWords +
                                "\n$$B \\cdot T$$\n\nand `headroom list`.\n\n"
                                "```question\nkind: number\nanswer: peak_of_step\nfigure: memory_timeline\n"
                                "low: 0\nhigh: 32 GiB\n\nHow high?\n```\n\n"
@@ -109,7 +109,7 @@ TEST_CASE("a document becomes a page") {
 
 TEST_CASE("a choice has its replies, an order its right order") {
   const std::string because = "```because\nSo.\n```\n";
-  const Reading choice = read(kFront + kWords +
+  const Reading choice = read(kTestFront + kTestWords +
                               "```question\nkind: choice\n\nDoes it fit?\n\n"
                               "- [ ] Yes\n  misconception: only_weights\n  reply: Those are the weights.\n"
                               "- [x] No\n"
@@ -122,7 +122,7 @@ TEST_CASE("a choice has its replies, an order its right order") {
   CHECK(choices[0].reply == "Those are the weights.");
   CHECK(choices[0].misconception == "only_weights");
   CHECK(choices[1].right);
-  const Reading order = read(kFront + kWords +
+  const Reading order = read(kTestFront + kTestWords +
                              "```question\nkind: order\nmisconception: attention\nreply: The MLP is larger.\n\n"
                              "Sort them.\n\n1. MLP\n2. Norms\n3. Attention\n```\n" +
                              because);
@@ -130,14 +130,14 @@ TEST_CASE("a choice has its replies, an order its right order") {
   CHECK(std::get<OrderQuestion>(order.page.question->kind).items ==
         std::vector<std::string>{"MLP", "Norms", "Attention"});
 
-  CHECK(problem_of(kFront + kWords +
+  CHECK(problem_of(kTestFront + kTestWords +
                    "```question\nkind: choice\n\nDoes it?\n\n- [ ] Yes\n  misconception: a\n  reply: No.\n- [x] No\n"
                    "- [ ] Both\n  misconception: b\n  reply: No.\n```\n" +
                    because) == "p.md:16: The choice \"Both\" has the reply of another one.");
 }
 
 TEST_CASE("what leads nowhere is named with file and line") {
-  CHECK(read(kFront + kWords).problems.empty());
+  CHECK(read(kTestFront + kTestWords).problems.empty());
   CHECK(problem_of(with("title: Four ways\n", "")) == "p.md:1: The front matter lacks a line \"title: …\".");
   CHECK(problem_of(with("title:", "titel: x\ntitle:")) ==
         "p.md:2: The front matter has no key \"titel\": the nearest is title.");
@@ -161,23 +161,26 @@ TEST_CASE("what leads nowhere is named with file and line") {
             .problems.back()
             .text()
             .find("another demo") != std::string::npos);
-  CHECK(problem_of(kFront + kWords + "\nSee\n`headroom lst`.\n") ==
+  CHECK(problem_of(kTestFront + kTestWords + "\nSee\n`headroom lst`.\n") ==
         "p.md:15: `headroom lst` does not work: no such command");
-  CHECK(problem_of(kFront + kWords + "```sources\nchen2017\n```\n") ==
+  CHECK(problem_of(kTestFront + kTestWords + "```sources\nchen2017\n```\n") ==
         "p.md:14: There is no source \"chen2017\": the nearest is chen2016.");
-  CHECK(problem_of(kFront + kWords + "```quiz\n?\n```\n").starts_with("p.md:13: There is no block \"```quiz\""));
-  CHECK(problem_of(kFront + kWords + "```quiz\nkind: hard\n\n?\n```\n").starts_with("p.md:13: There is no block"));
-  CHECK(problem_of(kFront + kWords + "```figure\nid: memory_timeline\nste: a=b\n```\n") ==
+  CHECK(
+      problem_of(kTestFront + kTestWords + "```quiz\n?\n```\n").starts_with("p.md:13: There is no block \"```quiz\""));
+  CHECK(problem_of(kTestFront + kTestWords + "```quiz\nkind: hard\n\n?\n```\n")
+            .starts_with("p.md:13: There is no block"));
+  CHECK(problem_of(kTestFront + kTestWords + "```figure\nid: memory_timeline\nste: a=b\n```\n") ==
         "p.md:15: The figure has no key \"ste\": the nearest is set.");
-  CHECK(problem_of(kFront + kWords + "```widget\nladdr\n```\n") ==
+  CHECK(problem_of(kTestFront + kTestWords + "```widget\nladdr\n```\n") ==
         "p.md:14: There is no widget \"laddr\": the nearest is ladder.");
-  CHECK(problem_of(kFront + kWords + "\n```figure\nid: memory_timeline\n") ==
+  CHECK(problem_of(kTestFront + kTestWords + "\n```figure\nid: memory_timeline\n") ==
         "p.md:14: The block ```figure does not end: close it with ```.");
-  CHECK(problem_of(kFront + kWords + "```figure\nid: launches\n```\n")
+  CHECK(problem_of(kTestFront + kTestWords + "```figure\nid: launches\n```\n")
             .ends_with("The figure launches is not one of the page's."));
-  CHECK(problem_of(kFront + kWords + "<!--more-->\n```step\nview: zoom=los\n```\nWords.\n") ==
+  CHECK(problem_of(kTestFront + kTestWords + "<!--more-->\n```step\nview: zoom=los\n```\nWords.\n") ==
         "p.md:15: There is no phase \"los\": the nearest is loss.");
-  CHECK(problem_of(kFront + kWords + "```table\n| a | b |\n|---|\n| 1 |\n```\n").starts_with("p.md:14: A table is"));
+  CHECK(problem_of(kTestFront + kTestWords + "```table\n| a | b |\n|---|\n| 1 |\n```\n")
+            .starts_with("p.md:14: A table is"));
   CHECK(read("---\ntitle: x\n").problems.at(0).text() ==
         "p.md:1: The front matter does not end: close it with a line \"---\".");
 }
@@ -187,44 +190,46 @@ TEST_CASE("a page runs a demo or calculates with a schema, and has nothing of th
       "---\ntitle: Sixteen\nclaim: Sixteen bytes.\nschema: shape\nswitches: model seq\n"
       "figures: static_bytes formula_table\nwidgets: calculator\n---\n";
   const auto changed = [&](const std::string& from, const std::string& to, const std::string& more = "") {
-    std::string text = front + kWords + more;
+    std::string text = front + kTestWords + more;
     return problem_of(text.replace(text.find(from), from.size(), to));
   };
-  const Reading reading = read(front + kWords);
+  const Reading reading = read(front + kTestWords);
   for (const Problem& problem : reading.problems) FAIL_CHECK(problem.text());
   CHECK(reading.page.schema == "shape");
   CHECK(reading.page.demo.empty());
   REQUIRE(demo_or_schema(reading.page) != nullptr);
   CHECK(demo_or_schema(reading.page)->id == "shape");
-  CHECK(demo_or_schema(read(kFront + kWords).page)->id == "train_step");
+  CHECK(demo_or_schema(read(kTestFront + kTestWords).page)->id == "train_step");
   CHECK(demo_or_schema(Page{}) == nullptr);
 
   CHECK(changed("schema: shape", "schema: shap") == "p.md:4: There is no schema \"shap\": the nearest is shape.");
   const std::string either = "A page has either a line \"demo: …\", which runs, or \"schema: …\", to calculate with.";
   CHECK(problem_of(with("demo: train_step", "demo: train_step\nschema: shape")) == "p.md:4: " + either);
-  CHECK(problem_of("---\ntitle: a\nclaim: b\nfigures: static_bytes\n---\n" + kWords) == "p.md:1: " + either);
+  CHECK(problem_of("---\ntitle: a\nclaim: b\nfigures: static_bytes\n---\n" + kTestWords) == "p.md:1: " + either);
   CHECK(changed("model seq", "model steps") == "p.md:5: The schema shape has no setting steps.");
   for (const char* line : {"here: model=tiny", "sweep: seq=8,16", "shows: a", "bases: a", "command: headroom list"}) {
     INFO(line);
     const std::string key(line, std::string(line).find(':'));
-    const Problems problems = read(front.substr(0, front.size() - 4) + line + "\n---\n" + kWords).problems;
+    const Problems problems = read(front.substr(0, front.size() - 4) + line + "\n---\n" + kTestWords).problems;
     REQUIRE(!problems.empty());
     CHECK(problems.back().text() == "p.md:8: A page with a schema runs nothing and has no line \"" + key + ": …\".");
   }
-  const Reading batch = read(front.substr(0, front.size() - 4) + "settings: batch=8\n---\n" + kWords);
+  const Reading batch = read(front.substr(0, front.size() - 4) + "settings: batch=8\n---\n" + kTestWords);
   CHECK(batch.problems.empty());
   CHECK(settings_of(batch.page).integer("batch") == 8);
-  CHECK(read(front + kWords + "\n{logits.bytes} of {model.parameters}\n").problems.empty());
-  CHECK(changed(kWords, kWords + "\n{peak.bytes}\n") ==
+  CHECK(read(front + kTestWords + "\n{logits.bytes} of {model.parameters}\n").problems.empty());
+  CHECK(changed(kTestWords, kTestWords + "\n{peak.bytes}\n") ==
         "p.md:11: The number peak.bytes is of a run, and a page with a schema has none.");
   CHECK(changed("calculator", "settings") == "p.md:7: The widget settings is for pages with a demo.");
-  CHECK(changed(kWords, kWords + "```widget\nladder\n```\n") == "p.md:11: The widget ladder is for pages with a demo.");
+  CHECK(changed(kTestWords, kTestWords + "```widget\nladder\n```\n") ==
+        "p.md:11: The widget ladder is for pages with a demo.");
   CHECK(problem_of(with("widgets: settings", "widgets: calculator")) ==
         "p.md:10: The widget calculator is for pages with a schema.");
   CHECK(changed("formula_table", "memory_timeline") ==
         "p.md:6: The figure memory_timeline draws a run, and a page with a schema has none.");
-  CHECK(changed(kWords, kWords + "```question\nkind: number\nanswer: peak_of_step\nlow: 0\nhigh: 1 GiB\n\nHow?\n```\n"
-                                 "```because\nSo.\n```\n")
+  CHECK(changed(kTestWords, kTestWords +
+                                "```question\nkind: number\nanswer: peak_of_step\nlow: 0\nhigh: 1 GiB\n\nHow?\n```\n"
+                                "```because\nSo.\n```\n")
             .ends_with("A number is answered by a run: a page with a schema asks for a choice or an order."));
 }
 
@@ -334,9 +339,10 @@ TEST_CASE("a link sets settings or shows a view, and each of its words gets its 
 
 TEST_CASE("a link that would do nothing, or what the page refuses, is named with file and line", "[pages]") {
   const auto linked = [](const std::string& target) {
-    return problem_of(kFront + kWords + "\nSet\n[this](" + target + ").\n");
+    return problem_of(kTestFront + kTestWords + "\nSet\n[this](" + target + ").\n");
   };
-  CHECK(read(kFront + kWords + "\n[a](set:batch=8&checkpointing=layer) [b](view:pin=other)\n").problems.empty());
+  CHECK(
+      read(kTestFront + kTestWords + "\n[a](set:batch=8&checkpointing=layer) [b](view:pin=other)\n").problems.empty());
   CHECK(linked("set:batsch=8").starts_with("p.md:15: "));
   CHECK(linked("set:batsch=8").find("batsch") != std::string::npos);
   CHECK(linked("set:batch=0").starts_with("p.md:15: "));
@@ -351,8 +357,8 @@ TEST_CASE("a link that would do nothing, or what the page refuses, is named with
   CHECK(linked("view:pin=oter") == "p.md:15: There is no run to pin \"oter\": the nearest is other.");
   const std::string question = "```question\nkind: number\nanswer: peak_of_step\nlow: 0\nhigh: 1 GiB\n\n";
   const std::string linked_because = "```because\n[So](set:batch=8).\n```\n";
-  CHECK(read(kFront + kWords + question + "How?\n```\n" + linked_because).problems.empty());
-  CHECK(problem_of(kFront + kWords + question + "[How](set:batch=8)?\n```\n" + linked_because) ==
+  CHECK(read(kTestFront + kTestWords + question + "How?\n```\n" + linked_because).problems.empty());
+  CHECK(problem_of(kTestFront + kTestWords + question + "[How](set:batch=8)?\n```\n" + linked_because) ==
         "p.md:19: A question's own words have no links.");
   const std::string shape =
       "---\ntitle: Sixteen\nclaim: Sixteen bytes.\nschema: shape\nswitches: model seq\nfigures: static_bytes\n"

@@ -72,7 +72,7 @@ Recording traced() {
 }
 
 FigureData build_lanes(const Recording& run, lessons::View view = {}, const Recording* baseline = nullptr,
-                 std::string_view axis = "device") {
+                       std::string_view axis = "device") {
   const lessons::Figure* figure = lessons::find_figure("memory_timeline");
   record::Params params(figure->schema);
   REQUIRE(params.set("axis", axis).ok());

@@ -28,7 +28,7 @@ record::Params fitting_settings(const std::vector<std::string>& settings) {
 
 // `card`: a name; empty: the settings' limit.
 lessons::FigureData build_fitting(const char* id, const record::Params& settings, const char* card = "",
-                          const record::Ledger* predicted = nullptr) {
+                                  const record::Ledger* predicted = nullptr) {
   const lessons::Figure& figure = *lessons::find_figure(id);
   const record::Params params(figure.schema);
   lessons::FigureInput input{.params = &params, .settings = &settings, .predicted = predicted};

@@ -33,7 +33,8 @@ record::Recording counted() {
   return recording;
 }
 
-FigureData built_technique(const char* id, const record::Recording& recording, std::initializer_list<const char*> settings) {
+FigureData built_technique(const char* id, const record::Recording& recording,
+                           std::initializer_list<const char*> settings) {
   const Figure* figure = find_figure(id);
   REQUIRE(figure != nullptr);
   record::Params params(figure->schema);

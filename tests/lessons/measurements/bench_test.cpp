@@ -18,7 +18,7 @@ using lessons::FigureData;
 namespace {
 
 FigureData build_bench(std::string_view id, const record::Recording& recording,
-                 const std::map<std::string, std::string>& settings = {}, lessons::View view = {}) {
+                       const std::map<std::string, std::string>& settings = {}, lessons::View view = {}) {
   const lessons::Figure& figure = *lessons::find_figure(id);
   record::Params params(figure.schema);
   for (const auto& [key, value] : settings) REQUIRE(params.set(key, std::string_view(value)).ok());
@@ -129,8 +129,8 @@ TEST_CASE("the report's panels have the published points behind them, in the sam
   REQUIRE(liger->points.size() == 4);
   CHECK(liger->points[3].y == Approx(0.41e6));
   CHECK(norm->categories == std::vector<std::string>{"4,096", "8,192", "12,288", "16,384"});
-  CHECK(tests::charts_of(build_bench("report_times", tests::made_bench({.report = true}), {{"published", "off"}})).size() ==
-        2);
+  CHECK(tests::charts_of(build_bench("report_times", tests::made_bench({.report = true}), {{"published", "off"}}))
+            .size() == 2);
   CHECK(build_bench("report_times", tests::made_bench()).head.empty_reason != "");
 }
 

@@ -91,19 +91,22 @@ TEST_CASE("the embedding of Llama 3.2 1B is 21.25 percent of it, and the shares 
 TEST_CASE("forward takes two operations per weight of a product, and the head 21 percent of the 1B's") {
   const Architecture& one = model("llama-3.2-1b");
   double sum = 0;
-  for (std::size_t i = 0; i < llama::kNumBlocks; ++i) sum += llama::numbers_of(one, static_cast<llama::Block>(i), 0).flops;
+  for (std::size_t i = 0; i < llama::kNumBlocks; ++i)
+    sum += llama::numbers_of(one, static_cast<llama::Block>(i), 0).flops;
   const std::int64_t norms = (2 * one.shape.num_layers + 1) * one.shape.hidden_size;
   CHECK(sum == 2.0 * static_cast<double>(1'235'814'400 - norms));
   CHECK(100 * llama::numbers_of(one, llama::Block::kHead, 0).flops / sum == Approx(21.3).margin(0.05));
   // Scores: 2 H T per layer.
-  CHECK(llama::numbers_of(one, llama::Block::kAttention, 1024).flops - llama::numbers_of(one, llama::Block::kAttention, 0).flops ==
+  CHECK(llama::numbers_of(one, llama::Block::kAttention, 1024).flops -
+            llama::numbers_of(one, llama::Block::kAttention, 0).flops ==
         16.0 * 2 * 2048 * 1024);
 }
 
 TEST_CASE("an MLP keeps more than attention in each model, and SwiGLU more than GELU") {
   for (const Architecture& each : llama::architectures()) {
     INFO(each.name);
-    CHECK(llama::numbers_of(each, llama::Block::kMlp, 1024).kept > llama::numbers_of(each, llama::Block::kAttention, 1024).kept);
+    CHECK(llama::numbers_of(each, llama::Block::kMlp, 1024).kept >
+          llama::numbers_of(each, llama::Block::kAttention, 1024).kept);
   }
   CHECK(llama::numbers_of(model("llama-3.2-1b"), llama::Block::kMlp, 0).kept == 16 * 53'248);
   CHECK(llama::numbers_of(model("llama-3.2-1b"), llama::Block::kAttention, 0).kept == 16 * 14'464);
@@ -114,7 +117,8 @@ TEST_CASE("what changed is marked, and five switches make a Llama of GPT-2") {
   CHECK(changed(plain, "gpt2-xl") == 0);
   CHECK(changed(plain, "llama-2-7b") == 6);    // RoPE, three norms, MLP, a separate head
   CHECK(changed(plain, "llama-3.2-1b") == 6);  // shared keys; tied head, as in GPT-2
-  const lessons::FigureData all = build_architecture({"rope=on", "rms_norm=on", "swiglu=on", "no_dropout=on", "grouped=on"});
+  const lessons::FigureData all =
+      build_architecture({"rope=on", "rms_norm=on", "swiglu=on", "no_dropout=on", "grouped=on"});
   CHECK(changed(all, "gpt2-xl") == 6);
   CHECK(tests::table_of(all).rows[0].name == "GPT-2 XL, changed");
 }

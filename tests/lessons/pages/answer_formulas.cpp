@@ -26,7 +26,7 @@
 #include "lessons/theory/derivatives.h"
 #include "lessons/theory/number_format.h"
 #include "lessons/theory/schedule.h"
-#include "tests/lessons/answer_keys.h"
+#include "tests/lessons/pages/answer_keys.h"
 
 using namespace headroom;
 using namespace headroom::lessons;

@@ -1,6 +1,6 @@
 // Tasks of pages: contents, places of errors, and reached goals.
-#include "demos/experiments/demo.h"
 #include "lessons/pages/blocks/task.h"
+#include "demos/experiments/demo.h"
 #include "tests/support/catch.h"
 #include "tests/support/course.h"
 
@@ -32,7 +32,7 @@ std::string task_with(const std::string& goal, const std::string& more = "done: 
   return "```task\ngoal: " + goal + "\n" + more + "\nMake it *fit*:\nall of it.\n```\n";
 }
 
-std::string problem_of(const std::string& task, const std::string& page = kPage) {
+std::string task_problem(const std::string& task, const std::string& page = kPage) {
   const Problems problems = read_task(page + task).problems;
   if (problems.size() != 1) {
     for (const Problem& problem : problems) UNSCOPED_INFO(problem.text());
@@ -56,7 +56,7 @@ record::Params settings(std::initializer_list<const char*> assignments) {
 TEST_CASE("a task has a goal, what is said once it is reached, and words", "[pages]") {
   const TaskReading reading =
       read_task(kPage + task_with("model=tiny,custom batch>=8 seq<=512 peak<=1.5GiB fits=rtx_4090 largest=batch",
-                             "done: It takes {peak.bytes}.\n"));
+                                  "done: It takes {peak.bytes}.\n"));
   for (const Problem& problem : reading.problems) FAIL_CHECK(problem.text());
   const TaskBlock* const task = task_of(reading.page);
   REQUIRE(task != nullptr);
@@ -79,25 +79,25 @@ TEST_CASE("a task has a goal, what is said once it is reached, and words", "[pag
 }
 
 TEST_CASE("what a task gets wrong is named with file and line", "[pages]") {
-  CHECK(problem_of(task_with("fits=24GiB", "")) == "p.md:16: The task lacks a line \"done: …\".");
-  CHECK(problem_of(task_with("fits=24GiB", "done: Yes.\nreply: No.\n")) ==
+  CHECK(task_problem(task_with("fits=24GiB", "")) == "p.md:16: The task lacks a line \"done: …\".");
+  CHECK(task_problem(task_with("fits=24GiB", "done: Yes.\nreply: No.\n")) ==
         "p.md:16: The task has no key \"reply\": the nearest is goal.");
-  CHECK(problem_of(task_with("bach>=8")) == "p.md:14: There is no condition \"bach\": the nearest is batch.");
-  CHECK(problem_of(task_with("model>=tiny")) ==
+  CHECK(task_problem(task_with("bach>=8")) == "p.md:14: There is no condition \"bach\": the nearest is batch.");
+  CHECK(task_problem(task_with("model>=tiny")) ==
         "p.md:14: A goal has KEY=VALUE, and of numbers KEY>=VALUE or KEY<=VALUE, not model>=tiny.");
-  CHECK(problem_of(task_with("fits=rtx_9999")).starts_with("p.md:14: There is no card \"rtx_9999\""));
-  CHECK(problem_of(task_with("largest=batch")) == "p.md:14: largest=batch needs a card: fits=24GiB.");
-  CHECK(problem_of(task_with("fits=24GiB largest=model")) ==
+  CHECK(task_problem(task_with("fits=rtx_9999")).starts_with("p.md:14: There is no card \"rtx_9999\""));
+  CHECK(task_problem(task_with("largest=batch")) == "p.md:14: largest=batch needs a card: fits=24GiB.");
+  CHECK(task_problem(task_with("fits=24GiB largest=model")) ==
         "p.md:14: largest=… takes a setting that counts, such as batch, not model.");
-  CHECK(problem_of(task_with("batch=0")).starts_with("p.md:14: "));
-  CHECK(problem_of(task_with("peak<=much")).starts_with("p.md:14: "));
-  CHECK(problem_of(task_with("fits=24GiB", "done: [So](term:logit).\n")).starts_with("p.md:15: There is no term"));
-  CHECK(problem_of("```task\ngoal: fits=24GiB\ndone: Yes.\n```\n") == "p.md:14: The task has no words.");
-  CHECK(problem_of(task_with("fits=24GiB") + task_with("fits=8GiB")) == "p.md:24: A page has one task.");
-  CHECK(problem_of(task_with("fits=24GiB"), replaced(kPage, "<!--more-->", "")) ==
+  CHECK(task_problem(task_with("batch=0")).starts_with("p.md:14: "));
+  CHECK(task_problem(task_with("peak<=much")).starts_with("p.md:14: "));
+  CHECK(task_problem(task_with("fits=24GiB", "done: [So](term:logit).\n")).starts_with("p.md:15: There is no term"));
+  CHECK(task_problem("```task\ngoal: fits=24GiB\ndone: Yes.\n```\n") == "p.md:14: The task has no words.");
+  CHECK(task_problem(task_with("fits=24GiB") + task_with("fits=8GiB")) == "p.md:24: A page has one task.");
+  CHECK(task_problem(task_with("fits=24GiB"), replaced(kPage, "<!--more-->", "")) ==
         "p.md:17: A task comes after <!--more--> only: until then the question is open.");
-  CHECK(problem_of(task_with("fits=24GiB"),
-                   replaced(replaced(kPage, "train_step", "bench"), "memory_timeline", "bench_times")) ==
+  CHECK(task_problem(task_with("fits=24GiB"),
+                     replaced(replaced(kPage, "train_step", "bench"), "memory_timeline", "bench_times")) ==
         "p.md:17: A task is about a training step, and this page has another demo or schema.");
 }
 

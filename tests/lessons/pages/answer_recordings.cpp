@@ -19,7 +19,7 @@
 #include "lessons/steps/address_space.h"
 #include "lessons/steps/kernel_rows.h"
 #include "lessons/steps/step_work.h"
-#include "tests/lessons/answer_keys.h"
+#include "tests/lessons/pages/answer_keys.h"
 #include "tests/support/page_numbers.h"
 
 using namespace headroom;
@@ -204,7 +204,7 @@ constexpr std::array kKeysOfRecordings{
     AnswerKey{"four_timelines", four_timelines},
     AnswerKey{"fixed_cost", fixed_cost},
     AnswerKey{"mixed_precision", is_measured},
-    AnswerKey{"loss_scaling", nullptr, "tests/lessons/number_bytes.cpp"},
+    AnswerKey{"loss_scaling", nullptr, "tests/lessons/pages/number_bytes.cpp"},
     AnswerKey{"optimizer_states", optimizer_states},
     AnswerKey{"eight_bits", is_measured},
     AnswerKey{"low_rank", low_rank},

@@ -138,10 +138,10 @@ TEST_CASE("the key of a second question is a formula of the drawn settings", "[p
   SecondQuestion state, peak;
   state.answer = find_answer("model_state");
   peak.answer = find_answer("peak_of_step");
-  constexpr double kParameters = 1'235'814'400;
-  CHECK(key_of(state, settings_with("llama-3.2-1b", "bf16_mixed")) == 16 * kParameters);
-  CHECK(key_of(state, settings_with("llama-3.2-1b", "fp32")) == 16 * kParameters);
-  CHECK(key_of(state, settings_with("llama-3.2-1b", "bf16")) == 8 * kParameters);
+  constexpr double kWeights = 1'235'814'400;
+  CHECK(key_of(state, settings_with("llama-3.2-1b", "bf16_mixed")) == 16 * kWeights);
+  CHECK(key_of(state, settings_with("llama-3.2-1b", "fp32")) == 16 * kWeights);
+  CHECK(key_of(state, settings_with("llama-3.2-1b", "bf16")) == 8 * kWeights);
   record::Params adapters = settings_with("llama-3.2-1b", "bf16");
   REQUIRE(adapters.set("adapters", std::string_view("lora")));
   CHECK(key_of(state, adapters) < 0);

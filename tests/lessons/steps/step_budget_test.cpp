@@ -58,8 +58,10 @@ TEST_CASE("the ladder's rungs are held against the peak of the format they multi
 
 TEST_CASE("a traced step is divided by its kernels") {
   std::string why;
-  const auto eager = lessons::budget_of(tests::stored("llama-3.2-1b_h200_eager_kernels"), AttentionFlops::kNone, {}, why);
-  const auto fused = lessons::budget_of(tests::stored("llama-3.2-1b_h200_fused_kernels"), AttentionFlops::kNone, {}, why);
+  const auto eager =
+      lessons::budget_of(tests::stored("llama-3.2-1b_h200_eager_kernels"), AttentionFlops::kNone, {}, why);
+  const auto fused =
+      lessons::budget_of(tests::stored("llama-3.2-1b_h200_fused_kernels"), AttentionFlops::kNone, {}, why);
   REQUIRE(eager);
   REQUIRE(fused);
   for (const StepBudget& each : {*eager, *fused}) {

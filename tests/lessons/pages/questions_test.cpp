@@ -21,7 +21,7 @@ double answer_of(const char* page, const record::Recording& run) {
 }
 
 FigureData built_question(const char* id, const record::Recording& recording, View view = {},
-                 const record::Recording* run_a = nullptr) {
+                          const record::Recording* run_a = nullptr) {
   const record::Ledger ledger(recording);
   std::optional<record::Ledger> baseline;
   if (run_a != nullptr) baseline.emplace(*run_a);
@@ -129,7 +129,8 @@ TEST_CASE("8 bits: the answer is the mean error over all numbers, and is hidden 
   CHECK(tests::charts_of(answered)[0]->series.size() == 2);
   CHECK(tests::charts_of(answered)[0]->y.high == tests::charts_of(open)[0]->y.high);  // the axis does not move
   CHECK(guess_axis(built_question("state_error_map", second_moments(5), kOpen))->high == guess_axis(open)->high);
-  CHECK(guess_axis(built_question("state_error_map", run, {.guess = 222.5, .hidden = true, .asked = true}))->high == 223);
+  CHECK(guess_axis(built_question("state_error_map", run, {.guess = 222.5, .hidden = true, .asked = true}))->high ==
+        223);
 }
 
 TEST_CASE("8 bits: bytes by formula, and what run B is off by more than A") {
@@ -152,12 +153,13 @@ TEST_CASE("links: the answer is the bus from page-locked memory, else the file, 
   CHECK(answer_of("bandwidth_of_this_machine", links(true)) == Approx(5e10));
   CHECK(answer_of("bandwidth_of_this_machine", links(false)) == Approx(4e9));
   CHECK(tests::answer_of("bandwidth_of_this_machine").unit == AxisUnit::kBytesPerSecond);
-  const FigureData open = built_question("bandwidth_ladder", links(true), {.guess = 1e11, .hidden = true, .asked = true});
+  const FigureData open =
+      built_question("bandwidth_ladder", links(true), {.guess = 1e11, .hidden = true, .asked = true});
   CHECK(bars(open) == 2);
   CHECK(guess_axis(open)->high == guess_axis(built_question("bandwidth_ladder", links(true, 1e5), kOpen))->high);
   CHECK(guess_axis(open)->low == guess_axis(built_question("bandwidth_ladder", links(true, 1e9), kOpen))->low);
-  CHECK(guess_axis(built_question("bandwidth_ladder", links(true), {.guess = 2e13, .hidden = true, .asked = true}))->high ==
-        1e14);
+  CHECK(guess_axis(built_question("bandwidth_ladder", links(true), {.guess = 2e13, .hidden = true, .asked = true}))
+            ->high == 1e14);
   const FigureData answered = built_question("bandwidth_ladder", links(true), {.asked = true});
   CHECK(bars(answered) == 6);
   CHECK(tests::charts_of(answered)[0]->y.low == tests::charts_of(open)[0]->y.low);

@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-#include "tests/lessons/answer_keys.h"
+#include "tests/lessons/pages/answer_keys.h"
 #include "tests/support/page_numbers.h"
 
 using namespace headroom;
@@ -15,8 +15,8 @@ namespace {
 
 // The planner needs an engine.
 constexpr std::array kKeysOfPlanner{
-    AnswerKey{"holes", nullptr, "tests/lessons/borders_test.cpp"},
-    AnswerKey{"report", nullptr, "tests/lessons/borders_test.cpp"},
+    AnswerKey{"holes", nullptr, "tests/lessons/figures/borders_test.cpp"},
+    AnswerKey{"report", nullptr, "tests/lessons/figures/borders_test.cpp"},
     AnswerKey{"will_it_fit", nullptr, "tests/cli/plan_test.cpp"},
 };
 

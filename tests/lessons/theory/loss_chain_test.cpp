@@ -35,7 +35,8 @@ std::vector<std::string> names(const LossChain& chain, std::size_t step) {
   return found;
 }
 
-FigureData built_loss_chain(const record::Params& of, std::initializer_list<const char*> assignments = {}, View view = {}) {
+FigureData built_loss_chain(const record::Params& of, std::initializer_list<const char*> assignments = {},
+                            View view = {}) {
   const Figure* figure = find_figure("logits_chain");
   REQUIRE(figure != nullptr);
   record::Params params(figure->schema);

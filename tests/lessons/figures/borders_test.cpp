@@ -16,7 +16,7 @@
 #include "lessons/figure.h"
 #include "lessons/measurements/tables.h"
 #include "lessons/steps/address_space.h"
-#include "tests/lessons/number_values.h"
+#include "tests/lessons/pages/number_values.h"
 #include "tests/support/catch.h"
 #include "tests/support/course.h"
 #include "tests/support/page_numbers.h"

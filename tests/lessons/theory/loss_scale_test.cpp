@@ -14,7 +14,8 @@ using namespace headroom::lessons;
 
 namespace {
 
-FigureData built_loss_scale(std::initializer_list<std::string> settings, const record::Recording* run = nullptr, View view = {}) {
+FigureData built_loss_scale(std::initializer_list<std::string> settings, const record::Recording* run = nullptr,
+                            View view = {}) {
   const Figure* figure = find_figure("scale_trace");
   REQUIRE(figure != nullptr);
   record::Params params(figure->schema);

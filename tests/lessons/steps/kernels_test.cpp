@@ -78,7 +78,7 @@ record::Recording fused() {
 }
 
 FigureData build_kernels(std::string_view id, const record::Recording& run, const record::Recording* baseline = nullptr,
-                 lessons::View view = {}, std::string_view part = "step") {
+                         lessons::View view = {}, std::string_view part = "step") {
   const lessons::Figure* figure = lessons::find_figure(id);
   REQUIRE(figure != nullptr);
   record::Params params(figure->schema);

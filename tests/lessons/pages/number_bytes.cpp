@@ -16,8 +16,8 @@
 #include "demos/record/timeline.h"
 #include "lessons/measurements/tables.h"
 #include "lessons/theory/number_format.h"
-#include "tests/lessons/answer_keys.h"
-#include "tests/lessons/number_values.h"
+#include "tests/lessons/pages/answer_keys.h"
+#include "tests/lessons/pages/number_values.h"
 #include "tests/support/catch.h"
 #include "tests/support/page_numbers.h"
 
@@ -33,7 +33,7 @@ namespace {
 
 double gib(record::Bytes bytes) { return static_cast<double>(bytes) / record::kGiB; }
 
-predict::StepSettings step_of(std::initializer_list<const char*> settings) {
+predict::StepSettings step_with(std::initializer_list<const char*> settings) {
   record::Params params(experiments::training_step().schema);
   for (const char* setting : settings) REQUIRE(params.set_assignment(setting).ok());
   return predict::step_settings(params);
@@ -57,13 +57,13 @@ record::Totals step_peak(const char* name) {
   REQUIRE(step);
   return record::Ledger(run).peak(step->first, step->last).totals;
 }
-double of(const record::Totals& totals, Category kind) {
+double bytes_of(const record::Totals& totals, Category kind) {
   return static_cast<double>(totals.by_category[static_cast<std::size_t>(kind)]);
 }
 
 // Bytes per parameter beyond the model state, when the tied table has two gradients.
 double tied_table_extra(const char* precision) {
-  const predict::StepSettings step = step_of({"model=llama-3.2-1b", precision});
+  const predict::StepSettings step = step_with({"model=llama-3.2-1b", precision});
   const std::int64_t parameters = llama::num_parameters(step.model);
   const predict::StaticMemory state = predict::static_memory(parameters, step.precision, predict::KeptState::kAdamW);
   for (const predict::StepMoment& moment : predict::step_moments(step)) {
@@ -139,7 +139,7 @@ NumberValues adapter_numbers() {
                lora = drop("| | LoRA | 3.580 | 2.006 | 1.705 | 1.502 | 1.361 |"),
                qlora = drop("| | QLoRA | 3.577 | 2.007 | 1.707 | 1.507 | 1.362 |");
   const auto activations = [](const char* run) {
-    return of(record::Ledger(stored(run)).peak().totals, Category::kActivations) / record::kMiB;
+    return bytes_of(record::Ledger(stored(run)).peak().totals, Category::kActivations) / record::kMiB;
   };
   return {{"lora.drop", 100 * lora / all},
           {"qlora.drop", 100 * qlora / lora},
@@ -177,8 +177,8 @@ NumberValues process_numbers() {
 }
 
 NumberValues kept_numbers() {
-  const auto eager = step_of({"model=llama-3.2-1b", "precision=bf16"}),
-             fused = step_of({"model=llama-3.2-1b", "precision=bf16", "fused.swiglu=on"});
+  const auto eager = step_with({"model=llama-3.2-1b", "precision=bf16"}),
+             fused = step_with({"model=llama-3.2-1b", "precision=bf16", "fused.swiglu=on"});
   const double saved = static_cast<double>(predict::layer_bytes(eager).mlp - predict::layer_bytes(fused).mlp) / 2 /
                        static_cast<double>(eager.tokens());
   const llama::Architecture& model = *llama::find_architecture("llama-3.2-1b");
@@ -199,13 +199,13 @@ NumberValues timeline_numbers() {
                        d = step_peak("report_liger_8_h200");
   // The embedding and the head's gradient have V · H numbers; other weights are two layers.
   constexpr double kTableSize = 2.0 * tests::kVocabulary * tests::kHidden / 1e9;
-  return {{"timeline_a.activations", of(a, Category::kActivations) / 1e9},
+  return {{"timeline_a.activations", bytes_of(a, Category::kActivations) / 1e9},
           {"timeline_a.peak", static_cast<double>(a.allocated) / 1e9},
           {"table.bytes", kTableSize},
-          {"two_layers.weights", of(b, Category::kWeights) / 1e9 - kTableSize},
-          {"two_layers.weights", of(d, Category::kWeights) / 1e9 - kTableSize},
-          {"timeline_b.activations", of(b, Category::kActivations) / 1e9},
-          {"timeline_d.activations", of(d, Category::kActivations) / 1e9}};
+          {"two_layers.weights", bytes_of(b, Category::kWeights) / 1e9 - kTableSize},
+          {"two_layers.weights", bytes_of(d, Category::kWeights) / 1e9 - kTableSize},
+          {"timeline_b.activations", bytes_of(b, Category::kActivations) / 1e9},
+          {"timeline_d.activations", bytes_of(d, Category::kActivations) / 1e9}};
 }
 
 constexpr std::array kBytes{model_state_numbers, gradient_numbers,   lost_update_numbers,
@@ -260,11 +260,11 @@ TEST_CASE("what 16 bits lose is what the pages on them say") {
 TEST_CASE("the stored steps hold at their peaks what the pages say") {
   // All gradients exist and no layer input is left.
   const record::Totals checkpointed = step_peak("technique_checkpointing_layer_h200");
-  CHECK(of(checkpointed, Category::kGradients) >= 2 * kParameters);
-  CHECK(of(checkpointed, Category::kActivations) < 33.0 * record::kMiB);
+  CHECK(bytes_of(checkpointed, Category::kGradients) >= 2 * kParameters);
+  CHECK(bytes_of(checkpointed, Category::kActivations) < 33.0 * record::kMiB);
   // Half of the activations are the kept inputs of 16 layers.
-  const double activations = of(step_peak("report_liger_112_h200"), Category::kActivations);
+  const double activations = bytes_of(step_peak("report_liger_112_h200"), Category::kActivations);
   CHECK(65'536.0 * 112 * 1'024 / activations == Approx(0.5).margin(0.05));
   for (const char* name : {"report_liger_4_h200", "report_liger_8_h200"})  // the head's gradient is there
-    CHECK(of(step_peak(name), Category::kGradients) > 2.0 * tests::kVocabulary * tests::kHidden);
+    CHECK(bytes_of(step_peak(name), Category::kGradients) > 2.0 * tests::kVocabulary * tests::kHidden);
 }

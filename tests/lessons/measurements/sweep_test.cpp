@@ -175,9 +175,8 @@ TEST_CASE("rungs of two machines have no difference") {
   const auto* const panel = std::get_if<lessons::Rungs>(&figure.panels.front());
   REQUIRE(panel != nullptr);
   CHECK(panel->foot.find("Rungs of different machines are not compared.") != std::string::npos);
-  CHECK(
-      std::get<lessons::Rungs>(build_sweep("ladder_waterfall", tests::made_ladder()).panels.front()).foot.find("machines") ==
-      std::string::npos);
+  CHECK(std::get<lessons::Rungs>(build_sweep("ladder_waterfall", tests::made_ladder()).panels.front())
+            .foot.find("machines") == std::string::npos);
   // Rungs are not compared with a run A from another machine either.
   record::Recording other = tests::made_ladder();
   record::RunInfo info = other.info();
