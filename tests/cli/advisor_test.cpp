@@ -13,7 +13,7 @@
 #include "demos/experiments/demo.h"
 #include "demos/record/ledger.h"
 #include "lessons/base_run.h"
-#include "tests/cli/program.h"
+#include "tests/cli/support/program.h"
 #include "tests/support/catch.h"
 #include "tests/support/page_numbers.h"
 

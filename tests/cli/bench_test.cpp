@@ -1,7 +1,7 @@
 // headroom bench: refusals before anything runs.
 #include <string>
 
-#include "tests/cli/program.h"
+#include "tests/cli/support/program.h"
 #include "tests/support/catch.h"
 
 using namespace headroom::tests;

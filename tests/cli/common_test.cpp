@@ -18,8 +18,8 @@
 #include "demos/experiments/demo.h"
 #include "demos/llama/config.h"
 #include "demos/predict/step_settings.h"
-#include "tests/cli/program.h"
-#include "tests/cli/recordings.h"
+#include "tests/cli/support/program.h"
+#include "tests/cli/support/recordings.h"
 #include "tests/support/catch.h"
 
 using namespace headroom;

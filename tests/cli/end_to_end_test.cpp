@@ -6,7 +6,7 @@
 #include "demos/record/ledger.h"
 #include "demos/record/recording.h"
 #include "demos/record/timeline.h"
-#include "tests/cli/program.h"
+#include "tests/cli/support/program.h"
 #include "tests/support/catch.h"
 
 using namespace headroom;

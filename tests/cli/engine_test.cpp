@@ -5,8 +5,8 @@
 #include <nlohmann/json.hpp>
 
 #include "demos/record/recording.h"
-#include "tests/cli/program.h"
-#include "tests/cli/recordings.h"
+#include "tests/cli/support/program.h"
+#include "tests/cli/support/recordings.h"
 #include "tests/support/catch.h"
 
 using namespace headroom;

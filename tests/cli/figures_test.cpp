@@ -6,8 +6,8 @@
 
 #include <nlohmann/json.hpp>
 
-#include "tests/cli/program.h"
-#include "tests/cli/recordings.h"
+#include "tests/cli/support/program.h"
+#include "tests/cli/support/recordings.h"
 #include "tests/support/catch.h"
 #include "tests/support/made_sweep.h"
 
@@ -181,8 +181,8 @@ TEST_CASE("A parameter is passed to the figures that have it") {
   CHECK(ran.exit_code == 0);
   // Closed-form figures need no run.
   const Words files = out.files();
-  for (const char* name : {"memory_timeline__a.svg", "peak_by_category__a.svg", "loss_curves__a.svg", "needle_ratio__a.svg",
-                           "static_bytes__a.svg", "manifest.json"})
+  for (const char* name : {"memory_timeline__a.svg", "peak_by_category__a.svg", "loss_curves__a.svg",
+                           "needle_ratio__a.svg", "static_bytes__a.svg", "manifest.json"})
     CHECK(std::find(files.begin(), files.end(), name) != files.end());
 }
 
@@ -331,7 +331,8 @@ TEST_CASE("A page's sweep is drawn by closed form until its recording is stored"
   for (const json& chapter : list["chapters"])
     for (const json& page : chapter["pages"]) {
       const json& figures = page["figures"];
-      if (!page.contains("sweep") || std::find(figures.begin(), figures.end(), "sweep_curve") == figures.end()) continue;
+      if (!page.contains("sweep") || std::find(figures.begin(), figures.end(), "sweep_curve") == figures.end())
+        continue;
       if (page["sweep"].contains("checkpoint_every")) sweeping = page;
       expected.push_back("sweep_curve__" + page["id"].get<std::string>() + ".csv");
     }

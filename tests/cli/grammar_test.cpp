@@ -5,7 +5,7 @@
 
 #include "app/cli/grammar.h"
 #include "app/common/session.h"
-#include "tests/cli/program.h"
+#include "tests/cli/support/program.h"
 #include "tests/support/catch.h"
 
 using namespace headroom;

@@ -6,7 +6,7 @@
 
 #include "demos/experiments/demo.h"
 #include "demos/record/schema.h"
-#include "tests/cli/program.h"
+#include "tests/cli/support/program.h"
 #include "tests/support/catch.h"
 #include "tests/support/course.h"
 

@@ -1,5 +1,5 @@
 // headroom page: a page's text and figures, as text.
-#include "tests/cli/program.h"
+#include "tests/cli/support/program.h"
 #include "tests/support/catch.h"
 
 using namespace headroom::tests;

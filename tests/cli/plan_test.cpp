@@ -8,7 +8,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "tests/cli/program.h"
+#include "tests/cli/support/program.h"
 #include "tests/lessons/pages/answer_keys.h"
 #include "tests/support/catch.h"
 #include "tests/support/page_numbers.h"

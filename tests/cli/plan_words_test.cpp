@@ -8,7 +8,7 @@
 
 #include "demos/record/units.h"
 #include "lessons/wording.h"
-#include "tests/cli/program.h"
+#include "tests/cli/support/program.h"
 #include "tests/support/catch.h"
 
 using namespace headroom;

@@ -7,7 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "demos/record/units.h"
-#include "tests/cli/program.h"
+#include "tests/cli/support/program.h"
 #include "tests/support/catch.h"
 
 using namespace headroom;
@@ -121,7 +121,8 @@ TEST_CASE("Mixtral is planned by the closed form, which says why and what it ass
   for (const char* const category : {"weights", "optimizer_state", "gradients", "activations"})
     CHECK(on_page(of(step, category)));
   CHECK(on_page(kParameters));
-  const Ran refused = published_plan({"--model", file_of("mixtral-8x7b"), "--set", "optimizer_in_backward=on", "accumulate=2"});
+  const Ran refused =
+      published_plan({"--model", file_of("mixtral-8x7b"), "--set", "optimizer_in_backward=on", "accumulate=2"});
   CHECK(refused.exit_code == 3);
   CHECK(refused.out.find("accumulate") != std::string::npos);
   CHECK(refused.err.find("closed form") == std::string::npos);

@@ -3,9 +3,9 @@
 
 #include "demos/record/ledger.h"
 #include "demos/record/recording.h"
-#include "tests/cli/program.h"
-#include "tests/cli/with_engine.h"
-#include "tests/cli/recordings.h"
+#include "tests/cli/support/program.h"
+#include "tests/cli/support/recordings.h"
+#include "tests/cli/support/with_engine.h"
 #include "tests/support/catch.h"
 
 using namespace headroom;

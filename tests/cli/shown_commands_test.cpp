@@ -5,7 +5,7 @@
 #include <string>
 
 #include "app/cli/shown_course.h"
-#include "tests/cli/program.h"
+#include "tests/cli/support/program.h"
 #include "tests/support/catch.h"
 
 using namespace headroom;

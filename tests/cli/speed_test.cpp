@@ -3,8 +3,8 @@
 #include <string>
 #include <vector>
 
-#include "tests/cli/program.h"
-#include "tests/cli/recordings.h"
+#include "tests/cli/support/program.h"
+#include "tests/cli/support/recordings.h"
 #include "tests/support/catch.h"
 
 using namespace headroom;

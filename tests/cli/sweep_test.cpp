@@ -7,8 +7,8 @@
 #include "app/common/sweep_plan.h"
 #include "app/common/sweep.h"
 #include "demos/experiments/technique_table.h"
-#include "tests/cli/program.h"
-#include "tests/cli/recordings.h"
+#include "tests/cli/support/program.h"
+#include "tests/cli/support/recordings.h"
 #include "tests/support/catch.h"
 
 using namespace headroom;

@@ -4,7 +4,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "tests/cli/program.h"
+#include "tests/cli/support/program.h"
 #include "tests/support/catch.h"
 
 using namespace headroom::tests;

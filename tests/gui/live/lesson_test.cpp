@@ -10,7 +10,7 @@
 #include "app/page/page_facts.h"
 #include "demos/predict/fits.h"
 #include "imgui_te_engine.h"
-#include "tests/cli/program.h"
+#include "tests/cli/support/program.h"
 #include "tests/gui/support/harness.h"
 #include "tests/support/catch.h"
 #include "tests/support/panels.h"

@@ -12,7 +12,7 @@
 #include <variant>
 
 #include "demos/protocol/messages.h"
-#include "tests/cli/recordings.h"
+#include "tests/cli/support/recordings.h"
 
 using namespace headroom;
 

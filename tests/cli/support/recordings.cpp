@@ -1,5 +1,5 @@
 // Recordings made by hand.
-#include "tests/cli/recordings.h"
+#include "tests/cli/support/recordings.h"
 
 #include <array>
 #include <vector>

@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "tests/cli/program.h"
+#include "tests/cli/support/program.h"
 
 namespace headroom::tests {
 

@@ -1,5 +1,5 @@
 // Runs the real `headroom` as a child and collects its results.
-#include "tests/cli/program.h"
+#include "tests/cli/support/program.h"
 
 #include <fcntl.h>
 #include <poll.h>
