@@ -1,6 +1,7 @@
-// Walks the shipped course in the window, as three readers on three screens. Each reader opens each page once, and every
-// property of the page is checked meanwhile; a failure names page and screen. tests/gui/model/walk_test.cpp checks the
-// contents without drawing; this walk checks that readers can reach them. HEADROOM_SHOTS saves pictures, on more screens.
+// Walks the shipped course in the window, as three readers on three screens. Each reader opens each page once, and
+// every property of the page is checked meanwhile; a failure names page and screen. HEADROOM_SHOTS saves pictures, on
+// more screens. tests/gui/model/walk_test.cpp checks the contents without drawing; this walk checks that readers reach
+// them.
 #include <algorithm>
 #include <array>
 #include <cstdint>
