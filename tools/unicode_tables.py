@@ -1,11 +1,9 @@
 #!/usr/bin/env python3
-"""Writes demos/tokens/normal_form_tables.cpp from Python's Unicode data, limited to Unicode 9 like Hugging Face's
-tables."""
+"""Writes assets/unicode/*.csv from Python's Unicode data, limited to Unicode 9 like Hugging Face's tables."""
 import unicodedata
 from pathlib import Path
 
-OUT = Path(__file__).resolve().parent.parent / "demos" / "tokens" / "normal_form_tables.cpp"
-WIDTH = 120
+OUT = Path(__file__).resolve().parent.parent / "assets" / "unicode"
 HANGUL = range(0xAC00, 0xD7A4)  # computed
 # Combining or decomposable characters of Unicode 10 to 14: first, last.
 YOUNGER = [
@@ -23,13 +21,16 @@ def known(code):
 
 
 def decompositions():
+    """Character, its first and second part (0: none), and whether the parts compose to it."""
     for code in range(0x110000):
         parts = unicodedata.decomposition(chr(code))
         if known(code) and parts and not parts.startswith("<"):
-            yield code, [int(part, 16) for part in parts.split()]
+            first, second = ([int(part, 16) for part in parts.split()] + [0])[:2]
+            yield code, first, second, int(second != 0 and unicodedata.normalize("NFC", chr(code)) == chr(code))
 
 
-def combining_ranges():
+def combining_classes():
+    """First and last character, class. All others have class 0."""
     ranges = []
     for code in range(0x110000):
         value = unicodedata.combining(chr(code)) if known(code) else 0
@@ -40,54 +41,15 @@ def combining_ranges():
     return ranges
 
 
-def lines(numbers):
-    line = ""
-    for number in numbers:
-        if len(line) + len(f"{number},") > WIDTH:
-            yield line
-            line = ""
-        line += f"{number},"
-    yield line
-
-
-def table(name, numbers):
-    return "\n".join([f"constexpr std::uint32_t {name}[] = {{", *lines(numbers), "};"])
+def write(name, columns, rows):
+    lines = ["# Written by tools/unicode_tables.py, by Unicode 9: do not edit.", columns,
+             *(",".join(map(str, row)) for row in rows)]
+    (OUT / name).write_text("\n".join(lines) + "\n", encoding="utf-8")
 
 
 def main():
-    pairs = list(decompositions())
-    excluded = [code for code, parts in pairs if len(parts) == 2 and unicodedata.normalize("NFC", chr(code)) != chr(code)]
-    OUT.write_text(f"""// Written by tools/unicode_tables.py, by Unicode 9: do not edit.
-#include "demos/tokens/normal_form_tables.h"
-
-namespace headroom::tokens {{
-
-namespace {{
-
-// clang-format off
-// Three numbers per character, in the order of Decomposition.
-{table("kDecompositions", [number for code, parts in pairs for number in (code, *parts, 0)[:3]])}
-
-{table("kExclusions", excluded)}
-
-// Three numbers per range, in the order of CombiningRange.
-{table("kRanges", [number for row in combining_ranges() for number in row])}
-// clang-format on
-
-template <class Row>
-std::span<const Row> rows(std::span<const std::uint32_t> numbers) {{
-  static_assert(sizeof(Row) == 3 * sizeof(std::uint32_t));
-  return {{reinterpret_cast<const Row*>(numbers.data()), numbers.size() / 3}};
-}}
-
-}}  // namespace
-
-std::span<const Decomposition> decompositions() {{ return rows<Decomposition>(kDecompositions); }}
-std::span<const std::uint32_t> composition_exclusions() {{ return kExclusions; }}
-std::span<const CombiningRange> combining_ranges() {{ return rows<CombiningRange>(kRanges); }}
-
-}}  // namespace headroom::tokens
-""", encoding="utf-8")
+    write("decompositions.csv", "character,first,second,composes", decompositions())
+    write("combining_classes.csv", "first,last,class", combining_classes())
 
 
 if __name__ == "__main__":

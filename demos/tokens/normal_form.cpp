@@ -4,10 +4,12 @@
 #include <algorithm>
 #include <cstdint>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
-#include "demos/tokens/normal_form_tables.h"
+#include "demos/record/csv.h"
 #include "demos/tokens/utf8.h"
+#include "unicode_csv.h"  // assets/unicode, by CMake
 
 namespace headroom::tokens {
 
@@ -19,8 +21,8 @@ constexpr char32_t kLeadingCount = 19, kVowelCount = 21, kTrailingCount = 28;
 constexpr char32_t kSyllableCount = kLeadingCount * kVowelCount * kTrailingCount;
 
 struct Tables {
-  std::unordered_map<char32_t, const Decomposition*> parts;
-  std::unordered_map<std::uint64_t, char32_t> whole;  // by the pair of parts
+  std::unordered_map<char32_t, std::pair<char32_t, char32_t>> parts;  // second 0: the first alone
+  std::unordered_map<std::uint64_t, char32_t> whole;                  // by the pair of parts
   std::unordered_map<char32_t, std::uint8_t> combining_class;
   std::vector<bool> moves = std::vector<bool>(0x110000);  // may change itself or what precedes it
 };
@@ -30,17 +32,18 @@ std::uint64_t key_of(char32_t first, char32_t second) { return std::uint64_t{fir
 const Tables& tables() {
   static const Tables all = [] {
     Tables made;
-    const auto excluded = composition_exclusions();
-    for (const Decomposition& row : decompositions()) {
-      made.parts.emplace(row.character, &row);
-      const bool back = row.second != 0 && !std::ranges::binary_search(excluded, row.character);
-      made.moves[back ? row.second : row.character] = true;
-      if (back) made.whole.emplace(key_of(row.first, row.second), row.character);
+    for (const record::CsvRow& row : record::csv_rows(kDecompositionsCsv, "assets/unicode/decompositions.csv")) {
+      const auto number = [&](std::string_view column) { return static_cast<char32_t>(row.whole(column)); };
+      const char32_t character = number("character"), first = number("first"), second = number("second");
+      const bool back = number("composes") != 0;
+      made.parts.emplace(character, std::pair(first, second));
+      made.moves[back ? second : character] = true;
+      if (back) made.whole.emplace(key_of(first, second), character);
     }
-    for (const CombiningRange& range : combining_ranges()) {
-      for (std::uint32_t c = range.first; c <= range.last; ++c) {
-        made.combining_class.emplace(c, static_cast<std::uint8_t>(range.combining_class));
-        made.moves[c] = true;
+    for (const record::CsvRow& row : record::csv_rows(kCombiningClassesCsv, "assets/unicode/combining_classes.csv")) {
+      for (std::int64_t c = row.whole("first"); c <= row.whole("last"); ++c) {
+        made.combining_class.emplace(static_cast<char32_t>(c), static_cast<std::uint8_t>(row.whole("class")));
+        made.moves[static_cast<std::size_t>(c)] = true;
       }
     }
     for (char32_t i = 0; i < kVowelCount; ++i) made.moves[kVowels + i] = true;
@@ -68,8 +71,9 @@ void decompose(char32_t c, std::u32string& into) {
     into += c;
     return;
   }
-  decompose(parts->second->first, into);
-  if (parts->second->second != 0) decompose(parts->second->second, into);
+  const auto [first, second] = parts->second;
+  decompose(first, into);
+  if (second != 0) decompose(second, into);
 }
 
 // 0 if they do not compose.
