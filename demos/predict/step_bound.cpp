@@ -130,7 +130,7 @@ StepBound step_bound(const StepSettings& step) {
                                  .element = step.element_bytes(),
                                  .moment = step.moment_bytes(),
                                  .masters = step.masters(),
-                                 .checkpoint_every = step.keeps_layer_inputs() ? step.checkpoint_every : 0,
+                                 .checkpoint_every = step.recompute_every(),
                                  .fp8 = step.fp8(),
                                  .fp8_measured = step.fp8_scaling == Fp8Scaling::kCurrent});
 }

@@ -26,7 +26,7 @@ double model_flops_per_token(const StepSettings& step, AttentionFlops attention)
 }
 
 double repeated_flops_per_token(const StepSettings& step, AttentionFlops attention) {
-  if (!step.keeps_layer_inputs() || step.tokens() <= 0) return 0;
+  if (step.recompute_every() == 0 || step.tokens() <= 0) return 0;
   double flops = static_cast<double>(step.model.num_layers * step.tokens()) * attention_flops(step, attention);
   for (const StepProduct& product : step_bound(step).products)
     flops += product.flops() * static_cast<double>(product.again);

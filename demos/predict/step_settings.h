@@ -116,6 +116,8 @@ struct StepSettings {
   bool fp8() const;                                  // for the layers' projections, if their sides allow it
   // Keeps only layer inputs. Layers are recomputed, up to the last GEMM of a segment.
   bool keeps_layer_inputs() const { return checkpointing == Checkpointing::kLayer; }
+  // k of keeps_layer_inputs(); otherwise 0.
+  std::int64_t recompute_every() const { return keeps_layer_inputs() ? checkpoint_every : 0; }
   // Keeps GEMM results and recomputes what is cheap.
   bool rebuilds_cheap() const { return checkpointing == Checkpointing::kSelective; }
   // Layers that hold their activations at once: L, or the k that are recomputed.

@@ -59,7 +59,7 @@ class Billion {
  public:
   explicit Billion(bool offloaded)
       : config_(*llama::find_config("llama-3.2-1b")),
-        options_{.checkpointing = llama::Checkpointing::kLayer, .loss = {.path = llama::LossPath::kFlce}} {
+        options_{.recompute_every = 1, .loss = {.path = llama::LossPath::kFlce}} {
     if (offloaded)
       offload_ =
           std::make_unique<llama::Offload>(llama::OffloadOptions{.parameters = true, .optimizer = true}, kGpuDevice, 0);

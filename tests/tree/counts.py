@@ -12,7 +12,7 @@ from collections import defaultdict
 
 PRODUCT = ("app", "demos", "lessons")  # kernels.py checks kernels
 # The most files outside its own that may name an id.
-LIMITS = {"page": 1, "figure": 2, "demo": 2, "widget": 2, "command": 2, "technique": 15}
+LIMITS = {"page": 1, "figure": 2, "demo": 2, "widget": 2, "command": 2, "technique": 12}
 # Ids of several kinds, or names of other things: a number in JSON, a setting, a table.
 AMBIGUOUS = {
     "page": {"checkpointing", "chunk", "flce", "ladder", "report", "offload", "schedule", "vocabulary"},

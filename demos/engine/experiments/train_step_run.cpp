@@ -156,8 +156,8 @@ void TrainStepRun::State::set_up(const predict::StepSettings& step, const RunSet
   if (place.device.is_meta() && place.target == record::DeviceKind::kCpu)
     numbers = std::make_unique<llama::NumbersOnCpu>();
   if (step.cuda_graph) graph = std::make_unique<llama::StepGraph>(place.device);
-  options = {.checkpointing = step.checkpointing,
-             .checkpoint_every = step.checkpoint_every,
+  options = {.recompute_every = step.recompute_every(),
+             .selective = step.rebuilds_cheap(),
              .loss = loss_of(step),
              .micro_batches = step.micro_batches,
              .cancel = setting.cancel};

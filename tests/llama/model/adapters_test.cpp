@@ -218,15 +218,14 @@ TEST_CASE("the adapters' gradients equal autograd's of W + α/r · B A, and noth
   const auto kind = GENERATE(AdapterKind::kLora, AdapterKind::kQlora);
   const auto targets = GENERATE(AdapterTargets::kAll, AdapterTargets::kAttention, AdapterTargets::kMlp);
   const bool fused = GENERATE(false, true);
-  const auto checkpointing =
-      GENERATE(llama::Checkpointing::kOff, llama::Checkpointing::kLayer, llama::Checkpointing::kSelective);
-  CAPTURE(static_cast<int>(kind), static_cast<int>(targets), fused, static_cast<int>(checkpointing));
+  const auto [every, selective] = GENERATE(std::pair(0, false), std::pair(1, false), std::pair(0, true));
+  CAPTURE(static_cast<int>(kind), static_cast<int>(targets), fused, every, selective);
   const AdapterOptions options{.kind = kind, .rank = kRank, .alpha = 12, .targets = targets};
   llama::Model model = make(options, fused ? kFused : llama::FusedKernels{});
   fill_b(model);
   const llama::LossOptions loss{.path = fused ? llama::LossPath::kFlce : llama::LossPath::kPlain, .chunk = 8};
   llama::forward_backward(model, batch().select(0, 0), batch().select(0, 1),
-                          {.checkpointing = checkpointing, .loss = loss});
+                          {.recompute_every = every, .selective = selective, .loss = loss});
 
   // Composed weights, on the plain path.
   llama::Model composed = make(options);

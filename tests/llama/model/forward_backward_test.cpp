@@ -25,10 +25,10 @@ TEST_CASE("every gradient of a step with a technique equals the plain step's") {
   };
   const std::vector<at::Tensor> plain = gradients({}, {});
   const std::vector<std::pair<llama::FusedKernels, llama::TrainOptions>> techniques{
-      {{}, {.checkpointing = llama::Checkpointing::kLayer, .checkpoint_every = 3}},
-      {{}, {.checkpointing = llama::Checkpointing::kSelective}},
+      {{}, {.recompute_every = 3}},
+      {{}, {.selective = true}},
       {{.attention = llama::Attention::kEager}, {}},
-      {{.attention = llama::Attention::kEager}, {.checkpointing = llama::Checkpointing::kSelective}},
+      {{.attention = llama::Attention::kEager}, {.selective = true}},
       {{}, {.micro_batches = 4}},
       {{.embedding = true}, {.loss = {.path = llama::LossPath::kFlce, .chunk = 8}, .micro_batches = 2}},
       // AdamW's loss hides a wrong scale of all gradients. Powers of two round nothing.
@@ -81,8 +81,7 @@ TEST_CASE("recomputed layers change no bit of the loss or of a gradient") {
   };
   const std::vector<at::Tensor> plain = run({});
   for (const std::int64_t every : {1, 3, 4}) {
-    const std::vector<at::Tensor> again =
-        run({.checkpointing = llama::Checkpointing::kLayer, .checkpoint_every = every});
+    const std::vector<at::Tensor> again = run({.recompute_every = every});
     REQUIRE(again.size() == plain.size());
     for (std::size_t i = 0; i < plain.size(); ++i) {
       CAPTURE(every, i);
@@ -126,10 +125,8 @@ TEST_CASE("hooks are called for each layer, also in segments") {
     return heard.calls;
   };
   CHECK(calls({}) == "f0 f1 f2 f3 b3 g3 b2 g2 b1 g1 b0 g0 g-1 ");
-  CHECK(calls({.checkpointing = llama::Checkpointing::kLayer}) ==
-        "f0 f1 f2 f3 r3 b3 g3 r2 b2 g2 r1 b1 g1 r0 b0 g0 g-1 ");
-  CHECK(calls({.checkpointing = llama::Checkpointing::kLayer, .checkpoint_every = 3}) ==
-        "f0 f1 f2 f3 r3 b3 g3 r0 r1 r2 b2 g2 b1 g1 b0 g0 g-1 ");
+  CHECK(calls({.recompute_every = 1}) == "f0 f1 f2 f3 r3 b3 g3 r2 b2 g2 r1 b1 g1 r0 b0 g0 g-1 ");
+  CHECK(calls({.recompute_every = 3}) == "f0 f1 f2 f3 r3 b3 g3 r0 r1 r2 b2 g2 b1 g1 b0 g0 g-1 ");
   CHECK(calls({.micro_batches = 2}) == "f0 f1 f2 f3 b3 b2 b1 b0 f0 f1 f2 f3 b3 g3 b2 g2 b1 g1 b0 g0 g-1 ");
 }
 
@@ -153,7 +150,7 @@ TEST_CASE("checkpoints may be stored elsewhere between forward and backward") {
     llama::forward_backward(model, tokens.select(0, 0), tokens.select(0, 1), options);
     return model.layers[0].q_proj_QH.grad();
   };
-  const llama::TrainOptions kept{.checkpointing = llama::Checkpointing::kLayer, .checkpoint_every = 2};
+  const llama::TrainOptions kept{.recompute_every = 2};
   llama::TrainOptions stored = kept;
   stored.checkpoints = &store;
   CHECK(at::equal(gradient(stored), gradient(kept)));

@@ -132,10 +132,10 @@ TEST_CASE("gradients of biases and of norms over heads equal the formulas") {
       {{.rope = true}, {}},
       {{.attention = llama::Attention::kEager}, {}},
       {{.rms_norm = true, .rope = true, .attention = llama::Attention::kEager}, {}},
-      {{}, {.checkpointing = Checkpointing::kLayer, .checkpoint_every = 2}},
-      {kAllFused, {.checkpointing = Checkpointing::kLayer}},
-      {{}, {.checkpointing = Checkpointing::kSelective}},
-      {{.rope = true, .attention = llama::Attention::kEager}, {.checkpointing = Checkpointing::kSelective}},
+      {{}, {.recompute_every = 2}},
+      {kAllFused, {.recompute_every = 1}},
+      {{}, {.selective = true}},
+      {{.rope = true, .attention = llama::Attention::kEager}, {.selective = true}},
   };
   for (std::size_t t = 0; t < techniques.size(); ++t) {
     const Named found = gradients(make(config, techniques[t].first), techniques[t].second);
@@ -181,7 +181,7 @@ TEST_CASE("every weight of a relative learns with every technique") {
   CAPTURE(text_of(technique));
   const predict::StepSettings step = predict::step_settings(params(technique));
   const llama::Config& config = kRelatives.back();
-  llama::TrainOptions options{.checkpointing = Checkpointing::kLayer};
+  llama::TrainOptions options{.recompute_every = 1};
   llama::Offload offload(
       {.parameters = step.offload.parameters, .optimizer = step.offload.state != predict::StateOffload::kOff}, at::kCPU,
       0);

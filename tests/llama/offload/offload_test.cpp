@@ -103,7 +103,7 @@ TEST_CASE("the CPU's AdamW updates every weight like the plain one") {
   const std::int64_t seq = 32;
   const llama::Config& config = kSmallConfig;
   const auto trained = [&](bool on_host) {
-    llama::TrainOptions step{.checkpointing = llama::Checkpointing::kLayer};
+    llama::TrainOptions step{.recompute_every = 1};
     llama::Offload offload({.parameters = on_host, .optimizer = on_host, .checkpoints = on_host}, at::kCPU, 0);
     llama::Model model =
         llama::make_model(config, {}, {}, seq, /*seed=*/3, nullptr, {.layer_made = offload.layer_made(config, step)});

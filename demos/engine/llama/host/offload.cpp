@@ -13,17 +13,17 @@ Offload::Offload(const OffloadOptions& options, at::Device device, record::Bytes
 
 std::function<void(LayerWeights&)> Offload::layer_made(const Config& config, const TrainOptions& step) {
   if (!options_.parameters) return {};
-  TORCH_CHECK(options_.optimizer && step.keeps_layer_inputs(),
+  TORCH_CHECK(options_.optimizer && step.recompute_every > 0,
               "weights on the host are stepped there, and layers must be run again in backward");
-  parameters_ = std::make_unique<ParameterStream>(config, device_, step.checkpoint_every, arena_);
+  parameters_ = std::make_unique<ParameterStream>(config, device_, step.recompute_every, arena_);
   return [this](LayerWeights& layer) { parameters_->take(layer); };
 }
 
 void Offload::install(const Model& model, std::int64_t batch, std::int64_t seq, TrainOptions& step) {
   if (parameters_) step.hooks.push_back(parameters_.get());
   if (!options_.checkpoints) return;
-  TORCH_CHECK(step.keeps_layer_inputs(), "there are no checkpoints to move");
-  const std::int64_t every = step.checkpoint_every;
+  TORCH_CHECK(step.recompute_every > 0, "there are no checkpoints to move");
+  const std::int64_t every = step.recompute_every;
   checkpoints_ = std::make_unique<HostCheckpoints>((model.config.num_layers + every - 1) / every,
                                                    at::IntArrayRef{batch, seq, model.config.hidden_size},
                                                    model.embed_tokens_VH.scalar_type(), device_, arena_);

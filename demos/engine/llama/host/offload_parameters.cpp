@@ -37,12 +37,9 @@ at::Tensor part(const at::Tensor& flat, std::int64_t offset, const at::Tensor& l
 
 }  // namespace
 
-ParameterStream::ParameterStream(const Config& config, at::Device device, std::int64_t checkpoint_every,
+ParameterStream::ParameterStream(const Config& config, at::Device device, std::int64_t recompute_every,
                                  HostArena& arena)
-    : device_(device),
-      arena_(arena),
-      to_device_(device),
-      order_(order_of_layers(config.num_layers, checkpoint_every)) {}
+    : device_(device), arena_(arena), to_device_(device), order_(order_of_layers(config.num_layers, recompute_every)) {}
 
 ParameterStream::~ParameterStream() { to_device_.finish(); }
 

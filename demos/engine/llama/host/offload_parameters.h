@@ -18,8 +18,8 @@ namespace headroom::llama {
 // Embedding, final norm and head stay on the device: forward and backward begin and end with them.
 class ParameterStream final : public LayerHooks {
  public:
-  // `checkpoint_every`: k of checkpointing, without which autograd would keep every layer's weights.
-  ParameterStream(const Config& config, at::Device device, std::int64_t checkpoint_every, HostArena& arena);
+  // `recompute_every`: k of checkpointing, without which autograd would keep every layer's weights.
+  ParameterStream(const Config& config, at::Device device, std::int64_t recompute_every, HostArena& arena);
   ~ParameterStream() override;
 
   // Moves a layer's weights into one block on the host, to which the model's tensors then point. In layer order, before

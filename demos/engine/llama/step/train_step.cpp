@@ -77,7 +77,7 @@ at::Tensor run_layers(const Pass& pass, std::int64_t first, std::int64_t end, at
     pass.mark(phase, tag_of(i));
     for (LayerHooks* hooks : pass.options.hooks) hooks->before_layer(i, phase);
     x_BTH = layer_forward(pass.model, i, x_BTH,
-                          {.selective = pass.options.checkpointing == Checkpointing::kSelective && !pass.evaluates,
+                          {.selective = pass.options.selective && !pass.evaluates,
                            .for_backward = phase == Phase::kRecompute && i + 1 == end});
     if (phase == Phase::kForward) look_for_not_finite(pass.options, i, x_BTH);
     for (LayerHooks* hooks : pass.options.hooks) hooks->after_layer(i, phase);
@@ -86,20 +86,20 @@ at::Tensor run_layers(const Pass& pass, std::int64_t first, std::int64_t end, at
 }
 
 at::Tensor run_segment(const Pass& pass, std::int64_t first, std::int64_t end, const at::Tensor& x_BTH) {
-  if (pass.evaluates || !pass.options.keeps_layer_inputs())
+  if (pass.evaluates || pass.options.recompute_every == 0)
     return run_layers(pass, first, end, x_BTH, pass.phase(Phase::kForward));
   return checkpoint(x_BTH,
                     {.layers = [&pass, first, end](const at::Tensor& x,
                                                    Phase phase) { return run_layers(pass, first, end, x, phase); },
                      .before_backward = [&pass, end] { pass.mark(Phase::kBackward, tag_of(end - 1)); },
                      .store = pass.options.checkpoints,
-                     .number = first / pass.options.checkpoint_every});
+                     .number = first / pass.options.recompute_every});
 }
 
 at::Tensor forward(const Pass& pass, const at::Tensor& ids_BT, const at::Tensor& targets_BT) {
   const Model& model = pass.model;
   const std::int64_t layers = model.config.num_layers;
-  const std::int64_t stride = pass.options.keeps_layer_inputs() ? pass.options.checkpoint_every : 1;
+  const std::int64_t stride = std::max<std::int64_t>(pass.options.recompute_every, 1);
   pass.mark(pass.phase(Phase::kForward));
   at::Tensor x_BTH =
       embedding(model.embed_tokens_VH, ids_BT, model.fused.embedding, number_of(Op::kEmbedding), model.target);
@@ -225,10 +225,8 @@ int marks_per_step(const Config& config, const TrainOptions& options) {
   // Embedding, layers, final norm, loss; backward's head, layers, embedding.
   const auto layers = static_cast<int>(config.num_layers);
   int pass = 5 + 2 * layers;
-  if (options.keeps_layer_inputs()) {
-    const auto every = static_cast<int>(options.checkpoint_every);
+  if (const auto every = static_cast<int>(options.recompute_every); every > 0)
     pass += layers + (layers + every - 1) / every;  // each layer's recompute, each segment's backward
-  }
   for (const LayerHooks* hooks : options.hooks) pass += hooks->marks_per_pass(config);
   return 3 + static_cast<int>(options.micro_batches) * pass;  // begin, optimizer, end
 }

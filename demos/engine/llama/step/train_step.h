@@ -38,8 +38,8 @@ class LayerHooks {
 };
 
 struct TrainOptions {
-  Checkpointing checkpointing = Checkpointing::kOff;
-  std::int64_t checkpoint_every = 1;       // k of kLayer
+  std::int64_t recompute_every = 0;        // layers per kept input, recomputed together; 0: none are recomputed
+  bool selective = false;                  // layers recompute what is cheap
   CheckpointStore* checkpoints = nullptr;  // null: inputs stay on the device; not owned
   LossOptions loss;
   at::Tensor loss_scale;                      // fp32 [] on the device, factor of the loss; undefined: 1
@@ -49,8 +49,6 @@ struct TrainOptions {
   StepGraph* graph = nullptr;                 // null: launches every operator; not owned
   std::vector<LayerHooks*> hooks;             // called in this order; not owned
   const std::atomic<bool>* cancel = nullptr;  // polled at layer borders, forward and backward
-
-  bool keeps_layer_inputs() const { return checkpointing == Checkpointing::kLayer; }
 };
 
 // Forward and backward, leaving `.grad` on every weight. Ids and targets: [n·B, T] int64, of n micro-batches. Returns
