@@ -22,14 +22,18 @@ inline constexpr Nanoseconds kMostTime = Nanoseconds{1} << 61;  // 73 years; a d
 inline constexpr std::uint64_t kMostEvents = std::uint64_t{1} << 40;
 inline constexpr std::int64_t kLowestStep = std::numeric_limits<std::int32_t>::min();
 inline constexpr std::int64_t kHighestStep = std::numeric_limits<std::int32_t>::max() - 1;  // also fits counted from 1
+inline constexpr auto kLowest64 = std::numeric_limits<std::int64_t>::min(),
+                      kHighest64 = std::numeric_limits<std::int64_t>::max();
+inline constexpr std::uint16_t kAny16 = 0xffff;
 
 class ColumnWriter {
  public:
   explicit ColumnWriter(Packer& out) : out_(out) {}
 
   // From `lowest` to `highest`, near `guess`.
-  void number(const std::int64_t& value, std::int64_t guess, std::int64_t, std::int64_t, const char*) {
-    out_.varint(zigzag(wrapped_difference(value, guess)));
+  template <class Int>
+  void number(const Int& value, std::int64_t guess, std::int64_t, std::int64_t, const char*) {
+    out_.varint(zigzag(wrapped_difference(static_cast<std::int64_t>(value), guess)));
   }
   template <class Small>
   void small(const Small& value, Small, const char*) {
@@ -50,9 +54,11 @@ class ColumnReader {
  public:
   explicit ColumnReader(Unpacker& in) : in_(in) {}
 
-  void number(std::int64_t& value, std::int64_t guess, std::int64_t lowest, std::int64_t highest, const char* what) {
-    value = wrapped_sum(guess, unzigzag(in_.varint()));
-    check(value >= lowest && value <= highest, what);
+  template <class Int>
+  void number(Int& value, std::int64_t guess, std::int64_t lowest, std::int64_t highest, const char* what) {
+    const std::int64_t read = wrapped_sum(guess, unzigzag(in_.varint()));
+    check(read >= lowest && read <= highest, what);
+    value = static_cast<Int>(read);
   }
   template <class Small>
   void small(Small& value, Small highest, const char* what) {
@@ -98,34 +104,36 @@ struct TotalGuess {
   }
 };
 
+// Relative to the previous row's value plus `spacing`.
+template <class Io, class Row, class Int>
+void running_column(Io& io, std::span<Row> rows, Int Row::*field, std::int64_t lowest, std::int64_t highest,
+                    const char* what, std::int64_t spacing = 0) {
+  std::int64_t before = 0;
+  for (Row& row : rows) {
+    io.number(row.*field, wrapped_sum(before, spacing), lowest, highest, what);
+    before = static_cast<std::int64_t>(row.*field);
+  }
+}
+
 template <class Io, class Row>
 void time_column(Io& io, std::span<Row> rows, Nanoseconds Row::*time, const char* what) {
-  Nanoseconds before = 0;
-  for (Row& row : rows) {
-    io.number(row.*time, before, -kMostTime, kMostTime, what);
-    before = row.*time;
-  }
+  running_column(io, rows, time, -kMostTime, kMostTime, what);
 }
 
 // New storages usually count up and others are recent, so both are stored relative to the newest.
 template <class Io>
 void storage_column(Io& io, std::span<MemEvent> rows) {
-  constexpr auto kLowest = std::numeric_limits<std::int64_t>::min(),
-                 kHighest = std::numeric_limits<std::int64_t>::max();
   std::int64_t newest = 0;
   for (MemEvent& row : rows) {
-    auto storage = static_cast<std::int64_t>(row.storage);
     const bool is_new = row.kind == EventKind::kAlloc;
-    io.number(storage, is_new ? wrapped_sum(newest, 1) : newest, kLowest, kHighest, "a storage");
-    row.storage = static_cast<std::uint64_t>(storage);
-    if (is_new) newest = storage;
+    io.number(row.storage, is_new ? wrapped_sum(newest, 1) : newest, kLowest64, kHighest64, "a storage");
+    if (is_new) newest = static_cast<std::int64_t>(row.storage);
   }
 }
 
 // The allocator's totals, if reported, relative to the prediction: 0 after the first row.
 template <class Io>
 void total_columns(Io& io, std::span<MemEvent> rows) {
-  constexpr auto kLowest = std::numeric_limits<Bytes>::min(), kHighest = std::numeric_limits<Bytes>::max();
   for (MemEvent& row : rows) {
     auto known = static_cast<std::uint8_t>((row.allocator_allocated != kUnknownBytes ? 1 : 0) |
                                            (row.allocator_reserved != kUnknownBytes ? 2 : 0));
@@ -142,11 +150,11 @@ void total_columns(Io& io, std::span<MemEvent> rows) {
     TotalGuess& guess = guesses[static_cast<std::size_t>(row.device)];
     guess.follow(row);
     if (row.allocator_allocated != kUnknownBytes) {
-      io.number(row.allocator_allocated, guess.allocated, kLowest, kHighest, "an allocated total");
+      io.number(row.allocator_allocated, guess.allocated, kLowest64, kHighest64, "an allocated total");
       guess.allocated = row.allocator_allocated;
     }
     if (row.allocator_reserved != kUnknownBytes) {
-      io.number(row.allocator_reserved, guess.reserved, kLowest, kHighest, "a reserved total");
+      io.number(row.allocator_reserved, guess.reserved, kLowest64, kHighest64, "a reserved total");
       guess.reserved = row.allocator_reserved;
     }
   }
@@ -154,7 +162,6 @@ void total_columns(Io& io, std::span<MemEvent> rows) {
 
 template <class Io>
 void columns(Io& io, std::span<MemEvent> rows) {
-  constexpr std::uint16_t kAny16 = 0xffff;
   for (MemEvent& row : rows) io.choice(row.kind, kNumEventKinds, "a kind of event");
   for (MemEvent& row : rows) io.choice(row.device, kNumDeviceKinds, "a device");
   for (MemEvent& row : rows) io.choice(row.category, kNumCategories, "a category");
@@ -182,22 +189,11 @@ void columns(Io& io, std::span<Mark> rows) {
     io.number(row.device_time, device_before, kPending, kMostTime, "a mark's device time");
     if (row.device_time != kPending) device_before = row.device_time;
   }
-  std::int64_t event_before = 0, step_before = 0;
-  for (Mark& row : rows) {
-    auto event = static_cast<std::int64_t>(row.event_index);
-    io.number(event, event_before, 0, static_cast<std::int64_t>(kMostEvents), "a mark's place");
-    row.event_index = static_cast<std::uint64_t>(event);
-    event_before = event;
-  }
-  for (Mark& row : rows) {
-    std::int64_t step = row.step;
-    io.number(step, step_before, kLowestStep, kHighestStep, "a step");
-    row.step = static_cast<std::int32_t>(step);
-    step_before = step;
-  }
+  running_column(io, rows, &Mark::event_index, 0, static_cast<std::int64_t>(kMostEvents), "a mark's place");
+  running_column(io, rows, &Mark::step, kLowestStep, kHighestStep, "a step");
   for (Mark& row : rows) io.choice(row.phase, kNumPhases, "a phase");
   for (Mark& row : rows) io.small(row.layer, kNoLayer, "a layer");
-  for (Mark& row : rows) io.small(row.micro_batch, std::uint16_t{0xffff}, "a micro-batch");
+  for (Mark& row : rows) io.small(row.micro_batch, kAny16, "a micro-batch");
 }
 
 inline constexpr std::size_t kLeastBytesPerTime = 1;
@@ -212,14 +208,12 @@ void columns(Io& io, std::span<Nanoseconds> times) {
 
 template <class Io>
 void columns(Io& io, std::span<CounterSample> rows) {
-  constexpr auto kLowest = std::numeric_limits<std::int64_t>::min(),
-                 kHighest = std::numeric_limits<std::int64_t>::max();
   time_column(io, rows, &CounterSample::time, "a counter's time");
   for (CounterSample& row : rows) io.choice(row.kind, kNumCounterKinds, "a kind of counter");
   std::int64_t before[kNumCounterKinds] = {};
   for (CounterSample& row : rows) {
     std::int64_t& last = before[static_cast<std::size_t>(row.kind)];
-    io.number(row.value, last, kLowest, kHighest, "a counter");
+    io.number(row.value, last, kLowest64, kHighest64, "a counter");
     last = row.value;
   }
 }
@@ -227,11 +221,7 @@ void columns(Io& io, std::span<CounterSample> rows) {
 template <class Io>
 void columns(Io& io, std::span<MetricSample> rows) {
   time_column(io, rows, &MetricSample::time, "a metric's time");
-  for (MetricSample& row : rows) {
-    std::int64_t step = row.step;
-    io.number(step, 0, kLowestStep, kHighestStep, "a step");
-    row.step = static_cast<std::int32_t>(step);
-  }
+  for (MetricSample& row : rows) io.number(row.step, 0, kLowestStep, kHighestStep, "a step");
   for (MetricSample& row : rows) io.choice(row.kind, kNumMetricKinds, "a kind of metric");
   for (MetricSample& row : rows) io.real(row.value);
 }
@@ -239,26 +229,14 @@ void columns(Io& io, std::span<MetricSample> rows) {
 // Storages usually count up, and consecutive blocks are often from one segment.
 template <class Io>
 void columns(Io& io, std::span<Placement> rows) {
-  constexpr auto kLowest = std::numeric_limits<std::int64_t>::min(),
-                 kHighest = std::numeric_limits<std::int64_t>::max();
-  const auto number_column = [&](std::uint64_t Placement::*field, std::int64_t step, const char* what) {
-    std::int64_t before = 0;
-    for (Placement& row : rows) {
-      auto value = static_cast<std::int64_t>(row.*field);
-      io.number(value, wrapped_sum(before, step), kLowest, kHighest, what);
-      row.*field = static_cast<std::uint64_t>(value);
-      before = value;
-    }
-  };
-  number_column(&Placement::storage, 1, "a storage");
-  number_column(&Placement::segment, 0, "a segment");
+  running_column(io, rows, &Placement::storage, kLowest64, kHighest64, "a storage", /*spacing=*/1);
+  running_column(io, rows, &Placement::segment, kLowest64, kHighest64, "a segment");
   for (Placement& row : rows) io.number(row.offset, 0, -kMostBytes, kMostBytes, "an offset");
 }
 
 // Rows are sorted by start, so host and device alternate. Correlations are relative to the last one of the same kind.
 template <class Io>
 void columns(Io& io, std::span<KernelSpan> rows) {
-  constexpr std::uint16_t kAny16 = 0xffff;
   for (KernelSpan& row : rows) io.choice(row.kind, kNumSpanKinds, "a kind of span");
   for (KernelSpan& row : rows) io.choice(row.phase, kNumPhases, "a phase");
   for (KernelSpan& row : rows) io.small(row.layer, kNoLayer, "a layer");
@@ -269,20 +247,12 @@ void columns(Io& io, std::span<KernelSpan> rows) {
   for (KernelSpan& row : rows) io.number(row.duration, 0, 0, kMostTime, "a kernel's duration");
   for (KernelSpan& row : rows) io.number(row.bytes, kUnknownBytes, kUnknownBytes, kMostBytes, "a kernel's bytes");
   std::array<std::int64_t, 256> correlation_before{};  // sized for any byte, since the kind may be invalid
-  std::int64_t step_before = 0;
   for (KernelSpan& row : rows) {
     std::int64_t& before = correlation_before[static_cast<std::size_t>(row.kind)];
-    std::int64_t correlation = row.correlation;
-    io.number(correlation, before, 0, std::numeric_limits<std::uint32_t>::max(), "a correlation");
-    row.correlation = static_cast<std::uint32_t>(correlation);
-    before = correlation;
+    io.number(row.correlation, before, 0, std::numeric_limits<std::uint32_t>::max(), "a correlation");
+    before = row.correlation;
   }
-  for (KernelSpan& row : rows) {
-    std::int64_t step = row.step;
-    io.number(step, step_before, kLowestStep, kHighestStep, "a step");
-    row.step = static_cast<std::int32_t>(step);
-    step_before = step;
-  }
+  running_column(io, rows, &KernelSpan::step, kLowestStep, kHighestStep, "a step");
 }
 
 }  // namespace headroom::record
