@@ -55,6 +55,15 @@ std::optional<Struct> read_text(std::span<const std::byte> content) {
 
 }  // namespace
 
+template <class Facts>
+std::optional<Damage> ChunkReader::take_facts(void (Recording::*set)(Facts), std::span<const std::byte> content,
+                                              const char* unreadable) {
+  std::optional<Facts> facts = read_text<Facts>(content);
+  if (!facts) return Damage{unreadable};
+  (recording_.*set)(std::move(*facts));
+  return std::nullopt;
+}
+
 template <class Kind>
 std::optional<Damage> ChunkReader::take_rows(const Kind& kind, std::span<const std::byte> content) {
   using Row = RowOf<Kind>;
@@ -114,24 +123,12 @@ std::optional<Damage> ChunkReader::take(ChunkKind kind, std::span<const std::byt
     if (each.chunk == kind) damage = take_rows(each, content);
   });
   switch (kind) {
-    case ChunkKind::kInfo: {
-      auto info = read_text<RunInfo>(content);
-      if (!info) return Damage{"its facts about the run cannot be read"};
-      recording_.set_info(std::move(*info));
-      break;
-    }
-    case ChunkKind::kKernelReport: {
-      auto report = read_text<KernelReport>(content);
-      if (!report) return Damage{"its facts about a kernel cannot be read"};
-      recording_.set_kernel_report(std::move(*report));
-      break;
-    }
-    case ChunkKind::kOutcome: {
-      auto outcome = read_text<Outcome>(content);
-      if (!outcome) return Damage{"its facts about the run's end cannot be read"};
-      recording_.set_outcome(std::move(*outcome));
-      break;
-    }
+    case ChunkKind::kInfo:
+      return take_facts(&Recording::set_info, content, "its facts about the run cannot be read");
+    case ChunkKind::kKernelReport:
+      return take_facts(&Recording::set_kernel_report, content, "its facts about a kernel cannot be read");
+    case ChunkKind::kOutcome:
+      return take_facts(&Recording::set_outcome, content, "its facts about the run's end cannot be read");
     case ChunkKind::kDeviceTimes:
       return take_device_times(content);
     case ChunkKind::kOperators:

@@ -16,6 +16,9 @@ class ChunkReader {
   std::optional<Damage> take(ChunkKind kind, std::span<const std::byte> content);
 
  private:
+  template <class Facts>
+  std::optional<Damage> take_facts(void (Recording::*set)(Facts), std::span<const std::byte> content,
+                                   const char* unreadable);
   template <class Kind>
   std::optional<Damage> take_rows(const Kind& kind, std::span<const std::byte> content);
   std::optional<Damage> take_device_times(std::span<const std::byte> content);

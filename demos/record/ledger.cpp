@@ -3,7 +3,6 @@
 #include "demos/record/ledger.h"
 
 #include <algorithm>
-#include <functional>
 #include <map>
 #include <optional>
 #include <utility>
@@ -208,46 +207,38 @@ Totals Ledger::before(std::uint64_t event) const {
 
 Totals Ledger::at(std::uint64_t event) const { return event >= consumed_ ? now_ : before(event + 1); }
 
-// Calls visit(event, totals after it) for partly covered blocks of [first, last), and visit(block) for whole ones.
-template <class Visit>
-void Ledger::visit(std::uint64_t first, std::uint64_t last, Visit visit) const {
+// Calls by_event(event, totals after it) for partly covered blocks of [first, last), and by_block() for whole ones.
+template <class ByEvent, class ByBlock>
+void Ledger::visit(std::uint64_t first, std::uint64_t last, ByEvent by_event, ByBlock by_block) const {
   last = std::min(last, consumed_);
   for (std::uint64_t index = first; index < last;) {
     const std::uint64_t block_end = std::min((index / kEventsPerBlock + 1) * kEventsPerBlock, consumed_);
     if (index % kEventsPerBlock == 0 && block_end <= last) {
-      visit(blocks_[index / kEventsPerBlock]);
+      by_block(blocks_[index / kEventsPerBlock]);
       index = block_end;
       continue;
     }
     Totals totals = before(index);
     for (const std::uint64_t end = std::min(block_end, last); index < end; ++index) {
       apply(index, totals);
-      visit(index, totals);
+      by_event(index, totals);
     }
   }
 }
 
 Ledger::Extremes Ledger::extremes(std::uint64_t first, std::uint64_t last) const {
-  struct Widest {
-    Extremes found;
-    bool any = false;
-    void operator()(std::uint64_t index, const Totals& totals) {
-      if (any)
-        extend(found, totals, index);
-      else
-        found = {.low = totals, .high = totals, .low_event = index, .high_event = index};
-      any = true;
-    }
-    void operator()(const Block& block) {
-      if (any)
-        extend(found, block.extremes);
-      else
-        found = block.extremes;
-      any = true;
-    }
-  } widest;
-  visit(first, last, std::ref(widest));
-  if (widest.any) return widest.found;
+  std::optional<Extremes> widest;
+  visit(
+      first, last,
+      [&](std::uint64_t index, const Totals& totals) {
+        if (!widest) widest = {.low = totals, .high = totals, .low_event = index, .high_event = index};
+        extend(*widest, totals, index);
+      },
+      [&](const Block& block) {
+        if (!widest) widest = block.extremes;
+        extend(*widest, block.extremes);
+      });
+  if (widest) return *widest;
   const Totals standing = before(first);
   const std::uint64_t event = std::min(first, consumed_) - std::min<std::uint64_t>(first, 1);
   return {.low = standing, .high = standing, .low_event = event, .high_event = event};
@@ -258,24 +249,20 @@ Peak Ledger::peak(std::uint64_t first, std::uint64_t last) const {
   return {.event = found.high_event, .totals = found.high};
 }
 
+Bytes Ledger::most(std::uint64_t first, std::uint64_t last, Bytes Totals::*amount, Bytes Block::*in_block) const {
+  Bytes most = 0;
+  visit(
+      first, last, [&](std::uint64_t, const Totals& totals) { most = std::max(most, totals.*amount); },
+      [&](const Block& block) { most = std::max(most, block.*in_block); });
+  return most;
+}
+
 Bytes Ledger::peak_requested(std::uint64_t first, std::uint64_t last) const {
-  struct Most {
-    Bytes bytes = 0;
-    void operator()(std::uint64_t, const Totals& totals) { bytes = std::max(bytes, totals.requested); }
-    void operator()(const Block& block) { bytes = std::max(bytes, block.most_requested); }
-  } most;
-  visit(first, last, std::ref(most));
-  return most.bytes;
+  return most(first, last, &Totals::requested, &Block::most_requested);
 }
 
 Bytes Ledger::peak_reserved(std::uint64_t first, std::uint64_t last) const {
-  struct Most {
-    Bytes bytes = 0;
-    void operator()(std::uint64_t, const Totals& totals) { bytes = std::max(bytes, totals.reserved); }
-    void operator()(const Block& block) { bytes = std::max(bytes, block.most_reserved); }
-  } most;
-  visit(first, last, std::ref(most));
-  return most.bytes;
+  return most(first, last, &Totals::reserved, &Block::most_reserved);
 }
 
 std::vector<const Storage*> Ledger::alive(std::uint64_t event) const {

@@ -119,8 +119,9 @@ class Ledger {
 
   void apply(std::uint64_t index, Totals& totals) const;
   Totals before(std::uint64_t event) const;
-  template <class Visit>
-  void visit(std::uint64_t first, std::uint64_t last, Visit visit) const;
+  template <class ByEvent, class ByBlock>
+  void visit(std::uint64_t first, std::uint64_t last, ByEvent by_event, ByBlock by_block) const;
+  Bytes most(std::uint64_t first, std::uint64_t last, Bytes Totals::*amount, Bytes Block::*in_block) const;
 
   const Recording* recording_;
   std::uint64_t consumed_ = 0;

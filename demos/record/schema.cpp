@@ -11,15 +11,18 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "demos/record/find.h"
 #include "demos/record/text.h"
 
 namespace headroom::record {
 namespace {
 
-const ParamSpec* find(Schema schema, std::string_view key) {
-  for (const ParamSpec& spec : schema)
-    if (spec.key == key) return &spec;
-  return nullptr;
+const ParamSpec* find(Schema schema, std::string_view key) { return find_in(schema, key, &ParamSpec::key); }
+
+// A missing key is a bug.
+const ParamSpec& spec_of(Schema schema, std::string_view key) {
+  if (const ParamSpec* const spec = find(schema, key)) return *spec;
+  throw std::out_of_range("no parameter " + std::string(key));
 }
 
 ParamValue default_of(const ParamSpec& spec) {
@@ -121,10 +124,7 @@ bool fits(const ParamSpec& spec, const ParamValue& value) {
       return std::holds_alternative<bool>(value);
     case ParamKind::kChoice: {
       const auto* const key = std::get_if<std::string>(&value);
-      if (key == nullptr) return false;
-      for (const Choice& choice : spec.choices)
-        if (choice.key == *key) return true;
-      return false;
+      return key != nullptr && find_in(spec.choices, *key, &Choice::key) != nullptr;
     }
     case ParamKind::kFile: {
       const auto* const path = std::get_if<std::string>(&value);
@@ -178,9 +178,8 @@ std::span<const Choice> choices_of(const ParamSpec& spec) {
 }
 
 std::string_view label_of(const ParamSpec& spec, std::string_view value) {
-  for (const Choice& choice : choices_of(spec))
-    if (choice.key == value) return choice.label;
-  return value;
+  const Choice* const found = find_in(choices_of(spec), value, &Choice::key);
+  return found == nullptr ? value : found->label;
 }
 
 bool is_one_of(std::string_view value, std::string_view alternatives) {
@@ -209,10 +208,9 @@ const ParamValue& Params::at(std::string_view key) const {
 }
 
 bool Params::in_use(std::string_view key) const {
-  const ParamSpec* const spec = find(schema_, key);
-  if (spec == nullptr) throw std::out_of_range("no parameter " + std::string(key));
+  const ParamSpec& spec = spec_of(schema_, key);
   if (overruled(key)) return false;
-  return spec->needs_key.empty() || (in_use(spec->needs_key) && is_one_of(as_text(spec->needs_key), spec->needs_value));
+  return spec.needs_key.empty() || (in_use(spec.needs_key) && is_one_of(as_text(spec.needs_key), spec.needs_value));
 }
 
 bool Params::overruled(std::string_view key) const {
@@ -248,11 +246,7 @@ Status Params::set_assignment(std::string_view assignment) {
   return set(assignment.substr(0, equals), assignment.substr(equals + 1));
 }
 
-std::string Params::as_text(std::string_view key) const {
-  const ParamSpec* const spec = find(schema_, key);
-  if (spec == nullptr) throw std::out_of_range("no parameter " + std::string(key));
-  return value_as_typed(*spec, at(key));
-}
+std::string Params::as_text(std::string_view key) const { return value_as_typed(spec_of(schema_, key), at(key)); }
 
 std::map<std::string, std::string> Params::to_map() const {
   std::map<std::string, std::string> map;

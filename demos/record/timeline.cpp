@@ -2,6 +2,7 @@
 #include "demos/record/timeline.h"
 
 #include <algorithm>
+#include <ranges>
 
 namespace headroom::record {
 namespace {
@@ -149,27 +150,14 @@ double TimeMap::position(const Mark& mark) const {
 }
 
 std::uint64_t TimeMap::event_from(double position) const {
-  std::uint64_t low = first_, high = last_;  // the result is in [low, high]
-  while (low < high) {
-    const std::uint64_t middle = low + (high - low) / 2;
-    if (this->position(middle) < position)
-      low = middle + 1;
-    else
-      high = middle;
-  }
-  return low;
+  const auto earlier = [&](std::uint64_t event) { return this->position(event) < position; };
+  return *std::ranges::partition_point(std::views::iota(first_, last_), earlier);
 }
 
 std::uint64_t TimeMap::event_at(double position) const {
-  std::uint64_t low = first_, high = last_;  // the first later event is in [low, high]
-  while (low < high) {
-    const std::uint64_t middle = low + (high - low) / 2;
-    if (this->position(middle) <= position)
-      low = middle + 1;
-    else
-      high = middle;
-  }
-  return low == first_ ? first_ : low - 1;
+  const auto reached = [&](std::uint64_t event) { return this->position(event) <= position; };
+  const std::uint64_t later = *std::ranges::partition_point(std::views::iota(first_, last_), reached);
+  return later == first_ ? first_ : later - 1;
 }
 
 std::vector<PhaseSpan> phase_spans(const Recording& recording, const TimeMap& map, const StepRange& range,

@@ -1,0 +1,16 @@
+// Looks rows of tables up.
+#pragma once
+
+#include <algorithm>
+#include <ranges>
+
+namespace headroom::record {
+
+// The first row whose `member` equals `value`; null if there is none.
+template <std::ranges::forward_range Rows, class Value, class Member>
+constexpr auto* find_in(Rows&& rows, const Value& value, Member member) {
+  const auto found = std::ranges::find(rows, value, member);
+  return found == std::ranges::end(rows) ? nullptr : &*found;
+}
+
+}  // namespace headroom::record
