@@ -3,14 +3,11 @@
 
 #include <cstdint>
 
+#include "demos/record/mixed64.h"
+
 namespace headroom::lessons {
 
-// SplitMix64 (Steele, Lea, Flood 2014, doi:10.1145/2660193.2660195).
-inline std::uint64_t next_random(std::uint64_t& state) {
-  std::uint64_t z = state += 0x9e3779b97f4a7c15;
-  z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9;
-  z = (z ^ (z >> 27)) * 0x94d049bb133111eb;
-  return z ^ (z >> 31);
-}
+// SplitMix64.
+inline std::uint64_t next_random(std::uint64_t& state) { return record::mixed64(state += 0x9e3779b97f4a7c15); }
 
 }  // namespace headroom::lessons

@@ -7,6 +7,8 @@
 #include <unordered_map>
 #include <vector>
 
+#include "demos/record/mixed64.h"
+
 namespace headroom::record {
 
 // Recorders count ids up, so most numbers are in an array. All other ids are hashed.
@@ -39,13 +41,9 @@ class IdTable {
   static constexpr std::uint64_t kSpacing = 4, kFirstIds = 1024;
   static constexpr std::uint32_t kNone = std::numeric_limits<std::uint32_t>::max();
 
-  // SplitMix64's finalizer (Steele et al. 2014): even chosen ids share buckets only by chance.
+  // Even chosen ids share buckets only by chance.
   struct Mixed {
-    std::size_t operator()(std::uint64_t id) const noexcept {
-      id = (id ^ (id >> 30)) * 0xbf58476d1ce4e5b9U;
-      id = (id ^ (id >> 27)) * 0x94d049bb133111ebU;
-      return id ^ (id >> 31);
-    }
+    std::size_t operator()(std::uint64_t id) const noexcept { return mixed64(id); }
   };
 
   std::uint64_t entries_ = 0;

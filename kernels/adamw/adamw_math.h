@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstdint>
 
+#include "demos/record/mixed64.h"
 #include "kernels/adamw/adamw.h"
 #include "kernels/common/both.h"
 
@@ -40,13 +41,6 @@ struct RoundingKey {
   std::uint32_t low = 0, high = 0;
 };
 
-// SplitMix64's finalizer (Steele, Lea, Flood 2014).
-HEADROOM_BOTH std::uint64_t mixed64(std::uint64_t z) {
-  z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
-  z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
-  return z ^ (z >> 31);
-}
-
 // A 32-bit bijection: each input bit flips each output bit half the time (C. Wellons, "Prospecting for hash
 // functions", 2018).
 HEADROOM_BOTH std::uint32_t mixed32(std::uint32_t x) {
@@ -57,9 +51,9 @@ HEADROOM_BOTH std::uint32_t mixed32(std::uint32_t x) {
 
 HEADROOM_BOTH RoundingKey rounding_key(std::uint64_t seed, std::int64_t t, std::int64_t number) {
   constexpr std::uint64_t kGolden = 0x9e3779b97f4a7c15u;
-  std::uint64_t key = mixed64(seed + kGolden);
-  key = mixed64(key ^ (static_cast<std::uint64_t>(t) * kGolden));
-  key = mixed64(key ^ (static_cast<std::uint64_t>(number) * kGolden));
+  std::uint64_t key = record::mixed64(seed + kGolden);
+  key = record::mixed64(key ^ (static_cast<std::uint64_t>(t) * kGolden));
+  key = record::mixed64(key ^ (static_cast<std::uint64_t>(number) * kGolden));
   return {.low = static_cast<std::uint32_t>(key), .high = static_cast<std::uint32_t>(key >> 32)};
 }
 

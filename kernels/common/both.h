@@ -4,11 +4,7 @@
 
 #include <cstdint>
 
-#if defined(__CUDACC__)
-#define HEADROOM_BOTH __host__ __device__ __forceinline__
-#else
-#define HEADROOM_BOTH inline __attribute__((always_inline))
-#endif
+#include "demos/record/mixed64.h"  // HEADROOM_BOTH
 
 namespace headroom::kernels {
 

@@ -9,6 +9,7 @@
 
 #include <fmt/format.h>
 
+#include "demos/record/mixed64.h"
 #include "demos/record/units.h"
 #include "lessons/figure.h"
 #include "lessons/theory/number_format.h"
@@ -57,16 +58,12 @@ constexpr std::array kRoundingWalkSchema{
 double fp32(double value) { return rounded(number_format("fp32"), value); }
 double bf16(double value) { return rounded(number_format("bf16"), value); }
 
-// A step's random number in [0, 1): SplitMix64's finalizer (Steele, Lea, Flood 2014).
+// A step's random number in [0, 1).
 double random_at(std::int64_t seed, int step) {
   constexpr std::uint64_t kGolden = 0x9e3779b97f4a7c15U;
   std::uint64_t z = static_cast<std::uint64_t>(seed) * kGolden;
-  for (const std::uint64_t part : {std::uint64_t{0}, static_cast<std::uint64_t>(step)}) {
-    z += (part + 1) * kGolden;
-    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9U;
-    z = (z ^ (z >> 27)) * 0x94d049bb133111ebU;
-    z ^= z >> 31;
-  }
+  for (const std::uint64_t part : {std::uint64_t{0}, static_cast<std::uint64_t>(step)})
+    z = record::mixed64(z + (part + 1) * kGolden);
   return std::ldexp(static_cast<double>(z >> 11), -53);
 }
 

@@ -8,6 +8,7 @@
 #include <c10/util/hash.h>
 
 #include "demos/engine/llama/model/labels.h"
+#include "demos/record/mixed64.h"
 #include "demos/tokens/id_file.h"
 #include "demos/tokens/mapped_file.h"
 
@@ -15,13 +16,8 @@ namespace headroom::llama {
 
 namespace {
 
-// SplitMix64's output function (Steele, Lea, Flood 2014, doi:10.1145/2660193.2660195): spreads nearby numbers evenly.
-std::uint64_t mix(std::uint64_t x) {
-  x += 0x9e3779b97f4a7c15u;
-  x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9u;
-  x = (x ^ (x >> 27)) * 0x94d049bb133111ebu;
-  return x ^ (x >> 31);
-}
+// SplitMix64's output function: spreads nearby numbers evenly.
+std::uint64_t mix(std::uint64_t x) { return record::mixed64(x + 0x9e3779b97f4a7c15u); }
 
 template <class Start>
 at::Tensor cut(tokens::TokenView data, std::int64_t batch, std::int64_t seq, Start start) {
