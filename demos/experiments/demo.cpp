@@ -1,13 +1,13 @@
 // Demo lookup.
 #include "demos/experiments/demo.h"
 
+#include "demos/record/find.h"
+
 namespace headroom::experiments {
 
 const DemoInfo* find_demo(std::string_view id) {
-  for (const DemoInfo* demo : demos()) {
-    if (demo->id == id) return demo;
-  }
-  return nullptr;
+  const DemoInfo* const* const found = record::find_in(demos(), id, &DemoInfo::id);
+  return found == nullptr ? nullptr : *found;
 }
 
 bool trains(std::string_view id) {

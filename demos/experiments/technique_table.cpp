@@ -9,6 +9,7 @@
 
 #include "demos/experiments/demo.h"
 #include "demos/experiments/strategies.h"
+#include "demos/record/find.h"
 
 namespace headroom::experiments {
 
@@ -286,10 +287,7 @@ std::span<const Technique> memory_techniques() {
   return all.first(static_cast<std::size_t>(std::ranges::find(all, false, &Technique::saves_memory) - all.begin()));
 }
 
-const Technique* find_technique(std::string_view id) {
-  const auto found = std::ranges::find(techniques(), id, &Technique::id);
-  return found == techniques().end() ? nullptr : &*found;
-}
+const Technique* find_technique(std::string_view id) { return record::find_in(techniques(), id, &Technique::id); }
 
 std::vector<const Technique*> ladder_techniques() {
   std::vector<const Technique*> rungs;

@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include "demos/record/find.h"
+
 namespace headroom::llama {
 
 namespace {
@@ -95,9 +97,7 @@ std::span<const Architecture> architectures() {
 }
 
 const Architecture* find_architecture(std::string_view id) {
-  for (const Architecture& each : architectures())
-    if (each.shape.id == id) return &each;
-  return nullptr;
+  return record::find_in(architectures(), id, [](const Architecture& each) { return each.shape.id; });
 }
 
 BlockNumbers numbers_of(const Architecture& model, Block block, std::int64_t sequence) {

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "demos/llama/layer_weights.h"
+#include "demos/record/find.h"
 
 namespace headroom::llama {
 
@@ -71,12 +72,7 @@ record::Error refused(std::string sentence) {
 
 std::span<const Config> published_configs() { return kPublished; }
 
-const Config* find_config(std::string_view id) {
-  for (const Config& config : kPublished) {
-    if (config.id == id) return &config;
-  }
-  return nullptr;
-}
+const Config* find_config(std::string_view id) { return record::find_in(kPublished, id, &Config::id); }
 
 record::Status check(const Config& config) {
   const auto text = [](std::int64_t number) { return std::to_string(number); };

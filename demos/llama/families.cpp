@@ -3,12 +3,11 @@
 
 #include <algorithm>
 
+#include "demos/record/find.h"
+
 namespace headroom::llama {
 
-const Family* find_family(std::string_view type) {
-  const auto* const found = std::ranges::find(kFamilies, type, &Family::type);
-  return found == kFamilies.end() ? nullptr : &*found;
-}
+const Family* find_family(std::string_view type) { return record::find_in(kFamilies, type, &Family::type); }
 
 const Family& family_of(const Config& config) {
   const auto has_its_parts = [&](const Family& family) {

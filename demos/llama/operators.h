@@ -1,11 +1,12 @@
 // The operators of the demos' models and optimizers: the one list of their names in recordings, and readers' words.
 #pragma once
 
-#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
 #include <string_view>
+
+#include "demos/record/find.h"
 
 namespace headroom::llama {
 
@@ -161,8 +162,7 @@ constexpr std::string_view name_of(Op op) { return info_of(op).name; }
 
 // Null for other programs' operators.
 constexpr const Operator* find_operator(std::string_view name) {
-  const auto found = std::ranges::find(kOperators, name, &Operator::name);
-  return found == kOperators.end() ? nullptr : &*found;
+  return record::find_in(kOperators, name, &Operator::name);
 }
 
 // "attention.q_proj": "q_proj".

@@ -1,7 +1,6 @@
 // Spreads events over a step's bound.
 #include "demos/predict/bound_times.h"
 
-#include <algorithm>
 #include <cmath>
 #include <map>
 #include <utility>
@@ -11,6 +10,7 @@
 #include "demos/predict/step_bound.h"
 #include "demos/predict/step_bytes.h"
 #include "demos/predict/step_flops.h"
+#include "demos/record/find.h"
 
 namespace headroom::predict {
 
@@ -107,9 +107,6 @@ record::Recording with_bound_times(record::Recording prediction, const StepSetti
   return timed;
 }
 
-const Card* bound_card() {
-  const auto found = std::ranges::find(cards(), kBoundCard, &Card::name);
-  return found == cards().end() ? nullptr : &*found;
-}
+const Card* bound_card() { return record::find_in(cards(), kBoundCard, &Card::name); }
 
 }  // namespace headroom::predict

@@ -7,6 +7,7 @@
 
 #include "demos/llama/extension.h"
 #include "demos/predict/step_bytes.h"
+#include "demos/record/find.h"
 
 namespace headroom::predict {
 
@@ -72,9 +73,8 @@ Bytes masters(const StepSettings& step) { return step.masters() ? kFp32 * traine
 }  // namespace
 
 const OptimizerForm& form_of(OptimizerKind kind) {
-  const auto found = std::ranges::find(kForms, kind, &OptimizerForm::kind);
-  if (found == kForms.end()) throw std::logic_error("an optimizer has no row in kForms");
-  return *found;
+  if (const auto* const found = record::find_in(kForms, kind, &OptimizerForm::kind)) return *found;
+  throw std::logic_error("an optimizer has no row in kForms");
 }
 
 Bytes moments_8bit_bytes(std::int64_t parameters, std::int64_t block) {

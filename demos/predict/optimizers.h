@@ -3,7 +3,6 @@
 
 #include <cstdint>
 
-#include "demos/predict/optimizers.h"
 #include "demos/predict/step_settings.h"
 #include "demos/record/units.h"
 #include "kernels/adamw_8bit/adamw_8bit.h"

@@ -82,15 +82,8 @@ void add_weight(std::vector<StepProduct>& products, std::initializer_list<Op> la
 }  // namespace
 
 const char* name_of(ProductKind kind) {
-  switch (kind) {
-    case ProductKind::kOutput:
-      return "forward";
-    case ProductKind::kInputGradient:
-      return "input gradient";
-    case ProductKind::kWeightGradient:
-      return "weight gradient";
-  }
-  return "";
+  constexpr std::array kNames{"forward", "input gradient", "weight gradient"};
+  return kNames[static_cast<std::size_t>(kind)];
 }
 
 StepBound step_bound(const llama::Config& c, const StepBoundOptions& options) {

@@ -5,8 +5,10 @@
 #include <vector>
 
 #include "demos/llama/layer_weights.h"
+#include "demos/predict/gpu_extras.h"
 #include "demos/predict/kept_tensors.h"
 #include "demos/predict/optimizers.h"
+#include "kernels/embedding_backward/embedding_backward.h"
 #include "kernels/fp8_cast/fp8_cast.h"
 #include "kernels/nf4/nf4.h"
 
@@ -30,18 +32,7 @@ kernels::FlceProblem flce_problem(const StepSettings& step) {
           .chunk = step.loss.chunk};
 }
 
-int moments_of(KeptState state) {
-  switch (state) {
-    case KeptState::kSgd:
-      return 0;
-    case KeptState::kMomentum:
-      return 1;
-    case KeptState::kAdamW:
-    case KeptState::kAdamW8bit:
-      return 2;
-  }
-  return 0;
-}
+int moments_of(KeptState state) { return state == KeptState::kSgd ? 0 : state == KeptState::kMomentum ? 1 : 2; }
 
 }  // namespace
 
@@ -203,16 +194,30 @@ Bytes loss_bytes(const StepSettings& step) {
   return (step.fused.cross_entropy ? step.element_bytes() : 12) * v * tokens;
 }
 
+Bytes attention_scratch_bytes(const StepSettings& step) {
+  if (step.fused.attention == Attention::kEager) return 0;
+  const llama::Config& c = step.model;
+  const std::int64_t n = step.tokens(), q = c.num_heads * c.head_dim, s = step.element_bytes();
+  const Bytes rows = kFp32 * n * c.num_heads;
+  if (s == kFp32) return rows + fp32_attention_tiles(step.batch * c.num_heads, step.sequence, c.head_dim);
+  return rows + n * q * (kFp32 + (c.num_heads != c.num_kv_heads ? 2 * s : 0));
+}
+
+Bytes embedding_scratch_bytes(const StepSettings& step, record::DeviceKind device) {
+  if (!step.fused.embedding) return device == record::DeviceKind::kGpu ? id_sort_bytes(step) : 0;
+  constexpr Bytes kInteger = 4;
+  return kInteger * kernels::embedding_integers(step.tokens(), step.model.vocab_size) +
+         kFp32 * kernels::embedding_segments(step.tokens()) * step.model.hidden_size;
+}
+
 StaticMemory static_memory(std::int64_t parameters, Precision precision, KeptState state) {
   const bool mixed = has_masters(precision);
   const record::Bytes element = precision == Precision::kFp32 ? 4 : 2;
-  StaticMemory memory;
-  memory.weights = element * parameters;
-  memory.gradients = element * parameters;
-  memory.master = mixed ? 4 * parameters : 0;
-  memory.moments = state == KeptState::kAdamW8bit ? moments_8bit_bytes(parameters)
-                                                  : moments_of(state) * (mixed ? 4 : element) * parameters;
-  return memory;
+  return {.weights = element * parameters,
+          .gradients = element * parameters,
+          .master = mixed ? 4 * parameters : 0,
+          .moments = state == KeptState::kAdamW8bit ? moments_8bit_bytes(parameters)
+                                                    : moments_of(state) * (mixed ? 4 : element) * parameters};
 }
 
 }  // namespace headroom::predict

@@ -99,6 +99,15 @@ bool sums_tied_apart(const StepSettings& step);
 // Logits kept between steps; kHf2024 has widened them to fp32.
 record::Bytes kept_output_bytes(const StepSettings& step);
 
+// --- temporary memory
+
+// Backward of one layer. Flash accumulates dQ in fp32, and dK and dV per query head; the fp32 kernel accumulates dQ
+// in tiles. 0: eager.
+record::Bytes attention_scratch_bytes(const StepSettings& step);
+// Lists and partial sums of our kernel, or of PyTorch's operator on a GPU (gpu_extras.h). 1B, 4,096 tokens:
+// 37,104,856 with the operator.
+record::Bytes embedding_scratch_bytes(const StepSettings& step, record::DeviceKind device);
+
 // --- model state by number of parameters, independent of the batch
 
 // An optimizer's state per parameter, without the master.

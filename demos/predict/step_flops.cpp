@@ -1,10 +1,9 @@
 // Counts FLOPs.
 #include "demos/predict/step_flops.h"
 
-#include <algorithm>
-
 #include "demos/predict/step_bound.h"
 #include "demos/predict/step_bytes.h"
+#include "demos/record/find.h"
 
 namespace headroom::predict {
 
@@ -49,10 +48,7 @@ std::optional<double> products_peak(const StepSettings& step, const Card& card) 
 }
 
 const Card* card_of_gpu(std::string_view gpu) {
-  const auto all = cards();
-  const auto found =
-      std::ranges::find_if(all, [&](const Card& card) { return !card.driver_name.empty() && card.driver_name == gpu; });
-  return found == all.end() ? nullptr : &*found;
+  return gpu.empty() ? nullptr : record::find_in(cards(), gpu, &Card::driver_name);
 }
 
 }  // namespace headroom::predict

@@ -5,7 +5,6 @@
 
 #include "demos/predict/gpu_extras.h"
 #include "demos/predict/optimizers.h"
-#include "demos/predict/scratch_bytes.h"
 #include "demos/predict/step_bytes.h"
 
 namespace headroom::predict {

@@ -13,6 +13,7 @@
 
 #include <fmt/format.h>
 
+#include "demos/record/find.h"
 #include "demos/record/text.h"
 #include "demos/tokens/foreign_file.h"
 
@@ -36,10 +37,7 @@ Number number_at(Bytes bytes, std::size_t at) {
   return number;
 }
 
-const IdType* id_type(std::string_view name) {
-  const auto* const found = std::ranges::find(kIdTypes, name, &IdType::name);
-  return found == kIdTypes.end() ? nullptr : found;
-}
+const IdType* id_type(std::string_view name) { return record::find_in(kIdTypes, name, &IdType::name); }
 
 // Type codes of litgpt and Megatron-LM, originally fairseq's; null: not a type of ids.
 const IdType* type_by_code(std::uint8_t code) {
@@ -108,8 +106,8 @@ constexpr std::size_t kLlmcHeader = 1024;
 
 Found place_after_llmc_header(Bytes bytes, const std::string& name) {
   if (bytes.size() < kLlmcHeader) return std::optional<IdPlace>();
-  const auto* const kind = std::ranges::find(kLlmcKinds, number_at<std::int32_t>(bytes, 0), &LlmcKind::magic);
-  if (kind == kLlmcKinds.end()) return std::optional<IdPlace>();
+  const auto* const kind = record::find_in(kLlmcKinds, number_at<std::int32_t>(bytes, 0), &LlmcKind::magic);
+  if (kind == nullptr) return std::optional<IdPlace>();
   const std::int32_t version = number_at<std::int32_t>(bytes, 4), count = number_at<std::int32_t>(bytes, 8);
   if (version != kind->version)
     return Error{fmt::format("{} has llm.c's header in version {}, but only {} is supported; save the ids as .npy.",
