@@ -8,28 +8,12 @@ namespace headroom::experiments {
 
 namespace {
 
-using record::ParamKind;
-
 constexpr std::array kBandwidthSchema{
     device_choice("Device whose link is measured; auto: the GPU if there is one"),
-    shape({.key = "size",
-           .label = "Size",
-           .unit = "bytes",
-           .help = "Bytes per copy",
-           .kind = ParamKind::kBytes,
-           .minimum = 1 << 20,
-           .maximum = 1e10,
-           .default_number = 256.0 * 1024 * 1024,
-           .logarithmic = true}),
-    shape({.key = "adamw_weights",
-           .label = "AdamW",
-           .unit = "weights",
-           .help = "Weights that the CPU's AdamW updates, 18 bytes each; choose more than its caches hold",
-           .kind = ParamKind::kInteger,
-           .minimum = 1 << 16,
-           .maximum = 1e10,
-           .default_number = 1 << 26,
-           .logarithmic = true}),
+    shape(size_in_bytes("size", "Size", "Bytes per copy", 1 << 20, 1e10, 256.0 * 1024 * 1024)),
+    shape(number("adamw_weights", "AdamW", "weights",
+                 "Weights that the CPU's AdamW updates, 18 bytes each; choose more than its caches hold", 1 << 16, 1e10,
+                 1 << 26)),
     unset("a temporary file",
           file("file", "File", "New file to write and read; empty: one in the folder for temporary files",
                record::FileUse::kWritten)),

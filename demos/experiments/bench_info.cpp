@@ -11,7 +11,6 @@ namespace headroom::experiments {
 namespace {
 
 using record::Choice;
-using record::ParamKind;
 using record::ParamSpec;
 
 constexpr std::array kPanels{
@@ -20,6 +19,10 @@ constexpr std::array kPanels{
     Choice{"report", "the report's six"},
 };
 constexpr std::array kCores{Choice{"spare", "all but one"}, Choice{"all", "all"}};
+
+ParamSpec panel_length(std::string_view key, std::string_view label, std::string_view unit, std::string_view help) {
+  return shape(advanced(unset("as the panel", linear(number(key, label, unit, help, 0, 1 << 20, 0)))));
+}
 
 // Not constexpr, because the catalogue supplies the kernels.
 const std::vector<Choice> kBenchKernels = kernel_choices(/*with_all=*/true);
@@ -33,24 +36,9 @@ const std::array kBenchSchema{
     technique(storage_choice("Number format of the tensors; the report's panels have their own")),
     device_choice("Device to measure; auto: the GPU if there is one"),
     on_off("quick", "Quick", "One shape per panel and few repeats"),
-    shape({.key = "rows",
-           .label = "Rows",
-           .unit = "rows",
-           .help = "Tokens of every shape; 0: the panel's",
-           .kind = ParamKind::kInteger,
-           .minimum = 0,
-           .maximum = 1 << 20,
-           .unset = "as the panel",
-           .advanced = true}),
-    shape({.key = "width",
-           .label = "Width",
-           .unit = "elements",
-           .help = "Elements per row (cross entropy: size of the vocabulary); 0: the panel's widths",
-           .kind = ParamKind::kInteger,
-           .minimum = 0,
-           .maximum = 1 << 20,
-           .unset = "as the panel",
-           .advanced = true}),
+    panel_length("rows", "Rows", "rows", "Tokens of every shape; 0: the panel's"),
+    panel_length("width", "Width", "elements",
+                 "Elements per row (cross entropy: size of the vocabulary); 0: the panel's widths"),
     advanced(choice("cores", "Cores", "CPU cores to use; sparing one keeps the window responsive", kCores)),
 };
 

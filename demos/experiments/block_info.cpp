@@ -9,8 +9,6 @@ namespace headroom::experiments {
 namespace {
 
 using record::Choice;
-using record::ParamKind;
-using record::ParamSpec;
 
 constexpr std::array kPositions{Choice{"learned", "learned positions"}, Choice{"rope", "RoPE"}};
 constexpr std::array kNorms{Choice{"layer_norm", "LayerNorm"}, Choice{"rms_norm", "RMSNorm"}};
@@ -36,13 +34,7 @@ constexpr std::array kBlockSchema{
     advanced(shape(on_off("biases", "Biases", "Give the projections biases, as in GPT-2", true))),
     technique(storage_choice("Number format of weights, activations and gradients")),
     device_choice("Device to run on; auto: the GPU if there is one"),
-    advanced(ParamSpec{.key = "seed",
-                       .label = "Seed",
-                       .help = "Seed for the weights, the input and dropout",
-                       .kind = ParamKind::kInteger,
-                       .minimum = 0,
-                       .maximum = 1e9,
-                       .default_number = 0}),
+    seed("Seed for the weights, the input and dropout"),
 };
 
 }  // namespace

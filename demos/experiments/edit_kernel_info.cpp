@@ -10,7 +10,6 @@ namespace headroom::experiments {
 namespace {
 
 using record::Choice;
-using record::ParamSpec;
 
 constexpr std::array kThreads{Choice{"64", "64"}, Choice{"128", "128"}, Choice{"256", "256"}, Choice{"512", "512"},
                               Choice{"1024", "1,024"}};
@@ -33,34 +32,14 @@ constexpr std::array kEditKernelSchema{
     own(choice("exercise", "Kernel",
                "Operation to compute; the three exercises start from a kernel that can be improved", kExerciseChoices),
         "rms_norm|fuse_residual|vectorise|registers", "vector_add"),
-    shape({.key = "rows",
-           .label = "Rows N",
-           .unit = "rows",
-           .help = "Rows of the tensors",
-           .minimum = 1,
-           .maximum = 1 << 15,
-           .default_number = 8192,
-           .logarithmic = true}),
-    shape({.key = "width",
-           .label = "Width H",
-           .unit = "elements",
-           .help = "Numbers per row, in fp32 (WIDTH in the source)",
-           .minimum = 1,
-           .maximum = 1 << 14,
-           .default_number = 4096,
-           .logarithmic = true}),
+    shape(number("rows", "Rows N", "rows", "Rows of the tensors", 1, 1 << 15, 8192)),
+    shape(number("width", "Width H", "elements", "Numbers per row, in fp32 (WIDTH in the source)", 1, 1 << 14, 4096)),
     choice("threads", "Threads per block", "Threads per block (THREADS in the source)", kThreads, "256"),
     choice("device", "Run on", "Device to run on; auto: the GPU if there is one, otherwise the kernel is only compiled",
            kCompileDevices),
     advanced(choice("arch", "Compile for", "GPU architecture to compile for", kArchitectures)),
-    ParamSpec{.key = "deadline",
-              .label = "Deadline",
-              .unit = "s",
-              .help = "Time limit after which the kernel and its engine are killed",
-              .minimum = 1,
-              .maximum = 600,
-              .default_number = 10,
-              .advanced = true},
+    advanced(linear(number("deadline", "Deadline", "s", "Time limit after which the kernel and its engine are killed",
+                           1, 600, 10))),
     unset(
         "the exercise's own",
         file("source", "Source", "The kernel in CUDA C++, as text or as the name of a file; empty: the exercise's own",

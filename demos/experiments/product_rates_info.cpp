@@ -16,13 +16,9 @@ constexpr std::array kFormats{
 
 constexpr std::array kProductRatesSchema{
     technique(choice("format", "Format", "Number format of both operands", kFormats)),
-    shape(unset("16,384; CPU: 1,024", {.key = "largest",
-                                       .label = "Largest",
-                                       .unit = "elements",
-                                       .help = "Side of the largest square matrix; each smaller size halves the side",
-                                       .kind = record::ParamKind::kInteger,
-                                       .minimum = 0,
-                                       .maximum = 1 << 16})),
+    shape(unset("16,384; CPU: 1,024",
+                linear(number("largest", "Largest", "elements",
+                              "Side of the largest square matrix; each smaller size halves the side", 0, 1 << 16, 0)))),
     device_choice("Device to measure; auto: the GPU if there is one"),
     on_off("quick", "Quick", "Measure the largest size only, with few repeats"),
 };

@@ -60,6 +60,27 @@ constexpr record::ParamSpec number(std::string_view key, std::string_view label,
           .logarithmic = true};
 }
 
+// A real number whose slider doubles.
+constexpr record::ParamSpec real(std::string_view key, std::string_view label, std::string_view help, double minimum,
+                                 double maximum, double default_number) {
+  record::ParamSpec spec = number(key, label, {}, help, minimum, maximum, default_number);
+  spec.kind = record::ParamKind::kReal;
+  return spec;
+}
+
+constexpr record::ParamSpec size_in_bytes(std::string_view key, std::string_view label, std::string_view help,
+                                          double minimum, double maximum, double default_number) {
+  record::ParamSpec spec = number(key, label, "bytes", help, minimum, maximum, default_number);
+  spec.kind = record::ParamKind::kBytes;
+  return spec;
+}
+
+// A slider whose steps are equal.
+constexpr record::ParamSpec linear(record::ParamSpec spec) {
+  spec.logarithmic = false;
+  return spec;
+}
+
 // Shown and used only while `key` has `value` or one of "a|b".
 constexpr record::ParamSpec needs(record::ParamSpec spec, std::string_view key, std::string_view value) {
   spec.needs_key = key;
@@ -101,6 +122,10 @@ constexpr record::ParamSpec own(record::ParamSpec spec, std::string_view values,
 constexpr record::ParamSpec composed(record::ParamSpec spec, std::string_view values, std::string_view instead) {
   spec.own_kernels = {.values = values, .instead = instead, .composed = true};
   return spec;
+}
+
+constexpr record::ParamSpec seed(std::string_view help) {
+  return advanced(linear(number("seed", "Seed", {}, help, 0, 1e9, 0)));
 }
 
 constexpr record::ParamSpec device_choice(std::string_view help) { return choice("device", "Run on", help, kDevices); }

@@ -15,7 +15,6 @@ namespace {
 using predict::kChoicesOf;
 using record::Choice;
 using record::FileUse;
-using record::ParamKind;
 using record::ParamRole;
 using record::ParamSpec;
 
@@ -53,30 +52,13 @@ constexpr ParamSpec fused(std::string_view key, std::string_view label, std::str
   return folded(kKernels, composed(on_off(key, label, help, on), "on", "off"));
 }
 
-constexpr ParamSpec real(std::string_view key, std::string_view label, std::string_view help, double minimum,
-                         double maximum, double default_number) {
-  return {.key = key,
-          .label = label,
-          .help = help,
-          .kind = ParamKind::kReal,
-          .minimum = minimum,
-          .maximum = maximum,
-          .default_number = default_number,
-          .logarithmic = true};
-}
-
-// real() on a linear scale.
 constexpr ParamSpec share(std::string_view key, std::string_view label, std::string_view help, double maximum,
                           double default_number) {
-  ParamSpec spec = real(key, label, help, 0, maximum, default_number);
-  spec.logarithmic = false;
-  return spec;
+  return linear(real(key, label, help, 0, maximum, default_number));
 }
 
 constexpr ParamSpec in_steps(std::string_view key, std::string_view label, std::string_view help) {
-  ParamSpec spec = number(key, label, "steps", help, 0, 1'000'000, 0);
-  spec.logarithmic = false;
-  return spec;
+  return linear(number(key, label, "steps", help, 0, 1'000'000, 0));
 }
 
 // A dimension of a custom model, unless `weights` supplies it.
@@ -112,16 +94,9 @@ constexpr std::array kTrainStepSchema{
                                  "k: keep only the input of every k-th layer", 1, 512, 2),
                           "checkpointing", "every")),
     run(device_choice("Device to train on; auto: the GPU if there is one")),
-    run({.key = "cap",
-         .label = "Memory limit",
-         .unit = "bytes",
-         .help = "Memory limit, to imitate a smaller card; 0: all memory of the device",
-         .kind = ParamKind::kBytes,
-         .minimum = 0,
-         .maximum = 1024.0 * 1024 * 1024 * 1024,
-         .default_number = 0,
-         .unset = "none",
-         .logarithmic = true}),
+    run(unset("none", size_in_bytes("cap", "Memory limit",
+                                    "Memory limit, to imitate a smaller card; 0: all memory of the device", 0,
+                                    1024.0 * 1024 * 1024 * 1024, 0))),
     run(advanced(number("steps", "Steps", "steps", "Training steps per run", 1, 10000, 3))),
     run(advanced(unset("never", in_steps("eval_every", "Evaluate every",
                                          "Compute the loss on held-out text every so many steps, on one batch; the "
@@ -138,15 +113,11 @@ constexpr std::array kTrainStepSchema{
                                  kChoicesOf<predict::kLossModes>),
                           "loss", "flce")),
     folded(kMemory,
-           needs({.key = "loss_chunk",
-                  .label = "Chunk",
-                  .unit = "tokens",
-                  .help = "Tokens per chunk (lean: columns of the vocabulary per slice); 0: suited to the device",
-                  .kind = ParamKind::kInteger,
-                  .minimum = 0,
-                  .maximum = 131072,
-                  .default_number = 0,
-                  .unset = "automatic"},
+           needs(unset("automatic",
+                       linear(number("loss_chunk", "Chunk", "tokens",
+                                     "Tokens per chunk (lean: columns of the vocabulary per slice); 0: suited to the "
+                                     "device",
+                                     0, 131072, 0))),
                  "loss", "flce")),
     folded(kMemory,
            needs(choice("weight_gradient", "Head's gradient",
@@ -271,14 +242,7 @@ constexpr std::array kTrainStepSchema{
                             "Count gradients and updates by exponent for the first 1,000 steps; takes time and memory"),
                      "on", "off"))),
     run(trace_switch("Record every kernel and launch, in a separate engine; this slows the run")),
-    run({.key = "seed",
-         .label = "Seed",
-         .help = "Seed for the initial weights and the order of the text",
-         .kind = ParamKind::kInteger,
-         .minimum = 0,
-         .maximum = 1e9,
-         .default_number = 0,
-         .advanced = true}),
+    run(seed("Seed for the initial weights and the order of the text")),
     run(unset("none",
               file("weights", "Your model",
                    "Folder of a Hugging Face Llama checkpoint in safetensors, or a config.json alone for its shape; "
