@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 
@@ -14,9 +15,6 @@ class Driver {
  public:
   // nullopt if libnvidia-ml.so.1 is missing or fails to initialize.
   static std::optional<Driver> open();
-  Driver(Driver&& other) noexcept;
-  Driver& operator=(Driver&& other) noexcept;
-  ~Driver();
 
   // "580.159.04"
   std::string version() const;
@@ -41,10 +39,13 @@ class Driver {
 
  private:
   Driver() = default;
-  template <class Function>
-  Function find(const char* name) const;
+  template <class... Arguments>
+  int call(const char* function, Arguments... arguments) const;
 
-  void* handle_ = nullptr;
+  struct Close {
+    void operator()(void* library) const;
+  };
+  std::unique_ptr<void, Close> library_;
   void* device_ = nullptr;
 };
 

@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -133,22 +134,22 @@ void encode_chunks(const std::vector<Row>& rows, Take take) {
 class RecordingWriter {
  public:
   static Result<RecordingWriter> create(const std::filesystem::path& path);
-  RecordingWriter(RecordingWriter&&) noexcept;
-  RecordingWriter& operator=(RecordingWriter&&) noexcept;
-  ~RecordingWriter();
-
   // After an error, all later calls fail alike.
   Status append(std::span<const std::byte> chunk);
   Status commit();
 
  private:
-  RecordingWriter() = default;
+  // At its end it is removed unless renamed, and closed. Closing unlocks it, after its name is free.
+  struct Partial {
+    std::filesystem::path path;
+    int descriptor = -1;
+    ~Partial();
+  };
+  explicit RecordingWriter(std::filesystem::path target) : target_(std::move(target)) {}
   Error fail(const std::string& what, int error_number, std::size_t bytes_wanted);
-  void discard();
 
   std::filesystem::path target_;
-  std::filesystem::path partial_;
-  int descriptor_ = -1;
+  std::unique_ptr<Partial> partial_;  // null: ended
   std::optional<Error> failure_;
 };
 

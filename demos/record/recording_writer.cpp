@@ -80,45 +80,24 @@ Result<RecordingWriter> RecordingWriter::create(const std::filesystem::path& pat
                                                      : "it is not a regular file; choose another name.");
   if (!path.has_filename())
     return not_written(path.empty() ? "\"\"" : path, "it is not the name of a file; choose a name such as a.hrec.");
-  RecordingWriter writer;
-  writer.target_ = path;
-  writer.partial_ = path;
-  writer.partial_ += ".partial";
-  const Opened opened = open_partial(writer.partial_);
+  std::filesystem::path partial = path;
+  partial += ".partial";
+  const Opened opened = open_partial(partial);
   if (opened.descriptor < 0) {
-    writer.partial_.clear();  // not ours to remove
     if (opened.in_use) return not_written(path, "another run is being recorded there; choose another name.");
     if (opened.error_number == ENOENT)
       return not_written(path, "its folder does not exist; create it or choose another one.");
     return not_written(path, fmt::format("{}; choose a folder that you can write to.", reason(opened.error_number)));
   }
-  writer.descriptor_ = opened.descriptor;
+  RecordingWriter writer(path);
+  writer.partial_.reset(new Partial{std::move(partial), opened.descriptor});
   if (Status written = writer.append(file_header()); !written) return written.error();
   return writer;
 }
 
-RecordingWriter::RecordingWriter(RecordingWriter&& other) noexcept
-    : target_(std::move(other.target_)),
-      partial_(std::exchange(other.partial_, {})),
-      descriptor_(std::exchange(other.descriptor_, -1)),
-      failure_(std::move(other.failure_)) {}
-
-RecordingWriter& RecordingWriter::operator=(RecordingWriter&& other) noexcept {
-  if (this == &other) return *this;
-  discard();
-  target_ = std::move(other.target_);
-  partial_ = std::exchange(other.partial_, {});
-  descriptor_ = std::exchange(other.descriptor_, -1);
-  failure_ = std::move(other.failure_);
-  return *this;
-}
-
-RecordingWriter::~RecordingWriter() { discard(); }
-
-void RecordingWriter::discard() {
-  if (!partial_.empty()) ::unlink(partial_.c_str());
-  partial_.clear();
-  if (descriptor_ >= 0) ::close(std::exchange(descriptor_, -1));  // unlocks, after the name is free
+RecordingWriter::Partial::~Partial() {
+  if (!path.empty()) ::unlink(path.c_str());
+  if (descriptor >= 0) ::close(descriptor);
 }
 
 Error RecordingWriter::fail(const std::string& what, int error_number, std::size_t bytes_wanted) {
@@ -131,15 +110,15 @@ Error RecordingWriter::fail(const std::string& what, int error_number, std::size
                        ignored ? "unknown" : format_bytes(static_cast<Bytes>(space.available)), reason(error_number));
   }
   failure_ = not_written(target_, rest);
-  discard();
+  partial_.reset();
   return *failure_;
 }
 
 Status RecordingWriter::append(std::span<const std::byte> chunk) {
   if (failure_) return *failure_;
-  if (descriptor_ < 0) throw std::logic_error("a recording was written to after its end");
+  if (!partial_) throw std::logic_error("a recording was written to after its end");
   while (!chunk.empty()) {
-    const ssize_t written = ::write(descriptor_, chunk.data(), chunk.size());
+    const ssize_t written = ::write(partial_->descriptor, chunk.data(), chunk.size());
     if (written < 0 && errno == EINTR) continue;
     if (written < 0) return fail("writing", errno, chunk.size());
     chunk = chunk.subspan(static_cast<std::size_t>(written));
@@ -149,12 +128,14 @@ Status RecordingWriter::append(std::span<const std::byte> chunk) {
 
 Status RecordingWriter::commit() {
   if (failure_) return *failure_;
-  if (descriptor_ < 0) throw std::logic_error("a recording was ended twice");
+  if (!partial_) throw std::logic_error("a recording was ended twice");
   // After a failed fsync the data may be lost, so do not retry.
-  if (::fsync(descriptor_) != 0) return fail("syncing", errno, 0);
-  if (::rename(partial_.c_str(), target_.c_str()) != 0) return fail("renaming", errno, 0);
-  partial_.clear();  // now the target; nothing to remove
-  if (::close(std::exchange(descriptor_, -1)) != 0) return fail("closing", errno, 0);  // unlocks, after renaming
+  if (::fsync(partial_->descriptor) != 0) return fail("syncing", errno, 0);
+  if (::rename(partial_->path.c_str(), target_.c_str()) != 0) return fail("renaming", errno, 0);
+  partial_->path.clear();                                               // now the target; nothing to remove
+  const int closed = ::close(std::exchange(partial_->descriptor, -1));  // unlocks, after renaming
+  if (closed != 0) return fail("closing", errno, 0);
+  partial_.reset();
   if (const int error_number = sync_folder(folder_of(target_)); error_number != 0)
     return fail("syncing its folder", error_number, 0);
   return Ok{};

@@ -1,8 +1,6 @@
 // Maps with POSIX calls.
 #include "demos/tokens/mapped_file.h"
 
-#include <utility>
-
 #include <fcntl.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
@@ -36,17 +34,6 @@ record::Result<MappedFile> MappedFile::open(const fs::path& file) {
   return MappedFile(static_cast<const std::byte*>(first), size);
 }
 
-MappedFile::MappedFile(MappedFile&& other) noexcept
-    : first_(std::exchange(other.first_, nullptr)), size_(std::exchange(other.size_, 0)) {}
-
-MappedFile& MappedFile::operator=(MappedFile&& other) noexcept {
-  std::swap(first_, other.first_);
-  std::swap(size_, other.size_);
-  return *this;
-}
-
-MappedFile::~MappedFile() {
-  if (first_ != nullptr) munmap(const_cast<std::byte*>(first_), size_);
-}
+void MappedFile::Unmap::operator()(const std::byte* first) const { munmap(const_cast<std::byte*>(first), size); }
 
 }  // namespace headroom::tokens

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <filesystem>
+#include <memory>
 #include <span>
 
 #include "demos/record/result.h"
@@ -13,17 +14,17 @@ class MappedFile {
  public:
   // Fails if the file is missing or empty. Truncating a mapped file kills the process.
   static record::Result<MappedFile> open(const std::filesystem::path& file);
-  MappedFile(MappedFile&& other) noexcept;
-  MappedFile& operator=(MappedFile&& other) noexcept;
-  ~MappedFile();
 
-  std::span<const std::byte> bytes() const { return {first_, size_}; }
+  std::span<const std::byte> bytes() const { return {first_.get(), first_.get_deleter().size}; }
 
  private:
-  MappedFile(const std::byte* first, std::size_t size) : first_(first), size_(size) {}
+  struct Unmap {
+    std::size_t size;
+    void operator()(const std::byte* first) const;
+  };
+  MappedFile(const std::byte* first, std::size_t size) : first_(first, Unmap{size}) {}
 
-  const std::byte* first_;
-  std::size_t size_;
+  std::unique_ptr<const std::byte, Unmap> first_;
 };
 
 }  // namespace headroom::tokens
