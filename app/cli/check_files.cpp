@@ -8,7 +8,6 @@
 
 #include "app/common/assets.h"
 #include "demos/experiments/edit_kernel_exercises.h"
-#include "demos/experiments/train_step_data.h"
 #include "demos/experiments/train_step_model.h"
 #include "demos/llama/hugging_face.h"
 #include "demos/llama/new_folder.h"

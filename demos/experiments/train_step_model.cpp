@@ -4,8 +4,6 @@
 #include <filesystem>
 #include <utility>
 
-#include "demos/predict/step_settings.h"
-
 namespace headroom::experiments {
 
 record::Result<TrainStepModel> train_step_model(const predict::StepSettings& step) {
@@ -35,6 +33,18 @@ record::Result<llama::DescribedModel> described_model(const predict::StepSetting
   llama::DescribedModel model;
   model.config = step.model;
   return model;
+}
+
+tokens::DataSource data_source(const predict::StepSettings& step, const std::filesystem::path& course_text) {
+  tokens::DataSource source{.file = step.files.text.empty() ? course_text : std::filesystem::path(step.files.text),
+                            .tokenizer = {},
+                            .vocabulary = step.model.vocab_size,
+                            .data_type = step.files.data_type};
+  if (step.files.weights.empty()) return source;
+  const std::filesystem::path tokenizer = llama::model_folder(step.files.weights) / llama::kTokenizerFile;
+  std::error_code failed;
+  if (std::filesystem::exists(std::filesystem::symlink_status(tokenizer, failed))) source.tokenizer = tokenizer;
+  return source;
 }
 
 }  // namespace headroom::experiments

@@ -1,6 +1,7 @@
-// Model and checkpoint of `train_step`. No torch, so that the command line can report errors before an engine starts.
+// Model, checkpoint and data of `train_step`. No torch, so that the command line can report errors before an engine starts.
 #pragma once
 
+#include <filesystem>
 #include <optional>
 
 #include "demos/llama/config.h"
@@ -8,6 +9,7 @@
 #include "demos/llama/hugging_face.h"
 #include "demos/predict/step_settings.h"
 #include "demos/record/result.h"
+#include "demos/tokens/token_data.h"
 
 namespace headroom::experiments {
 
@@ -22,5 +24,9 @@ record::Result<TrainStepModel> train_step_model(const predict::StepSettings& ste
 
 // For the closed form: also supports models that a step cannot train. Runs refuse a model whose `beyond_step` is set.
 record::Result<llama::DescribedModel> described_model(const predict::StepSettings& step);
+
+// Training data and its tokenizer: the settings' file, otherwise the course's text. A text uses the tokenizer.json in
+// the model's folder, if there is one. `step` must have the trained model.
+tokens::DataSource data_source(const predict::StepSettings& step, const std::filesystem::path& course_text);
 
 }  // namespace headroom::experiments

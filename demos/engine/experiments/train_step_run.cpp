@@ -20,7 +20,6 @@
 #include "demos/engine/llama/step/product_choice.h"
 #include "demos/engine/llama/step/train_step.h"
 #include "demos/experiments/combinations.h"
-#include "demos/experiments/train_step_data.h"
 #include "demos/experiments/train_step_model.h"
 #include "demos/predict/step_settings.h"
 #include "kernels/narrow_product/narrow_product_ops.h"
