@@ -1,6 +1,8 @@
-// Reads a checkpoint's JSON files.
+// Reads a checkpoint's JSON files, which other programs wrote, and recognizes files mistaken for them.
 #include "demos/llama/checkpoint_folder.h"
 
+#include <algorithm>
+#include <array>
 #include <fstream>
 #include <set>
 #include <sstream>
@@ -9,7 +11,7 @@
 #include <fmt/format.h>
 
 #include "demos/llama/hugging_face.h"
-#include "demos/llama/json_text.h"
+#include "demos/record/text.h"
 
 namespace headroom::llama {
 
@@ -19,7 +21,87 @@ using record::Error;
 
 namespace {
 
+using namespace std::literals;
+
 constexpr std::uintmax_t kLongestText = 100'000'000;
+
+// Limits nesting, so that a file of brackets costs nothing.
+constexpr int kDeepest = 256;
+
+// The text with null instead of Infinity, -Infinity and NaN, and its nesting depth.
+struct Standard {
+  std::string text;
+  int depth = 0;
+
+  explicit Standard(std::string_view from) {
+    constexpr std::array kWords{"-Infinity"sv, "Infinity"sv, "NaN"sv};
+    bool in_string = false;
+    for (std::size_t at = 0, nested = 0; at < from.size(); ++at) {
+      const char c = from[at];
+      if (!in_string && (c == '-' || c == 'I' || c == 'N')) {
+        const auto* const word =
+            std::ranges::find_if(kWords, [&](auto each) { return from.substr(at).starts_with(each); });
+        if (word != kWords.end()) {
+          text += "null";
+          at += word->size() - 1;
+          continue;
+        }
+      }
+      text += c;
+      if (in_string && c == '\\' && at + 1 < from.size())
+        text += from[++at];
+      else if (c == '"')
+        in_string = !in_string;
+      else if (!in_string && (c == '{' || c == '['))
+        depth = std::max(depth, static_cast<int>(++nested));
+      else if (!in_string && (c == '}' || c == ']') && nested > 0)
+        --nested;
+    }
+  }
+};
+
+struct Other {
+  std::string_view begin, what;
+};
+constexpr std::array kOthers{
+    Other{"version https://git-lfs", "is a git LFS pointer, not the file itself; run `git lfs pull` in its folder"},
+    Other{"<", "is a web page, not the file; log in to its site, accept the model's terms, and download it again"},
+    Other{"\xFF\xFE"sv, "is UTF-16; save it as UTF-8"}, Other{"\xFE\xFF"sv, "is UTF-16; save it as UTF-8"}};
+
+// `byte`: the parser's position, counted from 1.
+Error not_json(std::string_view text, std::size_t byte, const std::string& file) {
+  const std::size_t at = std::min(byte == 0 ? 0 : byte - 1, text.size());
+  if (text.substr(at).find_first_not_of(" \t\r\n") == std::string_view::npos)
+    return Error{fmt::format("{} is truncated; download it again.", file)};
+  const std::size_t begin = text.rfind('\n', at == 0 ? 0 : at - 1) + 1;  // 0 if there is none
+  const std::string_view line = text.substr(begin, std::min(text.find('\n', at), text.size()) - begin);
+  const auto number = std::ranges::count(text.substr(0, begin), '\n') + 1;
+  const std::size_t first = std::min(line.find_first_not_of(" \t"), line.size());
+  return Error{fmt::format("{} is not valid JSON in line {}: {}; correct it, or download the file again.", file, number,
+                           record::quoted(line.substr(first)))};
+}
+
+// Parses one object. Python's bare Infinity and NaN become null. Errors name the file and recognize git LFS pointers,
+// web pages, UTF-16 and truncation; otherwise they quote the line.
+record::Result<json> parse_json_text(std::string_view text, const std::string& file) {
+  const std::string_view begun = text.substr(std::min(text.find_first_not_of(" \t\r\n"), text.size()));
+  if (begun.empty()) return Error{fmt::format("{} is empty; download it again.", file)};
+  for (const Other& other : kOthers)
+    if (begun.starts_with(other.begin)) return Error{fmt::format("{} {}.", file, other.what)};
+  const Standard standard(text);
+  if (standard.depth > kDeepest)
+    return Error{fmt::format("{} is nested {} levels deep, but the limit is {}; use the config.json of a model.", file,
+                             standard.depth, kDeepest)};
+  try {
+    json value = json::parse(standard.text);
+    if (value.is_object()) return value;
+    return Error{fmt::format("{} is JSON, but not an object; use the config.json of a model.", file)};
+  } catch (const json::parse_error& error) {
+    return not_json(standard.text, error.byte, file);
+  } catch (const json::out_of_range&) {
+    return Error{fmt::format("{} contains a number that is too large; correct it, or download the file again.", file)};
+  }
+}
 
 }  // namespace
 

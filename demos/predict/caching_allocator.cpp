@@ -42,8 +42,16 @@ CachingAllocator::FreeBlock CachingAllocator::entry(BlockId id) const {
   return {block.stream, block.bytes, block.address, id};
 }
 
-void CachingAllocator::keep_unmapped(BlockId id) {
-  pool(blocks_[id]).unmapped.insert({blocks_[id].stream, blocks_[id].address, id});
+void CachingAllocator::hold(Bytes address, Bytes bytes) {
+  held_.take(segments_, address, bytes);
+  changes_.push_back({segments_++, bytes, address, true});
+  reserved_ += bytes;
+}
+
+void CachingAllocator::release(Bytes address, Bytes bytes) {
+  for (const HeldMemory::Part& part : held_.give_back(address, bytes))
+    changes_.push_back({part.segment, part.bytes, part.address, false});
+  reserved_ -= bytes;
 }
 
 CachingAllocator::BlockId CachingAllocator::make_block(const Block& block) {
@@ -109,9 +117,7 @@ std::optional<CachingAllocator::BlockId> CachingAllocator::take_from_device(Byte
 
 CachingAllocator::BlockId CachingAllocator::take_segment(Bytes bytes, std::uint8_t stream, bool small) {
   const Bytes segment = segment_bytes(bytes), address = addresses_.take(segment);
-  held_.take(segments_, address, segment);
-  changes_.push_back({segments_++, segment, address, true});
-  reserved_ += segment;
+  hold(address, segment);
   return make_block({.address = address, .bytes = segment, .stream = stream, .small = small});
 }
 
@@ -129,8 +135,8 @@ CachingAllocator::BlockId CachingAllocator::grow_segment(Bytes bytes, std::uint8
 
 // Lowest free or unmapped addresses with `bytes` in total; a new expandable segment if there are none.
 CachingAllocator::BlockId CachingAllocator::room_to_grow(Bytes bytes, std::uint8_t stream, bool small) {
-  const std::set<Unmapped>& unmapped = (small ? small_ : large_).unmapped;
-  const auto first = Unmapped{stream, std::numeric_limits<Bytes>::min(), 0};
+  const std::set<FreeBlock>& unmapped = (small ? small_ : large_).unmapped;
+  const auto first = FreeBlock{stream, 0, std::numeric_limits<Bytes>::min(), 0};
   for (auto each = unmapped.lower_bound(first); each != unmapped.end() && each->stream == stream; ++each) {
     BlockId begin = each->block;
     if (const BlockId before = blocks_[begin].before; before != kNone && blocks_[before].free) begin = before;
@@ -148,14 +154,11 @@ CachingAllocator::BlockId CachingAllocator::room_to_grow(Bytes bytes, std::uint8
 
 // Merges the mapped pages with free neighbors.
 CachingAllocator::BlockId CachingAllocator::map(BlockId id, Bytes bytes) {
-  pool(blocks_[id]).unmapped.erase({blocks_[id].stream, blocks_[id].address, id});
+  pool(blocks_[id]).unmapped.erase(unmapped_entry(id));
   const Bytes mapped = rounded_up(bytes, page_bytes(blocks_[id].small));
   if (mapped < blocks_[id].bytes) keep_unmapped(cut(id, mapped));
   blocks_[id].mapped = true;
-  const Bytes address = blocks_[id].address;
-  held_.take(segments_, address, mapped);
-  changes_.push_back({segments_++, mapped, address, true});
-  reserved_ += mapped;
+  hold(blocks_[id].address, mapped);
   const BlockId whole = merged(id);
   keep_free(whole);
   return whole;
@@ -174,9 +177,7 @@ void CachingAllocator::unmap(BlockId id) {
   }
   if (last < ends) keep_free(cut(pages, last - first));
   blocks_[pages].mapped = false;
-  for (const HeldMemory::Part& part : held_.give_back(first, last - first))
-    changes_.push_back({part.segment, part.bytes, part.address, false});
-  reserved_ -= last - first;
+  release(first, last - first);
   pages = merged(pages);
   if (blocks_[pages].before == kNone && blocks_[pages].after == kNone) {
     unused_.push_back(pages);  // the segment is empty
@@ -201,10 +202,8 @@ void CachingAllocator::give_back_cached() {
       if (expandable_) {
         unmap(id);
       } else if (block.before == kNone && block.after == kNone) {
-        for (const HeldMemory::Part& part : held_.give_back(block.address, block.bytes))
-          changes_.push_back({part.segment, part.bytes, part.address, false});
+        release(block.address, block.bytes);
         addresses_.give_back(block.address, block.bytes);
-        reserved_ -= block.bytes;
         pool->free.erase(entry(id));
         unused_.push_back(id);
       }
@@ -237,11 +236,10 @@ CachingAllocator::BlockId CachingAllocator::merged(BlockId id) {
   const auto takes_part = [&](BlockId neighbor) {
     if (neighbor == kNone || !blocks_[neighbor].free || blocks_[neighbor].mapped != blocks_[id].mapped) return false;
     const Block& block = blocks_[neighbor];
-    if (block.mapped) {
+    if (block.mapped)
       pool(block).free.erase(entry(neighbor));
-    } else {
-      pool(block).unmapped.erase({block.stream, block.address, neighbor});
-    }
+    else
+      pool(block).unmapped.erase(unmapped_entry(neighbor));
     return true;
   };
   BlockId whole = id;

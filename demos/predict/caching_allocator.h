@@ -74,21 +74,16 @@ class CachingAllocator {
     BlockId block = 0;
     auto operator<=>(const FreeBlock&) const = default;
   };
-  struct Unmapped {
-    std::uint8_t stream = 0;
-    record::Bytes address = 0;
-    BlockId block = 0;
-    auto operator<=>(const Unmapped&) const = default;
-  };
   struct Pool {
     std::set<FreeBlock> free;
-    std::set<Unmapped> unmapped;
+    std::set<FreeBlock> unmapped;  // with 0 bytes, so that the lowest address comes first
   };
 
   Pool& pool(const Block& block) { return block.small ? small_ : large_; }
   FreeBlock entry(BlockId block) const;
   void keep_free(BlockId block) { pool(blocks_[block]).free.insert(entry(block)); }
-  void keep_unmapped(BlockId block);
+  FreeBlock unmapped_entry(BlockId block) const { return {blocks_[block].stream, 0, blocks_[block].address, block}; }
+  void keep_unmapped(BlockId block) { pool(blocks_[block]).unmapped.insert(unmapped_entry(block)); }
   std::optional<BlockId> take_cached(record::Bytes bytes, std::uint8_t stream, bool small);
   record::Bytes bytes_with_growth(BlockId block) const;
   std::optional<BlockId> take_from_device(record::Bytes bytes, std::uint8_t stream, bool small);
@@ -98,6 +93,9 @@ class CachingAllocator {
   BlockId map(BlockId block, record::Bytes bytes);
   void unmap(BlockId block);
   void give_back_cached();
+  // Counts device memory as reserved, or no longer.
+  void hold(record::Bytes address, record::Bytes bytes);
+  void release(record::Bytes address, record::Bytes bytes);
   // Keeps the first `bytes`; the rest becomes a new block in no list.
   BlockId cut(BlockId block, record::Bytes bytes);
   BlockId joined(BlockId first, BlockId second);

@@ -9,4 +9,8 @@ namespace headroom::predict {
 // to each event.
 record::Recording capped(const record::Recording& requests, record::Bytes limit);
 
+// The outcome of a request that exceeds a limit, also on a GPU.
+record::Outcome ran_out(const record::Recording& requests, const record::MemEvent& asked,
+                        record::OutOfMemoryFacts facts);
+
 }  // namespace headroom::predict

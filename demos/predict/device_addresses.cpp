@@ -44,14 +44,11 @@ Bytes DeviceAddresses::take(Bytes bytes) {
   }
   const Bytes reserved = (bytes + kReservation - 1) / kReservation * kReservation;
   lowest_ -= reserved;
-  if (reserved > bytes) add_gap(lowest_ + bytes, reserved - bytes);
+  if (reserved > bytes) give_back(lowest_ + bytes, reserved - bytes);
   return lowest_;
 }
 
-void DeviceAddresses::give_back(Bytes address, Bytes bytes) { add_gap(address, bytes); }
-
-// Merges adjacent gaps.
-void DeviceAddresses::add_gap(Bytes address, Bytes bytes) {
+void DeviceAddresses::give_back(Bytes address, Bytes bytes) {
   auto behind = gaps_.lower_bound(address);
   if (behind != gaps_.end() && behind->first == address + bytes) {
     bytes += behind->second;

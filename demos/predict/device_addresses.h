@@ -18,11 +18,9 @@ class DeviceAddresses {
 
   // Addresses are relative to the first segment.
   record::Bytes take(record::Bytes bytes);
-  void give_back(record::Bytes address, record::Bytes bytes);
+  void give_back(record::Bytes address, record::Bytes bytes);  // merges adjacent gaps
 
  private:
-  void add_gap(record::Bytes address, record::Bytes bytes);
-
   std::vector<record::Bytes> known_;
   std::size_t next_known_ = 0;
   bool first_ = true;

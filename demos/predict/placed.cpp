@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "demos/predict/caching_allocator.h"
+#include "demos/predict/capped.h"
 #include "demos/predict/gpu_extras.h"
-#include "demos/predict/ran_out.h"
 #include "demos/predict/rewrite.h"
 
 namespace headroom::predict {
@@ -133,19 +133,17 @@ class RequestPlacer {
   }
 
   void add_segments(const MemEvent& cause) {
-    for (const CachingAllocator::SegmentChange& change : allocator_.changes()) add_segment(cause, change);
-  }
-
-  void add_segment(const MemEvent& cause, const CachingAllocator::SegmentChange& change) {
-    MemEvent event = cause;
-    event.kind = change.taken ? EventKind::kSegmentAlloc : EventKind::kSegmentFree;
-    event.storage = first_segment_ + change.segment;
-    event.requested = 0;
-    event.block = change.bytes;
-    event.category = record::Category::kOther;
-    event.allocator_allocated = event.allocator_reserved = record::kUnknownBytes;
-    events_->push_back(event);
-    if (change.taken) placements_.push_back({event.storage, event.storage, change.address});
+    for (const CachingAllocator::SegmentChange& change : allocator_.changes()) {
+      MemEvent event = cause;
+      event.kind = change.taken ? EventKind::kSegmentAlloc : EventKind::kSegmentFree;
+      event.storage = first_segment_ + change.segment;
+      event.requested = 0;
+      event.block = change.bytes;
+      event.category = record::Category::kOther;
+      event.allocator_allocated = event.allocator_reserved = record::kUnknownBytes;
+      events_->push_back(event);
+      if (change.taken) placements_.push_back({event.storage, event.storage, change.address});
+    }
   }
 
   void run_out(const MemEvent& asked) {

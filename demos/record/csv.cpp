@@ -5,6 +5,8 @@
 
 #include <fmt/format.h>
 
+#include "demos/record/split.h"
+
 namespace headroom::record {
 
 std::vector<std::string> csv_fields(std::string_view line) {
@@ -53,10 +55,7 @@ std::optional<double> CsvRow::number_if_known(std::string_view column) const {
 std::vector<CsvRow> csv_rows(std::string_view table, std::string_view file) {
   std::vector<CsvRow> rows;
   std::vector<std::string> columns;
-  while (!table.empty()) {
-    const std::size_t end = table.find('\n');
-    const std::string_view line = table.substr(0, end);
-    table.remove_prefix(end == std::string_view::npos ? table.size() : end + 1);
+  for (const std::string& line : split(table, '\n')) {
     if (line.empty() || line.starts_with('#')) continue;
     const std::vector<std::string> fields = csv_fields(line);
     if (columns.empty()) {

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <limits>
 #include <numeric>
 #include <vector>
 
@@ -93,16 +92,9 @@ std::string_view nearest(std::string_view text, std::span<const std::string_view
   if (text.size() >= kWord)
     for (const std::string_view candidate : candidates)
       if (candidate.find(text) != std::string_view::npos) return candidate;
-  std::string_view best;
-  std::size_t best_distance = std::numeric_limits<std::size_t>::max();
-  for (const std::string_view candidate : candidates) {
-    const std::size_t distance = edit_distance(text, candidate);
-    if (distance < best_distance) {
-      best = candidate;
-      best_distance = distance;
-    }
-  }
-  return best;
+  const auto distance = [&](std::string_view candidate) { return edit_distance(text, candidate); };
+  const auto best = std::ranges::min_element(candidates, {}, distance);
+  return best == candidates.end() ? std::string_view() : *best;
 }
 
 }  // namespace headroom::record

@@ -14,8 +14,7 @@ bool is_over(const Recording& recording) {
 }
 
 std::size_t first_mark_from(const std::vector<Mark>& marks, std::uint64_t event) {
-  const auto found = std::lower_bound(marks.begin(), marks.end(), event,
-                                      [](const Mark& mark, std::uint64_t e) { return mark.event_index < e; });
+  const auto found = std::ranges::lower_bound(marks, event, {}, &Mark::event_index);
   return static_cast<std::size_t>(found - marks.begin());
 }
 
@@ -126,8 +125,7 @@ double TimeMap::time_of(std::uint64_t event) const {
 }
 
 double TimeMap::place(std::uint64_t event, double host) const {
-  const auto after = std::upper_bound(knots_.begin(), knots_.end(), event,
-                                      [](std::uint64_t e, const Knot& knot) { return e < knot.event; });
+  const auto after = std::ranges::upper_bound(knots_, event, {}, &Knot::event);
   if (after == knots_.begin()) return after->position - std::max(0.0, after->host - host);
   const Knot& from = *(after - 1);
   if (after == knots_.end() || after->host <= from.host) return from.position;
@@ -194,9 +192,7 @@ std::vector<Column> reduce(const Ledger& ledger, const TimeMap& map, double begi
   const double width = (end - begin) / columns;
   std::uint64_t from = map.event_from(begin);
   for (int i = 0; i < columns; ++i) {
-    Column column;
-    column.begin = begin + i * width;
-    column.end = i + 1 == columns ? end : begin + (i + 1) * width;
+    Column column{.begin = begin + i * width, .end = i + 1 == columns ? end : begin + (i + 1) * width};
     if (column.begin > map.end()) break;
     const std::uint64_t to = column.end >= map.end() ? map.last() : map.event_from(column.end);
     const Ledger::Extremes found = ledger.extremes(from == 0 ? 0 : from - 1, to);

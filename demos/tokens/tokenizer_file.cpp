@@ -1,5 +1,6 @@
 // Reads a tokenizer.json; refuses all but byte-level BPE.
 #include <algorithm>
+#include <array>
 #include <fstream>
 #include <optional>
 #include <sstream>
@@ -9,9 +10,9 @@
 
 #include "demos/record/json_fields.h"
 #include "demos/record/text.h"
-#include "demos/tokens/byte_alphabet.h"
 #include "demos/tokens/normal_form.h"
 #include "demos/tokens/tokenizer.h"
+#include "demos/tokens/utf8.h"
 
 namespace headroom::tokens {
 
@@ -43,6 +44,33 @@ std::optional<TokenId> id_in(const json& value) {
   if (!value.is_number_integer()) return std::nullopt;
   const auto id = value.get<std::int64_t>();
   return id >= 0 && id < std::int64_t{1} << 31 ? std::optional(static_cast<TokenId>(id)) : std::nullopt;
+}
+
+// --- GPT-2's `bytes_to_unicode`: one printable character per byte
+
+constexpr char32_t kOthers = 256;  // other bytes, in order, from here on
+
+constexpr bool is_shown(int byte) {
+  return (byte >= '!' && byte <= '~') || (byte >= 0xA1 && byte <= 0xAC) || byte >= 0xAE;
+}
+
+constexpr auto kBytes = [] {
+  std::array<int, kOthers + 256> bytes{};  // by character; -1: none
+  for (int& byte : bytes) byte = -1;
+  char32_t next = kOthers;
+  for (int byte = 0; byte < 256; ++byte) bytes[is_shown(byte) ? static_cast<char32_t>(byte) : next++] = byte;
+  return bytes;
+}();
+
+// "Ġthe" is " the". nullopt if a character is not in the alphabet.
+std::optional<std::string> bytes_of(std::string_view token) {
+  std::string bytes;
+  for (std::size_t at = 0; at < token.size();) {
+    const char32_t c = next_character(token, at);
+    if (c >= kBytes.size() || kBytes[c] < 0) return std::nullopt;
+    bytes += static_cast<char>(kBytes[c]);
+  }
+  return bytes;
 }
 
 class Reader {
