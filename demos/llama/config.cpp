@@ -1,7 +1,6 @@
 // Published shapes, and the checks of a shape.
 #include "demos/llama/config.h"
 
-#include <array>
 #include <string>
 
 #include "demos/llama/layer_weights.h"
@@ -76,27 +75,21 @@ const Config* find_config(std::string_view id) { return record::find_in(kPublish
 
 record::Status check(const Config& config) {
   const auto text = [](std::int64_t number) { return std::to_string(number); };
-  const std::array positive{config.hidden_size, config.intermediate_size, config.num_layers,
-                            config.num_heads,   config.num_kv_heads,      config.head_dim};
-  for (const std::int64_t number : positive) {
-    if (number < 1) return refused("A model needs at least one of each: layer, head, and unit of width.");
-  }
-  if (config.num_layers > kMaxLayers) {
+  for (const ConfigLength& length : kConfigLengths)
+    if (config.*length.value < 1 && length.value != &Config::vocab_size)
+      return refused("A model needs at least one of each: layer, head, and unit of width.");
+  if (config.num_layers > kMaxLayers)
     return refused("num_layers=" + text(config.num_layers) + " is more than " + text(kMaxLayers) +
                    ", the most that a recording can store.");
-  }
-  if (config.num_heads % config.num_kv_heads != 0) {
+  if (config.num_heads % config.num_kv_heads != 0)
     return refused("num_heads=" + text(config.num_heads) + " is not a multiple of num_kv_heads=" +
                    text(config.num_kv_heads) + ": each key/value head must serve the same number of query heads.");
-  }
-  if (config.head_dim % kHeadDimMultiple != 0 || config.head_dim > kMaxHeadDim) {
+  if (config.head_dim % kHeadDimMultiple != 0 || config.head_dim > kMaxHeadDim)
     return refused("head_dim=" + text(config.head_dim) + " does not suit the attention kernels; use a multiple of " +
                    text(kHeadDimMultiple) + " up to " + text(kMaxHeadDim) + ".");
-  }
-  if (config.vocab_size < kBytesAsTokens) {
+  if (config.vocab_size < kBytesAsTokens)
     return refused("vocab_size=" + text(config.vocab_size) + " is too small: bytes are the tokens, so it must be " +
                    text(kBytesAsTokens) + " or more.");
-  }
   return record::Ok{};
 }
 

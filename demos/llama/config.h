@@ -41,6 +41,21 @@ struct Config {
   bool qk_norm = false;   // RMSNorm over each head of queries and keys, before RoPE (Qwen3)
 };
 
+// Lengths by their key in our settings and in a config.json.
+struct ConfigLength {
+  std::string_view key, in_file;
+  std::int64_t Config::*value;
+};
+inline constexpr std::array kConfigLengths{
+    ConfigLength{"hidden_size", "hidden_size", &Config::hidden_size},
+    ConfigLength{"intermediate_size", "intermediate_size", &Config::intermediate_size},
+    ConfigLength{"num_layers", "num_hidden_layers", &Config::num_layers},
+    ConfigLength{"num_heads", "num_attention_heads", &Config::num_heads},
+    ConfigLength{"num_kv_heads", "num_key_value_heads", &Config::num_kv_heads},
+    ConfigLength{"head_dim", "head_dim", &Config::head_dim},
+    ConfigLength{"vocab_size", "vocab_size", &Config::vocab_size},
+};
+
 // Parts that only some families have.
 struct ConfigPart {
   std::string_view key, words;

@@ -106,16 +106,10 @@ record::Status check_same(const Config& wanted, const Config& stored, const fs::
     double wanted, stored;
   };
   const auto real = [](std::int64_t number) { return static_cast<double>(number); };
-  std::vector<Pair> pairs{
-      Pair{"hidden_size", real(wanted.hidden_size), real(stored.hidden_size)},
-      Pair{"intermediate_size", real(wanted.intermediate_size), real(stored.intermediate_size)},
-      Pair{"num_hidden_layers", real(wanted.num_layers), real(stored.num_layers)},
-      Pair{"num_attention_heads", real(wanted.num_heads), real(stored.num_heads)},
-      Pair{"num_key_value_heads", real(wanted.num_kv_heads), real(stored.num_kv_heads)},
-      Pair{"head_dim", real(wanted.head_dim), real(stored.head_dim)},
-      Pair{"vocab_size", real(wanted.vocab_size), real(stored.vocab_size)},
-      Pair{"tie_word_embeddings", real(wanted.tie_word_embeddings), real(stored.tie_word_embeddings)},
-  };
+  std::vector<Pair> pairs;
+  for (const ConfigLength& length : kConfigLengths)
+    pairs.push_back({length.in_file, real(wanted.*length.value), real(stored.*length.value)});
+  pairs.push_back({"tie_word_embeddings", real(wanted.tie_word_embeddings), real(stored.tie_word_embeddings)});
   for (const ConfigPart& part : kConfigParts)
     pairs.push_back({part.words, real(wanted.*part.there), real(stored.*part.there)});
   pairs.insert(

@@ -44,26 +44,21 @@ json object_of(const Config& c) {
             {"low_freq_factor", c.rope_scaling->low_frequency_factor},
             {"high_freq_factor", c.rope_scaling->high_frequency_factor},
             {"original_max_position_embeddings", static_cast<std::int64_t>(c.rope_scaling->original_length)}};
-  return {{"architectures", {family.architecture}},
-          {"model_type", family.type},
-          {"hidden_act", "silu"},
-          {"hidden_size", c.hidden_size},
-          {"intermediate_size", c.intermediate_size},
-          {"num_hidden_layers", c.num_layers},
-          {"num_attention_heads", c.num_heads},
-          {"num_key_value_heads", c.num_kv_heads},
-          {"head_dim", c.head_dim},
-          {"vocab_size", c.vocab_size},
-          {"tie_word_embeddings", c.tie_word_embeddings},
-          {"rms_norm_eps", c.rms_norm_eps},
-          {"rope_theta", c.rope_theta},
-          {"rope_scaling", rope},
-          {"attention_bias", c.o_bias},
-          {"attention_dropout", 0.0},
-          {"mlp_bias", false},
-          {"use_cache", true},
-          {"bos_token_id", nullptr},
-          {"eos_token_id", nullptr}};
+  json object{{"architectures", {family.architecture}},
+              {"model_type", family.type},
+              {"hidden_act", "silu"},
+              {"tie_word_embeddings", c.tie_word_embeddings},
+              {"rms_norm_eps", c.rms_norm_eps},
+              {"rope_theta", c.rope_theta},
+              {"rope_scaling", rope},
+              {"attention_bias", c.o_bias},
+              {"attention_dropout", 0.0},
+              {"mlp_bias", false},
+              {"use_cache", true},
+              {"bos_token_id", nullptr},
+              {"eos_token_id", nullptr}};
+  for (const ConfigLength& length : kConfigLengths) object[std::string(length.in_file)] = c.*length.value;
+  return object;
 }
 
 const char* torch_name(StoredType type) {

@@ -27,14 +27,9 @@ bool used_and_on(const Params& params, std::string_view key) { return params.in_
 
 llama::Config model_of(const Params& params) {
   if (const llama::Config* published = llama::find_config(params.text("model"))) return *published;
-  return {.id = "custom",
-          .hidden_size = params.integer("hidden_size"),
-          .intermediate_size = params.integer("intermediate_size"),
-          .num_layers = params.integer("num_layers"),
-          .num_heads = params.integer("num_heads"),
-          .num_kv_heads = params.integer("num_kv_heads"),
-          .head_dim = params.integer("head_dim"),
-          .vocab_size = params.integer("vocab_size")};
+  llama::Config custom{.id = "custom"};
+  for (const llama::ConfigLength& length : llama::kConfigLengths) custom.*length.value = params.integer(length.key);
+  return custom;
 }
 
 FusedKernels fused_of(const Params& params) {
@@ -187,45 +182,34 @@ StepSettings step_settings(const Params& params) {
 
 namespace {
 
-struct ShapeFact {
-  std::string_view key;
-  std::int64_t llama::Config::*value;
-};
-constexpr ShapeFact kShapeFacts[] = {{"model.hidden_size", &llama::Config::hidden_size},
-                                     {"model.intermediate_size", &llama::Config::intermediate_size},
-                                     {"model.num_layers", &llama::Config::num_layers},
-                                     {"model.num_heads", &llama::Config::num_heads},
-                                     {"model.num_kv_heads", &llama::Config::num_kv_heads},
-                                     {"model.head_dim", &llama::Config::head_dim},
-                                     {"model.vocab_size", &llama::Config::vocab_size}};
 constexpr std::string_view kTied = "model.tie_word_embeddings";
-// Missing in older recordings.
-std::string fact_of(const llama::ConfigPart& part) { return "model." + std::string(part.key); }
+std::string fact_of(std::string_view key) { return "model." + std::string(key); }
 
 }  // namespace
 
 std::map<std::string, std::string> shape_facts(const llama::Config& taken) {
   std::map<std::string, std::string> facts{{std::string(kTied), taken.tie_word_embeddings ? "yes" : "no"}};
-  for (const auto& [key, value] : kShapeFacts) facts.emplace(key, std::to_string(taken.*value));
+  for (const llama::ConfigLength& length : llama::kConfigLengths)
+    facts.emplace(fact_of(length.key), std::to_string(taken.*length.value));
   for (const llama::ConfigPart& part : llama::kConfigParts)
-    facts.emplace(fact_of(part), taken.*part.there ? "yes" : "no");
+    facts.emplace(fact_of(part.key), taken.*part.there ? "yes" : "no");
   return facts;
 }
 
 std::optional<llama::Config> taken_shape(const std::map<std::string, std::string>& provenance) {
   llama::Config shape{.id = "custom"};
-  for (const auto& [key, value] : kShapeFacts) {
-    const auto found = provenance.find(std::string(key));
+  for (const llama::ConfigLength& length : llama::kConfigLengths) {
+    const auto found = provenance.find(fact_of(length.key));
     if (found == provenance.end()) return std::nullopt;
     const char* const end = found->second.data() + found->second.size();
-    const auto parsed = std::from_chars(found->second.data(), end, shape.*value);
+    const auto parsed = std::from_chars(found->second.data(), end, shape.*length.value);
     if (parsed.ec != std::errc{} || parsed.ptr != end) return std::nullopt;
   }
   const auto tied = provenance.find(std::string(kTied));
   if (tied == provenance.end() || !llama::check(shape)) return std::nullopt;
   shape.tie_word_embeddings = tied->second == "yes";
   for (const llama::ConfigPart& part : llama::kConfigParts) {
-    const auto found = provenance.find(fact_of(part));
+    const auto found = provenance.find(fact_of(part.key));  // missing in older recordings
     shape.*part.there = found != provenance.end() && found->second == "yes";
   }
   return shape;

@@ -57,7 +57,6 @@ int decimals_for_three_digits(double value) { return value < 9.995 ? 2 : value <
 std::string format_value(double value, Unit unit) {
   if (std::isnan(value)) return "NaN";
   if (std::isinf(value)) return signed_text(value < 0, "∞");
-  const bool negative = std::signbit(value);
   switch (unit) {
     case Unit::kBytes:
       return format_bytes(to_integer(value));
@@ -67,10 +66,8 @@ std::string format_value(double value, Unit unit) {
       return format_count(to_integer(value)) + " tokens/s";
     case Unit::kCount:
       return format_count(to_integer(value));
-    case Unit::kRatio:
-      return signed_text(negative, with_commas(fmt::format("{:.2f}", std::abs(value)))) + "×";
     case Unit::kNone:
-      return signed_text(negative, with_commas(fmt::format("{:.4g}", std::abs(value))));
+      return signed_text(std::signbit(value), with_commas(fmt::format("{:.4g}", std::abs(value))));
   }
   throw std::logic_error("unit");
 }

@@ -57,7 +57,7 @@ std::string_view label_of(Category category);
 std::string_view label_of(Phase phase);
 std::string_view label_of(Source source);
 
-enum class Unit : std::uint8_t { kBytes, kNanoseconds, kTokensPerSecond, kCount, kRatio, kNone };
+enum class Unit : std::uint8_t { kBytes, kNanoseconds, kTokensPerSecond, kCount, kNone };
 
 // `low` and `high`: 20 % and 80 % quantiles.
 struct Quantity {
