@@ -1,7 +1,6 @@
 // The kernels and shapes that `bench` measures, in order. No torch.
 #pragma once
 
-#include <cstdint>
 #include <string>
 #include <vector>
 

@@ -1,6 +1,5 @@
 #include "demos/experiments/edit_kernel_exercises.h"
 
-#include <array>
 #include <cstddef>
 #include <fstream>
 

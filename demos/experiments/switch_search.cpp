@@ -2,8 +2,6 @@
 #include "demos/experiments/switch_search.h"
 
 #include <algorithm>
-#include <cstdint>
-#include <string>
 #include <tuple>
 #include <utility>
 

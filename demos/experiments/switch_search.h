@@ -1,7 +1,6 @@
 // Searches sets of memory switches by the closed form. No engine.
 #pragma once
 
-#include <optional>
 #include <vector>
 
 #include "demos/experiments/technique_table.h"

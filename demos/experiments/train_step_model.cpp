@@ -1,7 +1,6 @@
 // Reads the model and finds its weights.
 #include "demos/experiments/train_step_model.h"
 
-#include <filesystem>
 #include <utility>
 
 namespace headroom::experiments {

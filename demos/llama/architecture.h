@@ -1,7 +1,6 @@
 // Models compared block by block, by closed form: GPT-2 XL and Llamas.
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <span>
 #include <string>

@@ -1,8 +1,6 @@
 // Published shapes, and the checks of a shape.
 #include "demos/llama/config.h"
 
-#include <string>
-
 #include "demos/llama/layer_weights.h"
 #include "demos/record/find.h"
 

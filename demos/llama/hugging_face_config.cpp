@@ -1,7 +1,5 @@
 // Reads config.json: supported models and their shapes.
 #include <algorithm>
-#include <array>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>

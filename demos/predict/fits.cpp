@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <array>
-#include <string>
 
 #include "demos/predict/more_micro_batches.h"
 #include "demos/record/ledger.h"

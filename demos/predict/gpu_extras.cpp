@@ -10,8 +10,6 @@
 #include "demos/predict/eigenvectors.h"
 #include "demos/predict/rewrite.h"
 #include "demos/predict/step_bytes.h"
-#include "demos/predict/step_settings.h"
-#include "demos/record/units.h"
 
 namespace headroom::predict {
 

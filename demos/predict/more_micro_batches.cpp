@@ -5,7 +5,6 @@
 #include <charconv>
 #include <cstddef>
 #include <string>
-#include <string_view>
 #include <unordered_map>
 #include <unordered_set>
 #include <utility>

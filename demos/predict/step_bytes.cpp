@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <vector>
 
-#include "demos/llama/layer_weights.h"
 #include "demos/predict/gpu_extras.h"
 #include "demos/predict/kept_tensors.h"
 #include "demos/predict/optimizers.h"

@@ -4,8 +4,6 @@
 
 #include <array>
 #include <cstdint>
-#include <span>
-#include <string_view>
 
 #include "demos/record/schema.h"
 

@@ -1,7 +1,6 @@
 // Grows recordings; reads and writes their files.
 #include "demos/record/recording.h"
 
-#include <algorithm>
 #include <fstream>
 #include <limits>
 #include <stdexcept>

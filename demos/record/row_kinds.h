@@ -2,7 +2,6 @@
 // row's header defines its fields(); for rows that come by the million, columns.h defines columns() instead.
 #pragma once
 
-#include <concepts>
 #include <cstddef>
 #include <ranges>
 #include <span>

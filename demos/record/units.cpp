@@ -7,7 +7,6 @@
 #include <limits>
 #include <numeric>
 #include <stdexcept>
-#include <utility>
 
 #include <fmt/format.h>
 

@@ -2,14 +2,11 @@
 #include "demos/tokens/id_file.h"
 
 #include <algorithm>
-#include <array>
 #include <bit>
 #include <charconv>
 #include <cstring>
 #include <fstream>
 #include <optional>
-#include <string>
-#include <string_view>
 
 #include <fmt/format.h>
 

@@ -9,7 +9,6 @@
 
 #include "demos/record/text.h"
 #include "demos/tokens/foreign_file.h"
-#include "demos/tokens/id_file.h"
 #include "demos/tokens/tokenizer.h"
 
 namespace headroom::tokens {
