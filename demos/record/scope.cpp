@@ -15,7 +15,10 @@ namespace {
 struct Field {
   unsigned shift, bits;
   constexpr std::uint64_t mask() const { return ((std::uint64_t{1} << bits) - 1) << shift; }
-  constexpr std::uint64_t put(std::uint64_t value) const { return (value << shift) & mask(); }
+  template <class Value>  // a number or an enumerator
+  constexpr std::uint64_t put(Value value) const {
+    return (static_cast<std::uint64_t>(value) << shift) & mask();
+  }
   constexpr std::uint64_t get(std::uint64_t word) const { return (word & mask()) >> shift; }
 };
 
@@ -26,8 +29,7 @@ constexpr std::uint64_t kMarked = std::uint64_t{1} << 57;  // it stays after the
                                                            // needs it
 constexpr std::uint64_t kWholeTag = kSet - 1;
 // For threads without a tag, and without a worker.
-constexpr std::uint64_t kNoTag =
-    kCategoryField.put(static_cast<std::uint64_t>(Category::kOther)) | kLayerField.put(kNoLayer);
+constexpr std::uint64_t kNoTag = kCategoryField.put(Category::kOther) | kLayerField.put(kNoLayer);
 
 constinit thread_local std::atomic<std::uint64_t> own_word{0};
 constinit thread_local std::int32_t current_step = -1;
@@ -74,9 +76,8 @@ void tell(const Tag& tag) {
 }  // namespace
 
 std::uint64_t Tag::pack() const {
-  return kPhaseField.put(static_cast<std::uint64_t>(phase)) | kCategoryField.put(static_cast<std::uint64_t>(category)) |
-         kLayerField.put(layer) | kMicroBatchField.put(micro_batch) | kOpField.put(op) | kStreamField.put(stream) |
-         kSet;
+  return kPhaseField.put(phase) | kCategoryField.put(category) | kLayerField.put(layer) |
+         kMicroBatchField.put(micro_batch) | kOpField.put(op) | kStreamField.put(stream) | kSet;
 }
 
 Tag Tag::unpack(std::uint64_t word) {
@@ -118,20 +119,17 @@ std::uint16_t operator_count() {
   return static_cast<std::uint16_t>(table.names.size() - 1);
 }
 
-Scope::Scope(Category category)
-    : mask_(kCategoryField.mask()), before_(replace(mask_, kCategoryField.put(static_cast<std::uint64_t>(category)))) {}
+Scope::Scope(Category category) : mask_(kCategoryField.mask()), before_(replace(mask_, kCategoryField.put(category))) {}
 
-Scope::Scope(Phase phase)
-    : mask_(kPhaseField.mask()), before_(replace(mask_, kPhaseField.put(static_cast<std::uint64_t>(phase)))) {}
+Scope::Scope(Phase phase) : mask_(kPhaseField.mask()), before_(replace(mask_, kPhaseField.put(phase))) {}
 
 Scope::Scope(std::uint16_t op) : mask_(kOpField.mask()), before_(replace(mask_, kOpField.put(op))) {}
 
 Scope::Scope(Category category, std::uint16_t op)
     : mask_(kCategoryField.mask() | kOpField.mask()),
-      before_(replace(mask_, kCategoryField.put(static_cast<std::uint64_t>(category)) | kOpField.put(op))) {}
+      before_(replace(mask_, kCategoryField.put(category) | kOpField.put(op))) {}
 
-Scope::Scope(Stream stream)
-    : mask_(kStreamField.mask()), before_(replace(mask_, kStreamField.put(static_cast<std::uint64_t>(stream)))) {}
+Scope::Scope(Stream stream) : mask_(kStreamField.mask()), before_(replace(mask_, kStreamField.put(stream))) {}
 
 Scope::Scope(const Tag& tag) : mask_(kWholeTag), before_(replace(mask_, tag.pack())) {}
 
@@ -145,8 +143,7 @@ ScopeListener* set_scope_listener(ScopeListener* heard) { return listener.exchan
 
 void mark(Phase phase, std::uint16_t layer, std::uint16_t micro_batch) {
   replace(kPhaseField.mask() | kLayerField.mask() | kMicroBatchField.mask(),
-          kPhaseField.put(static_cast<std::uint64_t>(phase)) | kLayerField.put(layer) |
-              kMicroBatchField.put(micro_batch) | kMarked);
+          kPhaseField.put(phase) | kLayerField.put(layer) | kMicroBatchField.put(micro_batch) | kMarked);
   tell(current_tag());
 }
 

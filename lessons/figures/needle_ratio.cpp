@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "demos/experiments/schemas.h"
+#include "demos/llama/architecture.h"
 #include "demos/predict/needle.h"
 #include "demos/predict/step_settings.h"
 #include "lessons/figure.h"
@@ -14,8 +15,6 @@
 
 namespace headroom::lessons {
 namespace {
-
-using predict::NeedleShape;
 
 constexpr std::array<record::Choice, 5> kVocabularies{{{"own", "the model's own"},
                                                        {"32000", "32,000 (Llama 2)"},
@@ -42,14 +41,14 @@ constexpr std::array<int, 7> kRatioBatches{0, 1, 2, 4, 8, 16, 32};
 
 // The settings' model with the vocabulary of the figure's parameter.
 struct ShownRatio {
-  NeedleShape shape;
+  llama::Config shape;
   std::string model;      // as the settings show it
   bool published = true;  // equals a row of the table
 };
 
 ShownRatio shown_of(const record::Params& settings, const record::Params& params) {
   const llama::Config model = predict::step_settings(experiments::step_params(settings)).model;
-  ShownRatio shown{{model.id, {}, model.vocab_size, model.hidden_size, model.num_layers}, {}, false};
+  ShownRatio shown{.shape = model, .model = {}, .published = false};
   for (const record::ParamSpec& spec : settings.schema())
     if (spec.key == "model") shown.model = record::label_of(spec, settings.text("model"));
   if (params.text("vocabulary") != "own") {
@@ -57,7 +56,7 @@ ShownRatio shown_of(const record::Params& settings, const record::Params& params
     if (shown.shape.vocab_size != model.vocab_size) shown.model += ", other vocabulary";
   }
   for (const llama::Architecture& each : llama::architectures())
-    shown.published |= each.shape.id == shown.shape.key && each.shape.vocab_size == shown.shape.vocab_size;
+    shown.published |= each.shape.id == shown.shape.id && each.shape.vocab_size == shown.shape.vocab_size;
   return shown;
 }
 
@@ -80,15 +79,14 @@ ChartSeries line(std::string label, record::Category category, record::Bytes per
 
 Table ratios(const ShownRatio& shown, std::int64_t copies) {
   Table table{.head = "Logits over checkpoints", .columns = {"V", "H · L", "ratio"}, .rows = {}};
-  const auto add = [&](const NeedleShape& shape, std::string name) {
+  const auto add = [&](const llama::Config& shape, std::string name) {
     table.rows.push_back(
         {.name = std::move(name),
          .cells = {record::format_count(shape.vocab_size), record::format_count(shape.hidden_size * shape.num_layers),
                    fmt::format("{:.2f}", predict::needle_ratio(shape, copies))}});
   };
   if (!shown.published) add(shown.shape, shown.model);
-  for (const llama::Architecture& each : llama::architectures())
-    add(predict::needle_shape(each), std::string(each.name));
+  for (const llama::Architecture& each : llama::architectures()) add(each.shape, std::string(each.name));
   table.foot = "The same at each batch size and sequence length: both are linear in the tokens.";
   return table;
 }
@@ -96,7 +94,7 @@ Table ratios(const ShownRatio& shown, std::int64_t copies) {
 void add_needle_ratio_panels(FigureData& figure, const FigureInput& input) {
   const record::Params settings = input.settings ? *input.settings : record::Params(experiments::shape_schema().schema);
   const ShownRatio shown = shown_of(settings, *input.params);
-  const NeedleShape& shape = shown.shape;
+  const llama::Config& shape = shown.shape;
   const std::int64_t copies = input.params->integer("copies"), seq = settings.integer("seq");
   figure.head.provenance_line =
       fmt::format("{}, V = {}, H = {}, L = {}", shown.model, record::format_count(shape.vocab_size),

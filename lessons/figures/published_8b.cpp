@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "demos/llama/architecture.h"
 #include "demos/predict/needle.h"
 #include "lessons/figure.h"
 #include "lessons/measurements/bench.h"
@@ -56,12 +57,13 @@ std::vector<LinePoint> points_of(std::string_view implementation) {
   return points;
 }
 
-predict::NeedleShape model() { return predict::needle_shape(*llama::find_architecture("llama-3-8b")); }
+const llama::Architecture& model() { return *llama::find_architecture("llama-3-8b"); }
 
 // Bytes of one sequence: logits alive at once, and one kept input per layer.
 record::Bytes per_sequence(const record::Params& params) {
   const std::int64_t seq = params.integer("seq");
-  return predict::needle_bytes(model(), params.integer("copies"), seq) + predict::kept_inputs_bytes(model(), seq);
+  return predict::needle_bytes(model().shape, params.integer("copies"), seq) +
+         predict::kept_inputs_bytes(model().shape, seq);
 }
 
 // The closed form's slope through the mean of the published points: it gives no offset.
@@ -128,8 +130,8 @@ Table slopes(const record::Params& params) {
     return TableRow{.name = std::move(name), .cells = {bytes_text(static_cast<record::Bytes>(bytes), kUnit, 1)}};
   };
   Table table{.head = "Each further sequence", .columns = {"memory"}, .rows = {}};
-  const record::Bytes logits = predict::needle_bytes(model(), params.integer("copies"), seq);
-  const record::Bytes kept = predict::kept_inputs_bytes(model(), seq);
+  const record::Bytes logits = predict::needle_bytes(model().shape, params.integer("copies"), seq);
+  const record::Bytes kept = predict::kept_inputs_bytes(model().shape, seq);
   table.rows.push_back(row(fmt::format("Closed form: {} of logits in fp32 and {} of kept inputs",
                                        bytes_text(logits, kUnit, 1), bytes_text(kept, kUnit, 1)),
                            static_cast<double>(logits + kept)));
@@ -142,9 +144,9 @@ Table slopes(const record::Params& params) {
 
 void add_published_8b_panels(FigureData& figure, const FigureInput& input) {
   const record::Params& params = *input.params;
-  const predict::NeedleShape shape = model();
+  const llama::Config& shape = model().shape;
   figure.head.provenance_line =
-      fmt::format("{} on four A100 80 GB with FSDP, published; V = {}, H = {}, L = {}", shape.name,
+      fmt::format("{} on four A100 80 GB with FSDP, published; V = {}, H = {}, L = {}", model().name,
                   record::format_count(shape.vocab_size), record::format_count(shape.hidden_size), shape.num_layers);
   const bool hidden = input.view.hidden;
   Chart memory = chart_of("Peak memory", params, false, hidden);

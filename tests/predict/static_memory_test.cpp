@@ -41,7 +41,7 @@ TEST_CASE("five models are ordered by the ratio of logits to checkpoints") {
   const auto models = llama::architectures();
   REQUIRE(models.size() == std::size(expected));
   for (std::size_t i = 0; i < models.size(); ++i)
-    CHECK(predict::needle_ratio(predict::needle_shape(models[i]), 3) == Approx(expected[i]).margin(0.005));
-  CHECK(predict::needle_bytes(predict::needle_shape(models[0]), 3, 4096) == 6'304'038'912);
-  CHECK(predict::kept_inputs_bytes(predict::needle_shape(models[0]), 4096) == 268'435'456);
+    CHECK(predict::needle_ratio(models[i].shape, 3) == Approx(expected[i]).margin(0.005));
+  CHECK(predict::needle_bytes(models[0].shape, 3, 4096) == 6'304'038'912);
+  CHECK(predict::kept_inputs_bytes(models[0].shape, 4096) == 268'435'456);
 }
