@@ -33,8 +33,6 @@ class NewFolder {
   // Flushes everything to disk and renames the folder; never replaces an existing one.
   record::Status commit();
 
-  const std::filesystem::path& path() const { return path_; }
-
  private:
   NewFolder(std::filesystem::path path, std::filesystem::path beside);
   record::Error error(int number) const;

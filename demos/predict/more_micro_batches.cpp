@@ -34,6 +34,13 @@ std::int64_t micro_batches_of(const record::RunInfo& settings) {
   return count;
 }
 
+// Micro-batches per step; 1 without steps.
+std::int64_t micro_batches_in(const record::Recording& run) {
+  std::int64_t most = 0;
+  for (const Mark& mark : run.marks()) most = std::max<std::int64_t>(most, mark.micro_batch);
+  return most + 1;
+}
+
 // One micro-batch of a step, training or evaluation.
 struct Part {
   std::uint16_t micro_batch = 0;
@@ -254,12 +261,6 @@ bool all_alike(const record::Recording& run, std::int64_t count) {
 std::int64_t traced_micro_batches(const StepSettings& step) {
   const bool hands_over = step.offload.state != StateOffload::kOff;
   return std::min(step.micro_batches, hands_over ? kLastDiffers : kAllAlike);
-}
-
-std::int64_t micro_batches_in(const record::Recording& run) {
-  std::int64_t most = 0;
-  for (const Mark& mark : run.marks()) most = std::max<std::int64_t>(most, mark.micro_batch);
-  return most + 1;
 }
 
 std::optional<record::Recording> few_micro_batches(const record::Recording& trace, const record::RunInfo& settings) {

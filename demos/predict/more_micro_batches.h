@@ -17,9 +17,6 @@ inline constexpr std::string_view kMicroBatches = "accumulate";  // a step's num
 // gradients move to the host.
 std::int64_t traced_micro_batches(const StepSettings& step);
 
-// Micro-batches per step; 1 without steps.
-std::int64_t micro_batches_in(const record::Recording& run);
-
 // Converts a trace to a recording with few micro-batches of `settings`. Token ids, which a step holds for all
 // micro-batches, get their full size. nullopt if the second micro-batch leaves other memory than it found.
 std::optional<record::Recording> few_micro_batches(const record::Recording& trace, const record::RunInfo& settings);

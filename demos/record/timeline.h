@@ -32,12 +32,11 @@ class TimeMap {
 
   TimeAxis axis() const { return axis_; }
   double position(std::uint64_t event) const;  // clamps `event` to [first, last]
-  double position(const Mark& mark) const;     // within [begin, end]
+  double position(const Mark& mark) const;     // within [0, end]
   // The last event at or before `position`, otherwise the first.
   std::uint64_t event_at(double position) const;
   // The first event at or after `position`, otherwise last().
   std::uint64_t event_from(double position) const;
-  double begin() const { return 0; }
   double end() const { return end_; }
   std::uint64_t first() const { return first_; }
   std::uint64_t last() const { return last_; }  // may be lower than requested while device times are pending

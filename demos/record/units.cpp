@@ -145,8 +145,6 @@ std::string_view label_of(Phase phase) {
   return name_in(kLabels, phase);
 }
 
-std::string_view label_of(Source source) { return key_of(source); }
-
 std::string format_bytes(Bytes bytes, int decimals) {
   const std::uint64_t size = magnitude(bytes);
   if (size < static_cast<std::uint64_t>(kKiB)) return signed_text(bytes < 0, fmt::format("{} B", size));

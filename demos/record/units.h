@@ -55,7 +55,6 @@ std::string_view setting_of(DeviceKind device);
 bool names_gpu(std::string_view device_setting);
 std::string_view label_of(Category category);
 std::string_view label_of(Phase phase);
-std::string_view label_of(Source source);
 
 enum class Unit : std::uint8_t { kBytes, kNanoseconds, kTokensPerSecond, kCount, kNone };
 

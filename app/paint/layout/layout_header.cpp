@@ -13,7 +13,7 @@ namespace {
 float lay_out_badge(Sheet& sheet, record::Source source, float x, float middle) {
   const Palette& palette = sheet.palette();
   const Type type{Face::kMedium, 12};
-  const std::string word = lessons::capitalised(record::label_of(source));
+  const std::string word = lessons::capitalised(record::key_of(source));
   const float height = sheet.px(22), pad = sheet.px(9);
   const Rect pill{x, sheet.snap(middle - height * 0.5f), x + sheet.snap(sheet.width(type, word) + 2 * pad),
                   sheet.snap(middle + height * 0.5f)};
