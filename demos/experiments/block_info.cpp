@@ -1,4 +1,5 @@
-// Parameters and model of `block`: one decoder block. Five settings, and a small sixth, turn GPT-2's block into Llama's.
+// Parameters and model of `block`: one decoder block. Five settings, and a small sixth, turn GPT-2's block into
+// Llama's.
 #include <array>
 
 #include <fmt/format.h>

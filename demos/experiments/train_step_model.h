@@ -1,4 +1,5 @@
-// Model, checkpoint and data of `train_step`. No torch, so that the command line can report errors before an engine starts.
+// Model, checkpoint and data of `train_step`. No torch, so that the command line can report errors before an
+// engine starts.
 #pragma once
 
 #include <filesystem>
