@@ -29,7 +29,7 @@ const PublishedRun* published(const SweepPoint& point) {
 }
 
 std::string peak_text(const SweepPoint& point) {
-  if (lessons::completed(point)) return record::format_count(point.peak_allocated);
+  if (lessons::completed(point)) return record::format_count(point.peak.allocated);
   return lessons::ran_out(point) ? "out of memory" : std::string(record::key_of(point.outcome.kind));
 }
 
@@ -41,7 +41,7 @@ std::string published_columns(const SweepPoint& point) {
   const std::string peak = run == nullptr ? "" : run->out_of_memory ? "out of memory" : record::format_count(run->peak);
   std::string ratio;
   if (run != nullptr && run->peak > 0 && lessons::completed(point))
-    ratio = fmt::format("{:.2f}", static_cast<double>(point.peak_allocated) / static_cast<double>(run->peak));
+    ratio = fmt::format("{:.2f}", static_cast<double>(point.peak.allocated) / static_cast<double>(run->peak));
   const std::string speed =
       run == nullptr || run->tokens_per_second <= 0 ? "" : lessons::speed_text(run->tokens_per_second);
   return fmt::format(" {} | {} | {} | {} |", peak, record::format_count(form.bytes()), ratio, speed);
@@ -55,7 +55,7 @@ std::string table_of(const record::Recording& sweep, bool with_published) {
   text += "\n";
   for (const SweepPoint& point : sweep.sweep_points()) {
     text += fmt::format("| {} | {} | {} | {} | {} |", point.series, point.label, peak_text(point),
-                        point.peak_reserved > 0 ? record::format_count(point.peak_reserved) : "",
+                        point.peak.reserved > 0 ? record::format_count(point.peak.reserved) : "",
                         point.tokens_per_second > 0 ? lessons::speed_text(point.tokens_per_second) : "");
     if (with_published && predict::report_loss(point.series)) text += published_columns(point);
     text += "\n";
@@ -85,7 +85,7 @@ std::string slope_of(const record::Recording& sweep, std::string_view strategy) 
   for (const SweepPoint& point : sweep.sweep_points())
     if (point.series == strategy && lessons::completed(point))
       points.push_back({static_cast<double>(lessons::setting(point, "batch") * lessons::setting(point, "seq")),
-                        static_cast<double>(point.peak_allocated)});
+                        static_cast<double>(point.peak.allocated)});
   const auto line = lessons::fit_line(points);
   if (!line) return "";
   return fmt::format("- `{}`: {} B per additional token (straight line through {} points).\n", strategy,

@@ -66,12 +66,12 @@ SweepPoint sweep_point_of(const PlannedPoint& planned, const Recording& run) {
   point.label = planned.label;
   point.params = planned.params.to_map();
   point.outcome = summary.outcome;
-  point.peak_allocated = summary.peak.allocated;
-  point.peak_requested = summary.peak.requested;
-  point.peak_reserved = summary.peak.reserved;
-  point.peak_host = summary.peak.host;
-  point.peak_by_category = summary.peak.by_category;
-  if (ledger.size() > 0) point.peak_phase = run.events()[ledger.peak().event].phase;
+  point.peak.allocated = summary.peak.allocated;
+  point.peak.requested = summary.peak.requested;
+  point.peak.reserved = summary.peak.reserved;
+  point.peak.host = summary.peak.host;
+  point.peak.by_category = summary.peak.by_category;
+  if (ledger.size() > 0) point.peak.phase = run.events()[ledger.peak().event].phase;
   if (summary.tokens_per_second) {
     const record::Quantity& speed = *summary.tokens_per_second;
     point.tokens_per_second = speed.value;

@@ -195,7 +195,7 @@ void add_ladders(Comparison& comparison, const record::Recording& a, const recor
   const auto add = [&](std::string_view head, const record::SweepPoint& before, const record::SweepPoint& now) {
     const bool whole = lessons::completed(before) && lessons::completed(now);
     if (!whole) return;
-    comparison.rows.push_back(bytes_row(head, before.peak_allocated, now.peak_allocated));
+    comparison.rows.push_back(bytes_row(head, before.peak.allocated, now.peak.allocated));
   };
   add("First rung", first_a, first_b);
   add("Last rung", last_a, last_b);

@@ -121,7 +121,7 @@ std::optional<Ladder::Last> Ladder::last() const {
     const auto source = row.known->provenance.find(std::string(lessons::kSourceOfPoint));
     const bool by_formula = source != row.known->provenance.end() && source->second == record::key_of(Source::kFormula);
     last = Last{.settings = row.planned.params,
-                .peak = row.known->peak_allocated,
+                .peak = row.known->peak.allocated,
                 .by = source == row.known->provenance.end() ? "measured"
                       : by_formula                          ? "by closed form"
                                                             : "predicted"};

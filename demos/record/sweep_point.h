@@ -10,19 +10,24 @@
 
 namespace headroom::record {
 
+// Over the whole run, or until it ran out of memory.
+struct SweptPeak {
+  Bytes allocated = 0;
+  Bytes requested = 0;
+  Bytes reserved = 0;        // 0 without segments
+  Bytes host = 0;            // host memory used instead of the device's
+  ByCategory by_category{};  // sums to `allocated`
+  Phase phase = Phase::kSetup;
+
+  bool operator==(const SweptPeak&) const = default;
+};
+
 struct SweepPoint {
   std::string series;                         // "liger_all"; one line per series
   std::string label;                          // in its series: "batch=4", "checkpointing"
   std::map<std::string, std::string> params;  // as typed
   Outcome outcome;
-
-  // Over the whole run, or until it ran out of memory.
-  Bytes peak_allocated = 0;
-  Bytes peak_requested = 0;
-  Bytes peak_reserved = 0;        // 0 without segments
-  Bytes peak_host = 0;            // host memory used instead of the device's
-  ByCategory peak_by_category{};  // sums to peak_allocated
-  Phase peak_phase = Phase::kSetup;
+  SweptPeak peak;
 
   // Median and 20/80 % quantiles without the first step; 0: not measured.
   double tokens_per_second = 0, tokens_per_second_low = 0, tokens_per_second_high = 0;
@@ -42,12 +47,12 @@ void fields(Io& io, SweepPoint& p) {
   io.text("label", p.label);
   io.texts("params", p.params);
   io.object("outcome", p.outcome);
-  io.whole("peak_allocated", p.peak_allocated, kMostBytes);
-  io.whole("peak_requested", p.peak_requested, kMostBytes);
-  io.whole("peak_reserved", p.peak_reserved, kMostBytes);
-  io.whole("peak_host", p.peak_host, kMostBytes);
-  io.by_category("peak_by_category", p.peak_by_category);
-  io.choice("peak_phase", p.peak_phase, kNumPhases);
+  io.whole("peak_allocated", p.peak.allocated, kMostBytes);
+  io.whole("peak_requested", p.peak.requested, kMostBytes);
+  io.whole("peak_reserved", p.peak.reserved, kMostBytes);
+  io.whole("peak_host", p.peak.host, kMostBytes);
+  io.by_category("peak_by_category", p.peak.by_category);
+  io.choice("peak_phase", p.peak.phase, kNumPhases);
   io.real("tokens_per_second", p.tokens_per_second);
   io.real("tokens_per_second_low", p.tokens_per_second_low);
   io.real("tokens_per_second_high", p.tokens_per_second_high);

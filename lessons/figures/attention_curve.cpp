@@ -183,7 +183,7 @@ ChartSeries measured(const record::Recording* run, const record::Params& setting
   for (const SweepPoint& point : run->sweep_points()) {
     const record::Params theirs = experiments::step_params(settings_of(*run, point));
     if (theirs.text("attention") != attention || !is_of(point, theirs, settings)) continue;
-    const Bytes bytes = point.peak_by_category[static_cast<std::size_t>(Category::kActivations)];
+    const Bytes bytes = point.peak.by_category[static_cast<std::size_t>(Category::kActivations)];
     series.points.push_back(point_at(theirs.integer("seq"), bytes, attention, "measured at the peak", unit));
   }
   return series;

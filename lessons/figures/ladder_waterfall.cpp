@@ -85,9 +85,9 @@ Rung rung_of(const SweepPoint& point, bool first, const std::string& machine, co
     rung.tip = experiments::ladder_label(point.label) + ": " + rung.note;
     return rung;
   }
-  rung.bytes = point.peak_by_category;
+  rung.bytes = point.peak.by_category;
   rung.out_of_memory = ran_out(point);
-  rung.value = ran_out(point) ? "out of memory" : bytes_text(point.peak_allocated, unit);
+  rung.value = ran_out(point) ? "out of memory" : bytes_text(point.peak.allocated, unit);
   rung.speed = point.tokens_per_second;
   if (point.tokens_per_second > 0) rung.speed_text = speed_text(point.tokens_per_second);
   if (point.loss) rung.loss = fmt::format("{:.3f}", *point.loss);
@@ -133,7 +133,7 @@ struct Compared {
 };
 
 Compared compared_with(const SweepPoint& point, const record::RunInfo& ladder) {
-  return {point.peak_allocated, point.tokens_per_second, machine_of(ladder, point)};
+  return {point.peak.allocated, point.tokens_per_second, machine_of(ladder, point)};
 }
 
 // Rungs of different machines are not compared.
@@ -142,7 +142,7 @@ void compare_rung(Rung& rung, const SweepPoint& point, const std::string& machin
   if (!comparable(machine, with.machine)) return;
   if (completed(point) && with.peak > 0) {
     rung.before = with.peak;
-    rung.delta = change_text(point.peak_allocated - with.peak, unit);
+    rung.delta = change_text(point.peak.allocated - with.peak, unit);
   }
   rung.speed_delta = speed_change(point.tokens_per_second, with.speed);
   rung.speed_told = std::abs(point.tokens_per_second - with.speed) > kSpeedNoise * with.speed;
@@ -179,9 +179,9 @@ Axis peaks_axis(const FigureInput& input) {
   record::Bytes highest = 1;
   for (const SweepPoint& point : points) {
     if (input.view.hidden && &point != &points.front()) break;
-    highest = std::max(highest, point.peak_allocated);
+    highest = std::max(highest, point.peak.allocated);
     const SweepPoint* const a = to_a && completed(point) ? rung_of_a(input, point) : nullptr;
-    if (a != nullptr) highest = std::max(highest, a->peak_allocated);
+    if (a != nullptr) highest = std::max(highest, a->peak.allocated);
   }
   return {.unit = AxisUnit::kBytes, .low = 0, .high = round_up_bytes(static_cast<double>(highest))};
 }
@@ -218,8 +218,8 @@ void add_ladder_waterfall_panels(FigureData& figure, const FigureInput& input) {
     const SweepPoint* a = rung_of_a(input, point);
     const Compared with_a = a == nullptr ? Compared{} : compared_with(*a, input.baseline->recording().info());
     if (a != nullptr && completed(point) && comparable(machine, with_a.machine))
-      rung.tip += fmt::format(". Run A: {}, B − A: {}", bytes_text(a->peak_allocated, unit),
-                              change_text(point.peak_allocated - a->peak_allocated, unit));
+      rung.tip += fmt::format(". Run A: {}, B − A: {}", bytes_text(a->peak.allocated, unit),
+                              change_text(point.peak.allocated - a->peak.allocated, unit));
     if (to_a) before = with_a;
     compare_rung(rung, point, machine, before, unit);
     if (completed(point) && !to_a) before.take(compared_with(point, input.run->recording().info()), to_before);

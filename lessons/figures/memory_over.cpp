@@ -164,7 +164,7 @@ void add_measured(Chart& chart, const SizedSteps& steps, const FigureInput& inpu
     for (const SweepPoint& point : recording.sweep_points())
       if (const auto x = steps.place_of(predict::step_settings(params_of(info, point.params))); x && completed(point))
         measured.points.push_back(
-            mark_at(static_cast<double>(*x), point.peak_allocated, "measured, " + steps.words(*x), unit));
+            mark_at(static_cast<double>(*x), point.peak.allocated, "measured, " + steps.words(*x), unit));
     const auto step = record::last_whole_step(recording);
     if (!step || !recording.sweep_points().empty()) continue;
     if (const auto x = steps.place_of(predict::settings_of(info, experiments::training_step().schema)))

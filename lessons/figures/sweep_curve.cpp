@@ -129,7 +129,7 @@ void add_kinds(Chart& chart, const record::Recording& recording, const Places& p
     ChartSeries series{.label = capitalised(record::label_of(category)), .category = category, .points = {}};
     bool any = false;
     for (const SweepPoint& point : recording.sweep_points()) {
-      const auto bytes = static_cast<double>(point.peak_by_category[static_cast<std::size_t>(i)]);
+      const auto bytes = static_cast<double>(point.peak.by_category[static_cast<std::size_t>(i)]);
       any = any || bytes > 0;
       series.points.push_back({.x = places.of(point),
                                .y = bytes,
@@ -143,7 +143,7 @@ void add_kinds(Chart& chart, const record::Recording& recording, const Places& p
   if (chart.series.empty()) return;
   // The sum is written over each stack.
   for (std::size_t i = 0; i < recording.sweep_points().size(); ++i)
-    if (const record::Bytes peak = recording.sweep_points()[i].peak_allocated; peak > 0)
+    if (const record::Bytes peak = recording.sweep_points()[i].peak.allocated; peak > 0)
       chart.series.back().points[i].label = bytes_text(peak, unit, 1);
 }
 
@@ -171,7 +171,7 @@ void add_activations(Chart& chart, const record::Recording& recording, const Pla
     if (!completed(point) && !ran_out(point)) continue;
     whole.points.push_back(peak_at(places.of(point), point, name_of(point), unit));
     if (ran_out(point)) continue;
-    const record::Bytes bytes = point.peak_by_category[static_cast<std::size_t>(kKind)];
+    const record::Bytes bytes = point.peak.by_category[static_cast<std::size_t>(kKind)];
     const auto y = static_cast<double>(bytes);
     activations.points.push_back(
         {.x = places.of(point),

@@ -74,7 +74,7 @@ std::string speed_text(double tokens_per_second) {
 
 record::Bytes highest_peak(const record::Recording& recording) {
   record::Bytes highest = 0;
-  for (const SweepPoint& point : recording.sweep_points()) highest = std::max(highest, point.peak_allocated);
+  for (const SweepPoint& point : recording.sweep_points()) highest = std::max(highest, point.peak.allocated);
   return highest;
 }
 
@@ -88,7 +88,7 @@ std::string point_text(const SweepPoint& point, std::string_view name, const Sho
     text += "out of memory at ";
   else if (!completed(point))
     return text + point.outcome.message;
-  text += (completed(point) ? "peak " : "") + bytes_text(point.peak_allocated, unit);
+  text += (completed(point) ? "peak " : "") + bytes_text(point.peak.allocated, unit);
   if (point.tokens_per_second > 0)
     text += fmt::format(", {} tokens/s ({} to {})", speed_text(point.tokens_per_second),
                         speed_text(point.tokens_per_second_low), speed_text(point.tokens_per_second_high));
@@ -96,7 +96,7 @@ std::string point_text(const SweepPoint& point, std::string_view name, const Sho
 }
 
 ChartPoint peak_at(double x, const SweepPoint& point, std::string_view name, const ShownUnit& unit) {
-  const auto bytes = static_cast<double>(point.peak_allocated);
+  const auto bytes = static_cast<double>(point.peak.allocated);
   return {.x = x,
           .y = bytes,
           .low = bytes,

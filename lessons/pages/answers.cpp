@@ -47,7 +47,7 @@ double end_of_ladder(const record::Ledger& run) {
   if (!outcome || outcome->kind != record::OutcomeKind::kCompleted) return -1;
   const auto& points = run.recording().sweep_points();
   for (auto point = points.rbegin(); point != points.rend(); ++point)
-    if (point->series == "ladder" && completed(*point)) return static_cast<double>(point->peak_allocated);
+    if (point->series == "ladder" && completed(*point)) return static_cast<double>(point->peak.allocated);
   return -1;
 }
 

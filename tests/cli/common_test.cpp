@@ -349,7 +349,7 @@ TEST_CASE("A summary reports the host's peak separately, and the warnings of a c
   // A sweep's point reports the same peak, even if an allocation's events were dropped.
   event(1'000'003, record::EventKind::kAlloc, 128 * record::kMiB);
   CHECK(summarise(record::Ledger(recording)).peak.host == 128 * record::kMiB);
-  CHECK(sweep_point_of({.params = record::Params(experiments::find_demo("train_step")->schema)}, recording).peak_host ==
+  CHECK(sweep_point_of({.params = record::Params(experiments::find_demo("train_step")->schema)}, recording).peak.host ==
         128 * record::kMiB);
   CHECK(nlohmann::json::parse(to_json(summary))["peak_host_bytes"] == 64 * record::kMiB);
   CHECK(to_text(summary).find("64.00 MiB beside the device\n") != std::string::npos);

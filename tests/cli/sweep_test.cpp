@@ -194,9 +194,9 @@ TEST_CASE("a point has the results of its run") {
   finish(driver);
   REQUIRE(driver.recording()->sweep_points().size() == 1);
   const record::SweepPoint& point = driver.recording()->sweep_points().front();
-  CHECK(point.peak_allocated == kSmallPeak);
-  CHECK(point.peak_by_category[static_cast<std::size_t>(record::Category::kLogits)] == 16 * record::kMiB);
-  CHECK(point.peak_phase == record::Phase::kLoss);
+  CHECK(point.peak.allocated == kSmallPeak);
+  CHECK(point.peak.by_category[static_cast<std::size_t>(record::Category::kLogits)] == 16 * record::kMiB);
+  CHECK(point.peak.phase == record::Phase::kLoss);
   CHECK(point.tokens_per_second == 200);
   CHECK(point.loss == 5.25);
   CHECK(point.steps == 2);

@@ -49,7 +49,7 @@ std::vector<std::pair<ChunkKind, std::vector<std::byte>>> contents() {
   const SweepPoint points[] = {{.series = "a",
                                 .params = {{"batch", "4"}},
                                 .outcome = *made.outcome(),
-                                .peak_by_category = {1, 2},
+                                .peak = {.by_category = {1, 2}},
                                 .tokens_per_second = 2,
                                 .tokens_per_second_low = 1,
                                 .tokens_per_second_high = 3,

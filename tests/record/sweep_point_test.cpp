@@ -25,12 +25,12 @@ SweepPoint full_point() {
                                        .phase = Phase::kLoss,
                                        .layer = 7,
                                        .by_category = {1, 2, 3, 4, 5, 6, 7}}},
-          .peak_allocated = 28,
-          .peak_requested = 25,
-          .peak_reserved = 30,
-          .peak_host = 99,
-          .peak_by_category = {1, 2, 3, 4, 5, 6, 7},
-          .peak_phase = Phase::kBackward,
+          .peak = {.allocated = 28,
+                   .requested = 25,
+                   .reserved = 30,
+                   .host = 99,
+                   .by_category = {1, 2, 3, 4, 5, 6, 7},
+                   .phase = Phase::kBackward},
           .tokens_per_second = 10'000.5,
           .tokens_per_second_low = 9'000,
           .tokens_per_second_high = 10'001,
@@ -77,8 +77,8 @@ TEST_CASE("an impossible point is not written") {
     change(point);
     CHECK_THROWS(encode_rows(std::span(&point, 1)));
   };
-  refused([](SweepPoint& p) { p.peak_allocated = -1; });
-  refused([](SweepPoint& p) { p.peak_by_category[3] = -1; });
+  refused([](SweepPoint& p) { p.peak.allocated = -1; });
+  refused([](SweepPoint& p) { p.peak.by_category[3] = -1; });
   refused([](SweepPoint& p) { p.tokens_per_second_low = 2 * p.tokens_per_second; });
   refused([](SweepPoint& p) { p.tokens_per_second_high = std::numeric_limits<double>::infinity(); });
   refused([](SweepPoint& p) { p.steps = -1; });

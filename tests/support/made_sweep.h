@@ -17,11 +17,11 @@ inline record::SweepPoint made_point(std::string series, std::string label, reco
   record::SweepPoint point;
   point.series = std::move(series);
   point.label = std::move(label);
-  point.peak_by_category = bytes;
-  point.peak_allocated = std::accumulate(bytes.begin(), bytes.end(), record::Bytes{0});
-  point.peak_requested = point.peak_allocated;
-  point.peak_reserved = point.peak_allocated + record::kMiB;
-  point.peak_phase = record::Phase::kLoss;
+  point.peak.by_category = bytes;
+  point.peak.allocated = std::accumulate(bytes.begin(), bytes.end(), record::Bytes{0});
+  point.peak.requested = point.peak.allocated;
+  point.peak.reserved = point.peak.allocated + record::kMiB;
+  point.peak.phase = record::Phase::kLoss;
   point.tokens_per_second = speed;
   point.tokens_per_second_low = 0.9 * speed;
   point.tokens_per_second_high = 1.1 * speed;

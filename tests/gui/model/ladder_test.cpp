@@ -79,7 +79,7 @@ TEST_CASE("a stored ladder starts with its settings, order and bytes, and other 
   const auto& shown = model->on_show()->recording->sweep_points();
   REQUIRE(shown.size() == experiments::ladder_techniques().size() + 1);  // rungs without runs are off, last
   for (std::size_t i = 0; i < points.size(); ++i) {
-    CHECK(shown[i].peak_allocated == points[i].peak_allocated);
+    CHECK(shown[i].peak.allocated == points[i].peak.allocated);
     CHECK(shown[i].tokens_per_second == points[i].tokens_per_second);
   }
   // After both swapped rungs the settings are the recorded ones again.
@@ -91,7 +91,7 @@ TEST_CASE("a stored ladder starts with its settings, order and bytes, and other 
   CHECK(computed(*model) == 1);
   CHECK(tests::rungs_of(model->figure(400))[1].predicted);
   CHECK(model->on_show()->recording->outcome());
-  CHECK(shown[2].peak_allocated == model->on_show()->recording->sweep_points()[2].peak_allocated);
+  CHECK(shown[2].peak.allocated == model->on_show()->recording->sweep_points()[2].peak.allocated);
   // With another batch nothing is measured.
   CHECK(model->set_param("batch", "2"));
   settle(*model, predictions.service);
@@ -155,7 +155,7 @@ TEST_CASE("only the first rung is requested while the last one is to be guessed"
   CHECK(predictions.planner.starts() > 5);
   REQUIRE(model->question().reveal());
   CHECK(model->question().reveal()->is ==
-        static_cast<double>(model->on_show()->recording->sweep_points().back().peak_allocated));
+        static_cast<double>(model->on_show()->recording->sweep_points().back().peak.allocated));
 }
 
 TEST_CASE("rungs can be switched off, are refused with a reason, and name the settings that they drop", "[page]") {

@@ -236,7 +236,7 @@ TEST_CASE("a sweep's bars are its peaks by kind, and add up to them") {
   for (std::size_t i = 0; i < 4; ++i) {
     double sum = 0;
     for (const lessons::ChartSeries& series : peaks.series) sum += series.points[i].y;
-    CHECK(sum == static_cast<double>(sweep.sweep_points()[i].peak_allocated));
+    CHECK(sum == static_cast<double>(sweep.sweep_points()[i].peak.allocated));
     CHECK(sum <= peaks.y.high);
   }
   CHECK(peaks.series.back().points[3].out_of_memory);

@@ -199,7 +199,7 @@ TEST_CASE("the ladder: the answer is the last rung's peak, rungs below the first
   CHECK(lessons::axes_of(open).x.high == 30.0 * record::kGiB);  // the first rung's; the second takes 32
   CHECK(guess_axis(open)->unit == AxisUnit::kBytes);
   const record::Recording larger = changed(run, [&](SweepPoint& point) {
-    if (point.label != points[0].label) point.peak_allocated *= 100;
+    if (point.label != points[0].label) point.peak.allocated *= 100;
   });
   CHECK(guess_axis(built_question("ladder_waterfall", larger, kOpen))->high == guess_axis(open)->high);
 
@@ -209,7 +209,7 @@ TEST_CASE("the ladder: the answer is the last rung's peak, rungs below the first
   const FigureData beside =
       find_figure("ladder_waterfall")->build({.run = &ledger, .baseline = &ledger, .params = &params});
   CHECK(tests::rungs_of(beside)[1].delta == "0 B");
-  CHECK(tests::rungs_of(beside)[1].before == points[1].peak_allocated);
+  CHECK(tests::rungs_of(beside)[1].before == points[1].peak.allocated);
   CHECK(tests::rungs_of(beside)[0].delta.empty());  // ran out of memory
 }
 
