@@ -9,11 +9,9 @@
 #include "app/page/given_run.h"
 #include "app/page/page_facts.h"
 #include "app/window/shell/chrome.h"
-#include "app/window/shell/contents.h"
 #include "app/window/shell/keys.h"
 #include "app/window/shell/stage.h"
-#include "app/window/views/export_view.h"
-#include "app/window/views/text_column.h"
+#include "app/window/views/views.h"
 #include "demos/record/text.h"
 
 namespace headroom::app::window {

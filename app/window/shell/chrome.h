@@ -1,4 +1,4 @@
-// The parts around every page: rail, top bar and status bar.
+// The parts around every page: rail, top bar, status bar and contents.
 #pragma once
 
 #include <span>
@@ -24,5 +24,7 @@ PageChoice draw_rail(const PageFrame& frame, const Rect& rect, std::span<const l
 void draw_top_bar(PageFrame& frame, const Rect& rect);
 void draw_status_bar(const PageFrame& frame, const Rect& rect, bool no_engine,
                      std::span<const protocol::DeviceFacts> devices);
+// All pages, to jump to by a click or a typed number. Draws while open; UiState::contents_open opens it.
+PageChoice draw_contents(PageFrame& frame, std::span<const lessons::Chapter> chapters);
 
 }  // namespace headroom::app::window

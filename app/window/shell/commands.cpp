@@ -1,5 +1,5 @@
 // The finder's commands.
-#include "app/window/shell/commands.h"
+#include "app/window/shell/finder_view.h"
 
 #include <algorithm>
 #include <string>
@@ -9,7 +9,7 @@
 #include "app/page/page_model.h"
 #include "app/page/page_words.h"
 #include "app/window/shell/key_acts.h"
-#include "app/window/views/text_column.h"
+#include "app/window/views/views.h"
 #include "app/window/widgets/widget.h"
 
 namespace headroom::app::window {

@@ -1,5 +1,5 @@
 // The contents.
-#include "app/window/shell/contents.h"
+#include "app/window/shell/chrome.h"
 
 #include <algorithm>
 #include <string>

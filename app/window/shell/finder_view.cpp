@@ -9,7 +9,6 @@
 #include "app/page/link.h"
 #include "app/page/page_model.h"
 #include "app/window/draw/controls.h"
-#include "app/window/shell/commands.h"
 #include "app/window/widgets/widget.h"
 #include "imgui_internal.h"  // SetKeyOwner: arrows move the choice, not the focus
 

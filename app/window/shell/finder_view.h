@@ -4,6 +4,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "app/page/finder.h"
@@ -11,6 +12,11 @@
 #include "app/window/views/page_frame.h"
 
 namespace headroom::app::window {
+
+// Commands, actions of keys and buttons, that would do something now.
+std::vector<page::Findable> commands_now(const PageFrame& frame);
+// Returns where the reader wants to go.
+Turn run_command(std::string_view id, PageFrame& frame);
 
 class FinderView {
  public:

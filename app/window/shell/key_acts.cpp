@@ -9,8 +9,7 @@
 #include "app/window/shell/keys.h"
 #include "app/window/shell/stage.h"
 #include "app/window/views/figure_card.h"
-#include "app/window/views/question_view.h"
-#include "app/window/views/text_column.h"
+#include "app/window/views/views.h"
 #include "app/window/widgets/widget.h"
 
 namespace headroom::app::window {

@@ -7,8 +7,7 @@
 
 #include "app/page/page_model.h"
 #include "app/page/param_scale.h"
-#include "app/window/views/question_view.h"
-#include "app/window/views/text_column.h"
+#include "app/window/views/views.h"
 
 namespace headroom::app::window {
 

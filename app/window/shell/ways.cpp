@@ -6,7 +6,7 @@
 
 #include "app/window/draw/controls.h"
 #include "app/window/shell/app.h"
-#include "app/window/shell/commands.h"
+#include "app/window/shell/finder_view.h"
 #include "lessons/pages/page_reader.h"
 
 namespace headroom::app::window {

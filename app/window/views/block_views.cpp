@@ -1,5 +1,5 @@
-// One drawing function per type of block.
-#include "app/window/views/block_views.h"
+// One drawing function per type of block, and words with links.
+#include "app/window/views/views.h"
 
 #include <algorithm>
 #include <array>
@@ -8,11 +8,11 @@
 
 #include <fmt/format.h>
 
+#include "app/page/acts.h"
+#include "app/page/page_model.h"
+#include "app/window/draw/markdown.h"
 #include "app/window/views/column.h"
 #include "app/window/views/inset.h"
-#include "app/window/views/linked_words.h"
-#include "app/window/views/task_view.h"
-#include "app/window/views/word_table.h"
 #include "app/window/widgets/widget.h"
 #include "lessons/pages/blocks/figure.h"
 #include "lessons/pages/blocks/table.h"
@@ -75,6 +75,23 @@ constexpr const BlockView* view_of(const lessons::BlockType* type) {
 static_assert(std::ranges::all_of(lessons::kBlockTypes, view_of), "Each type of block has a drawing function.");
 
 }  // namespace
+
+void draw_linked(PageFrame& frame, const lessons::MarkedText& words, float em, float line) {
+  const page::PageModel& page = frame.page;
+  const ActWords acts{[&page](const lessons::Act& act) { return page::why_no_act(act, page); },
+                      [&page](const lessons::Act& act) { return page::in_words(act, page); }};
+  const lessons::Act* const act = frame.markdown.render(words, em, line, frame.state.lit, acts);
+  if (act == nullptr) return;
+  if (!act->page.empty()) {
+    frame.ui.open_page = act->page;
+    return;
+  }
+  const record::Status done = page::perform(*act, frame.page);
+  frame.state.refused_value = done ? std::string() : done.error().message;
+  if (act->sets()) return;
+  frame.state.figure_face = frame.faces;
+  if (frame.state.reading_more) frame.state.lit_by_step = lessons::category_of_term(act->view.highlight);
+}
 
 void draw_parts(PageFrame& frame, int step, const page::PageParts& parts) {
   for (std::size_t i = 0; i < parts.size(); ++i) {

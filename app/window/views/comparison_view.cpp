@@ -1,5 +1,5 @@
 // Compares run B with run A, below the figure.
-#include "app/window/views/comparison_view.h"
+#include "app/window/views/views.h"
 
 #include <algorithm>
 #include <string>

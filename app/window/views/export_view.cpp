@@ -1,5 +1,5 @@
 // Exports the current figure.
-#include "app/window/views/export_view.h"
+#include "app/window/views/views.h"
 
 #include <algorithm>
 #include <filesystem>

@@ -8,8 +8,7 @@
 #include "app/page/page_model.h"
 #include "app/window/draw/controls.h"
 #include "app/window/views/figure_card.h"
-#include "app/window/views/run_list.h"
-#include "app/window/views/verdict_strip.h"
+#include "app/window/views/views.h"
 #include "app/window/widgets/param_control.h"
 #include "app/window/widgets/widget.h"
 #include "demos/experiments/demo.h"
@@ -18,8 +17,8 @@ namespace headroom::app::window {
 
 namespace {
 
-constexpr float kLeastTitle = 100;  // px that the figure's name needs next to its choices
-constexpr float kRunListArrow = 24;        // px that the run list needs at least
+constexpr float kLeastTitle = 100;   // px that the figure's name needs next to its choices
+constexpr float kRunListArrow = 24;  // px that the run list needs at least
 
 float choice_width(const record::ParamSpec& spec) {
   float widest = 0;
@@ -125,7 +124,8 @@ std::string step_words(const page::PageModel& page, std::size_t frame) {
 float draw_player(PageFrame& frame, Rect rect) {
   page::PageModel& page = frame.page;
   if (page.figures().frames() < 2) return rect.x1;
-  const std::string words = step_words(page, page.figures().frame()), widest = step_words(page, page.figures().frames());
+  const std::string words = step_words(page, page.figures().frame()),
+                    widest = step_words(page, page.figures().frames());
   text_in(Face::kMedium, 12, rect, theme().text2, words, 1);
   rect.x1 -= text_width(Face::kMedium, 12, widest) + px(8);
   const auto icon_button = [&](const char* id, Icon icon, std::string_view what, bool enabled = true) {
@@ -139,9 +139,11 @@ float draw_player(PageFrame& frame, Rect rect) {
   };
   if (icon_button("step on", Icon::kChevronRight, "Step on (.)", page.figures().frame() < page.figures().frames()))
     step_to(page.figures().frame() + 1);
-  if (icon_button("play", page.figures().plays() ? Icon::kPause : Icon::kPlay, page.figures().plays() ? "Pause" : "Play"))
+  if (icon_button("play", page.figures().plays() ? Icon::kPause : Icon::kPlay,
+                  page.figures().plays() ? "Pause" : "Play"))
     page.figures().play(!page.figures().plays(), frame.now);
-  if (icon_button("step back", Icon::kChevronLeft, "Step back (,)", page.figures().frame() > 1)) step_to(page.figures().frame() - 1);
+  if (icon_button("step back", Icon::kChevronLeft, "Step back (,)", page.figures().frame() > 1))
+    step_to(page.figures().frame() - 1);
   return rect.x1 - px(8);
 }
 

@@ -7,7 +7,7 @@
 #include "app/window/views/figure_card.h"
 #include "app/window/views/inset.h"
 #include "app/window/views/page_frame.h"
-#include "app/window/views/second_question_view.h"
+#include "app/window/views/views.h"
 #include "app/window/widgets/widget.h"
 
 namespace headroom::app::window {

@@ -1,5 +1,5 @@
 // The page's question.
-#include "app/window/views/question_view.h"
+#include "app/window/views/views.h"
 
 #include <algorithm>
 #include <cmath>
@@ -14,7 +14,6 @@
 #include "app/window/draw/controls.h"
 #include "app/window/draw/markdown.h"
 #include "app/window/views/column.h"
-#include "app/window/views/linked_words.h"
 #include "lessons/shown_unit.h"
 
 namespace headroom::app::window {

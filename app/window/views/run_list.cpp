@@ -1,5 +1,5 @@
 // The list of runs: machine, settings, peak and time.
-#include "app/window/views/run_list.h"
+#include "app/window/views/views.h"
 
 #include <algorithm>
 #include <string>

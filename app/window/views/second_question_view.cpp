@@ -1,12 +1,11 @@
 // The second question: a number to type, then the key and the next attempt.
-#include "app/window/views/second_question_view.h"
+#include "app/window/views/views.h"
 
 #include <fmt/format.h>
 
 #include "app/window/draw/controls.h"
 #include "app/window/draw/markdown.h"
 #include "app/window/views/column.h"
-#include "app/window/views/linked_words.h"
 
 namespace headroom::app::window {
 

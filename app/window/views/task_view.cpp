@@ -1,5 +1,5 @@
 // The page's task.
-#include "app/window/views/task_view.h"
+#include "app/window/views/views.h"
 
 #include <string>
 #include <string_view>
@@ -8,7 +8,6 @@
 
 #include "app/page/page_model.h"
 #include "app/window/views/column.h"
-#include "app/window/views/linked_words.h"
 
 namespace headroom::app::window {
 

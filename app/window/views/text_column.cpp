@@ -1,5 +1,5 @@
 // The reading side of a page.
-#include "app/window/views/text_column.h"
+#include "app/window/views/views.h"
 
 #include <algorithm>
 #include <utility>
@@ -9,11 +9,7 @@
 #include "app/page/page_model.h"
 #include "app/page/page_words.h"
 #include "app/window/draw/controls.h"
-#include "app/window/views/block_views.h"
 #include "app/window/views/column.h"
-#include "app/window/views/linked_words.h"
-#include "app/window/views/question_view.h"
-#include "app/window/views/second_question_view.h"
 #include "imgui_internal.h"  // ImGuiWindow: the width of a column
 
 namespace headroom::app::window {

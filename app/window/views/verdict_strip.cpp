@@ -1,5 +1,5 @@
 // The verdict and the switches below a figure.
-#include "app/window/views/verdict_strip.h"
+#include "app/window/views/views.h"
 
 #include <algorithm>
 #include <cmath>

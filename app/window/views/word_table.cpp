@@ -1,4 +1,4 @@
-#include "app/window/views/word_table.h"
+#include "app/window/views/views.h"
 
 #include <algorithm>
 #include <cmath>

@@ -1,0 +1,78 @@
+// The parts of a page on the screen, each with a source of its own.
+#pragma once
+
+#include <string>
+
+#include "app/page/page_text.h"
+#include "app/page/second_question.h"
+#include "app/window/draw/draw.h"
+#include "app/window/views/page_frame.h"
+#include "lessons/pages/blocks/table.h"
+
+namespace headroom::app::window {
+
+// --- the reading side: words, question, answer, notices and navigation
+// Returns where the reader wants to go.
+Turn draw_text_column(PageFrame& frame, const Rect& rect);
+// The open question or its answer, a step's words, or the page's first words.
+void draw_words_of_moment(PageFrame& frame, const Rect& rect);
+// Goes to the next (+1) or previous (−1) step of Read more. False if there is none.
+bool walk(PageFrame& frame, int direction);
+// Goes to the first step. False if there is none.
+bool begin_more(PageFrame& frame);
+// Shows a step, from 0, or the first words (−1). Not while the question is open.
+void read_step(PageFrame& frame, int step);
+// Returns to the first words; the figure shows everything.
+void leave_more(PageFrame& frame);
+// The page's problem, if any. Returns where the rest begins.
+float draw_notice(const PageFrame& frame, const Rect& at);
+// The program's notice, until the reader closes it. Returns where the rest begins.
+float draw_program_notice(PageFrame& frame, const Rect& at);
+
+// --- among the words, at ImGui's cursor
+// Each type of block is a row of the table in block_views.cpp. `step`: of Read more; −1: the page's first words.
+void draw_parts(PageFrame& frame, int step, const page::PageParts& parts);
+// Links act at once; a refused setting becomes the page's notice.
+void draw_linked(PageFrame& frame, const lessons::MarkedText& words, float em, float line);
+// At most as wide as its column: cells wrap between words, and letters shrink if whole words do not fit.
+void draw_word_table(const PageFrame& frame, const lessons::TableBlock& table);
+// A card with the task, its progress, and finally what it shows.
+void draw_task(PageFrame& frame, const lessons::MarkedText& words);
+
+// --- questions
+// The question, the awaited answer or the reply; nothing if the page asks nothing.
+void draw_question(PageFrame& frame);
+// Called for Enter and for the button.
+void lock_answer(PageFrame& frame);
+
+struct SecondCard {
+  page::SecondQuestion question;
+  std::string text = {}, error = {};  // in the field; why it is no number
+};
+// A card below the last step of Read more; nothing if the page has no second question.
+void draw_second_question(PageFrame& frame);
+
+// --- the card below the figure: the peak, whether and up to which batch it fits, and the techniques as switches
+// px at scale 1; 0: nothing to say.
+float verdict_height(PageFrame& frame);
+void draw_verdict(PageFrame& frame, const Rect& rect);
+// The page's card at the right end of a row, or the CPU as text. Returns the left edge.
+float draw_card_choice(page::PageModel& page, const Rect& row);
+float card_choice_width(const page::PageModel& page);
+
+// --- runs
+// px at scale 1; 0: nothing to compare.
+float comparison_height(const PageFrame& frame);
+// Run B against run A. Wide pages show both runs and the difference, others only the changes.
+void draw_comparison(PageFrame& frame, const Rect& rect);
+// True if there are other runs, and looking at them gives no answer away.
+bool runs_to_choose(const page::PageModel& page);
+// The width of "3 runs" and an arrow.
+float run_choice_width(const page::PageModel& page);
+// The current run's machine and settings, and a list of the others.
+void draw_run_choice(PageFrame& frame, const Rect& rect);
+
+// Exports the current figure to files, as it is on the screen.
+void draw_export(PageFrame& frame);
+
+}  // namespace headroom::app::window
