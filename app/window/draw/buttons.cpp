@@ -17,15 +17,16 @@ constexpr float kPill = 100;  // more than half of any badge's height
 
 bool next_takes_focus = false;  // see focus_next()
 
+constexpr Color kNoColor{0, 0, 0, 0};
 struct ButtonColors {
-  ImU32 ground = 0, label = 0;
+  Color ground, label;
 };
 
 ButtonColors colors_of(ButtonKind kind, const Hit& state, bool enabled) {
-  const Theme& t = theme();
-  if (!enabled) return {kind == ButtonKind::kGhost ? 0 : t.hover, t.disabled};
+  const paint::Palette& t = theme();
+  if (!enabled) return {kind == ButtonKind::kGhost ? kNoColor : t.hover, t.disabled};
   if (kind == ButtonKind::kPrimary) return {state.held ? t.ink_active : state.hovered ? t.ink_hover : t.ink, t.on_ink};
-  const ImU32 resting = kind == ButtonKind::kGhost ? 0 : t.card;
+  const Color resting = kind == ButtonKind::kGhost ? kNoColor : t.card;
   return {state.held ? t.active : state.hovered ? t.hover : resting, t.text};
 }
 
@@ -79,7 +80,7 @@ float button_width(const ButtonText& text) {
 bool button(const char* id, const Rect& rect, const ButtonText& text, ButtonKind kind, bool enabled) {
   const Hit state = hit(id, rect, enabled);
   const auto [ground, label] = colors_of(kind, state, enabled);
-  if (ground != 0) fill(rect, ground, kButtonRadius);
+  if (ground.a != 0) fill(rect, ground, kButtonRadius);
   if (kind == ButtonKind::kSecondary && enabled) outline(rect, theme().control, kButtonRadius);
   if (state.focused) focus_ring(rect, kButtonRadius);
 
@@ -92,7 +93,7 @@ bool button(const char* id, const Rect& rect, const ButtonText& text, ButtonKind
   text_in(Face::kMedium, 13, {x, rect.y0, rect.x1, rect.y1}, label, text.label);
   if (hint > 0) {
     const Rect cap{x + words + px(8), rect.center_y() - px(9), x + words + hint, rect.center_y() + px(9)};
-    outline(cap, with_alpha(label, 0.45f), 4);
+    outline(cap, faded(label, 0.45f), 4);
     text_in(Face::kMedium, 11, cap, label, text.keys, 0.5f);
   }
   if (!text.tooltip.empty() && ImGui::IsItemHovered(ImGuiHoveredFlags_ForTooltip | ImGuiHoveredFlags_AllowWhenDisabled))
@@ -125,7 +126,7 @@ float source_badge(float x, float center_y, record::Source source) {
   const BadgeFacts& facts = kBadges[static_cast<std::size_t>(source)];
   const float height = px(22), top = std::round(center_y - height * 0.5f);
   const Rect badge{x, top, x + source_badge_width(source), top + height};
-  ImU32 label = theme().text;
+  Color label = theme().text;
   switch (source) {
     case record::Source::kFormula:
       outline(badge, theme().control, kPill);
@@ -135,7 +136,7 @@ float source_badge(float x, float center_y, record::Source source) {
       break;
     case record::Source::kRecorded:
       fill(badge, theme().selected, kPill);
-      if (theme().high_contrast) outline(badge, theme().control, kPill);
+      if (high_contrast()) outline(badge, theme().control, kPill);
       break;
     case record::Source::kLive:
       fill(badge, theme().ink, kPill);

@@ -23,10 +23,10 @@ bool begin_popup_window(const char* id, float padding_x, float padding_y) {
 
 float callout(const Rect& at, CalloutKind kind, std::string_view head, std::string_view body, bool draw) {
   const bool danger = kind == CalloutKind::kOutOfMemory;
-  const Theme& t = theme();
+  const paint::Palette& t = theme();
   const float x = at.x0 + px(40), right = at.x1 - px(14), top = at.y0 + px(11);
-  const float head_bottom = paragraph(Face::kSemiBold, 13, 1.5f, {x, top, right, 0}, 0, head, false);
-  const float bottom = paragraph(Face::kRegular, 13, 1.5f, {x, head_bottom, right, 0}, 0, body, false) + px(11);
+  const float head_bottom = paragraph(Face::kSemiBold, 13, 1.5f, {x, top, right, 0}, {}, head, false);
+  const float bottom = paragraph(Face::kRegular, 13, 1.5f, {x, head_bottom, right, 0}, {}, body, false) + px(11);
   if (!draw) return bottom;
   const Rect box{at.x0, at.y0, at.x1, bottom};
   fill(box, danger ? t.danger_soft : t.canvas, kCardRadius);
@@ -41,7 +41,7 @@ float callout(const Rect& at, CalloutKind kind, std::string_view head, std::stri
 bool empty_state(const Rect& rect, std::string_view head, std::string_view body, std::string_view action) {
   dashed_outline(rect, theme().control, kCardRadius);
   const float width = std::min(rect.width() - px(32), px(440));
-  const float text_height = paragraph(Face::kRegular, 13, 1.5f, {0, 0, width, 0}, 0, body, false);
+  const float text_height = paragraph(Face::kRegular, 13, 1.5f, {0, 0, width, 0}, {}, body, false);
   const float height = px(28) + text_height + (action.empty() ? 0 : px(44));
   float y = rect.center_y() - height * 0.5f;
   text_in(Face::kSemiBold, 13, {rect.x0, y, rect.x1, y + px(22)}, theme().text, head, 0.5f);

@@ -99,9 +99,9 @@ float segmented_width(std::span<const std::string> options) {
 
 bool segmented(const char* id, const Rect& rect, std::span<const std::string> options, int& selected,
                std::span<const std::string> refused) {
-  const Theme& t = theme();
+  const paint::Palette& t = theme();
   fill(rect, t.track, kControlRadius);
-  if (t.high_contrast) outline(rect, t.control, kControlRadius);
+  if (high_contrast()) outline(rect, t.control, kControlRadius);
   float words = 0;
   for (const std::string& option : options) words += text_width(Face::kSemiBold, 12, option);
   const float padding = (rect.width() - words) / std::max<float>(1, static_cast<float>(options.size()));
@@ -121,8 +121,8 @@ bool segmented(const char* id, const Rect& rect, std::span<const std::string> op
     const Rect inner = segment.inset(px(2));
     const bool current = i == selected;
     if (current) {
-      fill(inner, t.high_contrast ? t.ink : t.dark ? t.active : t.card, 5);
-      if (!t.high_contrast) outline(inner, t.control, 5);
+      fill(inner, high_contrast() ? t.ink : t.dark ? t.active : t.card, 5);
+      if (!high_contrast()) outline(inner, t.control, 5);
     } else if (state.hovered) {
       fill(inner, t.hover, 5);
     }
@@ -130,7 +130,7 @@ bool segmented(const char* id, const Rect& rect, std::span<const std::string> op
                                      ? std::string_view(refused[static_cast<std::size_t>(i)])
                                      : std::string_view();
     if (!why.empty() && ImGui::IsItemHovered(ImGuiHoveredFlags_ForTooltip)) tooltip(why);
-    const ImU32 label = current ? (t.high_contrast ? t.on_ink : t.text) : why.empty() ? t.text2 : t.disabled;
+    const Color label = current ? (high_contrast() ? t.on_ink : t.text) : why.empty() ? t.text2 : t.disabled;
     text_in(current ? Face::kSemiBold : Face::kMedium, 12, segment, label, option, 0.5f);
     if (state.focused) focus_ring(segment, kControlRadius);
   }
@@ -156,7 +156,7 @@ float toggles_width(std::span<const Toggle> all, bool with_labels) {
 }
 
 int toggles(const char* id, const Rect& rect, std::span<const Toggle> all, bool with_labels) {
-  const Theme& t = theme();
+  const paint::Palette& t = theme();
   int clicked = -1;
   float x = rect.x0;
   ImGui::PushID(id);
@@ -172,7 +172,7 @@ int toggles(const char* id, const Rect& rect, std::span<const Toggle> all, bool 
     else if (state.hovered)
       fill(at, t.hover, kControlRadius);
     if (!fixed) outline(at, toggle.on ? t.control : t.hairline, kControlRadius);
-    const ImU32 ink = fixed && !toggle.on ? t.disabled : toggle.on ? t.text : t.text2;
+    const Color ink = fixed && !toggle.on ? t.disabled : toggle.on ? t.text : t.text2;
     draw_icon(toggle.icon, at.x0 + px(kTogglePadding + kToggleIcon * 0.5f), at.center_y(), ink, kToggleIcon);
     if (with_labels)
       text_in(toggle.on ? Face::kSemiBold : Face::kMedium, 12,
@@ -191,11 +191,12 @@ int toggles(const char* id, const Rect& rect, std::span<const Toggle> all, bool 
 void draw_slider_mark(const SliderMark& mark, float x, float y) {
   const float foot = y + px(12);
   const bool bad = mark.kind == SliderMark::Kind::kBad;
-  const ImU32 ink = bad ? theme().danger : mark.kind == SliderMark::Kind::kGood ? theme().ink : theme().text3;
-  canvas()->AddLine({x, y + px(4)}, {x, mark.kind == SliderMark::Kind::kTick ? y + px(9) : foot}, ink, line_px(1.5f));
+  const Color ink = bad ? theme().danger : mark.kind == SliderMark::Kind::kGood ? theme().ink : theme().text3;
+  canvas()->AddLine({x, y + px(4)}, {x, mark.kind == SliderMark::Kind::kTick ? y + px(9) : foot}, as_u32(ink),
+                    line_px(1.5f));
   if (mark.kind == SliderMark::Kind::kTick) return;
   const float tip = bad ? px(7) : -px(7);
-  canvas()->AddTriangleFilled({x, foot - px(7)}, {x + tip, foot - px(3.5f)}, {x, foot}, ink);
+  canvas()->AddTriangleFilled({x, foot - px(7)}, {x + tip, foot - px(3.5f)}, {x, foot}, as_u32(ink));
 }
 
 bool slider(const char* id, const Rect& rect, float& position, int steps, float hatched_from,
@@ -220,7 +221,7 @@ bool slider(const char* id, const Rect& rect, float& position, int steps, float 
   const float y = rect.center_y(), x = rect.x0 + knob + span * position;
   const Rect track{rect.x0, y - px(2), rect.x1, y + px(2)};
   fill(track, theme().track, 2);
-  outline(track, with_alpha(theme().control, 0.55f), 2);
+  outline(track, faded(theme().control, 0.55f), 2);
   fill({track.x0, track.y0, x, track.y1}, theme().ink, 2);
   if (hatched_from < 1) {
     const Rect beyond{rect.x0 + knob + span * std::max(hatched_from, 0.0f), y - px(5), rect.x1, y + px(5)};
@@ -229,10 +230,10 @@ bool slider(const char* id, const Rect& rect, float& position, int steps, float 
     outline(beyond, theme().danger, 2);
   }
   for (const SliderMark& mark : marks) draw_slider_mark(mark, rect.x0 + knob + span * mark.at, y);
-  if (state.hovered || state.held) canvas()->AddCircleFilled({x, y}, knob + px(4), with_alpha(theme().ink, 0.14f));
-  if (state.focused) canvas()->AddCircle({x, y}, knob + px(4), theme().focus, 0, line_px(2));
-  canvas()->AddCircleFilled({x, y}, knob, theme().card);
-  canvas()->AddCircle({x, y}, knob, theme().ink, 0, line_px(2));
+  if (state.hovered || state.held) disc({x, y}, knob + px(4), faded(theme().ink, 0.14f));
+  if (state.focused) ring({x, y}, knob + px(4), theme().focus, 2);
+  disc({x, y}, knob, theme().card);
+  ring({x, y}, knob, theme().ink, 2);
   return changed;
 }
 

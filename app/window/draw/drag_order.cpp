@@ -7,11 +7,10 @@ namespace headroom::app::window {
 
 namespace {
 
-void draw_grip(float x, float y, ImU32 color) {
+void draw_grip(float x, float y, Color color) {
   for (int row = -1; row <= 1; ++row)
     for (int column = 0; column <= 1; ++column)
-      canvas()->AddCircleFilled({x + px(5) * static_cast<float>(column), y + px(5) * static_cast<float>(row)}, px(1.3f),
-                                color);
+      disc({x + px(5) * static_cast<float>(column), y + px(5) * static_cast<float>(row)}, px(1.3f), color);
 }
 
 }  // namespace

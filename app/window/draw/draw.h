@@ -24,22 +24,25 @@ inline ImVec2 size_of(const Rect& rect) { return {rect.width(), rect.height()}; 
 
 ImDrawList* canvas();  // of the current ImGui window
 
-void fill(const Rect& rect, ImU32 color, float radius = 0);
-void outline(const Rect& rect, ImU32 color, float radius = 0, float width = 1);
-void dashed_outline(const Rect& rect, ImU32 color, float radius);
-void horizontal_line(float x0, float x1, float y, ImU32 color, float width = 1);
-void vertical_line(float x, float y0, float y1, ImU32 color, float width = 1);
+void fill(const Rect& rect, Color color, float radius = 0);
+void outline(const Rect& rect, Color color, float radius = 0, float width = 1);
+void dashed_outline(const Rect& rect, Color color, float radius);
+// Circles, with the radius in device px.
+void disc(ImVec2 center, float radius, Color color);
+void ring(ImVec2 center, float radius, Color color, float width);
+void horizontal_line(float x0, float x1, float y, Color color, float width = 1);
+void vertical_line(float x, float y0, float y1, Color color, float width = 1);
 // 45° lines in window coordinates, so that neighboring hatches join.
-void hatch(const Rect& rect, ImU32 color, float step, float width);
+void hatch(const Rect& rect, Color color, float step, float width);
 void card(const Rect& rect);
 
 // Draws a line of text whose box begins at (x, y); returns its right edge.
-float text_at(Face face, float em, float x, float y, ImU32 color, std::string_view text);
+float text_at(Face face, float em, float x, float y, Color color, std::string_view text);
 // Alignments: 0 is left or top, 0.5 the middle, 1 right or bottom. Returns the text's box.
-Rect text_in(Face face, float em, const Rect& rect, ImU32 color, std::string_view text, float align_x = 0,
+Rect text_in(Face face, float em, const Rect& rect, Color color, std::string_view text, float align_x = 0,
              float align_y = 0.5f);
 // Wraps to the rectangle's width; `line` is line height over em. Returns the bottom. draw = false only measures.
-float paragraph(Face face, float em, float line, const Rect& rect, ImU32 color, std::string_view text,
+float paragraph(Face face, float em, float line, const Rect& rect, Color color, std::string_view text,
                 bool draw = true);
 
 }  // namespace headroom::app::window

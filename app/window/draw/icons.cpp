@@ -15,8 +15,8 @@ constexpr float kPi = std::numbers::pi_v<float>;
 
 class Pen {
  public:
-  Pen(float center_x, float center_y, ImU32 color, float size)
-      : x_(center_x), y_(center_y), unit_(size * look().scale / 16), color_(color), width_(1.5f * unit_) {}
+  Pen(float center_x, float center_y, Color color, float size)
+      : x_(center_x), y_(center_y), unit_(size * look().scale / 16), color_(as_u32(color)), width_(1.5f * unit_) {}
 
   void line(std::initializer_list<ImVec2> points, bool closed = false) const {
     for (const ImVec2& point : points) canvas()->PathLineTo(at(point));
@@ -107,7 +107,7 @@ void draw_book(const Pen& pen) {
 
 }  // namespace
 
-void draw_icon(Icon icon, float center_x, float center_y, ImU32 color, float size) {
+void draw_icon(Icon icon, float center_x, float center_y, Color color, float size) {
   const Pen pen(center_x, center_y, color, size);
   switch (icon) {
     case Icon::kNone:

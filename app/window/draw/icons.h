@@ -1,7 +1,7 @@
 // Icons as strokes on a 16 x 16 grid: crisp at every scale, in the color of their text.
 #pragma once
 
-#include "imgui.h"
+#include "app/window/draw/theme.h"
 
 namespace headroom::app::window {
 
@@ -34,6 +34,6 @@ enum class Icon : unsigned char {
 };
 
 // Centered; `size` in px at scale 1.
-void draw_icon(Icon icon, float center_x, float center_y, ImU32 color, float size = 16);
+void draw_icon(Icon icon, float center_x, float center_y, Color color, float size = 16);
 
 }  // namespace headroom::app::window

@@ -57,7 +57,7 @@ std::string name_of_link(int link, int lines_above) {
 }
 
 void draw_link(const Rect& at, const Hit& state) {
-  fill(at.inset(-px(2), 0), with_alpha(theme().ink, state.held ? 0.2f : state.hovered ? 0.12f : 0.05f), 3);
+  fill(at.inset(-px(2), 0), faded(theme().ink, state.held ? 0.2f : state.hovered ? 0.12f : 0.05f), 3);
   horizontal_line(at.x0, at.x1, std::round(at.y0 + at.height() * 0.97f), theme().ink, 1.5f);
 }
 
@@ -196,12 +196,12 @@ void Markdown::end_term(std::size_t index) {
   const auto category = lessons::category_of_term(key);
   const bool pointed = ImGui::IsMouseHoveringRect(from, {to.x, y + px(4)}) && ImGui::IsWindowHovered();
   if (category) {
-    const ImU32 color = theme().kind[static_cast<std::size_t>(*category)];
-    if (pointed || lit_ == category) fill({from.x - px(2), from.y, to.x + px(2), y}, with_alpha(color, 0.22f), 3);
-    canvas()->AddRectFilled({from.x, y}, {to.x, y + std::max(1.0f, px(2.5f))}, color);
+    const Color color = theme().of(*category).fill;
+    if (pointed || lit_ == category) fill({from.x - px(2), from.y, to.x + px(2), y}, faded(color, 0.22f), 3);
+    canvas()->AddRectFilled({from.x, y}, {to.x, y + std::max(1.0f, px(2.5f))}, as_u32(color));
   } else {
     for (float x = from.x; x < to.x; x += px(4))
-      canvas()->AddRectFilled({x, y}, {std::min(x + px(2), to.x), y + line_px(1)}, theme().control);
+      canvas()->AddRectFilled({x, y}, {std::min(x + px(2), to.x), y + line_px(1)}, as_u32(theme().control));
   }
   if (!pointed) return;
   if (category) pointed_at_ = category;

@@ -2,6 +2,7 @@
 #include "app/window/draw/theme.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 
 #include "app/window/draw/type.h"
@@ -11,26 +12,6 @@ namespace headroom::app::window {
 namespace {
 
 Look current_look;
-
-Theme theme_of(ThemeId id) {
-  const paint::Palette& p = palette_of(id);
-  Theme t{};
-  t.id = id;
-  t.dark = p.dark;
-  t.high_contrast = id == ThemeId::kHighContrast;
-  t.rail = as_u32(p.rail), t.canvas = as_u32(p.canvas), t.card = as_u32(p.card);
-  t.raised = as_u32(p.raised);
-  t.hairline = as_u32(p.hairline), t.control = as_u32(p.control);
-  t.hover = as_u32(p.hover), t.active = as_u32(p.active);
-  t.selected = as_u32(p.selected), t.track = as_u32(p.track);
-  t.text = as_u32(p.text), t.text2 = as_u32(p.text2), t.text3 = as_u32(p.text3), t.disabled = as_u32(p.disabled);
-  t.ink = as_u32(p.ink), t.ink_hover = as_u32(p.ink_hover);
-  t.ink_active = as_u32(p.ink_active), t.on_ink = as_u32(p.on_ink);
-  t.danger = as_u32(p.danger), t.danger_soft = as_u32(p.danger_soft);
-  t.focus = as_u32(p.focus), t.shadow = as_u32(p.shadow), t.scrim = as_u32(p.scrim);
-  for (std::size_t i = 0; i < record::kNumCategories; ++i) t.kind[i] = as_u32(p.kinds[i].fill);
-  return t;
-}
 
 void set_sizes(ImGuiStyle& s) {
   s.FontSizeBase = 13 * paint::line_of(paint::Face::kRegular);
@@ -48,10 +29,10 @@ void set_sizes(ImGuiStyle& s) {
   s.HoverDelayShort = 0.15f, s.HoverDelayNormal = 0.40f, s.HoverStationaryDelay = 0.12f;
 }
 
-void set_colors(ImGuiStyle& s, const Theme& t) {
-  constexpr ImU32 kNothing = 0;
+void set_colors(ImGuiStyle& s, const paint::Palette& t) {
+  constexpr Color kNothing{0, 0, 0, 0};
   for (ImVec4& color : s.Colors) color = as_vec4(t.text);
-  const auto set = [&s](ImU32 color, std::initializer_list<ImGuiCol> slots) {
+  const auto set = [&s](Color color, std::initializer_list<ImGuiCol> slots) {
     for (const ImGuiCol slot : slots) s.Colors[slot] = as_vec4(color);
   };
   set(t.text, {ImGuiCol_Text, ImGuiCol_TextLink, ImGuiCol_UnsavedMarker});
@@ -78,8 +59,8 @@ void set_colors(ImGuiStyle& s, const Theme& t) {
               ImGuiCol_DragDropTarget});
   set(t.ink_active, {ImGuiCol_SliderGrabActive});
   set(t.ink_hover, {ImGuiCol_PlotHistogramHovered});
-  set(with_alpha(t.ink, 0.25f), {ImGuiCol_DockingPreview});
-  set(with_alpha(t.ink, 0.22f), {ImGuiCol_TextSelectedBg});
+  set(faded(t.ink, 0.25f), {ImGuiCol_DockingPreview});
+  set(faded(t.ink, 0.22f), {ImGuiCol_TextSelectedBg});
   set(t.focus, {ImGuiCol_NavCursor, ImGuiCol_NavWindowingHighlight});
   set(t.scrim, {ImGuiCol_NavWindowingDimBg, ImGuiCol_ModalWindowDimBg});
 }
@@ -98,36 +79,21 @@ ThemeId theme_from(std::string_view key) {
 }
 
 const paint::Palette& palette_of(ThemeId id) {
-  switch (id) {
-    case ThemeId::kLight:
-      return paint::kLight;
-    case ThemeId::kDark:
-      return paint::kDark;
-    case ThemeId::kHighContrast:
-      return paint::kHighContrast;
-  }
-  return paint::kLight;
+  constexpr std::array kPalettes{&paint::kLight, &paint::kDark, &paint::kHighContrast};
+  return *kPalettes[static_cast<std::size_t>(id)];
 }
 
 const Look& look() { return current_look; }
 
-ImU32 with_alpha(ImU32 color, float alpha) {
-  const float a = static_cast<float>(color >> IM_COL32_A_SHIFT) * alpha;
-  return (color & ~IM_COL32_A_MASK) | (static_cast<ImU32>(a + 0.5f) << IM_COL32_A_SHIFT);
-}
-
-ImVec4 as_vec4(ImU32 color) { return ImGui::ColorConvertU32ToFloat4(color); }
-
 void apply_look(ThemeId id, float scale) {
-  current_look.theme = theme_of(id);
-  current_look.scale = scale;
+  current_look = {id, scale};
   ImGuiStyle style;  // new: ScaleAllSizes is cumulative
   set_sizes(style);
   style.ScaleAllSizes(scale);
   style.FontSizeBase *= scale;
   style.ChildBorderSize = style.PopupBorderSize = style.FrameBorderSize = std::max(1.0f, std::floor(scale));
   style.FontScaleMain = style.FontScaleDpi = 1;  // sizes are in device px, see font_size()
-  set_colors(style, current_look.theme);
+  set_colors(style, theme());
   ImGui::GetStyle() = style;
 }
 

@@ -148,7 +148,7 @@ void App::before_frame() {
   constexpr float kScreen = 1080, kSmallest = 11, kLegible = 27;  // px: text of 11 em is 27 px high on a screen of 1080
   if (ImGui::GetCurrentContext() != nullptr && ImGui::GetIO().DisplaySize.y > 0)
     ui_.stage_scale = ImGui::GetIO().DisplaySize.y / kScreen * kLegible / kSmallest;
-  if (theme().id != ui_.theme || look().scale != ui_.scale()) apply_look(ui_.theme, ui_.scale());
+  if (look().theme != ui_.theme || look().scale != ui_.scale()) apply_look(ui_.theme, ui_.scale());
 }
 
 Place App::place() const {

@@ -47,7 +47,7 @@ int draw_pages(const lessons::Chapter& chapter, int current, float height, Rect&
     const bool on = i == current;
     if (on) fill({row.x0 + px(27), row.y0 + px(4), row.x0 + px(29.5f), row.y1 - px(4)}, theme().ink, 1);
     const Face face = on ? Face::kMedium : Face::kRegular;
-    const ImU32 color = on ? theme().text : contains(read, page) ? theme().text2 : theme().text3;
+    const Color color = on ? theme().text : contains(read, page) ? theme().text2 : theme().text3;
     const float x = row.x0 + px(50);
     const std::string shown = shortened(face, 13, page->title, body.x1 - px(4) - x);
     text_in(face, 13, {x, row.y0, body.x1, row.y1}, color, shown);
@@ -76,7 +76,7 @@ bool draw_chapter(int index, const lessons::Chapter& chapter, bool current, bool
   if (state.focused) focus_ring(body, 6);
   const int done = read_of(chapter, read), pages = static_cast<int>(chapter.pages.size());
   const Face face = current ? Face::kSemiBold : Face::kRegular;
-  const ImU32 color = current ? theme().text : theme().text2;
+  const Color color = current ? theme().text : theme().text2;
   if (wide) {
     const Rect mark{row.x0 + px(14), row.y0, row.x0 + px(42), row.y1};
     if (done == pages)
@@ -201,7 +201,7 @@ void draw_status_bar(const PageFrame& frame, const Rect& rect, bool no_engine,
   horizontal_line(rect.x0, rect.x1, rect.y0, theme().hairline);
   const bool wide = frame.density == Density::kWide;
   float x = rect.x0 + px(16);
-  const auto say = [&](Face face, ImU32 color, std::string_view words) {
+  const auto say = [&](Face face, Color color, std::string_view words) {
     x = text_in(face, 12, {x, rect.y0, rect.x1, rect.y1}, color, words).x1 + px(8);
   };
   if (no_engine) {

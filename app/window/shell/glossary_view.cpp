@@ -57,8 +57,7 @@ const lessons::Page* GlossaryView::draw_entry(const page::GlossaryEntry& entry, 
   list.ChannelsSetCurrent(1);
   float x = name.x0;
   if (const auto kind = lessons::category_of_term(entry.key)) {
-    fill({x, name.center_y() - px(5), x + px(10), name.center_y() + px(5)},
-         theme().kind[static_cast<std::size_t>(*kind)], 2);
+    fill({x, name.center_y() - px(5), x + px(10), name.center_y() + px(5)}, theme().of(*kind).fill, 2);
     x += px(18);
   }
   text_in(Face::kSemiBold, 14, {x, name.y0, name.x1, name.y1}, theme().text, entry.name);

@@ -99,7 +99,7 @@ void draw_parts(PageFrame& frame, int step, const page::PageParts& parts) {
     if (!part.about.empty()) draw_scope(part.about);
     const Rect at = content_rect(0);
     view_of(part.block->type)->draw(frame, {step, static_cast<int>(i)}, part);
-    if (!part.about.empty()) fill({at.x0, at.y0, at.x1, content_rect(0).y0}, with_alpha(theme().canvas, kDimmed), 0);
+    if (!part.about.empty()) fill({at.x0, at.y0, at.x1, content_rect(0).y0}, faded(theme().canvas, kDimmed), 0);
   }
 }
 

@@ -63,14 +63,15 @@ void draw_empty(PageFrame& frame, const Rect& rect, const lessons::FigureData& f
 }  // namespace
 
 void FigureCard::lay_out(PageFrame& frame, const lessons::FigureData& figure, const Rect& rect) {
-  const LaidOutFor now{frame.page.figures().revision(), size_of(rect), look().scale, theme().id, frame.state.lit, marked_};
+  const LaidOutFor now{
+      frame.page.figures().revision(), size_of(rect), look().scale, look().theme, frame.state.lit, marked_};
   if (now == laid_out_for_) return;
   const AtlasMeasure measure;
   paint::Frame layout;
   layout.width = rect.width();
   layout.height = rect.height();
   layout.scale = look().scale;
-  layout.palette = &palette_of(theme().id);
+  layout.palette = &theme();
   layout.compact = frame.density != Density::kWide;
   layout.parts = {.header = false,
                   .plot = true,
@@ -91,7 +92,8 @@ void FigureCard::draw_picture(PageFrame& frame, const Rect& whole) {
   const bool had_focus = std::exchange(frame.state.timeline_focus, false);  // restored below if there is a timeline
   const lessons::FigureData& figure = frame.page.figure(columns());
   const page::Question& question = frame.page.question();
-  if (question.hides() && !question.spec()->figure.empty() && frame.page.figures().shown().id != question.spec()->figure) {
+  if (question.hides() && !question.spec()->figure.empty() &&
+      frame.page.figures().shown().id != question.spec()->figure) {
     empty_state(whole, "This figure shows the answer", "Lock your answer first, or skip it.", "");
     return;
   }
@@ -179,7 +181,7 @@ void FigureCard::draw_drawer(PageFrame& frame, const Rect& rect) {
   layout.width = inner.width();
   layout.height = inner.height();
   layout.scale = look().scale;
-  layout.palette = &palette_of(theme().id);
+  layout.palette = &theme();
   layout.compact = true;
   layout.parts = {.header = false, .plot = false, .alive = true, .levels = false};
   layout.measure = &measure;
@@ -316,7 +318,7 @@ void FigureCard::draw_measure(PageFrame& frame, const Rect& rect) {
   const float x0 = rect.x0 + std::clamp(map.x_px(range->begin), map.plot.x0, map.plot.x1);
   const float x1 = rect.x0 + std::clamp(map.x_px(range->end), map.plot.x0, map.plot.x1);
   const Rect area{x0, rect.y0 + map.plot.y0, x1, rect.y0 + (scene_.lanes ? scene_.lanes->y1 : map.plot.y1)};
-  fill(area, with_alpha(theme().ink, 0.10f));
+  fill(area, faded(theme().ink, 0.10f));
   vertical_line(x0, area.y0, area.y1, theme().ink);
   vertical_line(x1, area.y0, area.y1, theme().ink);
   const auto measured = frame.page.measured();
@@ -348,8 +350,8 @@ Rect FigureCard::plot_in(const Rect& rect) const {
 // Covers a picture of other settings.
 void FigureCard::draw_awaited(const Rect& rect, std::string_view words) const {
   const Rect area = plot_in(rect);
-  fill(area, with_alpha(theme().canvas, 0.6f));
-  hatch(area, with_alpha(theme().text3, 0.5f), 9, 1.1f);
+  fill(area, faded(theme().canvas, 0.6f));
+  hatch(area, faded(theme().text3, 0.5f), 9, 1.1f);
   draw_words_over(area, words);
 }
 

@@ -19,13 +19,13 @@ constexpr float kTitle = 20;     // px at scale 1, above the picture
 
 void Insets::lay_out(PageFrame& frame, Inset& inset, const lessons::FigureBlock& block, float width, float height) {
   const bool same = inset.revision == frame.page.figures().data_revision() && inset.width == width &&
-                    inset.scale == look().scale && inset.theme == theme().id;
+                    inset.scale == look().scale && inset.theme == look().theme;
   if (same) return;
   const lessons::FigureData figure = page::figure_among_words(frame.page, block, static_cast<int>(width));
   inset = {.revision = frame.page.figures().data_revision(),
            .width = width,
            .scale = look().scale,
-           .theme = theme().id,
+           .theme = look().theme,
            .scene = {},
            .title = figure.head.title,
            .empty_reason = figure.head.empty_reason};
@@ -35,7 +35,7 @@ void Insets::lay_out(PageFrame& frame, Inset& inset, const lessons::FigureBlock&
   layout.width = width;
   layout.height = height;
   layout.scale = look().scale;
-  layout.palette = &palette_of(theme().id);
+  layout.palette = &theme();
   layout.compact = true;
   layout.parts = {.header = false, .plot = true, .alive = false, .levels = false};
   layout.measure = &measure;

@@ -42,8 +42,8 @@ void draw_choice(PageFrame& frame, std::size_t index) {
   outline(row, chosen ? theme().ink : theme().control, 6, chosen ? 2 : 1);
   if (state.focused) focus_ring(row, 6);
   const ImVec2 center{row.x0 + px(18), inside.y0 + px(em * kChoiceLine) * 0.5f};
-  canvas()->AddCircle(center, px(7), chosen ? theme().ink : theme().control, 0, line_px(1.5f));
-  if (chosen) canvas()->AddCircleFilled(center, px(4), theme().ink);
+  ring(center, px(7), chosen ? theme().ink : theme().control, 1.5f);
+  if (chosen) disc(center, px(4), theme().ink);
   paragraph(Face::kRegular, em, kChoiceLine, inside, theme().text, words);
   end_drawing(row);
   gap(6);
@@ -153,9 +153,9 @@ void draw_scale(const Rect& rect, double said, double is) {
   const float y = rect.center_y();
   fill({rect.x0, y - px(2), rect.x1, y + px(2)}, theme().track, 2);
   fill({std::min(x(said), x(is)), y - px(2), std::max(x(said), x(is)), y + px(2)}, theme().ink, 2);
-  canvas()->AddCircleFilled({x(said), y}, px(6), theme().card);
-  canvas()->AddCircle({x(said), y}, px(6), theme().text3, 0, line_px(2));
-  canvas()->AddCircleFilled({x(is), y}, px(6), theme().ink);
+  disc({x(said), y}, px(6), theme().card);
+  ring({x(said), y}, px(6), theme().text3, 2);
+  disc({x(is), y}, px(6), theme().ink);
 }
 
 // One line, if the figure shows other settings than the answer.
@@ -189,7 +189,7 @@ void draw_reveal(PageFrame& frame) {
       std::string_view head;
       std::string value;
       std::string_view unit;
-      ImU32 color;
+      Color color;
     };
     const page::Question::Distance distance = page::distance_of(reveal);
     const Number numbers[] = {{"you said", number_text(reveal.said, unit.size), unit.name, theme().text3},

@@ -13,7 +13,7 @@ namespace {
 
 constexpr float kSecondLine = 1.5f;  // line height over em
 
-void draw_line(std::string_view words, ImU32 color, float em) {
+void draw_line(std::string_view words, Color color, float em) {
   const Rect at = content_rect(0);
   const float bottom = paragraph(Face::kMedium, em, kSecondLine, at, color, words);
   end_drawing({at.x0, at.y0, at.x1, bottom});

@@ -19,10 +19,10 @@ constexpr float kTaskLine = 1.5f;  // line height over em
 void draw_head(bool reached) {
   const Rect at = content_rect(20);
   card_head(reached ? Icon::kCheck : Icon::kNone, reached ? "Task, done" : "Task");
-  if (!reached) canvas()->AddCircle({at.x0 + px(7), at.center_y()}, px(6), theme().text3, 0, line_px(1.5f));
+  if (!reached) ring({at.x0 + px(7), at.center_y()}, px(6), theme().text3, 1.5f);
 }
 
-void draw_small(std::string_view words, ImU32 color, float em) {
+void draw_small(std::string_view words, Color color, float em) {
   const Rect at = content_rect(0);
   const float bottom = paragraph(Face::kMedium, em, kTaskLine, at, color, words);
   end_drawing({at.x0, at.y0, at.x1, bottom});

@@ -198,7 +198,7 @@ void scroll_words(PageState& state, float line) {
 void draw_fades(const PageState& state) {
   const ImVec2 at = ImGui::GetWindowPos(), size = ImGui::GetWindowSize();
   const float right = at.x + size.x - ImGui::GetStyle().ScrollbarSize;
-  const ImU32 ground = theme().canvas, clear = ground & ~IM_COL32_A_MASK;
+  const ImU32 ground = as_u32(theme().canvas), clear = ground & ~IM_COL32_A_MASK;
   const auto fade = [&](float edge, float inward) {
     const float solid = edge + inward * px(10), end = edge + inward * px(28);
     const ImU32 upper = inward > 0 ? ground : clear, lower = inward > 0 ? clear : ground;

@@ -212,7 +212,7 @@ void draw_headline(PageFrame& frame, const Rect& row) {
   }
   const bool current = plan->params == frame.page.settings();
   const PeakUnit unit = unit_of(frame, plan->allocated);
-  const ImU32 ink = current ? theme().text : theme().text3;
+  const Color ink = current ? theme().text : theme().text3;
   const Rect number = text_in(Face::kSemiBold, 24, row, ink, unit.number(plan->allocated));
   float x = text_in(Face::kMedium, 12, {number.x1 + px(5), row.y0 + px(5), end, row.y1}, theme().text2, unit.name).x1;
   if (!plan->why_formula.empty()) x = draw_formula_badge(x + px(12), row, plan->why_formula);
@@ -265,7 +265,7 @@ void draw_chip(const Chip& chip, const Rect& at, bool fits_now, Pressed& pressed
   const WayOut& way = *chip.way;
   const Hit state = hit(("way " + way.what->id).c_str(), at, way.turned.has_value());
   const bool enough = fits_now || way.on || way.verdict == Verdict::kFits;
-  const ImU32 label = way.on ? theme().on_ink : !way.turned ? theme().disabled : enough ? theme().text : theme().text2;
+  const Color label = way.on ? theme().on_ink : !way.turned ? theme().disabled : enough ? theme().text : theme().text2;
   if (way.on)
     fill(at, state.hovered ? theme().ink_hover : theme().ink, 13);
   else if (state.hovered)
@@ -274,7 +274,7 @@ void draw_chip(const Chip& chip, const Rect& at, bool fits_now, Pressed& pressed
   if (state.focused) focus_ring(at, 13);
   const float x =
       text_in(Face::kSemiBold, 12, {at.x0 + px(11), at.y0, at.x1, at.y1}, label, way.what->button()).x1 + px(8);
-  const ImU32 second = way.on ? theme().on_ink : theme().text2;
+  const Color second = way.on ? theme().on_ink : theme().text2;
   text_in(Face::kRegular, 12, {x, at.y0, at.x1, at.y1}, second, chip.change);
   const bool tip = ImGui::IsItemHovered(ImGuiHoveredFlags_ForTooltip | ImGuiHoveredFlags_AllowWhenDisabled);
   if (tip && !state.held) tooltip(tip_of(way));

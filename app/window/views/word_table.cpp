@@ -74,7 +74,7 @@ Layout layout_of(const lessons::TableBlock& table, float em, float room) {
 }
 
 // Returns the bottom.
-float draw_row(const Layout& layout, Face face, ImU32 color, const Cells& cells, float x, float y) {
+float draw_row(const Layout& layout, Face face, Color color, const Cells& cells, float x, float y) {
   float bottom = y;
   for (std::size_t i = 0; i < cells.size(); ++i) {
     const Rect cell{x, y + px(kAbove), x + layout.widths[i], y + px(kAbove)};

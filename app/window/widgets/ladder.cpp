@@ -25,7 +25,7 @@ void draw_switch(const Rect& at, bool on, bool hovered) {
   else
     outline(track, theme().control, 8, 1);
   const float x = on ? track.x1 - half : track.x0 + half;
-  canvas()->AddCircleFilled({x, track.center_y()}, half - px(3), on ? theme().on_ink : theme().control);
+  disc({x, track.center_y()}, half - px(3), on ? theme().on_ink : theme().control);
 }
 
 }  // namespace

@@ -84,7 +84,7 @@ std::string needs_words(const PageFrame& frame) {
 constexpr float kWhyEm = 12, kWhyLine = 1.25f;
 
 float height_of_why(std::string_view words, float width) {
-  return paragraph(Face::kRegular, kWhyEm, kWhyLine, {0, 0, width, 0}, 0, words, false);
+  return paragraph(Face::kRegular, kWhyEm, kWhyLine, {0, 0, width, 0}, {}, words, false);
 }
 
 std::string fitted(std::string_view text, const Rect& rect) {

@@ -110,10 +110,10 @@ TEST_CASE("theme and scale change at once", "[gui]") {
   perform("theme and scale", scene.stage, [](Actor& actor) {
     actor.click("theme");
     actor.frames(2);
-    IM_CHECK(app::window::theme().id == ThemeId::kDark);
+    IM_CHECK(app::window::look().theme == ThemeId::kDark);
     actor.ctx->KeyPress(ImGuiMod_Ctrl | ImGuiKey_T);
     actor.frames(2);
-    IM_CHECK(app::window::theme().id == ThemeId::kHighContrast);
+    IM_CHECK(app::window::look().theme == ThemeId::kHighContrast);
     actor.picture("high contrast");
     actor.ctx->KeyPress(ImGuiMod_Ctrl | ImGuiKey_Equal);
     actor.frames(2);
