@@ -12,7 +12,7 @@ constexpr float kCardRadius = 8;
 bool begin_popup_window(const char* id, float padding_x, float padding_y) {
   ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, ImVec2(px(padding_x), px(padding_y)));
   ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, ImVec2(0, 0));
-  ImGui::PushStyleColor(ImGuiCol_Border, theme().control);
+  ImGui::PushStyleColor(ImGuiCol_Border, as_u32(theme().control));
   const bool open = ImGui::BeginPopup(id, ImGuiWindowFlags_NoMove);
   ImGui::PopStyleColor();
   if (!open) ImGui::PopStyleVar(2);
@@ -58,7 +58,7 @@ void tooltip(std::string_view text) {
   ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, ImVec2(px(12), px(8)));
   ImGui::PushStyleVar(ImGuiStyleVar_WindowRounding, px(kCardRadius));
   ImGui::PushStyleVar(ImGuiStyleVar_PopupBorderSize, line_px(1));
-  ImGui::PushStyleColor(ImGuiCol_Border, theme().control);
+  ImGui::PushStyleColor(ImGuiCol_Border, as_u32(theme().control));
   if (ImGui::BeginTooltip()) {
     const ImVec2 at = ImGui::GetCursorScreenPos();
     const float width = std::min(px(320), text_width(Face::kRegular, 12, text) + 1);

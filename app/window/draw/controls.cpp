@@ -23,8 +23,7 @@ bool option_row(int index, const Rect& rect, std::string_view label, bool curren
   if (!refused.empty()) {
     const Rect why = words.cut_bottom(px(22));
     words.y0 += px(4);
-    text_in(Face::kRegular, 12, {why.x0, why.y0 - px(4), why.x1, why.y1 - px(4)}, theme().text2,
-            shortened(Face::kRegular, 12, refused, why.width()));
+    text_fit(Face::kRegular, 12, {why.x0, why.y0 - px(4), why.x1, why.y1 - px(4)}, theme().text2, refused);
     if (ImGui::IsItemHovered(ImGuiHoveredFlags_ForTooltip)) tooltip(refused);
   }
   text_in(current ? Face::kSemiBold : Face::kMedium, 13, words, refused.empty() ? theme().text : theme().disabled,
@@ -235,6 +234,10 @@ bool slider(const char* id, const Rect& rect, float& position, int steps, float 
   disc({x, y}, knob, theme().card);
   ring({x, y}, knob, theme().ink, 2);
   return changed;
+}
+
+bool enter_pressed() {
+  return ImGui::IsKeyPressed(ImGuiKey_Enter, false) || ImGui::IsKeyPressed(ImGuiKey_KeypadEnter, false);
 }
 
 bool text_field(const char* id, const Rect& rect, std::string& text, std::string_view unit, bool focus_now,

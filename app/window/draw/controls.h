@@ -64,6 +64,7 @@ struct SliderMark {
 // on (2: none) do not fit. True while it changes.
 bool slider(const char* id, const Rect& rect, float& position, int steps, float hatched_from = 2,
             std::span<const SliderMark> marks = {});
+bool enter_pressed();  // on either keypad
 // A line of text with a unit at its right end. True on Enter, or when left after an edit.
 bool text_field(const char* id, const Rect& rect, std::string& text, std::string_view unit, bool focus_now = false,
                 std::string_view hint = {});

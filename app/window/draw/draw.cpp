@@ -13,6 +13,10 @@ float line_px(float width) { return std::max(1.0f, px(width)); }
 
 ImDrawList* canvas() { return ImGui::GetWindowDrawList(); }
 
+bool pointed(const Rect& rect) {
+  return ImGui::IsMouseHoveringRect(upper_left(rect), lower_right(rect)) && ImGui::IsWindowHovered();
+}
+
 void fill(const Rect& rect, Color color, float radius) {
   canvas()->AddRectFilled(upper_left(rect), lower_right(rect), as_u32(color), px(radius));
 }
@@ -93,6 +97,10 @@ Rect text_in(Face face, float em, const Rect& rect, Color color, std::string_vie
   const float y = rect.y0 + (rect.height() - size.y) * align_y;
   text_at(face, em, x, y, color, text);
   return {x, y, x + size.x, y + size.y};
+}
+
+Rect text_fit(Face face, float em, const Rect& rect, Color color, std::string_view text, float align_x) {
+  return text_in(face, em, rect, color, shortened(face, em, text, rect.width()), align_x);
 }
 
 float paragraph(Face face, float em, float line, const Rect& rect, Color color, std::string_view text, bool draw) {

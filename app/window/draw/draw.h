@@ -22,7 +22,8 @@ inline ImVec2 upper_left(const Rect& rect) { return {rect.x0, rect.y0}; }
 inline ImVec2 lower_right(const Rect& rect) { return {rect.x1, rect.y1}; }
 inline ImVec2 size_of(const Rect& rect) { return {rect.width(), rect.height()}; }
 
-ImDrawList* canvas();  // of the current ImGui window
+ImDrawList* canvas();            // of the current ImGui window
+bool pointed(const Rect& rect);  // by the mouse, in that window
 
 void fill(const Rect& rect, Color color, float radius = 0);
 void outline(const Rect& rect, Color color, float radius = 0, float width = 1);
@@ -41,6 +42,8 @@ float text_at(Face face, float em, float x, float y, Color color, std::string_vi
 // Alignments: 0 is left or top, 0.5 the middle, 1 right or bottom. Returns the text's box.
 Rect text_in(Face face, float em, const Rect& rect, Color color, std::string_view text, float align_x = 0,
              float align_y = 0.5f);
+// The same, cut with "…" to the rectangle's width.
+Rect text_fit(Face face, float em, const Rect& rect, Color color, std::string_view text, float align_x = 0);
 // Wraps to the rectangle's width; `line` is line height over em. Returns the bottom. draw = false only measures.
 float paragraph(Face face, float em, float line, const Rect& rect, Color color, std::string_view text,
                 bool draw = true);

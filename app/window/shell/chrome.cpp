@@ -84,7 +84,7 @@ bool draw_chapter(int index, const lessons::Chapter& chapter, bool current, bool
     else
       text_in(face, 13, mark, current ? theme().text : theme().text3, chapter.number, 0.5f);
     const float x = row.x0 + px(50), end = body.x1 - px(current ? 44 : 12);
-    text_in(face, 13, {x, row.y0, end, row.y1}, color, shortened(face, 13, chapter.title, end - x));
+    text_fit(face, 13, {x, row.y0, end, row.y1}, color, chapter.title);
     if (current)
       text_in(Face::kMedium, 12, {x, row.y0, body.x1 - px(12), row.y1}, theme().text2,
               fmt::format("{}/{}", done, pages), 1);

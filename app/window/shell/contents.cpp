@@ -81,7 +81,7 @@ PageChoice draw_contents(PageFrame& frame, std::span<const lessons::Chapter> cha
                 y = head.y1 + px(kContentsRow) * static_cast<float>(i % half) + px(6);
     const Rect line{x, y, x + column - px(12), y + px(kContentsRow)};
     if (row.page < 0) {
-      text_in(Face::kSemiBold, 12, line, theme().text3, shortened(Face::kSemiBold, 12, chapter.title, line.width()));
+      text_fit(Face::kSemiBold, 12, line, theme().text3, chapter.title);
       continue;
     }
     const bool here = row.chapter == frame.place.chapter && row.page == frame.place.page;
@@ -98,7 +98,7 @@ PageChoice draw_contents(PageFrame& frame, std::span<const lessons::Chapter> cha
             shortened(Face::kRegular, 13, title, words.width()));
     if (state.clicked) choice = {row.chapter, row.page};
   }
-  const bool enter = ImGui::IsKeyPressed(ImGuiKey_Enter, false) || ImGui::IsKeyPressed(ImGuiKey_KeypadEnter, false);
+  const bool enter = enter_pressed();
   if (enter && !number.empty()) choice = page_numbered(chapters, number);
   if (choice.chapter >= 0) ImGui::CloseCurrentPopup();
   ImGui::SetCursorScreenPos(at);

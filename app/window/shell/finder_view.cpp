@@ -41,14 +41,12 @@ bool pressed(ImGuiKey key) {
 void draw_words_around(const page::Found& found, const Rect& rect) {
   const auto width = [](Face face, std::string_view text) { return text_width(face, 12, text); };
   Rect rest = rect;
-  rest.x0 =
-      text_in(Face::kRegular, 12, rest, theme().text2, shortened(Face::kRegular, 12, found.before, rest.width())).x1;
+  rest.x0 = text_fit(Face::kRegular, 12, rest, theme().text2, found.before).x1;
   if (found.typed.empty()) return;
   const float end = std::min(rest.x1, rest.x0 + width(Face::kSemiBold, found.typed));
-  text_in(Face::kSemiBold, 12, rest, theme().text, shortened(Face::kSemiBold, 12, found.typed, rest.width()));
+  text_fit(Face::kSemiBold, 12, rest, theme().text, found.typed);
   rest.x0 = end;
-  if (rest.width() > px(8))
-    text_in(Face::kRegular, 12, rest, theme().text2, shortened(Face::kRegular, 12, found.after, rest.width()));
+  if (rest.width() > px(8)) text_fit(Face::kRegular, 12, rest, theme().text2, found.after);
 }
 
 void draw_row(const page::Found& found, Rect row) {
@@ -63,8 +61,7 @@ void draw_row(const page::Found& found, Rect row) {
   if (text) return draw_words_around(found, row);
   const bool keys = found.what.kind == Kind::kCommand;
   if (row.width() > px(24))
-    text_in(Face::kRegular, 12, row, keys ? theme().text2 : theme().text3,
-            shortened(Face::kRegular, 12, found.what.detail, row.width()), 1);
+    text_fit(Face::kRegular, 12, row, keys ? theme().text2 : theme().text3, found.what.detail, 1);
 }
 
 }  // namespace
@@ -132,7 +129,7 @@ std::optional<page::Findable> FinderView::draw(PageFrame& frame, std::span<const
   Rect inner = place.inset(px(kFinderPadding));
   const bool entered = text_field("find", inner.cut_top(px(kField)), typed_, "", ImGui::IsWindowAppearing(),
                                   "Page, term, figure, setting, command, text or link") &&
-                       (ImGui::IsKeyPressed(ImGuiKey_Enter, false) || ImGui::IsKeyPressed(ImGuiKey_KeypadEnter, false));
+                       enter_pressed();
   if (typed_ != searched_) search(read);
   inner.cut_top(px(8));
   move(rows);

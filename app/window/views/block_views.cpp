@@ -52,9 +52,7 @@ void draw_widget(PageFrame& frame, Step, const PagePart& part) {
 // Words about other settings than those on show are dimmed below this line.
 void draw_scope(std::string_view about) {
   gap(4);
-  const Rect at = content_rect(0);
-  const float bottom = paragraph(Face::kMedium, 12, 1.4f, at, theme().text3, fmt::format("About {}", about));
-  end_drawing({at.x0, at.y0, at.x1, bottom});
+  put_words(Face::kMedium, 12, 1.4f, theme().text3, fmt::format("About {}", about));
   gap(2);
 }
 

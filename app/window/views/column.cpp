@@ -1,8 +1,6 @@
 // A column of words and drawings.
 #include "app/window/views/column.h"
 
-#include "app/window/draw/controls.h"
-
 namespace headroom::app::window {
 
 float text_line(const PageFrame& frame) { return wide(frame) ? 1.6f : 1.45f; }
@@ -28,12 +26,24 @@ void end_drawing(const Rect& rect) {
   ImGui::Dummy({0, 0});
 }
 
+void put_words(Face face, float em, float line, Color color, std::string_view words) {
+  Rect at = content_rect(0);
+  at.y1 = paragraph(face, em, line, at, color, words);
+  end_drawing(at);
+}
+
+void put_callout(CalloutKind kind, std::string_view head, std::string_view body) {
+  Rect at = content_rect(0);
+  at.y1 = callout(at, kind, head, body);
+  end_drawing(at);
+}
+
 float card_em(const PageFrame& frame) { return wide(frame) ? 14.0f : 13.0f; }
 
 bool begin_card(const char* id, const PageFrame& frame) {
   const float padding = wide(frame) ? 16 : 12;
   ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, ImVec2(px(padding), px(padding)));
-  ImGui::PushStyleColor(ImGuiCol_ChildBg, theme().card);
+  ImGui::PushStyleColor(ImGuiCol_ChildBg, as_u32(theme().card));
   return ImGui::BeginChild(id, {0, 0},
                            ImGuiChildFlags_Borders | ImGuiChildFlags_AutoResizeY |
                                ImGuiChildFlags_AlwaysUseWindowPadding | ImGuiChildFlags_NavFlattened);

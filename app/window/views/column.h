@@ -3,8 +3,7 @@
 
 #include <string_view>
 
-#include "app/window/draw/draw.h"
-#include "app/window/draw/icons.h"
+#include "app/window/draw/controls.h"
 #include "app/window/views/page_frame.h"
 
 namespace headroom::app::window {
@@ -26,6 +25,10 @@ Rect content_rect(float height);
 Rect take(float height);
 // Moves the cursor below `rect`, which was drawn without take().
 void end_drawing(const Rect& rect);
+
+// A paragraph, or a callout, at the cursor.
+void put_words(Face face, float em, float line, Color color, std::string_view words);
+void put_callout(CalloutKind kind, std::string_view head, std::string_view body);
 
 // A card as high as its content. Always call end_card().
 bool begin_card(const char* id, const PageFrame& frame);

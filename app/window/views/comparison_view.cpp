@@ -33,8 +33,7 @@ void draw_name(const Rect& row, std::string_view letter, bool on_show, const std
   const Rect words{draw_letter(row, letter, on_show), row.y0, row.x1, row.y1};
   const std::string shown = shortened(Face::kRegular, 12, name, words.width());
   text_in(Face::kRegular, 12, words, theme().text2, shown);
-  if (shown != name && ImGui::IsMouseHoveringRect(upper_left(row), lower_right(row)) && ImGui::IsWindowHovered())
-    tooltip(name);
+  if (shown != name && pointed(row)) tooltip(name);
 }
 
 const std::string& or_label(const std::string& settings, const page::RunOnShow& run) {
@@ -43,7 +42,7 @@ const std::string& or_label(const std::string& settings, const page::RunOnShow& 
 
 void draw_spread(const Rect& at, const page::Comparison::Row& row) {
   if (row.spread_a.empty() && row.spread_b.empty()) return;
-  if (!ImGui::IsMouseHoveringRect(upper_left(at), lower_right(at)) || !ImGui::IsWindowHovered()) return;
+  if (!pointed(at)) return;
   tooltip(
       fmt::format("{}, medians over steps. A: {}, {}. B: {}, {}.", row.head, row.a, row.spread_a, row.b, row.spread_b));
 }
@@ -77,8 +76,7 @@ void draw_names(const PageFrame& frame, Rect names) {
   if (comparison.early_end.empty())
     text_in(Face::kSemiBold, 12, last, theme().text, "Δ  B − A");
   else
-    text_in(Face::kRegular, 12, last, theme().text3,
-            shortened(Face::kRegular, 12, "No Δ. " + comparison.early_end, last.width()));
+    text_fit(Face::kRegular, 12, last, theme().text3, "No Δ. " + comparison.early_end);
 }
 
 void draw_quantity(Rect column, const page::Comparison::Row& row, bool with_share) {

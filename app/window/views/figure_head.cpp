@@ -99,8 +99,7 @@ void draw_provenance(PageFrame& frame, const Rect& rect, const lessons::FigureDa
   const std::string shown = shortened(Face::kRegular, 12, words, rect.width());
   text_in(Face::kRegular, 12, rect, theme().text2, shown);
   const bool cut = shown != words;
-  if (cut && ImGui::IsMouseHoveringRect(upper_left(rect), lower_right(rect)) && ImGui::IsWindowHovered())
-    tooltip(words);
+  if (cut && pointed(rect)) tooltip(words);
 }
 
 // The figure's own settings, from the right. Returns the left edge.
@@ -257,7 +256,7 @@ void FigureCard::draw_caption(PageFrame& frame, Rect rect) {
   if (text_width(Face::kRegular, 12, words) > rect.width())  // the switches below show the techniques
     if (const std::size_t techniques = words.find("; "); techniques != std::string::npos)
       words.erase(0, techniques + 2);
-  text_in(Face::kRegular, 12, rect, theme().text2, shortened(Face::kRegular, 12, words, rect.width()));
+  text_fit(Face::kRegular, 12, rect, theme().text2, words);
 }
 
 }  // namespace headroom::app::window

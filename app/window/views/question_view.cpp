@@ -90,8 +90,7 @@ void draw_number(PageFrame& frame) {
   if (entered) {
     const record::Status taken = question.set_guess_text(state.guess_text, frame.guess_unit_name, frame.guess_unit);
     state.guess_error = taken ? std::string() : taken.error().message;
-    const bool by_enter =
-        ImGui::IsKeyPressed(ImGuiKey_Enter, false) || ImGui::IsKeyPressed(ImGuiKey_KeypadEnter, false);
+    const bool by_enter = enter_pressed();
     if (taken && by_enter) lock_answer(frame);
   }
   const ButtonText lock{"Lock answer", Icon::kNone, "Enter"};
@@ -138,9 +137,7 @@ void draw_open(PageFrame& frame) {
     }
     for (const std::string_view note : notes(frame)) {
       gap(8);
-      const Rect rect = content_rect(0);
-      const float bottom = paragraph(Face::kRegular, 12, 1.5f, rect, theme().text3, note);
-      end_drawing({rect.x0, rect.y0, rect.x1, bottom});
+      put_words(Face::kRegular, 12, 1.5f, theme().text3, note);
     }
   }
   end_card();
@@ -160,11 +157,9 @@ void draw_scale(const Rect& rect, double said, double is) {
 
 // One line, if the figure shows other settings than the answer.
 void draw_folded(PageFrame& frame, const page::Question::Reveal& reveal, const lessons::ShownUnit& unit) {
-  const Rect at = content_rect(0);
   const std::string head = fmt::format("You said {} {}, it was {} {}", number_text(reveal.said, unit.size), unit.name,
                                        number_text(reveal.is, unit.size), unit.name);
-  const float bottom = callout(at, CalloutKind::kNote, head, page::answered_by(frame.page));
-  end_drawing({at.x0, at.y0, at.x1, bottom});
+  put_callout(CalloutKind::kNote, head, page::answered_by(frame.page));
 }
 
 void draw_reveal(PageFrame& frame) {
@@ -180,7 +175,7 @@ void draw_reveal(PageFrame& frame) {
     card_head(Icon::kCheck, "Your prediction");
     if (const std::string run = page::answered_by(frame.page); !run.empty()) {
       const Rect line = take(18);
-      text_in(Face::kRegular, 12, line, theme().text3, shortened(Face::kRegular, 12, run, line.width()));
+      text_fit(Face::kRegular, 12, line, theme().text3, run);
     }
     gap(6);
     const float em = wide(frame) ? 28 : 22;
@@ -214,9 +209,7 @@ void draw_reveal(PageFrame& frame) {
 void draw_said(const PageFrame& frame, std::string_view head, std::string_view words) {
   const Rect at = take(16);
   text_in(Face::kMedium, 12, at, theme().text3, head);
-  Rect body = content_rect(0);
-  body.y1 = paragraph(Face::kMedium, card_em(frame), kChoiceLine, body, theme().text, words);
-  end_drawing(body);
+  put_words(Face::kMedium, card_em(frame), kChoiceLine, theme().text, words);
   gap(8);
 }
 
@@ -256,12 +249,10 @@ void draw_waiting(PageFrame& frame) {
   const bool running = frame.page.control().running();
   const double guess = *frame.page.question().guess();
   const lessons::ShownUnit unit = lessons::unit_for(frame.page.question().unit(), guess);
-  const Rect at = content_rect(0);
   const std::string head = fmt::format("Locked: {} {}", number_text(guess, unit.size), unit.name);
   const std::string_view body = running ? "The answer appears when the run has finished."
                                         : "This run has no answer: run it again, or show a stored run.";
-  const float bottom = callout(at, CalloutKind::kNote, head, body);
-  end_drawing({at.x0, at.y0, at.x1, bottom});
+  put_callout(CalloutKind::kNote, head, body);
 }
 
 // The right answer and why, without a guess.

@@ -13,20 +13,13 @@ namespace {
 
 constexpr float kSecondLine = 1.5f;  // line height over em
 
-void draw_line(std::string_view words, Color color, float em) {
-  const Rect at = content_rect(0);
-  const float bottom = paragraph(Face::kMedium, em, kSecondLine, at, color, words);
-  end_drawing({at.x0, at.y0, at.x1, bottom});
-}
-
 void draw_field(PageFrame& frame) {
   page::SecondQuestion& question = frame.second.question;
   SecondCard& card = frame.second;
   const Rect row = take(32);
   const Rect field{row.x0, row.y0, row.x0 + px(112), row.y1};
   const bool entered = text_field("second guess", field, card.text, question.unit().name);
-  const bool by_enter =
-      entered && (ImGui::IsKeyPressed(ImGuiKey_Enter, false) || ImGui::IsKeyPressed(ImGuiKey_KeypadEnter, false));
+  const bool by_enter = entered && enter_pressed();
   const ButtonText check{"Check"};
   const Rect at{field.x1 + px(8), row.y0, field.x1 + px(8) + button_width(check), row.y1};
   const bool pressed = button("check second", at, check, ButtonKind::kPrimary, !card.text.empty());
@@ -37,15 +30,15 @@ void draw_field(PageFrame& frame) {
   }
   if (card.error.empty()) return;
   gap(6);
-  draw_line(card.error, theme().text3, 12);
+  put_words(Face::kMedium, 12, kSecondLine, theme().text3, card.error);
 }
 
 void draw_key(PageFrame& frame) {
   page::SecondQuestion& question = frame.second.question;
   const lessons::ShownUnit& unit = question.unit();
-  draw_line(fmt::format("You said {}. It is {}.", lessons::amount_text(*question.said(), unit),
-                        lessons::amount_text(question.key(), unit)),
-            theme().text, card_em(frame));
+  put_words(Face::kMedium, card_em(frame), kSecondLine, theme().text,
+            fmt::format("You said {}. It is {}.", lessons::amount_text(*question.said(), unit),
+                        lessons::amount_text(question.key(), unit)));
   if (!question.because().markdown.empty()) {
     gap(6);
     draw_linked(frame, question.because(), card_em(frame), kSecondLine);

@@ -22,12 +22,6 @@ void draw_head(bool reached) {
   if (!reached) ring({at.x0 + px(7), at.center_y()}, px(6), theme().text3, 1.5f);
 }
 
-void draw_small(std::string_view words, Color color, float em) {
-  const Rect at = content_rect(0);
-  const float bottom = paragraph(Face::kMedium, em, kTaskLine, at, color, words);
-  end_drawing({at.x0, at.y0, at.x1, bottom});
-}
-
 }  // namespace
 
 void draw_task(PageFrame& frame, const lessons::MarkedText& words) {
@@ -43,10 +37,10 @@ void draw_task(PageFrame& frame, const lessons::MarkedText& words) {
     if (reached)
       draw_linked(frame, task.done(), em, kTaskLine);
     else if (!task.progress().empty())
-      draw_small(task.progress(), theme().text2, em);
+      put_words(Face::kMedium, em, kTaskLine, theme().text2, task.progress());
     if (reached && !task.shown_by().empty()) {
       gap(4);
-      draw_small(fmt::format("Checked: {}.", task.shown_by()), theme().text3, 12);
+      put_words(Face::kMedium, 12, kTaskLine, theme().text3, fmt::format("Checked: {}.", task.shown_by()));
     }
   }
   end_card();

@@ -30,10 +30,7 @@ void draw_heading(const PageFrame& frame) {
   text_in(Face::kMedium, 12, take(18), theme().text3,
           fmt::format("Page {} of {}", place.page + 1, place.pages) + minutes_words(frame.page.page()));
   gap(2);
-  const Rect at = content_rect(0);
-  const float bottom =
-      paragraph(Face::kDisplay, wide(frame) ? 28 : 22, 1.22f, at, theme().text, frame.page.page().title);
-  end_drawing({at.x0, at.y0, at.x1, bottom});
+  put_words(Face::kDisplay, wide(frame) ? 28 : 22, 1.22f, theme().text, frame.page.page().title);
   gap(wide(frame) ? 14 : 8);
 }
 
@@ -42,11 +39,9 @@ void draw_welcome(PageFrame& frame) {
   const page::Question& question = frame.page.question();
   if (frame.ui.first_start) frame.ui.first_start = question.hides() && !question.guess() && !question.chosen();
   if (!frame.ui.first_start) return;
-  const Rect at = content_rect(0);
-  const float bottom = callout(at, CalloutKind::kNote, "Headroom shows where GPU memory goes when a model trains",
-                               "Drag and zoom the figures, and point at them. Every page works without a GPU: GPU "
-                               "runs are stored, and a small model trains on this CPU.");
-  end_drawing({at.x0, at.y0, at.x1, bottom});
+  put_callout(CalloutKind::kNote, "Headroom shows where GPU memory goes when a model trains",
+              "Drag and zoom the figures, and point at them. Every page works without a GPU: GPU "
+              "runs are stored, and a small model trains on this CPU.");
   gap(12);
 }
 
@@ -78,9 +73,7 @@ void draw_sources(const PageFrame& frame) {
   gap(18);
   text_in(Face::kMedium, 12, take(20), theme().text3, "Sources");
   for (const std::string& key : keys) {
-    const Rect at = content_rect(0);
-    const float bottom = paragraph(Face::kRegular, 12, 1.5f, at, theme().text2, frame.references.at(key).text());
-    end_drawing({at.x0, at.y0, at.x1, bottom});
+    put_words(Face::kRegular, 12, 1.5f, theme().text2, frame.references.at(key).text());
     gap(4);
   }
 }

@@ -109,8 +109,7 @@ void draw_parts(const Rect& rect, const std::string& measured, std::span<const s
   if (shown == wordings.rend()) return;
   text_in(Face::kRegular, 12, rect, theme().text2, *shown);
   const bool cut = shown != wordings.rbegin();
-  if (cut && ImGui::IsMouseHoveringRect(upper_left(rect), lower_right(rect)) && ImGui::IsWindowHovered())
-    tooltip(wordings.back());
+  if (cut && pointed(rect)) tooltip(wordings.back());
 }
 
 // Results under the card's limit: the largest batch that ran and the smallest that did not; 0: none.
@@ -196,8 +195,7 @@ float draw_try(PageFrame& frame, const Rect& row) {
 // The tooltip explains the closed form. Returns the right edge.
 float draw_formula_badge(float x, const Rect& row, const std::string& why) {
   const float end = source_badge(x, row.center_y(), record::Source::kFormula);
-  if (ImGui::IsMouseHoveringRect({x, row.y0}, {end, row.y1}) && ImGui::IsWindowHovered())
-    tooltip("Only tensors, by the closed form: " + why);
+  if (pointed({x, row.y0, end, row.y1})) tooltip("Only tensors, by the closed form: " + why);
   return end;
 }
 
@@ -206,8 +204,7 @@ void draw_headline(PageFrame& frame, const Rect& row) {
   float end = draw_card_choice(frame.page, row);
   if (plan == nullptr || plan->cards.empty()) {
     const std::string why = plan != nullptr && !plan->refusal.empty() ? plan->refusal : "Computing the prediction";
-    text_in(Face::kRegular, 13, {row.x0, row.y0, end, row.y1}, theme().text2,
-            shortened(Face::kRegular, 13, why, end - row.x0));
+    text_fit(Face::kRegular, 13, {row.x0, row.y0, end, row.y1}, theme().text2, why);
     return;
   }
   const bool current = plan->params == frame.page.settings();

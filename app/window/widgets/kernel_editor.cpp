@@ -209,7 +209,7 @@ void KernelEditor::draw_report(const PageFrame& frame, const Rect& rect) {
         text_in(Face::kSemiBold, 12, row, theme().text, place);
         const Rect words{row.x0 + px(64), row.y0, row.x1, row.y1};
         const std::string said = (message.error ? "" : "warning: ") + first_line(message.text);
-        text_in(Face::kMono, 12, words, theme().text2, shortened(Face::kMono, 12, said, words.width()));
+        text_fit(Face::kMono, 12, words, theme().text2, said);
         if (ImGui::IsItemHovered(ImGuiHoveredFlags_ForTooltip)) tooltip(message.text);
         y = row.y1;
       }

@@ -36,8 +36,7 @@ void LadderView::draw_rung(const DragOrder::Row& row) const {
   const std::string refused = page_.ladder().why_not(row.place), name = experiments::ladder_label(each.id);
   const bool enters = each.on && refused.empty();
   const Rect words{row.words.x0, row.words.y0, row.words.x1 - px(refused.empty() ? 4 : 22), row.words.y1};
-  text_in(Face::kMedium, 13, words, enters ? theme().text : theme().text3,
-          shortened(Face::kMedium, 13, name, words.width()));
+  text_fit(Face::kMedium, 13, words, enters ? theme().text : theme().text3, name);
   if (!refused.empty()) draw_icon(Icon::kWarning, row.words.x1 - px(10), words.center_y(), theme().text2, 14);
   if (row.tip)
     tooltip(refused.empty() ? name + ". Drag it up or down; with the keyboard, Alt and the arrow keys"
@@ -65,7 +64,7 @@ void LadderView::draw(PageFrame& frame, Rect& rect) {
   const std::string said = sweep_.running()  ? sweep_.progress_words(words, frame.now)
                            : formula.empty() ? "Drag a rung to another place, or switch it off."
                                              : "By the closed form: " + formula;
-  text_in(Face::kRegular, 12, foot, theme().text2, shortened(Face::kRegular, 12, said, foot.width()));
+  text_fit(Face::kRegular, 12, foot, theme().text2, said);
 }
 
 // Draws on the figure's rows, which omit their names.

@@ -33,8 +33,8 @@ struct Control {
   }
   std::string id() const { return name_of(of, spec.key); }
   void set(const std::string& value) const {
-    const record::Status status =
-        of == ParamsOf::kFigure ? frame.page.figures().set_param(spec.key, value) : frame.page.set_param(spec.key, value);
+    const record::Status status = of == ParamsOf::kFigure ? frame.page.figures().set_param(spec.key, value)
+                                                          : frame.page.set_param(spec.key, value);
     frame.state.refused_value = status ? std::string() : status.error().message;
     frame.state.long_run_asked = frame.state.long_trial_asked = false;
   }
@@ -164,7 +164,7 @@ void draw_typed(const Control& control, const Rect& rect) {
 void draw_fixed(const PageFrame& frame, const ParamSpec& spec, Rect cell) {
   draw_label(spec, cell.cut_top(px(kLabelHeight)));
   const std::string value = page::shown_value(spec, frame.page.control().params());
-  text_in(Face::kMedium, 13, cell.top(px(22)), theme().text, shortened(Face::kMedium, 13, value, cell.width()));
+  text_fit(Face::kMedium, 13, cell.top(px(22)), theme().text, value);
 }
 
 }  // namespace
@@ -179,7 +179,7 @@ bool is_sought(const PageState& state, ParamsOf of, const ParamSpec& spec) {
 
 void draw_label(const ParamSpec& spec, const Rect& rect) {
   const Rect words = text_in(Face::kMedium, 12, rect, theme().text2, spec.label);
-  if (ImGui::IsMouseHoveringRect(upper_left(words), lower_right(words)) && ImGui::IsWindowHovered()) tooltip(spec.help);
+  if (pointed(words)) tooltip(spec.help);
 }
 
 void draw_param(PageFrame& frame, ParamsOf of, const ParamSpec& spec, Rect cell) {

@@ -52,7 +52,7 @@ void ReportView::draw_narrow(PageFrame& frame, Rect rect) {
     return;
   }
   const std::string command(frame.page.page().command);
-  text_in(Face::kMono, 13, rect, theme().text, shortened(Face::kMono, 13, command, rect.width()));
+  text_fit(Face::kMono, 13, rect, theme().text, command);
 }
 
 void ReportView::draw(PageFrame& frame, Rect& rows) {
@@ -72,13 +72,13 @@ void ReportView::draw(PageFrame& frame, Rect& rows) {
   line.x0 += segmented_width(sizes) + px(12);
   // The plan's cap, 23.2 GiB, and 19.8·10⁹ B of host memory: docs/results/offload-h200.md.
   const std::string takes = quick_ ? "about a minute" : "some minutes; 24 GB of the GPU, 20 GB of the host";
-  text_in(Face::kRegular, 12, line, theme().text2, shortened(Face::kRegular, 12, takes, line.width()));
+  text_fit(Face::kRegular, 12, line, theme().text2, takes);
 
   rect.cut_top(px(8));
   const std::string command = fmt::format("{}{}", frame.page.page().command, quick_ ? " --quick" : "");
-  text_in(Face::kMono, 12, rect.cut_top(px(18)), theme().text, shortened(Face::kMono, 12, command, rect.width()));
+  text_fit(Face::kMono, 12, rect.cut_top(px(18)), theme().text, command);
   const std::string keeps = "does the same, saves figures, tables and recordings, and resumes where it stopped.";
-  text_in(Face::kRegular, 12, rect.cut_top(px(18)), theme().text2, shortened(Face::kRegular, 12, keeps, rect.width()));
+  text_fit(Face::kRegular, 12, rect.cut_top(px(18)), theme().text2, keeps);
 
   if (!sweep_.draw(frame, run, kReportWords)) return;
   const record::Params base = report_params(quick_);

@@ -106,8 +106,7 @@ void draw_no_engine(const PageFrame& frame, Rect rect, std::string_view head) {
   constexpr float kLineOfControls = 40;
   if (rect.height() < px(kLineOfControls)) rect.y0 += (rect.height() - height_of_why(shown, rect.width())) * 0.5f;
   paragraph(Face::kRegular, kWhyEm, kWhyLine, rect, theme().text2, shown);
-  if (shown != why && ImGui::IsMouseHoveringRect(upper_left(rect), lower_right(rect)) && ImGui::IsWindowHovered())
-    tooltip(why);
+  if (shown != why && pointed(rect)) tooltip(why);
 }
 
 void draw_pin(PageFrame& frame, Rect rect) {

@@ -73,7 +73,7 @@ void SweepView::draw(PageFrame& frame, Rect& rows) {
   const experiments::SweepAxis& axis = frame.page.page().sweep.front();
   const std::string over = sweep_.running() ? "Sweep" : fmt::format("Sweep over {}", label_of(frame, axis.key));
   const Rect label = column.cut_top(px(kLabelHeight));
-  text_in(Face::kMedium, 12, label, theme().text2, shortened(Face::kMedium, 12, over, label.width()));
+  text_fit(Face::kMedium, 12, label, theme().text2, over);
   draw_button(frame, column);
 }
 

@@ -65,8 +65,7 @@ void SweepRun::draw_progress(Rect rect, const SweepWords& words, double now) {
   rect.cut_top(px(8));
   progress_bar(rect.cut_top(px(4)), part_done());
   const Rect line = rect.top(px(20));
-  text_in(Face::kRegular, 12, line, theme().text2,
-          shortened(Face::kRegular, 12, progress_words(words, now), line.width()));
+  text_fit(Face::kRegular, 12, line, theme().text2, progress_words(words, now));
 }
 
 bool SweepRun::draw(PageFrame& frame, Rect rect, const SweepWords& words) {
@@ -96,7 +95,7 @@ bool SweepRun::draw(PageFrame& frame, Rect rect, const SweepWords& words) {
                               engines_.make && !busy && words.refused.empty());
   if (!refusal_.empty()) {
     rect.cut_top(px(4));
-    text_in(Face::kRegular, 12, rect.top(px(20)), theme().text2, shortened(Face::kRegular, 12, refusal_, rect.width()));
+    text_fit(Face::kRegular, 12, rect.top(px(20)), theme().text2, refusal_);
   }
   return clicked;
 }
