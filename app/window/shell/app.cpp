@@ -10,7 +10,6 @@
 #include "app/page/page_facts.h"
 #include "app/window/shell/chrome.h"
 #include "app/window/shell/keys.h"
-#include "app/window/shell/stage.h"
 #include "app/window/views/views.h"
 #include "demos/record/text.h"
 

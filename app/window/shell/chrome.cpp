@@ -188,11 +188,11 @@ void draw_top_bar(PageFrame& frame, const Rect& rect) {
   };
   const std::string to_theme = fmt::format("Theme: {} next", name_of(next(frame.ui.theme)));
   if (icon_button("theme", icon_of(frame.ui.theme), to_theme)) frame.ui.theme = next(frame.ui.theme);
-  if (icon_button("keys", Icon::kKeys, "Keys (?)")) frame.ui.keys_open = true;
+  if (icon_button("keys", Icon::kKeys, "Keys (?)")) frame.ui.open.keys = true;
   if (icon_button("present", Icon::kPlay, "Present: a claim and a figure per screen (F5)")) frame.ui.stage = true;
-  if (icon_button("contents", Icon::kBook, "Contents (G)")) frame.ui.contents_open = true;
-  if (icon_button("find", Icon::kSearch, "Find pages, terms, figures, settings (Ctrl P)")) frame.ui.finder_open = true;
-  if (icon_button("export", Icon::kExport, "Export this figure (Ctrl E)")) frame.ui.export_open = true;
+  if (icon_button("contents", Icon::kBook, "Contents (G)")) frame.ui.open.contents = true;
+  if (icon_button("find", Icon::kSearch, "Find pages, terms, figures, settings (Ctrl P)")) frame.ui.open.finder = true;
+  if (icon_button("export", Icon::kExport, "Export this figure (Ctrl E)")) frame.ui.open.exports = true;
 }
 
 void draw_status_bar(const PageFrame& frame, const Rect& rect, bool no_engine,

@@ -8,7 +8,7 @@
 #include "app/page/page_facts.h"
 #include "app/page/page_model.h"
 #include "app/page/page_words.h"
-#include "app/window/shell/key_acts.h"
+#include "app/window/shell/keys.h"
 #include "app/window/views/views.h"
 #include "app/window/widgets/widget.h"
 
@@ -19,88 +19,55 @@ namespace {
 struct Command {
   std::string_view id, title, also, keys;
   bool (*offered)(const PageFrame& frame) = nullptr;  // null: always
-  Turn (*act)(PageFrame& frame, int which) = nullptr;
+  Act act = {};
   int which = 0;
 };
 
 // --- without a key
 
-Turn set_theme(PageFrame& frame, int which) {
-  frame.ui.theme = static_cast<ThemeId>(which);
-  return Turn::kStay;
-}
-
-Turn cancel(PageFrame& frame, int) {
-  frame.page.control().cancel();
-  return Turn::kStay;
-}
-
-Turn back_to_begin(PageFrame& frame, int) {
-  frame.page.show_run(0);
-  return Turn::kStay;
-}
-
-Turn skip(PageFrame& frame, int) {
-  frame.page.question().skip();
-  return Turn::kStay;
-}
-
-Turn read_more(PageFrame& frame, int which) {
-  read_step(frame, which);
-  return Turn::kStay;
-}
-
 Turn turn_page(PageFrame&, int which) { return which > 0 ? Turn::kOn : Turn::kBack; }
 
-Turn show_whole(PageFrame& frame, int) {
-  frame.page.figures().view().fit_all();
-  return Turn::kStay;
-}
+void play(PageFrame& frame, int which) { frame.page.figures().play(which > 0, frame.now); }
 
-Turn play(PageFrame& frame, int which) {
-  frame.page.figures().play(which > 0, frame.now);
-  return Turn::kStay;
-}
-
-Turn copy_link(PageFrame& frame, int) {
+void copy_link(PageFrame& frame, int) {
   const std::string link = page::link_to(frame.page, frame.state.reading_more ? frame.state.step : -1);
   ImGui::SetClipboardText(link.c_str());
   frame.ui.say_in_passing("Copied: " + link, frame.now);
-  return Turn::kStay;
 }
 
-Turn copy_command(PageFrame& frame, int) {
+void copy_command(PageFrame& frame, int) {
   ImGui::SetClipboardText(page::as_command(frame.page).c_str());
   frame.ui.say_in_passing("Copied: " + page::as_command(frame.page), frame.now);
-  return Turn::kStay;
 }
 
 bool asks(const PageFrame& frame) { return frame.page.question().hides(); }
 bool has_settings(const PageFrame& frame) { return !frame.widgets.offers(frame).empty(); }
 
+void set_theme(PageFrame& frame, int which) { frame.ui.theme = static_cast<ThemeId>(which); }
 constexpr int theme_number(ThemeId id) { return static_cast<int>(id); }
 
 using Frame = PageFrame;
 constexpr Command kCommands[] = {
     {"lock", "Lock the answer", "question guess", "Enter",
      [](const Frame& f) { return asks(f) && f.page.question().can_lock(); }, acts::lock},
-    {"skip", "Skip the question", "answer guess show", "", asks, skip},
+    {"skip", "Skip the question", "answer guess show", "", asks, [](Frame& f, int) { f.page.question().skip(); }},
     {"run", "Run", "train measure start", "Ctrl R",
      [](const Frame& f) { return f.widgets.run_button() && page::can_run(f.page) && !f.page.control().running(); },
      acts::run},
-    {"cancel", "Cancel the run", "stop", "Esc", [](const Frame& f) { return f.page.control().running(); }, cancel},
+    {"cancel", "Cancel the run", "stop", "Esc", [](const Frame& f) { return f.page.control().running(); },
+     [](Frame& f, int) { f.page.control().cancel(); }},
     {"undo", "Undo the last change of settings", "back", "Ctrl Z", has_settings, acts::undo_or_redo, 0},
     {"redo", "Redo the last change of settings", "", "Ctrl Y", has_settings, acts::undo_or_redo, 1},
     {"begin", "Back to the page's own run and settings", "reset restore defaults", "",
-     [](const Frame& f) { return page::left_the_begin(f.page); }, back_to_begin},
+     [](const Frame& f) { return page::left_the_begin(f.page); }, [](Frame& f, int) { f.page.show_run(0); }},
     {"pin", "Pin as run A", "compare", "C",
      [](const Frame& f) { return f.page.run_a().pinned() == nullptr && page::can_pin(f.page); }, acts::pin},
     {"unpin", "Unpin run A", "compare unpin", "C", [](const Frame& f) { return f.page.run_a().pinned() != nullptr; },
      acts::pin},
     {"more", "Read more", "tour steps", "",
-     [](const Frame& f) { return !asks(f) && !f.state.reading_more && !f.page.text().more.empty(); }, read_more, 0},
+     [](const Frame& f) { return !asks(f) && !f.state.reading_more && !f.page.text().more.empty(); }, read_step, 0},
     {"less", "Back to the page's opening text", "tour leave", "Esc",
-     [](const Frame& f) { return f.state.reading_more; }, read_more, -1},
+     [](const Frame& f) { return f.state.reading_more; }, read_step, -1},
     {"next", "Next page", "continue on", "", [](const Frame& f) { return f.place.has_next; }, turn_page, +1},
     {"previous", "Previous page", "", "", [](const Frame& f) { return f.place.has_previous; }, turn_page, -1},
     {"earlier", "Back to where I was", "history browser", "Alt ←", [](const Frame& f) { return f.place.was_before; },
@@ -114,7 +81,8 @@ constexpr Command kCommands[] = {
     {"figure", "Next figure of the page", "tab", "V", [](const Frame& f) { return f.page.page().figures.size() > 1; },
      acts::show_next_figure},
     {"whole", "Show the whole step", "fit zoom out", "Esc",
-     [](const Frame& f) { return f.page.figures().view().zoomed(); }, show_whole},
+     [](const Frame& f) { return f.page.figures().view().zoomed(); },
+     [](Frame& f, int) { f.page.figures().view().fit_all(); }},
     {"play", "Play the figure", "animate", "",
      [](const Frame& f) { return f.page.figures().frames() > 1 && !f.page.figures().plays(); }, play, 1},
     {"pause", "Pause the figure", "stop", "", [](const Frame& f) { return f.page.figures().plays(); }, play, 0},

@@ -56,11 +56,11 @@ void type_number(std::string& typed) {
 
 PageChoice draw_contents(PageFrame& frame, std::span<const lessons::Chapter> chapters) {
   std::string& number = frame.ui.jump;
-  if (frame.ui.contents_open) {
+  if (frame.ui.open.contents) {
     number.clear();
     ImGui::OpenPopup("contents");
   }
-  frame.ui.contents_open = false;
+  frame.ui.open.contents = false;
   const std::vector<Row> rows = rows_of(chapters);
   const std::size_t half = (rows.size() + 1) / 2;
   const float width = std::min(px(kContentsWidth), ImGui::GetMainViewport()->Size.x);

@@ -116,7 +116,7 @@ std::optional<page::Findable> FinderView::draw_rows(const Rect& rect, std::size_
 }
 
 std::optional<page::Findable> FinderView::draw(PageFrame& frame, std::span<const lessons::Page* const> read) {
-  if (std::exchange(frame.ui.finder_open, false)) open(frame, read);
+  if (std::exchange(frame.ui.open.finder, false)) open(frame, read);
   const ImVec2 screen = ImGui::GetMainViewport()->Size;
   const float width = std::min(px(kFinderWidth), screen.x), top = std::round(screen.y * kTop);
   const float around = px(2 * kFinderPadding + kField + 8 + kHint),

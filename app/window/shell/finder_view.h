@@ -22,7 +22,7 @@ class FinderView {
  public:
   explicit FinderView(const lessons::Course& course) : finder_(course) {}
 
-  // Draws while open; UiState::finder_open opens it. Returns the choice. `read`: pages whose question is answered.
+  // Draws while open; UiState::open opens it. Returns the choice. `read`: pages whose question is answered.
   std::optional<page::Findable> draw(PageFrame& frame, std::span<const lessons::Page* const> read);
 
  private:

@@ -80,7 +80,7 @@ const lessons::Page* GlossaryView::draw_entry(const page::GlossaryEntry& entry, 
 }
 
 const lessons::Page* GlossaryView::draw(UiState& ui) {
-  if (std::exchange(ui.glossary_open, false)) {
+  if (std::exchange(ui.open.glossary, false)) {
     ImGui::OpenPopup("glossary");
     shown_ = std::exchange(ui.glossary_term, {});
     unfolded_.clear();

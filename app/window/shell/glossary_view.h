@@ -14,7 +14,7 @@ class GlossaryView {
  public:
   explicit GlossaryView(const lessons::Course& course) : entries_(page::glossary_of(course)) {}
 
-  // Draws while open; UiState::glossary_open opens it. Returns the clicked page, or null.
+  // Draws while open; UiState::open opens it. Returns the clicked page, or null.
   const lessons::Page* draw(UiState& ui);
 
  private:

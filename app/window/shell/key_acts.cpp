@@ -1,39 +1,41 @@
 // Actions of keys and of the finder's commands.
-#include "app/window/shell/key_acts.h"
-
 #include <algorithm>
 #include <array>
 
 #include "app/page/page_facts.h"
 #include "app/page/page_model.h"
 #include "app/window/shell/keys.h"
-#include "app/window/shell/stage.h"
 #include "app/window/views/figure_card.h"
 #include "app/window/views/views.h"
 #include "app/window/widgets/widget.h"
 
-namespace headroom::app::window {
-
-namespace acts {
+namespace headroom::app::window::acts {
 
 namespace {
 
 constexpr double kZoom = 0.7, kPan = 0.15;  // of the visible range
 
-}  // namespace
-
-Turn show_keys(PageFrame& frame, int) {
-  frame.ui.keys_open = true;
-  return Turn::kStay;
+// The next larger (+1) or smaller (−1) font scale.
+float next_font_scale(float now, int direction) {
+  constexpr std::array kScales{0.75f, 0.875f, 1.0f, 1.125f, 1.25f, 1.5f, 1.75f, 2.0f, 2.5f, 3.0f, 3.5f, 4.0f};
+  if (direction > 0) {
+    const auto above = std::find_if(kScales.begin(), kScales.end(), [now](float s) { return s > now + 0.01f; });
+    return above == kScales.end() ? kScales.back() : *above;
+  }
+  const auto below = std::find_if(kScales.rbegin(), kScales.rend(), [now](float s) { return s < now - 0.01f; });
+  return below == kScales.rend() ? kScales.front() : *below;
 }
 
-Turn run(PageFrame& frame, int) {
+}  // namespace
+
+void show_keys(PageFrame& frame, int) { frame.ui.open.keys = true; }
+
+void run(PageFrame& frame, int) {
   if (frame.widgets.run_button()) start_run(frame);
-  return Turn::kStay;
 }
 
 // Closes one layer per press.
-Turn peel(PageFrame& frame, int) {
+void peel(PageFrame& frame, int) {
   page::TimelineView& view = frame.page.figures().view();
   if (frame.state.drawer)
     frame.state.drawer = false;
@@ -49,58 +51,36 @@ Turn peel(PageFrame& frame, int) {
     frame.ui.stage = false;
   else if (frame.state.reading_more)
     leave_more(frame);
-  return Turn::kStay;
 }
 
-Turn undo_or_redo(PageFrame& frame, int which) {
-  if (ImGui::GetIO().WantTextInput) return Turn::kStay;  // the field has its own
+void undo_or_redo(PageFrame& frame, int which) {
+  if (ImGui::GetIO().WantTextInput) return;  // the field has its own
   (void)(which == 0 ? frame.page.undo() : frame.page.redo());
-  return Turn::kStay;
 }
 
-Turn change_screen(PageFrame& frame, int which) {
+void change_screen(PageFrame& frame, int which) {
   bool& on = which == 0 ? frame.ui.stage : frame.ui.full_screen;
   on = !on;
-  return Turn::kStay;
 }
 
-Turn show_figure_only(PageFrame& frame, int) {
+void show_figure_only(PageFrame& frame, int) {
   bool& on = frame.faces && !frame.ui.stage ? frame.state.figure_face : frame.ui.figure_only;
   on = !on;
-  return Turn::kStay;
 }
 
-Turn show_contents(PageFrame& frame, int) {
-  frame.ui.contents_open = true;
-  return Turn::kStay;
-}
+void show_contents(PageFrame& frame, int) { frame.ui.open.contents = true; }
 
-Turn show_finder(PageFrame& frame, int) {
-  frame.ui.finder_open = true;
-  return Turn::kStay;
-}
-
-Turn show_glossary(PageFrame& frame, int) {
+void show_glossary(PageFrame& frame, int) {
   frame.ui.glossary_term.clear();
-  frame.ui.glossary_open = true;
-  return Turn::kStay;
+  frame.ui.open.glossary = true;
 }
 
 Turn go_where_i_was(PageFrame&, int which) { return which < 0 ? Turn::kEarlier : Turn::kLater; }
 
-Turn show_export(PageFrame& frame, int) {
-  frame.ui.export_open = true;
-  return Turn::kStay;
-}
+void show_export(PageFrame& frame, int) { frame.ui.open.exports = true; }
 
-Turn change_theme(PageFrame& frame, int) {
-  frame.ui.theme = next(frame.ui.theme);
-  return Turn::kStay;
-}
-
-Turn change_scale(PageFrame& frame, int which) {
+void change_scale(PageFrame& frame, int which) {
   frame.ui.font_scale = which == 0 ? 1 : next_font_scale(frame.ui.font_scale, which);
-  return Turn::kStay;
 }
 
 Turn go_on(PageFrame& frame, int) {
@@ -129,23 +109,19 @@ Turn go_back(PageFrame& frame, int) {
   return Turn::kStay;
 }
 
-Turn lock(PageFrame& frame, int) {
-  lock_answer(frame);
-  return Turn::kStay;
-}
+void lock(PageFrame& frame, int) { lock_answer(frame); }
 
-Turn move_guess(PageFrame& frame, int which) {
+void move_guess(PageFrame& frame, int which) {
   page::Question& question = frame.page.question();
   const lessons::FigureData& asked = frame.page.figure(frame.figure.columns());
   const lessons::Axis* axis = lessons::guess_axis(asked);
-  if (!asked.head.guess_open || axis == nullptr) return Turn::kStay;  // another figure is shown
+  if (!asked.head.guess_open || axis == nullptr) return;  // another figure is shown
   const double part = question.guess() ? lessons::part_of(*axis, *question.guess()) : 0;
   question.set_guess(lessons::value_at(*axis, std::max(part + which * 0.01, 0.0)));
-  return Turn::kStay;
 }
 
 // Digits answer an open question. Only afterwards do they turn switches, which could give the answer away.
-Turn take_digit(PageFrame& frame, int which) {
+void take_digit(PageFrame& frame, int which) {
   const auto index = static_cast<std::size_t>(which);
   page::Question& question = frame.page.question();
   if (question.hides()) {
@@ -156,46 +132,29 @@ Turn take_digit(PageFrame& frame, int which) {
     const std::vector<const page::WayOut*> ways = frame.page.verdict().shown_ways();
     if (index < ways.size()) page::turn(frame.page, *ways[index]);
   }
-  return Turn::kStay;
 }
 
-Turn turn_last(PageFrame& frame, int) {
-  page::turn_last(frame.page);
-  return Turn::kStay;
-}
-
-Turn show_next_figure(PageFrame& frame, int) {
+void show_next_figure(PageFrame& frame, int) {
   const int figures = static_cast<int>(frame.page.page().figures.size());
   frame.page.show_tab((frame.page.figures().tab() + 1) % std::max(1, figures));
-  return Turn::kStay;
 }
 
-Turn pin(PageFrame& frame, int) {
-  page::toggle_pin(frame.page);
-  return Turn::kStay;
-}
+void pin(PageFrame& frame, int) { page::toggle_pin(frame.page); }
 
-Turn zoom(PageFrame& frame, int which) {
+void zoom(PageFrame& frame, int which) {
   page::TimelineView& view = frame.page.figures().view();
   const page::TimelineView::Range now = view.visible();
   const auto cursor = view.cursor();
   const bool seen = cursor && *cursor > now.begin && *cursor < now.end;
   view.zoom(seen ? *cursor : (now.begin + now.end) / 2, which > 0 ? kZoom : 1 / kZoom);
-  return Turn::kStay;
 }
 
-Turn pan(PageFrame& frame, int which) {
+void pan(PageFrame& frame, int which) {
   frame.page.figures().view().pan(which * frame.page.figures().view().visible().length() * kPan);
-  return Turn::kStay;
-}
-
-Turn fit(PageFrame& frame, int) {
-  frame.page.figures().view().fit();
-  return Turn::kStay;
 }
 
 // Steps through changes, or through frames of a figure that plays.
-Turn step(PageFrame& frame, int which) {
+void step(PageFrame& frame, int which) {
   page::PageModel& page = frame.page;
   if (page.figures().frames() > 1) {
     page.figures().play(false, frame.now);
@@ -204,46 +163,6 @@ Turn step(PageFrame& frame, int which) {
   } else if (frame.state.timeline_focus) {
     page.figures().step_cursor(which);
   }
-  return Turn::kStay;
 }
 
-Turn find_kernel(PageFrame& frame, int) {
-  frame.figure.search();
-  return Turn::kStay;
-}
-
-Turn turn_screen(PageFrame& frame, int which) { return which > 0 ? next_screen(frame) : screen_before(frame); }
-
-Turn change_batch(PageFrame& frame, int which) {
-  move_main_slider(frame.page, which);
-  return Turn::kStay;
-}
-
-Turn blank(PageFrame& frame, int which) {
-  frame.ui.blank = which == 0 ? UiState::Blank::kBlack : UiState::Blank::kWhite;
-  return Turn::kStay;
-}
-
-Turn light_spot(PageFrame& frame, int) {
-  frame.ui.spotlight = !frame.ui.spotlight;
-  return Turn::kStay;
-}
-
-Turn show_notes(PageFrame& frame, int) {
-  frame.ui.notes = !frame.ui.notes;
-  return Turn::kStay;
-}
-
-}  // namespace acts
-
-float next_font_scale(float now, int direction) {
-  constexpr std::array kScales{0.75f, 0.875f, 1.0f, 1.125f, 1.25f, 1.5f, 1.75f, 2.0f, 2.5f, 3.0f, 3.5f, 4.0f};
-  if (direction > 0) {
-    const auto above = std::find_if(kScales.begin(), kScales.end(), [now](float s) { return s > now + 0.01f; });
-    return above == kScales.end() ? kScales.back() : *above;
-  }
-  const auto below = std::find_if(kScales.rbegin(), kScales.rend(), [now](float s) { return s < now - 0.01f; });
-  return below == kScales.rend() ? kScales.front() : *below;
-}
-
-}  // namespace headroom::app::window
+}  // namespace headroom::app::window::acts

@@ -1,6 +1,7 @@
 // The table of keys.
-#include "app/window/shell/key_acts.h"
+#include "app/page/page_facts.h"
 #include "app/window/shell/keys.h"
+#include "app/window/views/figure_card.h"
 
 namespace headroom::app::window {
 
@@ -8,6 +9,7 @@ namespace {
 
 using Group = KeyEntry::Group;
 using Needs = KeyEntry::Needs;
+using Blank = UiState::Blank;
 constexpr ImGuiKeyChord kCtrl = ImGuiMod_Ctrl, kShift = ImGuiMod_Shift;
 
 constexpr KeyEntry kTable[] = {
@@ -29,7 +31,7 @@ constexpr KeyEntry kTable[] = {
      .does = "find a page, a setting, anything",
      .presses = {{kCtrl | ImGuiKey_P}},
      .needs = Needs::kNothing,
-     .act = acts::show_finder},
+     .act = [](PageFrame& frame, int) { frame.ui.open.finder = true; }},
     {.caps = "Alt ← →",
      .does = "back, forward; mouse 4, 5",
      .presses = {{ImGuiMod_Alt | ImGuiKey_LeftArrow, -1},
@@ -47,7 +49,7 @@ constexpr KeyEntry kTable[] = {
      .does = "next theme",
      .presses = {{kCtrl | ImGuiKey_T}},
      .needs = Needs::kNothing,
-     .act = acts::change_theme},
+     .act = [](PageFrame& frame, int) { frame.ui.theme = next(frame.ui.theme); }},
     {.caps = "Ctrl + −",
      .does = "larger, smaller",
      .presses = {{kCtrl | ImGuiKey_Equal, +1},
@@ -115,7 +117,7 @@ constexpr KeyEntry kTable[] = {
      .does = "with and without that switch",
      .group = Group::kPage,
      .presses = {{ImGuiKey_X}},
-     .act = acts::turn_last},
+     .act = [](PageFrame& frame, int) { page::turn_last(frame.page); }},
     {.caps = "V",
      .does = "next figure of the page",
      .group = Group::kPage,
@@ -144,7 +146,7 @@ constexpr KeyEntry kTable[] = {
      .presses = {{ImGuiKey_Home}},
      .needs = Needs::kTimeline,
      .owned = true,  // the focus stays where it is
-     .act = acts::fit},
+     .act = [](PageFrame& frame, int) { frame.page.figures().view().fit(); }},
     {.caps = ", .",
      .does = "previous, next change",
      .group = Group::kTimeline,
@@ -156,7 +158,7 @@ constexpr KeyEntry kTable[] = {
      .group = Group::kTimeline,
      .presses = {{kCtrl | ImGuiKey_F}},
      .needs = Needs::kNothing,
-     .act = acts::find_kernel},
+     .act = [](PageFrame& frame, int) { frame.figure.search(); }},
 
     {.caps = "→ ← Space",
      .does = "next, previous screen",
@@ -178,19 +180,19 @@ constexpr KeyEntry kTable[] = {
      .group = Group::kStage,
      .presses = {{ImGuiKey_B, 0}, {ImGuiKey_W, 1}},
      .where = kOnStage,
-     .act = acts::blank},
+     .act = [](PageFrame& frame, int which) { frame.ui.blank = which == 0 ? Blank::kBlack : Blank::kWhite; }},
     {.caps = "L",
      .does = "spotlight at the mouse",
      .group = Group::kStage,
      .presses = {{ImGuiKey_L}},
      .where = kOnStage,
-     .act = acts::light_spot},
+     .act = [](PageFrame& frame, int) { frame.ui.spotlight = !frame.ui.spotlight; }},
     {.caps = "N",
      .does = "the presenter's notes",
      .group = Group::kStage,
      .presses = {{ImGuiKey_N}},
      .where = kOnStage,
-     .act = acts::show_notes},
+     .act = [](PageFrame& frame, int) { frame.ui.notes = !frame.ui.notes; }},
 };
 
 }  // namespace

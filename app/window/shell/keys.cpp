@@ -86,7 +86,7 @@ Turn take_keys(PageFrame& frame) {
   const unsigned where = where_now(frame);  // before any key acts
   Turn turn = Turn::kStay;
   for (const KeyEntry& entry : key_table()) {
-    if (entry.act == nullptr || (entry.where & where) == 0 || !has_needs(entry, frame, free)) continue;
+    if (entry.act.empty() || (entry.where & where) == 0 || !has_needs(entry, frame, free)) continue;
     if (typed(entry.typed)) turn = entry.act(frame, 0);
     for (const KeyEntry::Press& press : entry.presses) {
       if (press.keys == 0 || !pressed(entry, press.keys)) continue;
@@ -97,8 +97,8 @@ Turn take_keys(PageFrame& frame) {
 }
 
 void draw_keys(PageFrame& frame) {
-  if (frame.ui.keys_open) ImGui::OpenPopup("keys page");
-  frame.ui.keys_open = false;
+  if (frame.ui.open.keys) ImGui::OpenPopup("keys page");
+  frame.ui.open.keys = false;
   constexpr float kPadding = 24;
   const float screen = ImGui::GetMainViewport()->Size.x;
   const bool two = screen >= px(760);

@@ -3,6 +3,7 @@
 
 #include <span>
 #include <string_view>
+#include <type_traits>
 
 #include "app/window/views/page_frame.h"
 #include "imgui.h"
@@ -13,6 +14,30 @@ namespace headroom::app::window {
 inline constexpr unsigned kDeskAsked = 1, kDeskAnswered = 2, kStageAsked = 4, kStageAnswered = 8;
 inline constexpr unsigned kAtDesk = kDeskAsked | kDeskAnswered, kOnStage = kStageAsked | kStageAnswered,
                           kAsked = kDeskAsked | kStageAsked, kEverywhere = kAtDesk | kOnStage;
+
+// What a key or a command does. `which` distinguishes the keys of an entry. Most stay on the page.
+class Act {
+ public:
+  constexpr Act() = default;
+  template <class Does>
+  constexpr Act(Does does) {
+    if constexpr (std::is_void_v<std::invoke_result_t<Does, PageFrame&, int>>)
+      stays_ = does;
+    else
+      turns_ = does;
+  }
+  constexpr bool empty() const { return stays_ == nullptr && turns_ == nullptr; }
+  // Returns where the reader wants to go.
+  Turn operator()(PageFrame& frame, int which) const {
+    if (turns_ != nullptr) return turns_(frame, which);
+    stays_(frame, which);
+    return Turn::kStay;
+  }
+
+ private:
+  void (*stays_)(PageFrame& frame, int which) = nullptr;
+  Turn (*turns_)(PageFrame& frame, int which) = nullptr;
+};
 
 // A line of the `?` page: keys that do the same or opposite things.
 struct KeyEntry {
@@ -35,9 +60,9 @@ struct KeyEntry {
   char typed = 0;  // or this character, in any keyboard layout
   unsigned where = kEverywhere;
   Needs needs = Needs::kFree;
-  bool repeats = false;                          // while held
-  bool owned = false;                            // taken from ImGui's navigation; repeats
-  Turn (*act)(PageFrame&, int which) = nullptr;  // null: ImGui acts
+  bool repeats = false;  // while held
+  bool owned = false;    // taken from ImGui's navigation; repeats
+  Act act = {};          // empty: ImGui acts
 };
 
 std::span<const KeyEntry> key_table();
@@ -46,7 +71,32 @@ std::span<const KeyEntry> key_table();
 Turn take_keys(PageFrame& frame);
 void draw_keys(PageFrame& frame);
 
-// The next larger (+1) or smaller (−1) font scale.
-float next_font_scale(float now, int direction);
+namespace acts {
+
+void show_keys(PageFrame& frame, int);
+void run(PageFrame& frame, int);
+void peel(PageFrame& frame, int);
+void undo_or_redo(PageFrame& frame, int which);
+void change_screen(PageFrame& frame, int which);
+void show_figure_only(PageFrame& frame, int);
+void show_contents(PageFrame& frame, int);
+void show_glossary(PageFrame& frame, int);
+Turn go_where_i_was(PageFrame& frame, int which);
+void show_export(PageFrame& frame, int);
+void change_scale(PageFrame& frame, int which);
+Turn go_on(PageFrame& frame, int);
+Turn go_back(PageFrame& frame, int);
+void lock(PageFrame& frame, int);
+void move_guess(PageFrame& frame, int which);
+void take_digit(PageFrame& frame, int which);
+void show_next_figure(PageFrame& frame, int);
+void pin(PageFrame& frame, int);
+void zoom(PageFrame& frame, int which);
+void pan(PageFrame& frame, int which);
+void step(PageFrame& frame, int which);
+Turn turn_screen(PageFrame& frame, int which);
+void change_batch(PageFrame& frame, int which);
+
+}  // namespace acts
 
 }  // namespace headroom::app::window

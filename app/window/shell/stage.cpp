@@ -1,12 +1,12 @@
 // A presenter's screens and shades.
-#include "app/window/shell/stage.h"
-
 #include <algorithm>
 #include <cmath>
 #include <numbers>
 
 #include "app/page/page_model.h"
 #include "app/page/param_scale.h"
+#include "app/window/shell/chrome.h"
+#include "app/window/shell/keys.h"
 #include "app/window/views/views.h"
 
 namespace headroom::app::window {
@@ -34,8 +34,7 @@ void shade_around(ImDrawList& list, const ImVec2& center, float inner, float out
   }
 }
 
-}  // namespace
-
+// An open question is revealed, with any guess; then come the steps and the next page.
 Turn next_screen(PageFrame& frame) {
   page::Question& question = frame.page.question();
   if (frame.state.words_below)
@@ -59,7 +58,13 @@ Turn screen_before(PageFrame& frame) {
   return Turn::kStay;
 }
 
-void move_main_slider(page::PageModel& page, int direction) {
+}  // namespace
+
+Turn acts::turn_screen(PageFrame& frame, int which) { return which > 0 ? next_screen(frame) : screen_before(frame); }
+
+// A larger (+1) or smaller (−1) batch, if the page has one and no question is open.
+void acts::change_batch(PageFrame& frame, int direction) {
+  page::PageModel& page = frame.page;
   if (page.question().hides() || !page.settings().has(kMainSlider)) return;
   const auto& schema = page.settings().schema();
   const auto spec = std::ranges::find(schema, kMainSlider, &record::ParamSpec::key);

@@ -16,16 +16,25 @@ struct PassingWords {
   double until = 0;
 };
 
+// Popups to open in this frame.
+struct ToOpen {
+  bool keys = false, contents = false, finder = false, glossary = false, exports = false;
+};
+
+struct Exports {
+  std::string folder = "figures";  // relative to the working directory
+  std::array<bool, 5> formats{true, false, false, false, false};
+  std::string result;
+};
+
 struct UiState {
   ThemeId theme = ThemeId::kLight;
   float font_scale = 1;      // the reader's, 0.75 … 4
   float display_scale = 1;   // the monitor's
   bool first_start = false;  // nothing was done on any page yet
-  bool keys_open = false;
-  bool contents_open = false;
-  std::string open_page;  // id of the next frame's page; empty: none
-  bool finder_open = false;
-  bool glossary_open = false;
+  ToOpen open;
+  Exports exports;
+  std::string open_page;      // id of the next frame's page; empty: none
   std::string glossary_term;  // key of the term to show; empty: the first
   bool popup = false;         // a popup was open in the frame before
   std::string jump;           // the typed page number
@@ -37,11 +46,7 @@ struct UiState {
   enum class Blank { kNone, kBlack, kWhite } blank = Blank::kNone;  // on stage
   bool spotlight = false;                                           // on stage, at the mouse
   bool notes = false;                                               // on stage, the page's for the presenter
-  bool export_open = false;
-  std::string export_folder = "figures";  // relative to the working directory
-  std::filesystem::path assets;           // has the fonts of exported files
-  std::array<bool, 5> export_formats{true, false, false, false, false};
-  std::string export_result;
+  std::filesystem::path assets;                                     // has the fonts of exported files
   PassingWords passing;
   std::string notice;  // one per line, until closed
 

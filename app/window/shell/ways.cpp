@@ -82,7 +82,7 @@ Turn App::follow(const page::Findable& chosen, PageFrame& frame) {
       break;
     case Kind::kTerm:
       ui_.glossary_term = chosen.key;
-      ui_.glossary_open = true;
+      ui_.open.glossary = true;
       break;
     case Kind::kSetting:
       frame.state.sought_param = chosen.key;
@@ -108,7 +108,7 @@ void App::draw_ways(PageFrame& frame, Turn& turn) {
   if (frame.state.sought_for > 0 && --frame.state.sought_for == 0) frame.state.sought_param.clear();
   if (const std::string& term = markdown_->clicked_term(); !term.empty()) {
     ui_.glossary_term = term;
-    ui_.glossary_open = true;
+    ui_.open.glossary = true;
   }
   if (const auto chosen = finder_.draw(frame, read_)) turn = follow(*chosen, frame);
   if (const lessons::Page* const clicked = glossary_.draw(ui_)) go_to(*clicked);

@@ -33,7 +33,7 @@ constexpr int kExportColumns = 1000;
 
 // Writes the current figure in each chosen format. Returns a sentence with the result.
 std::string write_figure(PageFrame& frame) {
-  const fs::path folder = frame.ui.export_folder;
+  const fs::path folder = frame.ui.exports.folder;
   std::error_code failed;
   fs::create_directories(folder, failed);
   if (failed) return fmt::format("The folder {} cannot be created: {}.", folder.string(), failed.message());
@@ -43,7 +43,7 @@ std::string write_figure(PageFrame& frame) {
   options.assets = frame.ui.assets;
   std::string written;
   for (std::size_t i = 0; i < kFormats.size(); ++i) {
-    if (!frame.ui.export_formats[i]) continue;
+    if (!frame.ui.exports.formats[i]) continue;
     const auto bytes = paint::render(figure, kFormats[i].format, options);
     if (!bytes) return bytes.error().message;
     const std::string name = fmt::format("{}.{}", figure.head.id, kFormats[i].ending);
@@ -58,10 +58,10 @@ std::string write_figure(PageFrame& frame) {
 void draw_formats(PageFrame& frame, Rect row) {
   for (std::size_t i = 0; i < kFormats.size(); ++i) {
     if (!paint::can_write(kFormats[i].format)) continue;
-    const ButtonText text{kFormats[i].name, frame.ui.export_formats[i] ? Icon::kCheck : Icon::kNone};
+    const ButtonText text{kFormats[i].name, frame.ui.exports.formats[i] ? Icon::kCheck : Icon::kNone};
     const float width = px(70);
     const Rect at{row.x0, row.y0, row.x0 + width, row.y1};
-    if (button(kFormats[i].name, at, text)) frame.ui.export_formats[i] = !frame.ui.export_formats[i];
+    if (button(kFormats[i].name, at, text)) frame.ui.exports.formats[i] = !frame.ui.exports.formats[i];
     row.x0 = at.x1 + px(8);
   }
 }
@@ -69,11 +69,11 @@ void draw_formats(PageFrame& frame, Rect row) {
 }  // namespace
 
 void draw_export(PageFrame& frame) {
-  if (frame.ui.export_open) {
+  if (frame.ui.open.exports) {
     ImGui::OpenPopup("export page");
-    frame.ui.export_result.clear();
+    frame.ui.exports.result.clear();
   }
-  frame.ui.export_open = false;
+  frame.ui.open.exports = false;
   constexpr float kPadding = 20;
   const float width = std::min(px(440), ImGui::GetMainViewport()->Size.x), inner_width = width - px(2 * kPadding);
   if (!begin_centered_popup("export page", width, kPadding, 16)) return;
@@ -87,23 +87,23 @@ void draw_export(PageFrame& frame) {
   draw_formats(frame, inner.cut_top(px(32)));
   inner.cut_top(px(12));
   text_in(Face::kMedium, 12, inner.cut_top(px(20)), theme().text2, "Folder");
-  text_field("folder", inner.cut_top(px(32)), frame.ui.export_folder, "");
+  text_field("folder", inner.cut_top(px(32)), frame.ui.exports.folder, "");
   inner.cut_top(px(12));
   const ButtonText write{"Write files", Icon::kExport};
   const Rect row = inner.cut_top(px(32));
   if (button("write", {row.x0, row.y0, row.x0 + button_width(write), row.y1}, write, ButtonKind::kPrimary))
-    frame.ui.export_result = write_figure(frame);
+    frame.ui.exports.result = write_figure(frame);
   if (const std::string command = page::as_command(frame.page); !command.empty()) {
     const ButtonText copy{"Copy as command", Icon::kNone, "", command};
     const float x = row.x0 + button_width(write) + px(8);
     if (button("copy command", {x, row.y0, x + button_width(copy), row.y1}, copy)) {
       ImGui::SetClipboardText(command.c_str());
-      frame.ui.export_result = "Copied: " + command;
+      frame.ui.exports.result = "Copied: " + command;
     }
   }
-  if (!frame.ui.export_result.empty()) {
+  if (!frame.ui.exports.result.empty()) {
     inner.cut_top(px(8));
-    inner.y0 = paragraph(Face::kRegular, 12, 1.5f, inner, theme().text2, frame.ui.export_result);
+    inner.y0 = paragraph(Face::kRegular, 12, 1.5f, inner, theme().text2, frame.ui.exports.result);
   }
   ImGui::SetCursorScreenPos(at);
   ImGui::Dummy({inner_width, inner.y0 - at.y});

@@ -246,8 +246,8 @@ class Walk {
     if (look.reader == Reader::kThorough) stage.runner = &engine;
     perform(look.name, stage, [&](Actor& actor) {
       actor.app.ui().stage = look.stage;
-      actor.app.ui().export_folder = files_.path().string();
-      actor.app.ui().export_formats = {false, false, false, true, false};  // CSV
+      actor.app.ui().exports.folder = files_.path().string();
+      actor.app.ui().exports.formats = {false, false, false, true, false};  // CSV
       actor.frames(2);
       for (const lessons::Page* page : actor.app.course().pages())
         if (!actor.ctx->IsError()) read({actor, look, *page});  // after an error clicks do nothing

@@ -203,7 +203,7 @@ TEST_CASE("the current figure is written to files", "[gui]") {
   Scene scene;
   perform("export", scene.stage, [&](Actor& actor) {
     actor.click("skip");
-    actor.app.ui().export_folder = (scene.assets.path() / "out").string();
+    actor.app.ui().exports.folder = (scene.assets.path() / "out").string();
     actor.ctx->KeyPress(ImGuiMod_Ctrl | ImGuiKey_E);
     actor.frames(3);
     actor.ctx->ItemClick("//$FOCUSED/CSV");
@@ -216,7 +216,7 @@ TEST_CASE("the current figure is written to files", "[gui]") {
     IM_CHECK(std::filesystem::file_size(scene.assets.path() / "out" / "memory_timeline.csv", missing) > 100);
     IM_CHECK(!missing);
     IM_CHECK(!std::filesystem::exists(scene.assets.path() / "out" / "memory_timeline.pdf"));
-    IM_CHECK(actor.app.ui().export_result.find("memory_timeline.svg, memory_timeline.csv") != std::string::npos);
+    IM_CHECK(actor.app.ui().exports.result.find("memory_timeline.svg, memory_timeline.csv") != std::string::npos);
   });
 }
 
@@ -224,12 +224,12 @@ TEST_CASE("an unwritable folder is reported in one sentence", "[gui]") {
   Scene scene;
   perform("export refused", scene.stage, [&](Actor& actor) {
     actor.click("skip");
-    actor.app.ui().export_folder = "/proc/nowhere";
+    actor.app.ui().exports.folder = "/proc/nowhere";
     actor.click("export");
     actor.frames(3);
     actor.ctx->ItemClick("//$FOCUSED/write");
     actor.frames(2);
-    IM_CHECK(actor.app.ui().export_result.find("/proc/nowhere") != std::string::npos);
+    IM_CHECK(actor.app.ui().exports.result.find("/proc/nowhere") != std::string::npos);
   });
 }
 
