@@ -30,6 +30,7 @@ struct Rect {
   Rect inset(float horizontal, float vertical) const {
     return {x0 + horizontal, y0 + vertical, x1 - horizontal, y1 - vertical};
   }
+  Rect moved(Point by) const { return {x0 + by.x, y0 + by.y, x1 + by.x, y1 + by.y}; }
   // Takes a strip off one side and returns it.
   Rect cut_top(float height) {
     const Rect strip = top(height);

@@ -121,4 +121,16 @@ void paint_scene(ImDrawList& list, const paint::Scene& scene, ImVec2 origin) {
   for (const paint::Item& item : scene.items) std::visit(painter, item.shape);
 }
 
+paint::Frame frame_for(ImVec2 size, bool compact, const paint::Parts& parts) {
+  static const AtlasMeasure measure;
+  return {.width = size.x,
+          .height = size.y,
+          .scale = look().scale,
+          .palette = &theme(),
+          .compact = compact,
+          .parts = parts,
+          .measure = &measure,
+          .lit = {}};
+}
+
 }  // namespace headroom::app::window

@@ -15,7 +15,7 @@ inline constexpr unsigned kDeskAsked = 1, kDeskAnswered = 2, kStageAsked = 4, kS
 inline constexpr unsigned kAtDesk = kDeskAsked | kDeskAnswered, kOnStage = kStageAsked | kStageAnswered,
                           kAsked = kDeskAsked | kStageAsked, kEverywhere = kAtDesk | kOnStage;
 
-// What a key or a command does. `which` distinguishes the keys of an entry. Most stay on the page.
+// The action of a key or a command. `which` distinguishes the keys of an entry. Most stay on the page.
 class Act {
  public:
   constexpr Act() = default;

@@ -66,20 +66,14 @@ void FigureCard::lay_out(PageFrame& frame, const lessons::FigureData& figure, co
   const LaidOutFor now{
       frame.page.figures().revision(), size_of(rect), look().scale, look().theme, frame.state.lit, marked_};
   if (now == laid_out_for_) return;
-  const AtlasMeasure measure;
-  paint::Frame layout;
-  layout.width = rect.width();
-  layout.height = rect.height();
-  layout.scale = look().scale;
-  layout.palette = &theme();
-  layout.compact = frame.density != Density::kWide;
-  layout.parts = {.header = false,
-                  .plot = true,
-                  .alive = frame.density != Density::kNarrow,
-                  .levels = frame.density == Density::kWide,
-                  .rungs = !frame.page.figures().draws_ladder(),
-                  .search = true};
-  layout.measure = &measure;
+  const bool wide = frame.density == Density::kWide;
+  paint::Frame layout = frame_for(size_of(rect), !wide,
+                                  {.header = false,
+                                   .plot = true,
+                                   .alive = frame.density != Density::kNarrow,
+                                   .levels = wide,
+                                   .rungs = !frame.page.figures().draws_ladder(),
+                                   .search = true});
   layout.lit = frame.state.lit;
   layout.marked = marked_;
   scene_ = paint::layout(figure, layout);
@@ -143,8 +137,7 @@ void FigureCard::draw_search(PageFrame& frame, const lessons::FigureData& figure
   had_lanes_ = scene_.search.has_value() && lanes != nullptr;
   if (!had_lanes_) return;
   page::TimelineView& view = frame.page.figures().view();
-  Rect at{rect.x0 + scene_.search->x0, rect.y0 + scene_.search->y0, rect.x0 + scene_.search->x1,
-          rect.y0 + scene_.search->y1};
+  const Rect at = scene_.search->moved({rect.x0, rect.y0});
   const std::size_t count = lanes->found.size(), now = frame.page.figures().found_at();
   const std::string words = view.find().empty() ? std::string()
                             : count == 0        ? std::string("none")
@@ -176,15 +169,7 @@ void FigureCard::draw_drawer(PageFrame& frame, const Rect& rect) {
   fill(rect, theme().raised, 8);
   outline(rect, theme().control, 8);
   const Rect inner = rect.inset(px(12));
-  const AtlasMeasure measure;
-  paint::Frame layout;
-  layout.width = inner.width();
-  layout.height = inner.height();
-  layout.scale = look().scale;
-  layout.palette = &theme();
-  layout.compact = true;
-  layout.parts = {.header = false, .plot = false, .alive = true, .levels = false};
-  layout.measure = &measure;
+  const paint::Frame layout = frame_for(size_of(inner), true, {.header = false, .plot = false, .levels = false});
   paint_scene(*canvas(), paint::layout(figure, layout), upper_left(inner));
 }
 
@@ -300,7 +285,7 @@ void FigureCard::act(PageFrame& frame, const Rect& rect) {
   for (std::size_t i = 0; i < scene_.hits.size(); ++i) {
     const paint::HitArea& area = scene_.hits[i];
     if (!area.action) continue;
-    const Rect at{rect.x0 + area.rect.x0, rect.y0 + area.rect.y0, rect.x0 + area.rect.x1, rect.y0 + area.rect.y1};
+    const Rect at = area.rect.moved({rect.x0, rect.y0});
     ImGui::PushID(static_cast<int>(i));
     ImGui::SetNextItemAllowOverlap();
     const Hit state = hit("box", at);
@@ -343,8 +328,7 @@ void FigureCard::draw_measure(PageFrame& frame, const Rect& rect) {
 // The plot of the scene in `rect`, or all of it.
 Rect FigureCard::plot_in(const Rect& rect) const {
   const Rect& plot = scene_.map.plot;
-  if (plot.width() <= 0) return rect;
-  return {rect.x0 + plot.x0, rect.y0 + plot.y0, rect.x0 + plot.x1, rect.y0 + plot.y1};
+  return plot.width() <= 0 ? rect : plot.moved({rect.x0, rect.y0});
 }
 
 // Covers a picture of other settings.

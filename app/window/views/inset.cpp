@@ -30,16 +30,8 @@ void Insets::lay_out(PageFrame& frame, Inset& inset, const lessons::FigureBlock&
            .title = figure.head.title,
            .empty_reason = figure.head.empty_reason};
   if (!inset.empty_reason.empty()) return;
-  const AtlasMeasure measure;
-  paint::Frame layout;
-  layout.width = width;
-  layout.height = height;
-  layout.scale = look().scale;
-  layout.palette = &theme();
-  layout.compact = true;
-  layout.parts = {.header = false, .plot = true, .alive = false, .levels = false};
-  layout.measure = &measure;
-  inset.scene = paint::layout(figure, layout);
+  inset.scene =
+      paint::layout(figure, frame_for({width, height}, true, {.header = false, .alive = false, .levels = false}));
 }
 
 void Insets::draw(PageFrame& frame, std::pair<int, int> place, const lessons::FigureBlock& block) {

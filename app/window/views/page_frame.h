@@ -81,26 +81,19 @@ struct Surroundings {
   Markdown& markdown;
   Density density = Density::kCompact;
   bool faces = false;
-  double now = 0;
+  double now = 0;  // seconds
   Place place;
-  const lessons::References& references;
+  const lessons::References& references;  // of all pages
 };
 
-struct PageFrame {
-  UiState& ui;
+struct PageFrame : Surroundings {
   PageState& state;
   page::PageModel& page;
   PageWidgets& widgets;
   FigureCard& figure;  // the one that keys act on
   Insets& insets;
   SecondCard& second;
-  Markdown& markdown;
-  Density density = Density::kCompact;
-  bool faces = false;
-  double now = 0;  // seconds
-  Place place;
-  const lessons::References& references;  // of all pages
-  double guess_unit = 1;                  // of the question's axis
+  double guess_unit = 1;  // of the question's axis
   std::string_view guess_unit_name = "B";
 };
 

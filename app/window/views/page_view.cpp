@@ -8,7 +8,7 @@
 #include "app/page/page_facts.h"
 #include "app/window/draw/controls.h"
 #include "app/window/draw/markdown.h"
-#include "app/window/widgets/run_column.h"
+#include "app/window/widgets/param_control.h"
 #include "app/window/widgets/widget.h"
 #include "lessons/shown_unit.h"
 
@@ -36,19 +36,7 @@ bool PageView::poll(double now, bool news) {
 }
 
 PageFrame PageView::frame(const Surroundings& surroundings) {
-  PageFrame frame{surroundings.ui,
-                  state_,
-                  *model_,
-                  widgets_,
-                  figure_,
-                  insets_,
-                  second_,
-                  surroundings.markdown,
-                  surroundings.density,
-                  surroundings.faces,
-                  surroundings.now,
-                  surroundings.place,
-                  surroundings.references};
+  PageFrame frame{surroundings, state_, *model_, widgets_, figure_, insets_, second_};
   const lessons::FigureData& figure = model_->figure(figure_.columns());
   const lessons::Axis* axis = lessons::guess_axis(figure);
   const lessons::AxisUnit asked = model_->question().unit();

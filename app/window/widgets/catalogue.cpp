@@ -8,8 +8,6 @@
 
 namespace headroom::app::window {
 
-extern const Widget kCalculatorWidget, kKernelEditorWidget, kLadderWidget, kReportWidget, kSettingsWidget, kSweepWidget;
-
 namespace {
 
 constexpr std::array<const Widget*, 6> kWidgets{&kCalculatorWidget, &kKernelEditorWidget, &kLadderWidget,
@@ -55,26 +53,6 @@ WidgetView* PageWidgets::among_words(std::string_view id) const {
   return found == of_words_.end() ? nullptr : found->second;
 }
 
-bool PageWidgets::start_runs() const {
-  return any([](const lessons::WidgetInfo& info) { return info.starts_runs; });
-}
-
-bool PageWidgets::run_button() const {
-  return !start_runs() && !running() && any([](const lessons::WidgetInfo& info) { return info.runs_step; });
-}
-
-bool PageWidgets::have_figure_params() const {
-  return any([](const lessons::WidgetInfo& info) { return info.calculates; });
-}
-
-bool PageWidgets::sweep_button() const {
-  return any([](const lessons::WidgetInfo& info) { return info.runs_sweep; });
-}
-
-bool PageWidgets::edit(std::string_view key) const {
-  return any([&](const lessons::WidgetInfo& info) { return !key.empty() && info.edits == key; });
-}
-
 std::string_view PageWidgets::empty_reason() const {
   for (const Made& each : made_)
     if (const std::string_view reason = each.widget->info->empty_reason; !reason.empty()) return reason;
@@ -86,10 +64,6 @@ std::vector<OfferedParam> PageWidgets::offers(const PageFrame& frame) const {
   for (const Made& made : made_)
     for (const OfferedParam& each : made.view->offers(frame)) all.push_back(each);
   return all;
-}
-
-bool PageWidgets::running() const {
-  return std::ranges::any_of(made_, [](const Made& each) { return each.view->running(); });
 }
 
 bool PageWidgets::poll() {

@@ -24,18 +24,9 @@ constexpr float kHead = 32, kEditorGap = 8, kReport = 104, kFigure = 250;
 constexpr float kRoomForBoth = 660;  // below this, source and figure take turns
 
 Icon icon_of(KernelVerdict verdict) {
-  switch (verdict) {
-    case KernelVerdict::kRight:
-      return Icon::kCheck;
-    case KernelVerdict::kCompiled:
-      return Icon::kInfo;
-    case KernelVerdict::kNotCompiled:
-    case KernelVerdict::kCrashed:
-    case KernelVerdict::kOutOfBounds:
-    case KernelVerdict::kWrong:
-      break;
-  }
-  return Icon::kWarning;
+  return verdict == KernelVerdict::kRight      ? Icon::kCheck
+         : verdict == KernelVerdict::kCompiled ? Icon::kInfo
+                                               : Icon::kWarning;
 }
 
 // The form of the parameter `source`: source code has line breaks, a file name has none.
@@ -67,9 +58,8 @@ std::vector<std::int64_t> KernelEditor::marked_lines() const {
 // Follows the chosen exercise, its source and the shown run's report.
 void KernelEditor::follow(page::PageModel& page) {
   const std::string& chosen = page.control().params().text("exercise");
-  const int shown = page.runs().shown();
-  const record::Recording* recording =
-      shown < 0 ? nullptr : page.runs().all()[static_cast<std::size_t>(shown)].recording.get();
+  const page::RunOnShow* const shown = page.runs().shown_run();
+  const record::Recording* const recording = shown == nullptr ? nullptr : shown->recording.get();
   const bool fixed = !page.control().fixed_settings().empty();
   if (fixed && recording != nullptr) {
     text_ = source_of(*recording);
@@ -259,7 +249,6 @@ void KernelEditor::draw(PageFrame& frame, Rect& rect) {
   rect = {};
 }
 
-extern const Widget kKernelEditorWidget;
 constinit const Widget kKernelEditorWidget{
     &lessons::kKernelEditorWidget, Slot::kBesideFigure,
     [](const WidgetHost&) -> std::unique_ptr<WidgetView> { return std::make_unique<KernelEditor>(); }};

@@ -74,7 +74,7 @@ void LadderView::draw_over(PageFrame& frame, const Rect& picture) {
   page::Ladder& ladder = page_.ladder();
   const auto rungs = static_cast<float>(ladder.switches().size() + 1);
   const float height = names->height() / rungs;
-  Rect column{picture.x0 + names->x0, picture.y0 + names->y0, picture.x0 + names->x1, picture.y0 + names->y1};
+  Rect column = names->moved({picture.x0, picture.y0});
   const Rect first = column.cut_top(height);
   text_in(Face::kMedium, 13, {first.x0 + px(24), first.y0, first.x1, first.y1}, theme().text2,
           shortened(Face::kMedium, 13, "naive: plain fp32", first.width() - px(24)));
@@ -100,9 +100,6 @@ void LadderView::draw_over(PageFrame& frame, const Rect& picture) {
   if (moved) ladder.move(moved->from, moved->to);
 }
 
-extern const Widget kLadderWidget;
-constinit const Widget kLadderWidget{
-    &lessons::kLadderWidget, Slot::kBesideFigure,
-    [](const WidgetHost& host) -> std::unique_ptr<WidgetView> { return std::make_unique<LadderView>(host); }};
+constinit const Widget kLadderWidget{&lessons::kLadderWidget, Slot::kBesideFigure, make_view<LadderView>};
 
 }  // namespace headroom::app::window

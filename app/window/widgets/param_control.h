@@ -1,4 +1,5 @@
-// A parameter of the page or its figure as a control: a choice, switch, field, or slider with its value.
+// A parameter of the page or its figure as a control: a choice, switch, field, or slider with its value. The column with
+// Run is next to them.
 #pragma once
 
 #include <string>
@@ -30,5 +31,12 @@ void draw_label(const record::ParamSpec& spec, const Rect& rect);
 
 // Label and control, which sets the page's settings or the current figure's parameters. Fixed settings are text.
 void draw_param(PageFrame& frame, ParamsOf of, const record::ParamSpec& spec, Rect cell);
+
+// --- the column right of the settings: Run with its estimate and progress, and the pin
+void draw_run(PageFrame& frame, Rect rect);
+// Why nothing can run and what to do, as far as it fits; all of it in a tooltip.
+void draw_no_engine(const PageFrame& frame, Rect rect, std::string_view head = "No engine. ");
+// Makes the current run A, to compare later ones with.
+void draw_pin(PageFrame& frame, Rect rect);
 
 }  // namespace headroom::app::window

@@ -87,9 +87,6 @@ void ReportView::draw(PageFrame& frame, Rect& rows) {
 
 }  // namespace
 
-extern const Widget kReportWidget;
-constinit const Widget kReportWidget{
-    &lessons::kReportWidget, Slot::kBelowFigure,
-    [](const WidgetHost& host) -> std::unique_ptr<WidgetView> { return std::make_unique<ReportView>(host); }};
+constinit const Widget kReportWidget{&lessons::kReportWidget, Slot::kBelowFigure, make_view<ReportView>};
 
 }  // namespace headroom::app::window

@@ -1,6 +1,4 @@
 // Run, its estimate, and the run to compare with.
-#include "app/window/widgets/run_column.h"
-
 #include <algorithm>
 #include <string>
 #include <utility>

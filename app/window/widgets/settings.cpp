@@ -13,7 +13,6 @@
 #include "app/window/draw/controls.h"
 #include "app/window/views/figure_card.h"
 #include "app/window/widgets/param_control.h"
-#include "app/window/widgets/run_column.h"
 #include "app/window/widgets/widget.h"
 
 namespace headroom::app::window {
@@ -287,12 +286,10 @@ void SettingsView::draw_narrow(PageFrame& frame, Rect rect) {
 
 }  // namespace
 
-extern const Widget kSettingsWidget;
 constinit const Widget kSettingsWidget{
     &lessons::kSettingsWidget, Slot::kBelowFigure,
     [](const WidgetHost&) -> std::unique_ptr<WidgetView> { return std::make_unique<SettingsView>(true); }};
 
-extern const Widget kCalculatorWidget;
 constinit const Widget kCalculatorWidget{
     &lessons::kCalculatorWidget, Slot::kBelowFigure,
     [](const WidgetHost&) -> std::unique_ptr<WidgetView> { return std::make_unique<SettingsView>(false); }};

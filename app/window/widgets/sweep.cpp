@@ -84,9 +84,6 @@ void SweepView::draw_narrow(PageFrame& frame, Rect rect) {
 
 }  // namespace
 
-extern const Widget kSweepWidget;
-constinit const Widget kSweepWidget{
-    &lessons::kSweepWidget, Slot::kBelowFigure,
-    [](const WidgetHost& host) -> std::unique_ptr<WidgetView> { return std::make_unique<SweepView>(host); }};
+constinit const Widget kSweepWidget{&lessons::kSweepWidget, Slot::kBelowFigure, make_view<SweepView>};
 
 }  // namespace headroom::app::window

@@ -8,7 +8,7 @@
 
 #include "app/page/page_facts.h"
 #include "app/page/page_model.h"
-#include "app/window/widgets/run_column.h"
+#include "app/window/widgets/param_control.h"
 #include "app/window/widgets/widget.h"
 
 namespace headroom::app::window {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <algorithm>
+#include <functional>
 #include <map>
 #include <memory>
 #include <span>
@@ -69,11 +70,17 @@ struct WidgetHost {
   SweepEngines& engines;
 };
 
+template <class View>
+std::unique_ptr<WidgetView> make_view(const WidgetHost& host) {
+  return std::make_unique<View>(host);
+}
+
 struct Widget {
   const lessons::WidgetInfo* info;
   Slot slot;
   std::unique_ptr<WidgetView> (*make)(const WidgetHost& host);
 };
+extern const Widget kCalculatorWidget, kKernelEditorWidget, kLadderWidget, kReportWidget, kSettingsWidget, kSweepWidget;
 std::span<const Widget* const> widgets();
 
 class PageWidgets {
@@ -93,14 +100,18 @@ class PageWidgets {
   }
 
   // True if the page has Run, whose result can be predicted, and no sweep runs.
-  bool run_button() const;
-  bool sweep_button() const;
-  bool start_runs() const;
-  bool have_figure_params() const;
-  bool edit(std::string_view key) const;
+  bool run_button() const { return !start_runs() && !running() && any(&lessons::WidgetInfo::runs_step); }
+  bool sweep_button() const { return any(&lessons::WidgetInfo::runs_sweep); }
+  bool start_runs() const { return any(&lessons::WidgetInfo::starts_runs); }
+  bool have_figure_params() const { return any(&lessons::WidgetInfo::calculates); }
+  bool edit(std::string_view key) const {
+    return any([&](const lessons::WidgetInfo& info) { return !key.empty() && info.edits == key; });
+  }
   std::string_view empty_reason() const;
   std::vector<OfferedParam> offers(const PageFrame& frame) const;
-  bool running() const;
+  bool running() const {
+    return std::ranges::any_of(made_, [](const Made& each) { return each.view->running(); });
+  }
   bool poll();
 
  private:
@@ -110,7 +121,7 @@ class PageWidgets {
   };
   template <class Is>
   bool any(const Is& is) const {
-    return std::ranges::any_of(made_, [&](const Made& each) { return is(*each.widget->info); });
+    return std::ranges::any_of(made_, [&](const Made& each) { return std::invoke(is, *each.widget->info); });
   }
 
   std::vector<Made> made_;                                    // those of the slots first
