@@ -1,6 +1,4 @@
 // Tries the largest batch.
-#include "app/page/borders.h"
-
 #include <utility>
 
 #include "app/page/page_facts.h"

@@ -3,12 +3,12 @@
 
 #include <algorithm>
 #include <cctype>
+#include <map>
 #include <set>
 #include <tuple>
 
 #include <fmt/format.h>
 
-#include "app/page/glossary.h"
 #include "lessons/figure.h"
 #include "lessons/pages/live_numbers.h"
 #include "lessons/pages/words.h"
@@ -81,6 +81,13 @@ constexpr int kHidden = -2;  // instead of a step
 
 bool is_in(std::span<const lessons::Page* const> pages, const lessons::Page* page) {
   return std::ranges::find(pages, page) != pages.end();
+}
+
+std::set<std::string> terms_of(const lessons::Page& page) {
+  std::string words = lessons::markdown_of(page.front) + "\n" + lessons::markdown_of(page.more);
+  if (page.question) words += "\n" + page.question->because;
+  const std::vector<std::string> keys = lessons::terms_in(words);
+  return {keys.begin(), keys.end()};
 }
 
 }  // namespace
@@ -212,6 +219,16 @@ std::vector<Found> Finder::find(std::string_view typed, const FindNow& now, std:
       put_words_around(one, entry->text, found);
   }
   return list;
+}
+
+std::vector<GlossaryEntry> glossary_of(const lessons::Course& course) {
+  std::map<std::string, std::vector<const lessons::Page*>> pages;
+  for (const lessons::Page* page : course.pages())
+    for (const std::string& key : terms_of(*page)) pages[key].push_back(page);
+  std::vector<GlossaryEntry> entries;
+  for (const auto& [key, term] : course.glossary()) entries.push_back({key, term.name, term.text, pages[key]});
+  std::ranges::sort(entries, {}, [](const GlossaryEntry& entry) { return in_small_letters(entry.name); });
+  return entries;
 }
 
 }  // namespace headroom::app::page

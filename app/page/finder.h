@@ -1,4 +1,4 @@
-// Searches pages, terms, figures, settings, commands and text.
+// Searches pages, terms, figures, settings, commands and text. The glossary.
 #pragma once
 
 #include <span>
@@ -57,6 +57,14 @@ class Finder {
 
   std::vector<Indexed> all_;
 };
+
+// The glossary in alphabetical order, with the pages that use each term.
+struct GlossaryEntry {
+  std::string key, name, text;
+  std::vector<const lessons::Page*> pages;
+};
+
+std::vector<GlossaryEntry> glossary_of(const lessons::Course& course);
 
 // Changes ASCII only.
 std::string in_small_letters(std::string_view text);

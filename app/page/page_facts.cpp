@@ -6,24 +6,71 @@
 #include <utility>
 
 #include "app/common/evidence.h"
-#include "app/page/card_choice.h"
-#include "app/page/run_estimate.h"
+#include "demos/experiments/attention_taken.h"
 #include "demos/experiments/combinations.h"
+#include "lessons/shown_unit.h"
 
 namespace headroom::app::page {
 
 namespace {
 
-bool has_gpu(const backend::Backend* machine) {
-  return machine != nullptr && std::any_of(machine->devices().begin(), machine->devices().end(),
-                                           [](const auto& device) { return device.kind == record::DeviceKind::kGpu; });
+const protocol::DeviceFacts* device_here(const backend::Backend* machine, record::DeviceKind kind) {
+  if (machine == nullptr) return nullptr;
+  for (const protocol::DeviceFacts& device : machine->devices())
+    if (device.kind == kind) return &device;
+  return nullptr;
 }
+
+bool has_gpu(const backend::Backend* machine) { return device_here(machine, record::DeviceKind::kGpu) != nullptr; }
 
 bool trains(const PageModel& page) { return page.control().demo().trains; }
 
 bool is_evidence_here(const PageModel& page, const RunOnShow& run) {
   return is_evidence(*run.recording, page.control().demo().id, page.settings(), device_of(page));
 }
+
+// This machine's memory, else that of the page's run.
+std::optional<PlannedCard> memory_of_cpu(const PageModel& page) {
+  if (const protocol::DeviceFacts* const here = device_here(page.control().backend(), record::DeviceKind::kCpu))
+    return PlannedCard{.name = "this machine", .memory = here->memory, .process = {}};
+  for (const RunOnShow& run : page.runs().all()) {
+    const record::RunInfo& info = run.recording->info();
+    if (info.device == record::DeviceKind::kCpu && info.device_memory > 0)
+      return PlannedCard{.name = "the machine of the page's run", .memory = info.device_memory, .process = {}};
+  }
+  return std::nullopt;
+}
+
+std::optional<PlannedCard> gpu_of(const PageModel& page) {
+  const auto of_gpu = [](const std::string& name, record::Bytes memory, const auto& facts) {
+    return PlannedCard{.name = name,
+                       .memory = memory,
+                       .process = predict::process_bytes(name),
+                       .compute_capability = experiments::capability_in(facts)};
+  };
+  if (const protocol::DeviceFacts* const here = device_here(page.control().backend(), record::DeviceKind::kGpu))
+    return of_gpu(here->name, here->memory, page.control().backend()->facts());
+  for (const RunOnShow& run : page.runs().all()) {
+    const record::RunInfo& info = run.recording->info();
+    const auto gpu = info.provenance.find("gpu");
+    if (info.device == record::DeviceKind::kGpu && gpu != info.provenance.end() && info.device_memory > 0)
+      return of_gpu(gpu->second, info.device_memory, info.provenance);
+  }
+  return std::nullopt;
+}
+
+// The card's memory must be known.
+PlannedCard planned_card(const predict::Card& card) {
+  return {.name = card.name,
+          .memory = *card.memory,
+          .process = predict::process_bytes(card.name),
+          .compute_capability = card.compute_capability};
+}
+
+// Assumed until a run has finished: FLOP/s of a CPU core in fp32, and the slowdown of 16 bits without instructions for
+// them. The order of magnitude decides whether Run asks for confirmation.
+constexpr double kCoreRate = 30e9;
+constexpr double kSixteenBitSlowdown = 3;
 
 }  // namespace
 
@@ -90,6 +137,15 @@ predict::StepSettings step_of(const PageModel& page) {
   return step;
 }
 
+double run_flops(const predict::StepSettings& settings) {
+  const llama::Config& model = settings.model;
+  const auto parameters = static_cast<double>(llama::num_parameters(model));
+  const auto tokens = static_cast<double>(settings.tokens() * settings.micro_batches * settings.steps);
+  const auto scores = 12.0 * static_cast<double>(model.num_layers * model.num_heads * model.head_dim) *
+                      static_cast<double>(settings.sequence);
+  return (6 * parameters + scores) * tokens;
+}
+
 std::optional<double> estimated_seconds(const PageModel& page) {
   if (!runs_here(page)) return estimated_seconds(page, predict::step_settings(settings_here(page)));
   if (const auto measured = page.control().estimate()) return measured;
@@ -129,11 +185,21 @@ const predict::Card* chosen_card(const PageModel& page) {
 }
 
 std::optional<PlannedCard> card_of(const PageModel& page) {
-  return card_of({.chosen = page.verdict().chosen_card(),
-                  .limit = limit_set(page),
-                  .device = device_of(page),
-                  .machine = page.control().backend(),
-                  .runs = page.runs().all()});
+  if (const record::Bytes limit = limit_set(page); limit > 0)
+    return PlannedCard{.name = "a limit of " + record::format_bytes(limit), .memory = limit, .process = {}};
+  if (device_of(page) == record::DeviceKind::kCpu) return memory_of_cpu(page);
+  const predict::Card* const chosen = page.verdict().chosen_card();
+  return chosen != nullptr ? planned_card(*chosen) : gpu_of(page);
+}
+
+std::optional<lessons::CardLimit> card_of_figures(const PageModel& page) {
+  std::optional<PlannedCard> on;
+  if (has_step_settings(page))
+    on = card_of(page);
+  else if (page.verdict().chosen_card() != nullptr)  // pages that only calculate have a card only if one is chosen
+    on = planned_card(*page.verdict().chosen_card());
+  if (!on) return std::nullopt;
+  return lessons::CardLimit{limit_set(page) > 0 ? lessons::short_bytes(on->memory) : on->name, on->memory, on->process};
 }
 
 record::Bytes limit_of_card(const PageModel& page) {
@@ -147,6 +213,24 @@ PlannedRun planned(const PageModel& page, const record::Params& settings) {
 }
 
 const StepPlan* plan_of(const PageModel& page) { return page.question().hides() ? nullptr : page.verdict().plan(); }
+
+bool shows_run(const lessons::Page& page, const record::Recording& recording) {
+  if (page.demo.empty() || page.demo != recording.info().demo) return false;
+  const auto& points = recording.sweep_points();
+  const auto wanted = points.empty()                      ? lessons::Basis::kRun
+                      : points.front().series == "ladder" ? lessons::Basis::kLadder
+                                                          : lessons::Basis::kSweep;
+  return std::ranges::any_of(page.figures, [&](const std::string& id) {
+    const lessons::Figure* const figure = lessons::find_figure(id);
+    return figure != nullptr && figure->basis == wanted;
+  });
+}
+
+const lessons::Page* page_of_run(const lessons::Course& course, const record::Recording& recording) {
+  for (const lessons::Page* const page : course.pages())
+    if (shows_run(*page, recording)) return page;
+  return nullptr;
+}
 
 bool left_the_begin(const PageModel& page) {
   const Runs& runs = page.runs();

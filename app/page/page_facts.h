@@ -10,7 +10,9 @@
 #include "app/common/step_plan.h"
 #include "app/page/page_model.h"
 #include "demos/predict/step_settings.h"
+#include "lessons/card_limit.h"
 #include "lessons/pages/blocks/figure.h"
+#include "lessons/pages/course.h"
 
 namespace headroom::app::page {
 
@@ -42,6 +44,9 @@ predict::StepSettings step_of(const PageModel& page);
 // Empty: unknown.
 std::optional<double> estimated_seconds(const PageModel& page);
 std::optional<double> estimated_seconds(const PageModel& page, const predict::StepSettings& step);
+// FLOPs of all steps without recomputation: 6 per parameter and token, plus 12·L·A·D·T per token for attention's
+// scores (Kaplan et al. 2020, section 2.1). 1B, 4 × 1,024 tokens, 3 steps: 96 TFLOP.
+double run_flops(const predict::StepSettings& settings);
 // A run's memory, and the memory available for it. Empty: unknown, or hidden by the question.
 struct Needs {
   record::Bytes bytes = 0, of = 0;
@@ -52,7 +57,11 @@ std::optional<Needs> needs_of(const PageModel& page);
 record::Bytes limit_set(const PageModel& page);  // the setting `cap`; 0: none
 // Null: none, or a limit replaces it.
 const predict::Card* chosen_card(const PageModel& page);
+// A limit takes precedence. Without one, a CPU has its memory, and a GPU is the chosen card, this machine's or that of
+// the page's run. Empty: unknown.
 std::optional<PlannedCard> card_of(const PageModel& page);
+// The card as figures draw it. A set limit is named by its size.
+std::optional<lessons::CardLimit> card_of_figures(const PageModel& page);
 record::Bytes limit_of_card(const PageModel& page);  // left for the allocator; 0: unknown
 PlannedRun planned(const PageModel& page, const record::Params& settings);
 // Null: none, or hidden by the question.
@@ -63,13 +72,25 @@ bool left_the_begin(const PageModel& page);
 std::map<std::string, std::string> changes_of(const PageModel& page);
 bool decides_work(const record::ParamSpec& spec);  // changes the step's computation
 
+// --- the trial of the largest batch
+// Slider marks: runs that differ from the settings only in `key`.
+const std::vector<SettingMark>& marks_of(PageModel& page, std::string_view key);
+// Why PageModel::try_border() cannot run; empty: it can.
+std::string why_no_trial(const PageModel& page);
+// For both runs of a trial; empty: unknown.
+std::optional<double> estimated_trial_seconds(const PageModel& page);
+
 // --- runs
+// True if the page runs the recording's demo and has a figure for such a run, sweep or ladder.
+bool shows_run(const lessons::Page& page, const record::Recording& recording);
+// The course's first such page; null: none.
+const lessons::Page* page_of_run(const lessons::Course& course, const record::Recording& recording);
 std::vector<int> evidence_of(const PageModel& page);  // indices of runs with these settings
 bool shows_evidence(const PageModel& page);           // the shown run is one of them
 record::Bytes measured_peak(const PageModel& page);   // of its last complete step; 0: none
 bool can_pin(const PageModel& page);
-void toggle_pin(PageModel& page);                      // pins the shown run, or unpins run A
-bool awaits_prediction(const PageModel& page);         // the shown one is outdated
+void toggle_pin(PageModel& page);               // pins the shown run, or unpins run A
+bool awaits_prediction(const PageModel& page);  // the shown one is outdated
 
 // --- switches
 void turn(PageModel& page, const WayOut& way);

@@ -4,7 +4,6 @@
 #include <optional>
 #include <utility>
 
-#include "app/page/card_choice.h"
 #include "app/page/page_facts.h"
 #include "app/page/page_model.h"
 #include "lessons/sources.h"
@@ -12,16 +11,6 @@
 namespace headroom::app::page {
 
 namespace {
-
-// Pages that only calculate have a card only if one is chosen.
-std::optional<lessons::CardLimit> card_of_figures(const PageModel& page) {
-  std::optional<PlannedCard> on;
-  if (has_step_settings(page))
-    on = card_of(page);
-  else if (page.verdict().chosen_card() != nullptr)
-    on = planned_card(*page.verdict().chosen_card());
-  return on ? std::optional(limit_of(*on, limit_set(page) > 0)) : std::nullopt;
-}
 
 constexpr double kMargin = 0.25;  // around a cursor outside the phase, in phase lengths
 
@@ -200,9 +189,7 @@ lessons::FigureInput PageModel::input(int columns) const {
   return input;
 }
 
-int PageModel::sources() const {
-  return runs_.revision() + run_a_.revision() + forecast_.revision() + changes_;
-}
+int PageModel::sources() const { return runs_.revision() + run_a_.revision() + forecast_.revision() + changes_; }
 
 const lessons::FigureData& PageModel::figure(int columns) {
   want_prediction();

@@ -5,7 +5,6 @@
 #include <utility>
 
 #include "app/page/page_facts.h"
-#include "app/page/run_estimate.h"
 #include "demos/experiments/schemas.h"
 #include "lessons/card_limit.h"
 #include "lessons/pages/blocks/task.h"
@@ -260,14 +259,13 @@ bool PageModel::follow_task(bool news) {
 bool PageModel::follow_ladder() {
   if (!figures_.draws_ladder()) return false;
   const RunOnShow* const sweep = runs_.sweep() < 0 ? nullptr : &runs_[runs_.sweep()];
-  Ladder::Around around{
-      .settings = settings(),
-      .device = device_of(*this),
-      .runs = {},
-      .climbing = sweep != nullptr && !sweep->recording->outcome() ? sweep->recording : nullptr,
-      .hidden = question_.hides(),
-      .predictions = forecast_.service(),
-      .why_none = forecast_.planner() == nullptr ? forecast_.why_none() : std::string()};
+  Ladder::Around around{.settings = settings(),
+                        .device = device_of(*this),
+                        .runs = {},
+                        .climbing = sweep != nullptr && !sweep->recording->outcome() ? sweep->recording : nullptr,
+                        .hidden = question_.hides(),
+                        .predictions = forecast_.service(),
+                        .why_none = forecast_.planner() == nullptr ? forecast_.why_none() : std::string()};
   for (const RunOnShow* first : {runs_.shown_run(), sweep})
     if (first != nullptr) around.runs.push_back(first->recording);
   for (const RunOnShow& run : runs_.all()) around.runs.push_back(run.recording);

@@ -9,12 +9,10 @@
 #include <string>
 #include <vector>
 
-#include "app/page/borders.h"
 #include "app/page/figure_on_show.h"
 #include "app/page/forecast.h"
 #include "app/page/ladder.h"
 #include "app/page/own_model.h"
-#include "app/page/page_sources.h"
 #include "app/page/page_text.h"
 #include "app/page/question.h"
 #include "app/page/run_a.h"
@@ -34,6 +32,26 @@ struct LayerState {
   bool offered = false;
   bool shown = false;
   std::string why_fixed;  // why show() changes nothing; may be empty
+};
+
+// Sources of a page's runs and predictions.
+struct PageSources {
+  backend::Backend* runner = nullptr;                            // not owned
+  Predictions* predictions = nullptr;                            // not owned; may be null
+  std::string why_no_engine;                                     // one sentence with the cure; may be empty
+  std::string fixed_settings;                                    // why settings cannot change; may be empty
+  bool files_here = true;                                        // false: the engine may be on another machine
+  std::vector<std::shared_ptr<const record::Recording>> stored;  // the first is shown at once
+  // Opened by the reader: shown first, with its settings and without a question.
+  std::shared_ptr<const record::Recording> given;
+};
+
+// The trial of the largest batch.
+struct Trial {
+  record::Params before;
+  std::vector<std::int64_t> left;  // batches to run, from the back
+  bool began = false;
+  std::int64_t ran = 0;  // largest completed batch; 0: none
 };
 
 class PageModel {

@@ -14,7 +14,13 @@ namespace headroom::app::page {
 class SettingsHistory {
  public:
   // `key`: the changed setting; empty: several. Consecutive changes of one key, as from a slider, are one undo step.
-  void remember(std::string_view key, const record::Params& before);
+  void remember(std::string_view key, const record::Params& before) {
+    constexpr std::size_t kMost = 100;
+    after_.clear();
+    if (key.empty() || key != remembered_key_ || before_.empty()) before_.push_back(before);
+    if (before_.size() > kMost) before_.erase(before_.begin());
+    remembered_key_ = key;
+  }
   void forget_changes() { before_.clear(); }
   bool changed() const { return !before_.empty(); }
   // The settings to restore; empty: none.
@@ -28,7 +34,14 @@ class SettingsHistory {
 
  private:
   std::optional<record::Params> step(std::vector<record::Params>& from, std::vector<record::Params>& to,
-                                     const record::Params& now);
+                                     const record::Params& now) {
+    if (from.empty()) return std::nullopt;
+    record::Params wanted = std::move(from.back());
+    from.pop_back();
+    to.push_back(now);
+    remembered_key_.clear();
+    return wanted;
+  }
 
   std::vector<record::Params> before_, after_;
   std::string remembered_key_;  // of the last change; empty: several

@@ -6,7 +6,6 @@
 
 #include <fmt/format.h>
 
-#include "app/page/given_run.h"
 #include "app/page/page_facts.h"
 #include "app/window/shell/chrome.h"
 #include "app/window/shell/keys.h"

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "app/page/glossary.h"
+#include "app/page/finder.h"
 #include "app/window/draw/draw.h"
 #include "app/window/views/page_frame.h"
 

@@ -8,7 +8,7 @@
 #include <fmt/format.h>
 
 #include "app/common/assets.h"
-#include "app/page/given_run.h"
+#include "app/page/page_facts.h"
 #include "demos/experiments/demo.h"
 
 namespace headroom::app::window {
@@ -113,7 +113,8 @@ record::Result<PageView*> PageLibrary::find_or_make(const lessons::Page& page) {
   auto name = given ? names.end() : names.begin();
   auto view = std::make_unique<PageView>(std::make_unique<page::PageModel>(page, *info, std::move(sources)), engines_);
   for (; view->model().runs().all().empty() && name != names.end(); ++name)
-    if (auto recording = stored(*name)) view->model().add_run(std::move(recording), page::RunOnShow::From::kPage, *name, is_base(page, *name));
+    if (auto recording = stored(*name))
+      view->model().add_run(std::move(recording), page::RunOnShow::From::kPage, *name, is_base(page, *name));
   using As = ToLoad::As;
   for (; name != names.end(); ++name) to_load_.push_back({&view->model(), std::move(*name)});
   for (const std::string& beside : page.beside) to_load_.push_back({&view->model(), beside, As::kBeside});

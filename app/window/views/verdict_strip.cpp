@@ -9,7 +9,6 @@
 
 #include <fmt/format.h>
 
-#include "app/page/borders.h"
 #include "app/page/page_facts.h"
 #include "app/page/page_model.h"
 #include "app/window/draw/controls.h"

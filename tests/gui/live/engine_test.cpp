@@ -8,7 +8,6 @@
 #include <map>
 #include <string>
 
-#include "app/page/borders.h"
 #include "app/page/page_facts.h"
 #include "app/page/page_words.h"
 #include "demos/predict/fits.h"

@@ -5,7 +5,6 @@
 #include <vector>
 
 #include "app/page/finder.h"
-#include "app/page/glossary.h"
 #include "app/page/history.h"
 #include "tests/support/catch.h"
 #include "tests/support/course.h"

@@ -6,7 +6,6 @@
 #include <thread>
 
 #include "app/common/assets.h"
-#include "app/page/given_run.h"
 #include "app/page/page_facts.h"
 #include "app/page/page_model.h"
 #include "tests/gui/support/reader.h"

@@ -7,7 +7,6 @@
 #include <thread>
 #include <vector>
 
-#include "app/page/borders.h"
 #include "app/page/page_facts.h"
 #include "app/page/page_model.h"
 #include "app/page/page_words.h"
