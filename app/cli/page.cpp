@@ -10,7 +10,7 @@
 #include "app/cli/shown_course.h"
 #include "app/common/assets.h"
 #include "app/common/session.h"
-#include "app/paint/files/table.h"
+#include "app/paint/files/writers.h"
 #include "app/paint/layout/layout.h"
 #include "lessons/base_run.h"
 #include "lessons/pages/blocks/figure.h"

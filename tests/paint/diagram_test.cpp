@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "app/paint/files/table.h"
+#include "app/paint/files/writers.h"
 #include "app/paint/scene/ticks.h"
 #include "tests/paint/support.h"
 #include "tests/support/catch.h"

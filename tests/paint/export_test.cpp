@@ -20,8 +20,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "app/paint/files/svg.h"
-#include "app/paint/files/table.h"
+#include "app/paint/files/writers.h"
 #include "demos/predict/optimizers.h"
 #include "tests/paint/support.h"
 #include "tests/support/catch.h"

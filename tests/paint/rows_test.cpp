@@ -1,7 +1,7 @@
 // Kernel timelines: positions of boxes, distinguishable kinds, and the same data in files.
 #include <algorithm>
 
-#include "app/paint/files/table.h"
+#include "app/paint/files/writers.h"
 #include "tests/paint/support.h"
 #include "tests/support/catch.h"
 
@@ -161,7 +161,9 @@ TEST_CASE("a launch's arrow ends at its kernel, which is outlined") {
   bool line = false, head = false, outline = false;
   each<app::paint::Polyline>(scene, [&](Layer layer, const app::paint::Polyline& drawn) {
     if (layer != Layer::kMarks || drawn.points.empty()) return;
-    const auto at_box = [&](app::paint::Point p) { return std::abs(p.x - x) <= 1 && std::abs(p.y - boxes[1].rect.y0) <= 1; };
+    const auto at_box = [&](app::paint::Point p) {
+      return std::abs(p.x - x) <= 1 && std::abs(p.y - boxes[1].rect.y0) <= 1;
+    };
     line = line || (drawn.points.size() == 2 && at_box(drawn.points.back()) &&
                     std::abs(drawn.points.front().x - scene.map.x_px(0)) <= 1);
     head = head || (drawn.points.size() == 3 && at_box(drawn.points[1]));
@@ -175,8 +177,7 @@ TEST_CASE("a launch's arrow ends at its kernel, which is outlined") {
 }
 
 TEST_CASE("marks of lanes have a contrast of 3:1 or such an outline, and their text 4.5:1, in every theme") {
-  for (const app::paint::Palette* palette :
-       {&app::paint::kLight, &app::paint::kDark, &app::paint::kHighContrast}) {
+  for (const app::paint::Palette* palette : {&app::paint::kLight, &app::paint::kDark, &app::paint::kHighContrast}) {
     for (const Work work : {Work::kOurs, Work::kProduct, Work::kOther, Work::kMove, Work::kHost, Work::kZone}) {
       lessons::FigureData figure = two_runs();
       lessons::Lanes& panel = std::get<lessons::Lanes>(figure.panels[0]);

@@ -1,4 +1,4 @@
-#include "app/paint/files/cairo_paint.h"
+#include "app/paint/files/writers.h"
 
 #include <array>
 #include <cmath>
@@ -13,7 +13,6 @@
 #include <pango/pangofc-fontmap.h>
 
 #include "app/paint/scene/fonts.h"
-#include "app/paint/scene/outline_path.h"
 
 namespace headroom::app::paint {
 namespace {

@@ -4,7 +4,7 @@
 
 #include <fmt/format.h>
 
-#include "app/paint/files/table.h"
+#include "app/paint/files/writers.h"
 #include "headroom_build.h"
 
 namespace headroom::app::paint {

@@ -3,13 +3,9 @@
 #include <algorithm>
 #include <cmath>
 
-#include "app/paint/files/svg.h"
-#include "app/paint/files/table.h"
+#include "app/paint/files/writers.h"
 #include "app/paint/layout/layout.h"
 #include "app/paint/scene/fonts.h"
-#ifdef HEADROOM_WITH_CAIRO
-#include "app/paint/files/cairo_paint.h"
-#endif
 
 namespace headroom::app::paint {
 namespace {
@@ -19,8 +15,7 @@ float height_for(const lessons::FigureData& figure, const ExportOptions& options
   if (const auto* bars = lessons::panel_of<lessons::Bars>(figure))
     return 116 + 40 * static_cast<float>(bars->bars.size());
   const auto* lanes = lessons::panel_of<lessons::Lanes>(figure);
-  if (lanes != nullptr && figure.panels.size() == 1)
-    return 150 + 92 * static_cast<float>(lanes->lanes.size());
+  if (lanes != nullptr && figure.panels.size() == 1) return 150 + 92 * static_cast<float>(lanes->lanes.size());
   const bool many = lessons::panels_of<lessons::Chart>(figure.panels).size() > 3;
   const float share = many || lanes != nullptr ? 0.68f : 0.5625f;  // rows of charts or lanes need more height
   // Table rows and stacked charts keep their height in narrow pictures.

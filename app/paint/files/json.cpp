@@ -2,7 +2,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "app/paint/files/table.h"
+#include "app/paint/files/writers.h"
 #include "headroom_build.h"
 
 namespace headroom::app::paint {

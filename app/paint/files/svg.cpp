@@ -1,11 +1,10 @@
-#include "app/paint/files/svg.h"
+#include "app/paint/files/writers.h"
 
 #include <string_view>
 
 #include <fmt/format.h>
 
 #include "app/paint/scene/fonts.h"
-#include "app/paint/scene/outline_path.h"
 
 namespace headroom::app::paint {
 namespace {

@@ -152,26 +152,19 @@ void ChartLayout::find_edges() {
 
 void ChartLayout::limit_zones() {
   for (const lessons::ChartReference& reference : chart_.references)
-    if (reference.limit && reference.y.back() < chart_.y.high) limit_zone(reference);
+    if (reference.limit && reference.y.back() < chart_.y.high)
+      sheet_.danger(Layer::kGround, {plot_.x0, plot_.y0, plot_.x1, sheet_.snap(y_px(reference.y.back()))});
 }
 
 void ChartLayout::references() {
   for (const lessons::ChartReference& reference : chart_.references) {
-    Polyline line{.points = {},
-                  .color = reference.limit ? palette_.danger : palette_.text,
-                  .width = sheet_.line_px(reference.limit ? 2 : 1),
-                  .dash = reference.limit ? 0 : sheet_.px(6),
-                  .gap = reference.limit ? 0 : sheet_.px(4)};
-    for (std::size_t i = 0; i < reference.x.size(); ++i)
-      line.points.push_back({x_px(reference.x[i]), y_px(reference.y[i])});
-    sheet_.add(Layer::kLines, std::move(line));
+    std::vector<Point> points;
+    for (std::size_t i = 0; i < reference.x.size(); ++i) points.push_back({x_px(reference.x[i]), y_px(reference.y[i])});
+    if (reference.limit)
+      sheet_.line(Layer::kLines, std::move(points), palette_.danger, sheet_.line_px(2));
+    else
+      sheet_.line(Layer::kLines, std::move(points), palette_.text, sheet_.line_px(1), {sheet_.px(6), sheet_.px(4)});
   }
-}
-
-void ChartLayout::limit_zone(const lessons::ChartReference& limit) {
-  const Rect zone{plot_.x0, plot_.y0, plot_.x1, sheet_.snap(y_px(limit.y.back()))};
-  sheet_.fill(Layer::kGround, zone, faded(palette_.danger, palette_.danger_ground));
-  sheet_.hatch(Layer::kGround, {zone}, faded(palette_.danger, palette_.danger_hatch), kDangerHatch);
 }
 
 void ChartLayout::place_reference_labels() {
@@ -213,9 +206,7 @@ void ChartLayout::place_reference_labels() {
 }
 
 bool ChartLayout::is_free(const Rect& box) const {
-  return std::none_of(taken_.begin(), taken_.end(), [&](const Rect& other) {
-    return box.x0 < other.x1 && other.x0 < box.x1 && box.y0 < other.y1 && other.y0 < box.y1;
-  });
+  return std::ranges::none_of(taken_, [&](const Rect& other) { return other.meets(box); });
 }
 
 void ChartLayout::draw_reference_labels() {

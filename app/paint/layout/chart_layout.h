@@ -5,12 +5,30 @@
 #include <string>
 #include <vector>
 
-#include "app/paint/layout/chart_look.h"
 #include "app/paint/layout/sheet.h"
 #include "app/paint/scene/ticks.h"
 #include "lessons/figure.h"
 
 namespace headroom::app::paint {
+
+// --- the look of a series as bar, mark or line
+// `turn` counts series of one kind from 0.
+struct Look {
+  lessons::SeriesKind kind = lessons::SeriesKind::kOther;
+  bool published = false;
+  int turn = 0;
+  std::optional<record::Category> category = {};
+  bool hatched = false;  // an earlier series has the same category
+};
+
+std::vector<Look> looks_of(const lessons::Chart& chart);
+Color line_color(const Palette& palette, const Look& look);
+
+// Bars, marks and lines are also samples in legends.
+void lay_out_box(Sheet& sheet, const Rect& rect, const Look& look);
+// Hollow marks are published values or further series of a kind.
+void lay_out_mark(Sheet& sheet, Point at, const Look& look);
+void lay_out_line(Sheet& sheet, std::vector<Point> points, const Look& look);
 
 // True if charts of this width name series at their ends instead of in the legend.
 bool names_ends(const Sheet& sheet, float width);
@@ -87,7 +105,6 @@ class ChartLayout {
   // Lines that labels avoid: references, joined series, the reader's guess.
   void find_lines();
   void find_edges();
-  void limit_zone(const lessons::ChartReference& limit);
   // Names of series next to their last points.
   void end_names();
   std::vector<Rect> around(Point at, float width, float height) const;

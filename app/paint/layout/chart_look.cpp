@@ -1,5 +1,5 @@
 // The fused form is ink and its baselines are gray, because color is reserved for memory.
-#include "app/paint/layout/chart_look.h"
+#include "app/paint/layout/chart_layout.h"
 
 #include <utility>
 
@@ -43,7 +43,7 @@ void lay_out_box(Sheet& sheet, const Rect& rect, const Look& look) {
     return;
   }
   const Palette& palette = sheet.palette();
-  const float width = sheet.line_px(1), half = width * 0.5f;
+  const float width = sheet.line_px(1);
   const Color color = line_color(palette, look);
   const bool solid = !look.published && look.turn == 0;
   if (solid && look.kind == SeriesKind::kFused) return sheet.fill(Layer::kBars, rect, palette.ink);
@@ -52,13 +52,7 @@ void lay_out_box(Sheet& sheet, const Rect& rect, const Look& look) {
   if (solid && look.kind == SeriesKind::kEager) sheet.fill(Layer::kBars, rect, palette.phase[3]);
   if (look.turn == 1) sheet.hatch(Layer::kBars, {rect}, color, kWideHatch);
   if (look.kind == SeriesKind::kLibrary && !look.published) sheet.hatch(Layer::kBars, {rect}, color, {9, 1, 0.8f});
-  const float dash = look.published ? sheet.px(3) : 0;
-  sheet.add(Layer::kBars, Outline{.rect = {rect.x0 + half, rect.y0 + half, rect.x1 - half, rect.y1 - half},
-                                  .color = color,
-                                  .width = width,
-                                  .radius = 0,
-                                  .dash = dash,
-                                  .gap = dash});
+  sheet.inside(Layer::kBars, rect, color, width, 0, {look.published ? sheet.px(3) : 0});
 }
 
 void lay_out_mark(Sheet& sheet, Point at, const Look& look) {
@@ -74,19 +68,15 @@ void lay_out_mark(Sheet& sheet, Point at, const Look& look) {
   const float half = look.kind == SeriesKind::kLibrary ? radius * 0.6f : radius * 0.9f;
   const Rect rect{at.x - half, at.y - half, at.x + half, at.y + half};
   sheet.fill(Layer::kMarks, rect, fill);
-  sheet.add(Layer::kMarks, Outline{.rect = rect, .color = color, .width = width});
+  sheet.outline(Layer::kMarks, rect, color, width);
 }
 
 void lay_out_line(Sheet& sheet, std::vector<Point> points, const Look& look) {
   const bool fused = look.kind == SeriesKind::kFused && !look.published;
   const float dash = look.published ? 3.0f : look.kind == SeriesKind::kLibrary ? 5.0f : look.turn > 0 ? 8.0f : 0.0f;
-  sheet.add(Layer::kLines, Polyline{.points = std::move(points),
-                                    .color = line_color(sheet.palette(), look),
-                                    .width = sheet.line_px(fused            ? 2
-                                                           : look.published ? 1
-                                                                            : 1.5f),
-                                    .dash = sheet.px(dash),
-                                    .gap = sheet.px(dash * 0.7f)});
+  const float width = fused ? 2 : look.published ? 1 : 1.5f;
+  sheet.line(Layer::kLines, std::move(points), line_color(sheet.palette(), look), sheet.line_px(width),
+             {sheet.px(dash), sheet.px(dash * 0.7f)});
 }
 
 }  // namespace headroom::app::paint

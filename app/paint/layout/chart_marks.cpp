@@ -75,9 +75,7 @@ void ChartLayout::failure(Point at, const Look& look, const ChartPoint& point) {
   const float r = sheet_.px(6), width = sheet_.line_px(1.5f);
   lay_out_mark(sheet_, at, {look.kind, true, 0, {}});
   for (const float side : {-1.0f, 1.0f})
-    sheet_.add(Layer::kMarks, Polyline{.points = {{at.x - r, at.y - side * r}, {at.x + r, at.y + side * r}},
-                                       .color = palette_.danger,
-                                       .width = width});
+    sheet_.line(Layer::kMarks, {{at.x - r, at.y - side * r}, {at.x + r, at.y + side * r}}, palette_.danger, width);
   taken_.push_back({at.x - r, at.y - r, at.x + r, at.y + r});
   sheet_.scene().hits.push_back({{at.x - 2 * r, at.y - r, at.x + 2 * r, at.y + r}, std::nullopt, point.tip});
   if (!point.would_be || said_failed_) return;
@@ -158,8 +156,7 @@ bool ChartLayout::place_label(Type type, Color color, const std::string& text, P
       const Point begin{at.x + (end.x - at.x) * from / away, at.y + (end.y - at.y) * from / away};
       const auto struck = [&](const Rect& other) { return crosses(begin, end, other); };
       if (std::any_of(texts_.begin(), texts_.end(), struck)) continue;
-      sheet_.add(Layer::kMarks,
-                 Polyline{.points = {begin, end}, .color = palette_.control, .width = sheet_.line_px(1)});
+      sheet_.line(Layer::kMarks, {begin, end}, palette_.control, sheet_.line_px(1));
       lines_.push_back({begin, end});
     }
     taken_.push_back(box);

@@ -23,17 +23,10 @@ std::string description_of(const lessons::FigureData& figure) {
 }
 
 void lay_out_empty(Sheet& sheet, const lessons::FigureHead& head, Rect area) {
-  const float dash = sheet.px(4);
-  sheet.add(Layer::kGround, Outline{.rect = area,
-                                    .color = sheet.palette().control,
-                                    .width = sheet.line_px(1),
-                                    .radius = sheet.px(8),
-                                    .dash = dash,
-                                    .gap = dash});
+  sheet.outline(Layer::kGround, area, sheet.palette().control, sheet.line_px(1), sheet.px(8), {sheet.px(4)});
   const Type type{Face::kRegular, 13};
-  sheet.text_mid(Layer::kLabels, type, sheet.palette().text2,
-                 sheet.shortened(type, head.empty_reason, area.width() - sheet.px(24)), area.center_x(),
-                 area.center_y(), Anchor::kMiddle);
+  sheet.text_cut(Layer::kLabels, type, sheet.palette().text2, head.empty_reason, area.center_x(), area.center_y(),
+                 area.width() - sheet.px(24), Anchor::kMiddle);
 }
 
 // Width of the list; 0 if it does not fit next to the timeline.

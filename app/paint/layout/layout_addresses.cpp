@@ -24,8 +24,8 @@ class AddressLayout {
       : sheet_(sheet), palette_(sheet.palette()), map_(map), area_(area) {}
 
   void draw() {
-    sheet_.text_mid(Layer::kAxes, kStrongType, palette_.text, sheet_.shortened(kStrongType, map_.title, area_.width()),
-                    area_.x0, area_.y0 + sheet_.px(kLine) * 0.5f);
+    sheet_.text_cut(Layer::kAxes, kStrongType, palette_.text, map_.title, area_.x0, area_.y0 + sheet_.px(kLine) * 0.5f,
+                    area_.width());
     area_.y0 += sheet_.px(kLine);
     sums();
     if (map_.rows.empty() || area_.height() <= 0) return;
@@ -64,8 +64,8 @@ class AddressLayout {
       const float top = sheet_.snap(area_.y0 + (line - size) * 0.5f);
       piece({sheet_.snap(x), top, sheet_.snap(x + size), top + size}, sum.kind, sum.category);
       const float from = x + size + sheet_.px(6);
-      sheet_.text_mid(Layer::kAxes, kLabelType, palette_.text2,
-                      sheet_.shortened(kLabelType, sum.label, area_.x1 - from), from, area_.y0 + line * 0.5f);
+      sheet_.text_cut(Layer::kAxes, kLabelType, palette_.text2, sum.label, from, area_.y0 + line * 0.5f,
+                      area_.x1 - from);
       x += width + sheet_.px(18);
     }
     area_.y0 += line + sheet_.px(8);
@@ -86,8 +86,8 @@ class AddressLayout {
     rect.y0 = sheet_.snap(rect.y0);
     rect.y1 = sheet_.snap(rect.y1);
     if (name_room > 0)
-      sheet_.text_mid(Layer::kAxes, kLabelType, palette_.text3, sheet_.shortened(kLabelType, row.label, name_room),
-                      area_.x0 - sheet_.px(10), rect.center_y(), Anchor::kEnd);
+      sheet_.text_cut(Layer::kAxes, kLabelType, palette_.text3, row.label, area_.x0 - sheet_.px(10), rect.center_y(),
+                      name_room, Anchor::kEnd);
     const float least = sheet_.line_px(1);
     // Adjacent blocks too thin to be seen are merged.
     for (std::size_t i = 0; i < row.pieces.size();) {
@@ -115,21 +115,18 @@ class AddressLayout {
   }
 
   void piece(const Rect& rect, PieceKind kind, record::Category category) {
-    const float line = sheet_.line_px(1), half = line * 0.5f, dash = sheet_.px(3);
-    const Rect inside{rect.x0 + half, rect.y0 + half, rect.x1 - half, rect.y1 - half};
+    const float line = sheet_.line_px(1);
     switch (kind) {
       case PieceKind::kBlock:
         return lay_out_kind(sheet_, rect, category);
       case PieceKind::kFree:
         if (rect.width() < 3 * line) return sheet_.fill(Layer::kBars, rect, palette_.control);
-        return sheet_.add(Layer::kBars, Outline{.rect = inside, .color = palette_.control, .width = line});
+        return sheet_.inside(Layer::kBars, rect, palette_.control, line);
       case PieceKind::kLeft:
-        return sheet_.add(Layer::kBars,
-                          Outline{.rect = inside, .color = palette_.control, .width = line, .dash = dash, .gap = dash});
+        return sheet_.inside(Layer::kBars, rect, palette_.control, line, 0, {sheet_.px(3)});
       case PieceKind::kAsked:
-        sheet_.fill(Layer::kBars, rect, faded(palette_.danger, palette_.danger_ground));
-        sheet_.hatch(Layer::kBars, {rect}, faded(palette_.danger, palette_.danger_hatch), kDangerHatch);
-        return sheet_.add(Layer::kBars, Outline{.rect = inside, .color = palette_.danger, .width = line});
+        sheet_.danger(Layer::kBars, rect);
+        return sheet_.inside(Layer::kBars, rect, palette_.danger, line);
     }
   }
 

@@ -47,7 +47,7 @@ void lay_out_bar(Sheet& sheet, const Bar& bar, const BarColumns& columns, double
     const float length_then = static_cast<float>(*bar.baseline / axis_high) * (columns.to - columns.from);
     const Rect before{columns.from, rect.y0 - sheet.px(3),
                       columns.from + std::max(sheet.snap(length_then), sheet.line_px(2)), rect.y1 + sheet.px(3)};
-    sheet.add(Layer::kBars, Outline{.rect = before, .color = palette.text3, .width = sheet.line_px(1.5f)});
+    sheet.outline(Layer::kBars, before, palette.text3, sheet.line_px(1.5f));
   }
   sheet.text_mid(Layer::kBars, kValue, palette.text, bar.value_text, columns.value_x, middle, Anchor::kEnd);
   if (columns.note_x < row.x1) sheet.text_mid(Layer::kBars, kNote, palette.text2, bar.note, columns.note_x, middle);
@@ -66,25 +66,18 @@ std::vector<std::string> left_out(const std::vector<Bar>& bars, const std::vecto
 
 void lay_out_kind(Sheet& sheet, const Rect& rect, record::Category category, float radius) {
   const KindColors& kind = sheet.palette().of(category);
-  const float width = sheet.line_px(1), inset = width * 0.5f;
+  const float width = sheet.line_px(1);
   const bool thin = rect.width() <= 2 * width || rect.height() <= 2 * width;  // only its outline fits
   sheet.fill(Layer::kBars, rect, kind.outlined && thin ? kind.edge : kind.fill, radius);
   if (kind.hatched) sheet.hatch(Layer::kBars, {rect}, kind.edge, kKindHatch);
-  if (!kind.outlined || thin) return;
-  sheet.add(Layer::kBars, Outline{.rect = {rect.x0 + inset, rect.y0 + inset, rect.x1 - inset, rect.y1 - inset},
-                                  .color = kind.edge,
-                                  .width = width,
-                                  .radius = radius});
+  if (kind.outlined && !thin) sheet.inside(Layer::kBars, rect, kind.edge, width, radius);
 }
 
 void lay_out_swatch(Sheet& sheet, Layer layer, const Rect& rect, record::Category category) {
   const KindColors& kind = sheet.palette().of(category);
   sheet.fill(layer, rect, kind.fill, sheet.px(2));
   if (kind.hatched) sheet.hatch(layer, {rect}, kind.edge, {4, kKindHatch.width, kKindHatch.opacity});
-  if (!kind.outlined) return;
-  const float width = sheet.line_px(1);
-  sheet.add(layer,
-            Outline{.rect = rect.inset(width * 0.5f), .color = kind.edge, .width = width, .radius = sheet.px(2)});
+  if (kind.outlined) sheet.inside(layer, rect, kind.edge, sheet.line_px(1), sheet.px(2));
 }
 
 void lay_out_panel(Sheet& sheet, const lessons::Bars& panel, Rect area) {

@@ -39,18 +39,10 @@ float lay_out_names(Sheet& sheet, const std::vector<const Chart*>& charts, Rect 
   return height > 0 ? height + sheet.px(4) : 0;
 }
 
-void lay_out_guess_line(Sheet& sheet, float y, const Rect& plot) {
-  sheet.add(Layer::kMarks, Polyline{.points = {{plot.x0, y}, {plot.x1, y}},
-                                    .color = sheet.palette().text,
-                                    .width = sheet.line_px(2),
-                                    .dash = sheet.px(7),
-                                    .gap = sheet.px(4)});
-}
-
 // The reader's guess over its chart. The pill avoids bars and numbers if possible.
 void lay_out_guess(Sheet& sheet, const lessons::FigureHead& head, const PlotMap& map, ChartLayout& chart) {
   const float y = head.guess ? std::clamp(sheet.snap(map.y_px(*head.guess)), map.plot.y0, map.plot.y1) : map.plot.y1;
-  if (head.guess) lay_out_guess_line(sheet, y, map.plot);
+  if (head.guess) lay_out_guess_line(sheet, {map.plot.x0, y}, {map.plot.x1, y});
   chart.draw_numbers();
   constexpr std::array kShares{0.4f, 0.5f, 0.6f, 0.7f, 0.8f, 0.9f, 0.3f, 0.2f, 0.1f};
   const auto pill_at = [&](float share) {
@@ -82,6 +74,10 @@ GuessPill guess_pill(const Sheet& sheet, const lessons::FigureHead& head, const 
   const float x0 = sheet.snap(kept_within(at.x - width * 0.5f, within.x0, within.x1 - width));
   const float y0 = sheet.snap(kept_within(at.y - height * 0.5f, within.y0, within.y1 - height));
   return {{x0, y0, x0 + width, y0 + height}, std::move(text)};
+}
+
+void lay_out_guess_line(Sheet& sheet, Point from, Point to) {
+  sheet.line(Layer::kMarks, {from, to}, sheet.palette().text, sheet.line_px(2), {sheet.px(7), sheet.px(4)});
 }
 
 void draw_pill(Sheet& sheet, const lessons::FigureHead& head, const GuessPill& pill) {

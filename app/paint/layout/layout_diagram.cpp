@@ -77,8 +77,8 @@ class DiagramLayout {
   void head() {
     const float line = sheet_.px(22);
     if (!diagram_.title.empty()) {
-      sheet_.text_mid(Layer::kAxes, kStrongType, palette_.text,
-                      sheet_.shortened(kStrongType, diagram_.title, area_.width()), area_.x0, area_.y0 + line * 0.5f);
+      sheet_.text_cut(Layer::kAxes, kStrongType, palette_.text, diagram_.title, area_.x0, area_.y0 + line * 0.5f,
+                      area_.width());
       area_.y0 += line;
     }
     area_.y0 += legend();
@@ -144,24 +144,14 @@ class DiagramLayout {
     const float width = sheet_.line_px(arrow.active ? 2 : 1), dash = arrow.dashed ? sheet_.px(4) : 0;
     const float length = std::hypot(end.x - begin.x, end.y - begin.y), tip = sheet_.px(6);
     if (length < tip) return;
-    sheet_.add(Layer::kLines,
-               Polyline{.points = {begin, end}, .color = color, .width = width, .dash = dash, .gap = dash});
+    sheet_.line(Layer::kLines, {begin, end}, color, width, {dash});
     const float x = (end.x - begin.x) / length * tip, y = (end.y - begin.y) / length * tip;
-    sheet_.add(Layer::kLines, Polyline{.points = {{end.x - x - y * 0.6f, end.y - y + x * 0.6f},
-                                                  end,
-                                                  {end.x - x + y * 0.6f, end.y - y - x * 0.6f}},
-                                       .color = color,
-                                       .width = width});
+    const Point left{end.x - x - y * 0.6f, end.y - y + x * 0.6f}, right{end.x - x + y * 0.6f, end.y - y - x * 0.6f};
+    sheet_.line(Layer::kLines, {left, end, right}, color, width);
   }
 
   void outline(const Rect& rect, float outside, Color color, float width, float dash) {
-    sheet_.add(Layer::kBars,
-               Outline{.rect = {rect.x0 - outside, rect.y0 - outside, rect.x1 + outside, rect.y1 + outside},
-                       .color = color,
-                       .width = sheet_.line_px(width),
-                       .radius = sheet_.px(2),
-                       .dash = dash,
-                       .gap = dash});
+    sheet_.outline(Layer::kBars, rect.inset(-outside), color, sheet_.line_px(width), sheet_.px(2), {dash});
   }
 
   // Draws the box without its text.

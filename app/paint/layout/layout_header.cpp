@@ -22,12 +22,7 @@ float lay_out_badge(Sheet& sheet, record::Source source, float x, float middle) 
     sheet.fill(Layer::kHeader, pill, live ? palette.ink : palette.selected, height * 0.5f);
   } else {
     const float dash = source == record::Source::kPredicted ? sheet.px(3) : 0;
-    sheet.add(Layer::kHeader, Outline{.rect = pill,
-                                      .color = palette.control,
-                                      .width = sheet.line_px(1),
-                                      .radius = height * 0.5f,
-                                      .dash = dash,
-                                      .gap = dash});
+    sheet.outline(Layer::kHeader, pill, palette.control, sheet.line_px(1), height * 0.5f, {dash});
   }
   sheet.text_mid(Layer::kHeader, type, live ? palette.on_ink : palette.text, word, pill.center_x(), middle,
                  Anchor::kMiddle);

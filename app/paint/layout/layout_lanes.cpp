@@ -76,8 +76,7 @@ void lay_out_sample(Sheet& sheet, Layer layer, const Rect& rect, const BoxLook& 
   const float hair = sheet.line_px(1);
   const bool thin = rect.width() <= 2 * hair;
   sheet.fill(layer, rect, look.hollow && thin ? sheet.palette().control : look.fill);
-  if (look.hollow && !thin)
-    sheet.add(layer, Outline{.rect = rect.inset(hair * 0.5f), .color = sheet.palette().control, .width = hair});
+  if (look.hollow && !thin) sheet.inside(layer, rect, sheet.palette().control, hair);
 }
 
 void lay_out_box(Sheet& sheet, const PlotMap& map, const TimeBox& box, Rect row) {
@@ -93,9 +92,7 @@ void lay_out_box(Sheet& sheet, const PlotMap& map, const TimeBox& box, Rect row)
   lay_out_sample(sheet, Layer::kBars, rect, look);
   if (box.selected) {
     const float out = sheet.line_px(2);
-    sheet.add(Layer::kMarks, Outline{.rect = {rect.x0 - out, rect.y0 - out, rect.x1 + out, rect.y1 + out},
-                                     .color = sheet.palette().focus,
-                                     .width = out});
+    sheet.outline(Layer::kMarks, rect.inset(-out), sheet.palette().focus, out);
   }
   const float room = rect.width() - sheet.px(3);
   if (!box.label.empty() && room > sheet.px(6)) {
@@ -193,12 +190,11 @@ void lay_out_flow(Sheet& sheet, const PlotMap& map, const lessons::Flow& flow, c
   points.push_back(end);
   const Palette& palette = sheet.palette();
   const float width = sheet.line_px(1.5f);
-  sheet.add(Layer::kMarks, Polyline{.points = points, .color = palette.well, .width = 3 * width});
-  sheet.add(Layer::kMarks, Polyline{.points = points, .color = palette.focus, .width = width});
+  sheet.line(Layer::kMarks, points, palette.well, 3 * width);
+  sheet.line(Layer::kMarks, points, palette.focus, width);
   if (flow.to < map.x.low || flow.to > map.x.high) return;
   const float back = end.y + (up ? head : -head);
-  sheet.add(Layer::kMarks,
-            Polyline{.points = {{x1 - head, back}, end, {x1 + head, back}}, .color = palette.focus, .width = width});
+  sheet.line(Layer::kMarks, {{x1 - head, back}, end, {x1 + head, back}}, palette.focus, width);
 }
 
 constexpr float kLeastBelow = 16, kMostBelow = 44;  // px at scale 1, of a lane below a plot

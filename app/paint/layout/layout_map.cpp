@@ -22,7 +22,7 @@ float place_of(const HeatMap& map, double value) {
 
 // The palest cells differ little from the background.
 void lay_out_edge(Sheet& sheet, const Rect& rect) {
-  sheet.add(Layer::kBars, Outline{.rect = rect, .color = sheet.palette().control, .width = sheet.line_px(1)});
+  sheet.outline(Layer::kBars, rect, sheet.palette().control, sheet.line_px(1));
 }
 
 // The ramp and the meaning of its ends.
@@ -46,20 +46,15 @@ void lay_out_ramp(Sheet& sheet, const HeatMap& map, Rect line) {
 // Pale if it fits, dashed if too close, hatched if it does not fit.
 void lay_out_state(Sheet& sheet, Rect cell, predict::Verdict state) {
   const Palette& palette = sheet.palette();
-  const float line = sheet.line_px(1), half = line * 0.5f, dash = sheet.px(3);
+  const float line = sheet.line_px(1);
   switch (state) {
     case predict::Verdict::kFits:
       sheet.fill(Layer::kBars, cell, palette.selected);
-      return lay_out_edge(sheet, cell.inset(half));
+      return lay_out_edge(sheet, cell.inset(line * 0.5f));
     case predict::Verdict::kTooClose:
-      return sheet.add(Layer::kBars, Outline{.rect = {cell.x0 + half, cell.y0 + half, cell.x1 - half, cell.y1 - half},
-                                             .color = palette.control,
-                                             .width = line,
-                                             .dash = dash,
-                                             .gap = dash});
+      return sheet.inside(Layer::kBars, cell, palette.control, line, 0, {sheet.px(3)});
     case predict::Verdict::kDoesNotFit:
-      sheet.fill(Layer::kBars, cell, faded(palette.danger, palette.danger_ground));
-      return sheet.hatch(Layer::kBars, {cell}, faded(palette.danger, palette.danger_hatch), kDangerHatch);
+      return sheet.danger(Layer::kBars, cell);
   }
 }
 
@@ -76,8 +71,7 @@ void lay_out_states(Sheet& sheet, const HeatMap& map, Rect line) {
             .x1 +
         sheet.px(18);
   }
-  sheet.text_mid(Layer::kAxes, kLabelType, palette.text2, sheet.shortened(kLabelType, map.high_text, line.x1 - x), x,
-                 line.center_y());
+  sheet.text_cut(Layer::kAxes, kLabelType, palette.text2, map.high_text, x, line.center_y(), line.x1 - x);
 }
 
 // "1,024", "12", "−3.4"
@@ -112,17 +106,14 @@ void lay_out_border(Sheet& sheet, const HeatMap& map, Rect area, float width, fl
   if (!map.chosen) return;
   const auto [r, c] = *map.chosen;
   const bool dark = map.states.empty() && place_of(map, map.cells[r][c]) > kLightWords;
-  sheet.add(Layer::kLines, Outline{.rect = {x(c) + line, y(r) + line, x(c + 1) - line, y(r + 1) - line},
-                                   .color = dark ? sheet.palette().well : sheet.palette().ink,
-                                   .width = line,
-                                   .radius = sheet.px(3)});
+  const Rect cell{x(c) + line, y(r) + line, x(c + 1) - line, y(r + 1) - line};
+  sheet.outline(Layer::kLines, cell, dark ? sheet.palette().well : sheet.palette().ink, line, sheet.px(3));
 }
 
 void lay_out_one(Sheet& sheet, const HeatMap& map, Rect area) {
   const Palette& palette = sheet.palette();
   const float line = sheet.px(22);
-  sheet.text_mid(Layer::kHeader, kStrongType, palette.text, sheet.shortened(kStrongType, map.title, area.width()),
-                 area.x0, area.y0 + line * 0.5f);
+  sheet.text_cut(Layer::kHeader, kStrongType, palette.text, map.title, area.x0, area.y0 + line * 0.5f, area.width());
   area.y0 += line;
   const Rect below{area.x0, area.y1 - line, area.x1, area.y1};
   map.states.empty() ? lay_out_ramp(sheet, map, below) : lay_out_states(sheet, map, below);

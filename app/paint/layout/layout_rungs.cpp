@@ -168,8 +168,8 @@ class RungLayout {
     const bool named = sheet_.frame().parts.rungs;
     const float name_room = columns_.bar_from - row.x0 - sheet_.px(8);
     if (named)
-      sheet_.text_mid(Layer::kBars, kRungName, rung.off ? palette_.text3 : palette_.text,
-                      sheet_.shortened(kRungName, rung.label, name_room), row.x0, middle);
+      sheet_.text_cut(Layer::kBars, kRungName, rung.off ? palette_.text3 : palette_.text, rung.label, row.x0, middle,
+                      name_room);
     std::string tip = rung.tip;
     for (const std::string& column : left_out_)
       if (const std::string& entry = column == "difference" ? rung.delta
@@ -181,8 +181,8 @@ class RungLayout {
         {named ? row : Rect{columns_.bar_from, row.y0, row.x1, row.y1}, std::nullopt, std::move(tip)});
     if (!rung.note.empty() && rung.value.empty()) {
       const float room = area_.x1 - columns_.bar_from - sheet_.px(8);
-      sheet_.text_mid(Layer::kBars, kRungNote, rung.off ? palette_.text3 : palette_.text2,
-                      sheet_.shortened(kRungNote, rung.note, room), columns_.bar_from + sheet_.px(8), middle);
+      sheet_.text_cut(Layer::kBars, kRungNote, rung.off ? palette_.text3 : palette_.text2, rung.note,
+                      columns_.bar_from + sheet_.px(8), middle, room);
       return;
     }
     const float line = sheet_.line_px(1);
@@ -226,12 +226,7 @@ class RungLayout {
     const PlotMap map{.plot = {columns_.bar_from, row.y0, columns_.bar_to, row.y1}, .x = panel_.peaks, .y = {}};
     const float x =
         head_.guess ? std::clamp(sheet_.snap(map.x_px(*head_.guess)), map.plot.x0, map.plot.x1) : map.plot.x0;
-    if (head_.guess)
-      sheet_.add(Layer::kMarks, Polyline{.points = {{x, row.y0}, {x, row.y1}},
-                                         .color = palette_.text,
-                                         .width = sheet_.line_px(2),
-                                         .dash = sheet_.px(7),
-                                         .gap = sheet_.px(4)});
+    if (head_.guess) lay_out_guess_line(sheet_, {x, row.y0}, {x, row.y1});
     GuessPill pill = guess_pill(sheet_, head_, panel_.peaks, {x, row.center_y()}, map.plot);
     const float most = row.height() - sheet_.line_px(2);
     if (pill.box.height() > most)
@@ -252,7 +247,7 @@ class RungLayout {
 
   // The peak by kind. A dashed outline shows what the previous rung needed in addition; hatching means out of memory.
   void bar(const Rung& rung, float top, float bottom) {
-    const float line = sheet_.line_px(1), half = line * 0.5f;
+    const float line = sheet_.line_px(1);
     record::Bytes sum = 0;
     for (int i = 0; i < record::kNumCategories; ++i) {
       const float from = sheet_.snap(x_px(static_cast<double>(sum)));
@@ -264,27 +259,18 @@ class RungLayout {
     }
     const float end = sheet_.snap(x_px(static_cast<double>(sum)));
     if (rung.predicted && end - columns_.bar_from > 3 * line)
-      sheet_.add(Layer::kMarks, Outline{.rect = {columns_.bar_from + half, top + half, end - half, bottom - half},
-                                        .color = palette_.text,
-                                        .width = line,
-                                        .dash = sheet_.px(4),
-                                        .gap = sheet_.px(3)});
+      sheet_.inside(Layer::kMarks, {columns_.bar_from, top, end, bottom}, palette_.text, line, 0,
+                    {sheet_.px(4), sheet_.px(3)});
     const float before = sheet_.snap(x_px(static_cast<double>(rung.before)));
     const float words = std::max(end, before) + sheet_.px(8), room = columns_.bar_to - words;
     const bool guessed = head_.guess && &rung == &asked();  // the guess is drawn there
     if (!rung.note.empty() && room > sheet_.px(80) && !guessed)
-      sheet_.text_mid(Layer::kBars, kRungNote, palette_.text2, sheet_.shortened(kRungNote, rung.note, room), words,
-                      (top + bottom) * 0.5f);
+      sheet_.text_cut(Layer::kBars, kRungNote, palette_.text2, rung.note, words, (top + bottom) * 0.5f, room);
     if (rung.out_of_memory) {
       const Rect rest{end, top, columns_.bar_to, bottom};
-      sheet_.fill(Layer::kBars, rest, faded(palette_.danger, palette_.danger_ground));
-      sheet_.hatch(Layer::kBars, {rest}, faded(palette_.danger, palette_.danger_hatch), kDangerHatch);
+      sheet_.danger(Layer::kBars, rest);
     } else if (rung.before > record::total(rung.bytes) && before - end > 3 * line) {
-      sheet_.add(Layer::kBars, Outline{.rect = {end + half, top + half, before - half, bottom - half},
-                                       .color = palette_.text3,
-                                       .width = line,
-                                       .dash = sheet_.px(3),
-                                       .gap = sheet_.px(3)});
+      sheet_.inside(Layer::kBars, {end, top, before, bottom}, palette_.text3, line, 0, {sheet_.px(3)});
     } else if (rung.before > 0 && end - before > 3 * line) {  // costs more: marks the previous peak
       sheet_.vertical(Layer::kMarks, before, top - sheet_.px(3), bottom + sheet_.px(3), palette_.text,
                       sheet_.line_px(2));

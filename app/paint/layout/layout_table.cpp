@@ -108,8 +108,8 @@ class TableLayout {
       }
     }
     if (foot_ > 0)
-      sheet_.text_mid(Layer::kBars, kNote, palette_.text2, sheet_.shortened(kNote, table_.foot, area_.width()),
-                      area_.x0, y + foot_ * 0.5f + sheet_.px(2));
+      sheet_.text_cut(Layer::kBars, kNote, palette_.text2, table_.foot, area_.x0, y + foot_ * 0.5f + sheet_.px(2),
+                      area_.width());
   }
 
  private:
@@ -121,8 +121,7 @@ class TableLayout {
       for (const TableRow& row : table_.rows) names.push_back(in_full(row));
       const Rect mark = lay_out_more(sheet_, Layer::kBars, {"row", names}, area_.x1, middle, Anchor::kEnd);
       const float room = mark.x0 - sheet_.px(8) - area_.x0;
-      sheet_.text_mid(Layer::kBars, kHeadType, palette_.text2, sheet_.shortened(kHeadType, table_.head, room), area_.x0,
-                      middle);
+      sheet_.text_cut(Layer::kBars, kHeadType, palette_.text2, table_.head, area_.x0, middle, room);
       return;
     }
     const std::vector<std::string> left_out(table_.columns.begin(),

@@ -67,11 +67,7 @@ class TrafficLayout {
   }
 
   void outline(const Rect& rect, Color color, float width, float radius) {
-    const float line = sheet_.line_px(width), half = line * 0.5f;
-    sheet_.add(Layer::kBars, Outline{.rect = {rect.x0 + half, rect.y0 + half, rect.x1 - half, rect.y1 - half},
-                                     .color = color,
-                                     .width = line,
-                                     .radius = sheet_.px(radius)});
+    sheet_.inside(Layer::kBars, rect, color, sheet_.line_px(width), sheet_.px(radius));
   }
 
   // --- when
@@ -148,18 +144,16 @@ class TrafficLayout {
     const double gaps = end_of(form) - busy;
     if (gaps <= 0) return;
     const std::string words = fmt::format("hatched: nothing runs, {} of {}", time_text(gaps), total_of(form));
-    sheet_.text_mid(Layer::kLabels, kLabelType, palette_.text2, sheet_.shortened(kLabelType, words, map.plot.width()),
-                    map.plot.x0, map.plot.y0 - sheet_.px(kTrafficLine) * 0.5f);
+    sheet_.text_cut(Layer::kLabels, kLabelType, palette_.text2, words, map.plot.x0,
+                    map.plot.y0 - sheet_.px(kTrafficLine) * 0.5f, map.plot.width());
   }
 
   // --- how fast
 
   Rect titled(Rect area, const std::string& title, const std::string& note) {
     const float line = sheet_.px(kTrafficLine);
-    sheet_.text_mid(Layer::kAxes, kStrongType, palette_.text, sheet_.shortened(kStrongType, title, area.width()),
-                    area.x0, area.y0 + line * 0.5f);
-    sheet_.text_mid(Layer::kAxes, kLabelType, palette_.text2, sheet_.shortened(kLabelType, note, area.width()), area.x0,
-                    area.y0 + line * 1.4f);
+    sheet_.text_cut(Layer::kAxes, kStrongType, palette_.text, title, area.x0, area.y0 + line * 0.5f, area.width());
+    sheet_.text_cut(Layer::kAxes, kLabelType, palette_.text2, note, area.x0, area.y0 + line * 1.4f, area.width());
     area.y0 += line * 2;
     return area;
   }
@@ -244,11 +238,8 @@ class TrafficLayout {
   void copy_line(const PlotMap& map) {
     if (panel_.copy <= 0) return;
     const float x = sheet_.snap(map.x_px(panel_.copy));
-    sheet_.add(Layer::kLines, Polyline{.points = {{x, map.plot.y0}, {x, map.plot.y1}},
-                                       .color = palette_.ink,
-                                       .width = sheet_.line_px(1.5f),
-                                       .dash = sheet_.px(4),
-                                       .gap = sheet_.px(3)});
+    sheet_.line(Layer::kLines, {{x, map.plot.y0}, {x, map.plot.y1}}, palette_.ink, sheet_.line_px(1.5f),
+                {sheet_.px(4), sheet_.px(3)});
     const float half = sheet_.width(kStrongType, panel_.copy_label) * 0.5f;
     sheet_.text_mid(Layer::kLabels, kStrongType, palette_.text, panel_.copy_label,
                     std::clamp(x, map.plot.x0 + half, std::max(map.plot.x0 + half, map.plot.x1 - half)),

@@ -175,7 +175,7 @@ class KindLabels {
 
   void draw_leader(const Leader& leader, const std::string& text) {
     const float width = sheet_.line_px(1);
-    sheet_.add(Layer::kLabels, Polyline{.points = {leader.dot, leader.end}, .color = palette_.text, .width = width});
+    sheet_.line(Layer::kLabels, {leader.dot, leader.end}, palette_.text, width);
     sheet_.add(Layer::kLabels,
                Disc{.center = leader.dot, .radius = sheet_.px(2.5f), .fill = palette_.text, .stroke = {}});
     pen_.put(leader.label, kStrongType, palette_.text, palette_.well, text);
@@ -193,7 +193,7 @@ class KindLabels {
   const ShownUnit unit_;
 };
 
-constexpr float kEdgeGap = 12;     // px at scale 1, from the plot to a name
+constexpr float kEdgeGap = 12;          // px at scale 1, from the plot to a name
 constexpr float kLeastNamedPlot = 420;  // px at scale 1: names stay inside narrower plots
 
 }  // namespace
@@ -233,10 +233,8 @@ void lay_out_edge_names(Sheet& sheet, const std::vector<EdgeName>& names, const 
     const float band = columns.back().of(name.kind).center_y(), middle = std::min(band, lowest);
     lowest = middle - line;
     const float width = sheet.line_px(1);
-    sheet.add(Layer::kAxes,
-              Polyline{.points = {{map.plot.x1 + sheet.px(1), band}, {map.plot.x1 + sheet.px(kEdgeGap - 3), middle}},
-                       .color = sheet.palette().of(static_cast<record::Category>(name.kind)).edge,
-                       .width = 2 * width});
+    sheet.line(Layer::kAxes, {{map.plot.x1 + sheet.px(1), band}, {map.plot.x1 + sheet.px(kEdgeGap - 3), middle}},
+               sheet.palette().of(static_cast<record::Category>(name.kind)).edge, 2 * width);
     sheet.text_mid(Layer::kLabels, kMediumType, sheet.palette().text, name.text, map.plot.x1 + sheet.px(kEdgeGap),
                    middle);
   }

@@ -1,4 +1,4 @@
-// Names of the kinds of memory in a plot, inside their bands or next to them with a leader line.
+// The labels of a timeline. Kinds of memory are named inside their bands or next to them with a leader line.
 #pragma once
 
 #include <string>
@@ -6,10 +6,41 @@
 
 #include "app/paint/layout/layout.h"
 #include "app/paint/layout/plot_parts.h"
-#include "app/paint/scene/label_pen.h"
+#include "app/paint/scene/labels.h"
 #include "lessons/figure.h"
 
 namespace headroom::app::paint {
+
+// Draws a plot's labels and reserves their space.
+class LabelPen {
+ public:
+  LabelPen(Sheet& sheet, const Rect& plot) : sheet_(sheet), placer_(plot) {}
+
+  Sheet& sheet() { return sheet_; }
+  LabelPlacer& placer() { return placer_; }
+  float pad_x() const { return sheet_.px(4); }
+
+  // A label's box including its patch, with the upper left corner at (x, y).
+  Rect box_at(Type type, const std::string& text, float x, float y) const {
+    return {x, y, x + sheet_.width(type, text) + 2 * pad_x(), y + sheet_.height(type) + 2 * pad_y()};
+  }
+
+  void put(const Rect& box, Type type, Color color, Color patch, const std::string& text) {
+    sheet_.fill(Layer::kLabels, box, patch, sheet_.px(3));
+    sheet_.text(Layer::kLabels, type, color, text, box.x0 + pad_x(), box.y0 + pad_y());
+  }
+
+  // Uses the first free box, if any.
+  void place(const std::vector<Rect>& candidates, Type type, Color color, const std::string& text) {
+    if (const auto box = placer_.place(candidates)) put(*box, type, color, sheet_.palette().well, text);
+  }
+
+ private:
+  float pad_y() const { return sheet_.px(1); }
+
+  Sheet& sheet_;
+  LabelPlacer placer_;
+};
 
 // A kind too thin for its name is named outside the plot's right end if it is visible there.
 struct EdgeName {
@@ -26,5 +57,11 @@ void lay_out_edge_names(Sheet& sheet, const std::vector<EdgeName>& names, const 
 // Thickest kinds first. Kinds without a place, too thin to be seen or named outside get no name.
 void label_kinds(LabelPen& pen, const lessons::Timeline& timeline, const std::vector<PxColumn>& columns,
                  const PlotMap& map, const ShownUnit& unit, const std::vector<EdgeName>& outside);
+
+// Places the labels of a timeline; one without a place is dropped. By priority: guess, failed request, limit, peak, run A's peak, lines, then kinds of memory, largest first. Returns
+// which lines to draw: reserved and process lines need their label.
+std::vector<bool> lay_out_labels(Sheet& sheet, const lessons::FigureHead& head, const lessons::Timeline& timeline,
+                                 const PlotMap& map, const std::vector<PxColumn>& columns,
+                                 const std::vector<EdgeName>& outside);
 
 }  // namespace headroom::app::paint

@@ -1,12 +1,9 @@
-#include "app/paint/layout/plot_labels.h"
-
 #include <algorithm>
 #include <array>
 #include <cmath>
 
 #include "app/paint/layout/plot_kinds.h"
 #include "app/paint/layout/plot_parts.h"
-#include "app/paint/scene/label_pen.h"
 
 namespace headroom::app::paint {
 namespace {
@@ -95,11 +92,7 @@ class PlotLabels {
       return;
     }
     const float y = std::clamp(sheet_.snap(map_.y_px(*head_.guess)), map_.plot.y0, map_.plot.y1);
-    sheet_.add(Layer::kMarks, Polyline{.points = {{from, y}, {map_.plot.x1, y}},
-                                       .color = palette_.text,
-                                       .width = sheet_.line_px(2),
-                                       .dash = sheet_.px(7),
-                                       .gap = sheet_.px(4)});
+    lay_out_guess_line(sheet_, {from, y}, {map_.plot.x1, y});
     const std::string value = in_unit(*head_.guess, unit_, 1) + " " + std::string(unit_.name);
     if (head_.guess_open) {
       pill("your guess " + value, from, y);
@@ -152,9 +145,8 @@ class PlotLabels {
   void chevron(float x, float y, float way) {
     const float w = sheet_.px(3);
     if (y - w < map_.plot.y0 || y + w > map_.plot.y1) return;
-    sheet_.add(Layer::kMarks, Polyline{.points = {{x - w, y}, {x, y + way * w}, {x + w, y}},
-                                       .color = palette_.text2,
-                                       .width = 1.25f * sheet_.frame().scale});
+    sheet_.line(Layer::kMarks, {{x - w, y}, {x, y + way * w}, {x + w, y}}, palette_.text2,
+                1.25f * sheet_.frame().scale);
   }
 
   // Shares of the plot's width for level lines' labels: the right end, clear of a failed allocation, …
@@ -267,7 +259,7 @@ class PlotLabels {
     const float away = std::hypot(end.x - at.x, end.y - at.y), radius = sheet_.px(5);
     if (away > sheet_.px(9)) {  // the line begins at the ring's edge
       const Point from{at.x + (end.x - at.x) * radius / away, at.y + (end.y - at.y) * radius / away};
-      sheet_.add(Layer::kMarks, Polyline{.points = {from, end}, .color = palette_.text, .width = sheet_.line_px(1)});
+      sheet_.line(Layer::kMarks, {from, end}, palette_.text, sheet_.line_px(1));
     }
     pen_.put(*box, type, palette_.text, palette_.well, mark.label);
   }

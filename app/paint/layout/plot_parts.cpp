@@ -188,8 +188,7 @@ void lay_out_danger_zone(Sheet& sheet, const Timeline& timeline, const PlotMap& 
   if (!timeline.cap || timeline.cap->y >= map.y.high) return;
   const Palette& palette = sheet.palette();
   const Rect zone{map.plot.x0, map.plot.y0, map.plot.x1, sheet.snap(map.y_px(timeline.cap->y))};
-  sheet.fill(Layer::kGround, zone, faded(palette.danger, palette.danger_ground));
-  sheet.hatch(Layer::kGround, {zone}, faded(palette.danger, palette.danger_hatch), kDangerHatch);
+  sheet.danger(Layer::kGround, zone);
 }
 
 void lay_out_stack(Sheet& sheet, const Timeline& timeline, const PlotMap& map, const std::vector<PxColumn>& columns) {
@@ -210,15 +209,9 @@ void lay_out_failed(Sheet& sheet, const Timeline& timeline, const PlotMap& map) 
   const Rect rect = failed_rect(sheet, timeline, map);
   if (rect.width() <= 0) return;
   const Palette& palette = sheet.palette();
-  const float width = sheet.line_px(1.5f), half = width * 0.5f;
   sheet.fill(Layer::kStack, rect, mixed(palette.well, palette.danger, 0.18f));
   sheet.hatch(Layer::kStack, {rect}, palette.danger, {5, 1.2f, 0.7f});
-  sheet.add(Layer::kStack, Outline{.rect = {rect.x0 + half, rect.y0 + half, rect.x1 - half, rect.y1 - half},
-                                   .color = palette.danger,
-                                   .width = width,
-                                   .radius = 0,
-                                   .dash = sheet.px(4),
-                                   .gap = sheet.px(3)});
+  sheet.inside(Layer::kStack, rect, palette.danger, sheet.line_px(1.5f), 0, {sheet.px(4), sheet.px(3)});
 }
 
 void lay_out_lines(Sheet& sheet, const Timeline& timeline, const PlotMap& map, const std::vector<bool>& named) {
@@ -245,12 +238,8 @@ void lay_out_hidden(Sheet& sheet, const Timeline& timeline, const PlotMap& map) 
   const Palette& palette = sheet.palette();
   const float x = std::clamp(sheet.snap(map.x_px(*timeline.hidden_from)), map.plot.x0, map.plot.x1);
   sheet.fill(Layer::kHidden, {x, map.plot.y0, map.plot.x1, map.plot.y1}, faded(palette.canvas, palette.cover));
-  const float width = sheet.line_px(1), dash = sheet.px(3);
-  sheet.add(Layer::kHidden, Polyline{.points = {{x + width * 0.5f, map.plot.y0}, {x + width * 0.5f, map.plot.y1}},
-                                     .color = palette.text2,
-                                     .width = width,
-                                     .dash = dash,
-                                     .gap = dash});
+  const float width = sheet.line_px(1), middle = x + width * 0.5f;
+  sheet.line(Layer::kHidden, {{middle, map.plot.y0}, {middle, map.plot.y1}}, palette.text2, width, {sheet.px(3)});
 }
 
 void lay_out_cursor(Sheet& sheet, const Timeline& timeline, const PlotMap& map, const std::vector<PxColumn>& columns,

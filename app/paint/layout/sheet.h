@@ -19,6 +19,11 @@ struct Type {
   float em = 12;
 };
 
+// 0: solid.
+struct Dash {
+  float dash = 0, gap = dash;
+};
+
 class Sheet {
  public:
   Sheet(Scene& scene, const Frame& frame) : scene_(scene), frame_(frame) {}
@@ -41,6 +46,10 @@ class Sheet {
 
   void add(Layer layer, Shape shape) { scene_.items.push_back({layer, std::move(shape)}); }
   void fill(Layer layer, Rect rect, Color color, float radius = 0);
+  // The edge is the stroke's center; inside() keeps the stroke in the rectangle.
+  void outline(Layer layer, const Rect& rect, Color color, float width, float radius = 0, Dash dash = {});
+  void inside(Layer layer, const Rect& rect, Color color, float width, float radius = 0, Dash dash = {});
+  void line(Layer layer, std::vector<Point> points, Color color, float width, Dash dash = {});
   void horizontal(Layer layer, float x0, float x1, float y, Color color, float width);  // y: upper edge
   void vertical(Layer layer, float x, float y0, float y1, Color color, float width);    // x: left edge
   // `top`: upper edge of the line box.
@@ -48,6 +57,12 @@ class Sheet {
   Rect text_mid(Layer layer, Type type, Color color, std::string text, float x, float middle,
                 Anchor anchor = Anchor::kStart);
 
+  // The same text, cut to `room`.
+  Rect text_cut(Layer layer, Type type, Color color, std::string text, float x, float middle, float room,
+                Anchor anchor = Anchor::kStart);
+
+  // The ground of what does not fit.
+  void danger(Layer layer, const Rect& rect);
   // Hatches rectangles in ascending x; lines continue across neighbors.
   void hatch(Layer layer, const std::vector<Rect>& rects, Color color, const HatchRule& rule);
 
@@ -86,6 +101,7 @@ struct GuessPill {
 };
 GuessPill guess_pill(const Sheet& sheet, const lessons::FigureHead& head, const lessons::Axis& axis, Point at,
                      const Rect& within);
+void lay_out_guess_line(Sheet& sheet, Point from, Point to);
 void draw_pill(Sheet& sheet, const lessons::FigureHead& head, const GuessPill& pill);
 // Returns the height used.
 float lay_out_header(Sheet& sheet, const lessons::FigureHead& head, Rect area);

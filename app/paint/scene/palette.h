@@ -220,8 +220,6 @@ inline constexpr Palette kHighContrast{
     .cover = 0.72f,
 };
 
-// `over` painted on an opaque `ground`.
-Color blended(Color over, Color ground);
 // WCAG 2.2: relative luminance of an opaque color; contrast from 1 to 21.
 double luminance(Color color);
 double contrast(Color a, Color b);

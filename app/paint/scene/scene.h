@@ -61,6 +61,9 @@ struct Columns {
   std::vector<Rect> rects;
 };
 
+// One closed outline per run of touching rectangles, so that no seam shows.
+std::vector<std::vector<Point>> outlines_of(const std::vector<Rect>& rects);
+
 // Separate straight lines of one color: hatches, grid.
 struct Segments {
   struct Piece {

@@ -14,7 +14,7 @@
 #include "app/page/acts.h"
 #include "app/page/page_model.h"
 #include "app/paint/files/export.h"
-#include "app/paint/files/table.h"
+#include "app/paint/files/writers.h"
 #include "tests/support/catch.h"
 #include "tests/support/course.h"
 
