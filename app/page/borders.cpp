@@ -2,7 +2,6 @@
 #include <utility>
 
 #include "app/page/page_facts.h"
-#include "app/page/page_model.h"
 
 namespace headroom::app::page {
 

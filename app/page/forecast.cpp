@@ -1,8 +1,6 @@
 // Asks the service, and falls back to the closed form.
 #include "app/page/forecast.h"
 
-#include <utility>
-
 #include "app/common/step_plan.h"
 #include "demos/experiments/demo.h"
 #include "demos/predict/form_recording.h"

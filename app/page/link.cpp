@@ -7,7 +7,6 @@
 #include <fmt/format.h>
 
 #include "app/page/page_facts.h"
-#include "app/page/page_model.h"
 #include "demos/experiments/combinations.h"
 #include "demos/experiments/demo.h"
 #include "demos/record/text.h"

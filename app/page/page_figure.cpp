@@ -5,7 +5,6 @@
 #include <utility>
 
 #include "app/page/page_facts.h"
-#include "app/page/page_model.h"
 #include "lessons/sources.h"
 
 namespace headroom::app::page {

@@ -1,12 +1,10 @@
 // The settings follow the chosen run, and the figure follows them.
 #include <algorithm>
 #include <string>
-#include <utility>
 
 #include <fmt/format.h>
 
 #include "app/page/page_facts.h"
-#include "app/page/page_model.h"
 #include "demos/record/text.h"
 
 namespace headroom::app::page {

@@ -6,7 +6,6 @@
 #include <cmath>
 #include <numeric>
 #include <sstream>
-#include <string>
 
 #include <fmt/format.h>
 

@@ -1,8 +1,6 @@
 // Pins run A for the page, the reader or a tour.
 #include "app/page/run_a.h"
 
-#include <algorithm>
-
 #include "lessons/base_run.h"
 
 namespace headroom::app::page {

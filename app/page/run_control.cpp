@@ -1,8 +1,6 @@
 // Starts runs and follows them to their end.
 #include "app/page/run_control.h"
 
-#include <utility>
-
 #include "app/common/session.h"
 #include "demos/experiments/combinations.h"
 #include "lessons/wording.h"

@@ -1,7 +1,6 @@
 // The techniques as switches, each with its effect on the step.
 #pragma once
 
-#include <memory>
 #include <optional>
 #include <span>
 #include <string>

@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "app/paint/layout/plot_parts.h"
-#include "app/paint/layout/sheet.h"
 
 namespace headroom::app::paint {
 namespace {

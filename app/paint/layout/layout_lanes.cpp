@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "app/paint/layout/plot_parts.h"
-#include "app/paint/layout/sheet.h"
 #include "app/paint/scene/ticks.h"
 
 namespace headroom::app::paint {

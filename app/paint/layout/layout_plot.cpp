@@ -8,8 +8,6 @@
 #include <vector>
 
 #include "app/paint/layout/plot_kinds.h"
-#include "app/paint/layout/plot_parts.h"
-#include "app/paint/layout/sheet.h"
 #include "app/paint/scene/ticks.h"
 #include "lessons/steps/alive.h"
 

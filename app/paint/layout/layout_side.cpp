@@ -1,8 +1,6 @@
 // Live tensors, ranked, and the memory levels from requested bytes to the whole device.
 #include <algorithm>
 
-#include <fmt/format.h>
-
 #include "app/paint/layout/sheet.h"
 
 namespace headroom::app::paint {

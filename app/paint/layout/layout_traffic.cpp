@@ -8,7 +8,6 @@
 #include <fmt/format.h>
 
 #include "app/paint/layout/plot_parts.h"
-#include "app/paint/layout/sheet.h"
 #include "app/paint/scene/ticks.h"
 
 namespace headroom::app::paint {

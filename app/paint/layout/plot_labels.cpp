@@ -3,7 +3,6 @@
 #include <cmath>
 
 #include "app/paint/layout/plot_kinds.h"
-#include "app/paint/layout/plot_parts.h"
 
 namespace headroom::app::paint {
 namespace {

@@ -2,7 +2,6 @@
 // ink.
 #pragma once
 
-#include <algorithm>
 #include <array>
 #include <cstdint>
 

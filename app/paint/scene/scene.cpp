@@ -1,5 +1,6 @@
 #include "app/paint/scene/scene.h"
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 

@@ -2,7 +2,6 @@
 #include "app/window/draw/draw.h"
 
 #include <algorithm>
-#include <cfloat>
 #include <cmath>
 #include <numbers>
 

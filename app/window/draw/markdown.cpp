@@ -10,7 +10,6 @@
 #include <fmt/format.h>
 
 #include "app/window/draw/controls.h"
-#include "app/window/draw/draw.h"
 #include "imgui_rich_md/rich_md.h"
 
 namespace headroom::app::window {

@@ -1,7 +1,6 @@
 // The window's content: the current page and what surrounds it. Uses ImGui, but no platform.
 #pragma once
 
-#include <filesystem>
 #include <memory>
 #include <optional>
 #include <string>

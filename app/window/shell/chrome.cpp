@@ -5,7 +5,6 @@
 
 #include <fmt/format.h>
 
-#include "app/page/page_model.h"
 #include "app/page/page_words.h"
 #include "app/window/draw/controls.h"
 

@@ -3,7 +3,6 @@
 #include <array>
 
 #include "app/page/page_facts.h"
-#include "app/page/page_model.h"
 #include "app/window/shell/keys.h"
 #include "app/window/views/figure_card.h"
 #include "app/window/views/views.h"

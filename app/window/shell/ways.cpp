@@ -1,6 +1,5 @@
 // Ways to other pages: the finder, links and history.
 #include <algorithm>
-#include <utility>
 
 #include <fmt/format.h>
 

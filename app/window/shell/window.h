@@ -4,7 +4,6 @@
 #include <filesystem>
 #include <functional>
 #include <memory>
-#include <string>
 
 #include "demos/record/result.h"
 

@@ -8,9 +8,7 @@
 #include <fmt/format.h>
 
 #include "app/page/page_facts.h"
-#include "app/page/page_model.h"
 #include "app/page/page_words.h"
-#include "app/paint/layout/layout.h"
 #include "app/window/draw/controls.h"
 #include "app/window/draw/scene_painter.h"
 #include "app/window/widgets/widget.h"

@@ -2,9 +2,6 @@
 #include "app/window/views/inset.h"
 
 #include "app/page/page_facts.h"
-#include "app/page/page_model.h"
-#include "app/paint/layout/layout.h"
-#include "app/window/draw/controls.h"
 #include "app/window/draw/scene_painter.h"
 #include "app/window/views/column.h"
 

@@ -9,7 +9,6 @@
 #include "app/window/draw/controls.h"
 #include "app/window/draw/markdown.h"
 #include "app/window/widgets/param_control.h"
-#include "app/window/widgets/widget.h"
 #include "lessons/shown_unit.h"
 
 namespace headroom::app::window {

@@ -8,10 +8,8 @@
 
 #include <fmt/format.h>
 
-#include "app/page/page_model.h"
 #include "app/page/page_words.h"
 #include "app/paint/layout/layout.h"
-#include "app/window/draw/controls.h"
 #include "app/window/draw/markdown.h"
 #include "app/window/views/column.h"
 #include "lessons/shown_unit.h"

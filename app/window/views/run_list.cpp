@@ -1,7 +1,6 @@
 // The list of runs: machine, settings, peak and time.
 #include "app/window/views/views.h"
 
-#include <algorithm>
 #include <string>
 #include <vector>
 

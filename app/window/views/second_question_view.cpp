@@ -3,7 +3,6 @@
 
 #include <fmt/format.h>
 
-#include "app/window/draw/controls.h"
 #include "app/window/draw/markdown.h"
 #include "app/window/views/column.h"
 

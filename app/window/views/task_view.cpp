@@ -1,9 +1,6 @@
 // The page's task.
 #include "app/window/views/views.h"
 
-#include <string>
-#include <string_view>
-
 #include <fmt/format.h>
 
 #include "app/page/page_model.h"

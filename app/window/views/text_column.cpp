@@ -6,9 +6,7 @@
 
 #include <fmt/format.h>
 
-#include "app/page/page_model.h"
 #include "app/page/page_words.h"
-#include "app/window/draw/controls.h"
 #include "app/window/views/column.h"
 #include "imgui_internal.h"  // ImGuiWindow: the width of a column
 

@@ -10,7 +10,6 @@
 #include <fmt/format.h>
 
 #include "app/page/page_facts.h"
-#include "app/page/page_model.h"
 #include "app/window/draw/controls.h"
 #include "app/window/views/figure_card.h"
 #include "app/window/widgets/widget.h"

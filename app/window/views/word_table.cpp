@@ -7,7 +7,6 @@
 #include <string>
 #include <vector>
 
-#include "app/window/draw/type.h"
 #include "app/window/views/column.h"
 
 namespace headroom::app::window {

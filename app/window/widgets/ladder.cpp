@@ -6,7 +6,6 @@
 #include <vector>
 
 #include "app/page/page_facts.h"
-#include "app/page/page_model.h"
 #include "app/window/views/figure_card.h"
 #include "demos/experiments/technique_table.h"
 

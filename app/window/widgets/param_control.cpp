@@ -4,13 +4,11 @@
 #include <algorithm>
 #include <cmath>
 #include <optional>
-#include <string>
 #include <vector>
 
 #include <fmt/format.h>
 
 #include "app/page/page_facts.h"
-#include "app/page/page_model.h"
 #include "app/page/param_scale.h"
 #include "app/window/draw/controls.h"
 

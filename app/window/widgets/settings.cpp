@@ -1,14 +1,12 @@
 // The page's settings, drawn from their schema: with Run, or with the parameters of a figure that follows them.
 #include <algorithm>
 #include <cmath>
-#include <utility>
 #include <vector>
 
 #include <fmt/format.h>
 
 #include "app/common/summary.h"
 #include "app/page/page_facts.h"
-#include "app/page/page_model.h"
 #include "app/page/param_scale.h"
 #include "app/window/draw/controls.h"
 #include "app/window/views/figure_card.h"

@@ -1,12 +1,10 @@
 // A page's sweep over its settings: Run, progress and Stop.
-#include <algorithm>
 #include <string>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include "app/page/page_facts.h"
-#include "app/page/page_model.h"
 #include "app/window/widgets/param_control.h"
 #include "app/window/widgets/sweep_run.h"
 #include "app/window/widgets/widget.h"
