@@ -2,6 +2,7 @@
 #include "app/page/page_words.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 
 #include <fmt/format.h>
@@ -18,25 +19,10 @@ namespace {
 
 // "in the loss"
 std::string_view when(record::Phase phase) {
-  switch (phase) {
-    case record::Phase::kSetup:
-      return "before the first step";
-    case record::Phase::kForward:
-      return "in the forward pass";
-    case record::Phase::kLoss:
-      return "in the loss";
-    case record::Phase::kRecompute:
-      return "while recomputing a layer";
-    case record::Phase::kBackward:
-      return "in the backward pass";
-    case record::Phase::kOptimizer:
-      return "in the optimizer";
-    case record::Phase::kCopies:
-      return "in a copy";
-    case record::Phase::kEvaluation:
-      return "in the evaluation";
-  }
-  return "";
+  constexpr std::array<std::string_view, record::kNumPhases> kWords{
+      "before the first step", "in the forward pass", "in the loss", "while recomputing a layer",
+      "in the backward pass",  "in the optimizer",    "in a copy",   "in the evaluation"};
+  return kWords.at(static_cast<std::size_t>(phase));
 }
 
 // `outcome.out_of_memory` must be set.
@@ -133,21 +119,19 @@ std::optional<Notice> notice_of(const PageModel& page) {
 std::string status_line(const PageModel& page) {
   const RunControl& control = page.control();
   if (const backend::RunProgress* progress = control.progress())
-    return control.cancelling()     ? "Cancelling"
-           : progress->doing.empty() ? "Starting"
-                                     : "Recording: " + progress->doing;
+    return control.cancelling() ? "Cancelling" : progress->doing.empty() ? "Starting" : "Recording: " + progress->doing;
   const auto& outcome = control.outcome();
   const RunOnShow* const last = page.runs().own_run();
   if (!outcome || last == nullptr || last->recording == nullptr) return {};
   const RunOnShow& own = *last;
   const std::string dropped = record::format_count(static_cast<std::int64_t>(own.recording->dropped_events()));
-  const std::string seconds =
-      control.last_seconds() ? fmt::format("{:.1f} s", *control.last_seconds()) : std::string();
+  const std::string seconds = control.last_seconds() ? fmt::format("{:.1f} s", *control.last_seconds()) : std::string();
   const auto steps = record::steps_of(*own.recording);
   const auto whole = std::count_if(steps.begin(), steps.end(), [](const record::StepRange& s) { return s.complete; });
-  const char* how = outcome->kind == record::OutcomeKind::kCancelled                           ? "Cancelled after"
-                    : outcome->kind == record::OutcomeKind::kOutOfMemory && !page.question().hides() ? "Out of memory after"
-                                                                                               : "Last run";
+  const char* how = outcome->kind == record::OutcomeKind::kCancelled ? "Cancelled after"
+                    : outcome->kind == record::OutcomeKind::kOutOfMemory && !page.question().hides()
+                        ? "Out of memory after"
+                        : "Last run";
   std::string line =
       fmt::format("{} {}, {} {}, {} events dropped", how, seconds, whole, whole == 1 ? "step" : "steps", dropped);
   if (const auto loss = last_metric(*own.recording, record::MetricKind::kLoss))

@@ -10,6 +10,7 @@
 #include <fmt/format.h>
 
 #include "demos/record/units.h"
+#include "lessons/pages/document.h"
 
 namespace headroom::app::page {
 
@@ -36,14 +37,9 @@ std::string without_commas(std::string_view text) {
 
 record::Result<double> typed_amount(std::string_view text, lessons::AxisUnit quantity, std::string_view unit,
                                     double size) {
-  const auto trim = [](std::string_view words) {
-    while (!words.empty() && words.front() == ' ') words.remove_prefix(1);
-    while (!words.empty() && words.back() == ' ') words.remove_suffix(1);
-    return words;
-  };
-  text = trim(text);
+  text = lessons::trimmed(text);
   const bool named = quantity != lessons::AxisUnit::kBytes && text.ends_with(unit);
-  const std::string plain = without_commas(named ? trim(text.substr(0, text.size() - unit.size())) : text);
+  const std::string plain = without_commas(named ? lessons::trimmed(text.substr(0, text.size() - unit.size())) : text);
   double number = 0;
   const auto [end, error] = std::from_chars(plain.data(), plain.data() + plain.size(), number);
   if (error == std::errc() && end == plain.data() + plain.size() && number >= 0) return number * size;
@@ -185,6 +181,55 @@ Question::Distance distance_of(const Question::Reveal& reveal) {
   const double percent = reveal.is == 0 ? 0 : 100 * (reveal.said - reveal.is) / reveal.is;
   if (std::abs(percent) < 1) return {"exact to", "1", "%"};
   return {"that is", fmt::format("{:.0f}", std::abs(percent)), percent > 0 ? "% too high" : "% too low"};
+}
+
+SecondQuestion::SecondQuestion(const lessons::Page& page) : page_(&page) {
+  if (exists()) ask_attempt(0);
+}
+
+void SecondQuestion::ask_attempt(int attempt) {
+  const lessons::SecondQuestion& spec = *page_->lesson.second;
+  const record::Params settings = lessons::settings_of_attempt(*page_, attempt);
+  attempt_ = attempt;
+  ask_ = lessons::with_drawn(spec.ask, spec, settings);
+  because_ = lessons::mark_links(lessons::with_drawn(spec.because, spec, settings));
+  key_ = lessons::key_of(spec, settings);
+  unit_ = lessons::unit_for(spec.answer->unit, key_);
+  said_.reset();
+}
+
+bool SecondQuestion::right() const {
+  return said_ && std::abs(*said_ - key_) <= page_->lesson.second->tolerance * std::abs(key_);
+}
+
+record::Status SecondQuestion::answer(std::string_view text) {
+  if (!exists() || said_) return record::Ok{};
+  const auto number = typed_amount(text, page_->lesson.second->answer->unit, unit_.name, unit_.size);
+  if (!number) return number.error();
+  said_ = number.value();
+  return record::Ok{};
+}
+
+void SecondQuestion::again() {
+  if (said_) ask_attempt(attempt_ + 1);
+}
+
+std::string SecondQuestion::remembered() const {
+  if (attempt_ == 0 && !said_) return {};
+  return said_ ? fmt::format("{} said {:.17g}", attempt_ + 1, *said_) : std::to_string(attempt_ + 1);
+}
+
+bool SecondQuestion::recall(const std::string& words) {
+  std::istringstream text(words);
+  int attempt = 0;
+  if (!exists() || !(text >> attempt) || attempt < 1) return false;
+  ask_attempt(attempt - 1);
+  std::string what;
+  if (!(text >> what)) return true;
+  double value = 0;
+  if (what != "said" || !(text >> value)) return false;
+  said_ = value;
+  return true;
 }
 
 }  // namespace headroom::app::page

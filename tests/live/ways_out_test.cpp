@@ -12,7 +12,7 @@
 #include "app/common/evidence.h"
 #include "app/common/predictions.h"
 #include "app/common/step_plan.h"
-#include "app/page/ways_out.h"
+#include "app/page/verdict.h"
 #include "demos/backend/backend.h"
 #include "demos/experiments/combinations.h"
 #include "demos/experiments/demo.h"

@@ -1,6 +1,9 @@
 #include "app/paint/files/writers.h"
 
+#include <algorithm>
+#include <iterator>
 #include <string_view>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -18,25 +21,14 @@ std::string number(float value) {
 }
 
 std::string escaped(std::string_view text) {
+  constexpr std::pair<char, std::string_view> kEntities[] = {
+      {'&', "&amp;"}, {'<', "&lt;"}, {'>', "&gt;"}, {'"', "&quot;"}};
   std::string result;
   for (const char c : text) {
-    switch (c) {
-      case '&':
-        result += "&amp;";
-        break;
-      case '<':
-        result += "&lt;";
-        break;
-      case '>':
-        result += "&gt;";
-        break;
-      case '"':
-        result += "&quot;";
-        break;
-      default:
-        // XML 1.0 forbids other control characters, even as references.
-        result += static_cast<unsigned char>(c) < 0x20 && c != '\n' && c != '\t' ? ' ' : c;
-    }
+    const auto* const entity = std::ranges::find(kEntities, c, &std::pair<char, std::string_view>::first);
+    // XML 1.0 forbids other control characters, even as references.
+    const bool forbidden = static_cast<unsigned char>(c) < 0x20 && c != '\n' && c != '\t';
+    result += entity != std::end(kEntities) ? std::string(entity->second) : std::string(1, forbidden ? ' ' : c);
   }
   return result;
 }

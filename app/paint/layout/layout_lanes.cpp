@@ -20,40 +20,22 @@ struct BoxLook {
 };
 
 BoxLook look_of(const Palette& palette, Work work) {
-  switch (work) {
-    case Work::kOurs:
-      return {palette.ink};
-    case Work::kProduct:
-      return {palette.product};
-    case Work::kOther:
-    case Work::kHost:
-      return {palette.other_work};
-    case Work::kMove:
-    case Work::kZone:
-      break;
-  }
-  return {palette.well, true};
+  if (work == Work::kOurs) return {palette.ink};
+  if (work == Work::kProduct) return {palette.product};
+  if (work == Work::kOther || work == Work::kHost) return {palette.other_work};
+  return {palette.well, true};  // copies and zones
 }
 
 Color text_on(const Palette& palette, Color fill) {
   return contrast(palette.text, fill) > contrast(palette.well, fill) ? palette.text : palette.well;
 }
 
+// Work of the host is named by its lane.
 std::string_view name_of(Work work, bool on_cpu) {
-  switch (work) {
-    case Work::kOurs:
-      return "fused, of this program";
-    case Work::kProduct:
-      return "products, attention";
-    case Work::kOther:
-      return on_cpu ? "other operators" : "other kernels";
-    case Work::kMove:
-      return "copies";
-    case Work::kHost:  // named by its lane
-    case Work::kZone:
-      break;
-  }
-  return "";
+  if (work == Work::kOurs) return "fused, of this program";
+  if (work == Work::kProduct) return "products, attention";
+  if (work == Work::kOther) return on_cpu ? "other operators" : "other kernels";
+  return work == Work::kMove ? "copies" : "";
 }
 
 // The whole words that fit ("gate" of "gate projection"), or the beginning of one long word.

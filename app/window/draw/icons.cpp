@@ -111,62 +111,51 @@ void draw_icon(Icon icon, float center_x, float center_y, Color color, float siz
   const Pen pen(center_x, center_y, color, size);
   switch (icon) {
     case Icon::kNone:
-      break;
+      return;
     case Icon::kCheck:
-      pen.line({{3.5f, 8.5f}, {6.5f, 11.5f}, {12.5f, 5}});
-      break;
+      return pen.line({{3.5f, 8.5f}, {6.5f, 11.5f}, {12.5f, 5}});
     case Icon::kChevronRight:
-      pen.line({{6, 3.5f}, {10.5f, 8}, {6, 12.5f}});
-      break;
+      return pen.line({{6, 3.5f}, {10.5f, 8}, {6, 12.5f}});
     case Icon::kChevronLeft:
-      pen.line({{10, 3.5f}, {5.5f, 8}, {10, 12.5f}});
-      break;
+      return pen.line({{10, 3.5f}, {5.5f, 8}, {10, 12.5f}});
     case Icon::kChevronDown:
-      pen.line({{4, 6.25f}, {8, 10.25f}, {12, 6.25f}});
-      break;
+      return pen.line({{4, 6.25f}, {8, 10.25f}, {12, 6.25f}});
     case Icon::kPlay:
-      pen.triangle({5, 3}, {5, 13}, {13, 8});
-      break;
+      return pen.triangle({5, 3}, {5, 13}, {13, 8});
     case Icon::kPause:
       pen.block({4, 3}, {7, 13}, 1);
       pen.block({9, 3}, {12, 13}, 1);
       break;
     case Icon::kStop:
-      pen.block({4, 4}, {12, 12}, 1.5f);
-      break;
+      return pen.block({4, 4}, {12, 12}, 1.5f);
     case Icon::kLock:
-      draw_lock(pen);
-      break;
+      return draw_lock(pen);
     case Icon::kSun:
-      draw_sun(pen);
-      break;
+      return draw_sun(pen);
     case Icon::kMoon:
-      pen.line({{10.5f, 2.75f},
-                {7.5f, 3.5f},
-                {5.75f, 6},
-                {6, 9.25f},
-                {8.25f, 11.75f},
-                {11.5f, 12.25f},
-                {13, 11.5f},
-                {11, 13.25f},
-                {8, 13.75f},
-                {4.75f, 12.5f},
-                {2.75f, 9.75f},
-                {2.75f, 6.25f},
-                {4.75f, 3.5f},
-                {8, 2.25f}},
-               true);
-      break;
+      return pen.line({{10.5f, 2.75f},
+                       {7.5f, 3.5f},
+                       {5.75f, 6},
+                       {6, 9.25f},
+                       {8.25f, 11.75f},
+                       {11.5f, 12.25f},
+                       {13, 11.5f},
+                       {11, 13.25f},
+                       {8, 13.75f},
+                       {4.75f, 12.5f},
+                       {2.75f, 9.75f},
+                       {2.75f, 6.25f},
+                       {4.75f, 3.5f},
+                       {8, 2.25f}},
+                      true);
     case Icon::kContrast:
       pen.circle({8, 8}, 5.75f);
       pen.half_disc({8, 8}, 5.25f);
       break;
     case Icon::kChip:
-      draw_chip(pen);
-      break;
+      return draw_chip(pen);
     case Icon::kFormula:
-      pen.line({{12, 3.5f}, {4, 3.5f}, {8.5f, 8}, {4, 12.5f}, {12, 12.5f}});
-      break;
+      return pen.line({{12, 3.5f}, {4, 3.5f}, {8.5f, 8}, {4, 12.5f}, {12, 12.5f}});
     case Icon::kRecorded:
       pen.circle({8, 8}, 5.75f);
       pen.disc({8, 8}, 2.5f);
@@ -191,17 +180,13 @@ void draw_icon(Icon icon, float center_x, float center_y, Color color, float siz
       pen.disc({8, 11.25f}, 0.8f);
       break;
     case Icon::kExport:
-      draw_export(pen);
-      break;
+      return draw_export(pen);
     case Icon::kKeys:
-      draw_keys(pen);
-      break;
+      return draw_keys(pen);
     case Icon::kLayers:
-      draw_layers(pen);
-      break;
+      return draw_layers(pen);
     case Icon::kBook:
-      draw_book(pen);
-      break;
+      return draw_book(pen);
     case Icon::kSearch:
       pen.circle({7, 7}, 4.5f);
       pen.line({{10.3f, 10.3f}, {14, 14}});

@@ -39,7 +39,38 @@ void draw_table(PageFrame& frame, Step, const PagePart& part) {
   draw_word_table(frame, *part.block->as<lessons::TableBlock>());
 }
 
-void draw_task_part(PageFrame& frame, Step, const PagePart& part) { draw_task(frame, part.words); }
+constexpr float kTaskLine = 1.5f;  // line height over em
+
+// A ring replaces the icon until the task is done.
+void draw_head(bool reached) {
+  const Rect at = content_rect(20);
+  card_head(reached ? Icon::kCheck : Icon::kNone, reached ? "Task, done" : "Task");
+  if (!reached) ring({at.x0 + px(7), at.center_y()}, px(6), theme().text3, 1.5f);
+}
+
+// A card with the task, its progress, and finally what it shows.
+void draw_task(PageFrame& frame, Step, const PagePart& part) {
+  const page::Task& task = frame.page.task();
+  const bool reached = task.state() == page::Task::State::kReached;
+  const float em = card_em(frame);
+  gap(6);
+  if (begin_card("task", frame)) {
+    draw_head(reached);
+    gap(4);
+    draw_linked(frame, part.words, em, kTaskLine);
+    gap(8);
+    if (reached)
+      draw_linked(frame, task.done(), em, kTaskLine);
+    else if (!task.progress().empty())
+      put_words(Face::kMedium, em, kTaskLine, theme().text2, task.progress());
+    if (reached && !task.shown_by().empty()) {
+      gap(4);
+      put_words(Face::kMedium, 12, kTaskLine, theme().text3, fmt::format("Checked: {}.", task.shown_by()));
+    }
+  }
+  end_card();
+  gap(10);
+}
 
 void draw_widget(PageFrame& frame, Step, const PagePart& part) {
   WidgetView* const widget = frame.widgets.among_words(part.block->as<lessons::WidgetBlock>()->widget);
@@ -63,7 +94,7 @@ struct BlockView {
 constexpr std::array kBlockViews{
     BlockView{&lessons::kTextBlock, draw_flow},    BlockView{&lessons::kFormulaBlock, draw_flow},
     BlockView{&lessons::kFigureBlock, draw_inset}, BlockView{&lessons::kWidgetBlock, draw_widget},
-    BlockView{&lessons::kTableBlock, draw_table},  BlockView{&lessons::kTaskBlock, draw_task_part},
+    BlockView{&lessons::kTableBlock, draw_table},  BlockView{&lessons::kTaskBlock, draw_task},
 };
 
 constexpr const BlockView* view_of(const lessons::BlockType* type) {

@@ -4,7 +4,7 @@
 #include <string>
 
 #include "app/page/page_text.h"
-#include "app/page/second_question.h"
+#include "app/page/question.h"
 #include "app/window/draw/draw.h"
 #include "app/window/views/page_frame.h"
 #include "lessons/pages/blocks/table.h"
@@ -36,8 +36,6 @@ void draw_parts(PageFrame& frame, int step, const page::PageParts& parts);
 void draw_linked(PageFrame& frame, const lessons::MarkedText& words, float em, float line);
 // At most as wide as its column: cells wrap between words, and letters shrink if whole words do not fit.
 void draw_word_table(const PageFrame& frame, const lessons::TableBlock& table);
-// A card with the task, its progress, and finally what it shows.
-void draw_task(PageFrame& frame, const lessons::MarkedText& words);
 
 // --- questions
 // The question, the awaited answer or the reply; nothing if the page asks nothing.

@@ -2,7 +2,7 @@
 #include <algorithm>
 
 #include "app/page/page_model.h"
-#include "app/page/second_question.h"
+#include "app/page/question.h"
 #include "lessons/pages/blocks/text.h"
 #include "tests/support/catch.h"
 #include "tests/support/course.h"
