@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "app/page/question.h"
-#include "app/page/run_on_show.h"
+#include "app/page/runs.h"
 #include "app/page/timeline_view.h"
 #include "demos/record/schema.h"
 #include "lessons/figure.h"

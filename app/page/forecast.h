@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "app/common/predictions.h"
-#include "app/page/run_on_show.h"
+#include "app/page/runs.h"
 #include "demos/record/schema.h"
 
 namespace headroom::app::page {
@@ -48,7 +48,9 @@ class Forecast {
   bool is_late() const { return is_late_; }  // pending for over 0.1 s
 
   // --- the closed form's line
-  bool has_formula_for(const record::Params& settings) const { return formula_settings_ && *formula_settings_ == settings; }
+  bool has_formula_for(const record::Params& settings) const {
+    return formula_settings_ && *formula_settings_ == settings;
+  }
   void take_formula(const record::Params& settings, const PlannedRun& run);
   const RunOnShow* formula() const { return formula_.recording == nullptr ? nullptr : &formula_; }
 

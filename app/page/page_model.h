@@ -14,7 +14,6 @@
 #include "app/page/own_model.h"
 #include "app/page/page_text.h"
 #include "app/page/question.h"
-#include "app/page/run_a.h"
 #include "app/page/run_control.h"
 #include "app/page/runs.h"
 #include "app/page/settings_history.h"

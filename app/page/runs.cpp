@@ -1,9 +1,14 @@
-// Keeps runs in order and indices valid.
+// Labels runs, keeps them in order and pins run A.
 #include "app/page/runs.h"
 
 #include <algorithm>
+#include <array>
+#include <cstdint>
+#include <ctime>
 
 #include "app/common/evidence.h"
+#include "lessons/base_run.h"
+#include "lessons/wording.h"
 
 namespace headroom::app::page {
 
@@ -11,10 +16,63 @@ namespace {
 
 constexpr std::ptrdiff_t kMostOwn = 50;  // the reader's runs in memory
 
+std::string device_words(const record::RunInfo& info) {
+  constexpr std::string_view kMaker = "NVIDIA ";
+  const auto gpu = info.provenance.find("gpu");
+  if (info.device == record::DeviceKind::kCpu) return "CPU";
+  if (gpu == info.provenance.end()) return "GPU";
+  return gpu->second.starts_with(kMaker) ? gpu->second.substr(kMaker.size()) : gpu->second;
+}
+
+// "you, 12:04", or "you, 23 Nov" on another day, from "2026-11-23T11:04:31Z".
+std::string made_at(const record::RunInfo& info) {
+  std::tm utc{};
+  const auto created = info.provenance.find("created");
+  if (created == info.provenance.end() || strptime(created->second.c_str(), "%Y-%m-%dT%H:%M:%SZ", &utc) == nullptr)
+    return "you";
+  const std::time_t then = timegm(&utc), now = std::time(nullptr);
+  std::tm there{}, here{};
+  localtime_r(&then, &there);
+  localtime_r(&now, &here);
+  const bool today = there.tm_year == here.tm_year && there.tm_yday == here.tm_yday;
+  std::array<char, 16> text{};
+  const std::size_t length = std::strftime(text.data(), text.size(), today ? "%H:%M" : "%d %b", &there);
+  return "you, " + std::string(text.data(), length);
+}
+
 }  // namespace
 
+RunOnShow make_run(std::shared_ptr<const record::Recording> recording, RunOnShow::From from, bool names_sweep) {
+  RunOnShow run;
+  run.from = from;
+  run.ledger = std::make_shared<record::Ledger>(*recording);
+  run.ledger->update();
+  run.recording = std::move(recording);
+  const record::Recording& recorded = *run.recording;
+  run.label = lessons::settings_line(recorded.info());
+  run.where = run.is_readers() ? made_at(recorded.info()) : device_words(recorded.info());
+  const bool sweep = !recorded.sweep_points().empty();
+  const std::string techniques = sweep ? std::string() : techniques_of(recorded.info());
+  if (!techniques.empty()) run.label.insert(0, techniques + "; ");
+  if (sweep && names_sweep) run.label.insert(0, "Sweep; ");
+  if (recorded.truncated()) run.label.insert(0, lessons::cut_off_words(recorded) + "; ");
+  return run;
+}
+
+bool follow(RunOnShow& run, const std::shared_ptr<const record::Recording>& recording) {
+  if (recording == nullptr) return false;
+  if (run.recording != recording) {
+    run = make_run(recording, run.from);
+    return true;
+  }
+  const std::uint64_t before = run.ledger->size();
+  run.ledger->update();
+  return run.ledger->size() != before;
+}
+
 const RunOnShow* Runs::with(const record::Recording* recording) const {
-  const auto found = std::ranges::find_if(runs_, [&](const RunOnShow& run) { return run.recording.get() == recording; });
+  const auto found =
+      std::ranges::find_if(runs_, [&](const RunOnShow& run) { return run.recording.get() == recording; });
   return recording == nullptr || found == runs_.end() ? nullptr : &*found;
 }
 
@@ -128,6 +186,64 @@ void Runs::add_beside(std::shared_ptr<const record::Recording> recording) {
   beside_.push_back(make_run(std::move(recording), RunOnShow::From::kPage, names_sweeps_));
   beside_ledgers_.push_back(beside_.back().ledger.get());
   ++revision_;
+}
+
+// --- run A
+
+const RunOnShow* RunA::beside(const RunOnShow* shown) const {
+  return pinned_.recording == nullptr || shown == nullptr || shown->recording == pinned_.recording ? nullptr : &pinned_;
+}
+
+std::string RunA::name(const Runs& runs) const {
+  if (!by_reader_) return {};
+  if (pinned_.recording == nullptr) return wanted_.empty() ? "none" : wanted_;
+  const RunOnShow* const pinned = runs.with(pinned_.recording.get());
+  return pinned == nullptr ? std::string() : pinned->name;
+}
+
+void RunA::follow_base(const RunOnShow* shown, const Runs& runs) {
+  if (by_reader_ || bases_.empty() || shown == nullptr) return;
+  std::vector<const record::RunInfo*> infos;
+  for (const auto& each : bases_) infos.push_back(&each->info());
+  const auto nearest = lessons::nearest_base(shown->recording->info(), infos);
+  const record::Recording* const base = nearest ? bases_[*nearest].get() : nullptr;
+  if (pinned_.recording.get() == base) return;
+  const RunOnShow* const run = runs.with(base);
+  pinned_ = run == nullptr ? RunOnShow{} : *run;
+  comparison_.rows.clear();
+  ++revision_;
+}
+
+void RunA::pin(std::string_view name, const RunOnShow* shown, const Runs& runs) {
+  if (name.empty()) return;
+  by_reader_ = name != "base";
+  pinned_ = RunOnShow{};
+  wanted_ = name;
+  comparison_.rows.clear();
+  ++revision_;
+  if (name == "base") follow_base(shown, runs);
+  for (const RunOnShow& each : runs.all())
+    if (each.name == name) pinned_ = each;
+}
+
+void RunA::take_named(std::string_view name, const RunOnShow* shown, const Runs& runs) {
+  if (!name.empty() && name == wanted_) pin(name, shown, runs);
+}
+
+void RunA::toggle(const RunOnShow* shown) {
+  by_reader_ = true;
+  wanted_.clear();
+  if (pinned_.recording != nullptr || shown == nullptr)
+    pinned_ = RunOnShow{};
+  else
+    pinned_ = *shown;
+  comparison_.rows.clear();
+  ++revision_;
+}
+
+void RunA::compare(const RunOnShow* shown) {
+  comparison_.rows.clear();
+  if (const RunOnShow* const a = beside(shown); a != nullptr) comparison_ = compare_runs(*a->ledger, *shown->ledger);
 }
 
 }  // namespace headroom::app::page

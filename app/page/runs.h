@@ -1,4 +1,4 @@
-// A page's runs, and which one is shown.
+// A page's runs, which one is shown, and run A.
 #pragma once
 
 #include <functional>
@@ -10,10 +10,36 @@
 #include <utility>
 #include <vector>
 
-#include "app/page/run_on_show.h"
+#include "app/page/comparison.h"
+#include "demos/record/ledger.h"
+#include "demos/record/recording.h"
 #include "demos/record/schema.h"
 
 namespace headroom::app::page {
+
+// A run that a page can show: recording, ledger and name.
+struct RunOnShow {
+  enum class From : unsigned char { kPage, kEarlierStart, kReader, kSweep };
+
+  std::shared_ptr<const record::Recording> recording;
+  std::shared_ptr<record::Ledger> ledger;  // shared with run A if that is the same run
+  From from = From::kPage;
+  std::string name;      // file name without .hrec; empty: no file yet
+  bool offered = false;  // returned by Runs::take_unkept()
+  std::string where;     // "H200", "CPU"; the reader's: "you, 12:04", "you, 23 Nov"
+  std::string label;     // "Optimizer AdamW, 8-bit moments; Llama 3.2 1B, bf16, batch 4, 1,024 tokens"; may be empty
+
+  bool is_readers() const { return from == From::kEarlierStart || from == From::kReader; }
+
+  std::string words() const { return label.empty() ? where : where + ": " + label; }
+};
+
+// `names_sweep`: a sweep's label begins with "Sweep".
+RunOnShow make_run(std::shared_ptr<const record::Recording> recording, RunOnShow::From from = RunOnShow::From::kPage,
+                   bool names_sweep = false);
+
+// Updates the run, or replaces it if the recording is another. True if anything changed.
+bool follow(RunOnShow& run, const std::shared_ptr<const record::Recording>& recording);
 
 // A run's result for one value of a setting.
 struct SettingMark {
@@ -106,6 +132,39 @@ class Runs {
   std::vector<RunOnShow> beside_;
   std::vector<const record::Ledger*> beside_ledgers_;
   std::optional<double> stands_in_for_;
+  int revision_ = 0;
+};
+
+// Run A: the pinned run that the shown run is compared with.
+class RunA {
+ public:
+  const RunOnShow* pinned() const { return pinned_.recording == nullptr ? nullptr : &pinned_; }
+  // The pinned run; null: none, or it is `shown`.
+  const RunOnShow* beside(const RunOnShow* shown) const;
+  // The reader's choice for a file: "none" or a run. Empty: the page's.
+  std::string name(const Runs& runs) const;
+  // The last compare()'s; no rows: nothing to compare.
+  const Comparison& comparison() const { return comparison_; }
+  int revision() const { return revision_; }
+
+  // The page pins the nearest base until the reader pins or unpins a run.
+  void add_base(std::shared_ptr<const record::Recording> recording) { bases_.push_back(std::move(recording)); }
+  // Pins the base with `shown`'s model and shape and the fewest differing switches.
+  void follow_base(const RunOnShow* shown, const Runs& runs);
+  // "base", "none" or a run's name; take_named() pins a run that is added later.
+  void pin(std::string_view name, const RunOnShow* shown, const Runs& runs);
+  void take_named(std::string_view name, const RunOnShow* shown, const Runs& runs);
+  // Unpins run A; without one, pins `shown` if not null.
+  void toggle(const RunOnShow* shown);
+  // `shown` null: clears the comparison.
+  void compare(const RunOnShow* shown);
+
+ private:
+  RunOnShow pinned_;
+  std::vector<std::shared_ptr<const record::Recording>> bases_;
+  bool by_reader_ = false;
+  std::string wanted_;  // the last pin()'s name
+  Comparison comparison_;
   int revision_ = 0;
 };
 

@@ -10,7 +10,7 @@
 
 #include "app/common/predictions.h"
 #include "app/common/step_plan.h"
-#include "app/page/run_on_show.h"
+#include "app/page/runs.h"
 #include "lessons/pages/blocks/task.h"
 #include "lessons/pages/live_numbers.h"
 #include "lessons/pages/page.h"

@@ -48,4 +48,10 @@ Rect text_fit(Face face, float em, const Rect& rect, Color color, std::string_vi
 float paragraph(Face face, float em, float line, const Rect& rect, Color color, std::string_view text,
                 bool draw = true);
 
+// Paints a laid-out figure. `origin`: the upper left corner, on whole pixels.
+void paint_scene(ImDrawList& list, const paint::Scene& scene, ImVec2 origin);
+
+// For a figure in the current look.
+paint::Frame frame_for(ImVec2 size, bool compact, const paint::Parts& parts);
+
 }  // namespace headroom::app::window

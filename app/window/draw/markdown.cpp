@@ -9,6 +9,7 @@
 
 #include <fmt/format.h>
 
+#include "app/paint/scene/fonts.h"
 #include "app/window/draw/controls.h"
 #include "imgui_rich_md/rich_md.h"
 
@@ -27,7 +28,7 @@ RichMd::AssetBytes read_face(const std::filesystem::path& fonts, const std::stri
     face = Face::kMono;
   else if (asked.find("Roboto") == std::string::npos)
     return RichMd::ReadAssetDefault(asked);
-  std::ifstream file(fonts / file_of(face), std::ios::binary);
+  std::ifstream file(fonts / paint::facts_of(face).file, std::ios::binary);
   if (!file) return std::nullopt;
   return std::vector<std::uint8_t>(std::istreambuf_iterator<char>(file), {});
 }

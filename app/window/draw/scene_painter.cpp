@@ -1,12 +1,9 @@
 // Paints a laid-out figure into a draw list.
-#include "app/window/draw/scene_painter.h"
-
 #include <algorithm>
 #include <cmath>
 #include <variant>
 
-#include "app/window/draw/theme.h"
-#include "app/window/draw/type.h"
+#include "app/window/draw/draw.h"
 
 namespace headroom::app::window {
 

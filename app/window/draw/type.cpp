@@ -5,39 +5,28 @@
 #include <cfloat>
 #include <cmath>
 
+#include "app/paint/scene/fonts.h"
 #include "app/window/draw/theme.h"
 
 namespace headroom::app::window {
 
 namespace {
 
-struct FaceFacts {
-  std::string_view file;
-  float digit_em;  // of the widest digit; 0: the face is monospaced
-};
-
-constexpr std::array<FaceFacts, paint::kNumFaces> kFacts{{
-    {"Inter-Regular.otf", 0.642f},
-    {"Inter-Medium.otf", 0.654f},
-    {"Inter-SemiBold.otf", 0.667f},
-    {"InterDisplay-SemiBold.otf", 0.623f},
-    {"JetBrainsMono-Regular.ttf", 0.0f},
-}};
+// Width of the widest digit; 0: the face is monospaced.
+constexpr std::array<float, paint::kNumFaces> kDigitEm{0.642f, 0.654f, 0.667f, 0.623f, 0.0f};
 
 // Faces belong to the current ImGui context; tests create several in a row.
 std::array<ImFont*, paint::kNumFaces> loaded_faces{};
 
-const FaceFacts& facts_of(Face face) { return kFacts[static_cast<std::size_t>(face)]; }
-
 ImFont* load(const std::filesystem::path& path, Face face) {
-  const FaceFacts& facts = facts_of(face);
+  const float digit_em = kDigitEm[static_cast<std::size_t>(face)];
   // The rasterizer's own gray is thin at 12 and 13 px.
   constexpr float kWeight = 1.15f;
   constexpr float kReferenceSize = 16.0f;
   static const ImWchar not_digits[] = {0x0001, 0x002F, 0x003A, 0x10FFFF, 0};
   ImFontAtlas* atlas = ImGui::GetIO().Fonts;
   const std::string name = path.string();
-  if (facts.digit_em == 0) {
+  if (digit_em == 0) {
     ImFontConfig whole;
     whole.RasterizerMultiply = kWeight;
     return atlas->AddFontFromFileTTF(name.c_str(), kReferenceSize, &whole);
@@ -45,7 +34,7 @@ ImFont* load(const std::filesystem::path& path, Face face) {
   ImFontConfig digits;
   digits.GlyphExcludeRanges = not_digits;
   digits.RasterizerMultiply = kWeight;
-  digits.GlyphMinAdvanceX = digits.GlyphMaxAdvanceX = facts.digit_em * kReferenceSize / paint::line_of(face);
+  digits.GlyphMinAdvanceX = digits.GlyphMaxAdvanceX = digit_em * kReferenceSize / paint::line_of(face);
   ImFont* font = atlas->AddFontFromFileTTF(name.c_str(), kReferenceSize, &digits);
   ImFontConfig rest;
   rest.MergeMode = true;
@@ -57,8 +46,8 @@ ImFont* load(const std::filesystem::path& path, Face face) {
 }  // namespace
 
 record::Status load_faces(const std::filesystem::path& fonts) {
-  for (std::size_t i = 0; i < kFacts.size(); ++i) {
-    const std::filesystem::path path = fonts / kFacts[i].file;
+  for (std::size_t i = 0; i < kDigitEm.size(); ++i) {
+    const std::filesystem::path path = fonts / paint::facts_of(static_cast<Face>(i)).file;
     std::error_code ignored;
     if (!std::filesystem::is_regular_file(path, ignored))
       return record::Error{
@@ -68,8 +57,6 @@ record::Status load_faces(const std::filesystem::path& fonts) {
   }
   return record::Ok{};
 }
-
-std::string_view file_of(Face face) { return facts_of(face).file; }
 
 ImFont* font_of(Face face) { return loaded_faces[static_cast<std::size_t>(face)]; }
 

@@ -17,9 +17,6 @@ using paint::Face;
 // align. An error names the missing file.
 record::Status load_faces(const std::filesystem::path& fonts);
 
-// A path in assets/fonts.
-std::string_view file_of(Face face);
-
 ImFont* font_of(Face face);
 // ImGui's size for `em` px at the current scale.
 float font_size(Face face, float em);

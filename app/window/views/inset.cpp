@@ -2,7 +2,7 @@
 #include "app/window/views/inset.h"
 
 #include "app/page/page_facts.h"
-#include "app/window/draw/scene_painter.h"
+#include "app/window/draw/draw.h"
 #include "app/window/views/column.h"
 
 namespace headroom::app::window {
