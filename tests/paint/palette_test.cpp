@@ -32,17 +32,17 @@ TEST_CASE("colors mix and fade") {
 TEST_CASE("text is readable on every surface") {
   for (const auto& [name, p, least] : kThemes) {
     INFO(name);
-    for (const Color ground : {p.rail, p.canvas, p.card, p.well, p.raised, p.hover, p.selected}) {
+    for (const Color ground : {p.rail, p.canvas, p.card, p.well, p.raised, p.state.hover, p.state.selected}) {
       CHECK(contrast(p.text, ground) >= least);
       CHECK(contrast(p.text2, ground) >= least);
       CHECK(contrast(p.text3, ground) >= least);
       CHECK(contrast(p.control, ground) >= 3);
       CHECK(contrast(p.ink, ground) >= 3);
       CHECK(contrast(p.focus, ground) >= 3);
-      if (!(ground == p.selected)) CHECK(contrast(p.danger, ground) >= 4.5);
+      if (!(ground == p.state.selected)) CHECK(contrast(p.danger, ground) >= 4.5);
     }
     CHECK(contrast(p.danger, p.danger_soft) >= 4.5);
-    for (const Color ink : {p.ink, p.ink_hover, p.ink_active}) CHECK(contrast(p.on_ink, ink) >= least);
+    for (const Color ink : {p.ink, p.state.ink_hover, p.state.ink_active}) CHECK(contrast(p.on_ink, ink) >= least);
     for (const Color phase : p.phase) CHECK(contrast(p.text, phase) >= least);
   }
 }
@@ -65,7 +65,7 @@ TEST_CASE("kinds of memory contrast with the plot by fill, or by outline and hat
 TEST_CASE("text over the hatch of steps that do not fit is readable") {
   for (const auto& [name, p, least] : kThemes) {
     INFO(name);
-    const Color ground = mixed(p.well, p.danger, p.danger_ground);
+    const Color ground = mixed(p.well, p.danger, p.opacity.danger_ground);
     CHECK(contrast(p.danger, ground) >= 4.5);
     CHECK(contrast(p.danger, p.well) >= 4.5);  // its label is on the plot's ground
   }

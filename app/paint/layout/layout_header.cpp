@@ -19,7 +19,7 @@ float lay_out_badge(Sheet& sheet, record::Source source, float x, float middle) 
                   sheet.snap(middle + height * 0.5f)};
   const bool live = source == record::Source::kLive;
   if (live || source == record::Source::kRecorded) {
-    sheet.fill(Layer::kHeader, pill, live ? palette.ink : palette.selected, height * 0.5f);
+    sheet.fill(Layer::kHeader, pill, live ? palette.ink : palette.state.selected, height * 0.5f);
   } else {
     const float dash = source == record::Source::kPredicted ? sheet.px(3) : 0;
     sheet.outline(Layer::kHeader, pill, palette.control, sheet.line_px(1), height * 0.5f, {dash});

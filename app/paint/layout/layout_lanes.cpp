@@ -21,8 +21,8 @@ struct BoxLook {
 
 BoxLook look_of(const Palette& palette, Work work) {
   if (work == Work::kOurs) return {palette.ink};
-  if (work == Work::kProduct) return {palette.product};
-  if (work == Work::kOther || work == Work::kHost) return {palette.other_work};
+  if (work == Work::kProduct) return {palette.work.product};
+  if (work == Work::kOther || work == Work::kHost) return {palette.work.other};
   return {palette.well, true};  // copies and zones
 }
 

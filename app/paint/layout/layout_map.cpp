@@ -48,7 +48,7 @@ void lay_out_state(Sheet& sheet, Rect cell, predict::Verdict state) {
   const float line = sheet.line_px(1);
   switch (state) {
     case predict::Verdict::kFits:
-      sheet.fill(Layer::kBars, cell, palette.selected);
+      sheet.fill(Layer::kBars, cell, palette.state.selected);
       return lay_out_edge(sheet, cell.inset(line * 0.5f));
     case predict::Verdict::kTooClose:
       return sheet.inside(Layer::kBars, cell, palette.control, line, 0, {sheet.px(3)});

@@ -125,7 +125,7 @@ class PlotLabels {
     const float x0 = sheet_.snap(middle - width * 0.5f);
     const float y0 = sheet_.snap(kept_within(y - height * 0.5f, map_.plot.y0, map_.plot.y1 - height));
     const Rect box{x0, y0, x0 + width, y0 + height};
-    sheet_.fill(Layer::kMarks, {box.x0, box.y0 + sheet_.px(2), box.x1, box.y1 + sheet_.px(3)}, palette_.shadow,
+    sheet_.fill(Layer::kMarks, {box.x0, box.y0 + sheet_.px(2), box.x1, box.y1 + sheet_.px(3)}, palette_.shade.shadow,
                 height * 0.5f);
     sheet_.fill(Layer::kMarks, box, palette_.ink, height * 0.5f);
     for (int dot = 0; dot < 6; ++dot) {  // the grip

@@ -237,7 +237,7 @@ void lay_out_hidden(Sheet& sheet, const Timeline& timeline, const PlotMap& map) 
   if (!timeline.hidden_from) return;
   const Palette& palette = sheet.palette();
   const float x = std::clamp(sheet.snap(map.x_px(*timeline.hidden_from)), map.plot.x0, map.plot.x1);
-  sheet.fill(Layer::kHidden, {x, map.plot.y0, map.plot.x1, map.plot.y1}, faded(palette.canvas, palette.cover));
+  sheet.fill(Layer::kHidden, {x, map.plot.y0, map.plot.x1, map.plot.y1}, faded(palette.canvas, palette.opacity.cover));
   const float width = sheet.line_px(1), middle = x + width * 0.5f;
   sheet.line(Layer::kHidden, {{middle, map.plot.y0}, {middle, map.plot.y1}}, palette.text2, width, {sheet.px(3)});
 }

@@ -77,8 +77,8 @@ Rect Sheet::text_cut(Layer layer, Type type, Color color, std::string words, flo
 }
 
 void Sheet::danger(Layer layer, const Rect& rect) {
-  fill(layer, rect, faded(palette().danger, palette().danger_ground));
-  hatch(layer, {rect}, faded(palette().danger, palette().danger_hatch), kDangerHatch);
+  fill(layer, rect, faded(palette().danger, palette().opacity.danger_ground));
+  hatch(layer, {rect}, faded(palette().danger, palette().opacity.danger_hatch), kDangerHatch);
 }
 
 void Sheet::hatch(Layer layer, const std::vector<Rect>& rects, Color color, const HatchRule& rule) {

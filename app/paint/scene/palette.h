@@ -42,20 +42,40 @@ struct KindColors {
   bool outlined = false;  // 1 px edge
 };
 
+// Grounds of controls by what the reader does with them.
+struct StateColors {
+  Color hover, active, selected, track;
+  Color ink_hover, ink_active;  // of controls in ink
+};
+
+// Opacities: the two of "does not fit", and the canvas over the hidden part.
+struct Opacities {
+  float danger_ground = 0.05f, danger_hatch = 0.26f, cover = 0.80f;
+};
+
+struct Shades {
+  Color shadow, scrim;
+};
+
+// Other libraries' kernels, 3:1 on the well; the program's own are ink.
+struct WorkColors {
+  Color product, other;
+};
+
 struct Palette {
   bool dark = false;
   bool quiet_kinds = true;  // false for high contrast: kinds are never muted
   Color rail, canvas, card, well, raised;
   Color hairline, control, grid;
-  Color hover, active, selected, track;
+  StateColors state;
   Color text, text2, text3, disabled;
-  Color ink, ink_hover, ink_active, on_ink;
-  Color danger, danger_soft, focus, shadow, scrim;
+  Color ink, on_ink;
+  Color danger, danger_soft, focus;
+  Shades shade;
   std::array<Color, 4> phase;  // forward, loss, backward, optimizer
-  Color product, other_work;   // other libraries' kernels, 3:1 on the well; the program's own are ink
+  WorkColors work;
   std::array<KindColors, record::kNumCategories> kinds;
-  float danger_ground = 0.05f, danger_hatch = 0.26f;  // opacities of "does not fit"
-  float cover = 0.80f;                                // opacity of the canvas over the hidden part
+  Opacities opacity;
 
   constexpr const KindColors& of(record::Category category) const { return kinds[static_cast<std::size_t>(category)]; }
 };
@@ -67,7 +87,7 @@ struct HatchRule {
   float opacity = 1;  // of the hatch color
 };
 inline constexpr HatchRule kKindHatch{6, 1, 0.55f};        // in the kind's edge color
-inline constexpr HatchRule kDangerHatch{9, 1.1f, 1};       // in danger, at Palette::danger_hatch
+inline constexpr HatchRule kDangerHatch{9, 1.1f, 1};       // in danger, at Opacities::danger_hatch
 inline constexpr HatchRule kOverCapHatch{6, 1.2f, 0.55f};  // on data above the card's limit
 inline constexpr Color kOverCap = rgb(0x111110);
 
@@ -104,26 +124,24 @@ inline constexpr Palette kLight{
     .hairline = rgb(0xE1E1DD),
     .control = rgb(0x7E7E78),
     .grid = rgb(0xECECE9),
-    .hover = rgb(0xEBEBE7),
-    .active = rgb(0xDFDFDA),
-    .selected = rgb(0xE4E4DF),
-    .track = rgb(0xDCDCD7),
+    .state = {.hover = rgb(0xEBEBE7),
+              .active = rgb(0xDFDFDA),
+              .selected = rgb(0xE4E4DF),
+              .track = rgb(0xDCDCD7),
+              .ink_hover = rgb(0x3A3A36),
+              .ink_active = rgb(0x000000)},
     .text = rgb(0x1A1A18),
     .text2 = rgb(0x4C4C47),
     .text3 = rgb(0x63635D),
     .disabled = rgb(0x696963),
     .ink = rgb(0x1F1F1C),
-    .ink_hover = rgb(0x3A3A36),
-    .ink_active = rgb(0x000000),
     .on_ink = rgb(0xFFFFFF),
     .danger = rgb(0xB3123B),
     .danger_soft = rgb(0xFBEAEE),
     .focus = rgb(0x1F1F1C),
-    .shadow = rgb(0x000000, 20),
-    .scrim = rgb(0x1A1A18, 90),
+    .shade = {rgb(0x000000, 20), rgb(0x1A1A18, 90)},
     .phase = {rgb(0xECECE8), rgb(0xD8D8D2), rgb(0xE4E4DF), rgb(0xCFCFC8)},
-    .product = rgb(0x5C5C56),
-    .other_work = rgb(0x90908A),
+    .work = {rgb(0x5C5C56), rgb(0x90908A)},
     .kinds = detail::kinds({0x00507D, 0x006B4E, 0x9A4400, 0x99477A, 0x8A5F00, 0x1D6C99, 0x5E5E5E}, rgb(0xFFFFFF),
                            rgb(0x1A1A18), 0.58f, 4, 4),
 };
@@ -154,31 +172,27 @@ inline constexpr Palette kDark{
     .hairline = rgb(0x2E2E33),
     .control = rgb(0x7C7C85),
     .grid = rgb(0x232325),
-    .hover = rgb(0x27272B),
-    .active = rgb(0x323237),
-    .selected = rgb(0x2B2B30),
-    .track = rgb(0x38383D),
+    .state = {.hover = rgb(0x27272B),
+              .active = rgb(0x323237),
+              .selected = rgb(0x2B2B30),
+              .track = rgb(0x38383D),
+              .ink_hover = rgb(0xFFFFFF),
+              .ink_active = rgb(0xD2D2D6)},
     .text = rgb(0xEEEEF0),
     .text2 = rgb(0xBDBDC3),
     .text3 = rgb(0x9C9CA4),
     .disabled = rgb(0x94949C),
     .ink = rgb(0xEEEEF0),
-    .ink_hover = rgb(0xFFFFFF),
-    .ink_active = rgb(0xD2D2D6),
     .on_ink = rgb(0x131315),
     .danger = rgb(0xFF7A90),
     .danger_soft = rgb(0x3A1B22),
     .focus = rgb(0xEEEEF0),
-    .shadow = rgb(0x000000, 110),
-    .scrim = rgb(0x000000, 150),
+    .shade = {rgb(0x000000, 110), rgb(0x000000, 150)},
     .phase = {rgb(0x29292D), rgb(0x3E3E44), rgb(0x303035), rgb(0x47474E)},
-    .product = rgb(0xA4A4AC),
-    .other_work = rgb(0x6B6B73),
+    .work = {rgb(0xA4A4AC), rgb(0x6B6B73)},
     .kinds = detail::kinds({0x4FA9DC, 0x3FC79F, 0xFF9448, 0xE7A9CB, 0xFFC74A, 0x9BD5F6, 0xC8C8C8}, rgb(0x0F0F0F),
                            rgb(0xEEEEF0), 0.52f, 7, 4),
-    .danger_ground = 0.10f,
-    .danger_hatch = 0.38f,
-    .cover = 0.72f,
+    .opacity = {0.10f, 0.38f, 0.72f},
 };
 
 inline constexpr Palette kHighContrast{
@@ -192,31 +206,27 @@ inline constexpr Palette kHighContrast{
     .hairline = rgb(0x8C8C8C),
     .control = rgb(0xFFFFFF),
     .grid = rgb(0x4A4A4A),
-    .hover = rgb(0x2A2A2A),
-    .active = rgb(0x404040),
-    .selected = rgb(0x333333),
-    .track = rgb(0x6A6A6A),
+    .state = {.hover = rgb(0x2A2A2A),
+              .active = rgb(0x404040),
+              .selected = rgb(0x333333),
+              .track = rgb(0x6A6A6A),
+              .ink_hover = rgb(0xFFF0A0),
+              .ink_active = rgb(0xE6C200)},
     .text = rgb(0xFFFFFF),
     .text2 = rgb(0xFFFFFF),
     .text3 = rgb(0xD8D8D8),
     .disabled = rgb(0xB8B8B8),
     .ink = rgb(0xFFE14D),
-    .ink_hover = rgb(0xFFF0A0),
-    .ink_active = rgb(0xE6C200),
     .on_ink = rgb(0x000000),
     .danger = rgb(0xFF8FA3),
     .danger_soft = rgb(0x33000C),
     .focus = rgb(0xFFE14D),
-    .shadow = rgb(0x000000, 0),
-    .scrim = rgb(0x000000, 200),
+    .shade = {rgb(0x000000, 0), rgb(0x000000, 200)},
     .phase = {rgb(0x1C1C1C), rgb(0x3C3C3C), rgb(0x2A2A2A), rgb(0x4A4A4A)},
-    .product = rgb(0xB0B0B0),
-    .other_work = rgb(0x6E6E6E),
+    .work = {rgb(0xB0B0B0), rgb(0x6E6E6E)},
     .kinds = detail::kinds({0xFFFFFF, 0xFFFFFF, 0xFFFFFF, 0xFFFFFF, 0xFFFFFF, 0xFFFFFF, 0xFFFFFF}, rgb(0x000000),
                            rgb(0xFFFFFF), 0.52f, 7, 0),
-    .danger_ground = 0.10f,
-    .danger_hatch = 0.38f,
-    .cover = 0.72f,
+    .opacity = {0.10f, 0.38f, 0.72f},
 };
 
 // WCAG 2.2: relative luminance of an opaque color; contrast from 1 to 21.

@@ -24,10 +24,11 @@ struct ButtonColors {
 
 ButtonColors colors_of(ButtonKind kind, const Hit& state, bool enabled) {
   const paint::Palette& t = theme();
-  if (!enabled) return {kind == ButtonKind::kGhost ? kNoColor : t.hover, t.disabled};
-  if (kind == ButtonKind::kPrimary) return {state.held ? t.ink_active : state.hovered ? t.ink_hover : t.ink, t.on_ink};
+  if (!enabled) return {kind == ButtonKind::kGhost ? kNoColor : t.state.hover, t.disabled};
+  if (kind == ButtonKind::kPrimary)
+    return {state.held ? t.state.ink_active : state.hovered ? t.state.ink_hover : t.ink, t.on_ink};
   const Color resting = kind == ButtonKind::kGhost ? kNoColor : t.card;
-  return {state.held ? t.active : state.hovered ? t.hover : resting, t.text};
+  return {state.held ? t.state.active : state.hovered ? t.state.hover : resting, t.text};
 }
 
 float hint_width(std::string_view keys) { return keys.empty() ? 0 : text_width(Face::kMedium, 11, keys) + px(18); }
@@ -111,7 +112,7 @@ void keycap(float& x, float center_y, std::string_view key) {
 }
 
 void progress_bar(const Rect& rect, float fraction) {
-  fill(rect, theme().track, kPill);
+  fill(rect, theme().state.track, kPill);
   if (fraction <= 0) return;
   const float end = rect.x0 + std::max(rect.height(), rect.width() * std::clamp(fraction, 0.0f, 1.0f));
   fill({rect.x0, rect.y0, end, rect.y1}, theme().ink, kPill);
@@ -135,7 +136,7 @@ float source_badge(float x, float center_y, record::Source source) {
       dashed_outline(badge, theme().control, 11);
       break;
     case record::Source::kRecorded:
-      fill(badge, theme().selected, kPill);
+      fill(badge, theme().state.selected, kPill);
       if (high_contrast()) outline(badge, theme().control, kPill);
       break;
     case record::Source::kLive:

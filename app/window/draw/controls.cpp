@@ -17,7 +17,7 @@ bool option_row(int index, const Rect& rect, std::string_view label, bool curren
   ImGui::PushID(index);
   const Hit state = hit("option", rect);
   ImGui::PopID();
-  if (state.held || state.hovered) fill(rect, state.held ? theme().active : theme().hover, kControlRadius);
+  if (state.held || state.hovered) fill(rect, state.held ? theme().state.active : theme().state.hover, kControlRadius);
   if (current) draw_icon(Icon::kCheck, rect.x0 + px(16), rect.center_y(), theme().text, 14);
   Rect words{rect.x0 + px(30), rect.y0, rect.x1 - px(8), rect.y1};
   if (!refused.empty()) {
@@ -38,7 +38,7 @@ bool option_row(int index, const Rect& rect, std::string_view label, bool curren
 bool select(const char* id, const Rect& rect, std::span<const std::string> options, int& selected, Icon icon,
             std::span<const std::string> refused) {
   const Hit state = hit(id, rect, !options.empty());
-  fill(rect, state.held ? theme().active : state.hovered ? theme().hover : theme().card, kControlRadius);
+  fill(rect, state.held ? theme().state.active : state.hovered ? theme().state.hover : theme().card, kControlRadius);
   outline(rect, theme().control, kControlRadius);
   float x = rect.x0 + px(10);
   if (icon != Icon::kNone) {
@@ -99,7 +99,7 @@ float segmented_width(std::span<const std::string> options) {
 bool segmented(const char* id, const Rect& rect, std::span<const std::string> options, int& selected,
                std::span<const std::string> refused) {
   const paint::Palette& t = theme();
-  fill(rect, t.track, kControlRadius);
+  fill(rect, t.state.track, kControlRadius);
   if (high_contrast()) outline(rect, t.control, kControlRadius);
   float words = 0;
   for (const std::string& option : options) words += text_width(Face::kSemiBold, 12, option);
@@ -120,10 +120,10 @@ bool segmented(const char* id, const Rect& rect, std::span<const std::string> op
     const Rect inner = segment.inset(px(2));
     const bool current = i == selected;
     if (current) {
-      fill(inner, high_contrast() ? t.ink : t.dark ? t.active : t.card, 5);
+      fill(inner, high_contrast() ? t.ink : t.dark ? t.state.active : t.card, 5);
       if (!high_contrast()) outline(inner, t.control, 5);
     } else if (state.hovered) {
-      fill(inner, t.hover, 5);
+      fill(inner, t.state.hover, 5);
     }
     const std::string_view why = i < static_cast<int>(refused.size())
                                      ? std::string_view(refused[static_cast<std::size_t>(i)])
@@ -167,9 +167,9 @@ int toggles(const char* id, const Rect& rect, std::span<const Toggle> all, bool 
     const Hit state = hit(std::string(toggle.label).c_str(), at, !fixed);
     if (state.clicked) clicked = i;
     if (toggle.on)
-      fill(at, t.selected, kControlRadius);
+      fill(at, t.state.selected, kControlRadius);
     else if (state.hovered)
-      fill(at, t.hover, kControlRadius);
+      fill(at, t.state.hover, kControlRadius);
     if (!fixed) outline(at, toggle.on ? t.control : t.hairline, kControlRadius);
     const Color ink = fixed && !toggle.on ? t.disabled : toggle.on ? t.text : t.text2;
     draw_icon(toggle.icon, at.x0 + px(kTogglePadding + kToggleIcon * 0.5f), at.center_y(), ink, kToggleIcon);
@@ -219,7 +219,7 @@ bool slider(const char* id, const Rect& rect, float& position, int steps, float 
   }
   const float y = rect.center_y(), x = rect.x0 + knob + span * position;
   const Rect track{rect.x0, y - px(2), rect.x1, y + px(2)};
-  fill(track, theme().track, 2);
+  fill(track, theme().state.track, 2);
   outline(track, faded(theme().control, 0.55f), 2);
   fill({track.x0, track.y0, x, track.y1}, theme().ink, 2);
   if (hatched_from < 1) {

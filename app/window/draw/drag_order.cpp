@@ -23,7 +23,7 @@ std::optional<DragOrder::Move> DragOrder::draw(const Rect& column, std::span<con
     const float y = column.y0 + height * static_cast<float>(i);
     const Rect row{column.x0, y, column.x1, y + height - px(2)};
     const Hit state = hit(ids[i].c_str(), row, enabled);
-    if (held_ == i || state.hovered) fill(row, held_ == i ? theme().active : theme().hover, 6);
+    if (held_ == i || state.hovered) fill(row, held_ == i ? theme().state.active : theme().state.hover, 6);
     if (state.focused) focus_ring(row, 6);
     draw_grip(row.x0 + px(8), row.center_y(), enabled ? theme().text3 : theme().disabled);
     if (state.held && ImGui::IsMouseDragging(ImGuiMouseButton_Left)) held_ = i;

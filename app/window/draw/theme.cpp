@@ -44,9 +44,9 @@ void set_colors(ImGuiStyle& s, const paint::Palette& t) {
   set(t.raised, {ImGuiCol_PopupBg});
   set(t.hairline, {ImGuiCol_Border, ImGuiCol_Separator, ImGuiCol_TableBorderLight, ImGuiCol_TreeLines});
   set(t.card, {ImGuiCol_FrameBg, ImGuiCol_Button});
-  set(t.hover, {ImGuiCol_FrameBgHovered, ImGuiCol_ButtonHovered, ImGuiCol_HeaderHovered, ImGuiCol_TabHovered});
-  set(t.active, {ImGuiCol_FrameBgActive, ImGuiCol_ButtonActive, ImGuiCol_HeaderActive});
-  set(t.selected, {ImGuiCol_Header, ImGuiCol_DragDropTargetBg});
+  set(t.state.hover, {ImGuiCol_FrameBgHovered, ImGuiCol_ButtonHovered, ImGuiCol_HeaderHovered, ImGuiCol_TabHovered});
+  set(t.state.active, {ImGuiCol_FrameBgActive, ImGuiCol_ButtonActive, ImGuiCol_HeaderActive});
+  set(t.state.selected, {ImGuiCol_Header, ImGuiCol_DragDropTargetBg});
   set(t.rail, {ImGuiCol_TitleBg, ImGuiCol_TitleBgActive, ImGuiCol_TitleBgCollapsed, ImGuiCol_MenuBarBg, ImGuiCol_Tab,
                ImGuiCol_TabDimmed});
   set(t.control, {ImGuiCol_ScrollbarGrab, ImGuiCol_SeparatorHovered, ImGuiCol_ResizeGripHovered,
@@ -57,12 +57,12 @@ void set_colors(ImGuiStyle& s, const paint::Palette& t) {
   set(t.ink, {ImGuiCol_CheckboxSelectedBg, ImGuiCol_SliderGrab, ImGuiCol_InputTextCursor, ImGuiCol_TabSelectedOverline,
               ImGuiCol_PlotLinesHovered, ImGuiCol_PlotHistogram, ImGuiCol_SeparatorActive, ImGuiCol_ResizeGripActive,
               ImGuiCol_DragDropTarget});
-  set(t.ink_active, {ImGuiCol_SliderGrabActive});
-  set(t.ink_hover, {ImGuiCol_PlotHistogramHovered});
+  set(t.state.ink_active, {ImGuiCol_SliderGrabActive});
+  set(t.state.ink_hover, {ImGuiCol_PlotHistogramHovered});
   set(faded(t.ink, 0.25f), {ImGuiCol_DockingPreview});
   set(faded(t.ink, 0.22f), {ImGuiCol_TextSelectedBg});
   set(t.focus, {ImGuiCol_NavCursor, ImGuiCol_NavWindowingHighlight});
-  set(t.scrim, {ImGuiCol_NavWindowingDimBg, ImGuiCol_ModalWindowDimBg});
+  set(t.shade.scrim, {ImGuiCol_NavWindowingDimBg, ImGuiCol_ModalWindowDimBg});
 }
 
 }  // namespace

@@ -40,7 +40,7 @@ int draw_pages(const lessons::Chapter& chapter, int current, float height, Rect&
     const Hit state = hit("page", body);
     ImGui::PopID();
     if (state.clicked) clicked = i;
-    if (state.hovered) fill(body, theme().hover, 6);
+    if (state.hovered) fill(body, theme().state.hover, 6);
     if (state.focused) focus_ring(body, 6);
     vertical_line(row.x0 + px(27.5f), row.y0, row.y1, theme().hairline);
     const bool on = i == current;
@@ -69,9 +69,9 @@ bool draw_chapter(int index, const lessons::Chapter& chapter, bool current, bool
   const Hit state = hit("chapter", body);
   ImGui::PopID();
   if (current)
-    fill(body, theme().selected, 6);
+    fill(body, theme().state.selected, 6);
   else if (state.hovered)
-    fill(body, theme().hover, 6);
+    fill(body, theme().state.hover, 6);
   if (state.focused) focus_ring(body, 6);
   const int done = read_of(chapter, read), pages = static_cast<int>(chapter.pages.size());
   const Face face = current ? Face::kSemiBold : Face::kRegular;

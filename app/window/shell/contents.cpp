@@ -88,7 +88,7 @@ PageChoice draw_contents(PageFrame& frame, std::span<const lessons::Chapter> cha
     ImGui::PushID(static_cast<int>(i));
     const Hit state = hit("jump", line);
     ImGui::PopID();
-    if (state.hovered || here) fill(line, here ? theme().selected : theme().hover, 6);
+    if (state.hovered || here) fill(line, here ? theme().state.selected : theme().state.hover, 6);
     if (state.focused) focus_ring(line, 6);
     text_in(Face::kMedium, 12, {line.x0, line.y0, line.x0 + px(30), line.y1}, theme().text2,
             lessons::page_number(chapter, static_cast<std::size_t>(row.page)), 1);

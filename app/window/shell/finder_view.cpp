@@ -108,7 +108,7 @@ std::optional<page::Findable> FinderView::draw_rows(const Rect& rect, std::size_
     ImGui::PopItemFlag();
     if (state.hovered && (moved.x != 0 || moved.y != 0)) chosen_ = i;
     if (state.clicked) clicked = found_[i].what;
-    if (i == chosen_) fill(row, theme().selected, 6);
+    if (i == chosen_) fill(row, theme().state.selected, 6);
     if (i == chosen_) fill({row.x0, row.y0 + px(5), row.x0 + px(3), row.y1 - px(5)}, theme().ink, 1);
     draw_row(found_[i], row);
   }

@@ -69,7 +69,7 @@ const lessons::Page* GlossaryView::draw_entry(const page::GlossaryEntry& entry, 
   list.ChannelsSetCurrent(0);
   if (entry.key == shown_) {
     const Rect mark{at.x - px(10), at.y - px(4), at.x + width + px(10), bottom + px(4)};
-    fill(mark, theme().selected, 6);
+    fill(mark, theme().state.selected, 6);
     fill({mark.x0, mark.y0 + px(5), mark.x0 + px(3), mark.y1 - px(5)}, theme().ink, 1);
   }
   list.ChannelsMerge();

@@ -85,8 +85,8 @@ void change_scale(PageFrame& frame, int which) {
 Turn go_on(PageFrame& frame, int) {
   PageState& state = frame.state;
   const bool narrow = frame.faces;
-  if (state.words_below && !(narrow && state.figure_face))
-    state.scroll_words = +1;
+  if (state.words.below && !(narrow && state.figure_face))
+    state.words.scroll = +1;
   else if (narrow && !state.figure_face)
     state.figure_face = true;
   else if (walk(frame, +1) || (narrow && !frame.place.has_next))
@@ -101,8 +101,8 @@ Turn go_back(PageFrame& frame, int) {
   const bool narrow = frame.faces;
   if (narrow && state.figure_face)
     state.figure_face = false;
-  else if (state.words_above)
-    state.scroll_words = -1;
+  else if (state.words.above)
+    state.words.scroll = -1;
   else if (!walk(frame, -1))
     return Turn::kBack;
   return Turn::kStay;

@@ -37,8 +37,8 @@ void shade_around(ImDrawList& list, const ImVec2& center, float inner, float out
 // An open question is revealed, with any guess; then come the steps and the next page.
 Turn next_screen(PageFrame& frame) {
   page::Question& question = frame.page.question();
-  if (frame.state.words_below)
-    frame.state.scroll_words = +1;
+  if (frame.state.words.below)
+    frame.state.words.scroll = +1;
   else if (question.can_lock())
     lock_answer(frame);
   else if (question.hides())
@@ -49,8 +49,8 @@ Turn next_screen(PageFrame& frame) {
 }
 
 Turn screen_before(PageFrame& frame) {
-  if (frame.state.words_above)
-    frame.state.scroll_words = -1;
+  if (frame.state.words.above)
+    frame.state.words.scroll = -1;
   else if (frame.state.reading_more && !walk(frame, -1))
     leave_more(frame);
   else if (!frame.state.reading_more)

@@ -84,8 +84,8 @@ Turn App::follow(const page::Findable& chosen, PageFrame& frame) {
       ui_.open.glossary = true;
       break;
     case Kind::kSetting:
-      frame.state.sought_param = chosen.key;
-      frame.state.sought_for = kSoughtFrames;
+      frame.state.sought.param = chosen.key;
+      frame.state.sought.frames = kSoughtFrames;
       frame.state.figure_face = frame.faces;
       break;
     case Kind::kPage:
@@ -104,7 +104,7 @@ Turn App::follow(const page::Findable& chosen, PageFrame& frame) {
 }
 
 void App::draw_ways(PageFrame& frame, Turn& turn) {
-  if (frame.state.sought_for > 0 && --frame.state.sought_for == 0) frame.state.sought_param.clear();
+  if (frame.state.sought.frames > 0 && --frame.state.sought.frames == 0) frame.state.sought.param.clear();
   if (const std::string& term = markdown_->clicked_term(); !term.empty()) {
     ui_.glossary_term = term;
     ui_.open.glossary = true;

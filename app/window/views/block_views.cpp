@@ -116,7 +116,7 @@ void draw_linked(PageFrame& frame, const lessons::MarkedText& words, float em, f
     return;
   }
   const record::Status done = page::perform(*act, frame.page);
-  frame.state.refused_value = done ? std::string() : done.error().message;
+  frame.state.settings.refused = done ? std::string() : done.error().message;
   if (act->sets()) return;
   frame.state.figure_face = frame.faces;
   if (frame.state.reading_more) frame.state.lit_by_step = lessons::category_of_term(act->view.highlight);

@@ -163,7 +163,7 @@ void FigureCard::select_at(PageFrame& frame, ImVec2 mouse) const {
 
 void FigureCard::draw_drawer(PageFrame& frame, const Rect& rect) {
   const lessons::FigureData& figure = frame.page.figure(columns());
-  fill({rect.x0, rect.y0 + px(2), rect.x1 + px(2), rect.y1 + px(4)}, theme().shadow, 8);
+  fill({rect.x0, rect.y0 + px(2), rect.x1 + px(2), rect.y1 + px(4)}, theme().shade.shadow, 8);
   fill(rect, theme().raised, 8);
   outline(rect, theme().control, 8);
   const Rect inner = rect.inset(px(12));

@@ -33,35 +33,58 @@ constexpr Density density_for(float width) {
 // Without room for both, words and figure are two faces of the page.
 constexpr bool has_faces(float width) { return width < 920; }
 
+struct WordsState {
+  bool above = false, below = false;  // the column's words continue
+  int scroll = 0;                     // column heights to scroll in this frame
+};
+
+// Notices and answers that the words scroll to.
+struct SightState {
+  int noticed = 0;   // frames since a notice appeared
+  bool hid = false;  // the answer was hidden in the last frame
+  int revealed = 0;  // frames left to scroll to the answer
+};
+
+struct GuessState {
+  std::string text;   // in the field
+  std::string error;  // why it is no size; empty: it is one
+  bool editing = false;
+};
+
+struct SettingsState {
+  std::string group;          // open under "More settings"
+  std::string editing, text;  // key of the setting being typed, and what is typed
+  bool focus = false;         // the field was just opened
+  std::string refused;        // why the last value was refused
+};
+
+// The setting that the finder leads to; its control gets the keyboard focus.
+struct SoughtState {
+  std::string param;  // its key, with "figure " before a figure's
+  int frames = 0;     // left
+};
+
+// A run, or *Try it*, was pressed once, and would take long.
+struct AskedState {
+  bool run = false, trial = false;
+};
+
 struct PageState {
   bool reading_more = false;
-  int step = 0;                                   // of Read more, from 0
-  bool words_above = false, words_below = false;  // the column's words continue
-  int scroll_words = 0;                           // column heights to scroll in this frame
-  int noticed = 0;                                // frames since a notice appeared
-  bool hid = false;                               // the answer was hidden in the last frame
-  int revealed = 0;                               // frames left to scroll to the answer
-  bool figure_face = false;                       // narrow: figure instead of text
-  bool drawer = false;                            // narrow: the list of live tensors
-  bool timeline_focus = false;                    // letters act on the timeline
-  std::optional<record::Category> lit;            // kind pointed at in text or figure
-  std::optional<record::Category> lit_by_step;    // otherwise the step's kind
-  std::string guess_text;                         // in the field
-  std::string guess_error;                        // why it is no size; empty: it is one
-  bool editing_guess = false;
-  DragOrder order;                // of a question's items
-  bool long_run_asked = false;    // Run was pressed once, and would take long
-  bool long_trial_asked = false;  // the same for *Try it*
-  std::vector<std::string> ways;  // names of the shown chips
-  std::string settings_group;     // open under "More settings"
-  std::string editing_param;      // key of the setting being typed
-  std::string param_text;
-  bool param_focus = false;   // the field was just opened
-  std::string refused_value;  // why the last value was refused
-  // Key of the setting that the finder leads to, with "figure " before a figure's. Its control gets the keyboard
-  // focus.
-  std::string sought_param;
-  int sought_for = 0;  // frames left
+  int step = 0;                                 // of Read more, from 0
+  bool figure_face = false;                     // narrow: figure instead of text
+  bool drawer = false;                          // narrow: the list of live tensors
+  bool timeline_focus = false;                  // letters act on the timeline
+  std::optional<record::Category> lit;          // kind pointed at in text or figure
+  std::optional<record::Category> lit_by_step;  // otherwise the step's kind
+  DragOrder order;                              // of a question's items
+  std::vector<std::string> ways;                // names of the shown chips
+  WordsState words;
+  SightState sight;
+  GuessState guess;
+  SettingsState settings;
+  SoughtState sought;
+  AskedState asked;
 };
 
 // The page's place in the course.

@@ -36,7 +36,7 @@ void draw_choice(PageFrame& frame, std::size_t index) {
   const float bottom = paragraph(Face::kRegular, em, kChoiceLine, inside, theme().text, words, false) + px(7);
   const Rect row{at.x0, at.y0, at.x1, bottom};
   const Hit state = hit(fmt::format("choice {}", index + 1).c_str(), row);
-  if (chosen || state.hovered) fill(row, chosen ? theme().selected : theme().hover, 6);
+  if (chosen || state.hovered) fill(row, chosen ? theme().state.selected : theme().state.hover, 6);
   outline(row, chosen ? theme().ink : theme().control, 6, chosen ? 2 : 1);
   if (state.focused) focus_ring(row, 6);
   const ImVec2 center{row.x0 + px(18), inside.y0 + px(em * kChoiceLine) * 0.5f};
@@ -82,19 +82,19 @@ void draw_number(PageFrame& frame) {
   PageState& state = frame.state;
   const Rect row = take(32);
   const Rect field{row.x0, row.y0, row.x0 + px(112), row.y1};
-  if (!state.editing_guess) state.guess_text = question.guess() ? number_text(*question.guess(), frame.guess_unit) : "";
-  const bool entered = text_field("guess", field, state.guess_text, frame.guess_unit_name);
-  state.editing_guess = ImGui::IsItemActive();
+  if (!state.guess.editing) state.guess.text = question.guess() ? number_text(*question.guess(), frame.guess_unit) : "";
+  const bool entered = text_field("guess", field, state.guess.text, frame.guess_unit_name);
+  state.guess.editing = ImGui::IsItemActive();
   if (entered) {
-    const record::Status taken = question.set_guess_text(state.guess_text, frame.guess_unit_name, frame.guess_unit);
-    state.guess_error = taken ? std::string() : taken.error().message;
+    const record::Status taken = question.set_guess_text(state.guess.text, frame.guess_unit_name, frame.guess_unit);
+    state.guess.error = taken ? std::string() : taken.error().message;
     const bool by_enter = enter_pressed();
     if (taken && by_enter) lock_answer(frame);
   }
   const ButtonText lock{"Lock answer", Icon::kNone, "Enter"};
   const Rect at{field.x1 + px(8), row.y0, field.x1 + px(8) + button_width(lock), row.y1};
   // The click that leaves the field accepts the typed text.
-  const bool typed = state.editing_guess && !state.guess_text.empty();
+  const bool typed = state.guess.editing && !state.guess.text.empty();
   if (button("lock", at, lock, ButtonKind::kPrimary, question.can_lock() || typed)) lock_answer(frame);
 }
 
@@ -109,8 +109,8 @@ void draw_lock(PageFrame& frame) {
 std::vector<std::string_view> notes(const PageFrame& frame) {
   std::vector<std::string_view> all;
   const std::string_view missing = frame.page.question().why_not_lock();
-  if (!frame.state.guess_error.empty())
-    all.emplace_back(frame.state.guess_error);
+  if (!frame.state.guess.error.empty())
+    all.emplace_back(frame.state.guess.error);
   else if (!missing.empty())
     all.push_back(missing);
   if (frame.page.control().running()) all.emplace_back("The run is being recorded and stays hidden until you answer.");
@@ -146,7 +146,7 @@ void draw_scale(const Rect& rect, double said, double is) {
   const double top = std::max(said, is) * 1.15;
   const auto x = [&](double value) { return rect.x0 + static_cast<float>(value / top) * rect.width(); };
   const float y = rect.center_y();
-  fill({rect.x0, y - px(2), rect.x1, y + px(2)}, theme().track, 2);
+  fill({rect.x0, y - px(2), rect.x1, y + px(2)}, theme().state.track, 2);
   fill({std::min(x(said), x(is)), y - px(2), std::max(x(said), x(is)), y + px(2)}, theme().ink, 2);
   disc({x(said), y}, px(6), theme().card);
   ring({x(said), y}, px(6), theme().text3, 2);
@@ -328,7 +328,7 @@ void draw_question(PageFrame& frame) {
 void lock_answer(PageFrame& frame) {
   if (!frame.page.question().hides()) return;
   frame.page.question().lock();
-  frame.state.guess_error.clear();
+  frame.state.guess.error.clear();
 }
 
 void draw_second_question(PageFrame& frame) {

@@ -46,7 +46,7 @@ bool draw_row(page::PageModel& page, int index, const Line& line, const Line& wi
   Rect body = row;
   const Rect forget = body.cut_right(px(kForget));
   const Hit over = hit("run", body);
-  if (over.hovered) fill(body, theme().hover, 6);
+  if (over.hovered) fill(body, theme().state.hover, 6);
   if (over.focused) outline(body, theme().focus, 6, 2);
   if (current) draw_icon(Icon::kCheck, row.x0 + px(16), row.center_y(), theme().text, 14);
   const Face face = current ? Face::kSemiBold : Face::kMedium;
@@ -126,7 +126,7 @@ void draw_run_choice(PageFrame& frame, const Rect& rect) {
   const float width_shown = arrow_only ? px(kArrow) : width_of(shown);
   const Rect at{rect.x0, rect.center_y() - px(14), rect.x0 + width_shown, rect.center_y() + px(14)};
   const Hit state = hit("runs", at);
-  if (state.hovered) fill(at, theme().hover, 6);
+  if (state.hovered) fill(at, theme().state.hover, 6);
   if (state.focused) focus_ring(at, 6);
   text_in(Face::kRegular, 12, {at.x0 + px(8), at.y0, at.x1, at.y1}, theme().text2, shown);
   draw_icon(Icon::kChevronDown, at.x1 - px(14), at.center_y(), theme().text2, 14);

@@ -51,18 +51,18 @@ void draw_words(PageFrame& frame) {
 
 void draw_answer(PageFrame& frame) {
   const bool hides = frame.page.question().hides();
-  const bool revealed = std::exchange(frame.state.hid, hides) && !hides;
-  if (revealed && frame.page.question().locked()) frame.state.revealed = kNewNotice;
+  const bool revealed = std::exchange(frame.state.sight.hid, hides) && !hides;
+  if (revealed && frame.page.question().locked()) frame.state.sight.revealed = kNewNotice;
   draw_question(frame);
-  if (frame.state.revealed > 0) --frame.state.revealed, ImGui::SetScrollHereY(1);
+  if (frame.state.sight.revealed > 0) --frame.state.sight.revealed, ImGui::SetScrollHereY(1);
   Rect at = content_rect(0);
   at.y0 += px(wide(frame) ? 14 : 8);
   const float bottom = draw_notice(frame, at);
   const bool noticed = bottom > at.y0;
   if (noticed) end_drawing({at.x0, at.y0, at.x1, bottom});
   // Scroll to what has just appeared; the scroll range is known a frame later.
-  frame.state.noticed = noticed ? std::min(frame.state.noticed + 1, kNewNotice + 1) : 0;
-  if (noticed && frame.state.noticed <= kNewNotice) ImGui::SetScrollHereY(1);
+  frame.state.sight.noticed = noticed ? std::min(frame.state.sight.noticed + 1, kNewNotice + 1) : 0;
+  if (noticed && frame.state.sight.noticed <= kNewNotice) ImGui::SetScrollHereY(1);
 }
 
 void draw_sources(const PageFrame& frame) {
@@ -119,7 +119,7 @@ void draw_dots(const PageFrame& frame, float x, float end, float y) {
     const bool current = i == frame.place.page;
     const float width = px(current ? 16 : 6);
     const Rect dot{x, y - px(3), x + width, y + px(3)};
-    fill(dot, current ? theme().ink : i < frame.place.page ? theme().text3 : theme().track, 3);
+    fill(dot, current ? theme().ink : i < frame.place.page ? theme().text3 : theme().state.track, 3);
     if (!current && i > frame.place.page) outline(dot, theme().control, 3);
     x += width + px(6);
   }
@@ -177,12 +177,12 @@ void end_column() {
 // Call inside the words' child window. Keeps a line of the previous page in sight.
 void scroll_words(PageState& state, float line) {
   const float at = ImGui::GetScrollY(), most = ImGui::GetScrollMaxY();
-  state.words_above = at > 0;
-  state.words_below = at < most - 1;  // ImGui rounds the position, not the maximum
+  state.words.above = at > 0;
+  state.words.below = at < most - 1;  // ImGui rounds the position, not the maximum
   const float page = ImGui::GetWindowHeight() - px(2 * line);
-  if (state.scroll_words != 0)
-    ImGui::SetScrollY(std::clamp(at + static_cast<float>(state.scroll_words) * page, 0.0f, most));
-  state.scroll_words = 0;
+  if (state.words.scroll != 0)
+    ImGui::SetScrollY(std::clamp(at + static_cast<float>(state.words.scroll) * page, 0.0f, most));
+  state.words.scroll = 0;
 }
 
 // Fades words at an edge that would cut through a line.
@@ -197,8 +197,8 @@ void draw_fades(const PageState& state) {
     canvas()->AddRectFilledMultiColor({at.x, std::min(solid, end)}, {right, std::max(solid, end)}, upper, upper, lower,
                                       lower);
   };
-  if (state.words_above) fade(at.y, +1);
-  if (state.words_below) fade(at.y + size.y, -1);
+  if (state.words.above) fade(at.y, +1);
+  if (state.words.below) fade(at.y + size.y, -1);
 }
 
 }  // namespace
@@ -233,8 +233,8 @@ void leave_more(PageFrame& frame) {
 
 float draw_notice(const PageFrame& frame, const Rect& at) {
   std::optional<page::Notice> notice = page::notice_of(frame.page);
-  if (!frame.state.refused_value.empty())
-    notice = page::Notice{page::Notice::Kind::kTrouble, "This value is not valid", frame.state.refused_value};
+  if (!frame.state.settings.refused.empty())
+    notice = page::Notice{page::Notice::Kind::kTrouble, "This value is not valid", frame.state.settings.refused};
   if (!notice) return at.y0;
   const auto kind =
       notice->kind == page::Notice::Kind::kOutOfMemory ? CalloutKind::kOutOfMemory : CalloutKind::kTrouble;

@@ -62,7 +62,7 @@ std::string verdict_words(const StepPlan& plan, const PeakUnit& unit) {
 float draw_pill(float x, float center_y, Verdict verdict, const std::string& words) {
   const Rect pill{x, center_y - px(13), x + text_width(Face::kSemiBold, 13, words) + px(24), center_y + px(13)};
   const bool bad = verdict == Verdict::kDoesNotFit;
-  fill(pill, bad ? theme().danger_soft : theme().selected, 13);
+  fill(pill, bad ? theme().danger_soft : theme().state.selected, 13);
   if (bad)
     outline(pill, theme().danger, 13);
   else if (verdict == Verdict::kTooClose)
@@ -176,7 +176,7 @@ float draw_try(PageFrame& frame, const Rect& row) {
   if (!page::why_no_engine(page).empty()) return row.x1;
   const std::optional<double> seconds = page::estimated_trial_seconds(page);
   const std::string why_not = page::why_no_trial(page);
-  const bool asks = frame.state.long_trial_asked && why_not.empty();
+  const bool asks = frame.state.asked.trial && why_not.empty();
   const std::string words = page.trying() ? "Trying" : asks ? "Try, " + seconds_words(seconds) + "?" : "Try it";
   const std::string tip =
       why_not.empty() ? "Run the largest batch predicted to fit, and the next one, within the card's free memory"
@@ -184,8 +184,8 @@ float draw_try(PageFrame& frame, const Rect& row) {
   const ButtonText text{words, Icon::kNone, "", tip};
   const Rect at{row.x1 - button_width(text), row.center_y() - px(13), row.x1, row.center_y() + px(13)};
   if (button("try", at, text, ButtonKind::kSecondary, why_not.empty() && !page.trying())) {
-    frame.state.long_trial_asked = !asks && seconds.value_or(0) > kLongRun;
-    if (!frame.state.long_trial_asked) page.try_border(frame.now);
+    frame.state.asked.trial = !asks && seconds.value_or(0) > kLongRun;
+    if (!frame.state.asked.trial) page.try_border(frame.now);
   }
   return at.x0 - px(12);
 }
@@ -262,9 +262,9 @@ void draw_chip(const Chip& chip, const Rect& at, bool fits_now, Pressed& pressed
   const bool enough = fits_now || way.on || way.verdict == Verdict::kFits;
   const Color label = way.on ? theme().on_ink : !way.turned ? theme().disabled : enough ? theme().text : theme().text2;
   if (way.on)
-    fill(at, state.hovered ? theme().ink_hover : theme().ink, 13);
+    fill(at, state.hovered ? theme().state.ink_hover : theme().ink, 13);
   else if (state.hovered)
-    fill(at, state.held ? theme().active : theme().hover, 13);
+    fill(at, state.held ? theme().state.active : theme().state.hover, 13);
   if (!way.on) outline(at, way.turned ? theme().control : theme().hairline, 13, !fits_now && enough && !way.on ? 2 : 1);
   if (state.focused) focus_ring(at, 13);
   const float x =

@@ -124,7 +124,7 @@ void KernelEditor::draw_lines(const Rect& gutter, const Rect& source, float line
     const Rect row{gutter.x0, y, gutter.x1 - px(6), y + line_height};
     const bool hit = std::find(marked.begin(), marked.end(), i + 1) != marked.end();
     if (hit) {
-      fill({source.x0, y, source.x1, y + line_height}, theme().selected);
+      fill({source.x0, y, source.x1, y + line_height}, theme().state.selected);
       fill(row, theme().ink, 4);
     }
     text_in(Face::kMono, 11, {row.x0, row.y0, row.x1 - px(6), row.y1}, hit ? theme().on_ink : theme().text3,
@@ -193,7 +193,7 @@ void KernelEditor::draw_report(const PageFrame& frame, const Rect& rect) {
         const std::string place = message.line > 0 ? fmt::format("Line {}", message.line) : std::string("Source");
         const Rect row{at.x + px(26), y, right, y + px(22)};
         const Hit state = hit(fmt::format("message {}", index++).c_str(), row, message.line > 0);
-        if (state.hovered) fill(row, theme().hover, 4);
+        if (state.hovered) fill(row, theme().state.hover, 4);
         if (state.focused) focus_ring(row, 4);
         if (state.clicked) go_to_ = message.line;
         text_in(Face::kSemiBold, 12, row, theme().text, place);

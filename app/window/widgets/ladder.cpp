@@ -20,7 +20,7 @@ void draw_switch(const Rect& at, bool on, bool hovered) {
   const float half = std::min(px(8), at.height() / 2 - px(2));  // low rows get low switches with a gap
   const Rect track{at.center_x() - px(13), at.center_y() - half, at.center_x() + px(13), at.center_y() + half};
   if (on)
-    fill(track, hovered ? theme().ink_hover : theme().ink, 8);
+    fill(track, hovered ? theme().state.ink_hover : theme().ink, 8);
   else
     outline(track, theme().control, 8, 1);
   const float x = on ? track.x1 - half : track.x0 + half;

@@ -32,8 +32,8 @@ struct Control {
   void set(const std::string& value) const {
     const record::Status status = of == ParamsOf::kFigure ? frame.page.figures().set_param(spec.key, value)
                                                           : frame.page.set_param(spec.key, value);
-    frame.state.refused_value = status ? std::string() : status.error().message;
-    frame.state.long_run_asked = frame.state.long_trial_asked = false;
+    frame.state.settings.refused = status ? std::string() : status.error().message;
+    frame.state.asked.run = frame.state.asked.trial = false;
   }
   std::string why_not(std::string_view value) const {
     return of == ParamsOf::kFigure ? std::string() : frame.page.control().why_not(spec.key, value);
@@ -46,15 +46,15 @@ void draw_editable_value(const Control& control, const Rect& rect) {
   const ParamSpec& spec = control.spec;
   const record::Params& params = control.params();
   std::string value = page::shown_value(spec, params);
-  if (state.editing_param == control.id()) {
+  if (state.settings.editing == control.id()) {
     const Rect field{rect.center_x(), rect.y0 - px(4), rect.x1, rect.y1 + px(4)};
-    if (text_field("value", field, state.param_text, "", state.param_focus)) {
-      control.set(state.param_text);
-      state.editing_param.clear();
-    } else if (!state.param_focus && !ImGui::IsItemActive()) {
-      state.editing_param.clear();  // Escape, or a click elsewhere
+    if (text_field("value", field, state.settings.text, "", state.settings.focus)) {
+      control.set(state.settings.text);
+      state.settings.editing.clear();
+    } else if (!state.settings.focus && !ImGui::IsItemActive()) {
+      state.settings.editing.clear();  // Escape, or a click elsewhere
     }
-    state.param_focus = false;
+    state.settings.focus = false;
     return;
   }
   // The unit is dropped if it would meet the label.
@@ -72,9 +72,9 @@ void draw_editable_value(const Control& control, const Rect& rect) {
   const bool asked =
       (edit.hovered && ImGui::IsMouseDoubleClicked(ImGuiMouseButton_Left)) || (edit.clicked && edit.focused);
   if (asked) {
-    state.editing_param = control.id();
-    state.param_text = params.as_text(spec.key);
-    state.param_focus = true;
+    state.settings.editing = control.id();
+    state.settings.text = params.as_text(spec.key);
+    state.settings.focus = true;
   } else if (ImGui::IsItemHovered(ImGuiHoveredFlags_ForTooltip)) {
     tooltip("Double click to type a value");
   }
@@ -143,15 +143,15 @@ void draw_number(const Control& control, const Rect& rect, const std::vector<dou
 void draw_typed(const Control& control, const Rect& rect) {
   PageState& state = control.frame.state;
   const ParamSpec& spec = control.spec;
-  const bool editing = state.editing_param == control.id();
+  const bool editing = state.settings.editing == control.id();
   const bool unset = page::is_unset(spec, control.params());
-  std::string text = editing ? state.param_text : unset ? std::string() : control.params().as_text(spec.key);
+  std::string text = editing ? state.settings.text : unset ? std::string() : control.params().as_text(spec.key);
   const bool done = text_field("typed", rect, text, unset && !editing ? "" : spec.unit, false, spec.unset);
   if (ImGui::IsItemActive()) {
-    state.editing_param = control.id();
-    state.param_text = text;
+    state.settings.editing = control.id();
+    state.settings.text = text;
   } else if (editing) {
-    state.editing_param.clear();
+    state.settings.editing.clear();
   }
   const bool emptied = text.empty() && spec.kind != ParamKind::kFile && !spec.unset.empty();
   if (done) control.set(emptied ? "0" : text);
@@ -171,7 +171,7 @@ std::string name_of(ParamsOf of, std::string_view key) {
 }
 
 bool is_sought(const PageState& state, ParamsOf of, const ParamSpec& spec) {
-  return !state.sought_param.empty() && state.sought_param == name_of(of, spec.key);
+  return !state.sought.param.empty() && state.sought.param == name_of(of, spec.key);
 }
 
 void draw_label(const ParamSpec& spec, const Rect& rect) {

@@ -149,11 +149,11 @@ void draw_run(PageFrame& frame, Rect rect) {
   const bool tiny = !page::runs_here(frame.page);
   const bool with_key = frame.density == Density::kWide && !tiny;
   const std::string asks = "Run, " + estimate_words(frame.page) + "?";
-  const std::string_view verb = stored                       ? "Play"
-                                : tiny                       ? "Run tiny here"
-                                : frame.state.long_run_asked ? std::string_view(asks)
-                                : control.outcome()          ? "Run again"
-                                                             : "Run";
+  const std::string_view verb = stored                  ? "Play"
+                                : tiny                  ? "Run tiny here"
+                                : frame.state.asked.run ? std::string_view(asks)
+                                : control.outcome()     ? "Run again"
+                                                        : "Run";
   const std::string_view why = control.busy_elsewhere() ? "Another page's run is active: wait for it, or cancel it "
                                                           "there"
                                : stored                 ? std::string_view(control.fixed_settings())
@@ -177,10 +177,10 @@ void start_run(PageFrame& frame) {
   constexpr double kStageBudget = 20;  // seconds that an audience waits
   if (frame.ui.stage) return frame.page.run(frame.now, kStageBudget);
   const bool asks = page::estimated_seconds(frame.page).value_or(0) > kLongRun;
-  if (!asks || std::exchange(frame.state.long_run_asked, false))
+  if (!asks || std::exchange(frame.state.asked.run, false))
     frame.page.run(frame.now);
   else
-    frame.state.long_run_asked = page::can_run(frame.page);
+    frame.state.asked.run = page::can_run(frame.page);
 }
 
 }  // namespace headroom::app::window

@@ -125,7 +125,7 @@ void draw_group_heads(PageFrame& frame, const std::vector<GroupOnShow>& groups, 
     const Rect row = column.cut_top(px(32));
     const Rect body{row.x0, row.y0 + px(1), row.x1, row.y1 - px(1)};
     const Hit state = hit(("group " + std::string(group.title)).c_str(), body);
-    if (i == open || state.hovered) fill(body, i == open ? theme().selected : theme().hover, 6);
+    if (i == open || state.hovered) fill(body, i == open ? theme().state.selected : theme().state.hover, 6);
     if (state.focused) focus_ring(body, 6);
     text_in(i == open ? Face::kSemiBold : Face::kMedium, 13, body.inset(px(10), 0), theme().text, group.title);
     if (group.changed > 0) {
@@ -134,7 +134,7 @@ void draw_group_heads(PageFrame& frame, const std::vector<GroupOnShow>& groups, 
     }
     if (!state.clicked) continue;
     open = i;
-    frame.state.settings_group = group.title;
+    frame.state.settings.group = group.title;
   }
 }
 
@@ -149,7 +149,7 @@ void draw_more(PageFrame& frame, const Rect& button_rect) {
   if (button("more settings", button_rect, more)) ImGui::OpenPopup("more");
   for (const ParamSpec* spec : specs)
     if (is_sought(frame.state, ParamsOf::kPage, *spec) && !ImGui::IsPopupOpen("more")) {
-      frame.state.settings_group = spec->group;
+      frame.state.settings.group = spec->group;
       ImGui::OpenPopup("more");
     }
   constexpr float kPadding = 16, kTwoColumns = 408, kRow = 32;
@@ -166,7 +166,7 @@ void draw_more(PageFrame& frame, const Rect& button_rect) {
   Rect grid = inner;
   std::size_t open = 0;
   for (std::size_t i = 0; i < groups.size(); ++i)
-    if (groups[i].title == frame.state.settings_group) open = i;
+    if (groups[i].title == frame.state.settings.group) open = i;
   if (heads > 0) draw_group_heads(frame, groups, grid.cut_left(px(heads - 24)), open);
   if (heads > 0) grid.cut_left(px(24));
   std::vector<Cell> cells;
@@ -246,7 +246,7 @@ void SettingsView::draw_narrow(PageFrame& frame, Rect rect) {
   if (frame.widgets.sweep_button() && page::why_no_engine(frame.page).empty()) rect.cut_right(px(kNarrowSweep + 8));
   const std::string words = shortened(Face::kMedium, 13, settings_summary(frame), rect.width() - px(56));
   const ButtonText summary{words, Icon::kChip};
-  const bool sought = !frame.state.sought_param.empty() && !ImGui::IsPopupOpen("folded settings");
+  const bool sought = !frame.state.sought.param.empty() && !ImGui::IsPopupOpen("folded settings");
   if (button("settings", rect, summary) || sought) ImGui::OpenPopup("folded settings");
   constexpr float kPadding = 16, kWidth = 680, kThreeColumns = 560;
   const int columns = ImGui::GetMainViewport()->Size.x >= px(kThreeColumns) ? 3 : 2;

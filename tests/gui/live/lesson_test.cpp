@@ -166,7 +166,7 @@ void open_the_lesson(const Actor& actor, Presenter& presenter) {
     presenter.picture("step " + std::to_string(step + 1));
   }
   presenter.press(ImGuiKey_LeftArrow);
-  IM_CHECK(actor.app.view().state().words_above || actor.app.view().state().step == steps - 2);
+  IM_CHECK(actor.app.view().state().words.above || actor.app.view().state().step == steps - 2);
   check_batch_keys(actor, presenter);
   check_shades(actor, presenter);
 }

@@ -35,12 +35,12 @@ TEST_CASE("settings are chosen, slid and typed, and bad values are refused", "[g
     actor.ctx->KeyCharsReplaceEnter("3");
     actor.frames(2);
     IM_CHECK_EQ(actor.page().control().params().integer("seq"), 300);
-    IM_CHECK(!actor.app.view().state().refused_value.empty());
+    IM_CHECK(!actor.app.view().state().settings.refused.empty());
     actor.picture("refused value");
     IM_CHECK(actor.page().set_param("steps", "1000").ok());
     actor.click("run");  // takes minutes on any machine
     IM_CHECK_EQ(scene.backend.starts(), 0);
-    IM_CHECK(actor.app.view().state().long_run_asked);
+    IM_CHECK(actor.app.view().state().asked.run);
     actor.picture("run asks");
     actor.frames(1);
     actor.click("run");
@@ -156,13 +156,13 @@ TEST_CASE("keys scroll the text forward and back", "[gui]") {
     actor.frames(2);
     actor.click("more");
     actor.frames(3);
-    IM_CHECK(!actor.app.view().state().words_above);
-    IM_CHECK(actor.app.view().state().words_below);
+    IM_CHECK(!actor.app.view().state().words.above);
+    IM_CHECK(actor.app.view().state().words.below);
     int pages = 0;
-    for (; pages < 50 && actor.app.view().state().words_below; ++pages) {
+    for (; pages < 50 && actor.app.view().state().words.below; ++pages) {
       actor.ctx->KeyPress(pages % 2 == 0 ? ImGuiKey_Space : ImGuiKey_PageDown);
       actor.frames(3);
-      IM_CHECK(actor.app.view().state().words_above);
+      IM_CHECK(actor.app.view().state().words.above);
     }
     IM_CHECK_GT(pages, 1);
     IM_CHECK_LT(pages, 50);
@@ -171,7 +171,7 @@ TEST_CASE("keys scroll the text forward and back", "[gui]") {
       actor.ctx->KeyPress(ImGuiKey_PageUp);
       actor.frames(3);
     }
-    IM_CHECK(!actor.app.view().state().words_above);
+    IM_CHECK(!actor.app.view().state().words.above);
     IM_CHECK(!ImGui::GetIO().NavVisible);  // the keys scrolled, without moving the focus
   });
 }
@@ -256,7 +256,7 @@ TEST_CASE("a narrow window shows text and figure in turn", "[gui]") {
   perform("narrow", scene.stage, [&](Actor& actor) {
     IM_CHECK(actor.there("skip"));
     IM_CHECK(!actor.there("timeline"));
-    IM_CHECK(!actor.app.view().state().words_below);  // all is visible, the answer next to the words
+    IM_CHECK(!actor.app.view().state().words.below);  // all is visible, the answer next to the words
     const ImGuiTestItemInfo lock = actor.ctx->ItemInfo("**/lock");
     IM_CHECK_EQ(lock.RectClipped.GetHeight(), lock.RectFull.GetHeight());
     actor.picture("narrow reading");
@@ -300,10 +300,10 @@ TEST_CASE("a small window scrolls its text, not the page, and shows errors on bo
     const ImGuiWindow* page = ImGui::FindWindowByName("headroom");
     IM_CHECK_EQ(page->ScrollMax.x, 0.0f);
     IM_CHECK_EQ(page->ScrollMax.y, 0.0f);
-    IM_CHECK(actor.app.view().state().words_below);
+    IM_CHECK(actor.app.view().state().words.below);
     actor.ctx->KeyPress(ImGuiKey_Space);  // scrolls, then turns to the figure
     actor.frames(3);
-    IM_CHECK(actor.app.view().state().words_above);
+    IM_CHECK(actor.app.view().state().words.above);
     actor.picture("narrow and low, read on");
     for (int i = 0; i < 5 && !actor.app.view().state().figure_face; ++i) {
       actor.ctx->KeyPress(ImGuiKey_Space);

@@ -41,7 +41,7 @@ TEST_CASE("a conflicting value is disabled with its reason, which a click shows"
     actor.ctx->ItemClick("//$FOCUSED/$$0/option");
     actor.frames(2);
     IM_CHECK(control.params().text("checkpointing") == "layer");
-    const std::string& said = actor.app.view().state().refused_value;
+    const std::string& said = actor.app.view().state().settings.refused;
     IM_CHECK(said.find("Checkpointing “off” cannot be combined with Stream weights “on”") != std::string::npos);
     actor.picture("refused combination");
     actor.ctx->ItemClick("**/offload.parameters/choice/off");
@@ -244,8 +244,8 @@ TEST_CASE("guesses are dragged on a logarithmic axis and along the ladder's bars
     const double to = 1e10;
     drag(actor, actor.on_pill(), actor.on_screen(6, to));
     IM_CHECK(std::abs(std::log10(*actor.question().guess() / to)) < 0.05);
-    IM_CHECK(actor.app.view().state().guess_text.starts_with("9.") ||
-             actor.app.view().state().guess_text.starts_with("10."));
+    IM_CHECK(actor.app.view().state().guess.text.starts_with("9.") ||
+             actor.app.view().state().guess.text.starts_with("10."));
     const double before = *actor.question().guess();
     actor.ctx->KeyPress(ImGuiKey_UpArrow);
     IM_CHECK(std::abs(*actor.question().guess() / before - std::pow(10, 0.05)) < 1e-3);  // a hundredth of five decades

@@ -155,7 +155,7 @@ TEST_CASE("a guess that is not a size is refused and stays open", "[gui]") {
     actor.frames(3);
     IM_CHECK(actor.question().hides());
     IM_CHECK(!actor.question().guess());
-    IM_CHECK(actor.app.view().state().guess_error.find("plenty") != std::string::npos);
+    IM_CHECK(actor.app.view().state().guess.error.find("plenty") != std::string::npos);
   });
 }
 
@@ -269,7 +269,7 @@ TEST_CASE("out of memory is a result on the page and in the figure", "[gui]") {
     actor.click("run");
     actor.wait_for_end_of_run();
     actor.frames(6);
-    IM_CHECK(actor.app.view().state().words_above);  // the words make way for the result
+    IM_CHECK(actor.app.view().state().words.above);  // the words make way for the result
   });
 }
 
