@@ -13,6 +13,9 @@ namespace {
 constexpr double kFrameSeconds = 0.5;
 constexpr double kKnownMoment = 0.6;  // the first cursor, as a share of the part before the answer
 
+// Deepest zoom: beyond it, doubles and pixels cannot separate events.
+constexpr double kSmallestShare = 1e-7;
+
 }  // namespace
 
 FigureOnShow::FigureOnShow(const lessons::Page& page) {
@@ -147,8 +150,7 @@ void FigureOnShow::build_instead(lessons::FigureInput input, const RunOnShow& ru
 }
 
 bool FigureOnShow::note_built(int sources, int columns, const Question& question) {
-  const bool more =
-      built_.sources != sources || built_.changes != changes_ || built_.question != question.state();
+  const bool more = built_.sources != sources || built_.changes != changes_ || built_.question != question.state();
   built_ = {sources, changes_, columns, view(), question.guess(), question.state()};
   ++revision_;
   if (more) ++data_revision_;
@@ -221,6 +223,49 @@ std::optional<FigureOnShow::Measured> FigureOnShow::measured(const lessons::Figu
     numbers.peak = std::max(numbers.peak, std::accumulate(column.high.begin(), column.high.end(), record::Bytes{}));
   measured_ = MeasuredAt{revision_, range, numbers};
   return numbers;
+}
+
+// --- zooms and pans within the axis
+
+void TimelineView::set_full(Range full) {
+  if (full.end <= full.begin) full.end = full.begin + 1;
+  full_ = full;
+  if (visible_ && (visible_->begin >= full.end || visible_->end <= full.begin)) visible_.reset();
+  if (visible_) show(*visible_);
+}
+
+void TimelineView::show(Range range) {
+  const double length = std::clamp(range.length(), full_.length() * kSmallestShare, full_.length());
+  const double begin = std::clamp(range.begin, full_.begin, full_.end - length);
+  if (length >= full_.length())
+    visible_.reset();
+  else
+    visible_ = Range{begin, begin + length};
+}
+
+void TimelineView::zoom(double at, double factor) {
+  const Range now = visible();
+  at = std::clamp(at, now.begin, now.end);
+  show({at - (at - now.begin) * factor, at + (now.end - at) * factor});
+}
+
+void TimelineView::pan(double distance) {
+  if (!visible_) return;
+  show({visible_->begin + distance, visible_->end + distance});
+}
+
+void TimelineView::fit() {
+  if (measure_)
+    show(*measure_);
+  else
+    fit_all();
+}
+
+void TimelineView::reset() {
+  visible_.reset();
+  cursor_.reset();
+  measure_.reset();
+  kernel_.reset();
 }
 
 }  // namespace headroom::app::page

@@ -186,7 +186,6 @@ std::vector<Point> step_points(const lessons::StepLine& line, const PlotMap& map
 
 void lay_out_danger_zone(Sheet& sheet, const Timeline& timeline, const PlotMap& map) {
   if (!timeline.cap || timeline.cap->y >= map.y.high) return;
-  const Palette& palette = sheet.palette();
   const Rect zone{map.plot.x0, map.plot.y0, map.plot.x1, sheet.snap(map.y_px(timeline.cap->y))};
   sheet.danger(Layer::kGround, zone);
 }

@@ -2,7 +2,10 @@
 // tests work as usual.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <functional>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -67,6 +70,27 @@ bool enter_pressed();  // on either keypad
 // A line of text with a unit at its right end. True on Enter, or when left after an edit.
 bool text_field(const char* id, const Rect& rect, std::string& text, std::string_view unit, bool focus_now = false,
                 std::string_view hint = {});
+
+// A list that the reader reorders by dragging, or with Alt and the arrow keys.
+class DragOrder {
+ public:
+  struct Move {
+    std::size_t from = 0, to = 0;
+  };
+  struct Row {
+    std::size_t place = 0;
+    Rect words;        // right of the grip
+    bool tip = false;  // the mouse rests on it: show a tooltip
+  };
+
+  // Rows of `height` device px. Draws ground, grip and focus ring; `draw_row` adds the rest. Returns the move, which
+  // the caller applies.
+  std::optional<Move> draw(const Rect& column, std::span<const std::string> ids, float height, bool enabled,
+                           const std::function<void(const Row&)>& draw_row);
+
+ private:
+  std::optional<std::size_t> held_;
+};
 
 void keycap(float& x, float center_y, std::string_view key);
 void progress_bar(const Rect& rect, float fraction);

@@ -11,7 +11,6 @@
 #include "app/page/link.h"
 #include "app/window/draw/markdown.h"
 #include "app/window/shell/finder_view.h"
-#include "app/window/shell/glossary_view.h"
 #include "app/window/shell/page_library.h"
 #include "app/window/shell/ui_state.h"
 

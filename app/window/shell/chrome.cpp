@@ -2,6 +2,8 @@
 #include "app/window/shell/chrome.h"
 
 #include <algorithm>
+#include <cmath>
+#include <numbers>
 
 #include <fmt/format.h>
 
@@ -112,6 +114,25 @@ Icon icon_of(ThemeId id) {
 
 std::string_view name_of(ThemeId id) {
   return id == ThemeId::kLight ? "light" : id == ThemeId::kDark ? "dark" : "high contrast";
+}
+
+// Shades a ring that extends beyond the window. ImGui would fold a thick circle at its inner edge.
+void shade_around(ImDrawList& list, const ImVec2& center, float inner, float outer) {
+  constexpr int kCorners = 96;
+  constexpr ImU32 kShade = IM_COL32(0, 0, 0, 150);
+  const ImVec2 uv = ImGui::GetFontTexUvWhitePixel();
+  list.PrimReserve(6 * kCorners, 2 * kCorners);
+  const unsigned first = list._VtxCurrentIdx;
+  for (int i = 0; i < kCorners; ++i) {
+    const float angle = 2 * std::numbers::pi_v<float> * static_cast<float>(i) / kCorners;
+    for (const float radius : {inner, outer})
+      list.PrimWriteVtx({center.x + radius * std::cos(angle), center.y + radius * std::sin(angle)}, uv, kShade);
+  }
+  for (unsigned i = 0; i < kCorners; ++i) {
+    const unsigned next = (i + 1) % kCorners;
+    for (const unsigned corner : {2 * i, 2 * i + 1, 2 * next + 1, 2 * i, 2 * next + 1, 2 * next})
+      list.PrimWriteIdx(static_cast<ImDrawIdx>(first + corner));
+  }
 }
 
 }  // namespace
@@ -234,6 +255,18 @@ void draw_status_bar(const PageFrame& frame, const Rect& rect, bool no_engine,
     x += px(12);
   }
   say(Face::kRegular, theme().text2, shortened(Face::kRegular, 12, status, keys_at - px(16) - x));
+}
+
+void draw_over_stage(const UiState& ui, const Rect& window) {
+  using Blank = UiState::Blank;
+  ImDrawList& over = *ImGui::GetForegroundDrawList();
+  if (ui.blank != Blank::kNone) {
+    over.AddRectFilled(upper_left(window), lower_right(window),
+                       ui.blank == Blank::kBlack ? IM_COL32_BLACK : IM_COL32_WHITE);
+    return;
+  }
+  if (!ui.spotlight) return;
+  shade_around(over, ImGui::GetIO().MousePos, window.height() * 0.16f, window.width() + window.height());
 }
 
 }  // namespace headroom::app::window

@@ -1,4 +1,4 @@
-// The finder (Ctrl P): what is typed and found.
+// The finder (Ctrl P): what is typed and found. The glossary.
 #pragma once
 
 #include <optional>
@@ -37,6 +37,24 @@ class FinderView {
   std::string typed_, searched_;
   std::vector<page::Found> found_;
   std::size_t chosen_ = 0, first_ = 0;
+};
+
+// The glossary: all terms, with the pages that use them.
+class GlossaryView {
+ public:
+  explicit GlossaryView(const lessons::Course& course) : entries_(page::glossary_of(course)) {}
+
+  // Draws while open; UiState::open opens it. Returns the clicked page, or null.
+  const lessons::Page* draw(UiState& ui);
+
+ private:
+  const lessons::Page* draw_entry(const page::GlossaryEntry& entry, float width);
+  const lessons::Page* draw_pages(const page::GlossaryEntry& entry, Rect rect, float& bottom);
+
+  std::vector<page::GlossaryEntry> entries_;
+  std::string shown_;     // key of the requested term
+  std::string unfolded_;  // key of the term with all pages shown
+  int to_scroll_ = 0;     // frames until the term is in sight
 };
 
 }  // namespace headroom::app::window

@@ -1,5 +1,5 @@
 // The glossary.
-#include "app/window/shell/glossary_view.h"
+#include "app/window/shell/finder_view.h"
 
 #include <algorithm>
 #include <utility>

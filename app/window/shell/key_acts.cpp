@@ -3,6 +3,7 @@
 #include <array>
 
 #include "app/page/page_facts.h"
+#include "app/page/param_scale.h"
 #include "app/window/shell/keys.h"
 #include "app/window/views/figure_card.h"
 #include "app/window/views/views.h"
@@ -23,6 +24,32 @@ float next_font_scale(float now, int direction) {
   }
   const auto below = std::find_if(kScales.rbegin(), kScales.rend(), [now](float s) { return s < now - 0.01f; });
   return below == kScales.rend() ? kScales.front() : *below;
+}
+
+constexpr std::string_view kMainSlider = "batch";
+
+// An open question is revealed, with any guess; then come the steps and the next page.
+Turn next_screen(PageFrame& frame) {
+  page::Question& question = frame.page.question();
+  if (frame.state.words.below)
+    frame.state.words.scroll = +1;
+  else if (question.can_lock())
+    lock_answer(frame);
+  else if (question.hides())
+    question.skip();
+  else if (!begin_more(frame) && !walk(frame, +1))
+    return Turn::kOn;
+  return Turn::kStay;
+}
+
+Turn screen_before(PageFrame& frame) {
+  if (frame.state.words.above)
+    frame.state.words.scroll = -1;
+  else if (frame.state.reading_more && !walk(frame, -1))
+    leave_more(frame);
+  else if (!frame.state.reading_more)
+    return Turn::kBack;
+  return Turn::kStay;
 }
 
 }  // namespace
@@ -162,6 +189,20 @@ void step(PageFrame& frame, int which) {
   } else if (frame.state.timeline_focus) {
     page.figures().step_cursor(which);
   }
+}
+
+Turn turn_screen(PageFrame& frame, int which) { return which > 0 ? next_screen(frame) : screen_before(frame); }
+
+// A larger (+1) or smaller (−1) batch, if the page has one and no question is open.
+void change_batch(PageFrame& frame, int direction) {
+  page::PageModel& page = frame.page;
+  if (page.question().hides() || !page.settings().has(kMainSlider)) return;
+  const auto& schema = page.settings().schema();
+  const auto spec = std::ranges::find(schema, kMainSlider, &record::ParamSpec::key);
+  const std::vector<double> stops = page::stops_of(*spec);
+  const int now = page::nearest_stop(stops, page::number_of(*spec, page.settings()));
+  const int to = std::clamp(now + direction, 0, static_cast<int>(stops.size()) - 1);
+  (void)page.set_param(kMainSlider, page::typed_value(*spec, stops[static_cast<std::size_t>(to)]));
 }
 
 }  // namespace headroom::app::window::acts

@@ -1,5 +1,5 @@
 // A column of words and drawings.
-#include "app/window/views/column.h"
+#include "app/window/views/views.h"
 
 namespace headroom::app::window {
 

@@ -3,14 +3,12 @@
 
 #include <algorithm>
 #include <cmath>
-#include <utility>
 
 #include <fmt/format.h>
 
 #include "app/page/page_facts.h"
 #include "app/page/page_words.h"
 #include "app/window/draw/controls.h"
-#include "app/window/draw/draw.h"
 #include "app/window/widgets/widget.h"
 #include "imgui_internal.h"  // SetItemKeyOwner: the timeline takes the wheel from scrolling
 

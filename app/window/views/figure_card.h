@@ -1,14 +1,18 @@
 // A page's figure in its card: head, picture, and interaction with timelines.
 #pragma once
 
+#include <map>
 #include <optional>
+#include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "app/paint/scene/scene.h"
 #include "app/window/draw/draw.h"
 #include "app/window/views/page_frame.h"
 #include "lessons/figure.h"
+#include "lessons/pages/blocks/figure.h"
 
 namespace headroom::app::window {
 
@@ -81,6 +85,25 @@ class FigureCard {
   bool had_lanes_ = false;  // in the last picture
   std::optional<record::Category> pointed_at_;
   std::optional<int> marked_;  // the item under the mouse, in all its places
+};
+
+// Figures among the words: small, not interactive, laid out only when their content changes.
+class Insets {
+ public:
+  // Takes room from the column. `place`: step and part of the page. A click shows the figure at full size.
+  void draw(PageFrame& frame, std::pair<int, int> place, const lessons::FigureBlock& block);
+
+ private:
+  struct Inset {
+    int revision = -1;
+    float width = 0, scale = 0;
+    ThemeId theme{};
+    paint::Scene scene;
+    std::string title, empty_reason;
+  };
+  void lay_out(PageFrame& frame, Inset& inset, const lessons::FigureBlock& block, float width, float height);
+
+  std::map<std::pair<int, int>, Inset> insets_;
 };
 
 }  // namespace headroom::app::window

@@ -158,15 +158,12 @@ constexpr LayerFacts kLayers[] = {
     {page::Layer::kMeasured, "Measured", Icon::kRecorded, "Measured in a run with these settings"},
 };
 
-// Only wide windows have room for names.
-bool names_layers(const PageFrame& frame) { return frame.density == Density::kWide; }
-
 // Counts all layers that the page can have, so that tabs do not move.
 float width_of_layers(const PageFrame& frame) {
   if (!experiments::trains(frame.page.page().demo) || !frame.widgets.run_button()) return 0;
   std::vector<Toggle> all;
   for (const LayerFacts& facts : kLayers) all.push_back({.label = facts.label});
-  return toggles_width(all, names_layers(frame));
+  return toggles_width(all, wide(frame));
 }
 
 // The figure's layers, from the right. Returns the left edge.
@@ -184,9 +181,9 @@ float draw_layers(PageFrame& frame, const Rect& rect) {
   }
   if (all.empty()) return rect.x1;
   for (std::size_t i = 0; i < all.size(); ++i) all[i].fixed = fixed[i];
-  const float width = toggles_width(all, names_layers(frame));
+  const float width = toggles_width(all, wide(frame));
   const Rect at{rect.x1 - width, rect.center_y() - px(13), rect.x1, rect.center_y() + px(13)};
-  if (const int clicked = toggles("layers", at, all, names_layers(frame)); clicked >= 0)
+  if (const int clicked = toggles("layers", at, all, wide(frame)); clicked >= 0)
     page.show(which[static_cast<std::size_t>(clicked)], !all[static_cast<std::size_t>(clicked)].on);
   return at.x0 - px(8);
 }

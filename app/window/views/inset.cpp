@@ -1,9 +1,8 @@
 // A figure among the words.
-#include "app/window/views/inset.h"
+#include "app/window/views/figure_card.h"
 
 #include "app/page/page_facts.h"
-#include "app/window/draw/draw.h"
-#include "app/window/views/column.h"
+#include "app/window/views/views.h"
 
 namespace headroom::app::window {
 

@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "app/window/draw/drag_order.h"
+#include "app/window/draw/controls.h"
 #include "app/window/shell/ui_state.h"
 #include "demos/record/units.h"
 #include "lessons/pages/references.h"

@@ -5,7 +5,6 @@
 
 #include "app/page/page_model.h"
 #include "app/window/views/figure_card.h"
-#include "app/window/views/inset.h"
 #include "app/window/views/page_frame.h"
 #include "app/window/views/views.h"
 #include "app/window/widgets/widget.h"

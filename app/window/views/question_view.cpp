@@ -11,7 +11,6 @@
 #include "app/page/page_words.h"
 #include "app/paint/layout/layout.h"
 #include "app/window/draw/markdown.h"
-#include "app/window/views/column.h"
 #include "lessons/shown_unit.h"
 
 namespace headroom::app::window {

@@ -7,7 +7,6 @@
 #include <fmt/format.h>
 
 #include "app/page/page_words.h"
-#include "app/window/views/column.h"
 #include "imgui_internal.h"  // ImGuiWindow: the width of a column
 
 namespace headroom::app::window {

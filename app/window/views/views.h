@@ -2,10 +2,11 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 
 #include "app/page/page_text.h"
 #include "app/page/question.h"
-#include "app/window/draw/draw.h"
+#include "app/window/draw/controls.h"
 #include "app/window/views/page_frame.h"
 #include "lessons/pages/blocks/table.h"
 
@@ -69,6 +70,34 @@ bool runs_to_choose(const page::PageModel& page);
 float run_choice_width(const page::PageModel& page);
 // The current run's machine and settings, and a list of the others.
 void draw_run_choice(PageFrame& frame, const Rect& rect);
+
+// --- a column of words and drawings, at ImGui's cursor
+inline bool wide(const PageFrame& frame) { return frame.density == Density::kWide; }
+
+inline constexpr float kColumnWidth = 440;  // wider columns use the em of wide pages
+
+// Line height over em, and em, of a page's words.
+float text_line(const PageFrame& frame);
+float text_em(const PageFrame& frame);
+// The em of words in a card.
+float card_em(const PageFrame& frame);
+
+void gap(float height);  // px at scale 1
+// The column's width at the cursor, `height` high (px at scale 1).
+Rect content_rect(float height);
+// The same, with the cursor moved below it.
+Rect take(float height);
+// Moves the cursor below `rect`, which was drawn without take().
+void end_drawing(const Rect& rect);
+
+// A paragraph, or a callout, at the cursor.
+void put_words(Face face, float em, float line, Color color, std::string_view words);
+void put_callout(CalloutKind kind, std::string_view head, std::string_view body);
+
+// A card as high as its content. Always call end_card().
+bool begin_card(const char* id, const PageFrame& frame);
+void end_card();
+void card_head(Icon icon, std::string_view words);
 
 // Exports the current figure to files, as it is on the screen.
 void draw_export(PageFrame& frame);

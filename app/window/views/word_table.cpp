@@ -7,8 +7,6 @@
 #include <string>
 #include <vector>
 
-#include "app/window/views/column.h"
-
 namespace headroom::app::window {
 
 namespace {

@@ -1,7 +1,7 @@
 // The ladder's switches as chips on its figure's rows: dragged into any order, switched on or off, and run.
 #pragma once
 
-#include "app/window/draw/drag_order.h"
+#include "app/window/draw/controls.h"
 #include "app/window/views/page_frame.h"
 #include "app/window/widgets/sweep_run.h"
 #include "app/window/widgets/widget.h"
