@@ -1,5 +1,5 @@
-// The page's questions. Once the first is locked, a number waits for a run; choices and orders are answered at once. Numbers are in
-// the question's unit, mostly bytes. No drawing.
+// The page's questions. Once the first is locked, a number waits for a run; choices and orders are answered at once.
+// Numbers are in the question's unit, mostly bytes. No drawing.
 #pragma once
 
 #include <memory>

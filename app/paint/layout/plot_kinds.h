@@ -91,8 +91,9 @@ void lay_out_edge_names(Sheet& sheet, const std::vector<EdgeName>& names, const 
 void label_kinds(LabelPen& pen, const lessons::Timeline& timeline, const std::vector<PxColumn>& columns,
                  const PlotMap& map, const ShownUnit& unit, const std::vector<EdgeName>& outside);
 
-// Places the labels of a timeline; one without a place is dropped. By priority: guess, failed request, limit, peak, run A's peak, lines, then kinds of memory, largest first. Returns
-// which lines to draw: reserved and process lines need their label.
+// Places the labels of a timeline; one without a place is dropped. By priority: guess, failed request, limit, peak,
+// run A's peak, lines, then kinds of memory, largest first. Returns which lines to draw: reserved and process lines need
+// their label.
 std::vector<bool> lay_out_labels(Sheet& sheet, const lessons::FigureHead& head, const lessons::Timeline& timeline,
                                  const PlotMap& map, const std::vector<PxColumn>& columns,
                                  const std::vector<EdgeName>& outside);

@@ -158,27 +158,18 @@ class PlotLabels {
 
   // --- limit, failure, peak ---------------------------------------------------------------------------------------
 
+  // Above the axis if the plot does not reach it.
   void limit() {
     if (!timeline_.cap) return;
     const Type type = kStrongType;
-    if (!cap_shown()) {  // above the axis
-      const std::string text = timeline_.cap->label + " ↑";
-      std::vector<Rect> boxes;
-      for (const float share : kPlaces)
-        boxes.push_back(pen_.box_at(type, text, left_at(share, type, text), map_.plot.y0 + sheet_.px(3)));
-      pen_.place(boxes, type, palette_.danger, text);
-      return;
-    }
-    const Rect size = pen_.box_at(type, timeline_.cap->label, 0, 0);
-    const float y = map_.y_px(timeline_.cap->y);
-    const float above = sheet_.snap(y - size.height() - sheet_.px(3)), below = sheet_.snap(y + sheet_.px(4));
+    const std::string text = timeline_.cap->label + (cap_shown() ? "" : " ↑");
+    const float y = map_.y_px(timeline_.cap->y), height = pen_.box_at(type, text, 0, 0).height();
+    std::vector<float> tops{map_.plot.y0 + sheet_.px(3)};
+    if (cap_shown()) tops = {sheet_.snap(y - height - sheet_.px(3)), sheet_.snap(y + sheet_.px(4))};
     std::vector<Rect> boxes;
-    for (const float top : {above, below}) {
-      for (const float share : kPlaces) {
-        boxes.push_back(pen_.box_at(type, timeline_.cap->label, left_at(share, type, timeline_.cap->label), top));
-      }
-    }
-    pen_.place(boxes, type, palette_.danger, timeline_.cap->label);
+    for (const float top : tops)
+      for (const float share : kPlaces) boxes.push_back(pen_.box_at(type, text, left_at(share, type, text), top));
+    pen_.place(boxes, type, palette_.danger, text);
   }
 
   void failed() {

@@ -41,7 +41,6 @@ Line line_of(const RunOnShow& run) {
 // The reader's own runs can be forgotten. True if a run was chosen or forgotten.
 bool draw_row(page::PageModel& page, int index, const Line& line, const Line& widest, const Rect& row) {
   const RunOnShow& run = page.runs().all()[static_cast<std::size_t>(index)];
-  const bool own = run.from == RunOnShow::From::kEarlierStart || run.from == RunOnShow::From::kReader;
   const bool current = index == page.runs().shown() && !page.shows_prediction();
   Rect body = row;
   const Rect forget = body.cut_right(px(kForget));
@@ -60,11 +59,8 @@ bool draw_row(page::PageModel& page, int index, const Line& line, const Line& wi
   column(line.how, widest.how, face, 0);
   column(line.peak, widest.peak, face, 1);
   column(line.time, widest.time, face, 1);
-  if (own && button("forget", forget.inset(px(2), px(3)),
-                    {"Forget", Icon::kNone, "",
-                     "Remove this run and delete its "
-                     "file"},
-                    ButtonKind::kGhost)) {
+  const ButtonText text{"Forget", Icon::kNone, "", "Remove this run and delete its file"};
+  if (run.is_readers() && button("forget", forget.inset(px(2), px(3)), text, ButtonKind::kGhost)) {
     page.forget(index);
     return true;
   }

@@ -1,5 +1,5 @@
-// A parameter of the page or its figure as a control: a choice, switch, field, or slider with its value. The column with
-// Run is next to them.
+// A parameter of the page or its figure as a control: a choice, switch, field, or slider with its value. Next to them is
+// the column with Run.
 #pragma once
 
 #include <string>
