@@ -85,17 +85,8 @@ std::vector<const Kind*> panels_of(std::span<const Panel> panels) {
 // The unit of the figure's bytes axis; without one, the unit that suits `largest`.
 ShownUnit unit_of_bytes(const FigureData& figure, double largest);
 
-// Parameter of animated figures: the frame shown, from 1.
+// Parameter of animated figures (frame_param()): the frame shown, from 1.
 inline constexpr std::string_view kFrameKey = "frame";
-constexpr record::ParamSpec frame_param(double default_number) {
-  return {.key = kFrameKey,
-          .label = "Step",
-          .help = "Number of the step that is shown, from 1; the last one if there are fewer",
-          .kind = record::ParamKind::kInteger,
-          .minimum = 1,
-          .maximum = 1'000'000,
-          .default_number = default_number};
-}
 // Sets `frames` and returns the index of the frame to show, from 0.
 std::size_t show_frame(FigureHead& head, const record::Params& params, std::size_t frames);
 

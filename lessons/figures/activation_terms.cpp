@@ -12,6 +12,7 @@
 #include "demos/experiments/schemas.h"
 #include "demos/predict/step_bytes.h"
 #include "lessons/figure.h"
+#include "lessons/params.h"
 #include "lessons/shown_unit.h"
 #include "lessons/steps/kept_measured.h"
 #include "lessons/wording.h"
@@ -27,12 +28,8 @@ using record::Bytes;
 constexpr std::array kShows{record::Choice{"tensors", "one layer, tensor by tensor"},
                             record::Choice{"parts", "all layers, by part"}};
 constexpr std::array kActivationTermsSchema{
-    record::ParamSpec{.key = "bars",
-                      .label = "Bars",
-                      .help = "The tensors that one layer keeps, or the parts of all layers with their sums",
-                      .kind = record::ParamKind::kChoice,
-                      .default_text = "tensors",
-                      .choices = kShows},
+    experiments::choice("bars", "Bars", "The tensors that one layer keeps, or the parts of all layers with their sums",
+                        kShows, "tensors"),
 };
 
 constexpr std::array kKeptParts{KeptPart::kMlp, KeptPart::kNorms, KeptPart::kAttention};

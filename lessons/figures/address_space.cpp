@@ -9,6 +9,7 @@
 #include "demos/predict/placed.h"
 #include "lessons/figure.h"
 #include "lessons/names.h"
+#include "lessons/params.h"
 #include "lessons/shown_unit.h"
 #include "lessons/steps/address_space.h"
 #include "lessons/steps/alive.h"
@@ -28,18 +29,9 @@ constexpr std::array<record::Choice, 2> kMoments{{
 }};
 constexpr std::size_t kFrames = 200;
 constexpr std::array kAddressSpaceSchema{
-    record::ParamSpec{.key = "at",
-                      .label = "Moment",
-                      .help = "The step's peak or the failed request, or the whole step played",
-                      .kind = record::ParamKind::kChoice,
-                      .default_text = "peak",
-                      .choices = kMoments},
-    [] {
-      record::ParamSpec frame = frame_param(kFrames);
-      frame.needs_key = "at";
-      frame.needs_value = "frames";
-      return frame;
-    }(),
+    experiments::choice("at", "Moment", "The step's peak or the failed request, or the whole step played", kMoments,
+                        "peak"),
+    experiments::needs(frame_param(kFrames), "at", "frames"),
     kShowParam,
     kStepParam,
 };
@@ -80,7 +72,7 @@ void add_segment(AddressRow& row, const record::Recording& run, const PlacedSegm
 
 // Largest segments first, as many per row as fit.
 std::vector<AddressRow> address_rows(const record::Recording& run, const AddressSpace& space, Bytes width,
-                                const ShownUnit& unit) {
+                                     const ShownUnit& unit) {
   std::vector<const PlacedSegment*> by_size;
   for (const PlacedSegment& segment : space.segments) by_size.push_back(&segment);
   std::ranges::stable_sort(by_size, std::greater{}, &PlacedSegment::bytes);

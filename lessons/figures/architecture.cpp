@@ -10,6 +10,7 @@
 #include "demos/llama/architecture.h"
 #include "lessons/figure.h"
 #include "lessons/measurements/bench.h"
+#include "lessons/params.h"
 
 namespace headroom::lessons {
 namespace {
@@ -18,42 +19,28 @@ using llama::Architecture;
 using llama::Block;
 
 constexpr std::array<record::Choice, llama::kNumBlocks + 1> kBlockChoices{{{"embedding", "Embedding"},
-                                                                     {"positions", "Positions"},
-                                                                     {"norms", "Norms of the layers"},
-                                                                     {"attention", "Attention"},
-                                                                     {"mlp", "MLP"},
-                                                                     {"dropout", "Dropout"},
-                                                                     {"final_norm", "Final norm"},
-                                                                     {"head", "Output head"},
-                                                                     {"all", "The whole model"}}};
+                                                                           {"positions", "Positions"},
+                                                                           {"norms", "Norms of the layers"},
+                                                                           {"attention", "Attention"},
+                                                                           {"mlp", "MLP"},
+                                                                           {"dropout", "Dropout"},
+                                                                           {"final_norm", "Final norm"},
+                                                                           {"head", "Output head"},
+                                                                           {"all", "The whole model"}}};
 
 using Ways = std::array<record::Choice, 2>;
 constexpr Ways kPositions{{{"on", "RoPE"}, {"off", "learned positions"}}},
     kNorms{{{"on", "RMSNorm"}, {"off", "LayerNorm"}}}, kMlps{{{"on", "SwiGLU"}, {"off", "GELU"}}},
     kDropouts{{{"on", "no dropout"}, {"off", "dropout"}}}, kHeads{{{"on", "5, shared"}, {"off", "25"}}};
 
-constexpr record::ParamSpec change(std::string_view key, std::string_view label, std::string_view help,
-                                   const Ways& ways) {
-  return {.key = key,
-          .label = label,
-          .help = help,
-          .kind = record::ParamKind::kSwitch,
-          .default_number = 0,
-          .choices = ways};
-}
 constexpr std::array kArchitectureSchema{
-    record::ParamSpec{.key = "block",
-                      .label = "Block",
-                      .help = "Block whose numbers the table shows; or click on one",
-                      .kind = record::ParamKind::kChoice,
-                      .default_text = "all",
-                      .choices = kBlockChoices},
-    change("rope", "GPT-2: positions", "Change 1: queries and keys are rotated by their position, without a table",
-           kPositions),
-    change("rms_norm", "GPT-2: norms", "Change 2: a weight per number, without mean and bias", kNorms),
-    change("swiglu", "GPT-2: MLP", "Change 3: a third matrix, the gate, of the same size", kMlps),
-    change("no_dropout", "GPT-2: dropout", "Change 4: no number is set to zero at random", kDropouts),
-    change("grouped", "GPT-2: keys, values", "Change 5: five heads share a key and a value head", kHeads),
+    experiments::choice("block", "Block", "Block whose numbers the table shows; or click on one", kBlockChoices, "all"),
+    switch_param("rope", "GPT-2: positions",
+                 "Change 1: queries and keys are rotated by their position, without a table", kPositions, false),
+    switch_param("rms_norm", "GPT-2: norms", "Change 2: a weight per number, without mean and bias", kNorms, false),
+    switch_param("swiglu", "GPT-2: MLP", "Change 3: a third matrix, the gate, of the same size", kMlps, false),
+    switch_param("no_dropout", "GPT-2: dropout", "Change 4: no number is set to zero at random", kDropouts, false),
+    switch_param("grouped", "GPT-2: keys, values", "Change 5: five heads share a key and a value head", kHeads, false),
 };
 constexpr std::array<std::string_view, 3> kLlamas{"llama-2-7b", "llama-3-8b", "llama-3.2-1b"};
 constexpr std::string_view kFirst = "gpt2-xl", kChangedName = "GPT-2 XL, changed";
@@ -68,8 +55,9 @@ std::vector<Architecture> models_of(const record::Params& params) {
   first.gelu = !params.on("swiglu");
   first.dropout = !params.on("no_dropout");
   if (params.on("grouped")) first.shape.num_kv_heads /= kSharing;
-  const bool changed = std::ranges::any_of(
-      kArchitectureSchema, [&](const auto& spec) { return spec.kind == record::ParamKind::kSwitch && params.on(spec.key); });
+  const bool changed = std::ranges::any_of(kArchitectureSchema, [&](const auto& spec) {
+    return spec.kind == record::ParamKind::kSwitch && params.on(spec.key);
+  });
   if (changed) first.name = kChangedName;
   std::vector<Architecture> models{first};
   for (const std::string_view id : kLlamas) models.push_back(*llama::find_architecture(id));

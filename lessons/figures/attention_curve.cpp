@@ -13,6 +13,7 @@
 #include "lessons/figure.h"
 #include "lessons/measurements/bench.h"
 #include "lessons/measurements/sweep.h"
+#include "lessons/params.h"
 #include "lessons/theory/activation_line.h"
 #include "lessons/wording.h"
 
@@ -28,12 +29,7 @@ using record::Category;
 
 constexpr std::array<record::Choice, 3> kTiles{{{"64", "64"}, {"128", "128"}, {"256", "256"}}};
 constexpr std::array kAttentionCurveSchema{
-    record::ParamSpec{.key = "tile",
-                      .label = "Tile",
-                      .help = "Queries and keys per tile",
-                      .kind = record::ParamKind::kChoice,
-                      .default_text = "128",
-                      .choices = kTiles},
+    experiments::choice("tile", "Tile", "Queries and keys per tile", kTiles, "128"),
     frame_param(8),
 };
 constexpr std::int64_t kMostBlocks = 16;  // drawn

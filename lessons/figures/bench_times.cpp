@@ -4,6 +4,7 @@
 
 #include "demos/experiments/bench_plan.h"
 #include "lessons/measurements/bench.h"
+#include "lessons/params.h"
 
 namespace headroom::lessons {
 
@@ -18,13 +19,9 @@ const std::vector<record::Choice> kTimePanels = experiments::kernel_choices(/*wi
 const std::array kBenchTimesSchema{
     bench_panel("Whose times are shown", kTimePanels),
     bench_pass("Which pass; a kernel that has only one shows that", "full"),
-    record::ParamSpec{.key = "timing",
-                      .label = "Clock",
-                      .help = "Device time with a cold cache, graph replay, or the host's clock (the only one for a "
-                              "CPU)",
-                      .kind = record::ParamKind::kChoice,
-                      .default_text = "device",
-                      .choices = kTimings},
+    experiments::choice("timing", "Clock",
+                        "Device time with a cold cache, graph replay, or the host's clock (the only one for a CPU)",
+                        kTimings, "device"),
 };
 
 // Rows of the pass, or of one that this kernel has.

@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "lessons/figure.h"
+#include "lessons/params.h"
 
 namespace headroom::lessons {
 
@@ -22,38 +23,12 @@ constexpr std::array<record::Choice, 3> kListings{
 constexpr std::array<record::Choice, 4> kBlocks{{{"128", "128"}, {"256", "256"}, {"512", "512"}, {"1024", "1,024"}}};
 constexpr std::array<record::Choice, 3> kWidths{{{"1", "1"}, {"2", "2"}, {"4", "4"}}};
 constexpr std::array kBlockProgramSchema{
-    record::ParamSpec{.key = "listing",
-                      .label = "Written",
-                      .help = "Author and language of the kernel",
-                      .kind = record::ParamKind::kChoice,
-                      .default_text = "triton",
-                      .choices = kListings},
-    record::ParamSpec{.key = "numbers",
-                      .label = "N",
-                      .help = "Numbers per vector",
-                      .kind = record::ParamKind::kInteger,
-                      .minimum = 1,
-                      .maximum = 4096,
-                      .default_number = 1000},
-    record::ParamSpec{.key = "block",
-                      .label = "Block",
-                      .help = "Numbers per program",
-                      .kind = record::ParamKind::kChoice,
-                      .default_text = "512",
-                      .choices = kBlocks},
-    record::ParamSpec{.key = "per_thread",
-                      .label = "Numbers per thread",
-                      .help = "Neighboring numbers that a thread loads or stores with one instruction",
-                      .kind = record::ParamKind::kChoice,
-                      .default_text = "1",
-                      .choices = kWidths},
-    record::ParamSpec{.key = "follow",
-                      .label = "Follow index",
-                      .help = "Thread whose computation the listing shows",
-                      .kind = record::ParamKind::kInteger,
-                      .minimum = 0,
-                      .maximum = 4095,
-                      .default_number = 1000},
+    experiments::choice("listing", "Written", "Author and language of the kernel", kListings, "triton"),
+    whole_param("numbers", "N", "Numbers per vector", 1, 4096, 1000),
+    experiments::choice("block", "Block", "Numbers per program", kBlocks, "512"),
+    experiments::choice("per_thread", "Numbers per thread",
+                        "Neighboring numbers that a thread loads or stores with one instruction", kWidths, "1"),
+    whole_param("follow", "Follow index", "Thread whose computation the listing shows", 0, 4095, 1000),
     frame_param(4),
 };
 
@@ -149,16 +124,18 @@ std::vector<Line> cuda(const Grid& grid, const Followed& at) {
     return {{launch, where},
             {"int i = blockIdx.x * blockDim.x + threadIdx.x;", index_of(grid, at)},
             {"if (i < n)", inside(grid, at)},
-            {"  out[i] = x[i] + y[i];", numbers > 0 ? fmt::format("out[{}]", count_text(first)) : "nothing", Busy::kInside}};
+            {"  out[i] = x[i] + y[i];", numbers > 0 ? fmt::format("out[{}]", count_text(first)) : "nothing",
+             Busy::kInside}};
   const bool whole = numbers == grid.width;
-  return {{launch, where},
-          {fmt::format("int i = {} * (blockIdx.x * blockDim.x + threadIdx.x);", grid.width), "i = " + count_text(first)},
-          {fmt::format("if (i + {} <= n)", grid.width),
-           fmt::format("{} <= {}: {}", count_text(first + grid.width), count_text(grid.n), whole ? "yes" : "no")},
-          {fmt::format("  store{0}(out + i, load{0}(x + i) + load{0}(y + i));", grid.width),
-           whole ? moved(grid, at, "out") : "nothing", Busy::kWhole},
-          {"else for (; i < n; ++i) out[i] = x[i] + y[i];", !whole && numbers > 0 ? moved(grid, at, "out") : "nothing",
-           Busy::kPart}};
+  return {
+      {launch, where},
+      {fmt::format("int i = {} * (blockIdx.x * blockDim.x + threadIdx.x);", grid.width), "i = " + count_text(first)},
+      {fmt::format("if (i + {} <= n)", grid.width),
+       fmt::format("{} <= {}: {}", count_text(first + grid.width), count_text(grid.n), whole ? "yes" : "no")},
+      {fmt::format("  store{0}(out + i, load{0}(x + i) + load{0}(y + i));", grid.width),
+       whole ? moved(grid, at, "out") : "nothing", Busy::kWhole},
+      {"else for (; i < n; ++i) out[i] = x[i] + y[i];", !whole && numbers > 0 ? moved(grid, at, "out") : "nothing",
+       Busy::kPart}};
 }
 
 // Like TorchInductor: the length is a constant, so whole blocks need no mask.
@@ -196,8 +173,8 @@ std::string tip_of(const Grid& grid, std::int64_t program, std::int64_t thread, 
 // One program's threads. A row is a warp, whose threads execute an instruction together.
 HeatMap map_of(const Grid& grid, std::int64_t program, const Followed& at, Busy busy) {
   const std::int64_t warps = grid.threads() / kWarp;
-  HeatMap map{.title = fmt::format("Program {}: i = {} to {}, by warp and lane", program, count_text(program * grid.block),
-                                   count_text((program + 1) * grid.block - 1)),
+  HeatMap map{.title = fmt::format("Program {}: i = {} to {}, by warp and lane", program,
+                                   count_text(program * grid.block), count_text((program + 1) * grid.block - 1)),
               .columns = {},
               .rows = {},
               .named_every = 8,

@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include "lessons/figure.h"
+#include "lessons/params.h"
 #include "lessons/theory/schedule.h"
 
 namespace headroom::lessons {
@@ -21,37 +22,15 @@ constexpr int kMostNodes = 32;
 constexpr std::array<record::Choice, 3> kKeeps{
     {{"chosen", "chosen nodes"}, {"every", "every k-th node"}, {"all", "all nodes"}}};
 constexpr std::array kCheckpointScheduleSchema{
-    record::ParamSpec{.key = "nodes",
-                      .label = "Nodes",
-                      .help = "Forward nodes of the chain, including the input",
-                      .kind = record::ParamKind::kInteger,
-                      .minimum = 2,
-                      .maximum = kMostNodes,
-                      .default_number = 5},
-    record::ParamSpec{.key = "keep",
-                      .label = "Keep",
-                      .help = "Forward nodes that stay in memory until backward has used them",
-                      .kind = record::ParamKind::kChoice,
-                      .default_text = "chosen",
-                      .choices = kKeeps},
-    record::ParamSpec{.key = "checkpoints",
-                      .label = "Checkpoints",
-                      .help = "Kept nodes as a sum of 2^i: 4 keeps f2, 6 keeps f1 and f2; the input is always kept",
-                      .kind = record::ParamKind::kInteger,
-                      .minimum = 0,
-                      .maximum = 4'294'967'295,
-                      .default_number = 4,
-                      .needs_key = "keep",
-                      .needs_value = "chosen"},
-    record::ParamSpec{.key = "k",
-                      .label = "k",
-                      .help = "Every k-th node is kept",
-                      .kind = record::ParamKind::kInteger,
-                      .minimum = 1,
-                      .maximum = kMostNodes,
-                      .default_number = 2,
-                      .needs_key = "keep",
-                      .needs_value = "every"},
+    whole_param("nodes", "Nodes", "Forward nodes of the chain, including the input", 2, kMostNodes, 5),
+    experiments::choice("keep", "Keep", "Forward nodes that stay in memory until backward has used them", kKeeps,
+                        "chosen"),
+    experiments::needs(
+        whole_param("checkpoints", "Checkpoints",
+                    "Kept nodes as a sum of 2^i: 4 keeps f2, 6 keeps f1 and f2; the input is always kept", 0,
+                    4'294'967'295, 4),
+        "keep", "chosen"),
+    experiments::needs(whole_param("k", "k", "Every k-th node is kept", 1, kMostNodes, 2), "keep", "every"),
     frame_param(12),
 };
 

@@ -16,6 +16,7 @@
 #include "lessons/figure.h"
 #include "lessons/measurements/bench.h"
 #include "lessons/measurements/sweep.h"
+#include "lessons/params.h"
 #include "lessons/wording.h"
 
 namespace headroom::lessons {
@@ -45,24 +46,12 @@ constexpr std::array<record::Choice, 7> kTokenChoices{{{"1024", "1,024 tokens"},
                                                        {"98304", "98,304 tokens"},
                                                        {"settings", "as set"}}};
 constexpr std::array kChunkCurveSchema{
-    record::ParamSpec{.key = "model",
-                      .label = "Model",
-                      .help = "Model with the vocabulary V and hidden size H, in 16 bits",
-                      .kind = record::ParamKind::kChoice,
-                      .default_text = "llama-3.2-1b",
-                      .choices = kModels},
-    record::ParamSpec{.key = "tokens",
-                      .label = "Tokens",
-                      .help = "B · T: tokens per batch",
-                      .kind = record::ParamKind::kChoice,
-                      .default_text = "8192",
-                      .choices = kTokenChoices},
-    record::ParamSpec{.key = "card",
-                      .label = "Card",
-                      .help = "Card whose data sheet gives the peak and the bandwidth for the model of the time",
-                      .kind = record::ParamKind::kChoice,
-                      .default_text = "h200",
-                      .choices = kCards},
+    experiments::choice("model", "Model", "Model with the vocabulary V and hidden size H, in 16 bits", kModels,
+                        "llama-3.2-1b"),
+    experiments::choice("tokens", "Tokens", "B · T: tokens per batch", kTokenChoices, "8192"),
+    experiments::choice("card", "Card",
+                        "Card whose data sheet gives the peak and the bandwidth for the model of the time", kCards,
+                        "h200"),
     record::ParamSpec{.key = "reached",
                       .label = "Peak reached",
                       .unit = "%",
@@ -100,9 +89,9 @@ ShownChunk shown_of(const record::Params& params, const record::Params* settings
   const record::Params first(experiments::shape_schema().schema);
   const record::Params set = experiments::step_params(settings != nullptr ? *settings : first);
   ShownChunk shown{.model = std::string(record::label_of(kChunkCurveSchema[0], params.text("model"))),
-              .loss = loss_of(params, predict::step_settings(set)),
-              .card = std::string(record::label_of(kChunkCurveSchema[2], params.text("card"))),
-              .speeds = {}};
+                   .loss = loss_of(params, predict::step_settings(set)),
+                   .card = std::string(record::label_of(kChunkCurveSchema[2], params.text("card"))),
+                   .speeds = {}};
   for (const predict::Card* const card : predict::find_cards(shown.card))
     if (card->bf16 && card->bandwidth)
       shown.speeds = {.flops = *card->bf16 * static_cast<double>(params.integer("reached")) / 100,

@@ -10,6 +10,7 @@
 #include <fmt/format.h>
 
 #include "lessons/figure.h"
+#include "lessons/params.h"
 #include "lessons/random.h"
 #include "lessons/theory/derivatives.h"
 
@@ -19,45 +20,23 @@ extern const Figure kDerivativeCheck;
 
 namespace {
 
-constexpr record::ParamSpec whole(std::string_view key, std::string_view label, std::string_view help, double minimum,
-                                  double maximum, double default_number) {
-  return {.key = key,
-          .label = label,
-          .help = help,
-          .kind = record::ParamKind::kInteger,
-          .minimum = minimum,
-          .maximum = maximum,
-          .default_number = default_number};
-}
-
-constexpr record::ParamSpec only_for(record::ParamSpec spec, std::string_view operation) {
-  spec.needs_key = "operation";
-  spec.needs_value = operation;
-  return spec;
-}
-
 constexpr std::array kDerivativeCheckSchema{
-    record::ParamSpec{.key = "operation",
-                      .label = "Operation",
-                      .help = "Function whose derivative is checked",
-                      .kind = record::ParamKind::kChoice,
-                      .default_text = "rms_norm",
-                      .choices = kDerivativeNames},
-    whole("numbers", "Numbers", "Which eight numbers x, and which dy: each seed draws others", 1, 999, 1),
-    whole("element", "Element", "Which of the eight is set to the value beside it; 0: none", 0, 8, 0),
-    whole("value", "Its value × 100", "Of that element, in hundredths: 250 is 2.5", 0, 400, 100),
-    whole("digits", "Digits of h", "Differences are taken over h = 10 to the power of minus this", 1, 14, 5),
-    only_for(whole("position", "Position", "Of the token in its sequence", 0, 131'071, 7), "rope"),
-    only_for(whole("label", "Label", "Which of the eight entries is the right one", 1, 8, 3), "cross_entropy"),
+    experiments::choice("operation", "Operation", "Function whose derivative is checked", kDerivativeNames, "rms_norm"),
+    whole_param("numbers", "Numbers", "Which eight numbers x, and which dy: each seed draws others", 1, 999, 1),
+    whole_param("element", "Element", "Which of the eight is set to the value beside it; 0: none", 0, 8, 0),
+    whole_param("value", "Its value × 100", "Of that element, in hundredths: 250 is 2.5", 0, 400, 100),
+    whole_param("digits", "Digits of h", "Differences are taken over h = 10 to the power of minus this", 1, 14, 5),
+    experiments::needs(whole_param("position", "Position", "Of the token in its sequence", 0, 131'071, 7), "operation",
+                       "rope"),
+    experiments::needs(whole_param("label", "Label", "Which of the eight entries is the right one", 1, 8, 3),
+                       "operation", "cross_entropy"),
 };
 
 // From −2 to 2 in hundredths, the same on every machine.
 class Draw {
  public:
   explicit Draw(std::int64_t seed) : state_(static_cast<std::uint64_t>(seed) * 0x9E3779B97F4A7C15U) {}
-  double next() {
-    return static_cast<double>(next_random(state_) % 401) / 100 - 2;
-  }
+  double next() { return static_cast<double>(next_random(state_) % 401) / 100 - 2; }
 
  private:
   std::uint64_t state_;

@@ -8,17 +8,14 @@
 #include "lessons/figure.h"
 #include "lessons/measurements/bench.h"
 #include "lessons/measurements/tables.h"
+#include "lessons/params.h"
 
 namespace headroom::lessons {
 namespace {
 
 constexpr std::array<record::Choice, 3> kGpus{{{"both", "H200 and H100"}, {"H200", "H200"}, {"H100", "H100"}}};
-constexpr std::array kFitValidationSchema{record::ParamSpec{.key = "gpu",
-                                                            .label = "GPU",
-                                                            .help = "Device that made the runs",
-                                                            .kind = record::ParamKind::kChoice,
-                                                            .default_text = "both",
-                                                            .choices = kGpus}};
+constexpr std::array kFitValidationSchema{
+    experiments::choice("gpu", "GPU", "Device that made the runs", kGpus, "both")};
 
 double in_gib(record::Bytes bytes) { return static_cast<double>(bytes) / double{record::kGiB}; }
 

@@ -14,6 +14,7 @@
 #include "lessons/measurements/bench.h"
 #include "lessons/measurements/report_sweep.h"
 #include "lessons/measurements/tables.h"
+#include "lessons/params.h"
 #include "lessons/theory/line_fit.h"
 #include "lessons/wording.h"
 
@@ -28,30 +29,11 @@ constexpr std::array<record::Choice, 4> kWhatIf{{{"measured", "as it is"},
                                                  {"no_fixed", "none fixed"},
                                                  {"half_slope", "half per token"}}};
 constexpr std::array kFixedCostSchema{
-    record::ParamSpec{.key = "shows",
-                      .label = "Shows",
-                      .help = "Time per step, or tokens per second",
-                      .kind = record::ParamKind::kChoice,
-                      .default_text = "time",
-                      .choices = kShown},
-    record::ParamSpec{.key = "over",
-                      .label = "Direction",
-                      .help = "One of the report's two sweeps",
-                      .kind = record::ParamKind::kChoice,
-                      .default_text = "batch",
-                      .choices = kOver},
-    record::ParamSpec{.key = "points",
-                      .label = "Points of the fit",
-                      .help = "Points (all kernels, fewest tokens first) that both laws are fitted to",
-                      .kind = record::ParamKind::kChoice,
-                      .default_text = "all",
-                      .choices = kPoints},
-    record::ParamSpec{.key = "if",
-                      .label = "What if",
-                      .help = "Second line with a part of the fitted one changed",
-                      .kind = record::ParamKind::kChoice,
-                      .default_text = "measured",
-                      .choices = kWhatIf},
+    experiments::choice("shows", "Shows", "Time per step, or tokens per second", kShown, "time"),
+    experiments::choice("over", "Direction", "One of the report's two sweeps", kOver, "batch"),
+    experiments::choice("points", "Points of the fit",
+                        "Points (all kernels, fewest tokens first) that both laws are fitted to", kPoints, "all"),
+    experiments::choice("if", "What if", "Second line with a part of the fitted one changed", kWhatIf, "measured"),
 };
 
 // A step's tokens and nanoseconds, with spread.

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "lessons/figure.h"
+#include "lessons/params.h"
 #include "lessons/theory/number_format.h"
 #include "lessons/wording.h"
 
@@ -26,28 +27,15 @@ constexpr std::array<record::Choice, 6> kScales{{{"1", "not scaled"},
                                                  {"1048576", "× 2²⁰"},
                                                  {"16777216", "× 2²⁴"}}};
 constexpr std::array kGradientHistogramSchema{
-    record::ParamSpec{.key = "numbers",
-                      .label = "Numbers",
-                      .help = "Gradients by size, or the optimizer's updates of the weights by size",
-                      .kind = record::ParamKind::kChoice,
-                      .default_text = "gradients",
-                      .choices = kHistogramNumbers},
-    record::ParamSpec{.key = "format",
-                      .label = "Format",
-                      .help = "Number format whose range is shown as a band",
-                      .kind = record::ParamKind::kChoice,
-                      .default_text = "fp16",
-                      .choices = kHistogramFormats,
-                      .needs_key = "numbers",
-                      .needs_value = "gradients"},
-    record::ParamSpec{.key = "scale",
-                      .label = "Loss scale",
-                      .help = "Factor on the gradients: they move, but the format's range does not",
-                      .kind = record::ParamKind::kChoice,
-                      .default_text = "1",
-                      .choices = kScales,
-                      .needs_key = "numbers",
-                      .needs_value = "gradients"},
+    experiments::choice("numbers", "Numbers", "Gradients by size, or the optimizer's updates of the weights by size",
+                        kHistogramNumbers, "gradients"),
+    experiments::needs(experiments::choice("format", "Format", "Number format whose range is shown as a band",
+                                           kHistogramFormats, "fp16"),
+                       "numbers", "gradients"),
+    experiments::needs(
+        experiments::choice("scale", "Loss scale",
+                            "Factor on the gradients: they move, but the format's range does not", kScales, "1"),
+        "numbers", "gradients"),
 };
 
 // Exponents of a format: numbers below `least` become zero, below `normal` they have fewer digits, and from `end` on

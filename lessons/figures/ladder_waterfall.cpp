@@ -10,6 +10,7 @@
 #include "demos/experiments/technique_table.h"
 #include "lessons/axes.h"
 #include "lessons/measurements/sweep.h"
+#include "lessons/params.h"
 #include "lessons/wording.h"
 
 namespace headroom::lessons {
@@ -26,12 +27,7 @@ constexpr double kLossNoise = 0.3;
 constexpr double kSpeedNoise = 0.01;
 
 constexpr std::array kLadderWaterfallSchema{
-    record::ParamSpec{.key = "delta",
-                      .label = "Difference",
-                      .help = "Run that each rung is compared with",
-                      .kind = record::ParamKind::kChoice,
-                      .default_text = "step",
-                      .choices = kDeltas},
+    experiments::choice("delta", "Difference", "Run that each rung is compared with", kDeltas, "step"),
 };
 
 // "drops 8-bit moments, step in backward": settings that this rung lacks.

@@ -7,9 +7,10 @@
 
 #include <fmt/format.h>
 
-#include "lessons/figure.h"
 #include "demos/predict/optimizers.h"
+#include "lessons/figure.h"
 #include "lessons/measurements/bench.h"
+#include "lessons/params.h"
 #include "lessons/steps/kernel_rows.h"
 #include "lessons/steps/step_work.h"
 #include "lessons/wording.h"
@@ -30,19 +31,10 @@ constexpr std::array<record::Choice, 4> kBandwidths{{{"4270", "H200, 4,270 GB/s"
                                                      {"2039", "A100, 2,039 GB/s"},
                                                      {"1008", "RTX 4090, 1,008 GB/s"}}};
 constexpr std::array kLaunchCurveSchema{
-    record::ParamSpec{.key = "launch",
-                      .label = "Launch",
-                      .help = "Host time to launch one kernel or one graph",
-                      .kind = record::ParamKind::kChoice,
-                      .default_text = "5000",
-                      .choices = kLaunches},
-    record::ParamSpec{
-        .key = "bandwidth",
-        .label = "Bandwidth",
-        .help = "Bandwidth of the device's memory: a measured copy on an H200, data sheets for the others",
-        .kind = record::ParamKind::kChoice,
-        .default_text = "4270",
-        .choices = kBandwidths},
+    experiments::choice("launch", "Launch", "Host time to launch one kernel or one graph", kLaunches, "5000"),
+    experiments::choice("bandwidth", "Bandwidth",
+                        "Bandwidth of the device's memory: a measured copy on an H200, data sheets for the others",
+                        kBandwidths, "4270"),
 };
 
 struct Form {

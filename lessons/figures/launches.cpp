@@ -7,6 +7,7 @@
 
 #include "demos/llama/operators.h"
 #include "lessons/measurements/bench.h"
+#include "lessons/params.h"
 #include "lessons/steps/step_work.h"
 #include "lessons/wording.h"
 
@@ -27,12 +28,7 @@ constexpr std::array<record::Choice, 4> kLaunchPasses{{
     {"optimizer", "optimizer"},
 }};
 constexpr std::array kLaunchesSchema{
-    record::ParamSpec{.key = "part",
-                      .label = "Show",
-                      .help = "The whole step, or one of its phases",
-                      .kind = record::ParamKind::kChoice,
-                      .default_text = "step",
-                      .choices = kLaunchPasses},
+    experiments::choice("part", "Show", "The whole step, or one of its phases", kLaunchPasses, "step"),
 };
 
 // In display order.

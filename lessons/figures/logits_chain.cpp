@@ -12,6 +12,7 @@
 #include "demos/experiments/schemas.h"
 #include "demos/predict/step_bytes.h"
 #include "lessons/figure.h"
+#include "lessons/params.h"
 #include "lessons/shown_unit.h"
 #include "lessons/theory/loss_chain.h"
 #include "lessons/wording.h"
@@ -32,12 +33,7 @@ constexpr auto kPaths = [] {
   return choices;
 }();
 constexpr std::array kLogitsChainSchema{
-    record::ParamSpec{.key = "path",
-                      .label = "Code",
-                      .help = "Code that computes the loss",
-                      .kind = record::ParamKind::kChoice,
-                      .default_text = "settings",
-                      .choices = kPaths},
+    experiments::choice("path", "Code", "Code that computes the loss", kPaths, "settings"),
     frame_param(6),
 };
 

@@ -15,6 +15,7 @@
 #include "lessons/measurements/sweep.h"
 #include "lessons/measurements/tables.h"
 #include "lessons/names.h"
+#include "lessons/params.h"
 #include "lessons/shown_unit.h"
 
 namespace headroom::lessons {
@@ -29,18 +30,10 @@ constexpr std::array kPublished{record::Choice{"off", "none"}, record::Choice{"b
                                 record::Choice{"gpt2", "GPT-2, by Harmony"},
                                 record::Choice{"report", "the report's runs"}};
 constexpr std::array kMemoryOverSchema{
-    record::ParamSpec{.key = "over",
-                      .label = "Over",
-                      .help = "Setting that grows along the axis; the other keeps its value",
-                      .kind = record::ParamKind::kChoice,
-                      .default_text = "batch",
-                      .choices = kOverAxes},
-    record::ParamSpec{.key = "published_by",
-                      .label = "Published",
-                      .help = "Points that others measured, with their own models and settings",
-                      .kind = record::ParamKind::kChoice,
-                      .default_text = "off",
-                      .choices = kPublished},
+    experiments::choice("over", "Over", "Setting that grows along the axis; the other keeps its value", kOverAxes,
+                        "batch"),
+    experiments::choice("published_by", "Published", "Points that others measured, with their own models and settings",
+                        kPublished, "off"),
 };
 
 constexpr std::int64_t kMostPlaces = 48;  // of the areas

@@ -9,6 +9,7 @@
 
 #include "lessons/axes.h"
 #include "lessons/figure.h"
+#include "lessons/params.h"
 #include "lessons/shown_unit.h"
 #include "lessons/steps/alive.h"
 #include "lessons/steps/run_lines.h"
@@ -33,14 +34,10 @@ constexpr std::array<record::Choice, 4> kAxisChoices{{
     {"event", "events"},
 }};
 constexpr std::array kMemoryTimelineSchema{
-    record::ParamSpec{
-        .key = "axis",
-        .label = "Time axis",
-        .help = "When the device reached an allocation, with the phases of other runs stretched onto these; when it "
-                "reached it; when the host issued it; or how many came before it",
-        .kind = record::ParamKind::kChoice,
-        .default_text = "phase",
-        .choices = kAxisChoices},
+    experiments::choice("axis", "Time axis",
+                        "When the device reached an allocation, with the phases of other runs stretched onto these; "
+                        "when it reached it; when the host issued it; or how many came before it",
+                        kAxisChoices, "phase"),
     kShowParam,
     kStepParam,
 };

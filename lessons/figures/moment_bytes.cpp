@@ -9,6 +9,7 @@
 #include "demos/predict/step_bytes.h"
 #include "lessons/figure.h"
 #include "lessons/measurements/moment_errors.h"
+#include "lessons/params.h"
 #include "lessons/shown_unit.h"
 #include "lessons/theory/formulas.h"
 #include "lessons/wording.h"
@@ -21,12 +22,8 @@ namespace {
 
 using record::Bytes;
 
-constexpr std::array kMomentBytesSchema{record::ParamSpec{.key = "model",
-                                                          .label = "Model",
-                                                          .help = "Model with the P parameters",
-                                                          .kind = record::ParamKind::kChoice,
-                                                          .default_text = "llama-3.2-1b",
-                                                          .choices = kFormulaModels}};
+constexpr std::array kMomentBytesSchema{
+    experiments::choice("model", "Model", "Model with the P parameters", kFormulaModels, "llama-3.2-1b")};
 
 std::string percent_text(double value) { return value < 0 ? "–" : fmt::format("{:.1f} %", value); }
 

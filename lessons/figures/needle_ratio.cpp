@@ -11,6 +11,7 @@
 #include "demos/predict/step_settings.h"
 #include "lessons/figure.h"
 #include "lessons/measurements/bench.h"
+#include "lessons/params.h"
 #include "lessons/wording.h"
 
 namespace headroom::lessons {
@@ -22,20 +23,9 @@ constexpr std::array<record::Choice, 5> kVocabularies{{{"own", "the model's own"
                                                        {"128256", "128,256 (Llama 3)"},
                                                        {"256000", "256,000 (Gemma)"}}};
 constexpr std::array kNeedleRatioSchema{
-    record::ParamSpec{.key = "vocabulary",
-                      .label = "Vocabulary",
-                      .help = "V: entries of the vocabulary",
-                      .kind = record::ParamKind::kChoice,
-                      .default_text = "own",
-                      .choices = kVocabularies},
-    record::ParamSpec{
-        .key = "copies",
-        .label = "Copies",
-        .help = "fp32 tensors of logits in memory at once: three in the report's estimate, four as measured",
-        .kind = record::ParamKind::kInteger,
-        .minimum = 1,
-        .maximum = 5,
-        .default_number = 3},
+    experiments::choice("vocabulary", "Vocabulary", "V: entries of the vocabulary", kVocabularies, "own"),
+    whole_param("copies", "Copies",
+                "fp32 tensors of logits in memory at once: three in the report's estimate, four as measured", 1, 5, 3),
 };
 constexpr std::array<int, 7> kRatioBatches{0, 1, 2, 4, 8, 16, 32};
 

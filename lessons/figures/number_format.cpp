@@ -1,5 +1,6 @@
 // A value in a number format: bits to flip, rounding around it, and range and precision of eight formats.
 #include "lessons/theory/number_format.h"
+#include "lessons/params.h"
 
 #include <algorithm>
 #include <array>
@@ -26,25 +27,11 @@ constexpr auto kFormats = [] {
 constexpr std::array<record::Choice, 3> kRoundings{
     {{"nearest", "to nearest"}, {"toward_zero", "toward zero"}, {"stochastic", "stochastically"}}};
 constexpr std::array kNumberFormatSchema{
-    record::ParamSpec{.key = "format",
-                      .label = "Format",
-                      .help = "Format that stores the value",
-                      .kind = record::ParamKind::kChoice,
-                      .default_text = "bf16",
-                      .choices = kFormats},
-    record::ParamSpec{.key = "round",
-                      .label = "Rounding",
-                      .help = "Neighbor that replaces a value that the format does not have",
-                      .kind = record::ParamKind::kChoice,
-                      .default_text = "nearest",
-                      .choices = kRoundings},
-    record::ParamSpec{.key = "value",
-                      .label = "Value",
-                      .help = "Value to store; a click on a bit flips the bit and changes the value",
-                      .kind = record::ParamKind::kReal,
-                      .minimum = -kMostValue,
-                      .maximum = kMostValue,
-                      .default_number = 1},
+    experiments::choice("format", "Format", "Format that stores the value", kFormats, "bf16"),
+    experiments::choice("round", "Rounding", "Neighbor that replaces a value that the format does not have", kRoundings,
+                        "nearest"),
+    real_param("value", "Value", "Value to store; a click on a bit flips the bit and changes the value", -kMostValue,
+               kMostValue, 1),
 };
 
 Rounding rounding_of(const record::Params& params) {

@@ -7,6 +7,7 @@
 #include "demos/llama/config.h"
 #include "demos/predict/step_bytes.h"
 #include "lessons/measurements/bench.h"
+#include "lessons/params.h"
 #include "lessons/theory/formulas.h"
 #include "lessons/wording.h"
 
@@ -16,13 +17,8 @@ extern const Figure kOffloadTimes;
 
 namespace {
 
-constexpr std::array kOffloadTimesSchema{
-    record::ParamSpec{.key = "model",
-                      .label = "Model",
-                      .help = "Model with the P parameters, 2 bytes each on the device",
-                      .kind = record::ParamKind::kChoice,
-                      .default_text = "llama-3.2-1b",
-                      .choices = kFormulaModels}};
+constexpr std::array kOffloadTimesSchema{experiments::choice(
+    "model", "Model", "Model with the P parameters, 2 bytes each on the device", kFormulaModels, "llama-3.2-1b")};
 
 // The embedding and the final norm stay on the device.
 enum class LoadPart : std::uint8_t { kAll, kLayers, kRest };
@@ -40,7 +36,8 @@ struct Load {
   LoadPart part = LoadPart::kAll;
 };
 constexpr std::array<Load, 6> kLoads{
-    {{"Weights of the layers, for forward and for backward", "to_device", "host to GPU", 4, "(2 · 2)", LoadPart::kLayers},
+    {{"Weights of the layers, for forward and for backward", "to_device", "host to GPU", 4, "(2 · 2)",
+      LoadPart::kLayers},
      {"Embedding and final norm, updated", "to_device", "host to GPU", 2, "2", LoadPart::kRest},
      {"Gradients", "to_host", "GPU to host", 2, "2"},
      {"AdamW on the CPU: masters, moments, gradients, weights", "adamw", "AdamW, CPU", 28, "(3 · 8 + 2 + 2)"},
@@ -81,8 +78,8 @@ TableRow row_of(const Load& load, const llama::Config& model, const FigureInput&
   const double rate = link_rate(input.run->recording(), load.variant), now = time_of(load, model, *input.run);
   TableRow row{.category = std::nullopt,
                .name = std::string(load.name),
-               .note = fmt::format("{} · {} = {} × {}", load.sum, load.part == LoadPart::kAll ? "P" : "their P", load.each,
-                                   record::format_count(parameters)),
+               .note = fmt::format("{} · {} = {} × {}", load.sum, load.part == LoadPart::kAll ? "P" : "their P",
+                                   load.each, record::format_count(parameters)),
                .cells = {bytes_text(bytes, units.bytes), units.rate_text(rate), units.time_text(now)},
                .tip = {}};
   row.tip = rate > 0 ? fmt::format("{}: {} B at {} ({})", load.name, record::format_count(bytes), units.rate_text(rate),

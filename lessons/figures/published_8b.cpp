@@ -12,6 +12,7 @@
 #include "lessons/measurements/bench.h"
 #include "lessons/measurements/sweep.h"
 #include "lessons/measurements/tables.h"
+#include "lessons/params.h"
 #include "lessons/theory/line_fit.h"
 
 namespace headroom::lessons {
@@ -19,27 +20,10 @@ namespace {
 
 constexpr std::int64_t kPublishedSeq = 512;
 constexpr std::array kPublished8bSchema{
-    record::ParamSpec{.key = "copies",
-                      .label = "Copies",
-                      .help = "fp32 tensors of logits in memory at once",
-                      .kind = record::ParamKind::kInteger,
-                      .minimum = 0,
-                      .maximum = 5,
-                      .default_number = 3},
-    record::ParamSpec{.key = "seq",
-                      .label = "Sequence length",
-                      .help = "Tokens per sequence of the closed form; the published points have 512",
-                      .kind = record::ParamKind::kInteger,
-                      .minimum = 128,
-                      .maximum = 2048,
-                      .default_number = kPublishedSeq},
-    record::ParamSpec{.key = "batch",
-                      .label = "Batch",
-                      .help = "Largest batch that the line reaches",
-                      .kind = record::ParamKind::kInteger,
-                      .minimum = 64,
-                      .maximum = 256,
-                      .default_number = 80},
+    whole_param("copies", "Copies", "fp32 tensors of logits in memory at once", 0, 5, 3),
+    whole_param("seq", "Sequence length", "Tokens per sequence of the closed form; the published points have 512", 128,
+                2048, kPublishedSeq),
+    whole_param("batch", "Batch", "Largest batch that the line reaches", 64, 256, 80),
 };
 
 struct Way {

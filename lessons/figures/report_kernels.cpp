@@ -8,6 +8,7 @@
 #include "kernels/kernel.h"
 #include "lessons/measurements/bench.h"
 #include "lessons/measurements/tables.h"
+#include "lessons/params.h"
 
 namespace headroom::lessons {
 
@@ -19,18 +20,9 @@ namespace {
 constexpr std::array<record::Choice, 2> kShownChoices{{{"on", "shown"}, {"off", "hidden"}}};
 constexpr std::array<record::Choice, 2> kAs{{{"amount", "as measured"}, {"ratio", "eager over fused"}}};
 constexpr std::array kReportKernelsSchema{
-    record::ParamSpec{.key = "as",
-                      .label = "Show",
-                      .help = "Time or memory of each form, or the ratio of eager to fused",
-                      .kind = record::ParamKind::kChoice,
-                      .default_text = "amount",
-                      .choices = kAs},
-    record::ParamSpec{.key = "published",
-                      .label = "Published points",
-                      .help = "Points that the Liger paper measured on an A100 with these shapes",
-                      .kind = record::ParamKind::kSwitch,
-                      .default_number = 1,
-                      .choices = kShownChoices},
+    experiments::choice("as", "Show", "Time or memory of each form, or the ratio of eager to fused", kAs, "amount"),
+    switch_param("published", "Published points", "Points that the Liger paper measured on an A100 with these shapes",
+                 kShownChoices, true),
 };
 
 kernels::Shape shape_of(const Measurement& row) { return {.rows = row.rows, .width = row.width, .vocab = row.vocab}; }

@@ -12,6 +12,7 @@
 #include "lessons/measurements/report_sweep.h"
 #include "lessons/measurements/sweep.h"
 #include "lessons/measurements/tables.h"
+#include "lessons/params.h"
 #include "lessons/wording.h"
 
 namespace headroom::lessons {
@@ -27,30 +28,13 @@ constexpr std::array<record::Choice, 2> kPointsShown{{{"on", "published points"}
 constexpr std::array<record::Choice, 2> kFormShown{{{"on", "closed form"}, {"off", "no closed form"}}};
 constexpr std::array<record::Choice, 2> kSteps{{{"linear", "linear axis"}, {"even", "axis in even steps"}}};
 constexpr std::array kReportRunsSchema{
-    record::ParamSpec{.key = "strategies",
-                      .label = "Strategies",
-                      .help = "The report shows two first, then the fused kernels without the fused loss between them",
-                      .kind = record::ParamKind::kChoice,
-                      .default_text = "three",
-                      .choices = kStrategyChoices},
-    record::ParamSpec{.key = "published",
-                      .label = "Published points",
-                      .help = "Points that the report measured on an RTX 4090",
-                      .kind = record::ParamKind::kSwitch,
-                      .default_number = 1,
-                      .choices = kPointsShown},
-    record::ParamSpec{.key = "formula",
-                      .label = "Closed form",
-                      .help = "Closed form of the report's peaks",
-                      .kind = record::ParamKind::kSwitch,
-                      .default_number = 1,
-                      .choices = kFormShown},
-    record::ParamSpec{.key = "steps",
-                      .label = "Axis",
-                      .help = "The report draws its points in even steps, which bends straight lines",
-                      .kind = record::ParamKind::kChoice,
-                      .default_text = "linear",
-                      .choices = kSteps},
+    experiments::choice("strategies", "Strategies",
+                        "The report shows two first, then the fused kernels without the fused loss between them",
+                        kStrategyChoices, "three"),
+    switch_param("published", "Published points", "Points that the report measured on an RTX 4090", kPointsShown, true),
+    switch_param("formula", "Closed form", "Closed form of the report's peaks", kFormShown, true),
+    experiments::choice("steps", "Axis", "The report draws its points in even steps, which bends straight lines",
+                        kSteps, "linear"),
 };
 
 double place_of(const ReportSweep& sweep, std::int64_t value) {

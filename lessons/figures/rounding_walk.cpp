@@ -12,6 +12,7 @@
 #include "demos/record/mixed64.h"
 #include "demos/record/units.h"
 #include "lessons/figure.h"
+#include "lessons/params.h"
 #include "lessons/theory/number_format.h"
 
 namespace headroom::lessons {
@@ -21,37 +22,10 @@ extern const Figure kRoundingWalk;
 namespace {
 
 constexpr std::array kRoundingWalkSchema{
-    record::ParamSpec{.key = "weight",
-                      .label = "Weight",
-                      .help = "Value before the first update",
-                      .kind = record::ParamKind::kReal,
-                      .minimum = 1e-3,
-                      .maximum = 1e3,
-                      .default_number = 1,
-                      .logarithmic = true},
-    record::ParamSpec{.key = "update",
-                      .label = "Update",
-                      .help = "Update that each step adds",
-                      .kind = record::ParamKind::kReal,
-                      .minimum = 1e-7,
-                      .maximum = 1,
-                      .default_number = 1e-3,
-                      .logarithmic = true},
-    record::ParamSpec{.key = "steps",
-                      .label = "Steps",
-                      .help = "Number of updates",
-                      .kind = record::ParamKind::kInteger,
-                      .minimum = 1,
-                      .maximum = 10'000,
-                      .default_number = 1'000,
-                      .logarithmic = true},
-    record::ParamSpec{.key = "seed",
-                      .label = "Seed",
-                      .help = "Seed of the random numbers of stochastic rounding",
-                      .kind = record::ParamKind::kInteger,
-                      .minimum = 0,
-                      .maximum = 999'999,
-                      .default_number = 0},
+    doubling(real_param("weight", "Weight", "Value before the first update", 1e-3, 1e3, 1)),
+    doubling(real_param("update", "Update", "Update that each step adds", 1e-7, 1, 1e-3)),
+    doubling(whole_param("steps", "Steps", "Number of updates", 1, 10'000, 1'000)),
+    whole_param("seed", "Seed", "Seed of the random numbers of stochastic rounding", 0, 999'999, 0),
 };
 
 // Like the optimizers here: the sum in fp32, then rounded to the weight's format.

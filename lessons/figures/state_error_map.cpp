@@ -8,6 +8,7 @@
 
 #include "lessons/figure.h"
 #include "lessons/measurements/moment_errors.h"
+#include "lessons/params.h"
 #include "lessons/wording.h"
 
 namespace headroom::lessons {
@@ -20,12 +21,8 @@ using record::Histogram;
 
 constexpr std::array<record::Choice, 2> kErrorMoments{
     {{"first_moment", "first moment"}, {"second_moment", "second moment"}}};
-constexpr std::array kStateErrorMapSchema{record::ParamSpec{.key = "moment",
-                                               .label = "Moment",
-                                               .help = "The average of the gradient, or of its square",
-                                               .kind = record::ParamKind::kChoice,
-                                               .default_text = "second_moment",
-                                               .choices = kErrorMoments}};
+constexpr std::array kStateErrorMapSchema{experiments::choice(
+    "moment", "Moment", "The average of the gradient, or of its square", kErrorMoments, "second_moment")};
 constexpr std::size_t kMostColumns = 40;
 constexpr double kWorst = 100;  // percent: the number is gone
 

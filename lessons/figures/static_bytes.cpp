@@ -12,6 +12,7 @@
 #include "lessons/card_limit.h"
 #include "lessons/figure.h"
 #include "lessons/measurements/bench.h"
+#include "lessons/params.h"
 #include "lessons/wording.h"
 
 namespace headroom::lessons {
@@ -29,28 +30,12 @@ constexpr std::array<Scheme, 3> kSchemes{{{"mixed precision", "mixed", Precision
                                           {"pure bf16", "bf16", Precision::kBf16}}};
 constexpr std::string_view kSequenceOf = "gpt2-xl";
 constexpr std::array kStaticBytesSchema{
-    record::ParamSpec{.key = "parameters",
-                      .label = "Parameters",
-                      .help = "P: trained numbers",
-                      .kind = record::ParamKind::kInteger,
-                      .minimum = 1e6,
-                      .maximum = 1e12,
-                      .default_number = 1.5e9,
-                      .logarithmic = true},
-    record::ParamSpec{.key = "optimizer",
-                      .label = "Optimizer",
-                      .help = "Optimizer, by the state that it keeps per parameter between steps",
-                      .kind = record::ParamKind::kChoice,
-                      .default_text = "adamw",
-                      .choices = predict::kChoicesOf<predict::kKeptStates>},
-    record::ParamSpec{
-        .key = "sequence",
-        .label = "Sequence",
-        .help = "Tokens of one sequence of GPT-2 XL; its activations, with stored scores, are in memory at the loss",
-        .kind = record::ParamKind::kInteger,
-        .minimum = 0,
-        .maximum = 8192,
-        .default_number = 1024},
+    doubling(whole_param("parameters", "Parameters", "P: trained numbers", 1e6, 1e12, 1.5e9)),
+    experiments::choice("optimizer", "Optimizer", "Optimizer, by the state that it keeps per parameter between steps",
+                        predict::kChoicesOf<predict::kKeptStates>, "adamw"),
+    whole_param("sequence", "Sequence",
+                "Tokens of one sequence of GPT-2 XL; its activations, with stored scores, are in memory at the loss", 0,
+                8192, 1024),
 };
 
 struct Stack {

@@ -12,6 +12,7 @@
 #include "lessons/measurements/bench.h"
 #include "lessons/measurements/product_peaks.h"
 #include "lessons/measurements/sweep.h"
+#include "lessons/params.h"
 #include "lessons/steps/step_budget.h"
 #include "lessons/wording.h"
 
@@ -22,27 +23,14 @@ constexpr double kTera = 1e12, kGiga = 1e9;
 constexpr double kBarAndNumber = 115;  // percent: a whole step, and room for a number
 constexpr std::array<record::Choice, 2> kAgainst{{{"data_sheet", "peak: data sheet"}, {"measured", "peak: measured"}}};
 constexpr std::array kStepBudgetSchema{
-    record::ParamSpec{.key = "attention",
-                      .label = "Attention",
-                      .help = "Products between positions that count as the model's operations",
-                      .kind = record::ParamKind::kChoice,
-                      .default_text = "none",
-                      .choices = predict::kChoicesOf<predict::kAttentionFlops>},
-    record::ParamSpec{.key = "against",
-                      .label = "Peak of",
-                      .help =
-                          "Peak of a format: from the card's data sheet, or the fastest product timed on such a card, "
-                          "if any was",
-                      .kind = record::ParamKind::kChoice,
-                      .default_text = "data_sheet",
-                      .choices = kAgainst},
-    record::ParamSpec{.key = "peak",
-                      .label = "Peak, GFLOP/s",
-                      .help = "Peak to compare the shown run with; 0: the peak chosen for its card",
-                      .kind = record::ParamKind::kInteger,
-                      .minimum = 0,
-                      .maximum = 5'000'000,
-                      .default_number = 0},
+    experiments::choice("attention", "Attention", "Products between positions that count as the model's operations",
+                        predict::kChoicesOf<predict::kAttentionFlops>, "none"),
+    experiments::choice(
+        "against", "Peak of",
+        "Peak of a format: from the card's data sheet, or the fastest product timed on such a card, if any was",
+        kAgainst, "data_sheet"),
+    whole_param("peak", "Peak, GFLOP/s", "Peak to compare the shown run with; 0: the peak chosen for its card", 0,
+                5'000'000, 0),
 };
 
 struct BudgetPart {

@@ -11,6 +11,7 @@
 #include "lessons/measurements/bench.h"
 #include "lessons/measurements/sweep.h"
 #include "lessons/names.h"
+#include "lessons/params.h"
 #include "lessons/theory/activation_line.h"
 #include "lessons/wording.h"
 
@@ -22,12 +23,8 @@ namespace {
 
 constexpr std::array kPeaks{record::Choice{"kinds", "by kind"}, record::Choice{"total", "in all"}};
 constexpr std::array kSweepCurveSchema{
-    record::ParamSpec{.key = "peak",
-                      .label = "Peak",
-                      .help = "Split by kind of memory, if the sweep has one series, or the sum",
-                      .kind = record::ParamKind::kChoice,
-                      .default_text = "kinds",
-                      .choices = kPeaks},
+    experiments::choice("peak", "Peak", "Split by kind of memory, if the sweep has one series, or the sum", kPeaks,
+                        "kinds"),
 };
 
 constexpr std::array kLooks{SeriesKind::kFused, SeriesKind::kEager, SeriesKind::kLibrary, SeriesKind::kOther};

@@ -11,6 +11,7 @@
 #include "lessons/axes.h"
 #include "lessons/figure.h"
 #include "lessons/names.h"
+#include "lessons/params.h"
 #include "lessons/shown_unit.h"
 #include "lessons/wording.h"
 
@@ -23,12 +24,9 @@ using record::TimeMap;
 constexpr std::size_t kMost = 4;
 constexpr std::array<record::Choice, 2> kGridAxes{{{"phase", "phases aligned"}, {"device", "device time"}}};
 constexpr std::array kTimelineGridSchema{
-    record::ParamSpec{.key = "time",
-                      .label = "Time axis",
-                      .help = "The phases of all steps stretched onto those of A, or each step in its own time",
-                      .kind = record::ParamKind::kChoice,
-                      .default_text = "phase",
-                      .choices = kGridAxes},
+    experiments::choice("time", "Time axis",
+                        "The phases of all steps stretched onto those of A, or each step in its own time", kGridAxes,
+                        "phase"),
 };
 
 // The last whole step of a run.

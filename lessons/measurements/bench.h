@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "lessons/figure.h"
+#include "lessons/params.h"
 #include "lessons/shown_unit.h"
 
 namespace headroom::lessons {
@@ -18,22 +19,12 @@ inline constexpr std::array<record::Choice, 3> kBenchPasses{
     {{"full", "forward and backward"}, {"forward", "forward"}, {"backward", "backward"}}};
 
 constexpr record::ParamSpec bench_panel(std::string_view help, std::span<const record::Choice> panels) {
-  return {.key = "panel",
-          .label = "Kernel",
-          .help = help,
-          .kind = record::ParamKind::kChoice,
-          .default_text = panels.front().key,
-          .choices = panels};
+  return experiments::choice("panel", "Kernel", help, panels);
 }
 
 constexpr record::ParamSpec bench_pass(std::string_view help, std::string_view default_text,
                                        std::span<const record::Choice> passes = kBenchPasses) {
-  return {.key = "pass",
-          .label = "Pass",
-          .help = help,
-          .kind = record::ParamKind::kChoice,
-          .default_text = default_text,
-          .choices = passes};
+  return experiments::choice("pass", "Pass", help, passes, default_text);
 }
 
 // The default timing: the device's with a cold cache if measured, else the host's.

@@ -8,6 +8,7 @@
 
 #include "demos/record/timeline.h"
 #include "lessons/figure.h"
+#include "lessons/params.h"
 
 namespace headroom::lessons {
 
@@ -16,20 +17,10 @@ inline constexpr std::array<record::Choice, 3> kShowChoices{{
     {"step", "one step"},
     {"run", "whole run"},
 }};
-inline constexpr record::ParamSpec kShowParam{.key = "show",
-                                              .label = "Show",
-                                              .help = "The last whole step, one step by its number, or the whole run",
-                                              .kind = record::ParamKind::kChoice,
-                                              .default_text = "last_step",
-                                              .choices = kShowChoices};
-inline constexpr record::ParamSpec kStepParam{.key = "step",
-                                              .label = "Step",
-                                              .help = "Number of the step, from 0",
-                                              .kind = record::ParamKind::kInteger,
-                                              .minimum = 0,
-                                              .maximum = 1'000'000,
-                                              .needs_key = "show",
-                                              .needs_value = "step"};
+inline constexpr record::ParamSpec kShowParam = experiments::choice(
+    "show", "Show", "The last whole step, one step by its number, or the whole run", kShowChoices, "last_step");
+inline constexpr record::ParamSpec kStepParam =
+    experiments::needs(whole_param("step", "Step", "Number of the step, from 0", 0, 1'000'000, 0), "show", "step");
 
 struct ShownRange {
   record::StepRange range;   // step -1: not one step
