@@ -34,7 +34,7 @@ bool begin_on_card(FigureHead& head, const View& view, const record::Params& tra
   for (const auto& [key, value] : asked.params)
     if (train_step.in_use(key)) head.provenance["setting." + key] = value;
   if (view.hidden) {
-    head.empty_reason = "The figure is the answer: lock yours, or skip.";
+    head.empty_reason = kIsAnswer;
     return false;
   }
   auto refused = experiments::refused_combination(train_step, record::DeviceKind::kGpu);

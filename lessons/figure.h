@@ -64,7 +64,13 @@ using Panel = std::variant<Timeline, Bars, Rungs, Chart, Lanes, Table, HeatMap, 
 struct FigureData {
   FigureHead head;
   std::vector<Panel> panels;  // in reading order
+
+  void leave_empty(std::string_view why) { head.empty_reason = why; }
 };
+
+// Why nothing is drawn while the question is open.
+inline constexpr std::string_view kIsAnswer = "The figure is the answer: lock yours, or skip.";
+inline constexpr std::string_view kPartOfAnswer = "This is part of the answer: it shows when the question is answered.";
 
 // The first panel of that kind, or null.
 template <class Kind>

@@ -205,10 +205,8 @@ void say_whose(FigureHead& head, const FigureInput& input, const ShownTerm& show
 
 void add_activation_terms_panels(FigureData& figure, const FigureInput& input) {
   figure.head.provenance = {{"formulas", "closed form"}};
-  if (input.settings == nullptr && !is_run(input)) {
-    figure.head.empty_reason = "There are no settings to put numbers in for.";
-    return;
-  }
+  if (input.settings == nullptr && !is_run(input))
+    return figure.leave_empty("There are no settings to put numbers in for.");
   const record::Params settings = input.settings ? experiments::step_params(*input.settings)
                                                  : record::Params::known_of(experiments::training_step().schema,
                                                                             input.run->recording().info().params);

@@ -182,7 +182,7 @@ void add_address_space_panels(FigureData& figure, const FigureInput& input) {
   } else if (given.info().device != record::DeviceKind::kGpu || input.run->peak_reserved() == 0) {
     figure.head.empty_reason = "Only the allocator of a GPU has segments: run on one, or predict.";
   } else if (input.view.hidden) {
-    figure.head.empty_reason = "The figure is the answer: lock yours, or skip.";
+    figure.head.empty_reason = kIsAnswer;
   }
   if (!figure.head.empty_reason.empty()) return;
   if (!given.placements().empty()) return add_map(figure, input, *input.run, shown.range);

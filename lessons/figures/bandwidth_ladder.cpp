@@ -20,13 +20,13 @@ struct Place {
 };
 // From the widest link to the narrowest, then the CPU's AdamW.
 constexpr std::array<Place, 8> kCopyPlaces{{{"device_copy", "GPU copy"},
-                                        {"to_device", "host to GPU"},
-                                        {"to_host", "GPU to host"},
-                                        {"both_ways", "both at once"},
-                                        {"host_copy", "host copy"},
-                                        {"file_read", "file to host"},
-                                        {"file_write", "host to file"},
-                                        {"adamw", "AdamW, CPU"}}};
+                                            {"to_device", "host to GPU"},
+                                            {"to_host", "GPU to host"},
+                                            {"both_ways", "both at once"},
+                                            {"host_copy", "host copy"},
+                                            {"file_read", "file to host"},
+                                            {"file_write", "host to file"},
+                                            {"adamw", "AdamW, CPU"}}};
 
 double rate(const Measurement& row, double nanoseconds) {
   return nanoseconds > 0 ? static_cast<double>(row.bytes) / nanoseconds * 1e9 : 0;
@@ -100,10 +100,7 @@ void add_bandwidth_ladder_panels(FigureData& figure, const FigureInput& input) {
     }
     if (there) chart.categories.emplace_back(place.name);
   }
-  if (chart.categories.empty()) {
-    figure.head.empty_reason = "This run did not measure how fast bytes move.";
-    return;
-  }
+  if (chart.categories.empty()) return figure.leave_empty("This run did not measure how fast bytes move.");
   chart.series.push_back(std::move(main));
   if (!slow.points.empty()) chart.series.push_back(std::move(slow));
   if (!before.points.empty()) chart.series.push_back(std::move(before));

@@ -57,10 +57,8 @@ void add_bench_memory_panels(FigureData& figure, const FigureInput& input) {
   RowUnits units = units_of(rows);
   units.memory = byte_unit(high);
   Chart chart = chart_by_shape(rows, units, &memory_of, &memory_text);
-  if (chart.series.empty()) {
-    figure.head.empty_reason = "This run did not measure the memory of " + panel_title(params.text("panel")) + ".";
-    return;
-  }
+  if (chart.series.empty())
+    return figure.leave_empty("This run did not measure the memory of " + panel_title(params.text("panel")) + ".");
   chart.title = panel_title(params.text("panel"));
   chart.asked = params.text("panel") == "rms_norm" && params.text("pass") == "full";
   chart.bars = true;

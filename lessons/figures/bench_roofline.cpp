@@ -92,10 +92,8 @@ void add_bench_roofline_panels(FigureData& figure, const FigureInput& input) {
   Chart chart;
   add_points(chart, drawn_rows(recording, params.text("pass")));
   const Roofs roofs = roofs_of(recording);
-  if (chart.series.empty() || roofs.bytes_per_second <= 0) {
-    figure.head.empty_reason = "This run has no kernel with a known traffic, or no copy to compare it with.";
-    return;
-  }
+  if (chart.series.empty() || roofs.bytes_per_second <= 0)
+    return figure.leave_empty("This run has no kernel with a known traffic, or no copy to compare it with.");
   double low = HUGE_VAL, high = 0;
   for (const ChartSeries& series : chart.series)
     for (const ChartPoint& point : series.points) {

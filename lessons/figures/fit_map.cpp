@@ -110,11 +110,9 @@ void add_fit_map_panels(FigureData& figure, const FigureInput& input) {
   const bool of_run = input.settings == nullptr && input.run != nullptr &&
                       experiments::trains(input.run->recording().info().demo) &&
                       input.run->recording().sweep_points().empty();
-  if (const std::string unknown = of_run ? unknown_settings(input.run->recording().info()) : ""; !unknown.empty()) {
-    figure.head.empty_reason =
-        fmt::format("This version does not know the run's {}: it has no formula for it.", unknown);
-    return;
-  }
+  if (const std::string unknown = of_run ? unknown_settings(input.run->recording().info()) : ""; !unknown.empty())
+    return figure.leave_empty(
+        fmt::format("This version does not know the run's {}: it has no formula for it.", unknown));
   const record::Params settings =
       of_run ? record::Params::known_of(experiments::training_step().schema, input.run->recording().info().params)
              : experiments::step_params(input.settings != nullptr ? *input.settings : first);

@@ -251,10 +251,7 @@ void add_fixed_cost_panels(FigureData& figure, const FigureInput& input) {
     owners[0].steps[i] = published_steps(sweep, kStrategyLooks[i].key);
     owners[1].steps[i] = recorded_steps(sweep, kStrategyLooks[i].key, recording);
   }
-  if (owners[1].all().empty()) {
-    figure.head.empty_reason = "This sweep is not the report's: `headroom report` makes it.";
-    return;
-  }
+  if (owners[1].all().empty()) return figure.leave_empty("This sweep is not the report's: `headroom report` makes it.");
   const ShownUnit unit = unit_of_times(owners);
   for (const Owner& owner : owners) figure.panels.emplace_back(chart_of(owner, unit, input));
   if (!input.view.hidden) figure.panels.emplace_back(equal_steps(owners, unit));

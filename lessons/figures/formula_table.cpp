@@ -169,21 +169,13 @@ void add_formula_table_panels(FigureData& figure, const FigureInput& input) {
   const bool has_run = input.run != nullptr && !is_prediction &&
                        experiments::trains(input.run->recording().info().demo) &&
                        input.run->recording().sweep_points().empty();  // each point has its own settings
-  if (input.settings == nullptr && !has_run) {
-    figure.head.empty_reason = "There are no settings to put numbers in for.";
-    return;
-  }
-  if (input.view.hidden) {
-    figure.head.empty_reason = "This is part of the answer: it shows when the question is answered.";
-    return;
-  }
+  if (input.settings == nullptr && !has_run) return figure.leave_empty("There are no settings to put numbers in for.");
+  if (input.view.hidden) return figure.leave_empty(kPartOfAnswer);
   const record::RunInfo* const run = has_run ? &input.run->recording().info() : nullptr;
   const std::string unknown = has_run ? unknown_settings(*run) : std::string();
-  if (!unknown.empty() && input.settings == nullptr) {
-    figure.head.empty_reason =
-        fmt::format("This version does not know the run's {}: it has no formula for it.", unknown);
-    return;
-  }
+  if (!unknown.empty() && input.settings == nullptr)
+    return figure.leave_empty(
+        fmt::format("This version does not know the run's {}: it has no formula for it.", unknown));
   const record::Params settings = input.settings
                                       ? experiments::step_params(*input.settings)
                                       : record::Params::known_of(experiments::training_step().schema, run->params);

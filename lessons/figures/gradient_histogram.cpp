@@ -169,10 +169,8 @@ void add_gradient_histogram_panels(FigureData& figure, const FigureInput& input)
   const bool of_updates = params.text("numbers") == "updates", hidden = input.view.hidden;
   const Histogram* numbers = last_of(recording, of_updates ? "updates" : "gradients");
   set_step(figure.head, numbers == nullptr ? -1 : numbers->step);
-  if (numbers == nullptr) {
-    figure.head.empty_reason = "This run did not count its gradients by size: switch \"Count by size\" on and run.";
-    return;
-  }
+  if (numbers == nullptr)
+    return figure.leave_empty("This run did not count its gradients by size: switch \"Count by size\" on and run.");
   figure.panels.emplace_back(of_updates ? updates_chart(*numbers, last_of(recording, "updates.lost"), hidden)
                                         : gradients_chart(*numbers, params, hidden));
   if (input.baseline != nullptr)

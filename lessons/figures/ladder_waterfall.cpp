@@ -186,10 +186,8 @@ void add_ladder_waterfall_panels(FigureData& figure, const FigureInput& input) {
   const record::Params& params = *input.params;
   if (!begin_sweep(figure.head, input)) return;
   const auto& points = input.run->recording().sweep_points();
-  if (points.front().series != "ladder") {
-    figure.head.empty_reason = "This sweep is not the ladder: `headroom sweep ladder` makes one.";
-    return;
-  }
+  if (points.front().series != "ladder")
+    return figure.leave_empty("This sweep is not the ladder: `headroom sweep ladder` makes one.");
   Rungs panel;
   panel.peaks = peaks_axis(input);
   const ShownUnit unit = unit_of(panel.peaks);

@@ -143,8 +143,7 @@ double rows_of(const Recording& recording) {
 
 void add_launch_curve_panels(FigureData& figure, const FigureInput& input) {
   const Recording& recording = input.run->recording();
-  figure.head.empty_reason = why_not_traced(recording);
-  if (!figure.head.empty_reason.empty()) return;
+  if (const std::string why = why_not_traced(recording); !why.empty()) return figure.leave_empty(why);
   const std::array<Form, 3> forms = forms_of(recording);
   const Model model{.launch = std::stod(input.params->text("launch")),
                     .bytes_per_ns = std::stod(input.params->text("bandwidth")),

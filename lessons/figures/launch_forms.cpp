@@ -46,8 +46,7 @@ double before_first_kernel(const std::vector<KernelSpan>& spans) {
 
 void add_launch_forms_panels(FigureData& figure, const FigureInput& input) {
   const Recording& recording = input.run->recording();
-  figure.head.empty_reason = why_not_traced(recording);
-  if (!figure.head.empty_reason.empty()) return;
+  if (const std::string why = why_not_traced(recording); !why.empty()) return figure.leave_empty(why);
   std::array<std::vector<KernelSpan>, kForms.size()> spans;
   double longest = 0;
   for (std::size_t i = 0; i < kForms.size(); ++i) {

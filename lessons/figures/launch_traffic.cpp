@@ -89,7 +89,8 @@ TrafficKernel kernel_of(const KernelSpan& span, record::Nanoseconds origin) {
   return kernel;
 }
 
-TrafficForm eager_form(const std::vector<KernelSpan>& spans, const std::vector<TrafficOperation>& operations, TrafficShape shape) {
+TrafficForm eager_form(const std::vector<KernelSpan>& spans, const std::vector<TrafficOperation>& operations,
+                       TrafficShape shape) {
   TrafficForm form{.label = "Eager", .note = {}, .kernels = {}};
   const Bytes numbers = shape.rows * shape.width;
   for (std::size_t i = 0; i < spans.size(); ++i) {
@@ -154,23 +155,17 @@ const Recording* launches_beside(const FigureInput& input) {
 
 void add_launch_traffic_panels(FigureData& figure, const FigureInput& input) {
   const Recording* launches = launches_beside(input);
-  if (launches == nullptr) {
-    figure.head.empty_reason = "No traced launches of RMSNorm are stored for the device of this run.";
-    return;
-  }
+  if (launches == nullptr)
+    return figure.leave_empty("No traced launches of RMSNorm are stored for the device of this run.");
   const bool on_cpu = launches->info().device == record::DeviceKind::kCpu;
   const auto eager = kernels_of(*launches, "eager"), fused = kernels_of(*launches, "fused");
   const auto shape = fused.size() == 1 ? shape_of(*launches, fused.front().bytes) : std::nullopt;
-  if (!shape || param_of(*launches, "kernel") != "rms_norm" || param_of(*launches, "pass") != "forward") {
-    figure.head.empty_reason = "The launches beside this run are not those of one forward pass of RMSNorm.";
-    return;
-  }
+  if (!shape || param_of(*launches, "kernel") != "rms_norm" || param_of(*launches, "pass") != "forward")
+    return figure.leave_empty("The launches beside this run are not those of one forward pass of RMSNorm.");
   const std::vector<TrafficOperation> operations = composition(shape->size, on_cpu);
-  if (eager.size() != operations.size()) {
-    figure.head.empty_reason =
-        fmt::format("RMSNorm was composed of {} operations in this run, not of {}.", eager.size(), operations.size());
-    return;
-  }
+  if (eager.size() != operations.size())
+    return figure.leave_empty(
+        fmt::format("RMSNorm was composed of {} operations in this run, not of {}.", eager.size(), operations.size()));
   Traffic panel;
   panel.forms = {eager_form(eager, operations, *shape), fused_form(fused.front(), *shape)};
   double end = 0, fastest = 0;

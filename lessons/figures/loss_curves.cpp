@@ -127,11 +127,9 @@ Chart difference_chart(const LossByStep& run, const LossByStep& baseline, const 
 void add_loss_curves_panels(FigureData& figure, const FigureInput& input) {
   const record::Recording& recording = input.run->recording();
   const LossByStep run = losses_of(recording);
-  if (run.empty()) {
-    figure.head.empty_reason = recording.outcome() ? "This run measured no loss: no step of it was finished."
-                                                   : "The first step is on its way.";
-    return;
-  }
+  if (run.empty())
+    return figure.leave_empty(recording.outcome() ? "This run measured no loss: no step of it was finished."
+                                                  : "The first step is on its way.");
   const LossByStep baseline = input.baseline == nullptr ? LossByStep{} : losses_of(input.baseline->recording());
   Chart losses = losses_chart(input, run, baseline);
   const Axis steps = losses.x;

@@ -73,14 +73,8 @@ void add_moment_bytes_panels(FigureData& figure, const FigureInput& input) {
   const record::Recording& recording = input.run->recording();
   const std::vector<MomentWay> first = moment_ways(recording, "first_moment");
   const std::vector<MomentWay> second = moment_ways(recording, "second_moment");
-  if (first.empty()) {
-    figure.head.empty_reason = "This run did not compare its moments with what 8 bits keep of them.";
-    return;
-  }
-  if (input.view.hidden) {
-    figure.head.empty_reason = "This is part of the answer: it shows when the question is answered.";
-    return;
-  }
+  if (first.empty()) return figure.leave_empty("This run did not compare its moments with what 8 bits keep of them.");
+  if (input.view.hidden) return figure.leave_empty(kPartOfAnswer);
   std::vector<MomentWay> of_a;
   if (input.baseline != nullptr) {
     of_a = moment_ways(input.baseline->recording(), "first_moment");

@@ -91,10 +91,7 @@ void add_needle_ratio_panels(FigureData& figure, const FigureInput& input) {
                   record::format_count(shape.hidden_size), shape.num_layers);
   for (const char* key : {"model", "seq"})
     figure.head.provenance[fmt::format("setting.{}", key)] = settings.as_text(key);
-  if (input.view.hidden) {
-    figure.head.empty_reason = "The figure is the answer: lock yours, or skip.";
-    return;
-  }
+  if (input.view.hidden) return figure.leave_empty(kIsAnswer);
   Chart chart;
   const record::Bytes logits = predict::needle_bytes(shape, copies, 1), kept = predict::kept_inputs_bytes(shape, 1);
   const ShownUnit unit = byte_unit(static_cast<double>(std::max(logits, kept) * kRatioBatches.back() * seq));

@@ -96,10 +96,7 @@ TableRow row_of(const Load& load, const llama::Config& model, const FigureInput&
 void add_offload_times_panels(FigureData& figure, const FigureInput& input) {
   const record::Params& params = *input.params;
   if (!begin_bench(figure.head, input)) return;
-  if (input.view.hidden) {
-    figure.head.empty_reason = "This is part of the answer: it shows when the question is answered.";
-    return;
-  }
+  if (input.view.hidden) return figure.leave_empty(kPartOfAnswer);
   const llama::Config& model = *llama::find_config(params.text("model"));
   Table table{
       .head = "What crosses in one step, of P parameters",

@@ -69,14 +69,10 @@ void add_peak_by_category_panels(FigureData& figure, const FigureInput& input) {
   set_step(figure.head, shown.range.step);
   figure.head.growing = shown.growing;
   figure.head.empty_reason = shown.empty_reason;
-  if (input.view.hidden)
-    figure.head.empty_reason = "This is part of the answer: it shows when the question is answered.";
+  if (input.view.hidden) figure.head.empty_reason = kPartOfAnswer;
   if (!figure.head.empty_reason.empty()) return;
   const record::Peak peak = input.run->peak(shown.range.first, shown.range.last);
-  if (peak.totals.allocated <= 0) {
-    figure.head.empty_reason = "Nothing is allocated yet.";
-    return;
-  }
+  if (peak.totals.allocated <= 0) return figure.leave_empty("Nothing is allocated yet.");
   std::optional<record::Peak> baseline;
   if (input.baseline != nullptr) {
     const ShownRange before = shown_range(input.baseline->recording(), params);

@@ -110,10 +110,7 @@ Table sizes_of(const Recording& rates, const std::vector<const Measurement*>& fa
 
 void add_product_rates_panels(FigureData& figure, const FigureInput& input) {
   const Recording* const rates = rates_of(input);
-  if (rates == nullptr) {
-    figure.head.empty_reason = "No products were timed here: headroom bench products times them.";
-    return;
-  }
+  if (rates == nullptr) return figure.leave_empty("No products were timed here: headroom bench products times them.");
   set_run(figure.head, *rates, *input.params);
   const std::vector<const Measurement*> fastest = fastest_products(*rates);
   const predict::Card* const card = card_of(*rates);

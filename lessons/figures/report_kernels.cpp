@@ -160,10 +160,7 @@ void add_report_kernels_panels(FigureData& figure, const FigureInput& input, boo
     fit_y(chart);
     figure.panels.emplace_back(std::move(chart));
   }
-  if (!any) {
-    figure.head.empty_reason = "This run did not measure the report's panels: run it with Panels set to them.";
-    return;
-  }
+  if (!any) return figure.leave_empty("This run did not measure the report's panels: run it with Panels set to them.");
 }
 
 void add_times(FigureData& figure, const FigureInput& input) { add_report_kernels_panels(figure, input, false); }

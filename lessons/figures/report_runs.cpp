@@ -186,10 +186,7 @@ void add_report_runs_panels(FigureData& figure, const FigureInput& input, Report
   };
   for (const StrategyLook& strategy : kStrategyLooks)
     if (shown(strategy)) add_measured(peaks, speeds, sweep, strategy, recording);
-  if (peaks.series.empty()) {
-    figure.head.empty_reason = "This sweep is not the report's: `headroom report` makes it.";
-    return;
-  }
+  if (peaks.series.empty()) return figure.leave_empty("This sweep is not the report's: `headroom report` makes it.");
   for (const StrategyLook& strategy : kStrategyLooks)
     if (published && shown(strategy)) add_published(peaks, speeds, sweep, strategy);
   if (const record::Bytes cap = recording.info().cap; cap > 0) {

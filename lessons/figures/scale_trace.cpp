@@ -138,10 +138,7 @@ void add_scale_trace_panels(FigureData& figure, const FigureInput& input) {
                       ? fmt::format("÷ {}", params.integer("factor"))
                       : fmt::format("÷ {} from overflow {} on", params.integer("factor"), params.integer("hysteresis")),
                   params.integer("factor"), record::format_count(params.integer("window")));
-  if (input.view.hidden) {
-    figure.head.empty_reason = "Where the scale ends is the answer: lock yours, or skip.";
-    return;
-  }
+  if (input.view.hidden) return figure.leave_empty("Where the scale ends is the answer: lock yours, or skip.");
   if (!run.empty()) figure.panels.emplace_back(chart_of("Measured in the run", run));
   Chart rule = chart_of("Simulated by the rule", simulated(params));
   // The scale at which a usual step's largest gradient meets fp16's largest number.

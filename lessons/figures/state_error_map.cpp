@@ -80,10 +80,7 @@ void add_state_error_map_panels(FigureData& figure, const FigureInput& input) {
   const std::string moment = input.view.hidden ? "second_moment" : std::string(params.text("moment"));
   std::vector<MomentWay> ways = moment_ways(recording, moment);
   set_step(figure.head, ways.empty() ? -1 : ways.front().errors->step);
-  if (ways.empty()) {
-    figure.head.empty_reason = "This run did not compare its moments with what 8 bits keep of them.";
-    return;
-  }
+  if (ways.empty()) return figure.leave_empty("This run did not compare its moments with what 8 bits keep of them.");
   const std::vector<MomentWay> ways_of_a =
       input.baseline == nullptr ? std::vector<MomentWay>{} : moment_ways(input.baseline->recording(), moment);
   Chart chart = mean_errors(ways, ways_of_a, input.view.hidden);
@@ -96,10 +93,7 @@ void add_state_error_map_panels(FigureData& figure, const FigureInput& input) {
         low = std::min(low, way.errors->low_exponent + static_cast<int>(i));
         high = std::max(high, way.errors->low_exponent + static_cast<int>(i));
       }
-  if (low > high) {
-    figure.head.empty_reason = "All moments are still zero.";
-    return;
-  }
+  if (low > high) return figure.leave_empty("All moments are still zero.");
   low = std::max(low, high - static_cast<int>(kMostColumns) + 1);
   const int every = high - low > 14 ? 5 : 1;  // columns per name
   low = high - (high - low) / every * every - every + 1;

@@ -167,10 +167,7 @@ void add_static_bytes_panels(FigureData& figure, const FigureInput& input) {
   const CardLimit card = card_limit(input.view, record::Params());
   figure.head.provenance_line = fmt::format("P = {}, {}", record::format_count(params.integer("parameters")),
                                             record::label_of(kStaticBytesSchema[1], params.text("optimizer")));
-  if (input.view.hidden) {
-    figure.head.empty_reason = "The figure is the answer: lock yours, or skip.";
-    return;
-  }
+  if (input.view.hidden) return figure.leave_empty(kIsAnswer);
   const std::vector<Stack> stacks = stacks_of(params);
   figure.panels.emplace_back(chart_of(stacks, card));
   figure.panels.emplace_back(sums_of(stacks, params, card.memory));

@@ -220,10 +220,7 @@ void add_points(FigureData& figure, const FigureInput& input) {
   if (places.swept != nullptr && !input.sweep.empty() && input.sweep.front().key == places.key)
     for (const std::string& value : input.sweep.front().values) places.labels.push_back(places.key + "=" + value);
   Chart peaks = peaks_of(recording, places, *input.params);
-  if (peaks.series.empty()) {
-    figure.head.empty_reason = "None of the points of this sweep ran.";
-    return;
-  }
+  if (peaks.series.empty()) return figure.leave_empty("None of the points of this sweep ran.");
   const bool one = series_of(recording).size() == 1 && input.params->text("peak") == "kinds";
   if (places.swept != nullptr && one)
     add_activation_line(peaks, settings_of(recording, recording.sweep_points().front()), *places.swept);
@@ -241,10 +238,8 @@ void add_closed_form(FigureData& figure, const FigureInput& input) {
   const Places places = places_of(settings.schema(), labels);
   Chart chart = chart_over(places, AxisUnit::kBytes, "Activations at the peak");
   if (places.swept != nullptr) add_activation_line(chart, settings, *places.swept);
-  if (chart.references.empty()) {
-    figure.head.empty_reason = "The sweep of this page has not run with these settings, which have no closed form.";
-    return;
-  }
+  if (chart.references.empty())
+    return figure.leave_empty("The sweep of this page has not run with these settings, which have no closed form.");
   ChartSeries values{.label = "by closed form", .kind = SeriesKind::kOther, .points = {}};
   std::vector<std::string> names;
   for (const experiments::SweptSettings& point : experiments::swept_settings(settings, input.sweep.first(1)))
