@@ -70,7 +70,7 @@ bool is_run(const FigureInput& input) {
 }
 
 ShownTerm shown_of(const FigureInput& input, const record::Params& settings) {
-  ShownTerm shown{.step = predict::step_settings(settings), .tensors = {}, .predicted = {}, .measured = {}};
+  ShownTerm shown{.step = predict::step_settings(settings)};
   std::optional<predict::StepSettings> ran;
   if (is_run(input)) ran = predict::settings_of(input.run->recording().info(), experiments::training_step().schema);
   // Only a run of a checkpoint knows its shape.
@@ -105,8 +105,7 @@ Bars tensors_of(const ShownTerm& shown) {
   Bars bars{.x = {.unit = AxisUnit::kBytes, .low = 0, .high = static_cast<double>(most), .shown = unit},
             .total_label = fmt::format("sum per layer {}, {} B per token", bytes_text(shown.layer(), unit),
                                        record::format_count(shown.layer() / shown.step.tokens())),
-            .total = shown.layer(),
-            .bars = {}};
+            .total = shown.layer()};
   for (std::size_t i = 0; i < shown.tensors.size(); ++i)
     bars.bars.push_back({.category = record::Category::kActivations,
                          .label = shown.tensors[i].name(),
@@ -118,13 +117,13 @@ Bars tensors_of(const ShownTerm& shown) {
 
 // Without the answer: names and formulas, but no bytes.
 Table symbols_of(const ShownTerm& shown) {
-  Table table{.head = "A layer keeps for its backward, in bytes per token", .columns = {}, .rows = {}, .foot = {}};
+  Table table{.head = "A layer keeps for its backward, in bytes per token"};
   std::string last;
   for (const KeptTensor& tensor : shown.tensors) {
     const std::string group = tensor.of.empty() ? part_name(tensor.part) : std::string(tensor.of);
     const std::string what = tensor.of.empty() ? in_lower_case(tensor.what) : std::string(tensor.what);
     const bool first = std::exchange(last, group) != group;
-    if (first) table.rows.push_back({.category = {}, .name = group + ": ", .note = {}, .cells = {}, .tip = {}});
+    if (first) table.rows.push_back({.name = group + ": "});
     table.rows.back().name += (first ? "" : ", ") + what;
     table.rows.back().note += (first ? "" : " + ") + tensor.symbols();
   }
@@ -172,8 +171,7 @@ Bars parts_of(const ShownTerm& shown) {
             .total_label = again ? fmt::format("inputs of layers, and run again at a time: {} of {}",
                                                shown.layers_at_once(), shown.layers())
                                  : fmt::format("sum of {} layers and the final norm", shown.layers()),
-            .total = columns.front().all,
-            .bars = {}};
+            .total = columns.front().all};
   for (const Column& column : columns)
     bars.total_label += fmt::format(", {} {}", column.head, bytes_text(column.all, unit, 1));
   for (std::size_t p = 0; p <= kKeptParts.size(); ++p) {

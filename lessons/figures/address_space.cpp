@@ -118,8 +118,7 @@ std::vector<AddressSum> sums_of(const record::Totals& totals, const AddressSpace
 }
 
 void add_row(AddressMap& map, PieceKind kind, std::string label, Bytes bytes, std::string words) {
-  map.rows.push_back(
-      {.label = std::move(label), .seams = {}, .pieces = {{.kind = kind, .begin = 0, .end = bytes, .tip = words}}});
+  map.rows.push_back({.label = std::move(label), .pieces = {{.kind = kind, .begin = 0, .end = bytes, .tip = words}}});
   map.sums.push_back({.kind = kind, .label = std::move(words), .bytes = bytes});
 }
 

@@ -304,15 +304,12 @@ Table table_of(const std::vector<Architecture>& models, const record::Params& pa
   const ShownUnit unit = byte_unit(static_cast<double>(most));
   Table table{.head = std::string(record::label_of(kArchitectureSchema[0], params.text("block"))),
               .columns = {"shape", "parameters", "of all", "GFLOP per token", "kept"},
-              .rows = {},
               .foot = fmt::format("In all layers. GFLOP: products in forward. Kept for backward: {} tokens, 16 bits.",
                                   record::format_count(tokens))};
   for (std::size_t i = 0; i < models.size(); ++i) {
     const llama::BlockNumbers& n = numbers[i];
     const double share = static_cast<double>(n.parameters) / static_cast<double>(llama::num_parameters(models[i]));
-    table.rows.push_back({.category = {},
-                          .name = std::string(models[i].name),
-                          .note = {},
+    table.rows.push_back({.name = std::string(models[i].name),
                           .cells = {n.shape, record::format_count(n.parameters), fmt::format("{:.2f} %", 100 * share),
                                     n.flops > 0 ? fmt::format("{:.3f}", n.flops / kGiga) : "–",
                                     n.kept > 0 ? bytes_text(tokens * n.kept, unit) : "–"},

@@ -134,7 +134,7 @@ class TileDiagram {
 
 // The model's activations at each length, by closed form.
 ChartReference line_of(const record::Params& settings, std::string_view attention, std::int64_t longest) {
-  ChartReference line{.label = fmt::format("{}, by closed form", attention), .x = {}, .y = {}};
+  ChartReference line{.label = fmt::format("{}, by closed form", attention)};
   for (int i = 1; i <= kPlaces; ++i) {
     const std::int64_t seq = std::max<std::int64_t>(1, longest * i / kPlaces);
     const auto bytes = closed_activation_bytes(with(settings, seq, attention));
@@ -152,7 +152,6 @@ ChartPoint point_at(std::int64_t seq, Bytes bytes, std::string_view attention, s
           .y = y,
           .low = y,
           .high = y,
-          .label = {},
           .tip = fmt::format("{}, T = {}: activations {} {}", attention, record::format_count(seq),
                              bytes_text(bytes, unit), how)};
 }
@@ -173,8 +172,7 @@ bool any_measured(const record::Recording& run, const record::Params& settings) 
 ChartSeries measured(const record::Recording* run, const record::Params& settings, std::string_view attention,
                      const ShownUnit& unit) {
   ChartSeries series{.label = fmt::format("{}, measured", attention),
-                     .kind = attention == kEager ? SeriesKind::kEager : SeriesKind::kFused,
-                     .points = {}};
+                     .kind = attention == kEager ? SeriesKind::kEager : SeriesKind::kFused};
   if (run == nullptr) return series;
   for (const SweepPoint& point : run->sweep_points()) {
     const record::Params theirs = experiments::step_params(settings_of(*run, point));
@@ -236,7 +234,7 @@ Chart arithmetic(StepSettings step, std::int64_t tile, std::int64_t longest) {
   const double unit = tera ? 1e12 : 1e9;
   chart.y = {.unit = AxisUnit::kNumber, .name = tera ? "TFLOP" : "GFLOP"};
   for (const Arithmetic& each : kArithmetic) {
-    ChartSeries series{.label = std::string(each.label), .kind = each.kind, .points = {}};
+    ChartSeries series{.label = std::string(each.label), .kind = each.kind};
     for (int i = 1; i <= kMarks; ++i) {
       step.sequence = std::max<std::int64_t>(1, longest * i / kMarks);
       const double y = each.flops(step, tile) / unit;
@@ -244,7 +242,6 @@ Chart arithmetic(StepSettings step, std::int64_t tile, std::int64_t longest) {
                                .y = y,
                                .low = y,
                                .high = y,
-                               .label = {},
                                .tip = fmt::format("{}, T = {}: {:.3g} {}", each.label,
                                                   record::format_count(step.sequence), y, chart.y.name)});
     }

@@ -72,9 +72,9 @@ void add_bandwidth_ladder_panels(FigureData& figure, const FigureInput& input) {
   if (!begin_bench(figure.head, input)) return;
   Chart chart;
   chart.bars = true;
-  ChartSeries main{.label = "measured", .kind = SeriesKind::kFused, .points = {}};
-  ChartSeries slow{.label = "from pageable memory", .kind = SeriesKind::kEager, .points = {}};
-  ChartSeries before{.label = "run A", .kind = SeriesKind::kLibrary, .points = {}};
+  ChartSeries main{.label = "measured", .kind = SeriesKind::kFused};
+  ChartSeries slow{.label = "from pageable memory", .kind = SeriesKind::kEager};
+  ChartSeries before{.label = "run A", .kind = SeriesKind::kLibrary};
   const bool hidden = input.view.hidden;
   record::Bytes most = 0;
   for (const Measurement& row : input.run->recording().measurements()) most = std::max(most, row.bytes);

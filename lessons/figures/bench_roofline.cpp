@@ -106,7 +106,7 @@ void add_bench_roofline_panels(FigureData& figure, const FigureInput& input) {
              .high = std::pow(10, std::ceil(std::log10(high * 3))),
              .logarithmic = true,
              .name = "arithmetic operations a byte that must move"};
-  chart.y = {.unit = AxisUnit::kFlopsPerSecond, .logarithmic = true, .name = {}};
+  chart.y = {.unit = AxisUnit::kFlopsPerSecond, .logarithmic = true};
   add_roofs(chart, roofs);
   fit_y(chart);
   figure.panels.emplace_back(std::move(chart));

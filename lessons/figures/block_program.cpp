@@ -175,10 +175,7 @@ HeatMap map_of(const Grid& grid, std::int64_t program, const Followed& at, Busy 
   const std::int64_t warps = grid.threads() / kWarp;
   HeatMap map{.title = fmt::format("Program {}: i = {} to {}, by warp and lane", program,
                                    count_text(program * grid.block), count_text((program + 1) * grid.block - 1)),
-              .columns = {},
-              .rows = {},
               .named_every = 8,
-              .cells = {},
               .low = 0,
               .high = static_cast<double>(grid.width),
               .low_text = "idle",
@@ -203,16 +200,10 @@ HeatMap map_of(const Grid& grid, std::int64_t program, const Followed& at, Busy 
 
 // The thread's results up to the shown line.
 Table code_of(const std::vector<Line>& lines, std::size_t shown, const Followed& at) {
-  Table table{.head = "Line by line",
-              .columns = {fmt::format("thread {} of program {}", at.thread, at.program)},
-              .rows = {},
-              .foot = {}};
+  Table table{.head = "Line by line", .columns = {fmt::format("thread {} of program {}", at.thread, at.program)}};
   for (std::size_t i = 0; i < lines.size(); ++i)
-    table.rows.push_back({.category = std::nullopt,
-                          .name = (i == shown ? "→ " : "") + lines[i].code,
-                          .note = {},
-                          .cells = {i <= shown ? lines[i].here : ""},
-                          .tip = {}});
+    table.rows.push_back(
+        {.name = (i == shown ? "→ " : "") + lines[i].code, .cells = {i <= shown ? lines[i].here : ""}});
   return table;
 }
 

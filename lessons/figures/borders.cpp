@@ -79,15 +79,12 @@ void add_border_row(HeatMap& map, const BorderRow& row, Bytes limit) {
 
 // The limit is bytes, or gaps if more is free than the failed request.
 Table border_table(const std::vector<BorderRow>& rows, const ShownUnit& unit) {
-  Table table{.head = "Largest batch", .columns = {"batch", "the next asks for", "while free"}, .rows = {}};
+  Table table{.head = "Largest batch", .columns = {"batch", "the next asks for", "while free"}};
   for (const BorderRow& row : rows) {
     if (row.border == Border::kBytes) continue;
-    table.rows.push_back({.category = {},
-                          .name = std::string(border_name(row.border)),
-                          .note = {},
+    table.rows.push_back({.name = std::string(border_name(row.border)),
                           .cells = {record::format_count(row.largest->batch), bytes_text(row.next->asked, unit),
-                                    bytes_text(row.next->free, unit)},
-                          .tip = {}});
+                                    bytes_text(row.next->free, unit)}});
   }
   return table;
 }

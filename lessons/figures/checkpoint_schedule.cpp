@@ -149,9 +149,7 @@ class ScheduleDiagram {
 };
 
 TableRow count_row(std::string name, std::size_t now, std::size_t all, std::size_t without) {
-  return {.category = std::nullopt,
-          .name = name,
-          .note = {},
+  return {.name = name,
           .cells = {std::to_string(now), std::to_string(all), std::to_string(without)},
           .tip = fmt::format("{}: {} now, {} in all, {} with every node kept", name, now, all, without)};
 }
@@ -163,8 +161,7 @@ Table counts(const std::vector<ScheduleFrame>& frames, std::size_t index, std::s
           .rows = {count_row("In memory, at most over the step", frames[index].alive, most_alive(frames),
                              most_alive(without)),
                    count_row("Forward evaluations", frames[index].evaluations, frames.back().evaluations,
-                             without.back().evaluations)},
-          .foot = {}};
+                             without.back().evaluations)}};
 }
 
 // Counts for each k, and the closed form of memory. They agree if k ≥ 3 divides n: n / k nodes are kept, k − 2 of a
@@ -172,8 +169,8 @@ Table counts(const std::vector<ScheduleFrame>& frames, std::size_t index, std::s
 void add_curves(FigureData& figure, std::size_t nodes) {
   Chart memory{.title = "Most in memory, every k-th node kept"},
       time{.title = "Forward evaluations, every k-th node kept"};
-  ChartSeries alive{.label = "counted", .kind = SeriesKind::kFused, .points = {}}, evaluated = alive;
-  ChartReference form{.label = "n/k + k", .x = {}, .y = {}};
+  ChartSeries alive{.label = "counted", .kind = SeriesKind::kFused}, evaluated = alive;
+  ChartReference form{.label = "n/k + k"};
   const auto n = static_cast<double>(nodes);
   for (std::size_t k = 1; k <= nodes; ++k) {
     const auto frames = checkpoint_frames(nodes, every(nodes, k));

@@ -90,8 +90,7 @@ ShownChunk shown_of(const record::Params& params, const record::Params* settings
   const record::Params set = experiments::step_params(settings != nullptr ? *settings : first);
   ShownChunk shown{.model = std::string(record::label_of(kChunkCurveSchema[0], params.text("model"))),
                    .loss = loss_of(params, predict::step_settings(set)),
-                   .card = std::string(record::label_of(kChunkCurveSchema[2], params.text("card"))),
-                   .speeds = {}};
+                   .card = std::string(record::label_of(kChunkCurveSchema[2], params.text("card")))};
   for (const predict::Card* const card : predict::find_cards(shown.card))
     if (card->bf16 && card->bandwidth)
       shown.speeds = {.flops = *card->bf16 * static_cast<double>(params.integer("reached")) / 100,
@@ -121,8 +120,8 @@ Chart bytes_over(const ShownChunk& shown, bool hidden) {
   const ChunkedLoss& loss = shown.loss;
   const std::int64_t last = std::min(loss.tokens, kLastOfBytes);
   const ShownUnit unit = byte_unit(kShownIn);
-  ChartSeries finished{.label = "dX and dW", .category = record::Category::kGradients, .points = {}},
-      logits{.label = "a chunk's logits, C · V", .category = record::Category::kLogits, .points = {}};
+  ChartSeries finished{.label = "dX and dW", .category = record::Category::kGradients},
+      logits{.label = "a chunk's logits, C · V", .category = record::Category::kLogits};
   std::vector<std::int64_t> chunks{0};  // the areas start at zero
   for (const std::int64_t chunk : chunks_of(loss))
     if (chunk <= last) chunks.push_back(chunk);
@@ -156,7 +155,7 @@ Axis chunk_axis(double first, double last) {
 Chart time_over(const ShownChunk& shown, bool hidden) {
   const ChunkedLoss& loss = shown.loss;
   Chart chart{.title = "Time of the loss, a model"};
-  ChartSeries whole{.label = fmt::format("model, {}", shown.card), .kind = SeriesKind::kFused, .points = {}};
+  ChartSeries whole{.label = fmt::format("model, {}", shown.card), .kind = SeriesKind::kFused};
   const std::vector<std::int64_t> chunks = chunks_of(loss);
   const ShownUnit unit = time_unit(1e9 * predict::loss_seconds(loss, kFirstChunk, shown.speeds));
   for (const std::int64_t chunk : chunks) {
@@ -180,7 +179,7 @@ Chart time_over(const ShownChunk& shown, bool hidden) {
 
 // "8,192 tokens: C = 256"
 Table rule_table(const ShownChunk& shown) {
-  Table table{.head = "The rule, by tokens", .columns = {"C", "n", "C · V over BT · H"}, .rows = {}};
+  Table table{.head = "The rule, by tokens", .columns = {"C", "n", "C · V over BT · H"}};
   std::vector<std::int64_t> all(kTokens.begin(), kTokens.end());
   if (std::ranges::find(all, shown.loss.tokens) == all.end())
     all.insert(std::ranges::upper_bound(all, shown.loss.tokens), shown.loss.tokens);
@@ -203,8 +202,8 @@ using PointAt = ChartPoint (*)(double x, const SweepPoint& point, std::string_vi
 
 // Points of a sweep over the chunk; other recordings give no series.
 Chart measured(const record::Recording& recording, std::string title, Axis y, PointAt point_at) {
-  Chart chart{.title = std::move(title), .x = {}, .y = std::move(y)};
-  ChartSeries series{.label = provenance_line(recording.info()), .kind = SeriesKind::kLibrary, .points = {}};
+  Chart chart{.title = std::move(title), .y = std::move(y)};
+  ChartSeries series{.label = provenance_line(recording.info()), .kind = SeriesKind::kLibrary};
   double lowest = 0, highest = 0;
   for (const SweepPoint& point : recording.sweep_points()) {
     const std::int64_t chunk = setting(point, "loss_chunk");

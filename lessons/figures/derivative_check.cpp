@@ -96,7 +96,7 @@ struct Checked {
 
 // Marks are side by side, as equal ones would cover each other. `shift`: from the middle.
 ChartSeries series(const Checked& checked, const Eight& values, std::string label, SeriesKind kind, double shift) {
-  ChartSeries made{.label = std::move(label), .kind = kind, .points = {}};
+  ChartSeries made{.label = std::move(label), .kind = kind};
   for (std::size_t i = 0; i < kEight; ++i)
     made.points.push_back(
         {.x = static_cast<double>(i) + shift,
@@ -119,8 +119,8 @@ Chart derivatives_chart(const Checked& checked, bool hidden) {
   for (const ChartSeries& each : chart.series)
     for (const ChartPoint& point : each.points) most = std::max(most, std::abs(point.y));
   for (std::size_t i = 0; i < kEight; ++i) chart.categories.push_back(name_of(checked.operation, i));
-  chart.x = {.unit = AxisUnit::kCategory, .low = -0.5, .high = kEight - 0.5, .name = {}};
-  chart.y = {.unit = AxisUnit::kNumber, .low = -1.15 * most, .high = 1.15 * most, .name = {}};
+  chart.x = {.unit = AxisUnit::kCategory, .low = -0.5, .high = kEight - 0.5};
+  chart.y = {.unit = AxisUnit::kNumber, .low = -1.15 * most, .high = 1.15 * most};
   return chart;
 }
 
@@ -136,13 +136,13 @@ std::string along_x(const Checked& checked) {
 // One text for each of the eight.
 template <class Text>
 TableRow row(std::string name, Text text) {
-  TableRow made{.category = std::nullopt, .name = std::move(name), .note = {}, .cells = {}, .tip = {}};
+  TableRow made{.name = std::move(name)};
   for (std::size_t i = 0; i < kEight; ++i) made.cells.push_back(text(i));
   return made;
 }
 
 Table numbers_of(const Checked& checked, bool hidden) {
-  Table table{.head = "in fp64", .columns = {}, .rows = {}, .foot = {}};
+  Table table{.head = "in fp64"};
   for (std::size_t i = 0; i < kEight; ++i) table.columns.push_back(name_of(checked.operation, i));
   const std::size_t results = checked.operation.forward(checked.in).size();
   table.rows = {

@@ -28,14 +28,13 @@ ChartPoint point_of(const ValidatedRun& run, const ShownUnit& unit) {
           .y = y,
           .low = y,
           .high = y,
-          .label = {},
           .tip = fmt::format("{} on {}: {}, {}", run.settings, run.gpu, bytes_text(run.measured, unit), difference)};
 }
 
 void add_fit_validation_panels(FigureData& figure, const FigureInput& input) {
   const std::string& gpu = input.params->text("gpu");
-  ChartSeries equal{.label = {}, .kind = SeriesKind::kFused, .points = {}};
-  ChartSeries differs{.label = {}, .kind = SeriesKind::kEager, .points = {}};
+  ChartSeries equal{.kind = SeriesKind::kFused};
+  ChartSeries differs{.kind = SeriesKind::kEager};
   const ShownUnit unit = byte_unit(double{2 * record::kGiB});  // as the predicted axis
   double most = 0, farthest = 0;                               // GiB; share of measured bytes
   for (const ValidatedRun& run : validated_runs()) {

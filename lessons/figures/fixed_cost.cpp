@@ -131,7 +131,7 @@ std::string words_of(const LargerFit& larger, const ShownUnit& unit) {
 template <class Fit>
 ChartReference curve_of(const Fit& fit, std::string label, const Axis& x, bool speeds) {
   constexpr int kPieces = 96;
-  ChartReference curve{.label = std::move(label), .x = {}, .y = {}};
+  ChartReference curve{.label = std::move(label)};
   for (int piece = 0; piece <= kPieces; ++piece) {
     const double tokens = x.high * piece / kPieces, time = fit.at(tokens);
     if (time <= 0) continue;
@@ -184,7 +184,6 @@ Chart chart_of(const Owner& owner, const ShownUnit& unit, const FigureInput& inp
     ChartSeries series{.label = std::string(strategy.label),
                        .kind = strategy.kind,
                        .published = owner.published,
-                       .points = {},
                        .legend = owner.published ? "published, on an RTX 4090" : ""};
     for (const auto& [tokens, step] : owner.steps[i]) {
       series.points.push_back(point_of(step, strategy.short_label, speeds, unit));
@@ -227,8 +226,7 @@ double repeat_spread(const Owner& published) {
 }
 
 Table equal_steps(const std::vector<Owner>& owners, const ShownUnit& unit) {
-  Table table{
-      .head = "Change of the step's time at equal tokens", .columns = {"without FLCE", "all kernels"}, .rows = {}};
+  Table table{.head = "Change of the step's time at equal tokens", .columns = {"without FLCE", "all kernels"}};
   for (const Owner& owner : owners) {
     if (owner.plain().empty()) continue;
     table.rows.push_back({.name = owner.name,

@@ -162,7 +162,6 @@ Table bytes_of(const ChunkShape& shape, std::int64_t index) {
   const std::string part = shape.by_columns ? "slice" : "chunk";
   Table table{.head = "In memory for the loss",
               .columns = {"bytes"},
-              .rows = {},
               .foot = "All logits at once, in fp32: " + bytes_text(shape.all_logits(), shape.unit()) + "."};
   table.rows = {
       bytes_row(shape, Category::kGradients, "dX",

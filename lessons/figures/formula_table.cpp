@@ -113,8 +113,7 @@ class Rows {
 
   void kind(const FormulaRow& row) {
     const bool has_room = beside_.run == nullptr || formulas_.moments.size() < 3;
-    TableRow shown{
-        .category = row.category, .name = row.name, .note = note_of(row, formulas_, has_room), .cells = {}, .tip = {}};
+    TableRow shown{.category = row.category, .name = row.name, .note = note_of(row, formulas_, has_room)};
     shown.tip = row.name;
     for (std::size_t i = 0; i < row.cells.size(); ++i) {
       const FormulaCell& cell = row.cells[i];
@@ -131,7 +130,7 @@ class Rows {
 
   void sum() {
     const FormulaMoment& peak = formulas_.moments[formulas_.peak];
-    TableRow row{.category = {}, .name = "Sum", .note = fmt::format("the peak: {}", peak.name), .cells = {}, .tip = {}};
+    TableRow row{.name = "Sum", .note = fmt::format("the peak: {}", peak.name)};
     row.tip = "Sum";
     for (std::size_t i = 0; i < formulas_.moments.size(); ++i) {
       const FormulaMoment& moment = formulas_.moments[i];
@@ -144,7 +143,7 @@ class Rows {
   }
 
   void difference() {
-    TableRow row{.category = {}, .name = "Difference", .note = fmt::format("{} less formula", beside_.name)};
+    TableRow row{.name = "Difference", .note = fmt::format("{} less formula", beside_.name)};
     row.tip = "Difference";
     for (std::size_t i = 0; i < formulas_.moments.size(); ++i) {
       const Bytes formula = formulas_.moments[i].sum, value = totals_[i] ? totals_[i]->allocated : formula;

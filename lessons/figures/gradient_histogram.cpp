@@ -71,7 +71,7 @@ std::string percent(double part, double whole) {
 
 // `shift`: added to the exponents.
 ChartSeries series_of(const Histogram& histogram, std::string label, SeriesKind kind, int shift) {
-  ChartSeries series{.label = std::move(label), .kind = kind, .points = {}};
+  ChartSeries series{.label = std::move(label), .kind = kind};
   for (std::size_t i = 0; i < histogram.counts.size(); ++i) {
     if (histogram.counts[i] <= 0) continue;
     const int exponent = histogram.low_exponent + static_cast<int>(i) + shift;

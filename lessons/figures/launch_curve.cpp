@@ -117,19 +117,14 @@ Chart times(const Model& model, const std::array<Form, 3>& forms, bool hidden) {
 
 Table turns(const Model& model, const std::array<Form, 3>& forms, bool hidden) {
   Table table{.head = "Launches and bytes",
-              .columns = {"kernels", "launches take", "bytes per row", "bytes take longer from"},
-              .rows = {},
-              .foot = {}};
+              .columns = {"kernels", "launches take", "bytes per row", "bytes take longer from"}};
   for (const Form& form : forms) {
     if (form.kernels == 0 || (hidden && form.asked)) continue;
     table.rows.push_back(
-        {.category = std::nullopt,
-         .name = std::string(form.key),
-         .note = {},
+        {.name = std::string(form.key),
          .cells = {record::format_count(form.kernels), time_text(model.launches(form)),
                    record::format_count(static_cast<std::int64_t>(form.bytes / model.rows)) + " B",
-                   fmt::format("{} rows", record::format_count(static_cast<std::int64_t>(model.turn(form)) + 1))},
-         .tip = {}});
+                   fmt::format("{} rows", record::format_count(static_cast<std::int64_t>(model.turn(form)) + 1))}});
   }
   return table;
 }

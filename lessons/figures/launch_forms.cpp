@@ -53,7 +53,7 @@ void add_launch_forms_panels(FigureData& figure, const FigureInput& input) {
     if (!(kForms[i].asked && input.view.hidden)) spans[i] = spans_of_form(recording, kForms[i].key);
     longest = std::max(longest, length_of(spans[i]) - before_first_kernel(spans[i]));
   }
-  Lanes panel{.x = time_axis(input.view, longest), .lanes = {}};
+  Lanes panel{.x = time_axis(input.view, longest)};
   for (std::size_t i = 0; i < kForms.size(); ++i) {
     if (spans[i].empty()) continue;
     add_lanes(

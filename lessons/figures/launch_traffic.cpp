@@ -91,7 +91,7 @@ TrafficKernel kernel_of(const KernelSpan& span, record::Nanoseconds origin) {
 
 TrafficForm eager_form(const std::vector<KernelSpan>& spans, const std::vector<TrafficOperation>& operations,
                        TrafficShape shape) {
-  TrafficForm form{.label = "Eager", .note = {}, .kernels = {}};
+  TrafficForm form{.label = "Eager"};
   const Bytes numbers = shape.rows * shape.width;
   for (std::size_t i = 0; i < spans.size(); ++i) {
     const TrafficOperation& operation = operations[i];
@@ -107,7 +107,7 @@ TrafficForm eager_form(const std::vector<KernelSpan>& spans, const std::vector<T
 }
 
 TrafficForm fused_form(const KernelSpan& span, TrafficShape shape) {
-  TrafficForm form{.label = "Fused", .note = {}, .ours = true, .kernels = {}};
+  TrafficForm form{.label = "Fused", .ours = true};
   TrafficKernel kernel = kernel_of(span, span.start);
   kernel.label = "rms_norm";
   kernel.read = shape.size * (shape.rows + 1) * shape.width;

@@ -108,7 +108,7 @@ ShownUnit unit_of(const Quantity& quantity, const Works& run, const Works* basel
 
 ChartSeries series_of(const Quantity& quantity, const ShownUnit& unit, const Works& works,
                       const std::vector<std::size_t>& shown, std::string label, SeriesKind kind) {
-  ChartSeries series{.label = std::move(label), .kind = kind, .points = {}};
+  ChartSeries series{.label = std::move(label), .kind = kind};
   for (std::size_t i = 0; i < shown.size(); ++i) {
     const double value = quantity.value(works[shown[i]]);
     const std::string_view group = shown[i] == kOther ? "other" : kGroups[shown[i]].label;

@@ -165,7 +165,7 @@ std::string symbols(const StepSettings& step) {
 }
 
 Table peaks(const StepSettings& step, const ShownUnit& unit) {
-  Table table{.head = "Most logits at once", .columns = {"symbols", "per token", "bytes"}, .rows = {}, .foot = {}};
+  Table table{.head = "Most logits at once", .columns = {"symbols", "per token", "bytes"}};
   for (const record::Choice& path : kCodes) {
     const StepSettings each = on_path(step, path.key);
     const Bytes bytes = loss_chain(each).peak();

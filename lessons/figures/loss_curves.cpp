@@ -47,7 +47,7 @@ double last_step(const record::RunInfo& info, const LossByStep& losses) {
 }
 
 ChartSeries series_of(const LossByStep& losses, std::string label, SeriesKind kind) {
-  ChartSeries series{.label = std::move(label), .kind = kind, .points = {}};
+  ChartSeries series{.label = std::move(label), .kind = kind};
   for (const auto& [step, loss] : losses) {
     ChartPoint point{.x = static_cast<double>(step), .y = loss, .low = loss, .high = loss};
     if (losses.size() <= kMostTips) point.tip = fmt::format("{}, step {}: {:.4f}", series.label, step, loss);
@@ -120,7 +120,7 @@ Chart difference_chart(const LossByStep& run, const LossByStep& baseline, const 
       point.tip = fmt::format("B − A, step {}: {}", static_cast<std::int32_t>(point.x), small_text(point.y));
   const double end = most == 0 ? kNoDifference : most * 1.25;
   chart.y.low = -end, chart.y.high = end;
-  chart.references.push_back({.label = {}, .x = {x.low, x.high}, .y = {0, 0}});
+  chart.references.push_back({.x = {x.low, x.high}, .y = {0, 0}});
   return chart;
 }
 

@@ -119,7 +119,7 @@ void add_kinds(Chart& chart, const SizedSteps& steps, const std::vector<std::int
   for (const std::int64_t x : places) peaks.push_back(folded(steps.peak(x)));
   for (int i = 0; i < record::kNumCategories; ++i) {
     const auto category = static_cast<record::Category>(i);
-    ChartSeries series{.label = kind_name(category), .category = category, .points = {}};
+    ChartSeries series{.label = kind_name(category), .category = category};
     Bytes most = 0;
     for (std::size_t p = 0; p < places.size(); ++p) {
       const Bytes bytes = peaks[p][static_cast<std::size_t>(i)];
@@ -148,7 +148,7 @@ record::Params params_of(const record::RunInfo& info, const std::map<std::string
 
 // Measured peaks of runs with these settings.
 void add_measured(Chart& chart, const SizedSteps& steps, const FigureInput& input, const ShownUnit& unit) {
-  ChartSeries measured{.label = "measured", .kind = SeriesKind::kFused, .points = {}, .over = true};
+  ChartSeries measured{.label = "measured", .kind = SeriesKind::kFused, .over = true};
   for (const record::Ledger* run : {input.baseline, input.run}) {
     if (run == nullptr || run->recording().info().source == record::Source::kPredicted) continue;
     const record::Recording& recording = run->recording();
@@ -182,7 +182,7 @@ Chart published_areas(const std::string& model, const ShownUnit& unit) {
       card = step.card;
     }
   for (const auto& [category, bytes] : kKinds) {
-    ChartSeries series{.label = kind_name(category), .category = category, .points = {}};
+    ChartSeries series{.label = kind_name(category), .category = category};
     for (const PublishedStep& step : published_steps())
       if (step.model == model)
         series.points.push_back(mark_at(static_cast<double>(step.minibatch), step.*bytes,
@@ -206,7 +206,6 @@ void add_report(Chart& chart, bool over_batch, const ShownUnit& unit) {
     ChartSeries series{.label = fmt::format("{}, {}", name, other),
                        .kind = key == std::string_view("hf") ? SeriesKind::kEager : SeriesKind::kFused,
                        .published = true,
-                       .points = {},
                        .over = true};
     for (const PublishedRun& run : published_runs()) {
       const std::int64_t x = over_batch ? run.batch : run.seq;
@@ -292,15 +291,13 @@ Table doubled(const SizedSteps& steps, const CardLimit& limit, const ShownUnit& 
   const ByCategory once = folded(steps.peak(own)), twice = folded(steps.peak(2 * own));
   const char* const name = steps.over_batch() ? "batch {}" : "{} tokens";
   const auto column = [&](std::int64_t x) { return fmt::format(fmt::runtime(name), record::format_count(x)); };
-  Table table{.head = "At the peak", .columns = {column(own), column(2 * own), "factor"}, .rows = {}};
+  Table table{.head = "At the peak", .columns = {column(own), column(2 * own), "factor"}};
   const auto row = [&](std::optional<record::Category> category, std::string label, Bytes a, Bytes b) {
     table.rows.push_back(
         {.category = category,
          .name = std::move(label),
-         .note = {},
          .cells = {bytes_text(a, unit), bytes_text(b, unit),
-                   a > 0 ? fmt::format("{:.2f}", static_cast<double>(b) / static_cast<double>(a)) : "–"},
-         .tip = {}});
+                   a > 0 ? fmt::format("{:.2f}", static_cast<double>(b) / static_cast<double>(a)) : "–"}});
   };
   for (int i = 0; i < record::kNumCategories; ++i) {
     const auto k = static_cast<std::size_t>(i);
@@ -325,7 +322,7 @@ Chart alone(const SizedSteps& steps) {
   for (ChartSeries& series : chart.series) series.points.front().x = 0;
   if (!chart.series.empty()) chart.series.back().points.front().label = bytes_text(total, unit);
   chart.categories = {steps.words(steps.own())};
-  chart.x = {.unit = AxisUnit::kCategory, .low = -0.5, .high = 0.5, .name = {}};
+  chart.x = {.unit = AxisUnit::kCategory, .low = -0.5, .high = 0.5};
   chart.y = {
       .unit = AxisUnit::kBytes, .low = 0, .high = round_up_bytes(1.1 * static_cast<double>(total)), .shown = unit};
   return chart;

@@ -193,7 +193,7 @@ std::optional<StepLine> reserved_line(const std::vector<Column>& columns, const 
 // Samples have the host's clock; they are placed like the allocation of the same time.
 std::optional<StepLine> process_line(const Shot& shot, const Axis& x, const Axis& y) {
   const auto& events = shot.recording().events();
-  StepLine line{.label = {}, .short_label = {}, .style = LineStyle::kProcess, .x = {}, .y = {}, .end = 0};
+  StepLine line{.style = LineStyle::kProcess, .end = 0};
   if (shot.first() >= shot.last()) return std::nullopt;
   const auto at_begin = counter_at(shot.recording(), record::CounterKind::kProcessBytes, events[shot.first()].time);
   if (!at_begin) return std::nullopt;
@@ -368,7 +368,7 @@ void add_memory_timeline_panels(FigureData& figure, const FigureInput& input) {
   const bool compared = std::any_of(panel.lines.begin(), panel.lines.end(),
                                     [](const StepLine& line) { return line.style == LineStyle::kBaseline; });
   if (compared) add_baseline(figure.head.provenance, input.baseline->recording());
-  Lanes lanes{.x = panel.x, .lanes = {}};
+  Lanes lanes{.x = panel.x};
   figure.panels.emplace_back(std::move(panel));
   if (shot.view.hidden) return;  // lanes would show the answer
   std::optional<OtherRun> other;

@@ -49,8 +49,7 @@ TableRow fp32_row(std::int64_t parameters, std::size_t cells) {
   TableRow row{.category = record::Category::kOptimizerState,
                .name = "fp32",
                .note = fmt::format("(4 + 4) · P = 8 × {}", record::format_count(parameters)),
-               .cells = {bytes_text(bytes, unit_of(parameters)), "0", "0"},
-               .tip = {}};
+               .cells = {bytes_text(bytes, unit_of(parameters)), "0", "0"}};
   if (cells > row.cells.size()) row.cells.emplace_back("–");
   row.tip = fmt::format("Two moments in fp32, {} B", record::format_count(bytes));
   return row;
@@ -62,8 +61,7 @@ TableRow way_row(const MomentWay& way, std::int64_t parameters) {
                .name = way.label(),
                .note = fmt::format("(1 + 1 + 8/{}) · P = {:.3f} × {}", record::format_count(way.block),
                                    2 + 8.0 / static_cast<double>(way.block), record::format_count(parameters)),
-               .cells = {bytes_text(bytes, unit_of(parameters))},
-               .tip = {}};
+               .cells = {bytes_text(bytes, unit_of(parameters))}};
   row.tip = fmt::format("{}, {} B", way.label(), record::format_count(bytes));
   return row;
 }
@@ -83,7 +81,6 @@ void add_moment_bytes_panels(FigureData& figure, const FigureInput& input) {
   const std::int64_t parameters = llama::num_parameters(*llama::find_config(params.text("model")));
   Table table{.head = "Both moments of all parameters P",
               .columns = {"bytes", "first moment off by", "second off by"},
-              .rows = {},
               .foot = "The errors are those of the tiny model that was trained here, on average over all numbers."};
   if (!of_a.empty()) table.columns.emplace_back("first, B − A");
   table.rows.push_back(fp32_row(parameters, table.columns.size()));

@@ -52,7 +52,7 @@ ShownRatio shown_of(const record::Params& settings, const record::Params& params
 
 ChartSeries line(std::string label, record::Category category, record::Bytes per_token, std::int64_t seq,
                  const ShownUnit& unit) {
-  ChartSeries made{.label = std::move(label), .category = category, .points = {}};
+  ChartSeries made{.label = std::move(label), .category = category};
   for (const int batch : kRatioBatches) {
     const std::int64_t tokens = batch * seq;
     const auto bytes = static_cast<double>(per_token * tokens);
@@ -61,14 +61,13 @@ ChartSeries line(std::string label, record::Category category, record::Bytes per
          .y = bytes,
          .low = bytes,
          .high = bytes,
-         .label = {},
          .tip = fmt::format("{}, batch {}: {}", made.label, batch, short_bytes(per_token * tokens, unit))});
   }
   return made;
 }
 
 Table ratios(const ShownRatio& shown, std::int64_t copies) {
-  Table table{.head = "Logits over checkpoints", .columns = {"V", "H · L", "ratio"}, .rows = {}};
+  Table table{.head = "Logits over checkpoints", .columns = {"V", "H · L", "ratio"}};
   const auto add = [&](const llama::Config& shape, std::string name) {
     table.rows.push_back(
         {.name = std::move(name),

@@ -123,7 +123,7 @@ Chart ranges(const NumberFormat& chosen) {
   chart.title = "How wide and how fine";
   for (const NumberFormat& format : kNumberFormats) {
     const bool own = &format == &chosen;
-    ChartSeries series{.label = std::string(format.name), .points = {}, .named_at_end = true};
+    ChartSeries series{.label = std::string(format.name), .named_at_end = true};
     series.kind = own ? SeriesKind::kFused : SeriesKind::kOther;
     // Enough points per power of two that the line has no marks.
     const int each = 2 + 240 / (format.most_exponent + 1 - format.least());
@@ -152,7 +152,7 @@ Chart stairs(const NumberFormat& format, double value, Rounding rounding) {
   Chart chart;
   chart.title = fmt::format("Around {}: steps of {}", exact(middle), exact(spacing));
   const auto add = [&](std::string label, SeriesKind kind, double random) {
-    ChartSeries series{.label = std::move(label), .kind = kind, .points = {}};
+    ChartSeries series{.label = std::move(label), .kind = kind};
     constexpr int kPoints = 320;
     for (int i = 0; i <= kPoints; ++i) {
       const double x = kReach * (2.0 * i / kPoints - 1);
@@ -171,9 +171,9 @@ Chart stairs(const NumberFormat& format, double value, Rounding rounding) {
   if (std::abs(at) < kReach) {
     const double y = rounding == Rounding::kStochastic ? at : (rounded(format, value, rounding) - middle) / spacing;
     ChartPoint point{.x = at, .y = y, .low = y, .high = y, .label = exact(value), .tip = exact(value)};
-    chart.series.push_back({.label = {}, .kind = SeriesKind::kEager, .points = {point}});
+    chart.series.push_back({.kind = SeriesKind::kEager, .points = {point}});
   }
-  chart.references.push_back({.label = {}, .x = {-kReach, kReach}, .y = {-kReach, kReach}});
+  chart.references.push_back({.x = {-kReach, kReach}, .y = {-kReach, kReach}});
   chart.x = {.unit = AxisUnit::kNumber, .low = -kReach, .high = kReach, .name = "goes in, in steps"};
   chart.y = {.unit = AxisUnit::kNumber, .low = -kReach, .high = kReach, .name = "comes out"};
   return chart;

@@ -76,12 +76,10 @@ TableRow row_of(const Load& load, const llama::Config& model, const FigureInput&
   const std::int64_t parameters = parameters_of(load.part, model);
   const record::Bytes bytes = bytes_of(load, model);
   const double rate = link_rate(input.run->recording(), load.variant), now = time_of(load, model, *input.run);
-  TableRow row{.category = std::nullopt,
-               .name = std::string(load.name),
+  TableRow row{.name = std::string(load.name),
                .note = fmt::format("{} · {} = {} × {}", load.sum, load.part == LoadPart::kAll ? "P" : "their P",
                                    load.each, record::format_count(parameters)),
-               .cells = {bytes_text(bytes, units.bytes), units.rate_text(rate), units.time_text(now)},
-               .tip = {}};
+               .cells = {bytes_text(bytes, units.bytes), units.rate_text(rate), units.time_text(now)}};
   row.tip = rate > 0 ? fmt::format("{}: {} B at {} ({})", load.name, record::format_count(bytes), units.rate_text(rate),
                                    load.link)
                      : fmt::format("{}: this run did not measure the link {}", load.name, load.link);
@@ -101,7 +99,6 @@ void add_offload_times_panels(FigureData& figure, const FigureInput& input) {
   Table table{
       .head = "What crosses in one step, of P parameters",
       .columns = {"bytes", "bandwidth", "time"},
-      .rows = {},
       .foot = "What can overlap does not add up: the step is no shorter than the longest of these and computing."};
   if (input.baseline != nullptr) {
     table.columns.emplace_back("B − A");

@@ -57,8 +57,8 @@ double sheet_peak(const predict::Card* card, std::string_view format) {
 
 Chart peaks_of(const std::vector<const Measurement*>& fastest, const predict::Card* card, const Units& units) {
   Chart chart{.title = "The fastest size of each format", .bars = true};
-  ChartSeries sheet{.label = "data sheet", .kind = SeriesKind::kOther, .published = true, .points = {}};
-  ChartSeries measured{.label = "measured", .kind = SeriesKind::kFused, .points = {}};
+  ChartSeries sheet{.label = "data sheet", .kind = SeriesKind::kOther, .published = true};
+  ChartSeries measured{.label = "measured", .kind = SeriesKind::kFused};
   for (const Measurement* row : fastest) {
     const auto x = static_cast<double>(chart.categories.size());
     chart.categories.push_back(format_name(row->storage));
@@ -77,7 +77,7 @@ Chart peaks_of(const std::vector<const Measurement*>& fastest, const predict::Ca
   if (!sheet.points.empty()) chart.series.push_back(std::move(sheet));
   chart.series.push_back(std::move(measured));
   chart.x = {.unit = AxisUnit::kCategory, .low = -0.5, .high = static_cast<double>(chart.categories.size()) - 0.5};
-  chart.y = {.unit = AxisUnit::kFlopsPerSecond, .name = {}, .shown = units.rate};
+  chart.y = {.unit = AxisUnit::kFlopsPerSecond, .shown = units.rate};
   fit_y(chart);
   return chart;
 }
@@ -88,12 +88,10 @@ Table sizes_of(const Recording& rates, const std::vector<const Measurement*>& fa
     if (row.panel == Measurement::kProductRates && std::ranges::find(sides, row.rows) == sides.end())
       sides.push_back(row.rows);
   std::ranges::sort(sides);
-  Table table{
-      .head = fmt::format("{} by the matrices' side N", units.rate.name), .columns = {}, .rows = {}, .foot = {}};
+  Table table{.head = fmt::format("{} by the matrices' side N", units.rate.name)};
   for (const std::int64_t side : sides) table.columns.push_back(record::format_count(side));
   for (const Measurement* top : fastest) {
-    TableRow row{
-        .category = {}, .name = format_name(top->storage), .note = {}, .cells = {}, .tip = tip_of(*top, units)};
+    TableRow row{.category = {}, .name = format_name(top->storage), .tip = tip_of(*top, units)};
     for (const std::int64_t side : sides) {
       const auto found = std::ranges::find_if(rates.measurements(), [&](const Measurement& each) {
         return each.panel == Measurement::kProductRates && each.storage == top->storage && each.rows == side;

@@ -66,7 +66,7 @@ LineFit closed_line(const record::Params& params) {
 constexpr ShownUnit kUnit{"MiB", static_cast<double>(record::kMiB)};
 
 ChartSeries series_of(const Way& way, bool speeds) {
-  ChartSeries series{.label = std::string(way.label), .kind = way.kind, .published = true, .points = {}};
+  ChartSeries series{.label = std::string(way.label), .kind = way.kind, .published = true};
   for (const PublishedTraining& each : published_trainings()) {
     if (each.implementation != way.key) continue;
     const double y = speeds ? each.tokens_per_second : static_cast<double>(each.peak) / kUnit.size;
@@ -97,8 +97,7 @@ Chart chart_of(std::string title, const record::Params& params, bool speeds, boo
 void add_line(Chart& memory, const record::Params& params) {
   const LineFit line = closed_line(params);
   ChartReference drawn{.label = bytes_text(static_cast<record::Bytes>(line.slope), kUnit, 1) + " per sequence",
-                       .x = {std::max(0.0, -line.at_zero / line.slope), static_cast<double>(params.integer("batch"))},
-                       .y = {}};
+                       .x = {std::max(0.0, -line.at_zero / line.slope), static_cast<double>(params.integer("batch"))}};
   for (const double x : drawn.x) drawn.y.push_back(std::max(0.0, line.at(x)) / kUnit.size);
   constexpr record::Bytes kCard = 80 * record::kGiB;
   const double card = static_cast<double>(kCard) / kUnit.size;
@@ -113,7 +112,7 @@ Table slopes(const record::Params& params) {
   const auto row = [](std::string name, double bytes) {
     return TableRow{.name = std::move(name), .cells = {bytes_text(static_cast<record::Bytes>(bytes), kUnit, 1)}};
   };
-  Table table{.head = "Each further sequence", .columns = {"memory"}, .rows = {}};
+  Table table{.head = "Each further sequence", .columns = {"memory"}};
   const record::Bytes logits = predict::needle_bytes(model().shape, params.integer("copies"), seq);
   const record::Bytes kept = predict::kept_inputs_bytes(model().shape, seq);
   table.rows.push_back(row(fmt::format("Closed form: {} of logits in fp32 and {} of kept inputs",

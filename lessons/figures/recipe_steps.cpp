@@ -55,7 +55,7 @@ Recipe report_recipe(const Params& start, const CardLimit& card) {
   for (const Technique& each : experiments::memory_techniques())
     if (!each.report_place.empty()) order.push_back(&each);
   std::ranges::stable_sort(order, {}, [](const Technique* each) { return place_in_report(*each); });
-  Recipe recipe{.head = "The report's order", .switches = {}};
+  Recipe recipe{.head = "The report's order"};
   Params so_far = start;
   for (const Technique* const each : order) {
     recipe.enough = fit_of(so_far, card).verdict == Verdict::kFits;
@@ -77,7 +77,7 @@ Recipe report_recipe(const Params& start, const CardLimit& card) {
 
 // Searches like the advisor, by closed form alone.
 Recipe cheapest(const Params& start, const CardLimit& card) {
-  Recipe recipe{.head = "The cheapest switches", .switches = {}};
+  Recipe recipe{.head = "The cheapest switches"};
   recipe.enough = fit_of(start, card).verdict == Verdict::kFits;
   if (recipe.enough) return recipe;
   // Most sets give up exactness, so they are last.
@@ -97,17 +97,13 @@ TableRow row_of(std::string name, std::string note, std::string gives_up, std::s
   TableRow row{.name = std::move(name),
                .note = std::move(note),
                .cells = {std::move(gives_up), std::move(time), bytes_text(fit.reserved, unit),
-                         std::string(predict::label_of(fit.verdict))},
-               .tip = {}};
+                         std::string(predict::label_of(fit.verdict))}};
   row.tip = fmt::format("{}: {}, {}", row.name, row.cells[2], row.cells[3]);
   return row;
 }
 
 Table table_of(const Recipe& recipe, const Params& start, const CardLimit& card) {
-  Table table{.head = recipe.head,
-              .columns = {"gives up", "a step takes", "then takes", "on " + card.name},
-              .rows = {},
-              .foot = {}};
+  Table table{.head = recipe.head, .columns = {"gives up", "a step takes", "then takes", "on " + card.name}};
   const predict::Fit as_it_is = fit_of(start, card);
   const ShownUnit unit = byte_unit(static_cast<double>(std::max(as_it_is.reserved, card.memory)));
   table.rows.push_back(row_of("As it is", {}, "", "", as_it_is, unit));

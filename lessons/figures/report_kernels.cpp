@@ -76,7 +76,7 @@ void add_published(Chart& chart, std::string_view panel, const RowUnits& units, 
   for (const auto& [implementation, label, kind] :
        {std::tuple{"huggingface", "Hugging Face, A100, published", SeriesKind::kEager},
         std::tuple{"liger", "Liger, A100, published", SeriesKind::kFused}}) {
-    ChartSeries series{.label = label, .kind = kind, .published = true, .points = {}};
+    ChartSeries series{.label = label, .kind = kind, .published = true};
     for (const PublishedKernel& point : published_kernels()) {
       if (point.panel != panel || point.implementation != implementation) continue;
       const std::string name = record::format_count(point.x);
@@ -99,8 +99,7 @@ void add_published(Chart& chart, std::string_view panel, const RowUnits& units, 
 ChartSeries ratios(const ChartSeries& eager, const ChartSeries& fused) {
   ChartSeries series{.label = fused.published ? "Hugging Face over Liger, A100, published" : "eager over fused",
                      .kind = SeriesKind::kFused,
-                     .published = fused.published,
-                     .points = {}};
+                     .published = fused.published};
   for (const ChartPoint& upper : eager.points)
     for (const ChartPoint& lower : fused.points) {
       if (upper.x != lower.x || !(lower.y > 0)) continue;

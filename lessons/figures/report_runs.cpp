@@ -64,7 +64,7 @@ void fit_to_first_failures(Chart& chart) {
 
 void add_measured(Chart& peaks, Chart& speeds, const ReportSweep& sweep, const StrategyLook& strategy,
                   const record::Recording& recording) {
-  ChartSeries peak{.label = std::string(strategy.label), .kind = strategy.kind, .points = {}, .named_at_end = true};
+  ChartSeries peak{.label = std::string(strategy.label), .kind = strategy.kind, .named_at_end = true};
   ChartSeries speed = peak;
   for (const std::int64_t value : sweep.places)
     for (const SweepPoint& point : recording.sweep_points()) {
@@ -91,7 +91,6 @@ void add_published(Chart& peaks, Chart& speeds, const ReportSweep& sweep, const 
   ChartSeries peak{.label = fmt::format("{}, published", strategy.short_label),
                    .kind = strategy.kind,
                    .published = true,
-                   .points = {},
                    .legend = "published, on an RTX 4090"};
   ChartSeries speed = peak;
   for (const PublishedRun& run : published_runs()) {
@@ -113,7 +112,7 @@ void add_published(Chart& peaks, Chart& speeds, const ReportSweep& sweep, const 
 void add_formula(Chart& peaks, const ReportSweep& sweep, const StrategyLook& strategy) {
   constexpr int kPieces = 12;
   // Named once, because each line runs through its strategy's published points.
-  ChartReference line{.label = strategy.key == "liger_all" ? "closed form" : "", .x = {}, .y = {}};
+  ChartReference line{.label = strategy.key == "liger_all" ? "closed form" : ""};
   for (std::size_t i = 0; i + 1 < sweep.places.size(); ++i) {
     const auto from = static_cast<double>(sweep.places[i]), to = static_cast<double>(sweep.places[i + 1]);
     for (int piece = 0; piece <= kPieces; ++piece) {

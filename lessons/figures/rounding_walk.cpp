@@ -85,7 +85,7 @@ double spread_of(const record::Params& params) {
 
 ChartSeries series_of(const Walk& walk) {
   constexpr std::size_t kMostPoints = 500;
-  ChartSeries series{.label = std::string(walk.label), .kind = walk.kind, .points = {}, .named_at_end = true};
+  ChartSeries series{.label = std::string(walk.label), .kind = walk.kind, .named_at_end = true};
   const std::size_t last = walk.weights.size() - 1, every = 1 + last / kMostPoints;
   for (std::size_t i = 0; i <= last; i += i + every > last && i < last ? last - i : every) {
     const double y = walk.weights[i];
@@ -109,8 +109,7 @@ void fit(Chart& chart, double steps) {
 Table ends(const std::array<Walk, 4>& walks, const record::Params& params) {
   const double exact = params.real("weight") + static_cast<double>(params.integer("steps")) * params.real("update");
   Table table{.head = fmt::format("After {} steps", record::format_count(params.integer("steps"))),
-              .columns = {"per weight", "the weight", "off the exact sum"},
-              .rows = {}};
+              .columns = {"per weight", "the weight", "off the exact sum"}};
   for (const Walk& walk : walks) {
     const double off = walk.end() - exact;
     const bool none = std::abs(off) < 1e-6 * exact;

@@ -81,7 +81,7 @@ std::vector<ScaledStep> simulated(const record::Params& params) {
 // them.
 void add_steps(Chart& chart, const std::vector<ScaledStep>& steps) {
   constexpr std::size_t kLinePoints = 300, kMostMarks = 200;
-  ChartSeries line{.label = "loss scale", .kind = SeriesKind::kFused, .points = {}};
+  ChartSeries line{.label = "loss scale", .kind = SeriesKind::kFused};
   std::vector<ChartSeries> skipped;
   const std::size_t each = 2 + kLinePoints / steps.size();
   for (std::size_t step = 0; step < steps.size(); ++step) {

@@ -41,8 +41,8 @@ Chart mean_errors(const std::vector<MomentWay>& ways, const std::vector<MomentWa
   double highest = 0;
   for (const bool dynamic : {false, true}) {
     const std::string levels = dynamic ? "dynamic levels" : "even levels";
-    ChartSeries now{.label = levels, .kind = dynamic ? SeriesKind::kFused : SeriesKind::kEager, .points = {}};
-    ChartSeries before{.label = levels + ", run A", .kind = SeriesKind::kLibrary, .points = {}};
+    ChartSeries now{.label = levels, .kind = dynamic ? SeriesKind::kFused : SeriesKind::kEager};
+    ChartSeries before{.label = levels + ", run A", .kind = SeriesKind::kLibrary};
     for (std::size_t i = 0; i < blocks.size(); ++i) {
       const double value = error_of(ways, dynamic, blocks[i]), a = error_of(ways_of_a, dynamic, blocks[i]);
       if (value < 0) continue;

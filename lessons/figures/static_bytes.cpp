@@ -114,7 +114,7 @@ Chart chart_of(const std::vector<Stack>& stacks, const CardLimit& card) {
   chart.bars = true;
   chart.stacked = true;
   for (const StaticPart& part : kStaticParts) {
-    ChartSeries series{.label = part.label, .category = part.category, .points = {}};
+    ChartSeries series{.label = part.label, .category = part.category};
     for (std::size_t i = 0; i < stacks.size(); ++i) {
       const auto bytes = static_cast<double>(part.bytes(stacks[i]));
       series.points.push_back({.x = static_cast<double>(i),
@@ -144,8 +144,7 @@ Table sums_of(const std::vector<Stack>& stacks, const record::Params& params, re
   const std::int64_t tokens = params.integer("sequence");
   const ShownUnit unit = unit_of(stacks, card);
   Table table{.head = "Per parameter and in all",
-              .columns = {"per parameter", "end of backward", "at the loss", "of the card"},
-              .rows = {}};
+              .columns = {"per parameter", "end of backward", "at the loss", "of the card"}};
   for (std::size_t i = 0; i < stacks.size(); i += 2) {
     const Stack &loss = stacks[i], &end = stacks[i + 1];
     const auto most = static_cast<double>(std::max(loss.sum(), end.sum()));

@@ -73,7 +73,7 @@ Chart chart_of(std::string title, std::string places, const std::vector<StepBudg
   chart.title = std::move(title);
   chart.bars = chart.stacked = true;
   for (const BudgetPart& part : kBudgetParts) {
-    ChartSeries series{.label = part.label, .kind = part.kind, .published = part.dashed, .points = {}};
+    ChartSeries series{.label = part.label, .kind = part.kind, .published = part.dashed};
     for (std::size_t i = 0; i < budgets.size(); ++i) {
       const double share = 100 * (budgets[i].*part.share);
       series.points.push_back({.x = static_cast<double>(i),
@@ -97,13 +97,10 @@ Chart chart_of(std::string title, std::string places, const std::vector<StepBudg
 Table sums_of(const std::vector<StepBudget>& budgets, std::string foot) {
   Table table{.head = "From tokens per second to MFU",
               .columns = {"tokens/s", "× GFLOP per token", "= TFLOP/s", "peak", "MFU", "HFU"},
-              .rows = {},
               .foot = std::move(foot)};
   for (const StepBudget& each : budgets)
     table.rows.push_back(
-        {.category = {},
-         .name = each.name,
-         .note = {},
+        {.name = each.name,
          .cells = {speed_text(each.tokens_per_second), fmt::format("{:.4g}", each.flops_per_token / kGiga),
                    fmt::format("{:.3g}", each.tokens_per_second * each.flops_per_token / kTera),
                    fmt::format("{:.3g}", each.peak / kTera), percent(each.mfu()), percent(each.hfu())},

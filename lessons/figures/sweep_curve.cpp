@@ -123,7 +123,7 @@ void add_kinds(Chart& chart, const record::Recording& recording, const Places& p
   chart.bars = chart.stacked = true;
   for (int i = 0; i < record::kNumCategories; ++i) {
     const auto category = static_cast<record::Category>(i);
-    ChartSeries series{.label = capitalised(record::label_of(category)), .category = category, .points = {}};
+    ChartSeries series{.label = capitalised(record::label_of(category)), .category = category};
     bool any = false;
     for (const SweepPoint& point : recording.sweep_points()) {
       const auto bytes = static_cast<double>(point.peak.by_category[static_cast<std::size_t>(i)]);
@@ -150,7 +150,7 @@ void add_series(Chart& chart, const record::Recording& recording, const Places& 
   const ShownUnit unit = unit_of_peaks(recording);
   const std::vector<std::string> names = series_of(recording);
   for (std::size_t i = 0; i < names.size(); ++i) {
-    ChartSeries series{.label = names.size() > 1 ? names[i] : "", .kind = kLooks[i % kLooks.size()], .points = {}};
+    ChartSeries series{.label = names.size() > 1 ? names[i] : "", .kind = kLooks[i % kLooks.size()]};
     for (const SweepPoint& point : recording.sweep_points())
       if (point.series == names[i] && (completed(point) || ran_out(point)))
         series.points.push_back(point_at(places.of(point), point, name_of(point), unit));
@@ -162,8 +162,8 @@ void add_series(Chart& chart, const record::Recording& recording, const Places& 
 void add_activations(Chart& chart, const record::Recording& recording, const Places& places) {
   constexpr auto kKind = record::Category::kActivations;
   const ShownUnit unit = unit_of_peaks(recording);
-  ChartSeries whole{.label = "in all", .kind = SeriesKind::kFused, .points = {}},
-      activations{.label = "activations", .kind = SeriesKind::kOther, .points = {}};
+  ChartSeries whole{.label = "in all", .kind = SeriesKind::kFused},
+      activations{.label = "activations", .kind = SeriesKind::kOther};
   for (const SweepPoint& point : recording.sweep_points()) {
     if (!completed(point) && !ran_out(point)) continue;
     whole.points.push_back(peak_at(places.of(point), point, name_of(point), unit));
@@ -240,7 +240,7 @@ void add_closed_form(FigureData& figure, const FigureInput& input) {
   if (places.swept != nullptr) add_activation_line(chart, settings, *places.swept);
   if (chart.references.empty())
     return figure.leave_empty("The sweep of this page has not run with these settings, which have no closed form.");
-  ChartSeries values{.label = "by closed form", .kind = SeriesKind::kOther, .points = {}};
+  ChartSeries values{.label = "by closed form", .kind = SeriesKind::kOther};
   std::vector<std::string> names;
   for (const experiments::SweptSettings& point : experiments::swept_settings(settings, input.sweep.first(1)))
     if (const auto bytes = closed_activation_bytes(point.params)) {

@@ -129,7 +129,7 @@ Chart chart_of(const StepShot& shot, const StepShot& first, const TimelineCells&
   const record::PhaseMap onto(shot.spans, shot.map.end(), first.spans, first.map.end());
   const auto place = [&](double own) { return grid.aligned ? onto(own) : own; };
   for (const Category kind : grid.kinds)
-    chart.series.push_back({.label = capitalised(record::label_of(kind)), .category = kind, .points = {}});
+    chart.series.push_back({.label = capitalised(record::label_of(kind)), .category = kind});
   const auto columns = record::reduce(*shot.run, shot.map, 0, shot.map.end(), grid.columns);
   for (const record::Column& column : columns) {
     const double middle = (column.begin + column.end) / 2;

@@ -154,7 +154,7 @@ Chart chart_by_shape(std::span<const Measurement* const> rows, const RowUnits& u
     auto series =
         std::find_if(chart.series.begin(), chart.series.end(), [&](const auto& s) { return s.label == label; });
     if (series == chart.series.end())
-      series = chart.series.insert(chart.series.end(), {.label = label, .kind = kind_of(row->variant), .points = {}});
+      series = chart.series.insert(chart.series.end(), {.label = label, .kind = kind_of(row->variant)});
     series->points.push_back({.x = static_cast<double>(place - places.begin()),
                               .y = y.value,
                               .low = y.low,
@@ -213,14 +213,13 @@ ChartSeries& series_of(Chart& chart, std::string_view variant) {
   const std::string label = variant_label(variant);
   for (ChartSeries& series : chart.series)
     if (series.label == label) return series;
-  return chart.series.emplace_back(ChartSeries{.label = label, .kind = kind_of(variant), .points = {}});
+  return chart.series.emplace_back(ChartSeries{.label = label, .kind = kind_of(variant)});
 }
 
 void make_parts_of_copy(Chart& chart, std::vector<std::string> categories, std::string copy_label) {
   chart.bars = true;
   chart.categories = std::move(categories);
-  chart.x = {
-      .unit = AxisUnit::kCategory, .low = -0.5, .high = static_cast<double>(chart.categories.size()) - 0.5, .name = {}};
+  chart.x = {.unit = AxisUnit::kCategory, .low = -0.5, .high = static_cast<double>(chart.categories.size()) - 0.5};
   chart.y.unit = AxisUnit::kPercent;
   chart.y.name = "bandwidth that was reached, part of a copy's";
   chart.references.push_back({.label = std::move(copy_label), .x = {chart.x.low, chart.x.high}, .y = {100, 100}});

@@ -8,10 +8,10 @@
 namespace headroom::lessons {
 
 ReportSweep report_over_batch() {
-  return {.over = "batch", .fixed = "seq", .experiment = "batch", .published_at = 1024, .places = {}};
+  return {.over = "batch", .fixed = "seq", .experiment = "batch", .published_at = 1024};
 }
 ReportSweep report_over_sequence() {
-  return {.over = "seq", .fixed = "batch", .experiment = "sequence", .published_at = 4, .places = {}};
+  return {.over = "seq", .fixed = "batch", .experiment = "sequence", .published_at = 4};
 }
 
 void find_points(ReportSweep& sweep, const record::Recording& recording) {

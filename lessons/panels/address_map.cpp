@@ -34,8 +34,7 @@ json json_of(const AddressSum& sum) {
 }  // namespace
 
 FileTable AddressMap::table() const {
-  FileTable table{.columns = headings({"row", "piece", "begin_bytes", "bytes", "category", "requested_bytes", "what"}),
-                  .rows = {}};
+  FileTable table{.columns = headings({"row", "piece", "begin_bytes", "bytes", "category", "requested_bytes", "what"})};
   for (const AddressRow& row : rows)
     for (const AddressPiece& piece : row.pieces) {
       const bool block = piece.kind == PieceKind::kBlock;

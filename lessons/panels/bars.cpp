@@ -9,7 +9,7 @@ namespace headroom::lessons {
 using nlohmann::json;
 
 FileTable Bars::table() const {
-  FileTable table{.columns = headings({"category", "label", "bytes", "note"}), .rows = {}};
+  FileTable table{.columns = headings({"category", "label", "bytes", "note"})};
   for (const Bar& bar : bars)
     table.rows.push_back({Word{std::string(record::key_of(bar.category))}, bar.label, bar.value, bar.note});
   return table;
@@ -31,7 +31,7 @@ std::vector<std::string> Bars::sentences() const {
 }
 
 FileTable Rungs::table() const {
-  FileTable table{.columns = headings({"rung"}), .rows = {}};
+  FileTable table{.columns = headings({"rung"})};
   add_category_columns(table);
   for (const Cell& column : headings(
            {"peak_bytes", "compared_with_bytes", "out_of_memory", "tokens_per_second", "loss", "predicted", "note"}))

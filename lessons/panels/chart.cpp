@@ -34,7 +34,7 @@ std::vector<Cell> chart_columns() {
 }
 
 FileTable Chart::table() const {
-  FileTable table{.columns = chart_columns(), .rows = {}};
+  FileTable table{.columns = chart_columns()};
   // Losses differ only in a float's last digits.
   const auto value = [&](double each) { return y.unit == AxisUnit::kNumber ? Cell(Exact{each}) : Cell(each); };
   for (const ChartSeries& each : series)

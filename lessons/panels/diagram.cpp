@@ -56,7 +56,7 @@ std::string_view label_of(BoxState state) {
 }
 
 FileTable Diagram::table() const {
-  FileTable table{.columns = headings({"box", "state", unit.c_str(), "what"}), .rows = {}};
+  FileTable table{.columns = headings({"box", "state", unit.c_str(), "what"})};
   for (const DiagramBox& box : boxes)
     table.rows.push_back({box.id, Word{key_of(box.state)}, box.value ? Cell(*box.value) : Cell(), box.tip});
   return table;

@@ -17,7 +17,7 @@ std::string name_at(const std::vector<std::string>& names, std::size_t index) {
 
 // The rows read like a chart's, one series per row of cells.
 FileTable HeatMap::table() const {
-  FileTable table{.columns = chart_columns(), .rows = {}};
+  FileTable table{.columns = chart_columns()};
   for (std::size_t r = 0; r < cells.size(); ++r)
     for (std::size_t c = 0; c < cells[r].size(); ++c)
       if (std::isfinite(cells[r][c]))

@@ -28,7 +28,7 @@ std::string key_of(Work work) {
 }  // namespace
 
 FileTable Lanes::table() const {
-  FileTable table{.columns = headings({"row", "begin_ns", "end_ns", "kind", "count", "bytes", "what"}), .rows = {}};
+  FileTable table{.columns = headings({"row", "begin_ns", "end_ns", "kind", "count", "bytes", "what"})};
   for (const Lane& lane : lanes)
     for (const TimeBox& box : lane.boxes)
       table.rows.push_back({lane.label, box.begin, box.end, Word{key_of(box.work)}, std::int64_t{box.count},

@@ -5,7 +5,7 @@
 namespace headroom::lessons {
 
 FileTable Table::table() const {
-  FileTable table{.columns = headings({"name", "note"}), .rows = {}};
+  FileTable table{.columns = headings({"name", "note"})};
   table.columns.insert(table.columns.end(), columns.begin(), columns.end());
   for (const TableRow& row : rows) {
     table.rows.push_back({row.name, row.note});

@@ -26,8 +26,7 @@ ShownUnit Traffic::bytes_unit() const {
 
 FileTable Traffic::table() const {
   FileTable table{.columns = headings({"form", "kernel", "begin_ns", "end_ns", "read_bytes", "written_bytes",
-                                       "kept_bytes", "bytes_per_second", "copy_bytes_per_second"}),
-                  .rows = {}};
+                                       "kept_bytes", "bytes_per_second", "copy_bytes_per_second"})};
   for (const TrafficForm& form : forms)
     for (const TrafficKernel& kernel : form.kernels)
       table.rows.push_back({form.label, kernel.label, kernel.begin, kernel.end, kernel.read, kernel.written,

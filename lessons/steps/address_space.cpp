@@ -42,7 +42,7 @@ void add_segments(AddressSpace& space, const std::map<Bytes, Bytes>& held, bool 
     if (goes_on)
       space.segments.back().bytes += bytes;
     else
-      space.segments.push_back({.address = address, .bytes = bytes, .blocks = {}});
+      space.segments.push_back({.address = address, .bytes = bytes});
   }
 }
 

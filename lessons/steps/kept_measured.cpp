@@ -60,7 +60,7 @@ std::optional<KeptMeasured> kept_measured(const record::Ledger& ledger, const st
   for (const record::Storage* block : ledger.alive(*event))
     if (block->category == record::Category::kActivations && block->layer != record::kNoLayer && block->block > 0)
       kept[block->layer].push_back(block);
-  KeptMeasured measured{.tensors = {}, .all = std::vector<Bytes>(tensors.size(), 0)};
+  KeptMeasured measured{.all = std::vector<Bytes>(tensors.size(), 0)};
   measured.activations = ledger.at(*event).by_category[static_cast<std::size_t>(record::Category::kActivations)];
   for (const auto& [layer, blocks] : kept) {
     const std::vector<Bytes> found = matched(run, tensors, blocks);

@@ -100,8 +100,6 @@ std::vector<TimeBox> boxes_of(const Recording& recording, const std::vector<Plac
                      .end = placed.end,
                      .work = work,
                      .bytes = placed.span->bytes,
-                     .label = {},
-                     .tip = {},
                      .span = placed.number,
                      .selected = chosen});
     first.push_back(placed.span);

@@ -35,7 +35,7 @@ double high_total(const record::Column& column);
 // `value` of each column as a step function without redundant points.
 template <class Value>
 StepLine step_line(const std::vector<record::Column>& columns, LineStyle style, Value value) {
-  StepLine line{.label = {}, .short_label = {}, .style = style, .x = {}, .y = {}, .end = 0};
+  StepLine line{.style = style, .end = 0};
   for (const record::Column& column : columns) {
     const double y = value(column);
     line.end = column.end;

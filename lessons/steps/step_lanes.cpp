@@ -128,12 +128,7 @@ std::vector<Zone> operations_of(const StepSpans& step) {
 }
 
 TimeBox box_of(const StepSpans& step, const Zone& zone) {
-  return {.begin = step.begin(zone.first),
-          .end = step.end(zone.last),
-          .work = Work::kZone,
-          .bytes = zone.bytes,
-          .label = {},
-          .tip = {}};
+  return {.begin = step.begin(zone.first), .end = step.end(zone.last), .work = Work::kZone, .bytes = zone.bytes};
 }
 
 // ", forward: 13 kernels, 251 µs"
@@ -150,7 +145,7 @@ std::string zone_text(const StepSpans& step, const Zone& zone) {
 bool in_view(const Axis& x, double begin, double end) { return end >= x.low && begin <= x.high; }
 
 Lane layer_lane(const StepSpans& step, const Axis& x) {
-  Lane lane{.label = "Layer", .note = {}, .boxes = {}};
+  Lane lane{.label = "Layer"};
   for (const Zone& zone : zones_of(step, same_place)) {
     const KernelSpan& span = step.spans()[zone.first];
     TimeBox box = box_of(step, zone);
@@ -163,7 +158,7 @@ Lane layer_lane(const StepSpans& step, const Axis& x) {
 }
 
 Lane operation_lane(const StepSpans& step, const Axis& x, double least) {
-  Lane lane{.label = "Operation", .note = {}, .boxes = {}};
+  Lane lane{.label = "Operation"};
   const KernelSpan* before = nullptr;
   for (const Zone& zone : operations_of(step)) {
     const KernelSpan& span = step.spans()[zone.first];
@@ -211,7 +206,6 @@ std::vector<Lane> span_lanes(const StepSpans& step, const Axis& x, const std::fu
   std::vector<Lane> lanes;
   for (const auto& [row, spans] : rows)
     lanes.push_back({.label = kernel_label(row, streams, on_cpu),
-                     .note = {},
                      .boxes = boxes_of(step.recording(), spans, least, kUnits, selected)});
   if (rows.contains(-1)) std::rotate(lanes.begin(), lanes.begin() + 1, lanes.end());  // the host is below
   return lanes;
@@ -331,7 +325,7 @@ void add_run_lanes(Lanes& panel, const StepSpans& step, const View& view, const 
   const std::size_t top = panel.lanes.size();
   panel.lanes.push_back(layer_lane(step, panel.x));
   panel.lanes.push_back(operation_lane(step, panel.x, least * kLeastZone));
-  LanePlaces places{.operations = top + 1, .rows = {}};
+  LanePlaces places{.operations = top + 1};
   const auto as_it_is = [](double position) { return position; };
   std::map<int, bool> rows;
   for (const KernelSpan& span : step.spans()) rows[row_of(span)] = true;

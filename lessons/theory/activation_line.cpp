@@ -43,7 +43,7 @@ void add_activation_line(Chart& chart, const record::Params& settings, const rec
   const auto last = static_cast<std::int64_t>(std::min(chart.x.high, swept.maximum));
   const auto first = static_cast<std::int64_t>(std::max(chart.x.low, swept.minimum));
   const std::int64_t stride = std::max<std::int64_t>(1, (last - first) / kMostLinePlaces);
-  ChartReference line{.label = symbols(predict::step_settings(settings)), .x = {}, .y = {}};
+  ChartReference line{.label = symbols(predict::step_settings(settings))};
   record::Params params = settings;
   for (std::int64_t x = first; x <= last; x += stride) {
     (void)params.set(swept.key, record::ParamValue(x));

@@ -364,7 +364,7 @@ StepFormulas step_formulas(const predict::StepSettings& step, record::DeviceKind
   const auto highest = std::ranges::max_element(columns, lower);
   table.peak = static_cast<std::size_t>(highest - columns.begin());
   for (const Kind& kind : kKinds) {
-    FormulaRow row{.name = kind.name, .category = kind.category, .cells = {}};
+    FormulaRow row{.name = kind.name, .category = kind.category};
     for (const StepMoment* moment : columns) {
       const Bytes bytes = bytes_of(kind.category, moment->bytes);
       row.cells.push_back({bytes, formulas.at(moment->place, kind.category, bytes)});
