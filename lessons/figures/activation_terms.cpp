@@ -102,7 +102,7 @@ Bars tensors_of(const ShownTerm& shown) {
   Bytes most = 1;
   for (const KeptTensor& tensor : shown.tensors) most = std::max(most, tensor.bytes);
   const ShownUnit unit = byte_unit(static_cast<double>(most));
-  Bars bars{.x = {.unit = AxisUnit::kBytes, .low = 0, .high = static_cast<double>(most), .shown = unit},
+  Bars bars{.x = {.unit = AxisUnit::kBytes, .high = static_cast<double>(most), .shown = unit},
             .total_label = fmt::format("sum per layer {}, {} B per token", bytes_text(shown.layer(), unit),
                                        record::format_count(shown.layer() / shown.step.tokens())),
             .total = shown.layer()};
@@ -167,7 +167,7 @@ Bars parts_of(const ShownTerm& shown) {
   const std::vector<Column> columns = columns_of(shown);
   const ShownUnit unit = unit_of_parts(columns.front().all);
   const bool again = shown.step.keeps_layer_inputs();
-  Bars bars{.x = {.unit = AxisUnit::kBytes, .low = 0, .high = 1, .shown = unit},
+  Bars bars{.x = {.unit = AxisUnit::kBytes, .high = 1, .shown = unit},
             .total_label = again ? fmt::format("inputs of layers, and run again at a time: {} of {}",
                                                shown.layers_at_once(), shown.layers())
                                  : fmt::format("sum of {} layers and the final norm", shown.layers()),

@@ -148,12 +148,9 @@ ChartReference line_of(const record::Params& settings, std::string_view attentio
 ChartPoint point_at(std::int64_t seq, Bytes bytes, std::string_view attention, std::string_view how,
                     const ShownUnit& unit) {
   const auto y = static_cast<double>(bytes);
-  return {.x = static_cast<double>(seq),
-          .y = y,
-          .low = y,
-          .high = y,
-          .tip = fmt::format("{}, T = {}: activations {} {}", attention, record::format_count(seq),
-                             bytes_text(bytes, unit), how)};
+  return exact_point(
+      static_cast<double>(seq), y,
+      fmt::format("{}, T = {}: activations {} {}", attention, record::format_count(seq), bytes_text(bytes, unit), how));
 }
 
 // True if the point differs from the settings only in sequence and attention.
@@ -238,12 +235,9 @@ Chart arithmetic(StepSettings step, std::int64_t tile, std::int64_t longest) {
     for (int i = 1; i <= kMarks; ++i) {
       step.sequence = std::max<std::int64_t>(1, longest * i / kMarks);
       const double y = each.flops(step, tile) / unit;
-      series.points.push_back({.x = static_cast<double>(step.sequence),
-                               .y = y,
-                               .low = y,
-                               .high = y,
-                               .tip = fmt::format("{}, T = {}: {:.3g} {}", each.label,
-                                                  record::format_count(step.sequence), y, chart.y.name)});
+      series.points.push_back(exact_point(
+          static_cast<double>(step.sequence), y,
+          fmt::format("{}, T = {}: {:.3g} {}", each.label, record::format_count(step.sequence), y, chart.y.name)));
     }
     chart.series.push_back(std::move(series));
   }
@@ -252,10 +246,8 @@ Chart arithmetic(StepSettings step, std::int64_t tile, std::int64_t longest) {
 
 // The x axis starts at T = 0; the y axis covers points and lines.
 void set_axes(Chart& chart, std::int64_t longest) {
-  chart.x = {.unit = AxisUnit::kNumber,
-             .low = 0,
-             .high = 1.05 * static_cast<double>(longest),
-             .name = "sequence length T, tokens"};
+  chart.x = {
+      .unit = AxisUnit::kNumber, .high = 1.05 * static_cast<double>(longest), .name = "sequence length T, tokens"};
   Chart whole = chart;
   for (const ChartReference& line : chart.references)
     if (!line.y.empty()) whole.series.push_back({.points = {{.y = line.y.back()}}});

@@ -105,7 +105,7 @@ void add_bandwidth_ladder_panels(FigureData& figure, const FigureInput& input) {
   if (!slow.points.empty()) chart.series.push_back(std::move(slow));
   if (!before.points.empty()) chart.series.push_back(std::move(before));
   if (high <= 0) low = kNothingKnown * kRoomBelow, high = kNothingKnown;
-  chart.x = {.unit = AxisUnit::kCategory, .low = -0.5, .high = static_cast<double>(chart.categories.size()) - 0.5};
+  chart.x = category_axis(chart.categories.size());
   chart.y = {.unit = AxisUnit::kBytesPerSecond,
              .low = std::pow(10, std::floor(std::log10(low * 0.7))),
              .high = std::pow(10, std::ceil(std::log10(high * 1.5))),

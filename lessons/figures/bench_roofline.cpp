@@ -60,12 +60,8 @@ void add_points(Chart& chart, const std::vector<const Measurement*>& rows) {
   for (const Measurement* row : rows) {
     const double y = row->flops / row->median * 1e9, x = row->flops / static_cast<double>(row->bytes);
     series_of(chart, row->variant)
-        .points.push_back({.x = x,
-                           .y = y,
-                           .low = y,
-                           .high = y,
-                           .label = row->variant == "fused" ? panel_title(row->panel) : std::string(),
-                           .tip = fmt::format("{}; {:.2f} FLOP/B", row_text(*row, units), x)});
+        .points.push_back(exact_point(x, y, fmt::format("{}; {:.2f} FLOP/B", row_text(*row, units), x),
+                                      row->variant == "fused" ? panel_title(row->panel) : std::string()));
   }
 }
 

@@ -176,16 +176,14 @@ void add_curves(FigureData& figure, std::size_t nodes) {
     const auto frames = checkpoint_frames(nodes, every(nodes, k));
     const auto x = static_cast<double>(k), most = static_cast<double>(most_alive(frames)),
                count = static_cast<double>(frames.back().evaluations);
-    alive.points.push_back(
-        {.x = x, .y = most, .low = most, .high = most, .tip = fmt::format("k = {}: {} nodes in memory", k, most)});
-    evaluated.points.push_back(
-        {.x = x, .y = count, .low = count, .high = count, .tip = fmt::format("k = {}: {} evaluations", k, count)});
+    alive.points.push_back(exact_point(x, most, fmt::format("k = {}: {} nodes in memory", k, most)));
+    evaluated.points.push_back(exact_point(x, count, fmt::format("k = {}: {} evaluations", k, count)));
     form.x.push_back(x);
     form.y.push_back(n / x + x);
   }
-  memory.x = time.x = {.unit = AxisUnit::kNumber, .low = 0, .high = n + 0.5, .name = "k"};
-  memory.y = {.unit = AxisUnit::kNumber, .low = 0, .high = std::ceil((n + 2) * 1.15), .name = "nodes"};
-  time.y = {.unit = AxisUnit::kNumber, .low = 0, .high = std::ceil(2 * n * 1.1), .name = "evaluations"};
+  memory.x = time.x = {.unit = AxisUnit::kNumber, .high = n + 0.5, .name = "k"};
+  memory.y = {.unit = AxisUnit::kNumber, .high = std::ceil((n + 2) * 1.15), .name = "nodes"};
+  time.y = {.unit = AxisUnit::kNumber, .high = std::ceil(2 * n * 1.1), .name = "evaluations"};
   memory.references.push_back(std::move(form));
   memory.series.push_back(std::move(alive));
   time.series.push_back(std::move(evaluated));

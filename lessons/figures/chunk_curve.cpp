@@ -130,15 +130,15 @@ Chart bytes_over(const ShownChunk& shown, bool hidden) {
       const auto y = static_cast<double>(bytes);
       std::string tip =
           chunk == 0 ? "" : fmt::format("{}: {} {}", chunk_text(loss, chunk), series.label, bytes_text(bytes, unit));
-      series.points.push_back({.x = static_cast<double>(chunk), .y = y, .low = y, .high = y, .tip = std::move(tip)});
+      series.points.push_back(exact_point(static_cast<double>(chunk), y, std::move(tip)));
     };
     add(finished, loss.input_gradient() + loss.weight_gradient());
     add(logits, loss.logits(chunk));
   }
   Chart chart{.title = "Bytes of the loss", .stacked = true};
   chart.series = {std::move(finished), std::move(logits)};
-  chart.x = {.unit = AxisUnit::kNumber, .low = 0, .high = static_cast<double>(last), .name = "chunk C, tokens"};
-  chart.y = {.unit = AxisUnit::kBytes, .low = 0, .high = 1.1 * static_cast<double>(loss.bytes(last)), .shown = unit};
+  chart.x = {.unit = AxisUnit::kNumber, .high = static_cast<double>(last), .name = "chunk C, tokens"};
+  chart.y = {.unit = AxisUnit::kBytes, .high = 1.1 * static_cast<double>(loss.bytes(last)), .shown = unit};
   if (!hidden && loss.rule() <= last) chart.references.push_back(rule_line(loss, chart.y.high));
   return chart;
 }
@@ -160,11 +160,9 @@ Chart time_over(const ShownChunk& shown, bool hidden) {
   const ShownUnit unit = time_unit(1e9 * predict::loss_seconds(loss, kFirstChunk, shown.speeds));
   for (const std::int64_t chunk : chunks) {
     const double y = 1e9 * predict::loss_seconds(loss, chunk, shown.speeds);
-    whole.points.push_back({.x = static_cast<double>(chunk),
-                            .y = y,
-                            .low = y,
-                            .high = y,
-                            .tip = fmt::format("{}: {} by the model", chunk_text(loss, chunk), amount_text(y, unit))});
+    whole.points.push_back(
+        exact_point(static_cast<double>(chunk), y,
+                    fmt::format("{}: {} by the model", chunk_text(loss, chunk), amount_text(y, unit))));
   }
   const double first = static_cast<double>(chunks.front()), last = static_cast<double>(chunks.back());
   chart.x = chunk_axis(first, last);

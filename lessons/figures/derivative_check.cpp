@@ -99,11 +99,8 @@ ChartSeries series(const Checked& checked, const Eight& values, std::string labe
   ChartSeries made{.label = std::move(label), .kind = kind};
   for (std::size_t i = 0; i < kEight; ++i)
     made.points.push_back(
-        {.x = static_cast<double>(i) + shift,
-         .y = values[i],
-         .low = values[i],
-         .high = values[i],
-         .tip = fmt::format("{}: {} {}", name_of(checked.operation, i), made.label, number(values[i], 6))});
+        exact_point(static_cast<double>(i) + shift, values[i],
+                    fmt::format("{}: {} {}", name_of(checked.operation, i), made.label, number(values[i], 6))));
   return made;
 }
 
@@ -119,7 +116,7 @@ Chart derivatives_chart(const Checked& checked, bool hidden) {
   for (const ChartSeries& each : chart.series)
     for (const ChartPoint& point : each.points) most = std::max(most, std::abs(point.y));
   for (std::size_t i = 0; i < kEight; ++i) chart.categories.push_back(name_of(checked.operation, i));
-  chart.x = {.unit = AxisUnit::kCategory, .low = -0.5, .high = kEight - 0.5};
+  chart.x = category_axis(kEight);
   chart.y = {.unit = AxisUnit::kNumber, .low = -1.15 * most, .high = 1.15 * most};
   return chart;
 }

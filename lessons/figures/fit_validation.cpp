@@ -24,11 +24,9 @@ ChartPoint point_of(const ValidatedRun& run, const ShownUnit& unit) {
   const std::string difference = run.measured == run.predicted
                                      ? "equal to the byte"
                                      : change_text(run.measured - run.predicted, unit) + " to the prediction";
-  return {.x = in_gib(run.predicted),
-          .y = y,
-          .low = y,
-          .high = y,
-          .tip = fmt::format("{} on {}: {}, {}", run.settings, run.gpu, bytes_text(run.measured, unit), difference)};
+  return exact_point(
+      in_gib(run.predicted), y,
+      fmt::format("{} on {}: {}, {}", run.settings, run.gpu, bytes_text(run.measured, unit), difference));
 }
 
 void add_fit_validation_panels(FigureData& figure, const FigureInput& input) {
@@ -46,7 +44,7 @@ void add_fit_validation_panels(FigureData& figure, const FigureInput& input) {
   equal.label = fmt::format("{} equal to the byte", equal.points.size());
   differs.label = fmt::format("{} others, by at most {:.1f} %", differs.points.size(), 100 * farthest);
   Chart chart{.title = "Most that the allocator reserved, runs with drawn settings",
-              .x = {.unit = AxisUnit::kNumber, .low = 0, .high = most * 1.05, .name = "predicted before the run, GiB"},
+              .x = {.unit = AxisUnit::kNumber, .high = most * 1.05, .name = "predicted before the run, GiB"},
               .y = {.unit = AxisUnit::kBytes, .name = "measured", .shown = unit},
               .joined = false};
   chart.references.push_back({"measured = predicted", {0, chart.x.high}, {0, chart.x.high * double{record::kGiB}}});

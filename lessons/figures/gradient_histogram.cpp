@@ -81,7 +81,7 @@ ChartSeries series_of(const Histogram& histogram, std::string label, SeriesKind 
       continue;
     }
     const double x = std::max(exponent, kLeastSeen) + 0.5;
-    series.points.push_back({.x = x, .y = count, .low = count, .high = count});
+    series.points.push_back(exact_point(x, count));
     series.points.back().tip = fmt::format("{} of size 2^{} to 2^{}: {}", series.label, exponent, exponent + 1,
                                            record::format_count(histogram.counts[i]));
   }

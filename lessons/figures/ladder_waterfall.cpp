@@ -179,7 +179,7 @@ Axis peaks_axis(const FigureInput& input) {
     const SweepPoint* const a = to_a && completed(point) ? rung_of_a(input, point) : nullptr;
     if (a != nullptr) highest = std::max(highest, a->peak.allocated);
   }
-  return {.unit = AxisUnit::kBytes, .low = 0, .high = round_up_bytes(static_cast<double>(highest))};
+  return {.unit = AxisUnit::kBytes, .high = round_up_bytes(static_cast<double>(highest))};
 }
 
 void add_ladder_waterfall_panels(FigureData& figure, const FigureInput& input) {
@@ -221,7 +221,7 @@ void add_ladder_waterfall_panels(FigureData& figure, const FigureInput& input) {
     panel.rungs.push_back(std::move(rung));
   }
   panel.foot = foot_of(input.run->recording(), input.view.hidden);
-  panel.speeds = {.unit = AxisUnit::kNumber, .low = 0, .high = fastest, .name = "tokens/s"};
+  panel.speeds = {.unit = AxisUnit::kNumber, .high = fastest, .name = "tokens/s"};
   if (input.baseline != nullptr) add_baseline(figure.head.provenance, input.baseline->recording());
   figure.panels.emplace_back(std::move(panel));
 }

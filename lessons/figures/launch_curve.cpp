@@ -98,15 +98,13 @@ Chart times(const Model& model, const std::array<Form, 3>& forms, bool hidden) {
     chart.series.push_back(
         {.label = fmt::format("{}, measured", form.key),
          .kind = form.kind,
-         .points = {{.x = model.rows,
-                     .y = form.measured,
-                     .low = form.measured,
-                     .high = form.measured,
-                     .label = text,
-                     .tip = fmt::format("{}, {} rows: {} from the first kernel's start to the last one's end", form.key,
-                                        record::format_count(static_cast<std::int64_t>(model.rows)), text)}}});
+         .points = {
+             exact_point(model.rows, form.measured,
+                         fmt::format("{}, {} rows: {} from the first kernel's start to the last one's end", form.key,
+                                     record::format_count(static_cast<std::int64_t>(model.rows)), text),
+                         text)}});
   }
-  chart.x = {.unit = AxisUnit::kNumber, .low = 0, .high = 1.03 * highest, .name = "rows"};
+  chart.x = {.unit = AxisUnit::kNumber, .high = 1.03 * highest, .name = "rows"};
   chart.y = {.unit = AxisUnit::kNanoseconds, .shown = unit};
   Chart whole = chart;  // includes the lines
   for (const ChartReference& line : chart.references) whole.series.push_back({.points = {{.y = line.y.back()}}});

@@ -114,12 +114,8 @@ ChartSeries series_of(const Quantity& quantity, const ShownUnit& unit, const Wor
     const std::string_view group = shown[i] == kOther ? "other" : kGroups[shown[i]].label;
     const std::string text = value_text(quantity, value, unit);
     series.points.push_back(
-        {.x = static_cast<double>(i),
-         .y = value,
-         .low = value,
-         .high = value,
-         .label = text,
-         .tip = fmt::format("{}{}{}: {}", group, series.label.empty() ? "" : ", ", series.label, text)});
+        exact_point(static_cast<double>(i), value,
+                    fmt::format("{}{}{}: {}", group, series.label.empty() ? "" : ", ", series.label, text), text));
   }
   return series;
 }
@@ -134,7 +130,7 @@ void fill(FigureData& figure, const Works& run, const Works* baseline) {
   for (const Quantity& quantity : kQuantities) {
     Chart chart;
     chart.title = on_cpu ? quantity.title_on_cpu : quantity.title;
-    chart.x = {.unit = AxisUnit::kCategory, .low = -0.5, .high = static_cast<double>(shown.size()) - 0.5};
+    chart.x = category_axis(shown.size());
     chart.y = {.unit = quantity.unit, .shown = unit_of(quantity, run, baseline)};
     for (const std::size_t i : shown) chart.categories.emplace_back(i == kOther ? "other" : kGroups[i].label);
     chart.bars = true;

@@ -49,7 +49,7 @@ double last_step(const record::RunInfo& info, const LossByStep& losses) {
 ChartSeries series_of(const LossByStep& losses, std::string label, SeriesKind kind) {
   ChartSeries series{.label = std::move(label), .kind = kind};
   for (const auto& [step, loss] : losses) {
-    ChartPoint point{.x = static_cast<double>(step), .y = loss, .low = loss, .high = loss};
+    ChartPoint point = exact_point(static_cast<double>(step), loss);
     if (losses.size() <= kMostTips) point.tip = fmt::format("{}, step {}: {:.4f}", series.label, step, loss);
     series.points.push_back(std::move(point));
   }
@@ -80,8 +80,7 @@ Chart losses_chart(const FigureInput& input, const LossByStep& run, const LossBy
   const LossByStep held_out = losses_of(input.run->recording(), record::MetricKind::kEvaluationLoss);
   if (!held_out.empty()) chart.series.push_back(series_of(held_out, "held-out text", SeriesKind::kOther));
   const double last = last_step(input.run->recording().info(), run);
-  chart.x = {
-      .unit = AxisUnit::kSteps, .low = 0, .high = std::max(last, baseline.empty() ? 0.0 : baseline.rbegin()->first)};
+  chart.x = {.unit = AxisUnit::kSteps, .high = std::max(last, baseline.empty() ? 0.0 : baseline.rbegin()->first)};
   const double inset = 0.015 * chart.x.high;  // no mark is cut at the edge
   chart.x.low -= inset, chart.x.high += inset;
   chart.x.name = "step";

@@ -125,11 +125,8 @@ void add_kinds(Chart& chart, const SizedSteps& steps, const std::vector<std::int
       const Bytes bytes = peaks[p][static_cast<std::size_t>(i)];
       const auto y = static_cast<double>(bytes);
       most = std::max(most, bytes);
-      series.points.push_back({.x = static_cast<double>(places[p]),
-                               .y = y,
-                               .low = y,
-                               .high = y,
-                               .tip = fmt::format("{}: {}", steps.words(places[p]), words_of(peaks[p], unit))});
+      series.points.push_back(exact_point(static_cast<double>(places[p]), y,
+                                          fmt::format("{}: {}", steps.words(places[p]), words_of(peaks[p], unit))));
     }
     if (most > 0) chart.series.push_back(std::move(series));
   }
@@ -137,7 +134,7 @@ void add_kinds(Chart& chart, const SizedSteps& steps, const std::vector<std::int
 
 ChartPoint mark_at(double x, Bytes bytes, const std::string& name, const ShownUnit& unit) {
   const auto y = static_cast<double>(bytes);
-  return {.x = x, .y = y, .low = y, .high = y, .tip = fmt::format("{}: {}", name, bytes_text(bytes, unit))};
+  return exact_point(x, y, fmt::format("{}: {}", name, bytes_text(bytes, unit)));
 }
 
 record::Params params_of(const record::RunInfo& info, const std::map<std::string, std::string>& more) {
@@ -190,10 +187,8 @@ Chart published_areas(const std::string& model, const ShownUnit& unit) {
     chart.series.push_back(std::move(series));
   }
   const auto y = static_cast<double>(card);
-  chart.x = {.unit = AxisUnit::kNumber,
-             .low = 0,
-             .high = chart.series.front().points.back().x,
-             .name = "sequences in a batch, B"};
+  chart.x = {
+      .unit = AxisUnit::kNumber, .high = chart.series.front().points.back().x, .name = "sequences in a batch, B"};
   chart.y = {.unit = AxisUnit::kBytes, .high = round_up_bytes(1.05 * static_cast<double>(top)), .shown = unit};
   chart.references.push_back({.label = "their card", .x = {chart.x.low, chart.x.high}, .y = {y, y}, .limit = true});
   return chart;
@@ -271,7 +266,6 @@ Chart areas_of(const SizedSteps& steps, const CardLimit& limit, const FigureInpu
   chart.stacked = true;
   chart.joined = true;
   chart.x = {.unit = AxisUnit::kNumber,
-             .low = 0,
              .high = static_cast<double>(last),
              .name = steps.over_batch() ? "sequences in a batch, B" : "tokens in a sequence, T"};
   const ShownUnit unit = byte_unit(static_cast<double>(std::max(top, limit.memory)));
@@ -322,9 +316,8 @@ Chart alone(const SizedSteps& steps) {
   for (ChartSeries& series : chart.series) series.points.front().x = 0;
   if (!chart.series.empty()) chart.series.back().points.front().label = bytes_text(total, unit);
   chart.categories = {steps.words(steps.own())};
-  chart.x = {.unit = AxisUnit::kCategory, .low = -0.5, .high = 0.5};
-  chart.y = {
-      .unit = AxisUnit::kBytes, .low = 0, .high = round_up_bytes(1.1 * static_cast<double>(total)), .shown = unit};
+  chart.x = category_axis(1);
+  chart.y = {.unit = AxisUnit::kBytes, .high = round_up_bytes(1.1 * static_cast<double>(total)), .shown = unit};
   return chart;
 }
 

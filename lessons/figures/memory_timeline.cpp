@@ -150,7 +150,7 @@ Axis y_axis(const Shot& shot, std::initializer_list<const record::Ledger*> other
     high =
         std::max(high, 1.06 * static_cast<double>(other->peak(shown.range.first, shown.range.last).totals.allocated));
   }
-  return {.unit = AxisUnit::kBytes, .low = 0, .high = shot.shown.growing ? room_for_bytes(high) : round_up_bytes(high)};
+  return {.unit = AxisUnit::kBytes, .high = shot.shown.growing ? room_for_bytes(high) : round_up_bytes(high)};
 }
 
 std::vector<Band> bands_of(const Shot& shot) {

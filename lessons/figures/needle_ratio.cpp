@@ -57,11 +57,8 @@ ChartSeries line(std::string label, record::Category category, record::Bytes per
     const std::int64_t tokens = batch * seq;
     const auto bytes = static_cast<double>(per_token * tokens);
     made.points.push_back(
-        {.x = static_cast<double>(tokens),
-         .y = bytes,
-         .low = bytes,
-         .high = bytes,
-         .tip = fmt::format("{}, batch {}: {}", made.label, batch, short_bytes(per_token * tokens, unit))});
+        exact_point(static_cast<double>(tokens), bytes,
+                    fmt::format("{}, batch {}: {}", made.label, batch, short_bytes(per_token * tokens, unit))));
   }
   return made;
 }
@@ -97,7 +94,6 @@ void add_needle_ratio_panels(FigureData& figure, const FigureInput& input) {
   chart.series = {line(fmt::format("Logits in fp32, {} times", copies), record::Category::kLogits, logits, seq, unit),
                   line("Checkpoints: one 16-bit input per layer", record::Category::kActivations, kept, seq, unit)};
   chart.x = {.unit = AxisUnit::kNumber,
-             .low = 0,
              .high = 1.03 * static_cast<double>(kRatioBatches.back() * seq),
              .name = "tokens in a batch, B · T"};
   chart.y = {.unit = AxisUnit::kBytes, .shown = unit};

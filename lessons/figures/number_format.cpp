@@ -132,7 +132,7 @@ Chart ranges(const NumberFormat& chosen) {
       const double digits = digits_at(format, exponent);
       for (int i = 0; i < each; ++i) {
         const double x = exponent + static_cast<double>(i) / (each - 1);
-        series.points.push_back({.x = x, .y = digits, .low = digits, .high = digits});
+        series.points.push_back(exact_point(x, digits));
       }
       series.points.back().tip = fmt::format("{}: {} digits in base 2 from {} on, at most {}", format.name, digits,
                                              power_of_two(exponent), number_text(format.most));
@@ -140,7 +140,7 @@ Chart ranges(const NumberFormat& chosen) {
     chart.series.push_back(std::move(series));
   }
   chart.x = {.unit = AxisUnit::kNumber, .low = -160, .high = 180, .name = "size, as a power of two"};
-  chart.y = {.unit = AxisUnit::kNumber, .low = 0, .high = 28, .name = "digits in base 2"};
+  chart.y = {.unit = AxisUnit::kNumber, .high = 28, .name = "digits in base 2"};
   return chart;
 }
 
@@ -157,7 +157,7 @@ Chart stairs(const NumberFormat& format, double value, Rounding rounding) {
     for (int i = 0; i <= kPoints; ++i) {
       const double x = kReach * (2.0 * i / kPoints - 1);
       const double y = (rounded(format, middle + x * spacing, rounding, random) - middle) / spacing;
-      if (std::isfinite(y)) series.points.push_back({.x = x, .y = y, .low = y, .high = y});
+      if (std::isfinite(y)) series.points.push_back(exact_point(x, y));
     }
     chart.series.push_back(std::move(series));
   };
@@ -170,7 +170,7 @@ Chart stairs(const NumberFormat& format, double value, Rounding rounding) {
   const double at = (value - middle) / spacing;
   if (std::abs(at) < kReach) {
     const double y = rounding == Rounding::kStochastic ? at : (rounded(format, value, rounding) - middle) / spacing;
-    ChartPoint point{.x = at, .y = y, .low = y, .high = y, .label = exact(value), .tip = exact(value)};
+    ChartPoint point = exact_point(at, y, exact(value), exact(value));
     chart.series.push_back({.kind = SeriesKind::kEager, .points = {point}});
   }
   chart.references.push_back({.x = {-kReach, kReach}, .y = {-kReach, kReach}});

@@ -54,7 +54,7 @@ Bars bars_of(const record::Ledger& run, const record::Peak& peak, const record::
                           baseline == nullptr ? std::nullopt : std::optional(static_cast<double>(before))});
   }
   std::stable_sort(panel.bars.begin(), panel.bars.end(), [](const Bar& a, const Bar& b) { return a.value > b.value; });
-  panel.x = {.unit = AxisUnit::kBytes, .low = 0, .high = round_up_bytes(static_cast<double>(largest))};
+  panel.x = {.unit = AxisUnit::kBytes, .high = round_up_bytes(static_cast<double>(largest))};
   std::string label = "peak " + bytes_text(total, unit);
   if (baseline != nullptr) label += fmt::format(", {}", signed_bytes(total - baseline->totals.allocated, unit));
   panel.total = total;

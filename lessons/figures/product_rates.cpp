@@ -65,18 +65,15 @@ Chart peaks_of(const std::vector<const Measurement*>& fastest, const predict::Ca
     measured.points.push_back(point_of(*row, x, units));
     const double peak = sheet_peak(card, row->storage);
     if (peak <= 0) continue;
-    sheet.points.push_back({.x = x,
-                            .y = peak,
-                            .low = peak,
-                            .high = peak,
-                            .label = in_unit(peak, units.rate),
-                            .tip = fmt::format("{}: {} by the data sheet of the {}", format_name(row->storage),
-                                               amount_text(peak, units.rate), card->name)});
+    sheet.points.push_back(exact_point(x, peak,
+                                       fmt::format("{}: {} by the data sheet of the {}", format_name(row->storage),
+                                                   amount_text(peak, units.rate), card->name),
+                                       in_unit(peak, units.rate)));
     measured.points.back().tip += fmt::format("; {:.0f} % of the data sheet's", 100 * product_rate(*row) / peak);
   }
   if (!sheet.points.empty()) chart.series.push_back(std::move(sheet));
   chart.series.push_back(std::move(measured));
-  chart.x = {.unit = AxisUnit::kCategory, .low = -0.5, .high = static_cast<double>(chart.categories.size()) - 0.5};
+  chart.x = category_axis(chart.categories.size());
   chart.y = {.unit = AxisUnit::kFlopsPerSecond, .shown = units.rate};
   fit_y(chart);
   return chart;

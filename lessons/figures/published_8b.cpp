@@ -70,12 +70,10 @@ ChartSeries series_of(const Way& way, bool speeds) {
   for (const PublishedTraining& each : published_trainings()) {
     if (each.implementation != way.key) continue;
     const double y = speeds ? each.tokens_per_second : static_cast<double>(each.peak) / kUnit.size;
-    series.points.push_back({.x = static_cast<double>(each.batch),
-                             .y = y,
-                             .low = y,
-                             .high = y,
-                             .tip = fmt::format("{}, batch {}: {}, {} tokens/s", way.label, each.batch,
-                                                bytes_text(each.peak, kUnit, 0), speed_text(each.tokens_per_second))});
+    series.points.push_back(
+        exact_point(static_cast<double>(each.batch), y,
+                    fmt::format("{}, batch {}: {}, {} tokens/s", way.label, each.batch, bytes_text(each.peak, kUnit, 0),
+                                speed_text(each.tokens_per_second))));
   }
   return series;
 }

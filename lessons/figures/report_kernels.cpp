@@ -84,12 +84,9 @@ void add_published(Chart& chart, std::string_view panel, const RowUnits& units, 
       if (place == chart.categories.end()) place = chart.categories.insert(place, name);
       const double y = memory ? static_cast<double>(point.peak) : point.milliseconds * 1e6;
       series.points.push_back(
-          {.x = static_cast<double>(place - chart.categories.begin()),
-           .y = y,
-           .low = y,
-           .high = y,
-           .tip = fmt::format("{}, {} at {}: {}", panel_title(panel), label, name,
-                              memory ? bytes_text(point.peak, units.memory) : amount_text(y, units.time))});
+          exact_point(static_cast<double>(place - chart.categories.begin()), y,
+                      fmt::format("{}, {} at {}: {}", panel_title(panel), label, name,
+                                  memory ? bytes_text(point.peak, units.memory) : amount_text(y, units.time))));
     }
     chart.series.push_back(std::move(series));
   }
@@ -150,10 +147,7 @@ void add_report_kernels_panels(FigureData& figure, const FigureInput& input, boo
     if (input.view.hidden) hide_kernels(chart);
     if (chart.series.empty()) continue;
     chart.title = std::string(kernel->title) + (panel.what.empty() ? "" : ", " + std::string(panel.what));
-    chart.x = {.unit = AxisUnit::kCategory,
-               .low = -0.5,
-               .high = static_cast<double>(chart.categories.size()) - 0.5,
-               .name = std::string(panel.axis)};
+    chart.x = category_axis(chart.categories.size(), std::string(panel.axis));
     chart.y = {.unit = memory ? AxisUnit::kBytes : AxisUnit::kNanoseconds, .shown = memory ? units.memory : units.time};
     if (as_ratio) make_ratios(chart);
     fit_y(chart);

@@ -100,9 +100,8 @@ void add_published(Chart& peaks, Chart& speeds, const ReportSweep& sweep, const 
     const std::string tip =
         fmt::format("RTX 4090, published: {}: {}, {} tokens/s", name_of(strategy, run.batch, run.seq),
                     bytes_text(run.peak, unit_of(peaks.y)), speed_text(run.tokens_per_second));
-    peak.points.push_back({.x = x, .y = bytes, .low = bytes, .high = bytes, .tip = tip});
-    speed.points.push_back(
-        {.x = x, .y = run.tokens_per_second, .low = run.tokens_per_second, .high = run.tokens_per_second, .tip = tip});
+    peak.points.push_back(exact_point(x, bytes, tip));
+    speed.points.push_back(exact_point(x, run.tokens_per_second, tip));
   }
   peaks.series.push_back(std::move(peak));
   speeds.series.push_back(std::move(speed));

@@ -89,7 +89,7 @@ ChartSeries series_of(const Walk& walk) {
   const std::size_t last = walk.weights.size() - 1, every = 1 + last / kMostPoints;
   for (std::size_t i = 0; i <= last; i += i + every > last && i < last ? last - i : every) {
     const double y = walk.weights[i];
-    series.points.push_back({.x = static_cast<double>(i), .y = y, .low = y, .high = y});
+    series.points.push_back(exact_point(static_cast<double>(i), y));
     if (i % (10 * every) == 0 || i == last)
       series.points.back().tip = fmt::format("{}, after {} steps: {}", walk.label,
                                              record::format_count(static_cast<std::int64_t>(i)), number_text(y, 6));
@@ -102,7 +102,7 @@ void fit(Chart& chart, double steps) {
   for (const ChartSeries& series : chart.series)
     for (const ChartPoint& point : series.points) low = std::min(low, point.y), high = std::max(high, point.y);
   const double room = std::max(0.08 * (high - low), 0.004 * high);
-  chart.x = {.unit = AxisUnit::kNumber, .low = 0, .high = 1.25 * steps, .name = "steps"};
+  chart.x = {.unit = AxisUnit::kNumber, .high = 1.25 * steps, .name = "steps"};
   chart.y = {.unit = AxisUnit::kNumber, .low = low - room, .high = high + room, .name = "weight"};
 }
 

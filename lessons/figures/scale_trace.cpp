@@ -89,7 +89,7 @@ void add_steps(Chart& chart, const std::vector<ScaledStep>& steps) {
     const std::size_t first = line.points.size();
     for (std::size_t i = 0; i < each; ++i) {
       const double within = static_cast<double>(i) / static_cast<double>(each - 1);
-      line.points.push_back({.x = x + within, .y = y, .low = y, .high = y});
+      line.points.push_back(exact_point(x + within, y));
     }
     ChartPoint& begin = line.points[first];
     begin.tip = fmt::format("Step {}: {}", step, number_text(steps[step].scale));
@@ -117,7 +117,7 @@ Chart chart_of(std::string_view whose, const std::vector<ScaledStep>& steps) {
   chart.title = counted(whose, steps);
   add_steps(chart, steps);
   const auto count = static_cast<double>(steps.size());
-  chart.x = {.unit = AxisUnit::kNumber, .low = 0, .high = 1.02 * count, .name = "step"};
+  chart.x = {.unit = AxisUnit::kNumber, .high = 1.02 * count, .name = "step"};
   double low = HUGE_VAL, high = 0;
   for (const ChartPoint& point : chart.series.front().points)
     low = std::min(low, point.y), high = std::max(high, point.y);

@@ -50,26 +50,18 @@ Chart mean_errors(const std::vector<MomentWay>& ways, const std::vector<MomentWa
       const std::string tip =
           fmt::format("{}, blocks of {}: off by {:.1f} % on average", levels, record::format_count(blocks[i]), value);
       const auto x = static_cast<double>(i);
-      now.points.push_back(
-          {.x = x, .y = value, .low = value, .high = value, .label = fmt::format("{:.1f} %", value), .tip = tip});
+      now.points.push_back(exact_point(x, value, tip, fmt::format("{:.1f} %", value)));
       if (a < 0) continue;
       const std::string change = fmt::format("B − A: {}{:.1f} %", value < a ? "−" : "+", std::abs(value - a));
-      before.points.push_back({.x = x,
-                               .y = a,
-                               .low = a,
-                               .high = a,
-                               .label = fmt::format("{:.1f} %", a),
-                               .tip = fmt::format("{}; run A: {:.1f} %, {}", tip, a, change)});
+      before.points.push_back(
+          exact_point(x, a, fmt::format("{}; run A: {:.1f} %, {}", tip, a, change), fmt::format("{:.1f} %", a)));
     }
     if (hidden && dynamic) continue;
     chart.series.push_back(std::move(now));
     if (!before.points.empty()) chart.series.push_back(std::move(before));
   }
-  chart.x = {.unit = AxisUnit::kCategory,
-             .low = -0.5,
-             .high = static_cast<double>(blocks.size()) - 0.5,
-             .name = "numbers in a block that share a scale"};
-  chart.y = {.unit = AxisUnit::kPercent, .low = 0, .high = std::max(1.0, std::ceil(highest * 1.15))};
+  chart.x = category_axis(blocks.size(), "numbers in a block that share a scale");
+  chart.y = {.unit = AxisUnit::kPercent, .high = std::max(1.0, std::ceil(highest * 1.15))};
   return chart;
 }
 

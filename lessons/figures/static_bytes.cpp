@@ -116,21 +116,14 @@ Chart chart_of(const std::vector<Stack>& stacks, const CardLimit& card) {
   for (const StaticPart& part : kStaticParts) {
     ChartSeries series{.label = part.label, .category = part.category};
     for (std::size_t i = 0; i < stacks.size(); ++i) {
-      const auto bytes = static_cast<double>(part.bytes(stacks[i]));
-      series.points.push_back({.x = static_cast<double>(i),
-                               .y = bytes,
-                               .low = bytes,
-                               .high = bytes,
-                               .label = short_bytes(stacks[i].sum(), unit),  // of the stack
-                               .tip = words_of(stacks[i], unit)});
+      const std::string of_stack = short_bytes(stacks[i].sum(), unit);
+      series.points.push_back(exact_point(static_cast<double>(i), static_cast<double>(part.bytes(stacks[i])),
+                                          words_of(stacks[i], unit), of_stack));
     }
     chart.series.push_back(std::move(series));
   }
   for (const Stack& stack : stacks) chart.categories.push_back(stack.name());
-  chart.x = {.unit = AxisUnit::kCategory,
-             .low = -0.5,
-             .high = static_cast<double>(stacks.size()) - 0.5,
-             .name = "at the loss, and at the end of backward"};
+  chart.x = category_axis(stacks.size(), "at the loss, and at the end of backward");
   chart.y = {.unit = AxisUnit::kBytes, .shown = unit};
   const auto y = static_cast<double>(card.memory);
   chart.references.push_back(

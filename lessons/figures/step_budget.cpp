@@ -76,21 +76,14 @@ Chart chart_of(std::string title, std::string places, const std::vector<StepBudg
     ChartSeries series{.label = part.label, .kind = part.kind, .published = part.dashed};
     for (std::size_t i = 0; i < budgets.size(); ++i) {
       const double share = 100 * (budgets[i].*part.share);
-      series.points.push_back({.x = static_cast<double>(i),
-                               .y = share,
-                               .low = share,
-                               .high = share,
-                               .label = percent(budgets[i].mfu()),  // of the bar
-                               .tip = tip_of(budgets[i])});
+      const std::string of_bar = percent(budgets[i].mfu());
+      series.points.push_back(exact_point(static_cast<double>(i), share, tip_of(budgets[i]), of_bar));
     }
     chart.series.push_back(std::move(series));
   }
   for (const StepBudget& each : budgets) chart.categories.push_back(each.name);
-  chart.x = {.unit = AxisUnit::kCategory,
-             .low = -0.5,
-             .high = static_cast<double>(budgets.size()) - 0.5,
-             .name = std::move(places)};
-  chart.y = {.unit = AxisUnit::kPercent, .low = 0, .high = kBarAndNumber, .name = "of a step's time; above: MFU"};
+  chart.x = category_axis(budgets.size(), std::move(places));
+  chart.y = {.unit = AxisUnit::kPercent, .high = kBarAndNumber, .name = "of a step's time; above: MFU"};
   return chart;
 }
 

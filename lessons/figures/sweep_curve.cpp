@@ -103,10 +103,7 @@ Chart chart_over(const Places& places, AxisUnit unit, std::string title) {
   chart.y.unit = unit;
   if (places.swept == nullptr) {
     chart.categories = places.shown();
-    chart.x = {.unit = AxisUnit::kCategory,
-               .low = -0.5,
-               .high = static_cast<double>(places.labels.size()) - 0.5,
-               .name = places.key};
+    chart.x = category_axis(places.labels.size(), places.key);
     return chart;
   }
   double highest = 0;
@@ -170,12 +167,8 @@ void add_activations(Chart& chart, const record::Recording& recording, const Pla
     if (ran_out(point)) continue;
     const record::Bytes bytes = point.peak.by_category[static_cast<std::size_t>(kKind)];
     const auto y = static_cast<double>(bytes);
-    activations.points.push_back(
-        {.x = places.of(point),
-         .y = y,
-         .low = y,
-         .high = y,
-         .tip = fmt::format("{}: activations {} at the peak", name_of(point), bytes_text(bytes, unit))});
+    activations.points.push_back(exact_point(
+        places.of(point), y, fmt::format("{}: activations {} at the peak", name_of(point), bytes_text(bytes, unit))));
   }
   if (!whole.points.empty()) chart.series.push_back(std::move(whole));
   if (!activations.points.empty()) chart.series.push_back(std::move(activations));
@@ -245,7 +238,7 @@ void add_closed_form(FigureData& figure, const FigureInput& input) {
   for (const experiments::SweptSettings& point : experiments::swept_settings(settings, input.sweep.first(1)))
     if (const auto bytes = closed_activation_bytes(point.params)) {
       const auto y = static_cast<double>(*bytes);
-      values.points.push_back({.x = *number_of_label(point.label), .y = y, .low = y, .high = y});
+      values.points.push_back(exact_point(*number_of_label(point.label), y));
       names.push_back(point.label);
     }
   chart.joined = false;

@@ -121,7 +121,7 @@ TimelineCells grid_of(const std::vector<StepShot>& shots, const FigureInput& inp
 
 ChartPoint point_of(const record::Column& column, Category kind, double x, std::string tip) {
   const auto bytes = static_cast<double>(column.high.by_category[static_cast<std::size_t>(kind)]);
-  return {.x = x, .y = bytes, .low = bytes, .high = bytes, .tip = std::move(tip)};
+  return exact_point(x, bytes, std::move(tip));
 }
 
 Chart chart_of(const StepShot& shot, const StepShot& first, const TimelineCells& grid, std::string title) {

@@ -219,7 +219,7 @@ ChartSeries& series_of(Chart& chart, std::string_view variant) {
 void make_parts_of_copy(Chart& chart, std::vector<std::string> categories, std::string copy_label) {
   chart.bars = true;
   chart.categories = std::move(categories);
-  chart.x = {.unit = AxisUnit::kCategory, .low = -0.5, .high = static_cast<double>(chart.categories.size()) - 0.5};
+  chart.x = category_axis(chart.categories.size());
   chart.y.unit = AxisUnit::kPercent;
   chart.y.name = "bandwidth that was reached, part of a copy's";
   chart.references.push_back({.label = std::move(copy_label), .x = {chart.x.low, chart.x.high}, .y = {100, 100}});

@@ -1,10 +1,12 @@
 // Axes of panels: a unit and a range, linear or logarithmic.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 
 namespace headroom::lessons {
 
@@ -35,6 +37,11 @@ struct Axis {
   std::string name = {};                // charts and timelines: "hidden size H", "phases as wide as in B"
   std::optional<ShownUnit> shown = {};  // of its numbers; empty: the unit that suits its end
 };
+
+// For `count` categories.
+inline Axis category_axis(std::size_t count, std::string name = {}) {
+  return {.unit = AxisUnit::kCategory, .low = -0.5, .high = static_cast<double>(count) - 0.5, .name = std::move(name)};
+}
 
 // Axes of a panel or figure; a missing one is bytes from 0 to 1.
 struct Axes {

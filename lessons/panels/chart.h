@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "demos/record/units.h"
@@ -23,6 +24,11 @@ struct ChartPoint {
   bool out_of_memory = false;  // y: allocated until then, or needed if `would_be`
   bool would_be = false;
 };
+
+// Without spread.
+inline ChartPoint exact_point(double x, double y, std::string tip = {}, std::string label = {}) {
+  return {.x = x, .y = y, .low = y, .high = y, .label = std::move(label), .tip = std::move(tip)};
+}
 
 struct ChartSeries {
   std::string label;  // "eager"

@@ -155,7 +155,7 @@ double length_of(const std::vector<KernelSpan>& spans) {
 }
 
 Axis time_axis(const View& view, double length) {
-  Axis axis{.unit = AxisUnit::kNanoseconds, .low = 0, .high = std::max(length, 1.0) * (1 + kRowsRightMargin)};
+  Axis axis{.unit = AxisUnit::kNanoseconds, .high = std::max(length, 1.0) * (1 + kRowsRightMargin)};
   if (view.begin) axis.low = *view.begin;
   if (view.end) axis.high = *view.end;
   if (!(axis.high > axis.low)) axis.high = axis.low + 1;
