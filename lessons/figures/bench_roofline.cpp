@@ -24,8 +24,7 @@ Roofs roofs_of(const record::Recording& recording) {
   Roofs roofs;
   for (const Measurement& row : recording.measurements()) {
     if (row.median <= 0) continue;
-    if (row.panel == record::Measurement::kCopy)
-      roofs.bytes_per_second = static_cast<double>(row.bytes) / row.median * 1e9;
+    if (row.panel == record::Measurement::kCopy) roofs.bytes_per_second = rate_of(row);
     if (row.variant == "matmul")
       roofs.flops_per_second = std::max(roofs.flops_per_second, row.flops / row.median * 1e9);
   }
@@ -90,12 +89,7 @@ void add_bench_roofline_panels(FigureData& figure, const FigureInput& input) {
   const Roofs roofs = roofs_of(recording);
   if (chart.series.empty() || roofs.bytes_per_second <= 0)
     return figure.leave_empty("This run has no kernel with a known traffic, or no copy to compare it with.");
-  double low = HUGE_VAL, high = 0;
-  for (const ChartSeries& series : chart.series)
-    for (const ChartPoint& point : series.points) {
-      low = std::min(low, point.x);
-      high = std::max(high, point.x);
-    }
+  const auto [low, high] = range_of(chart.series, &ChartPoint::x);
   chart.joined = false;
   chart.x = {.unit = AxisUnit::kFlopsPerByte,
              .low = std::pow(10, std::floor(std::log10(low / 1.5))),

@@ -112,9 +112,8 @@ Chart derivatives_chart(const Checked& checked, bool hidden) {
         series(checked, rms_norm_first_term(checked.in), "first term alone, g / r", SeriesKind::kEager, -0.2));
   chart.series.push_back(series(checked, checked.formula, "by the formula", SeriesKind::kFused, 0));
   chart.series.push_back(series(checked, checked.differences, "by differences", SeriesKind::kLibrary, 0.2));
-  double most = 0.1;
-  for (const ChartSeries& each : chart.series)
-    for (const ChartPoint& point : each.points) most = std::max(most, std::abs(point.y));
+  const auto [low, high] = range_of(chart.series, &ChartPoint::y);
+  const double most = std::max({0.1, -low, high});
   for (std::size_t i = 0; i < kEight; ++i) chart.categories.push_back(name_of(checked.operation, i));
   chart.x = category_axis(kEight);
   chart.y = {.unit = AxisUnit::kNumber, .low = -1.15 * most, .high = 1.15 * most};

@@ -89,16 +89,13 @@ ChartSeries series_of(const Histogram& histogram, std::string label, SeriesKind 
 }
 
 void fit(Chart& chart, double low, double high) {
-  double most = 10;
-  for (const ChartSeries& series : chart.series)
-    for (const ChartPoint& point : series.points) {
-      low = std::min(low, point.x - 1.5);
-      high = std::max(high, point.x + 1.5);
-      most = std::max(most, point.y);
-    }
+  const auto [left, right] = range_of(chart.series, &ChartPoint::x);
+  const double most = std::max(10.0, range_of(chart.series, &ChartPoint::y).second);
   chart.bars = true;
-  chart.x = {
-      .unit = AxisUnit::kNumber, .low = std::floor(low), .high = std::ceil(high), .name = "size, as a power of two"};
+  chart.x = {.unit = AxisUnit::kNumber,
+             .low = std::floor(std::min(low, left - 1.5)),
+             .high = std::ceil(std::max(high, right + 1.5)),
+             .name = "size, as a power of two"};
   chart.y = {.unit = AxisUnit::kNumber,
              .low = 1,
              .high = std::pow(10, std::ceil(std::log10(most * 1.5))),

@@ -132,7 +132,7 @@ std::string note_of(const TrafficForm& form, bool on_cpu, const ShownUnit& unit)
 void add_copy(Traffic& panel, const Recording& bench) {
   for (const Measurement& row : bench.measurements())
     if (row.panel == Measurement::kCopy && row.timing == main_timing(bench) && row.median > 0)
-      panel.copy = static_cast<double>(row.bytes) / row.median * 1e9;
+      panel.copy = rate_of(row);
   if (panel.copy > 0) panel.copy_label = "a large copy: " + amount_text(panel.copy, unit_of(panel.rate));
 }
 

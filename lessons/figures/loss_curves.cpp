@@ -58,9 +58,7 @@ ChartSeries series_of(const LossByStep& losses, std::string label, SeriesKind ki
 
 // Round ends around all points, not from 0, because a loss is read by its shape.
 void fit(Axis& axis, const std::vector<ChartSeries>& series) {
-  double low = HUGE_VAL, high = -HUGE_VAL;
-  for (const ChartSeries& each : series)
-    for (const ChartPoint& point : each.points) low = std::min(low, point.y), high = std::max(high, point.y);
+  const auto [low, high] = range_of(series, &ChartPoint::y);
   const double room = std::max((high - low) * 0.08, std::abs(high) * 0.005);
   const double step = std::pow(10, std::floor(std::log10(std::max(high - low + 2 * room, 1e-9))) - 1);
   axis.low = std::floor((low - room) / step) * step;
@@ -119,7 +117,7 @@ Chart difference_chart(const LossByStep& run, const LossByStep& baseline, const 
       point.tip = fmt::format("B − A, step {}: {}", static_cast<std::int32_t>(point.x), small_text(point.y));
   const double end = most == 0 ? kNoDifference : most * 1.25;
   chart.y.low = -end, chart.y.high = end;
-  chart.references.push_back({.x = {x.low, x.high}, .y = {0, 0}});
+  chart.add_level({}, 0);
   return chart;
 }
 

@@ -186,11 +186,10 @@ Chart published_areas(const std::string& model, const ShownUnit& unit) {
                                         fmt::format("batch {}, {}", step.minibatch, kind_name(category)), unit));
     chart.series.push_back(std::move(series));
   }
-  const auto y = static_cast<double>(card);
   chart.x = {
       .unit = AxisUnit::kNumber, .high = chart.series.front().points.back().x, .name = "sequences in a batch, B"};
   chart.y = {.unit = AxisUnit::kBytes, .high = round_up_bytes(1.05 * static_cast<double>(top)), .shown = unit};
-  chart.references.push_back({.label = "their card", .x = {chart.x.low, chart.x.high}, .y = {y, y}, .limit = true});
+  chart.add_level("their card", static_cast<double>(card), true);
   return chart;
 }
 
@@ -216,10 +215,6 @@ void add_report(Chart& chart, bool over_batch, const ShownUnit& unit) {
 
 // The card as a limit, and other cards in range as lines that do not overlap.
 void add_cards(Chart& chart, const CardLimit& limit) {
-  const auto line = [&](const std::string& name, Bytes memory, bool is_limit) {
-    const auto y = static_cast<double>(memory);
-    chart.references.push_back({.label = name, .x = {chart.x.low, chart.x.high}, .y = {y, y}, .limit = is_limit});
-  };
   std::vector<Bytes> drawn{limit.memory};
   for (const predict::Card& card : predict::cards()) {
     if (!card.memory) continue;
@@ -227,9 +222,10 @@ void add_cards(Chart& chart, const CardLimit& limit) {
     const auto near = [&](Bytes other) { return std::abs(static_cast<double>(other) - y) < 0.1 * chart.y.high; };
     if (y > 0.97 * chart.y.high || y < static_cast<double>(limit.memory) || std::ranges::any_of(drawn, near)) continue;
     drawn.push_back(*card.memory);
-    line(card.name, *card.memory, false);
+    chart.add_level(card.name, y);
   }
-  line(limit.name == short_bytes(limit.memory) ? limit.name + " card" : limit.name, limit.memory, true);
+  chart.add_level(limit.name == short_bytes(limit.memory) ? limit.name + " card" : limit.name,
+                  static_cast<double>(limit.memory), true);
 }
 
 double highest_of(const Chart& chart, double stack) {

@@ -98,10 +98,8 @@ void add_line(Chart& memory, const record::Params& params) {
                        .x = {std::max(0.0, -line.at_zero / line.slope), static_cast<double>(params.integer("batch"))}};
   for (const double x : drawn.x) drawn.y.push_back(std::max(0.0, line.at(x)) / kUnit.size);
   constexpr record::Bytes kCard = 80 * record::kGiB;
-  const double card = static_cast<double>(kCard) / kUnit.size;
   memory.references.push_back(std::move(drawn));
-  memory.references.push_back(
-      {"card, " + bytes_text(kCard, kUnit, 0), {memory.x.low, memory.x.high}, {card, card}, true});
+  memory.add_level("card, " + bytes_text(kCard, kUnit, 0), static_cast<double>(kCard) / kUnit.size, true);
   fit_y(memory);
 }
 

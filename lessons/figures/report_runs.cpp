@@ -143,9 +143,7 @@ Chart chart_of(const ReportSweep& sweep, std::string title, AxisUnit unit) {
                                        : fmt::format("tokens per sequence T, batch {}", sweep.at);
   if (sweep.even) {
     for (const std::int64_t value : sweep.places) chart.categories.push_back(record::format_count(value));
-    chart.x.unit = AxisUnit::kCategory;
-    chart.x.low = -0.5;
-    chart.x.high = static_cast<double>(sweep.places.size()) - 0.5;
+    chart.x = category_axis(sweep.places.size(), chart.x.name);
   } else {
     chart.x.unit = AxisUnit::kNumber;
     chart.x.high = 1.03 * static_cast<double>(sweep.places.empty() ? 1 : sweep.places.back());
@@ -187,11 +185,8 @@ void add_report_runs_panels(FigureData& figure, const FigureInput& input, Report
   if (peaks.series.empty()) return figure.leave_empty("This sweep is not the report's: `headroom report` makes it.");
   for (const StrategyLook& strategy : kStrategyLooks)
     if (published && shown(strategy)) add_published(peaks, speeds, sweep, strategy);
-  if (const record::Bytes cap = recording.info().cap; cap > 0) {
-    const auto y = static_cast<double>(cap);
-    peaks.references.push_back(
-        {"card, " + short_bytes(cap, unit_of(peaks.y)), {peaks.x.low, peaks.x.high}, {y, y}, true});
-  }
+  if (const record::Bytes cap = recording.info().cap; cap > 0)
+    peaks.add_level("card, " + short_bytes(cap, unit_of(peaks.y)), static_cast<double>(cap), true);
   const bool hidden = input.view.hidden;
   for (Chart* chart : {&speeds, &peaks}) {
     if (hidden) hide_answer(*chart);

@@ -98,9 +98,7 @@ ChartSeries series_of(const Walk& walk) {
 }
 
 void fit(Chart& chart, double steps) {
-  double low = HUGE_VAL, high = -HUGE_VAL;
-  for (const ChartSeries& series : chart.series)
-    for (const ChartPoint& point : series.points) low = std::min(low, point.y), high = std::max(high, point.y);
+  const auto [low, high] = range_of(chart.series, &ChartPoint::y);
   const double room = std::max(0.08 * (high - low), 0.004 * high);
   chart.x = {.unit = AxisUnit::kNumber, .high = 1.25 * steps, .name = "steps"};
   chart.y = {.unit = AxisUnit::kNumber, .low = low - room, .high = high + room, .name = "weight"};

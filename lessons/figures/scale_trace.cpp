@@ -118,9 +118,7 @@ Chart chart_of(std::string_view whose, const std::vector<ScaledStep>& steps) {
   add_steps(chart, steps);
   const auto count = static_cast<double>(steps.size());
   chart.x = {.unit = AxisUnit::kNumber, .high = 1.02 * count, .name = "step"};
-  double low = HUGE_VAL, high = 0;
-  for (const ChartPoint& point : chart.series.front().points)
-    low = std::min(low, point.y), high = std::max(high, point.y);
+  const auto [low, high] = range_of(chart.series, &ChartPoint::y);
   chart.y = {.unit = AxisUnit::kNumber,
              .low = std::max(0.0, low - 2),
              .high = high + 2,
@@ -144,8 +142,7 @@ void add_scale_trace_panels(FigureData& figure, const FigureInput& input) {
   // The scale at which a usual step's largest gradient meets fp16's largest number.
   const double limit = 16.0 - static_cast<double>(params.integer("largest"));
   rule.y.high = std::max(rule.y.high, limit + 1);
-  rule.references.push_back(
-      {.label = "a usual step overflows", .x = {rule.x.low, rule.x.high}, .y = {limit, limit}, .limit = true});
+  rule.add_level("a usual step overflows", limit, true);
   figure.panels.emplace_back(std::move(rule));
 }
 

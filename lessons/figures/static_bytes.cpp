@@ -125,9 +125,7 @@ Chart chart_of(const std::vector<Stack>& stacks, const CardLimit& card) {
   for (const Stack& stack : stacks) chart.categories.push_back(stack.name());
   chart.x = category_axis(stacks.size(), "at the loss, and at the end of backward");
   chart.y = {.unit = AxisUnit::kBytes, .shown = unit};
-  const auto y = static_cast<double>(card.memory);
-  chart.references.push_back(
-      {.label = card_label(card, unit), .x = {chart.x.low, chart.x.high}, .y = {y, y}, .limit = true});
+  chart.add_level(card_label(card, unit), static_cast<double>(card.memory), true);
   fit_y(chart);
   return chart;
 }

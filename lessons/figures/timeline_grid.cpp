@@ -144,8 +144,7 @@ Chart chart_of(const StepShot& shot, const StepShot& first, const TimelineCells&
     if (span.phase != record::Phase::kRecompute)
       chart.spans.push_back(
           {std::string(record::label_of(span.phase)), span.begin, span.end, static_cast<int>(chart.spans.size() % 4)});
-  const auto y = static_cast<double>(shot.peak().totals.allocated);
-  chart.references.push_back({"", {chart.x.low, chart.x.high}, {y, y}});  // its number is in the title
+  chart.add_level({}, static_cast<double>(shot.peak().totals.allocated));  // its number is in the title
   return chart;
 }
 

@@ -103,7 +103,7 @@ bool through_buffer(const Measurement& row) {
 double link_rate(const record::Recording& recording, std::string_view variant) {
   for (const Measurement& row : recording.measurements())
     if (row.panel == Measurement::kBandwidth && row.variant == variant && row.median > 0 && !through_buffer(row))
-      return static_cast<double>(row.bytes) / row.median * 1e9;
+      return rate_of(row);
   return 0;
 }
 
@@ -150,22 +150,16 @@ Chart chart_by_shape(std::span<const Measurement* const> rows, const RowUnits& u
     if (y.value < 0) continue;
     auto place = std::find_if(places.begin(), places.end(), [&](const auto* p) { return same_shape(*p, *row); });
     if (place == places.end()) place = places.insert(places.end(), row);
-    const std::string label = variant_label(row->variant);
-    auto series =
-        std::find_if(chart.series.begin(), chart.series.end(), [&](const auto& s) { return s.label == label; });
-    if (series == chart.series.end())
-      series = chart.series.insert(chart.series.end(), {.label = label, .kind = kind_of(row->variant)});
-    series->points.push_back({.x = static_cast<double>(place - places.begin()),
-                              .y = y.value,
-                              .low = y.low,
-                              .high = y.high,
-                              .tip = tip(*row, units)});
+    series_of(chart, row->variant)
+        .points.push_back({.x = static_cast<double>(place - places.begin()),
+                           .y = y.value,
+                           .low = y.low,
+                           .high = y.high,
+                           .tip = tip(*row, units)});
   }
   for (const Measurement* place : places) chart.categories.push_back(shape_label(*place));
-  chart.x = {.unit = AxisUnit::kCategory,
-             .low = -0.5,
-             .high = static_cast<double>(std::max<std::size_t>(1, places.size())) - 0.5,
-             .name = rows.empty() ? std::string() : shape_name(rows.front()->panel)};
+  chart.x = category_axis(std::max<std::size_t>(1, places.size()),
+                          rows.empty() ? std::string() : shape_name(rows.front()->panel));
   return chart;
 }
 
@@ -222,7 +216,7 @@ void make_parts_of_copy(Chart& chart, std::vector<std::string> categories, std::
   chart.x = category_axis(chart.categories.size());
   chart.y.unit = AxisUnit::kPercent;
   chart.y.name = "bandwidth that was reached, part of a copy's";
-  chart.references.push_back({.label = std::move(copy_label), .x = {chart.x.low, chart.x.high}, .y = {100, 100}});
+  chart.add_level(std::move(copy_label), 100);
   fit_y(chart);
 }
 

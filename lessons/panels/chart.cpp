@@ -1,6 +1,7 @@
 #include "lessons/panels/chart.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include <nlohmann/json.hpp>
 
@@ -28,6 +29,14 @@ json series_of(const Chart& chart, const ChartSeries& series) {
 }
 
 }  // namespace
+
+std::pair<double, double> range_of(const std::vector<ChartSeries>& series, double ChartPoint::*member) {
+  std::pair<double, double> range{HUGE_VAL, -HUGE_VAL};
+  for (const ChartSeries& each : series)
+    for (const ChartPoint& point : each.points)
+      range = {std::min(range.first, point.*member), std::max(range.second, point.*member)};
+  return range;
+}
 
 std::vector<Cell> chart_columns() {
   return headings({"chart", "series", "published", "x", "value", "p20", "p80", "unit"});

@@ -67,11 +67,19 @@ struct Chart {
   std::vector<ChartSpan> spans;
   bool asked = false;  // its y axis carries the reader's guess
 
+  // A dashed level across the x axis.
+  void add_level(std::string label, double level, bool limit = false) {
+    references.push_back({std::move(label), {x.low, x.high}, {level, level}, limit});
+  }
+
   Axes axes() const { return {x, y}; }
   FileTable table() const;
   void add_to(nlohmann::json& figure) const;
   std::vector<std::string> sentences() const;
 };
+
+// The least and the largest `member` of all points.
+std::pair<double, double> range_of(const std::vector<ChartSeries>& series, double ChartPoint::*member);
 
 // Columns of a chart's table, for panels whose tables follow charts.
 std::vector<Cell> chart_columns();
