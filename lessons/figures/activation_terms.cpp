@@ -18,7 +18,6 @@
 #include "lessons/wording.h"
 
 namespace headroom::lessons {
-
 namespace {
 
 using predict::KeptPart;

@@ -16,9 +16,6 @@
 #include "lessons/steps/shown_range.h"
 
 namespace headroom::lessons {
-
-extern const Figure kAddressSpace;
-
 namespace {
 
 using record::Bytes;
@@ -193,6 +190,7 @@ void add_address_space_panels(FigureData& figure, const FigureInput& input) {
 
 }  // namespace
 
+extern const Figure kAddressSpace;
 constinit const Figure kAddressSpace{
     .id = "address_space",
     .title = "What is where in the allocator's memory",

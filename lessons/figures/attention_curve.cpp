@@ -18,9 +18,6 @@
 #include "lessons/wording.h"
 
 namespace headroom::lessons {
-
-extern const Figure kAttentionCurve;
-
 namespace {
 
 using predict::StepSettings;
@@ -299,6 +296,7 @@ void add_attention_curve_panels(FigureData& figure, const FigureInput& input) {
 
 }  // namespace
 
+extern const Figure kAttentionCurve;
 constinit const Figure kAttentionCurve{
     .id = "attention_curve",
     .title = "Attention by tiles",

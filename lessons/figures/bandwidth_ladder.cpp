@@ -10,9 +10,6 @@
 #include "lessons/wording.h"
 
 namespace headroom::lessons {
-
-extern const Figure kBandwidthLadder;
-
 namespace {
 
 struct Place {
@@ -119,6 +116,7 @@ void add_bandwidth_ladder_panels(FigureData& figure, const FigureInput& input) {
 
 }  // namespace
 
+extern const Figure kBandwidthLadder;
 constinit const Figure kBandwidthLadder{
     .id = "bandwidth_ladder",
     .title = "Links of this machine",

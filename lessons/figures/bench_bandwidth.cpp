@@ -8,9 +8,6 @@
 #include "lessons/measurements/bench.h"
 
 namespace headroom::lessons {
-
-extern const Figure kBenchBandwidth;
-
 namespace {
 
 constexpr std::array kBenchBandwidthSchema{bench_pass("Which pass", "forward")};
@@ -72,6 +69,7 @@ void add_bench_bandwidth_panels(FigureData& figure, const FigureInput& input) {
 
 }  // namespace
 
+extern const Figure kBenchBandwidth;
 constinit const Figure kBenchBandwidth{
     .id = "bench_bandwidth",
     .title = "Bandwidth",

@@ -10,9 +10,6 @@
 #include "lessons/measurements/bench.h"
 
 namespace headroom::lessons {
-
-extern const Figure kBenchMemory;
-
 namespace {
 
 // Kernels that take memory. Not constexpr: they come from the catalogue.
@@ -70,6 +67,7 @@ void add_bench_memory_panels(FigureData& figure, const FigureInput& input) {
 
 }  // namespace
 
+extern const Figure kBenchMemory;
 constinit const Figure kBenchMemory{
     .id = "bench_memory",
     .title = "Memory",

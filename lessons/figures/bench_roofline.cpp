@@ -8,9 +8,6 @@
 #include "lessons/measurements/bench.h"
 
 namespace headroom::lessons {
-
-extern const Figure kBenchRoofline;
-
 namespace {
 
 constexpr std::array kBenchRooflineSchema{bench_pass("Which pass; a kernel that has only one shows that", "full")};
@@ -104,6 +101,7 @@ void add_bench_roofline_panels(FigureData& figure, const FigureInput& input) {
 
 }  // namespace
 
+extern const Figure kBenchRoofline;
 constinit const Figure kBenchRoofline{
     .id = "bench_roofline",
     .title = "Roofline",

@@ -7,9 +7,6 @@
 #include "lessons/params.h"
 
 namespace headroom::lessons {
-
-extern const Figure kBenchTimes;
-
 namespace {
 
 constexpr std::array<record::Choice, 3> kTimings{
@@ -71,6 +68,7 @@ void add_bench_times_panels(FigureData& figure, const FigureInput& input) {
 
 }  // namespace
 
+extern const Figure kBenchTimes;
 constinit const Figure kBenchTimes{
     .id = "bench_times",
     .title = "Time",

@@ -11,9 +11,6 @@
 #include "lessons/params.h"
 
 namespace headroom::lessons {
-
-extern const Figure kBlockProgram;
-
 namespace {
 
 constexpr std::int64_t kWarp = 32, kNumberBytes = 4;  // fp32
@@ -235,6 +232,7 @@ void add_block_program_panels(FigureData& figure, const FigureInput& input) {
 
 }  // namespace
 
+extern const Figure kBlockProgram;
 constinit const Figure kBlockProgram{
     .id = "block_program",
     .title = "One program, many threads",

@@ -13,9 +13,6 @@
 #include "lessons/theory/schedule.h"
 
 namespace headroom::lessons {
-
-extern const Figure kCheckpointSchedule;
-
 namespace {
 
 constexpr int kMostNodes = 32;
@@ -215,6 +212,7 @@ void add_checkpoint_schedule_panels(FigureData& figure, const FigureInput& input
 
 }  // namespace
 
+extern const Figure kCheckpointSchedule;
 constinit const Figure kCheckpointSchedule{
     .id = "checkpoint_schedule",
     .title = "What is in memory, step by step",

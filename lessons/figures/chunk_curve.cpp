@@ -20,9 +20,6 @@
 #include "lessons/wording.h"
 
 namespace headroom::lessons {
-
-extern const Figure kChunkCurve;
-
 namespace {
 
 using predict::ChunkedLoss;
@@ -244,6 +241,7 @@ void add_chunk_curve_panels(FigureData& figure, const FigureInput& input) {
 
 }  // namespace
 
+extern const Figure kChunkCurve;
 constinit const Figure kChunkCurve{
     .id = "chunk_curve",
     .title = "The loss over the size of its chunks",

@@ -15,9 +15,6 @@
 #include "lessons/theory/derivatives.h"
 
 namespace headroom::lessons {
-
-extern const Figure kDerivativeCheck;
-
 namespace {
 
 constexpr std::array kDerivativeCheckSchema{
@@ -165,6 +162,7 @@ void add_derivative_check_panels(FigureData& figure, const FigureInput& input) {
 
 }  // namespace
 
+extern const Figure kDerivativeCheck;
 constinit const Figure kDerivativeCheck{
     .id = "derivative_check",
     .title = "The derivative, derived and checked",

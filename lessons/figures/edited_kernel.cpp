@@ -6,9 +6,6 @@
 #include "lessons/measurements/bench.h"
 
 namespace headroom::lessons {
-
-extern const Figure kEditedKernel;
-
 namespace {
 
 std::string form_label(std::string_view variant) {
@@ -51,6 +48,7 @@ void add_edited_kernel_panels(FigureData& figure, const FigureInput& input) {
 
 }  // namespace
 
+extern const Figure kEditedKernel;
 constinit const Figure kEditedKernel{
     .id = "edited_kernel",
     .title = "Your kernel",

@@ -18,9 +18,6 @@
 #include "lessons/wording.h"
 
 namespace headroom::lessons {
-
-extern const Figure kFitMap;
-
 namespace {
 
 using predict::Verdict;
@@ -125,6 +122,7 @@ void add_fit_map_panels(FigureData& figure, const FigureInput& input) {
 
 }  // namespace
 
+extern const Figure kFitMap;
 constinit const Figure kFitMap{
     .id = "fit_map",
     .title = "Which steps fit",

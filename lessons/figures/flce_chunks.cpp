@@ -13,9 +13,6 @@
 #include "lessons/shown_unit.h"
 
 namespace headroom::lessons {
-
-extern const Figure kFlceChunks;
-
 namespace {
 
 using record::Bytes;
@@ -193,6 +190,7 @@ void add_flce_chunks_panels(FigureData& figure, const FigureInput& input) {
 
 }  // namespace
 
+extern const Figure kFlceChunks;
 constinit const Figure kFlceChunks{
     .id = "flce_chunks",
     .title = "The loss, chunk by chunk",

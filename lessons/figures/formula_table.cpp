@@ -13,9 +13,6 @@
 #include "lessons/wording.h"
 
 namespace headroom::lessons {
-
-extern const Figure kFormulaTable;
-
 namespace {
 
 using record::Bytes;
@@ -213,6 +210,7 @@ void add_formula_table_panels(FigureData& figure, const FigureInput& input) {
 
 }  // namespace
 
+extern const Figure kFormulaTable;
 constinit const Figure kFormulaTable{
     .id = "formula_table",
     .title = "Formula",

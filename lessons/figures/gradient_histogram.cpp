@@ -11,9 +11,6 @@
 #include "lessons/wording.h"
 
 namespace headroom::lessons {
-
-extern const Figure kGradientHistogram;
-
 namespace {
 
 using record::Histogram;
@@ -182,6 +179,7 @@ void add_gradient_histogram_panels(FigureData& figure, const FigureInput& input)
 
 }  // namespace
 
+extern const Figure kGradientHistogram;
 constinit const Figure kGradientHistogram{
     .id = "gradient_histogram",
     .title = "Gradients by size",

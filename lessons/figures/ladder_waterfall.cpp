@@ -14,9 +14,6 @@
 #include "lessons/wording.h"
 
 namespace headroom::lessons {
-
-extern const Figure kLadderWaterfall;
-
 namespace {
 
 constexpr std::array<record::Choice, 3> kDeltas{
@@ -228,6 +225,7 @@ void add_ladder_waterfall_panels(FigureData& figure, const FigureInput& input) {
 
 }  // namespace
 
+extern const Figure kLadderWaterfall;
 constinit const Figure kLadderWaterfall{
     .id = "ladder_waterfall",
     .title = "The ladder of techniques",

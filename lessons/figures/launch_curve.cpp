@@ -16,9 +16,6 @@
 #include "lessons/wording.h"
 
 namespace headroom::lessons {
-
-extern const Figure kLaunchCurve;
-
 namespace {
 
 using record::KernelSpan;
@@ -154,6 +151,7 @@ void add_launch_curve_panels(FigureData& figure, const FigureInput& input) {
 
 }  // namespace
 
+extern const Figure kLaunchCurve;
 constinit const Figure kLaunchCurve{
     .id = "launch_curve",
     .title = "Launches or bytes",

@@ -8,9 +8,6 @@
 #include "lessons/wording.h"
 
 namespace headroom::lessons {
-
-extern const Figure kLaunchForms;
-
 namespace {
 
 using record::KernelSpan;
@@ -71,6 +68,7 @@ void add_launch_forms_panels(FigureData& figure, const FigureInput& input) {
 
 }  // namespace
 
+extern const Figure kLaunchForms;
 constinit const Figure kLaunchForms{
     .id = "launch_forms",
     .title = "Many launches, one kernel, a graph",

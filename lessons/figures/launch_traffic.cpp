@@ -13,9 +13,6 @@
 #include "lessons/wording.h"
 
 namespace headroom::lessons {
-
-extern const Figure kLaunchTraffic;
-
 namespace {
 
 using record::Bytes;
@@ -194,6 +191,7 @@ void add_launch_traffic_panels(FigureData& figure, const FigureInput& input) {
 
 }  // namespace
 
+extern const Figure kLaunchTraffic;
 constinit const Figure kLaunchTraffic{
     .id = "launch_traffic",
     .title = "Launch by launch",

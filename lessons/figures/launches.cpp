@@ -12,9 +12,6 @@
 #include "lessons/wording.h"
 
 namespace headroom::lessons {
-
-extern const Figure kLaunches;
-
 namespace {
 
 using llama::Op;
@@ -160,6 +157,7 @@ void add_launches_panels(FigureData& figure, const FigureInput& input) {
 
 }  // namespace
 
+extern const Figure kLaunches;
 constinit const Figure kLaunches{
     .id = "launches",
     .title = "Launches, time and bytes of one step",

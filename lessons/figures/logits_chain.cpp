@@ -18,9 +18,6 @@
 #include "lessons/wording.h"
 
 namespace headroom::lessons {
-
-extern const Figure kLogitsChain;
-
 namespace {
 
 using predict::StepSettings;
@@ -197,6 +194,7 @@ void add_logits_chain_panels(FigureData& figure, const FigureInput& input) {
 
 }  // namespace
 
+extern const Figure kLogitsChain;
 constinit const Figure kLogitsChain{
     .id = "logits_chain",
     .title = "Logits, step by step of the code",

@@ -9,9 +9,6 @@
 #include "lessons/wording.h"
 
 namespace headroom::lessons {
-
-extern const Figure kLossCurves;
-
 namespace {
 
 using LossByStep = std::map<std::int32_t, double>;
@@ -138,6 +135,7 @@ void add_loss_curves_panels(FigureData& figure, const FigureInput& input) {
 
 }  // namespace
 
+extern const Figure kLossCurves;
 constinit const Figure kLossCurves{
     .id = "loss_curves",
     .title = "Loss",

@@ -19,7 +19,6 @@
 #include "lessons/shown_unit.h"
 
 namespace headroom::lessons {
-
 namespace {
 
 using record::ByCategory;

@@ -18,9 +18,6 @@
 #include "lessons/wording.h"
 
 namespace headroom::lessons {
-
-extern const Figure kMemoryTimeline;
-
 namespace {
 
 using record::Bytes;
@@ -381,6 +378,7 @@ void add_memory_timeline_panels(FigureData& figure, const FigureInput& input) {
 
 }  // namespace
 
+extern const Figure kMemoryTimeline;
 constinit const Figure kMemoryTimeline{
     .id = "memory_timeline",
     .title = "Memory over one step",

@@ -15,9 +15,6 @@
 #include "lessons/wording.h"
 
 namespace headroom::lessons {
-
-extern const Figure kMomentBytes;
-
 namespace {
 
 using record::Bytes;
@@ -97,6 +94,7 @@ void add_moment_bytes_panels(FigureData& figure, const FigureInput& input) {
 
 }  // namespace
 
+extern const Figure kMomentBytes;
 constinit const Figure kMomentBytes{
     .id = "moment_bytes",
     .title = "Formula",

@@ -13,9 +13,6 @@
 #include "lessons/figure.h"
 
 namespace headroom::lessons {
-
-extern const Figure kNumberFormat;
-
 namespace {
 
 constexpr double kMostValue = 0x1.fffffep127;
@@ -213,6 +210,7 @@ void add_number_format_panels(FigureData& figure, const FigureInput& input) {
 
 }  // namespace
 
+extern const Figure kNumberFormat;
 constinit const Figure kNumberFormat{
     .id = "number_format",
     .title = "Which numbers there are",

@@ -12,9 +12,6 @@
 #include "lessons/wording.h"
 
 namespace headroom::lessons {
-
-extern const Figure kOffloadTimes;
-
 namespace {
 
 constexpr std::array kOffloadTimesSchema{experiments::choice(
@@ -111,6 +108,7 @@ void add_offload_times_panels(FigureData& figure, const FigureInput& input) {
 
 }  // namespace
 
+extern const Figure kOffloadTimes;
 constinit const Figure kOffloadTimes{
     .id = "offload_times",
     .title = "Formula",

@@ -14,9 +14,6 @@
 #include "lessons/wording.h"
 
 namespace headroom::lessons {
-
-extern const Figure kPeakByCategory;
-
 namespace {
 
 using record::Bytes;
@@ -84,6 +81,7 @@ void add_peak_by_category_panels(FigureData& figure, const FigureInput& input) {
 
 }  // namespace
 
+extern const Figure kPeakByCategory;
 constinit const Figure kPeakByCategory{
     .id = "peak_by_category",
     .title = "What the peak is made of",

@@ -10,9 +10,6 @@
 #include "lessons/wording.h"
 
 namespace headroom::lessons {
-
-extern const Figure kProductRates;
-
 namespace {
 
 using record::Measurement;
@@ -121,6 +118,7 @@ void add_product_rates_panels(FigureData& figure, const FigureInput& input) {
 
 }  // namespace
 
+extern const Figure kProductRates;
 constinit const Figure kProductRates{
     .id = "product_rates",
     .title = "Rates of matrix products",

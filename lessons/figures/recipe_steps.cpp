@@ -18,9 +18,6 @@
 #include "lessons/shown_unit.h"
 
 namespace headroom::lessons {
-
-extern const Figure kRecipeSteps;
-
 namespace {
 
 using experiments::Technique;
@@ -133,6 +130,7 @@ void add_recipe_steps_panels(FigureData& figure, const FigureInput& input) {
 
 }  // namespace
 
+extern const Figure kRecipeSteps;
 constinit const Figure kRecipeSteps{
     .id = "recipe_steps",
     .title = "Two recipes for one card",

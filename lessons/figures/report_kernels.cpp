@@ -11,10 +11,6 @@
 #include "lessons/params.h"
 
 namespace headroom::lessons {
-
-extern const Figure kReportTimes;
-extern const Figure kReportMemory;
-
 namespace {
 
 constexpr std::array<record::Choice, 2> kShownChoices{{{"on", "shown"}, {"off", "hidden"}}};
@@ -161,6 +157,7 @@ void add_memory(FigureData& figure, const FigureInput& input) { add_report_kerne
 
 }  // namespace
 
+extern const Figure kReportTimes;
 constinit const Figure kReportTimes{
     .id = "report_times",
     .title = "Report: time",
@@ -169,6 +166,7 @@ constinit const Figure kReportTimes{
     .add_panels = add_times,
 };
 
+extern const Figure kReportMemory;
 constinit const Figure kReportMemory{
     .id = "report_memory",
     .title = "Report: memory",

@@ -16,10 +16,6 @@
 #include "lessons/wording.h"
 
 namespace headroom::lessons {
-
-extern const Figure kReportBatch;
-extern const Figure kReportSequence;
-
 namespace {
 
 constexpr std::array<record::Choice, 2> kStrategyChoices{
@@ -207,6 +203,7 @@ void add_sequence(FigureData& figure, const FigureInput& input) {
 
 }  // namespace
 
+extern const Figure kReportBatch;
 constinit const Figure kReportBatch{
     .id = "report_batch",
     .title = "Report: batch",
@@ -215,6 +212,7 @@ constinit const Figure kReportBatch{
     .add_panels = add_batch,
 };
 
+extern const Figure kReportSequence;
 constinit const Figure kReportSequence{
     .id = "report_sequence",
     .title = "Report: sequence",

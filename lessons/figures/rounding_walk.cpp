@@ -16,9 +16,6 @@
 #include "lessons/theory/number_format.h"
 
 namespace headroom::lessons {
-
-extern const Figure kRoundingWalk;
-
 namespace {
 
 constexpr std::array kRoundingWalkSchema{
@@ -144,6 +141,7 @@ void add_rounding_walk_panels(FigureData& figure, const FigureInput& input) {
 
 }  // namespace
 
+extern const Figure kRoundingWalk;
 constinit const Figure kRoundingWalk{
     .id = "rounding_walk",
     .title = "A weight under small updates",

@@ -17,9 +17,6 @@
 #include "lessons/theory/number_format.h"
 
 namespace headroom::lessons {
-
-extern const Figure kScaleTrace;
-
 namespace {
 
 constexpr double kMostScale = 0x1p60;  // of the picture; zero gradients let the scale grow forever
@@ -148,6 +145,7 @@ void add_scale_trace_panels(FigureData& figure, const FigureInput& input) {
 
 }  // namespace
 
+extern const Figure kScaleTrace;
 constinit const Figure kScaleTrace{
     .id = "scale_trace",
     .title = "The loss scale, step by step",

@@ -12,9 +12,6 @@
 #include "lessons/wording.h"
 
 namespace headroom::lessons {
-
-extern const Figure kStateErrorMap;
-
 namespace {
 
 using record::Histogram;
@@ -120,6 +117,7 @@ void add_state_error_map_panels(FigureData& figure, const FigureInput& input) {
 
 }  // namespace
 
+extern const Figure kStateErrorMap;
 constinit const Figure kStateErrorMap{
     .id = "state_error_map",
     .title = "What 8 bits keep",

@@ -16,9 +16,6 @@
 #include "lessons/wording.h"
 
 namespace headroom::lessons {
-
-extern const Figure kSweepCurve;
-
 namespace {
 
 constexpr std::array kPeaks{record::Choice{"kinds", "by kind"}, record::Choice{"total", "in all"}};
@@ -277,6 +274,7 @@ void add_sweep_curve_panels(FigureData& figure, const FigureInput& input) {
 
 }  // namespace
 
+extern const Figure kSweepCurve;
 constinit const Figure kSweepCurve{
     .id = "sweep_curve",
     .title = "A sweep",
