@@ -1,33 +1,15 @@
 #include "lessons/axes.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 
 namespace headroom::lessons {
 
 std::string_view key_of(AxisUnit unit) {
-  switch (unit) {
-    case AxisUnit::kBytes:
-      return "bytes";
-    case AxisUnit::kNanoseconds:
-      return "ns";
-    case AxisUnit::kEvents:
-      return "events";
-    case AxisUnit::kBytesPerSecond:
-      return "bytes/s";
-    case AxisUnit::kPercent:
-      return "%";
-    case AxisUnit::kFlopsPerByte:
-      return "flops/byte";
-    case AxisUnit::kFlopsPerSecond:
-      return "flops/s";
-    case AxisUnit::kSteps:
-      return "steps";
-    case AxisUnit::kNumber:
-    case AxisUnit::kCategory:
-      return "";
-  }
-  return "";
+  constexpr std::array<std::string_view, 10> kKeys{"bytes",      "ns",      "events", "bytes/s", "%",
+                                                   "flops/byte", "flops/s", "steps",  "",        ""};
+  return kKeys[static_cast<std::size_t>(unit)];
 }
 
 double part_of(const Axis& axis, double value) {

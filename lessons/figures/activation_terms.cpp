@@ -34,17 +34,9 @@ constexpr std::array kActivationTermsSchema{
 constexpr std::array kKeptParts{KeptPart::kMlp, KeptPart::kNorms, KeptPart::kAttention};
 
 std::string part_name(KeptPart part) {
-  switch (part) {
-    case KeptPart::kMlp:
-      return "MLP";
-    case KeptPart::kNorms:
-      return "Norms and residuals";
-    case KeptPart::kAttention:
-      return "Attention";
-    case KeptPart::kRows:
-      break;
-  }
-  return "Final norm, a number per row";
+  if (part == KeptPart::kMlp) return "MLP";
+  if (part == KeptPart::kNorms) return "Norms and residuals";
+  return part == KeptPart::kAttention ? "Attention" : "Final norm, a number per row";
 }
 
 // The shown tensors, and the prediction and the run that match them.

@@ -64,17 +64,9 @@ struct Line {
 
 std::int64_t touched(const Grid& grid, std::int64_t program, std::int64_t thread, Busy busy) {
   const std::int64_t numbers = grid.numbers(program, thread);
-  switch (busy) {
-    case Busy::kAll:
-      return grid.width;
-    case Busy::kInside:
-      return numbers;
-    case Busy::kWhole:
-      return numbers == grid.width ? numbers : 0;
-    case Busy::kPart:
-      break;
-  }
-  return numbers == grid.width ? 0 : numbers;
+  if (busy == Busy::kAll) return grid.width;
+  if (busy == Busy::kInside) return numbers;
+  return (numbers == grid.width) == (busy == Busy::kWhole) ? numbers : 0;
 }
 
 std::string count_text(std::int64_t number) { return record::format_count(number); }
@@ -148,16 +140,12 @@ std::vector<Line> compiled(const Grid& grid, const Followed& at) {
   return lines;
 }
 
-// `indices`: lines before an index is compared with N.
-struct Listing {
-  std::vector<Line> lines;
-  std::size_t indices;
-};
+// Lines of each listing before an index is compared with N.
+constexpr std::size_t kIndexLines = 2;
 
-Listing listing_of(std::string_view key, const Grid& grid, const Followed& at) {
-  if (key == "cuda") return {cuda(grid, at), 2};
-  if (key == "compiler") return {compiled(grid, at), 2};
-  return {triton(grid, at), 2};
+std::vector<Line> listing_of(std::string_view key, const Grid& grid, const Followed& at) {
+  if (key == "cuda") return cuda(grid, at);
+  return key == "compiler" ? compiled(grid, at) : triton(grid, at);
 }
 
 std::string tip_of(const Grid& grid, std::int64_t program, std::int64_t thread, std::int64_t touched) {
@@ -216,16 +204,16 @@ void add_block_program_panels(FigureData& figure, const FigureInput& input) {
   const std::int64_t last = grid.programs() - 1;
   const std::int64_t index = std::min(params.integer("follow"), grid.programs() * grid.block - 1);
   const Followed at{index / grid.block, index % grid.block / grid.width};
-  const Listing listing = listing_of(params.text("listing"), grid, at);
+  const std::vector<Line> lines = listing_of(params.text("listing"), grid, at);
   // While the answer is hidden, no index is compared with N.
-  const std::size_t shown = show_frame(figure.head, params, input.view.hidden ? listing.indices : listing.lines.size());
+  const std::size_t shown = show_frame(figure.head, params, input.view.hidden ? kIndexLines : lines.size());
   figure.head.provenance_line =
       fmt::format("fp32, N = {}, blocks of {}, {} per thread", count_text(grid.n), count_text(grid.block), grid.width);
   const std::int64_t other = at.program == last ? 0 : at.program;
-  const Busy busy = listing.lines[shown].busy;
+  const Busy busy = lines[shown].busy;
   if (other != last) figure.panels.emplace_back(map_of(grid, other, at, busy));
   figure.panels.emplace_back(map_of(grid, last, at, busy));
-  Table code = code_of(listing.lines, shown, at);
+  Table code = code_of(lines, shown, at);
   if (!input.view.hidden) code.foot = counts_of(grid);
   figure.panels.emplace_back(std::move(code));
 }

@@ -53,17 +53,9 @@ Kept kept_by(const record::Params& params, std::size_t nodes) {
 }
 
 BoxState state_of(NodeState state) {
-  switch (state) {
-    case NodeState::kNotYet:
-      return BoxState::kNotYet;
-    case NodeState::kAlive:
-      return BoxState::kAlive;
-    case NodeState::kRecomputed:
-      return BoxState::kRecomputed;
-    case NodeState::kFreed:
-      break;
-  }
-  return BoxState::kFreed;
+  if (state == NodeState::kNotYet) return BoxState::kNotYet;
+  if (state == NodeState::kAlive) return BoxState::kAlive;
+  return state == NodeState::kRecomputed ? BoxState::kRecomputed : BoxState::kFreed;
 }
 
 bool appears(NodeState before, NodeState now) {

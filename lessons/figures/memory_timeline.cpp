@@ -150,29 +150,19 @@ Axis y_axis(const Shot& shot, std::initializer_list<const record::Ledger*> other
   return {.unit = AxisUnit::kBytes, .high = shot.shown.growing ? room_for_bytes(high) : round_up_bytes(high)};
 }
 
+int tone_of(record::Phase phase) {
+  if (phase == record::Phase::kLoss || phase == record::Phase::kRecompute) return 1;
+  return phase == record::Phase::kBackward ? 2 : phase == record::Phase::kOptimizer ? 3 : 0;
+}
+
 std::vector<Band> bands_of(const Shot& shot) {
   std::vector<Band> bands;
   for (const record::PhaseSpan& span : shot.spans) {
-    const bool recompute = span.phase == record::Phase::kRecompute;
-    int tone = 0;
-    switch (span.phase) {
-      case record::Phase::kLoss:
-      case record::Phase::kRecompute:
-        tone = 1;
-        break;
-      case record::Phase::kBackward:
-        tone = 2;
-        break;
-      case record::Phase::kOptimizer:
-        tone = 3;
-        break;
-      default:
-        break;
-    }
     const char* const shorter = span.phase == record::Phase::kOptimizer    ? "opt."
                                 : span.phase == record::Phase::kEvaluation ? "eval."
                                                                            : "";
-    bands.push_back({std::string(record::label_of(span.phase)), shorter, span.begin, span.end, tone, recompute});
+    bands.push_back({std::string(record::label_of(span.phase)), shorter, span.begin, span.end, tone_of(span.phase),
+                     span.phase == record::Phase::kRecompute});
   }
   return bands;
 }

@@ -2,7 +2,6 @@
 // activations, next to the card's memory.
 #include <algorithm>
 #include <array>
-#include <cctype>
 #include <vector>
 
 #include <fmt/format.h>
@@ -90,9 +89,7 @@ std::string words_of(const Stack& stack, const ShownUnit& unit) {
   std::string words = stack.name() + ": ";
   for (const StaticPart& part : kStaticParts) {
     const record::Bytes bytes = part.bytes(stack);
-    std::string label = part.label;
-    label.front() = static_cast<char>(std::tolower(static_cast<unsigned char>(label.front())));
-    if (bytes > 0) words += fmt::format("{} {}, ", label, short_bytes(bytes, unit));
+    if (bytes > 0) words += fmt::format("{} {}, ", in_lower_case(part.label), short_bytes(bytes, unit));
   }
   return words + "together " + short_bytes(stack.sum(), unit);
 }

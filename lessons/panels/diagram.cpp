@@ -1,59 +1,31 @@
 #include "lessons/panels/diagram.h"
 
+#include <array>
+
 #include <nlohmann/json.hpp>
 
 namespace headroom::lessons {
 namespace {
 
-std::string key_of(BoxState state) {
-  switch (state) {
-    case BoxState::kPlain:
-      return "plain";
-    case BoxState::kNotYet:
-      return "not_yet";
-    case BoxState::kAlive:
-      return "alive";
-    case BoxState::kRecomputed:
-      return "recomputed";
-    case BoxState::kFreed:
-      return "freed";
-    case BoxState::kSame:
-      return "same";
-    case BoxState::kChanged:
-      return "changed";
-    case BoxState::kZero:
-      return "zero";
-    case BoxState::kOne:
-      return "one";
-  }
-  return "";
-}
+struct StateWords {
+  const char *key, *label;
+};
+// By state.
+constexpr std::array<StateWords, 9> kStates{{{"plain", ""},
+                                             {"not_yet", "not computed yet"},
+                                             {"alive", "in memory"},
+                                             {"recomputed", "in memory, computed again"},
+                                             {"freed", "freed"},
+                                             {"same", "the same"},
+                                             {"changed", "changed"},
+                                             {"zero", "0"},
+                                             {"one", "1"}}};
+
+std::string key_of(BoxState state) { return kStates[static_cast<std::size_t>(state)].key; }
 
 }  // namespace
 
-std::string_view label_of(BoxState state) {
-  switch (state) {
-    case BoxState::kPlain:
-      return "";
-    case BoxState::kNotYet:
-      return "not computed yet";
-    case BoxState::kAlive:
-      return "in memory";
-    case BoxState::kRecomputed:
-      return "in memory, computed again";
-    case BoxState::kFreed:
-      return "freed";
-    case BoxState::kSame:
-      return "the same";
-    case BoxState::kChanged:
-      return "changed";
-    case BoxState::kZero:
-      return "0";
-    case BoxState::kOne:
-      return "1";
-  }
-  return "";
-}
+std::string_view label_of(BoxState state) { return kStates[static_cast<std::size_t>(state)].label; }
 
 FileTable Diagram::table() const {
   FileTable table{.columns = headings({"box", "state", unit.c_str(), "what"})};

@@ -1,5 +1,7 @@
 #include "lessons/panels/lanes.h"
 
+#include <array>
+
 #include <nlohmann/json.hpp>
 
 namespace headroom::lessons {
@@ -8,21 +10,8 @@ namespace {
 using nlohmann::json;
 
 std::string key_of(Work work) {
-  switch (work) {
-    case Work::kOurs:
-      return "fused";
-    case Work::kProduct:
-      return "product";
-    case Work::kOther:
-      return "other";
-    case Work::kMove:
-      return "copy";
-    case Work::kHost:
-      return "host";
-    case Work::kZone:
-      return "zone";
-  }
-  return "";
+  constexpr std::array<const char*, 6> kKeys{"fused", "product", "other", "copy", "host", "zone"};
+  return kKeys[static_cast<std::size_t>(work)];
 }
 
 }  // namespace

@@ -14,19 +14,8 @@ namespace {
 using nlohmann::json;
 
 std::string_view key_of(LineStyle style) {
-  switch (style) {
-    case LineStyle::kReserved:
-      return "reserved";
-    case LineStyle::kProcess:
-      return "process";
-    case LineStyle::kBaseline:
-      return "run_a";
-    case LineStyle::kPredicted:
-      return "predicted";
-    case LineStyle::kFormula:
-      return "formula";
-  }
-  return "";
+  constexpr std::array<std::string_view, 5> kKeys{"reserved", "process", "run_a", "predicted", "formula"};
+  return kKeys[static_cast<std::size_t>(style)];
 }
 
 // The line's value at `x`; empty outside its range.
