@@ -49,9 +49,7 @@ record::Status set_in_view(TourView& view, const Setting& part) {
     view.*each.member = part.value;
     return record::Ok{};
   }
-  std::vector<std::string_view> known;
-  for (const ViewPart& each : kViewParts) known.push_back(each.key);
-  return record::Error{unknown("part of a view", part.key, known)};
+  return record::Error{unknown("part of a view", part.key, names_of(kViewParts, &ViewPart::key))};
 }
 
 record::Result<Act> parse_act(std::string_view target) {

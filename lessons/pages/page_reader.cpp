@@ -81,11 +81,7 @@ class Reader {
 
   void read_card(Entries& entries) {
     page_.card = entries.take("card");
-    if (page_.card.empty() || card_named(page_.card) != nullptr) return;
-    std::vector<std::string_view> known;
-    for (const predict::Card& card : predict::cards())
-      if (card.memory) known.push_back(card.name);
-    entries.complain(unknown("card", page_.card, known));
+    if (!page_.card.empty() && card_named(page_.card) == nullptr) entries.complain(unknown_card(page_.card));
   }
 
   // These need a demo.
@@ -137,10 +133,8 @@ class Reader {
 
   static void check_known(Entries& entries, std::string_view kind, const std::string& id,
                           std::span<const experiments::DemoInfo* const> all) {
-    std::vector<std::string_view> known;
-    for (const experiments::DemoInfo* each : all) known.push_back(each->id);
-    if (!id.empty() && std::find(known.begin(), known.end(), id) == known.end())
-      entries.complain(unknown(kind, id, known));
+    if (!id.empty() && std::ranges::find(all, id, &experiments::DemoInfo::id) == all.end())
+      entries.complain(unknown(kind, id, names_of(all, &experiments::DemoInfo::id)));
   }
 
   static void check_settings(Entries& entries, record::Schema schema, const std::vector<Setting>& settings) {
@@ -158,10 +152,7 @@ class Reader {
       const Figure* const found = find_figure(id);
       if (found != nullptr && (found->basis == Basis::kRun || found->basis == Basis::kSweep) && calculates(page_))
         entries.complain(fmt::format("The figure {} draws a run, and a page with a schema has none.", id));
-      if (found != nullptr) continue;
-      std::vector<std::string_view> known;
-      for (const Figure* figure : figures()) known.push_back(figure->id);
-      entries.complain(unknown("figure", id, known));
+      if (found == nullptr) entries.complain(unknown("figure", id, names_of(figures(), &Figure::id)));
     }
   }
 
@@ -228,10 +219,9 @@ class Reader {
 
   void read_sources(const Part& part) {
     page_.sources = words_of(part.text);
-    std::vector<std::string_view> known;
-    for (const auto& [key, reference] : context_.references) known.push_back(key);
     for (const std::string& key : page_.sources)
-      if (!context_.references.contains(key)) complain(part.line, unknown("source", key, known));
+      if (!context_.references.contains(key))
+        complain(part.line, unknown("source", key, names_of(context_.references, &References::value_type::first)));
   }
 
   void read_block(const Part& part) {
@@ -264,8 +254,8 @@ class Reader {
   }
 
   static std::vector<std::string_view> known_blocks() {
-    std::vector<std::string_view> known{"because", "notes", "question", "second_question", "sources", "step"};
-    for (const BlockType* type : kBlockTypes) known.push_back(type->name);
+    std::vector<std::string_view> known = names_of(kBlockTypes, &BlockType::name);
+    known.insert(known.begin(), {"because", "notes", "question", "second_question", "sources", "step"});
     return known;
   }
 

@@ -54,5 +54,13 @@ void check_words(const Document& document, const Part& part, const Page& page, c
 
 // "There is no figure \"memory_timelin\": the nearest is memory_timeline."
 std::string unknown(std::string_view kind, std::string_view name, const std::vector<std::string_view>& known);
+// The names of all elements: names_of(kWidgets, &WidgetInfo::id).
+template <class Range, class Name>
+std::vector<std::string_view> names_of(const Range& range, Name name) {
+  std::vector<std::string_view> names;
+  for (const auto& each : range) names.push_back(std::invoke(name, each));
+  return names;
+}
+std::string unknown_card(std::string_view name);
 
 }  // namespace headroom::lessons

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "demos/experiments/schemas.h"
+#include "demos/predict/cards.h"
 #include "demos/record/text.h"
 #include "lessons/pages/acts.h"
 #include "lessons/pages/live_numbers.h"
@@ -31,9 +32,7 @@ void check_link(const std::string& target, const Part& part, const Page& page, c
     return complain(fmt::format("A page's links are term:…, set:…, view:… and page:…, not {}.", target));
   const std::string term = target.substr(kTerm.size());
   if (context.glossary.contains(term)) return;
-  std::vector<std::string_view> known;
-  for (const auto& [key, words] : context.glossary) known.push_back(key);
-  complain(unknown("term", term, known));
+  complain(unknown("term", term, names_of(context.glossary, &Glossary::value_type::first)));
 }
 
 // Empty if the page can show the live number. Pages that run nothing use the settings.
@@ -81,6 +80,13 @@ std::string unknown(std::string_view kind, std::string_view name, const std::vec
   const std::string_view nearest = record::nearest(name, known);
   return fmt::format("There is no {} {}{}.", kind, record::quoted(name),
                      nearest.empty() ? "" : fmt::format(": the nearest is {}", nearest));
+}
+
+std::string unknown_card(std::string_view name) {
+  std::vector<std::string_view> known;
+  for (const predict::Card& card : predict::cards())
+    if (card.memory) known.push_back(card.name);
+  return unknown("card", name, known);
 }
 
 std::vector<ShownCommand> commands_in(std::string_view markdown) {

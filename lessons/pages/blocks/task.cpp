@@ -13,6 +13,7 @@
 #include "lessons/card_limit.h"
 #include "lessons/pages/entries.h"
 #include "lessons/shown_unit.h"
+#include "lessons/wording.h"
 
 namespace headroom::lessons {
 
@@ -31,11 +32,6 @@ Condition parted(const std::string& word) {
   return {word.substr(0, at), word.substr(at, end - at), word.substr(end)};
 }
 
-const record::ParamSpec* spec_of(record::Schema schema, std::string_view key) {
-  const auto found = std::ranges::find(schema, key, &record::ParamSpec::key);
-  return found == schema.end() ? nullptr : &*found;
-}
-
 bool is_number(const record::ParamSpec& spec) {
   return spec.kind == ParamKind::kInteger || spec.kind == ParamKind::kReal || spec.kind == ParamKind::kBytes;
 }
@@ -49,10 +45,7 @@ std::optional<TaskCard> task_card(const std::string& name, Entries& entries) {
   if (const auto size = record::parse_bytes(name)) return TaskCard{short_bytes(size.value()), size.value(), {}};
   if (const predict::Card* const card = lessons::card_named(name))
     return TaskCard{card->name, *card->memory, predict::process_bytes(card->name), card->compute_capability};
-  std::vector<std::string_view> known;
-  for (const predict::Card& card : predict::cards())
-    if (card.memory) known.push_back(card.name);
-  entries.complain(unknown("card", name, known));
+  entries.complain(unknown_card(name));
   return std::nullopt;
 }
 
@@ -78,7 +71,7 @@ class GoalReader {
       if (!bytes) return entries_.complain(bytes.error().message);
       goal_.peak = bytes.value();
     } else if (key == "largest" && sign == "=") {
-      const record::ParamSpec* const spec = spec_of(schema_, value);
+      const record::ParamSpec* const spec = find_spec(schema_, value);
       if (spec == nullptr || spec->kind != ParamKind::kInteger)
         return entries_.complain(fmt::format("largest=… takes a setting that counts, such as batch, not {}.", value));
       goal_.largest = value;
@@ -89,7 +82,7 @@ class GoalReader {
 
   void read_setting(const Condition& condition) {
     const auto& [key, sign, value] = condition;
-    const record::ParamSpec* const spec = spec_of(schema_, key);
+    const record::ParamSpec* const spec = find_spec(schema_, key);
     if (spec == nullptr) {
       std::vector<std::string_view> known{"fits", "largest", "peak"};
       for (const record::ParamSpec& each : schema_) known.push_back(each.key);
@@ -154,7 +147,7 @@ const TaskBlock* task_of(const Page& page) {
 }
 
 bool holds(const TaskSetting& wanted, const Params& params) {
-  const record::ParamSpec* const spec = spec_of(params.schema(), wanted.key);
+  const record::ParamSpec* const spec = find_spec(params.schema(), wanted.key);
   if (spec == nullptr) return false;
   return std::ranges::any_of(wanted.values, [&](const std::string& value) {
     Params there = params;
@@ -166,7 +159,7 @@ bool holds(const TaskSetting& wanted, const Params& params) {
 }
 
 std::string words_of(const TaskSetting& wanted, record::Schema schema) {
-  const record::ParamSpec* const spec = spec_of(schema, wanted.key);
+  const record::ParamSpec* const spec = find_spec(schema, wanted.key);
   if (spec == nullptr) return wanted.key;
   std::vector<std::string> values;
   for (const std::string& value : wanted.values) {

@@ -17,9 +17,7 @@ std::string why_no_widget(std::string_view id, const Page& page) {
   if (widget != nullptr && widget->calculates == calculates(page)) return {};
   if (widget != nullptr)
     return fmt::format("The widget {} is for pages with a {}.", id, widget->calculates ? "schema" : "demo");
-  std::vector<std::string_view> known;
-  for (const WidgetInfo* each : kWidgets) known.push_back(each->id);
-  return unknown("widget", id, known);
+  return unknown("widget", id, names_of(kWidgets, &WidgetInfo::id));
 }
 
 std::string words_of_widget(std::string_view id) {
