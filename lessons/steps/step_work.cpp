@@ -27,7 +27,6 @@ std::vector<KernelSpan> spans_of(const Recording& recording, const SpanFilter& f
   for (const KernelSpan& span : recording.kernel_spans()) {
     if (span.step != filter.step) continue;
     if (filter.phase >= 0 && static_cast<int>(span.phase) != filter.phase) continue;
-    if (filter.layer >= 0 && static_cast<int>(span.layer) != filter.layer) continue;
     if (op_fits(recording.op_name(span.op), filter.op)) found.push_back(span);
   }
   std::stable_sort(found.begin(), found.end(),

@@ -18,7 +18,6 @@ struct SpanFilter {
   std::int32_t step = 0;
   std::string_view op = {};  // "mlp.rms_norm", or an ending, "rms_norm"; empty: all
   int phase = -1;            // of record::Phase; -1: all
-  int layer = -1;            // -1: all, also outside layers
 };
 std::vector<record::KernelSpan> spans_of(const record::Recording& recording, const SpanFilter& filter);
 
