@@ -18,37 +18,24 @@
 namespace headroom::lessons {
 namespace {
 
-std::string value_of(const std::map<std::string, std::string>& map, const std::string& key) {
-  const auto found = map.find(key);
-  return found == map.end() ? std::string() : found->second;
-}
-
 // The schema's label of a choice, or the value itself.
 std::string shown(const record::RunInfo& info, const std::string& key) {
   const std::string value = value_of(info.params, key);
-  const auto* demo = experiments::find_demo(info.demo);
-  if (demo == nullptr) return value;
-  for (const auto& spec : demo->schema) {
-    if (spec.key == key) return std::string(record::label_of(spec, value));
-  }
-  return value;
+  const record::ParamSpec* const spec = find_spec(schema_of(info), key);
+  return spec == nullptr ? value : std::string(record::label_of(*spec, value));
 }
 
 // Empty if this program does not have the demo or its parameters.
 record::Params params_of(const record::RunInfo& info) {
-  const auto* demo = experiments::find_demo(info.demo);
-  if (demo == nullptr) return {};
-  auto params = record::Params::from_map(demo->schema, info.params);
+  auto params = record::Params::from_map(schema_of(info), info.params);
   return params ? std::move(params).value() : record::Params{};
 }
 
 // "Checkpointing “off”"
 std::string in_words(const record::Params& params, std::string_view key) {
-  for (const record::ParamSpec& spec : params.schema()) {
-    if (spec.key != key) continue;
-    return fmt::format("{} “{}”", spec.label, record::label_of(spec, params.as_text(key)));
-  }
-  return std::string(key);
+  const record::ParamSpec* const spec = find_spec(params.schema(), key);
+  if (spec == nullptr) return std::string(key);
+  return fmt::format("{} “{}”", spec->label, record::label_of(*spec, params.as_text(key)));
 }
 
 std::string grouped_digits(const std::string& digits) {
@@ -78,6 +65,21 @@ std::string part_of_shape(const record::ParamSpec& spec, const std::string& valu
 }
 
 }  // namespace
+
+std::string value_of(const std::map<std::string, std::string>& map, std::string_view key) {
+  const auto found = map.find(std::string(key));
+  return found == map.end() ? std::string() : found->second;
+}
+
+record::Schema schema_of(const record::RunInfo& info) {
+  const experiments::DemoInfo* const demo = experiments::find_demo(info.demo);
+  return demo == nullptr ? record::Schema() : demo->schema;
+}
+
+const record::ParamSpec* find_spec(record::Schema schema, std::string_view key) {
+  const auto found = std::ranges::find(schema, key, &record::ParamSpec::key);
+  return found == schema.end() ? nullptr : &*found;
+}
 
 std::string in_lower_case(std::string_view label) {
   std::string text(label);
@@ -109,12 +111,10 @@ std::string settings_line(const record::RunInfo& info) {
   add_number("batch", "batch {}");
   add_number("seq", "{} tokens");
   if (info.provenance.contains(std::string(record::kMemoryOf))) add_number("steps", "{} steps");  // a long run
-  if (const auto* demo = experiments::find_demo(info.demo)) {
-    for (const record::ParamSpec& spec : demo->schema) {
-      if (!in_provenance_line(spec)) continue;
-      const std::string value = value_of(info.params, std::string(spec.key));
-      add(is_part_of_shape(spec) ? part_of_shape(spec, value) : technique_taken(spec, value));
-    }
+  for (const record::ParamSpec& spec : schema_of(info)) {
+    if (!in_provenance_line(spec)) continue;
+    const std::string value = value_of(info.params, spec.key);
+    add(is_part_of_shape(spec) ? part_of_shape(spec, value) : technique_taken(spec, value));
   }
   if (const std::string unknown = unknown_settings(info); !unknown.empty()) add(unknown + " (not known here)");
   return fmt::format("{}", fmt::join(parts, ", "));

@@ -30,8 +30,7 @@ constexpr std::array kLadderWaterfallSchema{
 // "drops 8-bit moments, step in backward": settings that this rung lacks.
 std::string dropped(const SweepPoint& before, const SweepPoint& point) {
   const auto has = [](const SweepPoint& which, const experiments::Dropped& each) {
-    const auto found = which.params.find(std::string(each.key));
-    return found != which.params.end() && found->second == each.value;
+    return value_of(which.params, each.key) == each.value;
   };
   std::string text;
   for (const experiments::Technique* rung : experiments::ladder_techniques())

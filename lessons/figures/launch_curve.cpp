@@ -127,8 +127,7 @@ Table turns(const Model& model, const std::array<Form, 3>& forms, bool hidden) {
 // 0 if not a run of the demo `launches`.
 double rows_of(const Recording& recording) {
   const auto& params = recording.info().params;
-  const auto found = params.find("rows");
-  return found == params.end() || !params.contains("kernel") ? 0 : std::atof(found->second.c_str());
+  return params.contains("kernel") ? std::atof(value_of(params, "rows").c_str()) : 0;
 }
 
 void add_launch_curve_panels(FigureData& figure, const FigureInput& input) {

@@ -48,11 +48,6 @@ std::vector<TrafficOperation> composition(Bytes size, bool on_cpu) {
   return all;
 }
 
-std::string param_of(const Recording& recording, const std::string& key) {
-  const auto found = recording.info().params.find(key);
-  return found == recording.info().params.end() ? std::string() : found->second;
-}
-
 struct TrafficShape {
   Bytes rows = 0, width = 0, size = 0;  // numbers, numbers, bytes per number
 };
@@ -60,9 +55,9 @@ struct TrafficShape {
 // From the requested rows and the fused kernel's bytes: x, y, w, and one fp32 number per row.
 std::optional<TrafficShape> shape_of(const Recording& recording, Bytes fused) {
   const bool on_cpu = recording.info().device == record::DeviceKind::kCpu;
-  const std::string storage = param_of(recording, "storage"), rows = param_of(recording, "rows");
+  const std::string storage = value_of(recording.info().params, "storage");
   TrafficShape shape{.size = storage == "fp32" || (storage == "auto" && on_cpu) ? 4 : 2};
-  shape.rows = std::atoll(rows.c_str());
+  shape.rows = std::atoll(value_of(recording.info().params, "rows").c_str());
   if (shape.rows <= 0 || fused <= 4 * shape.rows) return std::nullopt;
   const Bytes of_a_column = shape.size * (2 * shape.rows + 1);
   shape.width = (fused - 4 * shape.rows) / of_a_column;
@@ -157,7 +152,8 @@ void add_launch_traffic_panels(FigureData& figure, const FigureInput& input) {
   const bool on_cpu = launches->info().device == record::DeviceKind::kCpu;
   const auto eager = kernels_of(*launches, "eager"), fused = kernels_of(*launches, "fused");
   const auto shape = fused.size() == 1 ? shape_of(*launches, fused.front().bytes) : std::nullopt;
-  if (!shape || param_of(*launches, "kernel") != "rms_norm" || param_of(*launches, "pass") != "forward")
+  const auto& params = launches->info().params;
+  if (!shape || value_of(params, "kernel") != "rms_norm" || value_of(params, "pass") != "forward")
     return figure.leave_empty("The launches beside this run are not those of one forward pass of RMSNorm.");
   const std::vector<TrafficOperation> operations = composition(shape->size, on_cpu);
   if (eager.size() != operations.size())

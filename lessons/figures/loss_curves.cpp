@@ -37,10 +37,8 @@ std::string small_text(double value) {
 
 // The requested last step, so that the axis does not move.
 double last_step(const record::RunInfo& info, const LossByStep& losses) {
-  double last = losses.rbegin()->first;
-  if (const auto steps = info.params.find("steps"); steps != info.params.end())
-    last = std::max(last, std::strtod(steps->second.c_str(), nullptr) - 1);
-  return std::max(last, 1.0);
+  const double last = losses.rbegin()->first;
+  return std::max({last, std::strtod(value_of(info.params, "steps").c_str(), nullptr) - 1, 1.0});
 }
 
 ChartSeries series_of(const LossByStep& losses, std::string label, SeriesKind kind) {

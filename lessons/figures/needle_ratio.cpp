@@ -39,8 +39,8 @@ struct ShownRatio {
 ShownRatio shown_of(const record::Params& settings, const record::Params& params) {
   const llama::Config model = predict::step_settings(experiments::step_params(settings)).model;
   ShownRatio shown{.shape = model, .model = {}, .published = false};
-  for (const record::ParamSpec& spec : settings.schema())
-    if (spec.key == "model") shown.model = record::label_of(spec, settings.text("model"));
+  if (const record::ParamSpec* const spec = find_spec(settings.schema(), "model"))
+    shown.model = record::label_of(*spec, settings.text("model"));
   if (params.text("vocabulary") != "own") {
     shown.shape.vocab_size = std::stoll(params.text("vocabulary"));
     if (shown.shape.vocab_size != model.vocab_size) shown.model += ", other vocabulary";

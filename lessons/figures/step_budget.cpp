@@ -128,9 +128,7 @@ std::vector<StepBudget> own_budgets(const FigureInput& input, predict::Attention
   const predict::Card* card = predict::bound_card();
   if (card != nullptr) card = peaks.card_of_gpu(card->driver_name);
   if (input.run != nullptr) {
-    const auto& facts = input.run->recording().info().provenance;
-    const auto gpu = facts.find("gpu");
-    const predict::Card* const of_run = gpu == facts.end() ? nullptr : peaks.card_of_gpu(gpu->second);
+    const predict::Card* const of_run = peaks.card_of_gpu(value_of(input.run->recording().info().provenance, "gpu"));
     if (of_run != nullptr) card = of_run;
   }
   if (card == nullptr) return budgets;

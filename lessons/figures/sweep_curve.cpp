@@ -63,11 +63,11 @@ struct Places {
 
 // Null if the schema lacks the key or its values are no numbers.
 const record::ParamSpec* number_spec(record::Schema schema, std::string_view key) {
-  for (const record::ParamSpec& spec : schema)
-    if (spec.key == key && (spec.kind == record::ParamKind::kInteger || spec.kind == record::ParamKind::kReal ||
-                            spec.kind == record::ParamKind::kBytes))
-      return &spec;
-  return nullptr;
+  const record::ParamSpec* const spec = find_spec(schema, key);
+  const bool number =
+      spec != nullptr && (spec->kind == record::ParamKind::kInteger || spec->kind == record::ParamKind::kReal ||
+                          spec->kind == record::ParamKind::kBytes);
+  return number ? spec : nullptr;
 }
 
 Places places_of(record::Schema schema, const std::vector<std::string>& labels) {
@@ -86,7 +86,7 @@ Places places_of(record::Schema schema, const std::vector<std::string>& labels) 
 Places places_of(const record::Recording& recording) {
   std::vector<std::string> labels;
   for (const SweepPoint& point : recording.sweep_points()) labels.push_back(point.label);
-  return places_of(schema_of(recording), labels);
+  return places_of(schema_of(recording.info()), labels);
 }
 
 // "Keep every, layers"

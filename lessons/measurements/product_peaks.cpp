@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "demos/predict/step_flops.h"
+#include "lessons/wording.h"
 
 namespace headroom::lessons {
 
@@ -47,9 +48,7 @@ CardPeak card_peak(std::string_view format) {
 }
 
 const predict::Card* card_of(const Recording& recording) {
-  const auto& facts = recording.info().provenance;
-  const auto gpu = facts.find("gpu");
-  return gpu == facts.end() ? nullptr : predict::card_of_gpu(gpu->second);
+  return predict::card_of_gpu(value_of(recording.info().provenance, "gpu"));
 }
 
 std::optional<predict::Card> measured_card(const Recording& rates) {

@@ -4,6 +4,7 @@
 #include <set>
 
 #include "demos/predict/report_form.h"
+#include "lessons/wording.h"
 
 namespace headroom::lessons {
 
@@ -26,9 +27,7 @@ void find_points(ReportSweep& sweep, const record::Recording& recording) {
   }
   const std::set<std::int64_t>& found = values[sweep.at];
   sweep.places.assign(found.begin(), found.end());
-  const auto model = recording.info().params.find("model");
-  sweep.comparable =
-      sweep.at == sweep.published_at && model != recording.info().params.end() && model->second == "llama-3.2-1b";
+  sweep.comparable = sweep.at == sweep.published_at && value_of(recording.info().params, "model") == "llama-3.2-1b";
 }
 
 }  // namespace headroom::lessons

@@ -5,7 +5,6 @@
 
 #include <fmt/format.h>
 
-#include "demos/experiments/demo.h"
 #include "lessons/wording.h"
 
 namespace headroom::lessons {
@@ -26,33 +25,25 @@ std::vector<std::string> series_of(const record::Recording& recording) {
 }
 
 std::int64_t setting(const SweepPoint& point, std::string_view key) {
-  const auto found = point.params.find(std::string(key));
-  if (found == point.params.end()) return -1;
+  const std::string text = value_of(point.params, key);
   std::int64_t number = -1;
-  const char* const end = found->second.data() + found->second.size();
-  const auto [parsed, error] = std::from_chars(found->second.data(), end, number);
-  return error == std::errc() && parsed == end ? number : -1;
-}
-
-record::Schema schema_of(const record::Recording& recording) {
-  const experiments::DemoInfo* demo = experiments::find_demo(recording.info().demo);
-  return demo == nullptr ? record::Schema() : demo->schema;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  return error == std::errc() && end == text.data() + text.size() ? number : -1;
 }
 
 record::Params settings_of(const record::Recording& recording, const SweepPoint& point) {
   std::map<std::string, std::string> all = recording.info().params;
   for (const auto& [key, value] : point.params) all[key] = value;
-  return record::Params::known_of(schema_of(recording), all);
+  return record::Params::known_of(schema_of(recording.info()), all);
 }
 
 bool is_computed(const SweepPoint& point) { return point.provenance.contains(std::string(kSourceOfPoint)); }
 
 std::string machine_of(const record::RunInfo& sweep, const SweepPoint& point) {
   if (is_computed(point)) return {};
-  const auto fact = [&](std::string_view key) -> std::string {
-    for (const auto* const facts : {&point.provenance, &sweep.provenance})
-      if (const auto found = facts->find(std::string(key)); found != facts->end()) return found->second;
-    return {};
+  const auto fact = [&](std::string_view key) {
+    const std::string own = value_of(point.provenance, key);
+    return own.empty() ? value_of(sweep.provenance, key) : own;
   };
   if (sweep.device == record::DeviceKind::kGpu) return fact("gpu");
   const std::string processor = fact("cpu"), device = fact("device");  // "CPU, 8 cores"

@@ -23,8 +23,6 @@ std::vector<std::string> series_of(const record::Recording& recording);
 // An integer setting of the point; -1 if missing.
 std::int64_t setting(const SweepPoint& point, std::string_view key);
 
-// Schema of the swept demo; empty if this version does not know it.
-record::Schema schema_of(const record::Recording& recording);
 record::Params settings_of(const record::Recording& recording, const SweepPoint& point);
 
 // Provenance key of computed points: "predicted", "formula".

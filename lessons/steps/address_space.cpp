@@ -5,6 +5,7 @@
 #include <unordered_map>
 
 #include "demos/predict/placed.h"
+#include "lessons/wording.h"
 
 namespace headroom::lessons {
 namespace {
@@ -27,11 +28,6 @@ std::map<Bytes, Bytes> segments_at(const record::Recording& run, std::uint64_t e
     if (bytes <= 0) held.erase(place->second->offset);
   }
   return held;
-}
-
-bool is_expandable(const record::RunInfo& info) {
-  const auto found = info.params.find(std::string(predict::kExpandableSegments));
-  return found != info.params.end() && found->second == "on";
 }
 
 void add_segments(AddressSpace& space, const std::map<Bytes, Bytes>& held, bool joined) {
@@ -72,7 +68,8 @@ AddressSpace address_space_at(const record::Ledger& run, std::uint64_t event) {
   std::unordered_map<std::uint64_t, const record::Placement*> places;
   for (const record::Placement& place : recording.placements()) places.emplace(place.storage, &place);
   AddressSpace space;
-  add_segments(space, segments_at(recording, event, places), is_expandable(recording.info()));
+  add_segments(space, segments_at(recording, event, places),
+               value_of(recording.info().params, predict::kExpandableSegments) == "on");
   for (const record::Storage* const storage : run.alive(event)) {
     const auto block = places.find(storage->id);
     if (block == places.end()) continue;

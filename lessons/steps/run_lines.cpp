@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "demos/predict/bound_times.h"
+#include "lessons/wording.h"
 
 namespace headroom::lessons {
 
@@ -51,9 +52,8 @@ std::array<bool, record::kNumCategories> quiet_kinds(const std::vector<Column>& 
 double high_total(const Column& column) { return static_cast<double>(column.high.allocated); }
 
 std::string axis_name(const Timeline& panel, const record::Recording& run) {
-  const auto bound = run.info().provenance.find(std::string(predict::kBoundFact));
-  if (panel.predicted && bound != run.info().provenance.end())
-    return "phases as wide as their bound on " + bound->second.substr(0, bound->second.find(' '));
+  const std::string bound = value_of(run.info().provenance, predict::kBoundFact);
+  if (panel.predicted && !bound.empty()) return "phases as wide as their bound on " + bound.substr(0, bound.find(' '));
   if (panel.predicted) return "in the order of events";
   const auto has = [&](LineStyle style) {
     return std::any_of(panel.lines.begin(), panel.lines.end(),

@@ -58,8 +58,7 @@ void divide(StepBudget& budget, const Recording& run, const std::vector<record::
 // 0 if neither the reader nor a card gives it.
 double peak_of(const RunInfo& info, const StepSettings& step, const Peaks& peaks) {
   if (peaks.given > 0) return peaks.given;
-  const auto gpu = info.provenance.find("gpu");
-  const predict::Card* const card = gpu == info.provenance.end() ? nullptr : peaks.card_of_gpu(gpu->second);
+  const predict::Card* const card = peaks.card_of_gpu(value_of(info.provenance, "gpu"));
   return card == nullptr ? 0 : predict::products_peak(step, *card).value_or(0);
 }
 
