@@ -80,8 +80,8 @@ Rung rung_of(const SweepPoint& point, bool first, const std::string& machine, co
   rung.bytes = point.peak.by_category;
   rung.out_of_memory = ran_out(point);
   rung.value = ran_out(point) ? "out of memory" : bytes_text(point.peak.allocated, unit);
-  rung.speed = point.tokens_per_second;
-  if (point.tokens_per_second > 0) rung.speed_text = speed_text(point.tokens_per_second);
+  rung.speed.value = point.tokens_per_second;
+  if (point.tokens_per_second > 0) rung.speed.text = speed_text(point.tokens_per_second);
   if (point.loss) rung.loss = fmt::format("{:.3f}", *point.loss);
   return rung;
 }
@@ -136,8 +136,8 @@ void compare_rung(Rung& rung, const SweepPoint& point, const std::string& machin
     rung.before = with.peak;
     rung.delta = change_text(point.peak.allocated - with.peak, unit);
   }
-  rung.speed_delta = speed_change(point.tokens_per_second, with.speed);
-  rung.speed_told = std::abs(point.tokens_per_second - with.speed) > kSpeedNoise * with.speed;
+  rung.speed.delta = speed_change(point.tokens_per_second, with.speed);
+  rung.speed.told = std::abs(point.tokens_per_second - with.speed) > kSpeedNoise * with.speed;
 }
 
 // Says which rungs are measured, on how many machines, and what is noise.

@@ -40,9 +40,9 @@ FileTable Rungs::table() const {
     std::vector<Cell>& row = table.rows.emplace_back();
     row.emplace_back(rung.label);
     add_bytes(row, rung.bytes);
-    row.insert(row.end(),
-               {record::total(rung.bytes), rung.before, yes_or_no(rung.out_of_memory),
-                rung.speed > 0 ? Cell(rung.speed) : Cell(), Word{rung.loss}, yes_or_no(rung.predicted), rung.note});
+    row.insert(row.end(), {record::total(rung.bytes), rung.before, yes_or_no(rung.out_of_memory),
+                           rung.speed.value > 0 ? Cell(rung.speed.value) : Cell(), Word{rung.loss},
+                           yes_or_no(rung.predicted), rung.note});
   }
   return table;
 }
@@ -53,7 +53,7 @@ void Rungs::add_to(json& figure) const {
                                {"peak_by_category", record::to_object(rung.bytes)},
                                {"compared_with_bytes", rung.before},
                                {"out_of_memory", rung.out_of_memory},
-                               {"tokens_per_second", rung.speed > 0 ? json(rung.speed) : json(nullptr)},
+                               {"tokens_per_second", rung.speed.value > 0 ? json(rung.speed.value) : json(nullptr)},
                                {"loss", rung.loss},
                                {"predicted", rung.predicted},
                                {"note", rung.note}});

@@ -32,6 +32,13 @@ struct Bars {
   std::vector<std::string> sentences() const;
 };
 
+struct RungSpeed {
+  double value = 0;   // tokens/s; 0: not measured
+  std::string text;   // "71,400"
+  std::string delta;  // "+1,200"
+  bool told = true;   // false: noise
+};
+
 // A rung of the ladder: the peak with this switch and all before it. If memory ran out, the bytes are those alive then;
 // a rung that did not run has none.
 struct Rung {
@@ -39,18 +46,15 @@ struct Rung {
   record::ByCategory bytes{};
   record::Bytes before = 0;  // total of the rung compared with; 0: none
   bool out_of_memory = false;
-  std::string value;       // "12.34 GiB"
-  std::string delta;       // "−3.10 GiB"
-  double speed = 0;        // tokens/s; 0: not measured
-  std::string speed_text;  // "71,400"
-  std::string loss;        // "5.251"
-  std::string note;        // what this switch turns off, or why there is no bar
+  std::string value;  // "12.34 GiB"
+  std::string delta;  // "−3.10 GiB"
+  RungSpeed speed;
+  std::string loss;  // "5.251"
+  std::string note;  // what this switch turns off, or why there is no bar
   std::string tip;
-  bool predicted = false;   // or by closed form: dashed edge
-  bool pending = false;     // not reached by the running ladder yet: pale
-  bool off = false;         // by the reader
-  std::string speed_delta;  // "+1,200"
-  bool speed_told = true;   // false: noise
+  bool predicted = false;  // or by closed form: dashed edge
+  bool pending = false;    // not reached by the running ladder yet: pale
+  bool off = false;        // by the reader
 };
 
 struct Rungs {

@@ -166,7 +166,7 @@ TEST_CASE("a ladder counts the columns and rungs without room") {
       std::vector<std::string> heads{"difference"};
       for (const lessons::Rung& rung : tests::rungs_of(sample.figure)) {
         if (!rung.loss.empty() && heads.back() != "loss") heads.emplace_back("loss");
-        if (rung.speed > 0 && std::ranges::find(heads, "change") == heads.end()) heads.insert(heads.begin(), "change");
+        if (rung.speed.value > 0 && std::ranges::find(heads, "change") == heads.end()) heads.insert(heads.begin(), "change");
       }
       CHECK(drawn(scene, heads) + counted(scene, "column") == heads.size());
     }

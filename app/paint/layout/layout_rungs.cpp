@@ -1,5 +1,6 @@
 // The ladder of techniques as a waterfall: one row per rung with its peak by kind, the saving, the speed and the loss.
 #include <algorithm>
+#include <functional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -95,17 +96,19 @@ class RungLayout {
       if (wanted && !fits) left_out_.emplace_back(head);
       return fits;
     };
-    const auto widest = [&](Type type, std::string_view head, std::string_view usual, const std::string Rung::*entry) {
+    const auto widest = [&](Type type, std::string_view head, std::string_view usual, auto entry) {
       float width = std::max(sheet_.width(kRungNote, head), sheet_.width(type, usual));
-      for (const Rung& rung : panel_.rungs) width = std::max(width, sheet_.width(type, rung.*entry));
+      for (const Rung& rung : panel_.rungs) width = std::max(width, sheet_.width(type, std::invoke(entry, rung)));
       return width;
     };
-    const bool measured = std::ranges::any_of(panel_.rungs, [](const Rung& rung) { return rung.speed > 0; });
+    const bool measured = std::ranges::any_of(panel_.rungs, [](const Rung& rung) { return rung.speed.value > 0; });
     const bool with_loss = std::ranges::any_of(panel_.rungs, [](const Rung& rung) { return !rung.loss.empty(); });
     const float values = widest(kRungValue, "peak", "000.00 GiB", &Rung::value);
     const float deltas = widest(kRungName, "difference", "−00.00 GiB", &Rung::delta);
-    const float speeds = widest(kRungName, "tokens/s", "000,000", &Rung::speed_text);
-    const float speed_deltas = widest(kRungName, "change", "−00,000", &Rung::speed_delta);
+    const float speeds =
+        widest(kRungName, "tokens/s", "000,000", [](const Rung& rung) -> std::string_view { return rung.speed.text; });
+    const float speed_deltas =
+        widest(kRungName, "change", "−00,000", [](const Rung& rung) -> std::string_view { return rung.speed.delta; });
     const float losses = widest(kRungNote, "loss", "00.000", &Rung::loss);
     room -= values + gap;
     c.speeds = measured;
@@ -173,7 +176,7 @@ class RungLayout {
     std::string tip = rung.tip;
     for (const std::string& column : left_out_)
       if (const std::string& entry = column == "difference" ? rung.delta
-                                     : column == "change"   ? rung.speed_delta
+                                     : column == "change"   ? rung.speed.delta
                                                             : rung.loss;
           !entry.empty())
         tip += fmt::format(", {} {}", column, entry);
@@ -202,11 +205,12 @@ class RungLayout {
     number(true, kRungValue, rung.out_of_memory ? palette_.danger : palette_.text, rung.value, columns_.value_x);
     number(columns_.differences, kRungName, palette_.text2, rung.delta, columns_.delta_x);
     number(columns_.losses, kRungNote, palette_.text2, rung.loss, columns_.loss_x);
-    number(columns_.speeds, kRungName, palette_.text, rung.speed_text, columns_.speed_x);
-    number(columns_.speed_differences, kRungName, rung.speed_told ? palette_.text2 : palette_.text3, rung.speed_delta,
+    number(columns_.speeds, kRungName, palette_.text, rung.speed.text, columns_.speed_x);
+    number(columns_.speed_differences, kRungName, rung.speed.told ? palette_.text2 : palette_.text3, rung.speed.delta,
            columns_.speed_delta_x);
-    if (rung.speed <= 0) return;
-    const float length = static_cast<float>(rung.speed / panel_.speeds.high) * (columns_.bar_to - columns_.bar_from);
+    if (rung.speed.value <= 0) return;
+    const float length =
+        static_cast<float>(rung.speed.value / panel_.speeds.high) * (columns_.bar_to - columns_.bar_from);
     sheet_.fill(Layer::kBars,
                 {columns_.bar_from, bottom + line, columns_.bar_from + std::max(sheet_.snap(length), sheet_.line_px(2)),
                  bottom + line + thin},

@@ -97,7 +97,7 @@ TEST_CASE("a stored ladder starts with its settings, order and bytes, and other 
   settle(*model, predictions.service);
   CHECK(computed(*model) == points.size());
   CHECK(model->figure(400).head.source == record::Source::kPredicted);
-  for (const lessons::Rung& rung : tests::rungs_of(model->figure(400))) CHECK(rung.speed_text.empty());
+  for (const lessons::Rung& rung : tests::rungs_of(model->figure(400))) CHECK(rung.speed.text.empty());
 }
 
 TEST_CASE("a running ladder has pale future rungs, and compares none with another machine's", "[page]") {
@@ -125,11 +125,11 @@ TEST_CASE("a running ladder has pale future rungs, and compares none with anothe
   const auto& rungs = tests::rungs_of(model->figure(400));
   REQUIRE(rungs.size() > kDone + 1);
   CHECK(static_cast<std::size_t>(pending()) == rungs.size() - kDone);
-  CHECK(rungs[kDone - 1].speed < rungs[kDone].speed);
-  CHECK_FALSE(rungs[kDone - 1].speed_delta.empty());
-  CHECK(rungs[kDone].speed_delta.empty());
+  CHECK(rungs[kDone - 1].speed.value < rungs[kDone].speed.value);
+  CHECK_FALSE(rungs[kDone - 1].speed.delta.empty());
+  CHECK(rungs[kDone].speed.delta.empty());
   CHECK(rungs[kDone].delta.empty());
-  CHECK_FALSE(rungs[kDone + 1].speed_delta.empty());
+  CHECK_FALSE(rungs[kDone + 1].speed.delta.empty());
   auto whole = std::make_shared<record::Recording>(*here);
   for (std::size_t i = kDone; i < ladder->sweep_points().size(); ++i) whole->append(ladder->sweep_points()[i]);
   whole->set_outcome({});

@@ -139,7 +139,7 @@ TEST_CASE("a rung of the ladder is compared with the last one that ran") {
   CHECK(tests::rungs_of(figure)[3].delta == "+4.00 GiB");
   CHECK(tests::rungs_of(figure)[4].note == "It does not go with what is below it.");
   CHECK(tests::rungs_of(figure)[6].before == 20 * record::kGiB);  // of "checkpointing"; the two between did not run
-  CHECK(tests::rungs_of(figure)[6].speed_text == "24,000");
+  CHECK(tests::rungs_of(figure)[6].speed.text == "24,000");
   const FigureData naive = build_sweep("ladder_waterfall", tests::made_ladder(), "delta=naive");
   CHECK(tests::rungs_of(naive)[6].before == 32 * record::kGiB);
 }
@@ -163,14 +163,14 @@ TEST_CASE("rungs of two machines have no difference") {
     REQUIRE(rungs.size() == 10);
     CHECK_FALSE(rungs[6].delta.empty());
     CHECK(rungs[7].delta.empty());
-    CHECK(rungs[7].speed_delta.empty());
+    CHECK(rungs[7].speed.delta.empty());
     CHECK(rungs[7].before == 0);
     CHECK(rungs[7].tip.ends_with("on Another GPU"));
     CHECK_FALSE(rungs[7].value.empty());
   }
   const FigureData figure = build_sweep("ladder_waterfall", ladder);
   CHECK(tests::rungs_of(figure)[8].delta == "\u22121.00 GiB");  // both on the other machine
-  CHECK(tests::rungs_of(figure)[8].speed_delta == "+100");
+  CHECK(tests::rungs_of(figure)[8].speed.delta == "+100");
   CHECK(tests::rungs_of(figure)[9].delta == "\u22121.00 GiB");  // predictions have no machine
   const auto* const panel = std::get_if<lessons::Rungs>(&figure.panels.front());
   REQUIRE(panel != nullptr);
@@ -189,7 +189,7 @@ TEST_CASE("rungs of two machines have no difference") {
   for (const lessons::Rung& rung : tests::rungs_of(
            lessons::find_figure("ladder_waterfall")->build({.run = &run, .baseline = &run_a, .params = &params}))) {
     CHECK(rung.delta.empty());
-    CHECK(rung.speed_delta.empty());
+    CHECK(rung.speed.delta.empty());
   }
 }
 

@@ -193,7 +193,7 @@ TEST_CASE("the ladder: the answer is the last rung's peak, rungs below the first
     CHECK(tests::rungs_of(open)[i].value.empty());
     CHECK(tests::rungs_of(open)[i].delta.empty());
     CHECK(tests::rungs_of(open)[i].bytes == record::ByCategory{});
-    CHECK(tests::rungs_of(open)[i].speed_text.empty());
+    CHECK(tests::rungs_of(open)[i].speed.text.empty());
     CHECK(tests::rungs_of(open)[i].tip == tests::rungs_of(open)[i].label);
   }
   CHECK(lessons::axes_of(open).x.high == 30.0 * record::kGiB);  // the first rung's; the second takes 32
