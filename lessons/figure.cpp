@@ -44,6 +44,12 @@ auto guess_axis_in(Panels& panels) -> decltype(std::visit(GuessAxisOf{}, panels.
 
 }  // namespace
 
+const Figure* find_figure(std::string_view id) {
+  const auto all = figures();
+  const auto found = std::ranges::find(all, id, &Figure::id);
+  return found == all.end() ? nullptr : *found;
+}
+
 bool follows_settings(const Figure& figure) {
   return figure.basis == Basis::kSettings || figure.basis == Basis::kFormula || figure.basis == Basis::kSweep;
 }

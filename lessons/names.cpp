@@ -49,7 +49,7 @@ std::string operation_name(std::string_view op) {
   const llama::Operator* const known = llama::find_operator(op);
   if (known != nullptr && !known->operation.empty()) return std::string(known->operation);
   std::string words(llama::last_part(op));
-  std::replace(words.begin(), words.end(), '_', ' ');
+  std::ranges::replace(words, '_', ' ');
   return words;
 }
 

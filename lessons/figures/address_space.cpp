@@ -63,8 +63,8 @@ void add_segment(AddressRow& row, const record::Recording& run, const PlacedSegm
                           .end = begin + free.end,
                           .tip = fmt::format("Free: {} in a segment of {}", bytes_text(free.end - free.begin, unit),
                                              bytes_text(segment.bytes, unit))});
-  std::sort(row.pieces.begin() + static_cast<std::ptrdiff_t>(first), row.pieces.end(),
-            [](const AddressPiece& a, const AddressPiece& b) { return a.begin < b.begin; });
+  std::ranges::sort(row.pieces.begin() + static_cast<std::ptrdiff_t>(first), row.pieces.end(), {},
+                    &AddressPiece::begin);
 }
 
 // Largest segments first, as many per row as fit.

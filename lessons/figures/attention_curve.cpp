@@ -158,7 +158,7 @@ bool is_of(const SweepPoint& point, const record::Params& theirs, const record::
 
 bool any_measured(const record::Recording& run, const record::Params& settings) {
   const auto& points = run.sweep_points();
-  return std::any_of(points.begin(), points.end(), [&](const SweepPoint& point) {
+  return std::ranges::any_of(points, [&](const SweepPoint& point) {
     return is_of(point, experiments::step_params(settings_of(run, point)), settings);
   });
 }

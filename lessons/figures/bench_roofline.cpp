@@ -34,7 +34,7 @@ std::vector<const Measurement*> drawn_rows(const record::Recording& recording, c
   if (pass == "full") {
     for (const char* other : {"forward", "backward"})
       for (std::string& panel : measured_panels(recording, other))
-        if (std::find(panels.begin(), panels.end(), panel) == panels.end()) panels.push_back(std::move(panel));
+        if (std::ranges::find(panels, panel) == panels.end()) panels.push_back(std::move(panel));
   }
   std::vector<const Measurement*> drawn;
   for (const std::string& panel : panels) {

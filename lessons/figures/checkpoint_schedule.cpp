@@ -182,8 +182,8 @@ void add_curves(FigureData& figure, std::size_t nodes) {
 
 // While the answer is hidden, frames end with the loss's gradient.
 std::size_t known(const std::vector<ScheduleFrame>& frames) {
-  const auto loss = std::find_if(frames.begin(), frames.end(),
-                                 [](const ScheduleFrame& frame) { return frame.backward.back() == NodeState::kAlive; });
+  const auto loss = std::ranges::find_if(
+      frames, [](const ScheduleFrame& frame) { return frame.backward.back() == NodeState::kAlive; });
   return static_cast<std::size_t>(loss - frames.begin()) + 1;
 }
 

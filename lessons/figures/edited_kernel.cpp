@@ -20,7 +20,7 @@ void add_edited_kernel_panels(FigureData& figure, const FigureInput& input) {
     return;
   }
   const auto rows = rows_of(input.run->recording(), record::Measurement::kEditKernel, "forward", "cold");
-  const auto copy = std::find_if(rows.begin(), rows.end(), [](const auto* row) { return row->variant == "copy"; });
+  const auto copy = std::ranges::find_if(rows, [](const auto* row) { return row->variant == "copy"; });
   if (copy == rows.end() || !((*copy)->median > 0))
     return figure.leave_empty("This run timed no kernel of the reader's.");
   Chart chart;

@@ -30,7 +30,7 @@ std::vector<KernelSpan> spans_of_form(const Recording& recording, std::string_vi
   std::vector<KernelSpan> found;
   for (const KernelSpan& span : recording.kernel_spans())
     if (span.step >= 0 && recording.op_name(span.op) == op) found.push_back(span);
-  std::stable_sort(found.begin(), found.end(), [](const auto& a, const auto& b) { return a.start < b.start; });
+  std::ranges::stable_sort(found, {}, &KernelSpan::start);
   return found;
 }
 
@@ -59,8 +59,7 @@ void add_launch_forms_panels(FigureData& figure, const FigureInput& input) {
         input.view.columns);
   }
   for (Lane& lane : panel.lanes)  // the device's lanes are compared
-    lane.thin =
-        std::any_of(lane.boxes.begin(), lane.boxes.end(), [](const auto& box) { return box.work == Work::kHost; });
+    lane.thin = std::ranges::any_of(lane.boxes, [](const auto& box) { return box.work == Work::kHost; });
   if (panel.lanes.empty())
     figure.head.empty_reason = "This run shows no forms of one operation: run the demo `launches`.";
   figure.panels.emplace_back(std::move(panel));

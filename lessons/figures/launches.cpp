@@ -146,7 +146,7 @@ void add_launches_panels(FigureData& figure, const FigureInput& input) {
   set_step(figure.head, last_traced_step(recording));
   if (const std::string why = why_not_traced(recording); !why.empty()) return figure.leave_empty(why);
   const Works works = works_of(recording, params);
-  if (std::all_of(works.begin(), works.end(), [](const StepWork& work) { return work.launches == 0; })) {
+  if (std::ranges::all_of(works, [](const StepWork& work) { return work.launches == 0; })) {
     figure.head.empty_reason = "This part of the step launched nothing.";
     return;
   }

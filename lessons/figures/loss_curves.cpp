@@ -100,9 +100,7 @@ Chart difference_chart(const LossByStep& run, const LossByStep& baseline, const 
     chart.y.low = -kNoDifference, chart.y.high = kNoDifference;
     return chart;
   }
-  const auto largest = std::max_element(change.begin(), change.end(), [](const auto& a, const auto& b) {
-    return std::abs(a.second) < std::abs(b.second);
-  });
+  const auto largest = std::ranges::max_element(change, {}, [](const auto& each) { return std::abs(each.second); });
   const double most = std::abs(largest->second);
   chart.title = most == 0 ? "No difference in any step"
                           : fmt::format("Largest difference {}, step {}", small_text(largest->second), largest->first);

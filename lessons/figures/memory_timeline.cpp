@@ -169,7 +169,7 @@ std::vector<Band> bands_of(const Shot& shot) {
 
 std::optional<StepLine> reserved_line(const std::vector<Column>& columns, const Axis& y) {
   StepLine line = step_line(columns, LineStyle::kReserved, high_reserved);
-  const double most = line.y.empty() ? 0 : *std::max_element(line.y.begin(), line.y.end());
+  const double most = line.y.empty() ? 0 : *std::ranges::max_element(line.y);
   if (most <= 0) return std::nullopt;
   const std::string value = bytes_text(static_cast<Bytes>(most), unit_of(y), 1);
   line.label = "reserved by the allocator " + value;
@@ -203,7 +203,7 @@ std::optional<StepLine> process_line(const Shot& shot, const Axis& x, const Axis
     }
   }
   line.end = std::min(shot.data_end, x.high);
-  const auto [least, largest] = std::minmax_element(line.y.begin(), line.y.end());
+  const auto [least, largest] = std::ranges::minmax_element(line.y);
   const double most = *largest;
   // A process holds at least its allocator's bytes; lower samples are older.
   const record::Bytes held = std::max(shot.run.peak_reserved(shot.first(), shot.last()),
@@ -352,8 +352,8 @@ void add_memory_timeline_panels(FigureData& figure, const FigureInput& input) {
   figure.head.growing = shown.growing;
   Timeline panel = timeline_of(shot, input);
   if (aligned(params)) panel.x.name = axis_name(panel, shot.recording());
-  const bool compared = std::any_of(panel.lines.begin(), panel.lines.end(),
-                                    [](const StepLine& line) { return line.style == LineStyle::kBaseline; });
+  const bool compared =
+      std::ranges::any_of(panel.lines, [](const StepLine& line) { return line.style == LineStyle::kBaseline; });
   if (compared) add_baseline(figure.head.provenance, input.baseline->recording());
   Lanes lanes{.x = panel.x};
   figure.panels.emplace_back(std::move(panel));

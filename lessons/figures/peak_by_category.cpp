@@ -50,7 +50,7 @@ Bars bars_of(const record::Ledger& run, const record::Peak& peak, const record::
                           bytes_text(bytes, unit), std::move(note),
                           baseline == nullptr ? std::nullopt : std::optional(static_cast<double>(before))});
   }
-  std::stable_sort(panel.bars.begin(), panel.bars.end(), [](const Bar& a, const Bar& b) { return a.value > b.value; });
+  std::ranges::stable_sort(panel.bars, std::greater{}, &Bar::value);
   panel.x = {.unit = AxisUnit::kBytes, .high = round_up_bytes(static_cast<double>(largest))};
   std::string label = "peak " + bytes_text(total, unit);
   if (baseline != nullptr) label += fmt::format(", {}", signed_bytes(total - baseline->totals.allocated, unit));

@@ -76,7 +76,7 @@ void add_published(Chart& chart, std::string_view panel, const RowUnits& units, 
     for (const PublishedKernel& point : published_kernels()) {
       if (point.panel != panel || point.implementation != implementation) continue;
       const std::string name = record::format_count(point.x);
-      auto place = std::find(chart.categories.begin(), chart.categories.end(), name);
+      auto place = std::ranges::find(chart.categories, name);
       if (place == chart.categories.end()) place = chart.categories.insert(place, name);
       const double y = memory ? static_cast<double>(point.peak) : point.milliseconds * 1e6;
       series.points.push_back(

@@ -35,7 +35,7 @@ constexpr std::array kReportRunsSchema{
 
 double place_of(const ReportSweep& sweep, std::int64_t value) {
   if (!sweep.even) return static_cast<double>(value);
-  return static_cast<double>(std::find(sweep.places.begin(), sweep.places.end(), value) - sweep.places.begin());
+  return static_cast<double>(std::ranges::find(sweep.places, value) - sweep.places.begin());
 }
 
 // "all, batch 8, 1,024 tokens"

@@ -104,7 +104,7 @@ void add_steps(Chart& chart, const std::vector<ScaledStep>& steps) {
 }
 
 std::string counted(std::string_view whose, const std::vector<ScaledStep>& steps) {
-  const auto skipped = std::count_if(steps.begin(), steps.end(), [](const ScaledStep& step) { return step.overflow; });
+  const auto skipped = std::ranges::count_if(steps, [](const ScaledStep& step) { return step.overflow; });
   return fmt::format("{}: {} of {} steps skipped", whose, record::format_count(skipped),
                      record::format_count(std::ssize(steps)));
 }

@@ -28,7 +28,7 @@ Chart mean_errors(const std::vector<MomentWay>& ways, const std::vector<MomentWa
   Chart chart{.title = "Mean error of all numbers", .bars = true};
   std::vector<std::int64_t> blocks;
   for (const MomentWay& way : ways)
-    if (std::find(blocks.begin(), blocks.end(), way.block) == blocks.end()) blocks.push_back(way.block);
+    if (std::ranges::find(blocks, way.block) == blocks.end()) blocks.push_back(way.block);
   for (const std::int64_t block : blocks) chart.categories.push_back(record::format_count(block));
   const auto error_of = [](const std::vector<MomentWay>& all, bool dynamic, std::int64_t block) {
     for (const MomentWay& way : all)

@@ -52,7 +52,7 @@ struct Places {
 
   double of(const SweepPoint& point) const {
     if (swept != nullptr) return *number_of_label(point.label);
-    return static_cast<double>(std::find(labels.begin(), labels.end(), point.label) - labels.begin());
+    return static_cast<double>(std::ranges::find(labels, point.label) - labels.begin());
   }
   std::vector<std::string> shown() const {
     std::vector<std::string> texts = labels;
@@ -74,11 +74,10 @@ Places places_of(record::Schema schema, const std::vector<std::string>& labels) 
   Places places{std::string(key_of_label(labels.front())), nullptr, {}};
   for (const std::string& label : labels) {
     if (key_of_label(label) != places.key) places.key.clear();
-    if (std::find(places.labels.begin(), places.labels.end(), label) == places.labels.end())
-      places.labels.push_back(label);
+    if (std::ranges::find(places.labels, label) == places.labels.end()) places.labels.push_back(label);
   }
   const bool numbers =
-      std::all_of(labels.begin(), labels.end(), [](const auto& label) { return number_of_label(label).has_value(); });
+      std::ranges::all_of(labels, [](const auto& label) { return number_of_label(label).has_value(); });
   if (numbers && !places.key.empty()) places.swept = number_spec(schema, places.key);
   return places;
 }

@@ -148,7 +148,7 @@ Chart chart_by_shape(std::span<const Measurement* const> rows, const RowUnits& u
   for (const Measurement* row : rows) {
     const Spread y = value(*row);
     if (y.value < 0) continue;
-    auto place = std::find_if(places.begin(), places.end(), [&](const auto* p) { return same_shape(*p, *row); });
+    auto place = std::ranges::find_if(places, [&](const auto* p) { return same_shape(*p, *row); });
     if (place == places.end()) place = places.insert(places.end(), row);
     series_of(chart, row->variant)
         .points.push_back({.x = static_cast<double>(place - places.begin()),

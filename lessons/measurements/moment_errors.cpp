@@ -24,7 +24,7 @@ std::vector<MomentWay> moment_ways(const record::Recording& recording, std::stri
     MomentWay way{.dynamic = dynamic, .errors = &each};
     if (std::from_chars(rest.data(), rest.data() + rest.size(), way.block).ec != std::errc()) continue;
     const auto same = [&](const MomentWay& other) { return other.dynamic == dynamic && other.block == way.block; };
-    if (const auto known = std::find_if(ways.begin(), ways.end(), same); known != ways.end())
+    if (const auto known = std::ranges::find_if(ways, same); known != ways.end())
       *known = way;
     else
       ways.push_back(way);

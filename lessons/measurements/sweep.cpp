@@ -20,7 +20,7 @@ bool begin_sweep(FigureHead& head, const FigureInput& input) {
 std::vector<std::string> series_of(const record::Recording& recording) {
   std::vector<std::string> names;
   for (const SweepPoint& point : recording.sweep_points())
-    if (std::find(names.begin(), names.end(), point.series) == names.end()) names.push_back(point.series);
+    if (std::ranges::find(names, point.series) == names.end()) names.push_back(point.series);
   return names;
 }
 

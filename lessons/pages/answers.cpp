@@ -80,8 +80,7 @@ constexpr std::array kAnswers{
 std::span<const Answer> answers() { return kAnswers; }
 
 const Answer* find_answer(std::string_view name) {
-  const auto found =
-      std::find_if(kAnswers.begin(), kAnswers.end(), [&](const Answer& each) { return each.name == name; });
+  const auto found = std::ranges::find(kAnswers, name, &Answer::name);
   return found == kAnswers.end() ? nullptr : &*found;
 }
 

@@ -62,8 +62,8 @@ std::vector<ListedChapter> parse_contents(std::string_view text, Problems& probl
     else if (line.starts_with("- ") && !chapters.empty())
       chapters.back().pages.push_back({std::string(trimmed(line.substr(2))), lines.number()});
     else if (line.starts_with("##") || line.starts_with("-"))
-      problems.push_back(
-          {kContents, lines.number(), "Chapters are lines \"## NUMBER ID: Title\", and pages lines \"- ID\" below them."});
+      problems.push_back({kContents, lines.number(),
+                          "Chapters are lines \"## NUMBER ID: Title\", and pages lines \"- ID\" below them."});
   }
   return chapters;
 }
@@ -77,7 +77,8 @@ void check_page_links(const std::string& file, const std::string& text, const st
       const std::size_t begin = at + kPageLink.size();
       const std::string id(line.substr(begin, line.find(')', begin) - begin));
       if (listed.contains(id + ".md")) continue;
-      problems.push_back({file, lines.number(), fmt::format("A link opens the page {}, which is not in {}.", id, kContents)});
+      problems.push_back(
+          {file, lines.number(), fmt::format("A link opens the page {}, which is not in {}.", id, kContents)});
     }
   }
 }
@@ -88,7 +89,7 @@ void check_all_listed(const fs::path& folder, const std::set<std::string>& liste
   std::vector<std::string> files;
   for (const auto& entry : fs::directory_iterator(folder, failed))
     if (entry.path().extension() == ".md") files.push_back(entry.path().filename().string());
-  std::sort(files.begin(), files.end());
+  std::ranges::sort(files);
   for (const std::string& file : files)
     if (file != kContents && file != kGlossary && !listed.contains(file))
       problems.push_back({file, 1, fmt::format("No chapter of {} names this page: add its line.", kContents)});
@@ -162,13 +163,12 @@ Course Course::load(const fs::path& assets, const CommandCheck& check_command) {
 }
 
 const Page* Course::find_page(std::string_view id) const {
-  const auto found = std::find_if(pages_.begin(), pages_.end(), [&](const auto& page) { return page->id == id; });
+  const auto found = std::ranges::find_if(pages_, [&](const auto& page) { return page->id == id; });
   return found == pages_.end() ? nullptr : found->get();
 }
 
 const Chapter* Course::find_chapter(std::string_view number) const {
-  const auto found = std::find_if(chapters_.begin(), chapters_.end(),
-                                  [&](const Chapter& chapter) { return chapter.number == number; });
+  const auto found = std::ranges::find(chapters_, number, &Chapter::number);
   return found == chapters_.end() ? nullptr : &*found;
 }
 

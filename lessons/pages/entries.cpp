@@ -44,7 +44,7 @@ std::vector<Setting> Entries::take_settings(std::string_view key) {
 
 void Entries::end() {
   for (const Entry& entry : entries_) {
-    if (std::find(known_.begin(), known_.end(), entry.key) != known_.end()) continue;
+    if (std::ranges::find(known_, entry.key) != known_.end()) continue;
     at_ = entry.line;
     complain(fmt::format("{} has no key {}: the nearest is {}.", place_, record::quoted(entry.key),
                          record::nearest(entry.key, known_)));

@@ -25,7 +25,7 @@ namespace {
 constexpr int kMostClaimWords = 12;
 
 bool has(const std::vector<std::string>& list, std::string_view word) {
-  return std::find(list.begin(), list.end(), word) != list.end();
+  return std::ranges::find(list, word) != list.end();
 }
 
 class Reader {

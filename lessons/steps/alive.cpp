@@ -39,8 +39,7 @@ std::vector<NamedRow> named_rows(const record::Ledger& run, std::uint64_t event)
   }
   std::vector<NamedRow> rows;
   for (auto& [key, sum] : sums) rows.push_back({sum, key.second});
-  std::stable_sort(rows.begin(), rows.end(),
-                   [](const NamedRow& a, const NamedRow& b) { return a.sum.bytes > b.sum.bytes; });
+  std::ranges::stable_sort(rows, std::greater{}, [](const NamedRow& row) { return row.sum.bytes; });
   return rows;
 }
 
@@ -55,8 +54,7 @@ std::string where_text(const record::AliveRow& row) {
 // The last mark set before the event.
 const record::Mark* mark_at(const record::Recording& recording, std::uint64_t event) {
   const auto& marks = recording.marks();
-  const auto after = std::upper_bound(marks.begin(), marks.end(), event,
-                                      [](std::uint64_t e, const record::Mark& mark) { return e < mark.event_index; });
+  const auto after = std::ranges::upper_bound(marks, event, {}, &record::Mark::event_index);
   return after == marks.begin() ? nullptr : &*std::prev(after);
 }
 

@@ -61,8 +61,8 @@ std::string label_of(const Recording& recording, const KernelSpan& span) {
   if (span.kind == SpanKind::kCopy) return "copy";
   if (span.kind == SpanKind::kMemset) return "fill";
   if (span.kind == SpanKind::kHostOperator) return std::string(name);  // PyTorch's own
-  const auto* does = std::find_if(kDoes.begin(), kDoes.end(),
-                                  [&](const Does& each) { return name.find(each.part) != std::string_view::npos; });
+  const auto* does =
+      std::ranges::find_if(kDoes, [&](const Does& each) { return name.find(each.part) != std::string_view::npos; });
   return std::string(does == kDoes.end() ? short_name(name) : does->word);
 }
 
@@ -91,7 +91,7 @@ std::vector<TimeBox> boxes_of(const Recording& recording, const std::vector<Plac
         last.end = std::max(last.end, placed.end);
         ++last.count;
         times[static_cast<std::size_t>(work)] += placed.end - placed.begin;
-        last.work = static_cast<Work>(std::max_element(times.begin(), times.end()) - times.begin());
+        last.work = static_cast<Work>(std::ranges::max_element(times) - times.begin());
         last.span.reset();
         continue;
       }
@@ -144,7 +144,7 @@ std::vector<KernelSpan> kernels_of(const Recording& recording, std::string_view 
   for (const KernelSpan& span : recording.kernel_spans())
     if (span.step >= 0 && span.kind != record::SpanKind::kRuntimeCall && recording.op_name(span.op) == op)
       found.push_back(span);
-  std::stable_sort(found.begin(), found.end(), [](const auto& a, const auto& b) { return a.start < b.start; });
+  std::ranges::stable_sort(found, {}, &KernelSpan::start);
   return found;
 }
 

@@ -41,7 +41,7 @@ std::array<bool, record::kNumCategories> quiet_kinds(const std::vector<Column>& 
   std::array<bool, record::kNumCategories> quiet{};
   for (const record::Category category : {record::Category::kWeights, record::Category::kOptimizerState}) {
     const auto k = static_cast<std::size_t>(category);
-    quiet[k] = std::all_of(columns.begin(), columns.end(), [&](const Column& column) {
+    quiet[k] = std::ranges::all_of(columns, [&](const Column& column) {
       const record::Bytes first = columns.front().high.by_category[k];
       return first > 0 && column.high.by_category[k] == first && column.low.by_category[k] == first;
     });
@@ -56,8 +56,7 @@ std::string axis_name(const Timeline& panel, const record::Recording& run) {
   if (panel.predicted && !bound.empty()) return "phases as wide as their bound on " + bound.substr(0, bound.find(' '));
   if (panel.predicted) return "in the order of events";
   const auto has = [&](LineStyle style) {
-    return std::any_of(panel.lines.begin(), panel.lines.end(),
-                       [style](const auto& line) { return line.style == style; });
+    return std::ranges::any_of(panel.lines, [style](const auto& line) { return line.style == style; });
   };
   if (has(LineStyle::kBaseline)) return "phases as wide as in B";
   return has(LineStyle::kPredicted) || has(LineStyle::kFormula) ? "phases as wide as measured" : "";

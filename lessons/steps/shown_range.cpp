@@ -16,8 +16,7 @@ record::StepRange whole_run(const record::Recording& recording) {
 }
 
 ShownRange one_step(const std::vector<record::StepRange>& steps, std::int64_t number, bool live) {
-  const auto found =
-      std::find_if(steps.begin(), steps.end(), [number](const auto& step) { return step.step == number; });
+  const auto found = std::ranges::find(steps, number, &record::StepRange::step);
   if (found != steps.end()) return {*found, live && !found->complete, {}};
   if (steps.empty()) return {{}, live, "This run has no training step yet."};
   return {

@@ -67,8 +67,7 @@ StepSpans::StepSpans(const Recording& recording, const record::StepRange& range,
   const std::vector<KernelSpan>& all = recording.kernel_spans();
   for (std::size_t i = 0; i < all.size(); ++i)
     if (all[i].step == range.step) numbers_.push_back(i);
-  std::stable_sort(numbers_.begin(), numbers_.end(),
-                   [&](std::size_t a, std::size_t b) { return all[a].start < all[b].start; });
+  std::ranges::stable_sort(numbers_, {}, [&](std::size_t i) { return all[i].start; });
   for (const std::size_t number : numbers_) spans_.push_back(all[number]);
   const bool on_host = axis == record::TimeAxis::kHost;
   const Mark& origin = recording.marks()[range.first_mark];
@@ -83,8 +82,7 @@ int main_row(const StepSpans& step) {
   std::map<int, std::size_t> counts;
   for (const KernelSpan& span : step.spans())
     if (computes(span)) ++counts[row_of(span)];
-  const auto most =
-      std::max_element(counts.begin(), counts.end(), [](const auto& a, const auto& b) { return a.second < b.second; });
+  const auto most = std::ranges::max_element(counts, {}, &std::pair<const int, std::size_t>::second);
   return most == counts.end() ? 0 : most->first;
 }
 
@@ -302,7 +300,7 @@ SpanSums sums_of(const StepSpans& step, double begin, double end) {
   sums.sum = std::accumulate(durations.begin(), durations.end(), 0.0);
   sums.busy = end > begin ? busy / (end - begin) : 0;
   if (durations.empty()) return sums;
-  std::sort(durations.begin(), durations.end());
+  std::ranges::sort(durations);
   const std::size_t half = durations.size() / 2;
   sums.median = durations.size() % 2 == 1 ? durations[half] : (durations[half - 1] + durations[half]) / 2;
   return sums;

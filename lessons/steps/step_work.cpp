@@ -29,8 +29,7 @@ std::vector<KernelSpan> spans_of(const Recording& recording, const SpanFilter& f
     if (filter.phase >= 0 && static_cast<int>(span.phase) != filter.phase) continue;
     if (op_fits(recording.op_name(span.op), filter.op)) found.push_back(span);
   }
-  std::stable_sort(found.begin(), found.end(),
-                   [](const KernelSpan& a, const KernelSpan& b) { return a.start < b.start; });
+  std::ranges::stable_sort(found, {}, &KernelSpan::start);
   return found;
 }
 
@@ -72,7 +71,7 @@ std::vector<std::int32_t> traced_steps(const Recording& recording) {
   std::vector<std::int32_t> steps;
   for (const KernelSpan& span : recording.kernel_spans())
     if (span.step >= 0) steps.push_back(span.step);
-  std::sort(steps.begin(), steps.end());
+  std::ranges::sort(steps);
   steps.erase(std::unique(steps.begin(), steps.end()), steps.end());
   return steps;
 }
@@ -100,8 +99,8 @@ Work work_kind(const Recording& recording, const KernelSpan& span) {
   // cuBLAS and cuDNN name kernels after tile shapes; CPU operators are PyTorch's.
   constexpr std::array<std::string_view, 8> kProducts{"gemm",  "gemv", "cutlass", "nvjet",
                                                       "flash", "fmha", "splitK",  "attention"};
-  const bool product = std::any_of(kProducts.begin(), kProducts.end(),
-                                   [&](std::string_view part) { return name.find(part) != std::string_view::npos; });
+  const bool product =
+      std::ranges::any_of(kProducts, [&](std::string_view part) { return name.find(part) != std::string_view::npos; });
   const bool cpu_product = name == "mm" || name == "bmm" || name == "addmm" || name == "baddbmm" || name == "addmm_";
   return product || cpu_product ? Work::kProduct : Work::kOther;
 }

@@ -111,7 +111,7 @@ Eight rope_dx(const DerivativeInput& in) { return turned(in.dy, -static_cast<dou
 // --- cross entropy: y = log Σ exp(x) − x[label], one number
 
 std::vector<double> cross_entropy(const DerivativeInput& in) {
-  const double highest = *std::max_element(in.x.begin(), in.x.end());
+  const double highest = *std::ranges::max_element(in.x);
   double total = 0;
   for (const double each : in.x) total += std::exp(each - highest);
   return {highest + std::log(total) - in.x[in.label]};

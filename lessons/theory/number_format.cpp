@@ -40,8 +40,7 @@ std::string superscript(int number) {
 }  // namespace
 
 const NumberFormat& number_format(std::string_view key) {
-  const auto* const found = std::find_if(kNumberFormats.begin(), kNumberFormats.end(),
-                                         [&](const NumberFormat& each) { return each.key == key; });
+  const auto* const found = std::ranges::find(kNumberFormats, key, &NumberFormat::key);
   if (found == kNumberFormats.end()) throw std::logic_error("number format");
   return *found;
 }

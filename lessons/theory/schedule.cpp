@@ -34,8 +34,8 @@ class CheckpointChain {
 
   void show(std::string action) {
     now_.action = std::move(action);
-    now_.alive = static_cast<std::size_t>(std::count_if(now_.forward.begin(), now_.forward.end(), in_memory) +
-                                          std::count_if(now_.backward.begin(), now_.backward.end(), in_memory));
+    now_.alive = static_cast<std::size_t>(std::ranges::count_if(now_.forward, in_memory) +
+                                          std::ranges::count_if(now_.backward, in_memory));
     frames_.push_back(now_);
   }
 
