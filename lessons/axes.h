@@ -1,9 +1,6 @@
 // Steady axis ranges: they start at zero, end on round numbers and grow in few, large steps.
 #pragma once
 
-#include <string>
-#include <string_view>
-
 #include "lessons/figure.h"
 
 namespace headroom::lessons {

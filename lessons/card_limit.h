@@ -3,7 +3,6 @@
 
 #include <string_view>
 
-#include "demos/predict/fits.h"
 #include "demos/record/schema.h"
 #include "lessons/figure.h"
 

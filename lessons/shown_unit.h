@@ -2,7 +2,6 @@
 #pragma once
 
 #include <string>
-#include <string_view>
 
 #include "demos/record/units.h"
 #include "lessons/panels/axis.h"

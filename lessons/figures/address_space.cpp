@@ -1,7 +1,6 @@
 // A run's blocks by address: segments in rows, blocks by kind, gaps, and a request that found no room.
 #include <algorithm>
 #include <array>
-#include <optional>
 #include <vector>
 
 #include <fmt/format.h>
@@ -12,7 +11,6 @@
 #include "lessons/params.h"
 #include "lessons/shown_unit.h"
 #include "lessons/steps/address_space.h"
-#include "lessons/steps/alive.h"
 #include "lessons/steps/shown_range.h"
 
 namespace headroom::lessons {

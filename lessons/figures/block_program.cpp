@@ -2,7 +2,6 @@
 // line keeps busy.
 #include <algorithm>
 #include <array>
-#include <cmath>
 #include <utility>
 
 #include <fmt/format.h>

@@ -2,7 +2,6 @@
 // speeds.
 #include <algorithm>
 #include <array>
-#include <cmath>
 #include <string>
 #include <vector>
 

@@ -5,7 +5,6 @@
 #include "lessons/figure.h"
 #include "lessons/steps/kernel_rows.h"
 #include "lessons/steps/step_work.h"
-#include "lessons/wording.h"
 
 namespace headroom::lessons {
 namespace {

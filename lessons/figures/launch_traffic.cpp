@@ -6,7 +6,6 @@
 
 #include <fmt/format.h>
 
-#include "lessons/axes.h"
 #include "lessons/measurements/bench.h"
 #include "lessons/shown_unit.h"
 #include "lessons/steps/kernel_rows.h"

@@ -9,7 +9,6 @@
 #include "lessons/measurements/bench.h"
 #include "lessons/params.h"
 #include "lessons/steps/step_work.h"
-#include "lessons/wording.h"
 
 namespace headroom::lessons {
 namespace {

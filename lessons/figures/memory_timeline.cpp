@@ -2,7 +2,6 @@
 // axis.
 #include <algorithm>
 #include <array>
-#include <cmath>
 #include <initializer_list>
 
 #include <fmt/format.h>

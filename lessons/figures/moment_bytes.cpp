@@ -6,7 +6,6 @@
 
 #include "demos/llama/config.h"
 #include "demos/predict/optimizers.h"
-#include "demos/predict/step_bytes.h"
 #include "lessons/figure.h"
 #include "lessons/measurements/moment_errors.h"
 #include "lessons/params.h"

@@ -9,7 +9,6 @@
 #include "lessons/figure.h"
 #include "lessons/names.h"
 #include "lessons/shown_unit.h"
-#include "lessons/steps/alive.h"
 #include "lessons/steps/shown_range.h"
 #include "lessons/wording.h"
 

@@ -7,7 +7,6 @@
 #include "lessons/measurements/bench.h"
 #include "lessons/measurements/product_peaks.h"
 #include "lessons/shown_unit.h"
-#include "lessons/wording.h"
 
 namespace headroom::lessons {
 namespace {

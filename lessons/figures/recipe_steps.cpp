@@ -2,9 +2,7 @@
 // switches that suffice.
 #include <algorithm>
 #include <array>
-#include <optional>
 #include <string>
-#include <tuple>
 #include <vector>
 
 #include <fmt/format.h>

@@ -13,7 +13,6 @@
 #include "lessons/measurements/sweep.h"
 #include "lessons/measurements/tables.h"
 #include "lessons/params.h"
-#include "lessons/wording.h"
 
 namespace headroom::lessons {
 namespace {

@@ -6,7 +6,6 @@
 
 #include "demos/predict/closed_form.h"
 #include "demos/predict/optimizers.h"
-#include "demos/predict/step_bytes.h"
 #include "lessons/measurements/bench.h"
 #include "lessons/measurements/moment_errors.h"
 #include "lessons/measurements/sweep.h"

@@ -1,7 +1,6 @@
 // Totals of runs as lines of a timeline, on the shown run's axis.
 #pragma once
 
-#include <algorithm>
 #include <array>
 #include <optional>
 #include <span>

@@ -2,8 +2,6 @@
 #pragma once
 
 #include <array>
-#include <cstdint>
-#include <optional>
 #include <string>
 
 #include "demos/record/timeline.h"

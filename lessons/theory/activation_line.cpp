@@ -1,7 +1,6 @@
 #include "lessons/theory/activation_line.h"
 
 #include <algorithm>
-#include <cmath>
 #include <string>
 
 #include "demos/experiments/demo.h"

@@ -2,7 +2,6 @@
 #include "lessons/theory/formulas.h"
 
 #include <algorithm>
-#include <span>
 #include <utility>
 
 #include <fmt/format.h>

@@ -1,8 +1,6 @@
 // Reads a widget's id.
 #include "lessons/pages/blocks/widget.h"
 
-#include <vector>
-
 #include <fmt/format.h>
 
 #include "lessons/pages/page_reader.h"
