@@ -23,16 +23,6 @@ constexpr std::array kForms{
     FormName{"graph", "Graph: ", true},
 };
 
-// Spans of one form, without the final wait for the device.
-std::vector<KernelSpan> spans_of_form(const Recording& recording, std::string_view form) {
-  const std::string op = std::string(kFormPrefix) + std::string(form);
-  std::vector<KernelSpan> found;
-  for (const KernelSpan& span : recording.kernel_spans())
-    if (span.step >= 0 && recording.op_name(span.op) == op) found.push_back(span);
-  std::ranges::stable_sort(found, {}, &KernelSpan::start);
-  return found;
-}
-
 // From the form's first launch to its first kernel, ns. The axis begins there, because tracing stretches launches.
 double before_first_kernel(const std::vector<KernelSpan>& spans) {
   for (const KernelSpan& span : spans)

@@ -23,13 +23,6 @@ constexpr std::array kMomentBytesSchema{
 
 std::string percent_text(double value) { return value < 0 ? "–" : fmt::format("{:.1f} %", value); }
 
-// The same format of another moment or run; negative if missing.
-double error_of(const std::vector<MomentWay>& ways, const MomentWay& like) {
-  for (const MomentWay& way : ways)
-    if (way.dynamic == like.dynamic && way.block == like.block) return mean_error(*way.errors);
-  return -1;
-}
-
 std::string change(double b, double a) {
   if (a < 0 || b < 0) return "–";
   return (b < a ? "−" : "+") + percent_text(std::abs(b - a));
@@ -84,8 +77,8 @@ void add_moment_bytes_panels(FigureData& figure, const FigureInput& input) {
     TableRow row = way_row(way, parameters);
     const double error = mean_error(*way.errors);
     row.cells.push_back(percent_text(error));
-    row.cells.push_back(percent_text(error_of(second, way)));
-    if (!of_a.empty()) row.cells.push_back(change(error, error_of(of_a, way)));
+    row.cells.push_back(percent_text(error_of(second, way.dynamic, way.block)));
+    if (!of_a.empty()) row.cells.push_back(change(error, error_of(of_a, way.dynamic, way.block)));
     table.rows.push_back(std::move(row));
   }
   figure.panels.emplace_back(std::move(table));

@@ -30,11 +30,6 @@ Chart mean_errors(const std::vector<MomentWay>& ways, const std::vector<MomentWa
   for (const MomentWay& way : ways)
     if (std::ranges::find(blocks, way.block) == blocks.end()) blocks.push_back(way.block);
   for (const std::int64_t block : blocks) chart.categories.push_back(record::format_count(block));
-  const auto error_of = [](const std::vector<MomentWay>& all, bool dynamic, std::int64_t block) {
-    for (const MomentWay& way : all)
-      if (way.dynamic == dynamic && way.block == block) return mean_error(*way.errors);
-    return -1.0;
-  };
   double highest = 0;
   for (const bool dynamic : {false, true}) {
     const std::string levels = dynamic ? "dynamic levels" : "even levels";

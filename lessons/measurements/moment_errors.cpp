@@ -42,10 +42,14 @@ double mean_error(const record::Histogram& histogram) {
   return numbers > 0 ? 100 * sum / numbers : -1;
 }
 
-double second_moment_error(const record::Recording& recording, bool dynamic, std::int64_t block) {
-  for (const MomentWay& way : moment_ways(recording, "second_moment"))
+double error_of(const std::vector<MomentWay>& ways, bool dynamic, std::int64_t block) {
+  for (const MomentWay& way : ways)
     if (way.dynamic == dynamic && way.block == block) return mean_error(*way.errors);
   return -1;
+}
+
+double second_moment_error(const record::Recording& recording, bool dynamic, std::int64_t block) {
+  return error_of(moment_ways(recording, "second_moment"), dynamic, block);
 }
 
 }  // namespace headroom::lessons

@@ -25,7 +25,8 @@ std::vector<MomentWay> moment_ways(const record::Recording& recording, std::stri
 // Mean error of nonzero numbers, in percent; negative if there are none.
 double mean_error(const record::Histogram& histogram);
 
-// Negative if not measured.
+// The mean error of one format; negative if not measured.
+double error_of(const std::vector<MomentWay>& ways, bool dynamic, std::int64_t block);
 double second_moment_error(const record::Recording& recording, bool dynamic, std::int64_t block);
 
 }  // namespace headroom::lessons

@@ -66,13 +66,12 @@ std::string label_of(const Recording& recording, const KernelSpan& span) {
   return std::string(does == kDoes.end() ? short_name(name) : does->word);
 }
 
-std::string row_label(int row, bool on_cpu, std::size_t streams) {
-  if (row < 0) return "Host";
-  if (on_cpu) return "Operators";
-  return streams > 1 ? fmt::format("Stream {}", row) : "Device";
-}
-
 }  // namespace
+
+std::string row_label(int row, std::size_t streams, std::string_view alone) {
+  if (row < 0) return "Host";
+  return streams > 1 ? fmt::format("Stream {}", row) : std::string(alone);
+}
 
 int row_of(const KernelSpan& span) { return span.kind == SpanKind::kRuntimeCall ? -1 : static_cast<int>(span.stream); }
 
@@ -130,7 +129,7 @@ void add_lanes(Lanes& panel, const Recording& recording, const std::vector<Kerne
   const std::size_t streams = rows.size() - rows.count(-1);
   bool first = true;
   for (const auto& [row, in_row] : rows) {
-    panel.lanes.push_back({.label = lanes.prefix + row_label(row, work.on_cpu, streams),
+    panel.lanes.push_back({.label = lanes.prefix + row_label(row, streams, work.on_cpu ? "Operators" : "Device"),
                            .note = first ? lanes.prefix + work_text(work, lanes.time) : std::string(),
                            .baseline = lanes.baseline,
                            .boxes = boxes_of(recording, in_row, least, {.time = lanes.time})});
@@ -138,13 +137,18 @@ void add_lanes(Lanes& panel, const Recording& recording, const std::vector<Kerne
   }
 }
 
-std::vector<KernelSpan> kernels_of(const Recording& recording, std::string_view form) {
+std::vector<KernelSpan> spans_of_form(const Recording& recording, std::string_view form) {
   const std::string op = std::string(kFormPrefix) + std::string(form);
   std::vector<KernelSpan> found;
   for (const KernelSpan& span : recording.kernel_spans())
-    if (span.step >= 0 && span.kind != record::SpanKind::kRuntimeCall && recording.op_name(span.op) == op)
-      found.push_back(span);
+    if (span.step >= 0 && recording.op_name(span.op) == op) found.push_back(span);
   std::ranges::stable_sort(found, {}, &KernelSpan::start);
+  return found;
+}
+
+std::vector<KernelSpan> kernels_of(const Recording& recording, std::string_view form) {
+  std::vector<KernelSpan> found = spans_of_form(recording, form);
+  std::erase_if(found, [](const KernelSpan& span) { return span.kind == SpanKind::kRuntimeCall; });
   return found;
 }
 

@@ -15,6 +15,8 @@ namespace headroom::lessons {
 // Operators of the demo `launches`: "launches.eager", "launches.fused", "launches.graph".
 inline constexpr std::string_view kFormPrefix = "launches.";
 
+// Spans of one form, without the final wait for the device, by start.
+std::vector<record::KernelSpan> spans_of_form(const record::Recording& recording, std::string_view form);
 // Kernels (on a CPU: operators) of one form, "eager", in the order in which they ran.
 std::vector<record::KernelSpan> kernels_of(const record::Recording& recording, std::string_view form);
 
@@ -31,6 +33,8 @@ struct PlacedSpan {
 };
 // -1: host calls; else the stream. A CPU has one stream.
 int row_of(const record::KernelSpan& span);
+// "Host", "Stream 7"; `alone` if there is one stream.
+std::string row_label(int row, std::size_t streams, std::string_view alone);
 
 // Units for single kernels. Times span three decades, and the shortest kernels matter.
 struct KernelUnits {

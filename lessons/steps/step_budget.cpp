@@ -42,6 +42,24 @@ double speed_of(const Recording& run) {
   return speeds.empty() ? 0 : record::quantiles_of(std::move(speeds)).median;
 }
 
+// Operations per token.
+struct TokenFlops {
+  double model = 0, again = 0;
+};
+TokenFlops token_flops(const StepSettings& step, AttentionFlops attention) {
+  return {.model = predict::model_flops_per_token(step, attention),
+          .again = predict::repeated_flops_per_token(step, attention)};
+}
+
+// From the speed alone.
+StepBudget budget_of(const TokenFlops& flops, double tokens_per_second, double peak) {
+  StepBudget budget{.tokens_per_second = tokens_per_second, .flops_per_token = flops.model, .peak = peak};
+  budget.model = tokens_per_second * flops.model / peak;
+  budget.again = tokens_per_second * flops.again / peak;
+  budget.rest = std::max(0.0, 1 - budget.hfu());
+  return budget;
+}
+
 // Divides the rest by a traced step's kernels.
 void divide(StepBudget& budget, const Recording& run, const std::vector<record::KernelSpan>& spans,
             const StepWork& work) {
@@ -91,19 +109,6 @@ bool is_shown(const PublishedRun& run) {
 const predict::Card* Peaks::card_of_gpu(std::string_view gpu) const {
   const auto found = std::ranges::find(measured, gpu, &predict::Card::driver_name);
   return found == measured.end() ? predict::card_of_gpu(gpu) : &*found;
-}
-
-TokenFlops token_flops(const StepSettings& step, AttentionFlops attention) {
-  return {.model = predict::model_flops_per_token(step, attention),
-          .again = predict::repeated_flops_per_token(step, attention)};
-}
-
-StepBudget budget_of(const TokenFlops& flops, double tokens_per_second, double peak) {
-  StepBudget budget{.tokens_per_second = tokens_per_second, .flops_per_token = flops.model, .peak = peak};
-  budget.model = tokens_per_second * flops.model / peak;
-  budget.again = tokens_per_second * flops.again / peak;
-  budget.rest = std::max(0.0, 1 - budget.hfu());
-  return budget;
 }
 
 std::optional<StepBudget> budget_of(const Recording& run, AttentionFlops attention, const Peaks& peaks,

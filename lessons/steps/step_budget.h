@@ -39,15 +39,6 @@ struct Peaks {
   const predict::Card* card_of_gpu(std::string_view gpu) const;
 };
 
-// Operations per token.
-struct TokenFlops {
-  double model = 0, again = 0;
-};
-TokenFlops token_flops(const predict::StepSettings& step, predict::AttentionFlops attention);
-
-// From the speed alone.
-StepBudget budget_of(const TokenFlops& flops, double tokens_per_second, double peak);
-
 // From a run's speed or, if traced, its kernels. Empty: `why` says what is missing.
 std::optional<StepBudget> budget_of(const record::Recording& run, predict::AttentionFlops attention, const Peaks& peaks,
                                     std::string& why);

@@ -12,6 +12,7 @@
 
 #include <fmt/format.h>
 
+#include "demos/record/quantile.h"
 #include "lessons/names.h"
 #include "lessons/steps/kernel_rows.h"
 #include "lessons/steps/step_work.h"
@@ -182,15 +183,10 @@ Lane operation_lane(const StepSpans& step, const Axis& x, double least) {
   return lane;
 }
 
-std::string kernel_label(int row, std::size_t streams, bool on_cpu) {
-  if (row < 0) return "Host";
-  if (on_cpu) return "Operator";
-  return streams > 1 ? fmt::format("Stream {}", row) : "Kernel";
-}
-
-// Kernels by stream, then the host.
-std::vector<Lane> span_lanes(const StepSpans& step, const Axis& x, const std::function<double(double)>& place,
-                             double least, std::optional<std::size_t> selected) {
+// By row_of(): kernels by stream, then the host.
+std::vector<std::pair<int, Lane>> span_lanes(const StepSpans& step, const Axis& x,
+                                             const std::function<double(double)>& place, double least,
+                                             std::optional<std::size_t> selected) {
   std::map<int, std::vector<PlacedSpan>> rows;
   bool on_cpu = false;
   for (std::size_t i = 0; i < step.spans().size(); ++i) {
@@ -201,10 +197,11 @@ std::vector<Lane> span_lanes(const StepSpans& step, const Axis& x, const std::fu
     if (in_view(x, begin, end)) row.push_back({&span, begin, end, step.number(i)});
   }
   const std::size_t streams = rows.size() - rows.count(-1);
-  std::vector<Lane> lanes;
+  std::vector<std::pair<int, Lane>> lanes;
   for (const auto& [row, spans] : rows)
-    lanes.push_back({.label = kernel_label(row, streams, on_cpu),
-                     .boxes = boxes_of(step.recording(), spans, least, kUnits, selected)});
+    lanes.push_back({row,
+                     {.label = row_label(row, streams, on_cpu ? "Operator" : "Kernel"),
+                      .boxes = boxes_of(step.recording(), spans, least, kUnits, selected)}});
   if (rows.contains(-1)) std::rotate(lanes.begin(), lanes.begin() + 1, lanes.end());  // the host is below
   return lanes;
 }
@@ -299,10 +296,7 @@ SpanSums sums_of(const StepSpans& step, double begin, double end) {
   sums.count = durations.size();
   sums.sum = std::accumulate(durations.begin(), durations.end(), 0.0);
   sums.busy = end > begin ? busy / (end - begin) : 0;
-  if (durations.empty()) return sums;
-  std::ranges::sort(durations);
-  const std::size_t half = durations.size() / 2;
-  sums.median = durations.size() % 2 == 1 ? durations[half] : (durations[half - 1] + durations[half]) / 2;
+  sums.median = record::quantiles_of(std::move(durations)).median;
   return sums;
 }
 
@@ -325,12 +319,10 @@ void add_run_lanes(Lanes& panel, const StepSpans& step, const View& view, const 
   panel.lanes.push_back(operation_lane(step, panel.x, least * kLeastZone));
   LanePlaces places{.operations = top + 1};
   const auto as_it_is = [](double position) { return position; };
-  std::map<int, bool> rows;
-  for (const KernelSpan& span : step.spans()) rows[row_of(span)] = true;
-  for (const auto& [row, there] : rows)
-    if (row >= 0) places.rows.emplace(row, top + 2 + places.rows.size());
-  if (rows.contains(-1)) places.rows.emplace(-1, top + 2 + places.rows.size());
-  for (Lane& lane : span_lanes(step, panel.x, as_it_is, least, view.kernel)) panel.lanes.push_back(std::move(lane));
+  for (auto& [row, lane] : span_lanes(step, panel.x, as_it_is, least, view.kernel)) {
+    places.rows.emplace(row, panel.lanes.size());
+    panel.lanes.push_back(std::move(lane));
+  }
   for (std::size_t i = top; i < panel.lanes.size(); ++i) panel.lanes[i].label = prefix + panel.lanes[i].label;
   panel.lanes[top].note = prefix + work_text(work_of(step.spans()), time_unit(length_of(step.spans())));
   if (const auto chosen = view.kernel ? place_of(step, *view.kernel) : std::nullopt) {
@@ -344,10 +336,10 @@ void add_run_lanes(Lanes& panel, const StepSpans& step, const View& view, const 
 void add_baseline_lanes(Lanes& panel, const StepSpans& step, const OtherRun& run, const View& view,
                         const ShownUnit& time) {
   const auto place = [&](double own) { return run.place(own); };
-  std::vector<Lane> lanes = span_lanes(step, panel.x, place, column_of(panel.x, view.columns), {});
+  std::vector<std::pair<int, Lane>> lanes = span_lanes(step, panel.x, place, column_of(panel.x, view.columns), {});
   if (lanes.empty()) return;
-  lanes.front().note = "A: " + work_text(work_of(step.spans()), time);
-  for (Lane& lane : lanes) {
+  lanes.front().second.note = "A: " + work_text(work_of(step.spans()), time);
+  for (auto& [row, lane] : lanes) {
     lane.label = "A: " + lane.label;
     lane.baseline = true;
     for (TimeBox& box : lane.boxes) box.span.reset();  // the selection is in the shown run
