@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "demos/experiments/combinations.h"
-#include "demos/experiments/demo.h"
 #include "lessons/wording.h"
 
 namespace headroom::lessons {
@@ -27,12 +26,8 @@ CardLimit card_limit(const View& view, const record::Params& train_step) {
 }
 
 bool begin_on_card(FigureHead& head, const View& view, const record::Params& train_step) {
-  record::RunInfo asked;  // the settings as a run
-  asked.demo = experiments::training_step().id;
-  asked.params = train_step.to_map();
-  head.provenance_line = settings_line(asked);
-  for (const auto& [key, value] : asked.params)
-    if (train_step.in_use(key)) head.provenance["setting." + key] = value;
+  head.provenance_line = settings_line(run_with(train_step));
+  add_settings(head, train_step);
   if (view.hidden) {
     head.empty_reason = kIsAnswer;
     return false;

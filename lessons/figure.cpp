@@ -2,7 +2,6 @@
 #include "lessons/figure.h"
 
 #include <algorithm>
-#include <type_traits>
 
 #include <fmt/format.h>
 
@@ -22,24 +21,6 @@ Axes axes_in(const Panel& panel) {
           return Axes{};
       },
       panel);
-}
-
-// The panel's axis with the guess, or null.
-struct GuessAxisOf {
-  template <class Kind>
-  auto operator()(Kind& panel) const -> std::conditional_t<std::is_const_v<Kind>, const Axis*, Axis*> {
-    if constexpr (std::is_same_v<std::remove_const_t<Kind>, Timeline>) return &panel.y;
-    if constexpr (std::is_same_v<std::remove_const_t<Kind>, Rungs>) return &panel.peaks;
-    if constexpr (std::is_same_v<std::remove_const_t<Kind>, Chart>) return panel.asked ? &panel.y : nullptr;
-    return nullptr;
-  }
-};
-
-template <class Panels>
-auto guess_axis_in(Panels& panels) -> decltype(std::visit(GuessAxisOf{}, panels.front())) {
-  for (auto& panel : panels)
-    if (auto* axis = std::visit(GuessAxisOf{}, panel)) return axis;
-  return nullptr;
 }
 
 }  // namespace
@@ -70,6 +51,11 @@ void set_run(FigureHead& head, const record::Recording& run, const record::Param
   head.provenance = full_provenance(run, params);
 }
 
+void add_settings(FigureHead& head, const record::Params& settings) {
+  for (const auto& [key, value] : settings.to_map())
+    if (settings.in_use(key)) head.provenance["setting." + key] = value;
+}
+
 void set_step(FigureHead& head, std::int32_t step) {
   if (step >= 0) head.provenance["figure.step"] = std::to_string(step);
 }
@@ -88,7 +74,14 @@ ShownUnit unit_of_bytes(const FigureData& figure, double largest) {
   return byte_unit(largest);
 }
 
-const Axis* guess_axis(const FigureData& figure) { return guess_axis_in(figure.panels); }
+const Axis* guess_axis(const FigureData& figure) {
+  for (const Panel& panel : figure.panels) {
+    if (const auto* timeline = std::get_if<Timeline>(&panel)) return &timeline->y;
+    if (const auto* rungs = std::get_if<Rungs>(&panel)) return &rungs->peaks;
+    if (const auto* chart = std::get_if<Chart>(&panel); chart != nullptr && chart->asked) return &chart->y;
+  }
+  return nullptr;
+}
 
 FigureData Figure::build(const FigureInput& given) const {
   const record::Params defaults(schema);
@@ -120,7 +113,7 @@ FigureData Figure::build(const FigureInput& given) const {
       head.empty_reason = fmt::format("The file was {}.", cut_off_words(input.run->recording()));
   }
   if (!head.empty_reason.empty()) figure.panels.clear();
-  if (Axis* axis = guess_axis_in(figure.panels)) {
+  if (auto* const axis = const_cast<Axis*>(guess_axis(figure))) {
     axis->shown = unit_of(*axis);  // keeps the panel's unit if the axis grows
     make_room(*axis, input.view.guess_room);
   } else {

@@ -65,6 +65,7 @@ struct FigureData {
   FigureHead head;
   std::vector<Panel> panels;  // in reading order
 
+  void add(Panel panel) { panels.push_back(std::move(panel)); }
   void leave_empty(std::string_view why) { head.empty_reason = why; }
 };
 
@@ -98,6 +99,8 @@ std::size_t show_frame(FigureHead& head, const record::Params& params, std::size
 
 // Sets source and provenance.
 void set_run(FigureHead& head, const record::Recording& run, const record::Params& params);
+// Adds the settings in use.
+void add_settings(FigureHead& head, const record::Params& settings);
 // Adds the step; negative if the figure shows more than one.
 void set_step(FigureHead& head, std::int32_t step);
 

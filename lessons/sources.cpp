@@ -1,5 +1,6 @@
 #include "lessons/sources.h"
 
+#include "demos/experiments/schemas.h"
 #include "lessons/steps/run_lines.h"
 
 namespace headroom::lessons {
@@ -14,6 +15,11 @@ const record::Ledger* run_for(const Figure& figure, const Sources& sources) {
 }
 
 }  // namespace
+
+record::Params reader_step(const FigureInput& input) {
+  return experiments::step_params(input.settings != nullptr ? *input.settings
+                                                            : record::Params(experiments::shape_schema().schema));
+}
 
 FigureInput inputs_for(const Figure& figure, const Sources& sources) {
   const bool of_settings = follows_settings(figure);

@@ -26,6 +26,9 @@ struct Sources {
   bool runs_on_card = false;  // the card is also the limit of figures of runs
 };
 
+// Settings of a training step: the reader's, else the defaults.
+record::Params reader_step(const FigureInput& input);
+
 // The caller adds the figure's parameters and the rest of the view.
 FigureInput inputs_for(const Figure& figure, const Sources& sources);
 

@@ -66,6 +66,21 @@ std::string part_of_shape(const record::ParamSpec& spec, const std::string& valu
 
 }  // namespace
 
+record::RunInfo run_with(const record::Params& train_step) {
+  record::RunInfo run;
+  run.demo = experiments::training_step().id;
+  run.params = train_step.to_map();
+  return run;
+}
+
+record::Params step_params_of(const record::RunInfo& info) {
+  return record::Params::known_of(experiments::training_step().schema, info.params);
+}
+
+bool is_one_step(const record::Recording& recording) {
+  return experiments::trains(recording.info().demo) && recording.sweep_points().empty();
+}
+
 std::string value_of(const std::map<std::string, std::string>& map, std::string_view key) {
   const auto found = map.find(std::string(key));
   return found == map.end() ? std::string() : found->second;

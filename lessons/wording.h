@@ -10,6 +10,13 @@
 
 namespace headroom::lessons {
 
+// The settings of a training step as a run.
+record::RunInfo run_with(const record::Params& train_step);
+// The settings of a run of a training step.
+record::Params step_params_of(const record::RunInfo& info);
+// True for one training step, not a sweep.
+bool is_one_step(const record::Recording& recording);
+
 // The value of a key; empty if missing.
 std::string value_of(const std::map<std::string, std::string>& map, std::string_view key);
 // Of the run's demo; empty if this program does not know it.

@@ -55,10 +55,7 @@ struct ShownTerm {
   }
 };
 
-bool is_run(const FigureInput& input) {
-  return input.run != nullptr && experiments::trains(input.run->recording().info().demo) &&
-         input.run->recording().sweep_points().empty();
-}
+bool is_run(const FigureInput& input) { return input.run != nullptr && is_one_step(input.run->recording()); }
 
 ShownTerm shown_of(const FigureInput& input, const record::Params& settings) {
   ShownTerm shown{.step = predict::step_settings(settings)};
@@ -183,33 +180,22 @@ Bars parts_of(const ShownTerm& shown) {
 }
 
 void say_whose(FigureHead& head, const FigureInput& input, const ShownTerm& shown, const record::Params& settings) {
-  record::RunInfo asked;  // the settings as a run
-  asked.demo = experiments::training_step().id;
-  asked.params = settings.to_map();
-  head.provenance_line = settings_line(asked);
+  head.provenance_line = settings_line(run_with(settings));
   if (shown.measured) set_run(head, input.run->recording(), *input.params);
-  for (const auto& [key, value] : settings.to_map())
-    if (settings.in_use(key)) head.provenance["setting." + key] = value;
+  add_settings(head, settings);
 }
 
 void add_activation_terms_panels(FigureData& figure, const FigureInput& input) {
   figure.head.provenance = {{"formulas", "closed form"}};
   if (input.settings == nullptr && !is_run(input))
     return figure.leave_empty("There are no settings to put numbers in for.");
-  const record::Params settings = input.settings ? experiments::step_params(*input.settings)
-                                                 : record::Params::known_of(experiments::training_step().schema,
-                                                                            input.run->recording().info().params);
+  const record::Params settings =
+      input.settings ? experiments::step_params(*input.settings) : step_params_of(input.run->recording().info());
   const ShownTerm shown = shown_of(input, settings);
   say_whose(figure.head, input, shown, settings);
-  if (input.view.hidden) {
-    figure.panels.emplace_back(symbols_of(shown));
-    return;
-  }
-  if (input.params->text("bars") == "tensors") {
-    figure.panels.emplace_back(tensors_of(shown));
-    return;
-  }
-  figure.panels.emplace_back(parts_of(shown));
+  if (input.view.hidden) return figure.add(symbols_of(shown));
+  if (input.params->text("bars") == "tensors") return figure.add(tensors_of(shown));
+  figure.add(parts_of(shown));
 }
 
 }  // namespace

@@ -31,12 +31,6 @@ constexpr std::array kAddressSpaceSchema{
     kStepParam,
 };
 
-const record::OutOfMemoryFacts* failure_at(const record::Recording& run, std::uint64_t event) {
-  const auto& outcome = run.outcome();
-  const bool failed = outcome && outcome->out_of_memory && event + 1 == run.events().size();
-  return failed ? &*outcome->out_of_memory : nullptr;
-}
-
 Bytes limit_of(const record::RunInfo& info) { return info.cap > 0 ? info.cap : info.device_memory; }
 
 AddressPiece piece_of(const record::Recording& run, const PlacedBlock& block, Bytes begin, const ShownUnit& unit) {
@@ -119,7 +113,7 @@ void add_row(AddressMap& map, PieceKind kind, std::string label, Bytes bytes, st
 
 AddressMap map_of(const record::Ledger& run, std::uint64_t event, const AddressSpace& space) {
   const record::Recording& recording = run.recording();
-  const record::OutOfMemoryFacts* const failed = failure_at(recording, event);
+  const record::OutOfMemoryFacts* const failed = failure_at_end(recording, event + 1);
   AddressMap map;
   const ShownUnit unit = byte_unit(static_cast<double>(space.reserved));
   map.title = fmt::format("{} reserved in {} segments, {} of it in blocks", bytes_text(space.reserved, unit),
@@ -150,7 +144,7 @@ std::uint64_t event_of(FigureData& figure, const FigureInput& input, const recor
     const std::size_t frame = show_frame(figure.head, *input.params, frames);
     return range.first + (last - 1 - range.first) * frame / std::max<std::size_t>(frames - 1, 1);
   }
-  const bool failed = failure_at(run.recording(), last - 1) != nullptr;
+  const bool failed = failure_at_end(run.recording(), last) != nullptr;
   return failed ? last - 1 : run.peak(range.first, last).event;
 }
 
@@ -158,27 +152,20 @@ void add_map(FigureData& figure, const FigureInput& input, const record::Ledger&
   const std::uint64_t event = event_of(figure, input, run, range);
   figure.head.provenance["figure.event"] = std::to_string(event);
   const AddressSpace space = address_space_at(run, event);
-  if (space.known)
-    figure.panels.emplace_back(map_of(run, event, space));
-  else
-    figure.head.empty_reason = "Pages were given back in the middle of segments, and the run does not say which.";
+  if (space.known) return figure.add(map_of(run, event, space));
+  figure.leave_empty("Pages were given back in the middle of segments, and the run does not say which.");
 }
 
 void add_address_space_panels(FigureData& figure, const FigureInput& input) {
   const record::Recording& given = input.run->recording();
   const ShownRange shown = shown_range(given, *input.params);
   set_step(figure.head, shown.range.step);
-  figure.head.empty_reason = shown.empty_reason;
-  if (!figure.head.empty_reason.empty()) return;
+  if (!shown.empty_reason.empty()) return figure.leave_empty(shown.empty_reason);
   const std::uint64_t last = std::min<std::uint64_t>(shown.range.last, given.events().size());
-  if (last <= shown.range.first) {
-    figure.head.empty_reason = "Nothing is allocated in what is shown.";
-  } else if (given.info().device != record::DeviceKind::kGpu || input.run->peak_reserved() == 0) {
-    figure.head.empty_reason = "Only the allocator of a GPU has segments: run on one, or predict.";
-  } else if (input.view.hidden) {
-    figure.head.empty_reason = kIsAnswer;
-  }
-  if (!figure.head.empty_reason.empty()) return;
+  if (last <= shown.range.first) return figure.leave_empty("Nothing is allocated in what is shown.");
+  if (given.info().device != record::DeviceKind::kGpu || input.run->peak_reserved() == 0)
+    return figure.leave_empty("Only the allocator of a GPU has segments: run on one, or predict.");
+  if (input.view.hidden) return figure.leave_empty(kIsAnswer);
   if (!given.placements().empty()) return add_map(figure, input, *input.run, shown.range);
   // Old recordings have no places. The allocator's arithmetic puts every block where the GPU's did.
   const record::Recording placed = predict::placed(given, given.info().cap);

@@ -335,8 +335,8 @@ void add_architecture_panels(FigureData& figure, const FigureInput& input) {
   figure.head.provenance_line = "from the models' published configurations";
   for (const char* key : {"batch", "seq"})
     figure.head.provenance[fmt::format("setting.{}", key)] = settings.as_text(key);
-  figure.panels.emplace_back(diagram_of(models, params.text("block"), hidden));
-  if (!hidden) figure.panels.emplace_back(table_of(models, params, settings));
+  figure.add(diagram_of(models, params.text("block"), hidden));
+  if (!hidden) figure.add(table_of(models, params, settings));
 }
 
 }  // namespace

@@ -144,9 +144,8 @@ ChartReference line_of(const record::Params& settings, std::string_view attentio
 
 ChartPoint point_at(std::int64_t seq, Bytes bytes, std::string_view attention, std::string_view how,
                     const ShownUnit& unit) {
-  const auto y = static_cast<double>(bytes);
   return exact_point(
-      static_cast<double>(seq), y,
+      static_cast<double>(seq), static_cast<double>(bytes),
       fmt::format("{}, T = {}: activations {} {}", attention, record::format_count(seq), bytes_text(bytes, unit), how));
 }
 
@@ -243,13 +242,8 @@ Chart arithmetic(StepSettings step, std::int64_t tile, std::int64_t longest) {
 
 // The x axis starts at T = 0; the y axis covers points and lines.
 void set_axes(Chart& chart, std::int64_t longest) {
-  chart.x = {
-      .unit = AxisUnit::kNumber, .high = 1.05 * static_cast<double>(longest), .name = "sequence length T, tokens"};
-  Chart whole = chart;
-  for (const ChartReference& line : chart.references)
-    if (!line.y.empty()) whole.series.push_back({.points = {{.y = line.y.back()}}});
-  fit_y(whole);
-  chart.y = whole.y;
+  chart.x = number_axis(0, 1.05 * static_cast<double>(longest), "sequence length T, tokens");
+  fit_y(chart);
 }
 
 std::string words_of(const StepSettings& step, bool hidden, const ShownUnit& unit) {
@@ -259,12 +253,6 @@ std::string words_of(const StepSettings& step, bool hidden, const ShownUnit& uni
   if (hidden) return words;
   return words + fmt::format(": scores {}, log-sum-exp {}", short_bytes(layers * predict::score_bytes(step), unit),
                              short_bytes(layers * predict::log_sum_exp_bytes(step), unit));
-}
-
-void set_formula(FigureHead& head, const record::Params& settings) {
-  head.provenance = {{"formulas", "closed form"}};
-  for (const auto& [key, value] : settings.to_map())
-    if (!settings.overruled(key)) head.provenance["setting." + key] = value;
 }
 
 void add_attention_curve_panels(FigureData& figure, const FigureInput& input) {
@@ -286,11 +274,11 @@ void add_attention_curve_panels(FigureData& figure, const FigureInput& input) {
     set_formula(figure.head, settings);
   figure.head.provenance_line = words_of(step, input.view.hidden, unit_of(bytes.y));
   const std::size_t frame = show_frame(figure.head, *input.params, TileDiagram::frames(step, tile));
-  figure.panels.emplace_back(TileDiagram(step, tile, frame).take());
+  figure.add(TileDiagram(step, tile, frame).take());
   if (input.view.hidden) return;
   for (Chart chart : {std::move(bytes), arithmetic(step, tile, longest)}) {
     set_axes(chart, longest);
-    figure.panels.emplace_back(std::move(chart));
+    figure.add(std::move(chart));
   }
 }
 

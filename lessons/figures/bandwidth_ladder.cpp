@@ -111,7 +111,7 @@ void add_bandwidth_ladder_panels(FigureData& figure, const FigureInput& input) {
   chart.title = "Bytes moved per second";
   chart.asked = true;
   if (input.baseline != nullptr) add_baseline(figure.head.provenance, input.baseline->recording());
-  figure.panels.emplace_back(std::move(chart));
+  figure.add(std::move(chart));
 }
 
 }  // namespace

@@ -64,7 +64,7 @@ void add_bench_bandwidth_panels(FigureData& figure, const FigureInput& input) {
   }
   if (chart.series.empty()) return figure.leave_empty("This run measured no kernel beside a copy in this pass.");
   make_parts_of_copy(chart, std::move(panels), "a copy of as many bytes, up to " + amount_text(bandwidth, units.rate));
-  figure.panels.emplace_back(std::move(chart));
+  figure.add(std::move(chart));
 }
 
 }  // namespace

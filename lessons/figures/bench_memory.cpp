@@ -62,7 +62,7 @@ void add_bench_memory_panels(FigureData& figure, const FigureInput& input) {
   chart.y = {.unit = AxisUnit::kBytes, .high = round_up_bytes(std::max(high, 1.0) * 1.1), .shown = units.memory};
   for (ChartSeries& series : chart.series)
     for (ChartPoint& point : series.points) point.label = in_unit(point.y, units.memory);
-  figure.panels.emplace_back(std::move(chart));
+  figure.add(std::move(chart));
 }
 
 }  // namespace

@@ -96,7 +96,7 @@ void add_bench_roofline_panels(FigureData& figure, const FigureInput& input) {
   chart.y = {.unit = AxisUnit::kFlopsPerSecond, .logarithmic = true};
   add_roofs(chart, roofs);
   fit_y(chart);
-  figure.panels.emplace_back(std::move(chart));
+  figure.add(std::move(chart));
 }
 
 }  // namespace

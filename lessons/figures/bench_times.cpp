@@ -60,7 +60,7 @@ void add_bench_times_panels(FigureData& figure, const FigureInput& input) {
     chart.y = {.unit = AxisUnit::kNanoseconds, .shown = units.time};
     if (panels.size() == 1) label_times(chart);
     fit_y(chart);
-    figure.panels.emplace_back(std::move(chart));
+    figure.add(std::move(chart));
   }
   if (figure.panels.empty())
     figure.head.empty_reason = "This run has no such times: another pass, clock or kernel may.";

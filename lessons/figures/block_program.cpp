@@ -210,11 +210,11 @@ void add_block_program_panels(FigureData& figure, const FigureInput& input) {
       fmt::format("fp32, N = {}, blocks of {}, {} per thread", count_text(grid.n), count_text(grid.block), grid.width);
   const std::int64_t other = at.program == last ? 0 : at.program;
   const Busy busy = lines[shown].busy;
-  if (other != last) figure.panels.emplace_back(map_of(grid, other, at, busy));
-  figure.panels.emplace_back(map_of(grid, last, at, busy));
+  if (other != last) figure.add(map_of(grid, other, at, busy));
+  figure.add(map_of(grid, last, at, busy));
   Table code = code_of(lines, shown, at);
   if (!input.view.hidden) code.foot = counts_of(grid);
-  figure.panels.emplace_back(std::move(code));
+  figure.add(std::move(code));
 }
 
 }  // namespace

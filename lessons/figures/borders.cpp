@@ -106,8 +106,8 @@ void add_borders(FigureData& figure, const FigureInput& input) {
   figure.head.source = record::Source::kPredicted;
   figure.head.provenance["requests"] = "of report_hf_4_h200 and report_hf_8_h200, continued over the batch";
   figure.head.provenance_line = "the report's step with the code of 2024, from its recorded requests";
-  figure.panels.emplace_back(std::move(map));
-  if (!input.view.hidden) figure.panels.emplace_back(border_table(rows, byte_unit(static_cast<double>(limit))));
+  figure.add(std::move(map));
+  if (!input.view.hidden) figure.add(border_table(rows, byte_unit(static_cast<double>(limit))));
 }
 
 }  // namespace

@@ -170,14 +170,14 @@ void add_curves(FigureData& figure, std::size_t nodes) {
     form.x.push_back(x);
     form.y.push_back(n / x + x);
   }
-  memory.x = time.x = {.unit = AxisUnit::kNumber, .high = n + 0.5, .name = "k"};
-  memory.y = {.unit = AxisUnit::kNumber, .high = std::ceil((n + 2) * 1.15), .name = "nodes"};
-  time.y = {.unit = AxisUnit::kNumber, .high = std::ceil(2 * n * 1.1), .name = "evaluations"};
+  memory.x = time.x = number_axis(0, n + 0.5, "k");
+  memory.y = number_axis(0, std::ceil((n + 2) * 1.15), "nodes");
+  time.y = number_axis(0, std::ceil(2 * n * 1.1), "evaluations");
   memory.references.push_back(std::move(form));
   memory.series.push_back(std::move(alive));
   time.series.push_back(std::move(evaluated));
-  figure.panels.emplace_back(std::move(memory));
-  figure.panels.emplace_back(std::move(time));
+  figure.add(std::move(memory));
+  figure.add(std::move(time));
 }
 
 // While the answer is hidden, frames end with the loss's gradient.
@@ -196,9 +196,9 @@ void add_checkpoint_schedule_panels(FigureData& figure, const FigureInput& input
   figure.head.provenance_line = fmt::format("{} forward and {} backward nodes", nodes, nodes);
   std::optional<std::uint64_t> mask;
   if (params.text("keep") == "chosen") mask = static_cast<std::uint64_t>(params.integer("checkpoints"));
-  figure.panels.emplace_back(ScheduleDiagram(frames, index, kept, mask).take());
+  figure.add(ScheduleDiagram(frames, index, kept, mask).take());
   if (input.view.hidden) return;
-  figure.panels.emplace_back(counts(frames, index, nodes));
+  figure.add(counts(frames, index, nodes));
   add_curves(figure, nodes);
 }
 

@@ -7,7 +7,6 @@
 
 #include <fmt/format.h>
 
-#include "demos/experiments/schemas.h"
 #include "demos/llama/architecture.h"
 #include "demos/predict/chunk_time.h"
 #include "demos/predict/fits.h"
@@ -16,6 +15,7 @@
 #include "lessons/measurements/bench.h"
 #include "lessons/measurements/sweep.h"
 #include "lessons/params.h"
+#include "lessons/sources.h"
 #include "lessons/wording.h"
 
 namespace headroom::lessons {
@@ -81,11 +81,10 @@ ChunkedLoss loss_of(const record::Params& params, const predict::StepSettings& s
   return loss;
 }
 
-ShownChunk shown_of(const record::Params& params, const record::Params* settings) {
-  const record::Params first(experiments::shape_schema().schema);
-  const record::Params set = experiments::step_params(settings != nullptr ? *settings : first);
+ShownChunk shown_of(const FigureInput& input) {
+  const record::Params& params = *input.params;
   ShownChunk shown{.model = std::string(record::label_of(kChunkCurveSchema[0], params.text("model"))),
-                   .loss = loss_of(params, predict::step_settings(set)),
+                   .loss = loss_of(params, predict::step_settings(reader_step(input))),
                    .card = std::string(record::label_of(kChunkCurveSchema[2], params.text("card")))};
   for (const predict::Card* const card : predict::find_cards(shown.card))
     if (card->bf16 && card->bandwidth)
@@ -133,7 +132,7 @@ Chart bytes_over(const ShownChunk& shown, bool hidden) {
   }
   Chart chart{.title = "Bytes of the loss", .stacked = true};
   chart.series = {std::move(finished), std::move(logits)};
-  chart.x = {.unit = AxisUnit::kNumber, .high = static_cast<double>(last), .name = "chunk C, tokens"};
+  chart.x = number_axis(0, static_cast<double>(last), "chunk C, tokens");
   chart.y = {.unit = AxisUnit::kBytes, .high = 1.1 * static_cast<double>(loss.bytes(last)), .shown = unit};
   if (!hidden && loss.rule() <= last) chart.references.push_back(rule_line(loss, chart.y.high));
   return chart;
@@ -219,23 +218,23 @@ void add_measured(FigureData& figure, const record::Ledger& run) {
   Chart speeds =
       measured(recording, "Speed of the step, measured", {.unit = AxisUnit::kNumber, .name = "tokens/s"}, &speed_at);
   if (speeds.series.empty()) return;
-  figure.panels.emplace_back(measured(recording, "Peak of the step, measured",
-                                      {.unit = AxisUnit::kBytes, .shown = byte_unit(kShownIn)}, &peak_at));
-  figure.panels.emplace_back(std::move(speeds));
+  figure.add(measured(recording, "Peak of the step, measured", {.unit = AxisUnit::kBytes, .shown = byte_unit(kShownIn)},
+                      &peak_at));
+  figure.add(std::move(speeds));
 }
 
 void add_chunk_curve_panels(FigureData& figure, const FigureInput& input) {
-  const ShownChunk shown = shown_of(*input.params, input.settings);
+  const ShownChunk shown = shown_of(input);
   const bool hidden = input.view.hidden;
   figure.head.provenance["time"] = "a model: see the page";
   figure.head.provenance_line =
       fmt::format("{}, V = {}, H = {}, {} tokens", shown.model, record::format_count(shown.loss.vocab),
                   record::format_count(shown.loss.hidden), record::format_count(shown.loss.tokens));
-  figure.panels.emplace_back(bytes_over(shown, hidden));
-  figure.panels.emplace_back(time_over(shown, hidden));
+  figure.add(bytes_over(shown, hidden));
+  figure.add(time_over(shown, hidden));
   if (hidden) return;
   if (input.run != nullptr) add_measured(figure, *input.run);
-  figure.panels.emplace_back(rule_table(shown));
+  figure.add(rule_table(shown));
 }
 
 }  // namespace

@@ -43,7 +43,7 @@ void add_edited_kernel_panels(FigureData& figure, const FigureInput& input) {
                      {fmt::format("{}, {} × {}", (*copy)->label, record::format_count((*copy)->rows),
                                   record::format_count((*copy)->width))},
                      "a copy of as many bytes, " + amount_text(rate_of(**copy), units.rate));
-  figure.panels.emplace_back(std::move(chart));
+  figure.add(std::move(chart));
 }
 
 }  // namespace

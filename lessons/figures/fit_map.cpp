@@ -8,13 +8,13 @@
 #include <fmt/format.h>
 
 #include "demos/experiments/demo.h"
-#include "demos/experiments/schemas.h"
 #include "demos/experiments/train_step_model.h"
 #include "demos/predict/closed_form.h"
 #include "demos/predict/fits.h"
 #include "lessons/card_limit.h"
 #include "lessons/figure.h"
 #include "lessons/shown_unit.h"
+#include "lessons/sources.h"
 #include "lessons/wording.h"
 
 namespace headroom::lessons {
@@ -103,21 +103,16 @@ HeatMap map_of(const record::Params& settings, const CardLimit& limit) {
 }
 
 void add_fit_map_panels(FigureData& figure, const FigureInput& input) {
-  const record::Params first(experiments::shape_schema().schema);
-  const bool of_run = input.settings == nullptr && input.run != nullptr &&
-                      experiments::trains(input.run->recording().info().demo) &&
-                      input.run->recording().sweep_points().empty();
+  const bool of_run = input.settings == nullptr && input.run != nullptr && is_one_step(input.run->recording());
   if (const std::string unknown = of_run ? unknown_settings(input.run->recording().info()) : ""; !unknown.empty())
     return figure.leave_empty(
         fmt::format("This version does not know the run's {}: it has no formula for it.", unknown));
-  const record::Params settings =
-      of_run ? record::Params::known_of(experiments::training_step().schema, input.run->recording().info().params)
-             : experiments::step_params(input.settings != nullptr ? *input.settings : first);
+  const record::Params settings = of_run ? step_params_of(input.run->recording().info()) : reader_step(input);
   if (!begin_on_card(figure.head, input.view, settings)) return;
   const CardLimit limit = card_limit(input.view, settings);
   figure.head.provenance["card.memory_bytes"] = std::to_string(limit.memory);
   figure.head.provenance["card.process_bytes"] = std::to_string(limit.process.bytes);
-  figure.panels.emplace_back(map_of(settings, limit));
+  figure.add(map_of(settings, limit));
 }
 
 }  // namespace

@@ -20,12 +20,11 @@ constexpr std::array kFitValidationSchema{
 double in_gib(record::Bytes bytes) { return static_cast<double>(bytes) / double{record::kGiB}; }
 
 ChartPoint point_of(const ValidatedRun& run, const ShownUnit& unit) {
-  const auto y = static_cast<double>(run.measured);
   const std::string difference = run.measured == run.predicted
                                      ? "equal to the byte"
                                      : change_text(run.measured - run.predicted, unit) + " to the prediction";
   return exact_point(
-      in_gib(run.predicted), y,
+      in_gib(run.predicted), static_cast<double>(run.measured),
       fmt::format("{} on {}: {}, {}", run.settings, run.gpu, bytes_text(run.measured, unit), difference));
 }
 
@@ -44,7 +43,7 @@ void add_fit_validation_panels(FigureData& figure, const FigureInput& input) {
   equal.label = fmt::format("{} equal to the byte", equal.points.size());
   differs.label = fmt::format("{} others, by at most {:.1f} %", differs.points.size(), 100 * farthest);
   Chart chart{.title = "Most that the allocator reserved, runs with drawn settings",
-              .x = {.unit = AxisUnit::kNumber, .high = most * 1.05, .name = "predicted before the run, GiB"},
+              .x = number_axis(0, most * 1.05, "predicted before the run, GiB"),
               .y = {.unit = AxisUnit::kBytes, .name = "measured", .shown = unit},
               .joined = false};
   chart.references.push_back({"measured = predicted", {0, chart.x.high}, {0, chart.x.high * double{record::kGiB}}});
@@ -53,7 +52,7 @@ void add_fit_validation_panels(FigureData& figure, const FigureInput& input) {
   fit_y(chart);
   figure.head.source = record::Source::kRecorded;
   figure.head.provenance_line = "settings drawn at random, PyTorch 2.11, driver 580";
-  figure.panels.emplace_back(std::move(chart));
+  figure.add(std::move(chart));
 }
 
 }  // namespace

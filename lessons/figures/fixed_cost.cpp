@@ -251,8 +251,8 @@ void add_fixed_cost_panels(FigureData& figure, const FigureInput& input) {
   }
   if (owners[1].all().empty()) return figure.leave_empty("This sweep is not the report's: `headroom report` makes it.");
   const ShownUnit unit = unit_of_times(owners);
-  for (const Owner& owner : owners) figure.panels.emplace_back(chart_of(owner, unit, input));
-  if (!input.view.hidden) figure.panels.emplace_back(equal_steps(owners, unit));
+  for (const Owner& owner : owners) figure.add(chart_of(owner, unit, input));
+  if (!input.view.hidden) figure.add(equal_steps(owners, unit));
 }
 
 }  // namespace

@@ -7,10 +7,11 @@
 #include <fmt/format.h>
 
 #include "demos/experiments/demo.h"
-#include "demos/experiments/schemas.h"
 #include "demos/predict/step_bytes.h"
 #include "lessons/figure.h"
+#include "lessons/params.h"
 #include "lessons/shown_unit.h"
+#include "lessons/sources.h"
 
 namespace headroom::lessons {
 namespace {
@@ -176,16 +177,14 @@ Table bytes_of(const ChunkShape& shape, std::int64_t index) {
 }
 
 void add_flce_chunks_panels(FigureData& figure, const FigureInput& input) {
-  const record::Params first(experiments::shape_schema().schema);
-  const record::Params settings = experiments::step_params(input.settings != nullptr ? *input.settings : first);
-  const ChunkShape shape = shape_of(predict::step_settings(settings));
+  const ChunkShape shape = shape_of(predict::step_settings(reader_step(input)));
   const auto index =
       static_cast<std::int64_t>(show_frame(figure.head, *input.params, static_cast<std::size_t>(shape.parts())));
   figure.head.provenance_line = fmt::format("BT = {}, V = {}, H = {}, C = {}", record::format_count(shape.tokens),
                                             record::format_count(shape.vocab), record::format_count(shape.hidden),
                                             record::format_count(shape.part));
-  figure.panels.emplace_back(ChunkDiagram(shape, index).take());
-  figure.panels.emplace_back(bytes_of(shape, index));
+  figure.add(ChunkDiagram(shape, index).take());
+  figure.add(bytes_of(shape, index));
 }
 
 }  // namespace

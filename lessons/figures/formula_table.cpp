@@ -162,9 +162,7 @@ void add_formula_table_panels(FigureData& figure, const FigureInput& input) {
   figure.head.provenance = {{"formulas", "closed form"}};
   const bool is_prediction =
       input.run != nullptr && input.run->recording().info().source == record::Source::kPredicted;  // has its own column
-  const bool has_run = input.run != nullptr && !is_prediction &&
-                       experiments::trains(input.run->recording().info().demo) &&
-                       input.run->recording().sweep_points().empty();  // each point has its own settings
+  const bool has_run = input.run != nullptr && !is_prediction && is_one_step(input.run->recording());
   if (input.settings == nullptr && !has_run) return figure.leave_empty("There are no settings to put numbers in for.");
   if (input.view.hidden) return figure.leave_empty(kPartOfAnswer);
   const record::RunInfo* const run = has_run ? &input.run->recording().info() : nullptr;
@@ -172,9 +170,7 @@ void add_formula_table_panels(FigureData& figure, const FigureInput& input) {
   if (!unknown.empty() && input.settings == nullptr)
     return figure.leave_empty(
         fmt::format("This version does not know the run's {}: it has no formula for it.", unknown));
-  const record::Params settings = input.settings
-                                      ? experiments::step_params(*input.settings)
-                                      : record::Params::known_of(experiments::training_step().schema, run->params);
+  const record::Params settings = input.settings ? experiments::step_params(*input.settings) : step_params_of(*run);
   const predict::StepSettings step = settings_of(settings, run);
   // A run fits if its own settings give the same bytes.
   const bool run_fits = has_run && unknown.empty() && is_measured(*input.run) &&
@@ -183,11 +179,8 @@ void add_formula_table_panels(FigureData& figure, const FigureInput& input) {
   const Beside beside = beside_of(input, run_fits);
   const StepFormulas formulas = step_formulas(step, device_of(beside));
   Table table = Rows(formulas, beside).table();
-  record::RunInfo asked;  // the settings as a run
-  asked.demo = experiments::training_step().id;
-  asked.params = settings.to_map();
-  if (run != nullptr && settings.text("weights") ==
-                            record::Params::known_of(experiments::training_step().schema, run->params).text("weights"))
+  record::RunInfo asked = run_with(settings);
+  if (run != nullptr && settings.text("weights") == step_params_of(*run).text("weights"))
     asked.provenance = run->provenance;  // the checkpoint's shape
   figure.head.provenance_line = has_run ? provenance_line(asked) : settings_line(asked);
   if (run_fits) {
@@ -205,7 +198,7 @@ void add_formula_table_panels(FigureData& figure, const FigureInput& input) {
   const record::Params& shown = input.settings ? *input.settings : settings;
   for (const auto& [key, value] : shown.to_map())
     if (has_run ? !shown.overruled(key) : shown.in_use(key)) figure.head.provenance["setting." + key] = value;
-  figure.panels.emplace_back(std::move(table));
+  figure.add(std::move(table));
 }
 
 }  // namespace

@@ -89,10 +89,8 @@ void fit(Chart& chart, double low, double high) {
   const auto [left, right] = range_of(chart.series, &ChartPoint::x);
   const double most = std::max(10.0, range_of(chart.series, &ChartPoint::y).second);
   chart.bars = true;
-  chart.x = {.unit = AxisUnit::kNumber,
-             .low = std::floor(std::min(low, left - 1.5)),
-             .high = std::ceil(std::max(high, right + 1.5)),
-             .name = "size, as a power of two"};
+  chart.x = number_axis(std::floor(std::min(low, left - 1.5)), std::ceil(std::max(high, right + 1.5)),
+                        "size, as a power of two");
   chart.y = {.unit = AxisUnit::kNumber,
              .low = 1,
              .high = std::pow(10, std::ceil(std::log10(most * 1.5))),
@@ -165,14 +163,14 @@ void add_gradient_histogram_panels(FigureData& figure, const FigureInput& input)
   set_step(figure.head, numbers == nullptr ? -1 : numbers->step);
   if (numbers == nullptr)
     return figure.leave_empty("This run did not count its gradients by size: switch \"Count by size\" on and run.");
-  figure.panels.emplace_back(of_updates ? updates_chart(*numbers, last_of(recording, "updates.lost"), hidden)
-                                        : gradients_chart(*numbers, params, hidden));
+  figure.add(of_updates ? updates_chart(*numbers, last_of(recording, "updates.lost"), hidden)
+                        : gradients_chart(*numbers, params, hidden));
   if (input.baseline != nullptr)
     if (const Histogram* before = last_of(input.baseline->recording(), numbers->name); before != nullptr) {
       Chart of_a = of_updates ? updates_chart(*before, last_of(input.baseline->recording(), "updates.lost"), hidden)
                               : gradients_chart(*before, params, hidden);
       of_a.title = "Run A: " + of_a.title;
-      figure.panels.emplace_back(std::move(of_a));
+      figure.add(std::move(of_a));
       add_baseline(figure.head.provenance, input.baseline->recording());
     }
 }

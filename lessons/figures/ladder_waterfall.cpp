@@ -217,9 +217,9 @@ void add_ladder_waterfall_panels(FigureData& figure, const FigureInput& input) {
     panel.rungs.push_back(std::move(rung));
   }
   panel.foot = foot_of(input.run->recording(), input.view.hidden);
-  panel.speeds = {.unit = AxisUnit::kNumber, .high = fastest, .name = "tokens/s"};
+  panel.speeds = number_axis(0, fastest, "tokens/s");
   if (input.baseline != nullptr) add_baseline(figure.head.provenance, input.baseline->recording());
-  figure.panels.emplace_back(std::move(panel));
+  figure.add(std::move(panel));
 }
 
 }  // namespace

@@ -100,12 +100,9 @@ Chart times(const Model& model, const std::array<Form, 3>& forms, bool hidden) {
                                      record::format_count(static_cast<std::int64_t>(model.rows)), text),
                          text)}});
   }
-  chart.x = {.unit = AxisUnit::kNumber, .high = 1.03 * highest, .name = "rows"};
+  chart.x = number_axis(0, 1.03 * highest, "rows");
   chart.y = {.unit = AxisUnit::kNanoseconds, .shown = unit};
-  Chart whole = chart;  // includes the lines
-  for (const ChartReference& line : chart.references) whole.series.push_back({.points = {{.y = line.y.back()}}});
-  fit_y(whole);
-  chart.y = whole.y;
+  fit_y(chart);
   return chart;
 }
 
@@ -137,14 +134,13 @@ void add_launch_curve_panels(FigureData& figure, const FigureInput& input) {
                     .bytes_per_ns = std::stod(input.params->text("bandwidth")),
                     .rows = rows_of(recording)};
   if (recording.info().device == record::DeviceKind::kCpu)
-    figure.head.empty_reason = "On a CPU nothing is launched: this figure needs a run on a GPU.";
-  else if (model.rows <= 0 || forms[0].bytes <= 0 || forms[2].bytes <= 0)
-    figure.head.empty_reason = "This run shows no forms of one operation: run the demo `launches`.";
-  if (!figure.head.empty_reason.empty()) return;
+    return figure.leave_empty("On a CPU nothing is launched: this figure needs a run on a GPU.");
+  if (model.rows <= 0 || forms[0].bytes <= 0 || forms[2].bytes <= 0)
+    return figure.leave_empty("This run shows no forms of one operation: run the demo `launches`.");
   figure.head.provenance_line += fmt::format(", {}, {} rows", panel_title(recording.info().params.at("kernel")),
                                              record::format_count(static_cast<std::int64_t>(model.rows)));
-  figure.panels.emplace_back(times(model, forms, input.view.hidden));
-  figure.panels.emplace_back(turns(model, forms, input.view.hidden));
+  figure.add(times(model, forms, input.view.hidden));
+  figure.add(turns(model, forms, input.view.hidden));
 }
 
 }  // namespace

@@ -50,8 +50,8 @@ void add_launch_forms_panels(FigureData& figure, const FigureInput& input) {
   for (Lane& lane : panel.lanes)  // the device's lanes are compared
     lane.thin = std::ranges::any_of(lane.boxes, [](const auto& box) { return box.work == Work::kHost; });
   if (panel.lanes.empty())
-    figure.head.empty_reason = "This run shows no forms of one operation: run the demo `launches`.";
-  figure.panels.emplace_back(std::move(panel));
+    return figure.leave_empty("This run shows no forms of one operation: run the demo `launches`.");
+  figure.add(std::move(panel));
 }
 
 }  // namespace

@@ -181,7 +181,7 @@ void add_launch_traffic_panels(FigureData& figure, const FigureInput& input) {
                                             device_name(launches->info()));
   for (const auto& [key, value] : full_provenance(*launches, record::Params()))
     figure.head.provenance["launches." + key] = value;
-  figure.panels.emplace_back(std::move(panel));
+  figure.add(std::move(panel));
 }
 
 }  // namespace

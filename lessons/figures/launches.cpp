@@ -135,7 +135,7 @@ void fill(FigureData& figure, const Works& run, const Works* baseline) {
     chart.series.push_back(
         series_of(quantity, *chart.y.shown, run, shown, baseline != nullptr ? "B" : "", SeriesKind::kFused));
     fit_y(chart);
-    figure.panels.emplace_back(std::move(chart));
+    figure.add(std::move(chart));
   }
 }
 

@@ -9,11 +9,11 @@
 #include <fmt/format.h>
 
 #include "demos/experiments/demo.h"
-#include "demos/experiments/schemas.h"
 #include "demos/predict/step_bytes.h"
 #include "lessons/figure.h"
 #include "lessons/params.h"
 #include "lessons/shown_unit.h"
+#include "lessons/sources.h"
 #include "lessons/theory/loss_chain.h"
 #include "lessons/wording.h"
 
@@ -33,12 +33,6 @@ constexpr std::array kLogitsChainSchema{
     experiments::choice("path", "Code", "Code that computes the loss", kPaths, "settings"),
     frame_param(6),
 };
-
-StepSettings step_of(const FigureInput& input) {
-  return predict::step_settings(input.settings != nullptr
-                                    ? experiments::step_params(*input.settings)
-                                    : experiments::step_params(record::Params(experiments::shape_schema().schema)));
-}
 
 // A path other than the settings' keeps its output, as loops do.
 StepSettings on_path(StepSettings step, std::string_view path) {
@@ -175,7 +169,7 @@ Table peaks(const StepSettings& step, const ShownUnit& unit) {
 }
 
 void add_logits_chain_panels(FigureData& figure, const FigureInput& input) {
-  const StepSettings set = step_of(input), step = on_path(set, input.params->text("path"));
+  const StepSettings set = predict::step_settings(reader_step(input)), step = on_path(set, input.params->text("path"));
   const bool hidden = input.view.hidden;
   const LossChain chain = loss_chain(step);
   const std::size_t index = show_frame(figure.head, *input.params, chain.steps.size());
@@ -188,8 +182,8 @@ void add_logits_chain_panels(FigureData& figure, const FigureInput& input) {
   figure.head.provenance_line =
       fmt::format("{}, {} × {} tokens, V = {}, {}", path, step.batch, record::format_count(step.sequence),
                   record::format_count(step.model.vocab_size), step.element_bytes() == 4 ? "fp32" : "16 bits");
-  figure.panels.emplace_back(ChainDiagram(chain, index, unit, hidden).take());
-  if (!hidden) figure.panels.emplace_back(peaks(set, unit));
+  figure.add(ChainDiagram(chain, index, unit, hidden).take());
+  if (!hidden) figure.add(peaks(set, unit));
 }
 
 }  // namespace

@@ -123,10 +123,10 @@ void add_loss_curves_panels(FigureData& figure, const FigureInput& input) {
   const LossByStep baseline = input.baseline == nullptr ? LossByStep{} : losses_of(input.baseline->recording());
   Chart losses = losses_chart(input, run, baseline);
   const Axis steps = losses.x;
-  figure.panels.emplace_back(std::move(losses));
+  figure.add(std::move(losses));
   if (baseline.empty()) return;
   add_baseline(figure.head.provenance, input.baseline->recording());
-  figure.panels.emplace_back(difference_chart(run, baseline, steps));
+  figure.add(difference_chart(run, baseline, steps));
 }
 
 }  // namespace

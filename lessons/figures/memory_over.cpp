@@ -6,7 +6,6 @@
 #include <fmt/format.h>
 
 #include "demos/experiments/demo.h"
-#include "demos/experiments/schemas.h"
 #include "demos/experiments/train_step_model.h"
 #include "demos/predict/closed_form.h"
 #include "lessons/axes.h"
@@ -17,6 +16,8 @@
 #include "lessons/names.h"
 #include "lessons/params.h"
 #include "lessons/shown_unit.h"
+#include "lessons/sources.h"
+#include "lessons/wording.h"
 
 namespace headroom::lessons {
 namespace {
@@ -136,10 +137,9 @@ ChartPoint mark_at(double x, Bytes bytes, const std::string& name, const ShownUn
   return exact_point(x, y, fmt::format("{}: {}", name, bytes_text(bytes, unit)));
 }
 
-record::Params params_of(const record::RunInfo& info, const std::map<std::string, std::string>& more) {
-  std::map<std::string, std::string> all = info.params;
-  for (const auto& [key, value] : more) all[key] = value;
-  return record::Params::known_of(experiments::training_step().schema, all);
+record::Params params_of(record::RunInfo info, const SweepPoint& point) {
+  for (const auto& [key, value] : point.params) info.params[key] = value;
+  return step_params_of(info);
 }
 
 // Measured peaks of runs with these settings.
@@ -151,7 +151,7 @@ void add_measured(Chart& chart, const SizedSteps& steps, const FigureInput& inpu
     const record::RunInfo& info = recording.info();
     if (!experiments::trains(info.demo)) continue;
     for (const SweepPoint& point : recording.sweep_points())
-      if (const auto x = steps.place_of(predict::step_settings(params_of(info, point.params))); x && completed(point))
+      if (const auto x = steps.place_of(predict::step_settings(params_of(info, point))); x && completed(point))
         measured.points.push_back(
             mark_at(static_cast<double>(*x), point.peak.allocated, "measured, " + steps.words(*x), unit));
     const auto step = record::last_whole_step(recording);
@@ -185,8 +185,7 @@ Chart published_areas(const std::string& model, const ShownUnit& unit) {
                                         fmt::format("batch {}, {}", step.minibatch, kind_name(category)), unit));
     chart.series.push_back(std::move(series));
   }
-  chart.x = {
-      .unit = AxisUnit::kNumber, .high = chart.series.front().points.back().x, .name = "sequences in a batch, B"};
+  chart.x = number_axis(0, chart.series.front().points.back().x, "sequences in a batch, B");
   chart.y = {.unit = AxisUnit::kBytes, .high = round_up_bytes(1.05 * static_cast<double>(top)), .shown = unit};
   chart.add_level("their card", static_cast<double>(card), true);
   return chart;
@@ -260,9 +259,8 @@ Chart areas_of(const SizedSteps& steps, const CardLimit& limit, const FigureInpu
   Chart chart;
   chart.stacked = true;
   chart.joined = true;
-  chart.x = {.unit = AxisUnit::kNumber,
-             .high = static_cast<double>(last),
-             .name = steps.over_batch() ? "sequences in a batch, B" : "tokens in a sequence, T"};
+  chart.x = number_axis(0, static_cast<double>(last),
+                        steps.over_batch() ? "sequences in a batch, B" : "tokens in a sequence, T");
   const ShownUnit unit = byte_unit(static_cast<double>(std::max(top, limit.memory)));
   add_kinds(chart, steps, places_until(steps, last), unit);
   add_measured(chart, steps, input, unit);
@@ -317,26 +315,20 @@ Chart alone(const SizedSteps& steps) {
 }
 
 void add_memory_over_panels(FigureData& figure, const FigureInput& input) {
-  const record::Params first(experiments::shape_schema().schema);
   const bool of_run =
       input.settings == nullptr && input.run != nullptr && experiments::trains(input.run->recording().info().demo);
-  const record::Params settings = of_run
-                                      ? params_of(input.run->recording().info(), {})
-                                      : experiments::step_params(input.settings != nullptr ? *input.settings : first);
+  const record::Params settings = of_run ? step_params_of(input.run->recording().info()) : reader_step(input);
   if (!begin_on_card(figure.head, {}, settings)) return;
   const SizedSteps steps(settings, input.params->text("over") == "batch");
-  if (input.view.hidden) {
-    figure.panels.emplace_back(alone(steps));
-    return;
-  }
+  if (input.view.hidden) return figure.add(alone(steps));
   const CardLimit limit = card_limit(input.view, settings);
   figure.head.provenance["card.memory_bytes"] = std::to_string(limit.memory);
   Chart areas = areas_of(steps, limit, input);
   const ShownUnit unit = unit_of(areas.y);
-  figure.panels.emplace_back(std::move(areas));
+  figure.add(std::move(areas));
   if (const std::string published = input.params->text("published_by"); published == "bert96" || published == "gpt2")
-    figure.panels.emplace_back(published_areas(published, unit));
-  figure.panels.emplace_back(doubled(steps, limit, unit));
+    figure.add(published_areas(published, unit));
+  figure.add(doubled(steps, limit, unit));
 }
 
 }  // namespace

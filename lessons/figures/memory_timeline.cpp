@@ -77,9 +77,7 @@ std::uint64_t events_until(const TimeMap& map, double position) {
 }
 
 const record::OutOfMemoryFacts* failure_of(const Shot& shot) {
-  const auto& outcome = shot.recording().outcome();
-  if (!outcome || !outcome->out_of_memory || shot.shown.range.last != shot.recording().events().size()) return nullptr;
-  return &*outcome->out_of_memory;
+  return failure_at_end(shot.recording(), shot.shown.range.last);
 }
 
 // The card to compare with; null if the run ended on its own limit or none is known.
@@ -336,8 +334,7 @@ void add_memory_timeline_panels(FigureData& figure, const FigureInput& input) {
   const record::Recording& recording = input.run->recording();
   const ShownRange shown = shown_range(recording, params);
   set_step(figure.head, shown.range.step);
-  figure.head.empty_reason = shown.empty_reason;
-  if (!figure.head.empty_reason.empty()) return;
+  if (!shown.empty_reason.empty()) return figure.leave_empty(shown.empty_reason);
   if (shown.range.step < 0) figure.head.title = "Memory over the whole run";
   Shot shot{*input.run,
             input.view,
@@ -355,14 +352,14 @@ void add_memory_timeline_panels(FigureData& figure, const FigureInput& input) {
       std::ranges::any_of(panel.lines, [](const StepLine& line) { return line.style == LineStyle::kBaseline; });
   if (compared) add_baseline(figure.head.provenance, input.baseline->recording());
   Lanes lanes{.x = panel.x};
-  figure.panels.emplace_back(std::move(panel));
+  figure.add(std::move(panel));
   if (shot.view.hidden) return;  // lanes would show the answer
   std::optional<OtherRun> other;
   if (compared) other.emplace(beside(shot, *input.baseline));
   const StepSpans step(recording, shot.shown.range, shot.map.axis());
   if (!add_lanes_below(lanes, step, shot.view, other ? &*other : nullptr)) return;
   figure.head.title = "Memory and kernels of one step";
-  figure.panels.emplace_back(std::move(lanes));
+  figure.add(std::move(lanes));
 }
 
 }  // namespace

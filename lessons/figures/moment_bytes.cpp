@@ -81,7 +81,7 @@ void add_moment_bytes_panels(FigureData& figure, const FigureInput& input) {
     if (!of_a.empty()) row.cells.push_back(change(error, error_of(of_a, way.dynamic, way.block)));
     table.rows.push_back(std::move(row));
   }
-  figure.panels.emplace_back(std::move(table));
+  figure.add(std::move(table));
 }
 
 }  // namespace

@@ -55,9 +55,8 @@ ChartSeries line(std::string label, record::Category category, record::Bytes per
   ChartSeries made{.label = std::move(label), .category = category};
   for (const int batch : kRatioBatches) {
     const std::int64_t tokens = batch * seq;
-    const auto bytes = static_cast<double>(per_token * tokens);
     made.points.push_back(
-        exact_point(static_cast<double>(tokens), bytes,
+        exact_point(static_cast<double>(tokens), static_cast<double>(per_token * tokens),
                     fmt::format("{}, batch {}: {}", made.label, batch, short_bytes(per_token * tokens, unit))));
   }
   return made;
@@ -93,13 +92,11 @@ void add_needle_ratio_panels(FigureData& figure, const FigureInput& input) {
   const ShownUnit unit = byte_unit(static_cast<double>(std::max(logits, kept) * kRatioBatches.back() * seq));
   chart.series = {line(fmt::format("Logits in fp32, {} times", copies), record::Category::kLogits, logits, seq, unit),
                   line("Checkpoints: one 16-bit input per layer", record::Category::kActivations, kept, seq, unit)};
-  chart.x = {.unit = AxisUnit::kNumber,
-             .high = 1.03 * static_cast<double>(kRatioBatches.back() * seq),
-             .name = "tokens in a batch, B · T"};
+  chart.x = number_axis(0, 1.03 * static_cast<double>(kRatioBatches.back() * seq), "tokens in a batch, B · T");
   chart.y = {.unit = AxisUnit::kBytes, .shown = unit};
   fit_y(chart);
-  figure.panels.emplace_back(std::move(chart));
-  figure.panels.emplace_back(ratios(shown, copies));
+  figure.add(std::move(chart));
+  figure.add(ratios(shown, copies));
 }
 
 }  // namespace

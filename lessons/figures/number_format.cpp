@@ -136,8 +136,8 @@ Chart ranges(const NumberFormat& chosen) {
     }
     chart.series.push_back(std::move(series));
   }
-  chart.x = {.unit = AxisUnit::kNumber, .low = -160, .high = 180, .name = "size, as a power of two"};
-  chart.y = {.unit = AxisUnit::kNumber, .high = 28, .name = "digits in base 2"};
+  chart.x = number_axis(-160, 180, "size, as a power of two");
+  chart.y = number_axis(0, 28, "digits in base 2");
   return chart;
 }
 
@@ -171,8 +171,8 @@ Chart stairs(const NumberFormat& format, double value, Rounding rounding) {
     chart.series.push_back({.kind = SeriesKind::kEager, .points = {point}});
   }
   chart.references.push_back({.x = {-kReach, kReach}, .y = {-kReach, kReach}});
-  chart.x = {.unit = AxisUnit::kNumber, .low = -kReach, .high = kReach, .name = "goes in, in steps"};
-  chart.y = {.unit = AxisUnit::kNumber, .low = -kReach, .high = kReach, .name = "comes out"};
+  chart.x = number_axis(-kReach, kReach, "goes in, in steps");
+  chart.y = number_axis(-kReach, kReach, "comes out");
   return chart;
 }
 
@@ -200,12 +200,11 @@ void add_number_format_panels(FigureData& figure, const FigureInput& input) {
   const double number = rounded(format, value, rounding, kNever);
   figure.head.provenance_line =
       fmt::format("{}, rounded {}", format.name, record::label_of(kNumberFormatSchema[1], input.params->text("round")));
-  figure.panels.emplace_back(
-      BitDiagram(format, number)
-          .take(title_of(format, value, number, rounding) + (input.view.hidden ? "" : limits(format))));
+  figure.add(BitDiagram(format, number)
+                 .take(title_of(format, value, number, rounding) + (input.view.hidden ? "" : limits(format))));
   if (input.view.hidden) return;
-  figure.panels.emplace_back(stairs(format, value, rounding));
-  figure.panels.emplace_back(ranges(format));
+  figure.add(stairs(format, value, rounding));
+  figure.add(ranges(format));
 }
 
 }  // namespace

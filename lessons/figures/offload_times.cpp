@@ -103,7 +103,7 @@ void add_offload_times_panels(FigureData& figure, const FigureInput& input) {
   }
   const ColumnUnits units = units_of(model, *input.run);
   for (const Load& load : kLoads) table.rows.push_back(row_of(load, model, input, units));
-  figure.panels.emplace_back(std::move(table));
+  figure.add(std::move(table));
 }
 
 }  // namespace

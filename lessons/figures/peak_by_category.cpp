@@ -64,9 +64,8 @@ void add_peak_by_category_panels(FigureData& figure, const FigureInput& input) {
   const ShownRange shown = shown_range(recording, params);
   set_step(figure.head, shown.range.step);
   figure.head.growing = shown.growing;
-  figure.head.empty_reason = shown.empty_reason;
-  if (input.view.hidden) figure.head.empty_reason = kPartOfAnswer;
-  if (!figure.head.empty_reason.empty()) return;
+  if (input.view.hidden) return figure.leave_empty(kPartOfAnswer);
+  if (!shown.empty_reason.empty()) return figure.leave_empty(shown.empty_reason);
   const record::Peak peak = input.run->peak(shown.range.first, shown.range.last);
   if (peak.totals.allocated <= 0) return figure.leave_empty("Nothing is allocated yet.");
   std::optional<record::Peak> baseline;
@@ -75,7 +74,7 @@ void add_peak_by_category_panels(FigureData& figure, const FigureInput& input) {
     if (before.empty_reason.empty()) baseline = input.baseline->peak(before.range.first, before.range.last);
     if (baseline) add_baseline(figure.head.provenance, input.baseline->recording());
   }
-  figure.panels.emplace_back(bars_of(*input.run, peak, baseline ? &*baseline : nullptr));
+  figure.add(bars_of(*input.run, peak, baseline ? &*baseline : nullptr));
 }
 
 }  // namespace

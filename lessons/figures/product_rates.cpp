@@ -111,8 +111,8 @@ void add_product_rates_panels(FigureData& figure, const FigureInput& input) {
     most = std::max({most, product_rate(*row), sheet_peak(card, row->storage)});
   }
   const Units units{.rate = unit_for(AxisUnit::kFlopsPerSecond, most), .time = time_unit(longest)};
-  figure.panels.emplace_back(peaks_of(fastest, card, units));
-  if (rates->measurements().size() > fastest.size()) figure.panels.emplace_back(sizes_of(*rates, fastest, units));
+  figure.add(peaks_of(fastest, card, units));
+  if (rates->measurements().size() > fastest.size()) figure.add(sizes_of(*rates, fastest, units));
 }
 
 }  // namespace

@@ -82,9 +82,8 @@ Chart chart_of(std::string title, const record::Params& params, bool speeds, boo
   Chart chart;
   chart.title = std::move(title);
   chart.joined = false;
-  chart.x = {.unit = AxisUnit::kNumber,
-             .high = 1.03 * static_cast<double>(params.integer("batch")),
-             .name = fmt::format("batch, {} tokens each", kPublishedSeq)};
+  chart.x = number_axis(0, 1.03 * static_cast<double>(params.integer("batch")),
+                        fmt::format("batch, {} tokens each", kPublishedSeq));
   chart.y = {.unit = AxisUnit::kNumber, .name = speeds ? "tokens/s" : std::string(kUnit.name)};
   for (const Way& way : kWays)
     if (speeds || !hidden || way.kind == SeriesKind::kFused) chart.series.push_back(series_of(way, speeds));
@@ -130,9 +129,9 @@ void add_published_8b_panels(FigureData& figure, const FigureInput& input) {
   const bool hidden = input.view.hidden;
   Chart memory = chart_of("Peak memory", params, false, hidden);
   if (!hidden) add_line(memory, params);
-  figure.panels.emplace_back(std::move(memory));
-  figure.panels.emplace_back(chart_of("Speed", params, true, hidden));
-  if (!hidden) figure.panels.emplace_back(slopes(params));
+  figure.add(std::move(memory));
+  figure.add(chart_of("Speed", params, true, hidden));
+  if (!hidden) figure.add(slopes(params));
 }
 
 }  // namespace

@@ -8,12 +8,12 @@
 #include <fmt/format.h>
 
 #include "demos/experiments/combinations.h"
-#include "demos/experiments/schemas.h"
 #include "demos/experiments/switch_search.h"
 #include "demos/experiments/technique_table.h"
 #include "lessons/card_limit.h"
 #include "lessons/figure.h"
 #include "lessons/shown_unit.h"
+#include "lessons/sources.h"
 
 namespace headroom::lessons {
 namespace {
@@ -118,12 +118,11 @@ Table table_of(const Recipe& recipe, const Params& start, const CardLimit& card)
 }
 
 void add_recipe_steps_panels(FigureData& figure, const FigureInput& input) {
-  const Params first(experiments::shape_schema().schema);
-  const Params settings = experiments::step_params(input.settings != nullptr ? *input.settings : first);
+  const Params settings = reader_step(input);
   if (!begin_on_card(figure.head, input.view, settings)) return;
   const CardLimit card = card_limit(input.view, settings);
-  figure.panels.emplace_back(table_of(report_recipe(settings, card), settings, card));
-  figure.panels.emplace_back(table_of(cheapest(settings, card), settings, card));
+  figure.add(table_of(report_recipe(settings, card), settings, card));
+  figure.add(table_of(cheapest(settings, card), settings, card));
 }
 
 }  // namespace

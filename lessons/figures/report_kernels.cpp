@@ -147,7 +147,7 @@ void add_report_kernels_panels(FigureData& figure, const FigureInput& input, boo
     chart.y = {.unit = memory ? AxisUnit::kBytes : AxisUnit::kNanoseconds, .shown = memory ? units.memory : units.time};
     if (as_ratio) make_ratios(chart);
     fit_y(chart);
-    figure.panels.emplace_back(std::move(chart));
+    figure.add(std::move(chart));
   }
   if (!any) return figure.leave_empty("This run did not measure the report's panels: run it with Panels set to them.");
 }

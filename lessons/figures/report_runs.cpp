@@ -91,11 +91,10 @@ void add_published(Chart& peaks, Chart& speeds, const ReportSweep& sweep, const 
   for (const PublishedRun& run : published_runs()) {
     if (run.experiment != sweep.experiment || run.strategy != strategy.key || run.out_of_memory) continue;
     const double x = place_of(sweep, sweep.over == "batch" ? run.batch : run.seq);
-    const auto bytes = static_cast<double>(run.peak);
     const std::string tip =
         fmt::format("RTX 4090, published: {}: {}, {} tokens/s", name_of(strategy, run.batch, run.seq),
                     bytes_text(run.peak, unit_of(peaks.y)), speed_text(run.tokens_per_second));
-    peak.points.push_back(exact_point(x, bytes, tip));
+    peak.points.push_back(exact_point(x, static_cast<double>(run.peak), tip));
     speed.points.push_back(exact_point(x, run.tokens_per_second, tip));
   }
   peaks.series.push_back(std::move(peak));
@@ -189,8 +188,8 @@ void add_report_runs_panels(FigureData& figure, const FigureInput& input, Report
   }
   for (const StrategyLook& strategy : kStrategyLooks)
     if (sweep.comparable && params.on("formula") && shown(strategy) && !hidden) add_formula(peaks, sweep, strategy);
-  figure.panels.emplace_back(std::move(speeds));
-  figure.panels.emplace_back(std::move(peaks));
+  figure.add(std::move(speeds));
+  figure.add(std::move(peaks));
 }
 
 void add_batch(FigureData& figure, const FigureInput& input) {

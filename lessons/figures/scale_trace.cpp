@@ -114,12 +114,9 @@ Chart chart_of(std::string_view whose, const std::vector<ScaledStep>& steps) {
   chart.title = counted(whose, steps);
   add_steps(chart, steps);
   const auto count = static_cast<double>(steps.size());
-  chart.x = {.unit = AxisUnit::kNumber, .high = 1.02 * count, .name = "step"};
+  chart.x = number_axis(0, 1.02 * count, "step");
   const auto [low, high] = range_of(chart.series, &ChartPoint::y);
-  chart.y = {.unit = AxisUnit::kNumber,
-             .low = std::max(0.0, low - 2),
-             .high = high + 2,
-             .name = "loss scale, as a power of two"};
+  chart.y = number_axis(std::max(0.0, low - 2), high + 2, "loss scale, as a power of two");
   return chart;
 }
 
@@ -134,13 +131,13 @@ void add_scale_trace_panels(FigureData& figure, const FigureInput& input) {
                       : fmt::format("÷ {} from overflow {} on", params.integer("factor"), params.integer("hysteresis")),
                   params.integer("factor"), record::format_count(params.integer("window")));
   if (input.view.hidden) return figure.leave_empty("Where the scale ends is the answer: lock yours, or skip.");
-  if (!run.empty()) figure.panels.emplace_back(chart_of("Measured in the run", run));
+  if (!run.empty()) figure.add(chart_of("Measured in the run", run));
   Chart rule = chart_of("Simulated by the rule", simulated(params));
   // The scale at which a usual step's largest gradient meets fp16's largest number.
   const double limit = 16.0 - static_cast<double>(params.integer("largest"));
   rule.y.high = std::max(rule.y.high, limit + 1);
   rule.add_level("a usual step overflows", limit, true);
-  figure.panels.emplace_back(std::move(rule));
+  figure.add(std::move(rule));
 }
 
 }  // namespace

@@ -106,8 +106,8 @@ void add_state_error_map_panels(FigureData& figure, const FigureInput& input) {
   }
   for (int e = low; e <= high; ++e) map.columns.push_back(fmt::format("{}{}", e < 0 ? "−" : "", std::abs(e)));
   chart.asked = moment == "second_moment";
-  figure.panels.emplace_back(std::move(chart));
-  figure.panels.emplace_back(std::move(map));
+  figure.add(std::move(chart));
+  figure.add(std::move(map));
 }
 
 }  // namespace

@@ -156,8 +156,8 @@ void add_static_bytes_panels(FigureData& figure, const FigureInput& input) {
                                             record::label_of(kStaticBytesSchema[1], params.text("optimizer")));
   if (input.view.hidden) return figure.leave_empty(kIsAnswer);
   const std::vector<Stack> stacks = stacks_of(params);
-  figure.panels.emplace_back(chart_of(stacks, card));
-  figure.panels.emplace_back(sums_of(stacks, params, card.memory));
+  figure.add(chart_of(stacks, card));
+  figure.add(sums_of(stacks, params, card.memory));
 }
 
 }  // namespace

@@ -142,18 +142,15 @@ std::vector<StepBudget> own_budgets(const FigureInput& input, predict::Attention
 void say_whose(FigureHead& head, const FigureInput& input) {
   if (input.run != nullptr) set_run(head, input.run->recording(), *input.params);
   if (input.run != nullptr && input.baseline != nullptr) add_baseline(head.provenance, input.baseline->recording());
-  if (input.settings == nullptr) return;
-  for (const auto& [key, value] : input.settings->to_map())
-    if (input.settings->in_use(key)) head.provenance["setting." + key] = value;
+  if (input.settings != nullptr) add_settings(head, *input.settings);
 }
 
 void add_step_budget_panels(FigureData& figure, const FigureInput& input) {
   const predict::AttentionFlops attention = attention_of(*input.params);
   say_whose(figure.head, input);
   if (!input.view.hidden)
-    figure.panels.emplace_back(chart_of("Published, RTX 4090; peak: data sheet",
-                                        "Hugging Face or Liger, batch size; whole layers recomputed",
-                                        published_budgets(attention)));
+    figure.add(chart_of("Published, RTX 4090; peak: data sheet",
+                        "Hugging Face or Liger, batch size; whole layers recomputed", published_budgets(attention)));
   const std::vector<predict::Card> measured = measured_cards(input);
   std::vector<StepBudget> recorded;
   for (const record::Ledger* each : input.beside)
@@ -163,12 +160,12 @@ void add_step_budget_panels(FigureData& figure, const FigureInput& input) {
   const std::vector<StepBudget> own = own_budgets(input, attention, measured, foot);
   recorded.insert(recorded.end(), own.begin(), own.end());
   if (!recorded.empty())
-    figure.panels.emplace_back(
+    figure.add(
         chart_of("Recorded, and at best", "fastest rungs of the ladder; this page's run and settings", recorded));
   if (foot.empty() && input.settings != nullptr)
     foot = fmt::format("At best: products at the {}, all other bytes once at the card's bandwidth.",
                        measured.empty() ? "data sheet's peak" : "peak that was measured");
-  if (!own.empty()) figure.panels.emplace_back(sums_of(own, foot));
+  if (!own.empty()) figure.add(sums_of(own, foot));
   if (figure.panels.empty()) figure.head.empty_reason = foot;
 }
 

@@ -162,9 +162,9 @@ void add_activations(Chart& chart, const record::Recording& recording, const Pla
     whole.points.push_back(peak_at(places.of(point), point, name_of(point), unit));
     if (ran_out(point)) continue;
     const record::Bytes bytes = point.peak.by_category[static_cast<std::size_t>(kKind)];
-    const auto y = static_cast<double>(bytes);
-    activations.points.push_back(exact_point(
-        places.of(point), y, fmt::format("{}: activations {} at the peak", name_of(point), bytes_text(bytes, unit))));
+    activations.points.push_back(
+        exact_point(places.of(point), static_cast<double>(bytes),
+                    fmt::format("{}: activations {} at the peak", name_of(point), bytes_text(bytes, unit))));
   }
   if (!whole.points.empty()) chart.series.push_back(std::move(whole));
   if (!activations.points.empty()) chart.series.push_back(std::move(activations));
@@ -214,8 +214,8 @@ void add_points(FigureData& figure, const FigureInput& input) {
   if (places.swept != nullptr && one)
     add_activation_line(peaks, settings_of(recording, recording.sweep_points().front()), *places.swept);
   if (!peaks.references.empty()) fit_y(peaks);
-  figure.panels.emplace_back(std::move(peaks));
-  figure.panels.emplace_back(speeds_of(recording, places));
+  figure.add(std::move(peaks));
+  figure.add(speeds_of(recording, places));
 }
 
 // The page's sweep with the reader's settings: the line and its future points.
@@ -233,16 +233,13 @@ void add_closed_form(FigureData& figure, const FigureInput& input) {
   std::vector<std::string> names;
   for (const experiments::SweptSettings& point : experiments::swept_settings(settings, input.sweep.first(1)))
     if (const auto bytes = closed_activation_bytes(point.params)) {
-      const auto y = static_cast<double>(*bytes);
-      values.points.push_back(exact_point(*number_of_label(point.label), y));
+      values.points.push_back(exact_point(*number_of_label(point.label), static_cast<double>(*bytes)));
       names.push_back(point.label);
     }
   chart.joined = false;
   chart.series.push_back(std::move(values));
   figure.head.provenance_line = "closed form of the settings; the sweep has not run with them";
-  figure.head.provenance = {{"formulas", "closed form"}};
-  for (const auto& [key, value] : settings.to_map())
-    if (!settings.overruled(key)) figure.head.provenance["setting." + key] = value;
+  set_formula(figure.head, settings);
   fit_y(chart);
   const ShownUnit unit = unit_of(chart.y);
   for (std::size_t i = 0; i < names.size(); ++i) {
@@ -251,7 +248,7 @@ void add_closed_form(FigureData& figure, const FigureInput& input) {
     point.label = bytes_text(bytes, unit, 1);
     point.tip = fmt::format("{}: activations {} by closed form", names[i], bytes_text(bytes, unit));
   }
-  figure.panels.emplace_back(std::move(chart));
+  figure.add(std::move(chart));
 }
 
 // True if the shown sweep's settings give the same bytes as the reader's.

@@ -156,7 +156,7 @@ void add_timeline_grid_panels(FigureData& figure, const FigureInput& input) {
     const record::RunInfo& info = shots[i].run->recording().info();
     const std::string peak = letter(i) + ", peak " + bytes_text(shots[i].peak().totals.allocated, grid.unit);
     const std::string name = input.view.hidden ? "" : ": " + name_of(info);
-    figure.panels.emplace_back(chart_of(shots[i], shots.front(), grid, peak + name));
+    figure.add(chart_of(shots[i], shots.front(), grid, peak + name));
     if (!input.view.hidden) figure.head.provenance["step." + letter(i)] = provenance_line(info);
   }
 }

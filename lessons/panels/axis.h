@@ -38,6 +38,9 @@ struct Axis {
   std::optional<ShownUnit> shown = {};  // of its numbers; empty: the unit that suits its end
 };
 
+inline Axis number_axis(double low, double high, std::string name) {
+  return {.unit = AxisUnit::kNumber, .low = low, .high = high, .name = std::move(name)};
+}
 // For `count` categories.
 inline Axis category_axis(std::size_t count, std::string name = {}) {
   return {.unit = AxisUnit::kCategory, .low = -0.5, .high = static_cast<double>(count) - 0.5, .name = std::move(name)};

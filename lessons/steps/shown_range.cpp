@@ -27,6 +27,11 @@ ShownRange one_step(const std::vector<record::StepRange>& steps, std::int64_t nu
 
 }  // namespace
 
+const record::OutOfMemoryFacts* failure_at_end(const record::Recording& run, std::uint64_t last) {
+  const auto& outcome = run.outcome();
+  return outcome && outcome->out_of_memory && last == run.events().size() ? &*outcome->out_of_memory : nullptr;
+}
+
 ShownRange shown_range(const record::Recording& recording, const record::Params& params) {
   const bool live = goes_on(recording);
   if (recording.events().empty())

@@ -26,6 +26,9 @@ struct ShownRange {
   std::string empty_reason;  // why nothing is shown; else empty
 };
 
+// The request that failed at the end of a range; null if the range does not end with a failure.
+const record::OutOfMemoryFacts* failure_at_end(const record::Recording& run, std::uint64_t last);
+
 // By default the step in progress; after the run, the last whole step or the one that ran out of memory.
 ShownRange shown_range(const record::Recording& recording, const record::Params& params);
 

@@ -114,7 +114,7 @@ const predict::Card* Peaks::card_of_gpu(std::string_view gpu) const {
 std::optional<StepBudget> budget_of(const Recording& run, AttentionFlops attention, const Peaks& peaks,
                                     std::string& why) {
   const RunInfo& info = run.info();
-  if (!experiments::trains(info.demo) || !run.sweep_points().empty()) {
+  if (!is_one_step(run)) {
     why = "What is on show is not the run of one step.";
     return std::nullopt;
   }

@@ -37,6 +37,12 @@ bool same_bytes(const record::Params& a, const record::Params& b) {
          predict::step_moments(predict::step_settings(a)) == predict::step_moments(predict::step_settings(b));
 }
 
+void set_formula(FigureHead& head, const record::Params& settings) {
+  head.provenance = {{"formulas", "closed form"}};
+  for (const auto& [key, value] : settings.to_map())
+    if (!settings.overruled(key)) head.provenance["setting." + key] = value;
+}
+
 void add_activation_line(Chart& chart, const record::Params& settings, const record::ParamSpec& swept) {
   if (swept.kind != record::ParamKind::kInteger || !closed_activation_bytes(settings)) return;
   const auto last = static_cast<std::int64_t>(std::min(chart.x.high, swept.maximum));
