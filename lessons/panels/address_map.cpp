@@ -52,10 +52,6 @@ void AddressMap::add_to(json& figure) const {
   figure["addresses"] = {{"title", title}, {"rows", std::move(all)}, {"sums", std::move(totals)}};
 }
 
-std::vector<std::string> AddressMap::sentences() const {
-  std::vector<std::string> all{title};
-  for (const AddressSum& sum : sums) all.push_back(sum.label);
-  return all;
-}
+std::vector<std::string> AddressMap::sentences() const { return texts_of(sums, &AddressSum::label, {title}); }
 
 }  // namespace headroom::lessons

@@ -25,9 +25,7 @@ void Bars::add_to(json& figure) const {
 }
 
 std::vector<std::string> Bars::sentences() const {
-  std::vector<std::string> all{"The " + total_label};
-  for (const Bar& bar : bars) all.push_back(bar.label + " " + bar.value_text);
-  return all;
+  return texts_of(bars, [](const Bar& bar) { return bar.label + " " + bar.value_text; }, {"The " + total_label});
 }
 
 FileTable Rungs::table() const {
@@ -59,10 +57,6 @@ void Rungs::add_to(json& figure) const {
                                {"note", rung.note}});
 }
 
-std::vector<std::string> Rungs::sentences() const {
-  std::vector<std::string> all;
-  for (const Rung& rung : rungs) all.push_back(rung.tip);
-  return all;
-}
+std::vector<std::string> Rungs::sentences() const { return texts_of(rungs, &Rung::tip); }
 
 }  // namespace headroom::lessons

@@ -46,10 +46,6 @@ void Diagram::add_to(nlohmann::json& figure) const {
   figure["diagrams"].push_back({{"title", title}, {"unit", unit}, {"boxes", std::move(all)}});
 }
 
-std::vector<std::string> Diagram::sentences() const {
-  std::vector<std::string> all{title};
-  for (const DiagramBox& box : boxes) all.push_back(box.tip);
-  return all;
-}
+std::vector<std::string> Diagram::sentences() const { return texts_of(boxes, &DiagramBox::tip, {title}); }
 
 }  // namespace headroom::lessons

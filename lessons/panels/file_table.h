@@ -7,6 +7,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <variant>
 #include <vector>
@@ -38,6 +39,12 @@ std::vector<Cell> headings(std::initializer_list<const char*> columns);
 void add_category_columns(FileTable& table);
 void add_bytes(std::vector<Cell>& row, const record::ByCategory& bytes);
 Word yes_or_no(bool value);
+// Sentences: `before`, then the text of each element.
+template <class Range, class Text>
+std::vector<std::string> texts_of(const Range& range, Text text, std::vector<std::string> before = {}) {
+  for (const auto& each : range) before.push_back(std::invoke(text, each));
+  return before;
+}
 
 // At most three decimals; positions are nanoseconds or events.
 std::string file_number(double value);

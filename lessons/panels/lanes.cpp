@@ -39,10 +39,6 @@ void Lanes::add_to(json& figure) const {
   }
 }
 
-std::vector<std::string> Lanes::sentences() const {
-  std::vector<std::string> all;
-  for (const Lane& lane : lanes) all.push_back(lane.note);
-  return all;
-}
+std::vector<std::string> Lanes::sentences() const { return texts_of(lanes, &Lane::note); }
 
 }  // namespace headroom::lessons

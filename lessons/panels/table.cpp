@@ -19,10 +19,6 @@ void Table::add_to(nlohmann::json& figure) const {
     figure["table"].push_back({{"name", row.name}, {"note", row.note}, {"columns", columns}, {"cells", row.cells}});
 }
 
-std::vector<std::string> Table::sentences() const {
-  std::vector<std::string> all;
-  for (const TableRow& row : rows) all.push_back(row.tip);
-  return all;
-}
+std::vector<std::string> Table::sentences() const { return texts_of(rows, &TableRow::tip); }
 
 }  // namespace headroom::lessons

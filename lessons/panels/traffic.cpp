@@ -55,10 +55,9 @@ void Traffic::add_to(nlohmann::json& figure) const {
 }
 
 std::vector<std::string> Traffic::sentences() const {
-  std::vector<std::string> all;
-  for (const TrafficForm& form : forms)
-    all.push_back(form.label + ": " + form.note + ", " + bytes_text(form.moved(), bytes_unit()) + " moved");
-  return all;
+  return texts_of(forms, [&](const TrafficForm& form) {
+    return form.label + ": " + form.note + ", " + bytes_text(form.moved(), bytes_unit()) + " moved";
+  });
 }
 
 }  // namespace headroom::lessons
