@@ -31,7 +31,7 @@ constexpr std::array kDerivativeCheckSchema{
 // From −2 to 2 in hundredths, the same on every machine.
 class Draw {
  public:
-  explicit Draw(std::int64_t seed) : state_(static_cast<std::uint64_t>(seed) * 0x9E3779B97F4A7C15U) {}
+  explicit Draw(std::int64_t seed) : state_(static_cast<std::uint64_t>(seed) * kGolden) {}
   double next() { return static_cast<double>(next_random(state_) % 401) / 100 - 2; }
 
  private:
@@ -155,8 +155,8 @@ void add_derivative_check_panels(FigureData& figure, const FigureInput& input) {
   const double h = std::pow(10.0, -static_cast<double>(params.integer("digits")));
   const Checked checked{operation, in, operation.formula(in), differences(operation, in, h)};
   figure.head.provenance_line = fmt::format("{}, fp64, h = {}", operation.label, small(h));
-  figure.panels.emplace_back(derivatives_chart(checked, input.view.hidden));
-  figure.panels.emplace_back(numbers_of(checked, input.view.hidden));
+  figure.add(derivatives_chart(checked, input.view.hidden));
+  figure.add(numbers_of(checked, input.view.hidden));
 }
 
 }  // namespace

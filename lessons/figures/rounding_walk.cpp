@@ -9,10 +9,10 @@
 
 #include <fmt/format.h>
 
-#include "demos/record/mixed64.h"
 #include "demos/record/units.h"
 #include "lessons/figure.h"
 #include "lessons/params.h"
+#include "lessons/random.h"
 #include "lessons/theory/number_format.h"
 
 namespace headroom::lessons {
@@ -31,11 +31,9 @@ double bf16(double value) { return rounded(number_format("bf16"), value); }
 
 // A step's random number in [0, 1).
 double random_at(std::int64_t seed, int step) {
-  constexpr std::uint64_t kGolden = 0x9e3779b97f4a7c15U;
-  std::uint64_t z = static_cast<std::uint64_t>(seed) * kGolden;
-  for (const std::uint64_t part : {std::uint64_t{0}, static_cast<std::uint64_t>(step)})
-    z = record::mixed64(z + (part + 1) * kGolden);
-  return std::ldexp(static_cast<double>(z >> 11), -53);
+  std::uint64_t state = static_cast<std::uint64_t>(seed) * kGolden;
+  std::uint64_t of_step = next_random(state) + static_cast<std::uint64_t>(step) * kGolden;
+  return std::ldexp(static_cast<double>(next_random(of_step) >> 11), -53);
 }
 
 struct Walk {
@@ -97,8 +95,8 @@ ChartSeries series_of(const Walk& walk) {
 void fit(Chart& chart, double steps) {
   const auto [low, high] = range_of(chart.series, &ChartPoint::y);
   const double room = std::max(0.08 * (high - low), 0.004 * high);
-  chart.x = {.unit = AxisUnit::kNumber, .high = 1.25 * steps, .name = "steps"};
-  chart.y = {.unit = AxisUnit::kNumber, .low = low - room, .high = high + room, .name = "weight"};
+  chart.x = number_axis(0, 1.25 * steps, "steps");
+  chart.y = number_axis(low - room, high + room, "weight");
 }
 
 Table ends(const std::array<Walk, 4>& walks, const record::Params& params) {
@@ -135,8 +133,8 @@ void add_rounding_walk_panels(FigureData& figure, const FigureInput& input) {
   for (const std::size_t i : {2U, 0U, 1U, 3U})
     if (i == 0 || !input.view.hidden) chart.series.push_back(series_of(walks[i]));
   fit(chart, steps);
-  figure.panels.emplace_back(std::move(chart));
-  if (!input.view.hidden) figure.panels.emplace_back(ends(walks, params));
+  figure.add(std::move(chart));
+  if (!input.view.hidden) figure.add(ends(walks, params));
 }
 
 }  // namespace
