@@ -19,7 +19,7 @@ bool is_one_step(const record::Recording& recording);
 
 // The value of a key; empty if missing.
 std::string value_of(const std::map<std::string, std::string>& map, std::string_view key);
-// Of the run's demo; empty if this program does not know it.
+// Schema of the run's demo; empty if this program does not know it.
 record::Schema schema_of(const record::RunInfo& info);
 const record::ParamSpec* find_spec(record::Schema schema, std::string_view key);  // null: unknown
 
