@@ -52,12 +52,7 @@ record::Bytes per_sequence(const record::Params& params) {
 
 // The closed form's slope through the mean of the published points: it gives no offset.
 LineFit closed_line(const record::Params& params) {
-  const std::vector<LinePoint> points = points_of(kWays.front().key);
-  double x = 0, y = 0;
-  for (const LinePoint& point : points) {
-    x += point.x / static_cast<double>(points.size());
-    y += point.y / static_cast<double>(points.size());
-  }
+  const auto [x, y] = mean_of(points_of(kWays.front().key));
   const auto slope = static_cast<double>(per_sequence(params));
   return {y - slope * x, slope};
 }

@@ -33,8 +33,6 @@ constexpr double kLeastZone = 3;  // columns; narrower operations of a layer are
 
 bool same_place(const KernelSpan& a, const KernelSpan& b) { return a.phase == b.phase && a.layer == b.layer; }
 
-bool computes(const KernelSpan& span) { return span.kind == SpanKind::kKernel || span.kind == SpanKind::kHostOperator; }
-
 // CUPTI's clock differs from the marks' by up to half a millisecond, and by another amount in each run. Kernels that
 // were launched under a mark run after it and before the next one. This limits the shift to a range of 2 µs in a step
 // of Llama 3.2 1B on an H200. `on_host` uses calls and the host's clock.

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <set>
 
 #include <fmt/format.h>
 
@@ -12,22 +13,14 @@ using record::Nanoseconds;
 using record::Recording;
 using record::SpanKind;
 
-namespace {
-
-bool op_fits(std::string_view op, std::string_view wanted) {
-  return wanted.empty() || op == wanted || op.ends_with(wanted);
-}
-
-bool computes(SpanKind kind) { return kind == SpanKind::kKernel || kind == SpanKind::kHostOperator; }
-
-}  // namespace
+bool computes(const KernelSpan& span) { return span.kind == SpanKind::kKernel || span.kind == SpanKind::kHostOperator; }
 
 std::vector<KernelSpan> spans_of(const Recording& recording, const SpanFilter& filter) {
   std::vector<KernelSpan> found;
   for (const KernelSpan& span : recording.kernel_spans()) {
     if (span.step != filter.step) continue;
     if (filter.phase >= 0 && static_cast<int>(span.phase) != filter.phase) continue;
-    if (op_fits(recording.op_name(span.op), filter.op)) found.push_back(span);
+    if (recording.op_name(span.op).ends_with(filter.op)) found.push_back(span);
   }
   std::ranges::stable_sort(found, {}, &KernelSpan::start);
   return found;
@@ -40,7 +33,7 @@ StepWork work_of(const std::vector<KernelSpan>& spans) {
   for (const KernelSpan& span : spans) {  // by start
     if (span.kind == SpanKind::kRuntimeCall) continue;
     work.on_cpu = work.on_cpu || span.kind == SpanKind::kHostOperator;
-    if (computes(span.kind)) {
+    if (computes(span)) {
       ++work.launches;
       work.kernel_time += span.duration;
     } else {
@@ -68,12 +61,10 @@ std::string work_text(const StepWork& work, const ShownUnit& unit) {
 }
 
 std::vector<std::int32_t> traced_steps(const Recording& recording) {
-  std::vector<std::int32_t> steps;
+  std::set<std::int32_t> steps;
   for (const KernelSpan& span : recording.kernel_spans())
-    if (span.step >= 0) steps.push_back(span.step);
-  std::ranges::sort(steps);
-  steps.erase(std::unique(steps.begin(), steps.end()), steps.end());
-  return steps;
+    if (span.step >= 0) steps.insert(span.step);
+  return {steps.begin(), steps.end()};
 }
 
 std::int32_t last_traced_step(const Recording& recording) {

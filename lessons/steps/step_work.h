@@ -21,6 +21,9 @@ struct SpanFilter {
 };
 std::vector<record::KernelSpan> spans_of(const record::Recording& recording, const SpanFilter& filter);
 
+// True for a kernel, or a CPU's operator.
+bool computes(const record::KernelSpan& span);
+
 struct StepWork {
   std::size_t launches = 0;             // kernels; on the CPU operators
   std::size_t copies = 0;               // and memsets

@@ -125,6 +125,14 @@ Eight cross_entropy_dx(const DerivativeInput& in) {
   return dx;
 }
 
+// Its gradient is dx.
+double weighted_sum(const Derivative& operation, const DerivativeInput& in) {
+  const std::vector<double> y = operation.forward(in);
+  double total = 0;
+  for (std::size_t i = 0; i < y.size(); ++i) total += in.dy[i] * y[i];
+  return total;
+}
+
 constexpr Derivative derivative(std::size_t at, std::vector<double> (*forward)(const DerivativeInput&),
                                 Eight (*formula)(const DerivativeInput&)) {
   return {kDerivativeNames[at].key, kDerivativeNames[at].label, forward, formula};
@@ -140,13 +148,6 @@ const std::array<Derivative, kDerivatives>& derivatives() { return kAll; }
 double dot(const Eight& a, const Eight& b) {
   double total = 0;
   for (std::size_t i = 0; i < kEight; ++i) total += a[i] * b[i];
-  return total;
-}
-
-double weighted_sum(const Derivative& operation, const DerivativeInput& in) {
-  const std::vector<double> y = operation.forward(in);
-  double total = 0;
-  for (std::size_t i = 0; i < y.size(); ++i) total += in.dy[i] * y[i];
   return total;
 }
 

@@ -21,13 +21,18 @@ struct LineFit {
   double at(double x) const { return at_zero + slope * x; }
 };
 
+inline LinePoint mean_of(std::span<const LinePoint> points) {
+  LinePoint mean;
+  for (const LinePoint& point : points) {
+    mean.x += point.x / static_cast<double>(points.size());
+    mean.y += point.y / static_cast<double>(points.size());
+  }
+  return mean;
+}
+
 // Empty for fewer than two distinct x.
 inline std::optional<LineFit> fit_line(std::span<const LinePoint> points) {
-  double x = 0, y = 0;
-  for (const LinePoint& point : points) {
-    x += point.x / static_cast<double>(points.size());
-    y += point.y / static_cast<double>(points.size());
-  }
+  const auto [x, y] = mean_of(points);
   double squares = 0, products = 0;
   for (const LinePoint& point : points) {
     squares += (point.x - x) * (point.x - x);
