@@ -4,6 +4,11 @@
 
 #include <cstdint>
 
+#define HEADROOM_INLINED __attribute__((always_inline))  // of a lambda
+#define HEADROOM_INLINE inline HEADROOM_INLINED
+
+struct CUstream_st;
+
 namespace headroom::kernels {
 
 // Arithmetic is fp32 whatever the storage.
@@ -21,9 +26,9 @@ struct Fp16 {
 
 constexpr std::int64_t bytes_of(Storage storage) { return storage == Storage::kFp32 ? 4 : 2; }
 
-// Calls f(T{}) with float, Bf16 or Fp16.
+// Calls f(T{}) with float, Bf16 or Fp16. Inlined, so that f's loops are compiled for the caller's processors.
 template <typename F>
-auto with_storage(Storage storage, F&& f) {
+HEADROOM_INLINE auto with_storage(Storage storage, F&& f) {
   switch (storage) {
     case Storage::kBf16:
       return f(Bf16{});

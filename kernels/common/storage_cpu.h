@@ -4,16 +4,17 @@
 #include <bit>
 #include <cstdint>
 
+#include "kernels/common/both.h"
 #include "kernels/common/storage.h"
 
 // Compiles a function (not a template) for any x86-64, for AVX2, FMA and F16C (2013 and later), and for AVX-512, whose
-// narrowing stores make 16-bit loops two to three times as fast. Callees must be inlined: HEADROOM_INLINE.
+// narrowing stores make 16-bit loops two to three times as fast. Callees must be inlined: HEADROOM_INLINE, and lambdas
+// HEADROOM_INLINED.
 #if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__)
 #define HEADROOM_VECTOR_TARGETS __attribute__((target_clones("arch=x86-64-v4", "arch=x86-64-v3", "default")))
 #else
 #define HEADROOM_VECTOR_TARGETS
 #endif
-#define HEADROOM_INLINE inline __attribute__((always_inline))
 
 namespace headroom::kernels {
 
@@ -51,6 +52,23 @@ HEADROOM_INLINE void store(Fp16& place, float value) {
   rounded = magnitude >= 0x477ff000u ? 0x7c00u : rounded;                // 65520, the midpoint above the largest half
   rounded = magnitude > 0x7f800000u ? 0x7e00u : rounded;
   place.bits = static_cast<std::uint16_t>(rounded | (bits >> 16 & 0x8000u));
+}
+
+// Largest magnitude. Compares as integers, so that inf and NaN are the largest.
+template <typename T>
+HEADROOM_INLINE float absmax_of(const T* values, std::int64_t count) {
+  std::uint32_t largest = 0;
+  for (std::int64_t i = 0; i < count; ++i) {
+    const std::uint32_t magnitude = bits_of(load(values[i])) & 0x7fffffffu;
+    largest = magnitude > largest ? magnitude : largest;
+  }
+  return float_of(largest);
+}
+
+// Elements of one of n's blocks, of which the last may be shorter.
+HEADROOM_INLINE int count_in_block(std::int64_t n, std::int64_t block, std::int64_t size) {
+  const std::int64_t left = n - block * size;
+  return static_cast<int>(left < size ? left : size);
 }
 
 }  // namespace headroom::kernels

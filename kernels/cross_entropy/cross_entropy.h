@@ -5,8 +5,6 @@
 
 #include "kernels/common/storage.h"
 
-struct CUstream_st;
-
 namespace headroom::kernels {
 
 enum class Reduction : std::uint8_t { kNone, kMean, kSum };

@@ -42,30 +42,12 @@ HEADROOM_INLINE void cross_entropy_row(const CrossEntropyArgs& args, std::int64_
   store(out[target], exponential(target_logit - sums.max) * factor - everywhere - scale * (1 - smoothing));
 }
 
-HEADROOM_VECTOR_TARGETS void rows_fp32(const CrossEntropyArgs& args, std::int64_t begin, std::int64_t end) {
-  for (std::int64_t row = begin; row < end; ++row) cross_entropy_row<float>(args, row);
-}
-HEADROOM_VECTOR_TARGETS void rows_bf16(const CrossEntropyArgs& args, std::int64_t begin, std::int64_t end) {
-  for (std::int64_t row = begin; row < end; ++row) cross_entropy_row<Bf16>(args, row);
-}
-HEADROOM_VECTOR_TARGETS void rows_fp16(const CrossEntropyArgs& args, std::int64_t begin, std::int64_t end) {
-  for (std::int64_t row = begin; row < end; ++row) cross_entropy_row<Fp16>(args, row);
-}
-
 }  // namespace
 
-void cross_entropy_cpu(const CrossEntropyArgs& args, std::int64_t begin, std::int64_t end) {
-  switch (args.storage) {
-    case Storage::kFp32:
-      rows_fp32(args, begin, end);
-      break;
-    case Storage::kBf16:
-      rows_bf16(args, begin, end);
-      break;
-    case Storage::kFp16:
-      rows_fp16(args, begin, end);
-      break;
-  }
+HEADROOM_VECTOR_TARGETS void cross_entropy_cpu(const CrossEntropyArgs& args, std::int64_t begin, std::int64_t end) {
+  with_storage(args.storage, [&](auto type) HEADROOM_INLINED {
+    for (std::int64_t row = begin; row < end; ++row) cross_entropy_row<decltype(type)>(args, row);
+  });
 }
 
 }  // namespace headroom::kernels

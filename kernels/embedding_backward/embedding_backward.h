@@ -5,8 +5,6 @@
 
 #include "kernels/common/storage.h"
 
-struct CUstream_st;
-
 namespace headroom::kernels {
 
 // A table row with more tokens is summed in segments of this many, one per block.

@@ -52,15 +52,6 @@ HEADROOM_INLINE void sum_columns(const EmbeddingBackwardArgs& args, std::int64_t
   }
 }
 
-template <typename T>
-HEADROOM_INLINE void sum_into_table(const EmbeddingBackwardArgs& args, std::int64_t begin, std::int64_t end) {
-  if (args.table == args.gradient) {
-    sum_columns<T, T>(args, begin, end);
-  } else {
-    sum_columns<T, float>(args, begin, end);
-  }
-}
-
 }  // namespace
 
 void embedding_backward_sort_cpu(const EmbeddingBackwardArgs& args) {
@@ -91,14 +82,10 @@ void embedding_backward_zero_cpu(const EmbeddingBackwardArgs& args, std::int64_t
 
 HEADROOM_VECTOR_TARGETS void embedding_backward_cpu(const EmbeddingBackwardArgs& args, std::int64_t begin,
                                                     std::int64_t end) {
-  switch (args.gradient) {
-    case Storage::kFp32:
-      return sum_into_table<float>(args, begin, end);
-    case Storage::kBf16:
-      return sum_into_table<Bf16>(args, begin, end);
-    case Storage::kFp16:
-      return sum_into_table<Fp16>(args, begin, end);
-  }
+  with_storage(args.gradient, [&](auto type) HEADROOM_INLINED {
+    using T = decltype(type);
+    args.table == args.gradient ? sum_columns<T, T>(args, begin, end) : sum_columns<T, float>(args, begin, end);
+  });
 }
 
 }  // namespace headroom::kernels

@@ -8,8 +8,6 @@
 #include "kernels/common/both.h"
 #include "kernels/common/storage.h"
 
-struct CUstream_st;
-
 namespace headroom::kernels {
 
 // 0 … 254: fp32's exponent field, with numbers below 2^−126 in 0; 255: infinities and NaN; 256: zeros.

@@ -79,57 +79,20 @@ HEADROOM_INLINE void count_changes(const CountedUpdates& of, const AdamWStep& st
   lost.add_to(of.lost);
 }
 
-template <typename P>
-HEADROOM_INLINE void with_moment(const CountedUpdates& of, const AdamWStep& step, std::int64_t begin,
-                                 std::int64_t end) {
-  of.moment == Storage::kFp32 ? count_changes<P, float>(of, step, begin, end)
-                              : count_changes<P, Bf16>(of, step, begin, end);
-}
-
-HEADROOM_VECTOR_TARGETS void numbers_fp32(const CountedNumbers& numbers, std::int64_t begin, std::int64_t end) {
-  count_numbers<float>(numbers, begin, end);
-}
-HEADROOM_VECTOR_TARGETS void numbers_bf16(const CountedNumbers& numbers, std::int64_t begin, std::int64_t end) {
-  count_numbers<Bf16>(numbers, begin, end);
-}
-HEADROOM_VECTOR_TARGETS void numbers_fp16(const CountedNumbers& numbers, std::int64_t begin, std::int64_t end) {
-  count_numbers<Fp16>(numbers, begin, end);
-}
-HEADROOM_VECTOR_TARGETS void updates_fp32(const CountedUpdates& of, const AdamWStep& step, std::int64_t begin,
-                                          std::int64_t end) {
-  with_moment<float>(of, step, begin, end);
-}
-HEADROOM_VECTOR_TARGETS void updates_bf16(const CountedUpdates& of, const AdamWStep& step, std::int64_t begin,
-                                          std::int64_t end) {
-  with_moment<Bf16>(of, step, begin, end);
-}
-HEADROOM_VECTOR_TARGETS void updates_fp16(const CountedUpdates& of, const AdamWStep& step, std::int64_t begin,
-                                          std::int64_t end) {
-  with_moment<Fp16>(of, step, begin, end);
-}
-
 }  // namespace
 
-void count_exponents_cpu(const CountedNumbers& numbers, std::int64_t begin, std::int64_t end) {
-  switch (numbers.storage) {
-    case Storage::kFp32:
-      return numbers_fp32(numbers, begin, end);
-    case Storage::kBf16:
-      return numbers_bf16(numbers, begin, end);
-    case Storage::kFp16:
-      return numbers_fp16(numbers, begin, end);
-  }
+HEADROOM_VECTOR_TARGETS void count_exponents_cpu(const CountedNumbers& numbers, std::int64_t begin, std::int64_t end) {
+  with_storage(numbers.storage,
+               [&](auto type) HEADROOM_INLINED { count_numbers<decltype(type)>(numbers, begin, end); });
 }
 
-void count_updates_cpu(const CountedUpdates& updates, const AdamWStep& step, std::int64_t begin, std::int64_t end) {
-  switch (updates.weight) {
-    case Storage::kFp32:
-      return updates_fp32(updates, step, begin, end);
-    case Storage::kBf16:
-      return updates_bf16(updates, step, begin, end);
-    case Storage::kFp16:
-      return updates_fp16(updates, step, begin, end);
-  }
+HEADROOM_VECTOR_TARGETS void count_updates_cpu(const CountedUpdates& updates, const AdamWStep& step, std::int64_t begin,
+                                               std::int64_t end) {
+  with_storage(updates.weight, [&](auto type) HEADROOM_INLINED {
+    using P = decltype(type);
+    updates.moment == Storage::kFp32 ? count_changes<P, float>(updates, step, begin, end)
+                                     : count_changes<P, Bf16>(updates, step, begin, end);
+  });
 }
 
 }  // namespace headroom::kernels

@@ -7,8 +7,6 @@
 #include "kernels/common/both.h"
 #include "kernels/common/storage.h"
 
-struct CUstream_st;
-
 namespace headroom::kernels {
 
 // e4m3: 4 bits of exponent and 3 of fraction, up to 448, no infinity, one NaN per sign. e5m2: 5 and 2, up to 57,344,
@@ -122,8 +120,8 @@ struct Fp8CastArgs {
   const void* x;  // [rows, columns]
   Storage storage;
   std::int64_t rows, columns;
-  std::uint8_t* codes;       // [rows, columns]
-  std::uint8_t* transposed;  // [columns, rows], or these columns of a wider matrix
+  std::uint8_t* codes;             // [rows, columns]
+  std::uint8_t* transposed;        // [columns, rows], or these columns of a wider matrix
   std::int64_t transposed_stride;  // row stride; a multiple of 16
   Fp8Format format;
   Fp8Scaling* scaling;  // on the device

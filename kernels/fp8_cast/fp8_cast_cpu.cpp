@@ -11,16 +11,6 @@ namespace {
 
 constexpr std::int64_t kTile = 64;  // codes transposed together, in the L1 cache
 
-template <typename T>
-HEADROOM_INLINE float amax_of(const T* x, std::int64_t begin, std::int64_t end) {
-  std::uint32_t most = 0;
-  for (std::int64_t i = begin; i < end; ++i) {
-    const std::uint32_t magnitude = bits_of(load(x[i])) & 0x7fffffffu;
-    most = magnitude > most ? magnitude : most;
-  }
-  return float_of(most);
-}
-
 template <typename T, Fp8Format kFormat>
 HEADROOM_INLINE void cast(const Fp8CastArgs& args, std::int64_t begin, std::int64_t end) {
   const auto* const x = static_cast<const T*>(args.x);
@@ -38,42 +28,20 @@ HEADROOM_INLINE void cast(const Fp8CastArgs& args, std::int64_t begin, std::int6
   }
 }
 
-template <typename T>
-HEADROOM_INLINE void cast_to(const Fp8CastArgs& args, std::int64_t begin, std::int64_t end) {
-  if (args.format == Fp8Format::kE4m3) return cast<T, Fp8Format::kE4m3>(args, begin, end);
-  cast<T, Fp8Format::kE5m2>(args, begin, end);
-}
-
-HEADROOM_VECTOR_TARGETS float amax_fp32(const void* x, std::int64_t begin, std::int64_t end) {
-  return amax_of(static_cast<const float*>(x), begin, end);
-}
-HEADROOM_VECTOR_TARGETS float amax_bf16(const void* x, std::int64_t begin, std::int64_t end) {
-  return amax_of(static_cast<const Bf16*>(x), begin, end);
-}
-HEADROOM_VECTOR_TARGETS float amax_fp16(const void* x, std::int64_t begin, std::int64_t end) {
-  return amax_of(static_cast<const Fp16*>(x), begin, end);
-}
-HEADROOM_VECTOR_TARGETS void cast_fp32(const Fp8CastArgs& args, std::int64_t begin, std::int64_t end) {
-  cast_to<float>(args, begin, end);
-}
-HEADROOM_VECTOR_TARGETS void cast_bf16(const Fp8CastArgs& args, std::int64_t begin, std::int64_t end) {
-  cast_to<Bf16>(args, begin, end);
-}
-HEADROOM_VECTOR_TARGETS void cast_fp16(const Fp8CastArgs& args, std::int64_t begin, std::int64_t end) {
-  cast_to<Fp16>(args, begin, end);
-}
-
 }  // namespace
 
-float fp8_amax_cpu(const void* x, Storage storage, std::int64_t begin, std::int64_t end) {
-  if (storage == Storage::kFp32) return amax_fp32(x, begin, end);
-  return storage == Storage::kBf16 ? amax_bf16(x, begin, end) : amax_fp16(x, begin, end);
+HEADROOM_VECTOR_TARGETS float fp8_amax_cpu(const void* x, Storage storage, std::int64_t begin, std::int64_t end) {
+  return with_storage(storage, [&](auto type) HEADROOM_INLINED {
+    return absmax_of(static_cast<const decltype(type)*>(x) + begin, end - begin);
+  });
 }
 
-void fp8_cast_cpu(const Fp8CastArgs& args, std::int64_t begin, std::int64_t end) {
-  if (args.storage == Storage::kFp32) return cast_fp32(args, begin, end);
-  if (args.storage == Storage::kBf16) return cast_bf16(args, begin, end);
-  cast_fp16(args, begin, end);
+HEADROOM_VECTOR_TARGETS void fp8_cast_cpu(const Fp8CastArgs& args, std::int64_t begin, std::int64_t end) {
+  with_storage(args.storage, [&](auto type) HEADROOM_INLINED {
+    using T = decltype(type);
+    args.format == Fp8Format::kE4m3 ? cast<T, Fp8Format::kE4m3>(args, begin, end)
+                                    : cast<T, Fp8Format::kE5m2>(args, begin, end);
+  });
 }
 
 }  // namespace headroom::kernels

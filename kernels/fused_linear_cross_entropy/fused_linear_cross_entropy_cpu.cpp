@@ -46,31 +46,12 @@ HEADROOM_INLINE void to_gradient(const FlceSlice& slice, float scale, std::int64
   store(data[column], exponential(target_logit - max) * factor - everywhere - scale * (1 - slice.label_smoothing));
 }
 
-HEADROOM_VECTOR_TARGETS void parts_fp32(const FlceSlice& slice, std::int64_t begin, std::int64_t end) {
-  for (std::int64_t row = begin; row < end; ++row) add_parts<float>(slice, row);
-}
-HEADROOM_VECTOR_TARGETS void parts_bf16(const FlceSlice& slice, std::int64_t begin, std::int64_t end) {
-  for (std::int64_t row = begin; row < end; ++row) add_parts<Bf16>(slice, row);
-}
-HEADROOM_VECTOR_TARGETS void parts_fp16(const FlceSlice& slice, std::int64_t begin, std::int64_t end) {
-  for (std::int64_t row = begin; row < end; ++row) add_parts<Fp16>(slice, row);
-}
-HEADROOM_VECTOR_TARGETS void gradient_fp32(const FlceSlice& slice, float scale, std::int64_t begin, std::int64_t end) {
-  for (std::int64_t row = begin; row < end; ++row) to_gradient<float>(slice, scale, row);
-}
-HEADROOM_VECTOR_TARGETS void gradient_bf16(const FlceSlice& slice, float scale, std::int64_t begin, std::int64_t end) {
-  for (std::int64_t row = begin; row < end; ++row) to_gradient<Bf16>(slice, scale, row);
-}
-HEADROOM_VECTOR_TARGETS void gradient_fp16(const FlceSlice& slice, float scale, std::int64_t begin, std::int64_t end) {
-  for (std::int64_t row = begin; row < end; ++row) to_gradient<Fp16>(slice, scale, row);
-}
-
 }  // namespace
 
-void flce_slice_parts_cpu(const FlceSlice& slice, std::int64_t begin, std::int64_t end) {
-  if (slice.storage == Storage::kFp32) return parts_fp32(slice, begin, end);
-  if (slice.storage == Storage::kBf16) return parts_bf16(slice, begin, end);
-  parts_fp16(slice, begin, end);
+HEADROOM_VECTOR_TARGETS void flce_slice_parts_cpu(const FlceSlice& slice, std::int64_t begin, std::int64_t end) {
+  with_storage(slice.storage, [&](auto type) HEADROOM_INLINED {
+    for (std::int64_t row = begin; row < end; ++row) add_parts<decltype(type)>(slice, row);
+  });
 }
 
 void flce_slice_loss_cpu(const FlceSlice& slice, float* loss) {
@@ -82,10 +63,11 @@ void flce_slice_loss_cpu(const FlceSlice& slice, float* loss) {
   }
 }
 
-void flce_slice_gradient_cpu(const FlceSlice& slice, float scale, std::int64_t begin, std::int64_t end) {
-  if (slice.storage == Storage::kFp32) return gradient_fp32(slice, scale, begin, end);
-  if (slice.storage == Storage::kBf16) return gradient_bf16(slice, scale, begin, end);
-  gradient_fp16(slice, scale, begin, end);
+HEADROOM_VECTOR_TARGETS void flce_slice_gradient_cpu(const FlceSlice& slice, float scale, std::int64_t begin,
+                                                     std::int64_t end) {
+  with_storage(slice.storage, [&](auto type) HEADROOM_INLINED {
+    for (std::int64_t row = begin; row < end; ++row) to_gradient<decltype(type)>(slice, scale, row);
+  });
 }
 
 }  // namespace headroom::kernels

@@ -11,8 +11,6 @@
 #include "kernels/common/storage.h"
 #include "kernels/fp8_cast/fp8_cast.h"
 
-struct CUstream_st;
-
 namespace headroom::kernels {
 
 // D = alpha · A · B + beta · D. D [rows, columns]; A [rows, inner] and B [inner, columns], or their transposes in

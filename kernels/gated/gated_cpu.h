@@ -73,36 +73,18 @@ HEADROOM_INLINE void gated_backward_loop(const GatedBackward& args, std::int64_t
 template <typename Activation>
 HEADROOM_INLINE void gated_forward_cpu(const GatedForward& args, Storage storage, std::int64_t begin,
                                        std::int64_t end) {
-  switch (storage) {
-    case Storage::kFp32:
-      return gated_forward_loop<Activation, float>(args, begin, end);
-    case Storage::kBf16:
-      return gated_forward_loop<Activation, Bf16>(args, begin, end);
-    case Storage::kFp16:
-      return gated_forward_loop<Activation, Fp16>(args, begin, end);
-  }
-}
-
-template <typename Activation, typename T>
-HEADROOM_INLINE void gated_backward_in(const GatedBackward& args, std::int64_t begin, std::int64_t end) {
-  if (args.h != nullptr) {
-    gated_backward_loop<Activation, T, true>(args, begin, end);
-  } else {
-    gated_backward_loop<Activation, T, false>(args, begin, end);
-  }
+  with_storage(storage,
+               [&](auto type) HEADROOM_INLINED { gated_forward_loop<Activation, decltype(type)>(args, begin, end); });
 }
 
 template <typename Activation>
 HEADROOM_INLINE void gated_backward_cpu(const GatedBackward& args, Storage storage, std::int64_t begin,
                                         std::int64_t end) {
-  switch (storage) {
-    case Storage::kFp32:
-      return gated_backward_in<Activation, float>(args, begin, end);
-    case Storage::kBf16:
-      return gated_backward_in<Activation, Bf16>(args, begin, end);
-    case Storage::kFp16:
-      return gated_backward_in<Activation, Fp16>(args, begin, end);
-  }
+  with_storage(storage, [&](auto type) HEADROOM_INLINED {
+    using T = decltype(type);
+    args.h != nullptr ? gated_backward_loop<Activation, T, true>(args, begin, end)
+                      : gated_backward_loop<Activation, T, false>(args, begin, end);
+  });
 }
 
 }  // namespace headroom::kernels

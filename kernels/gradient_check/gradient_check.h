@@ -7,8 +7,6 @@
 #include "kernels/common/both.h"
 #include "kernels/common/storage.h"
 
-struct CUstream_st;
-
 namespace headroom::kernels {
 
 struct CheckedTensor {

@@ -22,21 +22,13 @@ HEADROOM_INLINE bool all_finite(const CheckedTensor& tensor, Bits exponent, std:
   return true;
 }
 
-HEADROOM_VECTOR_TARGETS bool all_finite_32(const CheckedTensor& tensor, std::uint32_t exponent, std::int64_t begin,
-                                           std::int64_t end) {
-  return all_finite<std::uint32_t>(tensor, exponent, begin, end);
-}
-HEADROOM_VECTOR_TARGETS bool all_finite_16(const CheckedTensor& tensor, std::uint16_t exponent, std::int64_t begin,
-                                           std::int64_t end) {
-  return all_finite<std::uint16_t>(tensor, exponent, begin, end);
-}
-
 }  // namespace
 
-bool all_finite_cpu(const CheckedTensor& tensor, Storage storage, std::int64_t begin, std::int64_t end) {
+HEADROOM_VECTOR_TARGETS bool all_finite_cpu(const CheckedTensor& tensor, Storage storage, std::int64_t begin,
+                                            std::int64_t end) {
   const std::uint32_t exponent = exponent_bits(storage);
-  return storage == Storage::kFp32 ? all_finite_32(tensor, exponent, begin, end)
-                                   : all_finite_16(tensor, static_cast<std::uint16_t>(exponent), begin, end);
+  if (storage == Storage::kFp32) return all_finite<std::uint32_t>(tensor, exponent, begin, end);
+  return all_finite<std::uint16_t>(tensor, static_cast<std::uint16_t>(exponent), begin, end);
 }
 
 }  // namespace headroom::kernels

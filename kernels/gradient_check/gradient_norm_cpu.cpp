@@ -20,28 +20,12 @@ HEADROOM_INLINE double sum_of_squares(const CheckedTensor& tensor, std::int64_t 
   return sum;
 }
 
-HEADROOM_VECTOR_TARGETS double of_fp32(const CheckedTensor& tensor, std::int64_t begin, std::int64_t end) {
-  return sum_of_squares<float>(tensor, begin, end);
-}
-HEADROOM_VECTOR_TARGETS double of_bf16(const CheckedTensor& tensor, std::int64_t begin, std::int64_t end) {
-  return sum_of_squares<Bf16>(tensor, begin, end);
-}
-HEADROOM_VECTOR_TARGETS double of_fp16(const CheckedTensor& tensor, std::int64_t begin, std::int64_t end) {
-  return sum_of_squares<Fp16>(tensor, begin, end);
-}
-
 }  // namespace
 
-double sum_of_squares_cpu(const CheckedTensor& tensor, Storage storage, std::int64_t begin, std::int64_t end) {
-  switch (storage) {
-    case Storage::kBf16:
-      return of_bf16(tensor, begin, end);
-    case Storage::kFp16:
-      return of_fp16(tensor, begin, end);
-    case Storage::kFp32:
-      break;
-  }
-  return of_fp32(tensor, begin, end);
+HEADROOM_VECTOR_TARGETS double sum_of_squares_cpu(const CheckedTensor& tensor, Storage storage, std::int64_t begin,
+                                                  std::int64_t end) {
+  return with_storage(storage,
+                      [&](auto type) HEADROOM_INLINED { return sum_of_squares<decltype(type)>(tensor, begin, end); });
 }
 
 }  // namespace headroom::kernels

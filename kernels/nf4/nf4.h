@@ -5,8 +5,6 @@
 
 #include "kernels/common/storage.h"
 
-struct CUstream_st;
-
 namespace headroom::kernels {
 
 // The 16 levels of NormalFloat4 as published (arXiv:2305.14314, appendix E), bit for bit: quantiles of the standard

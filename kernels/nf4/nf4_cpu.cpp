@@ -13,27 +13,12 @@ namespace {
 constexpr Nf4Tables kTables = nf4_tables();
 constexpr DynamicMap kMap = dynamic_map(/*is_signed=*/true);
 
-HEADROOM_INLINE int count_of(std::int64_t n, std::int64_t block, std::int64_t size) {
-  const std::int64_t left = n - block * size;
-  return static_cast<int>(left < size ? left : size);
-}
-
-// Compares as integers, so that inf and NaN are the largest.
-HEADROOM_INLINE float absmax_of(const float* values, int count) {
-  std::uint32_t largest = 0;
-  for (int i = 0; i < count; ++i) {
-    const std::uint32_t magnitude = bits_of(values[i]) & 0x7fffffffu;
-    largest = magnitude > largest ? magnitude : largest;
-  }
-  return float_of(largest);
-}
-
 template <typename T>
 HEADROOM_INLINE void quantise(const T* weight, const Nf4Args& args, float* absmax, std::int64_t begin,
                               std::int64_t end) {
   for (std::int64_t block = begin; block < end; ++block) {
     const std::int64_t first = block * kNf4Block;
-    const int count = count_of(args.n, block, kNf4Block);
+    const int count = count_in_block(args.n, block, kNf4Block);
     alignas(64) float values[kNf4Block];
     alignas(64) unsigned codes[kNf4Block + 1] = {};  // pads an odd end with 0
     for (int i = 0; i < count; ++i) values[i] = load(weight[first + i]);
@@ -50,7 +35,7 @@ template <typename T>
 HEADROOM_INLINE void dequantise(const Nf4Args& args, T* weight, std::int64_t begin, std::int64_t end) {
   for (std::int64_t block = begin; block < end; ++block) {
     const std::int64_t first = block * kNf4Block;
-    const int count = count_of(args.n, block, kNf4Block);
+    const int count = count_in_block(args.n, block, kNf4Block);
     const float absmax =
         *args.absmax_mean + args.absmax_scale[block / kNf4ScaleBlock] * kMap.value[args.absmax_codes[block]];
     T level[16];  // of this block
@@ -65,31 +50,13 @@ HEADROOM_INLINE void dequantise(const Nf4Args& args, T* weight, std::int64_t beg
   }
 }
 
-HEADROOM_VECTOR_TARGETS void quantise_fp32(const float* weight, const Nf4Args& args, float* absmax, std::int64_t begin,
-                                           std::int64_t end) {
-  quantise(weight, args, absmax, begin, end);
-}
-HEADROOM_VECTOR_TARGETS void quantise_bf16(const Bf16* weight, const Nf4Args& args, float* absmax, std::int64_t begin,
-                                           std::int64_t end) {
-  quantise(weight, args, absmax, begin, end);
-}
-HEADROOM_VECTOR_TARGETS void quantise_fp16(const Fp16* weight, const Nf4Args& args, float* absmax, std::int64_t begin,
-                                           std::int64_t end) {
-  quantise(weight, args, absmax, begin, end);
-}
-
 }  // namespace
 
-void nf4_quantise_cpu(const void* weight, Storage storage, const Nf4Args& args, float* absmax, std::int64_t begin,
-                      std::int64_t end) {
-  switch (storage) {
-    case Storage::kFp32:
-      return quantise_fp32(static_cast<const float*>(weight), args, absmax, begin, end);
-    case Storage::kBf16:
-      return quantise_bf16(static_cast<const Bf16*>(weight), args, absmax, begin, end);
-    case Storage::kFp16:
-      return quantise_fp16(static_cast<const Fp16*>(weight), args, absmax, begin, end);
-  }
+HEADROOM_VECTOR_TARGETS void nf4_quantise_cpu(const void* weight, Storage storage, const Nf4Args& args, float* absmax,
+                                              std::int64_t begin, std::int64_t end) {
+  with_storage(storage, [&](auto type) HEADROOM_INLINED {
+    quantise(static_cast<const decltype(type)*>(weight), args, absmax, begin, end);
+  });
 }
 
 void nf4_quantise_absmax_cpu(const Nf4Args& args, const float* absmax) {
@@ -103,7 +70,7 @@ void nf4_quantise_absmax_cpu(const Nf4Args& args, const float* absmax) {
   *args.absmax_mean = mean;
   for (std::int64_t group = 0; group < nf4_scales(args.n); ++group) {
     const std::int64_t first = group * kNf4ScaleBlock;
-    const int count = count_of(blocks, group, kNf4ScaleBlock);
+    const int count = count_in_block(blocks, group, kNf4ScaleBlock);
     float values[kNf4ScaleBlock];
     for (int i = 0; i < count; ++i) values[i] = absmax[first + i] - mean;
     args.absmax_scale[group] = absmax_of(values, count);

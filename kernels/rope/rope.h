@@ -5,8 +5,6 @@
 
 #include "kernels/common/storage.h"
 
-struct CUstream_st;
-
 namespace headroom::kernels {
 
 // [B, T, heads, D] with free strides, in elements; D is contiguous.

@@ -35,14 +35,7 @@ HEADROOM_INLINE void turn_tokens(const RopeArgs& args, std::int64_t begin, std::
 }  // namespace
 
 HEADROOM_VECTOR_TARGETS void rope_cpu(const RopeArgs& args, std::int64_t begin, std::int64_t end) {
-  switch (args.storage) {
-    case Storage::kFp32:
-      return turn_tokens<float>(args, begin, end);
-    case Storage::kBf16:
-      return turn_tokens<Bf16>(args, begin, end);
-    case Storage::kFp16:
-      return turn_tokens<Fp16>(args, begin, end);
-  }
+  with_storage(args.storage, [&](auto type) HEADROOM_INLINED { turn_tokens<decltype(type)>(args, begin, end); });
 }
 
 }  // namespace headroom::kernels

@@ -7,8 +7,6 @@
 
 #include "kernels/common/storage.h"
 
-struct CUstream_st;
-
 namespace headroom::kernels {
 
 enum class NormKind : std::uint8_t { kRms, kAddRms, kLayer, kRebuildRms };

@@ -94,11 +94,6 @@ HEADROOM_INLINE void backward_row(const NormBackward& norm, std::int64_t row, fl
   }
 }
 
-template <typename T, NormKind kKind>
-HEADROOM_INLINE void rows_forward(const NormForward& norm, std::int64_t begin, std::int64_t end) {
-  for (std::int64_t row = begin; row < end; ++row) forward_row<T, kKind>(norm, row);
-}
-
 template <typename T, bool kMean>
 HEADROOM_INLINE void rows_backward(const NormBackward& norm, std::int64_t part, std::int64_t parts) {
   float* const dweight = norm.dweight_partials + part * norm.width;
@@ -113,29 +108,17 @@ HEADROOM_INLINE void rows_backward(const NormBackward& norm, std::int64_t part, 
   }
 }
 
-// For functions with HEADROOM_VECTOR_TARGETS. with_storage() would not be inlined.
+// For functions with HEADROOM_VECTOR_TARGETS.
 template <NormKind kKind>
 HEADROOM_INLINE void forward_rows(const NormForward& norm, std::int64_t begin, std::int64_t end) {
-  switch (norm.storage) {
-    case Storage::kFp32:
-      return rows_forward<float, kKind>(norm, begin, end);
-    case Storage::kBf16:
-      return rows_forward<Bf16, kKind>(norm, begin, end);
-    case Storage::kFp16:
-      return rows_forward<Fp16, kKind>(norm, begin, end);
-  }
+  with_storage(norm.storage, [&](auto type) HEADROOM_INLINED {
+    for (std::int64_t row = begin; row < end; ++row) forward_row<decltype(type), kKind>(norm, row);
+  });
 }
-
 template <bool kMean>
 HEADROOM_INLINE void backward_rows(const NormBackward& norm, std::int64_t part, std::int64_t parts) {
-  switch (norm.storage) {
-    case Storage::kFp32:
-      return rows_backward<float, kMean>(norm, part, parts);
-    case Storage::kBf16:
-      return rows_backward<Bf16, kMean>(norm, part, parts);
-    case Storage::kFp16:
-      return rows_backward<Fp16, kMean>(norm, part, parts);
-  }
+  with_storage(norm.storage,
+               [&](auto type) HEADROOM_INLINED { rows_backward<decltype(type), kMean>(norm, part, parts); });
 }
 
 }  // namespace headroom::kernels::row_norm

@@ -8,8 +8,6 @@
 #include "kernels/row_norm/norm_gradients.h"
 #include "kernels/row_norm/row_norm.h"
 
-struct CUstream_st;
-
 namespace headroom::kernels::row_norm {
 
 // The checks throw c10::Error, beginning with `name`.
