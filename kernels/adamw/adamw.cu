@@ -27,21 +27,9 @@ constexpr int kMostTensors = 320;
 
 using Batch = TensorBatch<AdamWTensor, kMostTensors>;
 
-struct NoCopy {
-  std::uint16_t bits;  // never touched
-};
-
-// Shared by all elements of a tensor.
-struct Shared {
-  AdamWStep step;
-  float gradient_scale;
-  bool stochastic;
-  RoundingKey key;
-};
-
 template <typename P, typename G, typename M, typename W>
 __device__ __forceinline__ void update(P& param, G gradient, M& first_moment, M& second_moment, W& working,
-                                       const Shared& shared, std::int64_t pair, int half) {
+                                       const AdamWShared& shared, std::int64_t pair, int half) {
   float p = load(param), m = load(first_moment), v = load(second_moment);
   adamw_element(p, load(gradient) * shared.gradient_scale, m, v, shared.step);
   store(param, p);
@@ -77,10 +65,10 @@ __global__ void __launch_bounds__(kThreads)
   [[maybe_unused]] auto* const working = static_cast<W*>(tensor.working);
   constexpr bool kCopies = !std::is_same_v<W, NoCopy>;
   if (!tensor.decays) step.decay = 1.0f;
-  const Shared shared{.step = step,
-                      .gradient_scale = switches.inverse_scale != nullptr ? *switches.inverse_scale : 1.0f,
-                      .stochastic = switches.stochastic_rounding,
-                      .key = rounding_key(switches.seed, step.t, tensor.number)};
+  const AdamWShared shared{.step = step,
+                           .gradient_scale = switches.inverse_scale != nullptr ? *switches.inverse_scale : 1.0f,
+                           .stochastic = switches.stochastic_rounding,
+                           .key = rounding_key(switches.seed, step.t, tensor.number)};
   const std::int64_t begin = (blockIdx.x - batch.first_block[which]) * kBlockElements;
   const std::int64_t end = min(begin + kBlockElements, tensor.n);
   std::int64_t tail = begin;
@@ -109,39 +97,6 @@ __global__ void __launch_bounds__(kThreads)
   }
 }
 
-struct Launch {
-  const Batch& batch;
-  unsigned blocks;
-  const AdamWTypes& types;
-  const AdamWStep& step;
-  const AdamWSwitches& switches;
-  CUstream_st* stream;
-
-  template <typename P, typename G, typename W>
-  int with_moment() const {
-    return types.moment == Storage::kFp32 ? run<P, G, float, W>() : run<P, G, Bf16, W>();
-  }
-  template <typename P, typename G, typename M, typename W>
-  int run() const {
-    adamw_kernel<P, G, M, W><<<blocks, kThreads, 0, stream>>>(batch, step, switches);
-    return cudaGetLastError();
-  }
-  int plain() const {
-    return with_storage(types.param, [&](auto p) {
-      using P = decltype(p);
-      return types.gradient == types.param ? with_moment<P, P, NoCopy>() : with_moment<P, float, NoCopy>();
-    });
-  }
-  template <typename W>
-  int with_copy() const {
-    return types.gradient == Storage::kFp32 ? with_moment<float, float, W>() : with_moment<float, W, W>();
-  }
-  int operator()() const {
-    if (!types.working) return plain();
-    return *types.working == Storage::kBf16 ? with_copy<Bf16>() : with_copy<Fp16>();
-  }
-};
-
 __global__ void advance_kernel(std::int64_t* counter, const std::int32_t* overflow) {
   if (overflow == nullptr || *overflow == 0) ++*counter;
 }
@@ -152,7 +107,17 @@ int adamw_cuda(std::span<const AdamWTensor> tensors, const AdamWTypes& types, co
                const AdamWSwitches& switches, CUstream_st* stream) {
   if (!types.supported()) return cudaErrorInvalidValue;
   return for_each_batch<kMostTensors>(tensors, kBlockElements, [&](const Batch& batch, unsigned blocks) {
-    return Launch{batch, blocks, types, step, switches, stream}();
+    return with_weight(types, [&](auto p, auto g, auto w) -> int {
+      using P = decltype(p);
+      using G = decltype(g);
+      using W = decltype(w);
+      if (types.moment == Storage::kFp32) {
+        adamw_kernel<P, G, float, W><<<blocks, kThreads, 0, stream>>>(batch, step, switches);
+      } else {
+        adamw_kernel<P, G, Bf16, W><<<blocks, kThreads, 0, stream>>>(batch, step, switches);
+      }
+      return cudaGetLastError();
+    });
   });
 }
 

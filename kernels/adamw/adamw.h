@@ -7,8 +7,6 @@
 
 #include "kernels/common/storage.h"
 
-struct CUstream_st;
-
 namespace headroom::kernels {
 
 // Constants of a step, computed on the host.

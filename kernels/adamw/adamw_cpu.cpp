@@ -10,30 +10,17 @@ namespace headroom::kernels {
 
 namespace {
 
-// A thread's part of a tensor, with the values read from device memory.
-struct Part {
-  const AdamWTensor& tensor;
-  const AdamWTypes& types;
-  std::int64_t begin, end;
-  AdamWStep step;
-  float gradient_scale;
-  bool stochastic;
-  RoundingKey key;
-};
-
-struct NoCopy {};
-
 template <typename P, typename G, typename M, typename W, bool kStochastic>
-HEADROOM_INLINE void loop(const Part& part) {
-  P* __restrict param = static_cast<P*>(part.tensor.param);
-  const G* __restrict gradient = static_cast<const G*>(part.tensor.gradient);
-  M* __restrict first_moment = static_cast<M*>(part.tensor.first_moment);
-  M* __restrict second_moment = static_cast<M*>(part.tensor.second_moment);
-  [[maybe_unused]] W* __restrict working = static_cast<W*>(part.tensor.working);
-  const AdamWStep step = part.step;
-  const float gradient_scale = part.gradient_scale;
-  [[maybe_unused]] const RoundingKey key = part.key;
-  for (std::int64_t i = part.begin; i < part.end; ++i) {
+HEADROOM_INLINE void loop(const AdamWTensor& tensor, const AdamWShared& shared, std::int64_t begin, std::int64_t end) {
+  P* __restrict param = static_cast<P*>(tensor.param);
+  const G* __restrict gradient = static_cast<const G*>(tensor.gradient);
+  M* __restrict first_moment = static_cast<M*>(tensor.first_moment);
+  M* __restrict second_moment = static_cast<M*>(tensor.second_moment);
+  [[maybe_unused]] W* __restrict working = static_cast<W*>(tensor.working);
+  const AdamWStep step = shared.step;
+  const float gradient_scale = shared.gradient_scale;
+  [[maybe_unused]] const RoundingKey key = shared.key;
+  for (std::int64_t i = begin; i < end; ++i) {
     float p = load(param[i]), m = load(first_moment[i]), v = load(second_moment[i]);
     adamw_element(p, load(gradient[i]) * gradient_scale, m, v, step);
     if constexpr (kStochastic) {
@@ -46,30 +33,6 @@ HEADROOM_INLINE void loop(const Part& part) {
     store(second_moment[i], v);
   }
 }
-
-template <typename P, typename G, typename W = NoCopy>
-HEADROOM_INLINE void with_moment(const Part& part) {
-  const bool narrow = part.types.moment == Storage::kBf16;
-  if constexpr (std::is_same_v<P, Bf16>) {
-    if (part.stochastic) return narrow ? loop<P, G, Bf16, W, true>(part) : loop<P, G, float, W, true>(part);
-  }
-  return narrow ? loop<P, G, Bf16, W, false>(part) : loop<P, G, float, W, false>(part);
-}
-
-template <typename P>
-HEADROOM_INLINE void plain(const Part& part) {
-  part.types.gradient == part.types.param ? with_moment<P, P>(part) : with_moment<P, float>(part);
-}
-template <typename W>
-HEADROOM_INLINE void with_copy(const Part& part) {
-  part.types.gradient == Storage::kFp32 ? with_moment<float, float, W>(part) : with_moment<float, W, W>(part);
-}
-
-HEADROOM_VECTOR_TARGETS void loop_fp32(const Part& part) { plain<float>(part); }
-HEADROOM_VECTOR_TARGETS void loop_bf16(const Part& part) { plain<Bf16>(part); }
-HEADROOM_VECTOR_TARGETS void loop_fp16(const Part& part) { plain<Fp16>(part); }
-HEADROOM_VECTOR_TARGETS void loop_bf16_copy(const Part& part) { with_copy<Bf16>(part); }
-HEADROOM_VECTOR_TARGETS void loop_fp16_copy(const Part& part) { with_copy<Fp16>(part); }
 
 }  // namespace
 
@@ -91,29 +54,23 @@ AdamWStep adamw_step_constants(double learning_rate, double beta1, double beta2,
   return step;
 }
 
-void adamw_cpu(const AdamWTensor& tensor, const AdamWTypes& types, std::int64_t begin, std::int64_t end,
-               const AdamWStep& step, const AdamWSwitches& switches) {
+HEADROOM_VECTOR_TARGETS void adamw_cpu(const AdamWTensor& tensor, const AdamWTypes& types, std::int64_t begin,
+                                       std::int64_t end, const AdamWStep& step, const AdamWSwitches& switches) {
   if (switches.overflow != nullptr && *switches.overflow != 0) return;
-  Part part{.tensor = tensor,
-            .types = types,
-            .begin = begin,
-            .end = end,
-            .step = step,
-            .gradient_scale = switches.inverse_scale != nullptr ? *switches.inverse_scale : 1.0f,
-            .stochastic = switches.stochastic_rounding,
-            .key = {}};
-  if (switches.step_count != nullptr) set_bias_corrections(part.step, *switches.step_count);
-  if (!tensor.decays) part.step.decay = 1.0f;
-  part.key = rounding_key(switches.seed, part.step.t, tensor.number);
-  if (types.working) return *types.working == Storage::kBf16 ? loop_bf16_copy(part) : loop_fp16_copy(part);
-  switch (types.param) {
-    case Storage::kFp32:
-      return loop_fp32(part);
-    case Storage::kBf16:
-      return loop_bf16(part);
-    case Storage::kFp16:
-      return loop_fp16(part);
-  }
+  const AdamWShared shared = adamw_shared(step, switches, tensor.decays, tensor.number);
+  const bool narrow = types.moment == Storage::kBf16;
+  with_weight(types, [&](auto p, auto g, auto w) HEADROOM_INLINED {
+    using P = decltype(p);
+    using G = decltype(g);
+    using W = decltype(w);
+    if constexpr (std::is_same_v<P, Bf16>) {
+      if (shared.stochastic)
+        return narrow ? loop<P, G, Bf16, W, true>(tensor, shared, begin, end)
+                      : loop<P, G, float, W, true>(tensor, shared, begin, end);
+    }
+    return narrow ? loop<P, G, Bf16, W, false>(tensor, shared, begin, end)
+                  : loop<P, G, float, W, false>(tensor, shared, begin, end);
+  });
 }
 
 }  // namespace headroom::kernels

@@ -1,4 +1,4 @@
-// AdamW on one element, bias corrections and stochastic rounding, with the same bits on CPU and CUDA.
+// AdamW on one element, bias corrections, stochastic rounding and the choice of types, alike on CPU and CUDA.
 #pragma once
 
 #include <cmath>
@@ -70,6 +70,41 @@ HEADROOM_BOTH std::uint16_t rounded_stochastically(float value, std::uint32_t ra
   const std::uint32_t bits = bits_of(value);
   const bool nan = (bits & 0x7fffffffu) > 0x7f800000u;
   return static_cast<std::uint16_t>(nan ? 0x7fc0u : (bits + random) >> 16);
+}
+
+// Shared by all elements of a tensor.
+struct AdamWShared {
+  AdamWStep step;
+  float gradient_scale;
+  bool stochastic;
+  RoundingKey key;
+};
+
+// For the CPU.
+inline AdamWShared adamw_shared(AdamWStep step, const AdamWSwitches& switches, bool decays, std::int64_t number) {
+  if (switches.step_count != nullptr) set_bias_corrections(step, *switches.step_count);
+  if (!decays) step.decay = 1.0f;
+  return {.step = step,
+          .gradient_scale = switches.inverse_scale != nullptr ? *switches.inverse_scale : 1.0f,
+          .stochastic = switches.stochastic_rounding,
+          .key = rounding_key(switches.seed, step.t, number)};
+}
+
+// The type of a working copy that does not exist.
+struct NoCopy {
+  std::uint16_t bits;  // never touched
+};
+
+// Calls f(P{}, G{}, W{}) with the types of the weight, its gradient and its working copy.
+template <typename F>
+HEADROOM_INLINE auto with_weight(const AdamWTypes& types, F&& f) {
+  const auto with_copy = [&](auto w) HEADROOM_INLINED {
+    return types.gradient == Storage::kFp32 ? f(float{}, float{}, w) : f(float{}, w, w);
+  };
+  if (types.working) return *types.working == Storage::kBf16 ? with_copy(Bf16{}) : with_copy(Fp16{});
+  return with_storage(types.param, [&](auto p) HEADROOM_INLINED {
+    return types.gradient == types.param ? f(p, p, NoCopy{}) : f(p, float{}, NoCopy{});
+  });
 }
 
 }  // namespace headroom::kernels

@@ -29,10 +29,8 @@ namespace {
 
 using adamw_8bit_step::kPack;
 using adamw_8bit_step::Maps;
-using adamw_8bit_step::NoCopy;
 using adamw_8bit_step::Packed;
 using adamw_8bit_step::Place;
-using adamw_8bit_step::Shared;
 
 constexpr int kThreads = 256;  // for quantization alone
 constexpr int kWarps = kThreads / kWarp;
@@ -99,10 +97,10 @@ __global__ void __launch_bounds__(kStepThreads, kStepBlocks)
   }
   __syncthreads();
   const int lane = threadIdx.x % kWarp, warp = threadIdx.x / kWarp;
-  Shared shared{.step = corrected,
-                .gradient_scale = switches.inverse_scale != nullptr ? *switches.inverse_scale : 1.0f,
-                .stochastic = switches.stochastic_rounding,
-                .key = {}};
+  AdamWShared shared{.step = corrected,
+                     .gradient_scale = switches.inverse_scale != nullptr ? *switches.inverse_scale : 1.0f,
+                     .stochastic = switches.stochastic_rounding,
+                     .key = {}};
   const float decay = shared.step.decay;
   const unsigned parts = batch.first_block[batch.count];
   for (unsigned part = blockIdx.x; part < parts; part += gridDim.x) {
@@ -140,40 +138,17 @@ bool copies_fit() {
   return kStepBlocks * (static_cast<int>(sizeof(Maps<kCopies>)) + kCorrected + kReserved) <= processor_shared_bytes();
 }
 
-struct Launch {
-  const Batch& batch;
-  unsigned parts;
-  const AdamWTypes& types;
-  const AdamWStep& step;
-  const AdamWSwitches& switches;
-  CUstream_st* stream;
-
-  template <typename P, typename G, typename W, int kCopies>
-  int with_copies() const {
-    constexpr auto* kernel = &adamw_8bit_kernel<P, G, W, kCopies>;
-    constexpr int kBytes = sizeof(Maps<kCopies>);
-    const cudaError_t error = cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, kBytes);
-    if (error != cudaSuccess) return error;
-    const unsigned blocks = std::min(parts, static_cast<unsigned>(kStepBlocks * multiprocessors()));
-    kernel<<<blocks, kStepThreads, kBytes, stream>>>(batch, step, switches);
-    return cudaGetLastError();
-  }
-  template <typename P, typename G, typename W>
-  int run() const {
-    return copies_fit<32>() ? with_copies<P, G, W, 32>() : with_copies<P, G, W, 8>();
-  }
-  template <typename W>
-  int with_copy() const {
-    return types.gradient == Storage::kFp32 ? run<float, float, W>() : run<float, W, W>();
-  }
-  int operator()() const {
-    if (types.working) return *types.working == Storage::kBf16 ? with_copy<Bf16>() : with_copy<Fp16>();
-    return with_storage(types.param, [&](auto p) {
-      using P = decltype(p);
-      return types.gradient == types.param ? run<P, P, NoCopy>() : run<P, float, NoCopy>();
-    });
-  }
-};
+template <typename P, typename G, typename W, int kCopies>
+int launch(const Batch& batch, unsigned parts, const AdamWStep& step, const AdamWSwitches& switches,
+           CUstream_st* stream) {
+  constexpr auto* kernel = &adamw_8bit_kernel<P, G, W, kCopies>;
+  constexpr int kBytes = sizeof(Maps<kCopies>);
+  const cudaError_t error = cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, kBytes);
+  if (error != cudaSuccess) return error;
+  const unsigned blocks = std::min(parts, static_cast<unsigned>(kStepBlocks * multiprocessors()));
+  kernel<<<blocks, kStepThreads, kBytes, stream>>>(batch, step, switches);
+  return cudaGetLastError();
+}
 
 // One warp per quantized block.
 template <typename T, bool kSigned>
@@ -206,7 +181,11 @@ int adamw_8bit_cuda(std::span<const AdamW8bitTensor> tensors, const AdamWTypes& 
                     const AdamWSwitches& switches, CUstream_st* stream) {
   if (!types.supported()) return cudaErrorInvalidValue;
   return for_each_batch<kMostTensors>(tensors, kPartElements, [&](const Batch& batch, unsigned parts) {
-    return Launch{batch, parts, types, step, switches, stream}();
+    return with_weight(types, [&](auto p, auto g, auto w) {
+      constexpr auto* kMany = &launch<decltype(p), decltype(g), decltype(w), 32>;
+      constexpr auto* kFew = &launch<decltype(p), decltype(g), decltype(w), 8>;
+      return (copies_fit<32>() ? kMany : kFew)(batch, parts, step, switches, stream);
+    });
   });
 }
 

@@ -7,8 +7,6 @@
 #include "kernels/adamw/adamw.h"
 #include "kernels/common/storage.h"
 
-struct CUstream_st;
-
 namespace headroom::kernels {
 
 // Elements that share an absmax: 2048 in the paper, 256 in bitsandbytes and here.

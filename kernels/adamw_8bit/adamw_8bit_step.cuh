@@ -98,18 +98,6 @@ struct Place {
   }
 };
 
-struct NoCopy {
-  std::uint16_t bits;  // never touched
-};
-
-// Shared by all elements of a tensor.
-struct Shared {
-  AdamWStep step;
-  float gradient_scale;
-  bool stochastic;
-  RoundingKey key;
-};
-
 // A lane's part of a block, as stored.
 template <typename P, typename G>
 struct Packed {
@@ -141,7 +129,7 @@ __device__ __forceinline__ float quick_step(float param, float m, float v, const
 
 template <typename P, typename W, bool kWhole>
 __device__ __forceinline__ void store_params(const AdamW8bitTensor& tensor, const Place<kWhole>& place,
-                                             const Shared& shared, const float (&moved)[kPack]) {
+                                             const AdamWShared& shared, const float (&moved)[kPack]) {
   if constexpr (!std::is_same_v<W, NoCopy>) {
     Pack<W, kPack> w;
 #pragma unroll
@@ -176,7 +164,7 @@ __device__ __forceinline__ void store_params(const AdamW8bitTensor& tensor, cons
 // Moments and codes match the CPU's bits: no contraction, and dynamic_code()'s codes.
 template <typename P, typename G, typename W, int kCopies, bool kWhole>
 __device__ __forceinline__ void step_block(const AdamW8bitTensor& tensor, const Packed<P, G>& packed,
-                                           const Place<kWhole>& place, const Shared& shared,
+                                           const Place<kWhole>& place, const AdamWShared& shared,
                                            const Maps<kCopies>& maps) {
   const int lane_bytes = place.lane % kCopies * 4;
   float m[kPack], v[kPack], moved[kPack];
