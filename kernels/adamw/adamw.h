@@ -49,12 +49,12 @@ struct AdamWTypes {
 };
 
 struct AdamWTensor {
-  void* param;           // [n]
-  const void* gradient;  // [n]
-  void* first_moment;    // [n]
-  void* second_moment;   // [n]
-  std::int64_t n;
-  bool decays;
+  void* param = nullptr;           // [n]
+  const void* gradient = nullptr;  // [n]
+  void* first_moment = nullptr;    // [n]
+  void* second_moment = nullptr;   // [n]
+  std::int64_t n = 0;
+  bool decays = true;
   void* working = nullptr;  // [n], optional
   std::int64_t number = 0;  // selects the random numbers of stochastic rounding
 };

@@ -1,68 +1,36 @@
 // AdamW on tensors.
 #include "kernels/adamw/adamw_ops.h"
 
-#include <algorithm>
-#include <utility>
-#include <vector>
-
-#include <ATen/Parallel.h>
-#include <c10/cuda/CUDAGuard.h>
-#include <c10/cuda/CUDAStream.h>
+#include <array>
 
 #include "kernels/adamw/adamw_checks.h"
-#include "kernels/common/storage_ops.h"
-#include "kernels/common/traced.h"
 
 namespace headroom::kernels {
 
 namespace {
 
-constexpr std::int64_t kAdamwGrain = 32768;
+struct AdamWKernel {
+  static constexpr const char* kName = "adamw";
+  static constexpr std::int64_t kGrain = 32768;
+  static constexpr auto* kCpu = &adamw_cpu;
+  static constexpr auto* kCuda = &adamw_cuda;
 
-// Tensors of the same types share a launch.
-struct Group {
-  AdamWTypes types;
-  std::vector<AdamWTensor> tensors;
-};
-
-AdamWTypes checked_types(const AdamWParameter& p, const AdamWControl& control, at::Device device) {
-  AdamWTypes types = checked_weight(p.param, p.gradient, p.working, control, "adamw");
-  TORCH_CHECK(p.param.device() == device, "adamw: parameters are on several devices");
-  for (const at::Tensor* tensor : {&p.first_moment, &p.second_moment}) {
-    TORCH_CHECK(tensor->defined(), "adamw: a parameter has no moment");
-    TORCH_CHECK(tensor->is_contiguous() && tensor->sizes() == p.param.sizes() && tensor->device() == device,
-                "adamw: parameter and moments differ in shape, layout or device");
-  }
-  TORCH_CHECK(p.first_moment.scalar_type() == p.second_moment.scalar_type(), "adamw: the two moments differ in type");
-  const auto moment = storage_of(p.first_moment.scalar_type());
-  types.moment = moment.value_or(Storage::kFp16);
-  TORCH_CHECK(types.supported(), "adamw: no kernel for moments of ", p.first_moment.scalar_type());
-  return types;
-}
-
-void run_on_cpu(const Group& group, const AdamWStep& step, const AdamWSwitches& switches) {
-  std::vector<std::int64_t> first{0};  // offset of each tensor, as if all were one
-  for (const AdamWTensor& tensor : group.tensors) first.push_back(first.back() + tensor.n);
-  at::parallel_for(0, first.back(), kAdamwGrain, [&](std::int64_t begin, std::int64_t end) {
-    auto which = static_cast<std::size_t>(std::upper_bound(first.begin(), first.end(), begin) - first.begin()) - 1;
-    for (; begin < end; ++which) {
-      const std::int64_t until = std::min(end, first[which + 1]);
-      adamw_cpu(group.tensors[which], group.types, begin - first[which], until - first[which], step, switches);
-      begin = until;
+  static std::array<at::Tensor, 2> state(const AdamWParameter& p) { return {p.first_moment, p.second_moment}; }
+  static std::int64_t units(std::int64_t n) { return n; }
+  static void check_state(const AdamWParameter& p, AdamWTypes& types) {
+    for (const at::Tensor& tensor : state(p)) {
+      TORCH_CHECK(tensor.defined(), "adamw: a parameter has no moment");
+      TORCH_CHECK(tensor.is_contiguous() && tensor.sizes() == p.param.sizes() && tensor.device() == p.param.device(),
+                  "adamw: parameter and moments differ in shape, layout or device");
     }
-  });
-}
-
-void run_on_cuda(const Group& group, at::Device device, const AdamWStep& step, const AdamWSwitches& switches) {
-  const c10::cuda::CUDAGuard guard(device);
-  const int error = adamw_cuda(group.tensors, group.types, step, switches, c10::cuda::getCurrentCUDAStream().stream());
-  TORCH_CHECK(error == 0, "adamw: the launch failed with CUDA error ", error);
-}
-
-template <typename T>
-const T* pointer(const at::Tensor& tensor) {
-  return tensor.defined() ? tensor.const_data_ptr<T>() : nullptr;
-}
+    TORCH_CHECK(p.first_moment.scalar_type() == p.second_moment.scalar_type(), "adamw: the two moments differ in type");
+    types.moment = storage_of(p.first_moment.scalar_type()).value_or(Storage::kFp16);
+    TORCH_CHECK(types.supported(), "adamw: no kernel for moments of ", p.first_moment.scalar_type());
+  }
+  static AdamWTensor raw(const AdamWParameter& p) {
+    return {.first_moment = p.first_moment.mutable_data_ptr(), .second_moment = p.second_moment.mutable_data_ptr()};
+  }
+};
 
 }  // namespace
 
@@ -105,46 +73,7 @@ AdamWTypes checked_weight(const at::Tensor& param, const at::Tensor& gradient, c
 }
 
 void adamw(std::span<const AdamWParameter> parameters, const AdamWStep& step, const AdamWControl& control) {
-  if (parameters.empty()) return;
-  TORCH_CHECK(parameters.front().param.defined(), "adamw: a parameter is undefined");
-  const at::Device device = parameters.front().param.device();
-  const AdamWSwitches switches = checked_switches(control, device, "adamw");
-  std::vector<Group> groups;
-  std::int64_t place = 0;
-  for (const AdamWParameter& p : parameters) {
-    const AdamWTypes types = checked_types(p, control, device);
-    const std::int64_t number = p.number < 0 ? place : p.number;
-    ++place;
-    if (device.is_meta()) continue;
-    auto group = std::find_if(groups.begin(), groups.end(), [&](const Group& g) { return g.types == types; });
-    if (group == groups.end()) group = groups.insert(groups.end(), Group{.types = types, .tensors = {}});
-    group->tensors.push_back({.param = p.param.mutable_data_ptr(),
-                              .gradient = p.gradient.const_data_ptr(),
-                              .first_moment = p.first_moment.mutable_data_ptr(),
-                              .second_moment = p.second_moment.mutable_data_ptr(),
-                              .n = p.param.numel(),
-                              .decays = p.decays,
-                              .working = p.working.defined() ? p.working.mutable_data_ptr() : nullptr,
-                              .number = number});
-  }
-  if (groups.empty()) return;
-  const Traced traced("adamw", [&](const auto& touch) {
-    for (const AdamWParameter& p : parameters) {
-      touch(p.gradient);
-      for (const at::Tensor* changed : {&p.param, &p.first_moment, &p.second_moment}) {
-        touch(*changed);  // read
-        touch(*changed);  // written
-      }
-      if (p.working.defined()) touch(p.working);
-    }
-  });
-  for (const Group& group : groups) {
-    if (device.is_cuda()) {
-      run_on_cuda(group, device, step, switches);
-    } else {
-      run_on_cpu(group, step, switches);
-    }
-  }
+  step_weights<AdamWKernel>(parameters, step, control);
 }
 
 void advance_step_count_(const at::Tensor& counter, const at::Tensor& overflow) {
@@ -157,9 +86,8 @@ void advance_step_count_(const at::Tensor& counter, const at::Tensor& overflow) 
   auto* const count = counter.mutable_data_ptr<std::int64_t>();
   const auto* const stop = pointer<std::int32_t>(overflow);
   if (device.is_cuda()) {
-    const c10::cuda::CUDAGuard guard(device);
-    const int error = advance_step_count_cuda(count, stop, c10::cuda::getCurrentCUDAStream().stream());
-    TORCH_CHECK(error == 0, "advance_step_count_: the launch failed with CUDA error ", error);
+    launch_on(device, "advance_step_count_",
+              [&](CUstream_st* stream) { return advance_step_count_cuda(count, stop, stream); });
   } else if (stop == nullptr || *stop == 0) {
     ++*count;
   }

@@ -17,14 +17,14 @@ constexpr std::int64_t quantised_blocks(std::int64_t n) { return (n + kQuantised
 constexpr std::int64_t adamw_8bit_state_bytes(std::int64_t n) { return 2 * n + 8 * quantised_blocks(n); }
 
 struct AdamW8bitTensor {
-  void* param;            // [n]
-  const void* gradient;   // [n]
-  std::uint8_t* m_codes;  // [n], signed map
-  float* m_absmax;        // [quantised_blocks(n)]
-  std::uint8_t* v_codes;  // [n], unsigned map
-  float* v_absmax;        // [quantised_blocks(n)]
-  std::int64_t n;
-  bool decays;
+  void* param = nullptr;            // [n]
+  const void* gradient = nullptr;   // [n]
+  std::uint8_t* m_codes = nullptr;  // [n], signed map
+  float* m_absmax = nullptr;        // [quantised_blocks(n)]
+  std::uint8_t* v_codes = nullptr;  // [n], unsigned map
+  float* v_absmax = nullptr;        // [quantised_blocks(n)]
+  std::int64_t n = 0;
+  bool decays = true;
   void* working = nullptr;  // [n], optional
   std::int64_t number = 0;  // selects the random numbers of stochastic rounding
 };

@@ -1,10 +1,6 @@
 // Counting by exponent on tensors.
 #include "kernels/exponent_counts/exponent_counts_ops.h"
 
-#include <ATen/Parallel.h>
-#include <c10/cuda/CUDAGuard.h>
-#include <c10/cuda/CUDAStream.h>
-
 #include "kernels/adamw/adamw_checks.h"
 #include "kernels/adamw/adamw_math.h"
 #include "kernels/common/storage_ops.h"
@@ -26,25 +22,20 @@ void check_counts(const at::Tensor& counts, at::Device device, const char* op) {
 
 void count_exponents_(const at::Tensor& counts, const at::Tensor& x, const at::Tensor& factor) {
   constexpr const char* kOp = "count_exponents_";
-  const auto storage = x.defined() ? storage_of(x.scalar_type()) : std::nullopt;
-  TORCH_CHECK(storage && x.is_contiguous(), kOp, ": x must be contiguous fp32, bf16 or fp16");
+  const Storage storage = checked_storage(x, kOp);
   check_counts(counts, x.device(), kOp);
   if (factor.defined()) check_number(factor, at::kFloat, x.device(), kOp, "factor");
   if (x.is_meta()) return;
   const Traced traced("count_exponents", {x, counts, counts});
   const CountedNumbers numbers{.x = x.const_data_ptr(),
-                               .storage = *storage,
+                               .storage = storage,
                                .n = x.numel(),
-                               .factor = factor.defined() ? factor.const_data_ptr<float>() : nullptr,
+                               .factor = pointer<float>(factor),
                                .counts = counts.mutable_data_ptr<std::int64_t>()};
-  if (x.is_cuda()) {
-    const c10::cuda::CUDAGuard guard(x.device());
-    const int error = count_exponents_cuda(numbers, c10::cuda::getCurrentCUDAStream().stream());
-    TORCH_CHECK(error == 0, kOp, ": the launch failed with CUDA error ", error);
-  } else {
-    at::parallel_for(0, numbers.n, kExponentCountsGrain,
-                     [&](std::int64_t begin, std::int64_t end) { count_exponents_cpu(numbers, begin, end); });
-  }
+  run_kernel(
+      x.device(), kOp, numbers.n, kExponentCountsGrain,
+      [&](CUstream_st* stream) { return count_exponents_cuda(numbers, stream); },
+      [&](std::int64_t begin, std::int64_t end) { count_exponents_cpu(numbers, begin, end); });
 }
 
 void count_updates_(const at::Tensor& updates, const at::Tensor& lost, const AdamWChange& change,
@@ -82,12 +73,8 @@ void count_updates_(const at::Tensor& updates, const at::Tensor& lost, const Ada
                           .lost = lost.mutable_data_ptr<std::int64_t>()};
   AdamWStep step = given_step;
   if (!change.decays) step.decay = 1.0F;
-  if (device.is_cuda()) {
-    const c10::cuda::CUDAGuard guard(device);
-    const int error = count_updates_cuda(of, step, switches, c10::cuda::getCurrentCUDAStream().stream());
-    TORCH_CHECK(error == 0, kOp, ": the launch failed with CUDA error ", error);
-    return;
-  }
+  if (device.is_cuda())
+    return launch_on(device, kOp, [&](CUstream_st* stream) { return count_updates_cuda(of, step, switches, stream); });
   if (switches.overflow != nullptr && *switches.overflow != 0) return;
   if (switches.step_count != nullptr) set_bias_corrections(step, *switches.step_count);
   at::parallel_for(0, of.n, kExponentCountsGrain,

@@ -4,10 +4,6 @@
 #include <algorithm>
 #include <atomic>
 
-#include <ATen/Parallel.h>
-#include <c10/cuda/CUDAGuard.h>
-#include <c10/cuda/CUDAStream.h>
-
 #include "kernels/common/storage_ops.h"
 #include "kernels/common/traced.h"
 
@@ -30,15 +26,14 @@ void check_scaling(const at::Tensor& scaling, at::Device device, const char* op)
 }
 
 Storage check_input(const at::Tensor& x, const char* op) {
-  const auto storage = x.defined() ? storage_of(x.scalar_type()) : std::nullopt;
-  TORCH_CHECK(storage && x.is_contiguous(), op, ": x must be contiguous fp32, bf16 or fp16");
+  const Storage storage = checked_storage(x, op);
   TORCH_CHECK(x.numel() % (kSide * kSide) == 0 && x.numel() > 0, op,
               ": x must be a matrix with sides that are "
               "multiples of ",
               kSide);
   const bool aligned = x.is_meta() || reinterpret_cast<std::uintptr_t>(x.const_data_ptr()) % kAligned == 0;
   TORCH_CHECK(aligned, op, ": x must start at a multiple of 16 bytes");
-  return *storage;
+  return storage;
 }
 
 float amax_on_cpu(const at::Tensor& x, Storage storage) {
@@ -51,8 +46,6 @@ float amax_on_cpu(const at::Tensor& x, Storage storage) {
   });
   return float_of(most.load());
 }
-
-void must(int error, const char* op) { TORCH_CHECK(error == 0, op, ": the launch failed with CUDA error ", error); }
 
 }  // namespace
 
@@ -71,12 +64,11 @@ void fp8_measure_(const at::Tensor& x, const at::Tensor& scaling, Fp8Format form
   if (x.is_meta()) return;
   const Traced traced("fp8_measure", {x});
   auto* const count = not_scaled.mutable_data_ptr<std::int32_t>();
-  if (x.is_cuda()) {
-    const c10::cuda::CUDAGuard guard(x.device());
-    return must(fp8_measure_cuda(x.const_data_ptr(), storage, x.numel(), format, scaling_of(scaling), keeps, count,
-                                 c10::cuda::getCurrentCUDAStream().stream()),
-                kOp);
-  }
+  if (x.is_cuda())
+    return launch_on(x.device(), kOp, [&](CUstream_st* stream) {
+      return fp8_measure_cuda(x.const_data_ptr(), storage, x.numel(), format, scaling_of(scaling), keeps, count,
+                              stream);
+    });
   Fp8Scaling& s = *scaling_of(scaling);
   s.most = fp8_most(format);
   s.amax = fp8_larger(s.amax, amax_on_cpu(x, storage));
@@ -98,14 +90,24 @@ std::uint8_t* codes_in(const at::Tensor& of) {
   return of.defined() ? static_cast<std::uint8_t*>(of.mutable_data_ptr()) : nullptr;
 }
 
-void run_cast(const at::Tensor& x_RC, const Fp8CastArgs& args, const char* op) {
-  if (x_RC.is_cuda()) {
-    const c10::cuda::CUDAGuard guard(x_RC.device());
-    return must(fp8_cast_cuda(args, c10::cuda::getCurrentCUDAStream().stream()), op);
-  }
+void run_cast(const at::Tensor& x_RC, Storage storage, const at::Tensor& scaling, Fp8Format format,
+              const Fp8Codes& codes, bool measures, const char* op) {
+  const Traced traced(op, {x_RC, codes.rows, codes.transposed});
+  const Fp8CastArgs args{.x = x_RC.const_data_ptr(),
+                         .storage = storage,
+                         .rows = x_RC.size(0),
+                         .columns = x_RC.size(1),
+                         .codes = codes_in(codes.rows),
+                         .transposed = codes_in(codes.transposed),
+                         .transposed_stride = codes.transposed.defined() ? codes.transposed.stride(0) : 0,
+                         .format = format,
+                         .scaling = scaling_of(scaling),
+                         .measures = measures};
+  if (x_RC.is_cuda())
+    return launch_on(x_RC.device(), op, [&](CUstream_st* stream) { return fp8_cast_cuda(args, stream); });
   at::parallel_for(0, args.rows, std::max<std::int64_t>(1, kFp8CastGrain / args.columns),
                    [&](std::int64_t begin, std::int64_t end) { fp8_cast_cpu(args, begin, end); });
-  if (args.measures) args.scaling->amax = fp8_larger(args.scaling->amax, amax_on_cpu(x_RC, args.storage));
+  if (measures) args.scaling->amax = fp8_larger(args.scaling->amax, amax_on_cpu(x_RC, storage));
 }
 
 }  // namespace
@@ -119,19 +121,7 @@ Fp8Codes fp8_cast(const at::Tensor& x_RC, const at::Tensor& scaling, Fp8Format f
   if (layouts.rows) codes.rows = at::empty({rows, columns}, options);
   if (layouts.transposed) codes.transposed = at::empty({columns, rows}, options);
   if (x_RC.is_meta()) return codes;
-  const Traced traced(kOp, {x_RC, codes.rows, codes.transposed});
-  run_cast(x_RC,
-           {.x = x_RC.const_data_ptr(),
-            .storage = storage,
-            .rows = rows,
-            .columns = columns,
-            .codes = codes_in(codes.rows),
-            .transposed = codes_in(codes.transposed),
-            .transposed_stride = rows,
-            .format = format,
-            .scaling = scaling_of(scaling),
-            .measures = layouts.measures},
-           kOp);
+  run_cast(x_RC, storage, scaling, format, codes, layouts.measures, kOp);
   return codes;
 }
 
@@ -147,20 +137,7 @@ void fp8_cast_into(const at::Tensor& x_RC, const at::Tensor& scaling, Fp8Format 
   const bool fit = fits(codes.rows, x_RC.size(0), x_RC.size(1)) && fits(codes.transposed, x_RC.size(1), x_RC.size(0));
   TORCH_CHECK(fit && (!codes.rows.defined() || codes.rows.is_contiguous()), kOp,
               ": the codes must be rows or columns of a matrix, from a multiple of ", kSide);
-  if (x_RC.is_meta()) return;
-  const Traced traced(kOp, {x_RC, codes.rows, codes.transposed});
-  run_cast(x_RC,
-           {.x = x_RC.const_data_ptr(),
-            .storage = storage,
-            .rows = x_RC.size(0),
-            .columns = x_RC.size(1),
-            .codes = codes_in(codes.rows),
-            .transposed = codes_in(codes.transposed),
-            .transposed_stride = codes.transposed.defined() ? codes.transposed.stride(0) : 0,
-            .format = format,
-            .scaling = scaling_of(scaling),
-            .measures = measures},
-           kOp);
+  if (!x_RC.is_meta()) run_cast(x_RC, storage, scaling, format, codes, measures, kOp);
 }
 
 at::Tensor fp8_cast_in_place(const at::Tensor& x_RC, const at::Tensor& scaling, Fp8Format format, bool measures) {
@@ -190,12 +167,10 @@ void fp8_advance_(const at::Tensor& scalings, const at::Tensor& not_scaled) {
   if (scalings.is_meta()) return;
   const Traced traced(kOp, {scalings, scalings});
   auto* const count = not_scaled.mutable_data_ptr<std::int32_t>();
-  if (scalings.is_cuda()) {
-    const c10::cuda::CUDAGuard guard(scalings.device());
-    return must(
-        fp8_advance_cuda(scaling_of(scalings), scalings.size(0), count, c10::cuda::getCurrentCUDAStream().stream()),
-        kOp);
-  }
+  if (scalings.is_cuda())
+    return launch_on(scalings.device(), kOp, [&](CUstream_st* stream) {
+      return fp8_advance_cuda(scaling_of(scalings), scalings.size(0), count, stream);
+    });
   for (std::int64_t i = 0; i < scalings.size(0); ++i) fp8_advance(scaling_of(scalings)[i], count);
 }
 

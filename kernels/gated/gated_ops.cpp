@@ -1,9 +1,6 @@
 // SwiGLU and GeGLU on tensors.
 #include "kernels/gated/gated_ops.h"
 
-#include <ATen/Parallel.h>
-#include <c10/cuda/CUDAGuard.h>
-#include <c10/cuda/CUDAStream.h>
 #include <torch/csrc/autograd/custom_function.h>
 
 #include "kernels/common/storage_ops.h"
@@ -36,13 +33,9 @@ template <typename Cpu, typename Cuda, typename Args>
 void run(const GatedKernels& kernels, Cpu cpu, Cuda cuda, const Args& args, Storage storage, const at::Tensor& like) {
   if (like.is_meta()) return;
   const std::int64_t n = like.numel();
-  if (like.is_cuda()) {
-    const c10::cuda::CUDAGuard guard(like.device());
-    const int error = cuda(args, storage, n, c10::cuda::getCurrentCUDAStream().stream());
-    TORCH_CHECK(error == 0, kernels.name, ": the launch failed with CUDA error ", error);
-    return;
-  }
-  at::parallel_for(0, n, kGatedGrain, [&](std::int64_t begin, std::int64_t end) { cpu(args, storage, begin, end); });
+  run_kernel(
+      like.device(), kernels.name, n, kGatedGrain, [&](CUstream_st* stream) { return cuda(args, storage, n, stream); },
+      [&](std::int64_t begin, std::int64_t end) { cpu(args, storage, begin, end); });
 }
 
 struct GatedFunction : torch::autograd::Function<GatedFunction> {

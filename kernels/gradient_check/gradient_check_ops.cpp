@@ -1,18 +1,15 @@
-// The gradient check and the loss scale on tensors.
+// The gradient check, the loss scale and the gradients' norm on tensors.
 #include "kernels/gradient_check/gradient_check_ops.h"
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <cmath>
+#include <numeric>
 #include <vector>
-
-#include <ATen/Parallel.h>
-#include <c10/cuda/CUDAGuard.h>
-#include <c10/cuda/CUDAStream.h>
 
 #include "kernels/common/storage_ops.h"
 #include "kernels/common/traced.h"
-#include "kernels/gradient_check/gradient_check.h"
 
 namespace headroom::kernels {
 
@@ -20,6 +17,30 @@ namespace {
 
 constexpr std::int64_t kGradientCheckGrain = 65536;
 constexpr std::array kStorages{Storage::kFp32, Storage::kBf16, Storage::kFp16};
+
+// The gradients that have elements, by storage; none on meta. `whose`: what is on `device`.
+std::array<std::vector<CheckedTensor>, kStorages.size()> by_storage(std::span<const at::Tensor> gradients,
+                                                                    at::Device device, const char* op,
+                                                                    const char* whose) {
+  std::array<std::vector<CheckedTensor>, kStorages.size()> all;
+  for (const at::Tensor& gradient : gradients) {
+    if (!gradient.defined()) continue;
+    const auto storage = storage_of(gradient.scalar_type());
+    TORCH_CHECK(storage, op, ": no kernel for a gradient of ", gradient.scalar_type());
+    TORCH_CHECK(gradient.is_contiguous() && gradient.device() == device, op,
+                ": a gradient is not contiguous or not on the ", whose, "'s device");
+    if (device.is_meta() || gradient.numel() == 0) continue;
+    all[static_cast<std::size_t>(*storage)].push_back({gradient.const_data_ptr(), gradient.numel()});
+  }
+  return all;
+}
+
+Traced traced_gradients(const char* op, std::span<const at::Tensor> gradients) {
+  return Traced(op, [gradients](const auto& touch) {
+    for (const at::Tensor& gradient : gradients)
+      if (gradient.defined()) touch(gradient);
+  });
+}
 
 void check_on_cpu(const std::vector<CheckedTensor>& tensors, Storage storage, std::int32_t* overflow) {
   for (const CheckedTensor& tensor : tensors) {
@@ -31,39 +52,34 @@ void check_on_cpu(const std::vector<CheckedTensor>& tensors, Storage storage, st
   }
 }
 
+void sums_on_cpu(const std::vector<CheckedTensor>& tensors, Storage storage, double* sums) {
+  for (const CheckedTensor& tensor : tensors) {
+    at::parallel_for(0, norm_blocks(tensor.n), /*grain_size=*/1, [&](std::int64_t begin, std::int64_t end) {
+      for (std::int64_t i = begin; i < end; ++i)
+        sums[i] = sum_of_squares_cpu(tensor, storage, i * kNormBlock, std::min((i + 1) * kNormBlock, tensor.n));
+    });
+    sums += norm_blocks(tensor.n);
+  }
+}
+
 }  // namespace
 
 void check_finite_(std::span<const at::Tensor> gradients, const at::Tensor& overflow) {
-  TORCH_CHECK(overflow.defined(), "check_finite_: overflow is undefined");
+  constexpr const char* kOp = "check_finite_";
+  TORCH_CHECK(overflow.defined(), kOp, ": overflow is undefined");
   const at::Device device = overflow.device();
-  check_number(overflow, at::kInt, device, "check_finite_", "overflow");
-  std::array<std::vector<CheckedTensor>, kStorages.size()> by_storage;
-  for (const at::Tensor& gradient : gradients) {
-    if (!gradient.defined()) continue;
-    const auto storage = storage_of(gradient.scalar_type());
-    TORCH_CHECK(storage, "check_finite_: no kernel for a gradient of ", gradient.scalar_type());
-    TORCH_CHECK(gradient.is_contiguous() && gradient.device() == device,
-                "check_finite_: a gradient is not contiguous or not on the flag's device");
-    if (device.is_meta()) continue;
-    by_storage[static_cast<std::size_t>(*storage)].push_back({gradient.const_data_ptr(), gradient.numel()});
-  }
+  check_number(overflow, at::kInt, device, kOp, "overflow");
+  const auto tensors = by_storage(gradients, device, kOp, "flag");
   if (device.is_meta()) return;
-  const Traced traced("check_finite", [&](const auto& touch) {
-    for (const at::Tensor& gradient : gradients) {
-      if (gradient.defined()) touch(gradient);
-    }
-  });
+  const Traced traced = traced_gradients("check_finite", gradients);
   auto* const flag = overflow.mutable_data_ptr<std::int32_t>();
   for (const Storage storage : kStorages) {
-    const std::vector<CheckedTensor>& tensors = by_storage[static_cast<std::size_t>(storage)];
-    if (tensors.empty()) continue;
-    if (device.is_cuda()) {
-      const c10::cuda::CUDAGuard guard(device);
-      const int error = check_finite_cuda(tensors, storage, flag, c10::cuda::getCurrentCUDAStream().stream());
-      TORCH_CHECK(error == 0, "check_finite_: the launch failed with CUDA error ", error);
-    } else {
-      check_on_cpu(tensors, storage, flag);
-    }
+    const std::vector<CheckedTensor>& some = tensors[static_cast<std::size_t>(storage)];
+    if (some.empty()) continue;
+    if (device.is_cuda())
+      launch_on(device, kOp, [&](CUstream_st* stream) { return check_finite_cuda(some, storage, flag, stream); });
+    else
+      check_on_cpu(some, storage, flag);
   }
 }
 
@@ -92,13 +108,47 @@ void update_loss_scale_(const at::Tensor& scale, const at::Tensor& inverse_scale
                            .growth = static_cast<float>(growth),
                            .backoff = static_cast<float>(backoff),
                            .least = static_cast<float>(least)};
-  if (device.is_cuda()) {
-    const c10::cuda::CUDAGuard guard(device);
-    const int error = update_loss_scale_cuda(state, rule, c10::cuda::getCurrentCUDAStream().stream());
-    TORCH_CHECK(error == 0, kOp, ": the launch failed with CUDA error ", error);
-  } else {
+  if (device.is_cuda())
+    launch_on(device, kOp, [&](CUstream_st* stream) { return update_loss_scale_cuda(state, rule, stream); });
+  else
     update_loss_scale(state, rule);
+}
+
+void clip_factor_(std::span<const at::Tensor> gradients, double most, const at::Tensor& inverse_scale,
+                  const at::Tensor& sums, const at::Tensor& factor) {
+  constexpr const char* kOp = "clip_factor_";
+  TORCH_CHECK(factor.defined(), kOp, ": factor is undefined");
+  const at::Device device = factor.device();
+  check_number(factor, at::kFloat, device, kOp, "factor");
+  if (inverse_scale.defined()) check_number(inverse_scale, at::kFloat, device, kOp, "inverse_scale");
+  TORCH_CHECK(most > 0, kOp, ": a norm of at most ", most);
+  TORCH_CHECK(sums.defined() && sums.scalar_type() == at::kDouble && sums.is_contiguous() && sums.device() == device,
+              kOp, ": sums must be fp64, contiguous, on the factor's device");
+  const auto tensors = by_storage(gradients, device, kOp, "factor");
+  std::int64_t blocks = 0;
+  for (const at::Tensor& gradient : gradients)
+    if (gradient.defined()) blocks += norm_blocks(gradient.numel());
+  TORCH_CHECK(blocks <= sums.numel(), kOp, ": ", blocks, " sums have room for ", sums.numel());
+  if (device.is_meta()) return;
+  const Traced traced = traced_gradients("clip_factor", gradients);
+  auto* const first = sums.mutable_data_ptr<double>();
+  double* next = first;
+  for (const Storage storage : kStorages) {
+    const std::vector<CheckedTensor>& some = tensors[static_cast<std::size_t>(storage)];
+    if (device.is_cuda())
+      launch_on(device, kOp, [&](CUstream_st* stream) { return sums_of_squares_cuda(some, storage, next, stream); });
+    else
+      sums_on_cpu(some, storage, next);
+    for (const CheckedTensor& tensor : some) next += norm_blocks(tensor.n);
   }
+  const float* const inverse = pointer<float>(inverse_scale);
+  auto* const result = factor.mutable_data_ptr<float>();
+  if (device.is_cuda())
+    launch_on(device, kOp, [&](CUstream_st* stream) {
+      return clip_factor_cuda(first, next - first, most, inverse, result, stream);
+    });
+  else
+    *result = clip_factor(std::accumulate(first, next, 0.0), most, inverse);
 }
 
 }  // namespace headroom::kernels

@@ -1,10 +1,13 @@
-// Searches gradients for inf and NaN, and updates the dynamic loss scale; the host never waits.
+// Searches gradients for inf and NaN, updates the dynamic loss scale and finds the factor that clips gradients by their
+// global norm; the host never waits.
 #pragma once
 
 #include <cstdint>
 #include <span>
 
 #include <ATen/ATen.h>
+
+#include "kernels/gradient_check/gradient_norm.h"
 
 namespace headroom::kernels {
 
@@ -24,5 +27,12 @@ void check_finite_(std::span<const at::Tensor> gradients, const at::Tensor& over
 void update_loss_scale_(const at::Tensor& scale, const at::Tensor& inverse_scale, const at::Tensor& good_steps,
                         const at::Tensor& overflow, const at::Tensor& skipped, std::int64_t growth_interval,
                         double growth = 2, double backoff = 0.5, double least = 1);
+
+// factor (fp32 []) = inverse_scale · min(1, most / (norm · inverse_scale + 1e-6)), with the norm of all gradients
+// together. `inverse_scale` (fp32 [], undefined: 1) removes a loss scale. Gradients are contiguous, fp32, bf16 or
+// fp16, on the factor's device; undefined ones are skipped. `sums` is fp64 scratch of norm_blocks() per gradient. On
+// meta it only checks.
+void clip_factor_(std::span<const at::Tensor> gradients, double most, const at::Tensor& inverse_scale,
+                  const at::Tensor& sums, const at::Tensor& factor);
 
 }  // namespace headroom::kernels

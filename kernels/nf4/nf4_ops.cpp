@@ -1,10 +1,6 @@
 // NF4 on tensors.
 #include "kernels/nf4/nf4_ops.h"
 
-#include <ATen/Parallel.h>
-#include <c10/cuda/CUDAGuard.h>
-#include <c10/cuda/CUDAStream.h>
-
 #include "kernels/common/storage_ops.h"
 #include "kernels/common/traced.h"
 
@@ -31,8 +27,7 @@ void check(const at::Tensor& tensor, at::ScalarType type, std::int64_t size, at:
 }  // namespace
 
 Nf4Matrix nf4_quantise(const at::Tensor& weight) {
-  const auto storage = weight.defined() ? storage_of(weight.scalar_type()) : std::nullopt;
-  TORCH_CHECK(storage && weight.is_contiguous(), "nf4_quantise: the weight must be contiguous fp32, bf16 or fp16");
+  const Storage storage = checked_storage(weight, "nf4_quantise", "the weight");
   const std::int64_t n = weight.numel(), blocks = nf4_blocks(n);
   TORCH_CHECK(n > 0, "nf4_quantise: the weight has no elements");
   const at::TensorOptions bytes = weight.options().dtype(at::kByte).requires_grad(false);
@@ -47,17 +42,13 @@ Nf4Matrix nf4_quantise(const at::Tensor& weight) {
   const Traced traced("nf4_quantise", {weight, matrix.codes, matrix.absmax_codes});
   const Nf4Args args = args_of(matrix, n);
   auto* const scratch = absmax.mutable_data_ptr<float>();
-  if (weight.is_cuda()) {
-    const c10::cuda::CUDAGuard guard(weight.device());
-    const int error =
-        nf4_quantise_cuda(weight.const_data_ptr(), *storage, args, scratch, c10::cuda::getCurrentCUDAStream().stream());
-    TORCH_CHECK(error == 0, "nf4_quantise: the launch failed with CUDA error ", error);
-  } else {
-    at::parallel_for(0, blocks, kGrainBlocks, [&](std::int64_t begin, std::int64_t end) {
-      nf4_quantise_cpu(weight.const_data_ptr(), *storage, args, scratch, begin, end);
-    });
-    nf4_quantise_absmax_cpu(args, scratch);
-  }
+  run_kernel(
+      weight.device(), "nf4_quantise", blocks, kGrainBlocks,
+      [&](CUstream_st* stream) { return nf4_quantise_cuda(weight.const_data_ptr(), storage, args, scratch, stream); },
+      [&](std::int64_t begin, std::int64_t end) {
+        nf4_quantise_cpu(weight.const_data_ptr(), storage, args, scratch, begin, end);
+      });
+  if (weight.is_cpu()) nf4_quantise_absmax_cpu(args, scratch);
   return matrix;
 }
 
@@ -75,17 +66,11 @@ at::Tensor nf4_dequantise(const Nf4Matrix& matrix, at::ScalarType type) {
   if (device.is_meta()) return weight;
   const Traced traced("nf4_dequantise", {matrix.codes, matrix.absmax_codes, matrix.absmax_scale, weight});
   const Nf4Args args = args_of(matrix, n);
-  if (device.is_cuda()) {
-    const c10::cuda::CUDAGuard guard(device);
-    const int error =
-        nf4_dequantise_cuda(args, weight.mutable_data_ptr(), *storage, c10::cuda::getCurrentCUDAStream().stream());
-    TORCH_CHECK(error == 0, "nf4_dequantise: the launch failed with CUDA error ", error);
-  } else {
-    void* const out = weight.mutable_data_ptr();
-    at::parallel_for(0, nf4_blocks(n), kGrainBlocks, [&](std::int64_t begin, std::int64_t end) {
-      nf4_dequantise_cpu(args, out, *storage, begin, end);
-    });
-  }
+  void* const out = weight.mutable_data_ptr();
+  run_kernel(
+      device, "nf4_dequantise", nf4_blocks(n), kGrainBlocks,
+      [&](CUstream_st* stream) { return nf4_dequantise_cuda(args, out, *storage, stream); },
+      [&](std::int64_t begin, std::int64_t end) { nf4_dequantise_cpu(args, out, *storage, begin, end); });
   return weight;
 }
 

@@ -2,9 +2,6 @@
 #include "kernels/rope/rope_ops.h"
 
 #include <ATen/MemoryOverlap.h>
-#include <ATen/Parallel.h>
-#include <c10/cuda/CUDAGuard.h>
-#include <c10/cuda/CUDAStream.h>
 #include <torch/csrc/autograd/custom_function.h>
 
 #include "kernels/common/storage_ops.h"
@@ -100,15 +97,11 @@ void rope_apply_(const at::Tensor& q_BTAD, const at::Tensor& k_BTKD, const at::T
                       .inverse = inverse,
                       .storage = *storage};
   const Traced traced(inverse ? "rope_backward" : "rope", {q_BTAD, k_BTKD, q_BTAD, k_BTKD, cos_TD2, sin_TD2});
-  if (q_BTAD.is_cuda()) {
-    const c10::cuda::CUDAGuard guard(q_BTAD.device());
-    const int error = rope_cuda(args, c10::cuda::getCurrentCUDAStream().stream());
-    TORCH_CHECK(error == 0, "rope: the launch failed with CUDA error ", error);
-    return;
-  }
   const std::int64_t token_elements = std::max<std::int64_t>(1, (args.q.heads + args.k.heads) * args.head_dim);
-  at::parallel_for(0, args.batch * args.length, std::max<std::int64_t>(1, kRopeGrain / token_elements),
-                   [&](std::int64_t begin, std::int64_t end) { rope_cpu(args, begin, end); });
+  run_kernel(
+      q_BTAD.device(), "rope", args.batch * args.length, std::max<std::int64_t>(1, kRopeGrain / token_elements),
+      [&](CUstream_st* stream) { return rope_cuda(args, stream); },
+      [&](std::int64_t begin, std::int64_t end) { rope_cpu(args, begin, end); });
 }
 
 std::pair<at::Tensor, at::Tensor> rope_(const at::Tensor& q_BTAD, const at::Tensor& k_BTKD, const at::Tensor& cos_TD2,

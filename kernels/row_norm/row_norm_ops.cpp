@@ -1,9 +1,7 @@
 // The row norms on tensors.
 #include "kernels/row_norm/row_norm_ops.h"
 
-#include <ATen/Parallel.h>
-#include <c10/cuda/CUDAStream.h>
-
+#include "kernels/common/storage_ops.h"
 #include "kernels/common/traced.h"
 
 namespace headroom::kernels::row_norm {
@@ -11,8 +9,6 @@ namespace headroom::kernels::row_norm {
 namespace {
 
 constexpr std::int64_t kRowNormGrain = 32768;
-
-CUstream_st* stream_of(const at::Tensor& x) { return c10::cuda::getCurrentCUDAStream(x.get_device()).stream(); }
 
 void backward_on_cpu(const NormBackward& norm, BackwardCpu cpu) {
   const std::int64_t parts = cpu_parts(norm.rows);
@@ -24,7 +20,6 @@ void backward_on_cpu(const NormBackward& norm, BackwardCpu cpu) {
                    [&](std::int64_t begin, std::int64_t end) { column_sums_cpu(norm, parts, begin, end); });
 }
 
-float* floats(const at::Tensor& tensor) { return tensor.defined() ? tensor.mutable_data_ptr<float>() : nullptr; }
 const void* bytes(const at::Tensor& tensor) { return tensor.defined() ? tensor.const_data_ptr() : nullptr; }
 void* own_bytes(const at::Tensor& tensor) { return tensor.defined() ? tensor.mutable_data_ptr() : nullptr; }
 
@@ -54,18 +49,13 @@ void check_statistic(const char* name, const char* what, const at::Tensor& stati
               name, ": ", what, " must be [", rows_of(x), "] fp32 on x's device, as returned by forward");
 }
 
-Storage storage_of(const at::Tensor& x) {
-  if (x.scalar_type() == at::kBFloat16) return Storage::kBf16;
-  return x.scalar_type() == at::kHalf ? Storage::kFp16 : Storage::kFp32;
-}
-
 std::int64_t rows_of(const at::Tensor& x) { return x.numel() / x.size(-1); }
 
 at::Tensor new_statistic(const at::Tensor& x) { return at::empty({rows_of(x)}, x.options().dtype(at::kFloat)); }
 
 NormForward forward_arguments(const at::Tensor& x, const at::Tensor& weight_H, double epsilon) {
   NormForward norm{};
-  norm.storage = storage_of(x);
+  norm.storage = *storage_of(x.scalar_type());
   norm.rows = rows_of(x);
   norm.width = x.size(-1);
   norm.epsilon = static_cast<float>(epsilon);
@@ -76,13 +66,10 @@ NormForward forward_arguments(const at::Tensor& x, const at::Tensor& weight_H, d
 
 void run_forward(const char* name, const at::Tensor& x, const NormForward& norm, ForwardCuda cuda, ForwardCpu cpu) {
   if (x.is_meta() || norm.rows == 0) return;
-  if (x.is_cuda()) {
-    const int error = cuda(norm, stream_of(x));
-    TORCH_CHECK(error == 0, name, ": the launch failed with CUDA error ", error);
-    return;
-  }
-  at::parallel_for(0, norm.rows, kRowNormGrain / norm.width + 1,
-                   [&](std::int64_t begin, std::int64_t end) { cpu(norm, begin, end); });
+  run_kernel(
+      x.device(), name, norm.rows, kRowNormGrain / norm.width + 1,
+      [&](CUstream_st* stream) { return cuda(norm, stream); },
+      [&](std::int64_t begin, std::int64_t end) { cpu(norm, begin, end); });
 }
 
 NormGradients run_backward(const char* name, const BackwardInputs& inputs, BackwardCuda cuda, BackwardCpu cpu) {
@@ -107,29 +94,27 @@ NormGradients run_backward(const char* name, const BackwardInputs& inputs, Backw
     return gradients;
   }
   const NormBackward norm{
-      .storage = storage_of(x),
+      .storage = *storage_of(x.scalar_type()),
       .rows = rows,
       .width = width,
       .dy = bytes(inputs.dy),
       .x = bytes(x),
       .weight = bytes(inputs.weight_H),
       .d_sum = bytes(inputs.d_sum),
-      .mean = floats(inputs.mean),
-      .rstd = floats(inputs.rstd),
+      .mean = pointer<float>(inputs.mean),
+      .rstd = pointer<float>(inputs.rstd),
       .dx = own_bytes(gradients.dx),
       .dweight = own_bytes(gradients.dweight),
       .dbias = own_bytes(gradients.dbias),
-      .dweight_partials = floats(partials),
-      .dbias_partials = inputs.has_bias ? floats(partials[1]) : nullptr,
+      .dweight_partials = pointer<float>(partials),
+      .dbias_partials = inputs.has_bias ? pointer<float>(partials[1]) : nullptr,
   };
   const Traced traced(name, {inputs.dy, x, inputs.weight_H, inputs.mean, inputs.rstd, inputs.d_sum, gradients.dx,
                              gradients.dweight, gradients.dbias});
-  if (x.is_cuda()) {
-    const int error = cuda(norm, stream_of(x));
-    TORCH_CHECK(error == 0, name, ": the launch failed with CUDA error ", error);
-  } else {
+  if (x.is_cuda())
+    launch_on(x.device(), name, [&](CUstream_st* stream) { return cuda(norm, stream); });
+  else
     backward_on_cpu(norm, cpu);
-  }
   return gradients;
 }
 

@@ -15,7 +15,6 @@ void check_input(const char* name, const at::Tensor& x, const at::Tensor& weight
 void check_like(const char* name, const char* what, const at::Tensor& other, const at::Tensor& x);
 void check_statistic(const char* name, const char* what, const at::Tensor& statistic, const at::Tensor& x);
 
-Storage storage_of(const at::Tensor& x);
 std::int64_t rows_of(const at::Tensor& x);
 // [rows] fp32 on the device of x.
 at::Tensor new_statistic(const at::Tensor& x);

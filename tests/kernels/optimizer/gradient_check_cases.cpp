@@ -5,7 +5,6 @@
 #include <vector>
 
 #include "kernels/gradient_check/gradient_check_ops.h"
-#include "kernels/gradient_check/gradient_norm_ops.h"
 #include "tests/kernels/tested_device.h"
 #include "tests/support/catch.h"
 

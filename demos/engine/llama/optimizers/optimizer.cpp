@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "demos/engine/llama/model/labels.h"
-#include "kernels/gradient_check/gradient_norm_ops.h"
+#include "kernels/gradient_check/gradient_check_ops.h"
 
 namespace headroom::llama {
 
