@@ -4,23 +4,6 @@
 
 namespace headroom::kernels {
 
-namespace {
-
-// Forward reads x, residual, w; writes sum, y, rstd. Backward reads dy, sum, d_sum, w, rstd; writes dx, dw. Example:
-// 8192 rows of 4096 in bf16, 268.5e6 B each way.
-std::int64_t add_rms_norm_bytes(const Shape& shape, Pass pass, std::int64_t element_bytes) {
-  const std::int64_t tensor = shape.rows * shape.width * element_bytes;
-  const std::int64_t parameter = shape.width * element_bytes;
-  return 4 * tensor + (pass == Pass::kForward ? 1 : 2) * parameter + 4 * shape.rows;
-}
-
-// RMSNorm's, and one addition each way.
-std::int64_t add_rms_norm_flops(const Shape& shape, Pass pass) {
-  return (pass == Pass::kForward ? 5 : 10) * shape.rows * shape.width;
-}
-
-}  // namespace
-
 extern const KernelInfo kAddRmsNorm;
 constinit const KernelInfo kAddRmsNorm = {
     .id = "add_rms_norm",
@@ -30,8 +13,16 @@ constinit const KernelInfo kAddRmsNorm = {
         "Backward: ŝ = s r;  g = dy w;  dx = dresidual = ds + r (g − ŝ mean(g ŝ));  dw = Σ dy ŝ",
     .shapes = "x, residual, s, y [N, H]; w [H]; r [N] fp32; storage fp32, bf16 or fp16, arithmetic in fp32",
     .source = "Zhang and Sennrich 2019, Root Mean Square Layer Normalization, arXiv:1910.07467, equation 4",
-    .bytes = &add_rms_norm_bytes,
-    .flops = &add_rms_norm_flops,
+    // Forward reads x, residual, w; writes sum, y, rstd. Backward reads dy, sum, d_sum, w, rstd; writes dx, dw. Example:
+    // 8192 rows of 4096 in bf16, 268.5e6 B each way.
+    .bytes =
+        [](const Shape& shape, Pass pass, std::int64_t element_bytes) {
+          const std::int64_t tensor = shape.rows * shape.width * element_bytes;
+          const std::int64_t parameter = shape.width * element_bytes;
+          return 4 * tensor + (pass == Pass::kForward ? 1 : 2) * parameter + 4 * shape.rows;
+        },
+    // RMSNorm's, and one addition each way.
+    .flops = [](const Shape& shape, Pass pass) { return (pass == Pass::kForward ? 5 : 10) * shape.rows * shape.width; },
     .bench = {.axis = "hidden size H", .shapes = &norm_shapes, .many_launches = true},
 };
 

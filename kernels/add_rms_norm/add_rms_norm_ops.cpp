@@ -58,4 +58,10 @@ std::pair<at::Tensor, at::Tensor> add_rms_norm(const at::Tensor& x, const at::Te
   return {out[0], out[1]};
 }
 
+std::pair<at::Tensor, at::Tensor> add_rms_norm_reference(const at::Tensor& x, const at::Tensor& residual,
+                                                         const at::Tensor& weight_H, double epsilon) {
+  const at::Tensor sum = x.to(at::kDouble) + residual.to(at::kDouble);
+  return {sum, rms_norm_reference(sum, weight_H, epsilon)};
+}
+
 }  // namespace headroom::kernels

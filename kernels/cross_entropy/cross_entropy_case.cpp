@@ -11,11 +11,6 @@ namespace {
 constexpr Shape kOddCrossEntropyShapes[] = {{1, 2},     {9, 7},     {5, 8},      {64, 1000},  {7, 1001},     {3, 8193},
                                             {3, 40001}, {3, 70000}, {2, 128257}, {2, 262143}, {1, 1'000'003}};
 
-KernelInputs cross_entropy_inputs(const Shape& shape, const TensorMaker& make) {
-  const at::Tensor logits_NV = make.random({shape.rows, shape.width});
-  return {.inputs = {logits_NV, make.ids(shape.rows, shape.width)}};
-}
-
 void add_operator(KernelForms& all, const char* variant, at::Tensor (*loss)(const at::Tensor&, const at::Tensor&),
                   const KernelInputs& in) {
   const at::Tensor logits_NV = in.inputs[0], targets_N = in.inputs[1];
@@ -59,7 +54,10 @@ KernelForms cross_entropy_forms(const Shape& shape, const KernelInputs& in) {
 extern const KernelCase kCrossEntropyCase;
 constinit const KernelCase kCrossEntropyCase = {
     .id = "cross_entropy",
-    .inputs = &cross_entropy_inputs,
+    .inputs = [](const Shape& shape, const TensorMaker& make) -> KernelInputs {
+      const at::Tensor logits_NV = make.random({shape.rows, shape.width});
+      return {.inputs = {logits_NV, make.ids(shape.rows, shape.width)}};
+    },
     .forms = &cross_entropy_forms,
     .odd_shapes = kOddCrossEntropyShapes,
 };

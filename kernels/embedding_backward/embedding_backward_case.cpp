@@ -6,13 +6,9 @@ namespace headroom::kernels {
 
 namespace {
 
-constexpr Shape kOddEmbeddingBackwardShapes[] = {{1, 1, 1},       {7, 5, 100}, {300, 64, 1},  {1000, 40, 97},     {3000, 2056, 7},
-                                {5000, 33, 300}, {65, 16, 4}, {1025, 16, 4}, {4096, 128, 30'000}};
-
-KernelInputs embedding_backward_inputs(const Shape& shape, const TensorMaker& make) {
-  const at::Tensor dy_NH = make.random({shape.rows, shape.width});
-  return {.inputs = {dy_NH, make.ids(shape.rows, shape.vocab)}};
-}
+constexpr Shape kOddEmbeddingBackwardShapes[] = {{1, 1, 1},      {7, 5, 100},     {300, 64, 1},
+                                                 {1000, 40, 97}, {3000, 2056, 7}, {5000, 33, 300},
+                                                 {65, 16, 4},    {1025, 16, 4},   {4096, 128, 30'000}};
 
 KernelForms embedding_backward_forms(const Shape& shape, const KernelInputs& in) {
   const at::Tensor dy_NH = in.inputs[0], ids_N = in.inputs[1];
@@ -35,7 +31,10 @@ KernelForms embedding_backward_forms(const Shape& shape, const KernelInputs& in)
 extern const KernelCase kEmbeddingBackwardCase;
 constinit const KernelCase kEmbeddingBackwardCase = {
     .id = "embedding_backward",
-    .inputs = &embedding_backward_inputs,
+    .inputs = [](const Shape& shape, const TensorMaker& make) -> KernelInputs {
+      const at::Tensor dy_NH = make.random({shape.rows, shape.width});
+      return {.inputs = {dy_NH, make.ids(shape.rows, shape.vocab)}};
+    },
     .forms = &embedding_backward_forms,
     .odd_shapes = kOddEmbeddingBackwardShapes,
     .rounded_by_chance = true,

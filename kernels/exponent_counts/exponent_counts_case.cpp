@@ -8,10 +8,6 @@ namespace {
 
 constexpr Shape kOddExponentCountsShapes[] = {{1, 1}, {1, 7}, {1, 8}, {1, 255}, {1, 1025}, {1, 100'003}};
 
-KernelInputs exponent_counts_inputs(const Shape& shape, const TensorMaker& make) {
-  return {.inputs = {make.random({shape.width}, 1e-3)}};
-}
-
 // |x| = f · 2^e with f in [½, 1), and bin 0 is that of 2^−127.
 at::Tensor composed(const at::Tensor& x, at::ScalarType type) {
   const at::Tensor exponents = std::get<1>(at::frexp(x.to(type))).to(at::kLong) + 126;
@@ -37,7 +33,9 @@ KernelForms exponent_counts_forms(const Shape&, const KernelInputs& in) {
 extern const KernelCase kExponentCountsCase;
 constinit const KernelCase kExponentCountsCase = {
     .id = "exponent_counts",
-    .inputs = &exponent_counts_inputs,
+    .inputs = [](const Shape& shape, const TensorMaker& make) -> KernelInputs {
+      return {.inputs = {make.random({shape.width}, 1e-3)}};
+    },
     .forms = &exponent_counts_forms,
     .odd_shapes = kOddExponentCountsShapes,
 };

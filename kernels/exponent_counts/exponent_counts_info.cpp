@@ -3,19 +3,6 @@
 
 namespace headroom::kernels {
 
-namespace {
-
-// Reads each element once. Example: 1,235,814,400 gradients of Llama 3.2 1B in bf16: 2.47e9 B, 0.51 ms at an H200's
-// 4.8e12 B/s.
-std::int64_t exponent_counts_bytes(const Shape& shape, Pass pass, std::int64_t element_bytes) {
-  return pass == Pass::kForward ? shape.rows * shape.width * element_bytes : 0;
-}
-
-// The factor.
-std::int64_t exponent_counts_flops(const Shape& shape, Pass pass) { return pass == Pass::kForward ? shape.rows * shape.width : 0; }
-
-}  // namespace
-
 extern const KernelInfo kExponentCounts;
 constinit const KernelInfo kExponentCounts = {
     .id = "exponent_counts",
@@ -23,8 +10,14 @@ constinit const KernelInfo kExponentCounts = {
     .formula = "counts[⌊log2 |x · factor|⌋] += 1;  zeros and numbers that are not finite by themselves",
     .shapes = "x [N], one weight's gradient or wanted change, fp32, bf16 or fp16; counts int64 [257]",
     .source = "Our own; the counts are those of Micikevicius et al. 2018, arXiv:1710.03740, figure 3",
-    .bytes = &exponent_counts_bytes,
-    .flops = &exponent_counts_flops,
+    // Reads each element once. Example: 1,235,814,400 gradients of Llama 3.2 1B in bf16: 2.47e9 B, 0.51 ms at an H200's
+    // 4.8e12 B/s.
+    .bytes =
+        [](const Shape& shape, Pass pass, std::int64_t element_bytes) {
+          return pass == Pass::kForward ? shape.rows * shape.width * element_bytes : 0;
+        },
+    // The factor.
+    .flops = [](const Shape& shape, Pass pass) { return pass == Pass::kForward ? shape.rows * shape.width : 0; },
 };
 
 }  // namespace headroom::kernels

@@ -9,10 +9,6 @@ namespace {
 constexpr Fp8Format kFormat = Fp8Format::kE4m3;
 constexpr Shape kOddFp8CastShapes[] = {{16, 16}, {16, 4096}, {48, 208}, {144, 64}, {1040, 32}};
 
-KernelInputs fp8_cast_inputs(const Shape& shape, const TensorMaker& make) {
-  return {.inputs = {make.random({shape.rows, shape.width})}};
-}
-
 KernelForms fp8_cast_forms(const Shape&, const KernelInputs& in) {
   const at::Tensor x = in.inputs[0];
   const at::Tensor scaling = fp8_scalings(1, x.options())[0];
@@ -38,7 +34,9 @@ KernelForms fp8_cast_forms(const Shape&, const KernelInputs& in) {
 extern const KernelCase kFp8CastCase;
 constinit const KernelCase kFp8CastCase = {
     .id = "fp8_cast",
-    .inputs = &fp8_cast_inputs,
+    .inputs = [](const Shape& shape, const TensorMaker& make) -> KernelInputs {
+      return {.inputs = {make.random({shape.rows, shape.width})}};
+    },
     .forms = &fp8_cast_forms,
     .odd_shapes = kOddFp8CastShapes,
     .takes_any_address = false,

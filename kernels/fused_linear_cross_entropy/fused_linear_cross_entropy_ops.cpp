@@ -103,19 +103,19 @@ void run_cuda(const FlceProblem& problem, const FlceTensors& t) {
   at::cuda::getCurrentCUDABlasHandle();  // creates the stream's workspace
   const auto data = [](const at::Tensor& tensor) { return tensor.defined() ? tensor.data_ptr() : nullptr; };
   must_launch(flce_cuda(problem,
-                 {.x = t.x.data_ptr(),
-                  .weight = t.weight.const_data_ptr(),
-                  .targets = static_cast<const std::int64_t*>(t.targets.const_data_ptr()),
-                  .grad_scale = static_cast<const float*>(data(t.grad_scale)),
-                  .error_flag = static_cast<std::int64_t*>(data(t.error_flag)),
-                  .loss = static_cast<float*>(data(t.loss)),
-                  .dx = data(t.dx),
-                  .dweight = data(t.dweight),
-                  .logits = data(t.logits),
-                  .scratch = data(t.scratch),
-                  .workspace = at::cuda::getCUDABlasLtWorkspace(),
-                  .workspace_bytes = static_cast<std::int64_t>(at::cuda::getCUDABlasLtWorkspaceSize())},
-                 c10::cuda::getCurrentCUDAStream().stream()));
+                        {.x = t.x.data_ptr(),
+                         .weight = t.weight.const_data_ptr(),
+                         .targets = static_cast<const std::int64_t*>(t.targets.const_data_ptr()),
+                         .grad_scale = static_cast<const float*>(data(t.grad_scale)),
+                         .error_flag = static_cast<std::int64_t*>(data(t.error_flag)),
+                         .loss = static_cast<float*>(data(t.loss)),
+                         .dx = data(t.dx),
+                         .dweight = data(t.dweight),
+                         .logits = data(t.logits),
+                         .scratch = data(t.scratch),
+                         .workspace = at::cuda::getCUDABlasLtWorkspace(),
+                         .workspace_bytes = static_cast<std::int64_t>(at::cuda::getCUDABlasLtWorkspaceSize())},
+                        c10::cuda::getCurrentCUDAStream().stream()));
 }
 
 FlceTensors run(const at::Tensor& x, const at::Tensor& weight, const at::Tensor& targets, const FlceOptions& options) {
@@ -138,8 +138,8 @@ void check_upstream(const at::Tensor& upstream, const at::Tensor& made_for, cons
     const c10::cuda::CUDAGuard guard(upstream.device());
     const auto* const made = made_for.defined() ? static_cast<const float*>(made_for.const_data_ptr()) : nullptr;
     must_launch(flce_check_upstream_cuda(static_cast<const float*>(upstream.const_data_ptr()), made,
-                                  static_cast<std::int64_t*>(error_flag.mutable_data_ptr()),
-                                  c10::cuda::getCurrentCUDAStream().stream()));
+                                         static_cast<std::int64_t*>(error_flag.mutable_data_ptr()),
+                                         c10::cuda::getCurrentCUDAStream().stream()));
     return;
   }
   const float expected = made_for.defined() ? made_for.item<float>() : 1.0f;
@@ -190,6 +190,18 @@ FlceOut flce(const at::Tensor& x_NH, const at::Tensor& weight_VH, const at::Tens
 at::Tensor fused_linear_cross_entropy(const at::Tensor& x_NH, const at::Tensor& weight_VH, const at::Tensor& targets_N,
                                       const FlceOptions& options) {
   return FlceFunction::apply(x_NH, weight_VH, targets_N, options);
+}
+
+FlceReference flce_reference(const at::Tensor& x_NH, const at::Tensor& weight_VH, const at::Tensor& targets_N,
+                             const FlceOptions& options) {
+  const at::Tensor x = x_NH.detach().to(at::kDouble), weight = weight_VH.detach().to(at::kDouble);
+  const CrossEntropyReference loss = cross_entropy_reference(x.mm(weight.t()), targets_N,
+                                                             {.ignore_index = options.ignore_index,
+                                                              .reduction = options.reduction,
+                                                              .label_smoothing = options.label_smoothing});
+  at::Tensor dlogits = loss.dlogits;
+  if (options.grad_scale.defined()) dlogits = dlogits * options.grad_scale.to(at::kDouble);
+  return {.loss = loss.loss, .dx = dlogits.mm(weight), .dweight = dlogits.t().mm(x)};
 }
 
 }  // namespace headroom::kernels

@@ -27,10 +27,6 @@ at::Tensor composed_nf4(const Nf4Matrix& matrix, std::int64_t n, at::ScalarType 
   return (levels.index_select(0, codes) * absmax.narrow(0, 0, n)).to(type);
 }
 
-KernelInputs nf4_inputs(const Shape& shape, const TensorMaker& make) {
-  return {.inputs = {make.random({shape.width}, 0.02)}};
-}
-
 KernelForms nf4_forms(const Shape& shape, const KernelInputs& in) {
   const at::ScalarType type = in.inputs[0].scalar_type();
   const std::int64_t n = shape.width;
@@ -47,7 +43,9 @@ KernelForms nf4_forms(const Shape& shape, const KernelInputs& in) {
 extern const KernelCase kNf4Case;
 constinit const KernelCase kNf4Case = {
     .id = "nf4",
-    .inputs = &nf4_inputs,
+    .inputs = [](const Shape& shape, const TensorMaker& make) -> KernelInputs {
+      return {.inputs = {make.random({shape.width}, 0.02)}};
+    },
     .forms = &nf4_forms,
     .odd_shapes = kOddNf4Shapes,
 };

@@ -9,11 +9,6 @@ namespace {
 
 using row_norm::kCaseEpsilon;
 
-KernelInputs rms_norm_inputs(const Shape& shape, const TensorMaker& make) {
-  const at::Tensor x = make.random({shape.rows, shape.width}), dy = make.random({shape.rows, shape.width});
-  return {.inputs = {x, make.random({shape.width}, 0.1).add_(1)}, .upstream = {dy}};
-}
-
 KernelForms rms_norm_forms(const Shape& shape, const KernelInputs& in) {
   const at::Tensor x = in.inputs[0], w = in.inputs[1], dy = in.upstream[0];
   KernelForms all;
@@ -40,7 +35,10 @@ KernelForms rms_norm_forms(const Shape& shape, const KernelInputs& in) {
 extern const KernelCase kRmsNormCase;
 constinit const KernelCase kRmsNormCase = {
     .id = "rms_norm",
-    .inputs = &rms_norm_inputs,
+    .inputs = [](const Shape& shape, const TensorMaker& make) -> KernelInputs {
+      const at::Tensor x = make.random({shape.rows, shape.width}), dy = make.random({shape.rows, shape.width});
+      return {.inputs = {x, make.random({shape.width}, 0.1).add_(1)}, .upstream = {dy}};
+    },
     .forms = &rms_norm_forms,
     .odd_shapes = row_norm::kOddShapes,
 };

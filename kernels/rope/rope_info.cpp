@@ -6,15 +6,6 @@ namespace headroom::kernels {
 
 namespace {
 
-// Reads and writes q and k; the table stays in caches. Example: 8192 tokens · (32 + 8) heads · 128 in bf16:
-// 2 · 2 B · 4.19e7 = 168e6 B.
-std::int64_t rope_bytes(const Shape& shape, Pass, std::int64_t element_bytes) {
-  return 2 * shape.rows * shape.width * element_bytes;
-}
-
-// Per pair: four multiplications, two additions.
-std::int64_t rope_flops(const Shape& shape, Pass) { return 3 * shape.rows * shape.width; }
-
 std::vector<MeasuredShape> rope_shapes(const ShapeRequest& request) {
   std::vector<MeasuredShape> made;
   for (const LlamaShape& llama : kLlamas) {
@@ -57,8 +48,12 @@ constinit const KernelInfo kRope = {
     .formula = "(x_j, x_{j+D/2}) ← (x_j cos tθ_j − x_{j+D/2} sin tθ_j, x_{j+D/2} cos tθ_j + x_j sin tθ_j)",
     .shapes = "q [B, T, A, D], k [B, T, K, D] in place, j < D/2; fp32, bf16 or fp16; table and arithmetic in fp32",
     .source = "Su et al. 2021, RoFormer, arXiv:2104.09864, equation 34",
-    .bytes = &rope_bytes,
-    .flops = &rope_flops,
+    // Reads and writes q and k; the table stays in caches. Example: 8192 tokens · (32 + 8) heads · 128 in bf16:
+    // 2 · 2 B · 4.19e7 = 168e6 B.
+    .bytes = [](const Shape& shape, Pass,
+                std::int64_t element_bytes) { return 2 * shape.rows * shape.width * element_bytes; },
+    // Per pair: four multiplications, two additions.
+    .flops = [](const Shape& shape, Pass) { return 3 * shape.rows * shape.width; },
     .bench = {.axis = "model", .shapes = &rope_shapes, .many_launches = true},
     .report = {.place = 6,
                .axis = "hidden size H",
