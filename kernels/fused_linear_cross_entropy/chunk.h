@@ -27,7 +27,6 @@ struct FlceProblem {
   bool weight_gradient = true;             // false: the weight is frozen
   bool accumulate = false;                 // adds to dweight
   bool loss_only = false;                  // no gradients
-  bool search = true;                      // time cuBLASLt's algorithms once per shape
   bool tf32 = false;                       // rounds fp32 operands to tf32
 };
 

@@ -207,7 +207,7 @@ void Call::slices() {
                     first != last);
   };
   search_logits_and_dweight(kinds, kinds, memory_.x, logits_memory(0));
-  if (problem_.search && !problem_.loss_only && !algorithm_found(kinds.dx)) {
+  if (!problem_.loss_only && !algorithm_found(kinds.dx)) {
     multiply_as(kinds.logits, kinds.logits, logits_memory(0));
     search(kinds.dx, kinds.dx, operands(memory_.logits, memory_.weight, memory_.dx, &scalars()->alpha, false));
   }
@@ -267,7 +267,7 @@ Products Call::products(std::int64_t count, std::int64_t columns) const {
 
 // For GEMMs whose result may be overwritten.
 void Call::search(const Product& product, const Product& kind, const ProductMemory& memory) {
-  if (problem_.search && error_ == 0) check(find_algorithm(product, kind, std::span(&memory, 1), stream_));
+  if (error_ == 0) check(find_algorithm(product, kind, std::span(&memory, 1), stream_));
 }
 
 // Before the first logits, because it overwrites them.
@@ -280,7 +280,7 @@ void Call::search_logits_and_dweight(const Products& products, const Products& k
 // dW accumulates, so a search must not write to it. It times fewer columns, with operand (logits) and result in the
 // logits' memory. C 1024, H 2048, bf16: 42,752 of 128,256 columns, still 20 waves of tiles.
 void Call::search_dweight(const Products& products, const Products& kinds, const void* x, const ProductMemory& logits) {
-  if (!problem_.search || error_ != 0 || algorithm_found(kinds.dweight)) return;
+  if (error_ != 0 || algorithm_found(kinds.dweight)) return;
   constexpr std::int64_t kStep = 64;
   Product product = products.dweight;
   const std::int64_t bytes_a_column =

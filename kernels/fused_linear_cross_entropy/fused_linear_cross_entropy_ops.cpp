@@ -70,8 +70,7 @@ FlceProblem problem_of(const at::Tensor& x, const at::Tensor& weight, const Flce
           .weight_gradient = options.weight_gradient && !options.loss_only,
           .accumulate = options.accumulate,
           .loss_only = options.loss_only,
-          .search = options.search,
-          .tf32 = options.tf32};
+          .tf32 = options.products.tf32};
 }
 
 // Everything that a call allocates.
@@ -125,7 +124,7 @@ FlceTensors run(const at::Tensor& x, const at::Tensor& weight, const at::Tensor&
   const Traced traced("fused_linear_cross_entropy", {x, weight, targets, tensors.dx, tensors.dweight});
   if (x.is_cuda()) {
     run_cuda(problem, tensors);
-  } else if (x.is_cpu() || options.plans_cpu) {
+  } else if (x.is_cpu() || options.products.plans_cpu) {
     flce_cpu(problem, tensors);
   }
   return tensors;

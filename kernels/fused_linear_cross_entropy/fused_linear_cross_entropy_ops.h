@@ -10,6 +10,11 @@
 
 namespace headroom::kernels {
 
+struct FlceProducts {
+  bool tf32 = false;       // rounds fp32 operands to tf32: see kernels/narrow_product
+  bool plans_cpu = false;  // on meta: allocates like the CPU's GEMMs, which widen 16 bits for an fp32 result
+};
+
 struct FlceOptions {
   FlceMode mode = FlceMode::kChunked;
   std::int64_t chunk = 0;             // tokens (kChunked) or columns of the vocabulary (kLean) per part; 0: the default
@@ -28,9 +33,7 @@ struct FlceOptions {
   bool loss_only = false;       // no gradients
   bool dx_over_x = false;       // dx overwrites x (not kLean), which must not be read again
   at::Tensor error_flag;        // as in CrossEntropyOptions
-  bool search = true;           // times a few cuBLASLt algorithms once per shape; false: the first proposal
-  bool tf32 = false;            // rounds fp32 operands to tf32: see kernels/narrow_product
-  bool plans_cpu = false;       // on meta: allocates like the CPU's GEMMs, which widen 16 bits for an fp32 result
+  FlceProducts products;        // how its GEMMs are computed
 };
 
 struct FlceOut {

@@ -228,7 +228,7 @@ void KernelTrace::add_bytes(std::size_t first, Bytes bytes) {
   const std::lock_guard guard(mutex_);
   if (first >= calls_.size()) return;
   const auto begin = calls_.begin() + static_cast<std::ptrdiff_t>(first);
-  auto call = std::find_if(begin, calls_.end(), [](const Call& each) { return each.launches; });
+  auto call = std::find_if(begin, calls_.end(), [](const TracedCall& each) { return each.launches; });
   if (call == calls_.end()) call = begin;
   if (call->bytes == record::kUnknownBytes) call->bytes = bytes;
 }
@@ -249,34 +249,25 @@ void KernelTrace::take_buffer(std::uint8_t* buffer, std::size_t bytes) {
   if (cupti_->num_dropped(nullptr, 0, &lost) == CUPTI_SUCCESS && wanted) dropped_ += lost;
   CUpti_Activity* next = nullptr;
   const std::lock_guard guard(mutex_);
+  const auto keep = [this](const auto& made, SpanKind kind, std::uint16_t name, Bytes moved) {
+    activities_.push_back({.begin = static_cast<Nanoseconds>(made.start),
+                           .end = static_cast<Nanoseconds>(made.end),
+                           .bytes = moved,
+                           .correlation = made.correlationId,
+                           .stream = made.streamId,
+                           .name = name,
+                           .kind = kind});
+  };
   while (wanted && cupti_->next_record(buffer, bytes, &next) == CUPTI_SUCCESS) {
     if (next->kind == CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL) {
       const auto& kernel = *reinterpret_cast<const KernelRecord*>(next);
-      activities_.push_back({.begin = static_cast<Nanoseconds>(kernel.start),
-                             .end = static_cast<Nanoseconds>(kernel.end),
-                             .bytes = record::kUnknownBytes,
-                             .correlation = kernel.correlationId,
-                             .stream = kernel.streamId,
-                             .name = kernel_name(kernel.name),
-                             .kind = SpanKind::kKernel});
+      keep(kernel, SpanKind::kKernel, kernel_name(kernel.name), record::kUnknownBytes);
     } else if (next->kind == CUPTI_ACTIVITY_KIND_MEMCPY) {
       const auto& copy = *reinterpret_cast<const CopyRecord*>(next);
-      activities_.push_back({.begin = static_cast<Nanoseconds>(copy.start),
-                             .end = static_cast<Nanoseconds>(copy.end),
-                             .bytes = static_cast<Bytes>(copy.bytes),
-                             .correlation = copy.correlationId,
-                             .stream = copy.streamId,
-                             .name = record::intern_operator(direction(copy.copyKind)),
-                             .kind = SpanKind::kCopy});
+      keep(copy, SpanKind::kCopy, record::intern_operator(direction(copy.copyKind)), static_cast<Bytes>(copy.bytes));
     } else if (next->kind == CUPTI_ACTIVITY_KIND_MEMSET) {
       const auto& memset = *reinterpret_cast<const MemsetRecord*>(next);
-      activities_.push_back({.begin = static_cast<Nanoseconds>(memset.start),
-                             .end = static_cast<Nanoseconds>(memset.end),
-                             .bytes = static_cast<Bytes>(memset.bytes),
-                             .correlation = memset.correlationId,
-                             .stream = memset.streamId,
-                             .name = record::intern_operator("memset"),
-                             .kind = SpanKind::kMemset});
+      keep(memset, SpanKind::kMemset, record::intern_operator("memset"), static_cast<Bytes>(memset.bytes));
     }
   }
   buffers_.push_back(buffer);
@@ -295,7 +286,7 @@ std::uint8_t KernelTrace::stream_number(std::uint32_t stream) {
   return static_cast<std::uint8_t>(std::min<std::size_t>(number, 255));
 }
 
-KernelSpan KernelTrace::span_of(const Activity& activity) {
+KernelSpan KernelTrace::span_of(const TracedActivity& activity) {
   KernelSpan span{.start = activity.begin - origin_,
                   .duration = std::max<Nanoseconds>(activity.end - activity.begin, 0),
                   .bytes = activity.bytes,
@@ -304,7 +295,7 @@ KernelSpan KernelTrace::span_of(const Activity& activity) {
                   .kind = activity.kind,
                   .stream = stream_number(activity.stream)};
   if (const auto call = call_of_.find(activity.correlation); call != call_of_.end()) {
-    Call& from = calls_[call->second];
+    TracedCall& from = calls_[call->second];
     const record::Tag tag = record::Tag::unpack(from.tag);
     span.step = from.step;
     span.op = tag.op;
@@ -323,10 +314,10 @@ std::vector<KernelSpan> KernelTrace::collect() {
   (void)cupti_->flush_all(0);
   const std::lock_guard guard(mutex_);
   std::sort(activities_.begin(), activities_.end(),
-            [](const Activity& a, const Activity& b) { return a.begin < b.begin; });
+            [](const TracedActivity& a, const TracedActivity& b) { return a.begin < b.begin; });
   spans.reserve(activities_.size() + calls_.size());
-  for (const Activity& activity : activities_) spans.push_back(span_of(activity));
-  for (const Call& call : calls_) {
+  for (const TracedActivity& activity : activities_) spans.push_back(span_of(activity));
+  for (const TracedCall& call : calls_) {
     const record::Tag tag = record::Tag::unpack(call.tag);
     spans.push_back({.start = call.begin - origin_,
                      .duration = std::max<Nanoseconds>(call.end - call.begin, 0),

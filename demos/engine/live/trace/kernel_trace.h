@@ -17,6 +17,26 @@ namespace headroom::live {
 
 struct Cupti;
 
+// A call of the runtime or the driver.
+struct TracedCall {
+  std::uint64_t tag = 0;
+  record::Nanoseconds begin = 0, end = 0;
+  record::Bytes bytes = record::kUnknownBytes;
+  std::uint32_t correlation = 0;
+  std::int32_t step = -1;
+  std::uint16_t name = 0;
+  bool launches = false;  // a kernel or a graph
+};
+// A kernel, copy or memset on the device.
+struct TracedActivity {
+  record::Nanoseconds begin = 0, end = 0;
+  record::Bytes bytes = record::kUnknownBytes;
+  std::uint32_t correlation = 0;
+  std::uint32_t stream = 0;
+  std::uint16_t name = 0;
+  record::SpanKind kind = record::SpanKind::kKernel;
+};
+
 class KernelTrace {
  public:
   // Loads CUPTI and starts the session, once; later calls return the same object. Never removed. Without CUPTI it
@@ -44,24 +64,6 @@ class KernelTrace {
   std::uint64_t take_dropped();
 
  private:
-  struct Call {
-    std::uint64_t tag = 0;
-    record::Nanoseconds begin = 0, end = 0;
-    record::Bytes bytes = record::kUnknownBytes;
-    std::uint32_t correlation = 0;
-    std::int32_t step = -1;
-    std::uint16_t name = 0;
-    bool launches = false;  // a kernel or a graph
-  };
-  struct Activity {
-    record::Nanoseconds begin = 0, end = 0;
-    record::Bytes bytes = record::kUnknownBytes;
-    std::uint32_t correlation = 0;
-    std::uint32_t stream = 0;
-    std::uint16_t name = 0;
-    record::SpanKind kind = record::SpanKind::kKernel;
-  };
-
   KernelTrace();
   ~KernelTrace() = default;
 
@@ -72,7 +74,7 @@ class KernelTrace {
   void take_buffer(std::uint8_t* buffer, std::size_t bytes);
   std::uint16_t kernel_name(const char* mangled);
   std::uint8_t stream_number(std::uint32_t stream);
-  record::KernelSpan span_of(const Activity& activity);
+  record::KernelSpan span_of(const TracedActivity& activity);
 
   std::unique_ptr<Cupti> cupti_;
   std::string trouble_, version_;
@@ -82,9 +84,9 @@ class KernelTrace {
 
   mutable std::mutex mutex_;  // guards what follows: CUPTI delivers buffers on its own thread
   record::Nanoseconds origin_ = 0;
-  std::vector<Call> calls_;
+  std::vector<TracedCall> calls_;
   std::unordered_map<std::uint32_t, std::size_t> call_of_;  // by correlation
-  std::vector<Activity> activities_;
+  std::vector<TracedActivity> activities_;
   std::unordered_map<std::string, std::uint16_t> names_;
   std::vector<std::uint32_t> streams_;
   std::vector<std::uint8_t*> buffers_;  // to be reused

@@ -48,7 +48,7 @@ HostAdamW::HostAdamW(std::vector<Parameter> parameters, at::Device device, HostA
       adamw_(options_.adamw, options_.state_type, most_to_widen(this->parameters(), options_), arena),
       to_host_(device),
       to_device_(device),
-      scale_(options_.loss_scale.defined() ? static_cast<float>(options_.first_loss_scale) : 1) {
+      scale_{.scale = options_.loss_scale.defined() ? static_cast<float>(options_.first_loss_scale) : 1} {
   const at::AutoGradMode grad_mode(false);
   for (const Parameter& parameter : this->parameters()) make_state(parameter);
   if (options_.loss_scale.defined()) {
@@ -66,10 +66,10 @@ HostAdamW::HostAdamW(std::vector<Parameter> parameters, at::Device device, HostA
 
 HostAdamW::~HostAdamW() {
   {
-    const std::lock_guard lock(mutex_);
-    stop_ = true;
+    const std::lock_guard lock(queue_.mutex);
+    queue_.stop = true;
   }
-  wakes_.notify_all();
+  queue_.wakes.notify_all();
   if (worker_.joinable()) worker_.join();
   step_threads_.reset();
   to_host_.finish();  // before their memory is freed
@@ -234,9 +234,9 @@ void HostAdamW::hand_over(std::span<const std::size_t> which) {
   left_ = to_host_.done();
   drop_gradients(which);
   if (device_.is_meta()) return;
-  const std::lock_guard lock(mutex_);
-  jobs_.push_back(std::move(job));
-  wakes_.notify_all();
+  const std::lock_guard lock(queue_.mutex);
+  queue_.jobs.push_back(std::move(job));
+  queue_.wakes.notify_all();
 }
 
 // Checked on the device, because an H200's memory is thirty times as fast as its host's, and the optimizer needs the
@@ -259,23 +259,23 @@ void HostAdamW::end_step() {
   let_gradients_go();
   in_step_ = false;
   if (device_.is_meta()) return;
-  std::unique_lock lock(mutex_);
-  finished_.wait(lock, [this] { return trouble_ || (jobs_.empty() && !busy_); });
-  if (trouble_) std::rethrow_exception(trouble_);
+  std::unique_lock lock(queue_.mutex);
+  queue_.finished.wait(lock, [this] { return queue_.trouble || (queue_.jobs.empty() && !queue_.busy); });
+  if (queue_.trouble) std::rethrow_exception(queue_.trouble);
   step_threads_->wait();
   to_device_.done().device_waits();
   if (file_) file_->finish();
   overflowed_ = overflowing_;
   if (!options_.loss_scale.defined()) return;
-  last_scale_ = scale_;
+  scale_.last = scale_.scale;
   std::int32_t overflow = overflowed_ > 0 ? 1 : 0;
-  kernels::update_loss_scale({.scale = &scale_,
-                              .inverse_scale = &inverse_scale_,
-                              .good_steps = &good_steps_,
+  kernels::update_loss_scale({.scale = &scale_.scale,
+                              .inverse_scale = &scale_.inverse,
+                              .good_steps = &scale_.good_steps,
                               .overflow = &overflow,
-                              .skipped = &skipped_},
+                              .skipped = &scale_.skipped},
                              {.growth_interval = options_.scale_window});
-  options_.loss_scale.fill_(scale_);
+  options_.loss_scale.fill_(scale_.scale);
 }
 
 std::vector<StateTensor> HostAdamW::state() {
@@ -290,11 +290,11 @@ std::vector<StateTensor> HostAdamW::state() {
     append(all, name + ".second_moment", state.host.second_moment);
   }
   if (!options_.loss_scale.defined()) return all;
-  all.push_back({"loss_scale", at::from_blob(&scale_, {1}, at::kFloat)});
-  all.push_back({"loss_scale.inverse", at::from_blob(&inverse_scale_, {1}, at::kFloat)});
-  all.push_back({"loss_scale.last", at::from_blob(&last_scale_, {1}, at::kFloat)});
-  all.push_back({"loss_scale.good_steps", at::from_blob(&good_steps_, {1}, at::kInt)});
-  all.push_back({"loss_scale.skipped_steps", at::from_blob(&skipped_, {1}, at::kLong)});
+  all.push_back({"loss_scale", at::from_blob(&scale_.scale, {1}, at::kFloat)});
+  all.push_back({"loss_scale.inverse", at::from_blob(&scale_.inverse, {1}, at::kFloat)});
+  all.push_back({"loss_scale.last", at::from_blob(&scale_.last, {1}, at::kFloat)});
+  all.push_back({"loss_scale.good_steps", at::from_blob(&scale_.good_steps, {1}, at::kInt)});
+  all.push_back({"loss_scale.skipped_steps", at::from_blob(&scale_.skipped, {1}, at::kLong)});
   return all;
 }
 
@@ -302,19 +302,19 @@ void HostAdamW::restored() {
   const at::AutoGradMode grad_mode(false);
   for (const State& state : states_)
     if (state.device.defined()) state.host.working.copy_(state.device);
-  if (options_.loss_scale.defined()) options_.loss_scale.fill_(scale_);
+  if (options_.loss_scale.defined()) options_.loss_scale.fill_(scale_.scale);
 }
 
 void HostAdamW::work() {
   const at::AutoGradMode grad_mode(false);
-  std::unique_lock lock(mutex_);
+  std::unique_lock lock(queue_.mutex);
   while (true) {
-    wakes_.wait(lock, [this] { return stop_ || !jobs_.empty(); });
-    if (stop_) return;
-    const Job job = std::move(jobs_.front());
-    jobs_.pop_front();
-    if (trouble_) continue;  // the step will fail, so what arrives is ignored
-    busy_ = true;
+    queue_.wakes.wait(lock, [this] { return queue_.stop || !queue_.jobs.empty(); });
+    if (queue_.stop) return;
+    const Job job = std::move(queue_.jobs.front());
+    queue_.jobs.pop_front();
+    if (queue_.trouble) continue;  // the step will fail, so what arrives is ignored
+    queue_.busy = true;
     lock.unlock();
     std::exception_ptr trouble;
     try {
@@ -323,12 +323,12 @@ void HostAdamW::work() {
       trouble = std::current_exception();
     }
     lock.lock();
-    busy_ = false;
+    queue_.busy = false;
     if (trouble) {
-      trouble_ = trouble;
-      jobs_.clear();
+      queue_.trouble = trouble;
+      queue_.jobs.clear();
     }
-    finished_.notify_all();
+    queue_.finished.notify_all();
   }
 }
 
@@ -355,7 +355,8 @@ void HostAdamW::run(const Job& job) {
 void HostAdamW::step_piece(const Piece& piece) {
   State& state = states_[piece.weight];
   if (piece.begin == 0) ++state.steps;
-  const CpuAdamWStep how{.t = state.steps, .loss_scale = scale_, .decays = decays(parameters()[piece.weight].tensor)};
+  const CpuAdamWStep how{
+      .t = state.steps, .loss_scale = scale_.scale, .decays = decays(parameters()[piece.weight].tensor)};
   const auto goes_back = [this, &state, begin = piece.begin, size = piece.size] {
     if (!state.device.defined()) return;
     to_device_.copy(state.device.narrow(0, begin, size), state.host.working.narrow(0, begin, size));

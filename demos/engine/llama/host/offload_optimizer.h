@@ -44,6 +44,34 @@ struct HostAdamWOptions {
   std::filesystem::path file;
 };
 
+// The loss scale, which the host alone updates.
+struct HostLossScale {
+  float scale = 1, inverse = 1, last = 1;
+  std::int32_t good_steps = 0;
+  std::int64_t skipped = 0;
+};
+
+// Consecutive elements of a weight, copied and stepped together.
+struct HostPiece {
+  std::size_t weight = 0;
+  std::int64_t begin = 0, size = 0;
+  CopyDone gradient_here;
+};
+
+// Jobs of the worker thread.
+struct HostQueue {
+  struct Job {
+    std::vector<HostPiece> pieces;
+    at::Tensor overflow;  // int32 [1] on the host, copied before the first piece; undefined: not checked
+  };
+
+  std::mutex mutex;
+  std::condition_variable wakes, finished;
+  std::deque<Job> jobs;
+  bool busy = false, stop = false;
+  std::exception_ptr trouble;
+};
+
 // Steps each layer as soon as its backward is done. With a loss scale it skips each layer whose gradients contain an
 // infinity or a NaN, and does not count that step in the layer's bias corrections. (An optimizer on the device skips
 // the whole step.) PyTorch's fused Adam rounds differently from kernels/adamw.
@@ -66,9 +94,9 @@ class HostAdamW final : public Optimizer, public LayerHooks {
   void restored() override;
 
   // The next step's loss scale, the last one's, and the steps in which a group overflowed.
-  double loss_scale() const { return scale_; }
-  double last_scale() const { return last_scale_; }
-  std::int64_t skipped_steps() const { return skipped_; }
+  double loss_scale() const { return scale_.scale; }
+  double last_scale() const { return scale_.last; }
+  std::int64_t skipped_steps() const { return scale_.skipped; }
   // Groups (layers, outer weights) that the last step skipped.
   int overflowed_groups() const { return overflowed_; }
   // Null: states are in memory. Between steps.
@@ -81,16 +109,8 @@ class HostAdamW final : public Optimizer, public LayerHooks {
     record::Bytes in_file = 0;  // offset of its pieces
     std::int64_t steps = 0;     // t of the bias corrections
   };
-  // Consecutive elements, copied and stepped together.
-  struct Piece {
-    std::size_t weight = 0;
-    std::int64_t begin = 0, size = 0;
-    CopyDone gradient_here;
-  };
-  struct Job {
-    std::vector<Piece> pieces;
-    at::Tensor overflow;  // int32 [1] on the host, copied before the first piece; undefined: not checked
-  };
+  using Piece = HostPiece;
+  using Job = HostQueue::Job;
 
   void make_state(const Parameter& parameter);
   void make_file();
@@ -128,15 +148,8 @@ class HostAdamW final : public Optimizer, public LayerHooks {
   std::vector<bool> handed_over_;
   std::vector<at::Tensor> leaving_;  // gradients being copied
   CopyDone left_;
-  float scale_ = 1, inverse_scale_ = 1, last_scale_ = 1;
-  std::int32_t good_steps_ = 0;
-  std::int64_t skipped_ = 0;
-
-  std::mutex mutex_;
-  std::condition_variable wakes_, finished_;
-  std::deque<Job> jobs_;
-  bool busy_ = false, stop_ = false;
-  std::exception_ptr trouble_;
+  HostLossScale scale_;
+  HostQueue queue_;
   int overflowed_ = 0, overflowing_ = 0;
   std::optional<StepThreads> step_threads_;  // none on meta
   std::thread worker_;

@@ -49,6 +49,10 @@ at::Tensor plain_loss(const Model& model, const at::Tensor& x_BTH, const at::Ten
   return kernels::cross_entropy(logits_NV, targets_N, fused);
 }
 
+kernels::FlceProducts products_of(const Model& model) {
+  return {.tf32 = model.tf32, .plans_cpu = model.target == record::DeviceKind::kCpu};
+}
+
 at::Tensor flce_loss_only(const Model& model, const at::Tensor& x_NH, const at::Tensor& targets_N,
                           const LossOptions& options) {
   const Scope scope(Category::kLogits, number_of(Op::kLmHead));
@@ -58,8 +62,7 @@ at::Tensor flce_loss_only(const Model& model, const at::Tensor& x_NH, const at::
                                   .valid_count = targets_N.numel(),
                                   .loss_only = true,
                                   .error_flag = options.error_flag,
-                                  .tf32 = model.tf32,
-                                  .plans_cpu = model.target == record::DeviceKind::kCpu};
+                                  .products = products_of(model)};
   return kernels::flce(x_NH, model.lm_head_VH, targets_N, flce).loss;
 }
 
@@ -76,8 +79,7 @@ at::Tensor flce_loss(const Model& model, const at::Tensor& x_BTH, const at::Tens
                             .dweight = head.grad(),
                             .accumulate = head.grad().defined()};
   flce.weight_gradient = head.requires_grad();
-  flce.tf32 = model.tf32;
-  flce.plans_cpu = model.target == record::DeviceKind::kCpu;
+  flce.products = products_of(model);
   if (flce.weight_gradient && !flce.accumulate) {
     const Scope scope(Category::kGradients, number_of(Op::kLmHead));
     const at::ScalarType type = options.fp32_weight_gradient ? at::kFloat : head.scalar_type();
