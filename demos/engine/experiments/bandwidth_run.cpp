@@ -72,7 +72,7 @@ class BandwidthRun final : public DemoRun {
     const Subject subject = subjects_[static_cast<std::size_t>(index)]();
     subject.call();  // touches the pages, wakes the link
     const std::array<BenchSampler, 1> samplers{clock_.wall(subject.call)};
-    const auto times = time_in_turns(samplers, kCopyPatience, [this] { return cancel_ != nullptr && cancel_->load(); });
+    const auto times = time_in_turns(samplers, kCopyPatience, [this] { return is_set(cancel_); });
     record::mark_step(-1);
     if (!times) return StepResult::kCancelled;
     row_ = {.panel = Measurement::kBandwidth,

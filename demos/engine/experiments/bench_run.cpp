@@ -56,8 +56,6 @@ BenchRun::~BenchRun() { at::set_num_threads(threads_before_); }
 
 int BenchRun::marks_per_step() const { return static_cast<int>(kBenchPassNames.size()) + 2; }
 
-bool BenchRun::cancelled() const { return cancel_ != nullptr && cancel_->load(std::memory_order_relaxed); }
-
 BenchPatience BenchRun::patience(std::size_t forms) const {
   const auto each = static_cast<double>(forms);
   if (quick_) return {.least = 5, .most = 20, .seconds = 0.1 * each};
@@ -93,7 +91,7 @@ StepResult BenchRun::step(int index) {
     try {
       whole = measure(one);
     } catch (const c10::OutOfMemoryError&) {
-      rows_.push_back(row(one, "", "", clock_.gpu() ? "cold" : "wall", {}));
+      rows_.push_back(row(one, "", "", clock_.main_timing(), {}));
       whole = true;
     }
   }
@@ -109,12 +107,12 @@ bool BenchRun::measure_copy() {
   const Bytes bytes = 2 * (clock_.gpu() ? kLargeCopy : kLargeCopyCpu);
   const BenchCall copy = copy_of(bytes, device_);
   copy();
-  const std::array samplers{clock_.gpu() ? clock_.cold(copy) : clock_.wall(copy)};
-  const auto times = time_in_turns(samplers, patience(1), [this] { return cancelled(); });
+  const std::array samplers{clock_.main(copy)};
+  const auto times = time_in_turns(samplers, patience(1), [this] { return is_set(cancel_); });
   if (!times) return false;
   const BenchCase one{
       .panel = Measurement::kCopy, .kernel = "", .storage = "", .label = {}, .shape = {.rows = 1, .width = bytes / 2}};
-  rows_.push_back(row(one, "copy", "forward", clock_.gpu() ? "cold" : "wall", times->front()));
+  rows_.push_back(row(one, "copy", "forward", clock_.main_timing(), times->front()));
   rows_.back().bytes = bytes;
   return true;
 }
@@ -142,14 +140,13 @@ bool BenchRun::measure(const BenchCase& one) {
   kernels::KernelForms all = bench_forms(one, device_);
   for (const char* pass : kBenchPassNames) {
     record::mark(std::string_view(pass) == "backward" ? record::Phase::kBackward : record::Phase::kForward);
-    if (cancelled() || !measure_pass(one, all, pass)) return false;
+    if (is_set(cancel_) || !measure_pass(one, all, pass)) return false;
     std::erase_if(all.forms, [&](const kernels::KernelForm& form) { return form.pass == pass; });
   }
   return true;
 }
 
 bool BenchRun::measure_pass(const BenchCase& one, const kernels::KernelForms& all, const std::string& pass) {
-  const char* main_timing = clock_.gpu() ? "cold" : "wall";
   // With a forward pass, backward's count would include the tensors that forward saved.
   const bool has_forward = kernels::find_kernel(one.kernel)->bytes(one.shape, kernels::Pass::kForward, 1) > 0;
   const bool counts_memory = memory_ != nullptr && (pass != "backward" || !has_forward);
@@ -168,7 +165,7 @@ bool BenchRun::measure_pass(const BenchCase& one, const kernels::KernelForms& al
       }
       forms.push_back(std::move(form));
     } catch (const c10::OutOfMemoryError&) {
-      rows_.push_back(row(one, each.variant, pass, main_timing, {}));
+      rows_.push_back(row(one, each.variant, pass, clock_.main_timing(), {}));
     }
     clock_.release();
   }
@@ -176,7 +173,7 @@ bool BenchRun::measure_pass(const BenchCase& one, const kernels::KernelForms& al
   const kernels::PassWork work = all.work(pass);
   if (all.of_memory) forms.push_back({.form = nullptr, .call = copy_of(work.bytes, device_)});
 
-  const auto stop = [this] { return cancelled(); };
+  const auto stop = [this] { return is_set(cancel_); };
   const auto measure_by = [&](const char* timing, auto&& sampler_of) {
     std::vector<BenchSampler> samplers;
     std::vector<const Timed*> timed;

@@ -25,7 +25,6 @@ class BenchRun final : public DemoRun {
   StepReport report() override;
 
  private:
-  bool cancelled() const;
   bool measure_copy();
   bool measure(const BenchCase& one);
   bool measure_pass(const BenchCase& one, const kernels::KernelForms& all, const std::string& pass);

@@ -50,7 +50,7 @@ class BlockRun final : public DemoRun {
   StepResult step(int index) override {
     record::mark_step(index);
     pass();
-    if (cancelled()) return StepResult::kCancelled;
+    if (is_set(cancel_)) return StepResult::kCancelled;
     record::mark_step(-1);
     return StepResult::kDone;
   }
@@ -62,8 +62,6 @@ class BlockRun final : public DemoRun {
   }
 
  private:
-  bool cancelled() const { return cancel_ != nullptr && cancel_->load(std::memory_order_relaxed); }
-
   at::Tensor drawn(llama::Op op) const {
     const Scope scope(Category::kActivations, llama::number_of(op));
     return at::empty(sizes_, options_).normal_();
@@ -76,7 +74,7 @@ class BlockRun final : public DemoRun {
     at::Tensor x_BTH = EntryFunction::apply(drawn(llama::Op::kBlockInput), anchor_);
     llama::mark_backward(Phase::kForward, kLayer);
     const at::Tensor y_BTH = block_forward(block_, std::move(x_BTH));
-    if (cancelled()) return;
+    if (is_set(cancel_)) return;
     llama::mark_backward(Phase::kBackward, kLayer);
     llama::run_backward(y_BTH, drawn(llama::Op::kBlockUpstream));
     for (const at::Tensor& parameter : parameters_of_autograd(block_))

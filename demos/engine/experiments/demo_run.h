@@ -46,6 +46,10 @@ struct RunSetting {
   MemoryMeter* memory = nullptr;              // null: not measured; not owned
 };
 
+inline bool is_set(const std::atomic<bool>* cancel) {
+  return cancel != nullptr && cancel->load(std::memory_order_relaxed);
+}
+
 enum class StepResult : std::uint8_t { kDone, kCancelled };
 
 struct StepReport {

@@ -78,7 +78,6 @@ class EditedKernelRun final : public DemoRun {
   }
 
  private:
-  bool cancelled() const { return cancel_ != nullptr && cancel_->load(std::memory_order_relaxed); }
   EditedOperation operation() const { return settings_.exercise->operation; }
   std::int64_t count() const {
     const std::int64_t numbers = settings_.rows * settings_.width;
@@ -258,12 +257,12 @@ bool EditedKernelRun::check() {
     conclude(KernelVerdict::kCrashed, std::move(refused));
     return true;
   }
-  lost_ = wait_for_device([this] { return cancelled(); });
+  lost_ = wait_for_device([this] { return is_set(cancel_); });
   if (!lost_.empty()) {
     conclude(KernelVerdict::kCrashed, lost_);
     return true;
   }
-  if (cancelled()) return false;
+  if (is_set(cancel_)) return false;
   for (const GuardedBuffer& buffer : buffers_) {
     if (std::string damage = buffer.damage(); !damage.empty()) {
       conclude(KernelVerdict::kOutOfBounds, std::move(damage));
@@ -333,7 +332,8 @@ bool EditedKernelRun::time() {
   const std::array samplers{BenchSampler(alive(clock.cold([&] { (void)launch_all(); }))),
                             BenchSampler(alive(clock.cold(built_in))),
                             BenchSampler(alive(clock.cold([&] { to.copy_(from); })))};
-  const auto times = time_in_turns(samplers, {.least = 10, .most = 100, .seconds = 1}, [this] { return cancelled(); });
+  const auto times =
+      time_in_turns(samplers, {.least = 10, .most = 100, .seconds = 1}, [this] { return is_set(cancel_); });
   if (!times) return false;
   rows_ = {row("yours", (*times)[0]), row(beside, (*times)[1]), row("copy", (*times)[2])};
   rows_.front().error = report_.error;

@@ -75,7 +75,7 @@ class ProductRatesRun final : public DemoRun {
     row_ = {.panel = Measurement::kProductRates,
             .variant = "matmul",
             .pass = "forward",
-            .timing = clock_.gpu() ? "cold" : "wall",
+            .timing = clock_.main_timing(),
             .storage = std::string(one.format),
             .rows = one.side,
             .width = one.side,
@@ -98,9 +98,8 @@ class ProductRatesRun final : public DemoRun {
   bool time(const ProductRateCase& one) {
     const BenchCall call = call_of(one, device_);
     call();
-    const std::array samplers{clock_.gpu() ? clock_.cold(call) : clock_.wall(call)};
-    const auto stop = [this] { return cancel_ != nullptr && cancel_->load(std::memory_order_relaxed); };
-    const auto times = time_in_turns(samplers, patience_, stop);
+    const std::array samplers{clock_.main(call)};
+    const auto times = time_in_turns(samplers, patience_, [this] { return is_set(cancel_); });
     if (!times) return false;
     set_time(row_, times->front());
     return true;

@@ -62,12 +62,11 @@ class StepBoundRun final : public DemoRun {
  private:
   Measurement timed(const BenchCall& call, Measurement row) {
     call();
-    const std::array samplers{clock_.gpu() ? clock_.cold(call) : clock_.wall(call)};
-    const auto stop = [this] { return cancel_ != nullptr && cancel_->load(std::memory_order_relaxed); };
-    const auto times = time_in_turns(samplers, kPatience, stop);
+    const std::array samplers{clock_.main(call)};
+    const auto times = time_in_turns(samplers, kPatience, [this] { return is_set(cancel_); });
     if (!times) return row;  // without samples
     row.panel = Measurement::kStepBound;
-    row.timing = clock_.gpu() ? "cold" : "wall";
+    row.timing = clock_.main_timing();
     set_time(row, times->front());
     return row;
   }

@@ -56,10 +56,12 @@ llama::AdamWOptions adamw_of(const predict::StepSettings& step, llama::LossScale
 }
 
 llama::OptimizerOptions options_of(const predict::StepSettings& step, llama::LossScale* loss_scale,
-                                   llama::StoredValues stored) {
+                                   llama::StoredValues stored, llama::HostArena& arena) {
+  llama::AdamWOptions adamw = adamw_of(step, loss_scale, std::move(stored));
+  if (predict::form_of(step.optimizer.kind).paged) adamw.paged = &arena;
   return {
       .kind = step.optimizer.kind,
-      .adamw = adamw_of(step, loss_scale, std::move(stored)),
+      .adamw = std::move(adamw),
       .galore = {
           .rank = step.low_rank(), .interval = step.optimizer.galore.interval, .scale = step.optimizer.galore.scale}};
 }
@@ -113,9 +115,8 @@ StepOptimizer::StepOptimizer(const predict::StepSettings& step, const llama::Mod
         offload.make_optimizer(std::move(weights), host_options_of(step, model, options, stored_in(files)), options);
     host_ = dynamic_cast<llama::HostAdamW*>(optimizer_.get());
   } else {
-    llama::OptimizerOptions chosen = options_of(step, loss_scale_.get(), stored_in(files));
-    if (predict::form_of(step.optimizer.kind).paged) chosen.adamw.paged = &offload.arena();
-    optimizer_ = llama::make_optimizer(std::move(weights), chosen);
+    optimizer_ = llama::make_optimizer(std::move(weights),
+                                       options_of(step, loss_scale_.get(), stored_in(files), offload.arena()));
   }
   if (step.histogram) {
     magnitudes_ = std::make_unique<llama::StepMagnitudes>(*optimizer_, options.loss_scale);

@@ -24,14 +24,8 @@ namespace {
 // Leaked: static tensors are freed after everything else.
 CpuProbe* g_cpu_probe = nullptr;
 
-record::MemEvent event_of(EventKind kind, const LiveStorage& storage, Bytes allocated) {
-  record::MemEvent event;
-  event.kind = kind;
-  event.device = DeviceKind::kCpu;
-  event.storage = storage.id;
-  event.requested = storage.requested;
-  event.block = storage.block;
-  event.category = storage.category;
+record::MemEvent cpu_event(EventKind kind, const LiveStorage& storage, Bytes allocated) {
+  record::MemEvent event = event_of(kind, DeviceKind::kCpu, storage);
   event.allocator_allocated = allocated;
   return event;
 }
@@ -56,7 +50,7 @@ void CpuProbe::start() {
   Bytes allocated = 0;
   for (const LiveStorage& storage : storages_.in_order_of_birth()) {
     allocated += storage.block;
-    sink_.push_existing(event_of(EventKind::kAlloc, storage, allocated));
+    sink_.push_existing(cpu_event(EventKind::kAlloc, storage, allocated));
   }
   recording_ = true;
 }
@@ -71,7 +65,7 @@ void CpuProbe::relabel(const void* data, record::Category category) {
   LiveStorage* storage = storages_.find(reinterpret_cast<std::uintptr_t>(data));
   if (storage == nullptr || storage->category == category) return;
   storage->category = category;
-  if (recording_) sink_.push(event_of(EventKind::kRelabel, *storage, record::kUnknownBytes));
+  if (recording_) sink_.push(cpu_event(EventKind::kRelabel, *storage, record::kUnknownBytes));
 }
 
 void CpuProbe::set_limits(Bytes cap, Bytes machine) {
@@ -127,7 +121,7 @@ void CpuProbe::born(void* data, Bytes bytes) noexcept {
   storages_.insert(storage);
   live_ += bytes;
   if (live_ > peak_) peak_ = live_;
-  if (recording_) sink_.push(event_of(EventKind::kAlloc, storage, live_));
+  if (recording_) sink_.push(cpu_event(EventKind::kAlloc, storage, live_));
 }
 
 void CpuProbe::died(void* data) noexcept {
@@ -135,7 +129,7 @@ void CpuProbe::died(void* data) noexcept {
   const LiveStorage storage = storages_.erase(reinterpret_cast<std::uintptr_t>(data));
   live_ -= storage.block;
   taken_ -= storage.block;
-  if (recording_ && storage.address != 0) sink_.push(event_of(EventKind::kFree, storage, live_));
+  if (recording_ && storage.address != 0) sink_.push(cpu_event(EventKind::kFree, storage, live_));
 }
 
 // The block's address is also the deleter's context, so that LibTorch may hand out raw pointers (raw_allocate).

@@ -21,11 +21,16 @@ namespace {
 
 CudaProbe* g_cuda_probe = nullptr;  // leaked: the allocator calls it until the process ends
 
+record::MemEvent gpu_event(EventKind kind, const LiveStorage& storage) {
+  return event_of(kind, DeviceKind::kGpu, storage);
+}
+
 }  // namespace
 
 CudaProbe& CudaProbe::install(EventSink& sink, int device) {
   if (g_cuda_probe != nullptr) {
-    if (&g_cuda_probe->sink_ != &sink || g_cuda_probe->device_ != device) throw std::logic_error("there is one CUDA probe only");
+    if (&g_cuda_probe->sink_ != &sink || g_cuda_probe->device_ != device)
+      throw std::logic_error("there is one CUDA probe only");
     return *g_cuda_probe;
   }
   at::globalContext().lazyInitDevice(c10::DeviceType::CUDA);  // earlier hooks would never be called
@@ -47,7 +52,7 @@ void CudaProbe::start() {
     const LiveStorage held{.address = segment.address, .id = sink_.next_id(), .block = segment.size};
     keep_segment(held);
     reserved += segment.size;
-    sink_.push_existing(event_of(EventKind::kSegmentAlloc, held));
+    sink_.push_existing(gpu_event(EventKind::kSegmentAlloc, held));
     for (const cuda_allocator::Block& block : segment.blocks) {
       const LiveStorage storage{.address = block.address,
                                 .id = sink_.next_id(),
@@ -57,7 +62,7 @@ void CudaProbe::start() {
       storages_.insert(storage);
       keep_place(storage);
       allocated += block.size;
-      record::MemEvent event = event_of(EventKind::kAlloc, storage);
+      record::MemEvent event = gpu_event(EventKind::kAlloc, storage);
       event.allocator_allocated = allocated;
       event.allocator_reserved = reserved;
       sink_.push_existing(event);
@@ -70,19 +75,7 @@ void CudaProbe::relabel(const void* data, record::Category category) {
   LiveStorage* storage = storages_.find(reinterpret_cast<std::uintptr_t>(data));
   if (storage == nullptr || storage->category == category) return;
   storage->category = category;
-  if (recording_.load(std::memory_order_relaxed)) sink_.push(event_of(EventKind::kRelabel, *storage));
-}
-
-record::MemEvent CudaProbe::event_of(EventKind kind, const LiveStorage& storage) const {
-  record::MemEvent event;
-  event.kind = kind;
-  event.device = DeviceKind::kGpu;
-  event.storage = storage.id;
-  event.requested = storage.requested;
-  event.block = storage.block;
-  event.category = storage.category;
-  event.stream = storage.stream;
-  return event;
+  if (recording_.load(std::memory_order_relaxed)) sink_.push(gpu_event(EventKind::kRelabel, *storage));
 }
 
 std::uint8_t CudaProbe::stream_number(const void* stream, bool in_graph_pool) {
@@ -129,14 +122,14 @@ void CudaProbe::on_segment(const Trace& trace) {
   if (trace.kind == TraceKind::kSegmentAlloc) {
     segment.id = sink_.next_id();
     keep_segment(segment);
-    sink_.push(event_of(EventKind::kSegmentAlloc, segment));
+    sink_.push(gpu_event(EventKind::kSegmentAlloc, segment));
     return;
   }
   // Freed pages may have come in several parts, which may keep other pages.
   for (const auto& part : held_.give_back(static_cast<Bytes>(trace.address), trace.bytes)) {
     segment.id = part.segment;
     segment.block = part.bytes;
-    sink_.push(event_of(EventKind::kSegmentFree, segment));
+    sink_.push(gpu_event(EventKind::kSegmentFree, segment));
   }
 }
 
@@ -157,9 +150,9 @@ void CudaProbe::complete(Bytes block, Bytes allocated, Bytes reserved) {
                               .stream = stream_number(trace.stream, trace.in_graph_pool)};
     storages_.insert(storage);
     keep_place(storage);
-    event = event_of(EventKind::kAlloc, storage);
+    event = gpu_event(EventKind::kAlloc, storage);
   } else {
-    event = event_of(EventKind::kFree, storages_.erase(trace.address));
+    event = gpu_event(EventKind::kFree, storages_.erase(trace.address));
   }
   event.allocator_allocated = allocated;
   event.allocator_reserved = reserved;

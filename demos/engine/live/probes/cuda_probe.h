@@ -44,7 +44,6 @@ class CudaProbe final : public cuda_allocator::ReportHook, public Probe {
   void on_segment(const cuda_allocator::Trace& trace);
   void complete(record::Bytes block, record::Bytes allocated, record::Bytes reserved);
   void complete_unreported();
-  record::MemEvent event_of(record::EventKind kind, const LiveStorage& storage) const;
   std::uint8_t stream_number(const void* stream, bool in_graph_pool);
   void keep_segment(const LiveStorage& segment);
   void keep_place(const LiveStorage& block);

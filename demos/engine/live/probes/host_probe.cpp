@@ -9,13 +9,7 @@ namespace headroom::live {
 using record::EventKind;
 
 void HostProbe::tell(EventKind kind, const LiveStorage& storage) {
-  record::MemEvent event;
-  event.kind = kind;
-  event.device = record::DeviceKind::kHost;
-  event.storage = storage.id;
-  event.requested = storage.requested;
-  event.block = storage.block;
-  event.category = storage.category;
+  record::MemEvent event = event_of(kind, record::DeviceKind::kHost, storage);
   event.allocator_allocated = live_;
   sink_.push(event);
 }

@@ -25,22 +25,10 @@ MetaProbe& MetaProbe::install(EventSink& sink) {
   return *g_meta_probe;
 }
 
-record::MemEvent MetaProbe::event_of(EventKind kind, const LiveStorage& storage) const {
-  record::MemEvent event;
-  event.kind = kind;
-  event.device = target_;
-  event.storage = storage.id;
-  event.requested = storage.requested;
-  event.block = storage.block;
-  event.category = storage.category;
-  event.stream = storage.stream;
-  return event;
-}
-
 void MetaProbe::start() {
   std::lock_guard guard(lock_);
   for (const LiveStorage& storage : storages_.in_order_of_birth()) {
-    sink_.push_existing(event_of(EventKind::kAlloc, storage));
+    sink_.push_existing(event_of(EventKind::kAlloc, target_, storage));
   }
   recording_ = true;
 }
@@ -50,7 +38,7 @@ void MetaProbe::relabel(const void* context, record::Category category) {
   LiveStorage* storage = storages_.find(reinterpret_cast<std::uintptr_t>(context));
   if (storage == nullptr || storage->category == category) return;
   storage->category = category;
-  if (recording_) sink_.push(event_of(EventKind::kRelabel, *storage));
+  if (recording_) sink_.push(event_of(EventKind::kRelabel, target_, *storage));
 }
 
 c10::DataPtr MetaProbe::allocate(std::size_t bytes) {
@@ -67,7 +55,7 @@ c10::DataPtr MetaProbe::allocate(std::size_t bytes) {
     std::lock_guard guard(lock_);
     storages_.insert(storage);
     live_ += storage.block;
-    if (recording_) sink_.push(event_of(EventKind::kAlloc, storage));
+    if (recording_) sink_.push(event_of(EventKind::kAlloc, target_, storage));
   }
   return {nullptr, reinterpret_cast<void*>(storage.address), &free, meta};
 }
@@ -78,7 +66,7 @@ void MetaProbe::free(void* context) {
   std::lock_guard guard(probe.lock_);
   const LiveStorage storage = probe.storages_.erase(reinterpret_cast<std::uintptr_t>(context));
   probe.live_ -= storage.block;
-  if (probe.recording_ && storage.address != 0) probe.sink_.push(probe.event_of(EventKind::kFree, storage));
+  if (probe.recording_ && storage.address != 0) probe.sink_.push(event_of(EventKind::kFree, probe.target_, storage));
 }
 
 void MetaProbe::copy_data(void*, const void*, std::size_t) const {}

@@ -33,7 +33,6 @@ class MetaProbe final : public c10::Allocator, public Probe {
  private:
   explicit MetaProbe(EventSink& sink) : sink_(sink) {}
 
-  record::MemEvent event_of(record::EventKind kind, const LiveStorage& storage) const;
   static void free(void* context);
 
   EventSink& sink_;

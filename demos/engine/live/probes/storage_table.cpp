@@ -6,6 +6,18 @@
 
 namespace headroom::live {
 
+record::MemEvent event_of(record::EventKind kind, record::DeviceKind device, const LiveStorage& storage) {
+  record::MemEvent event;
+  event.kind = kind;
+  event.device = device;
+  event.storage = storage.id;
+  event.requested = storage.requested;
+  event.block = storage.block;
+  event.category = storage.category;
+  event.stream = storage.stream;
+  return event;
+}
+
 // Addresses are multiples of 64 (CPU) or 512 (CUDA): the low bits carry no information. Multiplicative hashing (Knuth,
 // TAOCP vol. 3, 6.4) by 2^64 over the golden ratio spreads the rest.
 std::size_t StorageTable::home(std::uintptr_t address) const {

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "demos/record/mem_event.h"
 #include "demos/record/units.h"
 
 namespace headroom::live {
@@ -17,6 +18,9 @@ struct LiveStorage {
   record::Category category = record::Category::kOther;
   std::uint8_t stream = 0;
 };
+
+// Without the allocator's totals.
+record::MemEvent event_of(record::EventKind kind, record::DeviceKind device, const LiveStorage& storage);
 
 // Open addressing with linear probing (Knuth, TAOCP vol. 3, 6.4, algorithms L and R). The caller locks.
 class StorageTable {

@@ -10,20 +10,8 @@ namespace headroom::llama {
 AdamWForeach::AdamWForeach(std::vector<Parameter> parameters, const AdamWOptions& options)
     : AdamWFamily(std::move(parameters), options) {
   const at::AutoGradMode grad_mode(false);
-  for (const Parameter& parameter : this->parameters()) {
-    const at::ScalarType type = parameter.tensor.scalar_type();
-    first_moments_.push_back(zeros(parameter, number_of(Op::kFirstMoment), parameter.tensor.sizes(), type));
-    second_moments_.push_back(zeros(parameter, number_of(Op::kSecondMoment), parameter.tensor.sizes(), type));
-  }
-}
-
-std::vector<StateTensor> AdamWForeach::state() {
-  std::vector<StateTensor> all = AdamWFamily::state();
-  for (std::size_t i = 0; i < first_moments_.size(); ++i) {
-    append(all, parameters()[i].name + ".first_moment", first_moments_[i]);
-    append(all, parameters()[i].name + ".second_moment", second_moments_[i]);
-  }
-  return all;
+  for (const Parameter& parameter : this->parameters())
+    add_moments(parameter.tensor.sizes(), parameter.tensor.scalar_type());
 }
 
 void AdamWForeach::update(std::span<const std::size_t> which) {
@@ -37,8 +25,8 @@ void AdamWForeach::update(std::span<const std::size_t> which) {
     weights.push_back(parameters()[i].tensor);
     if (decays(weights.back())) decayed.push_back(weights.back());
     gradients.push_back(weights.back().grad());
-    first.push_back(first_moments_[i]);
-    second.push_back(second_moments_[i]);
+    first.push_back(moments(i).first);
+    second.push_back(moments(i).second);
     if (clip.defined()) gradients.back().mul_(clip.to(gradients.back().scalar_type()));
   }
   if (!decayed.empty()) at::_foreach_mul_(decayed, step.decay);

@@ -15,10 +15,6 @@ class AdamWForeach final : public AdamWFamily {
 
   // Allocates the denominators of all these weights: one copy of their second moments.
   void update(std::span<const std::size_t> which) override;
-  std::vector<StateTensor> state() override;
-
- private:
-  std::vector<at::Tensor> first_moments_, second_moments_;
 };
 
 }  // namespace headroom::llama

@@ -42,29 +42,23 @@ GaLore::GaLore(std::vector<Parameter> parameters, const AdamWOptions& adamw, con
     const at::Tensor& weight = parameter.tensor;
     std::vector<std::int64_t> shape = weight.sizes().vec();
     at::ScalarType type = moment_type(i);
-    State state;
+    at::Tensor& projection = projections_.emplace_back();
     if (weight.dim() == 2 && parameter.layer != record::kNoLayer) {
       std::int64_t& shorter = is_wide(weight) ? shape[0] : shape[1];
       const std::int64_t side = shorter;
       shorter = std::min(galore_.rank, side);
       type = at::kFloat;
-      state.projection = zeros(parameter, number_of(Op::kProjection), {side, shorter}, type);
+      projection = zeros(parameter, number_of(Op::kProjection), {side, shorter}, type);
     }
-    state.first_moment = zeros(parameter, number_of(Op::kFirstMoment), shape, type);
-    state.second_moment = zeros(parameter, number_of(Op::kSecondMoment), shape, type);
-    states_.push_back(std::move(state));
+    add_moments(shape, type);
   }
 }
 
 std::vector<StateTensor> GaLore::state() {
   std::vector<StateTensor> all = AdamWFamily::state();
   append(all, "updates", at::from_blob(updates_.data(), {static_cast<std::int64_t>(updates_.size())}, at::kLong));
-  for (std::size_t i = 0; i < states_.size(); ++i) {
-    const std::string& name = parameters()[i].name;
-    append(all, name + ".first_moment", states_[i].first_moment);
-    append(all, name + ".second_moment", states_[i].second_moment);
-    append(all, name + ".projection", states_[i].projection);
-  }
+  for (std::size_t i = 0; i < projections_.size(); ++i)
+    append(all, parameters()[i].name + ".projection", projections_[i]);
   return all;
 }
 
@@ -73,41 +67,24 @@ void GaLore::update(std::span<const std::size_t> which) {
   const kernels::AdamWControl control = control_for(which);
   std::vector<std::size_t> plain;
   for (const std::size_t i : which) {
-    if (states_[i].projection.defined()) {
+    if (projections_[i].defined()) {
       projected_update(i, control);
     } else {
       plain.push_back(i);
     }
   }
-  adamw_update(plain, control);
-}
-
-void GaLore::adamw_update(std::span<const std::size_t> which, const kernels::AdamWControl& control) {
-  const record::Scope scope(number_of(Op::kAdamW));
-  std::vector<kernels::AdamWParameter> weights;
-  for (const std::size_t i : which) {
-    const at::Tensor& weight = parameters()[i].tensor;
-    weights.push_back({.param = stepped(i),
-                       .gradient = weight.grad(),
-                       .first_moment = states_[i].first_moment,
-                       .second_moment = states_[i].second_moment,
-                       .decays = decays(weight),
-                       .working = working(i),
-                       .number = static_cast<std::int64_t>(i)});
-  }
-  kernels::adamw(weights, step_constants(), control);
+  fused_update(plain, control);
 }
 
 void GaLore::projected_update(std::size_t i, const kernels::AdamWControl& control) {
   const Parameter& parameter = parameters()[i];
-  State& state = states_[i];
-  const at::Tensor& projection = state.projection;
+  at::Tensor& projection = projections_[i];
   const record::Scope scope(record::Tag{.phase = record::Phase::kOptimizer,
                                         .category = record::Category::kWorkspace,
                                         .layer = parameter.layer,
                                         .op = number_of(Op::kProjectedUpdate)});
   at::Tensor gradient = parameter.tensor.grad().to(at::kFloat);
-  if (updates_[i]++ % galore_.interval == 0) refresh(state.projection, gradient, parameter.layer);
+  if (updates_[i]++ % galore_.interval == 0) refresh(projection, gradient, parameter.layer);
   const bool wide = is_wide(gradient);
   const at::Tensor projected = wide ? at::mm(projection.t(), gradient) : at::mm(gradient, projection);
   gradient = at::Tensor();
@@ -115,8 +92,8 @@ void GaLore::projected_update(std::size_t i, const kernels::AdamWControl& contro
   const at::Tensor change = at::zeros_like(projected);
   kernels::adamw(std::vector<kernels::AdamWParameter>{{.param = change,
                                                        .gradient = projected,
-                                                       .first_moment = state.first_moment,
-                                                       .second_moment = state.second_moment,
+                                                       .first_moment = moments(i).first,
+                                                       .second_moment = moments(i).second,
                                                        .decays = false}},
                  step_constants(), control);
   at::Tensor weight = stepped(i).detach().to(at::kFloat);

@@ -34,17 +34,12 @@ class GaLore final : public AdamWFamily {
   std::vector<StateTensor> state() override;
 
  private:
-  struct State {
-    at::Tensor first_moment, second_moment;
-    at::Tensor projection;  // P; undefined: AdamW steps this weight
-  };
-  void adamw_update(std::span<const std::size_t> which, const kernels::AdamWControl& control);
   void projected_update(std::size_t i, const kernels::AdamWControl& control);
   void refresh(at::Tensor& projection, const at::Tensor& gradient, std::uint16_t layer) const;
 
   GaLoreOptions galore_;
-  std::vector<State> states_;
-  std::vector<std::int64_t> updates_;  // per weight
+  std::vector<at::Tensor> projections_;  // P; undefined: AdamW steps this weight
+  std::vector<std::int64_t> updates_;    // per weight
 };
 
 }  // namespace headroom::llama

@@ -84,6 +84,10 @@ std::vector<StateTensor> AdamWFamily::state() {
   std::vector<StateTensor> all{{"steps", at::from_blob(&steps_, {1}, at::kLong)}};
   append(all, "step_count", step_count_);
   for (std::size_t i = 0; i < masters_.size(); ++i) append(all, parameters()[i].name + ".master", masters_[i]);
+  for (std::size_t i = 0; i < moments_.size(); ++i) {
+    append(all, parameters()[i].name + ".first_moment", moments_[i].first);
+    append(all, parameters()[i].name + ".second_moment", moments_[i].second);
+  }
   return all;
 }
 
@@ -127,24 +131,34 @@ kernels::AdamWControl AdamWFamily::control_for(std::span<const std::size_t> whic
   return control;
 }
 
+void AdamWFamily::add_moments(at::IntArrayRef shape, at::ScalarType type) {
+  const Parameter& parameter = parameters()[moments_.size()];
+  moments_.push_back({.first = zeros(parameter, number_of(Op::kFirstMoment), shape, type),
+                      .second = zeros(parameter, number_of(Op::kSecondMoment), shape, type)});
+}
+
+void AdamWFamily::fused_update(std::span<const std::size_t> which, const kernels::AdamWControl& control) const {
+  const record::Scope scope(number_of(Op::kAdamW));  // names the launch in traces
+  std::vector<kernels::AdamWParameter> weights;
+  weights.reserve(which.size());
+  for (const std::size_t i : which) {
+    const at::Tensor& weight = parameters()[i].tensor;
+    weights.push_back({.param = stepped(i),
+                       .gradient = weight.grad(),
+                       .first_moment = moments_[i].first,
+                       .second_moment = moments_[i].second,
+                       .decays = decays(weight),
+                       .working = working(i),
+                       .number = static_cast<std::int64_t>(i)});
+  }
+  kernels::adamw(weights, step_constants(), control);
+}
+
 AdamW::AdamW(std::vector<Parameter> parameters, const AdamWOptions& options)
     : AdamWFamily(std::move(parameters), options) {
   const at::AutoGradMode grad_mode(false);
-  for (std::size_t i = 0; i < this->parameters().size(); ++i) {
-    const Parameter& parameter = this->parameters()[i];
-    const at::IntArrayRef shape = parameter.tensor.sizes();
-    states_.push_back({.first_moment = zeros(parameter, number_of(Op::kFirstMoment), shape, moment_type(i)),
-                       .second_moment = zeros(parameter, number_of(Op::kSecondMoment), shape, moment_type(i))});
-  }
-}
-
-std::vector<StateTensor> AdamW::state() {
-  std::vector<StateTensor> all = AdamWFamily::state();
-  for (std::size_t i = 0; i < states_.size(); ++i) {
-    append(all, parameters()[i].name + ".first_moment", states_[i].first_moment);
-    append(all, parameters()[i].name + ".second_moment", states_[i].second_moment);
-  }
-  return all;
+  for (std::size_t i = 0; i < this->parameters().size(); ++i)
+    add_moments(this->parameters()[i].tensor.sizes(), moment_type(i));
 }
 
 void AdamW::update(std::span<const std::size_t> which) {
@@ -159,44 +173,27 @@ void AdamW::update(std::span<const std::size_t> which) {
   for (const std::size_t i : which) observed_update(i, control);
 }
 
-void AdamW::fused_update(std::span<const std::size_t> which, const kernels::AdamWControl& control) {
-  const record::Scope scope(number_of(Op::kAdamW));  // names the launch in traces
-  std::vector<kernels::AdamWParameter> weights;
-  weights.reserve(which.size());
-  for (const std::size_t i : which) {
-    const at::Tensor& weight = parameters()[i].tensor;
-    weights.push_back({.param = stepped(i),
-                       .gradient = weight.grad(),
-                       .first_moment = states_[i].first_moment,
-                       .second_moment = states_[i].second_moment,
-                       .decays = decays(weight),
-                       .working = working(i),
-                       .number = static_cast<std::int64_t>(i)});
-  }
-  kernels::adamw(weights, step_constants(), control);
-}
-
 void AdamW::observed_update(std::size_t i, const kernels::AdamWControl& control) {
   const record::Scope scope(record::Category::kWorkspace, number_of(Op::kAdamW));
   const at::Tensor& weight = parameters()[i].tensor;
   const at::Tensor before = weight.detach().clone();
   fused_update(std::span(&i, 1), control);
-  observer_->updated(before, weight.detach(), states_[i].first_moment, states_[i].second_moment, step_constants(),
-                     control, decays(weight));
+  observer_->updated(before, weight.detach(), moments(i).first, moments(i).second, step_constants(), control,
+                     decays(weight));
 }
 
 void AdamW::eager_update(std::size_t i, const at::Tensor& clip) {
   const record::Scope scope(record::Category::kWorkspace, number_of(Op::kAdamW));
   const kernels::AdamWStep& step = step_constants();
-  const State& state = states_[i];
+  const auto& [first, second] = moments(i);
   at::Tensor weight = stepped(i);
-  const at::Tensor gradient = parameters()[i].tensor.grad().to(state.first_moment.scalar_type());
+  const at::Tensor gradient = parameters()[i].tensor.grad().to(first.scalar_type());
   if (clip.defined()) gradient.mul_(clip.to(gradient.scalar_type()));  // `.grad` itself, or its copy
-  state.first_moment.mul_(step.beta1).add_(gradient, 1 - step.beta1);
-  state.second_moment.mul_(step.beta2).addcmul_(gradient, gradient, 1 - step.beta2);
-  const at::Tensor denominator = state.second_moment.sqrt().mul_(step.second_moment_scale).add_(step.epsilon);
+  first.mul_(step.beta1).add_(gradient, 1 - step.beta1);
+  second.mul_(step.beta2).addcmul_(gradient, gradient, 1 - step.beta2);
+  const at::Tensor denominator = second.sqrt().mul_(step.second_moment_scale).add_(step.epsilon);
   if (decays(weight)) weight.mul_(step.decay);
-  weight.addcdiv_(state.first_moment, denominator, -step.step_size);
+  weight.addcdiv_(first, denominator, -step.step_size);
   if (at::Tensor copy = working(i); copy.defined()) copy.copy_(weight);
 }
 

@@ -118,6 +118,15 @@ class AdamWFamily : public Optimizer {
   at::ScalarType moment_type(std::size_t i) const;
   at::Tensor zeros(const Parameter& parameter, std::uint16_t op, at::IntArrayRef shape, at::ScalarType type) const;
 
+  struct Moments {
+    at::Tensor first, second;
+  };
+  // Allocates the next weight's moments.
+  void add_moments(at::IntArrayRef shape, at::ScalarType type);
+  Moments& moments(std::size_t i) { return moments_[i]; }
+  const Moments& moments(std::size_t i) const { return moments_[i]; }
+  // Steps these weights by one kernel.
+  void fused_update(std::span<const std::size_t> which, const kernels::AdamWControl& control) const;
   // Call before these gradients are used. Checks them for overflow. The first call of a step counts the step, unless it
   // finds an overflow. With the optimizer in backward, a later call that finds one cannot undo the count.
   kernels::AdamWControl control_for(std::span<const std::size_t> which);
@@ -130,6 +139,7 @@ class AdamWFamily : public Optimizer {
 
   AdamWOptions options_;
   std::vector<at::Tensor> masters_;  // undefined: none
+  std::vector<Moments> moments_;     // empty: the derived class keeps its own
   at::Tensor step_count_;            // int64 [1]; undefined: the host counts
   at::Tensor clip_sums_, clip_;      // fp64 [n], fp32 []; undefined: no clipping
   std::int64_t steps_ = 0;
@@ -144,22 +154,16 @@ class AdamW final : public AdamWFamily {
 
   // Fused, allocates nothing; else one weight's fp32 gradient and denominator at a time.
   void update(std::span<const std::size_t> which) override;
-  std::vector<StateTensor> state() override;
 
-  const at::Tensor& first_moment(std::size_t i) const { return states_[i].first_moment; }
-  const at::Tensor& second_moment(std::size_t i) const { return states_[i].second_moment; }
+  const at::Tensor& first_moment(std::size_t i) const { return moments(i).first; }
+  const at::Tensor& second_moment(std::size_t i) const { return moments(i).second; }
   // Receives a copy of each weight before its update; weights are then updated one by one. Null: off. Not owned.
   void observe(UpdateObserver* observer) { observer_ = observer; }
 
  private:
-  struct State {
-    at::Tensor first_moment, second_moment;
-  };
-  void fused_update(std::span<const std::size_t> which, const kernels::AdamWControl& control);
   void eager_update(std::size_t i, const at::Tensor& clip);
   void observed_update(std::size_t i, const kernels::AdamWControl& control);
 
-  std::vector<State> states_;
   UpdateObserver* observer_ = nullptr;
 };
 
