@@ -2,7 +2,6 @@
 #include "kernels/measured_shapes.h"
 
 #include <algorithm>
-#include <string>
 
 namespace headroom::kernels {
 

@@ -7,7 +7,6 @@
 //             single elements
 // Source      Loshchilov, Hutter 2019, arXiv:1711.05101, Algorithm 2
 // Checked by  tests/kernels/optimizer/adamw_cases.cpp
-#include <cstdint>
 #include <type_traits>
 
 #include "kernels/adamw/adamw.h"

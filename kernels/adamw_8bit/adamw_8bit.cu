@@ -11,7 +11,6 @@
 // Source      Dettmers et al. 2022, arXiv:2110.02861, sections 1.3 and 2; the map in kernels/common/dynamic_code.h
 // Checked by  tests/kernels/optimizer/adamw_8bit_cases.cpp
 #include <algorithm>
-#include <cstdint>
 
 #include "kernels/adamw/adamw_math.h"
 #include "kernels/adamw_8bit/adamw_8bit.h"

@@ -9,7 +9,6 @@
 //             arXiv:1512.00567, section 7
 // Checked by  tests/kernels/loss/cross_entropy_cases.cpp
 #include <algorithm>
-#include <cstdint>
 #include <iterator>
 
 #include "kernels/common/storage.cuh"

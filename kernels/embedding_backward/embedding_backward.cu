@@ -9,7 +9,6 @@
 //             adds
 // Checked by  tests/kernels/layers/embedding_backward_cases.cpp
 #include <algorithm>
-#include <cstdint>
 
 #include "kernels/common/pack.cuh"
 #include "kernels/common/storage.cuh"

@@ -10,7 +10,6 @@
 // Source      our own; counts as in Micikevicius et al. 2018, arXiv:1710.03740, figure 3
 // Checked by  tests/kernels/optimizer/exponent_counts_cases.cpp
 #include <algorithm>
-#include <cstdint>
 
 #include "kernels/adamw/adamw_math.h"
 #include "kernels/common/pack.cuh"

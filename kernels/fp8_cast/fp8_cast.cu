@@ -8,7 +8,6 @@
 // Source      Micikevicius et al. 2022, arXiv:2209.05433, section 3; delayed scaling after NVIDIA Transformer Engine
 // Checked by  tests/kernels/formats/fp8_cast_cases.cpp
 #include <algorithm>
-#include <cstdint>
 
 #include <cuda_fp8.h>
 

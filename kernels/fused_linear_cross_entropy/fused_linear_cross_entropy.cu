@@ -6,9 +6,7 @@
 // Variants    16 bytes per thread if aligned, otherwise single elements
 // Source      Milakov, Gimelshein 2018, arXiv:1805.02867 (softmax in parts)
 // Checked by  tests/kernels/loss/flce_cases.cpp
-#include <algorithm>
 #include <cstdint>
-#include <type_traits>
 
 #include "kernels/common/storage.cuh"
 #include "kernels/cross_entropy/softmax.cuh"

@@ -1,5 +1,4 @@
 // A slice's part of each row's softmax, and its gradient, on the CPU.
-#include <cstddef>
 
 #include "kernels/cross_entropy/softmax_cpu.h"
 #include "kernels/fused_linear_cross_entropy/parts.h"

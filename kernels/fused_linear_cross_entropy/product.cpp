@@ -3,7 +3,6 @@
 #include "kernels/fused_linear_cross_entropy/product.h"
 
 #include <algorithm>
-#include <array>
 #include <bit>
 #include <map>
 #include <mutex>

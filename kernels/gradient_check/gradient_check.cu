@@ -6,7 +6,6 @@
 //             order
 // Source      Micikevicius et al. 2018, arXiv:1710.03740, section 3.2
 // Checked by  tests/kernels/optimizer/gradient_check_cases.cpp
-#include <cstdint>
 
 #include "kernels/common/storage.cuh"
 #include "kernels/common/tensor_batch.cuh"

@@ -6,7 +6,6 @@
 //             give the same bits
 // Source      torch.nn.utils.clip_grad_norm_; Pascanu et al. 2013, arXiv:1211.5063, section 3.2
 // Checked by  tests/kernels/optimizer/gradient_check_cases.cpp
-#include <cstdint>
 
 #include "kernels/common/storage.cuh"
 #include "kernels/common/tensor_batch.cuh"

@@ -6,7 +6,6 @@
 #include <mutex>
 #include <optional>
 #include <shared_mutex>
-#include <string>
 
 #include <ATen/Context.h>
 #include <ATen/cuda/CUDAContextLight.h>

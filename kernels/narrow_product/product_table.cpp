@@ -4,7 +4,6 @@
 #include <array>
 #include <charconv>
 #include <cstdint>
-#include <utility>
 
 namespace headroom::kernels {
 

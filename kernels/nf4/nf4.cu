@@ -7,7 +7,6 @@
 //             whole, otherwise single bytes and weights
 // Source      Dettmers et al. 2023, arXiv:2305.14314, section 3 and appendix E
 // Checked by  tests/kernels/formats/nf4_cases.cpp
-#include <cstdint>
 
 #include "kernels/common/dynamic_code.h"
 #include "kernels/common/pack.cuh"

@@ -9,7 +9,6 @@
 // Checked by  tests/kernels/layers/rope_cases.cpp
 #include <algorithm>
 #include <bit>
-#include <cstdint>
 #include <limits>
 #include <type_traits>
 

@@ -1,8 +1,6 @@
 // A decoder block from operators that label their allocations.
 #include "demos/engine/experiments/decoder_block.h"
 
-#include <utility>
-
 #include "demos/engine/llama/model/labels.h"
 #include "demos/engine/llama/model/linear.h"
 #include "demos/record/scope.h"

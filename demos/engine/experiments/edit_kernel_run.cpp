@@ -1,7 +1,6 @@
 // Runs `edit_kernel`: compiles the reader's source and, on a GPU, checks the kernel between canaries and times it
 // against the built-in kernel and a copy.
 #include <cmath>
-#include <iterator>
 #include <stdexcept>
 #include <utility>
 

@@ -1,5 +1,4 @@
 // Times one square GEMM per format and size, with a linear layer's layouts.
-#include <algorithm>
 #include <array>
 #include <memory>
 #include <string>

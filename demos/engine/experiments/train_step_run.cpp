@@ -3,10 +3,6 @@
 
 #include <cmath>
 #include <functional>
-#include <map>
-#include <optional>
-#include <string>
-#include <utility>
 
 #include <ATen/ATen.h>
 
@@ -21,7 +17,6 @@
 #include "demos/engine/llama/step/train_step.h"
 #include "demos/experiments/combinations.h"
 #include "demos/experiments/train_step_model.h"
-#include "demos/predict/step_settings.h"
 #include "kernels/narrow_product/narrow_product_ops.h"
 
 namespace headroom::experiments {

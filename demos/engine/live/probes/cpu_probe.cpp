@@ -4,7 +4,6 @@
 #include <cstdint>
 #include <cstdlib>
 #include <mutex>
-#include <new>
 #include <stdexcept>
 
 #include <c10/core/CPUAllocator.h>

@@ -5,7 +5,6 @@
 #include <cstdlib>
 #include <fstream>
 #include <optional>
-#include <string>
 #include <string_view>
 
 namespace headroom::live {

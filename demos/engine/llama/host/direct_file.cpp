@@ -11,7 +11,6 @@
 #include <stdexcept>
 #include <string>
 #include <system_error>
-#include <utility>
 
 #include "demos/record/text.h"
 

@@ -3,11 +3,6 @@
 
 #include <sys/mman.h>
 
-#include <atomic>
-#include <cstdint>
-#include <memory>
-#include <utility>
-
 #include <cuda_runtime_api.h>
 
 #include "demos/record/scope.h"

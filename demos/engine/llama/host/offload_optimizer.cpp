@@ -2,7 +2,6 @@
 #include "demos/engine/llama/host/offload_optimizer.h"
 
 #include <algorithm>
-#include <memory>
 #include <span>
 #include <stdexcept>
 #include <utility>

@@ -1,5 +1,4 @@
 // Makes a model's weights and tables, with labeled allocations.
-#include <algorithm>
 #include <array>
 #include <cmath>
 #include <cstring>

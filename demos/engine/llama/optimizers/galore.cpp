@@ -56,9 +56,15 @@ GaLore::GaLore(std::vector<Parameter> parameters, const AdamWOptions& adamw, con
 
 std::vector<StateTensor> GaLore::state() {
   std::vector<StateTensor> all = AdamWFamily::state();
-  append(all, "updates", at::from_blob(updates_.data(), {static_cast<std::int64_t>(updates_.size())}, at::kLong));
-  for (std::size_t i = 0; i < projections_.size(); ++i)
-    append(all, parameters()[i].name + ".projection", projections_[i]);
+  // The weights' moments are last. In files the count comes before them, and each projection after those of its weight.
+  auto place = all.end() - 2 * static_cast<std::ptrdiff_t>(updates_.size());
+  const auto count = at::from_blob(updates_.data(), {static_cast<std::int64_t>(updates_.size())}, at::kLong);
+  place = all.insert(place, {"updates", count}) + 1;
+  for (std::size_t i = 0; i < projections_.size(); ++i) {
+    place += 2;
+    if (projections_[i].defined())
+      place = all.insert(place, {parameters()[i].name + ".projection", projections_[i].detach()}) + 1;
+  }
   return all;
 }
 

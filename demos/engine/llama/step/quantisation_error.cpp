@@ -1,7 +1,6 @@
 // Quantizes and counts with plain tensor operators.
 #include "demos/engine/llama/step/quantisation_error.h"
 
-#include <algorithm>
 #include <utility>
 
 #include "kernels/adamw_8bit/adamw_8bit_ops.h"

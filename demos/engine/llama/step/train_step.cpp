@@ -5,7 +5,6 @@
 #include <span>
 
 #include "demos/engine/llama/model/backward.h"
-#include "demos/engine/llama/model/checkpoint.h"
 #include "demos/engine/llama/model/labels.h"
 #include "demos/engine/llama/model/linear.h"
 #include "kernels/gradient_check/gradient_check_ops.h"
