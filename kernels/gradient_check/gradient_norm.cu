@@ -70,17 +70,8 @@ __global__ void __launch_bounds__(kThreads)
 
 int sums_of_squares_cuda(std::span<const CheckedTensor> tensors, Storage storage, double* sums, CUstream_st* stream) {
   return for_each_batch<kMostTensors>(tensors, kNormBlock, [&](const Batch& batch, unsigned blocks) {
-    switch (storage) {
-      case Storage::kFp32:
-        square_kernel<float><<<blocks, kThreads, 0, stream>>>(batch, sums);
-        break;
-      case Storage::kBf16:
-        square_kernel<Bf16><<<blocks, kThreads, 0, stream>>>(batch, sums);
-        break;
-      case Storage::kFp16:
-        square_kernel<Fp16><<<blocks, kThreads, 0, stream>>>(batch, sums);
-        break;
-    }
+    with_storage(storage,
+                 [&](auto type) { square_kernel<decltype(type)><<<blocks, kThreads, 0, stream>>>(batch, sums); });
     sums += blocks;
     return static_cast<int>(cudaGetLastError());
   });

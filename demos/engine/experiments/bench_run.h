@@ -7,11 +7,14 @@
 #include <vector>
 
 #include "demos/engine/experiments/bench_clock.h"
-#include "demos/engine/experiments/bench_forms.h"
 #include "demos/engine/experiments/demo_run.h"
 #include "demos/experiments/bench_plan.h"
+#include "kernels/kernel_case.h"
 
 namespace headroom::experiments {
+
+// The forms of a case, on inputs from fixed seeds.
+kernels::KernelForms bench_forms(const BenchCase& one, at::Device device);
 
 class BenchRun final : public DemoRun {
  public:

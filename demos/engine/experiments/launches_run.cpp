@@ -10,9 +10,8 @@
 #include <c10/cuda/CUDAGuard.h>
 #include <c10/cuda/CUDAStream.h>
 
-#include "demos/engine/experiments/bench_forms.h"
+#include "demos/engine/experiments/bench_run.h"
 #include "demos/engine/experiments/demo_run.h"
-#include "demos/experiments/bench_plan.h"
 #include "demos/experiments/demo.h"
 #include "demos/record/scope.h"
 
