@@ -1,6 +1,6 @@
 // headroom bench step: compares a training step with the sum of its kernels. The step's time comes from an untraced
 // run, the kernels' from a traced one.
-#include "app/cli/bench.h"
+#include "app/cli/commands/bench.h"
 
 #include <cmath>
 #include <string>

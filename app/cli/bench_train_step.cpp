@@ -1,6 +1,6 @@
 // headroom bench train_step: compares the step's time with its bound, the time of its GEMMs plus that of all other
 // bytes at copy bandwidth.
-#include "app/cli/bench.h"
+#include "app/cli/commands/bench.h"
 
 #include <algorithm>
 #include <string>

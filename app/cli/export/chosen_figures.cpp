@@ -1,5 +1,5 @@
 // Resolves ids, chapters and recordings to figures and runs.
-#include "app/cli/chosen_figures.h"
+#include "app/cli/export/chosen_figures.h"
 
 #include <algorithm>
 #include <filesystem>

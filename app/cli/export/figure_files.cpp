@@ -1,5 +1,5 @@
 // Writes figures to files.
-#include "app/cli/figure_files.h"
+#include "app/cli/export/figure_files.h"
 
 #include <unistd.h>
 

@@ -7,7 +7,7 @@
 #include "app/cli/drive_sweep.h"
 #include "app/cli/grammar.h"
 #include "app/cli/output.h"
-#include "app/cli/sweep_table.h"
+#include "app/cli/tables/sweep_table.h"
 #include "app/common/sweep_plan.h"
 #include "demos/experiments/demo.h"
 #include "demos/record/split.h"

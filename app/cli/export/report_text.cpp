@@ -1,4 +1,4 @@
-#include "app/cli/report_text.h"
+#include "app/cli/export/report_text.h"
 
 #include <algorithm>
 #include <cmath>

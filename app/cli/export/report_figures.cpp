@@ -1,5 +1,5 @@
 // Finds the counterparts of the report's figures on the pages.
-#include "app/cli/chosen_figures.h"
+#include "app/cli/export/chosen_figures.h"
 
 #include <algorithm>
 #include <memory>

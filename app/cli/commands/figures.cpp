@@ -9,9 +9,9 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "app/cli/chosen_figures.h"
 #include "app/cli/drive.h"
-#include "app/cli/figure_files.h"
+#include "app/cli/export/chosen_figures.h"
+#include "app/cli/export/figure_files.h"
 #include "app/cli/grammar.h"
 #include "app/cli/output.h"
 #include "app/cli/shown_course.h"

@@ -9,7 +9,7 @@
 #include "app/cli/grammar.h"
 #include "app/cli/output.h"
 #include "app/cli/planned.h"
-#include "app/cli/text_table.h"
+#include "app/cli/tables/text_table.h"
 #include "app/common/advisor.h"
 #include "app/common/session.h"
 #include "demos/experiments/demo.h"

@@ -1,11 +1,11 @@
-#include "app/cli/sweep_table.h"
+#include "app/cli/tables/sweep_table.h"
 
 #include <vector>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "app/cli/text_table.h"
+#include "app/cli/tables/text_table.h"
 #include "app/common/settings_json.h"
 #include "app/common/summary.h"
 #include "demos/record/json_fields.h"

@@ -1,5 +1,5 @@
 // Predicts a step from settings and a card, and prepares its figures and verdict.
-#include "app/cli/chosen_figures.h"
+#include "app/cli/export/chosen_figures.h"
 
 #include <cctype>
 #include <memory>

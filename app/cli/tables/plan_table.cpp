@@ -1,5 +1,5 @@
 // Formats plans as text, CSV and JSON.
-#include "app/cli/plan_table.h"
+#include "app/cli/tables/plan_table.h"
 
 #include <algorithm>
 
@@ -7,7 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "app/cli/planned.h"
-#include "app/cli/text_table.h"
+#include "app/cli/tables/text_table.h"
 #include "app/common/settings_json.h"
 #include "demos/experiments/demo.h"
 #include "demos/record/json_fields.h"

@@ -1,4 +1,4 @@
-#include "app/cli/bench.h"
+#include "app/cli/commands/bench.h"
 
 #include <fmt/format.h>
 

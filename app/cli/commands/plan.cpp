@@ -9,8 +9,8 @@
 
 #include "app/cli/grammar.h"
 #include "app/cli/output.h"
-#include "app/cli/plan_table.h"
 #include "app/cli/planned.h"
+#include "app/cli/tables/plan_table.h"
 #include "app/common/session.h"
 #include "app/common/step_plan.h"
 #include "demos/experiments/demo.h"

@@ -1,5 +1,5 @@
 // Makes columns as wide as their widest cell, and picks units.
-#include "app/cli/text_table.h"
+#include "app/cli/tables/text_table.h"
 
 #include <algorithm>
 #include <cmath>

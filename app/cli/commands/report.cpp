@@ -8,11 +8,11 @@
 #include <nlohmann/json.hpp>
 
 #include "app/cli/drive_sweep.h"
-#include "app/cli/figure_files.h"
+#include "app/cli/export/figure_files.h"
+#include "app/cli/export/report_text.h"
 #include "app/cli/grammar.h"
 #include "app/cli/output.h"
-#include "app/cli/report_text.h"
-#include "app/cli/sweep_table.h"
+#include "app/cli/tables/sweep_table.h"
 #include "app/common/session.h"
 #include "app/common/sweep_plan.h"
 #include "app/common/whole_file.h"
