@@ -9,7 +9,7 @@
 #include <fmt/format.h>
 
 #include "app/common/summary.h"
-#include "app/page/param_scale.h"
+#include "app/page/settings/param_scale.h"
 #include "demos/experiments/demo.h"
 #include "demos/record/timeline.h"
 #include "lessons/measurements/bench.h"

@@ -10,15 +10,15 @@
 
 #include "app/page/figure_on_show.h"
 #include "app/page/forecast.h"
-#include "app/page/history.h"
 #include "app/page/ladder.h"
-#include "app/page/own_model.h"
-#include "app/page/page_text.h"
 #include "app/page/question.h"
 #include "app/page/run_control.h"
 #include "app/page/runs.h"
+#include "app/page/settings/history.h"
+#include "app/page/settings/own_model.h"
 #include "app/page/task.h"
 #include "app/page/verdict.h"
+#include "app/page/words/page_text.h"
 #include "lessons/pages/page.h"
 
 namespace headroom::app::page {

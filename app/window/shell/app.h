@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "app/common/settings.h"
-#include "app/page/history.h"
 #include "app/page/link.h"
+#include "app/page/settings/history.h"
 #include "app/window/draw/markdown.h"
 #include "app/window/shell/finder_view.h"
 #include "app/window/shell/page_library.h"

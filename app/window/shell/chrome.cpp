@@ -7,7 +7,7 @@
 
 #include <fmt/format.h>
 
-#include "app/page/page_words.h"
+#include "app/page/words/page_words.h"
 #include "app/window/draw/controls.h"
 
 namespace headroom::app::window {

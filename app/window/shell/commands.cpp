@@ -6,7 +6,7 @@
 
 #include "app/page/link.h"
 #include "app/page/page_facts.h"
-#include "app/page/page_words.h"
+#include "app/page/words/page_words.h"
 #include "app/window/shell/keys.h"
 #include "app/window/views/views.h"
 #include "app/window/widgets/widget.h"

@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "app/page/finder.h"
+#include "app/page/words/finder.h"
 #include "app/window/draw/draw.h"
 #include "app/window/views/page_frame.h"
 

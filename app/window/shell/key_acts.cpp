@@ -3,7 +3,7 @@
 #include <array>
 
 #include "app/page/page_facts.h"
-#include "app/page/param_scale.h"
+#include "app/page/settings/param_scale.h"
 #include "app/window/shell/keys.h"
 #include "app/window/views/figure_card.h"
 #include "app/window/views/views.h"

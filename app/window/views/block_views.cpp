@@ -8,8 +8,8 @@
 
 #include <fmt/format.h>
 
-#include "app/page/acts.h"
 #include "app/page/page_model.h"
+#include "app/page/words/acts.h"
 #include "app/window/draw/markdown.h"
 #include "app/window/views/figure_card.h"
 #include "app/window/widgets/widget.h"

@@ -8,7 +8,7 @@
 #include <fmt/format.h>
 
 #include "app/common/whole_file.h"
-#include "app/page/page_words.h"
+#include "app/page/words/page_words.h"
 #include "app/paint/files/export.h"
 #include "app/window/draw/controls.h"
 

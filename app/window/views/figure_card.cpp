@@ -7,7 +7,7 @@
 #include <fmt/format.h>
 
 #include "app/page/page_facts.h"
-#include "app/page/page_words.h"
+#include "app/page/words/page_words.h"
 #include "app/window/draw/controls.h"
 #include "app/window/widgets/widget.h"
 #include "imgui_internal.h"  // SetItemKeyOwner: the timeline takes the wheel from scrolling

@@ -8,7 +8,7 @@
 
 #include <fmt/format.h>
 
-#include "app/page/page_words.h"
+#include "app/page/words/page_words.h"
 #include "app/paint/layout/layout.h"
 #include "app/window/draw/markdown.h"
 #include "lessons/shown_unit.h"

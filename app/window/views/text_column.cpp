@@ -6,7 +6,7 @@
 
 #include <fmt/format.h>
 
-#include "app/page/page_words.h"
+#include "app/page/words/page_words.h"
 #include "imgui_internal.h"  // ImGuiWindow: the width of a column
 
 namespace headroom::app::window {

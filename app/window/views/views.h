@@ -4,8 +4,8 @@
 #include <string>
 #include <string_view>
 
-#include "app/page/page_text.h"
 #include "app/page/question.h"
+#include "app/page/words/page_text.h"
 #include "app/window/draw/controls.h"
 #include "app/window/views/page_frame.h"
 #include "lessons/pages/blocks/table.h"

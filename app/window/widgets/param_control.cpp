@@ -9,7 +9,7 @@
 #include <fmt/format.h>
 
 #include "app/page/page_facts.h"
-#include "app/page/param_scale.h"
+#include "app/page/settings/param_scale.h"
 #include "app/window/draw/controls.h"
 
 namespace headroom::app::window {

@@ -7,7 +7,7 @@
 
 #include "app/common/summary.h"
 #include "app/page/page_facts.h"
-#include "app/page/param_scale.h"
+#include "app/page/settings/param_scale.h"
 #include "app/window/draw/controls.h"
 #include "app/window/views/figure_card.h"
 #include "app/window/widgets/param_control.h"

@@ -9,7 +9,7 @@
 #include <string>
 
 #include "app/page/page_facts.h"
-#include "app/page/page_words.h"
+#include "app/page/words/page_words.h"
 #include "demos/predict/fits.h"
 #include "imgui_te_engine.h"
 #include "tests/gui/support/harness.h"

@@ -1,5 +1,5 @@
 // Effects of text links on the page's model.
-#include "app/page/acts.h"
+#include "app/page/words/acts.h"
 
 #include "tests/gui/support/reader.h"
 #include "tests/support/catch.h"

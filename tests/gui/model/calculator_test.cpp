@@ -4,7 +4,7 @@
 
 #include "app/page/page_facts.h"
 #include "app/page/page_model.h"
-#include "app/page/page_words.h"
+#include "app/page/words/page_words.h"
 #include "tests/support/catch.h"
 #include "tests/support/course.h"
 #include "tests/support/panels.h"

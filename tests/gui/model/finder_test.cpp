@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
-#include "app/page/finder.h"
-#include "app/page/history.h"
+#include "app/page/settings/history.h"
+#include "app/page/words/finder.h"
 #include "tests/support/catch.h"
 #include "tests/support/course.h"
 

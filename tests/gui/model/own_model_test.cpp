@@ -4,7 +4,7 @@
 #include "app/common/evidence.h"
 #include "app/page/page_facts.h"
 #include "app/page/page_model.h"
-#include "app/page/page_words.h"
+#include "app/page/words/page_words.h"
 #include "demos/llama/config.h"
 #include "tests/gui/support/reader.h"
 #include "tests/gui/support/scripted_predictions.h"

@@ -9,7 +9,7 @@
 
 #include "app/page/page_facts.h"
 #include "app/page/page_model.h"
-#include "app/page/page_words.h"
+#include "app/page/words/page_words.h"
 #include "demos/experiments/demo.h"
 #include "demos/predict/gpu_extras.h"
 #include "tests/gui/support/reader.h"

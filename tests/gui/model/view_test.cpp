@@ -1,5 +1,5 @@
 // The view of a timeline, and the stops of sliders.
-#include "app/page/param_scale.h"
+#include "app/page/settings/param_scale.h"
 #include "app/page/timeline_view.h"
 #include "demos/experiments/demo.h"
 #include "tests/gui/support/reader.h"

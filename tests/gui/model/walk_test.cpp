@@ -11,8 +11,8 @@
 
 #include "app/common/assets.h"
 #include "app/common/session.h"
-#include "app/page/acts.h"
 #include "app/page/page_model.h"
+#include "app/page/words/acts.h"
 #include "app/paint/files/export.h"
 #include "app/paint/files/writers.h"
 #include "tests/support/catch.h"

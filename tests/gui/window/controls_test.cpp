@@ -2,7 +2,7 @@
 #include <string>
 #include <vector>
 
-#include "app/page/page_words.h"
+#include "app/page/words/page_words.h"
 #include "imgui_internal.h"  // NavId: keyboard focus
 #include "imgui_te_engine.h"
 #include "tests/gui/support/page_scene.h"

@@ -3,7 +3,7 @@
 #include <string>
 
 #include "app/page/page_facts.h"
-#include "app/page/page_words.h"
+#include "app/page/words/page_words.h"
 #include "imgui_te_engine.h"
 #include "tests/gui/support/page_scene.h"
 #include "tests/support/catch.h"

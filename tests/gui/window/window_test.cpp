@@ -3,7 +3,7 @@
 #include <filesystem>
 #include <fstream>
 
-#include "app/page/page_words.h"
+#include "app/page/words/page_words.h"
 #include "imgui_te_engine.h"
 #include "tests/gui/support/page_scene.h"
 #include "tests/gui/support/scripted_predictions.h"

@@ -1,5 +1,5 @@
 // Checks, describes and performs links.
-#include "app/page/acts.h"
+#include "app/page/words/acts.h"
 
 #include <vector>
 
@@ -7,7 +7,7 @@
 #include <fmt/ranges.h>
 
 #include "app/page/page_model.h"
-#include "app/page/param_scale.h"
+#include "app/page/settings/param_scale.h"
 #include "demos/experiments/combinations.h"
 #include "lessons/names.h"
 #include "lessons/pages/words.h"

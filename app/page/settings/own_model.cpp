@@ -1,5 +1,5 @@
 // Reads and describes a model's folder.
-#include "app/page/own_model.h"
+#include "app/page/settings/own_model.h"
 
 #include <filesystem>
 

@@ -1,5 +1,5 @@
 // Builds the index and ranks matches.
-#include "app/page/finder.h"
+#include "app/page/words/finder.h"
 
 #include <algorithm>
 #include <cctype>

@@ -1,5 +1,5 @@
 // Places and writes a parameter's values.
-#include "app/page/param_scale.h"
+#include "app/page/settings/param_scale.h"
 
 #include <algorithm>
 #include <cmath>

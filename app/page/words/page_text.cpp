@@ -1,7 +1,7 @@
 // Joins the words between figures, widgets and tables.
-#include "app/page/page_text.h"
+#include "app/page/words/page_text.h"
 
-#include "app/page/param_scale.h"
+#include "app/page/settings/param_scale.h"
 
 namespace headroom::app::page {
 

@@ -1,5 +1,5 @@
 // Writes sentences about a page.
-#include "app/page/page_words.h"
+#include "app/page/words/page_words.h"
 
 #include <algorithm>
 #include <array>
