@@ -5,8 +5,8 @@
 #include <string>
 
 #include "app/cli/command.h"
+#include "app/common/plan/step_plan.h"
 #include "app/common/session.h"
-#include "app/common/step_plan.h"
 #include "demos/record/result.h"
 #include "demos/record/schema.h"
 

@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "app/common/predictions.h"
+#include "app/common/plan/predictions.h"
 #include "demos/backend/backend.h"
 #include "demos/record/recording.h"
 #include "demos/record/result.h"

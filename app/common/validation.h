@@ -12,7 +12,7 @@
 #include <string>
 #include <vector>
 
-#include "app/common/step_plan.h"
+#include "app/common/plan/step_plan.h"
 #include "demos/backend/backend.h"
 #include "demos/record/recording.h"
 #include "demos/record/result.h"

@@ -10,7 +10,7 @@
 
 #include <fmt/format.h>
 
-#include "app/common/predictions.h"
+#include "app/common/plan/predictions.h"
 #include "demos/experiments/combinations.h"
 #include "demos/experiments/demo.h"
 #include "demos/llama/config.h"

@@ -1,7 +1,7 @@
 // Asks the service, and falls back to the closed form.
 #include "app/page/forecast.h"
 
-#include "app/common/step_plan.h"
+#include "app/common/plan/step_plan.h"
 #include "demos/experiments/demo.h"
 #include "demos/predict/form_recording.h"
 #include "demos/predict/optimizers.h"
@@ -93,7 +93,8 @@ bool Forecast::has_preview_for(const record::Params& settings) const {
 }
 
 void Forecast::preview(const record::Params& settings, const PlannedRun& run) {
-  if (!preview_ || !(preview_->settings == settings)) preview_ = Preview{.settings = settings, .run = {}, .answered = false};
+  if (!preview_ || !(preview_->settings == settings))
+    preview_ = Preview{.settings = settings, .run = {}, .answered = false};
   const auto answer = service_->ask(&preview_, run);
   if (answer == nullptr) return;
   preview_->answered = true;

@@ -5,7 +5,7 @@
 #include <string>
 #include <utility>
 
-#include "app/common/predictions.h"
+#include "app/common/plan/predictions.h"
 #include "app/page/runs.h"
 #include "demos/record/schema.h"
 

@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <utility>
 
-#include "app/common/evidence.h"
-#include "app/common/step_plan.h"
+#include "app/common/plan/evidence.h"
+#include "app/common/plan/step_plan.h"
 #include "app/common/sweep.h"
 #include "demos/experiments/demo.h"
 #include "demos/experiments/technique_table.h"

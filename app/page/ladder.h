@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "app/common/predictions.h"
+#include "app/common/plan/predictions.h"
 #include "app/common/sweep_plan.h"
 #include "demos/record/recording.h"
 

@@ -5,7 +5,7 @@
 #include <thread>
 #include <utility>
 
-#include "app/common/evidence.h"
+#include "app/common/plan/evidence.h"
 #include "demos/experiments/attention_taken.h"
 #include "demos/experiments/combinations.h"
 #include "lessons/shown_unit.h"

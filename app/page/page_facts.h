@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "app/common/predictions.h"
-#include "app/common/step_plan.h"
+#include "app/common/plan/predictions.h"
+#include "app/common/plan/step_plan.h"
 #include "app/page/page_model.h"
 #include "demos/predict/step_settings.h"
 #include "lessons/card_limit.h"

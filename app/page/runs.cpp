@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <ctime>
 
-#include "app/common/evidence.h"
+#include "app/common/plan/evidence.h"
 #include "lessons/base_run.h"
 #include "lessons/wording.h"
 

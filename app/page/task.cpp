@@ -6,7 +6,7 @@
 
 #include <fmt/format.h>
 
-#include "app/common/evidence.h"
+#include "app/common/plan/evidence.h"
 #include "demos/experiments/demo.h"
 #include "lessons/wording.h"
 

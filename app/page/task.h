@@ -8,8 +8,8 @@
 #include <string_view>
 #include <vector>
 
-#include "app/common/predictions.h"
-#include "app/common/step_plan.h"
+#include "app/common/plan/predictions.h"
+#include "app/common/plan/step_plan.h"
 #include "app/page/runs.h"
 #include "lessons/pages/blocks/task.h"
 #include "lessons/pages/live_numbers.h"

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "app/common/step_plan.h"
+#include "app/common/plan/step_plan.h"
 #include "demos/experiments/technique_table.h"
 #include "demos/predict/cards.h"
 

@@ -1,4 +1,4 @@
-// From the planner's trace of a training step to its prediction. Pure: app/common/predictions.h asks the planner.
+// From the planner's trace of a training step to its prediction. Pure: app/common/plan/predictions.h asks the planner.
 #pragma once
 
 #include <memory>

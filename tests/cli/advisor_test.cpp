@@ -1,5 +1,5 @@
 // The advisor by the closed form, without an engine.
-#include "app/common/advisor.h"
+#include "app/common/plan/advisor.h"
 
 #include <algorithm>
 #include <array>

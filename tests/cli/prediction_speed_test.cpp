@@ -10,8 +10,8 @@
 #include <string>
 #include <vector>
 
-#include "app/common/predictions.h"
-#include "app/common/step_plan.h"
+#include "app/common/plan/predictions.h"
+#include "app/common/plan/step_plan.h"
 #include "demos/backend/backend.h"
 #include "demos/experiments/combinations.h"
 #include "demos/experiments/demo.h"

@@ -9,9 +9,9 @@
 #include <string>
 #include <thread>
 
-#include "app/common/evidence.h"
-#include "app/common/predictions.h"
-#include "app/common/step_plan.h"
+#include "app/common/plan/evidence.h"
+#include "app/common/plan/predictions.h"
+#include "app/common/plan/step_plan.h"
 #include "app/page/verdict.h"
 #include "demos/backend/backend.h"
 #include "demos/experiments/combinations.h"

@@ -10,7 +10,7 @@
 #include "app/cli/output.h"
 #include "app/cli/planned.h"
 #include "app/cli/tables/text_table.h"
-#include "app/common/advisor.h"
+#include "app/common/plan/advisor.h"
 #include "app/common/session.h"
 #include "demos/experiments/demo.h"
 #include "demos/experiments/strategies.h"

@@ -6,7 +6,7 @@
 
 #include <nlohmann/json_fwd.hpp>
 
-#include "app/common/step_plan.h"
+#include "app/common/plan/step_plan.h"
 
 namespace headroom::app {
 

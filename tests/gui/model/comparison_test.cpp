@@ -3,7 +3,7 @@
 #include <memory>
 #include <utility>
 
-#include "app/common/evidence.h"
+#include "app/common/plan/evidence.h"
 #include "app/page/page_facts.h"
 #include "app/page/page_model.h"
 #include "app/page/words/page_words.h"

@@ -1,7 +1,7 @@
 // A model folder as a page's setting, and its report.
 #include <string>
 
-#include "app/common/evidence.h"
+#include "app/common/plan/evidence.h"
 #include "app/page/page_facts.h"
 #include "app/page/page_model.h"
 #include "app/page/words/page_words.h"

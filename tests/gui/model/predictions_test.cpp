@@ -1,10 +1,10 @@
 // The service of predictions: order, cached and dropped answers; and the search.
-#include "app/common/predictions.h"
+#include "app/common/plan/predictions.h"
 
 #include <cmath>
 #include <random>
 
-#include "app/common/step_plan.h"
+#include "app/common/plan/step_plan.h"
 #include "demos/experiments/demo.h"
 #include "tests/gui/support/scripted_predictions.h"
 #include "tests/gui/support/small_run.h"

@@ -3,7 +3,7 @@
 
 #include <memory>
 
-#include "app/common/predictions.h"
+#include "app/common/plan/predictions.h"
 #include "tests/gui/support/scripted_backend.h"
 
 namespace headroom::tests {

@@ -1,5 +1,5 @@
 // Decides which runs are evidence for settings.
-#include "app/common/evidence.h"
+#include "app/common/plan/evidence.h"
 
 #include <algorithm>
 #include <map>

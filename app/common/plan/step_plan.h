@@ -10,7 +10,7 @@
 #include <string_view>
 #include <vector>
 
-#include "app/common/predictions.h"
+#include "app/common/plan/predictions.h"
 #include "demos/predict/closed_form.h"
 #include "demos/predict/fits.h"
 #include "demos/predict/optimizers.h"

@@ -1,5 +1,5 @@
 // Predicts steps and searches for the largest that fit.
-#include "app/common/step_plan.h"
+#include "app/common/plan/step_plan.h"
 
 #include <algorithm>
 #include <cmath>

@@ -1,5 +1,5 @@
 // Asks the planner which switches suffice.
-#include "app/common/advisor.h"
+#include "app/common/plan/advisor.h"
 
 #include <algorithm>
 #include <utility>

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "app/common/step_plan.h"
+#include "app/common/plan/step_plan.h"
 #include "demos/experiments/switch_search.h"
 #include "demos/record/schema.h"
 

@@ -1,5 +1,5 @@
 // The thread that asks the planner, and the cache of its answers.
-#include "app/common/predictions.h"
+#include "app/common/plan/predictions.h"
 
 #include <algorithm>
 #include <chrono>
