@@ -15,7 +15,7 @@
 #include "app/common/settings_json.h"
 #include "demos/experiments/combinations.h"
 #include "demos/experiments/demo.h"
-#include "demos/predict/step_bound.h"
+#include "demos/predict/time/step_bound.h"
 #include "demos/record/quantile.h"
 
 namespace headroom::app {

@@ -10,8 +10,8 @@
 #include "app/common/session.h"
 #include "app/common/validation_draw.h"
 #include "demos/experiments/demo.h"
+#include "demos/predict/allocator/placed.h"
 #include "demos/predict/fits.h"
-#include "demos/predict/placed.h"
 #include "demos/record/ledger.h"
 #include "demos/record/split.h"
 

@@ -14,8 +14,8 @@
 #include "demos/experiments/combinations.h"
 #include "demos/experiments/demo.h"
 #include "demos/llama/config.h"
-#include "demos/predict/placed.h"
-#include "demos/predict/step_moments.h"
+#include "demos/predict/allocator/placed.h"
+#include "demos/predict/forms/step_moments.h"
 #include "demos/predict/step_settings.h"
 
 namespace headroom::app {

@@ -3,7 +3,7 @@
 
 #include "app/common/plan/step_plan.h"
 #include "demos/experiments/demo.h"
-#include "demos/predict/form_recording.h"
+#include "demos/predict/forms/form_recording.h"
 #include "demos/predict/optimizers.h"
 #include "demos/record/timeline.h"
 

@@ -9,7 +9,7 @@
 #include "app/common/sweep.h"
 #include "demos/experiments/demo.h"
 #include "demos/experiments/technique_table.h"
-#include "demos/predict/form_recording.h"
+#include "demos/predict/forms/form_recording.h"
 #include "demos/predict/optimizers.h"
 #include "lessons/measurements/sweep.h"
 #include "lessons/wording.h"

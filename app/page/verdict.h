@@ -9,7 +9,7 @@
 
 #include "app/common/plan/step_plan.h"
 #include "demos/experiments/technique_table.h"
-#include "demos/predict/cards.h"
+#include "demos/predict/cards/cards.h"
 
 namespace headroom::app::page {
 

@@ -5,7 +5,7 @@
 
 #include <fmt/format.h>
 
-#include "demos/predict/placed.h"
+#include "demos/predict/allocator/placed.h"
 
 namespace headroom::experiments {
 
@@ -82,7 +82,8 @@ constexpr std::array kConflicts{
              "PyTorch's foreach operators take gradients in the format of their weights"},
     Conflict{"optimizer", "adamw_foreach", "rounding", "stochastic", "PyTorch's operators round to nearest"},
     Conflict{"optimizer", "adamw_foreach", "cuda_graph", "on", "only the fused kernel counts its steps on the device"},
-    Conflict{"optimizer", "adamw_8bit|paged_adamw_8bit|galore", "fused.adamw", "off", "only AdamW with full-size moments offers this choice"},
+    Conflict{"optimizer", "adamw_8bit|paged_adamw_8bit|galore", "fused.adamw", "off",
+             "only AdamW with full-size moments offers this choice"},
     Conflict{"optimizer", "galore", "precision", "fp16_mixed", "GaLore cannot project a gradient that overflowed"},
     Conflict{"optimizer", "galore", "rounding", "stochastic", "its updates come from GEMMs, which round to nearest"},
     Conflict{"precision", "fp16_mixed", "fused.adamw", "off",

@@ -7,7 +7,7 @@
 
 #include "demos/experiments/combinations.h"
 #include "demos/experiments/train_step_model.h"
-#include "demos/predict/closed_form.h"
+#include "demos/predict/forms/closed_form.h"
 #include "demos/predict/step_settings.h"
 
 namespace headroom::experiments {

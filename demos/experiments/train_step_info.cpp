@@ -4,8 +4,8 @@
 #include "demos/experiments/demo.h"
 #include "demos/experiments/schema_parts.h"
 #include "demos/experiments/train_step_model.h"
+#include "demos/predict/allocator/placed.h"
 #include "demos/predict/optimizers.h"
-#include "demos/predict/placed.h"
 #include "demos/tokens/id_file.h"
 
 namespace headroom::experiments {

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <array>
 
-#include "demos/predict/more_micro_batches.h"
+#include "demos/predict/allocator/more_micro_batches.h"
 #include "demos/record/ledger.h"
 
 namespace headroom::predict {

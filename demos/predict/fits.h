@@ -5,7 +5,7 @@
 #include <memory>
 #include <string_view>
 
-#include "demos/predict/card_names.h"
+#include "demos/predict/cards/card_names.h"
 #include "demos/record/recording.h"
 
 namespace headroom::predict {

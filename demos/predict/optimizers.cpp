@@ -6,7 +6,7 @@
 #include <stdexcept>
 
 #include "demos/llama/extension.h"
-#include "demos/predict/step_bytes.h"
+#include "demos/predict/forms/step_bytes.h"
 #include "demos/record/find.h"
 
 namespace headroom::predict {

@@ -5,12 +5,12 @@
 #include <cstdint>
 #include <utility>
 
-#include "demos/predict/bound_times.h"
-#include "demos/predict/capped.h"
-#include "demos/predict/gpu_extras.h"
-#include "demos/predict/more_micro_batches.h"
-#include "demos/predict/more_steps.h"
+#include "demos/predict/allocator/capped.h"
+#include "demos/predict/allocator/more_micro_batches.h"
+#include "demos/predict/allocator/more_steps.h"
+#include "demos/predict/cards/gpu_extras.h"
 #include "demos/predict/step_settings.h"
+#include "demos/predict/time/bound_times.h"
 
 namespace headroom::predict {
 

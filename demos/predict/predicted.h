@@ -4,7 +4,7 @@
 #include <memory>
 #include <optional>
 
-#include "demos/predict/cards.h"
+#include "demos/predict/cards/cards.h"
 #include "demos/record/recording.h"
 #include "demos/record/schema.h"
 

@@ -5,7 +5,7 @@
 
 #include <fmt/format.h>
 
-#include "demos/predict/placed.h"
+#include "demos/predict/allocator/placed.h"
 #include "lessons/figure.h"
 #include "lessons/names.h"
 #include "lessons/params.h"

@@ -7,8 +7,8 @@
 #include <fmt/format.h>
 
 #include "demos/experiments/schemas.h"
-#include "demos/predict/attention_work.h"
-#include "demos/predict/step_bytes.h"
+#include "demos/predict/forms/attention_work.h"
+#include "demos/predict/forms/step_bytes.h"
 #include "demos/predict/step_settings.h"
 #include "lessons/figure.h"
 #include "lessons/measurements/bench.h"

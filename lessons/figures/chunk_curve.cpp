@@ -8,9 +8,9 @@
 #include <fmt/format.h>
 
 #include "demos/llama/architecture.h"
-#include "demos/predict/chunk_time.h"
 #include "demos/predict/fits.h"
 #include "demos/predict/step_settings.h"
+#include "demos/predict/time/chunk_time.h"
 #include "lessons/figure.h"
 #include "lessons/measurements/bench.h"
 #include "lessons/measurements/sweep.h"

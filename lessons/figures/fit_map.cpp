@@ -9,8 +9,8 @@
 
 #include "demos/experiments/demo.h"
 #include "demos/experiments/train_step_model.h"
-#include "demos/predict/closed_form.h"
 #include "demos/predict/fits.h"
+#include "demos/predict/forms/closed_form.h"
 #include "lessons/card_limit.h"
 #include "lessons/figure.h"
 #include "lessons/shown_unit.h"

@@ -9,7 +9,7 @@
 #include <fmt/format.h>
 
 #include "demos/experiments/demo.h"
-#include "demos/predict/step_bytes.h"
+#include "demos/predict/forms/step_bytes.h"
 #include "lessons/figure.h"
 #include "lessons/params.h"
 #include "lessons/shown_unit.h"

@@ -7,7 +7,7 @@
 
 #include "demos/experiments/demo.h"
 #include "demos/experiments/train_step_model.h"
-#include "demos/predict/closed_form.h"
+#include "demos/predict/forms/closed_form.h"
 #include "lessons/axes.h"
 #include "lessons/card_limit.h"
 #include "lessons/figure.h"

@@ -7,7 +7,7 @@
 
 #include "demos/experiments/schemas.h"
 #include "demos/llama/architecture.h"
-#include "demos/predict/needle.h"
+#include "demos/predict/forms/needle.h"
 #include "demos/predict/step_settings.h"
 #include "lessons/figure.h"
 #include "lessons/measurements/bench.h"

@@ -5,7 +5,7 @@
 #include <fmt/format.h>
 
 #include "demos/llama/config.h"
-#include "demos/predict/step_bytes.h"
+#include "demos/predict/forms/step_bytes.h"
 #include "lessons/measurements/bench.h"
 #include "lessons/params.h"
 #include "lessons/theory/formulas.h"

@@ -7,7 +7,7 @@
 #include <fmt/format.h>
 
 #include "demos/llama/architecture.h"
-#include "demos/predict/needle.h"
+#include "demos/predict/forms/needle.h"
 #include "lessons/figure.h"
 #include "lessons/measurements/bench.h"
 #include "lessons/measurements/sweep.h"

@@ -7,7 +7,7 @@
 
 #include <fmt/format.h>
 
-#include "demos/predict/report_form.h"
+#include "demos/predict/forms/report_form.h"
 #include "lessons/measurements/bench.h"
 #include "lessons/measurements/report_sweep.h"
 #include "lessons/measurements/sweep.h"

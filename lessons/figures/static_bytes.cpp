@@ -7,7 +7,7 @@
 #include <fmt/format.h>
 
 #include "demos/llama/architecture.h"
-#include "demos/predict/step_bytes.h"
+#include "demos/predict/forms/step_bytes.h"
 #include "lessons/card_limit.h"
 #include "lessons/figure.h"
 #include "lessons/measurements/bench.h"

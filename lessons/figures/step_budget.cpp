@@ -7,7 +7,7 @@
 
 #include "demos/experiments/demo.h"
 #include "demos/experiments/schemas.h"
-#include "demos/predict/bound_times.h"
+#include "demos/predict/time/bound_times.h"
 #include "lessons/figure.h"
 #include "lessons/measurements/bench.h"
 #include "lessons/measurements/product_peaks.h"

@@ -4,7 +4,7 @@
 #include <array>
 #include <utility>
 
-#include "demos/predict/step_flops.h"
+#include "demos/predict/time/step_flops.h"
 #include "lessons/wording.h"
 
 namespace headroom::lessons {

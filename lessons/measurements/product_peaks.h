@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-#include "demos/predict/cards.h"
+#include "demos/predict/cards/cards.h"
 #include "demos/record/recording.h"
 
 namespace headroom::lessons {

@@ -3,7 +3,7 @@
 #include <map>
 #include <set>
 
-#include "demos/predict/report_form.h"
+#include "demos/predict/forms/report_form.h"
 #include "lessons/wording.h"
 
 namespace headroom::lessons {

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <array>
 
-#include "demos/predict/closed_form.h"
+#include "demos/predict/forms/closed_form.h"
 #include "demos/predict/optimizers.h"
 #include "lessons/measurements/bench.h"
 #include "lessons/measurements/moment_errors.h"

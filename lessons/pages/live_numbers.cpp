@@ -5,10 +5,10 @@
 #include <array>
 
 #include "demos/experiments/schemas.h"
-#include "demos/predict/attention_work.h"
-#include "demos/predict/kept_tensors.h"
+#include "demos/predict/forms/attention_work.h"
+#include "demos/predict/forms/kept_tensors.h"
+#include "demos/predict/forms/step_bytes.h"
 #include "demos/predict/optimizers.h"
-#include "demos/predict/step_bytes.h"
 #include "demos/predict/step_settings.h"
 #include "lessons/pages/answers.h"
 #include "lessons/shown_unit.h"

@@ -5,7 +5,7 @@
 #include <fmt/format.h>
 
 #include "demos/experiments/schemas.h"
-#include "demos/predict/cards.h"
+#include "demos/predict/cards/cards.h"
 #include "demos/record/text.h"
 #include "lessons/pages/acts.h"
 #include "lessons/pages/live_numbers.h"

@@ -4,7 +4,7 @@
 #include <map>
 #include <unordered_map>
 
-#include "demos/predict/placed.h"
+#include "demos/predict/allocator/placed.h"
 #include "lessons/wording.h"
 
 namespace headroom::lessons {

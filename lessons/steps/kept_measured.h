@@ -4,7 +4,7 @@
 #include <optional>
 #include <vector>
 
-#include "demos/predict/kept_tensors.h"
+#include "demos/predict/forms/kept_tensors.h"
 #include "demos/record/ledger.h"
 
 namespace headroom::lessons {

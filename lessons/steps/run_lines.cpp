@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "demos/predict/bound_times.h"
+#include "demos/predict/time/bound_times.h"
 #include "lessons/wording.h"
 
 namespace headroom::lessons {

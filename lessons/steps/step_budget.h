@@ -7,8 +7,8 @@
 #include <string_view>
 #include <vector>
 
-#include "demos/predict/cards.h"
-#include "demos/predict/step_flops.h"
+#include "demos/predict/cards/cards.h"
+#include "demos/predict/time/step_flops.h"
 #include "demos/record/recording.h"
 
 namespace headroom::lessons {

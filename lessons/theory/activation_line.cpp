@@ -4,8 +4,8 @@
 #include <string>
 
 #include "demos/experiments/demo.h"
-#include "demos/predict/step_bytes.h"
-#include "demos/predict/step_moments.h"
+#include "demos/predict/forms/step_bytes.h"
+#include "demos/predict/forms/step_moments.h"
 
 namespace headroom::lessons {
 

@@ -6,8 +6,8 @@
 
 #include <fmt/format.h>
 
+#include "demos/predict/forms/step_bytes.h"
 #include "demos/predict/optimizers.h"
-#include "demos/predict/step_bytes.h"
 #include "demos/record/timeline.h"
 
 namespace headroom::lessons {

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "demos/predict/step_moments.h"
+#include "demos/predict/forms/step_moments.h"
 #include "demos/predict/step_settings.h"
 #include "demos/record/ledger.h"
 #include "demos/record/schema.h"

@@ -5,7 +5,7 @@
 
 #include <fmt/format.h>
 
-#include "demos/predict/step_bytes.h"
+#include "demos/predict/forms/step_bytes.h"
 
 namespace headroom::lessons {
 

@@ -10,8 +10,8 @@
 #include "demos/experiments/combinations.h"
 #include "demos/experiments/demo.h"
 #include "demos/llama/config.h"
-#include "demos/predict/closed_form.h"
-#include "demos/predict/gpu_extras.h"
+#include "demos/predict/cards/gpu_extras.h"
+#include "demos/predict/forms/closed_form.h"
 #include "demos/predict/step_settings.h"
 #include "tests/support/catch.h"
 

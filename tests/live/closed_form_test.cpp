@@ -1,5 +1,5 @@
 // Compares the closed form of a step's peak with the exact list, per technique.
-#include "demos/predict/closed_form.h"
+#include "demos/predict/forms/closed_form.h"
 
 #include <algorithm>
 #include <cmath>
@@ -11,7 +11,7 @@
 
 #include "demos/backend/backend.h"
 #include "demos/experiments/demo.h"
-#include "demos/predict/gpu_extras.h"
+#include "demos/predict/cards/gpu_extras.h"
 #include "demos/record/ledger.h"
 #include "demos/record/timeline.h"
 #include "tests/live/planned.h"

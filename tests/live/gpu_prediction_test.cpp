@@ -5,8 +5,8 @@
 
 #include "demos/backend/backend.h"
 #include "demos/experiments/demo.h"
-#include "demos/predict/gpu_extras.h"
-#include "demos/predict/placed.h"
+#include "demos/predict/allocator/placed.h"
+#include "demos/predict/cards/gpu_extras.h"
 #include "demos/record/ledger.h"
 #include "demos/record/timeline.h"
 #include "tests/live/planned.h"

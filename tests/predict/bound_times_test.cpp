@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "demos/experiments/demo.h"
-#include "demos/predict/bound_times.h"
+#include "demos/predict/time/bound_times.h"
 #include "tests/support/catch.h"
 
 using namespace headroom;

@@ -1,5 +1,5 @@
 // The simulated caching allocator against small cases and all shipped GPU runs.
-#include "demos/predict/caching_allocator.h"
+#include "demos/predict/allocator/caching_allocator.h"
 
 #include <algorithm>
 #include <ctime>
@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "demos/predict/placed.h"
+#include "demos/predict/allocator/placed.h"
 #include "tests/support/catch.h"
 
 using namespace headroom;

@@ -1,5 +1,5 @@
 // Capped runs on the CPU.
-#include "demos/predict/capped.h"
+#include "demos/predict/allocator/capped.h"
 
 #include "demos/record/ledger.h"
 #include "tests/support/catch.h"

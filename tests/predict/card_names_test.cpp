@@ -1,5 +1,5 @@
 // Cards are found by every usual spelling, not by parts of other names.
-#include "demos/predict/card_names.h"
+#include "demos/predict/cards/card_names.h"
 
 #include <algorithm>
 #include <string>

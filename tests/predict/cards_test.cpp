@@ -1,5 +1,5 @@
 // The table of cards.
-#include "demos/predict/cards.h"
+#include "demos/predict/cards/cards.h"
 
 #include <set>
 #include <stdexcept>

@@ -1,5 +1,5 @@
 // The closed form of a step's peak, against hand-computed numbers and recorded runs.
-#include "demos/predict/closed_form.h"
+#include "demos/predict/forms/closed_form.h"
 
 #include <algorithm>
 #include <cstdlib>
@@ -25,7 +25,8 @@ constexpr std::int64_t kP = 1'235'814'400;
 
 // Independent of the batch.
 Bytes model_state(const ClosedForm::Moment& moment) {
-  return tests::of(moment, Category::kWeights) + tests::of(moment, Category::kOptimizerState) + tests::of(moment, Category::kGradients);
+  return tests::of(moment, Category::kWeights) + tests::of(moment, Category::kOptimizerState) +
+         tests::of(moment, Category::kGradients);
 }
 
 struct PerParameter {

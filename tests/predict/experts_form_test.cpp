@@ -3,8 +3,8 @@
 #include <string_view>
 
 #include "demos/experiments/demo.h"
-#include "demos/predict/closed_form.h"
-#include "demos/predict/step_bytes.h"
+#include "demos/predict/forms/closed_form.h"
+#include "demos/predict/forms/step_bytes.h"
 #include "tests/predict/settings.h"
 #include "tests/support/catch.h"
 
@@ -33,7 +33,8 @@ TEST_CASE("a mixture of one expert equals a plain MLP plus its router") {
     const ClosedForm one = predict::closed_form(step);
     REQUIRE(one.moments.size() == plain.moments.size());
     // The router's weights.
-    CHECK(tests::of(one.moments.front(), Category::kWeights) - tests::of(plain.moments.front(), Category::kWeights) == 2 * 16 * 2048);
+    CHECK(tests::of(one.moments.front(), Category::kWeights) - tests::of(plain.moments.front(), Category::kWeights) ==
+          2 * 16 * 2048);
     for (std::size_t i = 0; i < one.moments.size(); ++i) {
       CHECK(tests::of(one.moments[i], Category::kLogits) == tests::of(plain.moments[i], Category::kLogits));
       CHECK(tests::of(one.moments[i], Category::kWorkspace) == tests::of(plain.moments[i], Category::kWorkspace));

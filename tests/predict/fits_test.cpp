@@ -1,7 +1,7 @@
 // Whether a step fits on a card.
 #include "demos/predict/fits.h"
 
-#include "demos/predict/placed.h"
+#include "demos/predict/allocator/placed.h"
 #include "demos/record/ledger.h"
 #include "tests/support/catch.h"
 

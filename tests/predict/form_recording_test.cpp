@@ -1,5 +1,5 @@
 // The closed form as a recording: phases in order, and the peak.
-#include "demos/predict/form_recording.h"
+#include "demos/predict/forms/form_recording.h"
 
 #include <algorithm>
 #include <numeric>

@@ -1,5 +1,5 @@
 // A layer's kept tensors, against hand-computed numbers.
-#include "demos/predict/kept_tensors.h"
+#include "demos/predict/forms/kept_tensors.h"
 
 #include <map>
 #include <string>

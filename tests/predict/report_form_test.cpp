@@ -1,5 +1,5 @@
 // The report's peaks in closed form, against hand-computed numbers.
-#include "demos/predict/report_form.h"
+#include "demos/predict/forms/report_form.h"
 
 #include "tests/support/catch.h"
 

@@ -5,7 +5,7 @@
 #include <string_view>
 
 #include "demos/experiments/demo.h"
-#include "demos/predict/closed_form.h"
+#include "demos/predict/forms/closed_form.h"
 #include "demos/predict/step_settings.h"
 #include "tests/support/catch.h"
 

@@ -1,7 +1,7 @@
 // Model state, against hand-computed numbers.
 #include "demos/llama/architecture.h"
-#include "demos/predict/needle.h"
-#include "demos/predict/step_bytes.h"
+#include "demos/predict/forms/needle.h"
+#include "demos/predict/forms/step_bytes.h"
 #include "tests/support/catch.h"
 
 using namespace headroom;

@@ -2,7 +2,7 @@
 #include <cstdint>
 #include <utility>
 
-#include "demos/predict/step_bound.h"
+#include "demos/predict/time/step_bound.h"
 #include "tests/support/catch.h"
 
 using namespace headroom;

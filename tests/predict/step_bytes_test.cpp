@@ -1,5 +1,5 @@
 // The closed forms against hand-computed numbers, for Llama 3.2 1B unless stated otherwise.
-#include "demos/predict/step_bytes.h"
+#include "demos/predict/forms/step_bytes.h"
 
 #include <initializer_list>
 #include <string_view>

@@ -1,5 +1,5 @@
 // Operations of a step.
-#include "demos/predict/step_flops.h"
+#include "demos/predict/time/step_flops.h"
 #include "demos/experiments/schemas.h"
 #include "tests/support/catch.h"
 

@@ -1,6 +1,6 @@
 // Decoding of training-step parameters.
 #include "demos/predict/step_settings.h"
-#include "demos/predict/step_bytes.h"
+#include "demos/predict/forms/step_bytes.h"
 
 #include <initializer_list>
 #include <string_view>

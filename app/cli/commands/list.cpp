@@ -13,7 +13,7 @@
 #include "demos/experiments/demo.h"
 #include "demos/experiments/schemas.h"
 #include "demos/experiments/technique_table.h"
-#include "demos/predict/cards.h"
+#include "demos/predict/cards/cards.h"
 #include "kernels/kernel.h"
 #include "lessons/figure.h"
 #include "lessons/pages/course.h"

@@ -7,7 +7,7 @@
 #include <fmt/format.h>
 
 #include "demos/experiments/strategies.h"
-#include "demos/predict/report_form.h"
+#include "demos/predict/forms/report_form.h"
 #include "lessons/measurements/sweep.h"
 #include "lessons/measurements/tables.h"
 #include "lessons/theory/line_fit.h"

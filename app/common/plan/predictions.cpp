@@ -7,9 +7,9 @@
 
 #include "app/common/session.h"
 #include "demos/experiments/demo.h"
-#include "demos/predict/bound_times.h"
 #include "demos/predict/predicted.h"
 #include "demos/predict/techniques.h"
+#include "demos/predict/time/bound_times.h"
 
 namespace headroom::app {
 

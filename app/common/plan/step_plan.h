@@ -11,8 +11,8 @@
 #include <vector>
 
 #include "app/common/plan/predictions.h"
-#include "demos/predict/closed_form.h"
 #include "demos/predict/fits.h"
+#include "demos/predict/forms/closed_form.h"
 #include "demos/predict/optimizers.h"
 #include "demos/record/recording.h"
 #include "demos/record/schema.h"

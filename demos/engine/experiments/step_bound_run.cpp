@@ -8,7 +8,7 @@
 
 #include "demos/engine/experiments/bench_clock.h"
 #include "demos/engine/experiments/demo_run.h"
-#include "demos/predict/step_bound.h"
+#include "demos/predict/time/step_bound.h"
 #include "demos/record/scope.h"
 
 namespace headroom::experiments {

@@ -12,7 +12,7 @@
 #include "app/page/page_model.h"
 #include "demos/experiments/demo.h"
 #include "demos/experiments/strategies.h"
-#include "demos/predict/cards.h"
+#include "demos/predict/cards/cards.h"
 #include "lessons/measurements/sweep.h"
 #include "tests/gui/support/scripted_predictions.h"
 #include "tests/gui/support/small_run.h"

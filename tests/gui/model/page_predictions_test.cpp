@@ -11,7 +11,7 @@
 #include "app/page/page_model.h"
 #include "app/page/words/page_words.h"
 #include "demos/experiments/demo.h"
-#include "demos/predict/gpu_extras.h"
+#include "demos/predict/cards/gpu_extras.h"
 #include "tests/gui/support/reader.h"
 #include "tests/gui/support/scripted_backend.h"
 #include "tests/gui/support/scripted_predictions.h"

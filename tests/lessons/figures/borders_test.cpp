@@ -10,8 +10,8 @@
 
 #include <fmt/format.h>
 
-#include "demos/predict/placed.h"
-#include "demos/predict/rewrite.h"
+#include "demos/predict/allocator/placed.h"
+#include "demos/predict/allocator/rewrite.h"
 #include "demos/record/ledger.h"
 #include "lessons/figure.h"
 #include "lessons/measurements/tables.h"

@@ -3,7 +3,7 @@
 #include <vector>
 
 #include "demos/experiments/demo.h"
-#include "demos/predict/chunk_time.h"
+#include "demos/predict/time/chunk_time.h"
 #include "lessons/figure.h"
 #include "tests/support/catch.h"
 #include "tests/support/made_sweep.h"

@@ -6,7 +6,7 @@
 #include "demos/experiments/demo.h"
 #include "demos/experiments/schemas.h"
 #include "demos/experiments/switch_search.h"
-#include "demos/predict/form_recording.h"
+#include "demos/predict/forms/form_recording.h"
 #include "lessons/card_limit.h"
 #include "lessons/figure.h"
 #include "lessons/measurements/tables.h"

@@ -2,8 +2,8 @@
 #include <string>
 
 #include "demos/experiments/demo.h"
-#include "demos/predict/attention_work.h"
-#include "demos/predict/step_bytes.h"
+#include "demos/predict/forms/attention_work.h"
+#include "demos/predict/forms/step_bytes.h"
 #include "lessons/figure.h"
 #include "lessons/measurements/sweep.h"
 #include "tests/support/catch.h"

@@ -4,7 +4,7 @@
 #include <numeric>
 
 #include "demos/experiments/demo.h"
-#include "demos/predict/form_recording.h"
+#include "demos/predict/forms/form_recording.h"
 #include "demos/predict/step_settings.h"
 #include "lessons/figure.h"
 #include "tests/support/catch.h"

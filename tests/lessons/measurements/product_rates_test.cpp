@@ -2,7 +2,7 @@
 #include <string>
 
 #include "demos/experiments/schemas.h"
-#include "demos/predict/step_flops.h"
+#include "demos/predict/time/step_flops.h"
 #include "lessons/figure.h"
 #include "lessons/measurements/product_peaks.h"
 #include "lessons/steps/step_budget.h"

@@ -4,8 +4,8 @@
 #include <string>
 
 #include "demos/experiments/demo.h"
-#include "demos/predict/report_form.h"
-#include "demos/predict/step_bytes.h"
+#include "demos/predict/forms/report_form.h"
+#include "demos/predict/forms/step_bytes.h"
 #include "lessons/figure.h"
 #include "lessons/measurements/sweep.h"
 #include "lessons/measurements/tables.h"

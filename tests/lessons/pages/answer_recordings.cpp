@@ -9,10 +9,10 @@
 #include <vector>
 
 #include "demos/experiments/demo.h"
-#include "demos/predict/cards.h"
-#include "demos/predict/closed_form.h"
-#include "demos/predict/step_flops.h"
+#include "demos/predict/cards/cards.h"
+#include "demos/predict/forms/closed_form.h"
 #include "demos/predict/step_settings.h"
+#include "demos/predict/time/step_flops.h"
 #include "demos/record/ledger.h"
 #include "demos/record/timeline.h"
 #include "lessons/measurements/tables.h"

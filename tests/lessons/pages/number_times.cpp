@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "demos/experiments/technique_table.h"
-#include "demos/predict/cards.h"
+#include "demos/predict/cards/cards.h"
 #include "demos/record/ledger.h"
 #include "lessons/measurements/bench.h"
 #include "lessons/measurements/product_peaks.h"

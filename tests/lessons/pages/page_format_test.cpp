@@ -145,7 +145,7 @@ TEST_CASE("the key of a second question is a formula of the drawn settings", "[p
   record::Params adapters = settings_with("llama-3.2-1b", "bf16");
   REQUIRE(adapters.set("adapters", std::string_view("lora")));
   CHECK(key_of(state, adapters) < 0);
-  // 4 sequences of 1,024 in pure bf16: 20.9 GB, as in demos/predict/closed_form.h.
+  // 4 sequences of 1,024 in pure bf16: 20.9 GB, as in demos/predict/forms/closed_form.h.
   record::Params step = settings_with("llama-3.2-1b", "bf16");
   REQUIRE(step.set("batch", std::string_view("4")));
   REQUIRE(step.set("seq", std::string_view("1024")));

@@ -3,7 +3,7 @@
 #include <string>
 
 #include "demos/experiments/demo.h"
-#include "demos/predict/step_bytes.h"
+#include "demos/predict/forms/step_bytes.h"
 #include "lessons/card_limit.h"
 #include "lessons/figure.h"
 #include "lessons/steps/kept_measured.h"

@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <string>
 
-#include "demos/predict/placed.h"
+#include "demos/predict/allocator/placed.h"
 #include "lessons/figure.h"
 #include "lessons/steps/address_space.h"
 #include "tests/support/catch.h"

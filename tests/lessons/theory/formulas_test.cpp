@@ -13,9 +13,9 @@
 #include <vector>
 
 #include "demos/experiments/demo.h"
-#include "demos/predict/closed_form.h"
-#include "demos/predict/step_bytes.h"
-#include "demos/predict/step_moments.h"
+#include "demos/predict/forms/closed_form.h"
+#include "demos/predict/forms/step_bytes.h"
+#include "demos/predict/forms/step_moments.h"
 #include "demos/record/ledger.h"
 #include "tests/support/catch.h"
 

@@ -3,7 +3,7 @@
 #include <vector>
 
 #include "demos/experiments/demo.h"
-#include "demos/predict/step_bytes.h"
+#include "demos/predict/forms/step_bytes.h"
 #include "lessons/figure.h"
 #include "lessons/theory/loss_chain.h"
 #include "tests/support/catch.h"

@@ -10,7 +10,7 @@
 
 #include "demos/engine/llama/model/fp8_scales.h"
 #include "demos/experiments/combinations.h"
-#include "demos/predict/step_bytes.h"
+#include "demos/predict/forms/step_bytes.h"
 #include "demos/predict/step_settings.h"
 #include "tests/llama/step_fixture.h"
 #include "tests/support/catch.h"

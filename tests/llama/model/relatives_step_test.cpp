@@ -8,8 +8,8 @@
 #include <ATen/Parallel.h>
 
 #include "demos/experiments/train_step_model.h"
+#include "demos/predict/forms/step_bytes.h"
 #include "demos/predict/optimizers.h"
-#include "demos/predict/step_bytes.h"
 #include "tests/llama/allocation_log.h"
 #include "tests/llama/checkpoints/checkpoint_folder.h"
 #include "tests/llama/model/relatives.h"

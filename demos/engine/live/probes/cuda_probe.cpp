@@ -6,7 +6,7 @@
 
 #include <ATen/Context.h>
 
-#include "demos/predict/caching_allocator.h"
+#include "demos/predict/allocator/caching_allocator.h"
 
 namespace headroom::live {
 

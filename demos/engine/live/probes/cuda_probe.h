@@ -13,7 +13,7 @@
 #include "demos/engine/live/probes/event_sink.h"
 #include "demos/engine/live/probes/probe.h"
 #include "demos/engine/live/probes/storage_table.h"
-#include "demos/predict/held_memory.h"
+#include "demos/predict/allocator/held_memory.h"
 
 namespace headroom::live {
 

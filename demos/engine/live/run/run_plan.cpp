@@ -13,7 +13,7 @@
 #include "demos/experiments/attention_taken.h"
 #include "demos/experiments/combinations.h"
 #include "demos/experiments/demo.h"
-#include "demos/predict/placed.h"
+#include "demos/predict/allocator/placed.h"
 
 namespace headroom::live {
 

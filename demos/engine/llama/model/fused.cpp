@@ -10,7 +10,7 @@
 #include "demos/engine/llama/model/labels.h"
 #include "demos/engine/llama/model/linear.h"
 #include "demos/engine/llama/model/unmade.h"
-#include "demos/predict/step_bytes.h"
+#include "demos/predict/forms/step_bytes.h"
 #include "kernels/add_rms_norm/add_rms_norm_ops.h"
 #include "kernels/rms_norm/rms_norm_ops.h"
 #include "kernels/swiglu/swiglu_ops.h"

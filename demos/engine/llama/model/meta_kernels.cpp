@@ -11,8 +11,8 @@
 #include <ATen/record_function.h>
 #include <torch/library.h>
 
-#include "demos/predict/gpu_extras.h"
-#include "demos/predict/step_bytes.h"
+#include "demos/predict/cards/gpu_extras.h"
+#include "demos/predict/forms/step_bytes.h"
 
 namespace headroom::llama {
 

@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "demos/engine/llama/model/labels.h"
-#include "demos/predict/eigenvectors.h"
+#include "demos/predict/forms/eigenvectors.h"
 
 namespace headroom::llama {
 

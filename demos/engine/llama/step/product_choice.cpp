@@ -13,8 +13,8 @@
 #include <ATen/cuda/CUDAContextLight.h>
 
 #include "demos/nvml/nvml.h"
-#include "demos/predict/step_bound.h"
-#include "demos/predict/step_bytes.h"
+#include "demos/predict/forms/step_bytes.h"
+#include "demos/predict/time/step_bound.h"
 #include "kernels/narrow_product/narrow_product_ops.h"
 
 namespace headroom::llama {

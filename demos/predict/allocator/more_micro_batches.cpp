@@ -1,5 +1,5 @@
 // Repeats a micro-batch's events with new storages.
-#include "demos/predict/more_micro_batches.h"
+#include "demos/predict/allocator/more_micro_batches.h"
 
 #include <algorithm>
 #include <charconv>
@@ -11,8 +11,8 @@
 #include <vector>
 
 #include "demos/llama/operators.h"
-#include "demos/predict/births.h"
-#include "demos/predict/placed.h"
+#include "demos/predict/allocator/births.h"
+#include "demos/predict/allocator/placed.h"
 
 namespace headroom::predict {
 

@@ -1,5 +1,5 @@
 // Model of the caching allocator.
-#include "demos/predict/caching_allocator.h"
+#include "demos/predict/allocator/caching_allocator.h"
 
 #include <algorithm>
 #include <iterator>

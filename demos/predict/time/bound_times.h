@@ -6,7 +6,7 @@
 #include <optional>
 #include <string_view>
 
-#include "demos/predict/cards.h"
+#include "demos/predict/cards/cards.h"
 #include "demos/predict/step_settings.h"
 #include "demos/record/recording.h"
 

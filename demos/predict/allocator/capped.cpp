@@ -1,5 +1,5 @@
 // Counts live bytes per request.
-#include "demos/predict/capped.h"
+#include "demos/predict/allocator/capped.h"
 
 #include <optional>
 #include <string>
@@ -8,7 +8,7 @@
 
 #include <fmt/format.h>
 
-#include "demos/predict/rewrite.h"
+#include "demos/predict/allocator/rewrite.h"
 
 namespace headroom::predict {
 

@@ -1,5 +1,5 @@
 // Compares the words of names.
-#include "demos/predict/card_names.h"
+#include "demos/predict/cards/card_names.h"
 
 #include <algorithm>
 #include <array>

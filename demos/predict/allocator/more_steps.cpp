@@ -1,14 +1,14 @@
 // Repeats a step's events with new storages.
-#include "demos/predict/more_steps.h"
+#include "demos/predict/allocator/more_steps.h"
 
 #include <algorithm>
 #include <cstddef>
 #include <unordered_map>
 #include <vector>
 
-#include "demos/predict/births.h"
+#include "demos/predict/allocator/births.h"
+#include "demos/predict/allocator/rewrite.h"
 #include "demos/predict/optimizers.h"
-#include "demos/predict/rewrite.h"
 
 namespace headroom::predict {
 

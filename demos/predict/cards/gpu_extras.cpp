@@ -1,5 +1,5 @@
 // Adds the requests of a GPU run to its trace.
-#include "demos/predict/gpu_extras.h"
+#include "demos/predict/cards/gpu_extras.h"
 
 #include <algorithm>
 #include <string_view>
@@ -7,9 +7,9 @@
 #include <vector>
 
 #include "demos/llama/layer_weights.h"
-#include "demos/predict/eigenvectors.h"
-#include "demos/predict/rewrite.h"
-#include "demos/predict/step_bytes.h"
+#include "demos/predict/allocator/rewrite.h"
+#include "demos/predict/forms/eigenvectors.h"
+#include "demos/predict/forms/step_bytes.h"
 
 namespace headroom::predict {
 

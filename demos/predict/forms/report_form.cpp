@@ -1,4 +1,4 @@
-#include "demos/predict/report_form.h"
+#include "demos/predict/forms/report_form.h"
 
 #include <cmath>
 

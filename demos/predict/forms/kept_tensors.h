@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "demos/llama/operators.h"
-#include "demos/predict/step_bytes.h"
+#include "demos/predict/forms/step_bytes.h"
 #include "demos/predict/step_settings.h"
 #include "demos/record/units.h"
 

@@ -1,5 +1,5 @@
 // Lists what autograd and our kernels keep, by setting.
-#include "demos/predict/kept_tensors.h"
+#include "demos/predict/forms/kept_tensors.h"
 
 #include <utility>
 

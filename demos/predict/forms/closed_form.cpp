@@ -1,13 +1,13 @@
 // Converts a step's moments to phases, and names the settings that are supported only in part.
-#include "demos/predict/closed_form.h"
+#include "demos/predict/forms/closed_form.h"
 
 #include <algorithm>
 
 #include <fmt/format.h>
 
+#include "demos/predict/forms/step_bytes.h"
+#include "demos/predict/forms/step_moments.h"
 #include "demos/predict/optimizers.h"
-#include "demos/predict/step_bytes.h"
-#include "demos/predict/step_moments.h"
 
 namespace headroom::predict {
 

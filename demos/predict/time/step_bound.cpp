@@ -1,5 +1,5 @@
 // Counts a step's GEMMs and bytes.
-#include "demos/predict/step_bound.h"
+#include "demos/predict/time/step_bound.h"
 
 #include <initializer_list>
 

@@ -1,5 +1,5 @@
 // Simulates the driver.
-#include "demos/predict/device_addresses.h"
+#include "demos/predict/allocator/device_addresses.h"
 
 #include <algorithm>
 #include <array>

@@ -11,8 +11,8 @@
 #include <utility>
 #include <vector>
 
-#include "demos/predict/device_addresses.h"
-#include "demos/predict/held_memory.h"
+#include "demos/predict/allocator/device_addresses.h"
+#include "demos/predict/allocator/held_memory.h"
 #include "demos/record/units.h"
 
 namespace headroom::predict {

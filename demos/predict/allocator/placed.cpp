@@ -1,14 +1,14 @@
 // Passes a recording's requests to the caching allocator.
-#include "demos/predict/placed.h"
+#include "demos/predict/allocator/placed.h"
 
 #include <optional>
 #include <unordered_map>
 #include <vector>
 
-#include "demos/predict/caching_allocator.h"
-#include "demos/predict/capped.h"
-#include "demos/predict/gpu_extras.h"
-#include "demos/predict/rewrite.h"
+#include "demos/predict/allocator/caching_allocator.h"
+#include "demos/predict/allocator/capped.h"
+#include "demos/predict/allocator/rewrite.h"
+#include "demos/predict/cards/gpu_extras.h"
 
 namespace headroom::predict {
 

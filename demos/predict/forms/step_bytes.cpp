@@ -1,11 +1,11 @@
 // Computes bytes from settings.
-#include "demos/predict/step_bytes.h"
+#include "demos/predict/forms/step_bytes.h"
 
 #include <algorithm>
 #include <vector>
 
-#include "demos/predict/gpu_extras.h"
-#include "demos/predict/kept_tensors.h"
+#include "demos/predict/cards/gpu_extras.h"
+#include "demos/predict/forms/kept_tensors.h"
 #include "demos/predict/optimizers.h"
 #include "kernels/embedding_backward/embedding_backward.h"
 #include "kernels/fp8_cast/fp8_cast.h"

@@ -1,5 +1,5 @@
 // Tracks segments by address.
-#include "demos/predict/held_memory.h"
+#include "demos/predict/allocator/held_memory.h"
 
 #include <algorithm>
 #include <iterator>

@@ -1,11 +1,11 @@
 // Computes the candidates for a step's peak.
-#include "demos/predict/step_moments.h"
+#include "demos/predict/forms/step_moments.h"
 
 #include <algorithm>
 
-#include "demos/predict/gpu_extras.h"
+#include "demos/predict/cards/gpu_extras.h"
+#include "demos/predict/forms/step_bytes.h"
 #include "demos/predict/optimizers.h"
-#include "demos/predict/step_bytes.h"
 
 namespace headroom::predict {
 

@@ -1,8 +1,8 @@
 // Counts FLOPs.
-#include "demos/predict/step_flops.h"
+#include "demos/predict/time/step_flops.h"
 
-#include "demos/predict/step_bound.h"
-#include "demos/predict/step_bytes.h"
+#include "demos/predict/forms/step_bytes.h"
+#include "demos/predict/time/step_bound.h"
 #include "demos/record/find.h"
 
 namespace headroom::predict {

@@ -1,15 +1,15 @@
 // Spreads events over a step's bound.
-#include "demos/predict/bound_times.h"
+#include "demos/predict/time/bound_times.h"
 
 #include <cmath>
 #include <map>
 #include <utility>
 #include <vector>
 
-#include "demos/predict/rewrite.h"
-#include "demos/predict/step_bound.h"
-#include "demos/predict/step_bytes.h"
-#include "demos/predict/step_flops.h"
+#include "demos/predict/allocator/rewrite.h"
+#include "demos/predict/forms/step_bytes.h"
+#include "demos/predict/time/step_bound.h"
+#include "demos/predict/time/step_flops.h"
 #include "demos/record/find.h"
 
 namespace headroom::predict {

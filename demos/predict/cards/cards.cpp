@@ -1,5 +1,5 @@
 // The table of cards, embedded by CMake.
-#include "demos/predict/cards.h"
+#include "demos/predict/cards/cards.h"
 
 #include <vector>
 

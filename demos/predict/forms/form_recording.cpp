@@ -1,5 +1,5 @@
 // Converts moments to events.
-#include "demos/predict/form_recording.h"
+#include "demos/predict/forms/form_recording.h"
 
 #include <array>
 #include <optional>

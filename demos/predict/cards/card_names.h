@@ -4,7 +4,7 @@
 #include <string_view>
 #include <vector>
 
-#include "demos/predict/cards.h"
+#include "demos/predict/cards/cards.h"
 
 namespace headroom::predict {
 

@@ -1,7 +1,7 @@
 // Converts a closed form to a recording for the figures.
 #pragma once
 
-#include "demos/predict/closed_form.h"
+#include "demos/predict/forms/closed_form.h"
 #include "demos/record/recording.h"
 
 namespace headroom::predict {
