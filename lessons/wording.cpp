@@ -13,7 +13,7 @@
 #include "demos/experiments/combinations.h"
 #include "demos/experiments/demo.h"
 #include "demos/predict/step_settings.h"
-#include "demos/record/first_steps.h"
+#include "demos/record/file/first_steps.h"
 
 namespace headroom::lessons {
 namespace {

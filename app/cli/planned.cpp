@@ -18,7 +18,7 @@
 #include "demos/experiments/train_step_model.h"
 #include "demos/nvml/nvml.h"
 #include "demos/predict/fits.h"
-#include "demos/record/split.h"
+#include "demos/record/file/split.h"
 #include "demos/record/text.h"
 
 namespace headroom::app {

@@ -13,7 +13,7 @@
 #include "app/common/settings_json.h"
 #include "demos/experiments/demo.h"
 #include "demos/llama/hugging_face.h"
-#include "demos/record/json_fields.h"
+#include "demos/record/file/json_fields.h"
 #include "demos/record/quantile.h"
 #include "demos/record/text.h"
 #include "demos/record/timeline.h"

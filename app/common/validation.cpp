@@ -12,8 +12,8 @@
 #include "demos/experiments/demo.h"
 #include "demos/predict/allocator/placed.h"
 #include "demos/predict/fits.h"
+#include "demos/record/file/split.h"
 #include "demos/record/ledger.h"
-#include "demos/record/split.h"
 
 namespace headroom::app {
 

@@ -5,7 +5,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "demos/record/split.h"
+#include "demos/record/file/split.h"
 #include "demos/record/text.h"
 
 namespace headroom::experiments {

@@ -11,7 +11,7 @@
 #include <fmt/format.h>
 
 #include "demos/llama/checkpoint_folder.h"
-#include "demos/record/json_fields.h"
+#include "demos/record/file/json_fields.h"
 #include "demos/record/text.h"
 
 namespace headroom::llama {

@@ -14,7 +14,7 @@
 
 #include <fmt/format.h>
 
-#include "demos/record/sync_folder.h"
+#include "demos/record/file/sync_folder.h"
 
 namespace headroom::llama {
 

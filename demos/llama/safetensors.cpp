@@ -12,7 +12,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "demos/record/json_fields.h"
+#include "demos/record/file/json_fields.h"
 
 namespace headroom::llama {
 

@@ -6,7 +6,7 @@
 #include <fmt/format.h>
 
 #include "demos/llama/checkpoint_folder.h"
-#include "demos/record/json_fields.h"
+#include "demos/record/file/json_fields.h"
 
 namespace headroom::llama {
 

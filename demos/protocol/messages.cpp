@@ -10,7 +10,7 @@
 #include <stdexcept>
 #include <utility>
 
-#include "demos/record/json_fields.h"
+#include "demos/record/file/json_fields.h"
 #include "demos/record/text.h"
 
 namespace headroom::protocol {

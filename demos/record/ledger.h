@@ -7,7 +7,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "demos/record/id_table.h"
+#include "demos/record/file/id_table.h"
 #include "demos/record/recording.h"
 
 namespace headroom::record {

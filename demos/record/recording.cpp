@@ -7,8 +7,8 @@
 
 #include <fmt/format.h>
 
-#include "demos/record/chunk.h"
-#include "demos/record/chunk_reader.h"
+#include "demos/record/file/chunk.h"
+#include "demos/record/file/chunk_reader.h"
 #include "demos/record/text.h"
 
 namespace headroom::record {

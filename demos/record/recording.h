@@ -13,10 +13,10 @@
 #include <string_view>
 #include <vector>
 
-#include "demos/record/kernel_report.h"
-#include "demos/record/outcome.h"
+#include "demos/record/file/row_kinds.h"
 #include "demos/record/result.h"
-#include "demos/record/row_kinds.h"
+#include "demos/record/rows/kernel_report.h"
+#include "demos/record/rows/outcome.h"
 #include "demos/record/run_info.h"
 #include "demos/record/units.h"
 

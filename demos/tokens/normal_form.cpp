@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "demos/record/csv.h"
+#include "demos/record/file/csv.h"
 #include "demos/tokens/utf8.h"
 #include "unicode_csv.h"  // assets/unicode, by CMake
 

@@ -8,7 +8,7 @@
 
 #include <fmt/format.h>
 
-#include "demos/record/json_fields.h"
+#include "demos/record/file/json_fields.h"
 #include "demos/record/text.h"
 #include "demos/tokens/normal_form.h"
 #include "demos/tokens/tokenizer.h"

@@ -2,7 +2,7 @@
 
 #include <vector>
 
-#include "demos/record/csv.h"
+#include "demos/record/file/csv.h"
 #include "tables_csv.h"  // by CMake
 
 namespace headroom::lessons {

@@ -4,7 +4,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "demos/record/csv.h"
+#include "demos/record/file/csv.h"
 
 namespace headroom::lessons {
 

@@ -2,7 +2,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "demos/record/json_fields.h"
+#include "demos/record/file/json_fields.h"
 
 namespace headroom::lessons {
 

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "demos/record/mem_event.h"
+#include "demos/record/rows/mem_event.h"
 #include "lessons/panels/axis.h"
 #include "lessons/panels/file_table.h"
 

@@ -5,7 +5,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "demos/record/json_fields.h"
+#include "demos/record/file/json_fields.h"
 #include "lessons/shown_unit.h"
 
 namespace headroom::lessons {

@@ -1,5 +1,5 @@
 // CSV tables.
-#include "demos/record/csv.h"
+#include "demos/record/file/csv.h"
 
 #include <stdexcept>
 

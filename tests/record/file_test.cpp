@@ -2,8 +2,8 @@
 #include <cmath>
 #include <limits>
 
-#include "demos/record/chunk.h"
-#include "demos/record/packing.h"
+#include "demos/record/file/chunk.h"
+#include "demos/record/file/packing.h"
 #include "demos/record/recording.h"
 #include "tests/record/same.h"
 #include "tests/record/support.h"

@@ -1,5 +1,5 @@
 // Long runs cut to the memory of their first steps.
-#include "demos/record/first_steps.h"
+#include "demos/record/file/first_steps.h"
 
 #include <filesystem>
 

@@ -1,8 +1,8 @@
 // Histograms written and read.
 #include <limits>
 
-#include "demos/record/chunk.h"
-#include "demos/record/json_fields.h"
+#include "demos/record/file/chunk.h"
+#include "demos/record/file/json_fields.h"
 #include "demos/record/recording.h"
 #include "tests/record/support.h"
 #include "tests/support/catch.h"

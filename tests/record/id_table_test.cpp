@@ -1,5 +1,5 @@
 // The id table agrees with a map, for consecutive and for chosen ids.
-#include "demos/record/id_table.h"
+#include "demos/record/file/id_table.h"
 
 #include <map>
 #include <random>

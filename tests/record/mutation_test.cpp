@@ -5,10 +5,10 @@
 
 #include <zstd.h>
 
-#include "demos/record/chunk.h"
-#include "demos/record/json_fields.h"
+#include "demos/record/file/chunk.h"
+#include "demos/record/file/json_fields.h"
+#include "demos/record/file/packing.h"
 #include "demos/record/ledger.h"
-#include "demos/record/packing.h"
 #include "demos/record/recording.h"
 #include "demos/record/timeline.h"
 #include "tests/record/support.h"

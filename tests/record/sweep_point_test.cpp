@@ -2,7 +2,7 @@
 #include <cmath>
 #include <limits>
 
-#include "demos/record/json_fields.h"
+#include "demos/record/file/json_fields.h"
 #include "demos/record/recording.h"
 #include "tests/record/support.h"
 #include "tests/support/catch.h"

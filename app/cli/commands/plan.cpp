@@ -16,7 +16,7 @@
 #include "demos/experiments/demo.h"
 #include "demos/experiments/strategies.h"
 #include "demos/experiments/train_step_model.h"
-#include "demos/record/split.h"
+#include "demos/record/file/split.h"
 
 namespace headroom::app {
 

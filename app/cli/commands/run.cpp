@@ -12,7 +12,7 @@
 #include "app/common/session.h"
 #include "app/common/summary.h"
 #include "demos/experiments/demo.h"
-#include "demos/record/first_steps.h"
+#include "demos/record/file/first_steps.h"
 
 namespace headroom::app {
 

@@ -10,7 +10,7 @@
 #include "app/cli/tables/sweep_table.h"
 #include "app/common/sweep_plan.h"
 #include "demos/experiments/demo.h"
-#include "demos/record/split.h"
+#include "demos/record/file/split.h"
 
 namespace headroom::app {
 

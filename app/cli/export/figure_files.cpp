@@ -14,7 +14,7 @@
 
 #include "app/common/assets.h"
 #include "app/common/whole_file.h"
-#include "demos/record/split.h"
+#include "demos/record/file/split.h"
 #include "demos/record/text.h"
 #include "headroom_build.h"
 

@@ -10,7 +10,7 @@
 #include "app/cli/tables/text_table.h"
 #include "app/common/settings_json.h"
 #include "demos/experiments/demo.h"
-#include "demos/record/json_fields.h"
+#include "demos/record/file/json_fields.h"
 #include "lessons/wording.h"
 
 namespace headroom::app {

@@ -8,7 +8,7 @@
 #include "app/cli/tables/text_table.h"
 #include "app/common/settings_json.h"
 #include "app/common/summary.h"
-#include "demos/record/json_fields.h"
+#include "demos/record/file/json_fields.h"
 
 namespace headroom::app {
 

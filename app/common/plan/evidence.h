@@ -4,8 +4,8 @@
 #include <string_view>
 
 #include "demos/record/recording.h"
+#include "demos/record/rows/sweep_point.h"
 #include "demos/record/schema.h"
-#include "demos/record/sweep_point.h"
 
 namespace headroom::app {
 

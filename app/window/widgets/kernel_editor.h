@@ -8,7 +8,7 @@
 
 #include "app/window/views/page_frame.h"
 #include "app/window/widgets/widget.h"
-#include "demos/record/kernel_report.h"
+#include "demos/record/rows/kernel_report.h"
 
 namespace headroom::app::window {
 

@@ -9,7 +9,7 @@
 
 #include <ATen/ATen.h>
 
-#include "demos/record/measurement.h"
+#include "demos/record/rows/measurement.h"
 
 namespace headroom::experiments {
 

@@ -14,10 +14,10 @@
 
 #include <c10/core/Device.h>
 
-#include "demos/record/histogram.h"
-#include "demos/record/kernel_report.h"
-#include "demos/record/measurement.h"
 #include "demos/record/result.h"
+#include "demos/record/rows/histogram.h"
+#include "demos/record/rows/kernel_report.h"
+#include "demos/record/rows/measurement.h"
 #include "demos/record/schema.h"
 #include "demos/record/units.h"
 

@@ -6,8 +6,8 @@
 #include <utility>
 #include <vector>
 
-#include "demos/record/kernel_report.h"
 #include "demos/record/result.h"
+#include "demos/record/rows/kernel_report.h"
 
 namespace headroom::experiments {
 

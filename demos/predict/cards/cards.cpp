@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "cards_csv.h"  // assets/cards.csv, by CMake
-#include "demos/record/csv.h"
+#include "demos/record/file/csv.h"
 
 namespace headroom::predict {
 

@@ -9,7 +9,7 @@
 
 #include "demos/experiments/demo.h"
 #include "demos/experiments/schemas.h"
-#include "demos/record/split.h"
+#include "demos/record/file/split.h"
 #include "lessons/card_limit.h"
 #include "lessons/pages/entries.h"
 #include "lessons/shown_unit.h"

@@ -11,8 +11,8 @@
 
 #include "demos/engine/live/probes/ring.h"
 #include "demos/engine/live/probes/spin_lock.h"
-#include "demos/record/mem_event.h"
 #include "demos/record/recording.h"
+#include "demos/record/rows/mem_event.h"
 #include "demos/record/scope.h"
 
 namespace headroom::live {

@@ -3,7 +3,7 @@
 
 #include <vector>
 
-#include "demos/record/placement.h"
+#include "demos/record/rows/placement.h"
 #include "demos/record/units.h"
 
 namespace headroom::live {

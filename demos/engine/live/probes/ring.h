@@ -7,7 +7,7 @@
 #include <memory>
 #include <vector>
 
-#include "demos/record/mem_event.h"
+#include "demos/record/rows/mem_event.h"
 
 namespace headroom::live {
 

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "demos/record/mem_event.h"
+#include "demos/record/rows/mem_event.h"
 #include "demos/record/units.h"
 
 namespace headroom::live {

@@ -11,7 +11,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "demos/record/kernel_span.h"
+#include "demos/record/rows/kernel_span.h"
 
 namespace headroom::live {
 

@@ -9,7 +9,7 @@
 #include <ATen/record_function.h>
 
 #include "demos/engine/live/trace/kernel_trace.h"
-#include "demos/record/kernel_span.h"
+#include "demos/record/rows/kernel_span.h"
 
 namespace headroom::live {
 

@@ -6,7 +6,7 @@
 
 #include "demos/engine/llama/optimizers/optimizer.h"
 #include "demos/engine/llama/step/train_step.h"
-#include "demos/record/histogram.h"
+#include "demos/record/rows/histogram.h"
 
 namespace headroom::llama {
 

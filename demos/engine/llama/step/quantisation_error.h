@@ -7,7 +7,7 @@
 
 #include <ATen/ATen.h>
 
-#include "demos/record/histogram.h"
+#include "demos/record/rows/histogram.h"
 
 namespace headroom::llama {
 

@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-#include "demos/record/mem_event.h"
+#include "demos/record/rows/mem_event.h"
 #include "demos/record/scope.h"
 #include "demos/record/units.h"
 

@@ -9,13 +9,13 @@
 #include <type_traits>
 #include <vector>
 
-#include "demos/record/chunk.h"
-#include "demos/record/histogram.h"
-#include "demos/record/kernel_span.h"
-#include "demos/record/measurement.h"
-#include "demos/record/mem_event.h"
-#include "demos/record/placement.h"
-#include "demos/record/sweep_point.h"
+#include "demos/record/file/chunk.h"
+#include "demos/record/rows/histogram.h"
+#include "demos/record/rows/kernel_span.h"
+#include "demos/record/rows/measurement.h"
+#include "demos/record/rows/mem_event.h"
+#include "demos/record/rows/placement.h"
+#include "demos/record/rows/sweep_point.h"
 
 namespace headroom::record {
 

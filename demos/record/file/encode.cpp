@@ -3,9 +3,9 @@
 
 #include <fmt/format.h>
 
-#include "demos/record/chunk.h"
-#include "demos/record/columns.h"
-#include "demos/record/json_fields.h"
+#include "demos/record/file/chunk.h"
+#include "demos/record/file/columns.h"
+#include "demos/record/file/json_fields.h"
 #include "demos/record/recording.h"
 
 namespace headroom::record {

@@ -4,7 +4,7 @@
 #include <optional>
 #include <span>
 
-#include "demos/record/chunk.h"
+#include "demos/record/file/chunk.h"
 #include "demos/record/recording.h"
 
 namespace headroom::record {

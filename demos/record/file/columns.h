@@ -11,10 +11,10 @@
 #include <span>
 #include <type_traits>
 
-#include "demos/record/kernel_span.h"
-#include "demos/record/mem_event.h"
-#include "demos/record/packing.h"
-#include "demos/record/placement.h"
+#include "demos/record/file/packing.h"
+#include "demos/record/rows/kernel_span.h"
+#include "demos/record/rows/mem_event.h"
+#include "demos/record/rows/placement.h"
 
 namespace headroom::record {
 

@@ -1,5 +1,5 @@
 // Parses JSON.
-#include "demos/record/json_fields.h"
+#include "demos/record/file/json_fields.h"
 
 namespace headroom::record {
 

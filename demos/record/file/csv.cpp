@@ -1,11 +1,11 @@
-#include "demos/record/csv.h"
+#include "demos/record/file/csv.h"
 
 #include <charconv>
 #include <stdexcept>
 
 #include <fmt/format.h>
 
-#include "demos/record/split.h"
+#include "demos/record/file/split.h"
 
 namespace headroom::record {
 

@@ -10,9 +10,9 @@
 
 #include <fmt/format.h>
 
-#include "demos/record/chunk.h"
+#include "demos/record/file/chunk.h"
+#include "demos/record/file/sync_folder.h"
 #include "demos/record/recording.h"
-#include "demos/record/sync_folder.h"
 #include "demos/record/text.h"
 
 namespace headroom::record {

@@ -5,7 +5,7 @@
 #include <optional>
 #include <string>
 
-#include "demos/record/outcome.h"
+#include "demos/record/rows/outcome.h"
 #include "demos/record/units.h"
 
 namespace headroom::record {

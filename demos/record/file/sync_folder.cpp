@@ -1,5 +1,5 @@
 // Uses fsync().
-#include "demos/record/sync_folder.h"
+#include "demos/record/file/sync_folder.h"
 
 #include <cerrno>
 

@@ -1,7 +1,7 @@
 // Keys of outcomes and verdicts.
-#include "demos/record/outcome.h"
+#include "demos/record/rows/outcome.h"
 
-#include "demos/record/kernel_report.h"
+#include "demos/record/rows/kernel_report.h"
 
 namespace headroom::record {
 

@@ -1,13 +1,13 @@
 // Parses chunks. Checks every count before allocating memory for it.
-#include "demos/record/chunk_reader.h"
+#include "demos/record/file/chunk_reader.h"
 
 #include <algorithm>
 
 #include <fmt/format.h>
 
-#include "demos/record/columns.h"
-#include "demos/record/json_fields.h"
-#include "demos/record/packing.h"
+#include "demos/record/file/columns.h"
+#include "demos/record/file/json_fields.h"
+#include "demos/record/file/packing.h"
 #include "demos/record/text.h"
 
 namespace headroom::record {

@@ -1,11 +1,11 @@
 // Checksums and compresses chunks.
-#include "demos/record/chunk.h"
+#include "demos/record/file/chunk.h"
 
 #include <stdexcept>
 
 #include <zstd.h>
 
-#include "demos/record/packing.h"
+#include "demos/record/file/packing.h"
 
 namespace headroom::record {
 namespace {

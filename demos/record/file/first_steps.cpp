@@ -1,4 +1,4 @@
-#include "demos/record/first_steps.h"
+#include "demos/record/file/first_steps.h"
 
 #include <algorithm>
 #include <iterator>
