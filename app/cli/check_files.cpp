@@ -7,8 +7,8 @@
 #include <fmt/format.h>
 
 #include "app/common/assets.h"
-#include "demos/experiments/edit_kernel_exercises.h"
-#include "demos/experiments/train_step_model.h"
+#include "demos/experiments/info/edit_kernel_exercises.h"
+#include "demos/experiments/info/train_step_model.h"
 #include "demos/llama/hugging_face.h"
 #include "demos/llama/new_folder.h"
 #include "demos/llama/training_place.h"

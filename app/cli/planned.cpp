@@ -15,7 +15,7 @@
 #include "app/cli/output.h"
 #include "demos/experiments/attention_taken.h"
 #include "demos/experiments/demo.h"
-#include "demos/experiments/train_step_model.h"
+#include "demos/experiments/info/train_step_model.h"
 #include "demos/nvml/nvml.h"
 #include "demos/predict/fits.h"
 #include "demos/record/file/split.h"

@@ -5,7 +5,7 @@
 #include <cstdlib>
 #include <string_view>
 
-#include "demos/experiments/train_step_model.h"
+#include "demos/experiments/info/train_step_model.h"
 
 namespace headroom::experiments {
 

@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "demos/experiments/combinations.h"
-#include "demos/experiments/train_step_model.h"
+#include "demos/experiments/info/train_step_model.h"
 #include "demos/predict/forms/closed_form.h"
 #include "demos/predict/step_settings.h"
 

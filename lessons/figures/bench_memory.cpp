@@ -5,7 +5,7 @@
 
 #include <fmt/format.h>
 
-#include "demos/experiments/bench_plan.h"
+#include "demos/experiments/info/bench_plan.h"
 #include "lessons/axes.h"
 #include "lessons/measurements/bench.h"
 

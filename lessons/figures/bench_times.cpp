@@ -2,7 +2,7 @@
 #include <array>
 #include <vector>
 
-#include "demos/experiments/bench_plan.h"
+#include "demos/experiments/info/bench_plan.h"
 #include "lessons/measurements/bench.h"
 #include "lessons/params.h"
 

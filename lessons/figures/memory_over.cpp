@@ -6,7 +6,7 @@
 #include <fmt/format.h>
 
 #include "demos/experiments/demo.h"
-#include "demos/experiments/train_step_model.h"
+#include "demos/experiments/info/train_step_model.h"
 #include "demos/predict/forms/closed_form.h"
 #include "lessons/axes.h"
 #include "lessons/card_limit.h"

@@ -2,8 +2,8 @@
 #include <algorithm>
 #include <set>
 
-#include "demos/experiments/bench_plan.h"
 #include "demos/experiments/demo.h"
+#include "demos/experiments/info/bench_plan.h"
 #include "tests/support/catch.h"
 
 using namespace headroom;

@@ -5,8 +5,8 @@
 #include "demos/engine/experiments/decoder_block.h"
 #include "demos/engine/experiments/demo_run.h"
 #include "demos/engine/llama/model/backward.h"
-#include "demos/experiments/block_model.h"
 #include "demos/experiments/demo.h"
+#include "demos/experiments/info/block_model.h"
 #include "tests/support/catch.h"
 
 namespace {

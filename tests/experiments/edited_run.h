@@ -7,7 +7,7 @@
 
 #include "demos/engine/experiments/demo_run.h"
 #include "demos/experiments/demo.h"
-#include "demos/experiments/edit_kernel_exercises.h"
+#include "demos/experiments/info/edit_kernel_exercises.h"
 #include "tests/support/catch.h"
 
 namespace headroom::tests {

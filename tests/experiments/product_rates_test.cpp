@@ -6,7 +6,7 @@
 
 #include "demos/engine/experiments/demo_run.h"
 #include "demos/experiments/demo.h"
-#include "demos/experiments/product_rates.h"
+#include "demos/experiments/info/product_rates.h"
 #include "tests/support/catch.h"
 
 using namespace headroom;

@@ -1,8 +1,8 @@
 // A decoder block on a GPU, compared with the same block on the CPU.
 #include "demos/engine/experiments/decoder_block.h"
 #include "demos/engine/llama/model/backward.h"
-#include "demos/experiments/block_model.h"
 #include "demos/experiments/demo.h"
+#include "demos/experiments/info/block_model.h"
 #include "tests/support/catch.h"
 
 namespace {

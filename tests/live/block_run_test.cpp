@@ -3,8 +3,8 @@
 
 #include <algorithm>
 
-#include "demos/experiments/block_model.h"
 #include "demos/experiments/demo.h"
+#include "demos/experiments/info/block_model.h"
 #include "demos/record/ledger.h"
 #include "demos/record/timeline.h"
 #include "tests/live/run_driver.h"

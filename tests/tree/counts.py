@@ -56,7 +56,7 @@ def techniques(root):
     read = [(root / file).read_text(encoding="utf-8")
             for file in ("demos/predict/techniques.h", "demos/predict/step_settings.h", "demos/predict/step_settings.cpp")]
     code = without_comments("\n".join(read))
-    info = re.sub(r'"\s*\n\s*"', "", (root / "demos/experiments/train_step_info.cpp").read_text(encoding="utf-8"))
+    info = re.sub(r'"\s*\n\s*"', "", (root / "demos/experiments/info/train_step_info.cpp").read_text(encoding="utf-8"))
     functions = re.findall(r"bool (?:\w+::)?(\w+)\([^)]*\)(?: const)? \{([^}]*)\}", code)
     values = {name: re.findall(r'Meant<(?:\w+::)*(\w+)>\{\{"(\w+)", "[^"]*"\}, [\w:]+::(k\w+)\}', body)
               for name, body in re.findall(r"std::array (k\w+)\{(.*?)\n\};", code, re.S)}

@@ -12,7 +12,7 @@ LIST = "kernels/CMakeLists.txt"
 MOST_NAMED = 2
 PRODUCT = ("app", "demos", "lessons", "kernels")
 # Operators of a model or step, often named like kernels.
-OPERATORS = {"demos/experiments/block_info.cpp", "lessons/figures/architecture.cpp", "lessons/theory/derivatives.h",
+OPERATORS = {"demos/experiments/info/block_info.cpp", "lessons/figures/architecture.cpp", "lessons/theory/derivatives.h",
              "lessons/figures/derivative_check.cpp"}
 
 

@@ -14,8 +14,8 @@
 #include "app/common/plan/step_plan.h"
 #include "app/common/session.h"
 #include "demos/experiments/demo.h"
+#include "demos/experiments/info/train_step_model.h"
 #include "demos/experiments/strategies.h"
-#include "demos/experiments/train_step_model.h"
 #include "demos/record/file/split.h"
 
 namespace headroom::app {

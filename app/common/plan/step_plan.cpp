@@ -8,7 +8,7 @@
 #include "demos/experiments/attention_taken.h"
 #include "demos/experiments/combinations.h"
 #include "demos/experiments/demo.h"
-#include "demos/experiments/train_step_model.h"
+#include "demos/experiments/info/train_step_model.h"
 #include "demos/predict/allocator/more_micro_batches.h"
 #include "demos/predict/forms/form_recording.h"
 #include "demos/predict/optimizers.h"

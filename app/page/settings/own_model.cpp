@@ -5,7 +5,7 @@
 
 #include <fmt/format.h>
 
-#include "demos/experiments/train_step_model.h"
+#include "demos/experiments/info/train_step_model.h"
 #include "demos/predict/step_settings.h"
 
 namespace headroom::app::page {

@@ -8,7 +8,7 @@
 
 #include "app/page/page_model.h"
 #include "app/window/draw/controls.h"
-#include "demos/experiments/edit_kernel_exercises.h"
+#include "demos/experiments/info/edit_kernel_exercises.h"
 #include "imgui_internal.h"  // the source's scrolling window
 #include "misc/cpp/imgui_stdlib.h"
 

@@ -8,7 +8,7 @@
 
 #include "demos/engine/experiments/bench_clock.h"
 #include "demos/engine/experiments/demo_run.h"
-#include "demos/experiments/bench_plan.h"
+#include "demos/experiments/info/bench_plan.h"
 #include "kernels/kernel_case.h"
 
 namespace headroom::experiments {

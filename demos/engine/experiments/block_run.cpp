@@ -10,7 +10,7 @@
 #include "demos/engine/experiments/demo_run.h"
 #include "demos/engine/llama/model/backward.h"
 #include "demos/engine/llama/model/labels.h"
-#include "demos/experiments/block_model.h"
+#include "demos/experiments/info/block_model.h"
 #include "demos/record/scope.h"
 
 namespace headroom::experiments {

@@ -16,7 +16,7 @@
 #include "demos/engine/experiments/edited_launch.h"
 #include "demos/engine/experiments/guarded_buffer.h"
 #include "demos/engine/experiments/nvrtc.h"
-#include "demos/experiments/edit_kernel_exercises.h"
+#include "demos/experiments/info/edit_kernel_exercises.h"
 #include "demos/record/scope.h"
 #include "kernels/add_rms_norm/add_rms_norm_ops.h"
 #include "kernels/kernel_case.h"

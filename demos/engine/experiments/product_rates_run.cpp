@@ -10,7 +10,7 @@
 
 #include "demos/engine/experiments/bench_clock.h"
 #include "demos/engine/experiments/demo_run.h"
-#include "demos/experiments/product_rates.h"
+#include "demos/experiments/info/product_rates.h"
 #include "demos/record/scope.h"
 #include "kernels/fp8_cast/fp8_cast_ops.h"
 #include "kernels/narrow_product/narrow_product_ops.h"

@@ -16,7 +16,7 @@
 #include "demos/engine/llama/step/product_choice.h"
 #include "demos/engine/llama/step/train_step.h"
 #include "demos/experiments/combinations.h"
-#include "demos/experiments/train_step_model.h"
+#include "demos/experiments/info/train_step_model.h"
 #include "kernels/narrow_product/narrow_product_ops.h"
 
 namespace headroom::experiments {

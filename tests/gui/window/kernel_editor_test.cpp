@@ -3,7 +3,7 @@
 #include <filesystem>
 
 #include "app/window/widgets/kernel_editor.h"
-#include "demos/experiments/edit_kernel_exercises.h"
+#include "demos/experiments/info/edit_kernel_exercises.h"
 #include "imgui_te_engine.h"
 #include "tests/gui/support/harness.h"
 #include "tests/gui/support/scripted_backend.h"

@@ -2,8 +2,8 @@
 #include <algorithm>
 #include <string>
 
-#include "demos/experiments/block_model.h"
 #include "demos/experiments/demo.h"
+#include "demos/experiments/info/block_model.h"
 #include "demos/llama/architecture.h"
 #include "demos/record/ledger.h"
 #include "lessons/figure.h"

@@ -7,7 +7,7 @@
 
 #include <ATen/Parallel.h>
 
-#include "demos/experiments/train_step_model.h"
+#include "demos/experiments/info/train_step_model.h"
 #include "demos/predict/forms/step_bytes.h"
 #include "demos/predict/optimizers.h"
 #include "tests/llama/allocation_log.h"

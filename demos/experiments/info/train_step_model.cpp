@@ -1,5 +1,5 @@
 // Reads the model and finds its weights.
-#include "demos/experiments/train_step_model.h"
+#include "demos/experiments/info/train_step_model.h"
 
 #include <utility>
 

@@ -2,8 +2,8 @@
 #include <array>
 
 #include "demos/experiments/demo.h"
+#include "demos/experiments/info/train_step_model.h"
 #include "demos/experiments/schema_parts.h"
-#include "demos/experiments/train_step_model.h"
 #include "demos/predict/allocator/placed.h"
 #include "demos/predict/optimizers.h"
 #include "demos/tokens/id_file.h"

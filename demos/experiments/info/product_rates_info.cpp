@@ -2,7 +2,7 @@
 #include <array>
 
 #include "demos/experiments/demo.h"
-#include "demos/experiments/product_rates.h"
+#include "demos/experiments/info/product_rates.h"
 #include "demos/experiments/schema_parts.h"
 
 namespace headroom::experiments {

@@ -2,8 +2,8 @@
 #include <array>
 #include <vector>
 
-#include "demos/experiments/bench_plan.h"
 #include "demos/experiments/demo.h"
+#include "demos/experiments/info/bench_plan.h"
 #include "demos/experiments/schema_parts.h"
 
 namespace headroom::experiments {

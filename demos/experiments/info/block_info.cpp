@@ -4,8 +4,8 @@
 
 #include <fmt/format.h>
 
-#include "demos/experiments/block_model.h"
 #include "demos/experiments/demo.h"
+#include "demos/experiments/info/block_model.h"
 #include "demos/experiments/schema_parts.h"
 
 namespace headroom::experiments {

@@ -1,4 +1,4 @@
-#include "demos/experiments/edit_kernel_exercises.h"
+#include "demos/experiments/info/edit_kernel_exercises.h"
 
 #include <cstddef>
 #include <fstream>

@@ -1,5 +1,5 @@
 // Collects the shapes from the kernels' records.
-#include "demos/experiments/bench_plan.h"
+#include "demos/experiments/info/bench_plan.h"
 
 #include <utility>
 

@@ -2,7 +2,7 @@
 #include <array>
 
 #include "demos/experiments/demo.h"
-#include "demos/experiments/edit_kernel_exercises.h"
+#include "demos/experiments/info/edit_kernel_exercises.h"
 #include "demos/experiments/schema_parts.h"
 
 namespace headroom::experiments {
