@@ -10,7 +10,7 @@
 #include "demos/engine/llama/model/attention.h"
 #include "demos/engine/llama/model/model.h"
 #include "demos/engine/llama/model/projection.h"
-#include "demos/engine/llama/model/weight_maker.h"
+#include "demos/engine/llama/model/weights/weight_maker.h"
 #include "demos/llama/architecture.h"
 
 namespace headroom::experiments {

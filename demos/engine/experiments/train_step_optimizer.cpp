@@ -3,7 +3,7 @@
 
 #include <utility>
 
-#include "demos/engine/llama/model/stored_tensors.h"
+#include "demos/engine/llama/model/weights/stored_tensors.h"
 #include "demos/engine/llama/optimizers/optimizer_choice.h"
 #include "demos/predict/optimizers.h"
 

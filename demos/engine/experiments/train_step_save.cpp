@@ -6,7 +6,7 @@
 #include <iterator>
 #include <utility>
 
-#include "demos/engine/llama/model/written_model.h"
+#include "demos/engine/llama/model/weights/written_model.h"
 #include "demos/llama/hugging_face.h"
 
 namespace headroom::experiments {

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "demos/engine/experiments/train_step_optimizer.h"
-#include "demos/engine/llama/model/stored_tensors.h"
+#include "demos/engine/llama/model/weights/stored_tensors.h"
 #include "demos/llama/training_place.h"
 #include "demos/predict/step_settings.h"
 

@@ -4,7 +4,7 @@
 #include <utility>
 #include <vector>
 
-#include "demos/engine/llama/model/unmade.h"
+#include "demos/engine/llama/model/weights/unmade.h"
 #include "demos/engine/llama/step/data.h"
 #include "demos/engine/llama/step/train_step.h"
 #include "demos/llama/config.h"

@@ -8,7 +8,7 @@
 
 #include <ATen/Parallel.h>
 
-#include "demos/engine/llama/model/fp8_scales.h"
+#include "demos/engine/llama/model/weights/fp8_scales.h"
 #include "demos/experiments/combinations.h"
 #include "demos/predict/forms/step_bytes.h"
 #include "demos/predict/step_settings.h"

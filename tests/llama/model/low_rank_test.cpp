@@ -88,7 +88,7 @@ TEST_CASE("adapters of rank 16 reach most of full training's drop in loss, and Q
   at::set_num_threads(1);
   const std::string prose = text_of("assets/data/course.txt");
   const std::string code =
-      text_of("demos/engine/llama/model/fused.cpp") + text_of("demos/engine/llama/model/weights.cpp");
+      text_of("demos/engine/llama/model/fused.cpp") + text_of("demos/engine/llama/model/weights/weights.cpp");
   llama::Model base = make();
   train(base, prose, 600);
   CHECK(loss_on(base, prose) < 2);

@@ -9,7 +9,7 @@
 
 #include "demos/engine/llama/model/labels.h"
 #include "demos/engine/llama/model/linear.h"
-#include "demos/engine/llama/model/unmade.h"
+#include "demos/engine/llama/model/weights/unmade.h"
 #include "demos/predict/forms/step_bytes.h"
 #include "kernels/add_rms_norm/add_rms_norm_ops.h"
 #include "kernels/rms_norm/rms_norm_ops.h"

@@ -3,8 +3,8 @@
 
 #include "demos/engine/llama/model/labels.h"
 #include "demos/engine/llama/model/linear.h"
-#include "demos/engine/llama/model/rebuilt.h"
-#include "demos/engine/llama/model/unmade.h"
+#include "demos/engine/llama/model/weights/rebuilt.h"
+#include "demos/engine/llama/model/weights/unmade.h"
 #include "kernels/rope/rope_ops.h"
 
 namespace headroom::llama {

@@ -2,7 +2,7 @@
 #include "demos/engine/llama/model/projection.h"
 
 #include "demos/engine/llama/model/labels.h"
-#include "demos/engine/llama/model/unmade.h"
+#include "demos/engine/llama/model/weights/unmade.h"
 #include "demos/record/scope.h"
 #include "kernels/narrow_product/narrow_product_ops.h"
 

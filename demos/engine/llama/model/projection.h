@@ -10,7 +10,7 @@
 #include <ATen/ATen.h>
 #include <ATen/core/ivalue.h>
 
-#include "demos/engine/llama/model/fp8_scales.h"
+#include "demos/engine/llama/model/weights/fp8_scales.h"
 #include "demos/record/units.h"
 #include "kernels/nf4/nf4_ops.h"
 

@@ -13,7 +13,7 @@
 
 #include "demos/engine/llama/host/host_arena.h"
 #include "demos/engine/llama/model/model.h"
-#include "demos/engine/llama/model/state_tensor.h"
+#include "demos/engine/llama/model/weights/state_tensor.h"
 #include "demos/engine/llama/step/loss_scaling.h"
 #include "kernels/adamw/adamw_ops.h"
 

@@ -8,7 +8,7 @@
 
 #include <ATen/ATen.h>
 
-#include "demos/engine/llama/model/state_tensor.h"
+#include "demos/engine/llama/model/weights/state_tensor.h"
 
 namespace headroom::llama {
 

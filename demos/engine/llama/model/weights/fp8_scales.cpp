@@ -1,5 +1,5 @@
 // Scales of fp8 operands.
-#include "demos/engine/llama/model/fp8_scales.h"
+#include "demos/engine/llama/model/weights/fp8_scales.h"
 
 #include "demos/engine/llama/model/labels.h"
 #include "demos/record/scope.h"

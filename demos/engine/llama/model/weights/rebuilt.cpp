@@ -1,5 +1,5 @@
 // Empties a value's storage, and refills it in backward from a nested graph.
-#include "demos/engine/llama/model/rebuilt.h"
+#include "demos/engine/llama/model/weights/rebuilt.h"
 
 #include <utility>
 

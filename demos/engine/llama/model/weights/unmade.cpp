@@ -1,5 +1,5 @@
 // Creates tensors without memory.
-#include "demos/engine/llama/model/unmade.h"
+#include "demos/engine/llama/model/weights/unmade.h"
 
 #include <torch/csrc/autograd/custom_function.h>
 

@@ -6,7 +6,7 @@
 
 #include <ATen/ATen.h>
 
-#include "demos/engine/llama/model/state_tensor.h"
+#include "demos/engine/llama/model/weights/state_tensor.h"
 #include "demos/predict/techniques.h"
 #include "kernels/fp8_cast/fp8_cast_ops.h"
 

@@ -7,8 +7,8 @@
 
 #include "demos/engine/llama/model/labels.h"
 #include "demos/engine/llama/model/model.h"
-#include "demos/engine/llama/model/stored_tensors.h"
-#include "demos/engine/llama/model/weight_maker.h"
+#include "demos/engine/llama/model/weights/stored_tensors.h"
+#include "demos/engine/llama/model/weights/weight_maker.h"
 
 namespace headroom::llama {
 

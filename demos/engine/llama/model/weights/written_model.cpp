@@ -1,5 +1,5 @@
 // Maps names to tensors.
-#include "demos/engine/llama/model/written_model.h"
+#include "demos/engine/llama/model/weights/written_model.h"
 
 #include <map>
 #include <string>

@@ -4,8 +4,8 @@
 #include <vector>
 
 #include "demos/engine/llama/model/model.h"
-#include "demos/engine/llama/model/state_tensor.h"
-#include "demos/engine/llama/model/stored_tensors.h"
+#include "demos/engine/llama/model/weights/state_tensor.h"
+#include "demos/engine/llama/model/weights/stored_tensors.h"
 
 namespace headroom::llama {
 

@@ -1,5 +1,5 @@
 // Copies between files and tensors.
-#include "demos/engine/llama/model/stored_tensors.h"
+#include "demos/engine/llama/model/weights/stored_tensors.h"
 
 #include <algorithm>
 #include <array>

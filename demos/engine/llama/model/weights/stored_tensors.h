@@ -10,7 +10,7 @@
 
 #include <ATen/ATen.h>
 
-#include "demos/engine/llama/model/state_tensor.h"
+#include "demos/engine/llama/model/weights/state_tensor.h"
 #include "demos/llama/hugging_face.h"
 #include "demos/llama/new_folder.h"
 #include "demos/llama/written_config.h"
