@@ -12,7 +12,7 @@
 
 #include "app/common/settings_json.h"
 #include "demos/experiments/demo.h"
-#include "demos/llama/hugging_face.h"
+#include "demos/llama/files/hugging_face.h"
 #include "demos/record/file/json_fields.h"
 #include "demos/record/quantile.h"
 #include "demos/record/text.h"

@@ -7,9 +7,9 @@
 
 #include <fmt/format.h>
 
-#include "demos/llama/checkpoint_folder.h"
 #include "demos/llama/families.h"
-#include "demos/llama/hugging_face.h"
+#include "demos/llama/files/checkpoint_folder.h"
+#include "demos/llama/files/hugging_face.h"
 #include "demos/record/units.h"
 
 namespace headroom::llama {

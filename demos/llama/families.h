@@ -7,7 +7,7 @@
 #include <string_view>
 
 #include "demos/llama/config.h"
-#include "demos/llama/config_fields.h"
+#include "demos/llama/files/config_fields.h"
 
 namespace headroom::llama {
 

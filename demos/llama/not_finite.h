@@ -6,7 +6,7 @@
 #include <span>
 #include <string>
 
-#include "demos/llama/safetensors.h"
+#include "demos/llama/files/safetensors.h"
 
 namespace headroom::llama {
 

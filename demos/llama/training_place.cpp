@@ -5,7 +5,7 @@
 
 #include <fmt/format.h>
 
-#include "demos/llama/checkpoint_folder.h"
+#include "demos/llama/files/checkpoint_folder.h"
 #include "demos/record/file/json_fields.h"
 
 namespace headroom::llama {

@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "demos/engine/experiments/demo_run.h"
-#include "demos/llama/hugging_face.h"
+#include "demos/llama/files/hugging_face.h"
 #include "demos/predict/step_settings.h"
 
 namespace headroom::experiments {

@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "demos/engine/llama/model/weights/written_model.h"
-#include "demos/llama/hugging_face.h"
+#include "demos/llama/files/hugging_face.h"
 
 namespace headroom::experiments {
 

@@ -7,7 +7,7 @@
 
 #include "demos/llama/config.h"
 #include "demos/llama/described_model.h"
-#include "demos/llama/hugging_face.h"
+#include "demos/llama/files/hugging_face.h"
 #include "demos/predict/step_settings.h"
 #include "demos/record/result.h"
 #include "demos/tokens/token_data.h"

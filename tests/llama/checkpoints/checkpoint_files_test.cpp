@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "demos/llama/hugging_face.h"
+#include "demos/llama/files/hugging_face.h"
 #include "demos/llama/not_finite.h"
 #include "tests/llama/checkpoints/checkpoint_folder.h"
 #include "tests/support/catch.h"

@@ -6,7 +6,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "demos/llama/hugging_face.h"
+#include "demos/llama/files/hugging_face.h"
 #include "tests/llama/checkpoints/checkpoint_folder.h"
 #include "tests/support/catch.h"
 

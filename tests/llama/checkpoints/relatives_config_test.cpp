@@ -4,7 +4,7 @@
 #include <functional>
 #include <string>
 
-#include "demos/llama/hugging_face.h"
+#include "demos/llama/files/hugging_face.h"
 #include "tests/llama/checkpoints/checkpoint_folder.h"
 #include "tests/support/catch.h"
 

@@ -19,7 +19,7 @@
 #include "demos/engine/experiments/train_step_run.h"
 #include "demos/engine/llama/model/model.h"
 #include "demos/experiments/info/train_step_model.h"
-#include "demos/llama/hugging_face.h"
+#include "demos/llama/files/hugging_face.h"
 #include "tests/llama/allocation_log.h"
 #include "tests/llama/checkpoints/checkpoint_folder.h"
 #include "tests/llama/step_fixture.h"

@@ -12,9 +12,9 @@
 #include <nlohmann/json.hpp>
 
 #include "demos/engine/llama/model/model.h"
-#include "demos/llama/hugging_face.h"
-#include "demos/llama/new_folder.h"
-#include "demos/llama/safetensors.h"
+#include "demos/llama/files/hugging_face.h"
+#include "demos/llama/files/new_folder.h"
+#include "demos/llama/files/safetensors.h"
 #include "tests/llama/checkpoints/checkpoint_folder.h"
 #include "tests/llama/checkpoints/resumed_run.h"
 #include "tests/llama/step_fixture.h"

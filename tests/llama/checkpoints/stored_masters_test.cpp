@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "demos/engine/experiments/train_step_optimizer.h"
-#include "demos/llama/hugging_face.h"
+#include "demos/llama/files/hugging_face.h"
 #include "tests/llama/checkpoints/checkpoint_folder.h"
 #include "tests/llama/step_fixture.h"
 

@@ -18,7 +18,7 @@
 #include "demos/engine/llama/model/attention.h"
 #include "demos/engine/llama/model/fused.h"
 #include "demos/llama/config.h"
-#include "demos/llama/hugging_face.h"
+#include "demos/llama/files/hugging_face.h"
 #include "demos/llama/layer_weights.h"
 #include "demos/record/scope.h"
 #include "demos/record/units.h"

@@ -11,9 +11,9 @@
 #include <ATen/ATen.h>
 
 #include "demos/engine/llama/model/weights/state_tensor.h"
-#include "demos/llama/hugging_face.h"
-#include "demos/llama/new_folder.h"
-#include "demos/llama/written_config.h"
+#include "demos/llama/files/hugging_face.h"
+#include "demos/llama/files/new_folder.h"
+#include "demos/llama/files/written_config.h"
 #include "demos/record/result.h"
 
 namespace headroom::llama {

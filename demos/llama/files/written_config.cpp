@@ -1,12 +1,12 @@
 // Writes the JSON.
-#include "demos/llama/written_config.h"
+#include "demos/llama/files/written_config.h"
 
 #include <utility>
 
 #include <nlohmann/json.hpp>
 
-#include "demos/llama/checkpoint_folder.h"
 #include "demos/llama/families.h"
+#include "demos/llama/files/checkpoint_folder.h"
 
 namespace headroom::llama {
 

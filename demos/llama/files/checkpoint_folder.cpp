@@ -1,5 +1,5 @@
 // Reads a checkpoint's JSON files, which other programs wrote, and recognizes files mistaken for them.
-#include "demos/llama/checkpoint_folder.h"
+#include "demos/llama/files/checkpoint_folder.h"
 
 #include <algorithm>
 #include <array>
@@ -9,7 +9,7 @@
 
 #include <fmt/format.h>
 
-#include "demos/llama/hugging_face.h"
+#include "demos/llama/files/hugging_face.h"
 #include "demos/record/text.h"
 
 namespace headroom::llama {

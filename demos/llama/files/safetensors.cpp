@@ -1,5 +1,5 @@
 // Reads and checks headers.
-#include "demos/llama/safetensors.h"
+#include "demos/llama/files/safetensors.h"
 
 #include <algorithm>
 #include <array>

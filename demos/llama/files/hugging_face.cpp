@@ -1,5 +1,5 @@
 // Reads the index of shards and checks a checkpoint's tensors.
-#include "demos/llama/hugging_face.h"
+#include "demos/llama/files/hugging_face.h"
 
 #include <algorithm>
 #include <fstream>
@@ -10,7 +10,7 @@
 
 #include <fmt/format.h>
 
-#include "demos/llama/checkpoint_folder.h"
+#include "demos/llama/files/checkpoint_folder.h"
 #include "demos/record/file/json_fields.h"
 #include "demos/record/text.h"
 

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "demos/llama/config.h"
-#include "demos/llama/safetensors.h"
+#include "demos/llama/files/safetensors.h"
 #include "demos/record/result.h"
 
 namespace headroom::llama {

@@ -1,5 +1,5 @@
 // Uses a temporary folder, posix_fallocate and renameat2.
-#include "demos/llama/new_folder.h"
+#include "demos/llama/files/new_folder.h"
 
 #include <cerrno>
 #include <csignal>

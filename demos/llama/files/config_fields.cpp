@@ -1,5 +1,5 @@
 // Reads values and describes errors.
-#include "demos/llama/config_fields.h"
+#include "demos/llama/files/config_fields.h"
 
 #include <fmt/format.h>
 
