@@ -12,7 +12,7 @@
 #include "app/common/plan/step_plan.h"
 #include "app/page/runs.h"
 #include "lessons/pages/blocks/task.h"
-#include "lessons/pages/live_numbers.h"
+#include "lessons/pages/numbers/live_numbers.h"
 #include "lessons/pages/page.h"
 #include "lessons/pages/words.h"
 

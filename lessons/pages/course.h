@@ -5,8 +5,8 @@
 #include <memory>
 
 #include "lessons/pages/items.h"
+#include "lessons/pages/numbers/stored_numbers.h"
 #include "lessons/pages/page_reader.h"
-#include "lessons/pages/stored_numbers.h"
 
 namespace headroom::lessons {
 
@@ -22,7 +22,7 @@ class Course {
   std::vector<const Page*> pages() const;                             // in order
   const Glossary& glossary() const { return glossary_; }
   const References& references() const { return references_; }
-  const StoredNumbers& numbers() const { return numbers_; }  // empty if the assets have none
+  const StoredNumbers& numbers() const { return numbers_; }        // empty if the assets have none
   const std::vector<CourseItem>& items() const { return items_; }  // empty if the assets have none
   const Problems& problems() const { return problems_; }
 

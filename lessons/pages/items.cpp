@@ -1,6 +1,6 @@
 #include "lessons/pages/items.h"
 
-#include "lessons/pages/csv_lines.h"
+#include "lessons/pages/numbers/csv_lines.h"
 
 namespace headroom::lessons {
 

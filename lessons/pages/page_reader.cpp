@@ -15,7 +15,7 @@
 #include "lessons/pages/blocks/text.h"
 #include "lessons/pages/blocks/widget.h"
 #include "lessons/pages/entries.h"
-#include "lessons/pages/live_numbers.h"
+#include "lessons/pages/numbers/live_numbers.h"
 #include "lessons/pages/page_lint.h"
 
 namespace headroom::lessons {

@@ -8,7 +8,7 @@
 #include "demos/predict/cards/cards.h"
 #include "demos/record/text.h"
 #include "lessons/pages/acts.h"
-#include "lessons/pages/live_numbers.h"
+#include "lessons/pages/numbers/live_numbers.h"
 #include "lessons/pages/page_reader.h"
 
 namespace headroom::lessons {

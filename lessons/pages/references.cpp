@@ -3,7 +3,7 @@
 
 #include <fmt/format.h>
 
-#include "lessons/pages/csv_lines.h"
+#include "lessons/pages/numbers/csv_lines.h"
 
 namespace headroom::lessons {
 

@@ -13,7 +13,7 @@
 #include "demos/experiments/schemas.h"
 #include "demos/predict/step_settings.h"
 #include "lessons/pages/entries.h"
-#include "lessons/pages/live_numbers.h"
+#include "lessons/pages/numbers/live_numbers.h"
 #include "lessons/random.h"
 
 namespace headroom::lessons {

@@ -16,7 +16,7 @@
 #include "lessons/pages/blocks/figure.h"
 #include "lessons/pages/blocks/task.h"
 #include "lessons/pages/blocks/widget.h"
-#include "lessons/pages/live_numbers.h"
+#include "lessons/pages/numbers/live_numbers.h"
 #include "lessons/shown_unit.h"
 #include "lessons/sources.h"
 #include "lessons/wording.h"

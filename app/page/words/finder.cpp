@@ -10,7 +10,7 @@
 #include <fmt/format.h>
 
 #include "lessons/figure.h"
-#include "lessons/pages/live_numbers.h"
+#include "lessons/pages/numbers/live_numbers.h"
 #include "lessons/pages/words.h"
 
 namespace headroom::app::page {

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "lessons/pages/live_numbers.h"
+#include "lessons/pages/numbers/live_numbers.h"
 #include "lessons/pages/page.h"
 #include "lessons/pages/words.h"
 

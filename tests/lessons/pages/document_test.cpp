@@ -7,7 +7,7 @@
 #include "lessons/pages/blocks/figure.h"
 #include "lessons/pages/blocks/table.h"
 #include "lessons/pages/blocks/text.h"
-#include "lessons/pages/live_numbers.h"
+#include "lessons/pages/numbers/live_numbers.h"
 #include "tests/support/catch.h"
 #include "tests/support/course.h"
 #include "tests/support/made_recording.h"

@@ -9,7 +9,7 @@
 #include "demos/record/ledger.h"
 #include "lessons/measurements/bench.h"
 #include "lessons/measurements/product_peaks.h"
-#include "lessons/pages/live_numbers.h"
+#include "lessons/pages/numbers/live_numbers.h"
 #include "lessons/shown_unit.h"
 #include "lessons/steps/kernel_rows.h"
 #include "lessons/steps/step_budget.h"

@@ -8,7 +8,7 @@
 
 #include "demos/experiments/demo.h"
 #include "lessons/pages/blocks/task.h"
-#include "lessons/pages/live_numbers.h"
+#include "lessons/pages/numbers/live_numbers.h"
 #include "tests/support/catch.h"
 #include "tests/support/course.h"
 

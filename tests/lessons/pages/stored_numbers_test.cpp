@@ -4,7 +4,7 @@
 #include <string_view>
 #include <vector>
 
-#include "lessons/pages/stored_numbers.h"
+#include "lessons/pages/numbers/stored_numbers.h"
 #include "tests/lessons/pages/number_values.h"
 #include "tests/support/catch.h"
 #include "tests/support/page_numbers.h"

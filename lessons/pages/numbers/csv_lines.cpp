@@ -1,5 +1,5 @@
 // Reads lines, and reports those with another number of fields.
-#include "lessons/pages/csv_lines.h"
+#include "lessons/pages/numbers/csv_lines.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

@@ -1,13 +1,13 @@
 // Reads stored numbers and inserts them.
-#include "lessons/pages/stored_numbers.h"
+#include "lessons/pages/numbers/stored_numbers.h"
 
 #include <utility>
 #include <vector>
 
 #include <fmt/format.h>
 
-#include "lessons/pages/csv_lines.h"
-#include "lessons/pages/live_numbers.h"
+#include "lessons/pages/numbers/csv_lines.h"
+#include "lessons/pages/numbers/live_numbers.h"
 #include "lessons/pages/page_reader.h"
 
 namespace headroom::lessons {

@@ -1,5 +1,5 @@
 // Computes the numbers in a page's words.
-#include "lessons/pages/live_numbers.h"
+#include "lessons/pages/numbers/live_numbers.h"
 
 #include <algorithm>
 #include <array>
