@@ -13,7 +13,7 @@ MOST_NAMED = 2
 PRODUCT = ("app", "demos", "lessons", "kernels")
 # Operators of a model or step, often named like kernels.
 OPERATORS = {"demos/experiments/info/block_info.cpp", "lessons/figures/architecture.cpp", "lessons/theory/derivatives.h",
-             "lessons/figures/derivative_check.cpp"}
+             "lessons/figures/steps/derivative_check.cpp"}
 
 
 def ids(root):
