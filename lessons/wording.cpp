@@ -14,6 +14,7 @@
 #include "demos/experiments/demo.h"
 #include "demos/predict/step_settings.h"
 #include "demos/record/file/first_steps.h"
+#include "demos/record/find.h"
 
 namespace headroom::lessons {
 namespace {
@@ -92,8 +93,7 @@ record::Schema schema_of(const record::RunInfo& info) {
 }
 
 const record::ParamSpec* find_spec(record::Schema schema, std::string_view key) {
-  const auto found = std::ranges::find(schema, key, &record::ParamSpec::key);
-  return found == schema.end() ? nullptr : &*found;
+  return record::find_in(schema, key, &record::ParamSpec::key);
 }
 
 std::string in_lower_case(std::string_view label) {

@@ -108,9 +108,9 @@ constexpr double kStream = 1.4, kBesideStream = 3.2, kMark = 0.9, kDropout = 2.7
 
 // A model from the embedding to the head, with one layer for all. Attention and MLP add their results to the residual
 // stream. Marks show RoPE on queries and keys, and dropout on the embedding and both results.
-class Column {
+class ModelColumn {
  public:
-  Column(Diagram& diagram, const Architecture& model, double x, std::string_view chosen, bool hidden)
+  ModelColumn(Diagram& diagram, const Architecture& model, double x, std::string_view chosen, bool hidden)
       : diagram_(diagram), model_(model), x_(x), chosen_(chosen), hidden_(hidden) {}
 
   // Returns the height.
@@ -273,7 +273,7 @@ Diagram diagram_of(const std::vector<Architecture>& models, std::string_view cho
   diagram.width = static_cast<double>(models.size()) * (kColumn + kApart) - kApart + 2 * kFrame;
   diagram.unit = "parameters";
   for (std::size_t i = 0; i < models.size(); ++i) {
-    Column column(diagram, models[i], kFrame + static_cast<double>(i) * (kColumn + kApart), chosen, hidden);
+    ModelColumn column(diagram, models[i], kFrame + static_cast<double>(i) * (kColumn + kApart), chosen, hidden);
     diagram.height = column.draw();
   }
   return diagram;

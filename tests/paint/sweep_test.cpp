@@ -56,7 +56,7 @@ TEST_CASE("a bar that ran out of memory has a label and a hatch above it") {
   CHECK(std::count_if(labels.begin(), labels.end(), [](const std::string& text) {
           return text == "out of memory" || text == "OOM";
         }) == 2);  // over the bar, and in the chart of speeds
-  CHECK(area_height(fills_of(scene, faded(kLight.danger, kLight.danger_ground))) > 0);
+  CHECK(area_height(fills_of(scene, faded(kLight.danger, kLight.opacity.danger_ground))) > 0);
 }
 
 TEST_CASE("the first point out of memory is a cross at the closed form's value, without a line to it") {
