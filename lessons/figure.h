@@ -71,7 +71,7 @@ struct FigureData {
 
 // Why nothing is drawn while the question is open.
 inline constexpr std::string_view kIsAnswer = "The figure is the answer: lock yours, or skip.";
-inline constexpr std::string_view kPartOfAnswer = "This is part of the answer: it shows when the question is answered.";
+inline constexpr std::string_view kPartOfAnswer = "This is part of the answer: it appears once you have answered.";
 
 // The first panel of that kind, or null.
 template <class Kind>

@@ -137,7 +137,7 @@ record::Result<ExitCode> bench_step(const BenchOptions& options) {
       trace.info().device == record::DeviceKind::kGpu
           ? fmt::format("   (goal: at most {:.2f}: {})", kKernelsGoal, ratio <= kKernelsGoal ? "reached" : "missed")
           : std::string();
-  put(line("step, untraced", step) + line("its kernels, traced, summed", kernels) +
+  put(line("step, untraced", step) + line("sum of its traced kernels", kernels) +
       fmt::format("  {:<28} {:>10}{}\n", "step / kernels", fmt::format("{:.3f}", ratio), goal) +
       fmt::format("  {:<28} {}\n", "of the last traced step",
                   lessons::work_text(steps.last, lessons::time_unit(static_cast<double>(steps.last.length)))));

@@ -144,7 +144,7 @@ std::string table_of(const Shape& shape, const record::Recording& products, cons
     return fmt::format("{:.0f} tokens/s", static_cast<double>(shape.tokens) * 1e9 / time);
   };
   line("products alone", bound.products, fmt::format("{:.3g} TFLOP/s", bound.flops / bound.products / 1e3));
-  line("all other bytes, as a copy", bound.other,
+  line("all other bytes, at copy speed", bound.other,
        fmt::format("{} at {:.0f} GB/s", record::format_bytes(shape.bound.other_bytes()),
                    bound.copy_bytes_per_second / 1e9));
   line("bound", bound.whole(), rate(bound.whole()));

@@ -73,7 +73,7 @@ record::Status check_new_file(std::string_view key, const fs::path& path, record
   if (!fs::is_directory(folder, failed)) return refused("its folder does not exist");
   const fs::space_info space = fs::space(folder, failed);
   if (failed || bytes < 0 || static_cast<std::uintmax_t>(bytes) <= space.available) return record::Ok{};
-  return refused(fmt::format("it needs {} and {} are free", record::format_bytes(bytes),
+  return refused(fmt::format("it needs {}, but {} are free", record::format_bytes(bytes),
                              record::format_bytes(static_cast<record::Bytes>(space.available))));
 }
 

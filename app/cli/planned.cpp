@@ -92,7 +92,7 @@ record::Result<PlannedCard> size_of(const std::string& words) {
   }
   if (words.find_first_not_of("0123456789") == std::string::npos)
     return Error{
-        fmt::format("--card {0} has no unit and is no card's name: write {0}GiB (as cards are sold), or {1} for {0} "
+        fmt::format("--card {0} has no unit and is not a card's name: write {0}GiB (as cards are sold), or {1} for {0} "
                     "bytes.",
                     words, words + "B")};
   // Cards sold as 24 GB have 24 GiB, so the name shows both if GB was typed.

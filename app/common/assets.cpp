@@ -51,8 +51,8 @@ record::Result<fs::path> find_assets() {
   for (const fs::path& place : places)
     if (looks_like_assets(place)) return place;
   return Error{
-      fmt::format("The assets folder (fonts, page texts, recordings) is neither {} nor {}: set HEADROOM_ASSETS to its "
-                  "path.",
+      fmt::format("The assets folder (fonts, page texts, recordings) was found neither at {} nor at {}: set "
+                  "HEADROOM_ASSETS to its path.",
                   places[0].string(), places[1].string())};
 }
 

@@ -31,7 +31,7 @@ EngineChoice engine_from_text(std::string_view text, std::string_view cure) {
   if (words.empty()) return {std::nullopt, fmt::format("{}, or name a program: it is empty.", cure)};
   // A bare name is looked up in PATH later; only a path can be checked now.
   if (words[0].find('/') != std::string::npos && !is_executable(words[0]))
-    return {std::nullopt, fmt::format("{}, or name a program: {} is not one.", cure, words[0])};
+    return {std::nullopt, fmt::format("{}, or name a program: {} is not executable.", cure, words[0])};
   return {backend::EngineCommand{std::move(words)}, {}};
 }
 

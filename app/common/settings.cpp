@@ -82,7 +82,7 @@ PageMemory memory_from(const json& page, const std::string& id, std::vector<std:
     return value.is_boolean();
   });
   reading.key("answer", "the question is open", [&](const json& value) { return take_text(value, memory.answer); });
-  reading.key("settings", "the page starts with its own", [&](const json& value) {
+  reading.key("settings", "the page starts with its own settings", [&](const json& value) {
     if (!value.is_object()) return false;
     Reading settings(value, where, refused);
     for (const auto& [key, text] : value.items())

@@ -296,7 +296,7 @@ std::string to_text(const RunSummary& summary) {
     row(summary.outcome.kind == record::OutcomeKind::kCompleted ? "note" : "reason",
         record::printable(summary.outcome.message));
   if (!summary.run->events().empty()) {
-    std::string peak = fmt::format("{} (asked for {}", record::format_bytes(summary.peak.allocated),
+    std::string peak = fmt::format("{} (requested {}", record::format_bytes(summary.peak.allocated),
                                    record::format_bytes(summary.peak.requested));
     if (summary.peak.reserved > 0) peak += ", reserved " + record::format_bytes(summary.peak.reserved);
     row("peak", peak + ")");
@@ -336,7 +336,7 @@ std::string to_text(const RunSummary& summary) {
 std::string explain(const record::OutOfMemoryFacts& facts) {
   std::string where = std::string(record::label_of(facts.phase));
   if (facts.layer != record::kNoLayer) where += fmt::format(", layer {}", facts.layer);
-  std::string text = fmt::format("{} asked for {} ({})", facts.op.empty() ? "an operator" : facts.op,
+  std::string text = fmt::format("{} requested {} ({})", facts.op.empty() ? "an operator" : facts.op,
                                  record::format_bytes(facts.requested), where);
   text += fmt::format(" while {} were in use", record::format_bytes(facts.allocated));
   if (facts.reserved > 0) text += fmt::format(" and {} reserved", record::format_bytes(facts.reserved));

@@ -108,7 +108,7 @@ std::shared_ptr<const record::Recording> measured_run(const record::Params& para
   if (run == nullptr || tools.stop()) return nullptr;
   const record::Outcome outcome = run->outcome().value_or(record::Outcome{OutcomeKind::kEngineLost, {}, {}});
   if (outcome.kind == OutcomeKind::kCompleted || outcome.kind == OutcomeKind::kOutOfMemory) return run;
-  trouble = outcome.message.empty() ? "The engine was lost." : outcome.message;
+  trouble = outcome.message.empty() ? "The engine ended unexpectedly." : outcome.message;
   return nullptr;
 }
 
@@ -168,7 +168,7 @@ std::optional<ComparedBorder> validate_border(const record::Params& params, Step
   const auto predicted = planner.largest(without_cap, "batch", limit);
   if (tools.stop()) return std::nullopt;
   if (!predicted) {
-    border.trouble = "The planner refused a batch during the search for the border.";
+    border.trouble = "The planner refused a batch during the search for the largest batch.";
     return border;
   }
   border.predicted = *predicted;
@@ -295,9 +295,8 @@ void BorderSummary::add(const ComparedBorder& border) {
 
 std::string BorderSummary::text() const {
   return fmt::format(
-             "{} borders compared: the largest batch is exact in {}, off by one in {}, off by more in {}; {} predicted "
-             "to "
-             "fit ran out of memory\n",
+             "{} largest batches compared: {} exact, {} off by one, {} off by more; {} predicted to fit ran out of "
+             "memory\n",
              compared, exact, one_off, compared - exact - one_off, too_large) +
          trouble_text(with_trouble);
 }

@@ -225,7 +225,7 @@ Task::Around PageModel::around_task() const {
                       .peak = {},
                       .runs = runs_.all(),
                       .predictions = page_->demo.empty() ? nullptr : forecast_.planner(),
-                      .why_none = page_->demo.empty() ? "This page calculates." : forecast_.why_none(),
+                      .why_none = page_->demo.empty() ? "This page only calculates." : forecast_.why_none(),
                       .numbers = {}};
   const bool climbs = figures_.draws_ladder();
   if (page_->demo.empty()) around.device = record::DeviceKind::kGpu;

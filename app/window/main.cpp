@@ -193,7 +193,7 @@ ExitCode run_main(int argc, char** argv) {
   CommandLine line;
   CLI::App parser{"Headroom's window: where GPU memory goes when a Llama trains.", "headroom-window"};
   parser.add_option("--page", line.page, "page to open, as named by `headroom list`");
-  parser.add_option("--from", line.from, "recording (.hrec) to open, on the page for such runs");
+  parser.add_option("--from", line.from, "recording (.hrec) to open, on the page that shows such runs");
   parser.add_option("--theme", line.theme, "light, dark or high_contrast");
   parser.add_option("--scale", line.scale, "font scale, 0.75 to 4");
   parser.add_flag("--present", line.present, "on stage: full screen, a claim and a figure per screen (F5)");

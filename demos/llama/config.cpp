@@ -86,7 +86,7 @@ record::Status check(const Config& config) {
     return refused("head_dim=" + text(config.head_dim) + " does not suit the attention kernels; use a multiple of " +
                    text(kHeadDimMultiple) + " up to " + text(kMaxHeadDim) + ".");
   if (config.vocab_size < kBytesAsTokens)
-    return refused("vocab_size=" + text(config.vocab_size) + " is too small: bytes are the tokens, so it must be " +
+    return refused("vocab_size=" + text(config.vocab_size) + " is too small: each byte is a token, so it must be " +
                    text(kBytesAsTokens) + " or more.");
   return record::Ok{};
 }

@@ -146,7 +146,7 @@ record::Result<Pattern> Pattern::compile(const std::string& expression, unsigned
   }
   std::uint32_t matches_nothing = 0;
   pcre2_pattern_info(compiled->code, PCRE2_INFO_MATCHEMPTY, &matches_nothing);
-  if (matches_nothing != 0) return Error{"can match nothing"};
+  if (matches_nothing != 0) return Error{"can match the empty string"};
   constexpr std::size_t kFirstStack = std::size_t{32} << 10, kLargestStack = std::size_t{16} << 20;
   constexpr std::uint32_t kMostSteps = 4'000'000'000;  // per search; long runs of white space exceed the default
   compiled->found = pcre2_match_data_create(1, nullptr);

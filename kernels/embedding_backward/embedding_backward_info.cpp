@@ -27,7 +27,9 @@ constinit const KernelInfo kEmbeddingBackward = {
     .title = "Embedding gradient",
     .formula = "dW[v] = Σ dy[n] over the tokens n with id v",
     .shapes = "dy [N, H], ids [N], dW [V, H]; fp32, bf16 or fp16, dW also fp32; sums in fp32",
-    .source = "the chain rule for y[n] = W[id n]; a sort by id in place of float atomics, for equal bits in every run",
+    .source =
+        "the chain rule for y[n] = W[id n]; sorted by id instead of float atomics, so that every run gives the same "
+        "bits",
     // Backward only: reads dy and the ids, writes dweight. Example: 8192 tokens, H 2048, V 128256 in bf16:
     // 2 B · 2048 · (8192 + 128256) = 559e6 B, 94 % of them zeros.
     .bytes = [](const Shape& shape, Pass pass, std::int64_t element_bytes) -> std::int64_t {

@@ -30,7 +30,7 @@ constinit const KernelInfo kFusedLinearCrossEntropy = {
     .id = "fused_linear_cross_entropy",
     .title = "Fused linear cross entropy",
     .formula =
-        "loss = cross entropy of x Wᵀ;  dx = dZ W, dW = dZᵀ x, dZ = (softmax − one-hot) / N, a part of Z at a time",
+        "loss = cross entropy of x Wᵀ;  dx = dZ W, dW = dZᵀ x, dZ = (softmax − one-hot) / N, one part of Z at a time",
     .shapes = "x, dx [N, H]; W, dW [V, H]; targets [N]; fp32, bf16 or fp16; sums and loss in fp32",
     .source = "Hsu et al. 2024, Liger Kernel, arXiv:2410.10989, section 3.2",
     // Forward moves x, the weight and their gradients once, and the logits five times (written, read, overwritten by their

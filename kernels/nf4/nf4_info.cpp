@@ -11,7 +11,7 @@ constinit const KernelInfo kNf4 = {
     .title = "NF4",
     .formula =
         "w = level[c] · (μ + s q(c_a));  c = the level nearest to w / a, a = max |w| of 64 weights, "
-        "c_a = 8 bits of a − μ with one s to 256 of them",
+        "c_a = 8 bits of a − μ with one s per 256 of them",
     .shapes = "c 4 bits [N], c_a uint8 [N/64], s fp32 [N/64/256], μ one fp32; w [N] fp32, bf16 or fp16",
     .source = "Dettmers, Pagnoni, Holtzman and Zettlemoyer 2023, QLoRA, arXiv:2305.14314, section 3 and appendix E",
     // Reads codes, absmax codes, scales and mean; writes the weights. Example: a 2048 · 8192 matrix in bf16: 33.6e6 B

@@ -9,7 +9,7 @@ constinit const KernelInfo kSwiglu = {
     .id = "swiglu",
     .title = "SwiGLU",
     .formula = "h = silu(gate) · up;  silu(x) = x / (1 + e^−x)",
-    .shapes = "gate, up, h [N, F]; fp32, bf16 or fp16, all alike; arithmetic in fp32",
+    .shapes = "gate, up, h [N, F]; fp32, bf16 or fp16, all the same; arithmetic in fp32",
     .source = "Shazeer 2020, GLU Variants Improve Transformer, arXiv:2002.05202, equation 6",
     // Forward reads gate, up; writes h. Backward reads dh, gate, up; writes dgate, dup. Example: 8192 tokens · F 14336 in
     // bf16: forward 3 · 2 B · 1.17e8 = 705e6 B, backward 1174e6 B.

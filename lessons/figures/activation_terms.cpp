@@ -36,7 +36,7 @@ constexpr std::array kKeptParts{KeptPart::kMlp, KeptPart::kNorms, KeptPart::kAtt
 std::string part_name(KeptPart part) {
   if (part == KeptPart::kMlp) return "MLP";
   if (part == KeptPart::kNorms) return "Norms and residuals";
-  return part == KeptPart::kAttention ? "Attention" : "Final norm, a number per row";
+  return part == KeptPart::kAttention ? "Attention" : "Final norm, one number per row";
 }
 
 // The shown tensors, and the prediction and the run that match them.
@@ -105,7 +105,7 @@ Bars tensors_of(const ShownTerm& shown) {
 
 // Without the answer: names and formulas, but no bytes.
 Table symbols_of(const ShownTerm& shown) {
-  Table table{.head = "A layer keeps for its backward, in bytes per token"};
+  Table table{.head = "Kept per layer for backward, in bytes per token"};
   std::string last;
   for (const KeptTensor& tensor : shown.tensors) {
     const std::string group = tensor.of.empty() ? part_name(tensor.part) : std::string(tensor.of);
@@ -156,7 +156,7 @@ Bars parts_of(const ShownTerm& shown) {
   const ShownUnit unit = unit_of_parts(columns.front().all);
   const bool again = shown.step.keeps_layer_inputs();
   Bars bars{.x = {.unit = AxisUnit::kBytes, .high = 1, .shown = unit},
-            .total_label = again ? fmt::format("inputs of layers, and run again at a time: {} of {}",
+            .total_label = again ? fmt::format("inputs of layers, and recomputed at a time: {} of {}",
                                                shown.layers_at_once(), shown.layers())
                                  : fmt::format("sum of {} layers and the final norm", shown.layers()),
             .total = columns.front().all};
@@ -165,7 +165,7 @@ Bars parts_of(const ShownTerm& shown) {
   for (std::size_t p = 0; p <= kKeptParts.size(); ++p) {
     const auto of = [&](const Column& column) { return p < kKeptParts.size() ? column.parts[p] : column.rest(); };
     const auto value = static_cast<double>(of(columns.front()));
-    const std::string rest = again ? "Kept inputs, a number per row" : part_name(KeptPart::kRows);
+    const std::string rest = again ? "Kept inputs, one number per row" : part_name(KeptPart::kRows);
     Bar bar{.category = record::Category::kActivations,
             .label = p < kKeptParts.size() ? part_name(kKeptParts[p]) : rest,
             .value = value,
@@ -188,7 +188,7 @@ void say_whose(FigureHead& head, const FigureInput& input, const ShownTerm& show
 void add_activation_terms_panels(FigureData& figure, const FigureInput& input) {
   figure.head.provenance = {{"formulas", "closed form"}};
   if (input.settings == nullptr && !is_run(input))
-    return figure.leave_empty("There are no settings to put numbers in for.");
+    return figure.leave_empty("There are no settings to compute the numbers from.");
   const record::Params settings =
       input.settings ? experiments::step_params(*input.settings) : step_params_of(input.run->recording().info());
   const ShownTerm shown = shown_of(input, settings);

@@ -34,12 +34,13 @@ constexpr Ways kPositions{{{"on", "RoPE"}, {"off", "learned positions"}}},
     kDropouts{{{"on", "no dropout"}, {"off", "dropout"}}}, kHeads{{{"on", "5, shared"}, {"off", "25"}}};
 
 constexpr std::array kArchitectureSchema{
-    experiments::choice("block", "Block", "Block whose numbers the table shows; or click on one", kBlockChoices, "all"),
+    experiments::choice("block", "Block", "Block whose numbers the table shows; you can also click one", kBlockChoices,
+                        "all"),
     switch_param("rope", "GPT-2: positions",
                  "Change 1: queries and keys are rotated by their position, without a table", kPositions, false),
-    switch_param("rms_norm", "GPT-2: norms", "Change 2: a weight per number, without mean and bias", kNorms, false),
+    switch_param("rms_norm", "GPT-2: norms", "Change 2: a weight per element, without mean and bias", kNorms, false),
     switch_param("swiglu", "GPT-2: MLP", "Change 3: a third matrix, the gate, of the same size", kMlps, false),
-    switch_param("no_dropout", "GPT-2: dropout", "Change 4: no number is set to zero at random", kDropouts, false),
+    switch_param("no_dropout", "GPT-2: dropout", "Change 4: no element is set to zero at random", kDropouts, false),
     switch_param("grouped", "GPT-2: keys, values", "Change 5: five heads share a key and a value head", kHeads, false),
 };
 constexpr std::array<std::string_view, 3> kLlamas{"llama-2-7b", "llama-3-8b", "llama-3.2-1b"};
@@ -304,7 +305,7 @@ Table table_of(const std::vector<Architecture>& models, const record::Params& pa
   const ShownUnit unit = byte_unit(static_cast<double>(most));
   Table table{.head = std::string(record::label_of(kArchitectureSchema[0], params.text("block"))),
               .columns = {"shape", "parameters", "of all", "GFLOP per token", "kept"},
-              .foot = fmt::format("In all layers. GFLOP: products in forward. Kept for backward: {} tokens, 16 bits.",
+              .foot = fmt::format("In all layers. GFLOP: GEMMs in forward. Kept for backward: {} tokens, 16 bits.",
                                   record::format_count(tokens))};
   for (std::size_t i = 0; i < models.size(); ++i) {
     const llama::BlockNumbers& n = numbers[i];
@@ -346,7 +347,8 @@ constinit const Figure kArchitecture{
     .id = "architecture",
     .title = "From GPT-2 to Llama 3",
     .caption =
-        "The blocks of four models, what changed, and the shape, parameters, operations and kept bytes of one block",
+        "The blocks of four models, what changed between them, and one block's shape, parameters, operations and kept "
+        "bytes",
     .schema = kArchitectureSchema,
     .basis = Basis::kFormula,
     .add_panels = add_architecture_panels,

@@ -214,7 +214,7 @@ struct Arithmetic {
   double (*flops)(const StepSettings& step, std::int64_t tile);
 };
 constexpr std::array kArithmetic{
-    Arithmetic{"eager: six products, T × T", SeriesKind::kEager,
+    Arithmetic{"eager: six GEMMs, T × T", SeriesKind::kEager,
                [](const StepSettings& step, std::int64_t) { return predict::eager_attention_flops(step); }},
     Arithmetic{"flash: seven, tiles at and below the diagonal", SeriesKind::kFused, predict::flash_attention_flops}};
 
@@ -288,7 +288,8 @@ extern const Figure kAttentionCurve;
 constinit const Figure kAttentionCurve{
     .id = "attention_curve",
     .title = "Attention by tiles",
-    .caption = "One head's scores tile by tile; activations and arithmetic over the sequence, eager and by tiles",
+    .caption =
+        "One head's scores tile by tile; activations and arithmetic over the sequence length, eager and by tiles",
     .schema = kAttentionCurveSchema,
     .basis = Basis::kSweep,
     .add_panels = add_attention_curve_panels,

@@ -140,7 +140,7 @@ class Rows {
   }
 
   void difference() {
-    TableRow row{.name = "Difference", .note = fmt::format("{} less formula", beside_.name)};
+    TableRow row{.name = "Difference", .note = fmt::format("{} − formula", beside_.name)};
     row.tip = "Difference";
     for (std::size_t i = 0; i < formulas_.moments.size(); ++i) {
       const Bytes formula = formulas_.moments[i].sum, value = totals_[i] ? totals_[i]->allocated : formula;
@@ -163,13 +163,13 @@ void add_formula_table_panels(FigureData& figure, const FigureInput& input) {
   const bool is_prediction =
       input.run != nullptr && input.run->recording().info().source == record::Source::kPredicted;  // has its own column
   const bool has_run = input.run != nullptr && !is_prediction && is_one_step(input.run->recording());
-  if (input.settings == nullptr && !has_run) return figure.leave_empty("There are no settings to put numbers in for.");
+  if (input.settings == nullptr && !has_run)
+    return figure.leave_empty("There are no settings to compute the numbers from.");
   if (input.view.hidden) return figure.leave_empty(kPartOfAnswer);
   const record::RunInfo* const run = has_run ? &input.run->recording().info() : nullptr;
   const std::string unknown = has_run ? unknown_settings(*run) : std::string();
   if (!unknown.empty() && input.settings == nullptr)
-    return figure.leave_empty(
-        fmt::format("This version does not know the run's {}: it has no formula for it.", unknown));
+    return figure.leave_empty(fmt::format("This version has no formula for the run's {}.", unknown));
   const record::Params settings = input.settings ? experiments::step_params(*input.settings) : step_params_of(*run);
   const predict::StepSettings step = settings_of(settings, run);
   // A run fits if its own settings give the same bytes.
@@ -188,9 +188,9 @@ void add_formula_table_panels(FigureData& figure, const FigureInput& input) {
     if (input.baseline != nullptr) add_baseline(figure.head.provenance, input.baseline->recording());
     table.foot = "Measured blocks are rounded up, and a step has a few small tensors that the formulas leave out.";
   } else if (!unknown.empty()) {
-    table.foot = fmt::format("The run on show has settings that this version does not know: {}.", unknown);
+    table.foot = fmt::format("The shown run has settings that this version does not know: {}.", unknown);
   } else if (has_run) {
-    table.foot = "The run on show has other settings: run with these to see them measured.";
+    table.foot = "The shown run has other settings: run with these to see them measured.";
   } else if (beside.run == nullptr) {
     table.foot = "Requested bytes by closed form, for a step on a GPU.";
   }

@@ -63,7 +63,7 @@ ChartSeries line(std::string label, record::Category category, record::Bytes per
 }
 
 Table ratios(const ShownRatio& shown, std::int64_t copies) {
-  Table table{.head = "Logits over checkpoints", .columns = {"V", "H · L", "ratio"}};
+  Table table{.head = "Logits ÷ checkpoints", .columns = {"V", "H · L", "ratio"}};
   const auto add = [&](const llama::Config& shape, std::string name) {
     table.rows.push_back(
         {.name = std::move(name),
@@ -72,7 +72,7 @@ Table ratios(const ShownRatio& shown, std::int64_t copies) {
   };
   if (!shown.published) add(shown.shape, shown.model);
   for (const llama::Architecture& each : llama::architectures()) add(each.shape, std::string(each.name));
-  table.foot = "The same at each batch size and sequence length: both are linear in the tokens.";
+  table.foot = "The ratio holds for any batch size and sequence length: both are linear in the tokens.";
   return table;
 }
 
@@ -90,7 +90,7 @@ void add_needle_ratio_panels(FigureData& figure, const FigureInput& input) {
   Chart chart;
   const record::Bytes logits = predict::needle_bytes(shape, copies, 1), kept = predict::kept_inputs_bytes(shape, 1);
   const ShownUnit unit = byte_unit(static_cast<double>(std::max(logits, kept) * kRatioBatches.back() * seq));
-  chart.series = {line(fmt::format("Logits in fp32, {} times", copies), record::Category::kLogits, logits, seq, unit),
+  chart.series = {line(fmt::format("{} × logits in fp32", copies), record::Category::kLogits, logits, seq, unit),
                   line("Checkpoints: one 16-bit input per layer", record::Category::kActivations, kept, seq, unit)};
   chart.x = number_axis(0, 1.03 * static_cast<double>(kRatioBatches.back() * seq), "tokens in a batch, B · T");
   chart.y = {.unit = AxisUnit::kBytes, .shown = unit};
@@ -106,8 +106,8 @@ constinit const Figure kNeedleRatio{
     .id = "needle_ratio",
     .title = "When the loss is the problem",
     .caption =
-        "fp32 logits that are alive at once, and the kept inputs of all layers, over the tokens of a batch; and "
-        "their ratio for five models",
+        "fp32 logits in memory at once and the kept inputs of all layers over the tokens of a batch, and their ratio "
+        "for five models",
     .schema = kNeedleRatioSchema,
     .basis = Basis::kFormula,
     .add_panels = add_needle_ratio_panels,

@@ -25,9 +25,9 @@ constexpr std::array<record::Choice, 3> kRoundings{
     {{"nearest", "to nearest"}, {"toward_zero", "toward zero"}, {"stochastic", "stochastically"}}};
 constexpr std::array kNumberFormatSchema{
     experiments::choice("format", "Format", "Format that stores the value", kFormats, "bf16"),
-    experiments::choice("round", "Rounding", "Neighbor that replaces a value that the format does not have", kRoundings,
-                        "nearest"),
-    real_param("value", "Value", "Value to store; a click on a bit flips the bit and changes the value", -kMostValue,
+    experiments::choice("round", "Rounding", "Neighbor that replaces a value that the format cannot represent",
+                        kRoundings, "nearest"),
+    real_param("value", "Value", "Value to store; clicking a bit flips it and changes the value", -kMostValue,
                kMostValue, 1),
 };
 
@@ -131,13 +131,13 @@ Chart ranges(const NumberFormat& chosen) {
         const double x = exponent + static_cast<double>(i) / (each - 1);
         series.points.push_back(exact_point(x, digits));
       }
-      series.points.back().tip = fmt::format("{}: {} digits in base 2 from {} on, at most {}", format.name, digits,
+      series.points.back().tip = fmt::format("{}: {} binary digits from {} up, to at most {}", format.name, digits,
                                              power_of_two(exponent), number_text(format.most));
     }
     chart.series.push_back(std::move(series));
   }
   chart.x = number_axis(-160, 180, "size, as a power of two");
-  chart.y = number_axis(0, 28, "digits in base 2");
+  chart.y = number_axis(0, 28, "binary digits");
   return chart;
 }
 
@@ -159,7 +159,7 @@ Chart stairs(const NumberFormat& format, double value, Rounding rounding) {
     chart.series.push_back(std::move(series));
   };
   if (rounding == Rounding::kStochastic) {
-    add("away from zero, the more often the nearer", SeriesKind::kFused, 0);
+    add("away from zero: the nearer, the likelier", SeriesKind::kFused, 0);
     add("or toward zero", SeriesKind::kOther, 1);
   } else {
     add({}, SeriesKind::kFused, 0);
@@ -212,8 +212,8 @@ void add_number_format_panels(FigureData& figure, const FigureInput& input) {
 extern const Figure kNumberFormat;
 constinit const Figure kNumberFormat{
     .id = "number_format",
-    .title = "Which numbers there are",
-    .caption = "A value's bits in a number format, what rounding does around it, and the range and precision of eight",
+    .title = "Which numbers exist",
+    .caption = "A value's bits in a number format, how it is rounded, and the range and precision of eight formats",
     .schema = kNumberFormatSchema,
     .basis = Basis::kParameters,
     .add_panels = add_number_format_panels,

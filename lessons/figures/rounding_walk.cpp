@@ -102,7 +102,7 @@ void fit(Chart& chart, double steps) {
 Table ends(const std::array<Walk, 4>& walks, const record::Params& params) {
   const double exact = params.real("weight") + static_cast<double>(params.integer("steps")) * params.real("update");
   Table table{.head = fmt::format("After {} steps", record::format_count(params.integer("steps"))),
-              .columns = {"per weight", "the weight", "off the exact sum"}};
+              .columns = {"per weight", "the weight", "off from the exact sum"}};
   for (const Walk& walk : walks) {
     const double off = walk.end() - exact;
     const bool none = std::abs(off) < 1e-6 * exact;
@@ -114,9 +114,8 @@ Table ends(const std::array<Walk, 4>& walks, const record::Params& params) {
   const double spread = spread_of(params);
   const int decimals = spread > 0 ? std::max(0, -static_cast<int>(std::floor(std::log10(spread)))) : 2;
   table.foot = fmt::format(
-      "Stochastic rounding, over all seeds: {:.{}f} ± {:.{}f}. At first bf16 has steps of {}: to nearest, an update "
-      "below "
-      "half of that is lost.",
+      "Stochastic rounding, over all seeds: {:.{}f} ± {:.{}f}. At the start, bf16 has steps of {}; rounded to nearest, "
+      "an update below half of that is lost.",
       exact, decimals, spread, decimals, number_text(spacing));
   return table;
 }

@@ -29,7 +29,7 @@ constexpr std::array<Scheme, 3> kSchemes{{{"mixed precision", "mixed", Precision
                                           {"pure bf16", "bf16", Precision::kBf16}}};
 constexpr std::string_view kSequenceOf = "gpt2-xl";
 constexpr std::array kStaticBytesSchema{
-    doubling(whole_param("parameters", "Parameters", "P: trained numbers", 1e6, 1e12, 1.5e9)),
+    doubling(whole_param("parameters", "Parameters", "P: number of trained parameters", 1e6, 1e12, 1.5e9)),
     experiments::choice("optimizer", "Optimizer", "Optimizer, by the state that it keeps per parameter between steps",
                         predict::kChoicesOf<predict::kKeptStates>, "adamw"),
     whole_param("sequence", "Sequence",
@@ -131,7 +131,7 @@ Table sums_of(const std::vector<Stack>& stacks, const record::Params& params, re
   const auto parameters = static_cast<double>(params.integer("parameters"));
   const std::int64_t tokens = params.integer("sequence");
   const ShownUnit unit = unit_of(stacks, card);
-  Table table{.head = "Per parameter and in all",
+  Table table{.head = "Per parameter and in total",
               .columns = {"per parameter", "end of backward", "at the loss", "of the card"}};
   for (std::size_t i = 0; i < stacks.size(); i += 2) {
     const Stack &loss = stacks[i], &end = stacks[i + 1];
@@ -142,8 +142,8 @@ Table sums_of(const std::vector<Stack>& stacks, const record::Params& params, re
                    bytes_text(loss.sum(), unit), fmt::format("{:.0f} %", 100 * most / static_cast<double>(card))}});
   }
   table.foot = tokens > 0 ? fmt::format(
-                                "At the loss no gradient is there yet, but the activations of a sequence of {} "
-                                "tokens. Logits and workspaces come on top.",
+                                "At the loss no gradients exist yet, but the activations of one sequence of {} tokens "
+                                "do. Logits and workspaces come on top.",
                                 record::format_count(tokens))
                           : "Activations, logits and workspaces come on top.";
   return table;

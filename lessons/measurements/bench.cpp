@@ -66,7 +66,7 @@ std::string panel_title(std::string_view panel) {
 
 std::string variant_label(std::string_view variant) {
   if (variant == "library") return "LibTorch's own";
-  if (variant == "matmul") return "the three products alone";
+  if (variant == "matmul") return "the three GEMMs alone";
   if (variant == "fused_fp32") return "fused, fp32 dW";
   if (variant == "fused_lean") return "fused, lean";
   return std::string(variant);
@@ -215,7 +215,7 @@ void make_parts_of_copy(Chart& chart, std::vector<std::string> categories, std::
   chart.categories = std::move(categories);
   chart.x = category_axis(chart.categories.size());
   chart.y.unit = AxisUnit::kPercent;
-  chart.y.name = "bandwidth that was reached, part of a copy's";
+  chart.y.name = "bandwidth reached, as a fraction of a copy's";
   chart.add_level(std::move(copy_label), 100);
   fit_y(chart);
 }

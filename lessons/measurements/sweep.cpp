@@ -13,7 +13,7 @@ bool begin_sweep(FigureHead& head, const FigureInput& input) {
   const record::Recording& recording = input.run->recording();
   head.growing = !recording.outcome().has_value();
   if (!recording.sweep_points().empty()) return true;
-  head.empty_reason = "This is one run, not a sweep: `headroom sweep` makes one.";
+  head.empty_reason = "This is one run, not a sweep: run `headroom sweep`.";
   return false;
 }
 

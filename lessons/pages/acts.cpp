@@ -34,7 +34,7 @@ void check_settings(const std::vector<Setting>& settings, const Page& page, cons
   if (const auto why = experiments::refused_combination(params)) return complain(*why);
   for (const Setting& setting : settings)
     if (!params.in_use(setting.key))
-      complain(fmt::format("The link sets {}, which the other settings do not use.", setting.key));
+      complain(fmt::format("The link sets {}, which has no effect with the other settings.", setting.key));
 }
 
 }  // namespace

@@ -107,25 +107,26 @@ void lint_page(const Document& document, const Page& page, Problems& problems) {
   if (page.lesson.minutes < 0 || page.lesson.minutes > kMostMinutes)
     complain(line_of_entry(document, "minutes"), fmt::format("A page takes 1 to {} minutes.", kMostMinutes));
   if (!has_verb(page.lesson.claim))
-    complain(line_of_entry(document, "claim"), "The claim has no verb of those that page_lint.cpp lists.");
+    complain(line_of_entry(document, "claim"), "The claim has none of the verbs that page_lint.cpp lists.");
   const int front = words_in(page.front) + (page.question ? count_words(page.question->ask) : 0);
   if (front > kMostFrontWords)
     complain(line_of(document, "text"),
-             fmt::format("First words and question have {} words, at most {}.", front, kMostFrontWords));
+             fmt::format("First words and question have {} words; the limit is {}.", front, kMostFrontWords));
   int more = 0, numbers = numbers_of(page.front);
   for (const TourStep& step : page.more) {
     more += words_in(step.blocks);
     numbers += numbers_of(step.blocks);
   }
   if (more > kMostMoreWords)
-    complain(line_of(document, "more"), fmt::format("Read more has {} words, at most {}.", more, kMostMoreWords));
+    complain(line_of(document, "more"), fmt::format("Read more has {} words; the limit is {}.", more, kMostMoreWords));
   if (page.more.size() > kMostMoreSteps)
     complain(line_of(document, "more"),
-             fmt::format("Read more has {} steps, at most {}.", page.more.size(), kMostMoreSteps));
+             fmt::format("Read more has {} steps; the limit is {}.", page.more.size(), kMostMoreSteps));
   if (numbers > kMostNumbers)
-    complain(line_of(document, "text"), fmt::format("First words and Read more have {} numbers, at most {}: the rest "
-                                                    "belongs in a figure or table.",
-                                                    numbers, kMostNumbers));
+    complain(line_of(document, "text"),
+             fmt::format(
+                 "First words and Read more have {} numbers; the limit is {}: the rest belongs in a figure or table.",
+                 numbers, kMostNumbers));
 }
 
 }  // namespace headroom::lessons

@@ -110,7 +110,8 @@ ChoiceQuestion read_choices(const std::string& file, int block, const std::vecto
     if (each.reply.empty() || each.misconception.empty())
       problems.push_back({file, block, fmt::format("The choice \"{}\" lacks its misconception or reply.", each.words)});
     else if (!replies.insert(each.reply).second)
-      problems.push_back({file, block, fmt::format("The choice \"{}\" has the reply of another one.", each.words)});
+      problems.push_back(
+          {file, block, fmt::format("The choice \"{}\" has the same reply as another one.", each.words)});
   }
   return question;
 }
@@ -153,7 +154,7 @@ QuestionSpec read_question(const Document& document, const Part& part, Problems&
     question.kind = read_number(entries);
   }
   entries.end();
-  if (question.ask.empty()) problems.push_back({document.file, part.line, "The question has no words."});
+  if (question.ask.empty()) problems.push_back({document.file, part.line, "The question has no text."});
   return question;
 }
 

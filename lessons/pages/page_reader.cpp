@@ -37,7 +37,7 @@ class Reader {
     read_front();
     for (const Part& part : document_.parts) read_part(part);
     lint_page(document_, page_, problems_);
-    if (page_.front.empty()) complain(1, "The page has no words.");
+    if (page_.front.empty()) complain(1, "The page has no text.");
     if (page_.question && page_.question->because.empty()) complain(1, "The question has no block ```because.");
     return std::move(page_);
   }
@@ -49,7 +49,8 @@ class Reader {
     Entries entries(document_.file, "The front matter", document_.front, 1, problems_);
     const auto without_live = [&](std::string words) {  // stored numbers are inserted already
       for (const NumberPlace& live : numbers_in(words))
-        entries.complain(fmt::format("The number {} is live: a title, claim or goal has stored ones only.", live.name));
+        entries.complain(
+            fmt::format("The number {} is live: a title, claim or goal can use stored ones only.", live.name));
       return words;
     };
     page_.title = without_live(entries.need("title"));
@@ -118,7 +119,7 @@ class Reader {
     const std::vector<std::string> texts = entries.take_words("sweep");
     if (texts.empty()) return;
     page_.sweep.resize(1);  // named, if not readable
-    if (demo == nullptr) return entries.complain("A sweep needs a demo, whose settings it goes over.");
+    if (demo == nullptr) return entries.complain("A sweep needs a demo whose settings it varies.");
     auto axes = experiments::sweep_axes(demo->schema, texts);
     if (!axes) return entries.complain(axes.error().message);
     page_.sweep = std::move(axes).value();
@@ -127,7 +128,7 @@ class Reader {
         return entries.complain(fmt::format("The sweep's point {}: {}", point.label, *why));
       for (const experiments::SweepAxis& axis : page_.sweep)
         if (!point.params.in_use(axis.key))
-          return entries.complain(fmt::format("The sweep goes over {}, which these settings do not use.", axis.key));
+          return entries.complain(fmt::format("The sweep varies {}, which these settings do not use.", axis.key));
     }
   }
 
@@ -151,7 +152,7 @@ class Reader {
     for (const std::string& id : page_.figures) {
       const Figure* const found = find_figure(id);
       if (found != nullptr && (found->basis == Basis::kRun || found->basis == Basis::kSweep) && calculates(page_))
-        entries.complain(fmt::format("The figure {} draws a run, and a page with a schema has none.", id));
+        entries.complain(fmt::format("The figure {} draws a run, but a page with a schema has none.", id));
       if (found == nullptr) entries.complain(unknown("figure", id, names_of(figures(), &Figure::id)));
     }
   }
@@ -172,8 +173,8 @@ class Reader {
     // A second question is checked with drawn values in it.
     if (part.kind != "second_question") check_words(document_, part, page_, context_, problems_);
     if (part.kind == "more" || part.kind == "step") {
-      if (part.kind == "more" && in_more_) complain(part.line, "<!--more--> is there twice.");
-      if (part.kind == "step" && !in_more_) complain(part.line, "A step comes after <!--more--> only.");
+      if (part.kind == "more" && in_more_) complain(part.line, "<!--more--> appears twice.");
+      if (part.kind == "step" && !in_more_) complain(part.line, "A step must come after <!--more-->.");
       in_more_ = true;
       if (part.kind == "step") page_.more.push_back({read_view(document_, part, page_, problems_), {}});
     } else if (part.kind == "question") {
@@ -190,7 +191,7 @@ class Reader {
       if (page_.question) page_.question->because = part.text;
     } else if (part.kind == "notes") {
       page_.lesson.notes = part.text;
-      if (part.text.empty()) complain(part.opened, "The notes have no words.");
+      if (part.text.empty()) complain(part.opened, "The notes have no text.");
     } else if (part.kind == "sources") {
       read_sources(part);
     } else {

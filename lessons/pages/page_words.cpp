@@ -23,7 +23,7 @@ int line_at(const Part& part, std::string_view text, std::size_t offset) {
 void check_link(const std::string& target, const Part& part, const Page& page, const PageContext& context,
                 const Complain& complain) {
   constexpr std::string_view kTerm = "term:";
-  if (part.kind == "question") return complain("A question's own words have no links.");
+  if (part.kind == "question") return complain("A question's own words cannot have links.");
   if (is_act(target)) {
     const auto act = parse_act(target);
     return act ? check_act(act.value(), page, complain) : complain(act.error().message);
@@ -40,10 +40,10 @@ std::string why_no_number(const LiveNumber& number, const Page& page) {
   const experiments::DemoInfo& shape = experiments::shape_schema();
   const bool of_shape = calculates(page) && page.schema == shape.id;
   if (!of_shape && !experiments::trains(page.demo))
-    return fmt::format("The number {} is of a training step, and this page has another demo.", number.name);
+    return fmt::format("The number {} needs a page whose demo is a training step.", number.name);
   const record::Params settings(shape.schema);
   if (of_shape && number.text({.settings = &settings}).empty())
-    return fmt::format("The number {} is of a run, and a page with a schema has none.", number.name);
+    return fmt::format("The number {} needs a run, but a page with a schema has none.", number.name);
   return {};
 }
 

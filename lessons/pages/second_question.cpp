@@ -77,7 +77,7 @@ void check_draws(const SecondQuestion& question, const record::Params& base, Ent
   for (const experiments::SweepAxis& axis : question.drawn) draws *= axis.values.size();
   if (draws < kFewestDraws || draws > kMostDraws)
     return entries.complain(
-        fmt::format("There are {} combinations to draw: {} to {} are wanted.", draws, kFewestDraws, kMostDraws));
+        fmt::format("There are {} combinations to draw, but there must be {} to {}.", draws, kFewestDraws, kMostDraws));
   for (const experiments::SweptSettings& point : experiments::swept_settings(base, question.drawn)) {
     const std::string label = point.series.empty() ? point.label : point.label + " " + point.series;
     if (const auto why = experiments::refused_combination(point.params))
@@ -124,7 +124,7 @@ std::optional<SecondQuestion> read_second_question(BlockSource& source) {
   if (page.lesson.second) source.complain("A page has one second question.");
   if (!page.question) source.complain("A second question comes after the first.");
   const bool step = experiments::trains(page.demo) || page.schema == experiments::shape_schema().id;
-  if (!step) source.complain("A second question is about a training step, and this page has another demo or schema.");
+  if (!step) source.complain("A second question needs a page whose demo or schema is a training step.");
   if (!step) return std::nullopt;
   Entries& entries = source.entries;
   SecondQuestion question{.ask = source.part.text, .because = entries.take("because"), .drawn = {}};
@@ -140,7 +140,7 @@ std::optional<SecondQuestion> read_second_question(BlockSource& source) {
   question.drawn = std::move(drawn).value();
   if (question.drawn.empty()) return std::nullopt;
   check_draws(question, base, entries);
-  if (question.ask.empty()) source.complain("The second question has no words.");
+  if (question.ask.empty()) source.complain("The second question has no text.");
   const record::Params first = experiments::swept_settings(base, question.drawn).front().params;
   const auto check = [&](const char* kind, const std::string& words) {
     const Part part{.kind = kind, .text = with_values(words, question, first), .line = source.part.line};

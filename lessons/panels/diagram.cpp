@@ -14,7 +14,7 @@ struct StateWords {
 constexpr std::array<StateWords, 9> kStates{{{"plain", ""},
                                              {"not_yet", "not computed yet"},
                                              {"alive", "in memory"},
-                                             {"recomputed", "in memory, computed again"},
+                                             {"recomputed", "in memory, recomputed"},
                                              {"freed", "freed"},
                                              {"same", "the same"},
                                              {"changed", "changed"},

@@ -16,7 +16,7 @@ enum class BoxState : std::uint8_t {
   kPlain,       // part of another box
   kNotYet,      // not computed yet
   kAlive,       // in memory
-  kRecomputed,  // in memory, computed again
+  kRecomputed,  // in memory, recomputed
   kFreed,       // computed, no longer in memory
   kSame,        // as in the compared model
   kChanged,     // not as in the compared model

@@ -62,7 +62,7 @@ struct FailedRequest {
   double x = 0;
   double base = 0;    // bytes allocated before
   double bytes = 0;   // bytes requested
-  std::string label;  // "asked for 3.91 GiB"
+  std::string label;  // "requested 3.91 GiB"
 };
 
 struct ListRow {

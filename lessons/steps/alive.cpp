@@ -89,9 +89,9 @@ std::vector<MemoryLevel> levels_at(const record::Ledger& run, std::uint64_t even
     if (bytes && *bytes >= levels.back().bytes) levels.push_back({label, *bytes, meaning});
   };
   add_sample("process", record::CounterKind::kProcessBytes,
-             "with the CUDA context, kernels' code and libraries; what nvidia-smi says of this process");
+             "with the CUDA context, kernels' code and libraries; what nvidia-smi reports for this process");
   add_sample("device in use", record::CounterKind::kDeviceUsedBytes,
-             "of all processes and the driver itself; the sum that nvidia-smi says");
+             "of all processes and the driver itself; the total that nvidia-smi reports");
   return levels;
 }
 

@@ -115,7 +115,7 @@ std::optional<StepBudget> budget_of(const Recording& run, AttentionFlops attenti
                                     std::string& why) {
   const RunInfo& info = run.info();
   if (!is_one_step(run)) {
-    why = "What is on show is not the run of one step.";
+    why = "The shown run is not a run of one training step.";
     return std::nullopt;
   }
   const StepSettings step = predict::settings_of(info, experiments::training_step().schema);
@@ -130,7 +130,7 @@ std::optional<StepBudget> budget_of(const Recording& run, AttentionFlops attenti
             static_cast<double>(work.length);
   if (speed <= 0 || held_against <= 0) {
     why = speed > 0 ? fmt::format("No data sheet here has the peak of {}: set Peak to see this run.", device_name(info))
-                    : "The run on show has no times.";
+                    : "The shown run has no times.";
     return std::nullopt;
   }
   StepBudget budget = budget_of(token_flops(step, attention), speed, held_against);

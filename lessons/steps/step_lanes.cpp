@@ -303,7 +303,7 @@ std::string sums_text(const SpanSums& sums) {
   std::string text = fmt::format("{} {}{}", record::format_count(static_cast<std::int64_t>(sums.count)), noun,
                                  sums.count == 1 ? "" : "s");
   if (sums.count > 0)
-    text += fmt::format(", {} in sum, median {}", amount_text(sums.sum, kUnits.time),
+    text += fmt::format(", {} in total, median {}", amount_text(sums.sum, kUnits.time),
                         amount_text(sums.median, kUnits.time));
   return text + fmt::format(", {:.0f} % busy", 100 * sums.busy);
 }

@@ -40,7 +40,7 @@ struct SpanSums {
   bool on_cpu = false;
 };
 SpanSums sums_of(const StepSpans& step, double begin, double end);
-// "48 kernels, 1,200 µs in sum, median 23.1 µs, 92 % busy"
+// "48 kernels, 1,200 µs in total, median 23.1 µs, 92 % busy"
 std::string sums_text(const SpanSums& sums);
 
 // Adds the shown run's lanes with the selected kernel's arrows, search results and the marked range, then `baseline`'s

@@ -79,7 +79,8 @@ std::string why_not_traced(const Recording& recording) {
   if (const auto trouble = provenance.find("trace_trouble"); trouble != provenance.end()) return trouble->second;
   if (recording.info().source == record::Source::kPredicted) return "A prediction runs no kernel: run the step itself.";
   if (provenance.count("traced") == 0) return "The kernels of this run were not traced.";
-  return recording.outcome() ? "The run ended before its first step was whole." : "Waiting for the first whole step.";
+  return recording.outcome() ? "The run ended before its first step was complete."
+                             : "Waiting for the first complete step.";
 }
 
 Work work_kind(const Recording& recording, const KernelSpan& span) {

@@ -57,10 +57,10 @@ void eager_chain(LossTensors& chain, const predict::LossCode& code) {
   const bool casts = element != 4, kept = chain.settings().loss.keep_output && code.returns_output;
   std::size_t before = 0;
   if (kept) {
-    chain.step("The loop still holds the output of the step before");
+    chain.step("The loop still holds the previous step's output");
     before = chain.make_logits("output before", code.returns_fp32 ? 4 : element);
   }
-  chain.step("The output layer makes logits in the model's type");
+  chain.step("The output layer computes logits in the model's type");
   const std::size_t made = chain.make_logits("logits", element);
   std::size_t wide = made;
   if (casts) {
@@ -73,8 +73,8 @@ void eager_chain(LossTensors& chain, const predict::LossCode& code) {
     chain.step("All positions but the last of each sequence are copied");
     shifted = chain.make_logits("shifted copy", 4, true);
   }
-  if (code.returns_output) chain.step("Labels are shifted and flattened: kilobytes");
-  chain.step("Log-softmax makes one more tensor, and the loss is a number");
+  if (code.returns_output) chain.step("Labels are shifted and flattened: only kilobytes");
+  chain.step("Log-softmax allocates one more tensor; the loss is one number");
   const std::size_t log_softmax = chain.make_logits("log-softmax", 4, code.shifts_logits);
   if (kept) chain.let_go(before);
   // The model's output stays only if the loop keeps it.
@@ -99,15 +99,15 @@ void eager_chain(LossTensors& chain, const predict::LossCode& code) {
     const std::size_t narrow = chain.make_logits("gradient", element);
     chain.let_go(std::exchange(gradient, narrow));
   }
-  chain.step("Two matrix multiplications make dX and dW of it");
+  chain.step("Two matrix multiplications compute dX and dW from it");
 }
 
 // One kernel overwrites the logits with their gradient.
 void in_place_chain(LossTensors& chain) {
-  chain.step("The output layer makes logits in the model's type");
+  chain.step("The output layer computes logits in the model's type");
   chain.make_logits("logits, then gradient", chain.element());
-  chain.step("The kernel makes the loss, and writes the gradient over the logits");
-  chain.step("Two matrix multiplications make dX and dW of it");
+  chain.step("The kernel computes the loss and overwrites the logits with their gradient");
+  chain.step("Two matrix multiplications compute dX and dW from it");
 }
 
 void fused_chain(LossTensors& chain) {
@@ -117,14 +117,14 @@ void fused_chain(LossTensors& chain) {
   const std::int64_t whole = lean ? vocab : step.tokens(), parts = (whole + part - 1) / part;
   const std::string word = lean ? "Slice" : "Chunk";
   const Bytes head_element = step.loss.fp32_weight_gradient ? 4 : chain.element();
-  chain.step(lean ? "Room is made for dW and dX" : "Room is made for dW; dX takes the place of X");
+  chain.step(lean ? "dW and dX are allocated" : "dW is allocated; dX overwrites X");
   chain.make("dW", fmt::format("V · H · {}", head_element), vocab * hidden * head_element, Category::kGradients);
   if (lean) chain.make("dX, fp32", "B · T · H · 4", step.tokens() * hidden * 4, Category::kGradients);
   chain.step(fmt::format("{} 1 of {}: its logits", word, parts));
   const std::size_t logits =
       chain.make(lean ? "logits of a slice" : "logits of a chunk",
                  fmt::format("{} · {}", lean ? "B · T · C" : "C · V", chain.element()), predict::loss_bytes(step));
-  chain.step("Their loss, and their gradient over them");
+  chain.step("Their loss; their gradient overwrites them");
   chain.step("Its rows of dX, and its part of dW");
   if (parts > 1) chain.step(fmt::format("{}s 2 to {}: the same, in the same memory", word, parts));
   chain.let_go(logits);

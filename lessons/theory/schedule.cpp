@@ -55,14 +55,14 @@ class CheckpointChain {
     std::size_t from = i;
     while (!in_memory(now_.forward[from])) --from;
     for (std::size_t j = from + 1; j <= i; ++j)
-      evaluate(j, NodeState::kRecomputed, fmt::format("f{} is computed again from f{}", j, j - 1));
+      evaluate(j, NodeState::kRecomputed, fmt::format("f{} is recomputed from f{}", j, j - 1));
     gradient(i) = NodeState::kAlive;
     show(fmt::format("b{} is computed from f{} and b{}", i, i, i + 1));
     now_.forward[i] = NodeState::kFreed;
     gradient(i + 1) = NodeState::kFreed;
     if (i > 1) return show(fmt::format("f{} and b{} are freed", i, i + 1));
     now_.forward[0] = NodeState::kFreed;
-    show("all but the input's gradient is freed");
+    show("everything but the input's gradient is freed");
   }
 
   std::size_t n_;

@@ -16,7 +16,7 @@ enum class NodeState : std::uint8_t { kNotYet, kAlive, kRecomputed, kFreed };
 struct ScheduleFrame {
   std::vector<NodeState> forward;   // 0 … n − 1
   std::vector<NodeState> backward;  // 1 … n, at index i − 1
-  std::string action;               // "f3 is computed again from f2"
+  std::string action;               // "f3 is recomputed from f2"
   std::size_t alive = 0;            // nodes in memory
   std::size_t evaluations = 0;      // of forward nodes so far
 };

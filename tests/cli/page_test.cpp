@@ -59,7 +59,7 @@ TEST_CASE("A page prints its task and goal, and below the answer the closing wor
 TEST_CASE("A page in the final format prints its goal, its second question with the key, and the notes") {
   const Ran ran = run_headroom({"page", "static_bytes"});
   REQUIRE(ran.exit_code == 0);
-  CHECK(holds(ran.out, "Afterwards: Tell from the parameters"));
+  CHECK(holds(ran.out, "After this page: Tell from the parameters"));
   const std::size_t question = ran.out.find("Second question: Llama 3"),
                     answer = ran.out.find("The answer to the second question, by formula, within 5 %: ");
   REQUIRE(answer != std::string::npos);

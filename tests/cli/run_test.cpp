@@ -57,7 +57,7 @@ TEST_CASE("Progress on a terminal is one redrawn line that disappears") {
 TEST_CASE("Running out of memory is a result, or exit code 4 with --fail-on-oom") {
   const Ran result = run_headroom({"run", "train_step"}, with_engine("out_of_memory"));
   CHECK(result.exit_code == 0);
-  for (const char* part : {"out of memory", "lm_head asked for 16.00 MiB", "24.00 MiB"}) CHECK(holds(result.out, part));
+  for (const char* part : {"out of memory", "lm_head requested 16.00 MiB", "24.00 MiB"}) CHECK(holds(result.out, part));
   const Ran failure = run_headroom({"run", "train_step", "--fail-on-oom", "--json"}, with_engine("out_of_memory"));
   CHECK(failure.exit_code == 4);
   CHECK(json::parse(failure.out)["outcome"] == "out_of_memory");

@@ -155,7 +155,7 @@ TEST_CASE("a comparison survives a round trip as a row, with signed errors, and 
   other.allocated = {2048, 2048};
   other.ran_out = true;
   summary.add(other);
-  other.trouble = "The engine was lost.";
+  other.trouble = "The engine ended unexpectedly.";
   summary.add(other);
   CHECK(summary.compared == 2);
   CHECK(summary.with_trouble == 1);
@@ -205,13 +205,13 @@ TEST_CASE("a border survives a round trip as a row, and a summary counts errors 
   summary.add(border);
   border.measured = 9;
   summary.add(border);
-  border.trouble = "The engine was lost.";
+  border.trouble = "The engine ended unexpectedly.";
   summary.add(border);
   CHECK(summary.compared == 4);
   CHECK(summary.exact == 1);
   CHECK(summary.one_off == 2);
   CHECK(summary.too_large == 1);
   CHECK(summary.with_trouble == 1);
-  CHECK(summary.text().find("exact in 1, off by one in 2, off by more in 1; 1 predicted to fit ran out of memory") !=
+  CHECK(summary.text().find("1 exact, 2 off by one, 1 off by more; 1 predicted to fit ran out of memory") !=
         std::string::npos);
 }

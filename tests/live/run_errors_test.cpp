@@ -129,9 +129,9 @@ TEST_CASE("automatic attention is recorded as the selected kernel, with a note i
   };
   const record::Recording hopper = plan("9.0", "cuda"), ampere = plan("8.0", "cuda"), cpu = plan("9.0", "cpu");
   CHECK(hopper.info().params.at("attention") == "cudnn");
-  CHECK(hopper.info().provenance.at("attention") == "auto took cudnn on Tesla T4");
+  CHECK(hopper.info().provenance.at("attention") == "auto chose cudnn on Tesla T4");
   CHECK(ampere.info().params.at("attention") == "flash");
-  CHECK(ampere.info().provenance.at("attention") == "auto took flash on Tesla T4");
+  CHECK(ampere.info().provenance.at("attention") == "auto chose flash on Tesla T4");
   CHECK(cpu.info().params.at("attention") == "flash");
   CHECK(hopper.events().size() != ampere.events().size());
 }

@@ -202,7 +202,9 @@ TEST_CASE("the unit is written once above a bytes axis and at the last tick of a
     const auto count = [&](auto test) { return std::count_if(labels.begin(), labels.end(), test); };
     INFO(sample.name);
     CHECK(count([](const std::string& s) { return s == "GiB" || s == "MiB" || s == "KiB" || s == "B"; }) == 1);
-    const auto is_time = [](const std::string& s) { return s[0] >= '0' && s[0] <= '9' && s.find('s') != std::string::npos; };
+    const auto is_time = [](const std::string& s) {
+      return s[0] >= '0' && s[0] <= '9' && s.find('s') != std::string::npos;
+    };
     CHECK(count(is_time) <= 1);
     CHECK(count([](const std::string& s) { return s == "0"; }) == 1);
   }
@@ -241,7 +243,7 @@ TEST_CASE("only known data is drawn while the answer is hidden") {
         REQUIRE(line.style == lessons::LineStyle::kBaseline);
       for (const Placed& placed : texts(scene)) {
         REQUIRE((placed.text.find("peak") == std::string::npos || placed.text.rfind("A peak ", 0) == 0));
-        REQUIRE(placed.text.find("asked for") == std::string::npos);
+        REQUIRE(placed.text.find("requested") == std::string::npos);
         REQUIRE(placed.text.find("reserved") == std::string::npos);
       }
       REQUIRE(scene.description.find("peak") == std::string::npos);

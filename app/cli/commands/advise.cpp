@@ -55,7 +55,7 @@ record::Result<AdviseAsked> advise_asked(const AdviseOptions& options) {
   if (auto set = set_params(params, experiments::training_step().id, options); !set) return set.error();
   if (!record::names_gpu(params.text("device")))
     return Error{"`headroom advise` plans for GPUs only: remove the setting device."};
-  if (params.integer("cap") != 0) return Error{"The card sets the limit: use --card 24GiB instead of cap."};
+  if (params.integer("cap") != 0) return Error{"The card already sets the limit: use --card 24GiB instead of cap."};
   for (const auto& [key, value] : {std::pair("batch", &options.batch), std::pair("seq", &options.seq)})
     if (*value)
       if (auto set = params.set(key, std::string_view(**value)); !set) return set.error();

@@ -36,7 +36,7 @@ void declare_bench(BenchOptions& options, OptionList& list) {
   list.set("Parameters of the demo `bench` (panel, storage, rows, width, …) or of `products` (format, largest)");
   list.device();
   list.record("Save the measurements to a recording");
-  list.time_limit("Time limit for each KERNEL; exit code 5");
+  list.time_limit("Time limit per KERNEL; exit code 5 if reached");
   list.quick("Measure one shape per kernel, with few repeats");
   list.json();
   list.engine();
@@ -178,7 +178,7 @@ record::Result<ExitCode> bench(const BenchOptions& options) {
 
 extern const Command kBench;
 constinit const Command kBench{.name = "bench",
-                               .summary = "Time kernels: fused, eager and a copy",
+                               .summary = "Time fused and eager kernels, and a copy",
                                .example = "headroom bench rms_norm swiglu --record b.hrec",
                                .make = make_invocation<BenchOptions, declare_bench, bench, bench_asked>};
 

@@ -39,7 +39,7 @@ struct FiguresOptions : CommonOptions {
 void declare_figures(FiguresOptions& options, OptionList& list) {
   list.words("ID", options.ids, "Figures to write (default: all); `headroom list` shows them");
   list.text("--chapter", options.chapter, "Only the figures of this chapter: 6, or P for the prologue", "NUMBER");
-  list.flag("--report", options.report, "Write the report's figures, named by their numbers there");
+  list.flag("--report", options.report, "Write the report's figures, named by its figure numbers");
   list.text("--from", options.from, "Draw this recording (default: the pages' stored recordings)", "FILE");
   list.text("--against", options.against, "Run A: a recording to compare with, drawn behind each run", "FILE");
   list.text("--of", options.step.of, "Draw the prediction of a training step with these settings", "KEY=VALUE");

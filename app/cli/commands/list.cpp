@@ -139,7 +139,7 @@ json catalogue_json(const lessons::Course& course) {
 }
 
 void put_techniques() {
-  put("\nTechniques (headroom plan --set KEY=VALUE), as advise and the ladder name them\n");
+  put("\nTechniques (headroom plan --set KEY=VALUE), as named by advise and the ladder\n");
   for (const experiments::Technique& each : experiments::techniques()) {
     if (!each.saves_memory && each.rung.number == 0) continue;  // one switch of the step, listed there
     const std::string settings = each.micro_batches == 1

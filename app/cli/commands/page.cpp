@@ -101,7 +101,7 @@ class PageWriter {
   std::string text() {
     add(fmt::format("{}\n{}", page_.title, page_.lesson.claim));
     if (!page_.lesson.goal.empty())
-      add(fmt::format("Afterwards: {} ({} minutes)", page_.lesson.goal, page_.lesson.minutes));
+      add(fmt::format("After this page: {} ({} minutes)", page_.lesson.goal, page_.lesson.minutes));
     blocks(page_.front);
     if (page_.question) question(*page_.question);
     if (page_.question) add("The answer is below the figures.");

@@ -40,7 +40,7 @@ void declare_plan(PlanOptions& options, OptionList& list) {
   list.text("--batch", options.batch, "Sequences per step; several values separated by commas", "LIST");
   list.text("--seq", options.seq, "Tokens per sequence; several values separated by commas", "LIST");
   list.text("--code", options.code,
-            "Code to imitate: headroom, hf or liger; for the last two, settings make our step allocate as theirs",
+            "Code to imitate: headroom, hf or liger; for the last two, settings make our step allocate like theirs",
             "NAME");
   list.set("Settings of train_step");
   list.flag("--fail-on-oom", options.fail_on_oom, "Exit with code 4 if no step fits on any card");
@@ -73,7 +73,7 @@ std::string code_note(const experiments::OtherCode& code, const Params& params) 
   std::string settings;
   for (const std::string_view setting : code.settings)
     if (!setting.empty()) settings += fmt::format(" {}", setting);
-  return fmt::format("Planned as {} allocates, using our step with{}: {}.", code.name, settings,
+  return fmt::format("Planned to allocate like {}, by our step with{}: {}.", code.name, settings,
                      experiments::nearness(code, params));
 }
 
@@ -92,7 +92,7 @@ record::Result<PlanAsked> plan_asked(const PlanOptions& options) {
   if (auto set = set_params(params, experiments::training_step().id, options); !set) return set.error();
   if (!record::names_gpu(params.text("device")))
     return Error{"`headroom plan` plans for GPUs only: remove the setting device."};
-  if (params.integer("cap") != 0) return Error{"The card sets the limit: use --card 24GiB instead of cap."};
+  if (params.integer("cap") != 0) return Error{"The card already sets the limit: use --card 24GiB instead of cap."};
   const auto batches = values_of(params, "batch", options.batch);
   if (!batches) return batches.error();
   const auto sequences = values_of(params, "seq", options.seq);

@@ -34,11 +34,11 @@ struct ReportOptions : CommonOptions {
 void declare_report(ReportOptions& options, OptionList& list) {
   list.text("--out", options.out, "Folder for figures, tables and recordings; the same command resumes there",
             "FOLDER");
-  list.set("Parameters of all runs that differ from the report's");
+  list.set("Parameters to change from the report's, in all runs");
   list.device();
   list.quick("Run the tiny model on the CPU, in less than two minutes");
   list.restart("Measure everything again instead of resuming in FOLDER");
-  list.time_limit("Time limit; exit code 5");
+  list.time_limit("Time limit; exit code 5 if reached");
   list.json();
   list.engine();
 }

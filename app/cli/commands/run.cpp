@@ -42,9 +42,9 @@ void declare_run(RunOptions& options, OptionList& list) {
   list.record("Save the run to a recording");
   list.number("--memory-steps", options.memory_steps, 1, 100'000, "steps",
               "Record the memory of the first N steps only; losses and speeds cover all steps", "N");
-  list.time_limit("Time limit after which the run is cancelled; exit code 5");
+  list.time_limit("Time limit after which the run is cancelled with exit code 5");
   list.flag("--trace", options.trace, "Record every kernel and launch as well; this slows the run");
-  list.flag("--fail-on-oom", options.fail_on_oom, "Exit with code 4 if the run is out of memory");
+  list.flag("--fail-on-oom", options.fail_on_oom, "Exit with code 4 if the run runs out of memory");
   list.json();
   list.engine();
 }

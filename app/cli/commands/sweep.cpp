@@ -26,7 +26,7 @@ struct SweepOptions : CommonOptions {
 };
 
 void declare_sweep(SweepOptions& options, OptionList& list) {
-  list.word("DEMO", options.demo, "Demo to run, or `ladder` to switch on one technique after the other");
+  list.word("DEMO", options.demo, "Demo to run, or `ladder` to switch on techniques one by one");
   list.text("--over", options.over, "A parameter and its values; several parameters give all combinations",
             "KEY=VALUE,VALUE,…");
   list.text("--order", options.order, "The ladder's switches, in order", "SWITCH,SWITCH,…");
@@ -35,7 +35,7 @@ void declare_sweep(SweepOptions& options, OptionList& list) {
   list.cap();
   list.record("Save the sweep to a recording; the same command resumes it");
   list.restart("Overwrite FILE instead of resuming it");
-  list.time_limit("Time limit; exit code 5");
+  list.time_limit("Time limit; exit code 5 if reached");
   list.json();
   list.engine();
 }

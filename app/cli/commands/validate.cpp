@@ -268,7 +268,7 @@ record::Result<ExitCode> validate(const ValidateOptions& options) {
 
 extern const Command kValidate;
 constinit const Command kValidate{.name = "validate",
-                                  .summary = "Predict and run many configurations, and compare them",
+                                  .summary = "Compare predictions and runs of many configurations",
                                   .example = "headroom validate --count 20 --out validation.csv",
                                   .make = make_invocation<ValidateOptions, declare_validate, validate, check_validate>};
 

@@ -86,7 +86,7 @@ constinit const Command kWindow{.name = "",
 
 extern const Command kPresent;
 constinit const Command kPresent{.name = "present",
-                                 .summary = "Open the window on stage: one claim and one figure per screen",
+                                 .summary = "Open the window to present: one claim and one figure per screen",
                                  .example = "headroom present checkpointing",
                                  .make = make_invocation<PresentOptions, declare_present, present, page_to_begin>};
 

@@ -62,7 +62,7 @@ record::Result<FiguresAsked> asked_by(const StepChoice& step, const std::vector<
   if (!record::names_gpu(asked.params.text("device")))
     return Error{"Predicted figures show a step on a GPU: remove --of device."};
   if (step.card && asked.params.integer("cap") != 0)
-    return Error{"The card sets the limit: remove --of cap or --card."};
+    return Error{"The card already sets the limit: remove `--of cap` or `--card`."};
   if (step.card) {
     auto card = card_of(*step.card);
     if (!card) return card.error();
@@ -93,7 +93,7 @@ std::string verdict_sentence(const StepPlan& plan, const PlannedCard& card, cons
     text += fmt::format(" by {} {}", number(fit.reserved - fit.limit), unit.name);
   text += fmt::format(": tensors take {} {} at the peak", number(plan.allocated), unit.name);
   if (plan.reserved > 0) text += fmt::format(", the allocator reserves {}", number(plan.reserved));
-  return text + fmt::format(", and the process {}, give or take {}, of {}.", number(card.process.bytes),
+  return text + fmt::format(", and the process takes {} ± {} of {}.", number(card.process.bytes),
                             number(card.process.margin), number(card.memory));
 }
 
@@ -133,7 +133,7 @@ std::shared_ptr<const Recording> with_card(const Recording& run, const record::R
   return std::make_shared<const Recording>(std::move(found));
 }
 
-// "Measured on NVIDIA H200: 19.51 GiB, equal to the byte." Empty without a whole step.
+// "Measured on NVIDIA H200: 19.51 GiB, as predicted, to the byte." Empty without a whole step.
 std::string measured_sentence(const Recording& run, Bytes predicted, const lessons::ShownUnit& unit) {
   const auto step = record::last_whole_step(run);
   if (!step) return {};
@@ -142,7 +142,7 @@ std::string measured_sentence(const Recording& run, Bytes predicted, const lesso
   const Bytes measured = ledger.peak(step->first, step->last).totals.allocated;
   const std::string difference =
       measured == predicted
-          ? "equal to the byte"
+          ? "as predicted, to the byte"
           : fmt::format("{} {} than predicted", lessons::bytes_text(std::abs(measured - predicted), unit),
                         measured > predicted ? "more" : "less");
   return fmt::format("Measured on {}: {}, {}.", record::fact_of(run.info().provenance, "gpu", "a GPU"),

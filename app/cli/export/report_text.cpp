@@ -96,31 +96,31 @@ constexpr std::string_view kWhy = R"(
 ## Why the numbers differ from the published ones
 
 - **The constant part.** The report's floor of 3,596,139,008 B is DeepSpeed's: at the end of backward it gathers all
-  gradients of a partition on the card before they go to the host. Here each layer's gradients leave as soon as they are
-  there, so that spike does not exist, and the peak is the one inside the step.
-- **The slope without FLCE.** It is the fp32 logits: two tensors of T rows (one is the output that the loop still holds
-  from the step before) and two of the T − 1 shifted rows, 16 · V B per token, and 81,948 B of the layer's own. The same
-  code gives the same slope here; what is left is the allocator's rounding and its way of placing them.
-- **The slope with everything on.** 65,536 B per token are the checkpoints; the rest is one layer's backward. Fewer bytes
+  gradients of a partition on the card before they go to the host. Here each layer's gradients move to the host as soon
+  as they are complete, so there is no such spike, and the peak falls inside the step.
+- **The slope without FLCE.** It comes from the fp32 logits: two tensors of T rows (one is the previous step's output,
+  which the loop still holds) and two of the T − 1 shifted rows take 16 · V B per token, and the layer adds 81,948 B. The
+  same code gives the same slope here; the rest of the difference is the allocator's rounding and placement.
+- **The slope with everything on.** The checkpoints take 65,536 B per token; the rest is one layer's backward. Fewer bytes
   than the report's 168,088 mean that our kernels keep less of that layer.
-- **Speed.** The report's card is an RTX 4090 behind a desktop's PCIe and CPU Adam on 24 cores, its three iterations
-  count the first one and a profiler was on. Here the first step is left out and nothing else is measured meanwhile. Below
-  about 8,192 tokens per step both are bound by the bus and the host's Adam: a larger batch spreads that fixed time.
-- **Out of memory.** The cap counts what the allocator has reserved: the report's card has 24,564 MiB, of which its CUDA
-  context takes the rest. The report draws "OOM" wherever it has no number; here each of these points was tried.
+- **Speed.** The report used an RTX 4090 on a desktop's PCIe and CPU Adam on 24 cores. Its three timed iterations
+  include the first one, and a profiler was on. Here the first step is left out and nothing else is measured. Below about
+  8,192 tokens per step both are limited by the bus and the host's Adam: a larger batch spreads that fixed time.
+- **Out of memory.** The cap limits what the allocator reserves; the CUDA context takes the rest of the 24,564 MiB of the
+  report's card. The report draws "OOM" wherever it has no number; here each of these points was run.
 )";
 
 }  // namespace
 
 std::string report_text(const record::Recording& sweep, bool quick) {
-  std::string text = "# The report's experiment again\n\n";
+  std::string text = "# The report's experiment, repeated\n\n";
   text += lessons::provenance_line(sweep.info()) + ".\n\n";
   text += "Made by `headroom report" + std::string(quick ? " --quick" : "") + "`";
   if (const auto revision = record::fact_of(sweep.info().provenance, "revision"); !revision.empty())
     text += " of revision " + revision;
   text +=
       ". Strategies: `hf` computes the loss as Hugging Face did in 2024 and keeps its output, `liger_without_flce` "
-      "adds fused RMSNorm, RoPE and SwiGLU, `liger_all` the loss fused with the output layer, too.\n\n";
+      "adds fused RMSNorm, RoPE and SwiGLU, and `liger_all` also fuses the loss with the output layer.\n\n";
   if (quick)
     text +=
         "The tiny model on the CPU, in bf16 instead of fp16, whose GEMMs are slow there. No published values exist "

@@ -103,11 +103,11 @@ BenchRow bench_row(const Recording& recording, const Measurement& row) {
 std::string bench_table(const Recording& recording) {
   std::string text = device_line(recording) + copy_line(recording);
   const std::string main = lessons::main_timing(recording);
-  text += main == "cold" ? "time: device, cold cache, [20 %, 80 %]; graph: replayed; host: launched and waited for\n"
+  text += main == "cold" ? "time: device, cold cache, [20 %, 80 %]; graph: replay; host: launch and wait\n"
                          : "time: the host's clock, [20 %, 80 %]\n";
   text +=
-      "P: time as a multiple of the three full GEMMs; MiB: memory beyond the inputs (fused linear cross entropy: and "
-      "gradients)\n\n";
+      "P: time as a multiple of the three full GEMMs; MiB: memory beyond the inputs (for fused linear cross entropy, "
+      "also beyond gradients)\n\n";
   text += fmt::format("    {:<9} {:<24} {:>9} {:>19} {:>3} {:>7} {:>7} {:>8} {:>9} {:>9} {:>9} {:>9}\n", "pass", "form",
                       "time", "[20 %, 80 %]", "n", "GB/s", "of copy", "speed", "MiB", "error",
                       main == "cold" ? "graph" : "", main == "cold" ? "host" : "");

@@ -171,8 +171,8 @@ std::string plan_text(const std::vector<StepPlan>& plans) {
     text += "\n" + text_table(rows, 2);
     text +=
         "\n" + usable_text(plans) +
-        "  left: usable less reserved. The allocator releases cached memory before it fails, so a step with nothing "
-        "left may fit.\n  largest: what fits even if the process needs the ± more.\n";
+        "  left: usable minus reserved. The allocator releases cached memory before it fails, so a step with nothing "
+        "left may fit.\n  largest: the largest that fits even if the process needs the ± in full.\n";
   }
   text += model_text(plans);
   for (const StepPlan& plan : plans) {

@@ -47,7 +47,7 @@ std::string view_in_words(const lessons::TourView& view, const PageModel& page) 
 
 std::string why_no_act(const lessons::Act& act, const PageModel& page) {
   if (!act.page.empty()) return {};
-  if (act.shows()) return page.question().hides() ? "The figure shows this after the answer." : "";
+  if (act.shows()) return page.question().hides() ? "The figure shows this once you have answered." : "";
   record::Params wanted = page.settings();
   for (const lessons::Setting& setting : act.settings)
     if (const auto set = wanted.set(setting.key, std::string_view(setting.value)); !set)

@@ -55,8 +55,8 @@ std::optional<Notice> run_notice(const PageModel& page) {
   if (run == nullptr) return std::nullopt;
   if (const std::string unknown = lessons::unknown_settings(run->recording->info()); !unknown.empty())
     return Notice{Notice::Kind::kTrouble, "This run has settings that this version does not know",
-                  fmt::format("It was made with {}. The figure shows what was recorded, but the settings next to it "
-                              "lack that.",
+                  fmt::format("It was made with {}. The figure shows what was recorded, but the settings next to it do "
+                              "not include those.",
                               unknown)};
   if (auto trouble = recorded_notice(*run->recording, "kernels_trouble", "Without our kernels")) return trouble;
   if (auto products = recorded_notice(*run->recording, "gemm", "How GEMMs were computed")) return products;

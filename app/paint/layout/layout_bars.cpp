@@ -88,8 +88,7 @@ void lay_out_panel(Sheet& sheet, const lessons::Bars& panel, Rect area) {
   const float pitch = std::clamp(area.height() / static_cast<float>(panel.bars.size()), least, sheet.px(44));
   const BarColumns columns = columns_for(sheet, panel.bars, area);
   if (columns.note_x > area.x1 && std::ranges::any_of(panel.bars, [](const Bar& bar) { return !bar.note.empty(); }))
-    lay_out_more(sheet, Layer::kBars, {"column", {"At the pointer, on each bar"}}, area.x1, total.center_y(),
-                 Anchor::kEnd);
+    lay_out_more(sheet, Layer::kBars, {"column", {"Point at a bar for more"}}, area.x1, total.center_y(), Anchor::kEnd);
   const auto most = static_cast<std::size_t>(std::max(1.0f, (area.height() + 1) / least));
   const std::vector<Line> lines = lines_of(panel.bars.size(), most, panel.bars.size() - 1);
   float y = area.y0;

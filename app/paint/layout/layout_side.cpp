@@ -39,7 +39,7 @@ class AliveLayout {
  private:
   static const char* title_of(const Timeline& timeline) {
     if (timeline.alive->at_cursor || timeline.hidden_from) return "Alive here";
-    return timeline.failed ? "Alive when it ran out" : "Alive at the peak";
+    return timeline.failed ? "Alive when memory ran out" : "Alive at the peak";
   }
 
   // Returns where rows begin.
@@ -49,7 +49,8 @@ class AliveLayout {
     sheet_.text(Layer::kList, kSideHead, palette_.text, sheet_.shortened(kSideHead, title_, room), area_.x0, area_.y0);
     sheet_.text(Layer::kList, kSideHead, palette_.text, total, area_.x1, area_.y0, Anchor::kEnd);
     const float y = area_.y0 + sheet_.px(20);
-    sheet_.text(Layer::kList, kSideNote, palette_.text2, sheet_.shortened(kSideNote, list_.when, area_.width()), area_.x0, y);
+    sheet_.text(Layer::kList, kSideNote, palette_.text2, sheet_.shortened(kSideNote, list_.when, area_.width()),
+                area_.x0, y);
     return y + sheet_.px(22);
   }
 

@@ -142,7 +142,7 @@ class TrafficLayout {
     for (const TrafficKernel& kernel : form.kernels) busy += kernel.end - kernel.begin;
     const double gaps = end_of(form) - busy;
     if (gaps <= 0) return;
-    const std::string words = fmt::format("hatched: nothing runs, {} of {}", time_text(gaps), total_of(form));
+    const std::string words = fmt::format("hatched: no kernel runs, {} of {}", time_text(gaps), total_of(form));
     sheet_.text_cut(Layer::kLabels, kLabelType, palette_.text2, words, map.plot.x0,
                     map.plot.y0 - sheet_.px(kTrafficLine) * 0.5f, map.plot.width());
   }

@@ -206,7 +206,7 @@ void draw_top_bar(PageFrame& frame, const Rect& rect) {
     right -= px(36);
     return button(id, at, {"", icon, "", what}, ButtonKind::kGhost);
   };
-  const std::string to_theme = fmt::format("Theme: {} next", name_of(next(frame.ui.theme)));
+  const std::string to_theme = fmt::format("Switch to theme {}", name_of(next(frame.ui.theme)));
   if (icon_button("theme", icon_of(frame.ui.theme), to_theme)) frame.ui.theme = next(frame.ui.theme);
   if (icon_button("keys", Icon::kKeys, "Keys (?)")) frame.ui.open.keys = true;
   if (icon_button("present", Icon::kPlay, "Present: a claim and a figure per screen (F5)")) frame.ui.stage = true;
@@ -245,7 +245,7 @@ void draw_status_bar(const PageFrame& frame, const Rect& rect, bool no_engine,
   const std::string_view focus = frame.state.timeline_focus ? "timeline" : "page";
   const std::string keys = !wide                        ? fmt::format("Focus: {}   ? keys", focus)
                            : frame.state.timeline_focus ? "Focus: timeline   W/S zoom   A/D pan   Home fit   ? keys"
-                                                        : "Focus: page   Space on   PgUp back   ? keys";
+                                                        : "Focus: page   Space next   PgUp back   ? keys";
   const float keys_at =
       text_in(Face::kRegular, 12, {rect.x0, rect.y0, rect.x1 - px(16), rect.y1}, theme().text3, keys, 1).x0;
   const std::string status = page::status_line(frame.page);

@@ -72,7 +72,7 @@ PageChoice draw_contents(PageFrame& frame, std::span<const lessons::Chapter> cha
   const Rect head{at.x, at.y, at.x + 2 * column, at.y + px(kContentsRow)};
   text_in(Face::kSemiBold, 13, head, theme().text, "Contents");
   const std::string typed =
-      number.empty() ? "A number such as 6.1 and Enter jump to a page" : fmt::format("Page {}: Enter", number);
+      number.empty() ? "Type a number such as 6.1, then Enter" : fmt::format("Page {}: Enter", number);
   text_in(Face::kRegular, 12, head, theme().text2, typed, 1);
   for (std::size_t i = 0; i < rows.size(); ++i) {
     const Row& row = rows[i];

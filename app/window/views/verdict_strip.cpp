@@ -47,7 +47,7 @@ std::string verdict_words(const StepPlan& plan, const PeakUnit& unit) {
   const Bytes taken = plan.reserved > 0 ? plan.reserved : plan.allocated;
   switch (fit.verdict) {
     case Verdict::kFits:
-      if (taken > fit.limit) return "fits, and fills it";  // free segments are returned before the card is full
+      if (taken > fit.limit) return "fits, but only just";  // free segments are returned before the card is full
       return fmt::format("fits, {} free", record::format_bytes(fit.limit - taken, 1));
     case Verdict::kTooClose:
       return "too close to tell";
@@ -71,10 +71,10 @@ float draw_pill(float x, float center_y, Verdict verdict, const std::string& wor
   return pill.x1;
 }
 
-// "measured 13.1: equal to the byte", "measured 13.2, 0.4 % more"; empty without a run.
+// "measured 13.1, as predicted to the byte", "measured 13.2, 0.4 % more"; empty without a run.
 std::string measured_words(Bytes predicted, Bytes measured, const PeakUnit& unit) {
   if (measured <= 0) return {};
-  if (measured == predicted) return fmt::format("measured {}: equal to the byte; ", unit.number(measured));
+  if (measured == predicted) return fmt::format("measured {}, as predicted to the byte; ", unit.number(measured));
   const Bytes apart = std::abs(measured - predicted);
   const double percent = 100 * static_cast<double>(apart) / static_cast<double>(predicted);
   const std::string by = percent < 0.1 ? record::format_bytes(apart, 0) : fmt::format("{:.1g} %", percent);

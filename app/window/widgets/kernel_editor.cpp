@@ -185,7 +185,7 @@ void KernelEditor::draw_report(const PageFrame& frame, const Rect& rect) {
                     running ? "Compiling." : "Run compiles this source and, with a GPU, runs it.");
     } else {
       draw_icon(icon_of(report_->verdict), at.x + px(9), y + px(10), theme().text, 16);
-      const std::string_view stale = report_fits_ ? "" : " (For the source as it was run.)";
+      const std::string_view stale = report_fits_ ? "" : " (For the source that was run.)";
       y = paragraph(Face::kMedium, 13, 1.5f, {at.x + px(26), y, right, 0}, theme().text,
                     report_->sentence + std::string(stale));
       int index = 0;

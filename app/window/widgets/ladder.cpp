@@ -93,7 +93,7 @@ void LadderView::draw_over(PageFrame& frame, const Rect& picture) {
     const Hit state = hit(("turn " + each.id).c_str(), at, !sweep_.running());
     draw_switch(at, each.on, state.hovered);
     if (state.focused) focus_ring(at, 6);
-    if (ImGui::IsItemHovered(ImGuiHoveredFlags_ForTooltip)) tooltip(each.on ? "Climb without it" : "Climb with it");
+    if (ImGui::IsItemHovered(ImGuiHoveredFlags_ForTooltip)) tooltip(each.on ? "Skip this rung" : "Include this rung");
     if (state.clicked) ladder.turn(i);
   }
   if (moved) ladder.move(moved->from, moved->to);

@@ -71,7 +71,7 @@ void ReportView::draw(PageFrame& frame, Rect& rows) {
     quick_ = size == 0 || !refused[1].empty();
   line.x0 += segmented_width(sizes) + px(12);
   // The plan's cap, 23.2 GiB, and 19.8·10⁹ B of host memory: docs/results/offload-h200.md.
-  const std::string takes = quick_ ? "about a minute" : "some minutes; 24 GB of the GPU, 20 GB of the host";
+  const std::string takes = quick_ ? "about a minute" : "a few minutes; 24 GB of the GPU, 20 GB of the host";
   text_fit(Face::kRegular, 12, line, theme().text2, takes);
 
   rect.cut_top(px(8));

@@ -51,7 +51,7 @@ void SweepView::draw_button(PageFrame& frame, const Rect& rect) {
   const lessons::Page& page = frame.page.page();
   std::string over;
   for (const experiments::SweepAxis& axis : page.sweep) over += (over.empty() ? "" : "; ") + words_of(frame, axis);
-  const std::string does = "Runs the step on this machine with each of: " + over, refused = why_not(frame);
+  const std::string does = "Runs the step on this machine for each of: " + over, refused = why_not(frame);
   const SweepWords words{.run = "Run sweep",
                          .does = does,
                          .point = "Point",

@@ -275,7 +275,7 @@ bool EditedKernelRun::check() {
     }
   }
   conclude(KernelVerdict::kRight,
-           fmt::format("Right: its largest error is {:.1e} of the largest number; {}.", report_.error, resources()));
+           fmt::format("Right: its largest error is {:.1e} × the largest number; {}.", report_.error, resources()));
   return true;
 }
 

@@ -28,18 +28,17 @@ ParamSpec panel_length(std::string_view key, std::string_view label, std::string
 const std::vector<Choice> kBenchKernels = kernel_choices(/*with_all=*/true);
 const std::array kBenchSchema{
     choice("kernel", "Kernel",
-           "Kernels to measure: the eager composition, our kernel, and LibTorch's own if there is "
-           "one",
+           "Kernels to measure, each as eager operators, as our kernel, and as LibTorch's if it has one",
            kBenchKernels),
     choice("panel", "Shapes", "Shapes to measure: each kernel's own, or those of the report's six panels", kPanels,
            "kernels"),
-    technique(storage_choice("Number format of the tensors; the report's panels have their own")),
+    technique(storage_choice("Number format of the tensors; the report's panels set their own")),
     device_choice("Device to measure; auto: the GPU if there is one"),
     on_off("quick", "Quick", "One shape per panel and few repeats"),
     panel_length("rows", "Rows", "rows", "Tokens of every shape; 0: the panel's"),
     panel_length("width", "Width", "elements",
                  "Elements per row (cross entropy: size of the vocabulary); 0: the panel's widths"),
-    advanced(choice("cores", "Cores", "CPU cores to use; sparing one keeps the window responsive", kCores)),
+    advanced(choice("cores", "Cores", "CPU cores to use; leaving one free keeps the window responsive", kCores)),
 };
 
 }  // namespace

@@ -20,17 +20,13 @@ constexpr std::array kMlps{Choice{"gelu", "GELU"}, Choice{"swiglu", "SwiGLU"}};
 
 constexpr std::array kBlockSchema{
     shape(choice("positions", "Positions",
-                 "A learned table, added once, or rotation of queries and keys by their "
-                 "position",
-                 kPositions)),
-    shape(choice("norm", "Norm",
-                 "By mean and variance, with weight and bias, or by the root mean square, with a "
-                 "weight",
+                 "A learned table, added once, or rotating queries and keys by their position", kPositions)),
+    shape(choice("norm", "Norm", "By mean and variance, with weight and bias, or by root mean square, with weight only",
                  kNorms)),
-    shape(choice("mlp", "MLP", "Two matrices, or three of the same size, of which the third is the gate", kMlps)),
+    shape(choice("mlp", "MLP", "Two matrices, or three of the same size with the third as the gate", kMlps)),
     shape(on_off("dropout", "Dropout", "Set a tenth of the outputs of attention and of the MLP to zero", true)),
-    shape(unset("all",
-                number("num_kv_heads", "Key/value heads", "", "K: must divide the query heads, H / 64", 0, 128, 0))),
+    shape(unset("all", number("num_kv_heads", "Key/value heads", "", "K: must divide the number of query heads, H / 64",
+                              0, 128, 0))),
     shape(number("hidden_size", "Hidden size", "", "H: a multiple of 64, the width of a head; the MLP has 4 H", 64,
                  8192, 1024)),
     shape(number("batch", "Batch", "sequences", "Sequences per pass", 1, 256, 4)),
@@ -75,7 +71,9 @@ extern const DemoInfo kBlock;
 constinit const DemoInfo kBlock = {
     .id = "block",
     .title = "One decoder block",
-    .summary = "Run one block between GPT-2's and Llama's forward and backward, and record every allocation.",
+    .summary =
+        "Run the forward and backward pass of one block, anywhere between GPT-2's and Llama's, and record every "
+        "allocation.",
     .schema = kBlockSchema,
 };
 

@@ -23,8 +23,8 @@ constexpr std::array kStepBoundSchema{
 extern const DemoInfo kStepBound;
 constinit const DemoInfo kStepBound = {
     .id = "step_bound",
-    .title = "Bound of a training step",
-    .summary = "Time a step's GEMMs one by one, and a copy, for a lower bound of the step time.",
+    .title = "Lower bound on step time",
+    .summary = "Time a step's GEMMs one by one, and a copy, for a lower bound on the step time.",
     .schema = kStepBoundSchema,
     .records_memory = false,
 };

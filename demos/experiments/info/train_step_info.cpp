@@ -99,8 +99,8 @@ constexpr std::array kTrainStepSchema{
                                     1024.0 * 1024 * 1024 * 1024, 0))),
     run(advanced(number("steps", "Steps", "steps", "Training steps per run", 1, 10000, 3))),
     run(advanced(unset("never", in_steps("eval_every", "Evaluate every",
-                                         "Compute the loss on held-out text every so many steps, on one batch; the "
-                                         "last tenth of the data is then held out from training; 0: never")))),
+                                         "Compute the loss of one held-out batch every so many steps; the last tenth "
+                                         "of the data is then held out from training; 0: never")))),
     folded(kMemory,
            composed(choice("loss", "Loss", "Cross entropy from all logits at once, or fused with the output layer",
                            kChoicesOf<predict::kLossPaths>),
@@ -137,7 +137,7 @@ constexpr std::array kTrainStepSchema{
                                  "stochastic", "nearest"),
                              "precision", "bf16")),
     folded(kOptimizer,
-           own(choice("optimizer", "Optimizer", "Optimizer, which decides the state per weight and its bits",
+           own(choice("optimizer", "Optimizer", "Optimizer; it decides which state each weight has, and its bits",
                       kChoicesOf<predict::kOptimizers>),
                "adamw_8bit|paged_adamw_8bit|galore", "adamw")),
     folded(kPrecision, needs(own(choice("moments", "Moments", "Number format of AdamW's two moments",
@@ -178,7 +178,7 @@ constexpr std::array kTrainStepSchema{
         kOptimizer,
         unset("not clipped",
               own(share("clip", "Clip to norm",
-                        "Largest norm of a step's gradients; larger ones are scaled down together; 0: never", 100, 0),
+                        "Largest norm of a step's gradients; above it, all are scaled down together; 0: never", 100, 0),
                   "1", "0"))),
     folded(kOptimizer, on_off("optimizer_in_backward", "Step in backward",
                               "Update each layer as soon as its gradients are complete, and free them")),
@@ -254,11 +254,10 @@ constexpr std::array kTrainStepSchema{
              "Training data: UTF-8 text, tokenized by the tokenizer.json in the folder `weights`, or else by bytes; "
              "or token ids as .npy or .bin; empty: the text that ships with Headroom",
              FileUse::kText))),
-    run(advanced(
-        choice("data_type", "Type of ids",
-               "Number format of the ids in `data`, in numpy's names; needed only for a .bin whose header and ids "
-               "leave it open",
-               kDataTypes))),
+    run(advanced(choice("data_type", "Type of ids",
+                        "Number format of the ids in `data`, as numpy names it; needed only for a .bin whose header "
+                        "and ids do not determine it",
+                        kDataTypes))),
     run(unset("nowhere",
               file("save", "Save to",
                    "New folder for the trained model in Hugging Face's layout, or for the adapters in PEFT's",
@@ -266,21 +265,20 @@ constexpr std::array kTrainStepSchema{
     run(advanced(
         on_off("save_state", "Save the state",
                "Also save the optimizer's state and the position in the data, so that another run can resume"))),
-    run(advanced(needs(on_off("save_merged", "Save merged",
-                              "Write the whole model, with the adapters added to its "
-                              "weights"),
-                       "adapters", "lora|qlora"))),
+    run(advanced(
+        needs(on_off("save_merged", "Save merged", "Save the whole model, with the adapters added to its weights"),
+              "adapters", "lora|qlora"))),
     run(unset("from the start",
               file("resume", "Resume from", "Folder that a run with the same settings and save_state=on wrote",
                    FileUse::kSaved))),
     length("hidden_size", "Hidden size", "H: width of the residual stream", 65536, 256),
     length("num_layers", "Layers", "L: transformer layers", 512, 4),
     length("num_heads", "Query heads", "A: attention heads", 512, 8),
-    length("num_kv_heads", "Key/value heads", "K: must divide the query heads", 512, 4),
+    length("num_kv_heads", "Key/value heads", "K: must divide the number of query heads", 512, 4),
     length("head_dim", "Head width", "D: a multiple of 8 up to 256", 256, 32),
     length("intermediate_size", "MLP size", "F: width inside the MLP", 262144, 704),
-    length("vocab_size", "Vocabulary", "V: 256 or more, because bytes are the tokens of a text without a tokenizer",
-           1048576, 4096),
+    length("vocab_size", "Vocabulary", "V: 256 or more, because without a tokenizer each byte is a token", 1048576,
+           4096),
 };
 
 // 0 for an unreadable checkpoint, whose error the run reports.

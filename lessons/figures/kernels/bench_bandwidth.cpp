@@ -62,7 +62,7 @@ void add_bench_bandwidth_panels(FigureData& figure, const FigureInput& input) {
                            .label = fmt::format("{:.0f}", part),
                            .tip = row_text(*row, units) + "; " + amount_text(rate_of(*row), units.rate)});
   }
-  if (chart.series.empty()) return figure.leave_empty("This run measured no kernel beside a copy in this pass.");
+  if (chart.series.empty()) return figure.leave_empty("This run did not measure a kernel and a copy in this pass.");
   make_parts_of_copy(chart, std::move(panels), "a copy of as many bytes, up to " + amount_text(bandwidth, units.rate));
   figure.add(std::move(chart));
 }
@@ -73,7 +73,7 @@ extern const Figure kBenchBandwidth;
 constinit const Figure kBenchBandwidth{
     .id = "bench_bandwidth",
     .title = "Bandwidth",
-    .caption = "The part of a copy's bandwidth that each form of each kernel reaches",
+    .caption = "The fraction of a copy's bandwidth that each form of each kernel reaches",
     .schema = kBenchBandwidthSchema,
     .add_panels = add_bench_bandwidth_panels,
 };

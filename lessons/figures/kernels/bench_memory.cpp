@@ -17,7 +17,7 @@ const std::vector<record::Choice> kMemoryPanels = experiments::kernel_choices(
     /*with_all=*/false, [](const kernels::KernelBench& bench) { return !bench.of_weights; });
 constexpr auto kMemoryPasses = std::span(kBenchPasses).first(2);
 const std::array kBenchMemorySchema{
-    bench_panel("Whose memory is shown", kMemoryPanels),
+    bench_panel("Kernel whose memory is shown", kMemoryPanels),
     bench_pass("Forward and backward together, or the forward pass alone", "full", kMemoryPasses),
 };
 
@@ -29,9 +29,9 @@ Spread memory_of(const Measurement& row) {
   return {bytes, bytes, bytes};
 }
 
-// "RMSNorm, eager, 8,192 × 4,096, bf16: 832.00 MiB beside its inputs"
+// "RMSNorm, eager, 8,192 × 4,096, bf16: 832.00 MiB on top of its inputs"
 std::string memory_text(const Measurement& row, const RowUnits& units) {
-  return fmt::format("{}, {}, {}, {}: {} beside its inputs", panel_title(row.panel), variant_label(row.variant),
+  return fmt::format("{}, {}, {}, {}: {} on top of its inputs", panel_title(row.panel), variant_label(row.variant),
                      shape_label(row), row.storage, bytes_text(row.extra_memory, units.memory));
 }
 
@@ -71,7 +71,7 @@ extern const Figure kBenchMemory;
 constinit const Figure kBenchMemory{
     .id = "bench_memory",
     .title = "Memory",
-    .caption = "What a fused kernel and its eager composition allocate beside their inputs",
+    .caption = "What a fused kernel and its eager composition allocate on top of their inputs",
     .schema = kBenchMemorySchema,
     .add_panels = add_bench_memory_panels,
 };

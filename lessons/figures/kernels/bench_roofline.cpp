@@ -10,7 +10,8 @@
 namespace headroom::lessons {
 namespace {
 
-constexpr std::array kBenchRooflineSchema{bench_pass("Which pass; a kernel that has only one shows that", "full")};
+constexpr std::array kBenchRooflineSchema{
+    bench_pass("Which pass to show; a kernel with only one pass shows that one", "full")};
 
 struct Roofs {
   double bytes_per_second = 0;  // of the large copy
@@ -85,14 +86,14 @@ void add_bench_roofline_panels(FigureData& figure, const FigureInput& input) {
   add_points(chart, drawn_rows(recording, params.text("pass")));
   const Roofs roofs = roofs_of(recording);
   if (chart.series.empty() || roofs.bytes_per_second <= 0)
-    return figure.leave_empty("This run has no kernel with a known traffic, or no copy to compare it with.");
+    return figure.leave_empty("This run has no kernel with known traffic, or no copy to compare it with.");
   const auto [low, high] = range_of(chart.series, &ChartPoint::x);
   chart.joined = false;
   chart.x = {.unit = AxisUnit::kFlopsPerByte,
              .low = std::pow(10, std::floor(std::log10(low / 1.5))),
              .high = std::pow(10, std::ceil(std::log10(high * 3))),
              .logarithmic = true,
-             .name = "arithmetic operations a byte that must move"};
+             .name = "arithmetic operations per byte that must move"};
   chart.y = {.unit = AxisUnit::kFlopsPerSecond, .logarithmic = true};
   add_roofs(chart, roofs);
   fit_y(chart);
@@ -105,7 +106,7 @@ extern const Figure kBenchRoofline;
 constinit const Figure kBenchRoofline{
     .id = "bench_roofline",
     .title = "Roofline",
-    .caption = "Operations per second over operations per byte, under what this device can do",
+    .caption = "Operations per second over operations per byte, below this device's limits",
     .schema = kBenchRooflineSchema,
     .add_panels = add_bench_roofline_panels,
 };

@@ -14,8 +14,8 @@ constexpr std::array<record::Choice, 3> kTimings{
 // Not constexpr: kernels come from the catalogue.
 const std::vector<record::Choice> kTimePanels = experiments::kernel_choices(/*with_all=*/true);
 const std::array kBenchTimesSchema{
-    bench_panel("Whose times are shown", kTimePanels),
-    bench_pass("Which pass; a kernel that has only one shows that", "full"),
+    bench_panel("Kernel whose times are shown", kTimePanels),
+    bench_pass("Which pass to show; a kernel with only one pass shows that one", "full"),
     experiments::choice("timing", "Clock",
                         "Device time with a cold cache, graph replay, or the host's clock (the only one for a CPU)",
                         kTimings, "device"),
@@ -63,7 +63,7 @@ void add_bench_times_panels(FigureData& figure, const FigureInput& input) {
     figure.add(std::move(chart));
   }
   if (figure.panels.empty())
-    figure.head.empty_reason = "This run has no such times: another pass, clock or kernel may.";
+    figure.head.empty_reason = "This run has no such times: try another pass, clock or kernel.";
 }
 
 }  // namespace

@@ -45,13 +45,12 @@ constexpr std::array kChunkCurveSchema{
     experiments::choice("model", "Model", "Model with the vocabulary V and hidden size H, in 16 bits", kModels,
                         "llama-3.2-1b"),
     experiments::choice("tokens", "Tokens", "B · T: tokens per batch", kTokenChoices, "8192"),
-    experiments::choice("card", "Card",
-                        "Card whose data sheet gives the peak and the bandwidth for the model of the time", kCards,
-                        "h200"),
+    experiments::choice("card", "Card", "Card whose data sheet gives the peak and the bandwidth for the modeled time",
+                        kCards, "h200"),
     record::ParamSpec{.key = "reached",
                       .label = "Peak reached",
                       .unit = "%",
-                      .help = "Part of the card's peak that the matrix multiplications reach",
+                      .help = "Fraction of the card's peak that the matrix multiplications reach",
                       .kind = record::ParamKind::kInteger,
                       .minimum = 10,
                       .maximum = 100,
@@ -149,15 +148,14 @@ Axis chunk_axis(double first, double last) {
 
 Chart time_over(const ShownChunk& shown, bool hidden) {
   const ChunkedLoss& loss = shown.loss;
-  Chart chart{.title = "Time of the loss, a model"};
+  Chart chart{.title = "Time of the loss, modeled"};
   ChartSeries whole{.label = fmt::format("model, {}", shown.card), .kind = SeriesKind::kFused};
   const std::vector<std::int64_t> chunks = chunks_of(loss);
   const ShownUnit unit = time_unit(1e9 * predict::loss_seconds(loss, kFirstChunk, shown.speeds));
   for (const std::int64_t chunk : chunks) {
     const double y = 1e9 * predict::loss_seconds(loss, chunk, shown.speeds);
-    whole.points.push_back(
-        exact_point(static_cast<double>(chunk), y,
-                    fmt::format("{}: {} by the model", chunk_text(loss, chunk), amount_text(y, unit))));
+    whole.points.push_back(exact_point(static_cast<double>(chunk), y,
+                                       fmt::format("{}: {}, modeled", chunk_text(loss, chunk), amount_text(y, unit))));
   }
   const double first = static_cast<double>(chunks.front()), last = static_cast<double>(chunks.back());
   chart.x = chunk_axis(first, last);
@@ -172,7 +170,7 @@ Chart time_over(const ShownChunk& shown, bool hidden) {
 
 // "8,192 tokens: C = 256"
 Table rule_table(const ShownChunk& shown) {
-  Table table{.head = "The rule, by tokens", .columns = {"C", "n", "C · V over BT · H"}};
+  Table table{.head = "The chunk rule by tokens", .columns = {"C", "n", "C · V ÷ (BT · H)"}};
   std::vector<std::int64_t> all(kTokens.begin(), kTokens.end());
   if (std::ranges::find(all, shown.loss.tokens) == all.end())
     all.insert(std::ranges::upper_bound(all, shown.loss.tokens), shown.loss.tokens);
@@ -226,7 +224,7 @@ void add_measured(FigureData& figure, const record::Ledger& run) {
 void add_chunk_curve_panels(FigureData& figure, const FigureInput& input) {
   const ShownChunk shown = shown_of(input);
   const bool hidden = input.view.hidden;
-  figure.head.provenance["time"] = "a model: see the page";
+  figure.head.provenance["time"] = "modeled: see the page";
   figure.head.provenance_line =
       fmt::format("{}, V = {}, H = {}, {} tokens", shown.model, record::format_count(shown.loss.vocab),
                   record::format_count(shown.loss.hidden), record::format_count(shown.loss.tokens));
@@ -242,8 +240,8 @@ void add_chunk_curve_panels(FigureData& figure, const FigureInput& input) {
 extern const Figure kChunkCurve;
 constinit const Figure kChunkCurve{
     .id = "chunk_curve",
-    .title = "The loss over the size of its chunks",
-    .caption = "Bytes by closed form, time by a model, and the chunk that Liger's rule takes",
+    .title = "The loss by chunk size",
+    .caption = "Bytes by closed form, modeled time, and the chunk that Liger's rule chooses",
     .schema = kChunkCurveSchema,
     .basis = Basis::kFormula,
     .add_panels = add_chunk_curve_panels,

@@ -21,8 +21,7 @@ void add_edited_kernel_panels(FigureData& figure, const FigureInput& input) {
   }
   const auto rows = rows_of(input.run->recording(), record::Measurement::kEditKernel, "forward", "cold");
   const auto copy = std::ranges::find_if(rows, [](const auto* row) { return row->variant == "copy"; });
-  if (copy == rows.end() || !((*copy)->median > 0))
-    return figure.leave_empty("This run timed no kernel of the reader's.");
+  if (copy == rows.end() || !((*copy)->median > 0)) return figure.leave_empty("This run timed no kernel of yours.");
   Chart chart;
   const RowUnits units = units_of(rows);
   for (const Measurement* row : rows) {
@@ -52,7 +51,7 @@ extern const Figure kEditedKernel;
 constinit const Figure kEditedKernel{
     .id = "edited_kernel",
     .title = "Your kernel",
-    .caption = "The part of a copy's bandwidth that the reader's kernel reaches, beside the built-in one",
+    .caption = "The fraction of a copy's bandwidth that your kernel reaches, next to the built-in one",
     .schema = {},
     .add_panels = add_edited_kernel_panels,
 };

@@ -29,7 +29,7 @@ constexpr std::array<record::Choice, 4> kBandwidths{{{"4270", "H200, 4,270 GB/s"
 constexpr std::array kLaunchCurveSchema{
     experiments::choice("launch", "Launch", "Host time to launch one kernel or one graph", kLaunches, "5000"),
     experiments::choice("bandwidth", "Bandwidth",
-                        "Bandwidth of the device's memory: a measured copy on an H200, data sheets for the others",
+                        "Bandwidth of the device's memory: measured with a copy on an H200, else from data sheets",
                         kBandwidths, "4270"),
 };
 
@@ -136,7 +136,7 @@ void add_launch_curve_panels(FigureData& figure, const FigureInput& input) {
   if (recording.info().device == record::DeviceKind::kCpu)
     return figure.leave_empty("On a CPU nothing is launched: this figure needs a run on a GPU.");
   if (model.rows <= 0 || forms[0].bytes <= 0 || forms[2].bytes <= 0)
-    return figure.leave_empty("This run shows no forms of one operation: run the demo `launches`.");
+    return figure.leave_empty("This run does not compare forms of one operation: run the demo `launches`.");
   figure.head.provenance_line += fmt::format(", {}, {} rows", panel_title(recording.info().params.at("kernel")),
                                              record::format_count(static_cast<std::int64_t>(model.rows)));
   figure.add(times(model, forms, input.view.hidden));
@@ -149,7 +149,8 @@ extern const Figure kLaunchCurve;
 constinit const Figure kLaunchCurve{
     .id = "launch_curve",
     .title = "Launches or bytes",
-    .caption = "The time of an operation over its rows: the longer of its launches and its bytes, and the recorded run",
+    .caption =
+        "The time of an operation over its rows: the longer of its launch and memory times, and the recorded run",
     .schema = kLaunchCurveSchema,
     .add_panels = add_launch_curve_panels,
 };

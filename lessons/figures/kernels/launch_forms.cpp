@@ -50,7 +50,7 @@ void add_launch_forms_panels(FigureData& figure, const FigureInput& input) {
   for (Lane& lane : panel.lanes)  // the device's lanes are compared
     lane.thin = std::ranges::any_of(lane.boxes, [](const auto& box) { return box.work == Work::kHost; });
   if (panel.lanes.empty())
-    return figure.leave_empty("This run shows no forms of one operation: run the demo `launches`.");
+    return figure.leave_empty("This run does not compare forms of one operation: run the demo `launches`.");
   figure.add(std::move(panel));
 }
 

@@ -153,7 +153,7 @@ void add_launch_traffic_panels(FigureData& figure, const FigureInput& input) {
   const auto shape = fused.size() == 1 ? shape_of(*launches, fused.front().bytes) : std::nullopt;
   const auto& params = launches->info().params;
   if (!shape || value_of(params, "kernel") != "rms_norm" || value_of(params, "pass") != "forward")
-    return figure.leave_empty("The launches beside this run are not those of one forward pass of RMSNorm.");
+    return figure.leave_empty("The launches stored with this run are not those of one forward pass of RMSNorm.");
   const std::vector<TrafficOperation> operations = composition(shape->size, on_cpu);
   if (eager.size() != operations.size())
     return figure.leave_empty(
@@ -190,7 +190,7 @@ extern const Figure kLaunchTraffic;
 constinit const Figure kLaunchTraffic{
     .id = "launch_traffic",
     .title = "Launch by launch",
-    .caption = "RMSNorm composed and fused: when each kernel ran, how fast it moved its bytes, and which bytes",
+    .caption = "RMSNorm composed and fused: when each kernel ran, which bytes it moved, and how fast",
     .schema = {},
     .add_panels = add_launch_traffic_panels,
 };

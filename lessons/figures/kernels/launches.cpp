@@ -160,7 +160,7 @@ extern const Figure kLaunches;
 constinit const Figure kLaunches{
     .id = "launches",
     .title = "Launches, time and bytes of one step",
-    .caption = "What a step launches for each part of the model, how long that takes and what it moves",
+    .caption = "What a step launches for each part of the model, how long it takes and how much it moves",
     .schema = kLaunchesSchema,
     .add_panels = add_launches_panels,
 };

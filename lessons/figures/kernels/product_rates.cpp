@@ -81,7 +81,7 @@ Table sizes_of(const Recording& rates, const std::vector<const Measurement*>& fa
     if (row.panel == Measurement::kProductRates && std::ranges::find(sides, row.rows) == sides.end())
       sides.push_back(row.rows);
   std::ranges::sort(sides);
-  Table table{.head = fmt::format("{} by the matrices' side N", units.rate.name)};
+  Table table{.head = fmt::format("{} by matrix side N", units.rate.name)};
   for (const std::int64_t side : sides) table.columns.push_back(record::format_count(side));
   for (const Measurement* top : fastest) {
     TableRow row{.category = {}, .name = format_name(top->storage), .tip = tip_of(*top, units)};
@@ -101,7 +101,7 @@ Table sizes_of(const Recording& rates, const std::vector<const Measurement*>& fa
 
 void add_product_rates_panels(FigureData& figure, const FigureInput& input) {
   const Recording* const rates = rates_of(input);
-  if (rates == nullptr) return figure.leave_empty("No products were timed here: headroom bench products times them.");
+  if (rates == nullptr) return figure.leave_empty("No GEMMs were timed here: run `headroom bench products`.");
   set_run(figure.head, *rates, *input.params);
   const std::vector<const Measurement*> fastest = fastest_products(*rates);
   const predict::Card* const card = card_of(*rates);
@@ -121,7 +121,7 @@ extern const Figure kProductRates;
 constinit const Figure kProductRates{
     .id = "product_rates",
     .title = "Rates of matrix products",
-    .caption = "What one large matrix product reaches in each number format, beside the data sheet, and over its size",
+    .caption = "What one large GEMM reaches in each number format, next to the data sheet's peak, and by its size",
     .schema = {},
     .add_panels = add_product_rates_panels,
 };

@@ -16,7 +16,7 @@ namespace {
 constexpr std::array<record::Choice, 2> kShownChoices{{{"on", "shown"}, {"off", "hidden"}}};
 constexpr std::array<record::Choice, 2> kAs{{{"amount", "as measured"}, {"ratio", "eager over fused"}}};
 constexpr std::array kReportKernelsSchema{
-    experiments::choice("as", "Show", "Time or memory of each form, or the ratio of eager to fused", kAs, "amount"),
+    experiments::choice("as", "Show", "Time or memory of each form, or the ratio eager ÷ fused", kAs, "amount"),
     switch_param("published", "Published points", "Points that the Liger paper measured on an A100 with these shapes",
                  kShownChoices, true),
 };
@@ -90,7 +90,7 @@ void add_published(Chart& chart, std::string_view panel, const RowUnits& units, 
 
 // Eager over fused by shape, both published or both measured.
 ChartSeries ratios(const ChartSeries& eager, const ChartSeries& fused) {
-  ChartSeries series{.label = fused.published ? "Hugging Face over Liger, A100, published" : "eager over fused",
+  ChartSeries series{.label = fused.published ? "Hugging Face ÷ Liger, A100, published" : "eager ÷ fused",
                      .kind = SeriesKind::kFused,
                      .published = fused.published};
   for (const ChartPoint& upper : eager.points)

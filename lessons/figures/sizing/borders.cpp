@@ -41,7 +41,7 @@ std::string border_tip(Border border, const PredictedStep& step, Bytes limit) {
                     blocks = fmt::format("{} in blocks at the peak", bytes_text(step.blocks, unit));
   if (border == Border::kBytes) return head + fmt::format("{}, of {}", blocks, short_bytes(limit));
   if (step.asked == 0) return head + fmt::format("fits, {}", blocks);
-  return head + fmt::format("out of memory, {} asked for while {} are free", bytes_text(step.asked, unit),
+  return head + fmt::format("out of memory, {} requested while {} are free", bytes_text(step.asked, unit),
                             bytes_text(step.free, unit));
 }
 
@@ -79,7 +79,7 @@ void add_border_row(HeatMap& map, const BorderRow& row, Bytes limit) {
 
 // The limit is bytes, or gaps if more is free than the failed request.
 Table border_table(const std::vector<BorderRow>& rows, const ShownUnit& unit) {
-  Table table{.head = "Largest batch", .columns = {"batch", "the next asks for", "while free"}};
+  Table table{.head = "Largest batch", .columns = {"batch", "the next requests", "while free"}};
   for (const BorderRow& row : rows) {
     if (row.border == Border::kBytes) continue;
     table.rows.push_back({.name = std::string(border_name(row.border)),
@@ -99,12 +99,12 @@ void add_borders(FigureData& figure, const FigureInput& input) {
   HeatMap map;
   map.title = fmt::format("Steps under {}", short_bytes(limit));
   map.low = 0;
-  map.high_text = "GiB of the limit that tensors leave; − missing";
+  map.high_text = "GiB of the limit that tensors leave; negative: missing";
   map.x_name = "sequences of 1,024 tokens in a batch";
   for (const PredictedStep* const step : rows.front().steps) map.columns.push_back(record::format_count(step->batch));
   for (const BorderRow& row : rows) add_border_row(map, row, limit);
   figure.head.source = record::Source::kPredicted;
-  figure.head.provenance["requests"] = "of report_hf_4_h200 and report_hf_8_h200, continued over the batch";
+  figure.head.provenance["requests"] = "of report_hf_4_h200 and report_hf_8_h200, extrapolated to other batches";
   figure.head.provenance_line = "the report's step with the code of 2024, from its recorded requests";
   figure.add(std::move(map));
   if (!input.view.hidden) figure.add(border_table(rows, byte_unit(static_cast<double>(limit))));
@@ -116,7 +116,7 @@ extern const Figure kBorders;
 constinit const Figure kBorders{
     .id = "borders",
     .title = "Where the batch ends",
-    .caption = "The batches that fit on the report's card: by bytes alone, and by the allocator in both of its ways",
+    .caption = "The batches that fit on the report's card: by bytes alone, and by the allocator in both of its modes",
     .schema = {},
     .basis = Basis::kParameters,
     .add_panels = add_borders,

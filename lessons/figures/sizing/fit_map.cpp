@@ -71,7 +71,7 @@ HeatMap map_of(const record::Params& settings, const CardLimit& limit) {
   MapSteps steps(settings);
   HeatMap map;
   map.low = 0;
-  map.high_text = "GiB left of the card, tensors by closed form; − missing";
+  map.high_text = "GiB left of the card, tensors by closed form; negative: missing";
   map.x_name = "sequences in a batch";
   for (const std::int64_t batch : batches) map.columns.push_back(record::format_count(batch));
   for (const std::int64_t sequence : sequences) {
@@ -105,8 +105,7 @@ HeatMap map_of(const record::Params& settings, const CardLimit& limit) {
 void add_fit_map_panels(FigureData& figure, const FigureInput& input) {
   const bool of_run = input.settings == nullptr && input.run != nullptr && is_one_step(input.run->recording());
   if (const std::string unknown = of_run ? unknown_settings(input.run->recording().info()) : ""; !unknown.empty())
-    return figure.leave_empty(
-        fmt::format("This version does not know the run's {}: it has no formula for it.", unknown));
+    return figure.leave_empty(fmt::format("This version has no formula for the run's {}.", unknown));
   const record::Params settings = of_run ? step_params_of(input.run->recording().info()) : reader_step(input);
   if (!begin_on_card(figure.head, input.view, settings)) return;
   const CardLimit limit = card_limit(input.view, settings);
@@ -121,7 +120,7 @@ extern const Figure kFitMap;
 constinit const Figure kFitMap{
     .id = "fit_map",
     .title = "Which steps fit",
-    .caption = "What is left of a card for each batch and sequence, by closed form, and where steps stop to fit",
+    .caption = "What is left of a card for each batch and sequence, by closed form, and where steps stop fitting",
     .schema = {},
     .basis = Basis::kSettings,
     .on_card = true,

@@ -21,8 +21,8 @@ double in_gib(record::Bytes bytes) { return static_cast<double>(bytes) / double{
 
 ChartPoint point_of(const ValidatedRun& run, const ShownUnit& unit) {
   const std::string difference = run.measured == run.predicted
-                                     ? "equal to the byte"
-                                     : change_text(run.measured - run.predicted, unit) + " to the prediction";
+                                     ? "exact to the byte"
+                                     : change_text(run.measured - run.predicted, unit) + " from the prediction";
   return exact_point(
       in_gib(run.predicted), static_cast<double>(run.measured),
       fmt::format("{} on {}: {}, {}", run.settings, run.gpu, bytes_text(run.measured, unit), difference));
@@ -40,9 +40,9 @@ void add_fit_validation_panels(FigureData& figure, const FigureInput& input) {
     most = std::max(most, in_gib(std::max(run.predicted, run.measured)));
     farthest = std::max(farthest, std::abs(in_gib(run.measured - run.predicted)) / in_gib(run.measured));
   }
-  equal.label = fmt::format("{} equal to the byte", equal.points.size());
-  differs.label = fmt::format("{} others, by at most {:.1f} %", differs.points.size(), 100 * farthest);
-  Chart chart{.title = "Most that the allocator reserved, runs with drawn settings",
+  equal.label = fmt::format("{} exact to the byte", equal.points.size());
+  differs.label = fmt::format("{} others off by at most {:.1f} %", differs.points.size(), 100 * farthest);
+  Chart chart{.title = "Most that the allocator reserved, runs with random settings",
               .x = number_axis(0, most * 1.05, "predicted before the run, GiB"),
               .y = {.unit = AxisUnit::kBytes, .name = "measured", .shown = unit},
               .joined = false};
@@ -61,7 +61,7 @@ extern const Figure kFitValidation;
 constinit const Figure kFitValidation{
     .id = "fit_validation",
     .title = "Predicted and measured",
-    .caption = "What was predicted for drawn settings against what an H200 and an H100 then reserved",
+    .caption = "What was predicted for random settings against what an H200 and an H100 then reserved",
     .schema = kFitValidationSchema,
     .basis = Basis::kParameters,
     .add_panels = add_fit_validation_panels};

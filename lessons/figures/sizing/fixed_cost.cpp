@@ -33,7 +33,7 @@ constexpr std::array kFixedCostSchema{
     experiments::choice("over", "Direction", "One of the report's two sweeps", kOver, "batch"),
     experiments::choice("points", "Points of the fit",
                         "Points (all kernels, fewest tokens first) that both laws are fitted to", kPoints, "all"),
-    experiments::choice("if", "What if", "Second line with a part of the fitted one changed", kWhatIf, "measured"),
+    experiments::choice("if", "What if", "Second line: the fit with one term changed", kWhatIf, "measured"),
 };
 
 // A step's tokens and nanoseconds, with spread.
@@ -226,7 +226,7 @@ double repeat_spread(const Owner& published) {
 }
 
 Table equal_steps(const std::vector<Owner>& owners, const ShownUnit& unit) {
-  Table table{.head = "Change of the step's time at equal tokens", .columns = {"without FLCE", "all kernels"}};
+  Table table{.head = "Change of step time at equal tokens", .columns = {"without FLCE", "all kernels"}};
   for (const Owner& owner : owners) {
     if (owner.plain().empty()) continue;
     table.rows.push_back({.name = owner.name,
@@ -234,7 +234,7 @@ Table equal_steps(const std::vector<Owner>& owners, const ShownUnit& unit) {
                           .cells = {changes(owner.steps[1], owner.plain()), changes(owner.all(), owner.plain())}});
     if (const double spread = owner.published ? repeat_spread(owner) : 0; spread > 0)
       table.foot =
-          fmt::format("Four equal runs of the report, at batch 4 with all kernels, differ by {:.1f} %.", spread);
+          fmt::format("Four identical runs of the report, at batch 4 with all kernels, differ by {:.1f} %.", spread);
   }
   return table;
 }
@@ -249,7 +249,7 @@ void add_fixed_cost_panels(FigureData& figure, const FigureInput& input) {
     owners[0].steps[i] = published_steps(sweep, kStrategyLooks[i].key);
     owners[1].steps[i] = recorded_steps(sweep, kStrategyLooks[i].key, recording);
   }
-  if (owners[1].all().empty()) return figure.leave_empty("This sweep is not the report's: `headroom report` makes it.");
+  if (owners[1].all().empty()) return figure.leave_empty("This sweep is not the report's: run `headroom report`.");
   const ShownUnit unit = unit_of_times(owners);
   for (const Owner& owner : owners) figure.add(chart_of(owner, unit, input));
   if (!input.view.hidden) figure.add(equal_steps(owners, unit));
@@ -262,7 +262,7 @@ constinit const Figure kFixedCost{
     .id = "fixed_cost",
     .title = "A step's fixed part",
     .caption =
-        "Time of the report's step over its tokens, published and measured here, with two laws fitted to the points",
+        "Time of the report's step by tokens per step, published and measured here, with two laws fitted to the points",
     .schema = kFixedCostSchema,
     .add_panels = add_fixed_cost_panels,
 };

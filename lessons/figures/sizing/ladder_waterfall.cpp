@@ -68,7 +68,7 @@ Rung rung_of(const SweepPoint& point, bool first, const std::string& machine, co
     rung.off = is_off(point);
     rung.note = rung.off ? "switched off" : "";
     rung.value = rung.off ? "" : "…";
-    rung.tip = experiments::ladder_label(point.label) + (rung.off ? ": switched off" : ": on its way");
+    rung.tip = experiments::ladder_label(point.label) + (rung.off ? ": switched off" : ": running");
     return rung;
   }
   if (!completed(point) && !ran_out(point)) {
@@ -183,7 +183,7 @@ void add_ladder_waterfall_panels(FigureData& figure, const FigureInput& input) {
   if (!begin_sweep(figure.head, input)) return;
   const auto& points = input.run->recording().sweep_points();
   if (points.front().series != "ladder")
-    return figure.leave_empty("This sweep is not the ladder: `headroom sweep ladder` makes one.");
+    return figure.leave_empty("This sweep is not the ladder: run `headroom sweep ladder`.");
   Rungs panel;
   panel.peaks = peaks_axis(input);
   const ShownUnit unit = unit_of(panel.peaks);
@@ -228,8 +228,7 @@ extern const Figure kLadderWaterfall;
 constinit const Figure kLadderWaterfall{
     .id = "ladder_waterfall",
     .title = "The ladder of techniques",
-    .caption =
-        "Peak memory by kind with one switch after the other, the difference of each, tokens per second and loss",
+    .caption = "Peak memory by kind as switches are turned on, the effect of each, tokens per second and loss",
     .schema = kLadderWaterfallSchema,
     .basis = Basis::kLadder,
     .add_panels = add_ladder_waterfall_panels,

@@ -337,8 +337,7 @@ extern const Figure kMemoryOver;
 constinit const Figure kMemoryOver{
     .id = "memory_over",
     .title = "Memory over batch or sequence",
-    .caption =
-        "The peak of a step by kind of memory over the batch or the sequence, by closed form, up to a card's memory",
+    .caption = "The peak of a step by kind of memory as batch or sequence grows to a card's memory, by closed form",
     .schema = kMemoryOverSchema,
     .basis = Basis::kSettings,
     .on_card = true,

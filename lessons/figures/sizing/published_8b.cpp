@@ -102,7 +102,7 @@ Table slopes(const record::Params& params) {
   const auto row = [](std::string name, double bytes) {
     return TableRow{.name = std::move(name), .cells = {bytes_text(static_cast<record::Bytes>(bytes), kUnit, 1)}};
   };
-  Table table{.head = "Each further sequence", .columns = {"memory"}};
+  Table table{.head = "Each additional sequence", .columns = {"memory"}};
   const record::Bytes logits = predict::needle_bytes(model().shape, params.integer("copies"), seq);
   const record::Bytes kept = predict::kept_inputs_bytes(model().shape, seq);
   table.rows.push_back(row(fmt::format("Closed form: {} of logits in fp32 and {} of kept inputs",
@@ -136,8 +136,8 @@ constinit const Figure kPublished8b{
     .id = "published_8b",
     .title = "Llama 3 8B, published",
     .caption =
-        "Peak memory and speed of Llama 3 8B by batch as published, and what each further sequence takes by "
-        "closed form",
+        "Peak memory and speed of Llama 3 8B by batch as published, and what each additional sequence takes by closed "
+        "form",
     .schema = kPublished8bSchema,
     .basis = Basis::kParameters,
     .add_panels = add_published_8b_panels,

@@ -24,12 +24,12 @@ constexpr std::array<record::Choice, 2> kFormShown{{{"on", "closed form"}, {"off
 constexpr std::array<record::Choice, 2> kSteps{{{"linear", "linear axis"}, {"even", "axis in even steps"}}};
 constexpr std::array kReportRunsSchema{
     experiments::choice("strategies", "Strategies",
-                        "The report shows two first, then the fused kernels without the fused loss between them",
+                        "The report shows two first, then adds the fused kernels without the fused loss",
                         kStrategyChoices, "three"),
     switch_param("published", "Published points", "Points that the report measured on an RTX 4090", kPointsShown, true),
     switch_param("formula", "Closed form", "Closed form of the report's peaks", kFormShown, true),
-    experiments::choice("steps", "Axis", "The report draws its points in even steps, which bends straight lines",
-                        kSteps, "linear"),
+    experiments::choice("steps", "Axis", "The report spaces its points evenly, which bends straight lines", kSteps,
+                        "linear"),
 };
 
 double place_of(const ReportSweep& sweep, std::int64_t value) {
@@ -176,7 +176,7 @@ void add_report_runs_panels(FigureData& figure, const FigureInput& input, Report
   };
   for (const StrategyLook& strategy : kStrategyLooks)
     if (shown(strategy)) add_measured(peaks, speeds, sweep, strategy, recording);
-  if (peaks.series.empty()) return figure.leave_empty("This sweep is not the report's: `headroom report` makes it.");
+  if (peaks.series.empty()) return figure.leave_empty("This sweep is not the report's: run `headroom report`.");
   for (const StrategyLook& strategy : kStrategyLooks)
     if (published && shown(strategy)) add_published(peaks, speeds, sweep, strategy);
   if (const record::Bytes cap = recording.info().cap; cap > 0)
@@ -205,7 +205,7 @@ extern const Figure kReportBatch;
 constinit const Figure kReportBatch{
     .id = "report_batch",
     .title = "Report: batch",
-    .caption = "Speed and peak memory of three ways to train over the batch, with the report's points",
+    .caption = "Speed and peak memory of three ways to train by batch size, with the report's points",
     .schema = kReportRunsSchema,
     .add_panels = add_batch,
 };
@@ -214,7 +214,7 @@ extern const Figure kReportSequence;
 constinit const Figure kReportSequence{
     .id = "report_sequence",
     .title = "Report: sequence",
-    .caption = "Speed and peak memory of three ways to train over the sequence's length, with the report's points",
+    .caption = "Speed and peak memory of three ways to train by sequence length, with the report's points",
     .schema = kReportRunsSchema,
     .add_panels = add_sequence,
 };

@@ -209,7 +209,7 @@ void add_points(FigureData& figure, const FigureInput& input) {
   if (places.swept != nullptr && !input.sweep.empty() && input.sweep.front().key == places.key)
     for (const std::string& value : input.sweep.front().values) places.labels.push_back(places.key + "=" + value);
   Chart peaks = peaks_of(recording, places, *input.params);
-  if (peaks.series.empty()) return figure.leave_empty("None of the points of this sweep ran.");
+  if (peaks.series.empty()) return figure.leave_empty("No point of this sweep ran to its end.");
   const bool one = series_of(recording).size() == 1 && input.params->text("peak") == "kinds";
   if (places.swept != nullptr && one)
     add_activation_line(peaks, settings_of(recording, recording.sweep_points().front()), *places.swept);
@@ -274,7 +274,7 @@ extern const Figure kSweepCurve;
 constinit const Figure kSweepCurve{
     .id = "sweep_curve",
     .title = "A sweep",
-    .caption = "Peak memory and tokens per second, point by point, over a number beside the closed form of activations",
+    .caption = "Peak memory and tokens per second at each point of a sweep, next to the closed form of activations",
     .schema = kSweepCurveSchema,
     .basis = Basis::kSweep,
     .add_panels = add_sweep_curve_panels,

@@ -24,7 +24,7 @@ constexpr std::array<record::Choice, 2> kMoments{{
 }};
 constexpr std::size_t kFrames = 200;
 constexpr std::array kAddressSpaceSchema{
-    experiments::choice("at", "Moment", "The step's peak or the failed request, or the whole step played", kMoments,
+    experiments::choice("at", "Moment", "The step's peak or failed request, or a replay of the whole step", kMoments,
                         "peak"),
     experiments::needs(frame_param(kFrames), "at", "frames"),
     kShowParam,
@@ -40,7 +40,7 @@ AddressPiece piece_of(const record::Recording& run, const PlacedBlock& block, By
           .end = begin + block.end,
           .category = storage.category,
           .requested = storage.requested,
-          .tip = fmt::format("{}: {} asked for, a block of {}", tensor_name(storage.category, run.op_name(storage.op)),
+          .tip = fmt::format("{}: {} requested, a block of {}", tensor_name(storage.category, run.op_name(storage.op)),
                              bytes_text(storage.requested, unit), bytes_text(storage.block, unit))};
 }
 
@@ -130,8 +130,8 @@ AddressMap map_of(const record::Ledger& run, std::uint64_t event, const AddressS
   map.width = std::max(map.width, left);
   add_row(map, PieceKind::kLeft, "not reserved", left,
           fmt::format("not reserved {} of {}", bytes_text(left, unit), bytes_text(limit, unit)));
-  add_row(map, PieceKind::kAsked, "asked for", failed->requested,
-          fmt::format("asked for {}", bytes_text(failed->requested, unit)));
+  add_row(map, PieceKind::kAsked, "requested", failed->requested,
+          fmt::format("requested {}", bytes_text(failed->requested, unit)));
   return map;
 }
 
@@ -153,7 +153,7 @@ void add_map(FigureData& figure, const FigureInput& input, const record::Ledger&
   figure.head.provenance["figure.event"] = std::to_string(event);
   const AddressSpace space = address_space_at(run, event);
   if (space.known) return figure.add(map_of(run, event, space));
-  figure.leave_empty("Pages were given back in the middle of segments, and the run does not say which.");
+  figure.leave_empty("Pages were released from the middle of segments; the recording does not say which.");
 }
 
 void add_address_space_panels(FigureData& figure, const FigureInput& input) {
@@ -162,7 +162,7 @@ void add_address_space_panels(FigureData& figure, const FigureInput& input) {
   set_step(figure.head, shown.range.step);
   if (!shown.empty_reason.empty()) return figure.leave_empty(shown.empty_reason);
   const std::uint64_t last = std::min<std::uint64_t>(shown.range.last, given.events().size());
-  if (last <= shown.range.first) return figure.leave_empty("Nothing is allocated in what is shown.");
+  if (last <= shown.range.first) return figure.leave_empty("Nothing is allocated in the shown range.");
   if (given.info().device != record::DeviceKind::kGpu || input.run->peak_reserved() == 0)
     return figure.leave_empty("Only the allocator of a GPU has segments: run on one, or predict.");
   if (input.view.hidden) return figure.leave_empty(kIsAnswer);
@@ -179,7 +179,7 @@ extern const Figure kAddressSpace;
 constinit const Figure kAddressSpace{
     .id = "address_space",
     .title = "What is where in the allocator's memory",
-    .caption = "Segments, the blocks in them by kind and the gaps between, beside a request that found no room",
+    .caption = "Segments, the blocks in them by kind and the gaps between, next to a request that found no room",
     .schema = kAddressSpaceSchema,
     .add_panels = add_address_space_panels,
 };

@@ -150,7 +150,7 @@ std::vector<Line> listing_of(std::string_view key, const Grid& grid, const Follo
 std::string tip_of(const Grid& grid, std::int64_t program, std::int64_t thread, std::int64_t touched) {
   const std::string who = fmt::format("Program {}, warp {}, thread {}", program, thread / kWarp, thread);
   const std::string index = span(grid.first(program, thread), grid.width);
-  if (touched == 0) return fmt::format("{}: index {}, idle in this line", who, index);
+  if (touched == 0) return fmt::format("{}: index {}, idle on this line", who, index);
   return fmt::format("{}: index {}", who, span(grid.first(program, thread), touched));
 }
 
@@ -192,7 +192,7 @@ Table code_of(const std::vector<Line>& lines, std::size_t shown, const Followed&
 }
 
 std::string counts_of(const Grid& grid) {
-  return fmt::format("{} of {} threads have no number. A load is {} B per thread, {} B per warp.",
+  return fmt::format("{} of {} threads have no element. A load is {} B per thread, {} B per warp.",
                      count_text(grid.all_threads() - grid.busy_threads()), count_text(grid.all_threads()),
                      grid.width * kNumberBytes, grid.width * kNumberBytes * kWarp);
 }

@@ -18,12 +18,12 @@ namespace {
 
 constexpr std::array kDerivativeCheckSchema{
     experiments::choice("operation", "Operation", "Function whose derivative is checked", kDerivativeNames, "rms_norm"),
-    whole_param("numbers", "Numbers", "Which eight numbers x, and which dy: each seed draws others", 1, 999, 1),
-    whole_param("element", "Element", "Which of the eight is set to the value beside it; 0: none", 0, 8, 0),
-    whole_param("value", "Its value × 100", "Of that element, in hundredths: 250 is 2.5", 0, 400, 100),
-    whole_param("digits", "Digits of h", "Differences are taken over h = 10 to the power of minus this", 1, 14, 5),
-    experiments::needs(whole_param("position", "Position", "Of the token in its sequence", 0, 131'071, 7), "operation",
-                       "rope"),
+    whole_param("numbers", "Numbers", "Seed of the eight numbers x and of dy; each draws others", 1, 999, 1),
+    whole_param("element", "Element", "Which of the eight gets the value set next to it; 0: none", 0, 8, 0),
+    whole_param("value", "Its value × 100", "Value of that element in hundredths: 250 is 2.5", 0, 400, 100),
+    whole_param("digits", "Digits of h", "Step of the differences: h = 10 to the power of minus this", 1, 14, 5),
+    experiments::needs(whole_param("position", "Position", "Position of the token in its sequence", 0, 131'071, 7),
+                       "operation", "rope"),
     experiments::needs(whole_param("label", "Label", "Which of the eight entries is the right one", 1, 8, 3),
                        "operation", "cross_entropy"),
 };
@@ -101,7 +101,7 @@ ChartSeries series(const Checked& checked, const Eight& values, std::string labe
 }
 
 Chart derivatives_chart(const Checked& checked, bool hidden) {
-  Chart chart{.title = "dx, number by number"};
+  Chart chart{.title = "dx, element by element"};
   chart.joined = false;
   if (checked.operation.key == "rms_norm" && !hidden)
     chart.series.push_back(
@@ -120,9 +120,9 @@ Chart derivatives_chart(const Checked& checked, bool hidden) {
 std::string along_x(const Checked& checked) {
   const double along = dot(checked.in.x, checked.formula);
   if (checked.operation.key == "rms_norm")
-    return fmt::format("Along x: {} in the first term alone, {} in dx.",
+    return fmt::format("Dot product with x: {} for the first term alone, {} for dx.",
                        number(dot(checked.in.x, rms_norm_first_term(checked.in)), 4), number(along, 4));
-  return fmt::format("Along x: {}.", number(along, 4));
+  return fmt::format("Dot product of dx with x: {}.", number(along, 4));
 }
 
 // One text for each of the eight.
@@ -143,7 +143,7 @@ Table numbers_of(const Checked& checked, bool hidden) {
       row("dx, formula", [&](std::size_t i) { return number(checked.formula[i], 4); }),
       row("differences", [&](std::size_t i) { return number(checked.differences[i], 4); }),
       row("apart", [&](std::size_t i) { return small(std::abs(checked.formula[i] - checked.differences[i])); })};
-  table.foot = fmt::format("At most {} apart.", small(checked.largest()));
+  table.foot = fmt::format("Largest difference: {}.", small(checked.largest()));
   if (!hidden) table.foot += " " + along_x(checked);
   return table;
 }

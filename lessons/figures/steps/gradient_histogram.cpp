@@ -31,7 +31,7 @@ constexpr std::array kGradientHistogramSchema{
                        "numbers", "gradients"),
     experiments::needs(
         experiments::choice("scale", "Loss scale",
-                            "Factor on the gradients: they move, but the format's range does not", kScales, "1"),
+                            "Factor on the gradients: it shifts them, but not the format's range", kScales, "1"),
         "numbers", "gradients"),
 };
 
@@ -124,13 +124,13 @@ Chart gradients_chart(const Histogram& gradients, const record::Params& params, 
   const int shift = hidden ? 0 : static_cast<int>(std::lround(std::log2(std::stod(params.text("scale")))));
   Chart chart;
   chart.series.push_back(series_of(gradients, "gradients", SeriesKind::kFused, shift));
-  chart.title =
-      hidden ? fmt::format("What {} would make of them, not scaled", format.name) : outcome(gradients, format, shift);
+  chart.title = hidden ? fmt::format("What would become of them in {}, unscaled", format.name)
+                       : outcome(gradients, format, shift);
   fit(chart, std::max<double>(kLeastSeen, range.least - 4), std::min(20, range.end + 2));
   const auto inside = [&](double x) { return std::clamp(x, chart.x.low, chart.x.high); };
   chart.spans = {{"becomes zero", chart.x.low, inside(range.least), 3},
                  {"fewer digits", inside(range.least), inside(range.normal), 2},
-                 {fmt::format("what {} holds", format.name), inside(range.normal), inside(range.end), 0},
+                 {fmt::format("range of {}", format.name), inside(range.normal), inside(range.end), 0},
                  {"infinite", inside(range.end), chart.x.high, 3}};
   std::erase_if(chart.spans, [](const ChartSpan& span) { return !(span.high > span.low); });
   return chart;
@@ -140,7 +140,7 @@ Chart updates_chart(const Histogram& updates, const Histogram* lost, bool hidden
   Chart chart;
   chart.series.push_back(series_of(updates, "all updates", SeriesKind::kEager, 0));
   if (hidden) {
-    chart.title = "What the optimizer wants to add to the weights";
+    chart.title = "Updates that the optimizer computes";
     fit(chart, 0, -60);
     return chart;
   }
@@ -149,7 +149,7 @@ Chart updates_chart(const Histogram& updates, const Histogram* lost, bool hidden
     chart.series.push_back(series_of(*lost, "lost in rounding", SeriesKind::kFused, 0));
     swallowed = static_cast<double>(sum(*lost) - lost->zeros);
   }
-  chart.title = fmt::format("{} of the updates leave their weight as it was",
+  chart.title = fmt::format("{} of the updates leave their weight unchanged",
                             percent(swallowed, static_cast<double>(sum(updates) - updates.zeros)));
   fit(chart, 0, -60);
   return chart;
@@ -181,7 +181,7 @@ extern const Figure kGradientHistogram;
 constinit const Figure kGradientHistogram{
     .id = "gradient_histogram",
     .title = "Gradients by size",
-    .caption = "How many gradients have which size, over what a number format can hold",
+    .caption = "Gradients counted by size, against the range of a number format",
     .schema = kGradientHistogramSchema,
     .add_panels = add_gradient_histogram_panels,
 };

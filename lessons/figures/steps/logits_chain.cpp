@@ -192,7 +192,7 @@ extern const Figure kLogitsChain;
 constinit const Figure kLogitsChain{
     .id = "logits_chain",
     .title = "Logits, step by step of the code",
-    .caption = "Tensors of the loss that appear and go in four ways to compute it, and the most bytes at once",
+    .caption = "Tensors that four ways to compute the loss allocate and free, and the most bytes at once",
     .schema = kLogitsChainSchema,
     .basis = Basis::kFormula,
     .add_panels = add_logits_chain_panels,

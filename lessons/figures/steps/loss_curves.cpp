@@ -81,7 +81,7 @@ Chart losses_chart(const FigureInput& input, const LossByStep& run, const LossBy
   chart.joined = makes_curve(run);
   if (!chart.joined) chart.title = "Loss: too few steps for a curve";
   if (!baseline.empty() && std::min(run.size(), baseline.size()) < kLeastCompared)
-    chart.title = fmt::format("Loss: which run learns better shows after {} steps", kLeastCompared);
+    chart.title = fmt::format("Loss: which run learns better can be told after {} steps", kLeastCompared);
   fit(chart.y, chart.series);
   return chart;
 }
@@ -96,7 +96,7 @@ Chart difference_chart(const LossByStep& run, const LossByStep& baseline, const 
   chart.joined = makes_curve(change);
   chart.y.unit = AxisUnit::kNumber;
   if (change.empty()) {
-    chart.title = "No step in both runs";
+    chart.title = "No step that both runs have";
     chart.y.low = -kNoDifference, chart.y.high = kNoDifference;
     return chart;
   }
@@ -118,8 +118,8 @@ void add_loss_curves_panels(FigureData& figure, const FigureInput& input) {
   const record::Recording& recording = input.run->recording();
   const LossByStep run = losses_of(recording);
   if (run.empty())
-    return figure.leave_empty(recording.outcome() ? "This run measured no loss: no step of it was finished."
-                                                  : "The first step is on its way.");
+    return figure.leave_empty(recording.outcome() ? "This run measured no loss, because it finished no step."
+                                                  : "The first step is still running.");
   const LossByStep baseline = input.baseline == nullptr ? LossByStep{} : losses_of(input.baseline->recording());
   Chart losses = losses_chart(input, run, baseline);
   const Axis steps = losses.x;

@@ -31,8 +31,8 @@ constexpr std::array<record::Choice, 4> kAxisChoices{{
 }};
 constexpr std::array kMemoryTimelineSchema{
     experiments::choice("axis", "Time axis",
-                        "When the device reached an allocation, with the phases of other runs stretched onto these; "
-                        "when it reached it; when the host issued it; or how many came before it",
+                        "When the device reached an allocation, with the phases of other runs stretched to match; the "
+                        "same unstretched; when the host issued it; or how many came before it",
                         kAxisChoices, "phase"),
     kShowParam,
     kStepParam,
@@ -273,7 +273,7 @@ void add_failure(Timeline& panel, const Shot& shot) {
   if (facts == nullptr || shot.view.hidden) return;
   panel.failed =
       FailedRequest{shot.map.end(), static_cast<double>(facts->allocated), static_cast<double>(facts->requested),
-                    "asked for " + bytes_text(facts->requested, unit_of(panel.y))};
+                    "requested " + bytes_text(facts->requested, unit_of(panel.y))};
 }
 
 void add_peak(Timeline& panel, const Shot& shot) {

@@ -60,7 +60,7 @@ void add_moment_bytes_panels(FigureData& figure, const FigureInput& input) {
   const record::Recording& recording = input.run->recording();
   const std::vector<MomentWay> first = moment_ways(recording, "first_moment");
   const std::vector<MomentWay> second = moment_ways(recording, "second_moment");
-  if (first.empty()) return figure.leave_empty("This run did not compare its moments with what 8 bits keep of them.");
+  if (first.empty()) return figure.leave_empty("This run did not compare its moments with their 8-bit versions.");
   if (input.view.hidden) return figure.leave_empty(kPartOfAnswer);
   std::vector<MomentWay> of_a;
   if (input.baseline != nullptr) {
@@ -70,7 +70,7 @@ void add_moment_bytes_panels(FigureData& figure, const FigureInput& input) {
   const std::int64_t parameters = llama::num_parameters(*llama::find_config(params.text("model")));
   Table table{.head = "Both moments of all parameters P",
               .columns = {"bytes", "first moment off by", "second off by"},
-              .foot = "The errors are those of the tiny model that was trained here, on average over all numbers."};
+              .foot = "The errors are those of the tiny model that was trained here, averaged over all numbers."};
   if (!of_a.empty()) table.columns.emplace_back("first, B − A");
   table.rows.push_back(fp32_row(parameters, table.columns.size()));
   for (const MomentWay& way : first) {
@@ -90,7 +90,7 @@ extern const Figure kMomentBytes;
 constinit const Figure kMomentBytes{
     .id = "moment_bytes",
     .title = "Formula",
-    .caption = "Bytes of AdamW's moments in fp32 and in 8 bits by closed form, beside the errors that were measured",
+    .caption = "Bytes of AdamW's moments in fp32 and in 8 bits by closed form, next to the measured errors",
     .schema = kMomentBytesSchema,
     .add_panels = add_moment_bytes_panels,
 };

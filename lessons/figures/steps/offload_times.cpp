@@ -38,7 +38,7 @@ constexpr std::array<Load, 6> kLoads{
      {"Embedding and final norm, updated", "to_device", "host to GPU", 2, "2", LoadPart::kRest},
      {"Gradients", "to_host", "GPU to host", 2, "2"},
      {"AdamW on the CPU: masters, moments, gradients, weights", "adamw", "AdamW, CPU", 28, "(3 · 8 + 2 + 2)"},
-     {"Masters and moments, where a file keeps them", "file_read", "file to host", 12, "(3 · 4)"},
+     {"Masters and moments, if a file keeps them", "file_read", "file to host", 12, "(3 · 4)"},
      {"and back", "file_write", "host to file", 12, "(3 · 4)"}}};
 
 record::Bytes bytes_of(const Load& load, const llama::Config& model) {
@@ -93,10 +93,9 @@ void add_offload_times_panels(FigureData& figure, const FigureInput& input) {
   if (!begin_bench(figure.head, input)) return;
   if (input.view.hidden) return figure.leave_empty(kPartOfAnswer);
   const llama::Config& model = *llama::find_config(params.text("model"));
-  Table table{
-      .head = "What crosses in one step, of P parameters",
-      .columns = {"bytes", "bandwidth", "time"},
-      .foot = "What can overlap does not add up: the step is no shorter than the longest of these and computing."};
+  Table table{.head = "What crosses each link in one step",
+              .columns = {"bytes", "bandwidth", "time"},
+              .foot = "Times that overlap do not add up: a step takes at least the longest of these and of computing."};
   if (input.baseline != nullptr) {
     table.columns.emplace_back("B − A");
     add_baseline(figure.head.provenance, input.baseline->recording());
@@ -113,8 +112,7 @@ constinit const Figure kOffloadTimes{
     .id = "offload_times",
     .title = "Formula",
     .caption =
-        "Bytes that cross each link in an offloaded step by closed form, and how long that takes at the speed "
-        "that was measured",
+        "Bytes that cross each link in an offloaded step by closed form, and how long that takes at the measured speed",
     .schema = kOffloadTimesSchema,
     .add_panels = add_offload_times_panels,
 };

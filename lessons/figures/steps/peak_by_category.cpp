@@ -83,7 +83,7 @@ extern const Figure kPeakByCategory;
 constinit const Figure kPeakByCategory{
     .id = "peak_by_category",
     .title = "What the peak is made of",
-    .caption = "Bytes of each kind at the moment when most is allocated",
+    .caption = "Bytes of each kind at the moment of the peak",
     .schema = kPeakByCategorySchema,
     .add_panels = add_peak_by_category_panels,
 };

@@ -101,7 +101,7 @@ Table table_of(const Recipe& recipe, const Params& start, const CardLimit& card)
   Table table{.head = recipe.head, .columns = {"gives up", "a step takes", "then takes", "on " + card.name}};
   const predict::Fit as_it_is = fit_of(start, card);
   const ShownUnit unit = byte_unit(static_cast<double>(std::max(as_it_is.reserved, card.memory)));
-  table.rows.push_back(row_of("As it is", {}, "", "", as_it_is, unit));
+  table.rows.push_back(row_of("No switch", {}, "", "", as_it_is, unit));
   Params so_far = start;
   for (const Technique* const each : recipe.switches) {
     if (auto on = experiments::turned_on(*each, so_far)) so_far = *std::move(on);
@@ -113,7 +113,7 @@ Table table_of(const Recipe& recipe, const Params& start, const CardLimit& card)
   table.foot =
       recipe.enough
           ? "Bytes by closed form; times of Llama 3.2 1B with 4 × 1,024 tokens on an H200, one technique at a time."
-          : "Not enough: take a smaller batch or model, or more GPUs.";
+          : "Not enough: use a smaller batch or model, or more GPUs.";
   return table;
 }
 
@@ -132,7 +132,7 @@ constinit const Figure kRecipeSteps{
     .id = "recipe_steps",
     .title = "Two recipes for one card",
     .caption =
-        "Switch by switch, what a step takes in the order that the report recommends, and with the cheapest switches",
+        "What a step takes, switch by switch, in the order that the report recommends, and with the cheapest switches",
     .schema = {},
     .basis = Basis::kFormula,
     .on_card = true,

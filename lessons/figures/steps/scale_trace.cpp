@@ -27,7 +27,7 @@ constexpr std::array kScaleTraceSchema{
     whole_param("factor", "Factor", "Factor by which the scale grows and shrinks", 2, 16, 2),
     whole_param("hysteresis", "Hysteresis", "Overflows after which the scale shrinks; each of them skips its step", 1,
                 4, 1),
-    whole_param("largest", "Largest gradient", "Largest gradient of a usual step, as a power of two", -20, 10, 0),
+    whole_param("largest", "Largest gradient", "Largest gradient of a typical step, as a power of two", -20, 10, 0),
     real_param("varies", "Varies by", "Standard deviation from step to step, in powers of two", 0, 4, 0.5),
     doubling(whole_param("steps", "Steps", "Steps to simulate", 10, 4'000, 1'000)),
     whole_param("seed", "Seed", "Seed of the gradients' sizes", 0, 999'999, 0),
@@ -125,7 +125,7 @@ void add_scale_trace_panels(FigureData& figure, const FigureInput& input) {
   const std::vector<ScaledStep> run =
       input.run == nullptr ? std::vector<ScaledStep>{} : measured(input.run->recording());
   figure.head.provenance_line =
-      fmt::format("{}rule: {} at overflow, × {} after {} steps without", run.empty() ? "" : "run on show, and ",
+      fmt::format("{}rule: {} at overflow, × {} after {} steps without", run.empty() ? "" : "shown run, and ",
                   params.integer("hysteresis") == 1
                       ? fmt::format("÷ {}", params.integer("factor"))
                       : fmt::format("÷ {} from overflow {} on", params.integer("factor"), params.integer("hysteresis")),
@@ -136,7 +136,7 @@ void add_scale_trace_panels(FigureData& figure, const FigureInput& input) {
   // The scale at which a usual step's largest gradient meets fp16's largest number.
   const double limit = 16.0 - static_cast<double>(params.integer("largest"));
   rule.y.high = std::max(rule.y.high, limit + 1);
-  rule.add_level("a usual step overflows", limit, true);
+  rule.add_level("a typical step overflows", limit, true);
   figure.add(std::move(rule));
 }
 

@@ -64,7 +64,7 @@ void add_state_error_map_panels(FigureData& figure, const FigureInput& input) {
   const std::string moment = input.view.hidden ? "second_moment" : std::string(params.text("moment"));
   std::vector<MomentWay> ways = moment_ways(recording, moment);
   set_step(figure.head, ways.empty() ? -1 : ways.front().errors->step);
-  if (ways.empty()) return figure.leave_empty("This run did not compare its moments with what 8 bits keep of them.");
+  if (ways.empty()) return figure.leave_empty("This run did not compare its moments with their 8-bit versions.");
   const std::vector<MomentWay> ways_of_a =
       input.baseline == nullptr ? std::vector<MomentWay>{} : moment_ways(input.baseline->recording(), moment);
   Chart chart = mean_errors(ways, ways_of_a, input.view.hidden);
@@ -86,7 +86,7 @@ void add_state_error_map_panels(FigureData& figure, const FigureInput& input) {
               .low = 0,
               .high = kWorst,
               .low_text = "exact",
-              .high_text = "the number is gone"};
+              .high_text = "the number is lost"};
   for (const MomentWay& each : ways) {
     const Histogram* const way = each.errors;
     std::vector<double> row;

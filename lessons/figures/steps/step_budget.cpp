@@ -23,12 +23,12 @@ constexpr double kTera = 1e12, kGiga = 1e9;
 constexpr double kBarAndNumber = 115;  // percent: a whole step, and room for a number
 constexpr std::array<record::Choice, 2> kAgainst{{{"data_sheet", "peak: data sheet"}, {"measured", "peak: measured"}}};
 constexpr std::array kStepBudgetSchema{
-    experiments::choice("attention", "Attention", "Products between positions that count as the model's operations",
+    experiments::choice("attention", "Attention", "Attention GEMMs that count as the model's operations",
                         predict::kChoicesOf<predict::kAttentionFlops>, "none"),
     experiments::choice(
         "against", "Peak of",
-        "Peak of a format: from the card's data sheet, or the fastest product timed on such a card, if any was",
-        kAgainst, "data_sheet"),
+        "Peak of a format: from the card's data sheet, or the fastest GEMM timed on such a card, if any was", kAgainst,
+        "data_sheet"),
     whole_param("peak", "Peak, GFLOP/s", "Peak to compare the shown run with; 0: the peak chosen for its card", 0,
                 5'000'000, 0),
 };
@@ -46,7 +46,7 @@ constexpr std::array<BudgetPart, 6> kBudgetParts{
      {"matrix multiplications below the peak", SeriesKind::kEager, false, &StepBudget::products},
      {"memory-bound: all other kernels", SeriesKind::kOther, false, &StepBudget::memory},
      {"idle", SeriesKind::kLibrary, false, &StepBudget::idle},
-     {"not divided: slower kernels, memory, idle", SeriesKind::kOther, true, &StepBudget::rest}}};
+     {"not split: slower kernels, memory, idle", SeriesKind::kOther, true, &StepBudget::rest}}};
 
 predict::AttentionFlops attention_of(const record::Params& params) {
   for (const auto& each : predict::kAttentionFlops)
@@ -163,8 +163,8 @@ void add_step_budget_panels(FigureData& figure, const FigureInput& input) {
     figure.add(
         chart_of("Recorded, and at best", "fastest rungs of the ladder; this page's run and settings", recorded));
   if (foot.empty() && input.settings != nullptr)
-    foot = fmt::format("At best: products at the {}, all other bytes once at the card's bandwidth.",
-                       measured.empty() ? "data sheet's peak" : "peak that was measured");
+    foot = fmt::format("At best: GEMMs at the {}, all other bytes once at the card's bandwidth.",
+                       measured.empty() ? "data sheet's peak" : "measured peak");
   if (!own.empty()) figure.add(sums_of(own, foot));
   if (figure.panels.empty()) figure.head.empty_reason = foot;
 }

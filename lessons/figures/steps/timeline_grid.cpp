@@ -150,7 +150,7 @@ Chart chart_of(const StepShot& shot, const StepShot& first, const TimelineCells&
 
 void add_timeline_grid_panels(FigureData& figure, const FigureInput& input) {
   const std::vector<StepShot> shots = shots_of(input);
-  if (shots.empty()) return figure.leave_empty("No whole step was recorded.");
+  if (shots.empty()) return figure.leave_empty("No complete step was recorded.");
   const TimelineCells grid = grid_of(shots, input);
   for (std::size_t i = 0; i < shots.size(); ++i) {
     const record::RunInfo& info = shots[i].run->recording().info();

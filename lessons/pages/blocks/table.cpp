@@ -31,7 +31,7 @@ std::any parse_table(BlockSource& source) {
   const bool whole = rows.size() >= 3 && rows[1][0].starts_with("-") &&
                      std::ranges::all_of(rows, [&](const auto& cells) { return cells.size() == rows[0].size(); });
   if (whole) return TableBlock{rows[0], {rows.begin() + 2, rows.end()}};
-  source.complain("A table is a line of heads, a line of dashes and rows with as many cells.");
+  source.complain("A table is a line of headers, a line of dashes and rows with as many cells as headers.");
   return {};
 }
 

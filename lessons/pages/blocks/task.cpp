@@ -73,7 +73,7 @@ class GoalReader {
     } else if (key == "largest" && sign == "=") {
       const record::ParamSpec* const spec = find_spec(schema_, value);
       if (spec == nullptr || spec->kind != ParamKind::kInteger)
-        return entries_.complain(fmt::format("largest=… takes a setting that counts, such as batch, not {}.", value));
+        return entries_.complain(fmt::format("largest=… takes a whole-number setting, such as batch, not {}.", value));
       goal_.largest = value;
     } else {
       read_setting(condition);
@@ -95,7 +95,7 @@ class GoalReader {
       wanted.is = sign == ">=" ? TaskSetting::Is::kAtLeast : TaskSetting::Is::kAtMost;
     } else {
       return entries_.complain(
-          fmt::format("A goal has KEY=VALUE, and of numbers KEY>=VALUE or KEY<=VALUE, not {}{}{}.", key, sign, value));
+          fmt::format("A goal is KEY=VALUE or, for numbers, KEY>=VALUE or KEY<=VALUE, not {}{}{}.", key, sign, value));
     }
     for (const std::string& each : wanted.values)
       if (const auto set = Params(schema_).set(key, std::string_view(each)); !set)
@@ -112,8 +112,8 @@ class GoalReader {
 std::any parse_task(BlockSource& source) {
   const Page& page = source.page;
   const bool step = experiments::trains(page.demo) || page.schema == experiments::shape_schema().id;
-  if (!step) source.complain("A task is about a training step, and this page has another demo or schema.");
-  if (!source.after_answer) source.complain("A task comes after <!--more--> only: until then the question is open.");
+  if (!step) source.complain("A task needs a page whose demo or schema is a training step.");
+  if (!source.after_answer) source.complain("A task must come after <!--more-->: until then the question is open.");
   if (task_of(page) != nullptr) source.complain("A page has one task.");
   if (!step) return {};
   for (const Entry& entry : source.part.entries)
@@ -123,7 +123,7 @@ std::any parse_task(BlockSource& source) {
   Entries& entries = source.entries;
   TaskBlock task{.words = source.part.text, .done = entries.need("done"), .written = entries.need("goal"), .goal = {}};
   task.goal = GoalReader(demo_or_schema(page)->schema, entries).read(words_of(task.written));
-  if (task.words.empty()) source.complain("The task has no words.");
+  if (task.words.empty()) source.complain("The task has no text.");
   return task;
 }
 

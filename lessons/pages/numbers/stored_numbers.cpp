@@ -36,7 +36,7 @@ StoredNumbers parse_numbers(std::string_view text, std::string_view file, Proble
     const std::string& name = fields[0];
     if (find_number(name) != nullptr) complain(fmt::format("The number {} is live: choose another name.", name));
     if (!numbers.emplace(name, StoredNumber{unbroken(fields[1]), fields[2], at}).second)
-      complain(fmt::format("The number {} is there twice.", name));
+      complain(fmt::format("The number {} is defined twice.", name));
   };
   read_csv_lines(text, file, "A number", {"name", "text", "source"}, problems, take);
   return numbers;

@@ -72,7 +72,7 @@ TEST_CASE("no link reveals what a question hides", "[window][page]") {
     REQUIRE(reader.model.question().hides());
     const lessons::FigureData before = reader.model.figure(400);
     const auto cursor = reader.model.figures().view().cursor();
-    CHECK(why_no_act(act(target), reader.model) == "The figure shows this after the answer.");
+    CHECK(why_no_act(act(target), reader.model) == "The figure shows this once you have answered.");
     CHECK_FALSE(perform(act(target), reader.model));
     CHECK_FALSE(reader.model.figures().view().zoomed());
     CHECK(reader.model.figures().view().cursor() == cursor);

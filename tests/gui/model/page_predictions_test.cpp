@@ -99,7 +99,7 @@ TEST_CASE("the strip shows the closed form at once without an engine, and nothin
   info.device_memory = 140 * record::kGiB;
   stored->set_info(info);
   PageModel model(page(), demo(),
-                  PageSources{.why_no_engine = "Name a program: /gone is not one.", .stored = {stored}});
+                  PageSources{.why_no_engine = "Name a program: /gone is not executable.", .stored = {stored}});
   model.figure(400);
   model.poll(0, false);
   CHECK(plan_of(model) == nullptr);  // it would answer the question
@@ -113,13 +113,13 @@ TEST_CASE("the strip shows the closed form at once without an engine, and nothin
     model.poll(0, false);
     REQUIRE(plan_of(model) != nullptr);
     CHECK(plan_of(model)->params == model.settings());
-    CHECK(plan_of(model)->why_formula == "Name a program: /gone is not one.");
+    CHECK(plan_of(model)->why_formula == "Name a program: /gone is not executable.");
     CHECK(plan_of(model)->cards.front().largest_batch);
     CHECK_FALSE(model.verdict().shown_ways().empty());
     CHECK(model.verdict().shown_ways().front()->change);
   }
   CHECK_FALSE(can_run(model));
-  CHECK(why_no_trial(model) == "Name a program: /gone is not one.");
+  CHECK(why_no_trial(model) == "Name a program: /gone is not executable.");
 }
 
 TEST_CASE("a planner that dies while answering is reported, the closed form replaces it, and a new one answers",

@@ -84,7 +84,7 @@ TEST_CASE("small differences are said in words, and none as none") {
 }
 
 TEST_CASE("runs without a loss say so") {
-  CHECK(build_loss(losses({})).head.empty_reason == "This run measured no loss: no step of it was finished.");
+  CHECK(build_loss(losses({})).head.empty_reason == "This run measured no loss, because it finished no step.");
   CHECK(lessons::find_figure("loss_curves")->build({}).head.empty_reason == "Nothing has run yet.");
   const auto some = losses({5.5}), none = losses({});
   CHECK(tests::charts_of(build_loss(some, &none)).size() == 1);

@@ -66,7 +66,7 @@ TEST_CASE("fp16's window says how much is lost, and a loss scale moves the gradi
 TEST_CASE("updates that rounding swallowed are counted") {
   const FigureData figure = built_technique("gradient_histogram", counted(), {"numbers=updates"});
   REQUIRE(tests::charts_of(figure).size() == 1);
-  CHECK(tests::charts_of(figure)[0]->title == "40.0 % of the updates leave their weight as it was");
+  CHECK(tests::charts_of(figure)[0]->title == "40.0 % of the updates leave their weight unchanged");
   CHECK(tests::charts_of(figure)[0]->series.size() == 2);
   CHECK_FALSE(built_technique("gradient_histogram", tests::made_recording(), {}).head.empty_reason.empty());
 }
@@ -103,7 +103,7 @@ TEST_CASE("each moment's formulas are next to what a run of the same settings me
   const auto named = [&](const char* name) { return *std::ranges::find(table.rows, name, &TableRow::name); };
   CHECK(named("Gradients").cells[0] == "0 B");
   CHECK(named("Sum").note.starts_with("the peak: "));
-  CHECK(named("Difference").note == "measured less formula");
+  CHECK(named("Difference").note == "measured − formula");
 
   record::Params settings(experiments::find_demo("train_step")->schema);
   REQUIRE(settings.set("batch", "32").ok());

@@ -234,7 +234,7 @@ TEST_CASE("running out of memory is drawn where it happened") {
   const record::Ledger ledger(run);
   const auto data = build_timeline({.run = &ledger});
   REQUIRE(data.failed);
-  CHECK(data.failed->label == "asked for 3.91 GiB");  // fp32 logits of 8,192 tokens
+  CHECK(data.failed->label == "requested 3.91 GiB");  // fp32 logits of 8,192 tokens
   CHECK(data.failed->base == static_cast<double>(ledger.at(ledger.size() - 1).allocated));
   CHECK(data.failed->base + data.failed->bytes > data.cap->y);
   CHECK(data.failed->base + data.failed->bytes < data.y.high);

@@ -139,7 +139,7 @@ TEST_CASE("the report's panels say how many times as long the eager form takes")
   const Chart* norm = chart_named(figure, "RMSNorm");
   REQUIRE(norm != nullptr);
   REQUIRE(norm->series.size() == 2);
-  const ChartSeries* published = bench_series(*norm, "Hugging Face over Liger, A100, published");
+  const ChartSeries* published = bench_series(*norm, "Hugging Face ÷ Liger, A100, published");
   REQUIRE(published != nullptr);
   CHECK(published->points[3].y == Approx(3.55 / 0.41));
   const Chart* rope = chart_named(figure, "RoPE");

@@ -320,7 +320,7 @@ TEST_CASE("a page's sweep is its closed form with the reader's settings, and poi
 TEST_CASE("figures of sweeps say why they show nothing of another recording") {
   const record::Recording run = tests::made_recording({.steps = 1});
   for (const char* id : {"sweep_curve", "ladder_waterfall", "report_batch", "report_sequence"})
-    CHECK(build_sweep(id, run).head.empty_reason == "This is one run, not a sweep: `headroom sweep` makes one.");
+    CHECK(build_sweep(id, run).head.empty_reason == "This is one run, not a sweep: run `headroom sweep`.");
   CHECK(build_sweep("ladder_waterfall", tests::made_batch_sweep(1)).head.empty_reason.find("not the ladder") !=
         std::string::npos);
   CHECK(build_sweep("report_batch", tests::made_batch_sweep(1)).head.empty_reason.find("not the report's") !=

@@ -133,7 +133,7 @@ TEST_CASE("a choice has its replies, an order its right order") {
   CHECK(problem_of(kTestFront + kTestWords +
                    "```question\nkind: choice\n\nDoes it?\n\n- [ ] Yes\n  misconception: a\n  reply: No.\n- [x] No\n"
                    "- [ ] Both\n  misconception: b\n  reply: No.\n```\n" +
-                   because) == "p.md:16: The choice \"Both\" has the reply of another one.");
+                   because) == "p.md:16: The choice \"Both\" has the same reply as another one.");
 }
 
 TEST_CASE("what leads nowhere is named with file and line") {
@@ -219,14 +219,14 @@ TEST_CASE("a page runs a demo or calculates with a schema, and has nothing of th
   CHECK(settings_of(batch.page).integer("batch") == 8);
   CHECK(read(front + kTestWords + "\n{logits.bytes} of {model.parameters}\n").problems.empty());
   CHECK(changed(kTestWords, kTestWords + "\n{peak.bytes}\n") ==
-        "p.md:11: The number peak.bytes is of a run, and a page with a schema has none.");
+        "p.md:11: The number peak.bytes needs a run, but a page with a schema has none.");
   CHECK(changed("calculator", "settings") == "p.md:7: The widget settings is for pages with a demo.");
   CHECK(changed(kTestWords, kTestWords + "```widget\nladder\n```\n") ==
         "p.md:11: The widget ladder is for pages with a demo.");
   CHECK(problem_of(with("widgets: settings", "widgets: calculator")) ==
         "p.md:10: The widget calculator is for pages with a schema.");
   CHECK(changed("formula_table", "memory_timeline") ==
-        "p.md:6: The figure memory_timeline draws a run, and a page with a schema has none.");
+        "p.md:6: The figure memory_timeline draws a run, but a page with a schema has none.");
   CHECK(changed(kTestWords, kTestWords +
                                 "```question\nkind: number\nanswer: peak_of_step\nlow: 0\nhigh: 1 GiB\n\nHow?\n```\n"
                                 "```because\nSo.\n```\n")
@@ -256,13 +256,13 @@ TEST_CASE("a page names its sweep as the command line does") {
   CHECK(problem_of(sweeping("adapters=off,lora", "optimizer=galore"))
             .starts_with("p.md:6: The sweep's point adapters=lora"));
   CHECK(problem_of(sweeping("checkpoint_every=1,2", "batch=4")) ==
-        "p.md:6: The sweep goes over checkpoint_every, which these settings do not use.");
+        "p.md:6: The sweep varies checkpoint_every, which these settings do not use.");
   CHECK(problem_of(with("widgets: settings", "widgets: settings sweep")) ==
         "p.md:10: The widget sweep needs a line \"sweep: KEY=VALUE,VALUE\".");
   const Problems without_demo =
       read(with("demo: train_step\nsettings: batch=4\nswitches: loss batch\n", "sweep: batch=1,2\n")).problems;
   REQUIRE(without_demo.size() == 2);  // one more for the missing demo
-  CHECK(without_demo[1].text() == "p.md:4: A sweep needs a demo, whose settings it goes over.");
+  CHECK(without_demo[1].text() == "p.md:4: A sweep needs a demo whose settings it varies.");
 }
 
 TEST_CASE("a page with a problem is left out, the others are there") {
@@ -350,7 +350,7 @@ TEST_CASE("a link that would do nothing, or what the page refuses, is named with
   CHECK(linked("set:") == "p.md:15: The link set: does nothing.");
   CHECK(linked("set:optimizer=galore&adapters=lora").starts_with("p.md:15: "));
   CHECK(linked("set:checkpoint_every=2") ==
-        "p.md:15: The link sets checkpoint_every, which the other settings do not use.");
+        "p.md:15: The link sets checkpoint_every, which has no effect with the other settings.");
   CHECK(linked("view:zoom=los") == "p.md:15: There is no phase \"los\": the nearest is loss.");
   CHECK(linked("view:light=logits").starts_with("p.md:15: There is no part of a view \"light\""));
   CHECK(linked("view:highlight=logit") == "p.md:15: There is no kind of memory \"logit\": the nearest is logits.");
@@ -359,7 +359,7 @@ TEST_CASE("a link that would do nothing, or what the page refuses, is named with
   const std::string linked_because = "```because\n[So](set:batch=8).\n```\n";
   CHECK(read(kTestFront + kTestWords + question + "How?\n```\n" + linked_because).problems.empty());
   CHECK(problem_of(kTestFront + kTestWords + question + "[How](set:batch=8)?\n```\n" + linked_because) ==
-        "p.md:19: A question's own words have no links.");
+        "p.md:19: A question's own words cannot have links.");
   const std::string shape =
       "---\ntitle: Sixteen\nclaim: Sixteen bytes.\nschema: shape\nswitches: model seq\nfigures: static_bytes\n"
       "widgets: calculator\n---\n";

@@ -87,7 +87,7 @@ TEST_CASE("a page says its goal, its minutes, and what a presenter needs", "[pag
         "p.md:4: A page with minutes has a line \"goal: …\".");
   CHECK(problem_in(changed(kFront, "minutes: 6", "minutes: six") + kWords) == "p.md:5: minutes takes a whole number.");
   CHECK(problem_in(changed(kFront, "minutes: 6", "minutes: 90") + kWords) == "p.md:5: A page takes 1 to 60 minutes.");
-  CHECK(problem_in(kFront + kWords + "```notes\n```\n") == "p.md:12: The notes have no words.");
+  CHECK(problem_in(kFront + kWords + "```notes\n```\n") == "p.md:12: The notes have no text.");
 }
 
 TEST_CASE("a block says which settings it is about", "[pages]") {
@@ -170,11 +170,11 @@ TEST_CASE("what a second question gets wrong is named with file and line", "[pag
   CHECK(problem("tolerance: 5%", "tolerance: 5") == at(3) + "A tolerance is a percentage up to 25: \"tolerance: 5%\".");
   CHECK(problem("precision=fp32,bf16,bf16_mixed", "precison=fp32,bf16").starts_with(at(1)));
   CHECK(problem("llama-3.2-1b,llama-3-8b precision=fp32,bf16,bf16_mixed", "llama-3.2-1b precision=fp32,bf16") ==
-        at(1) + "There are 2 combinations to draw: 3 to 500 are wanted.");
+        at(1) + "There are 2 combinations to draw, but there must be 3 to 500.");
   CHECK(problem("precision=fp32,bf16,bf16_mixed", "precision=bf16,fp32 adapters=off,lora") ==
         at(1) + "The draw model=llama-3.2-1b precision=bf16 adapters=lora has no answer model_state.");
   CHECK(problem("{precision}", "{optimizer}") == at(6) + "The words name {optimizer}, which is not drawn.");
-  CHECK(problem("how much", "how [much](term:x)").ends_with("A question's own words have no links."));
+  CHECK(problem("how much", "how [much](term:x)").ends_with("A question's own words cannot have links."));
   CHECK(problem_in(kFront + kWords + kSecond) == "p.md:18: A second question comes after the first.");
   CHECK(problem_in(kFront + kWords + kQuestion + kSecond + kSecond).ends_with("A page has one second question."));
 }
@@ -182,16 +182,17 @@ TEST_CASE("what a second question gets wrong is named with file and line", "[pag
 TEST_CASE("a page in the final format is short, and says so with file and line", "[pages]") {
   const auto with_more = [](const std::string& more) { return kFront + kWords + "<!--more-->\n" + more; };
   CHECK(problem_in(kFront + repeated("word ", 91) + "\n") ==
-        "p.md:10: First words and question have 91 words, at most 90.");
+        "p.md:10: First words and question have 91 words; the limit is 90.");
   CHECK(problem_in(with_more("### **One**\n" + repeated("word ", 250))) ==
-        "p.md:12: Read more has 251 words, at most 250.");
-  CHECK(problem_in(with_more(repeated("### **One**\n\nwords\n\n", 4))) == "p.md:12: Read more has 4 steps, at most 3.");
+        "p.md:12: Read more has 251 words; the limit is 250.");
+  CHECK(problem_in(with_more(repeated("### **One**\n\nwords\n\n", 4))) ==
+        "p.md:12: Read more has 4 steps; the limit is 3.");
   CHECK(problem_in(kFront + repeated("12 GiB, ", 11) + "\n")
-            .starts_with("p.md:10: First words and Read more have 11 numbers, at most 10"));
+            .starts_with("p.md:10: First words and Read more have 11 numbers; the limit is 10"));
   CHECK(problem_in(changed(kFront, "Training takes sixteen bytes.", "Sixteen bytes per parameter.") + kWords) ==
-        "p.md:3: The claim has no verb of those that page_lint.cpp lists.");
+        "p.md:3: The claim has none of the verbs that page_lint.cpp lists.");
   CHECK(problem_in(changed(kFront, "Training takes sixteen bytes.", "Weights take {weights.bytes}.") + kWords) ==
-        "p.md:3: The number weights.bytes is live: a title, claim or goal has stored ones only.");
+        "p.md:3: The number weights.bytes is live: a title, claim or goal can use stored ones only.");
   // Other pages are exempt.
   const std::string old = changed(changed(kFront, "goal: Say what a model takes.\n", ""), "minutes: 6\n", "");
   CHECK(read_format(old + repeated("12 word ", 91) + "\n").problems.empty());

@@ -63,7 +63,7 @@ TEST_CASE("what is wrong with a stored number is named with file and line", "[pa
                                   "p.md:3: There is no number \"logit.bytes\": the nearest is logits.bytes.",
                                   "n.csv:3: No page uses the number norm.bytes.",
                                   "n.csv:2: No page uses the number norm.time.",
-                                  "n.csv:3: The number a.b is there twice.",
+                                  "n.csv:3: The number a.b is defined twice.",
                                   "n.csv:4: The number logits.bytes is live: choose another name.",
                                   "n.csv:5: A number has 3 fields (name, text, source), not 2.",
                               });

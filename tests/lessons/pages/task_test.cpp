@@ -84,21 +84,21 @@ TEST_CASE("what a task gets wrong is named with file and line", "[pages]") {
         "p.md:16: The task has no key \"reply\": the nearest is goal.");
   CHECK(task_problem(task_with("bach>=8")) == "p.md:14: There is no condition \"bach\": the nearest is batch.");
   CHECK(task_problem(task_with("model>=tiny")) ==
-        "p.md:14: A goal has KEY=VALUE, and of numbers KEY>=VALUE or KEY<=VALUE, not model>=tiny.");
+        "p.md:14: A goal is KEY=VALUE or, for numbers, KEY>=VALUE or KEY<=VALUE, not model>=tiny.");
   CHECK(task_problem(task_with("fits=rtx_9999")).starts_with("p.md:14: There is no card \"rtx_9999\""));
   CHECK(task_problem(task_with("largest=batch")) == "p.md:14: largest=batch needs a card: fits=24GiB.");
   CHECK(task_problem(task_with("fits=24GiB largest=model")) ==
-        "p.md:14: largest=… takes a setting that counts, such as batch, not model.");
+        "p.md:14: largest=… takes a whole-number setting, such as batch, not model.");
   CHECK(task_problem(task_with("batch=0")).starts_with("p.md:14: "));
   CHECK(task_problem(task_with("peak<=much")).starts_with("p.md:14: "));
   CHECK(task_problem(task_with("fits=24GiB", "done: [So](term:logit).\n")).starts_with("p.md:15: There is no term"));
-  CHECK(task_problem("```task\ngoal: fits=24GiB\ndone: Yes.\n```\n") == "p.md:14: The task has no words.");
+  CHECK(task_problem("```task\ngoal: fits=24GiB\ndone: Yes.\n```\n") == "p.md:14: The task has no text.");
   CHECK(task_problem(task_with("fits=24GiB") + task_with("fits=8GiB")) == "p.md:24: A page has one task.");
   CHECK(task_problem(task_with("fits=24GiB"), replaced(kPage, "<!--more-->", "")) ==
-        "p.md:17: A task comes after <!--more--> only: until then the question is open.");
+        "p.md:17: A task must come after <!--more-->: until then the question is open.");
   CHECK(task_problem(task_with("fits=24GiB"),
                      replaced(replaced(kPage, "train_step", "bench"), "memory_timeline", "bench_times")) ==
-        "p.md:17: A task is about a training step, and this page has another demo or schema.");
+        "p.md:17: A task needs a page whose demo or schema is a training step.");
 }
 
 TEST_CASE("a setting is one of some values, or on one side of a number", "[pages]") {

@@ -172,5 +172,5 @@ TEST_CASE("the page's numbers are those of its recording", "[recordings]") {
   CHECK(map.title == "22.48 GiB reserved in 383 segments, 22.29 GiB of it in blocks");
   CHECK(label_of(map, lessons::PieceKind::kFree) == "free 0.19 GiB in 12 pieces, the largest 0.04 GiB");
   CHECK(label_of(map, lessons::PieceKind::kLeft) == "not reserved 1.52 GiB of 24.00 GiB");
-  CHECK(label_of(map, lessons::PieceKind::kAsked) == "asked for 3.91 GiB");
+  CHECK(label_of(map, lessons::PieceKind::kAsked) == "requested 3.91 GiB");
 }

@@ -251,7 +251,7 @@ TEST_CASE("a marked range has count, sum, median and busy share of its kernels")
   const FigureData marked = build_lanes(run, {.range = std::pair{begin, end}});
   CHECK(panel_in<lessons::Lanes>(marked).marked == lessons::sums_text(sums));
   CHECK(lessons::sums_text({.count = 48, .sum = 1.2e6, .median = 23'100, .busy = 0.918}) ==
-        "48 kernels, 1,200 µs in sum, median 23.1 µs, 92 % busy");
+        "48 kernels, 1,200 µs in total, median 23.1 µs, 92 % busy");
   CHECK(lessons::sums_text({}) == "0 kernels, 0 % busy");
 }
 

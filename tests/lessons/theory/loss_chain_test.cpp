@@ -89,7 +89,7 @@ TEST_CASE("the figure follows the settings' path or another, and hides bytes whi
   const record::Params of = settings({"loss=hf_2024"});
   const FigureData figure = built_loss_chain(of, {"frame=6"});
   CHECK(figure.head.frames == 11);
-  CHECK(tests::panel_in<Diagram>(figure).title == "6. Log-softmax makes one more tensor, and the loss is a number");
+  CHECK(tests::panel_in<Diagram>(figure).title == "6. Log-softmax allocates one more tensor; the loss is one number");
   const Table& table = tests::table_of(figure);
   REQUIRE(table.rows.size() == 4);
   CHECK(table.rows[1].cells[0] == "16 · V · B · T − 8 · V · B");

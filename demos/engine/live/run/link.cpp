@@ -122,7 +122,7 @@ void Link::take(const protocol::StartRun& start) {
   if (submitted.dropped) {
     send(protocol::RunFinished{.run = *submitted.dropped,
                                .outcome = {.kind = record::OutcomeKind::kCancelled,
-                                           .message = "A newer question replaced this one.",
+                                           .message = "A newer request replaced this one.",
                                            .out_of_memory = {}}});
   }
   if (!submitted.taken) {

@@ -50,7 +50,7 @@ void take_attention(RunPlan& plan, const Machine& machine) {
       experiments::with_attention_taken(plan.params, plan.kind(), experiments::capability_in(machine.facts().facts));
   if (taken == plan.params) return;
   const std::string kernel = taken.text("attention");
-  plan.attention_taken = fmt::format("auto took {} on {}", kernel, plan.device->name);
+  plan.attention_taken = fmt::format("auto chose {} on {}", kernel, plan.device->name);
   plan.params = std::move(taken);
 }
 
