@@ -133,7 +133,7 @@ inline constexpr std::array kSchedules{
 // kModel: as the weights, fp32 with masters.
 enum class Moments : std::uint8_t { kModel, kFp32, kBf16 };
 inline constexpr std::array kMoments{
-    Meant<Moments>{{"model", "as the weights"}, Moments::kModel},
+    Meant<Moments>{{"model", "like the weights"}, Moments::kModel},
     Meant<Moments>{{"fp32", "fp32"}, Moments::kFp32},
     Meant<Moments>{{"bf16", "bf16"}, Moments::kBf16},
 };

@@ -31,7 +31,7 @@ std::optional<Error> check_file_header(const std::filesystem::path& path, std::s
   if (!std::equal(bytes.begin(), bytes.begin() + static_cast<std::ptrdiff_t>(magic), ours.begin()))
     return cannot_read(path, "is not a Headroom recording; choose a file that `headroom run --record` wrote.");
   if (bytes.size() < kFileHeaderBytes)
-    return cannot_read(path, "was truncated before it names its run; record the run again.");
+    return cannot_read(path, "is truncated before it names its run; record the run again.");
   const auto number = [&](std::size_t at) {
     return static_cast<unsigned>(bytes[at]) | static_cast<unsigned>(bytes[at + 1]) << 8;
   };
@@ -156,7 +156,7 @@ Result<Recording> Recording::read(const std::filesystem::path& path) {
     if (const auto* const damage = std::get_if<Damage>(&next)) return damaged(*damage);
     if (in.bad()) return unreadable(path, errno);
     if (const auto* const end = std::get_if<EndOfFile>(&next)) {
-      if (!knows_run) return cannot_read(path, "was truncated before it names its run; record the run again.");
+      if (!knows_run) return cannot_read(path, "is truncated before it names its run; record the run again.");
       recording.truncated_ = !end->whole || !recording.outcome_;
       break;
     }

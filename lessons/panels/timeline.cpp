@@ -93,7 +93,7 @@ void Timeline::add_to(json& figure) const {
 std::vector<std::string> Timeline::sentences() const {
   std::vector<std::string> all;
   if (peak) all.push_back("The " + peak->label);
-  if (failed && cap) all.push_back("The run ended on the " + cap->label + ": it " + failed->label);
+  if (failed && cap) all.push_back("The run ended at the " + cap->label + ": it " + failed->label);
   if (!alive || alive->rows.empty()) return all;
   std::string& list = all.emplace_back("Alive at " + alive->when + ":");
   for (std::size_t i = 0; i < std::min<std::size_t>(3, alive->rows.size()); ++i) {

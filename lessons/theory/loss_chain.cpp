@@ -58,7 +58,7 @@ void eager_chain(LossTensors& chain, const predict::LossCode& code) {
   std::size_t before = 0;
   if (kept) {
     chain.step("The loop still holds the previous step's output");
-    before = chain.make_logits("output before", code.returns_fp32 ? 4 : element);
+    before = chain.make_logits("previous output", code.returns_fp32 ? 4 : element);
   }
   chain.step("The output layer computes logits in the model's type");
   const std::size_t made = chain.make_logits("logits", element);

@@ -236,7 +236,7 @@ TEST_CASE("a file truncated before its run info is refused") {
   const std::size_t first_chunk_end = chunk_places(bytes)[1];
   for (std::size_t cut = 1; cut < first_chunk_end; ++cut) {
     write_bytes(folder / "cut.hrec", std::span(bytes).first(cut));
-    CHECK(refusal(folder / "cut.hrec").find("was truncated before it names its run; record the run again.") !=
+    CHECK(refusal(folder / "cut.hrec").find("is truncated before it names its run; record the run again.") !=
           std::string::npos);
   }
   write_bytes(folder / "cut.hrec", {});

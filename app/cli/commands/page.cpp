@@ -168,8 +168,8 @@ class PageWriter {
 
   void second_answer(const lessons::SecondQuestion& question) {
     const double key = lessons::key_of(question, lessons::settings_of_attempt(page_, 0));
-    add(fmt::format("The answer to the second question, by formula, within {:.3g} %: {}. {}", 100 * question.tolerance,
-                    lessons::amount_text(key, lessons::unit_for(question.answer->unit, key)),
+    add(fmt::format("The answer to the second question, by formula (± {:.3g} % counts as right): {}. {}",
+                    100 * question.tolerance, lessons::amount_text(key, lessons::unit_for(question.answer->unit, key)),
                     second(question.because)));
   }
 

@@ -73,7 +73,7 @@ std::string code_note(const experiments::OtherCode& code, const Params& params) 
   std::string settings;
   for (const std::string_view setting : code.settings)
     if (!setting.empty()) settings += fmt::format(" {}", setting);
-  return fmt::format("Planned to allocate like {}, by our step with{}: {}.", code.name, settings,
+  return fmt::format("Planned to allocate like {}, using our step with{}: {}.", code.name, settings,
                      experiments::nearness(code, params));
 }
 

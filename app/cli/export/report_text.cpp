@@ -99,15 +99,15 @@ constexpr std::string_view kWhy = R"(
   gradients of a partition on the card before they go to the host. Here each layer's gradients move to the host as soon
   as they are complete, so there is no such spike, and the peak falls inside the step.
 - **The slope without FLCE.** It comes from the fp32 logits: two tensors of T rows (one is the previous step's output,
-  which the loop still holds) and two of the T − 1 shifted rows take 16 · V B per token, and the layer adds 81,948 B. The
-  same code gives the same slope here; the rest of the difference is the allocator's rounding and placement.
-- **The slope with everything on.** The checkpoints take 65,536 B per token; the rest is one layer's backward. Fewer bytes
-  than the report's 168,088 mean that our kernels keep less of that layer.
+  which the loop still holds) and two of the T − 1 shifted rows take 16 · V B per token, and the layer adds 81,948 B.
+  The same code gives the same slope here; the rest of the difference is the allocator's rounding and placement.
+- **The slope with everything on.** The checkpoints take 65,536 B per token; the rest is one layer's backward. Fewer
+  bytes than the report's 168,088 mean that our kernels keep less of that layer.
 - **Speed.** The report used an RTX 4090 on a desktop's PCIe and CPU Adam on 24 cores. Its three timed iterations
-  include the first one, and a profiler was on. Here the first step is left out and nothing else is measured. Below about
-  8,192 tokens per step both are limited by the bus and the host's Adam: a larger batch spreads that fixed time.
-- **Out of memory.** The cap limits what the allocator reserves; the CUDA context takes the rest of the 24,564 MiB of the
-  report's card. The report draws "OOM" wherever it has no number; here each of these points was run.
+  include the first one, and a profiler was on. Here the first step is left out and nothing else is measured. Below
+  about 8,192 tokens per step both are limited by the bus and the host's Adam: a larger batch spreads that fixed time.
+- **Out of memory.** The cap limits what the allocator reserves; the CUDA context takes the rest of the 24,564 MiB of
+  the report's card. The report draws "OOM" wherever it has no number; here each of these points was run.
 )";
 
 }  // namespace

@@ -172,7 +172,7 @@ std::string plan_text(const std::vector<StepPlan>& plans) {
     text +=
         "\n" + usable_text(plans) +
         "  left: usable minus reserved. The allocator releases cached memory before it fails, so a step with nothing "
-        "left may fit.\n  largest: the largest that fits even if the process needs the ± in full.\n";
+        "left may fit.\n  largest: the most that fits even if the process needs the full ±.\n";
   }
   text += model_text(plans);
   for (const StepPlan& plan : plans) {

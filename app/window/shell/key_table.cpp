@@ -114,7 +114,7 @@ constexpr KeyEntry kTable[] = {
                  {ImGuiKey_9, 8}},
      .act = acts::take_digit},
     {.caps = "X",
-     .does = "run with or without that switch",
+     .does = "turn that switch on or off",
      .group = Group::kPage,
      .presses = {{ImGuiKey_X}},
      .act = [](PageFrame& frame, int) { page::turn_last(frame.page); }},

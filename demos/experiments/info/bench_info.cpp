@@ -21,7 +21,7 @@ constexpr std::array kPanels{
 constexpr std::array kCores{Choice{"spare", "all but one"}, Choice{"all", "all"}};
 
 ParamSpec panel_length(std::string_view key, std::string_view label, std::string_view unit, std::string_view help) {
-  return shape(advanced(unset("as the panel", linear(number(key, label, unit, help, 0, 1 << 20, 0)))));
+  return shape(advanced(unset("like the panel", linear(number(key, label, unit, help, 0, 1 << 20, 0)))));
 }
 
 // Not constexpr, because the catalogue supplies the kernels.

@@ -19,17 +19,17 @@ using record::ParamRole;
 using record::ParamSpec;
 
 constexpr std::array kRoundings{Choice{"nearest", "to nearest"}, Choice{"stochastic", "stochastic"}};
-constexpr std::array kWeightGradients{Choice{"model", "as the weights"}, Choice{"fp32", "fp32"}};
+constexpr std::array kWeightGradients{Choice{"model", "like the weights"}, Choice{"fp32", "fp32"}};
 
 // The file's own type, then each id type under its name.
 constexpr std::array kDataTypes = [] {
-  std::array<Choice, tokens::kIdTypes.size() + 1> choices{Choice{tokens::kAnyIdType, "as the file says"}};
+  std::array<Choice, tokens::kIdTypes.size() + 1> choices{Choice{tokens::kAnyIdType, "from the file"}};
   for (std::size_t i = 0; i < tokens::kIdTypes.size(); ++i)
     choices[i + 1] = {tokens::kIdTypes[i].name, tokens::kIdTypes[i].name};
   return choices;
 }();
 
-constexpr std::array kAdapterFormats{Choice{"model", "as the weights"}, Choice{"fp32", "fp32"}};
+constexpr std::array kAdapterFormats{Choice{"model", "like the weights"}, Choice{"fp32", "fp32"}};
 
 // --- headings of the groups, in order of first use
 

@@ -22,7 +22,7 @@ double in_gib(record::Bytes bytes) { return static_cast<double>(bytes) / double{
 ChartPoint point_of(const ValidatedRun& run, const ShownUnit& unit) {
   const std::string difference = run.measured == run.predicted
                                      ? "exact to the byte"
-                                     : change_text(run.measured - run.predicted, unit) + " from the prediction";
+                                     : change_text(run.measured - run.predicted, unit) + " against the prediction";
   return exact_point(
       in_gib(run.predicted), static_cast<double>(run.measured),
       fmt::format("{} on {}: {}, {}", run.settings, run.gpu, bytes_text(run.measured, unit), difference));

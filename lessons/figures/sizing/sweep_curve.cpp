@@ -18,7 +18,7 @@
 namespace headroom::lessons {
 namespace {
 
-constexpr std::array kPeaks{record::Choice{"kinds", "by kind"}, record::Choice{"total", "in all"}};
+constexpr std::array kPeaks{record::Choice{"kinds", "by kind"}, record::Choice{"total", "in total"}};
 constexpr std::array kSweepCurveSchema{
     experiments::choice("peak", "Peak", "Split by kind of memory, if the sweep has one series, or the sum", kPeaks,
                         "kinds"),
@@ -155,7 +155,7 @@ void add_series(Chart& chart, const record::Recording& recording, const Places& 
 void add_activations(Chart& chart, const record::Recording& recording, const Places& places) {
   constexpr auto kKind = record::Category::kActivations;
   const ShownUnit unit = unit_of_peaks(recording);
-  ChartSeries whole{.label = "in all", .kind = SeriesKind::kFused},
+  ChartSeries whole{.label = "in total", .kind = SeriesKind::kFused},
       activations{.label = "activations", .kind = SeriesKind::kOther};
   for (const SweepPoint& point : recording.sweep_points()) {
     if (!completed(point) && !ran_out(point)) continue;

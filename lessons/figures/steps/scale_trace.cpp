@@ -125,7 +125,7 @@ void add_scale_trace_panels(FigureData& figure, const FigureInput& input) {
   const std::vector<ScaledStep> run =
       input.run == nullptr ? std::vector<ScaledStep>{} : measured(input.run->recording());
   figure.head.provenance_line =
-      fmt::format("{}rule: {} at overflow, × {} after {} steps without", run.empty() ? "" : "shown run, and ",
+      fmt::format("{}rule: {} at overflow, × {} after {} steps without one", run.empty() ? "" : "shown run, and ",
                   params.integer("hysteresis") == 1
                       ? fmt::format("÷ {}", params.integer("factor"))
                       : fmt::format("÷ {} from overflow {} on", params.integer("factor"), params.integer("hysteresis")),

@@ -96,8 +96,8 @@ TEST_CASE("while the question is open nothing says what the second term removes"
   const FigureData open = built_derivatives({}, {.hidden = true}), answered = built_derivatives({});
   CHECK(tests::charts_of(open).front()->series.size() == 2);
   CHECK(tests::charts_of(answered).front()->series.size() == 3);
-  CHECK(tests::table_of(open).foot.find("Along x") == std::string::npos);
-  CHECK(tests::table_of(answered).foot.find("Along x: ") != std::string::npos);
+  CHECK(tests::table_of(open).foot.find("Dot product") == std::string::npos);
+  CHECK(tests::table_of(answered).foot.find("Dot product") != std::string::npos);
   CHECK(tests::table_of(answered).rows.size() == 5);
   CHECK(tests::table_of(built_derivatives({"operation=swiglu"})).columns[4] == "b1");
   CHECK(tests::table_of(built_derivatives({"element=2", "value=250"})).rows[0].cells[1] == "2.50");

@@ -64,10 +64,10 @@ TEST_CASE("on each path and in each format the chain's most is the closed form's
       }
 }
 
-TEST_CASE("at the peak of the code of 2024 are the output before, the logits, their copy and log-softmax") {
+TEST_CASE("at the peak of the code of 2024 are the previous output, the logits, their copy and log-softmax") {
   const LossChain chain = chain_of({"loss=hf_2024"});
   CHECK(names(chain, chain.highest()) ==
-        std::vector<std::string>{"output before, fp32", "logits, fp32", "shifted copy, fp32", "log-softmax, fp32"});
+        std::vector<std::string>{"previous output, fp32", "logits, fp32", "shifted copy, fp32", "log-softmax, fp32"});
   CHECK(names(chain, chain.steps.size() - 1) ==
         std::vector<std::string>{"logits, fp32", "gradient, 16 bits"});  // the output stays
   const LossChain dropped = chain_of({"loss=hf_2024", "keep_output=off"});

@@ -14,7 +14,7 @@ Offload::Offload(const OffloadOptions& options, at::Device device, record::Bytes
 std::function<void(LayerWeights&)> Offload::layer_made(const Config& config, const TrainOptions& step) {
   if (!options_.parameters) return {};
   TORCH_CHECK(options_.optimizer && step.recompute_every > 0,
-              "weights on the host are stepped there, and layers must be run again in backward");
+              "weights on the host are updated there, and layers must be recomputed in backward");
   parameters_ = std::make_unique<ParameterStream>(config, device_, step.recompute_every, arena_);
   return [this](LayerWeights& layer) { parameters_->take(layer); };
 }

@@ -278,7 +278,7 @@ void HostAdamW::end_step() {
 }
 
 std::vector<StateTensor> HostAdamW::state() {
-  TORCH_CHECK(!options_.in_file, "states in a file are not given");
+  TORCH_CHECK(!options_.in_file, "states kept in a file are not returned");
   std::vector<StateTensor> all;
   for (std::size_t i = 0; i < states_.size(); ++i) {
     State& state = states_[i];
