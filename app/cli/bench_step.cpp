@@ -26,7 +26,7 @@ using record::Params;
 namespace {
 
 constexpr int kTracedSteps = 15;
-constexpr double kKernelsGoal = 1.10;  // with all kernels on, 1 x 1,024 tokens, no CUDA graph
+constexpr double kKernelsGoal = 1.10;  // step / kernels, with all kernels on, 1 x 1,024 tokens, no CUDA graph
 
 record::Result<Params> params_for(const BenchOptions& options, bool trace) {
   Params params = fast_step();

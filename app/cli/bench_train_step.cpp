@@ -1,5 +1,5 @@
-// headroom bench train_step: compares the step's time with its bound, the time of its GEMMs plus that of all other
-// bytes at copy bandwidth.
+// headroom bench train_step: compares the step's time with its bound, the time of its GEMMs plus that of moving all
+// other bytes at copy bandwidth.
 #include "app/cli/commands/bench.h"
 
 #include <algorithm>
@@ -27,7 +27,7 @@ using record::Params;
 
 namespace {
 
-constexpr double kBoundGoal = 0.70;  // of the bound's tokens per second
+constexpr double kBoundGoal = 0.70;  // share of the bound's tokens per second
 
 bool has_gpu(const backend::Backend& engine) {
   const auto devices = engine.devices();
@@ -78,7 +78,7 @@ record::Result<Shape> shape_of(const Params& params) {
   return shape;
 }
 
-// The bound's times, in ns.
+// The bound's times in ns, the copy rate, and the FLOPs of the GEMMs.
 struct BoundTimes {
   double products = 0, other = 0;
   double copy_bytes_per_second = 0;

@@ -57,7 +57,7 @@ record::Status check_data(const Params& params) {
   return tokens::check(experiments::data_source(step, assets ? course_text(assets.value()) : fs::path()));
 }
 
-// Never overwrites a file, and reports a full disk before a model is built.
+// Refuses a file that exists, and reports a full disk before a model is built.
 record::Status check_new_file(std::string_view key, const fs::path& path, record::Bytes bytes) {
   std::error_code failed;
   const auto refused = [&](const std::string& why) {

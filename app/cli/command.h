@@ -64,8 +64,8 @@ struct Command {
 // All commands in the order of --help.
 std::span<const Command* const> commands();
 
-// Makes Command::make from declare(options, list), run(options) and an optional check(options), which may return a value.
-// That this machine lacks a device is no mistake in the options.
+// Makes Command::make from declare(options, list), run(options) and an optional check(options), which may return a
+// value. A device that this machine lacks is no mistake in the options.
 template <class Options, auto kDeclare, auto kRun, auto kCheck = nullptr>
 std::unique_ptr<Invocation> make_invocation() {
   class Typed final : public Invocation {

@@ -88,7 +88,7 @@ record::Result<std::shared_ptr<const record::Recording>> drive_to_end(Backend& e
   if (run.time_limit_met)
     return Error{fmt::format("The time limit of {} s was reached: there is nothing to compare.", *time_limit),
                  ErrorKind::kTimeLimit};
-  // A device that is too small is not suitable.
+  // A device that is too small counts as refused.
   const bool refused =
       outcome.kind == record::OutcomeKind::kRefused || outcome.kind == record::OutcomeKind::kOutOfMemory;
   return Error{outcome.message.empty() ? "The run did not finish." : outcome.message,

@@ -11,7 +11,8 @@
 
 namespace headroom::app {
 
-// Waits for the engine's greeting, which must come before everything else. An interrupt is an error without a sentence.
+// Waits for the engine's greeting, which must come before everything else. An interrupt returns an error without a
+// message.
 record::Status wait_for_engine(backend::Backend& engine);
 
 // Fails if `device` is set, not auto, and not one of the engine's.

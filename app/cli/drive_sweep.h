@@ -33,7 +33,7 @@ record::Status check_files(const SweepPlan& plan, const EngineChoice& engine);
 record::Result<DrivenSweep> drive_sweep(SweepPlan plan, const EngineChoice& engine, const SweepFile& file,
                                         std::optional<double> time_limit);
 
-// True if any point has a result; out of memory is one.
+// True if any point has a result; running out of memory is one.
 bool measured(const DrivenSweep& sweep);
 
 // kDone if any point has a result, kRefused if all were refused, otherwise kEngine.

@@ -26,15 +26,15 @@ class OptionList {
   void words(const std::string& name, std::vector<std::string>& values, const std::string& help);
 
   void flag(const std::string& name, bool& value, const std::string& help);
-  // `value`: a text, one that may be missing, or several.
+  // `value`: a text, an optional text, or several texts.
   template <class Value>
   void text(const std::string& name, Value& value, const std::string& help, const std::string& type = {});
-  // `what`: "it takes `what` from `low` to `high`".
+  // `what` is part of the error: "it takes `what` from `low` to `high`".
   template <class Number>
   void number(const std::string& name, std::optional<Number>& value, Number low, Number high, const std::string& what,
               const std::string& help, const std::string& type);
 
-  // The common options, with help if it depends on the command.
+  // The common options, with a help text if it depends on the command.
   void set(const std::string& help);
   void device();
   void cap();

@@ -38,7 +38,7 @@ class ProgressLine {
   std::string last_text_;
 };
 
-// Ctrl-C (SIGINT) and SIGTERM only set a flag while this lives.
+// Ctrl-C (SIGINT) and SIGTERM only set a flag while this object lives.
 class InterruptGuard {
  public:
   InterruptGuard();

@@ -15,10 +15,10 @@ namespace headroom::app {
 // Takes a name in any usual spelling, `this machine`, or a size such as 24GiB. Form factors are ignored.
 record::Result<PlannedCard> card_of(const std::string& words);
 
-// Reports defaults that decide the step's size and that no option names.
+// Reports the defaults used for settings that decide the step's size and were not given.
 void say_what_is_taken(const record::Params& params, const CommonOptions& options, bool has_batch, bool has_seq);
 
-// Warns about a card that no run here can use.
+// Warns about a card that is too old for our runs.
 void say_if_too_old(const PlannedCard& card);
 
 // States a closed form's accuracy and `why` it is used.

@@ -19,7 +19,7 @@ using record::Error;
 
 namespace {
 
-// Any folder that the program reads marks the assets folder.
+// True if the folder contains any of the subfolders that the program reads.
 bool looks_like_assets(const fs::path& folder) {
   std::error_code ignored;
   return fs::is_directory(folder / "fonts", ignored) || fs::is_directory(folder / "text", ignored) ||
@@ -45,8 +45,8 @@ record::Result<fs::path> find_assets() {
   const fs::path bin = executable_folder();
   const fs::path places[] = {
       bin.parent_path() / "share" / "headroom",    // installed: bin/ and share/ side by side
-      bin.parent_path().parent_path() / "assets",  // <tree>/build/bin
-      fs::path(build::kSourceDir) / "assets",      // a build folder elsewhere
+      bin.parent_path().parent_path() / "assets",  // executable in <tree>/build/bin
+      fs::path(build::kSourceDir) / "assets",      // for build folders outside the tree
   };
   for (const fs::path& place : places)
     if (looks_like_assets(place)) return place;

@@ -13,8 +13,8 @@ namespace headroom::app {
 
 std::filesystem::path executable_folder();
 
-// $HEADROOM_ASSETS if set; otherwise assets/ of the source tree, or share/headroom next to bin/. An error names the
-// places searched.
+// Returns $HEADROOM_ASSETS if set; otherwise share/headroom next to bin/, or assets/ of the source tree. An error names
+// the places searched.
 record::Result<std::filesystem::path> find_assets();
 
 // The default training text.

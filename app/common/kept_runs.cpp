@@ -18,7 +18,7 @@ namespace {
 constexpr std::string_view kEnding = ".hrec";
 constexpr std::size_t kStamp = 19;  // "20261123-174502-125_"
 
-// The page in "20261123-174502-125_where_memory_goes.hrec"; empty for other files.
+// Returns the page in "20261123-174502-125_where_memory_goes.hrec"; empty for other files.
 std::optional<std::string_view> page_in(std::string_view name) {
   if (name.size() <= kStamp + 1 + kEnding.size() || name[kStamp] != '_' || !name.ends_with(kEnding))
     return std::nullopt;

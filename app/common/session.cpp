@@ -1,4 +1,4 @@
-// Chooses and starts the engine. A demo's record says which settings decide about the process.
+// Chooses and starts the engine. A demo's record says which settings need an engine process of their own.
 #include "app/common/session.h"
 
 #include <unistd.h>
@@ -24,7 +24,7 @@ bool is_executable(const fs::path& path) {
   return fs::is_regular_file(path, ignored) && access(path.c_str(), X_OK) == 0;
 }
 
-// `cure` begins an error's sentence: "Leave --engine out".
+// `cure`: the beginning of the error's sentence, such as "Leave --engine out".
 EngineChoice engine_from_text(std::string_view text, std::string_view cure) {
   if (is_executable(text)) return {backend::EngineCommand{{std::string(text)}}, {}};
   std::vector<std::string> words = split_words(text);

@@ -1,4 +1,4 @@
-// Chooses the engine (the one next to the executable, one that the user named, or none) and what runs ask of it.
+// Chooses the engine (the one next to the executable, one that the user named, or none) and builds run requests.
 #pragma once
 
 #include <filesystem>
@@ -23,17 +23,17 @@ struct EngineChoice {
   std::string reason;
 
   explicit operator bool() const { return command.has_value(); }
-  // A command such as ssh may use another machine's files and devices.
+  // True if the engine, started by a command such as ssh, may use another machine's files and devices.
   bool elsewhere() const { return command && command->arguments.size() > 1; }
 };
 
-// `asked` is the text of --engine. If empty, takes $HEADROOM_ENGINE, then headroom-engine next to the executable. A
-// text that names no file is split into words: "ssh host headroom-engine".
+// `asked` is the text of --engine. If empty, uses $HEADROOM_ENGINE, then headroom-engine next to the executable. A text
+// that names no file is split into words: "ssh host headroom-engine".
 EngineChoice choose_engine(std::string_view asked = {});
 
 std::string as_typed(const backend::EngineCommand& command);
 
-// Splits at blanks, apart from those in quotes or after a backslash.
+// Splits at blanks, except for blanks in quotes or after a backslash.
 std::vector<std::string> split_words(std::string_view text);
 
 // Engine processes start lazily.
@@ -42,7 +42,7 @@ class Session {
   explicit Session(EngineChoice engine) : engine_(std::move(engine)) {}
 
   bool has_engine() const { return static_cast<bool>(engine_); }
-  // Why nothing can run, and what to do; empty with an engine.
+  // Why nothing can run, and what to do; empty if there is an engine.
   const std::string& why_no_engine() const { return engine_.reason; }
   const EngineChoice& engine() const { return engine_; }
 
@@ -59,7 +59,7 @@ class Session {
   std::unique_ptr<Predictions> predictions_;
 };
 
-// A request for a run of the demo with this id, with what its settings need of the engine process.
+// Returns a request to run the demo with this id, including what its settings need of the engine process.
 backend::RunRequest run_request(std::string_view demo, record::Params params);
 
 using LoadedRecording = record::Result<std::shared_ptr<const record::Recording>>;

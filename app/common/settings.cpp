@@ -36,7 +36,7 @@ json read_object(const fs::path& path) {
   return object.is_object() ? object : json(nullptr);
 }
 
-// Reads an object's keys and collects a sentence for each one that this version does not take.
+// Reads an object's keys and collects a sentence for each key that this version does not accept.
 class Reading {
  public:
   Reading(const json& object, std::string where, std::vector<std::string>& refused)
@@ -49,7 +49,7 @@ class Reading {
         refused_.push_back(fmt::format("{}{} is not a key of this version and is ignored.", where_, key));
   }
 
-  // `take` returns whether it accepts the value. A bad value affects nothing else.
+  // `take` returns true if it accepts the value. A bad value does not affect other keys.
   template <class Take>
   void key(std::string_view key, std::string_view otherwise, Take take) {
     known_.emplace_back(key);
@@ -153,7 +153,7 @@ fs::path settings_path() {
 
 namespace {
 
-// The next save overwrites the file.
+// Copies the file, because the next save overwrites it.
 std::string keep_broken(const fs::path& path) {
   std::error_code failed;
   const fs::path copy = path.string() + ".broken";

@@ -13,7 +13,7 @@ namespace headroom::app {
 struct PageMemory {
   bool read = false;
   std::string answer;                           // page::Question::remembered()
-  std::map<std::string, std::string> settings;  // that differ from the page's
+  std::map<std::string, std::string> settings;  // only those that differ from the page's
   std::string pin;                              // page::PageModel::pin_name()
   std::string task{};                           // page::Task::remembered()
   std::string second{};                         // page::SecondQuestion::remembered()
@@ -22,11 +22,11 @@ struct PageMemory {
 };
 
 struct Settings {
-  std::string page;             // id of the last page; empty: the first
+  std::string page;             // id of the last page; empty: the first page
   std::string theme = "light";  // or "dark", "high_contrast"
   double font_scale = 1;
   std::map<std::string, PageMemory> pages{};  // by id; only pages with entries
-  int step = -1;                              // of the page's Read more, from 0; −1: the first part
+  int step = -1;                              // step of Read more on that page, from 0; −1: before Read more
 
   bool operator==(const Settings&) const = default;
 };
@@ -40,8 +40,8 @@ std::filesystem::path settings_path();
 // One notice with the first refused entries of a settings file.
 std::string refused_in(const std::filesystem::path& file, const std::vector<std::string>& sentences);
 
-// Settings and their file, which never stop the program: an unreadable file means the defaults, an unwritable one
-// keeps settings in memory.
+// Settings and their file. File errors never stop the program: the defaults replace an unreadable file, and settings
+// that cannot be written stay in memory.
 class SettingsFile {
  public:
   explicit SettingsFile(std::filesystem::path path = settings_path());
@@ -53,7 +53,7 @@ class SettingsFile {
   // A problem with the file, to be shown once; empty: none.
   const std::string& notice() const { return notice_; }
 
-  // Writes changed values into the current file, atomically. Another window may have written it since, so unknown
+  // Writes changed values into the current file, atomically. Another window may have written the file since, so unknown
   // keys and pages are kept. Failures only set notice().
   void save(const Settings& settings);
 

@@ -24,7 +24,7 @@ json value_of(const Params& params, const ParamSpec& spec) {
   return params.as_text(spec.key);
 }
 
-// Empty if unknown. `params` may be only what a sweep's points share.
+// Empty if unknown. `params` may contain only the settings that a sweep's points share.
 std::optional<llama::Config> model_of(const Facts& params, const Facts& provenance) {
   const std::string model = record::fact_of(params, "model");
   if (model.empty()) return std::nullopt;

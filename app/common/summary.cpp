@@ -60,11 +60,11 @@ std::map<int, std::optional<double>> evaluation_losses_of(const record::Recordin
   return losses;
 }
 
-// The highest loss scale of a skipped step.
+// The highest loss scale of any skipped step.
 std::optional<double> overflow_scale_of(const record::Recording& recording) {
   std::optional<double> highest;
   double scale = 0, skipped = 0;
-  for (const MetricSample& sample : recording.metrics()) {  // a step's scale precedes its count
+  for (const MetricSample& sample : recording.metrics()) {  // a step's loss scale precedes its count of skipped steps
     if (sample.kind == MetricKind::kLossScale) scale = sample.value;
     if (sample.kind != MetricKind::kSkippedSteps) continue;
     if (sample.value > skipped) highest = std::max(highest.value_or(0), scale);
@@ -92,7 +92,7 @@ record::Bytes host_peak_of(const record::Recording& recording) {
   return peak;
 }
 
-// Sums the bytes of one direction of the optimizer's file, and the time that steps waited for them.
+// Adds the traffic of the optimizer's file to the row of its direction: bytes, and the time that steps waited for them.
 void add_file_traffic(std::vector<record::Measurement>& links, const record::Measurement& row) {
   const auto same = [&](const record::Measurement& link) {
     return link.panel == row.panel && link.variant == row.variant && link.storage == row.storage;
@@ -223,7 +223,7 @@ RunSummary summarise(const record::Ledger& ledger) {
   summary.losses = losses_of(recording);
   summary.evaluation_losses = evaluation_losses_of(recording);
   const std::string weights = fact_of(params, "weights");
-  summary.tokens = fact_of(provenance, "tokens");  // missing in old runs, which read bytes
+  summary.tokens = fact_of(provenance, "tokens");  // missing in old runs, which trained on bytes
   summary.bytes_as_tokens = !weights.empty() && !llama::is_config_alone(weights) &&
                             (summary.tokens.empty() || summary.tokens.starts_with("bytes "));
   summary.skipped_steps = count_of(last_of(recording, MetricKind::kSkippedSteps));

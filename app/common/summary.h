@@ -15,12 +15,12 @@ namespace headroom::app {
 
 struct RunSummary {
   const record::Recording* run = nullptr;  // must outlive the summary
-  record::Outcome outcome;                 // engine_lost, with the reason, if the recording has none
-  std::string device;                      // its name, or "gpu" or "cpu"
+  record::Outcome outcome;                 // engine_lost, with the reason, if the recording has no outcome
+  std::string device;                      // the device's name, or "gpu" or "cpu"
 
   struct Peaks {
     record::Bytes allocated = 0, requested = 0;
-    record::Bytes reserved = 0;              // segments; 0 if there are none
+    record::Bytes reserved = 0;              // total of all segments; 0 if there are none
     record::ByCategory by_category{};        // adds up to `allocated`
     record::Bytes host = 0;                  // host memory of a run on a GPU
     std::optional<record::Bytes> allocator;  // highest total that the allocator reported
@@ -30,9 +30,9 @@ struct RunSummary {
   int steps = 0;
   std::optional<record::Quantity> tokens_per_second;       // see over_steps()
   std::optional<double> loss;                              // of the last step
-  std::vector<std::optional<double>> losses;               // per step; empty: skipped, or not a number
-  std::map<int, std::optional<double>> evaluation_losses;  // by number of steps; empty: not a number
-  std::string tokens;                                      // training tokens: "ids of a.npy"; empty: unknown
+  std::vector<std::optional<double>> losses;               // per step; empty if skipped or not a number
+  std::map<int, std::optional<double>> evaluation_losses;  // by completed steps; empty if the loss is not a number
+  std::string tokens;                                      // source of the tokens: "ids of a.npy"; empty: unknown
   bool bytes_as_tokens = false;                            // a checkpoint was given bytes, not token ids
   std::int64_t skipped_steps = 0;                          // because a gradient overflowed
   std::vector<record::Measurement> bandwidths;             // file traffic covers all steps
@@ -40,8 +40,8 @@ struct RunSummary {
 
 RunSummary summarise(const record::Ledger& ledger);
 
-// Step times or speeds: median and 20/80 % without the first step, which warms up. A single step has no spread; empty
-// if none was measured.
+// Step times or speeds: the median and the 20th and 80th percentiles without the first step, a warm-up. A single step
+// has no spread. Empty if none was measured.
 std::optional<record::Quantity> over_steps(const record::Recording& recording, record::MetricKind kind);
 
 // One JSON document that ends with a newline. `losses` has one entry per step, null where RunSummary has none;

@@ -23,7 +23,7 @@ namespace {
 
 constexpr std::string_view kName = "sweep", kPoints = "sweep.points";
 
-// A point that differs from the sweep in these records it, because it belongs to another curve.
+// A point records these facts if they differ from the sweep's, because it then belongs to another curve.
 constexpr std::array<std::string_view, 7> kCompared{"device", "gpu", "cpu", "driver", "cuda", "torch", "revision"};
 
 // True if the outcome says something about the settings.
@@ -31,8 +31,8 @@ bool settled(OutcomeKind outcome) {
   return outcome == OutcomeKind::kCompleted || outcome == OutcomeKind::kOutOfMemory || outcome == OutcomeKind::kRefused;
 }
 
-// True for final results. Failed points and lost engines are tried again, and so are an engine's refusals, which may
-// be due to a missing file.
+// True for final results. Failed points, lost engines and an engine's refusals are tried again; a refusal may be due to
+// a missing file.
 bool known_for_good(const SweepPoint& point, const PlannedPoint& planned) {
   if (point.outcome.kind == OutcomeKind::kRefused) return experiments::refused_combination(planned.params).has_value();
   return settled(point.outcome.kind);
@@ -150,7 +150,7 @@ bool SweepDriver::poll() {
     state_ = SweepState::kStopped;
     return true;
   }
-  // An engine that ran out of memory or failed may hold memory that would be charged to later points. (One whose
+  // An engine that ran out of memory or failed may hold memory that would be charged to later points. (An engine whose
   // allocator does not recover exits by itself.)
   if (point.outcome.kind != OutcomeKind::kCompleted && point.outcome.kind != OutcomeKind::kRefused) backend_.reset();
   finish_point(std::move(point), run.get());
@@ -178,7 +178,7 @@ void SweepDriver::start_next() {
   if (backend_ == nullptr) backend_ = make_();
   backend::RunRequest request = run_request(plan_.demo, planned.params);
   if (!planned.keep.empty()) {
-    std::error_code failed;  // the recording's error names the missing folder
+    std::error_code failed;  // ignored: the recording's error names the missing folder
     fs::create_directories(planned.keep.parent_path(), failed);
     request.record_to = planned.keep;
   }

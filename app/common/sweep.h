@@ -1,4 +1,4 @@
-// Runs a plan's points one after another into one recording. It never blocks: the window calls poll() once per frame,
+// Runs a plan's points one after another into one recording. Never blocks: the window calls poll() once per frame, and
 // the command line when descriptor() is readable.
 #pragma once
 
@@ -24,9 +24,9 @@ class SweepDriver {
  public:
   using MakeBackend = std::function<std::unique_ptr<backend::Backend>()>;
 
-  // With a file, writes the sweep after each point and reuses the file's results; failed points run again. Fails if
-  // the file holds anything else, unless `replace`. `make` returns a backend with a fresh engine; it is called at the
-  // start and after each point that did not complete.
+  // With a file, writes the sweep after each point and reuses the file's results; failed points run again. Fails if the
+  // file contains anything but this sweep, unless `replace` is true. `make` returns a backend with a fresh engine; it
+  // is called at the start and after each point that did not complete.
   static record::Result<SweepDriver> open(SweepPlan plan, MakeBackend make,
                                           std::optional<std::filesystem::path> file = std::nullopt,
                                           bool replace = false);
@@ -39,7 +39,7 @@ class SweepDriver {
   SweepState state() const { return state_; }
   const SweepPlan& plan() const { return plan_; }
   std::size_t done() const { return done_; }     // points with a result
-  std::size_t found() const { return found_; }   // of these, from the file
+  std::size_t found() const { return found_; }   // of these, points found in the file
   const PlannedPoint* current() const;           // null: none runs
   const backend::RunProgress* progress() const;  // of the running point; null: none
   // The running point's recording; null: none.
@@ -61,10 +61,10 @@ class SweepDriver {
   SweepPlan plan_;
   MakeBackend make_;
   std::optional<std::filesystem::path> file_;
-  std::vector<std::optional<record::SweepPoint>> points_;  // as in the plan; empty: not run yet
+  std::vector<std::optional<record::SweepPoint>> points_;  // in the plan's order; empty: not run yet
   record::RunInfo info_;
   std::unique_ptr<backend::Backend> backend_;
-  std::size_t next_ = 0;  // the running point, or where to look for the next
+  std::size_t next_ = 0;  // index of the running point, or where the search for the next begins
   bool in_run_ = false;
   std::size_t done_ = 0, found_ = 0;
   SweepState state_ = SweepState::kRunning;

@@ -30,10 +30,10 @@ record::Result<const Technique*> technique_named(const std::string& id) {
 }
 
 struct Shapes {
-  std::int64_t seq;  // of the batch sweep
+  std::int64_t seq;  // sequence length of the batch sweep
   std::vector<std::int64_t> batches;
-  std::vector<std::int64_t> further;  // beyond the report's, with everything on
-  std::int64_t batch;                 // of the length sweep
+  std::vector<std::int64_t> further;  // batches beyond the report's, only for liger_all
+  std::int64_t batch;                 // batch of the length sweep
   std::vector<std::int64_t> seqs;
 };
 Shapes shapes(bool quick) {
@@ -41,7 +41,7 @@ Shapes shapes(bool quick) {
   return {1024, {1, 4, 8, 16, 32, 64, 96, 112}, {128, 144}, 4, {512, 1024, 2048, 4096, 8192, 12288, 16384, 24576}};
 }
 
-// Runs with a timeline in the report's figures 12 and 15, or their quick counterparts.
+// True for runs whose timeline is in the report's figures 12 and 15, or their quick counterparts.
 bool has_timeline(std::string_view series, std::int64_t batch, std::int64_t seq, bool quick) {
   if (quick) return seq == 128 && batch == 4 && series != "liger_without_flce";
   if (seq != 1024) return false;

@@ -54,8 +54,8 @@ void keep_larger(double& worst, double error) {
   if (std::abs(error) > std::abs(worst)) worst = error;
 }
 
-// The driver's count minus reserved segments: the median of the last five samples, which may fall while segments are
-// freed.
+// The driver's count minus reserved segments. A sample may be taken while segments are freed, hence the median of the
+// last five.
 Bytes process_bytes(const record::Recording& run, const record::Ledger& ledger) {
   constexpr std::size_t kCounts = 5;
   std::vector<Bytes> beside;
@@ -112,7 +112,7 @@ std::shared_ptr<const record::Recording> measured_run(const record::Params& para
   return nullptr;
 }
 
-// True if it completes under its cap; empty if stopped or in trouble.
+// True if the run completes under its cap; empty if stopped or in trouble.
 std::optional<bool> completes(record::Params params, std::int64_t batch, const ValidationTools& tools,
                               std::string& trouble) {
   if (auto set = params.set("batch", record::ParamValue(batch)); !set) {
@@ -180,7 +180,7 @@ std::optional<ComparedBorder> validate_border(const record::Params& params, Step
     if (*runs) break;
     from_below = true;
   }
-  while (!from_below) {  // up to a batch that does not
+  while (!from_below) {  // up until one more sequence does not run
     const auto runs = completes(params, fits + 1, tools, border.trouble);
     if (!runs) return tools.stop() ? std::nullopt : std::optional(border);
     if (!*runs) break;

@@ -32,14 +32,14 @@ struct ComparedRun {
   record::Params params;
   std::string trouble;  // empty if compared
   bool predicted_to_run_out = false, ran_out = false;
-  // Peaks of the whole run, or until it ran out.
+  // Peaks of the whole run, or until it ran out of memory.
   ComparedBytes requested, allocated;
   ComparedBytes reserved;                                           // 0 without segments
   std::array<ComparedBytes, record::kNumCategories> by_category{};  // at the allocated peak
   // Process memory outside the allocator at the run's end, from the driver; 0: unknown.
   record::Bytes process = 0;
 
-  // A CSV row per comparison: as_line() first, with signed errors in percent.
+  // One CSV row per comparison. It begins with as_line(); errors are signed, in percent.
   static std::string head();
   std::string row() const;
   static std::optional<ComparedRun> of_row(const std::string& row);  // empty for other rows
@@ -58,14 +58,14 @@ struct ComparedBorder {
 };
 
 struct ValidationTools {
-  std::function<std::unique_ptr<backend::Backend>()> make;  // ready, and has run nothing
+  std::function<std::unique_ptr<backend::Backend>()> make;  // returns an engine that is ready and has run nothing
   std::mutex& device;                                       // held during a run
   std::function<bool()> stop = [] { return false; };
-  // Keeps runs that differ from their prediction as NAME.hrec; empty: none.
+  // Folder for runs that differ from their prediction, as NAME.hrec; empty: runs are not kept.
   std::filesystem::path folder = {};
 };
 
-// Predicts and runs. `name` is for a kept recording. Empty if stopped.
+// Predicts, runs and compares. `name`: file name of a kept recording. Empty if stopped.
 std::optional<ComparedRun> validate_one(const record::Params& params, Predictions& predictions,
                                         const ValidationTools& tools, const std::string& name);
 
@@ -75,7 +75,7 @@ std::optional<ComparedBorder> validate_border(const record::Params& params, Step
 
 struct ValidationSummary {
   int compared = 0, with_trouble = 0;
-  int ran_out = 0, wrong_outcome = 0;  // of the compared ones
+  int ran_out = 0, wrong_outcome = 0;  // of those compared
   struct Agreement {
     int equal = 0;
     double worst = 0;  // largest in magnitude, signed
@@ -83,7 +83,7 @@ struct ValidationSummary {
     void add(const ComparedBytes& bytes);
   };
   Agreement requested, allocated, reserved;
-  double worst_category = 0;  // of the whole peak
+  double worst_category = 0;  // largest error of a category, as a share of the peak
 
   void add(const ComparedRun& run);
   std::string text() const;

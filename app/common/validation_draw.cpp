@@ -57,7 +57,8 @@ class Draw {
   explicit Draw(const DrawOptions& options)
       : options_(options), random_(options.seed), techniques_(techniques(options.on_gpu)) {}
 
-  // Draws each value of each technique in turn, paired with one further down the list if the two go together.
+  // Draws a configuration with the next technique value in turn, paired with one further down the list if both can be
+  // combined.
   Params one(int number) {
     constexpr int kTries = 10'000, kTriesForPair = 40;
     const std::size_t all = techniques_.size(), turn = static_cast<std::size_t>(number) % all;
@@ -78,7 +79,7 @@ class Draw {
     throw std::logic_error("no configuration can be drawn");
   }
 
-  // Sets a cap that some batch fits under and a larger one does not; empty if there is none.
+  // Sets a cap under which some batch fits and a larger one does not; empty if there is no such cap.
   std::optional<Params> border(Params params) {
     const double part = options_.on_gpu ? 1 : 0.01;
     const auto limit = log_uniform(8 * part * record::kGiB, 24 * part * record::kGiB);

@@ -17,19 +17,19 @@ struct DrawOptions {
   int count = 200;
   bool on_gpu = true;
   record::Bytes memory = 0;  // of the device; larger steps are drawn again
-  // GEMM speeds in 16 bits and in fp32, by which a step takes at most `longest_step`.
+  // GEMM speeds in 16 bits and in fp32; at these speeds a drawn step takes at most `longest_step`.
   double flops_per_second = 0, fp32_flops_per_second = 0;
   double longest_step = 2;           // seconds
-  double part_that_runs_out = 0.15;  // get a cap below their peak
+  double part_that_runs_out = 0.15;  // share of configurations with a cap below their peak
 };
 
-// Batch 1 … 64, sequence 128 … 32,768 and log-uniform widths, a fifth of them no multiple of 128. Models have 0.1 to
-// 8 billion parameters (on a CPU up to 30 million, and smaller steps). Values of techniques come in turn and in
-// pairs, with what they need. Equal seeds give equal configurations.
+// Batch 1 … 64, sequence 128 … 32,768 and log-uniform widths, a fifth of which are no multiples of 128. Models have 0.1
+// to 8 billion parameters (on a CPU up to 30 million, and smaller steps). Each technique's values are drawn in turn and
+// in pairs, with the settings that they need. Equal seeds give equal configurations.
 std::vector<record::Params> draw_configurations(const DrawOptions& options);
 
-// Up to `count` of them with a cap between 8 and 24 GiB (a hundredth on a CPU) that some batches fit under, but not
-// all, by the closed form. Their batch is 1.
+// Up to `count` configurations of batch 1 with a cap between 8 and 24 GiB (a hundredth of that on a CPU) under which,
+// by the closed form, some batches fit, but not all.
 std::vector<record::Params> draw_borders(const DrawOptions& options, int count);
 
 // The settings that differ from the defaults: "batch=4 precision=bf16 …".

@@ -27,7 +27,7 @@ int write_all(int descriptor, std::string_view bytes) {
   return 0;
 }
 
-// mkstemp makes private files; these get the usual mode, less the umask.
+// Sets the usual mode, minus the umask; mkstemp creates private files.
 void set_usual_mode(int descriptor) {
   const mode_t mask = umask(0);
   umask(mask);

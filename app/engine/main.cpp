@@ -33,8 +33,8 @@ namespace headroom::app {
 namespace {
 
 constexpr int kBadUsage = 2;
-// Events are sent every 30 ms, and an answer for Llama 3.2 1B has about 20,000. The whole ring is touched over time:
-// 16 MiB instead of 64.
+// Events are sent every 30 ms, and an answer for Llama 3.2 1B has about 20,000 of them. Over time the whole ring is
+// touched, so it takes 16 MiB instead of 64.
 constexpr std::size_t kPlannerEvents = std::size_t{1} << 18;
 constexpr int kFault = 70;  // a bug: an unhandled exception
 
@@ -54,7 +54,7 @@ int take_stdout() {
   return frames;
 }
 
-// If memory runs out, the kernel should kill the engine first.
+// If memory runs out, the Linux kernel should kill the engine first.
 void be_first_victim() { std::ofstream("/proc/self/oom_score_adj") << 1000; }
 
 void print_facts() {
@@ -84,7 +84,7 @@ int serve(live::EngineRole role, bool trace) {
   std::signal(SIGINT, SIG_IGN);  // the app handles Ctrl-C: it cancels, or closes our stdin
   be_first_victim();
 
-  // Before any tensor exists. They are never freed: hanging threads may still use them.
+  // Both must exist before any tensor. They are never freed, because hanging threads may still use them.
   const bool planner = role == EngineRole::kPlanner;
   if (planner) mallopt(M_MMAP_THRESHOLD, 256 * 1024);  // bytes; freed event lists return to the system
   auto& sink = *new EventSink(planner ? kPlannerEvents : EventRing::kDefaultCapacity);

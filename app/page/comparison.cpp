@@ -32,7 +32,7 @@ constexpr std::string_view kStepTime = "Step time", kSpeed = "Tokens/s";
 
 std::string with_sign(bool more, const std::string& size) { return (more ? "+" : "−") + size; }
 
-// "−16 %", or "×29" from a factor of ten; empty if it rounds to 0 %.
+// "−16 %", or, from a factor of ten on, "×29"; empty if it rounds to 0 %.
 std::string share_of(double a, double b) {
   const auto percent = std::lround(100 * (b - a) / a);
   if (a <= 0 || percent == 0) return {};
@@ -62,7 +62,7 @@ std::string settings_unlike(const record::RunInfo& run, const record::RunInfo& o
   return words;
 }
 
-// The last complete step's peak, as in the timeline, else the run's.
+// The peak of the last complete step, as in the timeline, or else of the run.
 Bytes peak_of(const record::Ledger& run) {
   const auto step = record::last_whole_step(run.recording());
   return (step ? run.peak(step->first, step->last) : run.peak()).totals.allocated;
@@ -186,7 +186,7 @@ const record::SweepPoint& last_rung(const record::Recording& ladder) {
   return points.back();
 }
 
-// Compares only the ends: last rungs have the same switches in any order.
+// Compares only the ends, because in any order the last rungs have the same switches.
 void add_ladders(Comparison& comparison, const record::Recording& a, const record::Recording& b) {
   if (a.sweep_points().empty() || b.sweep_points().empty()) return;
   const record::SweepPoint &first_a = a.sweep_points().front(), &first_b = b.sweep_points().front();
@@ -215,7 +215,7 @@ void add_steps(Comparison& comparison, const record::Recording& a, const record:
   if (loss_a && loss_b) comparison.rows.push_back(loss_row(*loss_a, *loss_b));
 }
 
-// Times of different machines do not compare settings.
+// Times of different machines say nothing about settings.
 void leave_out_machines(Comparison& comparison, const record::RunInfo& a, const record::RunInfo& b) {
   if (lessons::comparable(lessons::machine_of(a, {}), lessons::machine_of(b, {}))) return;
   for (Comparison::Row& row : comparison.rows) {

@@ -17,10 +17,10 @@ std::optional<double> last_metric(const record::Recording& run, record::MetricKi
 struct Comparison {
   struct Row {
     std::string_view head;           // "Peak"
-    std::string a, b;                // "26.64 GiB"; both and `change` in the larger one's unit
+    std::string a, b;                // "26.64 GiB"; like `change`, in the larger value's unit
     std::string change;              // "−4.38 GiB", or "within noise"; empty: a run ended early
     std::string share;               // "−16 %"; may be empty
-    bool told = true;                // false: no difference; `change` says why
+    bool told = true;                // false: no difference is given; `change` says why
     std::string spread_a, spread_b;  // "1.60 s to 1.66 s, p20 to p80 of 9 steps"; may be empty
   };
   std::vector<Row> rows;

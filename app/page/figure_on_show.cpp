@@ -11,7 +11,7 @@ namespace headroom::app::page {
 namespace {
 
 constexpr double kFrameSeconds = 0.5;
-constexpr double kKnownMoment = 0.6;  // the first cursor, as a share of the part before the answer
+constexpr double kKnownMoment = 0.6;  // position of the first cursor, as a share of the axis before the answer
 
 // Deepest zoom: beyond it, doubles and pixels cannot separate events.
 constexpr double kSmallestShare = 1e-7;

@@ -32,7 +32,7 @@ class FigureOnShow {
   // --- settings
   const record::Params& params() const { return params_[at()]; }
   const record::Params& params_of(int tab) const { return params_[static_cast<std::size_t>(tab)]; }
-  // Predicted events have no times, so the axis shows phases.
+  // With these the axis shows phases, because predicted events have no times.
   const record::Params& params_of_prediction() const { return prediction_params_[at()]; }
   record::Status set_param(std::string_view key, std::string_view value);
   void reset_params();
@@ -46,11 +46,11 @@ class FigureOnShow {
   void step_cursor(int direction);
   // Selects the next (+1) or previous (−1) of the found kernels.
   void find_next(int direction);
-  // Index of the selected kernel among the found ones, else their number.
+  // Index of the selected kernel among the found ones; if none is selected, the number of found kernels.
   std::size_t found_at() const;
   // While the mouse holds a control (`on`), the axis can only grow.
   void hold_axis(bool on);
-  const std::optional<double>& held_room() const { return held_room_; }  // least end of the axis
+  const std::optional<double>& held_room() const { return held_room_; }  // minimum end of the axis
 
   // --- frames
   std::size_t frame() const;  // from 1; 0: not animated
@@ -68,9 +68,9 @@ class FigureOnShow {
   bool built_open() const { return built_.question == Question::State::kOpen; }
   // Adds the view to `input`.
   void build(lessons::FigureInput input);
-  // Replaces an empty figure by that of `run`, unless that is empty too.
+  // Replaces an empty figure by that of `run`, unless that figure is empty, too.
   void build_instead(lessons::FigureInput input, const RunOnShow& run);
-  // That run, or null. Valid until the runs change.
+  // The run of build_instead(), or null. Valid until the runs change.
   const RunOnShow* until_run() const { return until_run_; }
   // True if more than cursor and zoom changed since the last call.
   bool note_built(int sources, int columns, const Question& question);
@@ -81,7 +81,7 @@ class FigureOnShow {
 
   struct Measured {
     double length = 0;         // axis units
-    record::Bytes change = 0;  // of live bytes
+    record::Bytes change = 0;  // change of live bytes over the range
     record::Bytes peak = 0;
   };
   // Empty: no marked range or no timeline. `input` needs only few columns.

@@ -24,7 +24,7 @@ class Forecast {
   void use(Predictions* service) { service_ = service; }
   // Null while the service cannot answer.
   Predictions* planner() const;
-  // True once after planner() has come or gone.
+  // True once after planner() has become null or non-null.
   bool planner_changed();
   int revision() const { return revision_; }
 
@@ -45,7 +45,7 @@ class Forecast {
   std::string why_none() const;  // one sentence
   // Call once per frame, `now` in seconds. True if is_late() changed.
   bool note_time(double now);
-  bool is_late() const { return is_late_; }  // pending for over 0.1 s
+  bool is_late() const { return is_late_; }  // pending for more than 0.1 s
 
   // --- the closed form's line
   bool has_formula_for(const record::Params& settings) const {
@@ -55,7 +55,7 @@ class Forecast {
   const RunOnShow* formula() const { return formula_.recording == nullptr ? nullptr : &formula_; }
 
   // --- the preview of the link under the mouse. Call once per frame until it is answered.
-  bool has_preview_for(const record::Params& settings) const;  // answered
+  bool has_preview_for(const record::Params& settings) const;  // true once answered
   void preview(const record::Params& settings, const PlannedRun& run);
   void drop_preview();
   const RunOnShow* previewed() const;  // null: none, or pending

@@ -54,7 +54,7 @@ SweepPoint computed_point(const PlannedPoint& planned, const record::Recording& 
   return point;
 }
 
-// Rungs may come from several runs.
+// Copies the facts about the machine into the point, because rungs may come from several runs.
 void note_machine(SweepPoint& point, const record::RunInfo& ran_on) {
   for (const std::string_view key : lessons::kMachineKeys)
     if (const auto fact = ran_on.provenance.find(std::string(key)); fact != ran_on.provenance.end())
@@ -220,7 +220,7 @@ SweepPoint Ladder::by_closed_form(const PlannedPoint& planned, const std::string
   return computed_point(planned, predict::recording_of(*form, planned.params), Source::kFormula);
 }
 
-// Takes a sweep's on this device if any rung was measured.
+// Returns the info of a sweep on this device if any rung was measured.
 record::RunInfo Ladder::info() const {
   for (const Row& row : rows_) {
     if (!row.known || row.known->provenance.contains(std::string(lessons::kSourceOfPoint))) continue;

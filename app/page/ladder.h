@@ -26,7 +26,7 @@ class Ladder {
     record::Params settings;  // the ladder sets the techniques
     record::DeviceKind device = record::DeviceKind::kCpu;
     std::vector<std::shared_ptr<const record::Recording>> runs;  // in order of precedence
-    std::shared_ptr<const record::Recording> climbing;           // the one in progress; null: none
+    std::shared_ptr<const record::Recording> climbing;           // the ladder in progress; null: none
     bool hidden = false;                                         // compute only the first rung
     Predictions* predictions = nullptr;                          // not owned; null: the closed form
     std::string why_none;                                        // why predictions are unavailable
@@ -47,8 +47,9 @@ class Ladder {
 
   // True if rungs() changed.
   bool follow(const Around& around);
-  // Points for the first rung and each switch, in order. Those off or unknown are cancelled, the latter without a
-  // message. Has an outcome once all are known. Null before follow().
+  // Points for the first rung and each switch, in order. A point has the outcome cancelled if its switch is off and,
+  // without a message, while it is unknown. The recording has an outcome once all points are known. Null before
+  // follow().
   std::shared_ptr<const record::Recording> rungs() const { return recording_; }
   // The last completed rung; empty if any rung is unknown or ran out of memory.
   struct Last {
@@ -69,7 +70,7 @@ class Ladder {
     PlannedPoint planned;
     bool on = true;
     std::optional<record::SweepPoint> known;
-    bool climbed = false;  // by the ladder in progress
+    bool climbed = false;  // the ladder in progress has reached this rung
   };
 
   void begin();

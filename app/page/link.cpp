@@ -46,7 +46,7 @@ std::string decoded(std::string_view code) {
   return text;
 }
 
-// Cuts off the part before `sign`, and the sign.
+// Cuts the part before `sign`, and the sign, off `rest`. Returns the part.
 std::string_view cut(std::string_view& rest, char sign, bool& there) {
   const std::size_t at = std::min(rest.find(sign), rest.size());
   const std::string_view part = rest.substr(0, at);
@@ -106,7 +106,7 @@ record::Params begin_of(const PageModel& page) {
 
 std::string key_of_device(const PageModel& page) { return std::string(record::setting_of(device_of(page))); }
 
-// Resolves "auto", which may be another device elsewhere.
+// Resolves "auto", which may mean another device on another machine.
 std::string value_of(const PageModel& page, const ParamSpec& spec) {
   const std::string value = page.settings().as_text(spec.key);
   if (spec.key != "device" || value != "auto" || first_run(page) == nullptr) return value;

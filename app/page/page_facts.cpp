@@ -29,7 +29,7 @@ bool is_evidence_here(const PageModel& page, const RunOnShow& run) {
   return is_evidence(*run.recording, page.control().demo().id, page.settings(), device_of(page));
 }
 
-// This machine's memory, else that of the page's run.
+// Memory of this machine or, if unknown, of the machine that made the page's run.
 std::optional<PlannedCard> memory_of_cpu(const PageModel& page) {
   if (const protocol::DeviceFacts* const here = device_here(page.control().backend(), record::DeviceKind::kCpu))
     return PlannedCard{.name = "this machine", .memory = here->memory, .process = {}};
@@ -67,8 +67,8 @@ PlannedCard planned_card(const predict::Card& card) {
           .compute_capability = card.compute_capability};
 }
 
-// Assumed until a run has finished: FLOP/s of a CPU core in fp32, and the slowdown of 16 bits without instructions for
-// them. The order of magnitude decides whether Run asks for confirmation.
+// Assumed until a run has finished: FLOP/s of a CPU core in fp32, and the slowdown in 16 bits on processors without
+// 16-bit instructions. The order of magnitude decides whether Run asks for confirmation.
 constexpr double kCoreRate = 30e9;
 constexpr double kSixteenBitSlowdown = 3;
 
@@ -235,7 +235,7 @@ const lessons::Page* page_of_run(const lessons::Course& course, const record::Re
 bool left_the_begin(const PageModel& page) {
   const Runs& runs = page.runs();
   if (!settings_drive(page) || runs.empty() || page.question().hides()) return false;
-  return !runs.is_sweep(0) && !is_evidence_here(page, runs[0]);  // runs every frame, so it checks one run
+  return !runs.is_sweep(0) && !is_evidence_here(page, runs[0]);  // runs every frame, so it checks only one run
 }
 
 // A checkpoint's folder sets the model's shape.

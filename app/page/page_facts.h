@@ -19,7 +19,7 @@ namespace headroom::app::page {
 // --- the figure
 // True if the reader can change a training step's settings.
 bool has_step_settings(const PageModel& page);
-// True if the figure shows a run with the settings, else their prediction. On other pages a stored run stays until the
+// True if the figure follows the settings, with a run or else a prediction. On other pages a stored run stays until the
 // next run.
 bool settings_drive(const PageModel& page);
 // True if the figure draws a training step's memory.
@@ -38,14 +38,14 @@ record::Params settings_here(const PageModel& page);
 // One sentence with the cure; empty: an engine works.
 std::string why_no_engine(const PageModel& page);
 bool can_run(const PageModel& page);
-// The model may come from the settings' folder.
+// The step's model may come from the folder that the settings name.
 predict::StepSettings step_of(const PageModel& page);
-// Measured with these settings, else from the FLOPs and the speed of the last run here or of a typical processor.
-// Empty: unknown.
+// Seconds measured with these settings, or else estimated from the FLOPs and the speed of the last run here or of a
+// typical processor. Empty: unknown.
 std::optional<double> estimated_seconds(const PageModel& page);
 std::optional<double> estimated_seconds(const PageModel& page, const predict::StepSettings& step);
-// FLOPs of all steps without recomputation: 6 per parameter and token, plus 12·L·A·D·T per token for attention's
-// scores (Kaplan et al. 2020, section 2.1). 1B, 4 × 1,024 tokens, 3 steps: 96 TFLOP.
+// FLOPs of all steps without recomputation: 6 per parameter and token, plus 12·L·A·D·T per token for attention's scores
+// (Kaplan et al. 2020, section 2.1). Three steps of the 1B with 4 × 1,024 tokens need 96 TFLOP.
 double run_flops(const predict::StepSettings& settings);
 // A run's memory, and the memory available for it. Empty: unknown, or hidden by the question.
 struct Needs {
@@ -57,12 +57,12 @@ std::optional<Needs> needs_of(const PageModel& page);
 record::Bytes limit_set(const PageModel& page);  // the setting `cap`; 0: none
 // Null: none, or a limit replaces it.
 const predict::Card* chosen_card(const PageModel& page);
-// A limit takes precedence. Without one, a CPU has its memory, and a GPU is the chosen card, this machine's or that of
-// the page's run. Empty: unknown.
+// A limit takes precedence. Without one, a CPU has its machine's memory, and a GPU is the chosen card, else this
+// machine's, else that of the page's run. Empty: unknown.
 std::optional<PlannedCard> card_of(const PageModel& page);
 // The card as figures draw it. A set limit is named by its size.
 std::optional<lessons::CardLimit> card_of_figures(const PageModel& page);
-record::Bytes limit_of_card(const PageModel& page);  // left for the allocator; 0: unknown
+record::Bytes limit_of_card(const PageModel& page);  // the part left for the allocator; 0: unknown
 PlannedRun planned(const PageModel& page, const record::Params& settings);
 // Null: none, or hidden by the question.
 const StepPlan* plan_of(const PageModel& page);
@@ -77,7 +77,7 @@ bool decides_work(const record::ParamSpec& spec);  // changes the step's computa
 const std::vector<SettingMark>& marks_of(PageModel& page, std::string_view key);
 // Why PageModel::try_border() cannot run; empty: it can.
 std::string why_no_trial(const PageModel& page);
-// For both runs of a trial; empty: unknown.
+// Seconds for both runs of a trial; empty: unknown.
 std::optional<double> estimated_trial_seconds(const PageModel& page);
 
 // --- runs
@@ -87,17 +87,17 @@ bool shows_run(const lessons::Page& page, const record::Recording& recording);
 const lessons::Page* page_of_run(const lessons::Course& course, const record::Recording& recording);
 std::vector<int> evidence_of(const PageModel& page);  // indices of runs with these settings
 bool shows_evidence(const PageModel& page);           // the shown run is one of them
-record::Bytes measured_peak(const PageModel& page);   // of its last complete step; 0: none
+record::Bytes measured_peak(const PageModel& page);   // of the shown run's last complete step; 0: none
 bool can_pin(const PageModel& page);
 void toggle_pin(PageModel& page);               // pins the shown run, or unpins run A
-bool awaits_prediction(const PageModel& page);  // the shown one is outdated
+bool awaits_prediction(const PageModel& page);  // the shown prediction is outdated
 
 // --- switches
 void turn(PageModel& page, const WayOut& way);
 void turn_last(PageModel& page);  // toggles the last turned switch
 // `changes`: of the link under the mouse, or empty. Call once per frame.
 void preview(PageModel& page, std::span<const lessons::Setting> changes);
-// Builds a figure among the words; show_figure() makes it the page's.
+// Builds a figure that stands among the words; show_figure() shows it as the page's figure.
 lessons::FigureData figure_among_words(const PageModel& page, const lessons::FigureBlock& block, int columns);
 void show_figure(PageModel& page, const lessons::FigureBlock& block);
 void trace(PageModel& page, double now);  // runs with tracing

@@ -137,7 +137,7 @@ void PageModel::show_view(const lessons::TourView& asked) {
   const auto phase = phase_named(asked.zoom);
   auto range = phase ? range_of(*timeline, *phase) : std::nullopt;
   if (!range) return;
-  // The loss's peak is often early in backward, so the range includes the cursor.
+  // The loss's peak is often early in the backward pass, so the range includes the cursor.
   const double margin = kMargin * range->length();
   if (const auto cursor = asked.cursor.empty() ? std::nullopt : view.cursor()) {
     range->begin = std::min(range->begin, std::max(*cursor - margin, timeline->x.low));

@@ -168,7 +168,7 @@ bool PageModel::take_prediction() {
   return true;
 }
 
-// Without an engine this takes the closed form.
+// Without an engine this uses the closed form.
 void PageModel::want_prediction() {
   if (!settings_drive(*this) && figures_.shown().basis != lessons::Basis::kSettings) return;
   const bool still_to_start = forecast_.service() == nullptr && forecast_.why_no_service().empty();
@@ -189,7 +189,7 @@ bool PageModel::follow_planner() {
 }
 
 bool PageModel::follow_verdict(bool news) {
-  // Also drops the planner: after an answer it would not be asked again.
+  // clear() also drops the planner, which would not be asked again after its answer.
   if (!has_verdict(*this) || forecast_.run() == nullptr) return verdict_.clear();
   const bool by_formula = forecast_.by_closed_form() && forecast_.planner() == nullptr;
   if ((forecast_.asks() && !by_formula) || verdict_.rests(news)) return false;
@@ -237,7 +237,7 @@ Task::Around PageModel::around_task() const {
   return around;
 }
 
-// Held switches and trials are not the reader's choice.
+// Ignores held switches and trials, which are not the reader's choice.
 bool PageModel::follow_task(bool news) {
   if (news) task_.hear_news();
   if (!task_.open() || question_.hides() || history_.holding() || trying() || control_.running()) return false;

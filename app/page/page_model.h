@@ -23,7 +23,7 @@
 
 namespace headroom::app::page {
 
-// A memory figure is filled by the measured run, else the prediction, else the closed form. Other layers are lines.
+// A memory figure is filled by the measured run, else the prediction, else the closed form. The other layers are lines.
 enum class Layer : unsigned char { kFormula, kPredicted, kMeasured };
 
 struct LayerState {
@@ -47,7 +47,7 @@ struct PageSources {
 // The trial of the largest batch.
 struct Trial {
   record::Params before;
-  std::vector<std::int64_t> left;  // batches to run, from the back
+  std::vector<std::int64_t> left;  // batches still to run, taken from the back
   bool began = false;
   std::int64_t ran = 0;  // largest completed batch; 0: none
 };
@@ -76,7 +76,7 @@ class PageModel {
   Ladder& ladder() { return *ladder_; }
   const Ladder& ladder() const { return *ladder_; }
 
-  // Engines start after the first frame. `runner` null: replay stays.
+  // Engines start after the first frame. If `runner` is null, the current one stays.
   void use(backend::Backend* runner, Predictions* predictions);
   // Call once per frame, after polling the backends; `news`: they changed. `now`: seconds on a steady clock. True if
   // anything shown changed.
@@ -92,7 +92,7 @@ class PageModel {
   // Turns the switch until release().
   void hold(const WayOut& way);
   void release();
-  // From the settings' folder on this machine; null: none.
+  // The model in the folder that the settings name, if it is on this machine; null: none.
   const OwnModel* own_model() const;
   // For restarts. Returns a sentence per value that this version refuses; such settings get their defaults.
   std::vector<std::string> recall(const std::string& answer, const std::map<std::string, std::string>& changes,
@@ -114,7 +114,7 @@ class PageModel {
   bool trying() const { return trial_.has_value(); }
 
   // --- what fills the figure
-  bool shows_prediction() const { return shows_prediction_; }  // or the closed form
+  bool shows_prediction() const { return shows_prediction_; }  // true for the closed form, too
   LayerState layer(Layer layer) const;
   void show(Layer layer, bool on);  // the last layer that fills the figure stays
   // Null: this machine's card, or that of the page's run. Removes a limit.

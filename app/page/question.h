@@ -15,7 +15,7 @@
 
 namespace headroom::app::page {
 
-// "21" in `unit`, or "21 GiB".
+// Parses "21", which is in `unit`, or "21 GiB".
 record::Result<double> typed_amount(std::string_view text, lessons::AxisUnit quantity, std::string_view unit,
                                     double size);
 
@@ -47,7 +47,7 @@ class Question {
   const lessons::ChoiceQuestion* choices() const;  // null: another kind
   const lessons::OrderQuestion* items() const;
   State state() const { return state_; }
-  bool hides() const { return state_ == State::kOpen; }  // the answer
+  bool hides() const { return state_ == State::kOpen; }  // hides the answer
   bool locked() const { return state_ == State::kWaiting || state_ == State::kAnswered; }
   bool can_lock() const { return state_ == State::kOpen && why_not_lock().empty(); }
   // Why an open question cannot be locked; empty: it can.
@@ -55,7 +55,8 @@ class Question {
   // No-op without an answer.
   void lock();
   void skip();
-  // The answer for a file; empty: none yet. recall() gives it to an open question; a number then waits for compare().
+  // The answer as saved in a file; empty: none yet. recall() gives it to an open question; a number then waits for
+  // compare().
   std::string remembered() const;
   void recall(const std::string& words);
   // Numbers count as right within 10 %.
@@ -120,7 +121,7 @@ class SecondQuestion {
   // The next attempt; no-op without an answer.
   void again();
 
-  // For a file; empty: never answered. recall() is false for invalid words.
+  // The answer as saved in a file; empty: never answered. recall() is false for invalid words.
   std::string remembered() const;
   bool recall(const std::string& words);
 

@@ -18,14 +18,14 @@ class RunControl {
   RunControl(const experiments::DemoInfo& demo, backend::Backend* backend, std::string fixed_settings);
 
   const record::Params& params() const { return params_; }
-  // Not during a run.
+  // Do not call during a run.
   void use(backend::Backend* backend) { backend_ = backend; }
   // Ignores keys and values that this version does not know.
   void show_params(const std::map<std::string, std::string>& params);
   // For initial settings, without set()'s checks.
   void preset(std::string_view key, std::string_view value) { (void)params_.set(key, value); }
   record::Status set(std::string_view key, std::string_view value);
-  // Why this value conflicts with other settings; empty: it does not, or they conflict already.
+  // Why this value conflicts with other settings; empty: it does not, or the settings conflict already.
   std::string why_not(std::string_view key, std::string_view value) const;
   const std::string& fixed_settings() const { return fixed_settings_; }
   const experiments::DemoInfo& demo() const { return *demo_; }
@@ -43,14 +43,14 @@ class RunControl {
   bool poll(double now, bool news);
 
   const backend::RunProgress* progress() const;  // null: no run
-  // The current or last run's; null: none.
+  // The recording of the current or last run; null: none.
   const std::shared_ptr<const record::Recording>& recording() const { return recording_; }
-  // The last finished run's.
+  // The outcome of the last finished run.
   const std::optional<record::Outcome>& outcome() const { return outcome_; }
   const std::optional<double>& last_seconds() const { return last_seconds_; }
-  // The budget in seconds, if the last run was cancelled for it; returned once.
+  // The budget in seconds, if exceeding it cancelled the last run; returned only once.
   std::optional<double> take_over_budget() { return std::exchange(over_budget_, std::nullopt); }
-  // The last completed run's; empty: unknown.
+  // The speed of the last completed run; empty: unknown.
   const std::optional<double>& flops_per_second() const { return flops_per_second_; }
   // Seconds of the last completed run, if it had these settings.
   std::optional<double> estimate() const;

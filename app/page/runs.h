@@ -25,7 +25,7 @@ struct RunOnShow {
   std::shared_ptr<record::Ledger> ledger;  // shared with run A if that is the same run
   From from = From::kPage;
   std::string name;      // file name without .hrec; empty: no file yet
-  bool offered = false;  // returned by Runs::take_unkept()
+  bool offered = false;  // true once Runs::take_unkept() has returned it
   std::string where;     // "H200", "CPU"; the reader's: "you, 12:04", "you, 23 Nov"
   std::string label;     // "Optimizer AdamW, 8-bit moments; Llama 3.2 1B, bf16, batch 4, 1,024 tokens"; may be empty
 
@@ -46,7 +46,7 @@ struct SettingMark {
   enum class Kind : unsigned char { kRan, kFits, kOutOfMemory };
 
   double value = 0;
-  Kind kind = Kind::kRan;  // the others are under the card's limit
+  Kind kind = Kind::kRan;  // the other kinds are results under the card's limit
 };
 
 struct MarkQuestion {
@@ -63,7 +63,7 @@ class Runs {
   // `names_sweeps`: see make_run().
   explicit Runs(bool names_sweeps) : names_sweeps_(names_sweeps) {}
 
-  // The page's, those of earlier starts, the reader's, the sweep.
+  // In order: the page's runs, those of earlier starts, the reader's, and the sweep.
   const std::vector<RunOnShow>& all() const { return runs_; }
   bool empty() const { return runs_.empty(); }
   std::size_t size() const { return runs_.size(); }
@@ -72,25 +72,26 @@ class Runs {
 
   // Indices into all(); −1: none.
   int shown() const { return shown_; }
-  int own() const { return own_; }      // the last one made here
-  int sweep() const { return sweep_; }  // the one made here
+  int own() const { return own_; }      // the last run made here
+  int sweep() const { return sweep_; }  // the sweep made here
   const RunOnShow* shown_run() const { return shown_ < 0 ? nullptr : &(*this)[shown_]; }
   const RunOnShow* own_run() const { return own_ < 0 ? nullptr : &(*this)[own_]; }
   bool shows_own() const { return own_ >= 0 && shown_ == own_; }
   bool is_sweep(int index) const { return !(*this)[index].recording->sweep_points().empty(); }
   bool shows_sweep() const { return shown_ >= 0 && is_sweep(shown_); }
   const RunOnShow* with(const record::Recording* recording) const;
-  // The page was opened for a recording that the reader named; answers and settings from earlier visits are ignored.
+  // True if the page was opened for a recording that the reader named; answers and settings from earlier visits are
+  // ignored.
   bool is_given() const { return given_; }
   void note_given() { given_ = true; }
-  // Preferably the one made here; −1: none.
+  // The first sweep or single run, preferably the one made here; −1: none.
   int first(bool sweep) const;
 
   // The budget in seconds that a live run exceeded, so that the stored run is shown in its place.
   const std::optional<double>& stands_in_for() const { return stands_in_for_; }
   void note_stands_in_for(double budget) { stands_in_for_ = budget; }
 
-  // PageModel::show_run() updates the rest of the page.
+  // Only marks; PageModel::show_run() updates the rest of the page.
   void mark_shown(int index);
   // Adds a run after those from the same source; returns its index.
   int add(std::shared_ptr<const record::Recording> recording, RunOnShow::From from, std::string_view name = {});
@@ -139,11 +140,11 @@ class Runs {
 class RunA {
  public:
   const RunOnShow* pinned() const { return pinned_.recording == nullptr ? nullptr : &pinned_; }
-  // The pinned run; null: none, or it is `shown`.
+  // The pinned run; null if there is none or it is `shown`.
   const RunOnShow* beside(const RunOnShow* shown) const;
-  // The reader's choice for a file: "none" or a run. Empty: the page's.
+  // The reader's choice, as saved: "none" or a run's name. Empty if the page chose.
   std::string name(const Runs& runs) const;
-  // The last compare()'s; no rows: nothing to compare.
+  // The result of the last compare(); no rows: nothing to compare.
   const Comparison& comparison() const { return comparison_; }
   int revision() const { return revision_; }
 
@@ -163,7 +164,7 @@ class RunA {
   RunOnShow pinned_;
   std::vector<std::shared_ptr<const record::Recording>> bases_;
   bool by_reader_ = false;
-  std::string wanted_;  // the last pin()'s name
+  std::string wanted_;  // the name passed to the last pin()
   Comparison comparison_;
   int revision_ = 0;
 };

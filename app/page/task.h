@@ -58,7 +58,7 @@ class Task {
 
     bool operator==(const Sign&) const = default;
   };
-  // Predictions may have arrived.
+  // Call when predictions may have arrived.
   void hear_news() { heard_ = true; }
   // True if follow() has anything new to check.
   bool wants(const record::Params& settings, const Sign& sign);
@@ -66,7 +66,7 @@ class Task {
   bool follow(const Around& around);
   void forget() { planner_.reset(); }  // call before the predictions are destroyed
 
-  // For a file; empty: not reached. recall() restores a reached task; false: invalid words.
+  // The state as saved in a file; empty: not reached. recall() restores a reached task; false: invalid words.
   std::string remembered() const;
   bool recall(const std::string& words);
 
@@ -93,7 +93,7 @@ class Task {
   std::optional<Sign> seen_;
   record::Params seen_settings_, looked_at_;
   const Predictions* asked_ = nullptr;
-  std::unique_ptr<StepPlanner> planner_;  // of looked_at_
+  std::unique_ptr<StepPlanner> planner_;  // for looked_at_
   bool waits_ = false, heard_ = false;
 };
 

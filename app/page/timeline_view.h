@@ -17,7 +17,7 @@ class TimelineView {
     double length() const { return end - begin; }
   };
 
-  // Drops a zoom outside it.
+  // Drops a zoom outside the new range.
   void set_full(Range full);
   const Range& full() const { return full_; }
   bool zoomed() const { return visible_.has_value(); }
@@ -32,20 +32,21 @@ class TimelineView {
   // Shows the measured range, else everything.
   void fit();
 
-  // Stays when the mouse leaves the figure.
+  // The cursor stays when the mouse leaves the figure.
   void set_cursor(std::optional<double> x) { cursor_ = x; }
   const std::optional<double>& cursor() const { return cursor_; }
 
   void set_measure(std::optional<Range> range) { measure_ = range; }
   const std::optional<Range>& measure() const { return measure_; }
 
-  // The kernel's index in the recording; and the part of a name to find.
+  // Index of the selected kernel in the recording.
   void select(std::optional<std::size_t> kernel) { kernel_ = kernel; }
   const std::optional<std::size_t>& kernel() const { return kernel_; }
+  // Part of a kernel name to find.
   void find(std::string name) { find_ = std::move(name); }
   const std::string& find() const { return find_; }
 
-  // For another axis or run.
+  // Call for another axis or run.
   void reset();
 
   bool operator==(const TimelineView&) const = default;

@@ -1,4 +1,4 @@
-// The verdict whether the step fits on its card, and the techniques as switches, each with its effect on the step.
+// The verdict on whether the step fits on its card, and the techniques as switches, each with its effect on the step.
 #pragma once
 
 #include <memory>
@@ -22,7 +22,7 @@ struct WayOut {
   std::optional<record::Bytes> change;
   bool current = false;                     // `change` is for these settings
   std::optional<predict::Verdict> verdict;  // when toggled
-  bool own = false;                         // the page is about it
+  bool own = false;                         // the page is about this technique
 };
 
 class WaysOut {
@@ -37,9 +37,9 @@ class WaysOut {
 
   const std::vector<WayOut>& all() const { return all_; }
   bool complete() const { return next_ == all_.size(); }
-  // True if more is known.
+  // True if more became known.
   bool poll();
-  // For other settings. Changes keep their old values.
+  // Adopts other settings. Changes keep their old values.
   void follow(const record::Params& params);
 
  private:
@@ -55,7 +55,7 @@ class Verdict {
   // The page's card, or null.
   explicit Verdict(const predict::Card* card) : chosen_card_(card) {}
 
-  // Null: this machine's, or that of the page's run.
+  // Null: this machine's card, or that of the page's run.
   const predict::Card* chosen_card() const { return chosen_card_; }
   void choose_card(const predict::Card* card) { chosen_card_ = card; }
 
@@ -68,19 +68,19 @@ class Verdict {
     record::Params settings;
     PlannedCard card;
     Predictions* service = nullptr;         // null: the closed form answers
-    std::string why_formula;                // why it does, or would
-    std::span<const std::string> own_keys;  // their switches come first
+    std::string why_formula;                // why the closed form answers, or would
+    std::span<const std::string> own_keys;  // the switches that set these come first
     bool keeps_ways = false;                // while a switch is held
   };
   // True if follow() has nothing to do until news arrives.
   bool rests(bool news) const { return planner_ != nullptr && !news; }
-  // True if more is known.
+  // True if more became known.
   bool follow(const Request& request);
   // Drops the plan; true if there was one.
   bool clear();
   // Makes the next follow() plan anew.
   void restart() { planner_.reset(); }
-  // For other settings. Effects keep their old values.
+  // Adopts other settings. Effects keep their old values.
   void follow_ways(const record::Params& settings);
 
   void note_turned(const WayOut& way, const record::Params& from);

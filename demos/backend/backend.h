@@ -27,7 +27,7 @@ struct RunRequest {
   std::string demo;
   record::Params params;
   EngineNeeds engine = {};
-  record::DeviceKind device = record::DeviceKind::kCpu;  // the recording's, until the engine reports it
+  record::DeviceKind device = record::DeviceKind::kCpu;  // the recording's device until the engine reports it
   bool record = true;
   // If set, chunks are also written to this file as they arrive (RecordingWriter). A write error does not stop the
   // run. A run that recorded nothing leaves an existing file unchanged.
@@ -89,13 +89,13 @@ struct Machine {
 // first run, because an idle engine takes about 350 MB; until then `until_run` supplies the machine's facts. Runs
 // with EngineNeeds use a second process.
 std::unique_ptr<Backend> make_engine(EngineCommand command, std::function<Machine()> until_run = {});
-// Records the planner's meta-device step: requested bytes, no reserved line. A new start() replaces a pending one.
-// The planner calls no GPU library. Libraries in a folder planner/ next to its program replace cuBLASLt, which writes
-// 150 MB while it loads (docs/decisions/04-engine-roles.md).
+// Records the planner's step on the meta device, which has requested bytes but no reserved line. A new start() replaces
+// a pending one. The planner calls no GPU library. Libraries in a folder planner/ next to its program replace cuBLASLt,
+// which writes 150 MB while it loads (docs/decisions/04-engine-roles.md).
 std::unique_ptr<Backend> make_prediction(EngineCommand command);
 
-// Sleep until the descriptor is readable or the time is over; -1 only waits. Poll in either case, because
-// Backend::poll() checks deadlines.
+// Sleep until the descriptor is readable or the time is over; a descriptor of -1 only waits. Poll in either case,
+// because Backend::poll() checks deadlines.
 void wait(int descriptor, int milliseconds = 50);
 void wait_and_poll(Backend& backend, int milliseconds = 50);
 

@@ -77,7 +77,7 @@ class ChildProcess {
   // New bytes of stdout, at most some MiB per call. Also drains stderr.
   std::vector<std::byte> read();
   bool output_closed() const { return !output_.open(); }
-  // Queues bytes for stdin and writes as many as the pipe accepts. False if the child closed it.
+  // Queues bytes for stdin and writes as many as the pipe accepts. False if the child closed stdin.
   bool write(std::span<const std::byte> bytes);
   bool flush() { return write({}); }
 

@@ -31,7 +31,7 @@ constexpr auto kTerminatePatience = 3s;
 constexpr auto kSilenceCheck = 1s;
 
 struct Cancellation {
-  std::uint64_t run = 0;  // the newest
+  std::uint64_t run = 0;  // the newest cancelled run
   Clock::time_point due;  // when to escalate
   bool terminated = false;
 };
@@ -109,11 +109,11 @@ class EngineBackend final : public Backend {
   std::string doing_;  // the engine's text; progress_.doing may report silence instead
   std::shared_ptr<Recording> recording_;
   std::optional<RecordingWriter> writer_;
-  std::size_t chunks_ = 0;  // the first describes the run
+  std::size_t chunks_ = 0;  // the first chunk describes the run
   std::optional<record::Error> write_error_;
   std::string first_refused_;  // why a message of this run was rejected
   std::optional<Cancellation> cancellation_;
-  std::optional<Clock::time_point> moved_at_;  // last progress, once steps have begun
+  std::optional<Clock::time_point> moved_at_;  // time of the last progress, once steps have begun
 };
 
 Status EngineBackend::start(const RunRequest& request) {
@@ -179,7 +179,7 @@ void EngineBackend::cancel() {
 
 void EngineBackend::ask_to_stop(Clock::time_point now) {
   engine_.send(protocol::Cancel{run_});
-  // An older cancel keeps its timer until it is answered; then this one gets a new timer.
+  // An older cancel keeps its timer until it is answered; then the new cancel gets its own timer.
   if (!cancellation_) cancellation_ = Cancellation{.due = now + kCancelPatience};
   cancellation_->run = run_;
 }
@@ -242,7 +242,7 @@ void EngineBackend::take(const protocol::Chunk& chunk) {
 void EngineBackend::take(const protocol::Progress& progress) {
   if (!ours(progress.run)) return;
   running();
-  std::string shown = std::move(progress_.doing);  // until show_doing()
+  std::string shown = std::move(progress_.doing);  // kept until show_doing()
   progress_ = progress;
   progress_.doing = std::move(shown);
   if (state_ != RunState::kCancelling) doing_ = progress.doing;

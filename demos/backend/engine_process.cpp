@@ -92,7 +92,7 @@ std::vector<EngineEvent> EngineProcess::poll(Clock::time_point now) {
   std::vector<EngineEvent> events;
   if (!child_) return events;
   child_->flush();
-  // Checked before reading: what a process wrote before its end is then in the pipe, and one read empties a pipe.
+  // Checked before reading, so that the pipe already contains all that an ended process wrote; one read empties it.
   const std::optional<Exit> ended = child_->ended();
   take_messages(now, events);
   if (child_ && ended)

@@ -24,7 +24,7 @@ namespace {
 constexpr std::size_t kLengthBytes = 4;
 constexpr std::int64_t kMost = std::numeric_limits<std::int64_t>::max();
 // A 16 MiB frame can hold 16 million one-byte values, whose tree takes 0.5 GB. The largest real message (Hello) has
-// some tens.
+// some tens of values.
 constexpr std::size_t kMaxValues = 100'000;
 
 }  // namespace
@@ -212,7 +212,7 @@ record::Result<Message> decode(std::span<const std::byte> body) {
 
 void FrameReader::feed(std::span<const std::byte> bytes) {
   if (broken_) return;
-  // Erases the consumed part only once it is the larger one, so that each byte moves at most once on average.
+  // Erases the consumed part only once it is larger than the rest, so that each byte moves at most once on average.
   if (start_ > buffer_.size() / 2) {
     buffer_.erase(buffer_.begin(), buffer_.begin() + static_cast<std::ptrdiff_t>(start_));
     start_ = 0;

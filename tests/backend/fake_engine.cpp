@@ -1,5 +1,5 @@
-// A test engine without LibTorch that speaks the protocol and misbehaves on request: a run by its parameter `mode` (see
-// play), the process by its arguments (see main).
+// A test engine without LibTorch that speaks the protocol and misbehaves as a run's parameter `mode` (see play) or its
+// own arguments (see main) ask.
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
@@ -158,7 +158,7 @@ void take(const protocol::Message& message, std::optional<Run>& run) {
     const bool stubborn = run && (run->mode == "ignore_cancel" || run->mode == "ignore_terminate");
     if (run && run->start.run == cancel->run && !stubborn) {
       send(protocol::RunFinished{.run = cancel->run, .outcome = {.kind = record::OutcomeKind::kCancelled}});
-      if (run->mode == "stop_then_hang") hang();  // inside the next request
+      if (run->mode == "stop_then_hang") hang();  // before it reads the next request
       run.reset();
     }
   }

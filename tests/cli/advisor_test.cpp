@@ -115,7 +115,7 @@ TEST_CASE("a property named by --keep is not given up") {
       CHECK((may.exactness || !each.what->cost.exactness));
     }
   }
-  // Only fused kernels, the fused loss and the step in backward cost neither speed nor exactness.
+  // Only fused kernels, the fused loss and the optimizer step in the backward pass cost neither speed nor exactness.
   const Advice free_ones = advised(of_1b(8), 40 * record::kGiB, {.speed = false, .exactness = false});
   CHECK_FALSE(fits(free_ones));
   CHECK(ids(free_ones).contains("flce"));

@@ -44,7 +44,7 @@ TEST_CASE("the peak of a tiny step is equal in the summary, the ledger, the allo
   record::Bytes sum = 0;
   for (const auto& [category, bytes] : summary["peak_by_category"].items()) sum += bytes.get<record::Bytes>();
   CHECK(sum == reported);
-  // Under 1 % of the peak is "other".
+  // Less than 1 % of the peak has the category "other".
   CHECK(summary["peak_by_category"]["other"].get<record::Bytes>() * 100 < reported);
 
   const std::string out = folder / "out";
@@ -91,7 +91,7 @@ TEST_CASE("bench train_step compares a step with the times of its GEMMs and byte
   const json document = json::parse(ran.out);
   double products = 0;
   for (const json& row : document["products"]) products += row["times"].get<double>() * row["median_ns"].get<double>();
-  CHECK(document["products"].size() == 18);  // six kinds of weights; forward and two gradients each
+  CHECK(document["products"].size() == 18);  // six kinds of weights, each with a forward GEMM and two for gradients
   CHECK(products == Approx(document["products_ns"].get<double>()));
   CHECK(document["bound_ns"].get<double>() > products);
   CHECK(document["part_of_bound"].get<double>() > 0.05);

@@ -164,9 +164,9 @@ TEST_CASE("The report's figures are named by their numbers and drawn as on their
     const std::string name = file.substr(7, file.find("__") - 7);  // "06_12_15"
     for (std::size_t at = 0; at < name.size(); at += 3) CHECK(numbers.insert(name.substr(at, 2)).second);
   }
-  CHECK(numbers.size() == 16);  // all but the second, about several GPUs
+  CHECK(numbers.size() == 16);  // all but figure 2, which is about several GPUs
   CHECK_FALSE(numbers.contains("02"));
-  // Two methods in one, three in the other.
+  // Figure 13 shows two methods, figure 16 three.
   const std::string two = read_file(out / "report_13__report_batch__report_h200.csv"),
                     three = read_file(out / "report_16__report_batch__report_h200.csv");
   CHECK_FALSE(holds(two, "without FLCE"));

@@ -46,7 +46,8 @@ TEST_CASE("a plan's bytes equal the closed forms, by category") {
       {"--model", "llama-3.2-1b", "--batch", "1", "--seq", "1024", "--set", "precision=bf16_mixed"})["steps"][0];
   constexpr std::int64_t kParameters = 1'235'814'400;
   const auto bytes = [&](const char* category) { return step["peak_by_category"][category].get<std::int64_t>(); };
-  // 2 bytes of weights, 12 of optimizer state. Blocks are multiples of 512 B; up to 1 MiB is not split off.
+  // Per parameter, 2 bytes of weights and 12 of optimizer state. Blocks are multiples of 512 B; a remainder of up to 1
+  // MiB is not split off.
   CHECK(bytes("weights") >= 2 * kParameters);
   CHECK(bytes("weights") < 2 * kParameters + (4 << 20));
   CHECK(bytes("optimizer_state") >= 12 * kParameters);
@@ -193,7 +194,7 @@ TEST_CASE(
                     {"use_sliding_window", false}};
   write_file(file, config.dump());
   const json step = planned({"--model", file, "--seq", "128", "--set", "precision=bf16"})["steps"][0];
-  // 494,032,768 parameters of 2 bytes, plus what is not split off their blocks.
+  // 494,032,768 parameters of 2 bytes, plus the remainders that are not split off their blocks.
   CHECK(step["peak_by_category"]["weights"].get<std::int64_t>() - 2 * 494'032'768LL < 16 << 20);
   CHECK(step["peak_by_category"]["weights"] >= 2 * 494'032'768LL);
   json other = config;
@@ -231,7 +232,7 @@ TEST_CASE("validate compares predictions with runs, and continues an existing ta
   const std::string table = read_file(out);
   CHECK(std::count(table.begin(), table.end(), '\n') == 4);
 
-  // A truncated row is repeated.
+  // The configuration of a truncated row runs again.
   write_file(out, table.substr(0, table.size() - 30));
   const Ran second = validate();
   CHECK(second.exit_code == 0);

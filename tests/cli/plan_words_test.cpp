@@ -258,7 +258,7 @@ TEST_CASE("a plan of fp32 adapters has a sentence on PEFT's memory") {
   CHECK(contains(said, "PEFT needs more memory"));
   CHECK(contains(said, "nothing was compared with lora_precision=fp32"));
   CHECK_FALSE(contains(said, "0.3 %"));
-  // Also without --code, but not for fp32 weights.
+  // The note also appears without --code, but not for fp32 weights.
   CHECK(contains(plan({"--set", "precision=bf16", "adapters=lora", "lora_precision=fp32"}).err, "PEFT needs"));
   CHECK_FALSE(contains(plan({"--set", "precision=fp32", "adapters=lora", "lora_precision=fp32"}).err, "PEFT needs"));
   CHECK_FALSE(contains(plan({"--set", "precision=bf16", "adapters=lora"}).err, "PEFT needs"));

@@ -34,7 +34,7 @@ TEST_CASE("A figure of settings without an engine draws the closed form, says wh
   const std::string start = out / "memory_timeline__llama-3.2-1b_batch-8_seq-1024_precision-bf16_geforce-rtx-4090.";
   const json data = json::parse(read_file(start + "json"));
   CHECK(data["source"] == "formula");
-  // 24,564 MiB less the process.
+  // 24,564 MiB less the memory of the process.
   constexpr std::int64_t kCard = 24'564LL << 20;
   const json& facts = data["provenance"];
   CHECK(facts["card.memory_bytes"] == std::to_string(kCard));

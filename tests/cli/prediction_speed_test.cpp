@@ -27,7 +27,7 @@ double own_seconds() {
   return static_cast<double>(time.tv_sec) + 1e-9 * static_cast<double>(time.tv_nsec);
 }
 
-// All threads of a process (proc(5), schedstat: nanoseconds on a processor).
+// Processor time of all threads of a process (proc(5), schedstat: nanoseconds on a processor).
 double seconds_of(const std::string& pid) {
   double nanoseconds = 0;
   for (const auto& thread : std::filesystem::directory_iterator("/proc/" + pid + "/task")) {
@@ -116,7 +116,7 @@ Spread spread_of_changes(const std::vector<std::string>& settings, int changes) 
 }  // namespace
 
 // Goals: 50 ms, 100 ms and 1 s of wall time on two cores, hence twice that in processor time. The 95th percentile
-// allows for half the speed of the machine in docs/results/desk.md.
+// allows for a machine half as fast as the one in docs/results/desk.md.
 TEST_CASE("a change of the 1B is predicted within 0.1 s of processor time") {
   const Spread spread = spread_of_changes(k1B, 100);
   CHECK(spread.median < 0.1);

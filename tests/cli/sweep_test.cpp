@@ -149,7 +149,8 @@ TEST_CASE("each rung of the ladder has the switches below it, in any order") {
   CHECK(short_plan.points[1].params.text("precision") == "fp32");
   CHECK(short_plan.points[2].params.text("checkpointing") == "layer");
 
-  // Weights cannot be streamed while every layer's are kept for backward: the rung is refused, and the next omits it.
+  // Weights cannot be streamed while every layer's are kept for the backward pass: the rung is refused, and the next
+  // omits it.
   const Words refused{"offload_parameters", "flce"};
   Script script;
   SweepDriver driver = open(script, app::plan_ladder(naive, refused).value());
@@ -167,7 +168,7 @@ TEST_CASE("each rung of the ladder has the switches below it, in any order") {
 
 TEST_CASE("the report's plan has the points of its experiment") {
   const SweepPlan plan = app::plan_report(app::report_params(false), false, "/t");
-  CHECK(plan.points.size() == 15 + 15 + 17);  // 8 batches, 8 lengths, one of them in both; two more with everything on
+  CHECK(plan.points.size() == 15 + 15 + 17);  // 8 batches and 8 lengths share one point; liger_all has two more
   int kept = 0;
   for (const app::PlannedPoint& point : plan.points) {
     const record::Params& params = point.params;

@@ -20,7 +20,7 @@ struct LlamaRun {
   int extra_events = 0;  // 1 MiB workspaces, allocated and freed within a layer
   record::Source source = record::Source::kRecorded;
   std::uint64_t stop_after = ~std::uint64_t{0};  // events before the run pauses, without outcome
-  record::Bytes context = 516 * record::kMiB;    // process memory beyond the reserved; 0: not measured
+  record::Bytes context = 516 * record::kMiB;    // process memory beyond what the allocator reserved; 0: not measured
 };
 
 class LlamaRunMaker {

@@ -20,8 +20,8 @@ struct MadeRun {
   int steps = 3;
   bool checkpointing = false;
   bool out_of_memory = false;  // step 1, with optimizer states, exceeds the cap
-  bool finished = true;        // false: stops in the last backward, without outcome
-  bool every_row = false;      // all other kinds of rows
+  bool finished = true;        // false: stops in the last backward pass, without outcome
+  bool every_row = false;      // adds all other kinds of rows
 };
 
 // Shapes: B 4, T 128, H 64, F 176, V 256, 2 layers, fp32.
@@ -165,7 +165,7 @@ class RecordingMaker {
     return out;
   }
 
-  // Allocates a gradient whose category follows later, replaces the stream's gradient, frees the rest.
+  // Allocates a gradient whose category is set later, replaces the stream's gradient, frees the rest.
   std::uint64_t backward(Layer& layer, std::uint64_t& grad_stream) {
     const std::uint64_t gradient = alloc(kMadeLayer, Category::kActivations, "layer.backward");
     const std::uint64_t next = alloc(kMadeHidden, Category::kActivations, "layer.backward");
@@ -252,7 +252,7 @@ class RecordingMaker {
   }
 
   record::MemEvent next_event(record::EventKind kind, std::uint64_t storage, std::string_view op) {
-    host_ += on_gpu() ? 5'000 : 200'000;  // a GPU's host only launches
+    host_ += on_gpu() ? 5'000 : 200'000;  // the host of a GPU only launches kernels
     device_ += on_gpu() ? 150'000 : 0;
     record::MemEvent event;
     event.kind = kind;

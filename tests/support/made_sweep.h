@@ -42,8 +42,8 @@ inline record::Recording made_sweep(std::string name, const MadeSweep& made) {
   return record::Recording(std::move(info));
 }
 
-// "hf" and "liger_without_flce" run out of memory at 16 × 1024 and 4 × 4096 tokens, "liger_all" never. Tokens take
-// 2 MiB of logits or 128 KiB of activations. The cap is 23 GiB.
+// "hf" and "liger_without_flce" run out of memory at 16 × 1024 and 4 × 4096 tokens, "liger_all" never does. A token
+// takes 2 MiB of logits, or 128 KiB of activations in "liger_all". The cap is 23 GiB.
 inline record::Recording made_report_sweep(const MadeSweep& made = {}) {
   record::Recording sweep = made_sweep("report", made);
   record::RunInfo info = sweep.info();
@@ -97,7 +97,7 @@ inline record::Recording made_ladder(const MadeSweep& made = {}) {
   return sweep;
 }
 
-// Over four losses, by name; the last runs out of memory.
+// A sweep over four losses, by name; the last runs out of memory.
 inline record::Recording made_loss_sweep() {
   record::Recording sweep = made_sweep("loss", {});
   record::Bytes gib = 1;
@@ -114,7 +114,7 @@ inline record::Recording made_loss_sweep() {
   return sweep;
 }
 
-// Checkpoints every k layers: the 1B in bf16, 4 sequences of 1,024 tokens, activations 64 MiB above the closed form.
+// A sweep over checkpoint_every: the 1B in bf16, 4 sequences of 1,024 tokens, activations 64 MiB above the closed form.
 inline record::Recording made_checkpoint_sweep() {
   record::Recording sweep = made_sweep("checkpoint_every", {});
   for (const int k : {1, 2, 4, 8}) {
@@ -129,7 +129,7 @@ inline record::Recording made_checkpoint_sweep() {
   return sweep;
 }
 
-// One series, or one per sequence length; the last batch runs out of memory.
+// A sweep of one series, or of one per sequence length; the last batch runs out of memory.
 inline record::Recording made_batch_sweep(int series, const MadeSweep& made = {}) {
   record::Recording sweep = made_sweep(series > 1 ? "batch × seq" : "batch", made);
   for (int s = 0; s < series; ++s)

@@ -48,7 +48,7 @@ inline double result_after(const std::string& document, const std::string& words
   return std::stod(replaced(text.substr(begin, text.find_first_not_of("0123456789,.", begin) - begin), ",", ""));
 }
 
-// Checks that the text of a stored number is one number, the value rounded to the text's last digit.
+// Checks that the text of a stored number is a single number: `value`, rounded to the text's last digit.
 inline void check_number(std::string_view name, double value) {
   const auto found = course().numbers().find(name);
   const std::string text = found == course().numbers().end() ? "" : replaced(found->second.text, "−", "-");

@@ -42,7 +42,7 @@ void declare_bench(BenchOptions& options, OptionList& list) {
   list.engine();
 }
 
-// True for comparisons: a step with its kernels or its bound, or GEMMs by format.
+// True for comparisons: of a step with its kernels or its bound, or of GEMMs by format.
 bool is_comparison(std::string_view name) {
   return name == kStep || name == kProducts || name == experiments::training_step().id;
 }
@@ -61,7 +61,7 @@ std::string_view demo_of(const BenchOptions& options) {
   return names_only(options, kProducts) ? "product_rates" : "bench";
 }
 
-// One run per named kernel, or one for all, on all cores: there is no window to keep responsive.
+// One run per named kernel, or one run for all kernels, on all cores: there is no window to keep responsive.
 record::Result<std::vector<Params>> bench_asked(const BenchOptions& options) {
   if (names_only(options, kStep) || names_only(options, experiments::training_step().id)) {
     Params step(experiments::training_step().schema);
@@ -90,7 +90,7 @@ OutcomeKind outcome_of(const record::Recording& recording) {
   return recording.outcome() ? recording.outcome()->kind : OutcomeKind::kEngineLost;
 }
 
-// Adds a run's measurements to those of earlier runs; the copy is kept once.
+// Adds a run's measurements to those of earlier runs; the copy's is kept once.
 void add_run(record::Recording& all, const record::Recording& run) {
   if (all.info().demo.empty()) all.set_info(run.info());
   for (const record::Measurement& row : run.measurements())

@@ -39,8 +39,8 @@ struct BenchRow {
 };
 BenchRow bench_row(const record::Recording& recording, const record::Measurement& row);
 
-// Each time next to the copy, the eager composition and the yardstick: one head per panel and one line per form, with
-// the main timing first.
+// Each time next to those of the copy, the eager composition and the yardstick: one head per panel and one line per
+// form, with the main timing first.
 std::string bench_table(const record::Recording& recording);
 // GEMM rates by format and size, compared with the data sheet.
 std::string product_table(const record::Recording& recording);

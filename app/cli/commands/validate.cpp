@@ -126,8 +126,8 @@ record::Result<std::vector<Params>> configurations(const ValidateOptions& option
   return draw_borders(draw, options.count.value_or(kUsualBorders));
 }
 
-// Validates all configurations, each with a new engine. Only one engine runs per GPU, while the next ones start and
-// are predicted.
+// Validates all configurations, each with a new engine. Only one engine runs per GPU; meanwhile the next engines start
+// and their configurations are predicted.
 template <class Row>
 class Validation {
  public:
@@ -146,7 +146,7 @@ class Validation {
       return record::Ok{};
     }
     if (auto read = read_rows_before(); !read) return read;
-    // Rewrite the whole rows: the last one may have been cut off.
+    // Rewrite only the complete rows: the last one may have been cut off.
     std::string table = Row::head();
     for (const auto& [settings, row] : before_) table += row.row();
     if (auto written = write_whole(*out_, table); !written) return written;
@@ -191,7 +191,7 @@ class Validation {
     StepPlanner planner(&predictions, session_.why_no_engine(), &interrupted);
     const auto make = [&command] {
       auto engine = backend::make_engine(command);
-      (void)wait_for_engine(*engine);  // the run reports its errors
+      (void)wait_for_engine(*engine);  // the run reports the engine's errors
       return engine;
     };
     const ValidationTools tools{make, device, [] { return interrupted(); }, recordings_};

@@ -23,7 +23,7 @@ struct RunFigures {
   std::vector<const lessons::Figure*> figures;
   // Set if the figures follow settings rather than a page's run.
   std::optional<record::Params> settings = {};
-  std::vector<experiments::SweepAxis> sweep = {};  // the page's sweep over `settings`; not run
+  std::vector<experiments::SweepAxis> sweep = {};  // the page's sweep over `settings`, which is not run
   // A sentence below the title, in the figure's units.
   std::function<std::string(const lessons::FigureData&)> caption = {};
   // The prediction with `settings`, and the card of the verdict.
@@ -54,7 +54,7 @@ struct StepChoice {
 // Checks that all names exist and the figures can follow settings; starts no engine.
 record::Status check_step_figures(const StepChoice& step, const std::vector<std::string>& ids);
 
-// The figures in `ids`, or else all that can follow settings. Fails if no run takes the settings.
+// The figures in `ids`, or else all that can follow settings. Fails if no run accepts the settings.
 record::Result<std::vector<RunFigures>> step_figures(const StepChoice& step, const std::vector<std::string>& ids,
                                                      const std::string& engine);
 

@@ -94,7 +94,7 @@ record::Result<float> parse_width(const std::string& text) {
   return static_cast<float>(pixels);
 }
 
-// Recordings are named like files, so this is a single path component.
+// A recording's name is a file name, so the result is a single path component.
 std::string file_name(const std::string& stem, std::string_view theme, std::string_view extension) {
   const std::string suffix = theme == kThemes.front().name ? "" : fmt::format("__{}", theme);
   return fmt::format("{}{}.{}", stem, suffix, extension);

@@ -49,7 +49,7 @@ bool draws(const lessons::Figure& figure, const record::Recording& recording) {
   return figure.build(lessons::inputs_for(figure, {.run = &ledger})).head.empty_reason.empty();
 }
 
-// Takes the page's first recording that the figure can draw, or else the page's settings.
+// Uses the page's first recording that the figure can draw, or else the page's settings.
 record::Status take_run(RunFigures& run, const Page& page, const fs::path& assets) {
   for (const std::string& name : lessons::recordings_in_turn(page)) {
     auto recording = load_stored(assets, name);

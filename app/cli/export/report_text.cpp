@@ -63,7 +63,7 @@ std::string table_of(const record::Recording& sweep, bool with_published) {
   return text;
 }
 
-// The most tokens of a step that ran, and the fewest that ran out of memory.
+// The most tokens of a step that ran, and the fewest of a step that ran out of memory.
 std::string limits_of(const record::Recording& sweep, std::string_view strategy) {
   std::int64_t most = 0, fewest = 0;
   for (const SweepPoint& point : sweep.sweep_points()) {

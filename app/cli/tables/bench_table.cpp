@@ -115,7 +115,7 @@ std::string bench_table(const Recording& recording) {
   for (const Measurement& row : recording.measurements()) {
     if (row.timing != main || row.panel == Measurement::kCopy) continue;
     Measurement shape = row;
-    if (before != nullptr) shape.pass = before->pass;  // the passes of one shape share a head
+    if (before != nullptr) shape.pass = before->pass;  // the passes of one shape share a heading line
     if (before == nullptr || !same_case(*before, shape)) text += head_of(row);
     text += form_line(recording, row);
     before = &row;

@@ -10,7 +10,7 @@ namespace headroom::app {
 
 namespace {
 
-// In characters: "×" has two bytes.
+// The width in characters, because "×" has two bytes.
 std::size_t width_of(const std::string& text) {
   return static_cast<std::size_t>(
       std::count_if(text.begin(), text.end(), [](char c) { return (static_cast<unsigned char>(c) & 0xc0) != 0x80; }));

@@ -15,7 +15,7 @@ using experiments::GivenUp;
 
 struct AdvisedSwitch {
   const experiments::Technique* what = nullptr;
-  record::Bytes bytes = 0;  // reserved with this and all before it
+  record::Bytes bytes = 0;  // reserved with this switch and all before it
 };
 
 struct Advice : StepAnswer {
@@ -23,12 +23,12 @@ struct Advice : StepAnswer {
   predict::Fit fit = {};                     // with all switches
   std::vector<AdvisedSwitch> switches = {};  // in the order to turn them on
   record::Params params = {};                // with all switches
-  int asked = 0;                             // sets that passed the closed form but not the prediction
+  int asked = 0;                             // sets that passed the closed form but failed the prediction
 };
 
-// Tries sets of up to four switches in the order of experiments::switch_sets(), which gives up least first. The
-// closed form rejects sets that are too large; the planner's prediction decides. If none fits, returns the smallest
-// set. Empty if stopped.
+// Tries sets of up to four switches in the order of experiments::switch_sets(): those that give up least first. The
+// closed form rejects sets that are too large; the planner's prediction decides. If none fits, returns the set with the
+// fewest bytes by the closed form. Empty if stopped.
 std::optional<Advice> advise(const record::Params& params, const PlannedCard& card, const GivenUp& may,
                              StepPlanner& planner);
 

@@ -9,12 +9,12 @@
 
 namespace headroom::app {
 
-// True if the run computed what these settings compute, on that kind of device. Its length and files do not matter,
-// and attention=auto means the kernel chosen on the run's device. A run that hit a limit is evidence only under that
-// limit. Sweeps and runs with unknown settings are no evidence.
+// True if the run computed what these settings compute, on that kind of device. The run's length and files do not
+// matter, and attention=auto means the kernel chosen on the run's device. A run that hit a limit is evidence only under
+// that limit. Sweeps and runs with unknown settings are no evidence.
 bool is_evidence(const record::Recording& run, std::string_view demo, const record::Params& settings,
                  record::DeviceKind device);
-// The same for one point of a training step's sweep.
+// Like the above, for one point of a training step's sweep.
 bool is_evidence(const record::SweepPoint& point, const record::RunInfo& sweep, const record::Params& settings,
                  record::DeviceKind device);
 

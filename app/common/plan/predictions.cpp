@@ -19,7 +19,7 @@ using record::Recording;
 
 namespace {
 
-// For all cached answers together: 42 MB. An answer for Llama 3.2 1B has about 20,000 events of 70 bytes.
+// Events in all cached answers together: 42 MB. An answer for Llama 3.2 1B has about 20,000 events of 70 bytes.
 constexpr std::size_t kMostEvents = 600'000;
 constexpr auto kLongestWait = 50ms;
 constexpr int kLongestSilence = 20;  // ms between checks for a dropped question
@@ -94,7 +94,7 @@ bool Predictions::busy() const {
   return current_ || !waiting_.empty();
 }
 
-// Call with the lock held. A refusal is returned only once: next time the engine may work.
+// Call with the lock held. A refusal is returned only once, because the engine may work next time.
 std::shared_ptr<const Prediction> Predictions::known(const PlannedRun& run) {
   const auto found =
       std::find_if(answers_.begin(), answers_.end(), [&](const Answer& each) { return each.run == run; });
@@ -137,7 +137,7 @@ std::string Predictions::trouble() const {
   return trouble_;
 }
 
-// On the thread: waits for the planner to report its machine or its trouble.
+// Called on the thread. Waits until the planner reports its machine or its trouble.
 void Predictions::wait_for_greeting() {
   const auto asked = [this] {
     const std::lock_guard lock(mutex_);
@@ -153,7 +153,7 @@ void Predictions::wait_for_greeting() {
     note_trouble({});
 }
 
-// Checks the current process, not one that has died.
+// True if the current process has greeted; a dead one does not count.
 bool Predictions::greeted() const { return !planner_->devices().empty() && (!dead_ || process() != *dead_); }
 
 std::string Predictions::process() const { return record::fact_of(planner_->facts(), "pid"); }
@@ -172,7 +172,7 @@ void Predictions::note_trouble(std::string sentence) {
 }
 
 void Predictions::work() {
-  planner_ = make_();  // loads for a second, so start before the first question
+  planner_ = make_();  // loads for a second, so it starts before the first question
   while (true) {
     wait_for_greeting();
     std::unique_lock lock(mutex_);
@@ -210,7 +210,7 @@ std::shared_ptr<const Prediction> Predictions::answer(const Question& question) 
 std::shared_ptr<const Prediction> Predictions::answer_step(const Question& question) {
   const PlannedRun& run = question.run;
   const predict::PredictOptions options{.few_micro_batches = run.few_micro_batches, .card = predict::bound_card()};
-  // The second round traces everything, if the first one's steps are not alike.
+  // The second round traces everything. It runs only if the steps of the first are not alike.
   for (const record::Params& settings : {predict::traced_settings(run.params), run.params}) {
     const Traced traced = trace(question, settings);
     if (traced.recording == nullptr) return refusal_of(traced);
@@ -226,7 +226,7 @@ std::shared_ptr<const Prediction> Predictions::refusal_of(const Traced& traced) 
   return std::make_shared<const Prediction>(Prediction{nullptr, nullptr, traced.refusal});
 }
 
-// Retries once with a new planner if the first one dies: it may have been killed for any reason.
+// Retries once with a new planner if the first one dies, because it may have been killed for any reason.
 Predictions::Traced Predictions::trace(const Question& question, const record::Params& params) {
   Traced traced = ask_planner(question, params);
   if (traced.lost) {

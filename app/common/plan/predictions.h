@@ -19,10 +19,10 @@
 namespace headroom::app {
 
 struct Prediction {
-  // The planner's trace, on a GPU with the requests of its libraries: what the allocator is asked for under any
-  // limit. Null if refused.
+  // The requests to the allocator, the same under any limit: the planner's trace and, for a GPU, the requests of its
+  // libraries. Null if refused.
   std::shared_ptr<const record::Recording> requests;
-  // `requests` under the settings' cap; on a GPU placed in blocks and segments.
+  // `requests` under the settings' cap; for a GPU, placed in blocks and segments.
   std::shared_ptr<const record::Recording> recording;
   std::string refusal;
 
@@ -32,14 +32,14 @@ struct Prediction {
 struct PlannedRun {
   std::string demo;
   record::Params params;
-  // Simulates only a few micro-batches of each step (predict/more_micro_batches.h), but answers with the totals of all:
+  // Simulates only a few micro-batches of each step (predict/more_micro_batches.h), but answers with the totals of all.
   // 64 micro-batches would have 64 times the events, which plans do not need.
   bool few_micro_batches = false;
 
   bool operator==(const PlannedRun&) const = default;
 };
 
-// Raises `steps` until each kind of step occurs: the fourth captures a CUDA graph and peaks highest.
+// Raises `steps` until each kind of step occurs: the fourth step captures a CUDA graph and has the highest peak.
 record::Params with_every_kind_of_step(record::Params train_step);
 
 // Answers the newest question first and caches answers. Call from one thread.
@@ -54,7 +54,7 @@ class Predictions {
 
   // Null until the answer arrives. Drops the same asker's open question.
   std::shared_ptr<const Prediction> ask(const void* asker, const PlannedRun& run);
-  // Waits for the answer. Calls `stop` 20 times per second; null once it returns true.
+  // Waits for the answer. Calls `stop` 20 times per second and returns null once `stop` returns true.
   std::shared_ptr<const Prediction> wait(const PlannedRun& run, const std::function<bool()>& stop = {});
   void drop(const void* asker);
 
@@ -62,7 +62,7 @@ class Predictions {
   bool poll();
   bool busy() const;
   backend::Machine machine() const;  // empty until the planner reports it
-  // Why there are no answers now: the planner does not start, or died and is restarting. Empty if there are.
+  // Why there are no answers now (the planner does not start, or died and is restarting); empty if there are.
   std::string trouble() const;
 
  private:
@@ -70,14 +70,14 @@ class Predictions {
     const void* asker = nullptr;
     PlannedRun run;
   };
-  // Older answers for a GPU keep only `requests` and are placed again on demand: half the memory.
+  // Older answers for a GPU keep only `requests` and are placed again on demand, which halves the memory.
   struct Answer {
     PlannedRun run;
     std::shared_ptr<const Prediction> prediction;
     std::shared_ptr<const record::Recording> requests;
   };
 
-  // Both empty: the question was dropped.
+  // If recording and refusal are empty, the question was dropped.
   struct Traced {
     std::shared_ptr<const record::Recording> recording;
     std::string refusal;
@@ -102,7 +102,7 @@ class Predictions {
   MakePlanner make_;
   // Used by the thread only:
   std::unique_ptr<backend::Backend> planner_;
-  std::optional<std::string> dead_;  // the last process that died, from facts()
+  std::optional<std::string> dead_;  // pid of the last process that died, from facts()
 
   mutable std::mutex mutex_;
   mutable std::condition_variable changed_;
@@ -112,7 +112,7 @@ class Predictions {
   backend::Machine machine_;
   std::string trouble_;
   bool news_ = false, ends_ = false;
-  std::thread thread_;  // last, because it uses all others
+  std::thread thread_;  // the last member, because it uses all others
 };
 
 }  // namespace headroom::app

@@ -26,7 +26,7 @@ const record::ParamSpec& spec_of(const Params& params, std::string_view key) {
   return *std::ranges::find(params.schema(), key, &record::ParamSpec::key);
 }
 
-// `run` has no limit.
+// `run` must have no memory limit.
 void describe(StepPlan& plan, const record::Recording& run) {
   const record::Ledger ledger(run);
   const record::Peak peak = ledger.peak();
@@ -70,13 +70,13 @@ predict::ClosedForm form_of(const Params& params) {
   return form;
 }
 
-// Why no run supports this model; empty if one does, or if its file is on another machine.
+// Why no run supports this model; empty if a run does, or if the model's file is on another machine.
 std::string why_beyond_step(const Params& params) {
   const auto model = experiments::described_model(predict::step_settings(params));
   return model ? model.value().beyond_step : "";
 }
 
-// Leaves both unknown if the file is on another machine.
+// Sets the parameter count and the shape; leaves both unknown if the model's file is on another machine.
 void describe_model(StepPlan& plan) {
   const auto model = experiments::described_model(predict::step_settings(plan.params));
   if (!model) return;
@@ -89,7 +89,7 @@ struct Answer {
   record::Bytes bytes = 0;
 };
 
-// The value at which the line through two answers reaches `limit`; `high` if it does not rise.
+// The value at which the line through two answers reaches `limit`; `high` if the line does not rise.
 std::int64_t crossing(const Answer& a, const Answer& b, record::Bytes limit, std::int64_t high) {
   const double rise = static_cast<double>(b.bytes - a.bytes) / static_cast<double>(b.value - a.value);
   if (!(rise > 0)) return high;
@@ -154,7 +154,7 @@ PlannedRun StepPlanner::planned(const Params& params) {
           .few_micro_batches = predict::traced_micro_batches(step) < step.micro_batches};
 }
 
-// Returns the engine's refusal of the settings, or the closed form if the engine itself fails.
+// Returns the prediction, the engine's refusal of the settings, or the closed form if the engine itself fails.
 StepPlanner::Step StepPlanner::answer(const Params& params) const {
   Step step;
   if (std::string why = why_beyond_step(params); !why.empty()) {

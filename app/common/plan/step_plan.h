@@ -26,22 +26,22 @@ struct PlannedCard {
   std::optional<double> compute_capability = {};  // 9.0; empty: unknown
 };
 
-// Resolves attention=auto for that card. If its capability is unknown, the planner takes its own machine's.
+// Resolves attention=auto for that card. If the card's capability is unknown, the planner uses that of its own machine.
 record::Params settings_on(const PlannedCard& card, const record::Params& train_step);
 
 struct CardPlan {
   PlannedCard card;
   predict::Fit fit;
   // 0: nothing fits. Empty: a step of the search was refused.
-  std::optional<std::int64_t> largest_batch;     // at this sequence
+  std::optional<std::int64_t> largest_batch;     // at this sequence length
   std::optional<std::int64_t> largest_sequence;  // at this batch
 };
 
-// How a step was answered for.
+// The origin of an answer's numbers.
 struct StepAnswer {
   std::string refusal;       // if set, nothing else is known
-  std::string why_formula;   // why the numbers are the closed form's; empty: predicted
-  bool beyond_step = false;  // no run supports this model, so that none confirms the closed form
+  std::string why_formula;   // why the closed form gave the numbers; empty: predicted
+  bool beyond_step = false;  // no run supports this model, so none can confirm the closed form
 };
 
 struct StepPlan : StepAnswer {
@@ -51,11 +51,11 @@ struct StepPlan : StepAnswer {
   std::int64_t parameters = 0;        // 0: unknown
   // Dimensions from a config.json, as in a run's provenance (predict::shape_facts).
   std::map<std::string, std::string> shape;
-  // On the first card.
+  // The peaks on the first card.
   record::Bytes requested = 0, allocated = 0;
   record::Bytes reserved = 0;        // 0: unknown
   record::ByCategory by_category{};  // adds up to `allocated`
-  record::Phase phase{};             // of the peak, like layer and op
+  record::Phase phase{};             // phase of the allocated peak, as are layer and op
   std::uint16_t layer = record::kNoLayer;
   std::string op;
   std::vector<CardPlan> cards;
@@ -66,20 +66,20 @@ struct Needed {
   bool fits = false;
 };
 
-// Searches low … high; returns low − 1 if nothing fits. Assumes that smaller values also fit. If `needed` cannot
-// answer, neither can the search. Each query is at the value where the line through the last two answers meets `limit`.
-// Bytes grow almost linearly, so five queries are typical.
+// Returns the largest value in low … high that fits; low − 1 if none does; empty if `needed` cannot answer. Assumes
+// that all smaller values fit, too. Each query is at the value where the line through the last two answers meets
+// `limit`. Bytes grow almost linearly, so five queries are typical.
 std::optional<std::int64_t> largest_that_fits(std::int64_t low, std::int64_t high, record::Bytes limit,
                                               const std::function<std::optional<Needed>(std::int64_t)>& needed);
 
-// "5"; "256 or more" at the end of the search.
+// "5"; "256 or more" if the search reached its upper end.
 std::string largest_text(const record::Params& params, std::string_view key, std::int64_t largest);
 
-// The closed form for settings that no engine answers for; empty if no run takes them.
+// The closed form for settings that no engine answers for; empty if no run accepts them.
 std::optional<predict::ClosedForm> closed_form_of(const record::Params& train_step);
 
 // Asks one service and caches its answers across cards. The closed form answers if the engine cannot, and for models
-// that our step lacks.
+// that our step does not support.
 class StepPlanner {
  public:
   enum class Answers { kWhenComplete, kAtOnce };
@@ -99,8 +99,8 @@ class StepPlanner {
 
   // `params`: `train_step` on a GPU. Empty if stopped or pending; the largest values may follow later.
   std::optional<StepPlan> plan(const record::Params& params, const std::vector<PlannedCard>& cards);
-  // The recording that plan() described, with all micro-batches: predicted, or the closed form's. Waits for it; empty
-  // if stopped.
+  // Returns the recording that plan() described, with all micro-batches, from the prediction or the closed form. Waits
+  // for it; empty if stopped.
   record::Recording recording(const record::Params& params);
   // Like plan() for one card, without the largest values.
   struct OnCard : StepAnswer {
@@ -115,7 +115,7 @@ class StepPlanner {
   struct Step : StepAnswer {
     std::shared_ptr<const Prediction> prediction;
     std::unique_ptr<predict::FitTest> fits;
-    std::optional<predict::ClosedForm> form;  // without a prediction
+    std::optional<predict::ClosedForm> form;  // set if there is no prediction
 
     record::Bytes bytes() const;
     predict::Fit on(const PlannedCard& card) const;

@@ -76,7 +76,7 @@ class SettingsHistory {
   }
 
   std::vector<record::Params> before_, after_;
-  std::string remembered_key_;  // of the last change; empty: several
+  std::string remembered_key_;  // key of the last change; empty: several
   std::optional<record::Params> held_from_;
 };
 

@@ -65,7 +65,7 @@ void PageModel::take_settings_of(const RunOnShow& run) {
   if (device_of(*this) != info.device) control_.preset("device", record::setting_of(info.device));
 }
 
-// Shows a run with these settings, preferably the reader's, else the prediction.
+// Shows a run with these settings, preferably the reader's, or else their prediction.
 void PageModel::show_settings() {
   const std::vector<int> made = evidence_of(*this);
   const bool on_show = std::ranges::find(made, runs_.shown()) != made.end();

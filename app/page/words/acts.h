@@ -14,7 +14,7 @@ class PageModel;
 std::string why_no_act(const lessons::Act& act, const PageModel& page);
 // "Sets Batch to 8 sequences", "Zooms to loss"
 std::string in_words(const lessons::Act& act, const PageModel& page);
-// Refused settings keep their values. The window opens pages.
+// Refused settings keep their values. Only the window opens pages.
 record::Status perform(const lessons::Act& act, PageModel& page);
 
 }  // namespace headroom::app::page

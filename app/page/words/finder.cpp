@@ -77,7 +77,7 @@ void put_words_around(Found& found, std::string_view text, const Match& match) {
       std::string(text.substr(match.at + match.length, end - match.at - match.length)) + (end < text.size() ? "…" : "");
 }
 
-constexpr int kHidden = -2;  // instead of a step
+constexpr int kHidden = -2;  // in place of a step
 
 bool is_in(std::span<const lessons::Page* const> pages, const lessons::Page* page) {
   return std::ranges::find(pages, page) != pages.end();
@@ -165,7 +165,7 @@ void Finder::add_paragraphs(const lessons::Page& page, int step, std::string_vie
     // Live numbers are known only for the open page.
     std::string text = lessons::plain_text(lessons::with_texts(markdown.substr(begin, end - begin), {}));
     begin = end + 2;
-    if (text.empty() || text == "…") continue;  // or a formula
+    if (text.empty() || text == "…") continue;  // nothing but a formula
     Findable what{.kind = FoundKind::kText, .title = page.title, .page = &page, .step = step};
     what.detail = step < 0 ? std::string() : fmt::format("Read more, step {}", step + 1);
     what.after_answer = after_answer;

@@ -10,11 +10,11 @@
 
 namespace headroom::app::page {
 
-// A block, or several whose words flow.
+// A block, or several whose words run on as one text.
 struct PagePart {
   const lessons::Block* block = nullptr;  // the first of them, in the page
   lessons::MarkedText words;              // with live numbers
-  std::string about;                      // "Llama 3.2 1B, bf16" if its scope has other settings; else empty
+  std::string about;                      // "Llama 3.2 1B, bf16" if the block's scope has other settings; else empty
 };
 using PageParts = std::vector<PagePart>;
 

@@ -42,7 +42,7 @@ inline constexpr bool kWritesPdf = true;
 inline constexpr bool kWritesPdf = false;
 #endif
 
-// CTest then shows the case as skipped; it must return.
+// CTest then shows the case as skipped; the case must return.
 void say_skipped(const std::string& reason);
 
 std::string read_file(const std::filesystem::path& path);

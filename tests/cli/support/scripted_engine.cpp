@@ -1,5 +1,5 @@
 // An engine without torch that uses the real protocol and sends recordings made by hand. HEADROOM_SCRIPT selects how
-// runs end: completed, out_of_memory, cancelled (runs until then), killed, refused, long (a big recording);
+// runs end: completed, out_of_memory, cancelled (runs until it is cancelled), killed, refused, long (a big recording);
 // silent_death exits before the greeting.
 #include <unistd.h>
 
