@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::string_view kAttention = "attention", kAutomatic = "auto";
 constexpr double kMeasuredSince = 9.0;  // Hopper
-// Limits of cuDNN's backward (PyTorch, transformers/cuda/sdp_utils.cpp, check_cudnn_tensor_shapes()).
+// Limits of cuDNN's backward pass (PyTorch, transformers/cuda/sdp_utils.cpp, check_cudnn_tensor_shapes()).
 constexpr std::int64_t kWidestHead = 128, kWidthStep = 8;
 
 bool takes_cudnn(const record::Params& settings) {

@@ -10,8 +10,8 @@
 
 namespace headroom::experiments {
 
-// Replaces attention=auto by the faster kernel: cuDNN's in 16 bits on compute capability 9.0 and later, if it
-// supports the head width; otherwise, and on an unknown GPU, flash. Forward and backward on an H200 with batch 16, T
+// Replaces attention=auto by the faster kernel: cuDNN's in 16 bits on compute capability 9.0 and later, if it supports
+// the head width; otherwise, and on an unknown GPU, flash. Forward and backward pass on an H200 with batch 16, T =
 // 1,024 and 32 heads of 64 take 0.93 ms with cuDNN and 1.51 ms with PyTorch's flash.
 record::Params with_attention_taken(record::Params settings, record::DeviceKind device,
                                     std::optional<double> capability);

@@ -25,7 +25,7 @@ const Conflict* conflict_in(const record::Params& params);
 
 // E.g. "checkpointing=off cannot be combined with offload.parameters=on: …", for the first conflict.
 std::optional<std::string> refused_combination(const record::Params& params);
-// For settings that left the device to the engine.
+// For settings that leave the device to the engine.
 std::optional<std::string> refused_combination(record::Params params, record::DeviceKind device);
 
 }  // namespace headroom::experiments

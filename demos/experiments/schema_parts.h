@@ -46,7 +46,7 @@ constexpr record::ParamSpec on_off(std::string_view key, std::string_view label,
           .default_number = on ? 1.0 : 0.0};
 }
 
-// A whole number whose slider doubles.
+// A whole number; its slider's steps double it.
 constexpr record::ParamSpec number(std::string_view key, std::string_view label, std::string_view unit,
                                    std::string_view help, double minimum, double maximum, double default_number) {
   return {.key = key,
@@ -60,7 +60,7 @@ constexpr record::ParamSpec number(std::string_view key, std::string_view label,
           .logarithmic = true};
 }
 
-// A real number whose slider doubles.
+// A real number; its slider's steps double it.
 constexpr record::ParamSpec real(std::string_view key, std::string_view label, std::string_view help, double minimum,
                                  double maximum, double default_number) {
   record::ParamSpec spec = number(key, label, {}, help, minimum, maximum, default_number);

@@ -11,7 +11,7 @@ namespace headroom::experiments {
 
 namespace {
 
-// docs/results/prediction-h200.md; for adapters docs/results/peft-cpu.md.
+// Measured in docs/results/prediction-h200.md; for adapters docs/results/peft-cpu.md.
 constexpr std::string_view kHfSeen =
     "ours took up to 0.3 % less, measured for Llama 3.2 1B with 1,024 tokens on an H200";
 constexpr std::string_view kPeftSeen =
@@ -19,7 +19,7 @@ constexpr std::string_view kPeftSeen =
 constexpr std::string_view kLigerSeen =
     "ours took from 0.3 % less to 0.3 % more, measured for Llama 3.2 1B with 1,024 tokens on an H200";
 
-// With SDPA and PyTorch's fused AdamW; their loops keep only the loss.
+// With SDPA and PyTorch's fused AdamW; the other codes' loops keep only the loss.
 constexpr std::array kOtherCodes{
     OtherCode{"hf",
               "Hugging Face Transformers 5.17",
@@ -33,7 +33,7 @@ constexpr std::array kOtherCodes{
         {"loss=flce", "loss_mode=report", "fused.rms_norm=on", "fused.rope=on", "fused.swiglu=on", "fused.keep=on"},
         {Compared{{"precision=bf16"}, kLigerSeen}, Compared{{"precision=bf16", "checkpointing=layer"}, kLigerSeen}}}};
 
-// Without keep_output the first two would be smaller than the report's.
+// Without keep_output the first two peaks would be smaller than the report's.
 constexpr std::array kStrategies{
     ReportStrategy{"hf", {"loss=hf_2024", "keep_output=on"}},
     ReportStrategy{"liger_without_flce",

@@ -13,13 +13,13 @@ namespace headroom::experiments {
 // Assignments such as "precision=bf16", padded with empty strings.
 using Settings = std::array<std::string_view, 8>;
 void apply(record::Params& params, const Settings& settings);
-// One of them. An unknown setting is a bug and throws.
+// Applies one assignment. An unknown setting is a bug and throws.
 void apply_one(record::Params& params, std::string_view setting);
 
 // Start of a ladder: fp32, composed from plain operators, everything kept.
 inline constexpr Settings kNaive{"attention=eager", "steps=5"};
 
-// A comparison: its settings, besides the other code's own, and the result.
+// A comparison: its settings, in addition to OtherCode::settings, and the result.
 struct Compared {
   Settings settings;
   std::string_view seen;  // "ours took up to 0.3 % less for Llama 3.2 1B …"; empty: end of list

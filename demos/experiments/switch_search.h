@@ -10,7 +10,7 @@
 namespace headroom::experiments {
 
 struct GivenUp {
-  bool speed = true, exactness = true;  // allowed
+  bool speed = true, exactness = true;  // may be given up
 };
 
 struct SwitchSet {

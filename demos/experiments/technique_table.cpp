@@ -317,7 +317,7 @@ std::optional<Params> turned_on(const Technique& what, const Params& params) {
   Params now = params;
   if (!what.needs.empty() && !now.set_assignment(what.needs)) return std::nullopt;
   for (const std::string& setting : what.settings)
-    if (!now.set_assignment(setting) || !now.in_use(key_of(setting))) return std::nullopt;  // would change no step
+    if (!now.set_assignment(setting) || !now.in_use(key_of(setting))) return std::nullopt;  // would not change the step
   return now == params ? std::nullopt : std::optional(now);
 }
 

@@ -14,7 +14,7 @@ namespace headroom::experiments {
 
 struct Cost {
   bool speed = false;
-  bool exactness = false;     // trains other numbers
+  bool exactness = false;     // trains different numbers
   std::string rounding = {};  // negligible inexactness; empty: none
   double times = 0;           // relative step time in the technique's recording; 0: not measured
   double seconds = 0;         // added per step at any batch; 0: grows with the batch
@@ -23,14 +23,14 @@ struct Cost {
   std::string time() const;           // "1.22 times", "0.33 s more"; empty: not measured
 };
 
-// A setting that the ladder resets so that a rung goes with earlier ones.
+// A setting that the ladder resets so that a rung works with earlier ones.
 struct Dropped {
   std::string_view key, value;  // before: "optimizer", "adamw_8bit"
   std::string_view instead;     // "adamw"
   std::string_view words;       // "8-bit moments"
 };
 
-// Its place in the ladder: first free techniques, then those that cost time or accuracy, then offloading.
+// A technique's place in the ladder: first free techniques, then those that cost time or accuracy, then offloading.
 struct RungPlace {
   int number = 0;                   // from 1; 0: no rung
   bool by_default = true;           // false: only on request
@@ -49,15 +49,15 @@ struct Technique {
   std::string reason = {};  // a sentence
   Cost cost = {};
   std::string recording = {};     // shipped, with the suffix _h200 or _cpu; empty: none
-  std::string report_place = {};  // in the report's order; empty: none
+  std::string report_place = {};  // place in the report's order; empty: none
   RungPlace rung = {};
 
   const std::string& button() const { return short_label.empty() ? label : short_label; }
-  std::vector<std::string_view> keys() const;  // of all that it sets
+  std::vector<std::string_view> keys() const;  // keys of all settings that it changes
 };
 
-// Those that save memory come first: cheap ones before others, each after those it builds on. Then on/off techniques of
-// the schema that are off by default: fused kernels, keep_output, ….
+// Techniques that save memory come first: cheap ones before others, each after those that it builds on. Then on/off
+// techniques of the schema that are off by default: fused kernels, keep_output, ….
 std::span<const Technique> techniques();
 std::span<const Technique> memory_techniques();
 const Technique* find_technique(std::string_view id);  // null: unknown
@@ -68,13 +68,13 @@ std::string ladder_label(std::string_view id);
 // The report's steps that need several GPUs.
 std::span<const std::string_view> report_steps_left_out();
 
-// True if it is on. Micro-batches are on for any multiple of their number.
+// True if the technique is on. Micro-batches are on for any multiple of their number.
 bool is_on(const Technique& what, const record::Params& params);
 // nullopt if it changes nothing or cannot be turned on.
 std::optional<record::Params> turned_on(const Technique& what, const record::Params& params);
 // Restores the defaults; micro-batches become one batch again.
 std::optional<record::Params> turned_off(const Technique& what, const record::Params& params);
-// The rung after `params`: what it drops, then its settings.
+// `params` without what the rung drops, then with its settings.
 record::Params on_rung(const Technique& what, record::Params params);
 
 }  // namespace headroom::experiments

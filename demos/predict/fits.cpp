@@ -13,10 +13,10 @@ using record::Bytes;
 
 namespace {
 
-// 260 random runs on an H200 and an H100 (driver 580.159, CUDA 13.0, PyTorch 2.11; docs/results/prediction-h200.md):
-// 678 MiB in most, 686 with cuDNN's attention, 748 with offload, 776 with GaLore.
+// Process memory in 260 random runs on an H200 and an H100 (driver 580.159, CUDA 13.0, PyTorch 2.11;
+// docs/results/prediction-h200.md): 678 MiB in most, 686 with cuDNN's attention, 748 with offload, 776 with GaLore.
 constexpr Bytes kOnHopper = 7 * record::kGiB / 10;
-// Margins for these, and for other GPUs, where 0.5 to 1 GiB are reported.
+// Margins for H200 and H100, and for other GPUs, for which 0.5 to 1 GiB are reported.
 constexpr Bytes kOtherKernels = record::kGiB / 10, kOtherGpu = 3 * record::kGiB / 10;
 
 }  // namespace
@@ -51,7 +51,7 @@ FitTest::FitTest(std::shared_ptr<const record::Recording> requests, std::shared_
   reserved_ = std::max(allocated_, ledger.peak_reserved());  // a CPU's allocator has no segments
 }
 
-// Between these two only placing decides: the allocator frees cached segments before it fails.
+// Between reserved_ and allocated_ only placing decides, because the allocator frees cached segments before it fails.
 bool FitTest::holds(Bytes limit) const {
   if (reserved_ <= limit) return true;
   if (allocated_ > limit || limit <= 0) return false;

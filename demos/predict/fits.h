@@ -13,8 +13,8 @@ namespace headroom::predict {
 // Memory outside PyTorch's allocator: CUDA context, kernel code, library workspaces.
 struct ProcessBytes {
   record::Bytes bytes = 0;
-  record::Bytes margin = 0;  // uncertainty, both ways
-  std::string_view source;   // measured on this GPU
+  record::Bytes margin = 0;  // uncertainty in both directions
+  std::string_view source;   // GPU on which `bytes` was measured
 };
 ProcessBytes process_bytes(std::string_view gpu);  // by the GPU's name
 
@@ -28,16 +28,16 @@ std::string_view key_of(Verdict verdict);    // "too_close", in files
 
 struct Fit {
   Verdict verdict = Verdict::kFits;
-  record::Bytes limit = 0;  // left for the allocator
-  // Peak under that limit; without a limit if it does not fit.
+  record::Bytes limit = 0;  // memory left for the allocator
+  // Reserved peak under that limit, or without a limit if the step does not fit.
   record::Bytes reserved = 0;
 };
 
-// For steps without a prediction. The margin is 5 %, because the closed form lacks segments and up to a percent of
-// the rest; 10 % if no run supports the model (`beyond_step`).
+// For steps without a prediction. The margin is 5 %, because the closed form omits segments and up to 1 % of the rest;
+// it is 10 % if no run supports the model (`beyond_step`).
 Fit fit_of_closed_form(record::Bytes peak, record::Bytes memory, const ProcessBytes& process, bool beyond_step);
 
-// Predicted requests. Only cards that are nearly full need another placement.
+// Tests whether predicted requests fit. Only cards that are nearly full need another placement.
 class FitTest {
  public:
   // `placed`: the requests without a limit, from placed_until_alike().
@@ -47,7 +47,7 @@ class FitTest {
   record::Bytes allocated() const { return allocated_; }
   record::Bytes reserved() const { return reserved_; }
 
-  // `memory` as the driver reports it.
+  // `memory`: as the driver reports it.
   Fit on(record::Bytes memory, const ProcessBytes& process) const;
 
  private:

@@ -21,11 +21,11 @@ using record::Recording;
 
 namespace {
 
-constexpr int kShownSteps = 3;  // the most that the engine plans
+constexpr int kShownSteps = 3;  // the most steps that the engine plans
 
 int shown_steps(const StepSettings& step) { return std::min(step.steps, kShownSteps); }
 
-// With the steps of `settings`, and with few micro-batches if `traced` has fewer.
+// `trace` with all steps of `settings`, and with few micro-batches if `traced` has fewer than `settings`.
 std::optional<Recording> repeated(Recording trace, const Params& traced, const Params& settings) {
   if (traced == settings) return trace;
   record::RunInfo info = trace.info();

@@ -1,4 +1,5 @@
-// From the planner's trace of a training step to its prediction. Pure: app/common/plan/predictions.h asks the planner.
+// Converts the planner's trace of a training step to its prediction. Pure: app/common/plan/predictions.h asks the
+// planner.
 #pragma once
 
 #include <memory>
@@ -14,19 +15,19 @@ namespace headroom::predict {
 record::Params traced_settings(record::Params settings);
 
 struct PredictedStep {
-  // The trace, on a GPU with the requests of its libraries: what the allocator is asked for under any limit.
+  // The trace, for a GPU with the requests of its libraries: what the allocator is asked for under any limit.
   std::shared_ptr<const record::Recording> requests;
-  // `requests` under the settings' cap; on a GPU placed in blocks and segments.
+  // `requests` under the settings' cap; for a GPU, placed in blocks and segments.
   std::shared_ptr<const record::Recording> recording;
 };
 
 struct PredictOptions {
   bool few_micro_batches = false;  // keep few of each step's micro-batches (more_micro_batches.h), without times
-  const Card* card = nullptr;      // for the phases' lengths on a GPU; null: without times
+  const Card* card = nullptr;      // gives the phases' durations on a GPU; null: no times
 };
 
-// `trace`: the planner's recording of `traced`, which are traced_settings(settings) or `settings`. nullopt if its
-// steps or micro-batches are not alike: then trace `settings`.
+// `trace`: the planner's recording of `traced`, which is traced_settings(settings) or `settings`. Returns nullopt if
+// the steps or micro-batches are not alike; then trace `settings`.
 std::optional<PredictedStep> predicted(const record::Recording& trace, const record::Params& traced,
                                        const record::Params& settings, const PredictOptions& options);
 

@@ -174,7 +174,7 @@ StepSettings step_settings(const Params& params) {
   step.cuda_graph = params.on("cuda_graph");
   set_optimizer(step, params);
   step.adapters = adapters_of(params);
-  if (step.precision == Precision::kFp32) step.adapters.fp32 = false;  // as the weights
+  if (step.precision == Precision::kFp32) step.adapters.fp32 = false;  // same format as the weights
   set_offload(step, params);
   step.histogram = params.on("histogram");
   return step;
@@ -218,7 +218,7 @@ std::optional<llama::Config> taken_shape(const std::map<std::string, std::string
 StepSettings settings_of(const record::RunInfo& run, record::Schema train_step) {
   StepSettings step = step_settings(Params::known_of(train_step, run.params));
   if (const auto taken = taken_shape(run.provenance)) step.model = *taken;
-  step.loss.tied_sum_in_place = !run.params.contains("fused.keep");  // introduced right after that revision
+  step.loss.tied_sum_in_place = !run.params.contains("fused.keep");  // introduced right after revision 4056411
   return step;
 }
 

@@ -1,4 +1,4 @@
-// Decodes the settings of `train_step` into numbers and enums. Fields are named after their settings; those that
+// Decodes the settings of `train_step` into numbers and enums. Fields are named after their settings; fields that
 // another setting disables are not read.
 #pragma once
 
@@ -29,7 +29,7 @@ inline constexpr std::array kLossModes{
 // Files that a run reads and writes; empty: none.
 struct StepFiles {
   std::string weights;    // folder of a checkpoint, or its config.json; empty: random weights
-  std::string text;       // file to train on; empty: the course's
+  std::string text;       // file to train on; empty: the course's text
   std::string data_type;  // type of the ids in that file; "auto": the file decides
   std::string save;       // new folder for the trained model
   bool save_state = false, save_merged = false;
@@ -114,21 +114,22 @@ struct StepSettings {
   bool masters() const { return has_masters(precision) && !adapters.fp32; }
   bool tf32() const { return gemm == Gemm::kTf32; }  // including the head
   bool fp8() const;                                  // for the layers' projections, if their sides allow it
-  // Keeps only layer inputs. Layers are recomputed, up to the last GEMM of a segment.
+  // True if only layer inputs are kept. Layers are recomputed, except for a segment's last GEMM.
   bool keeps_layer_inputs() const { return checkpointing == Checkpointing::kLayer; }
   // k of keeps_layer_inputs(); otherwise 0.
   std::int64_t recompute_every() const { return keeps_layer_inputs() ? checkpoint_every : 0; }
-  // Keeps GEMM results and recomputes what is cheap.
+  // True if GEMM results are kept and cheap operations recomputed.
   bool rebuilds_cheap() const { return checkpointing == Checkpointing::kSelective; }
-  // Layers that hold their activations at once: L, or the k that are recomputed.
+  // Number of layers whose activations are alive at once: L, or the k that are recomputed.
   std::int64_t layers_at_once() const;
-  // Bytes per number: a GEMM's kept input; weights, gradients and activations.
+  // Bytes per number of a GEMM's kept input.
   std::int64_t input_bytes() const { return fp8() ? 1 : element_bytes(); }
+  // Bytes per weight, gradient or activation.
   std::int64_t element_bytes() const { return precision == Precision::kFp32 ? 4 : 2; }
-  // Trained weights and their gradients, i.e. the adapters' if there are any.
+  // Bytes per trained weight or gradient, i.e. the adapters' if there are any.
   std::int64_t trained_bytes() const { return adapters.fp32 ? 4 : element_bytes(); }
   std::int64_t moment_bytes() const;
-  // r, with the default for 0. H = 2,048: 512.
+  // GaLore's r, or the default if it is 0. H = 2,048: 512.
   std::int64_t low_rank() const;
 };
 
@@ -140,7 +141,7 @@ std::string gemm_fact(const StepSettings& step, record::DeviceKind device);
 // "fp32", "bf16" or "fp16", as in the benchmarks.
 const char* storage_key(Precision precision);
 
-// The shape that a run took from a checkpoint, as facts of its provenance ("model.num_layers": "5"), and back.
+// Convert the shape that a run took from a checkpoint to facts of its provenance ("model.num_layers": "5") and back.
 // nullopt if facts are missing; biases and norms over heads default to off.
 std::map<std::string, std::string> shape_facts(const llama::Config& taken);
 std::optional<llama::Config> taken_shape(const std::map<std::string, std::string>& provenance);

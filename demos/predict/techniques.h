@@ -62,9 +62,9 @@ inline constexpr std::array kFp8Scalings{
 };
 
 enum class Checkpointing : std::uint8_t {
-  kOff,        // layers keep everything that backward needs
+  kOff,        // layers keep everything that the backward pass needs
   kSelective,  // layers keep the results of GEMMs and attention
-  kLayer,      // every `checkpoint_every`-th layer keeps its input; backward recomputes from there
+  kLayer,      // every `checkpoint_every`-th layer keeps its input; the backward pass recomputes from there
 };
 inline constexpr std::array kCheckpointings{
     Meant<Checkpointing>{{"off", "off"}, Checkpointing::kOff},
@@ -86,17 +86,17 @@ inline constexpr std::array kAttentions{
     Meant<Attention>{{"eager", "eager"}, Attention::kEager},
 };
 
-// Steps before one is recorded as a CUDA graph.
+// Steps that run before a step is recorded as a CUDA graph.
 inline constexpr int kGraphWarmUpSteps = 3;
 
-// One kernel instead of PyTorch's operators.
+// True: one of our kernels replaces PyTorch's operators.
 struct FusedKernels {
   bool rms_norm = false;
   bool rope = false;
   bool swiglu = false;
   bool keep = false;           // norms and SwiGLU keep their results for the GEMMs
   bool cross_entropy = false;  // for kPlain
-  bool embedding = false;      // backward
+  bool embedding = false;      // its backward pass
   Attention attention = Attention::kFlash;
 };
 
@@ -130,7 +130,7 @@ inline constexpr std::array kSchedules{
     Meant<Schedule>{{"cosine", "down to 0 by half a cosine"}, Schedule::kCosine},
 };
 
-// kModel: as the weights, fp32 with masters.
+// kModel: the weights' format, fp32 with masters.
 enum class Moments : std::uint8_t { kModel, kFp32, kBf16 };
 inline constexpr std::array kMoments{
     Meant<Moments>{{"model", "like the weights"}, Moments::kModel},
@@ -172,12 +172,12 @@ struct AdapterOptions {
   double alpha = 32;
   AdapterTargets targets = AdapterTargets::kAll;
   AdapterStart start = AdapterStart::kKaiming;
-  bool fp32 = false;  // adapters in fp32 with 16-bit weights; false: in their type
+  bool fp32 = false;  // adapters in fp32 with 16-bit weights; false: in the weights' type
 
   bool quantised() const { return kind == AdapterKind::kQlora; }
 };
 
-// Location of masters and moments; outside the device, the CPU updates the weights.
+// Location of masters and moments; if it is not the device, the CPU updates the weights.
 enum class StateOffload : std::uint8_t { kOff, kHost, kFile };
 inline constexpr std::array kStateOffloads{
     Meant<StateOffload>{{"off", "off"}, StateOffload::kOff},

@@ -1,4 +1,4 @@
-// Looks rows of tables up.
+// Looks up rows of tables.
 #pragma once
 
 #include <algorithm>

@@ -1,5 +1,5 @@
-// Two passes: what each event does to which storage, then the totals. A relabel is known before its storage is
-// summed, so only storages of earlier updates need corrections.
+// Two passes: the first finds each event's effect on its storage, the second sums the totals. A relabel is known before
+// its storage is summed, so only storages of earlier updates need corrections.
 #include "demos/record/ledger.h"
 
 #include <algorithm>
@@ -54,7 +54,7 @@ void Ledger::update() {
   }
 }
 
-// A file's events arrive at once; growing in steps would take as long as the replay.
+// A file's events arrive at once; growing the lists in steps would take as long as the replay.
 void Ledger::make_room(const std::vector<MemEvent>& events) {
   if (events.size() < 2 * consumed_) return;
   const auto births = std::count_if(events.begin(), events.end(),
@@ -123,7 +123,7 @@ void Ledger::track_relabel(const MemEvent& event) {
   if (!number) return;
   Storage& storage = storages_[*number];
   if (storage.born < consumed_)
-    relabelled_.emplace(*number, storage.category);  // keeps the first: the totals' category
+    relabelled_.emplace(*number, storage.category);  // keeps the first old category, which is in the totals
   storage.category = event.category;
 }
 

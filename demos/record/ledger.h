@@ -28,7 +28,7 @@ struct Storage {
   std::uint64_t died = kNever;  // event index; kNever: alive at the end
   Bytes requested = 0;
   Bytes block = 0;
-  Category category = Category::kOther;  // by the last relabel
+  Category category = Category::kOther;  // set by the last relabel
   Phase phase = Phase::kSetup;
   std::uint16_t layer = kNoLayer;
   std::uint16_t op = kNoOperator;
@@ -61,7 +61,7 @@ class Ledger {
   const Recording& recording() const { return *recording_; }
   std::uint64_t size() const { return consumed_; }  // processed events
 
-  // Totals after `event`; 0 before the first. O(block), not O(events).
+  // Totals after `event`; 0 before the first event. Replays one block, not all events.
   Totals at(std::uint64_t event) const;
   // The first event with the most allocated bytes in [first, last). `last` may exceed the end.
   Peak peak(std::uint64_t first = 0, std::uint64_t last = kNever) const;
@@ -73,7 +73,7 @@ class Ledger {
   std::vector<const Storage*> alive(std::uint64_t event) const;
   std::vector<AliveRow> alive_rows(std::uint64_t event) const;
 
-  // Lowest and highest totals in [first, last), the first of equals. An empty range has the totals before it.
+  // Lowest and highest totals in [first, last); of equal totals the first. An empty range has the totals before it.
   struct Extremes {
     Totals low, high;
     std::uint64_t low_event = 0, high_event = 0;
@@ -84,8 +84,8 @@ class Ledger {
   std::uint64_t first_mismatch() const { return first_mismatch_; }
 
  private:
-  // An event's effect. 0: none; otherwise a storage's index + 1, or a segment's index + 1 with kSegmentBit. It is an
-  // allocation if born at this event, otherwise a free.
+  // An event's effect. 0: none; otherwise a storage's index + 1, or a segment's index + 1 with kSegmentBit. The effect
+  // is an allocation if the object was born at this event, otherwise a free.
   using Effect = std::uint32_t;
   static constexpr Effect kSegmentBit = Effect{1} << 31;
 
@@ -93,7 +93,7 @@ class Ledger {
     std::uint64_t born = 0, died = kNever;
     Bytes bytes = 0;
   };
-  // Totals before kEventsPerBlock events, and the extremes among them.
+  // Totals before a block of kEventsPerBlock events, and the extremes within it.
   static constexpr std::uint64_t kEventsPerBlock = 64;
   struct Block {
     Totals before;
@@ -127,8 +127,8 @@ class Ledger {
   std::uint64_t consumed_ = 0;
   std::vector<Storage> storages_;
   std::vector<Segment> segments_;
-  IdTable storage_of_;                                      // with freed ones, which may be relabeled late
-  IdTable segment_of_;                                      // live ones
+  IdTable storage_of_;                                      // including freed storages, which may be relabeled late
+  IdTable segment_of_;                                      // live segments only
   std::unordered_map<std::uint32_t, Category> relabelled_;  // during update(): old categories
   std::vector<Effect> effects_;
   std::vector<Block> blocks_;

@@ -7,7 +7,7 @@ namespace headroom::record {
 
 namespace {
 
-// Without recompute, which is inside backward.
+// The spans excluding recompute, which lies inside the backward pass.
 std::vector<PhaseSpan> in_turn(std::span<const PhaseSpan> spans) {
   std::vector<PhaseSpan> turn;
   std::ranges::copy_if(spans, std::back_inserter(turn),

@@ -7,7 +7,7 @@
 
 namespace headroom::record {
 
-// The value below which `share` of the values are. `sorted` must not be empty.
+// The value below which `share` of the values lie. `sorted` must not be empty.
 inline double quantile(const std::vector<double>& sorted, double share) {
   const double rank = share * static_cast<double>(sorted.size() - 1);
   const auto below = static_cast<std::size_t>(rank);
@@ -16,7 +16,7 @@ inline double quantile(const std::vector<double>& sorted, double share) {
 }
 
 struct Quantiles {
-  double low = 0, median = 0, high = 0;  // 0.2, 0.5, 0.8
+  double low = 0, median = 0, high = 0;  // quantiles 0.2, 0.5 and 0.8
   std::size_t samples = 0;
 };
 

@@ -23,7 +23,7 @@ Error unreadable(const std::filesystem::path& path, int error_number) {
                                        std::generic_category().message(error_number)));
 }
 
-// Why these bytes are not a file header.
+// The reason why these bytes are not a file header.
 std::optional<Error> check_file_header(const std::filesystem::path& path, std::span<const std::byte> bytes) {
   if (bytes.empty()) return cannot_read(path, "is empty; record the run again.");
   const std::vector<std::byte> ours = file_header();
@@ -58,7 +58,7 @@ struct Chunk {
   std::vector<std::byte> content;
 };
 struct EndOfFile {
-  bool whole;  // at the end of a chunk
+  bool whole;  // true: ended at the end of a chunk
 };
 using ChunkOrEnd = std::variant<Chunk, EndOfFile, Damage>;
 

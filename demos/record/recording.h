@@ -46,7 +46,7 @@ class Recording {
   // For runs that compile a kernel.
   const std::optional<KernelReport>& kernel_report() const { return kernel_report_; }
   std::string_view op_name(std::uint16_t op) const;
-  // By number; that of kNoOperator is empty.
+  // Names by operator number; kNoOperator's is empty.
   const std::vector<std::string>& operators() const { return operators_; }
   std::uint64_t dropped_events() const { return dropped_; }
   // Empty during a run and in truncated files.
@@ -56,7 +56,7 @@ class Recording {
 
   void set_info(RunInfo info) { info_ = std::move(info); }
   void set_source(Source source) { info_.source = source; }
-  // Keeps events and marks in order: raises an earlier time (or a mark's place), which threads may deliver, to its
+  // Keeps events and marks in order: raises a time (or a mark's place) that threads deliver too early to its
   // predecessor's.
   template <AreRows Rows>
   void append(const Rows& rows) {
@@ -77,7 +77,7 @@ class Recording {
   // Refuses a damaged or invalid chunk without any change. Skips unknown kinds.
   Status append_chunk(std::span<const std::byte> chunk);
 
-  // Marks a live recording as recorded.
+  // Changes a recording's source from live to recorded.
   static Result<Recording> read(const std::filesystem::path& path);
   // Writes a temporary file and renames it.
   Status write(const std::filesystem::path& path) const;
@@ -134,12 +134,13 @@ void encode_chunks(const std::vector<Row>& rows, Take take) {
 class RecordingWriter {
  public:
   static Result<RecordingWriter> create(const std::filesystem::path& path);
-  // After an error, all later calls fail alike.
+  // After an error, all later calls fail with the same error.
   Status append(std::span<const std::byte> chunk);
   Status commit();
 
  private:
-  // At its end it is removed unless renamed, and closed. Closing unlocks it, after its name is free.
+  // The destructor removes the file unless it was renamed, then closes it. Closing unlocks it only after its name is
+  // free.
   struct Partial {
     std::filesystem::path path;
     int descriptor = -1;
@@ -149,7 +150,7 @@ class RecordingWriter {
   Error fail(const std::string& what, int error_number, std::size_t bytes_wanted);
 
   std::filesystem::path target_;
-  std::unique_ptr<Partial> partial_;  // null: ended
+  std::unique_ptr<Partial> partial_;  // null: recording has ended
   std::optional<Error> failure_;
 };
 

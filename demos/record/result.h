@@ -11,8 +11,8 @@ namespace headroom::record {
 enum class ErrorKind {
   kBadInput = 2,       // unusable argument, file, value or message
   kRefused = 3,        // no suitable device, or a refused combination
-  kTimeLimit = 5,      // too late for a result
-  kNotWritten = 6,     // output folder or disk
+  kTimeLimit = 5,      // no result within the time limit
+  kNotWritten = 6,     // output folder or disk failed
   kEngine = 7,         // the engine process failed
   kInterrupted = 130,  // by the user; the sentence may be empty
 };
@@ -32,7 +32,7 @@ class [[nodiscard]] Result {
   bool ok() const { return state_.index() == 0; }
   explicit operator bool() const { return ok(); }
 
-  // The wrong side throws std::bad_variant_access.
+  // Access to the wrong alternative throws std::bad_variant_access.
   T& value() & { return std::get<0>(state_); }
   const T& value() const& { return std::get<0>(state_); }
   T&& value() && { return std::get<0>(std::move(state_)); }

@@ -17,9 +17,9 @@ namespace headroom::record {
 enum class ParamKind : std::uint8_t { kInteger, kReal, kChoice, kSwitch, kBytes, kFile };
 
 enum class ParamRole : std::uint8_t {
-  kRun,        // where, how long and on which files
+  kRun,        // where, how long and on which files it runs
   kShape,      // the computation: model and batch
-  kTechnique,  // how the same is computed
+  kTechnique,  // how the same result is computed
 };
 
 // Use of a parameter's file or folder.
@@ -58,7 +58,7 @@ struct ParamSpec {
   std::string_view unset;           // text for 0 or no file: "none"; empty: 0 is an ordinary value
   std::string_view default_text;    // choices (a key) and files (empty: none)
   std::span<const Choice> choices;  // switches: only for labels other than "off" and "on"
-  bool logarithmic = false;         // the slider doubles
+  bool logarithmic = false;         // the slider's steps double the value
   bool advanced = false;            // hidden behind "More"
   std::string_view needs_key;       // shown and used only while this parameter …
   std::string_view needs_value;     // … has this value or one of several: "lora|qlora"
@@ -109,7 +109,7 @@ class Params {
   static Result<Params> from_map(Schema schema, const std::map<std::string, std::string>& map);
   // For recordings of other versions: ignores unknown keys and values.
   static Params known_of(Schema schema, const std::map<std::string, std::string>& map);
-  // The part that known_of() ignores, as "key=value", without run parameters.
+  // The settings that known_of() ignores, as "key=value", except those of run parameters.
   static std::vector<std::string> unknown_in(Schema schema, const std::map<std::string, std::string>& map);
 
   bool operator==(const Params& other) const { return values_ == other.values_; }

@@ -28,7 +28,7 @@ constexpr std::uint64_t kSet = std::uint64_t{1} << 56;     // the thread has its
 constexpr std::uint64_t kMarked = std::uint64_t{1} << 57;  // it stays after the last Scope, because the thread's mark
                                                            // needs it
 constexpr std::uint64_t kWholeTag = kSet - 1;
-// For threads without a tag, and without a worker.
+// Tag of threads that have none while there is no worker.
 constexpr std::uint64_t kNoTag = kCategoryField.put(Category::kOther) | kLayerField.put(kNoLayer);
 
 constinit thread_local std::atomic<std::uint64_t> own_word{0};

@@ -29,13 +29,13 @@ struct Tag {
   std::uint16_t layer = kNoLayer;
   std::uint16_t micro_batch = 0;
   std::uint16_t op = kNoOperator;  // index into the operator table
-  std::uint8_t stream = 0;         // for meta, which has no streams
+  std::uint8_t stream = 0;         // for meta tensors, which have no streams
 
   std::uint64_t pack() const;
   static Tag unpack(std::uint64_t word);
 };
 
-// Own tag, otherwise the worker's.
+// The thread's own tag, otherwise the worker's.
 Tag current_tag();
 // Lets other threads borrow this thread's tag. Called once, by the engine's worker.
 void become_worker_thread();
@@ -80,7 +80,7 @@ class ScopeListener {
 };
 ScopeListener* set_scope_listener(ScopeListener* listener);  // not owned; nullptr: none. Returns the previous one
 
-// Sets phase and layer of the calling thread and notifies the listener. Consecutive marks with the same `step` are a
+// Sets phase and layer of the calling thread and notifies the listener. Consecutive marks with the same `step` form a
 // step; -1 is outside steps.
 void mark(Phase phase, std::uint16_t layer = kNoLayer, std::uint16_t micro_batch = 0);
 void mark_step(std::int32_t step);  // begins a step in phase setup; -1 ends it

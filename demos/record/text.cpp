@@ -72,7 +72,7 @@ std::string as_utf8(std::string_view text) {
 }
 
 std::size_t edit_distance(std::string_view a, std::string_view b) {
-  std::vector<std::size_t> row(b.size() + 1);  // row[j]: distance of the first i of a and j of b
+  std::vector<std::size_t> row(b.size() + 1);  // row[j]: distance of a's first i and b's first j bytes
   std::iota(row.begin(), row.end(), std::size_t{0});
   for (std::size_t i = 1; i <= a.size(); ++i) {
     std::size_t diagonal = row[0];
@@ -88,7 +88,7 @@ std::size_t edit_distance(std::string_view a, std::string_view b) {
 
 std::string_view nearest(std::string_view text, std::span<const std::string_view> candidates) {
   text = text.substr(0, 64);        // the distance is quadratic, and longer texts match nothing
-  constexpr std::size_t kWord = 3;  // shorter words are in too many
+  constexpr std::size_t kWord = 3;  // shorter words occur in too many
   if (text.size() >= kWord)
     for (const std::string_view candidate : candidates)
       if (candidate.find(text) != std::string_view::npos) return candidate;

@@ -18,8 +18,8 @@ std::size_t first_mark_from(const std::vector<Mark>& marks, std::uint64_t event)
   return static_cast<std::size_t>(found - marks.begin());
 }
 
-// The mark from which a range starting at event `first` is measured. If several are there, the first one of the last
-// step, since the previous one ends a step. If none is, the last earlier mark.
+// The mark from which a range starting at event `first` is measured: of several marks there, the first one of the last
+// step, since the one before ends a step; if there is none, the last earlier mark.
 std::size_t opening_mark(const std::vector<Mark>& marks, std::uint64_t first) {
   const std::size_t after = first_mark_from(marks, first + 1);
   if (after == 0) return 0;
@@ -30,8 +30,8 @@ std::size_t opening_mark(const std::vector<Mark>& marks, std::uint64_t first) {
   return mark;
 }
 
-// The mark that closes a range ending before event `last`. If several are there, the one that ends the step,
-// otherwise the last one. If none is, the next mark.
+// The mark that closes a range ending before event `last`: of several marks there, the one that ends the step,
+// otherwise the last one; if there is none, the next mark.
 std::size_t closing_mark(const std::vector<Mark>& marks, std::uint64_t last) {
   std::size_t mark = first_mark_from(marks, last);
   if (mark == marks.size() || marks[mark].event_index != last) return mark;

@@ -41,7 +41,7 @@ inline constexpr int kNumPhases = 8;
 enum class DeviceKind : std::uint8_t { kCpu, kGpu, kHost };
 inline constexpr int kNumDeviceKinds = 3;
 
-// Origin of a number. Lines never mix them unmarked.
+// Origin of a number. A figure's line never mixes origins unmarked.
 enum class Source : std::uint8_t { kFormula, kPredicted, kRecorded, kLive };
 inline constexpr int kNumSources = 4;
 

@@ -40,7 +40,7 @@ std::int64_t count(const llama::Architecture& shape) {
   return sum;
 }
 
-// By the closed form.
+// Parameters by the closed form.
 std::int64_t counted(const llama::Architecture& shape) {
   std::int64_t sum = 0;
   for (const llama::Block block :

@@ -1,4 +1,4 @@
-// Every pair of a training step's switches follows the plain step or is refused with a reason.
+// Every pair of a training step's switches trains like the plain step or is refused with a reason.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -48,8 +48,8 @@ std::vector<double> plain_losses(const Params& params) {
   return known[key];
 }
 
-// Largest relative differences of the first two losses from the plain step's. In fp32 only the order of sums differs,
-// ten times as much after an AdamW step.
+// Largest accepted relative differences of the first two losses from the plain step's. In fp32 only the order of sums
+// differs, with ten times the effect after an AdamW step.
 std::array<double, 2> tolerance(const Params& params) {
   const bool rounds = params.text("precision") != "fp32";
   const bool quantises = params.text("adapters") == "qlora";

@@ -63,7 +63,7 @@ TEST_CASE("requests are rounded, and small and large ones come from separate seg
   CHECK(allocator.reserved() == 22 * kMiB);
   CHECK(block_of(allocator, *allocator.allocate(11 * kMiB)) == 11 * kMiB);
   CHECK(allocator.reserved() == 22 * kMiB);                                 // from the rest of the 20 MiB
-  CHECK(block_of(allocator, *allocator.allocate(11 * kMiB)) == 12 * kMiB);  // rests of up to 1 MiB are not split off
+  CHECK(block_of(allocator, *allocator.allocate(11 * kMiB)) == 12 * kMiB);  // remainders up to 1 MiB are not split off
   CHECK(allocator.reserved() == 34 * kMiB);
 }
 
@@ -83,7 +83,7 @@ TEST_CASE("a request takes the smallest free block that holds it, and the lowest
   CachingAllocator allocator;
   const auto a = allocator.allocate(40 * kMiB), b = allocator.allocate(32 * kMiB), c = allocator.allocate(32 * kMiB);
   for (const auto block : {a, b, c}) allocator.free(*block);
-  CHECK(allocator.placement(*allocator.allocate(30 * kMiB)).segment == 1);  // lowest gap
+  CHECK(allocator.placement(*allocator.allocate(30 * kMiB)).segment == 1);  // at the lowest gap
   CHECK(allocator.placement(*allocator.allocate(30 * kMiB)).segment == 2);
   CHECK(allocator.placement(*allocator.allocate(30 * kMiB)).segment == 0);
   CHECK(allocator.reserved() == 104 * kMiB);
@@ -154,7 +154,7 @@ TEST_CASE("an expandable segment grows by pages after the free block at its end"
   CHECK(allocator.placement(*second).segment == 0);
   CHECK(allocator.placement(*second).offset == 30 * kMiB);
   allocator.free(*first);
-  const auto third = allocator.allocate(29 * kMiB + 512);  // splits off any rest
+  const auto third = allocator.allocate(29 * kMiB + 512);  // splits off any remainder
   CHECK(allocator.allocated() == 74 * kMiB + 512);
   CHECK(allocator.placement(*third).offset == 0);
   (void)allocator.allocate(1);

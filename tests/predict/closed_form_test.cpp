@@ -23,7 +23,7 @@ namespace {
 
 constexpr std::int64_t kP = 1'235'814'400;
 
-// Independent of the batch.
+// Bytes independent of the batch.
 Bytes model_state(const ClosedForm::Moment& moment) {
   return tests::of(moment, Category::kWeights) + tests::of(moment, Category::kOptimizerState) +
          tests::of(moment, Category::kGradients);
@@ -44,19 +44,19 @@ PerParameter per_parameter(std::string_view precision, std::string_view more = "
 }  // namespace
 
 TEST_CASE("a parameter takes 12, 14 or 16 bytes, depending on the moment") {
-  // Weights 2, masters and moments 12, gradients 2 after backward.
+  // Weights 2, masters and moments 12; gradients 2 after the backward pass.
   const PerParameter mixed = per_parameter("precision=bf16_mixed");
   CHECK(mixed.at_loss == 14);
   CHECK(mixed.at_optimizer == 16);
-  // 2 + 2 · 2, and 2 for gradients.
+  // Weights 2, moments 2 · 2; gradients 2.
   const PerParameter pure = per_parameter("precision=bf16");
   CHECK(pure.at_loss == 6);
   CHECK(pure.at_optimizer == 8);
-  // 4 + 2 · 4, and 4 for gradients.
+  // Weights 4, moments 2 · 4; gradients 4.
   const PerParameter fp32 = per_parameter("precision=fp32");
   CHECK(fp32.at_loss == 12);
   CHECK(fp32.at_optimizer == 16);
-  // The first micro-batch's gradients.
+  // Including the first micro-batch's gradients.
   CHECK(per_parameter("precision=bf16_mixed", "accumulate=2").at_loss == 16);
   // Only weights; masters and moments are on the host.
   const ClosedForm away = predict::closed_form(tests::with({"precision=bf16_mixed", "offload.optimizer=host"}));

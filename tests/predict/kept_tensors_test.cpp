@@ -28,7 +28,7 @@ TEST_CASE("each tensor is in one term of the closed form, or between layers") {
   const StepSettings step = tests::with({"precision=bf16", "fused.rms_norm=on", "fused.swiglu=on"});
   const LayerBytes layer = layer_bytes(step);
   CHECK(layer.attention_norm == 4096 * 4);           // a number per row; its input is the layer's
-  CHECK(layer.mlp_norm == 4096LL * (2 * 2048 + 4));  // also its input
+  CHECK(layer.mlp_norm == 4096LL * (2 * 2048 + 4));  // the same, and its input
   CHECK(layer.mlp == 4096LL * 2 * 2 * 8192);         // gate and up
   const KeptTensor sum = kept_tensors(step).back();  // the next layer's input
   CHECK(sum.name() == "Sum after the MLP");

@@ -58,7 +58,7 @@ TEST_CASE("8-bit moments take 2.031 bytes per parameter") {
 TEST_CASE("checkpoints take B T H s per kept input") {
   CHECK(checkpoint_bytes(tests::with({"precision=bf16", "checkpointing=layer"})) == 268'435'456);
   CHECK(checkpoint_bytes(tests::with({"precision=bf16", "checkpointing=every", "checkpoint_every=4"})) == 67'108'864);
-  // layers 0, 5, 10, 15
+  // inputs of layers 0, 5, 10 and 15
   CHECK(checkpoint_bytes(tests::with({"precision=bf16", "checkpointing=every", "checkpoint_every=5"})) ==
         4 * 16'777'216);
   // k has no effect.
@@ -71,10 +71,10 @@ TEST_CASE("a layer keeps its backward's inputs, and checkpointing keeps inputs a
   const auto bytes = [](std::initializer_list<std::string_view> more) { return layer_bytes(tests::with(more)).sum(); };
   CHECK(bytes({"precision=bf16"}) == 4096LL * (32'776 + 8192 + 2048 + 128 + 65'536));
   CHECK(bytes({"precision=bf16"}) == 445'153'280);
-  // Fused: the second norm's input, two numbers per row, gate and up; 11.5 inputs.
+  // Fused: the second norm's input, two numbers per row, gate and up; together 11.5 layer inputs.
   const record::Bytes fused = bytes({"precision=bf16", "fused.rms_norm=on", "fused.swiglu=on"});
   CHECK(fused == 4096LL * (4096 + 8 + 8192 + 2048 + 128 + 32'768));
-  // Both norms' results and SwiGLU's.
+  // With fused.keep, also both norms' results and SwiGLU's.
   CHECK(bytes({"precision=bf16", "fused.rms_norm=on", "fused.swiglu=on", "fused.keep=on"}) ==
         fused + 4096LL * (2 * 4096 + 16'384));
   CHECK(bytes({"precision=bf16", "fused.rms_norm=on", "fused.swiglu=on", "fused.keep=on", "adapters=lora",
@@ -89,7 +89,7 @@ TEST_CASE("a layer keeps its backward's inputs, and checkpointing keeps inputs a
   CHECK(bytes({"precision=bf16", "attention=eager"}) == 4096LL * (32'776 + 4 * 4096 + 65'536) + 805'306'368);
   CHECK(score_bytes(tests::with({"precision=bf16"})) == 805'306'368);
   CHECK(score_bytes(tests::with({"precision=fp32"})) == 4 * 32LL * 1024 * 1024 * 4);
-  // Norm inputs, gate and up; in eager attention also queries, keys and values.
+  // Selective: norm inputs, gate and up; with eager attention also queries, keys and values.
   CHECK(bytes({"precision=bf16", "checkpointing=selective"}) == 4096LL * (4096 + 8192 + 2048 + 128 + 32'768));
   CHECK(bytes({"precision=bf16", "checkpointing=selective", "attention=eager"}) ==
         4096LL * (4096 + 4096 + 2048 + 32'768));
@@ -108,7 +108,7 @@ TEST_CASE("a layer keeps its backward's inputs, and checkpointing keeps inputs a
   CHECK(optimizer_state_bytes(fp32) == 8 * adapter_parameters(fp32));
   CHECK(tests::with({"precision=bf16", "adapters=lora"}).trained_bytes() == 2);
   CHECK(tests::with({"precision=bf16", "lora_precision=fp32"}).trained_bytes() == 2);  // no effect
-  // Norms of 32 + 8 heads of 64. Fused: inputs and a number each; composed: fp32 inputs and normed heads.
+  // Norms of 32 + 8 heads of 64. Fused: inputs and a number per head; composed: fp32 inputs and normed heads.
   StepSettings head_norms = tests::with({"precision=bf16", "fused.rms_norm=on", "fused.swiglu=on"});
   head_norms.model.qk_norm = true;
   CHECK(layer_bytes(head_norms).sum() == fused + 4096LL * (2 * 2560 + 4 * 40));
@@ -251,7 +251,7 @@ TEST_CASE("an fp8 GEMM keeps one byte per number of its input, and scales are sm
                    fp8 = layer_bytes(tests::with({"precision=bf16", "gemm=fp8"}));
   const record::Bytes tokens = 4096, hidden = 2048, intermediate = 8192;
   CHECK(bf16.attention_norm - fp8.attention_norm == tokens * hidden);
-  CHECK(bf16.attention == fp8.attention);  // keeps its result itself
+  CHECK(bf16.attention == fp8.attention);  // attention keeps its result in 16 bits
   CHECK(bf16.mlp_norm - fp8.mlp_norm == tokens * hidden);
   CHECK(bf16.mlp - fp8.mlp == tokens * intermediate);
   CHECK(fp8_scale_bytes(tests::with({"precision=bf16", "gemm=fp8"})) == 26'884);

@@ -21,7 +21,7 @@ TEST_CASE("a token takes six operations per weight plus attention's") {
   CHECK(predict::model_flops_per_token(plain, AttentionFlops::kNone) == 7'414'886'400);
   CHECK(predict::model_flops_per_token(plain, AttentionFlops::kCausal) == 7'414'886'400 + 201'326'592);
   CHECK(predict::model_flops_per_token(plain, AttentionFlops::kAll) == 7'414'886'400 + 2 * 201'326'592);
-  // Attention equals the weights at P / (L · H) tokens.
+  // Attention's FLOPs equal the weights' at P / (L · H) tokens.
   CHECK(1'235'814'400 / (16 * 2048) == 37'714);
 }
 

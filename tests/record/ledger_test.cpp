@@ -15,7 +15,7 @@ using namespace headroom::tests;
 
 namespace {
 
-// Processor seconds for `count` storages, numbered by `stride` and never freed.
+// Processor seconds for `count` storages, numbered in steps of `stride` and never freed.
 double seconds_of_ledger(std::size_t count, std::uint64_t stride) {
   std::vector<MemEvent> events(count);
   for (std::size_t i = 0; i < count; ++i) {
@@ -169,7 +169,7 @@ TEST_CASE("a relabel applies from a storage's birth, whenever it arrives") {
   CHECK(ledger.storages()[0].category == Category::kGradients);
   other(recording, EventKind::kFree, 1);
   ledger.update();
-  other(recording, EventKind::kRelabel, 1, Category::kWorkspace);  // of a freed storage: changes its past
+  other(recording, EventKind::kRelabel, 1, Category::kWorkspace);  // after the free: changes its past
   ledger.update();
   CHECK(of(ledger.at(1), Category::kWorkspace) == 512);
   CHECK(of(ledger.at(1), Category::kGradients) == 0);

@@ -1,5 +1,5 @@
-// A million events stay fast and small. Times are processor times, so that a busy machine passes; docs/results has
-// those of an idle one.
+// A million events stay fast and small. Times are processor times, so that a busy machine passes; docs/results has the
+// times of an idle machine.
 #include <algorithm>
 #include <ctime>
 #include <optional>

@@ -26,7 +26,7 @@ void check_sentence(const Error& error) {
   CHECK(error.message.ends_with('.'));
 }
 
-// Everything that figures compute.
+// Computes everything that figures need.
 void use(const Recording& recording) {
   const Ledger ledger(recording);
   for (const TimeAxis axis : {TimeAxis::kDevice, TimeAxis::kHost, TimeAxis::kEvent}) {
@@ -107,7 +107,7 @@ TEST_CASE("a file with one changed byte is refused in a sentence or read") {
         check_sentence(read.error());
     }
   }
-  CHECK(accepted == 6);  // the minor version's two bytes
+  CHECK(accepted == 6);  // changes of the minor version's two bytes
 }
 
 TEST_CASE("a file truncated anywhere is refused in a sentence or read as truncated") {

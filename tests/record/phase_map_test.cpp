@@ -34,7 +34,7 @@ TEST_CASE("phases of two steps align at their borders, with time stretched evenl
   CHECK(map(40) == 500);
   CHECK(map(50) == 520);
   CHECK(map(5) == 50);
-  CHECK(map(26) == 305);  // half of backward
+  CHECK(map(26) == 305);  // half of the backward pass
   CHECK(map(60) == 520);
   check_rises(map, 50);
   const PhaseMap back(kLong, 520, kShort, 50);

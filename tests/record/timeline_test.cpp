@@ -39,7 +39,7 @@ void add_mark(Recording& recording, Nanoseconds host, Nanoseconds device, std::i
   recording.append(std::span(&mark, 1));
 }
 
-// Host and device start together; the host issues in 30 what takes the device 3,000.
+// Host and device start together; the host issues in 30 ns what takes the device 3,000 ns.
 Recording small_gpu_run(Nanoseconds end_on_device = 3'000) {
   Recording recording = empty_gpu_run();
   add_mark(recording, 0, 0, 0, Phase::kForward);

@@ -14,7 +14,7 @@ struct BenchCase {
   std::string panel;    // kernel id; "report.<id>" for the report's shapes and modules
   std::string kernel;   // as in `headroom list`
   std::string storage;  // "fp32", "bf16", "fp16"
-  std::string label;    // "Llama 3.2 1B"; empty if the shape is label enough
+  std::string label;    // "Llama 3.2 1B"; empty if the shape suffices
   kernels::Shape shape;
 
   bool of_report() const { return panel != kernel; }

@@ -36,9 +36,10 @@ struct Exercise {
 
 std::span<const Exercise> exercises();                        // one per choice
 const Exercise* find_exercise(std::string_view id);           // null if unknown
-std::string_view declarations_of(EditedOperation operation);  // of its kernels, in CUDA C++
+std::string_view declarations_of(EditedOperation operation);  // declares the operation's kernels in CUDA C++
 
-// Source to compile: `given` if it has a line break, otherwise the file it names. If empty, the exercise's own.
+// Source to compile: `given` if it has a line break, otherwise the file that it names; if `given` is empty, the
+// exercise's own.
 record::Result<std::string> edited_source(const std::string& given, const Exercise& exercise);
 
 }  // namespace headroom::experiments

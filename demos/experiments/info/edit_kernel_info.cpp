@@ -15,7 +15,7 @@ constexpr std::array kThreads{Choice{"64", "64"}, Choice{"128", "128"}, Choice{"
                               Choice{"1024", "1,024"}};
 constexpr std::array kCompileDevices{Choice{"auto", "automatic"}, Choice{"cpu", "none, only compile"},
                                      Choice{"cuda", "GPU"}};
-// Supported by NVRTC 13.
+// Architectures that NVRTC 13 supports.
 constexpr std::array kArchitectures{
     Choice{"auto", "this GPU's, else sm_90"},
     Choice{"sm_75", "sm_75"},

@@ -11,7 +11,7 @@
 
 namespace headroom::predict {
 
-// Allocation event and current category of each live storage.
+// The allocation event of each live storage, with its current category.
 using Births = std::unordered_map<std::uint64_t, record::MemEvent>;
 
 inline void take(const record::MemEvent& event, Births& alive) {
@@ -25,7 +25,7 @@ inline void take(const record::MemEvent& event, Births& alive) {
   }
 }
 
-// Storages that a part of a trace frees, mapped to those it leaves in their place.
+// Maps the storages that a part of a trace frees to those that the part leaves in their place.
 using Successors = std::unordered_map<std::uint64_t, std::uint64_t>;
 
 // nullopt if the part cannot repeat.

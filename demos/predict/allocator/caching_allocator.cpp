@@ -20,7 +20,7 @@ constexpr Bytes kSmallSegment = 2 * kMiB;     // kSmallBuffer
 constexpr Bytes kLargeSegment = 20 * kMiB;    // kLargeBuffer
 constexpr Bytes kLeastOwn = 10 * kMiB;        // kMinLargeAlloc
 constexpr Bytes kSegmentRounding = 2 * kMiB;  // kRoundLarge
-// Address range of an expandable segment: more than any device has, in whole pages of both sizes.
+// Size of an expandable segment's address range: more than any device has, and a multiple of both page sizes.
 constexpr Bytes kSpace = kLargeSegment * 1024 * 1024;
 
 // Mapping unit of an expandable segment.
@@ -92,7 +92,7 @@ std::optional<CachingAllocator::BlockId> CachingAllocator::take_cached(Bytes byt
   std::set<FreeBlock>& free = (small ? small_ : large_).free;
   auto best = free.lower_bound(FreeBlock{stream, bytes, std::numeric_limits<Bytes>::min(), 0});
   if (best == free.end() || best->stream != stream) return std::nullopt;
-  if (expandable_) {  // compared by what they could grow to
+  if (expandable_) {  // compares blocks by the size to which they could grow
     auto next = std::next(best);
     while (next != free.end() && next->stream == stream &&
            bytes_with_growth(next->block) < bytes_with_growth(best->block)) {
@@ -121,7 +121,7 @@ CachingAllocator::BlockId CachingAllocator::take_segment(Bytes bytes, std::uint8
   return make_block({.address = address, .bytes = segment, .stream = stream, .small = small});
 }
 
-// Maps pages after a free block or in the lowest hole until a block is large enough.
+// Maps pages after a free block or in the lowest hole until the block is large enough.
 CachingAllocator::BlockId CachingAllocator::grow_segment(Bytes bytes, std::uint8_t stream, bool small) {
   BlockId block = room_to_grow(bytes, stream, small);
   if (!blocks_[block].mapped) block = map(block, std::min(blocks_[block].bytes, bytes));
@@ -133,7 +133,8 @@ CachingAllocator::BlockId CachingAllocator::grow_segment(Bytes bytes, std::uint8
   return block;
 }
 
-// Lowest free or unmapped addresses with `bytes` in total; a new expandable segment if there are none.
+// First of the lowest adjacent free or unmapped blocks with `bytes` in total; a new expandable segment if there are
+// none.
 CachingAllocator::BlockId CachingAllocator::room_to_grow(Bytes bytes, std::uint8_t stream, bool small) {
   const std::set<FreeBlock>& unmapped = (small ? small_ : large_).unmapped;
   const auto first = FreeBlock{stream, 0, std::numeric_limits<Bytes>::min(), 0};
@@ -152,7 +153,7 @@ CachingAllocator::BlockId CachingAllocator::room_to_grow(Bytes bytes, std::uint8
   return whole;
 }
 
-// Merges the mapped pages with free neighbors.
+// Maps the block's first pages and merges them with free neighbors.
 CachingAllocator::BlockId CachingAllocator::map(BlockId id, Bytes bytes) {
   pool(blocks_[id]).unmapped.erase(unmapped_entry(id));
   const Bytes mapped = rounded_up(bytes, page_bytes(blocks_[id].small));
@@ -191,7 +192,7 @@ void CachingAllocator::empty_cache() {
   give_back_cached();
 }
 
-// Frees empty segments, and all free pages of expandable ones.
+// Frees empty segments and, in expandable segments, all free pages.
 void CachingAllocator::give_back_cached() {
   for (Pool* pool : {&large_, &small_}) {
     std::vector<BlockId> blocks;

@@ -30,8 +30,8 @@ class CachingAllocator {
       : limit_(limit), expandable_(expandable), addresses_(std::move(addresses)) {}
 
   struct BlockPlace {
-    std::uint64_t segment = 0;  // numbered from 0, expandable ones by mapping
-    record::Bytes offset = 0;   // in the segment
+    std::uint64_t segment = 0;  // numbered from 0; expandable: one number per mapping
+    record::Bytes offset = 0;   // from the segment's begin
     record::Bytes block = 0;    // size
   };
   struct SegmentChange {
@@ -43,7 +43,7 @@ class CachingAllocator {
 
   using BlockId = std::uint32_t;
   // nullopt: out of memory. Pools of CUDA graphs (record::in_graph_pool) free no segments, and their requests make
-  // others free none.
+  // other pools free none.
   std::optional<BlockId> allocate(record::Bytes requested, std::uint8_t stream = 0);
   void free(BlockId block);
   // Frees empty segments, like emptyCache().
@@ -60,11 +60,11 @@ class CachingAllocator {
 
   struct Block {
     record::Bytes address = 0, bytes = 0;
-    BlockId before = kNone, after = kNone;  // in the segment
+    BlockId before = kNone, after = kNone;  // neighbors in the segment
     std::uint8_t stream = 0;
     bool small = false;
     bool free = false;
-    bool mapped = true;  // false: part of an expandable segment
+    bool mapped = true;  // false: unmapped part of an expandable segment
   };
   // Ordered for best fit: smallest first, then lowest address.
   struct FreeBlock {
@@ -76,7 +76,7 @@ class CachingAllocator {
   };
   struct Pool {
     std::set<FreeBlock> free;
-    std::set<FreeBlock> unmapped;  // with 0 bytes, so that the lowest address comes first
+    std::set<FreeBlock> unmapped;  // entries have 0 bytes, so that the lowest address comes first
   };
 
   Pool& pool(const Block& block) { return block.small ? small_ : large_; }
@@ -93,13 +93,13 @@ class CachingAllocator {
   BlockId map(BlockId block, record::Bytes bytes);
   void unmap(BlockId block);
   void give_back_cached();
-  // Counts device memory as reserved, or no longer.
+  // hold() starts counting device memory as reserved, release() stops.
   void hold(record::Bytes address, record::Bytes bytes);
   void release(record::Bytes address, record::Bytes bytes);
-  // Keeps the first `bytes`; the rest becomes a new block in no list.
+  // Shortens `block` to `bytes`; the rest becomes a new block that is in no list.
   BlockId cut(BlockId block, record::Bytes bytes);
   BlockId joined(BlockId first, BlockId second);
-  // Merges free neighbors that are mapped alike.
+  // Merges free neighbors that are both mapped or both unmapped.
   BlockId merged(BlockId block);
   BlockId make_block(const Block& block);
 

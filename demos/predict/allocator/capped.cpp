@@ -30,7 +30,7 @@ class RequestCapper {
   }
 
  private:
-  // False: out of memory.
+  // Returns false if out of memory.
   bool take(MemEvent event, std::vector<MemEvent>& events) {
     const bool ours = event.device == requests_.info().device;
     if (ours && event.kind == EventKind::kAlloc) {
@@ -64,7 +64,7 @@ class RequestCapper {
 
   const record::Recording& requests_;
   Bytes limit_, live_bytes_ = 0;
-  std::unordered_map<std::uint64_t, MemEvent> live_;  // with current categories
+  std::unordered_map<std::uint64_t, MemEvent> live_;  // allocation events, with current categories
   std::optional<record::Outcome> outcome_;
 };
 

@@ -5,11 +5,11 @@
 
 namespace headroom::predict {
 
-// Ends out of memory at the first request that exceeds `limit` (0: none), like the CPU's probe. Adds the live bytes
-// to each event.
+// The result ends out of memory at the first request that exceeds `limit` (0: none), as with the CPU's probe. Each
+// event gets the live bytes.
 record::Recording capped(const record::Recording& requests, record::Bytes limit);
 
-// The outcome of a request that exceeds a limit, also on a GPU.
+// The outcome of a request that exceeds a limit, on a CPU or a GPU.
 record::Outcome ran_out(const record::Recording& requests, const record::MemEvent& asked,
                         record::OutOfMemoryFacts facts);
 

@@ -1,5 +1,6 @@
-// Addresses returned by cudaMalloc, which decide between PyTorch's free blocks of one size. Observed on an H200 with
-// driver 580 and CUDA 13: the lowest gap that is large enough, otherwise multiples of 32 MiB below everything else.
+// Addresses returned by cudaMalloc, by which PyTorch chooses between free blocks of equal size. Observed on an H200
+// with driver 580 and CUDA 13: the lowest gap that is large enough, otherwise multiples of 32 MiB below everything
+// else.
 #pragma once
 
 #include <cstddef>
@@ -25,7 +26,7 @@ class DeviceAddresses {
   std::size_t next_known_ = 0;
   bool first_ = true;
   std::map<record::Bytes, record::Bytes> gaps_;  // by address
-  record::Bytes lowest_ = 0;                     // so far
+  record::Bytes lowest_ = 0;                     // lowest address so far
 };
 
 }  // namespace headroom::predict

@@ -22,7 +22,7 @@ class HeldMemory {
   };
 
   void take(std::uint64_t segment, record::Bytes address, record::Bytes bytes);
-  // The range may span several segments or a part of one. Returns its parts by address.
+  // The range may span several segments or only part of one. Returns its parts in order of address.
   std::vector<Part> give_back(record::Bytes address, record::Bytes bytes);
   // nullopt if not held.
   std::optional<Place> find(record::Bytes address) const;
@@ -32,7 +32,7 @@ class HeldMemory {
   struct Held {
     std::uint64_t segment = 0;
     record::Bytes began = 0;  // the segment's original begin
-    record::Bytes bytes = 0;  // of this part
+    record::Bytes bytes = 0;  // size of this part
   };
   std::map<record::Bytes, Held> parts_;  // by address
 };

@@ -24,7 +24,7 @@ using record::MemEvent;
 namespace {
 
 constexpr std::int64_t kAllAlike = 2, kLastDiffers = 3;
-constexpr std::int64_t kLeastCompared = 3;  // the second and the third
+constexpr std::int64_t kLeastCompared = 3;  // compares the second micro-batch with the third
 
 std::int64_t micro_batches_of(const record::RunInfo& settings) {
   const auto found = settings.params.find(std::string(kMicroBatches));
@@ -70,7 +70,7 @@ std::vector<Part> parts_of(const record::Recording& run) {
 // A second micro-batch, to be repeated: events [first_event, end_event).
 struct Repeated {
   Part part;
-  Successors successors;  // of earlier storages that it frees
+  Successors successors;  // of earlier storages that the part frees
 };
 
 // Checks that a part restores the memory it found.
@@ -91,11 +91,11 @@ class Balance {
  private:
   const Births before_;
   Births alive_;
-  std::unordered_set<std::uint64_t> left_;  // allocated by the part
-  std::size_t freed_ = 0;                   // allocated before it
+  std::unordered_set<std::uint64_t> left_;  // live storages of the part
+  std::size_t freed_ = 0;                   // earlier storages that it freed
 };
 
-// The second micro-batches; nullopt if one cannot be repeated.
+// All second micro-batches; nullopt if one of them cannot be repeated.
 std::optional<std::vector<Repeated>> repeated_parts(const record::Recording& run) {
   const std::vector<MemEvent>& events = run.events();
   const std::vector<Part> parts = parts_of(run);
@@ -146,7 +146,7 @@ class MicroBatchRepeater {
   }
 
  private:
-  // Copies the source up to these.
+  // Copies the source up to these indices.
   void write(std::uint64_t end_event, std::size_t end_mark) {
     const std::uint64_t shift = events_.size() - next_event_;
     for (; next_mark_ < end_mark; ++next_mark_) add(few_.marks()[next_mark_], delay_, shift, later_);
@@ -158,7 +158,7 @@ class MicroBatchRepeater {
 
   void write_again(const Repeated& repeated, std::int64_t nth) {
     const Part& part = repeated.part;
-    Successors freed;  // freed storages by their current numbers
+    Successors freed;  // maps freed storages of the source to their current numbers
     for (const auto& [old, successor] : repeated.successors) freed[old] = names_.at(successor);
     const record::Nanoseconds delay = delay_ + nth * duration_of(part);
     const std::uint64_t shift = events_.size() - part.first_event;
@@ -200,7 +200,7 @@ class MicroBatchRepeater {
   record::Recording result_;
   std::vector<MemEvent> events_;
   std::vector<Mark> marks_;
-  std::unordered_map<std::uint64_t, std::uint64_t> names_;  // current copies of the source's storages
+  std::unordered_map<std::uint64_t, std::uint64_t> names_;  // current numbers of the source's storages
   std::uint64_t named_ = 0;
   std::uint64_t next_event_ = 0;
   std::size_t next_mark_ = 0;
@@ -208,7 +208,7 @@ class MicroBatchRepeater {
   std::int64_t later_ = 0;  // micro-batches inserted after the second one
 };
 
-// True if the allocator treats two parts alike, and so all later ones: same places and blocks, no segment changes.
+// True if the allocator treats two parts alike (same places and blocks, no segment changes), and so all later parts.
 class Alike {
  public:
   explicit Alike(const record::Recording& run) : run_(run) {
@@ -243,8 +243,8 @@ class Alike {
   std::unordered_map<std::uint64_t, std::pair<std::uint64_t, Bytes>> places_;
 };
 
-// Applied to every step. A run that ends before a step's last micro-batch would end there with more micro-batches as
-// well.
+// True if every step's last or next-to-last micro-batch is placed like its predecessor. A run that ends within a step
+// would end there with more micro-batches as well.
 bool all_alike(const record::Recording& run, std::int64_t count) {
   const std::vector<Part> parts = parts_of(run);
   const Alike alike(run);

@@ -1,4 +1,4 @@
-// Repeats traced micro-batches: all between the first and the last allocate alike, and tracing takes time. A
+// Repeats traced micro-batches, since tracing takes time and all between the first and the last allocate alike. A
 // recording with few micro-batches has fewer per step than its settings.
 #pragma once
 
@@ -17,15 +17,15 @@ inline constexpr std::string_view kMicroBatches = "accumulate";  // a step's num
 // gradients move to the host.
 std::int64_t traced_micro_batches(const StepSettings& step);
 
-// Converts a trace to a recording with few micro-batches of `settings`. Token ids, which a step holds for all
-// micro-batches, get their full size. nullopt if the second micro-batch leaves other memory than it found.
+// Converts a trace to a recording of `settings` with few micro-batches. Token ids, which a step stores for all
+// micro-batches, get their full size. nullopt if the second micro-batch does not restore the memory that it found.
 std::optional<record::Recording> few_micro_batches(const record::Recording& trace, const record::RunInfo& settings);
 
-// Extends every step to `count` micro-batches; 0: all. Equals the full trace, storages numbered in order of birth.
+// Extends every step to `count` micro-batches; 0: all, as in the full trace with storages numbered in order of birth.
 record::Recording with_micro_batches(record::Recording few, std::int64_t count = 0);
 
-// placed() with only as many micro-batches as it takes until one is placed like its predecessor. All later ones are
-// then placed alike, so totals and outcome are those of the full run.
+// Like placed(), but adds micro-batches only until one is placed like its predecessor. All later ones would be placed
+// alike, so totals and outcome equal those of the full run.
 record::Recording placed_until_alike(const record::Recording& few, record::Bytes limit = 0);
 
 }  // namespace headroom::predict

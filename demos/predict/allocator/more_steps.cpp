@@ -32,7 +32,7 @@ std::optional<LastStep> last_step(const record::Recording& trace) {
     if (trace.marks()[i].step == -1 && trace.marks()[i - 1].step != -1) ends.push_back(i);
   if (ends.size() < kFirstAndSecond) return std::nullopt;
   const std::size_t end_before = ends[ends.size() - 2];
-  // Frees after a step's end belong to it.
+  // Frees after a step's end mark belong to that step.
   const std::uint64_t behind = trace.events().size() - trace.marks()[ends.back()].event_index;
   return LastStep{end_before + 1, trace.marks()[end_before].event_index + behind};
 }
@@ -58,11 +58,11 @@ class StepRepeater {
     return true;
   }
 
-  // `nth` counts from 1.
+  // `nth`: the copy's number, from 1.
   void append_to(record::Recording& trace, int nth) {
     std::vector<MemEvent> events = events_;
     const std::uint64_t shift = trace.events().size() - first_event_;
-    std::unordered_map<std::uint64_t, std::uint64_t> born;  // in this copy
+    std::unordered_map<std::uint64_t, std::uint64_t> born;  // this copy's numbers of the trace's storages
     for (MemEvent& event : events) {
       event.time += nth * duration_;
       if (event.kind == EventKind::kAlloc) born[event.storage] = next_storage_++;
@@ -90,9 +90,9 @@ class StepRepeater {
   std::vector<Mark> marks_;
   std::uint64_t first_event_ = 0, next_storage_;
   record::Nanoseconds duration_ = 0;
-  Births before_;  // at the step's start
+  Births before_;  // live storages at the step's start
   Successors successor_;
-  std::unordered_map<std::uint64_t, std::uint64_t> born_before_;  // storages of the trace in the previous copy
+  std::unordered_map<std::uint64_t, std::uint64_t> born_before_;  // the previous copy's numbers of the trace's storages
 };
 
 }  // namespace

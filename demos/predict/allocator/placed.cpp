@@ -18,7 +18,7 @@ using record::MemEvent;
 
 namespace {
 
-// In order of allocation; empty for recordings without placements.
+// Segments' addresses in order of allocation; empty for recordings without placements.
 std::vector<Bytes> segment_addresses(const record::Recording& run) {
   std::vector<Bytes> addresses;
   for (const record::Placement& place : run.placements())
@@ -31,7 +31,8 @@ bool is_on(const record::RunInfo& run, std::string_view key) {
   return found != run.params.end() && found->second == "on";
 }
 
-// The storage before which a CUDA graph empties the cache: its seed, or the first one of its pool; 0 without a graph.
+// The storage before whose allocation a CUDA graph empties the cache: the graph's seed, or the first storage of its
+// pool; 0 without a graph.
 std::uint64_t graph_begin(const record::Recording& requests) {
   std::uint64_t begin = 0;
   int numbers = 0;
@@ -72,7 +73,7 @@ class RequestPlacer {
     record::Category category{};
   };
 
-  // False: out of memory.
+  // Returns false if out of memory.
   bool take(MemEvent event) {
     if (event.device != requests_.info().device) {
       events_->push_back(event);
@@ -93,7 +94,7 @@ class RequestPlacer {
         return allocate(event);
       case EventKind::kSegmentAlloc:
       case EventKind::kSegmentFree:
-        return true;  // generated again
+        return true;  // the allocator creates new ones
     }
     return true;
   }

@@ -17,14 +17,14 @@ inline std::uint64_t next_storage(const record::Recording& recording) {
   return next;
 }
 
-// `take` appends an event's replacement to the list; false ends the recording. Marks keep their place and pass
-// through `change`. Other rows are copied, except placements.
+// `take` appends an event's replacement to the list; if it returns false, the recording ends. Marks keep their place
+// and pass through `change`. Other rows are copied, except placements.
 template <class Take, class Change>
 record::Recording rewritten(const record::Recording& source, Take take, Change change) {
   record::Recording result(source.info());
   result.append_operators(0, source.operators());
   std::vector<record::MemEvent> events;
-  std::vector<std::uint64_t> places;  // by event of the source, in `events`
+  std::vector<std::uint64_t> places;  // index in `events`, for each event of the source
   bool whole = true;
   for (const record::MemEvent& event : source.events()) {
     places.push_back(events.size());

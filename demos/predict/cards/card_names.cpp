@@ -37,7 +37,7 @@ std::string lowered(std::string_view text) {
   return lower;
 }
 
-// "NVIDIA A100-SXM4-80GB" → nvidia, a100, sxm, 80gb. Drops generations of SXM and memory.
+// "NVIDIA A100-SXM4-80GB" → nvidia, a100, sxm, 80gb. Drops SXM's version and words such as "HBM3".
 Words words_of(std::string_view text) {
   Words words;
   bool inside = false;
@@ -76,7 +76,7 @@ bool is_size_of(const Card& card, double size) {
   return memory <= size && size <= kMost * memory;
 }
 
-// A card's words, and those that its name requires.
+// A card's words, and those that a text must contain.
 struct CardWords {
   Words all, needed;
 
@@ -85,7 +85,7 @@ struct CardWords {
       if (!is_among(word, kOptional) && !is_among(word, kForms) && !size_in(word)) needed.push_back(word);
     const bool any_form = std::ranges::none_of(all, [](const std::string& word) { return is_among(word, kForms); });
     std::erase_if(all, [](const std::string& word) { return size_in(word).has_value(); });
-    // Keep the driver's sizes: in "GH200 480GB" it is the host's.
+    // Keep sizes in the driver's name: "480GB" in "GH200 480GB" is the host's.
     for (std::string& word : words_of(card.driver_name)) all.push_back(std::move(word));
     if (any_form) all.insert(all.end(), kForms.begin(), kForms.end());
   }
@@ -132,7 +132,7 @@ std::string joined(const Words& words) {
   return text;
 }
 
-// Similarity to words that match no card: the words that a card lacks, earlier ones first, then the edit distance.
+// Order of cards for words that match none: by the words that a card lacks, earlier ones first, then by edit distance.
 struct Nearness {
   std::vector<bool> lacks;
   std::size_t distance = 0;

@@ -31,7 +31,7 @@ std::int64_t ceil_div(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; 
 struct RowSum {
   Bytes parts = 0, semaphores = 0;  // 0: one block per column
 };
-// 4,096 rows of 2,048: 64 blocks per column, 4 · 2,048 · 64 · 128 = 67,108,864.
+// 4,096 rows of 2,048: 64 blocks per column, 4 · 2,048 · 64 · 128 = 67,108,864 B.
 RowSum row_sum(std::int64_t rows, std::int64_t columns) {
   constexpr std::int64_t kThreads = 512, kWarp = 32, kThreadsPerMultiprocessor = 2048;
   constexpr std::int64_t kLeast = 16, kMost = 256;  // values per thread
@@ -55,17 +55,17 @@ std::int64_t id_parts(const StepSettings& step) {
   return step.tokens() / kTokensPerPart + std::min(step.tokens(), step.model.vocab_size);
 }
 
-// CUB's temporary storage: arrays of whole 256 B, and 255 B for alignment.
+// CUB's temporary storage: arrays rounded up to 256 B, and 255 B for alignment.
 constexpr Bytes kAligned = 256;
 Bytes aligned(Bytes bytes) { return ceil_div(bytes, kAligned) * kAligned; }
-// Radix sort of ids and positions: both again, counts of 256 digits for eight passes, counters, and 256 words per
-// tile of 4,608 (cub/device/dispatch/dispatch_radix_sort.cuh, onesweep). 34,803 ids: 582,143.
+// Radix sort of ids and positions: a second copy of both, counts of 256 digits for eight passes, counters, and 256
+// words per tile of 4,608 ids (cub/device/dispatch/dispatch_radix_sort.cuh, onesweep). 34,803 ids: 582,143 B.
 Bytes sort_scratch(std::int64_t ids) {
   constexpr Bytes kDigits = 256, kPasses = 8, kTile = 4608;
   return kAligned - 1 + 2 * aligned(kId * ids) + kDigits * kPasses * kId + kAligned +
          4 * kDigits * ceil_div(ids, kTile);
 }
-// Tiled scan: two words per tile, and for the 32 tiles that CUB adds in front.
+// Tiled scan: two words for each tile and for each of the 32 tiles that CUB adds in front.
 Bytes scan_scratch(std::int64_t values, std::int64_t tile) {
   constexpr Bytes kState = 8, kBefore = 32, kTwoCounts = 2 * kAligned;
   return kAligned - 1 + kTwoCounts + aligned(kState * (kBefore + ceil_div(values, tile)));
@@ -173,7 +173,7 @@ class ExtraRequests {
     release(parts, events);
   }
 
-  // Temporary product of softmax and its gradient (aten/src/ATen/native/cuda/SoftMax.cu). A layer's backward
+  // Temporary product of softmax and its gradient (aten/src/ATen/native/cuda/SoftMax.cu). A layer's backward pass
   // allocates two tensors as large as fp32 scores (three in fp32); the result is the second.
   void softmax_backward(const MemEvent& event, std::vector<MemEvent>& events) {
     if (event.layer != scores_layer_) scores_made_ = 0;
@@ -182,7 +182,7 @@ class ExtraRequests {
     if (scores_made_++ % per_layer == 1) release(request(event, scores_, event.category, events), events);
   }
 
-  // Before the gradient: ids and their order, sorted. Then the offsets of ids and parts, and the parts.
+  // Before the gradient: the sorted ids and their order. After it: the offsets of ids and parts, and the parts.
   bool sum_by_id(const MemEvent& gradient, std::vector<MemEvent>& events) {
     const std::int64_t tokens = step_.tokens(), parts = id_parts(step_);
     const std::int64_t most_ids = std::min(tokens, step_.model.vocab_size);
@@ -235,7 +235,7 @@ class ExtraRequests {
     for (int i = 0; i < kGraphNumbers; ++i) request(before, kGraphNumber, Category::kWorkspace, events);
   }
 
-  // A small first GEMM labels the workspace; with a graph, on the graph's stream.
+  // A small first GEMM gives the workspace its own operator; with a graph, on the graph's stream.
   void take_workspace(const MemEvent& first, std::vector<MemEvent>& events) {
     const Bytes small = 16 * 16 * step_.element_bytes();
     MemEvent named = first;
@@ -263,9 +263,9 @@ class ExtraRequests {
   std::uint16_t blas_;
   Bytes embedding_, scores_, queries_;
   bool sorts_, chunked_, fp8_, eager_, multiplied_ = false, recorded_ = false;
-  std::vector<std::int64_t> sides_;  // of decomposed matrices
+  std::vector<std::int64_t> sides_;  // sides of decomposed matrices
   std::vector<Summed> summed_;
-  std::unordered_map<std::uint64_t, Bytes> decomposing_;  // LAPACK's storages and their new sizes
+  std::unordered_map<std::uint64_t, Bytes> decomposing_;  // LAPACK's storages, with cuSOLVER's sizes
   std::uint16_t scores_layer_ = record::kNoLayer;
   int scores_made_ = 0;
 };

@@ -18,14 +18,14 @@ inline constexpr record::Bytes kBlasLtWorkspace = record::kMiB;
 inline constexpr int kGraphNumbers = 2;
 inline constexpr record::Bytes kGraphNumber = 8;
 
-// PyTorch's embedding backward sorts many tokens by id and sums them in parts
-// (aten/src/ATen/native/cuda/Embedding.cu, EmbeddingBackwardKernel.cu). Scratch: five lists of ids, and the parts
-// with their offsets. 1B, 4,096 tokens: 5 · 32,768 + 4,505 · (8 + 8,192) + 16 = 37,104,856. 0 for the fused kernel
-// and few tokens.
+// The backward pass of PyTorch's embedding sorts many tokens by id and sums them in parts
+// (aten/src/ATen/native/cuda/Embedding.cu, EmbeddingBackwardKernel.cu). Scratch: five lists of ids, and the parts with
+// their offsets. 1B, 4,096 tokens: 5 · 32,768 + 4,505 · (8 + 8,192) + 16 = 37,104,856. 0 for the fused kernel, and for
+// few tokens.
 record::Bytes id_sort_bytes(const StepSettings& step);
 
-// Inserts these requests where a GPU makes them, as recorded on an H200 (compute capability 9.0, PyTorch 2.11). Other
-// generations use other workspaces and are untested.
+// Inserts these requests where a GPU run issues them, as recorded on an H200 (compute capability 9.0, PyTorch 2.11).
+// Other GPU generations use other workspaces and are untested.
 record::Recording with_gpu_extras(const record::Recording& trace, record::Schema train_step);
 
 }  // namespace headroom::predict

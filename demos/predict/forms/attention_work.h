@@ -1,4 +1,4 @@
-// FLOPs of attention in one step, all layers, forward and backward: eager, and tiled (Dao et al. 2022,
+// FLOPs of attention in one step, all layers, forward and backward pass: eager, and tiled (Dao et al. 2022,
 // arXiv:2205.14135).
 #pragma once
 
@@ -18,14 +18,14 @@ constexpr double attention_product_flops(const StepSettings& step) {
 // Forward: scores and output. Backward: gradients of values, probabilities, queries and keys.
 constexpr double eager_attention_flops(const StepSettings& step) { return 6 * attention_product_flops(step); }
 
-// Seven GEMMs, since backward recomputes the scores. Tiles above the diagonal are skipped.
+// Seven GEMMs, since the backward pass recomputes the scores. Tiles above the diagonal are skipped.
 constexpr double flash_attention_flops(const StepSettings& step, std::int64_t tile) {
   const std::int64_t n = (step.sequence + tile - 1) / tile;
   const double share = static_cast<double>(n + 1) / static_cast<double>(2 * n);
   return 7 * share * attention_product_flops(step);
 }
 
-// Kept instead of the scores: one fp32 number per head and token. 1B, 4 sequences of 1,024: 524,288.
+// Bytes kept instead of the scores: one fp32 number per head and token. 1B, 4 sequences of 1,024: 524,288.
 constexpr record::Bytes log_sum_exp_bytes(const StepSettings& step) {
   return 4 * step.batch * step.sequence * step.model.num_heads;
 }

@@ -1,5 +1,5 @@
-// Closed form for the peak of a GPU's training step: requested bytes by category at the few candidates. The planner's
-// list is exact but needs an engine.
+// Closed form for the peak of a GPU's training step: requested bytes by category at each candidate for the peak. The
+// planner's trace is exact but needs an engine.
 #pragma once
 
 #include <string>
@@ -12,21 +12,21 @@ namespace headroom::predict {
 
 struct ClosedForm {
   struct Moment {
-    // kLoss: peak within the loss. kBackward: head, final norm, a layer's MLP or attention, embedding. kOptimizer:
-    // all weights, or in backward the last layer's.
+    // kLoss: peak within the loss. kBackward: head, final norm, a layer's MLP or attention, or embedding. kOptimizer:
+    // all weights or, in the backward pass, the last layer's.
     record::Phase phase = record::Phase::kLoss;
     record::ByCategory bytes{};
   };
 
   std::vector<Moment> moments;        // in step order
   std::vector<std::string> left_out;  // unsupported parts, as short phrases
-  std::vector<std::string> assumed;   // about parts that steps do not have
+  std::vector<std::string> assumed;   // assumptions about parts that runs do not have
 
   const Moment& peak() const;
 };
 
-// For a step's last micro-batch. Llama 3.2 1B in bf16 with AdamW and 4 sequences of 1,024 peaks at the loss with 20.9 GB:
-// 2 bytes per weight, 4 of state, 7,189,561,344 of activations, and 12 V bytes of logits per token.
+// For a step's last micro-batch. Llama 3.2 1B in bf16 with AdamW and 4 sequences of 1,024 peaks at the loss with 20.9
+// GB: per weight 2 bytes and 4 of state, 7,189,561,344 of activations, and 12 V bytes of logits per token.
 ClosedForm closed_form(const StepSettings& step);
 
 }  // namespace headroom::predict

@@ -24,7 +24,7 @@ class Writing {
 
   void mark(std::int32_t step, record::Phase phase) {
     phase_ = phase;
-    // Takes no time on device and host.
+    // All device and host times are 0.
     run_.append(record::Mark{.device_time = 0, .event_index = run_.events().size(), .step = step, .phase = phase});
   }
 
@@ -67,12 +67,12 @@ class Writing {
   std::uint64_t next_ = 1;
 };
 
-// Up to `at_loss`, all layers add the same bytes.
+// In the forward pass, all layers add the same bytes.
 void forward(Writing& writing, const ClosedForm::Moment& at_loss, const StepSettings& step) {
   record::ByCategory bytes = at_loss.bytes;
   const auto of = [&](record::Category category) -> Bytes& { return bytes[static_cast<std::size_t>(category)]; };
   of(record::Category::kLogits) = 0;
-  if (step.micro_batches == 1) of(record::Category::kGradients) = 0;  // else left by earlier micro-batches
+  if (step.micro_batches == 1) of(record::Category::kGradients) = 0;  // otherwise, earlier micro-batches left them
   const Bytes activations = of(record::Category::kActivations);
   for (std::int64_t layer = 1; layer <= step.model.num_layers; ++layer) {
     of(record::Category::kActivations) = activations / step.model.num_layers * layer;
@@ -89,7 +89,7 @@ record::Recording recording_of(const ClosedForm& form, const record::Params& tra
                                         .source = record::Source::kFormula});
   Writing writing(run);
   writing.mark(-1, record::Phase::kSetup);
-  if (!form.moments.empty()) {  // live before the step
+  if (!form.moments.empty()) {  // bytes live before the step
     record::ByCategory resident{};
     for (const auto category : {record::Category::kWeights, record::Category::kOptimizerState}) {
       const auto c = static_cast<std::size_t>(category);

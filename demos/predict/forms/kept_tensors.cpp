@@ -48,13 +48,13 @@ class Layers {
   }
 
  private:
-  // `times`: how often all layers together keep what follows.
+  // `times`: how often all layers together keep the tensors that follow.
   void enter(Bytes LayerBytes::*term, std::int64_t times) {
     term_ = term;
     times_ = times;
   }
 
-  // `factor` bytes for `count` numbers per token. Empty `symbol`: the factor alone.
+  // Adds `factor` bytes for each of `count` numbers per token. Empty `symbol`: only the factor is shown.
   void add(KeptPart part, std::string_view of, std::string_view what, std::int64_t factor, std::string_view symbol,
            std::int64_t count, Operators operators) {
     const Bytes all = step_.tokens() * factor * count * times_;
@@ -69,7 +69,7 @@ class Layers {
                      .operators = operators});
   }
 
-  // `reader`: the next GEMM, which creates fp8 codes. The first norm's input is the layer's.
+  // `reader`: the next GEMM, which creates the fp8 codes. `first`: the norm's input is the layer's input.
   void norm(std::string_view of, Op op, Op reader, bool first, bool read) {
     const std::int64_t h = c_.hidden_size;
     const auto input = [&](std::int64_t factor) {
@@ -123,8 +123,8 @@ class Layers {
           {Op::kQProj, Op::kKProj, Op::kVProj, Op::kOProj});
   }
 
-  // GEMMs keep the rows gathered for experts. The sum over experts keeps their results for the router's gradient, and a
-  // gate keeps the shared expert's.
+  // GEMMs keep the rows gathered for experts. The sum over experts keeps their results for the router's gradient, and
+  // the shared expert's gate keeps that expert's result.
   void routing(const llama::Experts& experts) {
     enter(&LayerBytes::routing, experts.layers);
     const auto kept = [&](std::string_view what, std::int64_t factor, std::string_view symbol, std::int64_t count) {
@@ -137,7 +137,7 @@ class Layers {
     if (experts.shared_size > 0) kept("shared expert's result and gate", s_, "(H + 1)", h + 1);
   }
 
-  // `f`, `low`: numbers per token, also in adapters.
+  // `f`, `low`: symbols for numbers per token, inside adapters for `low`.
   void mlp(std::string_view of, const llama::Mlp& mlp, std::string_view f, std::string_view low) {
     if (mlp.taken == 0) return;
     enter(&LayerBytes::mlp, mlp.taken);

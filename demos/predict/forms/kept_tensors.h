@@ -1,4 +1,4 @@
-// The tensors that a layer keeps for backward. The closed form is their sum.
+// The tensors that a layer keeps for its backward pass. The closed form is their sum.
 #pragma once
 
 #include <array>
@@ -23,7 +23,7 @@ struct KeptTensor {
   std::string_view of, what;                  // "MLP norm", "input"; of may be empty
   std::int64_t factor = 0;                    // bytes per number
   std::string_view symbol;                    // numbers per token: "F"; empty: one
-  record::Bytes all_layers = 0, bytes = 0;    // of a layer: the average
+  record::Bytes all_layers = 0, bytes = 0;    // `bytes`: a layer's average
   // Operators that may have created it.
   std::array<std::optional<llama::Op>, 4> operators;
 
@@ -32,8 +32,9 @@ struct KeptTensor {
   bool operator==(const KeptTensor&) const = default;
 };
 
-// In forward order, without the layer's input. With checkpoints these are the tensors that a recompute keeps. A model
-// whose layers differ has the tensors of each kind of layer. 1B in bf16, 4,096 tokens: 17 tensors, 445,153,280 bytes.
+// In forward order, excluding the layer's input. With checkpoints these are the tensors that a recompute keeps. If
+// layers differ, the list has the tensors of each kind of layer. 1B in bf16, 4,096 tokens: 17 tensors, 445,153,280
+// bytes.
 std::vector<KeptTensor> kept_tensors(const StepSettings& step);
 
 }  // namespace headroom::predict

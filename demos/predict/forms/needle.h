@@ -1,5 +1,5 @@
-// The ratio of the loss's live fp32 logits to the layer inputs that checkpointing keeps. Both are linear in the
-// tokens.
+// The ratio of the loss's live fp32 logits to the layer inputs that checkpointing keeps. Both are linear in the number
+// of tokens.
 #pragma once
 
 #include <cstdint>

@@ -7,9 +7,9 @@ namespace {
 
 constexpr double kVocabulary = 128'256;
 
-// fp16 inputs of 16 layers of width 2,048: 65,536 B per token. The rest: backward of one layer.
+// fp16 inputs of 16 layers of width 2,048 take 65,536 B per token; the rest is one layer's backward pass.
 constexpr double kBackwardPerToken = 168'088;
-// Hugging Face: checkpoints, two fp32 hidden states and one in fp16. The fused RMSNorm saves one of the fp32 ones.
+// Hugging Face: checkpoints, two fp32 hidden states and one in fp16. The fused RMSNorm avoids one of the fp32 ones.
 constexpr double kLossPerToken = 81'948, kLossPerTokenFused = 73'756;
 
 record::Bytes whole(double bytes) { return std::llround(bytes); }
@@ -36,7 +36,7 @@ ReportPeak report_peak(ReportLoss loss, double batch, std::int64_t seq) {
     return peak;
   }
   const double per_token = loss == ReportLoss::kHuggingFace ? kLossPerToken : kLossPerTokenFused;
-  // fp32 logits: two of T rows, one of them from the previous step, and two of the shifted T − 1 rows.
+  // fp32 logits: two tensors of T rows, one of them from the previous step, and two of the shifted T − 1 rows.
   peak.loss_or_backward = whole(908'577'280 + 520 * t + per_token * tokens + 4 * kVocabulary * tokens + kept +
                                 8 * kVocabulary * batch * (t - 1));
   return peak;

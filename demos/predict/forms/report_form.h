@@ -16,9 +16,9 @@ enum class ReportLoss { kHuggingFace, kLigerWithoutFlce, kLigerAll };
 // "hf", "liger_without_flce", "liger_all", as in the published table; otherwise nullopt.
 std::optional<ReportLoss> report_loss(std::string_view key);
 
-// Allocated bytes; the greater one is the peak.
+// Allocated bytes; the greater number is the peak.
 struct ReportPeak {
-  record::Bytes loss_or_backward = 0;  // the loss, or with FLCE the first layers of backward
+  record::Bytes loss_or_backward = 0;  // the loss, or with FLCE the first layers of the backward pass
   record::Bytes end_of_backward = 0;   // all gradients, before the optimizer
 
   record::Bytes bytes() const { return loss_or_backward > end_of_backward ? loss_or_backward : end_of_backward; }

@@ -15,7 +15,7 @@ namespace headroom::predict {
 
 // Embedding, final norm and head. 1B: 262,670,336.
 std::int64_t outer_parameters(const llama::Config& config);
-// Averaged if layers differ. 1B: 60,821,504.
+// The average if layers differ. 1B: 60,821,504.
 std::int64_t layer_parameters(const llama::Config& config, const llama::Extension& extension = {});
 // Matrices of attention and MLPs, without routers. 1B: 973,078,528.
 std::int64_t projection_parameters(const llama::Config& config, const llama::Extension& extension = {});
@@ -23,7 +23,7 @@ std::int64_t projection_parameters(const llama::Config& config, const llama::Ext
 std::int64_t lora_parameters(const llama::Config& config, std::int64_t rank, AdapterTargets targets,
                              const llama::Extension& extension = {});
 std::int64_t adapter_parameters(const StepSettings& step);  // 0 without adapters
-// Matrices that adapters can be beside and that NF4 stores, by kind with their count.
+// Matrices that can have adapters and that NF4 stores: one entry per kind, with its count.
 std::vector<llama::LayerWeight> projections(const llama::Config& config, const llama::Extension& extension);
 bool has_adapter(const llama::LayerWeight& matrix, AdapterTargets targets);
 // Adapters, if any, otherwise all weights.
@@ -31,20 +31,21 @@ std::int64_t trained_parameters(const StepSettings& step);
 
 // --- bytes of the techniques
 
-// NF4 of the layers' projections: 4-bit codes, a byte of absmax per 64 weights, 4 bytes per 256 of those, and 4 per
-// matrix; whole blocks. 4.127 bits per weight (Dettmers et al. 2023, arXiv:2305.14314 §3).
+// NF4 of the layers' projections: 4-bit codes, a 1-byte absmax per 64 weights, 4 bytes per 256 absmaxes, and 4 bytes
+// per matrix; blocks are rounded up. 4.127 bits per weight (Dettmers et al. 2023, arXiv:2305.14314 §3).
 record::Bytes nf4_bytes(const llama::Config& config, const llama::Extension& extension = {});
-// B·T·H·s per kept input, L or ⌈L / k⌉ of them. 4 · 1,024 · 2,048 · 2 · 16 = 268,435,456.
+// B·T·H·s for each of L or ⌈L / k⌉ kept inputs. 4 · 1,024 · 2,048 · 2 · 16 = 268,435,456.
 record::Bytes checkpoint_bytes(const StepSettings& step);
 record::Bytes layer_input_bytes(const StepSettings& step);
-// Added by the final norm: input and output. PyTorch's operators keep the input in fp32, and the normed rows for the
-// norm's gradient. bf16: 4 · 1,024 · 2,048 · (4 + 2 + 2) = 67,108,864.
+// Bytes that the final norm keeps: input and output. PyTorch's operators keep the input in fp32, and also the normed
+// rows for the norm's gradient. bf16: 4 · 1,024 · 2,048 · (4 + 2 + 2) = 67,108,864.
 record::Bytes final_norm_bytes(const StepSettings& step);
-// True if backward reads the inputs of the MLP's projections, whose weights are trained or have adapters.
+// True if the backward pass reads the inputs of the MLP's projections, because these are trained or have adapters.
 bool mlp_is_read(const StepSettings& step);
-// Kept by a layer for backward, without its input, by operation. GEMMs whose weights are trained or have adapters
-// keep their inputs (fp8: one byte per number); adapters keep r numbers per token. Selective checkpointing keeps the
-// inputs of norms, SwiGLU and eager attention, but not the results. So do fused kernels without `keep`.
+// Kept by a layer for its backward pass, excluding its input, by operation. GEMMs whose weights are trained or have
+// adapters keep their inputs (fp8: one byte per number); adapters keep r numbers per token. Selective checkpointing
+// keeps the inputs of norms, SwiGLU and eager attention, but not their results; the same holds for fused kernels
+// without `keep`.
 struct LayerBytes {
   record::Bytes attention_norm = 0;
   record::Bytes attention = 0;  // Q, K, V, output, log-sum-exp; eager: scores
@@ -56,55 +57,56 @@ struct LayerBytes {
 };
 // The sum of kept_tensors(). 1B in bf16, 4,096 tokens: 445,153,280.
 LayerBytes layer_bytes(const StepSettings& step);
-// Per token and layer of experts: a logit and an fp32 probability per expert; an index, an fp32 probability and a
+// Per token in a layer with experts: a logit and an fp32 probability per expert; an index, an fp32 probability and a
 // weight for each of the k chosen. Mixtral in bf16: 8 · (2 + 4) + 2 · (8 + 4 + 2) = 76.
 record::Bytes router_bytes(const StepSettings& step);
-// Eager attention's A scores per token and key: fp32 softmax, in 16 bits also a rounded copy for the next GEMM. 1B in
-// bf16, 4 sequences of 1,024: 4 · 32 · 1,024² · (4 + 2) = 805,306,368.
+// Eager attention's A scores per token and key: the fp32 softmax and, in 16-bit formats, a rounded copy for the next
+// GEMM. 1B in bf16, 4 sequences of 1,024: 4 · 32 · 1,024² · (4 + 2) = 805,306,368.
 record::Bytes score_bytes(const StepSettings& step);
-// Accumulator of dQ in a GPU's fp32 attention: per head and sequence, tiles of a block's queries × 64 columns, with
-// 16 bytes of lock and counter (PyTorch, mem_eff_attention/kernel_backward.h, workspace_elements_gq()). 28 · 64
+// Accumulator of dQ in a GPU's fp32 attention: per head and sequence, tiles of a block's queries × 64 columns, each
+// with 16 bytes for lock and counter (PyTorch, mem_eff_attention/kernel_backward.h, workspace_elements_gq()). 28 · 64
 // heads, 138 tokens of 128: 234,995,712.
 record::Bytes fp32_attention_tiles(std::int64_t heads, std::int64_t sequence, std::int64_t head_dim);
-// Inputs of all layers but a segment's first, if backward reads them. 0 for PyTorch's norms in 16 bits, which keep
-// them in fp32 (layer_bytes()).
+// The input of each layer but a segment's first, if the backward pass reads it. 0 for PyTorch's norms in 16 bits, which
+// keep it in fp32 (layer_bytes()).
 record::Bytes between_layers_bytes(const StepSettings& step);
-// Peak of activations, without what backward of a layer adds. Without checkpoints these are all layers and the final
-// norm. With checkpoints these are the kept inputs and k recomputed layers: n/k · a_input + k · a_layer. 1B as above:
-// 7,189,561,344; with k = 4: 1,847,721,984.
+// Peak of activations, excluding what a layer's backward pass adds. Without checkpoints these are all layers and the
+// final norm. With checkpoints these are the kept inputs and k recomputed layers: n/k · a_input + k · a_layer. 1B as
+// above: 7,189,561,344; with k = 4: 1,847,721,984.
 record::Bytes activation_bytes(const StepSettings& step);
-// Three fp8 scales per projection, with the largest magnitudes of 16 steps. 1B: 26,884; 0 without fp8.
+// Three fp8 scales per projection, each with the largest magnitudes of 16 steps. 1B: 26,884; 0 without fp8.
 record::Bytes fp8_scale_bytes(const StepSettings& step);
-// Rows of its product's gradient that fused SwiGLU in fp8 computes at a time: an eighth, but enough tiles to fill a
-// GPU. 98,304 rows: 12,288; 16,384: 4,096.
+// Rows of the product's gradient that fused SwiGLU computes at a time in fp8: an eighth of `rows`, but enough tiles to
+// fill a GPU. 98,304 rows: 12,288; 16,384: 4,096.
 std::int64_t rows_at_once_in_fp8(std::int64_t rows);
-// Tokens (kLean: columns of the vocabulary) per chunk of the fused loss. 1B, 8,192 tokens: 1,024; Liger's rule: 256.
+// Tokens (kLean: columns of the vocabulary) per chunk of the fused loss. 1B, 8,192 tokens: 1,024, or 256 by Liger's
+// rule.
 std::int64_t loss_chunk(const StepSettings& step);
 // True if the head's GEMM is chunked with its loss.
 bool loss_in_chunks(const StepSettings& step);
-// Peak of the loss. kHf2024: two fp32 tensors of T rows and two of T − 1 rows per sequence; without the kept output
-// one of T rows less. kFlce: a chunk's logits, as the kernel stores them.
+// Logits' bytes at the loss's peak. kHf2024: per sequence two fp32 tensors of T rows (one without the kept output) and
+// two of T − 1 rows. kFlce: a chunk's logits, as the kernel stores them.
 record::Bytes loss_bytes(const StepSettings& step);
 // How a loss treats the logits.
 struct LossCode {
   bool in_chunks = false;       // one part at a time
-  bool in_place = false;        // their gradient overwrites them
-  bool shifts_logits = false;   // copies them without the last positions
+  bool in_place = false;        // the gradient overwrites the logits
+  bool shifts_logits = false;   // copies the logits without the last positions
   bool returns_fp32 = false;    // fp32 output, otherwise the model's type
-  bool returns_output = false;  // a loop can keep the output; labels are shifted
+  bool returns_output = false;  // returns the logits, which a loop can keep; labels are shifted
 };
 LossCode loss_code(const StepSettings& step);
 // True if a third table sums the two gradients of a tied table, as autograd does on Hugging Face's paths.
 bool sums_tied_apart(const StepSettings& step);
-// Logits kept between steps; kHf2024 has widened them to fp32.
+// Logits kept between steps; with kHf2024 in fp32.
 record::Bytes kept_output_bytes(const StepSettings& step);
 
 // --- temporary memory
 
-// Backward of one layer. Flash accumulates dQ in fp32, and dK and dV per query head; the fp32 kernel accumulates dQ
-// in tiles. 0: eager.
+// Scratch of one layer's backward pass. Flash accumulates dQ in fp32, and dK and dV per query head; the fp32 kernel
+// accumulates dQ in tiles. Eager: 0.
 record::Bytes attention_scratch_bytes(const StepSettings& step);
-// Lists and partial sums of our kernel, or of PyTorch's operator on a GPU (gpu_extras.h). 1B, 4,096 tokens:
+// Lists and partial sums of our kernel or, on a GPU without it, of PyTorch's operator (gpu_extras.h). 1B, 4,096 tokens:
 // 37,104,856 with the operator.
 record::Bytes embedding_scratch_bytes(const StepSettings& step, record::DeviceKind device);
 

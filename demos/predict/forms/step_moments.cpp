@@ -16,11 +16,11 @@ namespace {
 
 constexpr Bytes kIdBytes = 8;
 
-// Bytes beyond those that are always allocated.
+// Bytes in addition to those that are always allocated.
 struct Extra {
   std::int64_t layer = 0;
   Bytes gradients = 0, activations = 0, logits = 0, workspace = 0;
-  std::int64_t streamed_layers = 0;  // with weights on the device
+  std::int64_t streamed_layers = 0;  // layers whose weights are on the device
 };
 
 class StepMoments {
@@ -101,7 +101,7 @@ class StepMoments {
 
   // --- logits
 
-  // The graph keeps the logits, overwritten by their gradient.
+  // The graph keeps the logits, which their gradient has overwritten.
   Bytes logits_in_backward() const {
     const bool over = step_.loss.path == LossPath::kPlain && step_.fused.cross_entropy;
     return kept_output_bytes(step_) + (over ? s_ * c_.vocab_size * step_.tokens() : 0);
@@ -115,7 +115,7 @@ class StepMoments {
   // --- gradients
 
   bool accumulates() const { return step_.micro_batches > 1; }
-  // Gradients move to the host after their layer.
+  // True if gradients move to the host after their layer's backward pass.
   bool leaves() const { return step_.offload.state != StateOffload::kOff; }
   Bytes head_gradient() const {
     return loss_in_chunks(step_) && step_.loss.fp32_weight_gradient && trained_ ? kFp32 * c_.vocab_size * c_.hidden_size
@@ -125,21 +125,21 @@ class StepMoments {
     const Bytes outer = (c_.tie_word_embeddings ? 0 : table_) + head_gradient() + norm_;
     return outer + c_.num_layers * layer_gradient_;
   }
-  // Left by earlier micro-batches; each step starts without gradients.
+  // Gradients left by earlier micro-batches; each step starts without gradients.
   Bytes earlier_gradients() const { return accumulates() ? all_gradients() : 0; }
   // The chunked loss computes the head's weight gradient, or adds to an earlier one.
   Bytes gradients_at_loss() const {
     return earlier_gradients() + (loss_in_chunks(step_) && !accumulates() ? head_gradient() : 0);
   }
-  // After the head's backward. A tied table's gradient waits for the embedding's, unless the chunked loss has added
-  // it to an earlier one.
+  // After the head's backward pass. A tied table's gradient waits for the embedding's, unless the chunked loss has
+  // added it to an earlier one.
   Bytes gradients_behind_head() const {
     if (!accumulates()) return head_gradient() + norm_;
     const bool waits = c_.tie_word_embeddings && !loss_in_chunks(step_);
     return earlier_gradients() + (waits ? head_gradient() : 0);
   }
-  // After layer i's backward. Stepped gradients are freed; those that move to the host are freed after the next
-  // layer's backward or recompute.
+  // After layer i's backward pass. Gradients are freed once applied; if they move to the host, after the next layer's
+  // backward pass or recompute.
   Bytes gradients_behind_layer(std::int64_t i) const {
     if (leaves() && accumulates() && i == 0) return outer_gradients() + layer_gradient_;
     if (accumulates() || step_.optimizer.in_backward) return gradients_behind_head();
@@ -151,7 +151,7 @@ class StepMoments {
     return step_.optimizer.in_backward || leaves() ? outer_gradients() : all_gradients();
   }
 
-  // Weights that are stepped together after backward.
+  // Weights that are updated together after the backward pass.
   std::int64_t updated_at_end() const {
     const std::int64_t layers = layer_gradient_ / step_.trained_bytes() * c_.num_layers;
     return trained_parameters(step_) - (step_.optimizer.in_backward ? layers : 0);
@@ -159,12 +159,12 @@ class StepMoments {
 
   // --- activations
 
-  // A segment is recomputed together; without checkpoints it is all layers.
+  // A segment's layers are recomputed together; without checkpoints all layers are one segment.
   std::int64_t first_of_segment(std::int64_t i) const { return i - i % step_.layers_at_once(); }
   std::int64_t end_of_segment(std::int64_t i) const {
     return std::min(first_of_segment(i) + step_.layers_at_once(), c_.num_layers);
   }
-  // Inputs of the segments up to layer i's; with offload at most this one and the next.
+  // Inputs of the segments up to layer i's; with offload, at most `most_on_device` of them.
   Bytes kept_inputs(std::int64_t i, std::int64_t most_on_device) const {
     const std::int64_t all = i / step_.layers_at_once() + 1;
     return rows_ * (step_.offload.checkpoints ? std::min(most_on_device, all) : all);
@@ -176,19 +176,20 @@ class StepMoments {
     return repeats ? 2 * s_ * step_.tokens() * (c_.num_heads - c_.num_kv_heads) * c_.head_dim : 0;
   }
   Bytes whole_layer() const { return layer_.sum() + repeated_keys(); }
-  // Activations without the final norm's. With offload, the input with which backward starts stays on the device.
+  // Activations excluding the final norm's. With offload, the input with which the backward pass starts stays on the
+  // device.
   Bytes kept_at_loss() const {
     if (step_.keeps_layer_inputs()) return kept_inputs(c_.num_layers - 1, 1);
     return c_.num_layers * (whole_layer() + between());
   }
   // The graph keeps the normed rows' gradient of the chunked loss until backward ends.
   Bytes held() const { return loss_in_chunks(step_) ? rows_ : 0; }
-  // The fused norm overwrites that gradient with its own, which the last segment reads.
+  // The fused norm overwrites held() with its own gradient, which the last segment reads.
   Bytes shared_with_held(std::int64_t i) const {
     const bool last = step_.keeps_layer_inputs() ? end_of_segment(i) == c_.num_layers : i == c_.num_layers - 1;
     return step_.fused.rms_norm && last ? held() : 0;
   }
-  // Token rows, once per expert of a token.
+  // Rows gathered for experts: each token's row once per chosen expert.
   Bytes gathered() const { return rows_ * mlps_.expert.taken / c_.num_layers; }
   // True if fused kernels keep the projections' inputs.
   bool keeps_in_mlp() const { return step_.fused.keep && mlp_is_read(step_); }
@@ -197,8 +198,8 @@ class StepMoments {
 
   Bytes codes(std::int64_t width) const { return step_.fp8() ? step_.tokens() * width : 0; }
 
-  // Alive in the last layer's down projection: SwiGLU's product, Q and K before RoPE, attention's result. A recomputed
-  // product is overwritten by its codes; the temporary sixteenth is not counted.
+  // Also alive in the last layer's down projection: SwiGLU's product, Q and K before RoPE, attention's result. A
+  // recomputed product is overwritten by its codes; the temporary sixteenth is not counted.
   void fp8_forward() {
     const Bytes turned = step_.fused.rope ? 0 : s_ * step_.tokens() * (c_.num_heads + c_.num_kv_heads) * c_.head_dim;
     add(Place::kForward,
@@ -209,7 +210,7 @@ class StepMoments {
          .workspace = (gated_in_parts() ? 0 : codes(c_.intermediate_size)) + widest_projection() / s_});
   }
 
-  // Codes of the result's gradient, and of the input unless kept, for a weight gradient in the MLP.
+  // For a weight gradient in the MLP: codes of the result's gradient and, unless kept, of the input.
   Bytes codes_read(std::int64_t result, std::int64_t input) const {
     return codes(result) + (keeps_in_mlp() ? 0 : codes(input));
   }
@@ -252,7 +253,7 @@ class StepMoments {
     return !trained_ && mlp_is_read(step_) ? 4 * step_.trained_bytes() * step_.tokens() * step_.adapters.rank : 0;
   }
 
-  // Peaks of a layer, without the tensors that other layers keep: recompute, MLP, before the MLP's norm, attention.
+  // Candidates in a layer: recompute, MLP, before the MLP's norm, attention.
   void layer(std::int64_t i) {
     const bool again = step_.keeps_layer_inputs(), top = i + 1 == end_of_segment(i);
     const std::int64_t first = first_of_segment(i);
@@ -270,11 +271,11 @@ class StepMoments {
     // By now, gradients have replaced the experts' results.
     const Bytes routed = layer_.routing + (step_.rebuilds_cheap() ? gathered() : 0) + low_in_mlp();
     const Bytes before_mlp = layer_.attention_norm + layer_.attention + repeated_keys() + layer_.mlp_norm + routed;
-    // Fused: gate and up with gradients in place, the product's gradient, and the product if kept. PyTorch's
-    // operators: also SiLU, the gradients, and a recomputed product.
+    // Fused: gate and up with gradients in place, the product's gradient, and the product if kept. PyTorch's operators:
+    // also SiLU's result, separate gradients and, if recomputed, the product.
     const std::int64_t in_mlp = step_.fused.swiglu ? (keeps_in_mlp() ? 4 : 3) : step_.rebuilds_cheap() ? 7 : 6;
     const std::int64_t down = accumulates() && !step_.fused.swiglu ? 0 : 1;          // 0: already added
-    const Bytes coded = step_.fp8() && keeps_in_mlp() ? hidden_ - hidden_ / s_ : 0;  // as codes
+    const Bytes coded = step_.fp8() && keeps_in_mlp() ? hidden_ - hidden_ / s_ : 0;  // saved by codes
     if (gated_in_parts())
       add_parts(rest, matrix, before_mlp + 2 * hidden_ - shared_with_held(i));
     else
@@ -289,8 +290,8 @@ class StepMoments {
               on_gpu_ ? attention_scratch_bytes(step_) : 0);
   }
 
-  // Backward of the down projection in fp8 if SwiGLU's product is recomputed: some rows of the product's gradient,
-  // with codes of product, result's gradient and weight; then only codes and the weight's gradient.
+  // Backward pass of the down projection in fp8 if SwiGLU's product is recomputed: first some rows of the product's
+  // gradient, with codes of product, result's gradient and weight; then only codes and the weight's gradient.
   bool gated_in_parts() const {
     return step_.fp8() && step_.fused.swiglu && !keeps_in_mlp() && !step_.extension.experts;
   }
@@ -309,7 +310,8 @@ class StepMoments {
   }
 
   // Eager: Q, K, the values' gradient, and fp32 scores four times (softmax, its gradient, their product, the result);
-  // if recomputed, also attention's result and its gradient. Otherwise the kept tensors and four gradients.
+  // with selective checkpointing also attention's result and its gradient. Other kernels: the kept tensors and four
+  // gradients.
   Bytes attention() const {
     const std::int64_t n = step_.tokens(), q = c_.num_heads * c_.head_dim, k = c_.num_kv_heads * c_.head_dim;
     const Bytes again = step_.keeps_layer_inputs() ? rows_ : 0;  // the stream's gradient and the result's are two
@@ -319,19 +321,19 @@ class StepMoments {
     if (eager()) return kept + (step_.rebuilds_cheap() ? layer_.attention + 5 * n * s_ * q : 3 * n * s_ * q) + scores;
     return kept + layer_.attention + repeated_keys() + n * s_ * (2 * q + 2 * (repeated_keys() > 0 ? q : k));
   }
-  // Gate, up or down of a layer; its experts are one grouped GEMM.
+  // A layer's gate, up or down projection; its experts form one grouped GEMM.
   Bytes widest_projection() const { return s_ * c_.hidden_size * mlps_.stored_size() / c_.num_layers; }
   // A 4-bit matrix is dequantized for its GEMM. 8,192 × 2,048 in bf16: 33,554,432.
   Bytes dense_weight() const { return step_.adapters.quantised() ? widest_projection() : 0; }
 
-  // Recompute of a segment's last layer, without its last GEMM and sum. Besides the kept tensors: Q and K before
-  // RoPE, attention's result, a sum, the gradient from above, and at the end SwiGLU's product unless kept. During
-  // up's GEMM: the normed rows instead. Gradients that move to the host are freed after the segment's first
-  // recomputed layer.
+  // Recompute of a segment's last layer, without its last GEMM and sum. Besides the kept tensors: Q and K before RoPE,
+  // attention's result, a sum, the gradient from above, and at the end SwiGLU's product unless kept. During up's GEMM,
+  // the normed rows replace the product. Gradients that move to the host are freed after the segment's first recomputed
+  // layer.
   void recompute(std::int64_t i) {
     const std::int64_t first = first_of_segment(i), layers = i + 1 - first;
     const Bytes turned = step_.fused.rope ? 0 : s_ * step_.tokens() * (c_.num_heads + c_.num_kv_heads) * c_.head_dim;
-    const Bytes sum = between() > 0 ? 0 : rows_;  // otherwise kept by the layer
+    const Bytes sum = between() > 0 ? 0 : rows_;  // 0: counted in between()
     const bool read = mlp_is_read(step_);
     const Bytes product = hidden_ * (step_.fused.swiglu ? read && !trained_ && !keeps_in_mlp() : !read);
     const Bytes behind_up = hidden_ * (step_.fused.swiglu ? keeps_in_mlp() : 1 + read);
@@ -349,7 +351,7 @@ class StepMoments {
     add(Place::kRecompute, rest);
   }
 
-  // Update in backward: all gradients of the layer, no activations.
+  // Weight update in the backward pass: all gradients of the layer, none of its activations.
   void step_of_last_layer() {
     const Bytes done = step_.keeps_layer_inputs() ? rows_ : whole_layer() + between();
     add(Place::kLayerStep, {.layer = c_.num_layers - 1,
@@ -359,8 +361,8 @@ class StepMoments {
                             .workspace = copied_moment_bytes(step_, layer_gradient_ / step_.trained_bytes())});
   }
 
-  // Embedding backward: a second table gradient, unless the fused kernel adds to an existing one. Then their sum, if
-  // it takes a third table.
+  // The embedding's backward pass: a second table gradient, unless the fused kernel adds to an existing one; then their
+  // sum, if it needs a third table.
   void embedding() {
     const bool there = accumulates() || (c_.tie_word_embeddings && loss_in_chunks(step_));
     const Bytes second = step_.fused.embedding && there ? 0 : table_;
@@ -378,12 +380,12 @@ class StepMoments {
   record::DeviceKind device_;
   bool on_gpu_;
   const llama::Config& c_;
-  Bytes s_, rows_;  // bytes per element; per number for each token and hidden unit
+  Bytes s_, rows_;  // s: bytes per element; rows: bytes of a tensor [tokens, H]
   LayerBytes layer_;
-  bool trained_;  // false: adapters
+  bool trained_;  // false: adapters are
   Bytes table_, norm_, layer_gradient_;
   llama::Mlps mlps_;
-  Bytes hidden_;  // bytes per number for each token and active MLP unit of a layer
+  Bytes hidden_;  // bytes of a layer's tensor [tokens, active MLP units]
   std::vector<StepMoment> moments_;
 };
 

@@ -9,16 +9,16 @@
 
 namespace headroom::predict {
 
-// In step order.
+// Candidates in step order.
 enum class Place : std::uint8_t {
-  kForward,  // of a layer
+  kForward,  // a layer's forward pass
   kLoss,     // peak within the loss
-  kHead,     // backward, like the next three
+  kHead,     // backward pass, like the next three
   kFinalNorm,
   kRecompute,
   kLayer,      // a layer's MLP or attention
-  kLayerStep,  // weight update in backward
-  kEmbedding,  // the end of backward
+  kLayerStep,  // weight update during the backward pass
+  kEmbedding,  // the end of the backward pass
   kOptimizer,  // weight update
 };
 inline record::Phase phase_of(Place place) {
@@ -49,7 +49,7 @@ struct StepMoment {
   bool operator==(const StepMoment&) const = default;
 };
 
-// For the last micro-batch. CPUs have no library workspaces and repeat no keys.
+// Describes the last micro-batch. CPUs have no library workspaces and do not repeat keys.
 std::vector<StepMoment> step_moments(const StepSettings& step, record::DeviceKind device = record::DeviceKind::kGpu);
 const StepMoment& highest_of(const std::vector<StepMoment>& moments);
 

@@ -12,7 +12,7 @@ namespace headroom::predict {
 // Hidden states X [tokens, hidden] times head W [vocab, hidden], in chunks of tokens.
 struct ChunkedLoss {
   std::int64_t tokens = 0, vocab = 0, hidden = 0;
-  bool fp32_gradient = false;  // of the accumulated dW
+  bool fp32_gradient = false;  // the accumulated dW is in fp32
 
   static constexpr std::int64_t kElement = 2;
 
@@ -31,11 +31,11 @@ struct ChunkedLoss {
   record::Bytes logits(std::int64_t chunk) const { return chunk * vocab * kElement; }
   // dX + dW + C · V. 1B, 8,192 tokens, C = 256: 624,558,080 B.
   record::Bytes bytes(std::int64_t chunk) const { return input_gradient() + weight_gradient() + logits(chunk); }
-  // C · V / (BT · H), 1 to 2 by Liger's rule.
+  // C · V / (BT · H); by Liger's rule from 1 to 2.
   double chunk_over_input(std::int64_t chunk) const {
     return static_cast<double>(chunk * vocab) / static_cast<double>(tokens * hidden);
   }
-  // Bytes moved per chunk of any size: reads W for logits and dX, reads and writes dW. 1B: 2.1·10⁹ B.
+  // Bytes moved per chunk of any size: W is read for the logits and for dX, dW is read and written. 1B: 2.1·10⁹ B.
   record::Bytes head_traffic() const { return 2 * head() + 2 * weight_gradient(); }
   // Three GEMMs of 2 · BT · H · V.
   double flops() const {
@@ -48,7 +48,8 @@ struct ChunkSpeeds {
   double launch = 5e-6;             // seconds per kernel
 };
 
-// An estimate without overlap: four launches per chunk, GEMMs bound by FLOPs or bytes, the pass over the logits.
+// An estimate without overlap: four launches per chunk, the GEMMs' FLOPs or bytes (whichever take longer), and the pass
+// over the logits.
 inline double loss_seconds(const ChunkedLoss& loss, std::int64_t chunk, const ChunkSpeeds& speeds) {
   constexpr double kLaunches = 4;
   const auto n = static_cast<double>(loss.chunks(chunk));

@@ -17,7 +17,7 @@ constexpr record::Bytes kMaster = 4;
 // Elements that a layer reads and writes outside GEMMs.
 struct Elements {
   std::int64_t forward = 0, backward = 0;
-  std::int64_t result = 0;  // skipped by a recompute
+  std::int64_t result = 0;  // what a segment's recompute skips
 };
 
 Elements layer_elements(const llama::Config& c, std::int64_t tokens) {
@@ -29,18 +29,18 @@ Elements layer_elements(const llama::Config& c, std::int64_t tokens) {
   forward += 2 * (q + kv);    // RoPE in place
   forward += 2 * q + 2 * kv;  // attention: q, k, v; result
   forward += 3 * f;           // SwiGLU: gate, up; product
-  // Each norm: x; y to recompute it. Then dy, x and the stream's gradient; dx.
+  // Each norm: x; y, which is recomputed. Then dy, x, the stream's gradient; dx.
   std::int64_t backward = 2 * (2 * h + 4 * h);
   backward += 2 * (q + kv);    // RoPE
-  backward += 4 * q + 4 * kv;  // q, k, v, result, its gradient; dq, dk, dv
-  backward += 6 * f;           // gradient, gate, up; two gradients, recomputed product
+  backward += 4 * q + 4 * kv;  // attention: q, k, v, result, its gradient; dq, dk, dv
+  backward += 6 * f;           // SwiGLU: gradient, gate, up; two gradients, recomputed product
   for (const LayerWeight& weight : llama::layer_weights(c)) {
     if (weight.in_every_family()) continue;
     const std::int64_t numbers = weight.per_token * weight.rows;
     forward += 2 * numbers;                                // in place
     backward += (is_norm(weight.kind) ? 3 : 1) * numbers;  // dy, x and dx; or a row sum
   }
-  // SwiGLU's product, which its backward recomputes, and the last addition.
+  // A recompute skips SwiGLU's product, which SwiGLU's backward pass recomputes, and the last addition.
   return {.forward = tokens * forward, .backward = tokens * backward, .result = tokens * (3 * f + 3 * h)};
 }
 
@@ -61,7 +61,7 @@ CastBytes cast_bytes(const llama::Config& c, const StepBoundOptions& options) {
           .backward = (2 * cast + measured) * results + cast * weights};
 }
 
-// `layer`: operators with equal sides; {Op::kGateProj, Op::kUpProj}.
+// `layer`: operators with equal sides, such as {Op::kGateProj, Op::kUpProj}.
 void add_weight(std::vector<StepProduct>& products, std::initializer_list<Op> layer, std::int64_t tokens,
                 std::int64_t outputs, std::int64_t inputs, std::int64_t times, std::int64_t again) {
   StepProduct product{.tokens = tokens, .outputs = outputs, .inputs = inputs};

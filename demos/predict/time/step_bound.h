@@ -27,7 +27,7 @@ struct StepProduct {
   std::string layer;  // "attention.q_proj, o_proj"
   ProductKind kind = ProductKind::kOutput;
   std::int64_t tokens = 0, outputs = 0, inputs = 0;  // N, O, I
-  std::int64_t times = 0, again = 0;                 // `again`: in recomputes
+  std::int64_t times = 0, again = 0;                 // `again`: of these, in recomputes
 
   double flops() const {
     return 2.0 * static_cast<double>(tokens) * static_cast<double>(outputs) * static_cast<double>(inputs);
@@ -46,18 +46,18 @@ struct StepBound {
 struct StepBoundOptions {
   std::int64_t tokens = 0;    // N, per step
   record::Bytes element = 4;  // bytes of weights, activations and gradients
-  record::Bytes moment = 4;   // per AdamW moment
+  record::Bytes moment = 4;   // bytes per AdamW moment
   bool masters = false;       // AdamW updates fp32 masters
-  // Layers per recompute, which skips the last one's last GEMM and sum. 0: none.
+  // Layers per recompute, which skips the last GEMM and sum of its last layer. 0: no recompute.
   std::int64_t checkpoint_every = 0;
-  bool fp8 = false;           // a pass over each operand of the layers
-  bool fp8_measured = false;  // another pass, for the largest magnitudes
+  bool fp8 = false;           // adds a pass over each operand of the layers
+  bool fp8_measured = false;  // adds another pass, for the largest magnitudes
 };
 
-// Every tensor is read or written once per use, with all our fusions. Letters as in demos/engine/llama/model/model.h.
+// Counts every tensor once per read or write, with all our fusions. Letters as in demos/engine/llama/model/model.h.
 // Attention counts only as bytes, so the bound is slightly low for long sequences.
 StepBound step_bound(const llama::Config& config, const StepBoundOptions& options);
-// One micro-batch, all weights, AdamW.
+// One micro-batch, all weights trained by AdamW.
 StepBound step_bound(const StepSettings& step);
 
 }  // namespace headroom::predict

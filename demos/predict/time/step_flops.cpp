@@ -9,7 +9,7 @@ namespace headroom::predict {
 
 namespace {
 
-// Forward per token and layer: scores, and their GEMM with the values.
+// Forward FLOPs per token and layer: scores, and their GEMM with the values.
 double attention_flops(const StepSettings& step, AttentionFlops attention) {
   if (attention == AttentionFlops::kNone) return 0;
   const double all = 4.0 * static_cast<double>(step.model.num_heads * step.model.head_dim * step.sequence);

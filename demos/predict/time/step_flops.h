@@ -11,7 +11,7 @@
 
 namespace headroom::predict {
 
-// FLOPs of attention that count.
+// Which FLOPs of attention count.
 enum class AttentionFlops : std::uint8_t { kNone, kCausal, kAll };
 inline constexpr std::array kAttentionFlops{
     Meant<AttentionFlops>{{"none", "left out: 6 P"}, AttentionFlops::kNone},
@@ -19,10 +19,10 @@ inline constexpr std::array kAttentionFlops{
     Meant<AttentionFlops>{{"all", "all pairs: 6 P + 12 L H T"}, AttentionFlops::kAll},
 };
 
-// Forward and backward: two FLOPs per weight in forward, two for the input's gradient, two for its own if trained.
-// Attention: 12 L · A D · T, causal half of it. 1B: 6 P = 7,414,886,400; causal, 1,024 tokens: 201,326,592 more.
+// Per weight: two FLOPs forward, two for the input's gradient, two for its own if trained. Attention: 12 L · A D · T,
+// causal half of it. 1B: 6 P = 7,414,886,400; causal attention with 1,024 tokens adds 201,326,592.
 double model_flops_per_token(const StepSettings& step, AttentionFlops attention);
-// Recomputed forward GEMMs. 1B, single layers: 1,409,286,144, since a layer's last GEMM and the head are not
+// Recomputed forward GEMMs. 1B, one layer per recompute: 1,409,286,144, since a layer's last GEMM and the head are not
 // recomputed.
 double repeated_flops_per_token(const StepSettings& step, AttentionFlops attention);
 // Recompute of complete layers: two FLOPs per weight. 1B: 2 L P_layer = 1,946,288,128, 26 % of 6 P. PyTorch's
@@ -32,10 +32,10 @@ double whole_layers_flops_per_token(const StepSettings& step, AttentionFlops att
 
 // FLOP/s in the GEMMs' format, from the data sheet. nullopt if unknown or unsupported.
 std::optional<double> products_peak(const StepSettings& step, const Card& card);
-// Without fp8, which the head does not use.
+// Like products_peak(), but never in fp8, which the head does not use.
 std::optional<double> head_peak(const StepSettings& step, const Card& card);
 
-// By the driver's name; null if unknown.
+// Looked up by the driver's name; null if unknown.
 const Card* card_of_gpu(std::string_view gpu);
 
 }  // namespace headroom::predict

@@ -46,13 +46,13 @@ inline constexpr std::size_t kFileHeaderBytes = 12;
 inline constexpr std::size_t kChunkHeaderBytes = 20;
 
 // Checked before memory is allocated.
-inline constexpr std::uint32_t kMaxChunkBytes = 64U << 20;  // stored and unpacked
+inline constexpr std::uint32_t kMaxChunkBytes = 64U << 20;  // of a stored or an unpacked chunk
 inline constexpr std::size_t kMaxRows = 1U << 25;           // per kind and recording: 2 GiB of events
 
 struct ChunkHeader {
   ChunkKind kind = ChunkKind::kInfo;
   std::uint32_t stored = 0;  // bytes of the payload
-  std::uint32_t raw = 0;     // bytes unpacked
+  std::uint32_t raw = 0;     // bytes of the unpacked content
   std::uint32_t payload_crc = 0;
 };
 

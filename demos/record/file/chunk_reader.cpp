@@ -21,7 +21,7 @@ std::string_view as_text(std::span<const std::byte> bytes) {
   return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
 }
 
-// True if `count` marks lack a device time. Stops early, since live runs call it per chunk.
+// True if at least `count` marks lack a device time. Stops early, since live runs call it per chunk.
 bool enough_pending(std::span<const Mark> marks, std::size_t count) {
   for (std::size_t i = 0; count > 0 && i < marks.size(); ++i)
     if (marks[i].device_time == kPending) --count;

@@ -1,6 +1,6 @@
-// The columns of each row kind, for both directions: a ColumnWriter packs rows, a ColumnReader fills and checks them.
-// A column has one field of all rows, mostly relative to a value that both sides know, such as the previous row's;
-// zstd compresses that well.
+// The columns of each row kind, for both directions: a ColumnWriter packs rows, a ColumnReader fills and checks them. A
+// column stores one field of all rows, mostly as a difference from a value that both sides know, such as the previous
+// row's; zstd compresses that well.
 #pragma once
 
 #include <array>
@@ -18,7 +18,7 @@
 
 namespace headroom::record {
 
-inline constexpr Nanoseconds kMostTime = Nanoseconds{1} << 61;  // 73 years; a difference of two fits in 64 bits
+inline constexpr Nanoseconds kMostTime = Nanoseconds{1} << 61;  // 73 years; a difference of two times fits in 64 bits
 inline constexpr std::uint64_t kMostEvents = std::uint64_t{1} << 40;
 inline constexpr std::int64_t kLowestStep = std::numeric_limits<std::int32_t>::min();
 inline constexpr std::int64_t kHighestStep = std::numeric_limits<std::int32_t>::max() - 1;  // also fits counted from 1
@@ -30,7 +30,7 @@ class ColumnWriter {
  public:
   explicit ColumnWriter(Packer& out) : out_(out) {}
 
-  // From `lowest` to `highest`, near `guess`.
+  // A number near `guess`, from `lowest` to `highest`.
   template <class Int>
   void number(const Int& value, std::int64_t guess, std::int64_t, std::int64_t, const char*) {
     out_.varint(zigzag(wrapped_difference(static_cast<std::int64_t>(value), guess)));
@@ -120,7 +120,7 @@ void time_column(Io& io, std::span<Row> rows, Nanoseconds Row::*time, const char
   running_column(io, rows, time, -kMostTime, kMostTime, what);
 }
 
-// New storages usually count up and others are recent, so both are stored relative to the newest.
+// New storages' numbers usually count up and others are recent, so all are stored relative to the newest.
 template <class Io>
 void storage_column(Io& io, std::span<MemEvent> rows) {
   std::int64_t newest = 0;
@@ -131,7 +131,7 @@ void storage_column(Io& io, std::span<MemEvent> rows) {
   }
 }
 
-// The allocator's totals, if reported, relative to the prediction: 0 after the first row.
+// The allocator's totals, if reported, as differences from the prediction: 0 after the first row.
 template <class Io>
 void total_columns(Io& io, std::span<MemEvent> rows) {
   for (MemEvent& row : rows) {
@@ -171,7 +171,7 @@ void columns(Io& io, std::span<MemEvent> rows) {
   for (MemEvent& row : rows) io.small(row.op, kAny16, "an operator");
   for (MemEvent& row : rows) io.byte(row.stream);
   for (std::size_t i = 0; i < rows.size(); ++i) {
-    std::uint8_t unused = 0;  // the format has this column
+    std::uint8_t unused = 0;  // the file format still has this column
     io.byte(unused);
   }
   time_column(io, rows, &MemEvent::time, "an event's time");
@@ -234,7 +234,8 @@ void columns(Io& io, std::span<Placement> rows) {
   for (Placement& row : rows) io.number(row.offset, 0, -kMostBytes, kMostBytes, "an offset");
 }
 
-// Rows are sorted by start, so host and device alternate. Correlations are relative to the last one of the same kind.
+// Rows are sorted by start, so host and device alternate. Correlations are relative to the last correlation of the same
+// kind of span.
 template <class Io>
 void columns(Io& io, std::span<KernelSpan> rows) {
   for (KernelSpan& row : rows) io.choice(row.kind, kNumSpanKinds, "a kind of span");

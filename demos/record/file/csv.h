@@ -33,7 +33,7 @@ class CsvRow {
   Fields fields_;
 };
 
-// Rows of a table whose first line has the columns' names. Empty lines and lines with # are left out.
+// Rows of a table whose first line has the columns' names. Empty lines and lines that start with # are left out.
 std::vector<CsvRow> csv_rows(std::string_view table, std::string_view file);
 
 }  // namespace headroom::record

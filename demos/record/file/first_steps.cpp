@@ -11,7 +11,7 @@ namespace headroom::record {
 
 namespace {
 
-// The first dropped mark; marks().size(): none.
+// Index of the first dropped mark; marks.size(): none.
 std::size_t closing_mark(const std::vector<Mark>& marks, int steps) {
   bool begun = false;
   for (std::size_t i = 0; i < marks.size(); ++i) {
@@ -40,7 +40,7 @@ Recording first_steps(const Recording& run, int steps) {
   const std::size_t end = closing_mark(marks, steps);
   if (end == marks.size() || !has_later_steps(marks, steps)) return run;
   Mark closing = marks[end];
-  closing.step = -1;  // otherwise an empty next step
+  closing.step = -1;  // otherwise it would begin an empty step
 
   RunInfo info = run.info();
   const auto asked = info.params.find("steps");

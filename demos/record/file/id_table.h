@@ -37,11 +37,11 @@ class IdTable {
   }
 
  private:
-  // At most 16 bytes per id.
+  // The array needs at most 16 bytes per id.
   static constexpr std::uint64_t kSpacing = 4, kFirstIds = 1024;
   static constexpr std::uint32_t kNone = std::numeric_limits<std::uint32_t>::max();
 
-  // Even chosen ids share buckets only by chance.
+  // Even ids chosen to collide share buckets only by chance.
   struct Mixed {
     std::size_t operator()(std::uint64_t id) const noexcept { return mixed64(id); }
   };

@@ -21,8 +21,8 @@ namespace headroom::record {
 
 using nlohmann::json;
 
-// Handles text that is not UTF-8, such as file names. JSON gets replacement characters. MessagePack gets binary
-// values in maps of texts, otherwise '?' for every byte beyond ASCII.
+// Form of text that is not UTF-8, such as file names. JSON gets replacement characters. MessagePack gets binary values
+// in maps of texts, elsewhere '?' for every byte beyond ASCII.
 enum class Form { kJson, kMessagePack };
 
 inline json binary(std::string_view bytes) {
@@ -101,7 +101,7 @@ class JsonWriter {
     json& array = object_[key] = json::array();
     for (Struct& value : values) array.push_back(nested(value));
   }
-  // A rule over several fields.
+  // Checks a rule that involves several fields.
   void check(bool holds, const char* what) {
     if (!holds && wrong_.empty()) wrong_ = what;
   }
@@ -154,7 +154,7 @@ class JsonReader {
   void whole(const char* key, Int& value, std::int64_t highest, std::int64_t lowest = 0) {
     const json* const field = find(key, &json::is_number_integer, "is not an integer");
     if (field == nullptr) return;
-    // This library stores non-negative numbers as unsigned. Compare before converting, or 2^64 − 1 would become −1.
+    // nlohmann::json stores non-negative numbers as unsigned. Compare before converting, or 2^64 − 1 would become −1.
     const bool fits = field->is_number_unsigned()
                           ? highest >= 0 && field->get<std::uint64_t>() <= static_cast<std::uint64_t>(highest)
                           : field->get<std::int64_t>() <= highest;
@@ -189,7 +189,7 @@ class JsonReader {
   void flag(const char* key, bool& value) {
     if (const json* const field = find(key, &json::is_boolean, "is not a boolean")) value = field->get<bool>();
   }
-  // By key, among the enum's first `count` values.
+  // Reads the key of one of the enum's first `count` values.
   template <class Enum>
   void choice(const char* key, Enum& value, int count) {
     std::string name;
@@ -298,12 +298,12 @@ std::string to_json(const Struct& value) {
   return dump(to_object(value, Form::kJson));
 }
 
-// Deeper than 8 levels. Checked before parsing, so that a million brackets cost nothing.
+// True if deeper than 8 levels. Checked before parsing, so that a million brackets cost nothing.
 bool nests_too_deep(std::string_view text);
-// nullopt if the text is no object or nests too deep.
+// nullopt if the text is not an object or nests too deep.
 std::optional<json> parse_object(std::string_view text);
 
-// nullopt if the text is no object, or a value is missing or invalid.
+// nullopt if the text is not an object, or a value is missing or invalid.
 template <class Struct>
 std::optional<Struct> from_json(std::string_view text) {
   const std::optional<json> object = parse_object(text);

@@ -49,8 +49,8 @@ bool is_at(int descriptor, const std::filesystem::path& path) {
          held.st_ino == named.st_ino;
 }
 
-// Creates the partial file. Replaces one that a killed program has left, i.e. that is not locked. Only the lock's
-// holder may rename or remove the file.
+// Creates the partial file. Replaces one that a killed program has left, recognized by its missing lock. Only the
+// lock's holder may rename or remove the file.
 Opened open_partial(const std::filesystem::path& path) {
   for (int attempt = 0; attempt < 4; ++attempt) {
     const int descriptor = ::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
@@ -132,7 +132,7 @@ Status RecordingWriter::commit() {
   // After a failed fsync the data may be lost, so do not retry.
   if (::fsync(partial_->descriptor) != 0) return fail("syncing", errno, 0);
   if (::rename(partial_->path.c_str(), target_.c_str()) != 0) return fail("renaming", errno, 0);
-  partial_->path.clear();                                               // now the target; nothing to remove
+  partial_->path.clear();                                               // renamed to the target; nothing to remove
   const int closed = ::close(std::exchange(partial_->descriptor, -1));  // unlocks, after renaming
   if (closed != 0) return fail("closing", errno, 0);
   partial_.reset();

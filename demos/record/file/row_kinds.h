@@ -25,7 +25,7 @@ struct RowKind {
 
   ChunkKind chunk;
   const char* name;         // in a text chunk and in messages
-  std::size_t least_bytes;  // per row in columns; 0: text
+  std::size_t least_bytes;  // least size of a row in columns; 0: text
   std::size_t per_chunk;    // rows per chunk; keeps chunks of text near 100 KiB and all others below 1 MiB
   std::size_t most;         // rows per recording, checked before memory is allocated
 };

@@ -18,7 +18,7 @@ struct Histogram {
   std::int32_t low_exponent = 0;
   std::vector<std::int64_t> counts;
   std::int64_t zeros = 0, not_finite = 0;
-  // Mean relative error for counts[i], 0 without numbers; empty: not measured.
+  // Mean relative error of the numbers in counts[i], 0 if there are none. Empty: not measured.
   std::vector<double> errors;
 
   bool operator==(const Histogram&) const = default;
@@ -30,7 +30,7 @@ inline constexpr std::int32_t kLowestExponent = -1'074, kHighestExponent = 1'023
 
 template <class Io>
 void fields(Io& io, Histogram& h) {
-  // Numbers in these files are not negative, so this one is relative to the lowest exponent.
+  // Numbers in these files are not negative, so the exponent is stored relative to the lowest one.
   std::int32_t above_lowest = h.low_exponent - kLowestExponent;
   io.text("name", h.name);
   io.whole("step", h.step, kMostSteps);

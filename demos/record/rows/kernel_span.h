@@ -21,13 +21,13 @@ enum class SpanKind : std::uint8_t {
 struct KernelSpan {
   Nanoseconds start = 0;
   Nanoseconds duration = 0;
-  // Least bytes moved. Copy, memset: the size. Operator: its tensors, each once, all on its first kernel.
-  // kUnknownBytes if unknown.
+  // Lower bound of the bytes moved. Copy, memset: the size. Operator: its tensors, each once, all attributed to its
+  // first kernel. kUnknownBytes if unknown.
   Bytes bytes = kUnknownBytes;
   std::uint32_t correlation = 0;  // connects a runtime call with its launch; 0: none
   std::int32_t step = -1;
   std::uint16_t name = kNoOperator;  // kernel, call or operator, in the operator table
-  std::uint16_t op = kNoOperator;    // part of the model, in the same table
+  std::uint16_t op = kNoOperator;    // the model's part, in the same table
   std::uint16_t layer = kNoLayer;
   SpanKind kind = SpanKind::kKernel;
   Phase phase = Phase::kSetup;

@@ -14,9 +14,9 @@ struct Measurement {
   static constexpr const char* kBandwidth = "bandwidth";  // a link: "to_host", "file_read", …; "locked", "direct", …
   static constexpr const char* kOffloadFile =
       "offload_file";  // one step's states: "file_read", "file_write"; "direct", …
-  static constexpr const char* kStepBound = "step_bound";    // a GEMM of a training step
+  static constexpr const char* kStepBound = "step_bound";        // a GEMM of a training step
   static constexpr const char* kProductRates = "product_rates";  // a square GEMM in one number format
-  static constexpr const char* kEditKernel = "edit_kernel";  // the reader's kernel and its competitors
+  static constexpr const char* kEditKernel = "edit_kernel";      // the reader's kernel and its competitors
 
   std::string panel;    // "rms_norm", "report.swiglu", or one of the above
   std::string kernel;   // as in `headroom list`; empty if none of ours (a copy)
@@ -24,8 +24,8 @@ struct Measurement {
   std::string pass;     // "forward", "backward", "full"
   std::string timing;   // "cold": L2 flushed, device time; "graph": replayed; "wall": host clock
   std::string storage;  // "fp32", "bf16", "fp16"
-  std::string label;    // of the shape: "Llama 3.2 1B"; may be empty
-  std::int64_t rows = 0, width = 0, vocab = 0;  // as kernels::Shape
+  std::string label;    // name of the shape: "Llama 3.2 1B"; may be empty
+  std::int64_t rows = 0, width = 0, vocab = 0;  // as in kernels::Shape
   double median = 0, low = 0, high = 0;         // ns; quantiles 0.5, 0.2, 0.8
   std::int64_t samples = 0;
   Bytes bytes = 0;          // least bytes moved per call; 0: not applicable

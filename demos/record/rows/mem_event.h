@@ -28,7 +28,7 @@ struct MemEvent {
   Bytes allocator_reserved = kUnknownBytes;
   EventKind kind = EventKind::kAlloc;
   DeviceKind device = DeviceKind::kCpu;
-  Category category = Category::kOther;  // relabel: the new one
+  Category category = Category::kOther;  // relabel: the new category
   Phase phase = Phase::kSetup;
   std::uint16_t layer = kNoLayer;
   std::uint16_t micro_batch = 0;

@@ -15,7 +15,7 @@ enum class OutcomeKind : std::uint8_t { kCompleted, kOutOfMemory, kCancelled, kR
 inline constexpr int kNumOutcomes = 6;
 std::string_view key_of(OutcomeKind outcome);
 
-// A result, not an error.
+// Out of memory is a result, not an error.
 struct OutOfMemoryFacts {
   Bytes requested = 0;
   Bytes allocated = 0;  // before the request
