@@ -1,4 +1,4 @@
-// Counts the blocks of a decoder.
+// Counts parameters, FLOPs and kept bytes of blocks.
 #include "demos/llama/architecture.h"
 
 #include <fmt/format.h>
@@ -13,7 +13,7 @@ using record::format_count;
 
 constexpr record::Bytes kElement = 2, kLogSumExp = 4, kMask = 1, kTokenId = 8;
 
-// From config.json of openai-community/gpt2-xl, meta-llama/Llama-2-7b and meta-llama/Meta-Llama-3-70B.
+// Shapes are from config.json of openai-community/gpt2-xl, meta-llama/Llama-2-7b and meta-llama/Meta-Llama-3-70B.
 std::array<Architecture, 5> made_architectures() {
   const Architecture llama_3{.name = "Llama 3 8B", .shape = *find_config("llama-3-8b"), .context = 8192};
   Architecture large = llama_3;
@@ -66,20 +66,20 @@ BlockNumbers attention_of(const Architecture& model, std::int64_t sequence) {
   return {.shape = q == kv ? "4 × " + by(q, h) : fmt::format("2 × {}, 2 × {}", by(q, h), by(kv, h)),
           .parameters = c.num_layers * (weights + bias),
           .flops = static_cast<double>(c.num_layers * (2 * weights + 2 * q * sequence)),
-          // Norm output; Q, K, V and the result; log-sum-exp per head.
+          // The norm's output; Q, K, V and attention's result; one log-sum-exp per head.
           .kept = c.num_layers * (kElement * (h + 2 * q + 2 * kv) + kLogSumExp * c.num_heads)};
 }
 
 BlockNumbers mlp_of(const Architecture& model) {
   const Config& c = model.shape;
   const std::int64_t h = c.hidden_size, f = c.intermediate_size, matrices = model.gelu ? 2 : 3;
-  // One bias per output: F for gate and up, H for down.
+  // One bias per output: F each for gate and up, H for down.
   const std::int64_t weights = matrices * h * f, bias = model.biases ? (matrices - 1) * f + h : 0;
   return {
       .shape = fmt::format("{} × {}", matrices, by(f, h)),
       .parameters = c.num_layers * (weights + bias),
       .flops = static_cast<double>(2 * c.num_layers * weights),
-      .kept = c.num_layers * kElement * (h + matrices * f)};  // the norm's output, then the other operand of each GEMM
+      .kept = c.num_layers * kElement * (h + matrices * f)};  // the norm's output; gate, up and product, or up and GELU
 }
 
 // Each norm keeps its input.

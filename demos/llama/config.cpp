@@ -1,4 +1,4 @@
-// Published shapes, and the checks of a shape.
+// Lists published shapes, and checks shapes.
 #include "demos/llama/config.h"
 
 #include "demos/llama/layer_weights.h"
@@ -8,9 +8,9 @@ namespace headroom::llama {
 
 namespace {
 
-// config.json of meta-llama/Llama-3.2-1B, -3B and meta-llama/Meta-Llama-3-8B (3.1 differs only in its RoPE scaling,
-// factor 8). tiny is ours: byte tokens use 256 ids, but its larger vocabulary keeps the ratio of logits to layers
-// near Llama 3.2 1B's (12·V to L·(16H + …) bytes per token: 0.6 to 1; 1B: 0.9 to 1).
+// Shapes from config.json of meta-llama/Llama-3.2-1B, -3B and meta-llama/Meta-Llama-3-8B (3.1 differs only in its RoPE
+// scaling, factor 8). tiny is ours: byte tokens need 256 ids, but a larger vocabulary keeps the ratio of logits to
+// layers near Llama 3.2 1B's: 12·V to L·(16H + …) bytes per token are 0.6 to 1 (1B: 0.9 to 1).
 constexpr std::array<Config, 4> kPublished{{
     {.id = "tiny",
      .hidden_size = 256,
@@ -57,7 +57,7 @@ constexpr std::array<Config, 4> kPublished{{
 }};
 
 constexpr std::int64_t kBytesAsTokens = 256;
-constexpr std::int64_t kMaxLayers = 4094;     // record::Tag has 12 bits for the layer
+constexpr std::int64_t kMaxLayers = 4094;     // record::Tag stores the layer in 12 bits
 constexpr std::int64_t kHeadDimMultiple = 8;  // required by the CUDA attention kernels
 constexpr std::int64_t kMaxHeadDim = 256;
 

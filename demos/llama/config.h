@@ -29,7 +29,7 @@ struct Config {
   std::int64_t intermediate_size = 0;  // F
   std::int64_t num_layers = 0;         // L
   std::int64_t num_heads = 0;          // A, query heads
-  std::int64_t num_kv_heads = 0;       // K, key and value heads; A / K queries share one
+  std::int64_t num_kv_heads = 0;       // K, key and value heads; A / K query heads share one
   std::int64_t head_dim = 0;           // D
   std::int64_t vocab_size = 0;         // V
   bool tie_word_embeddings = true;     // the head's weight is the embedding table
@@ -41,7 +41,7 @@ struct Config {
   bool qk_norm = false;   // RMSNorm over each head of queries and keys, before RoPE (Qwen3)
 };
 
-// Lengths by their key in our settings and in a config.json.
+// A length, with its key in our settings (`key`) and in a config.json (`in_file`).
 struct ConfigLength {
   std::string_view key, in_file;
   std::int64_t Config::*value;
@@ -56,7 +56,7 @@ inline constexpr std::array kConfigLengths{
     ConfigLength{"vocab_size", "vocab_size", &Config::vocab_size},
 };
 
-// Parts that only some families have.
+// A part that only some families have.
 struct ConfigPart {
   std::string_view key, words;
   bool Config::*there;
@@ -73,8 +73,8 @@ const Config* find_config(std::string_view id);
 // Refuses an impossible shape.
 record::Status check(const Config& config);
 
-// 1B, tied: V·H + L·(2·A·D·H + 2·K·D·H + 3·H·F + 2·H) + H = 1,235,814,400. Per layer, biases add A·D + 2·K·D and H,
-// norms over heads 2·D.
+// Llama 3.2 1B: V·H + L·(2·A·D·H + 2·K·D·H + 3·H·F + 2·H) + H = 1,235,814,400 (tied). Per layer, qkv_bias adds A·D +
+// 2·K·D, o_bias H, and qk_norm 2·D.
 std::int64_t num_parameters(const Config& config);
 
 // A weight's name in Hugging Face checkpoints and its shape, rows first.

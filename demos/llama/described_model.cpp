@@ -54,7 +54,7 @@ class DescriptionReader {
     return fmt::format("{} {}{}{}", type, is_, is_.empty() || has.empty() ? "" : " and ", has);
   }
 
-  // Refuses everything but decoders of attention and gated MLPs.
+  // Refuses all models except decoders of attention and gated MLPs.
   void refuse_other_structures() {
     if (fields_.flag("is_encoder_decoder", false)) fields_.wrong("is_encoder_decoder", "false: a decoder alone");
     for (const char* const part : {"text_config", "vision_config", "audio_config"})
@@ -95,7 +95,8 @@ class DescriptionReader {
                                            experts.layers, model_.config.num_layers));
   }
 
-  // decoder_sparse_step s: layers s, 2 s, … from 1; layers in mlp_only_layers, from 0, have a plain MLP.
+  // With decoder_sparse_step s, layers s, 2 s, … (counted from 1) have experts, except those in mlp_only_layers
+  // (counted from 0).
   std::int64_t sparse_layers() {
     const std::int64_t step = fields_.whole("decoder_sparse_step", 1);
     if (step < 1) return fields_.wrong("decoder_sparse_step", "1 or more"), 0;
@@ -110,7 +111,7 @@ class DescriptionReader {
     return sparse;
   }
 
-  // Flash skips blocks of keys outside the window but keeps the same tensors.
+  // Flash attention skips blocks of keys outside the window but keeps the same tensors.
   void read_window(const Family& family) {
     const json* const layers = fields_.find("layer_types");
     bool has_window = fields_.flag("use_sliding_window", false) ||
@@ -165,7 +166,7 @@ class DescriptionReader {
     }
   }
 
-  // Cosines and sines always take the same bytes.
+  // RoPE's tables take the same bytes whatever the scaling.
   void read_positions() {
     const char* const key = rope_key(fields_);
     const json* const object = fields_.find(key);

@@ -1,4 +1,4 @@
-// The model types of config.json that are known, and what each has beyond a Llama.
+// The known model types of config.json, and how each differs from a Llama.
 #pragma once
 
 #include <array>
@@ -11,7 +11,7 @@
 
 namespace headroom::llama {
 
-// Keys of a mixture's sizes. Without `count` there are no experts.
+// Keys of a mixture's sizes. If `count` is null, there are no experts.
 struct ExpertKeys {
   const char* count = nullptr;
   const char* size = "moe_intermediate_size";
@@ -20,19 +20,19 @@ struct ExpertKeys {
 
 struct Family {
   std::string_view type;               // model_type
-  const char* architecture = nullptr;  // in written files; null: the step does not compute it, only its bytes are known
+  const char* architecture = nullptr;  // name in written files; null: the step cannot run it, only its bytes are known
   bool may_have_bias = false;          // attention_bias adds biases to q, k, v and o
   bool qkv_bias = false;
   bool qk_norm = false;
   bool window_by_number = false;         // sliding_window alone turns the window on
   bool tied = false;                     // default of tie_word_embeddings
-  std::optional<std::int64_t> head_dim;  // default; nullopt: hidden_size / num_attention_heads
+  std::optional<std::int64_t> head_dim;  // default of head_dim; nullopt: hidden_size / num_attention_heads
   ExpertKeys experts = {};
   bool post_norms = false;
-  const char* activation = "silu";  // default
+  const char* activation = "silu";  // default of hidden_act
 };
 
-// From transformers (src/transformers/models/<type>/modeling_<type>.py). Phi-3 merges Q, K and V, and gate and up.
+// From transformers (src/transformers/models/<type>/modeling_<type>.py). Phi-3 merges Q, K and V, and also gate and up.
 inline constexpr std::array kFamilies{
     Family{.type = "llama", .architecture = "LlamaForCausalLM", .may_have_bias = true},
     Family{.type = "mistral", .architecture = "MistralForCausalLM", .window_by_number = true},
@@ -67,10 +67,10 @@ inline constexpr std::array kFamilies{
 
 // Null if unknown.
 const Family* find_family(std::string_view type);
-// The family whose files describe a model that the step computes.
+// The family whose config.json describes `config`, which the step can run.
 const Family& family_of(const Config& config);
 
-// Lengths, biases and norms, without RoPE.
+// Reads lengths, biases and norms, but not RoPE.
 Config read_shape(ConfigFields& fields, const Family& family);
 
 }  // namespace headroom::llama

@@ -53,7 +53,7 @@ std::vector<LayerWeight> layer_weights(const Config& c, const Extension& extensi
   all.norm(Op::kMlpNorm);
   const Mlps mlps = llama::mlps(c, extension);
   if (extension.experts) all.router(extension.experts->count, extension.experts->layers);
-  all.router(1, mlps.shared.stored);  // its gate
+  all.router(1, mlps.shared.stored);  // the shared MLP's gate
   for (const Mlp& mlp : {mlps.plain, mlps.expert, mlps.shared}) {
     all.projection(Op::kGateProj, mlp.size, h, extension.mlp_bias, mlp.stored);
     all.projection(Op::kUpProj, mlp.size, h, extension.mlp_bias, mlp.stored);

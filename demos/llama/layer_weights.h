@@ -12,11 +12,11 @@
 namespace headroom::llama {
 
 enum class WeightKind : std::uint8_t {
-  kMatrix,    // of a projection
-  kNorm,      // over a row
-  kBias,      // of a projection
-  kHeadNorm,  // over each head
-  kRouter,    // of experts
+  kMatrix,    // projection's weight
+  kNorm,      // row norm's weight
+  kBias,      // projection's bias
+  kHeadNorm,  // head norm's weight
+  kRouter,    // experts' router, or a shared MLP's gate
 };
 
 constexpr bool is_norm(WeightKind kind) { return kind == WeightKind::kNorm || kind == WeightKind::kHeadNorm; }
@@ -26,8 +26,8 @@ struct LayerWeight {
   WeightKind kind{};
   std::int64_t rows = 0;       // outputs
   std::int64_t columns = 1;    // inputs; vectors have one column
-  std::int64_t count = 0;      // in all layers
-  std::int64_t per_token = 1;  // rows that it applies to; kHeadNorm: heads
+  std::int64_t count = 0;      // number in all layers
+  std::int64_t per_token = 1;  // rows to which it applies; kHeadNorm: heads
 
   std::int64_t elements() const { return rows * columns; }
   bool in_every_family() const { return kind == WeightKind::kMatrix || kind == WeightKind::kNorm; }
@@ -36,7 +36,7 @@ struct LayerWeight {
   std::string name() const;
 };
 
-// In forward order. 32 layers of 8 experts have each expert's weights 256 times.
+// In forward order. With 32 layers of 8 experts, an expert's weights have `count` 256.
 std::vector<LayerWeight> layer_weights(const Config& config, const Extension& extension = {});
 
 }  // namespace headroom::llama

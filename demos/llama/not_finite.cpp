@@ -11,12 +11,13 @@ namespace headroom::llama {
 
 namespace {
 
-// Smallest magnitude that is not finite in `as`; 0: none. Without signs, numbers are ordered like their bits.
+// Bits of the smallest magnitude that is not finite in `as`; 0: none. Without signs, numbers are ordered like their
+// bits.
 std::uint32_t least_not_finite(StoredType stored, StoredType as) {
   switch (stored) {
     case StoredType::kF32:  // infinite in F16 from 65,520, in BF16 from 2^128 - 2^119
       return as == StoredType::kF16 ? 0x477ff000 : as == StoredType::kBf16 ? 0x7f7f8000 : 0x7f800000;
-    case StoredType::kBf16:  // 65,536
+    case StoredType::kBf16:  // 65,536 in F16; else infinity
       return as == StoredType::kF16 ? 0x4780 : 0x7f80;
     case StoredType::kF16:
       return 0x7c00;
@@ -40,8 +41,8 @@ std::optional<std::size_t> first_not_finite(std::span<const std::byte> values, S
   const std::uint32_t least = least_not_finite(stored, as);
   if (least == 0) return std::nullopt;
   const auto size = static_cast<std::size_t>(bytes_of(stored));
-  // Two or four numbers per word. Adding (sign bit - `least`) sets the sign bit of numbers from `least` up, without a
-  // carry into the next number.
+  // A word holds two or four numbers. Adding (sign bit - `least`) to each sets the sign bit of those from `least` up,
+  // without a carry.
   const std::uint64_t signs = size == 2 ? 0x8000'8000'8000'8000 : 0x8000'0000'8000'0000;
   const std::uint64_t ones = size == 2 ? 0x0001'0001'0001'0001 : 0x0000'0001'0000'0001;
   const std::uint64_t missing = ones * ((size == 2 ? 0x8000u : 0x80000000u) - least);

@@ -1,4 +1,4 @@
-// The operators of the demos' models and optimizers: the one list of their names in recordings, and readers' words.
+// The operators of the demos' models and optimizers: the only list of their names in recordings and for readers.
 #pragma once
 
 #include <array>
@@ -75,14 +75,14 @@ enum class Op : std::uint8_t {
 
 struct Operator {
   Op op{};
-  std::string_view name;            // in recordings; weights, gradients and moments have that of their operator
+  std::string_view name;            // in recordings; weights, gradients and moments have their operator's name
   std::string_view part = {};       // names weights, their gradients and workspace: "MLP"
   std::string_view output = {};     // names what it keeps; empty: readers see the name
   std::string_view operation = {};  // names what it computes; empty: the last part of the name
-  std::string_view module = {};     // a layer's weight in Hugging Face checkpoints
+  std::string_view module = {};     // name of a layer's weight in Hugging Face checkpoints
 };
 
-// Operators with the same words are one row for readers.
+// Readers see operators with the same words as one row.
 namespace words {
 inline constexpr std::string_view kGate = "MLP gate, up, product", kQkv = "Query, key, value",
                                   kStream = "Norm inputs, residuals", kTokens = "Embedded tokens";
@@ -150,7 +150,7 @@ inline constexpr std::array kOperators{
     Operator{Op::kBlockInput, "block.input", "", "Block input"},
     Operator{Op::kBlockUpstream, "block.upstream", "", "Gradient of the result"},
 };
-// One row per operator, in their order.
+// One row per operator, in the order of Op.
 static_assert([] {
   for (std::size_t i = 0; i < kOperators.size(); ++i)
     if (static_cast<std::size_t>(kOperators[i].op) != i) return false;
@@ -165,7 +165,7 @@ constexpr const Operator* find_operator(std::string_view name) {
   return record::find_in(kOperators, name, &Operator::name);
 }
 
-// "attention.q_proj": "q_proj".
+// "q_proj" for "attention.q_proj".
 constexpr std::string_view last_part(std::string_view name) { return name.substr(name.rfind('.') + 1); }
 
 }  // namespace headroom::llama

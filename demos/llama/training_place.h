@@ -1,4 +1,4 @@
-// The progress of a training, saved with its state.
+// The progress of a training run, saved with its state.
 #pragma once
 
 #include <cstdint>
@@ -12,11 +12,11 @@ namespace headroom::llama {
 inline constexpr const char* kPlaceFile = "training_state.json";
 inline constexpr const char* kStateFile = "training_state.safetensors";
 
-// Seed and steps determine the next pieces of the data: nothing else is random once the model is built.
+// Seed and steps determine which part of the data comes next: once the model is built, nothing else is random.
 struct TrainingPlace {
   std::int64_t steps = 0;
   std::int64_t seed = 0;
-  std::int64_t ids = 0;  // in the data
+  std::int64_t ids = 0;  // number of ids in the data
 };
 
 std::string written_place(const TrainingPlace& place);

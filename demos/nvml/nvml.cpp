@@ -89,7 +89,7 @@ std::optional<record::Bytes> Driver::process_bytes(std::uint32_t pid) const {
   unsigned count = processes.size();
   int answer = call(kAsk, device_, &count, processes.data());
   if (answer == kInsufficientSize) {
-    processes.resize(count + 8);  // others may start meanwhile
+    processes.resize(count + 8);  // other processes may start meanwhile
     count = processes.size();
     answer = call(kAsk, device_, &count, processes.data());
   }

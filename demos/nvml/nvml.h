@@ -20,7 +20,7 @@ class Driver {
   std::string version() const;
 
   unsigned device_count() const;
-  // By CUDA's PCI address ("0000:1b:00.0"), or by number.
+  // Selects a GPU by CUDA's PCI address ("0000:1b:00.0") or by number.
   bool select(const std::string& pci_bus_id);
   bool select(unsigned index);
   std::string name() const;
@@ -30,7 +30,7 @@ class Driver {
     record::Bytes free = 0;
     record::Bytes used = 0;
   };
-  // nullopt if the driver does not report it: containers hide processes, laptops hide power.
+  // Each is nullopt if the driver does not report it: containers hide processes, laptops hide power.
   std::optional<std::string> compute_capability() const;  // "9.0"
   std::optional<Memory> memory() const;
   std::optional<record::Bytes> process_bytes(std::uint32_t pid) const;

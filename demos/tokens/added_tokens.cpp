@@ -70,7 +70,7 @@ void AddedTokens::split(std::string_view text, const std::function<void(std::str
       continue;
     }
     std::size_t begin = at, end = at + found->content.size();
-    at = end;  // also if the token is rejected
+    at = end;  // even if the token is rejected
     if (found->single_word && inside_a_word(text, begin, end)) continue;
     while (found->lstrip && begin > done && is_space_at(text, before(text, begin))) begin = before(text, begin);
     while (found->rstrip && end < text.size() && is_space_at(text, end)) next_character(text, end);

@@ -16,7 +16,7 @@ namespace headroom::tokens {
 struct AddedToken {
   std::string content;
   TokenId id = 0;
-  bool single_word = false;  // not inside a word
+  bool single_word = false;  // never matched inside a word
   bool lstrip = false;       // includes white space before it
   bool rstrip = false;       // includes white space after it
   bool normalized = false;   // matched in the normalized text
@@ -27,7 +27,8 @@ class AddedTokens {
   void add(AddedToken token);
   bool empty() const { return tokens_.empty(); }
 
-  // Calls `between` or `token` for each stretch of the text, in order. The longest token at a place wins.
+  // Calls `token` for added tokens and `between` for the text between them, in order. The longest token at a place
+  // wins.
   void split(std::string_view text, const std::function<void(std::string_view)>& between,
              const std::function<void(TokenId)>& token) const;
 

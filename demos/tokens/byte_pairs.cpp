@@ -21,9 +21,9 @@ struct Symbol {
 struct Candidate {
   std::uint32_t rank;
   std::size_t left;
-  TokenId left_id, right_id;  // neighbors may have changed since
+  TokenId left_id, right_id;  // compared later: neighbors may change
 
-  bool operator<(const Candidate& other) const {  // max-heap
+  bool operator<(const Candidate& other) const {  // reversed for a max-heap
     return std::tie(rank, left) > std::tie(other.rank, other.left);
   }
 };

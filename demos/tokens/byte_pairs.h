@@ -16,7 +16,7 @@ class BytePairs {
  public:
   std::array<TokenId, 256> bytes{};  // tokens of single bytes
 
-  // Lower ranks merge first. A later rule replaces an earlier one.
+  // Lower ranks merge first. A later rule for a pair replaces an earlier one.
   void add(TokenId left, TokenId right, std::uint32_t rank, TokenId merged);
   // Appends the word's tokens. Merges the leftmost pair of the lowest rank first, in O(n log n) for n bytes.
   void encode(std::string_view word, std::vector<TokenId>& tokens) const;

@@ -1,4 +1,4 @@
-// First bytes of containers for tokens and texts; three or more, since ids may begin with any two.
+// Lists the first bytes of containers for tokens and texts, at least three each, since ids may begin with any two.
 #include "demos/tokens/foreign_file.h"
 
 #include <array>

@@ -1,4 +1,4 @@
-// Recognizes other files given as text or ids.
+// Recognizes files of other kinds.
 #pragma once
 
 #include <cstddef>
@@ -7,7 +7,7 @@
 
 namespace headroom::tokens {
 
-// "a Parquet file", by its first bytes; empty if unknown.
+// The kind by the first bytes: "a Parquet file"; empty if unknown.
 std::string_view foreign_kind(std::span<const std::byte> bytes);
 
 }  // namespace headroom::tokens

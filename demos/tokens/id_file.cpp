@@ -42,7 +42,7 @@ const IdType* type_by_code(std::uint8_t code) {
   return code < kNames.size() ? id_type(kNames[code]) : nullptr;
 }
 
-// A value in a .npy's dictionary, up to its comma or bracket.
+// The key's value in a .npy's dictionary, up to its comma or bracket.
 std::string_view value_in(std::string_view dictionary, std::string_view key) {
   const std::size_t at = dictionary.find(fmt::format("'{}':", key));
   if (at == std::string_view::npos) return {};
@@ -93,7 +93,7 @@ Found place_in_npy(Bytes bytes, const std::string& name) {
   return std::optional(IdPlace{.begin = begin + length, .count = *count, .type = known, .source = ""});
 }
 
-// llm.c's dev/data/data_common.py: 256 int32, starting with magic, version and number of ids.
+// llm.c's header (dev/data/data_common.py): 256 int32, starting with magic, version and number of ids.
 struct LlmcKind {
   std::int32_t magic, version;
   std::string_view type;
@@ -133,7 +133,7 @@ Error no_ids(const std::string& name, std::string_view source) {
   return Error{fmt::format("{} does not contain whole numbers according to {}; save the ids as .npy.", name, source)};
 }
 
-// litgpt's PackedDataset: magic, version (8 bytes), type (1 byte), chunk length (8 bytes).
+// Header of litgpt's PackedDataset: magic, version (8 bytes), type (1 byte), chunk length (8 bytes).
 Found place_after_litgpt_header(Bytes bytes, const std::string& name) {
   constexpr std::string_view kMagic = "LITPKDS", kSource = "litgpt's header";
   constexpr std::size_t kType = kMagic.size() + 8, kHeader = kType + 1 + 8;
@@ -145,7 +145,7 @@ Found place_after_litgpt_header(Bytes bytes, const std::string& name) {
   return std::optional(place.value());
 }
 
-// Megatron-LM's a.idx for a.bin: magic, version (8 bytes), type (1 byte).
+// Megatron-LM's index (a.idx for a.bin): magic, version (8 bytes), type (1 byte).
 Found place_by_index(Bytes bytes, const std::filesystem::path& file) {
   constexpr std::string_view kMagic = "MMIDIDX\0\0"sv;
   constexpr std::size_t kType = kMagic.size() + 8;
@@ -176,7 +176,7 @@ std::optional<std::size_t> first_beyond(const TokenView& ids, const IdType& type
   return std::nullopt;
 }
 
-// Nonzero ids at even and odd places, among the first million.
+// Counts of nonzero ids at even and odd places, among the first million.
 struct Halves {
   std::size_t even = 0, odd = 0;
 
@@ -187,14 +187,14 @@ struct Halves {
       odd += ids[i + 1] != 0;
     }
   }
-  // Text is alike at both; halves of wider ids are not.
+  // The counts are similar in text, but not in halves of wider ids.
   bool differ() const {
     constexpr std::size_t kSurely = 32, kTimes = 8;
     return std::max(even, odd) >= kSurely && kTimes * std::min(even, odd) <= std::max(even, odd);
   }
 };
 
-// True if all bytes are characters. 30 of the 256 bytes appear in no text, but often in 16-bit ids.
+// True if all bytes are characters. 30 of the 256 byte values appear in no text, but often in 16-bit ids.
 bool read_as_text(Bytes bytes) {
   constexpr std::size_t kEnough = 1 << 20;
   return std::ranges::all_of(bytes.first(std::min(bytes.size(), kEnough)), [](std::byte byte) {

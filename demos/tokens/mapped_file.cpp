@@ -19,7 +19,7 @@ record::Result<MappedFile> MappedFile::open(const fs::path& file) {
   const auto status = fs::status(file, failed);
   if (!fs::exists(status)) return Error{fmt::format("There is no data file {}: check the path.", name)};
   if (fs::is_directory(status)) return Error{fmt::format("{} is a folder: use one file with text or tokens.", name)};
-  // After the check a pipe would have nothing left for the engine.
+  // The check would empty a pipe before the engine reads it.
   if (!fs::is_regular_file(status))
     return Error{fmt::format("{} is a pipe or a device: save its output to a file first.", name)};
   const int descriptor = ::open(name.c_str(), O_RDONLY | O_CLOEXEC);

@@ -21,10 +21,10 @@ constexpr char32_t kLeadingCount = 19, kVowelCount = 21, kTrailingCount = 28;
 constexpr char32_t kSyllableCount = kLeadingCount * kVowelCount * kTrailingCount;
 
 struct Tables {
-  std::unordered_map<char32_t, std::pair<char32_t, char32_t>> parts;  // second 0: the first alone
-  std::unordered_map<std::uint64_t, char32_t> whole;                  // by the pair of parts
+  std::unordered_map<char32_t, std::pair<char32_t, char32_t>> parts;  // second 0: only a first part
+  std::unordered_map<std::uint64_t, char32_t> whole;                  // character, by its pair of parts
   std::unordered_map<char32_t, std::uint8_t> combining_class;
-  std::vector<bool> moves = std::vector<bool>(0x110000);  // may change itself or what precedes it
+  std::vector<bool> moves = std::vector<bool>(0x110000);  // may change, or change what precedes it
 };
 
 std::uint64_t key_of(char32_t first, char32_t second) { return std::uint64_t{first} << 32 | second; }
@@ -76,7 +76,7 @@ void decompose(char32_t c, std::u32string& into) {
   if (second != 0) decompose(second, into);
 }
 
-// 0 if they do not compose.
+// The character that the two compose; 0: none.
 char32_t whole_of(char32_t first, char32_t second) {
   if (first >= kLeading && first < kLeading + kLeadingCount && second >= kVowels && second < kVowels + kVowelCount)
     return kSyllables + ((first - kLeading) * kVowelCount + (second - kVowels)) * kTrailingCount;
@@ -87,7 +87,7 @@ char32_t whole_of(char32_t first, char32_t second) {
   return found == tables().whole.end() ? 0 : found->second;
 }
 
-// Stable-sorts the marks between two characters of class 0 by class.
+// Stable-sorts by class each run of marks, whose class is not 0.
 void order(std::u32string& text) {
   for (std::size_t begin = 0; begin < text.size();) {
     std::size_t end = begin + 1;
@@ -101,7 +101,8 @@ void order(std::u32string& text) {
   }
 }
 
-// Composes a character with the last one of class 0, unless a mark of the same or a higher class is in between.
+// Composes each character with the last one of class 0 before it, unless a mark of the same or a higher class is in
+// between.
 void compose(const std::u32string& text, std::string& into) {
   std::u32string done;
   std::size_t starter = std::u32string::npos;

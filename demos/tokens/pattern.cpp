@@ -18,7 +18,7 @@ namespace {
 
 using record::Error;
 
-// General categories, which both libraries share. PCRE2's scripts include their extensions.
+// True for general categories, which both libraries share. PCRE2's scripts also include script extensions.
 bool is_category(std::string_view name) {
   return (name.size() == 1 || name.size() == 2) && std::string_view("LMNPSZC").find(name[0]) != std::string_view::npos;
 }
@@ -46,12 +46,12 @@ class Translation {
   }
 
  private:
-  // The first construct that differs; empty: none.
+  // Translates one construct; the error if the libraries differ, else empty.
   std::string take() {
     const char c = from_[at_];
     if (c == '\\') return escape();
     if (in_class_ && (c == '[' || from_.substr(at_).starts_with("&&"))) return "has a set inside a set";
-    if (!in_class_ && from_.substr(at_).starts_with("}+")) return "has {…}+";  // possessive in one of them only
+    if (!in_class_ && from_.substr(at_).starts_with("}+")) return "has {…}+";  // possessive in only one library
     if (c == '[') {
       in_class_ = true;
       if (from_.substr(at_ + 1).starts_with("]") || from_.substr(at_ + 1).starts_with("^]")) return "has a set with ]";
@@ -152,7 +152,7 @@ record::Result<Pattern> Pattern::compile(const std::string& expression, unsigned
   compiled->found = pcre2_match_data_create(1, nullptr);
   compiled->context = pcre2_match_context_create(nullptr);
   pcre2_set_match_limit(compiled->context, kMostSteps);
-  if (pcre2_jit_compile(compiled->code, PCRE2_JIT_COMPLETE) == 0) {  // otherwise interpreted
+  if (pcre2_jit_compile(compiled->code, PCRE2_JIT_COMPLETE) == 0) {  // otherwise PCRE2 interprets
     compiled->stack = pcre2_jit_stack_create(kFirstStack, kLargestStack, nullptr);
     pcre2_jit_stack_assign(compiled->context, nullptr, compiled->stack);
   }

@@ -14,7 +14,7 @@ namespace headroom::tokens {
 class Pattern {
  public:
   // `expression` has Oniguruma's syntax, as in Hugging Face's library. Refuses what PCRE2 interprets differently, and
-  // patterns that can match nothing; the error follows "its pattern ".
+  // patterns that match the empty string; the error follows "its pattern ".
   static record::Result<Pattern> of_expression(std::string_view expression);
   static record::Result<Pattern> of_literal(std::string_view text);
   // Matches a word character, as Unicode defines it.

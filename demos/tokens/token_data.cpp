@@ -1,4 +1,4 @@
-// Opens, checks and encodes.
+// Opens, checks and encodes data.
 #include "demos/tokens/token_data.h"
 
 #include <algorithm>
@@ -45,7 +45,7 @@ record::Status check_text(std::string_view text, const std::string& name) {
 
 struct Opened {
   MappedFile file;
-  std::optional<TokenView> ids;  // nullopt: by the tokenizer
+  std::optional<TokenView> ids;  // nullopt: the tokenizer makes them
   std::optional<TokenizerParts> tokenizer;
 };
 

@@ -20,14 +20,14 @@ namespace headroom::tokens {
 struct DataSource {
   std::filesystem::path file;         // .npy, .bin or UTF-8 text
   std::filesystem::path tokenizer;    // tokenizer.json of a text; empty: bytes are tokens
-  std::int64_t vocabulary = 256;      // the model's; ids must be below it
+  std::int64_t vocabulary = 256;      // the model's size; ids must be below it
   std::string data_type{kAnyIdType};  // a name in kIdTypes
 
   // "bytes of a.txt", "ids of a.bin (uint16, by llm.c's header)", "tokenizer.json of FOLDER".
   std::string words(std::span<const std::byte> bytes) const;
 };
 
-// Returns the same errors as read(), without tokenizing a text.
+// Returns the same errors as read(), but tokenizes no text.
 record::Status check(const DataSource& source);
 
 class TokenData {

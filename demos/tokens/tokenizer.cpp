@@ -42,7 +42,7 @@ class Words {
 
   const TokenizerParts& tokenizer_;
   std::vector<TokenId>& ids_;
-  std::unordered_map<std::string_view, std::pair<std::size_t, std::size_t>> known_;  // their range in tokens_
+  std::unordered_map<std::string_view, std::pair<std::size_t, std::size_t>> known_;  // ranges of tokens in tokens_
   std::vector<TokenId> tokens_;
 };
 
@@ -68,7 +68,7 @@ class Encoder {
 
   void cut(std::string_view piece, std::size_t step) {
     if (piece.empty() || (cancel_ != nullptr && cancel_->load(std::memory_order_relaxed))) return;
-    // The space goes before the pattern of ByteLevel, the last step.
+    // The space is added before ByteLevel, the last step, applies its pattern.
     if (step == tokenizer_.spaced_from && tokenizer_.space_before && piece.front() != ' ')
       piece = kept_.emplace_back(" " + std::string(piece));
     if (step == tokenizer_.cuts.size()) return words_.add(piece);

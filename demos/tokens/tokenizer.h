@@ -27,7 +27,7 @@ struct TokenizerParts {
   AddedTokens added, added_normalized;  // matched before and after normalization
   std::vector<Cut> cuts;
   bool space_before = false;                       // adds a leading space (`add_prefix_space`) …
-  std::size_t spaced_from = 0;                     // … before this cut, or at the end
+  std::size_t spaced_from = 0;                     // … before this cut, or after the last one
   bool words_whole = false;                        // keeps words of the vocabulary whole (`ignore_merges`)
   std::unordered_map<std::string, TokenId> words;  // vocabulary as bytes, for words_whole
   BytePairs pairs;
@@ -37,7 +37,7 @@ struct TokenizerParts {
 // Refuses damaged files and other kinds of tokenizers.
 record::Result<TokenizerParts> read_tokenizer(const std::filesystem::path& file);
 
-// For valid UTF-8. Returns early, with fewer ids, once `cancel` (may be null) is set.
+// Encodes valid UTF-8. Returns early, with fewer ids, once `cancel` (may be null) is set.
 std::vector<TokenId> encode(const TokenizerParts& tokenizer, std::string_view text,
                             const std::atomic<bool>* cancel = nullptr);
 

@@ -48,7 +48,7 @@ std::optional<TokenId> id_in(const json& value) {
 
 // --- GPT-2's `bytes_to_unicode`: one printable character per byte
 
-constexpr char32_t kOthers = 256;  // other bytes, in order, from here on
+constexpr char32_t kOthers = 256;  // the other bytes' characters begin here
 
 constexpr bool is_shown(int byte) {
   return (byte >= '!' && byte <= '~') || (byte >= 0xA1 && byte <= 0xAC) || byte >= 0xAE;
@@ -125,7 +125,7 @@ class Reader {
     return Ok{};
   }
 
-  // "a b" or ["a", "b"].
+  // A rule is "a b" or ["a", "b"].
   Status merges(const json& rules) {
     if (!rules.is_array()) return damaged("has no merges");
     std::uint32_t rank = 0;
@@ -211,7 +211,7 @@ class Reader {
                        .lstrip = flag(one, "lstrip", false),
                        .rstrip = flag(one, "rstrip", false),
                        .normalized = flag(one, "normalized", false)};
-      // A token of the vocabulary keeps its id.
+      // An added token in the vocabulary keeps its id.
       const auto known = ids_.find(token.content);
       const std::optional<TokenId> id = known != ids_.end() ? known->second : id_in(field(one, "id"));
       if (!id) return damaged(fmt::format("has no id for the added token {}", record::quoted(token.content)));
@@ -226,7 +226,7 @@ class Reader {
   const fs::path file_;
   const json& document_;
   TokenizerParts parts_;
-  std::unordered_map<std::string, TokenId> ids_;  // the vocabulary as written
+  std::unordered_map<std::string, TokenId> ids_;  // by token as written
   bool byte_level_ = false;
 };
 

@@ -24,7 +24,7 @@ EditedRun on_gpu(Settings settings) {
   return tests::run_edited(settings, c10::Device(c10::kCUDA, 0));
 }
 
-// $HEADROOM_ENGINE, else this build's.
+// $HEADROOM_ENGINE, else this build's engine.
 std::string engine() {
   if (const char* named = std::getenv("HEADROOM_ENGINE")) return named;
   return (std::filesystem::read_symlink("/proc/self/exe").parent_path() / "../../bin/headroom-engine").string();
@@ -112,7 +112,7 @@ TEST_CASE("the vector addition without its mask writes past its buffer, and the 
   const EditedRun run = on_gpu({{"source", with(source_of("vector_add"), "i < count", "true")}});
   INFO(run.report.sentence);
   CHECK(run.report.verdict == KernelVerdict::kOutOfBounds);
-  // 1,024,007 numbers are 4,000 blocks of 256 and 7 more: 249 threads too many.
+  // 1,024,007 numbers are 4,000 blocks of 256 and 7 more, which leaves 249 threads too many.
   CHECK(run.report.sentence ==
         "It wrote 249 numbers beyond the end of `out`, the first at out[1024007]; the array has 1,024,007.");
   CHECK(run.measurements.empty());
@@ -131,7 +131,7 @@ TEST_CASE("a write before a buffer, and one next to an input, are reported as we
 
 TEST_CASE("a kernel that the device refuses to start is reported, and the next one runs") {
   const std::string greedy =
-      with(source_of("rms_norm"), "void rms_norm(", "void __launch_bounds__(64) rms_norm(");  // launched with 256
+      with(source_of("rms_norm"), "void rms_norm(", "void __launch_bounds__(64) rms_norm(");  // but 256 are launched
   const EditedRun refused = on_gpu({{"exercise", "rms_norm"}, {"source", greedy}});
   INFO(refused.report.sentence);
   CHECK(refused.report.verdict == KernelVerdict::kCrashed);

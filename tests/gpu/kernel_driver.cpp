@@ -1,4 +1,4 @@
-// Device memory, random numbers and reports. Exits with 77 without a GPU.
+// Allocates device memory, draws random numbers and reports. Exits with 77 without a GPU.
 //
 //   kernel_driver [KERNEL]
 #include "tests/gpu/kernel_driver.h"
@@ -53,7 +53,7 @@ void* Buffers::random(kernels::Storage storage, std::int64_t n, float scale) {
     std::vector<decltype(type)> numbers(static_cast<std::size_t>(n + skip_));
     for (auto& number : numbers) {
       random_ = random_ * 6364136223846793005u + 1442695040888963407u;
-      const float uniform = static_cast<float>(random_ >> 40) * 0x1p-24f - 0.5f;  // of variance 1/12
+      const float uniform = static_cast<float>(random_ >> 40) * 0x1p-24f - 0.5f;  // variance 1/12
       kernels::store(number, uniform * 3.4641016f * scale);
     }
     return copied(numbers) + skip_;

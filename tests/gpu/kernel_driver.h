@@ -1,4 +1,4 @@
-// Launches the CUDA kernels without LibTorch, in buffers of the exact size: within seconds under compute-sanitizer.
+// Launches the CUDA kernels without LibTorch, in buffers of the exact size; takes seconds under compute-sanitizer.
 // tests/kernels checks the results.
 #pragma once
 
@@ -16,15 +16,16 @@ namespace headroom::tests {
 inline constexpr kernels::Storage kStorages[] = {kernels::Storage::kFp32, kernels::Storage::kBf16,
                                                  kernels::Storage::kFp16};
 
-// The contents of new memory. initcheck reports reads of kNothing. It misses bulk copies and cuBLASLt's writes, so what they
-// write starts with kNan, which is NaN in every format and stays in results that are not written completely.
+// The contents of new memory. initcheck reports reads of kNothing. It misses writes by bulk copies and cuBLASLt, so
+// memory that these write starts with kNan, which is NaN in every format and stays in results that are not written
+// completely.
 enum class Fill : std::uint8_t { kNothing, kZeros, kNan };
 
 // Device memory of a launch. Each buffer comes from cudaMalloc with exactly its size, so that out-of-bounds accesses
 // are detected.
 class Buffers {
  public:
-  // Tensors start `skip` elements into their buffer and end with it; 1 prevents wide loads.
+  // Tensors start `skip` elements into their buffer and end with it; a skip of 1 prevents wide loads.
   explicit Buffers(std::int64_t skip = 0) : skip_(skip) {}
   ~Buffers();
   Buffers(const Buffers&) = delete;
@@ -70,7 +71,7 @@ class KernelDriver {
 };
 
 // One kernel of the list in kernels/CMakeLists.txt: k<Name>Driven in a kernel_driver_<family>.cpp. The catalogue is
-// generated from that list, so a missing one fails to link.
+// generated from that list, so linking fails if one is missing.
 struct DrivenKernel {
   std::string_view id;
   void (*drive)(KernelDriver& driver);

@@ -39,7 +39,7 @@ void drive_gates(KernelDriver& driver) {
 
 struct RopeCase {
   std::int64_t batch, length, q_heads, k_heads, head_dim;
-  bool packed = false;  // q, k and as many values as keys in one row
+  bool packed = false;  // one row has q, k, and as many values as keys
 };
 constexpr RopeCase kRopeCases[] = {{1, 1, 1, 1, 2},          {2, 3, 1, 0, 6},  {3, 17, 5, 2, 64},
                                    {2, 9, 32, 8, 128, true}, {1, 7, 3, 1, 40}, {2, 5, 300, 7, 128}};

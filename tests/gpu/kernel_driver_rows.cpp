@@ -29,7 +29,7 @@ constexpr Norm kAddRms{"add_rms_norm", true, false, &kernels::add_rms_norm_forwa
                        &kernels::rms_norm_backward_cuda};
 constexpr Norm kLayer{"layer_norm", false, true, &kernels::layer_norm_forward_cuda, &kernels::layer_norm_backward_cuda};
 
-// Forward, for RMSNorm also rebuilt, backward, and backward with dx overwriting dy.
+// Drives the forward pass, RMSNorm's rebuild, and the backward pass, also with dx overwriting dy.
 void drive_norm(KernelDriver& driver, const Norm& norm, Storage storage, std::int64_t rows, std::int64_t width,
                 std::int64_t skip = 0) {
   const std::int64_t n = rows * width, parts = kernels::partial_rows(rows) * width;
@@ -83,15 +83,15 @@ void drive_norms(KernelDriver& driver) {
   struct Size {
     std::int64_t rows, width, skip = 0;
   };
-  // Covers one row, one column, partial vectors, partial warps, more rows than blocks, a last iteration with fewer
-  // rows than groups, and rows beyond the registers.
+  // Covers one row, one column, partial vectors, partial warps, more rows than blocks, a last iteration with fewer rows
+  // than groups, and rows that exceed the registers.
   for (const Size& size :
        {Size{1, 1}, Size{3, 7}, Size{1, 8}, Size{5, 40}, Size{1300, 16}, Size{17, 256}, Size{70, 1000}, Size{1101, 520},
         Size{9, 3072}, Size{700, 136, 1}, Size{33, 2048}, Size{300, 4096}, Size{3, 8192}, Size{2, 16384},
         Size{2, 16392}, Size{2, 40'960}, Size{2, 33'333}}) {
     for (const Storage storage : kStorages) drive_norm(driver, kNorm, storage, size.rows, size.width, size.skip);
   }
-  // A row in 1,024 threads and several rows per block, with two rows in flight and with one.
+  // Covers a row in 1,024 threads with several rows per block, with two rows in flight and with one.
   if (kNorm.is_layer)
     for (const std::int64_t width : {12'284, 16'380}) drive_norm(driver, kNorm, Storage::kFp32, 140, width);
 }
@@ -214,7 +214,7 @@ void drive_flces(KernelDriver& driver) {
 struct EmbeddingCase {
   Storage gradient, table;
   std::int64_t tokens, width, vocab_size;
-  std::int64_t common;  // every so many-th token has the id 1, like frequent words; 0: none
+  std::int64_t common;  // every `common`-th token has the id 1, like frequent words; 0: none
 };
 constexpr EmbeddingCase kEmbeddingCases[] = {{Storage::kFp32, Storage::kFp32, 1, 1, 1, 0},
                                              {Storage::kBf16, Storage::kBf16, 1000, 40, 97, 0},

@@ -28,8 +28,8 @@ constexpr AdamWTypes kTypes[] = {{Storage::kFp32, Storage::kFp32, Storage::kFp32
                                  {Storage::kBf16, Storage::kFp32, Storage::kFp32},
                                  {Storage::kFp16, Storage::kFp16, Storage::kFp32},
                                  {Storage::kFp16, Storage::kFp32, Storage::kBf16},
-                                 {Storage::kFp32, Storage::kBf16, Storage::kFp32, Storage::kBf16},   // masters
-                                 {Storage::kFp32, Storage::kFp32, Storage::kBf16, Storage::kFp16}};  // with copies
+                                 {Storage::kFp32, Storage::kBf16, Storage::kFp32, Storage::kBf16},   // bf16 copy
+                                 {Storage::kFp32, Storage::kFp32, Storage::kBf16, Storage::kFp16}};  // fp16 copy
 constexpr AdamWTypes kBf16s = kTypes[2], kMixedFp16 = kTypes[9];
 
 // The first step of one or more tensors.
@@ -38,7 +38,7 @@ struct Step {
   std::int64_t skip = 0;
   bool stochastic = false;
   std::optional<bool> overflows = {};  // if set, scale, overflow and t are on the device
-  std::int64_t tensors = 0;            // of 9 numbers each; 0: kSmallAndOdd
+  std::int64_t tensors = 0;            // number of tensors, of 9 numbers each; 0: kSmallAndOdd
 };
 
 kernels::AdamWTensor adamw_tensor(Buffers& b, const Step& step, std::int64_t n) {
@@ -105,7 +105,7 @@ void drive_steps(KernelDriver& driver, const Optimizer<Tensor>& optimizer) {
                           {.types = kBf16s, .stochastic = true, .overflows = false},
                           {.types = kMixedFp16, .overflows = false},
                           {.types = kMixedFp16, .overflows = true},
-                          {.types = kBf16s, .tensors = 700}};  // more than a launch takes
+                          {.types = kBf16s, .tensors = 700}};  // more tensors than a launch takes
   for (const AdamWTypes& types : kTypes)
     for (const std::int64_t skip : {0, 1}) steps.push_back({.types = types, .skip = skip});
   for (const Step& step : steps) drive_step(driver, optimizer, step);
@@ -151,7 +151,7 @@ void drive_nf4(KernelDriver& driver) {
   }
 }
 
-// The search for inf and NaN, and the factor that clips the norm.
+// Drives the search for inf and NaN, and the factor that clips the norm.
 void drive_gradients(KernelDriver& driver, Storage storage, const Sizes& sizes, std::int64_t skip, float scale = 1) {
   Buffers b(skip);
   std::vector<kernels::CheckedTensor> gradients;

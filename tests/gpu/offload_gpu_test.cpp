@@ -54,7 +54,7 @@ constexpr std::int64_t kSeq = 1024;
 const llama::FusedKernels kFused{
     .rms_norm = true, .rope = true, .swiglu = true, .cross_entropy = false, .embedding = true};
 
-// Llama 3.2 1B with everything on the host, and the times of its parts.
+// Llama 3.2 1B, if `offloaded` with weights and optimizer on the host.
 class Billion {
  public:
   explicit Billion(bool offloaded)
@@ -97,7 +97,7 @@ class Billion {
   int index_ = 0;
 };
 
-// Weights per layer of the 1B model, and outside its layers.
+// The 1B model's weights per layer, layers, and weights outside them.
 constexpr std::int64_t kLayer = 60'821'504, kLayers = 16, kOuter = 262'670'336;
 
 double copies_alone(bool to_device) {
@@ -111,7 +111,8 @@ double copies_alone(bool to_device) {
               : lane.copy(host.narrow(0, 0, size), device.narrow(0, 0, size));
   };
   return milliseconds(5, [&] {
-    // Weights twice per layer, except the last layer's, which stay for backward; gradients once.
+    // To the device: weights twice per layer, but once for the last, kept for the backward pass; to the host: gradients
+    // once.
     for (int i = 0; i < (to_device ? 2 * kLayers - 1 : kLayers); ++i) copy(kLayer);
     copy(kOuter);
     lane.done().host_waits();
@@ -192,7 +193,7 @@ TEST_CASE("an offloaded step is faster than its parts one after another", "[gpu]
         static_cast<long long>(kBatches[i]), whole[i], whole[i] / longest, gpu[i], in, out, adamw,
         static_cast<double>(peak[i]) / 1e9);
     CAPTURE(kBatches[i], whole[i], gpu[i], in, out, adamw);
-    CHECK(whole[i] < gpu[i] + in + out + adamw);  // for the longest part: docs/results/offload-h200.md
+    CHECK(whole[i] < gpu[i] + in + out + adamw);  // compared with the longest part: docs/results/offload-h200.md
   }
   CHECK(peak[0] <= 1'770'000'000);
   CHECK(peak[1] <= 2'970'000'000);

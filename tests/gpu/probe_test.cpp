@@ -103,7 +103,7 @@ TEST_CASE("the ledger equals the allocator: allocated and reserved at every even
   CHECK(ledger.peak_reserved() == end.peak_reserved);
   CHECK(ledger.peak_requested() == end.peak_requested);
 
-  // Little is 'other', and there is one cuBLAS workspace.
+  // Less than 1 % is 'other', and there is one cuBLAS workspace.
   const record::Totals peak = ledger.peak().totals;
   CHECK(100 * peak.by_category[static_cast<std::size_t>(Category::kOther)] < peak.allocated);
   int workspaces = 0;

@@ -1,5 +1,5 @@
-// Measures the cost of recording: one model's steps alternate between nothing, the probe, and the probe with device
-// marks. A background thread drains and encodes like the engine's link. Prints a Markdown table; exits with 77
+// Measures the cost of recording: one model's steps alternate between no recording, the probe, and the probe with
+// device marks. A background thread drains and encodes like the engine's link. Prints a Markdown table; exits with 77
 // without a GPU.
 #include <algorithm>
 #include <array>
@@ -67,7 +67,7 @@ class Listener final : public record::ScopeListener {
   live::DeviceClock& clock_;
 };
 
-// Encodes the events, every 30 ms, and discards them.
+// Encodes the events and discards them; called every 30 ms.
 std::uint64_t drain(live::EventSink& sink, live::RunFeed& feed, std::vector<record::MemEvent>& events) {
   const live::RunNews news = feed.take();
   events.clear();

@@ -46,7 +46,7 @@ TEST_CASE("every mark has a device time, in order, and the driver's counters are
   for (std::size_t i = 1; i < recording.marks().size(); ++i) {
     const record::Mark& mark = recording.marks()[i];
     in_order = in_order && mark.device_time >= recording.marks()[i - 1].device_time;
-    // The device cannot reach a mark before the host sets it; 0.5 ms of tolerance for two clocks.
+    // The device cannot reach a mark before the host sets it. The two clocks may differ by 0.5 ms.
     behind_the_host = behind_the_host && mark.device_time > mark.host_time - 500'000;
   }
   CHECK(in_order);
@@ -120,7 +120,7 @@ TEST_CASE("the real allocator fails under a cap, and the next run finds everythi
     CHECK(stats().reserved == 0);
     CHECK_FALSE(driver.worker().retired());
   }
-  // The old limit is restored, with the same peak to the byte.
+  // The old limit is restored, and the peak is the same byte for byte.
   const DrivenRun again = driver.run(llama_1b());
   CHECK(again.outcome().kind == OutcomeKind::kCompleted);
   CHECK(record::Ledger(again.recording).peak().totals.allocated == peak);
@@ -143,7 +143,7 @@ TEST_CASE("twenty runs out of memory leave nothing allocated") {
   const Bytes peak = record::Ledger(whole.recording).peak().totals.allocated;
   int clean = 0;
   for (int i = 0; i < 20; ++i) {
-    const Bytes cap = peak / 2 + i * (peak / 42);  // from the optimizer's state to backward's last GEMM
+    const Bytes cap = peak / 2 + i * (peak / 42);  // from the optimizer's state to the backward pass's last GEMM
     const DrivenRun run = driver.run(llama_1b({{"steps", "1"}, {"cap", std::to_string(cap)}}), /*record=*/i % 2 != 0);
     clean += run.outcome().kind == OutcomeKind::kOutOfMemory && stats().allocated == 0 && stats().reserved == 0;
     // Unrecorded runs have no categories, not even the previous run's.

@@ -1,5 +1,5 @@
-// Compares every technique on a GPU with the CPU's losses from equal weights, and a step as one CUDA graph with the
-// same step without.
+// Compares losses of every technique on a GPU with the CPU's from equal weights, and of a step with and without a CUDA
+// graph.
 #include <algorithm>
 #include <array>
 #include <atomic>
@@ -53,7 +53,7 @@ Settings from_checkpoint(const Settings& settings) {
   return joined({"model=custom", "batch=2", "seq=64", checkpoint.setting()}, settings);
 }
 
-// Rows of the table alone, with what they need; without those that only a GPU has.
+// Each row of the table alone, with the settings that it needs; without rows that need a GPU.
 std::vector<Settings> rows_of_table() {
   std::vector<Settings> rows;
   for (const experiments::Technique& each : experiments::techniques()) {
@@ -110,7 +110,7 @@ bool rounds(const Settings& settings) {
          text_of(settings).find("precision=fp16") != std::string::npos;
 }
 
-// The same step without cuDNN.
+// The same settings without cuDNN.
 Settings on_cpu(Settings settings) {
   std::replace(settings.begin(), settings.end(), std::string("attention=cudnn"), std::string("attention=flash"));
   return settings;
@@ -123,7 +123,7 @@ TEST_CASE("a technique has the same losses on the GPU as on the CPU") {
   CAPTURE(text_of(settings));
   const std::vector<double> cpu = losses(from_checkpoint(on_cpu(settings)), 3, kCpu);
   const std::vector<double> gpu = losses(from_checkpoint(settings), 3, kGpu);
-  const bool drawn = text_of(settings).find("adapters") != std::string::npos;  // each device draws its own
+  const bool drawn = text_of(settings).find("adapters") != std::string::npos;  // each device draws its own adapters
   for (std::size_t i = 0; i < cpu.size(); ++i) {
     CAPTURE(i, cpu[i], gpu[i]);
     CHECK(std::abs(gpu[i] - cpu[i]) < (rounds(settings) || drawn ? 1e-2 : 1e-4) * cpu[i]);

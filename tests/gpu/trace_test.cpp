@@ -33,7 +33,7 @@ const Settings kFused{{"fused.rms_norm", "on"},  {"fused.rope", "on"},  {"fused.
                       {"fused.embedding", "on"}, {"fused.adamw", "on"}, {"loss", "flce"}};
 constexpr int kSteps = 4, kLast = kSteps - 1;
 
-// $HEADROOM_ENGINE, else this build's.
+// $HEADROOM_ENGINE, else this build's engine.
 backend::Backend& engine() {
   static const std::unique_ptr<backend::Backend> made = [] {
     const char* named = std::getenv("HEADROOM_ENGINE");
@@ -127,7 +127,7 @@ TEST_CASE("each kernel has an earlier launch, a name and its part of the model")
     if (span.kind == SpanKind::kRuntimeCall) continue;
     const auto call = calls.find(span.correlation);
     without_call += call == calls.end();
-    // Two clocks, joined by interpolation.
+    // 50 µs of tolerance: two clocks are joined by interpolation.
     before_its_call += call != calls.end() && span.start < call->second.start - 50'000;
     without_name += recording.op_name(span.name).empty();
     if (recording.op_name(span.op).empty()) without_op += span.duration;
@@ -168,7 +168,7 @@ TEST_CASE("a fused kernel is one launch where the eager composition has several,
   CHECK(eager.size() >= 4);
   REQUIRE(fused.size() == 1);
   CHECK(traced().fused->op_name(fused[0].name).find("headroom::kernels") != std::string_view::npos);
-  // x, the residual, their sum and the norm, [1024, 2048] in bf16; the weight, and a number per row.
+  // x, the residual, their sum and the norm's result, [1024, 2048] in bf16; the weight, and a number per row.
   CHECK(fused[0].bytes == 4 * 1024 * 2048 * 2 + 2048 * 2 + 1024 * 4);
   Bytes moved = 0;
   for (const KernelSpan& span : eager) moved += std::max<Bytes>(span.bytes, 0);

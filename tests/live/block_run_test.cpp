@@ -1,4 +1,4 @@
-// Runs the demo `block` on the CPU: its events, and the bytes kept for backward against the closed form.
+// Runs the demo `block` on the CPU: checks events, and bytes kept for the backward pass against the closed form.
 #include <sched.h>
 
 #include <algorithm>
@@ -68,7 +68,7 @@ std::uint64_t backward_of(const record::Recording& recording) {
   return found->event_index;
 }
 
-// Activations kept for backward, without the block's output.
+// Activations kept for the backward pass, excluding the block's output.
 Bytes kept(const DrivenRun& run, Bytes element) {
   const record::Ledger ledger(run.recording);
   const Bytes all =
@@ -76,7 +76,7 @@ Bytes kept(const DrivenRun& run, Bytes element) {
   return all - kTokens * kHidden * element;
 }
 
-// Closed form for 16 bits, per token.
+// Kept bytes per token by closed form, in 16 bits.
 Bytes counted(const SettingMap& settings) {
   record::Params params(experiments::find_demo("block")->schema);
   for (const auto& [key, value] : settings) REQUIRE(params.set(key, std::string_view(value)).ok());
@@ -118,7 +118,7 @@ TEST_CASE("a block's run matches the allocator's totals, has two equal passes, a
   const auto of = [](const record::Totals& totals, Category kind) {
     return totals.by_category[static_cast<std::size_t>(kind)];
   };
-  // Backward starts with no gradients and ends with all.
+  // The backward pass starts with no gradients and ends with all.
   const std::uint64_t backward = backward_of(run.recording);
   CHECK(of(ledger.at(backward - 1), Category::kGradients) == 0);
   Bytes most = 0;
@@ -136,13 +136,13 @@ TEST_CASE("GPT-2's block keeps the closed form's bytes and LayerNorm's two numbe
   const SettingMap settings = small({{"storage", element == 2 ? "bf16" : "fp32"}});
   constexpr Bytes kLogSumExp = 4 * kHidden / 64, kMasks = 2 * kHidden;
   const Bytes operands = (counted(settings) - kLogSumExp) / 2 * element;
-  const Bytes statistics = 2 * 2 * element;  // two norms; in the tensors' type on a CPU
+  const Bytes statistics = 2 * 2 * element;  // two norms; stored in the tensors' type on a CPU
   CHECK(kept(run_block(settings), element) == kTokens * (operands + kLogSumExp + kMasks + statistics));
 }
 
 TEST_CASE("Llama's block keeps the same as a training step's layer with PyTorch's operators in bf16") {
-  // Two norms: fp32 input, normed input, result, a number per row. Attention: q, k, v, result, a log-sum-exp per
-  // head. MLP: gate, silu(gate), up, their product. Llama 3.2 1B: 108,680.
+  // Two norms: fp32 input, normed input, result, a number per row. Attention: q, k, v, result, a log-sum-exp per head.
+  // MLP: gate, silu(gate), up, their product. Llama 3.2 1B: 108,680 bytes per token.
   const auto of = [](Bytes hidden, Bytes kv_heads) {
     return 2 * ((4 + 2 + 2) * hidden + 4) + 2 * (2 * hidden + 2 * kv_heads * 64) + 4 * hidden / 64 + 4 * 2 * 4 * hidden;
   };
@@ -157,7 +157,8 @@ TEST_CASE("each change of the block changes the kept bytes as its operators do")
   const auto kept_with = [](const SettingMap& changes) { return kept(run_block(small(changes)), kElement) / kTokens; };
   const Bytes gpt2 = kept_with({});
   CHECK(kept_with({{"positions", "rope"}}) == gpt2);
-  // Composed RMSNorm keeps its input and the divided input, of H numbers each, but one number less per row.
+  // Composed RMSNorm keeps its input and the divided input, of H numbers each, but one number fewer per row than
+  // LayerNorm.
   CHECK(kept_with({{"norm", "rms_norm"}}) == gpt2 + 2 * (kElement * kHidden - 4));
   // SwiGLU keeps gate, silu(gate), up and their product; GELU keeps up and its result.
   CHECK(kept_with({{"mlp", "swiglu"}}) == gpt2 + 2 * kElement * kMlp);

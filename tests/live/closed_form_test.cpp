@@ -29,16 +29,16 @@ struct Row {
 constexpr std::string_view kShapes[] = {"model=llama-3.2-1b batch=4 seq=1024", "model=llama-3-8b batch=1 seq=2048",
                                         "model=tiny batch=8 seq=512"};
 
-// On a GPU, softmax backward allocates one more tensor of scores than the list has (gpu_extras.h), up to a quarter of
-// a small model's peak. The closed form counts it.
+// On a GPU, softmax's backward pass allocates one more tensor of scores than the list has (gpu_extras.h), up to a
+// quarter of a small model's peak. The closed form counts this tensor.
 constexpr double kScores = 0.25;
-// A frozen head does not keep its input, the final norm's result; the closed form counts it.
+// A frozen head does not keep its input, the final norm's result, but the closed form counts it.
 constexpr double kFrozenHead = 0.006;
 
-// fp8 codes in recomputed layers, a larger share of a small model.
+// fp8 codes in recomputed layers are a larger share of a small model's peak.
 constexpr double kCasts = 0.005;
 
-// If two points of the step nearly tie, the list may peak at the other one, with other categories.
+// If two points of the step nearly tie, list and closed form may peak at different ones, with other categories.
 constexpr double kTie = 0.025;
 
 constexpr Row kRows[] = {
@@ -60,7 +60,7 @@ constexpr Row kRows[] = {
     {"precision=bf16 loss=hf_2024 keep_output=off"},
     {"precision=bf16 loss=hf_2025"},
     {"precision=bf16 loss=hf_2025 keep_output=off"},
-    {"precision=bf16 loss=hf_2025 keep_output=off batch=1"},  // peaks at the sum of the tied table's gradients
+    {"precision=bf16 loss=hf_2025 keep_output=off batch=1"},  // peaks where the tied table's gradients are added
     {"precision=bf16 loss=hf_2025 keep_output=off batch=1 accumulate=2"},
     {"precision=bf16 loss=flce"},
     {"precision=fp32 loss=flce"},

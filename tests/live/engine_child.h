@@ -49,7 +49,7 @@ class EngineChild {
   // Exit code, or minus the signal; nothing on a timeout.
   std::optional<int> ended(Clock::duration patience = kPatience);
 
-  // refused_chunks() must stay 0.
+  // Received chunks; refused_chunks() must stay 0.
   const record::Recording& recording() const { return recording_; }
   int refused_chunks() const { return refused_chunks_; }
   void new_recording() { recording_ = {}; }

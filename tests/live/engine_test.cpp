@@ -1,4 +1,4 @@
-// The engine as a process behind two pipes.
+// Runs the engine as a process with two pipes.
 #include <algorithm>
 #include <csignal>
 #include <fstream>
@@ -130,7 +130,7 @@ TEST_CASE("a worker that computes for long without a mark does not count as hung
   large.params["model"] = "custom";
   large.params["num_layers"] = "1";
   large.params["hidden_size"] = "2048";
-  large.params["vocab_size"] = "65536";  // two tables of 2^27 random numbers: at least a second
+  large.params["vocab_size"] = "65536";  // two tables of 2^27 random numbers take at least a second
   engine.send(large);
   std::vector<std::uint64_t> beats;
   while (const auto message = engine.next()) {
@@ -138,7 +138,7 @@ TEST_CASE("a worker that computes for long without a mark does not count as hung
     if (heartbeat != nullptr && (beats.empty() || heartbeat->beats != beats.back())) beats.push_back(heartbeat->beats);
     if (beats.size() >= 4) break;
     const auto* progress = std::get_if<Progress>(&*message);
-    if (progress != nullptr && progress->steps > 0) break;  // the model is built
+    if (progress != nullptr && progress->steps > 0) break;  // by then the model is built
     REQUIRE_FALSE(std::holds_alternative<RunFinished>(*message));
   }
   CHECK(beats.size() >= 4);  // start, the setup's mark, processor time
@@ -288,7 +288,7 @@ TEST_CASE("a planner answers with a prediction, and the newest question wins") {
   CHECK(engine.recording().info().source == record::Source::kPredicted);
   CHECK(engine.recording().info().device == record::DeviceKind::kGpu);
   const record::Ledger ledger(engine.recording());
-  // 8,030,261,248 weights of two bytes, and two moments each.
+  // 8,030,261,248 weights and twice as many moments, each of two bytes.
   CHECK(ledger.peak().totals.by_category[0] == 2 * 8'030'261'248);
   CHECK(ledger.peak().totals.allocated > 6 * 8'030'261'248);
   CHECK(ledger.peak_reserved() == 0);

@@ -17,7 +17,7 @@ using record::Recording;
 
 namespace {
 
-// Peak of the last whole step. It is the whole run's if there is none, or if a replayed graph requests nothing.
+// Peak of the last whole step; of the run if there is none, or if a replayed graph requests nothing.
 record::Bytes step_peak(const record::Ledger& run) {
   const auto step = record::last_whole_step(run.recording());
   return (step && step->last > step->first ? run.peak(step->first, step->last) : run.peak()).totals.allocated;
@@ -63,7 +63,7 @@ TEST_CASE("a step in fp8 needs no more memory than one in bf16, apart from its s
     ledger.update();
     return step_peak(ledger);
   };
-  constexpr record::Bytes kScales = 32 << 10;  // operands of 112 GEMMs: 27,648 B
+  constexpr record::Bytes kScales = 32 << 10;  // scales for operands of 112 GEMMs: 27,648 B
   CHECK(peak({"batch=16", "gemm=fp8"}) <= peak({"batch=16"}) + kScales);
   CHECK(peak({"batch=96", "checkpointing=layer", "gemm=fp8"}) <= peak({"batch=96", "checkpointing=layer"}) + kScales);
 }

@@ -72,7 +72,7 @@ TEST_CASE("a control group's limit counts, but its page cache does not") {
   tree.write("sys/fs/cgroup/batch/job/memory.stat", "anon 1073741824\nfile 2147483648\ninactive_file " +
                                                         bytes(1536 * kMiB) + "active_file " + bytes(512 * kMiB));
   CHECK(tree.memory().available == 3 * kGiB);
-  // A parent group may be narrower.
+  // A parent group may have less available.
   tree.write("sys/fs/cgroup/batch/memory.max", bytes(8 * kGiB));
   tree.write("sys/fs/cgroup/batch/memory.current", bytes(7 * kGiB));
   CHECK(tree.memory().total == 4 * kGiB);

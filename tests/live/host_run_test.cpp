@@ -100,7 +100,7 @@ TEST_CASE("a run that needs more host memory than available fails with a sentenc
   const DrivenRun run = small.run(offloaded({}));
   CHECK(run.outcome().kind == OutcomeKind::kFailed);
   CHECK(run.outcome().message.find("This run's data on the host need ") == 0);
-  // Nine tenths, less the model, which is in the same memory.
+  // Nine tenths of 40 MiB, minus the model in the same memory.
   const record::Bytes model = record::Ledger(run.recording).peak().totals.allocated;
   CHECK(run.outcome().message.ends_with("this machine has only " + record::format_bytes(36 * record::kMiB - model) +
                                         "."));
@@ -121,7 +121,7 @@ TEST_CASE("host and device bytes share one memory on the CPU") {
   const record::Bytes device = record::Ledger(run.recording).peak().totals.allocated;
   const auto part = [](record::Bytes bytes) { return bytes * 10 / 9 + 10; };  // a run may use nine tenths
 
-  // Room for either, but not for the host's bytes plus the model's weights.
+  // Room for host or device bytes, but not for the host's bytes plus the model's weights.
   RunDriver narrow(with(part(std::max(host, device) + 4 * record::kMiB)));
   const DrivenRun refused = narrow.run(offloaded({}));
   CHECK(refused.outcome().kind == OutcomeKind::kFailed);

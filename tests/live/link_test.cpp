@@ -63,7 +63,7 @@ class LinkedWorker {
       waits_ = usage.ru_nvcsw;
     });
   }
-  // Closes the app's end, which ends the link. Returns how often its thread slept.
+  // Closes the app's end, which ends the link. Returns how often the link's thread slept.
   long stop() {
     if (to_link_[1] >= 0) close(to_link_[1]);
     to_link_[1] = -1;
@@ -74,7 +74,7 @@ class LinkedWorker {
     const std::vector<std::byte> bytes = protocol::encode(message);
     REQUIRE(write(to_link_[1], bytes.data(), bytes.size()) == static_cast<ssize_t>(bytes.size()));
   }
-  // Reads and discards bytes. False if fewer came.
+  // Reads and discards bytes. False if fewer than `wanted` came.
   bool reads(std::size_t wanted) {
     std::array<std::byte, 65'536> thrown_away;
     while (wanted > 0) {
@@ -171,7 +171,7 @@ TEST_CASE("an app that does not read costs the link no processor time") {
   linked.start();
   linked.send(protocol::StartRun{
       .run = 1, .demo = "train_step", .params = {{"device", "cpu"}, {"batch", "1"}, {"seq", "8"}, {"steps", "10000"}}});
-  // 72 MiB, about 54 compressed; the link accepts 32 and polls every 30 ms.
+  // 72 MiB, about 54 MiB compressed; the link queues 32 MiB and polls every 30 ms.
   for (int i = 0; i < 48; ++i) {
     linked.feed.add(record::RunInfo{.demo = "train_step", .params = {{"data", noise(std::size_t{3} << 19)}}});
     std::this_thread::sleep_for(45ms);
@@ -184,7 +184,7 @@ TEST_CASE("an app that does not read costs the link no processor time") {
 
 TEST_CASE("the link sleeps again after a run that was cancelled before it started") {
   LinkedWorker linked;
-  // Refused but not yet sent: the worker and the next run wait.
+  // The refusal is not yet sent, so the worker and the next run wait.
   REQUIRE(linked.worker.submit({.run = 1, .demo = "no_such_demo", .params = {}}).taken);
   pollfd told{.fd = linked.feed.wake_descriptor(), .events = POLLIN, .revents = 0};
   REQUIRE(poll(&told, 1, kPatience) == 1);

@@ -1,4 +1,4 @@
-// Steps and micro-batches that were not traced equal a full trace.
+// Compares steps and micro-batches added without tracing with a full trace.
 #include <algorithm>
 #include <map>
 #include <string>
@@ -72,7 +72,7 @@ std::vector<record::Params> each_technique() {
   return all;
 }
 
-// Those that can accumulate, on a GPU and a CPU.
+// Every technique that can accumulate, on a GPU and a CPU.
 std::vector<record::Params> each_accumulating() {
   std::vector<record::Params> all;
   const auto add = [&](record::Params params, const std::vector<std::string>& settings) {

@@ -21,7 +21,7 @@ using tests::DrivenRun;
 using tests::RunDriver;
 using tests::SettingMap;
 
-// Attention's backward allocates a small buffer per thread, in any order.
+// Attention's backward pass allocates a small buffer per thread, in any order.
 void use_one_core() {
   cpu_set_t one;
   CPU_ZERO(&one);
@@ -45,8 +45,8 @@ std::string as_text(const Row& row) {
                      record::operator_name(row.op));
 }
 
-// Skips the first step, which makes everything for the first time, and token ids, which are made on the host: a CPU
-// needs no copy of them.
+// Skips the first step, which allocates everything for the first time, and token ids: the host makes them, so a CPU
+// needs no copy.
 std::vector<Row> rows_of(const record::Recording& recording) {
   const record::StepRange first_step = record::steps_of(recording).front();
   const std::uint16_t tokens = record::intern_operator("tokens");

@@ -20,7 +20,7 @@ TEST_CASE("progress counts marks within a step, and the time left ignores the sl
   CHECK(meter.at(10'000).time_left == 2 * 1000);
   meter.begin_step(2, 10'000);
   CHECK(meter.at(10'400).time_left == 2 * 1000 - 400);
-  CHECK(meter.at(15'000).time_left == 1000);  // a slow step: at least the last one remains
+  CHECK(meter.at(15'000).time_left == 1000);  // this step is slow, but at least the last one remains
   CHECK(meter.at(10'400).step == 2);
   CHECK(meter.at(10'400).steps == 4);
   meter.end_step(11'000);

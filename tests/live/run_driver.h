@@ -17,7 +17,7 @@ namespace headroom::tests {
 
 using SettingMap = std::map<std::string, std::string>;
 
-// Installed by the first call.
+// Each is installed by its first call.
 live::EventSink& sink();
 live::CpuProbe& cpu_probe();
 live::MetaProbe& meta_probe();

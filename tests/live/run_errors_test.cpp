@@ -51,7 +51,7 @@ TEST_CASE("out of memory is recognized in LibTorch's allocator, in CUDA and in c
   CHECK_FALSE(is_out_of_memory(std::runtime_error("something else")));
 }
 
-// A planner computes nothing, so it needs no such GPU.
+// A planner computes nothing, so it needs no such format.
 TEST_CASE("a GPU without a GEMM format is planned like one with it") {
   const auto events = [](const std::string& capability, tests::SettingMap settings) {
     settings.merge(tests::SettingMap{{"model", "tiny"}, {"device", "cuda"}, {"batch", "1"}, {"seq", "32"}});
@@ -154,8 +154,8 @@ TEST_CASE("settings that need our kernels are refused in one sentence on a GPU o
             .ends_with("use exercise=vector_add or device=cpu."));
 }
 
-// Tries every value of every switch on the CPU, where our kernels report themselves. 16-bit GEMMs are always ours
-// there; on a GPU they are LibTorch's.
+// Tries every value of every switch on the CPU, where our kernels report themselves. 16-bit GEMMs do not count: on a
+// CPU they are always ours, on a GPU LibTorch's.
 TEST_CASE("a composed step runs none of our kernels, and settings that need them are refused") {
   static int ours = 0;
   const auto count = [](const at::RecordFunction& function) -> std::unique_ptr<at::ObserverContext> {
@@ -177,7 +177,7 @@ TEST_CASE("a composed step runs none of our kernels, and settings that need them
       record::Params params = tests::params({"model=tiny", "batch=1", "seq=16", "device=cpu"});
       const auto set = [&](std::string_view key, std::string_view value) { REQUIRE(params.set(key, value).ok()); };
       if (spec.key == "device" || spec.key == "model" || spec.key == "trace" || spec.key == "data_type") continue;
-      if (choice.key == "tf32") continue;  // ours here, LibTorch's on a GPU
+      if (choice.key == "tf32") continue;  // ours here; LibTorch's on a GPU
       if (spec.key.starts_with("offload.")) set("checkpointing", "layer");
       if (spec.key == "offload.parameters") set("offload.optimizer", "host");
       if (!spec.needs_key.empty()) set(spec.needs_key, spec.needs_value.substr(0, spec.needs_value.find('|')));

@@ -157,7 +157,7 @@ TEST_CASE("exceeding a cap is an explained result that frees every byte, and the
   const record::Bytes peak = record::Ledger(whole.recording).peak().totals.allocated;
   const record::Bytes start = cpu_probe().live_bytes();
 
-  // The first two fail in forward or backward, the last while the model is built.
+  // The first two runs fail in the forward or backward pass, the last while building the model.
   for (const record::Bytes cap : {peak - 1, peak / 2, peak / 8}) {
     CAPTURE(cap);
     cpu_probe().reset_peak();
@@ -194,7 +194,7 @@ TEST_CASE("a CPU run that exceeds the machine's memory ends as a result") {
   live::MachineFacts machine = live::machine_facts(/*look_for_gpu=*/false);
   machine.available_memory = [&available] { return available; };
   RunDriver driver(std::move(machine));
-  const std::string cap = GENERATE("0", "1073741824");  // none, and one above the machine's
+  const std::string cap = GENERATE("0", "1073741824");  // no cap, and one above the machine's memory
   CAPTURE(cap);
   const DrivenRun run = driver.run(tiny({{"cap", cap}}));
   REQUIRE(run.outcome().kind == OutcomeKind::kOutOfMemory);
@@ -223,7 +223,7 @@ TEST_CASE("a cancelled run stops at its next layer and frees everything") {
     driver.worker().cancel(driver.last_run());
   });
   CHECK(run.outcome().kind == OutcomeKind::kCancelled);
-  CHECK(run.recording.marks().size() < 10'000);  // of about 200,000
+  CHECK(run.recording.marks().size() < 10'000);  // of about 200,000 in all
   CHECK(cpu_probe().live_bytes() == start);
   CHECK(driver.run(tiny()).outcome().kind == OutcomeKind::kCompleted);
 }

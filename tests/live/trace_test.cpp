@@ -111,7 +111,7 @@ TEST_CASE("a fused kernel is one operator with its moved bytes") {
   REQUIRE(fused.size() == 1);
   record::Bytes moved = 0;
   for (const KernelSpan& span : eager) moved += span.bytes;
-  // x, the residual, their sum and the norm, each [128, 256] in fp32; a weight and a number per row.
+  // x, the residual, their sum and the norm's result, each [128, 256] in fp32; the weight, and a number per row.
   CHECK(fused[0].bytes == 4 * (4 * 128 * 256 + 256 + 128));
   CHECK(fused[0].bytes < moved);
 }

@@ -1,4 +1,4 @@
-// Compares a page's claim per switch with plans with and without it.
+// Compares a page's claim about each switch with plans with and without the switch.
 #include <chrono>
 #include <cstdlib>
 #include <filesystem>
@@ -33,7 +33,7 @@ record::Params small_step() {
   return params;
 }
 
-// At least two compatible switches are on.
+// Random settings with at least two compatible switches on.
 record::Params drawn(std::mt19937& random) {
   const auto switches = experiments::memory_techniques();
   for (;;) {

@@ -119,7 +119,7 @@ TEST_CASE("random bytes, alone or in messages, result in a message or a reason")
 }
 
 TEST_CASE("a million nested arrays or maps are refused") {
-  const int opener = GENERATE(0x91, 0x81);  // an array or map of one
+  const int opener = GENERATE(0x91, 0x81);  // opens an array or map of one element
   std::vector<std::byte> body(1'000'000, static_cast<std::byte>(opener));
   if (opener == 0x81) {  // each map needs a key: "k"
     body.clear();
@@ -244,7 +244,7 @@ TEST_CASE("impossible out-of-memory facts are refused") {
     return refusal_of(message("run_finished", {{"run", 1}, {"outcome", outcome}}));
   };
   CHECK(refusal_with("layer", 3).empty());
-  // The limits of a file: a recording must remain readable.
+  // The limits are those of a file, so that a recording remains readable.
   CHECK(refusal_with("layer", record::kNoLayer).empty());
   CHECK_FALSE(refusal_with("layer", record::kNoLayer + 1).empty());
   CHECK(refusal_with("limit", std::int64_t{1} << 50).empty());

@@ -24,7 +24,7 @@ std::string bytes_of(const std::vector<Id>& ids) {
   return {reinterpret_cast<const char*>(ids.data()), ids.size() * sizeof(Id)};
 }
 
-// Like numpy.save().
+// A .npy file like numpy.save()'s.
 std::string npy(const std::string& type, const std::string& shape, const std::string& data,
                 const std::string& order = "False") {
   std::string header = fmt::format("{{'descr': '{}', 'fortran_order': {}, 'shape': {}, }}", type, order, shape);
@@ -34,7 +34,7 @@ std::string npy(const std::string& type, const std::string& shape, const std::st
          static_cast<char>(header.size() >> 8) + header + data;
 }
 
-// With llm.c's header.
+// A file with llm.c's header.
 std::string llmc(std::int32_t magic, std::int32_t version, std::int32_t count, const std::string& data) {
   std::vector<std::int32_t> header(256);
   header[0] = magic, header[1] = version, header[2] = count;
@@ -156,17 +156,17 @@ TEST_CASE("a .bin that fits two widths or none is refused with the setting that 
     CHECK(contains(message, "data_type"));
     return message;
   };
-  // Too few ids to distinguish 32 bits from zeros at every second place.
+  // Too few ids to tell 32 bits from 16 bits with zeros at every second place.
   CHECK(contains(said(stored<std::uint32_t>(), 300), "both as uint16 and as uint32"));
   CHECK(contains(said(stored<std::uint64_t>(), 65'537), "both as uint32 and as uint64"));
   CHECK(contains(said(as<std::uint16_t>({1, 2, 3}), 256), "both as uint8 and as uint16"));
   CHECK(contains(said(std::string(4000, '\0'), 300), "both as uint16 and as uint32"));
-  // Characters are ids of 8 bits, and in pairs of 16.
+  // Characters are 8-bit ids; pairs of characters are 16-bit ids.
   for (const std::string text :
        {"To be, or not to be: that is the question.\n", "Où est la bibliothèque municipale ?\r\n"})
     CHECK(contains(said(text + text, 65'536), "both as uint8 and as uint16"));
-  CHECK_FALSE(contains(said("To be, or not to be\n", 300), "both as uint8"));  // 16 bits do not fit
-  // Just enough ids, and one less.
+  CHECK_FALSE(contains(said("To be, or not to be\n", 300), "both as uint8"));  // 16-bit ids do not fit
+  // One id too few, and just enough.
   CHECK(contains(said(as<std::uint32_t>(std::vector<std::int64_t>(31, 7)), 300), "both as uint16 and as uint32"));
   CHECK(ids_of(folder.file("a.bin", as<std::uint32_t>(std::vector<std::int64_t>(32, 7)), 300)).size() == 32);
   // A vocabulary beyond 16 bits; ids of another model.
@@ -180,7 +180,7 @@ TEST_CASE("a .bin of another layout is refused even if all ids are valid") {
   const auto said = [&](const std::string& content, std::int64_t vocabulary) {
     return refusal(folder.file("a.bin", content, vocabulary));
   };
-  // int32 with -1 for ignored tokens, as uint16 twice 65,535.
+  // int32 with -1 for ignored tokens; as uint16, -1 is twice 65,535.
   std::vector<std::int64_t> labels = text_like(65'536);
   for (std::size_t i = 0; i < labels.size(); i += 20) labels[i] = -1;
   CHECK(contains(said(as<std::int32_t>(labels), 65'536), "zeros in nearly every second place as uint16"));
@@ -188,7 +188,7 @@ TEST_CASE("a .bin of another layout is refused even if all ids are valid") {
   std::string swapped = as<std::uint16_t>(text_like(256));
   for (std::size_t i = 0; i + 1 < swapped.size(); i += 2) std::swap(swapped[i], swapped[i + 1]);
   CHECK(contains(said(swapped, 256), "zeros in nearly every second place as uint8"));
-  // Containers under this name.
+  // Containers named .bin.
   CHECK(contains(said("PK\x03\x04 and more", 300), "zip archive"));
   CHECK(contains(said("PAR1 and more ..", 300), "Parquet"));
 }
@@ -201,7 +201,7 @@ TEST_CASE("a .bin whose size is not a whole number of ids is refused") {
   CHECK(contains(said(as<std::uint16_t>(text_like(300)) + "x", 300),
                  "2001 bytes of ids, which is not a whole number of uint16"));
   CHECK(contains(said(as<std::uint32_t>(text_like(128'256)) + "xx", 128'256), "not a whole number of uint32"));
-  // Truncated 32-bit ids that are whole 16-bit ids.
+  // 32-bit ids truncated to whole 16-bit ids.
   CHECK(contains(said(as<std::uint32_t>(text_like(300)).substr(0, 3998), 300), "not a whole number of uint32"));
   CHECK(ids_of(folder.file("a.bin", as<std::uint8_t>(text_like(256, 999)), 256)).size() == 999);
   DataSource typed = folder.file("a.bin", "12345", 300);

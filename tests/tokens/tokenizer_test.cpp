@@ -1,4 +1,4 @@
-// Texts have Hugging Face's ids.
+// Tests that texts get Hugging Face's ids.
 #include "demos/tokens/tokenizer.h"
 
 #include <atomic>

@@ -19,7 +19,7 @@ namespace {
 
 using Steady = std::chrono::steady_clock;
 
-constexpr double kAgreement = 0.005;             // largest standard error of a median
+constexpr double kAgreement = 0.005;             // largest relative standard error of a median
 constexpr std::int64_t kFlushBytes = 256 << 20;  // more than twice the largest L2
 constexpr int kMostFlushes = 64;
 constexpr int kReplays = 10;
@@ -95,7 +95,7 @@ struct BenchClock::Cuda {
   c10::cuda::CUDAStreamGuard guard;
   at::Tensor flush;
   at::cuda::CUDAEvent begin, end;
-  double flush_nanoseconds = 0;  // per flush
+  double flush_nanoseconds = 0;  // time of one flush
 };
 
 BenchClock::BenchClock(at::Device device) : device_(device) {

@@ -25,7 +25,7 @@ struct BenchTime {
 void set_time(record::Measurement& row, const BenchTime& time);
 
 struct BenchPatience {
-  int least = 10;  // per sampler
+  int least = 10;  // samples per sampler
   int most = 100;
   double seconds = 1;  // total; `least` samples are taken in any case
 };
@@ -43,15 +43,15 @@ class BenchClock {
   BenchClock(const BenchClock&) = delete;
   BenchClock& operator=(const BenchClock&) = delete;
 
-  // GPU time between two events. Flushes evict the L2 and keep the device busy, so that it never waits for the launch.
-  // Calls `call` twice to warm up.
+  // GPU time between two events. Prior flushes evict the L2 and keep the device busy, so that it never waits for the
+  // launch. Calls `call` twice to warm up.
   BenchSampler cold(const BenchCall& call);
   // Host time from an idle device until all work is done.
   BenchSampler wall(const BenchCall& call) const;
-  // The device's: cold() on a GPU, else wall().
+  // The device's main timing: cold() on a GPU, else wall().
   BenchSampler main(const BenchCall& call) { return gpu() ? cold(call) : wall(call); }
   const char* main_timing() const { return gpu() ? "cold" : "wall"; }
-  // Mean of several CUDA graph replays with warm caches; nullopt if the call cannot be captured.
+  // Mean time of several CUDA graph replays with warm caches; nullopt if the call cannot be captured.
   std::optional<BenchSampler> graph(const BenchCall& call) const;
 
   bool gpu() const { return device_.is_cuda(); }

@@ -1,4 +1,4 @@
-// Measures cases.
+// Measures `bench`'s cases.
 #include "demos/engine/experiments/bench_run.h"
 
 #include <algorithm>
@@ -18,10 +18,10 @@ using record::Bytes;
 using record::DeviceKind;
 using record::Measurement;
 
-// Backward keeps forward results in memory, so it is last.
+// The backward pass keeps forward results in memory, so it is last.
 constexpr std::array<const char*, 3> kBenchPassNames{"forward", "full", "backward"};
 constexpr std::int64_t kErrorRows = 256;       // errors are computed in float64, on at most this many rows
-constexpr std::int64_t kErrorWidth = 1 << 18;  // or, for kernels of weights, this many elements
+constexpr std::int64_t kErrorWidth = 1 << 18;  // for kernels on weights, at most this many elements
 constexpr Bytes kLargeCopy = Bytes{1} << 30;   // bytes read; as many are written
 constexpr Bytes kLargeCopyCpu = Bytes{1} << 28;
 
@@ -133,7 +133,7 @@ bool BenchRun::measure_copy() {
 
 void BenchRun::measure_errors(const BenchCase& one) {
   errors_.clear();
-  if (one.shape.hidden > 0) return;  // in a whole MLP the error is that of the GEMMs
+  if (one.shape.hidden > 0) return;  // the error of a whole MLP is that of its GEMMs
   BenchCase small = one;
   small.shape.rows = std::min(one.shape.rows, kErrorRows);
   if (kernels::find_kernel(one.kernel)->bench.of_weights) small.shape.width = std::min(one.shape.width, kErrorWidth);
@@ -161,7 +161,7 @@ bool BenchRun::measure(const BenchCase& one) {
 }
 
 bool BenchRun::measure_pass(const BenchCase& one, const kernels::KernelForms& all, const std::string& pass) {
-  // With a forward pass, backward's count would include the tensors that forward saved.
+  // With a forward pass, the backward pass's count would include tensors saved by the forward pass.
   const bool has_forward = kernels::find_kernel(one.kernel)->bytes(one.shape, kernels::Pass::kForward, 1) > 0;
   const bool counts_memory = memory_ != nullptr && (pass != "backward" || !has_forward);
   std::vector<Timed> forms;
@@ -169,7 +169,7 @@ bool BenchRun::measure_pass(const BenchCase& one, const kernels::KernelForms& al
     if (each.pass != pass) continue;
     try {
       Timed form{.form = &each, .call = [&each] { (void)each.call(); }};
-      form.call();  // one-time costs: workspaces, algorithms, backward's graph
+      form.call();  // pays one-time costs: workspaces, algorithms, autograd's graph
       clock_.wait();
       if (counts_memory && each.variant != "matmul") {
         memory_->reset();

@@ -1,4 +1,4 @@
-// Runs `bench`: times all forms of one case per step, in turns.
+// Runs `bench`: each step times all forms of one case in turns.
 #pragma once
 
 #include <map>
@@ -13,7 +13,7 @@
 
 namespace headroom::experiments {
 
-// The forms of a case, on inputs from fixed seeds.
+// The forms of a case, with inputs from fixed seeds.
 kernels::KernelForms bench_forms(const BenchCase& one, at::Device device);
 
 class BenchRun final : public DemoRun {

@@ -24,8 +24,8 @@ using record::Scope;
 constexpr int kBlockPasses = 2;  // the first loads kernels and chooses algorithms
 constexpr std::uint16_t kLayer = 0;
 
-// Makes x look like an earlier layer's output: it gets a gradient, and only its readers keep it alive. A leaf with
-// requires_grad would stay alive to the end.
+// Makes x look like an earlier layer's output: x gets a gradient, and only its readers keep it alive. A leaf with
+// requires_grad would stay alive until the end.
 struct EntryFunction : torch::autograd::Function<EntryFunction> {
   static at::Tensor forward(torch::autograd::AutogradContext* /*ctx*/, const at::Tensor& x,
                             const at::Tensor& /*anchor*/) {
@@ -67,7 +67,7 @@ class BlockRun final : public DemoRun {
     return at::empty(sizes_, options_).normal_();
   }
 
-  // Backward starts from an upstream gradient. There is no optimizer: gradients are freed at the end.
+  // The backward pass starts from an upstream gradient. Without an optimizer, gradients are freed at the end.
   void pass() {
     const at::AutoGradMode grad_mode(true);
     const Scope scope(Category::kActivations);
@@ -85,7 +85,7 @@ class BlockRun final : public DemoRun {
   DecoderBlock block_;
   std::vector<std::int64_t> sizes_;
   at::TensorOptions options_;
-  at::Tensor anchor_;  // empty; makes backward reach the input
+  at::Tensor anchor_;  // empty; makes the backward pass reach the input
   const std::atomic<bool>* cancel_;
 };
 

@@ -1,4 +1,4 @@
-// One decoder block between GPT-2's and Llama's. Llama's parts come from demos/engine/llama, GPT-2's from PyTorch:
+// A mix of GPT-2's and Llama's decoder blocks. Llama's parts come from demos/engine/llama, GPT-2's from PyTorch:
 // LayerNorm, GELU, dropout, learned positions.
 #pragma once
 
@@ -16,7 +16,7 @@
 namespace headroom::experiments {
 
 struct BlockNorm {
-  at::Tensor weight_H, bias_H;  // undefined bias: RMSNorm
+  at::Tensor weight_H, bias_H;  // bias undefined: RMSNorm
   std::uint16_t op = 0;
 };
 
@@ -27,18 +27,18 @@ struct DecoderBlock {
   llama::RopeTables rope;
   BlockNorm attention_norm, mlp_norm;
   llama::Projection q, k, v, o, up, down;
-  llama::Projection gate;  // no weight: GELU
+  llama::Projection gate;  // without weight: GELU
 };
 
 // Weights from N(0, 0.02²), norms 1, biases 0.
 DecoderBlock make_block(const llama::Architecture& shape, const llama::ModelPlace& placement, std::uint64_t seed);
 
-// Every weight once: those of parameters_of_autograd(), then the projections.
+// Every weight once: those of parameters_of_autograd(), then those of the projections.
 std::vector<at::Tensor> parameters(const DecoderBlock& block);
-// Norms and learned positions, whose gradients PyTorch's backward allocates as activations.
+// Norms and learned positions, whose gradients PyTorch's backward pass allocates as activations.
 std::vector<at::Tensor> parameters_of_autograd(const DecoderBlock& block);
 
-// x [B, T, H] to [B, T, H]. Adds learned positions to x and frees it, like an embedding's output.
+// Maps x [B, T, H] to [B, T, H]. Adds learned positions, if any, to x and frees x, like an embedding's output.
 at::Tensor block_forward(const DecoderBlock& block, at::Tensor x_BTH);
 
 }  // namespace headroom::experiments

@@ -29,7 +29,7 @@ struct RunPlace {
   record::DeviceKind target = record::DeviceKind::kCpu;  // kCpu or kGpu
 };
 
-// Counts allocations on the run's device. Not on meta.
+// Counts allocations on the run's device; none on meta.
 class MemoryMeter {
  public:
   virtual ~MemoryMeter() = default;
@@ -42,7 +42,7 @@ struct RunSetting {
   RunPlace place;
   std::filesystem::path course_text;          // default training text
   const std::atomic<bool>* cancel = nullptr;  // may be null; polled between layers or cases; not owned
-  record::Bytes host_memory = 0;              // available besides the device's; 0: unknown
+  record::Bytes host_memory = 0;              // available in addition to the device's; 0: unknown
   MemoryMeter* memory = nullptr;              // null: not measured; not owned
 };
 
@@ -60,11 +60,11 @@ struct StepReport {
   std::optional<std::int64_t> skipped_steps;
   std::vector<record::Histogram> histograms;
   std::optional<double> evaluation_loss;    // on held-out text, after the step; nats per token
-  record::Nanoseconds evaluation_time = 0;  // part of step(), but not of the step's time
+  record::Nanoseconds evaluation_time = 0;  // included in step()'s time, but not in the reported one
   std::optional<record::KernelReport> kernel_report;
 };
 
-// Steps of a plan, unless the demo overrides distinct_steps().
+// Number of steps in a plan, unless the demo overrides distinct_steps().
 inline constexpr int kPlannedSteps = 3;
 
 // All calls come from the engine's worker thread. If the maker or step() runs out of memory (c10::OutOfMemoryError or
@@ -82,9 +82,9 @@ class DemoRun {
   // Later steps allocate like the last of these; a prediction stops there.
   virtual int distinct_steps() const { return kPlannedSteps; }
   virtual int marks_per_step() const = 0;  // record::mark and mark_step calls
-  // Results of the last step. Waits for the device. Not on meta.
+  // Results of the last step. Waits for the device. Not called on meta.
   virtual StepReport report() = 0;
-  // After the last step, with recording off: writes the run's files. Not on meta.
+  // Called after the last step, with recording off, not on meta: writes the run's files.
   virtual record::Status finish() { return record::Ok{}; }
   // One sentence for the reader of a completed run; empty: none.
   virtual std::string note() const { return {}; }
@@ -92,7 +92,7 @@ class DemoRun {
   virtual std::map<std::string, std::string> found() const { return {}; }
 };
 
-// A request, read from the parameters of a run once. A `setting` is that of the run.
+// A request, read once from a run's parameters. Every `setting` is that run's.
 class DemoRequest {
  public:
   DemoRequest() = default;
@@ -102,8 +102,8 @@ class DemoRequest {
 
   // Provenance specific to this demo, such as the training text.
   virtual std::map<std::string, std::string> facts(const RunSetting&) const { return {}; }
-  // Runs on a GPU before anything is allocated or recorded. Allocates only from the driver, and frees it again. Returns
-  // provenance.
+  // Called on a GPU before anything is allocated or recorded. Allocates only from the driver, and frees that memory
+  // again. Returns provenance.
   virtual record::Result<std::map<std::string, std::string>> prepare(const RunSetting&) {
     return std::map<std::string, std::string>{};
   }
@@ -118,7 +118,7 @@ struct DemoRunner {
   record::Result<std::unique_ptr<DemoRequest>> (*read)(const record::Params& params);
 };
 
-// For DemoRunner::read of a demo that has neither facts nor preparations: `kMake` takes parameters and setting.
+// Implements DemoRunner::read for a demo that has neither facts nor preparations: `kMake` takes parameters and setting.
 template <auto kMake>
 record::Result<std::unique_ptr<DemoRequest>> read_simply(const record::Params& params) {
   class Simple final : public DemoRequest {
@@ -134,7 +134,7 @@ record::Result<std::unique_ptr<DemoRequest>> read_simply(const record::Params& p
   return std::unique_ptr<DemoRequest>(std::make_unique<Simple>(params));
 }
 
-// Reads and makes.
+// Reads and makes a request's run.
 record::Result<std::unique_ptr<DemoRun>> make_run(const DemoRunner& runner, const record::Params& params,
                                                   const RunSetting& setting);
 

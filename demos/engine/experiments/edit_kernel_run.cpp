@@ -31,8 +31,8 @@ using record::KernelVerdict;
 using record::Measurement;
 
 constexpr float kEpsilon = 1e-5F;
-constexpr double kErrorLimit = 3e-6;  // relative to the largest number; fp32 sums stay below, a missing ε gives 5e-6
-constexpr std::int64_t kSurplus = 7;  // makes a vector's length no multiple of a block
+constexpr double kErrorLimit = 3e-6;  // relative to the largest number; fp32 sums err less, a missing ε errs by 5e-6
+constexpr std::int64_t kSurplus = 7;  // so that vectors do not fill whole blocks
 constexpr const char* kDefaultArchitecture = "sm_90";
 
 enum Step { kCompile, kPrepare, kCheck, kTime, kNumSteps };
@@ -217,7 +217,7 @@ void EditedKernelRun::prepare() {
   }
   report_.launches = static_cast<std::int64_t>(launches_.size());
   C10_CUDA_CHECK(cudaLibraryLoadData(&library_, binary_.data(), nullptr, nullptr, 0, nullptr, nullptr, 0));
-  C10_CUDA_CHECK(cudaDeviceSynchronize());  // finishes the reference
+  C10_CUDA_CHECK(cudaDeviceSynchronize());  // waits for the reference
 }
 
 std::string EditedKernelRun::launch_all() {

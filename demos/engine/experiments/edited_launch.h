@@ -15,7 +15,7 @@ struct KernelLaunch {
   std::string kernel;
   std::int64_t blocks = 0;
   std::vector<float*> pointers;
-  std::optional<std::int64_t> count;  // argument after the pointers; if unset, epsilon
+  std::optional<std::int64_t> count;  // argument after the pointers; if unset, epsilon is passed
 };
 
 // Queues the launch on the current stream. Returns the device's error; empty: none.

@@ -8,7 +8,7 @@
 
 namespace headroom::experiments {
 
-// fp32 numbers on the GPU.
+// A buffer of fp32 numbers on the GPU.
 class GuardedBuffer {
  public:
   // `index` gives each buffer different canaries.

@@ -44,7 +44,7 @@ class LaunchesRun final : public DemoRun {
     for (const char* variant : {"eager", "fused"})
       for (const kernels::KernelForm& form : all_)
         if (form.variant == variant && form.pass == pass) forms_.push_back({variant, form.call});
-    // Compiles, loads and chooses algorithms before the steps.
+    // Compiles and loads kernels and chooses algorithms before the steps.
     const auto warm = [this] {
       for (const Form& form : forms_)
         for (int i = 0; i < 3; ++i) form.call();
@@ -87,7 +87,7 @@ class LaunchesRun final : public DemoRun {
 
   void record_graph() {
     auto graph = std::make_shared<at::cuda::CUDAGraph>();
-    c10::cuda::CUDACachingAllocator::emptyCache();  // like a captured training step
+    c10::cuda::CUDACachingAllocator::emptyCache();  // as for a captured training step
     graph->capture_begin();
     try {
       graph_results_ = forms_.front().call();

@@ -15,7 +15,7 @@ namespace headroom::experiments {
 
 namespace {
 
-constexpr std::array kBlocks{64, 256, 2048};  // 256: ours; 2048: the paper's
+constexpr std::array kBlocks{64, 256, 2048};  // 256 is our block size, 2048 the paper's
 
 class MomentsRun final : public DemoRun {
  public:

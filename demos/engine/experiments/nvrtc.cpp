@@ -1,4 +1,4 @@
-// Loads NVRTC lazily: an engine that compiles nothing holds no compiler.
+// Loads NVRTC lazily: an engine that compiles nothing loads no compiler.
 #include "demos/engine/experiments/nvrtc.h"
 
 #include <dlfcn.h>
@@ -87,7 +87,7 @@ struct MessageHead {
   std::string_view text;
 };
 
-// "kernel.cu(11): error: text", "At end of source: error: text", "ptxas error   : text", also with warnings.
+// "kernel.cu(11): error: text", "At end of source: error: text", "ptxas error   : text", or the same with warnings.
 std::optional<MessageHead> message_head(std::string_view line, std::int64_t lines) {
   MessageHead head;
   if (line.starts_with("ptxas error") || line.starts_with("ptxas warning") || line.starts_with("ptxas fatal")) {
@@ -110,7 +110,7 @@ std::optional<MessageHead> message_head(std::string_view line, std::int64_t line
     else if (place.find('(') == std::string_view::npos)
       return std::nullopt;
     head.error = severity.ends_with("error");
-    // Lines of headers are not shown, so the header's name stays.
+    // Headers are not shown, so their messages keep the header's name.
     head.text = head.line != 0 ? line.substr(text) : line;
     return head;
   }

@@ -24,7 +24,7 @@ using record::Measurement;
 constexpr BenchPatience kRatePatience{.least = 10, .most = 60, .seconds = 0.5},
     kQuick{.least = 5, .most = 20, .seconds = 0.1};
 
-// Ones would draw less power than a step's numbers and raise the clock.
+// Random numbers: ones would draw less power than a step's numbers and raise the clock.
 at::Tensor operand(std::int64_t side, const at::TensorOptions& options) {
   return at::empty({side, side}, options).normal_(0, 0.02);
 }

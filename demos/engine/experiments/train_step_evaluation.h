@@ -17,7 +17,7 @@ namespace headroom::experiments {
 class Evaluation {
  public:
   Evaluation() = default;
-  // Fails if that tenth is shorter than a sequence with its target.
+  // Fails if the last tenth is shorter than a sequence with its target.
   static record::Result<Evaluation> create(const predict::StepSettings& step, tokens::TokenView data,
                                            const RunPlace& place);
 
@@ -39,7 +39,7 @@ class Evaluation {
   explicit Evaluation(tokens::TokenView data) : training_(data), held_out_(data) {}
 
   tokens::TokenView training_{nullptr, 0, 1},
-      held_out_{nullptr, 0, 1};  // both are all data without held-out text, and in a plan
+      held_out_{nullptr, 0, 1};  // both are all data if nothing is held out, and in a plan
   std::int64_t batch_ = 0, seq_ = 0;
   int every_ = 0;  // steps; 0: never
   std::optional<double> loss_;

@@ -11,7 +11,7 @@ namespace headroom::experiments {
 
 namespace {
 
-constexpr int kCountedSteps = 1000;  // three histograms each; a recording may hold 10,000
+constexpr int kCountedSteps = 1000;  // each step has three histograms; a recording may hold 10,000
 
 std::optional<at::ScalarType> type_of(predict::Moments moments) {
   switch (moments) {
@@ -25,7 +25,7 @@ std::optional<at::ScalarType> type_of(predict::Moments moments) {
   return std::nullopt;
 }
 
-// Reads masters from the checkpoint where its type differs from the weights'.
+// Reads master weights from the checkpoint if its type differs from the weights'.
 llama::StoredValues stored_in(const llama::StoredWeights* files) {
   if (files == nullptr) return {};
   return [files = std::make_shared<const llama::StoredWeights>(*files)](const llama::Parameter& weight,
@@ -134,7 +134,7 @@ void StepOptimizer::begin_step(std::int64_t number, std::int64_t end) {
 
 std::vector<llama::StateTensor> StepOptimizer::state() {
   std::vector<llama::StateTensor> all = optimizer_->state();
-  if (!loss_scale_ || host_ != nullptr) return all;  // included in the host optimizer's state
+  if (!loss_scale_ || host_ != nullptr) return all;  // the host optimizer's state includes the scale
   const std::vector<llama::StateTensor> scale = loss_scale_->state();
   all.insert(all.end(), scale.begin(), scale.end());
   return all;

@@ -17,7 +17,7 @@ namespace headroom::experiments {
 class StepOptimizer {
  public:
   // Allocates the optimizer's state and adds hooks to `options`; must outlive the steps. Call after Offload::install.
-  // Masters start from the checkpoint `files`, unless null. Throws UnusableWeights.
+  // Master weights start from the checkpoint `files`, unless null. Throws UnusableWeights.
   StepOptimizer(const predict::StepSettings& step, const llama::Model& model, llama::Offload& offload,
                 llama::TrainOptions& options, const llama::StoredWeights* files = nullptr);
 

@@ -51,7 +51,7 @@ record::Result<tokens::TokenData> read_data(const predict::StepSettings& step, c
   return tokens::TokenData::read(data_source(step, setting.course_text), setting.cancel);
 }
 
-// Counts host memory if the run's device is the CPU; else empty.
+// Counts the bytes allocated from now on, if the device is the CPU; else empty.
 std::function<record::Bytes()> taken_of_host(const RunSetting& setting) {
   if (!setting.place.device.is_cpu() || setting.memory == nullptr) return {};
   return [memory = setting.memory, before = setting.memory->allocated()] { return memory->allocated() - before; };
@@ -64,14 +64,14 @@ at::Tensor make_error_flag(const llama::TrainOptions& options, const llama::Fuse
   return at::zeros({1}, at::TensorOptions().device(device).dtype(at::kLong));
 }
 
-// One flag per layer, set only by our kernels.
+// One flag per layer for non-finite numbers, set only by our kernels.
 at::Tensor make_not_finite(const predict::StepSettings& step, const llama::Config& config, at::Device device) {
   if (!step.fused_adamw) return {};
   const record::Scope scope(record::Category::kOther, llama::number_of(llama::Op::kFiniteCheck));
   return at::zeros({config.num_layers}, at::TensorOptions().device(device).dtype(at::kInt));
 }
 
-// Waits for the device. `updated`: the weights were stepped before. Stored weights were checked when read.
+// Waits for the device. `updated`: an earlier step updated the weights. Checkpoints are checked when read.
 std::string where_not_finite(const at::Tensor& layers, int step, bool updated, at::ScalarType type) {
   const std::string when = "The loss is not a number from step " + std::to_string(step) + " on",
                     cure = updated             ? "a lower learning_rate may help."
@@ -115,18 +115,18 @@ struct TrainStepRun::State {
   llama::Model model;
   std::unique_ptr<StepOptimizer> optimizer;
   int last_step = 0;
-  at::Tensor tokens_2BT;  // of the last step, on the host; its labels are checked after the step
+  at::Tensor tokens_2BT;  // the last step's, on the host; the labels are checked after the step
   at::Tensor loss;
   at::Tensor output;              // of the last forward pass, if kept
-  std::string trouble;            // first non-finite or unscaled number
-  std::int64_t steps_before = 0;  // taken by the resumed run
+  std::string trouble;            // first non-finite or unscaled number, in words
+  std::int64_t steps_before = 0;  // steps that the resumed run took
   std::string resumed, saved;
   std::unique_ptr<StepSaver> saver;  // null: nothing to save, or already saved
 
   explicit State(const predict::StepSettings& step)
       : samples(step.batch * step.micro_batches), seq(step.sequence), seed(step.seed), steps(step.steps) {}
   record::Status read_text(const predict::StepSettings& step, const RunSetting& setting);
-  // Everything but the model and its optimizer.
+  // Sets up everything except the model and its optimizer.
   void set_up(const predict::StepSettings& step, const RunSetting& setting);
   // Throws UnusableWeights and Cancelled.
   void build(const TrainStepRequest& request, const RunSetting& setting);
@@ -238,7 +238,7 @@ record::Result<std::unique_ptr<TrainStepRun>> TrainStepRun::create(const TrainSt
 StepResult TrainStepRun::step(int index) {
   State& s = *state_;
   s.last_step = index;
-  s.loss = s.tokens_2BT = at::Tensor();  // frees the previous step's
+  s.loss = s.tokens_2BT = at::Tensor();  // frees the previous step's tensors
   s.tokens_2BT = llama::make_batch(s.evaluation.training(), s.samples, s.seq, s.seed, s.steps_before + index);
   s.optimizer->begin_step(s.steps_before + index, s.steps_before + s.steps);
   try {
@@ -327,7 +327,7 @@ record::Result<std::unique_ptr<TrainStepRequest>> TrainStepRequest::read(const r
       new TrainStepRequest(std::move(step), std::move(std::move(model).value().weights)));
 }
 
-// Data, a checkpoint's shape, and GEMMs that differ from the settings.
+// Describes the data, a checkpoint's shape, and GEMMs that differ from the settings.
 std::map<std::string, std::string> TrainStepRequest::facts(const RunSetting& setting) const {
   std::map<std::string, std::string> all;
   if (!settings_.files.weights.empty()) all = predict::shape_facts(settings_.model);

@@ -13,7 +13,7 @@
 
 namespace headroom::experiments {
 
-// The settings, with the shape of the model that they name, and its weights.
+// The settings, with the shape of the model that they name, and the model's weights.
 class TrainStepRequest final : public DemoRequest {
  public:
   // Refuses an invalid shape (kRefused), and a checkpoint that is damaged or of another model (kBadInput).
@@ -31,7 +31,7 @@ class TrainStepRequest final : public DemoRequest {
       : settings_(std::move(settings)), weights_(std::move(weights)) {}
 
   predict::StepSettings settings_;
-  std::optional<llama::StoredWeights> weights_;  // nullopt: random ones
+  std::optional<llama::StoredWeights> weights_;  // nullopt: random weights
 };
 
 class TrainStepRun final : public DemoRun {
@@ -43,7 +43,8 @@ class TrainStepRun final : public DemoRun {
   static record::Result<std::unique_ptr<TrainStepRun>> create(const record::Params& params, const RunSetting& setting);
   ~TrainStepRun() override;
 
-  // Batch, forward, loss, backward, optimizer and, when due, an evaluation. Only the evaluation waits for the device.
+  // Runs batch, forward pass, loss, backward pass, optimizer and, when due, an evaluation. Only the evaluation waits
+  // for the device.
   StepResult step(int index) override;
   int steps() const override;
   int distinct_steps() const override;

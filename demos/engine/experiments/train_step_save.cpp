@@ -109,7 +109,7 @@ record::Result<std::unique_ptr<StepSaver>> StepSaver::create(const BuiltStep& st
   return saver;
 }
 
-// Training does not change the texts.
+// Called early: training does not change the texts.
 Status StepSaver::put_texts(const BuiltStep& step) {
   if (saves_adapters(step.settings)) {
     if (const Status put = folder_->put("adapter_config.json", adapters_of(step)); !put) return put;

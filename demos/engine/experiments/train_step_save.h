@@ -29,9 +29,9 @@ record::Result<std::int64_t> resume(const BuiltStep& step);
 // the model's tokenizer and, with save_state, the training state.
 class StepSaver {
  public:
-  // Reserves disk space. Refers to the model and the optimizer.
+  // Reserves disk space. The saver refers to the model and the optimizer.
   static record::Result<std::unique_ptr<StepSaver>> create(const BuiltStep& step);
-  // `steps`: trained in total.
+  // `steps`: trained steps in total.
   record::Status write(std::int64_t steps);
 
  private:

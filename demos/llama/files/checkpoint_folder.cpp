@@ -24,7 +24,7 @@ using namespace std::literals;
 
 constexpr std::uintmax_t kLongestText = 100'000'000;
 
-// Limits nesting, so that a file of brackets costs nothing.
+// Files nested deeper are refused before parsing.
 constexpr int kDeepest = 256;
 
 // The text with null instead of Infinity, -Infinity and NaN, and its nesting depth.
@@ -80,8 +80,8 @@ Error not_json(std::string_view text, std::size_t byte, const std::string& file)
                            record::quoted(line.substr(first)))};
 }
 
-// Parses one object. Python's bare Infinity and NaN become null. Errors name the file and recognize git LFS pointers,
-// web pages, UTF-16 and truncation; otherwise they quote the line.
+// Parses one object. Python's bare Infinity and NaN become null. Errors name the file; they recognize git LFS pointers,
+// web pages, UTF-16 and truncation, and otherwise quote the invalid line.
 record::Result<json> parse_json_text(std::string_view text, const std::string& file) {
   const std::string_view begun = text.substr(std::min(text.find_first_not_of(" \t\r\n"), text.size()));
   if (begun.empty()) return Error{fmt::format("{} is empty; download it again.", file)};
@@ -116,7 +116,7 @@ record::Result<json> read_json_file(const fs::path& file) {
   std::error_code failed;
   const std::uintmax_t size = fs::file_size(file, failed);
   std::ifstream stream;
-  if (!failed) stream.open(file, std::ios::binary);  // opening a pipe would wait for a writer
+  if (!failed) stream.open(file, std::ios::binary);  // file_size() fails for a pipe, which open() would wait on
   if (!stream.is_open())
     return Error{fmt::format("{} cannot be read; pass a folder with a Hugging Face checkpoint, or its config.json.",
                              file.string())};

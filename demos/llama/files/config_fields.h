@@ -12,7 +12,7 @@ namespace headroom::llama {
 // Remembers the first missing or unsuitable value. Null counts as absent.
 class ConfigFields {
  public:
-  // `reader` is named in messages: "the closed form".
+  // Messages name `reader`: "the closed form".
   ConfigFields(const nlohmann::json& object, std::string reader) : object_(object), reader_(std::move(reader)) {}
 
   std::int64_t whole(const char* key, std::optional<std::int64_t> otherwise = std::nullopt);
@@ -33,7 +33,7 @@ class ConfigFields {
   std::string reader_, first_wrong_;
 };
 
-// Newer files use rope_parameters, which includes rope_theta.
+// RoPE's key: newer files use rope_parameters, which includes rope_theta.
 const char* rope_key(const ConfigFields& fields);
 
 }  // namespace headroom::llama

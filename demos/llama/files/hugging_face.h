@@ -24,7 +24,7 @@ bool is_config_alone(const std::filesystem::path& weights);
 // `weights` itself, or the folder of the config.json.
 std::filesystem::path model_folder(const std::filesystem::path& weights);
 
-// Supports Llama, Mistral, Qwen2 and Qwen3 without experts and sliding window. The id is "custom".
+// Supports Llama, Mistral, Qwen2 and Qwen3 without experts or a sliding window. The id is "custom".
 record::Result<Config> read_hugging_face_config(const std::filesystem::path& weights);
 
 // Refuses configs that describe different computations; the error names the first difference.
@@ -41,7 +41,7 @@ struct StoredWeights {
 // embeddings as "lm_head.weight", and "rotary_emb.inv_freq" in old files.
 record::Result<StoredWeights> find_weights(const std::filesystem::path& folder, const Config& config);
 
-// A file has changed since find_weights(), or no run can train from its numbers.
+// Thrown if a file has changed since find_weights(), or if no run can train from its numbers.
 class UnusableWeights : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;

@@ -27,7 +27,7 @@ class NewFolder {
 
   // Reserves the bytes, so that a full disk is noticed before the first step.
   record::Status reserve(const std::string& file, std::uint64_t bytes);
-  // Requires reserve().
+  // Call reserve() first.
   record::Status write(const std::string& file, std::uint64_t begin, std::span<const std::byte> bytes);
   record::Status put(const std::string& file, std::string_view content);
   // Flushes everything to disk and renames the folder; never replaces an existing one.
@@ -38,7 +38,7 @@ class NewFolder {
   record::Error error(int number) const;
 
   const std::filesystem::path path_, beside_;
-  std::map<std::string, int> files_;  // with their descriptors
+  std::map<std::string, int> files_;  // name → descriptor
   bool named_ = false;
 };
 

@@ -38,7 +38,7 @@ record::Result<Header> read_header(const fs::path& file) {
   std::error_code failed;
   const std::uint64_t size = fs::file_size(file, failed);
   std::ifstream stream;
-  if (!failed) stream.open(file, std::ios::binary);  // opening a pipe would wait for a writer
+  if (!failed) stream.open(file, std::ios::binary);  // file_size() fails for a pipe, which open() would wait on
   if (!stream.is_open()) return Error{fmt::format("{} cannot be read; check its path and its permissions.", name)};
   std::uint64_t length = 0;
   if (size < kLengthBytes || !stream.read(reinterpret_cast<char*>(&length), kLengthBytes))
@@ -63,7 +63,7 @@ record::Result<Header> read_header(const fs::path& file) {
   return header;
 }
 
-// JSON objects drop repeated keys, so the parser's events are watched.
+// JSON objects drop repeated keys, so this watches the parser's events.
 record::Result<json> parse_header(const std::string& text, const std::string& file) {
   std::set<std::string> names;
   std::optional<std::string> twice;
@@ -90,7 +90,7 @@ std::optional<StoredType> type_named(std::string_view name, bool whole_numbers) 
   return std::nullopt;
 }
 
-// nullopt unless all are non-negative integers.
+// nullopt unless `value` lists non-negative integers.
 std::optional<std::vector<std::int64_t>> numbers(const json& value) {
   if (!value.is_array()) return std::nullopt;
   std::vector<std::int64_t> result;
@@ -103,7 +103,7 @@ std::optional<std::vector<std::int64_t>> numbers(const json& value) {
   return result;
 }
 
-// nullopt if they overflow int64.
+// Bytes; nullopt if they overflow int64.
 std::optional<std::uint64_t> size_of(StoredType type, const std::vector<std::int64_t>& shape) {
   std::int64_t bytes = bytes_of(type);
   for (const std::int64_t length : shape)
@@ -194,7 +194,7 @@ record::Result<StoredTensors> read_safetensors_header(const fs::path& file, bool
   if (!entries) return entries.error();
   StoredTensors tensors;
   for (const auto& [tensor_name, entry] : entries.value().items()) {
-    if (tensor_name == "__metadata__") continue;  // free text
+    if (tensor_name == "__metadata__") continue;  // holds free text
     record::Result<StoredTensor> tensor = tensor_of(tensor_name, entry, header.value(), name, whole_numbers);
     if (!tensor) return tensor.error();
     tensors.emplace(tensor_name, std::move(tensor).value());

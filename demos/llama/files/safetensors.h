@@ -14,8 +14,8 @@
 
 namespace headroom::llama {
 
-enum class StoredType : std::uint8_t { kF32, kF16, kBf16, kI64, kI32, kU8 };  // integers: training states only
-std::string_view name_of(StoredType type);  // "F32"
+enum class StoredType : std::uint8_t { kF32, kF16, kBf16, kI64, kI32, kU8 };  // integers occur only in training states
+std::string_view name_of(StoredType type);                                    // "F32"
 std::int64_t bytes_of(StoredType type);
 
 struct StoredTensor {

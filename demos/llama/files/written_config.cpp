@@ -76,7 +76,7 @@ record::Result<std::string> written_config(const Config& config, StoredType type
     if (!read) return read.error();
     object = std::move(read).value();
   }
-  object.erase("dtype");  // the name in newer files
+  object.erase("dtype");  // newer files' name of torch_dtype
   object["torch_dtype"] = torch_name(type);
   return object.dump(2, ' ', false, json::error_handler_t::replace) + "\n";
 }

@@ -12,7 +12,7 @@
 
 namespace headroom::llama {
 
-// A safetensors header for these tensors in order.
+// One tensor in the file.
 struct WrittenTensor {
   std::string name;
   StoredType type = StoredType::kF32;
@@ -24,16 +24,17 @@ struct WrittenHeader {
   std::vector<WrittenTensor> tensors;
   std::uint64_t file_bytes = 0;
 };
+// A header for these tensors in order.
 WrittenHeader written_header(std::vector<WrittenTensor> tensors);
 
-// Keeps all other fields of the config.json in `from` (a file, a folder or empty). Fails if it cannot be read.
+// Keeps all other fields of the config.json at `from` (its file, its folder or empty). Fails if it cannot be read.
 record::Result<std::string> written_config(const Config& config, StoredType type, const std::filesystem::path& from);
 
 // adapter_config.json of PEFT's LoRA.
 struct WrittenAdapters {
   std::int64_t rank = 0;
   double alpha = 0;
-  bool gaussian = false;             // initialization of A; false: PEFT's default
+  bool gaussian = false;             // initializes A from a normal distribution; false: PEFT's default
   std::vector<std::string> targets;  // "q_proj"
   std::string base_model;            // folder; empty if unknown
 };

@@ -20,7 +20,7 @@ using record::EventKind;
 
 namespace {
 
-// Leaked: static tensors are freed after everything else.
+// Never destroyed: static tensors are freed after everything else.
 CpuProbe* g_cpu_probe = nullptr;
 
 record::MemEvent cpu_event(EventKind kind, const LiveStorage& storage, Bytes allocated) {
@@ -34,9 +34,9 @@ record::MemEvent cpu_event(EventKind kind, const LiveStorage& storage, Bytes all
 CpuProbe& CpuProbe::install(EventSink& sink) {
   if (g_cpu_probe != nullptr) throw std::logic_error("the CPU probe is installed twice");
   g_cpu_probe = new CpuProbe(sink);
-  // PyTorch reads this switch at its first allocation. Big tensors always get new memory, and with 4 KiB pages most of
-  // an operator's time goes to page faults (RMSNorm over 64 MiB: 41 ms instead of 8.5). Recordings name the system's
-  // setting (`large_pages`); `never` overrides the switch.
+  // Requests 2 MiB pages; PyTorch reads this at its first allocation. Big tensors always get new memory, and with 4 KiB
+  // pages most of an operator's time goes to page faults (RMSNorm over 64 MiB: 41 ms instead of 8.5). Recordings name
+  // the system's setting (`large_pages`); `never` overrides the switch.
   setenv("THP_MEM_ALLOC_ENABLE", "1", /*overwrite=*/0);
   llama::turn_off_onednn();
   constexpr std::uint8_t kAboveLibTorchsOwn = 10;

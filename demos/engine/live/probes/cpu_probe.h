@@ -14,20 +14,20 @@ namespace headroom::live {
 
 class CpuProbe final : public c10::Allocator, public Probe {
  public:
-  // Becomes LibTorch's CPU allocator, with 2 MiB pages for big tensors if the system has them. Once per process, before
-  // any tensor exists; never removed.
+  // Becomes LibTorch's CPU allocator, with 2 MiB pages for big tensors if the system has them. Call once per process,
+  // before any tensor exists; never removed.
   static CpuProbe& install(EventSink& sink);
 
   void start() override;
   void stop() override;
   void relabel(const void* data, record::Category category) override;
 
-  // An allocation that exceeds either limit fails with c10::OutOfMemoryError; Linux would overcommit and OOM-kill a
-  // process later. 0: no limit.
+  // An allocation that exceeds either limit fails with c10::OutOfMemoryError; otherwise Linux would overcommit and kill
+  // a process later. 0: no limit.
   void set_limits(record::Bytes cap, record::Bytes machine);
 
   record::Bytes live_bytes() const;
-  // Since reset_peak().
+  // Peak since reset_peak().
   record::Bytes peak_bytes() const;
   void reset_peak();
 
@@ -45,9 +45,9 @@ class CpuProbe final : public c10::Allocator, public Probe {
   static void free(void* data);
 
   EventSink& sink_;
-  mutable SpinLock lock_;  // OpenMP workers allocate in attention's backward
+  mutable SpinLock lock_;  // OpenMP workers allocate in attention's backward pass
   StorageTable storages_;
-  record::Bytes live_ = 0;   // sum of the events
+  record::Bytes live_ = 0;   // sum over the events
   record::Bytes taken_ = 0;  // live_ plus allocations in progress
   record::Bytes peak_ = 0;
   record::Bytes cap_ = 0;

@@ -12,7 +12,7 @@
 #include <cuda_runtime_api.h>
 #include <torch/version.h>
 
-// Before 2.11 trace entries carry the stream as cudaStream_t instead of void*, and snapshot() takes one argument less.
+// Before 2.11 trace entries carry the stream as cudaStream_t instead of void*, and snapshot() takes one argument fewer.
 static_assert(TORCH_VERSION_MAJOR == 2 && TORCH_VERSION_MINOR >= 10, "check this file against the LibTorch release");
 
 namespace headroom::live::cuda_allocator {
@@ -135,7 +135,7 @@ void use_expandable_segments(bool on) {
 
 Cap::Cap(Bytes cap, int device)
     : device_(device), before_(allocator::getMemoryFraction(static_cast<c10::DeviceIndex>(device))) {
-  // Half a byte more, since the allocator multiplies the fraction by the total and truncates.
+  // Adds half a byte, since the allocator multiplies the fraction by the total and truncates.
   const double fraction = (static_cast<double>(cap) + 0.5) / total_memory(device);
   allocator::setMemoryFraction(std::min(fraction, 1.0), static_cast<c10::DeviceIndex>(device));
 }
@@ -144,7 +144,7 @@ Cap::~Cap() {
   try {
     allocator::setMemoryFraction(before_, static_cast<c10::DeviceIndex>(device_));
   } catch (const c10::Error&) {
-    // Only if the context is lost; then the engine retires.
+    // Happens only if the context is lost; then the engine retires.
   }
 }
 

@@ -17,17 +17,17 @@ struct Trace {
   TraceKind kind = TraceKind::kOther;
   int device = 0;
   std::uintptr_t address = 0;
-  record::Bytes bytes = 0;  // requested bytes of a block, size of a segment
+  record::Bytes bytes = 0;  // requested bytes of a block, or size of a segment
   const void* stream = nullptr;
   bool in_graph_pool = false;
 };
 
-// Called for every block and segment, under the allocator's lock of that device: copy and return, call nothing of
-// LibTorch. Cannot be detached. Attach after CUDA is initialized; earlier hooks are silently ignored.
+// Called for every block and segment, under the allocator's lock of that device: it must copy and return, and call
+// nothing of LibTorch. Cannot be detached. Attach after CUDA is initialized; earlier hooks are silently ignored.
 using TraceHook = void (*)(const Trace& trace);
 void attach_trace_hook(TraceHook hook);
 
-// Receives every block's real size and the allocator's totals, under the same lock, right after the trace. Only on
+// Receives every block's real size and the allocator's totals, under the same lock, right after the trace, but only on
 // listening threads.
 class ReportHook {
  public:
@@ -37,7 +37,7 @@ class ReportHook {
   // `asked` is rounded up to the allocator's 512 B.
   virtual void on_out_of_memory(record::Bytes asked, record::Bytes allocated, record::Bytes reserved, int device) = 0;
 };
-// The calling thread listens until it destroys the result, which the hook must outlive.
+// The calling thread listens until it destroys the result, which `hook` must outlive.
 std::shared_ptr<void> listen_on_this_thread(ReportHook& hook);
 
 struct Block {
@@ -50,7 +50,7 @@ struct Block {
 struct Segment {
   std::uintptr_t address = 0;
   record::Bytes size = 0;
-  std::vector<Block> blocks;  // allocated ones only
+  std::vector<Block> blocks;  // only allocated blocks
 };
 std::vector<Segment> segments(int device);
 
@@ -64,7 +64,7 @@ void reset_peaks(int device);
 // Frees cuBLAS workspaces and every cached segment.
 void release_everything();
 
-// Turns expandable segments on or off: pages mapped in one range of addresses. Call it while nothing is cached.
+// Turns expandable segments (pages mapped into one range of addresses) on or off. Call it while nothing is cached.
 void use_expandable_segments(bool on);
 
 // Limits the allocator's segments to `cap` bytes until destruction.

@@ -32,7 +32,7 @@ CudaProbe& CudaProbe::install(EventSink& sink, int device) {
       throw std::logic_error("there is one CUDA probe only");
     return *g_cuda_probe;
   }
-  at::globalContext().lazyInitDevice(c10::DeviceType::CUDA);  // earlier hooks would never be called
+  at::globalContext().lazyInitDevice(c10::DeviceType::CUDA);  // hooks attached earlier would never be called
   g_cuda_probe = new CudaProbe(sink, device);
   cuda_allocator::attach_trace_hook([](const Trace& trace) { g_cuda_probe->on_trace(trace); });
   return *g_cuda_probe;
@@ -124,7 +124,7 @@ void CudaProbe::on_segment(const Trace& trace) {
     sink_.push(gpu_event(EventKind::kSegmentAlloc, segment));
     return;
   }
-  // Freed pages may have come in several parts, which may keep other pages.
+  // The freed pages may have come in several parts, each of which may keep other pages.
   for (const auto& part : held_.give_back(static_cast<Bytes>(trace.address), trace.bytes)) {
     segment.id = part.segment;
     segment.block = part.bytes;

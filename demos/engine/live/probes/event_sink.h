@@ -17,11 +17,11 @@
 
 namespace headroom::live {
 
-// A refused allocation, and the worker's tag.
+// A refused allocation, and the worker's tag then.
 struct Refused {
   record::Bytes requested = 0;
-  record::Bytes segment = 0;  // refused by the device; 0: a cap refused
-  record::Bytes limit = 0;    // the cap, or what the device could give; 0: all memory
+  record::Bytes segment = 0;  // segment refused by the device; 0: a cap refused
+  record::Bytes limit = 0;    // the cap, or what was available; 0: the device's memory
   record::Bytes allocated = 0;
   record::Bytes reserved = 0;
   record::ByCategory by_category{};  // zero if the run is not recorded
@@ -34,7 +34,7 @@ class EventSink {
  public:
   explicit EventSink(std::size_t capacity = EventRing::kDefaultCapacity) : ring_(capacity) {}
 
-  // Starts the clock of a run. `recorded`: push() takes events until close(). The ring is not cleared, since its
+  // Starts the clock of a run. If `recorded`, push() accepts events until close(). The ring is not cleared, since its
   // consumer may be active.
   void open(bool recorded);
   void close() { open_.store(false, std::memory_order_relaxed); }
@@ -43,7 +43,7 @@ class EventSink {
   record::Nanoseconds now() const {
     return std::chrono::duration_cast<std::chrono::nanoseconds>(Clock::now() - start_).count();
   }
-  // Never reused.
+  // An id, never reused.
   std::uint64_t next_id() { return next_id_.fetch_add(1, std::memory_order_relaxed); }
 
   // Fills in time, phase, layer, micro-batch and operator; for an allocation also the category.
@@ -51,7 +51,7 @@ class EventSink {
   // Like push(), for storages from before the run: no phase or layer, category as given.
   void push_existing(record::MemEvent event) noexcept;
   record::Mark mark(const record::Tag& tag, std::int32_t step);
-  // Pushes the run's last event.
+  // Pushes the recording's last event and closes the sink.
   void refused(const Refused& refusal, record::DeviceKind device) noexcept;
 
   // The first refusal since open(), recorded or not.
@@ -70,7 +70,7 @@ class EventSink {
   Clock::time_point start_ = Clock::now();
   std::atomic<bool> open_{false};
   std::atomic<std::uint64_t> next_id_{1};
-  mutable SpinLock lock_;  // guards what follows, and serializes producers
+  mutable SpinLock lock_;  // guards the members below, and serializes producers
   EventRing ring_;
   std::uint64_t accepted_ = 0;
   std::optional<Refused> refusal_;

@@ -25,7 +25,7 @@ Bytes number_after(const std::string& path, std::string_view key) {
 std::optional<Bytes> number_in(const std::string& path) {
   std::ifstream file(path);
   Bytes number = 0;
-  return file >> number ? std::optional(number) : std::nullopt;  // "max" is no number
+  return file >> number ? std::optional(number) : std::nullopt;  // fails for "max"
 }
 
 struct GroupFiles {

@@ -12,12 +12,12 @@ struct HostMemory {
   record::Bytes available = 0;  // without swapping; includes the page cache
 };
 
-// The machine's memory, or less in a limited control group (a container, a batch job). `root` is a prefix of /proc and
+// The machine's memory, or less in a limited control group (a container, a batch job). `root` is put before /proc and
 // /sys.
 HostMemory host_memory(const std::string& root = "");
 
-// Who gets pages of 2 MiB instead of 4 KiB: "always", "madvise" (on request, as from the CPU probe) or "never"; empty:
-// unknown. A new tensor costs a fault per page, so this changes CPU steps by a factor.
+// Which tensors get pages of 2 MiB instead of 4 KiB: "always", "madvise" (on request, as from the CPU probe) or
+// "never"; empty: unknown. A new tensor costs a fault per page, so this can multiply a CPU step's time.
 std::string large_pages(const std::string& root = "");
 
 }  // namespace headroom::live

@@ -1,4 +1,4 @@
-// Host memory as events.
+// Turns host memory into events.
 #include "demos/engine/live/probes/host_probe.h"
 
 #include <cstdint>
@@ -34,7 +34,7 @@ record::Bytes HostProbe::live() const {
 void HostProbe::died(const void* block) {
   const std::lock_guard guard(lock_);
   const LiveStorage storage = storages_.erase(reinterpret_cast<std::uintptr_t>(block));
-  if (storage.address == 0) return;  // from before the run
+  if (storage.address == 0) return;  // allocated before the run
   live_ -= storage.block;
   tell(EventKind::kFree, storage);
 }

@@ -1,4 +1,4 @@
-// Records host memory that a run allocates besides its device's.
+// Records host memory that a run allocates in addition to its device's.
 #pragma once
 
 #include "demos/engine/live/probes/event_sink.h"

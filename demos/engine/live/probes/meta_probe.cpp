@@ -13,7 +13,7 @@ using record::EventKind;
 
 namespace {
 
-MetaProbe* g_meta_probe = nullptr;  // leaked, like the CPU's
+MetaProbe* g_meta_probe = nullptr;  // never destroyed, like CpuProbe
 
 }  // namespace
 
@@ -46,7 +46,7 @@ c10::DataPtr MetaProbe::allocate(std::size_t bytes) {
   if (bytes == 0) return {nullptr, nullptr, &free, meta};
   LiveStorage storage;
   storage.id = sink_.next_id();
-  storage.address = static_cast<std::uintptr_t>(storage.id) * 64;  // made up, and aligned like a real block
+  storage.address = static_cast<std::uintptr_t>(storage.id) * 64;  // made up, but aligned like a real block's
   storage.requested = static_cast<record::Bytes>(bytes);
   storage.block = storage.requested;  // not rounded: predictions show requested bytes
   storage.category = EventSink::category_now();

@@ -12,7 +12,8 @@
 
 namespace headroom::live {
 
-// Meta storages have no data. Their DataPtr's context is a made-up address in place of a block's; relabel() takes it.
+// Meta storages have no data. Their DataPtr's context is a made-up address in place of a block's; relabel() takes this
+// address.
 class MetaProbe final : public c10::Allocator, public Probe {
  public:
   // Becomes LibTorch's allocator of meta tensors. Once per process; never removed.

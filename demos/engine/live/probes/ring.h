@@ -21,7 +21,7 @@ class EventRing {
 
   std::size_t capacity() const { return capacity_; }
 
-  // False if the ring is full; the event is lost.
+  // False if the ring is full and the event is lost.
   bool push(const record::MemEvent& event) noexcept {
     const std::uint64_t head = head_.load(std::memory_order_relaxed);
     if (head - tail_.load(std::memory_order_acquire) == capacity_) {

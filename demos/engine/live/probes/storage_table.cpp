@@ -45,7 +45,7 @@ LiveStorage StorageTable::erase(std::uintptr_t address) {
   LiveStorage* found = find(address);
   if (found == nullptr) return {};
   const LiveStorage erased = *found;
-  // Moves later entries of the run back, so that no search stops at the hole.
+  // Moves later entries of the cluster back, so that no search stops at the hole.
   const std::size_t mask = slots_.size() - 1;
   std::size_t hole = static_cast<std::size_t>(found - slots_.data());
   for (std::size_t at = (hole + 1) & mask; slots_[at].address != 0; at = (at + 1) & mask) {

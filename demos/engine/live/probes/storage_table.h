@@ -19,7 +19,7 @@ struct LiveStorage {
   std::uint8_t stream = 0;
 };
 
-// Without the allocator's totals.
+// Sets all fields except the allocator's totals.
 record::MemEvent event_of(record::EventKind kind, record::DeviceKind device, const LiveStorage& storage);
 
 // Open addressing with linear probing (Knuth, TAOCP vol. 3, 6.4, algorithms L and R). The caller locks.
@@ -32,11 +32,11 @@ class StorageTable {
   // Replaces a storage at the same address, whose free was missed.
   void insert(const LiveStorage& storage);
   LiveStorage* find(std::uintptr_t address);
-  // Removes the storage; its address is 0 if there was none.
+  // Removes and returns the storage; its address is 0 if there was none.
   LiveStorage erase(std::uintptr_t address);
   void clear();
 
-  // Sums of `block`.
+  // Sums of `block` per category.
   record::ByCategory by_category() const;
 
   std::vector<LiveStorage> in_order_of_birth() const;

@@ -20,10 +20,10 @@ struct MachineFacts {
   int oldest_capability = kernels::oldest_capability();
 };
 
-// Touches CUDA only with `look_for_gpu`, and never makes a CUDA context.
+// Uses CUDA only if `look_for_gpu`, and never makes a CUDA context.
 MachineFacts machine_facts(bool look_for_gpu);
 
-// For the planner: adds the GPU by NVML, without CUDA.
+// For the planner: adds the GPU that NVML reports, without CUDA.
 void add_planned_devices(MachineFacts& machine);
 
 int cpu_cores();  // usable by this process

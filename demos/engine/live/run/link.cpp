@@ -1,4 +1,4 @@
-// Frames, chunks, heartbeats.
+// Handles frames, chunks and heartbeats.
 #include "demos/engine/live/run/link.h"
 
 #include <algorithm>
@@ -27,7 +27,7 @@ constexpr auto kForwardEvery = 30ms;
 constexpr auto kBeatEvery = 250ms;
 // 65,536 events are about 4 MiB before compression; a frame's limit is 16 MiB.
 constexpr std::size_t kEventsInAChunk = 65'536;
-// Limit for an app that reads slowly; beyond it the ring fills up and drops events.
+// Limit on queued bytes if the app reads slowly; beyond it the ring fills up and drops events.
 constexpr std::size_t kMostOutgoing = std::size_t{32} << 20;
 
 constexpr int kBadInput = 50;  // exit code for broken frames
@@ -68,7 +68,7 @@ int Link::run(const protocol::Hello& hello) {
 
 void Link::wait() {
   constexpr int kNobody = -1;  // ignored by poll()
-  // While full, only the app can make progress.
+  // While the queue is full, only the app can make room.
   std::array<pollfd, 3> descriptors{
       pollfd{.fd = input_, .events = POLLIN, .revents = 0},
       pollfd{.fd = full() ? kNobody : feed_.wake_descriptor(), .events = POLLIN, .revents = 0},
@@ -117,7 +117,7 @@ void Link::take(const std::vector<std::byte>& body) {
 
 void Link::take(const protocol::StartRun& start) {
   if (start.run == 0) return send(protocol::Refusal{.run = 0, .reason = "A run needs a number other than 0."});
-  if (worker_.retired()) return;  // this process ends; the app asks the next one
+  if (worker_.retired()) return;  // this process ends; the app sends the request to the next one
   const Worker::Submitted submitted = worker_.submit(start);
   if (submitted.dropped) {
     send(protocol::RunFinished{.run = *submitted.dropped,
@@ -143,10 +143,10 @@ void Link::take(const protocol::Cancel& cancel) {
 }
 
 void Link::forward() {
-  // News first, so that the ring already has every event before these marks.
+  // Takes the news first, so that the ring already has every event before these marks.
   const RunNews news = feed_.take();
   if (news.info) {
-    if (introduced_ != news.run) operators_next_ = 1;  // else an update
+    if (introduced_ != news.run) operators_next_ = 1;  // else `info` is an update
     introduced_ = news.run;
     send_chunk(news.run, record::encode(*news.info));
   }

@@ -66,7 +66,7 @@ class Link {
   Clock::time_point next_forward_{};
   Clock::time_point next_beat_{};
 
-  std::uint64_t run_ = 0;             // accepted and not finished; 0: none
+  std::uint64_t run_ = 0;             // the accepted, unfinished run; 0: none
   std::uint64_t introduced_ = 0;      // run whose info was sent
   std::uint16_t operators_next_ = 1;  // first name to send; 0 is "" in every recording
   std::uint64_t dropped_sent_ = 0;

@@ -17,7 +17,8 @@ namespace {
 
 constexpr int kDevice = 0;  // one GPU per run
 
-// A tenth of the memory free at the start of a CPU run is left to LibTorch's buffers, the app and other programs.
+// A tenth of the memory that is free at the start of a CPU run is left to LibTorch's buffers, the app and other
+// programs.
 constexpr Bytes kPartLeftFree = 10;
 
 }  // namespace

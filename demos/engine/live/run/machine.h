@@ -19,7 +19,7 @@
 
 namespace headroom::live {
 
-// Probes that main() installs before any tensor exists. A runner has the CPU's, a planner also meta's, a tracing engine
+// Probes that main() installs before any tensor exists. Runners have the CPU's, planners also meta's, tracing engines
 // also the tracer, which may be unable to trace.
 struct Probes {
   CpuProbe* cpu = nullptr;
@@ -35,7 +35,7 @@ class Machine {
 
   const MachineFacts& facts() const { return facts_; }
   bool planner() const { return role_ == EngineRole::kPlanner; }
-  // Facts for the parameter `device`; auto prefers the GPU. Null: none. A planner predicts a GPU without having one.
+  // The device that the parameter `device` names; auto prefers the GPU. Null: none. A planner needs no real GPU.
   const protocol::DeviceFacts* device(const std::string& key) const;
 
   // Starts CUDA, its probe and its clock, once. Throws what LibTorch throws.
@@ -47,8 +47,8 @@ class Machine {
 
   Probe& probe(record::DeviceKind kind);
 
-  // Sets a run's limits until destruction: the cap (0: none), on a GPU how segments grow, on the CPU also the machine's
-  // memory.
+  // Sets a run's limits until destruction: the cap (0: none); on a GPU also how segments grow; on the CPU also the
+  // machine's memory.
   class AllocatorGuard {
    public:
     AllocatorGuard(Machine& machine, record::DeviceKind kind, record::Bytes cap, bool expandable_segments);
@@ -61,12 +61,12 @@ class Machine {
     std::optional<cuda_allocator::Cap> cuda_;
   };
 
-  // Available in addition to a device's memory; 0: unknown, or a planner.
+  // Available host memory in addition to the device's; 0: unknown, or a planner.
   record::Bytes host_memory() const;
-  // Host memory of the run. On the CPU it is subtracted from the device's limit.
+  // Sets the run's host memory, which on the CPU is subtracted from the device's limit.
   void keeps_on_host(record::Bytes bytes);
   record::Bytes live_bytes(record::DeviceKind kind) const;
-  // Since reset_peak(). Not in a planner.
+  // Peak since reset_peak(). Not for a planner.
   record::Bytes peak_bytes(record::DeviceKind kind) const;
   void reset_peak(record::DeviceKind kind);
   // Frees what runs leave behind: cached segments, cuBLAS workspaces. False if the device fails, now and for the rest
@@ -82,7 +82,7 @@ class Machine {
   std::shared_ptr<void> listening_;
   std::unique_ptr<DeviceClock> clock_;
   std::optional<nvml::Driver> driver_;
-  record::Bytes cpu_cap_ = 0, cpu_limit_ = 0;  // of a CPU run; 0: none
+  record::Bytes cpu_cap_ = 0, cpu_limit_ = 0;  // limits of a CPU run; 0: none
 };
 
 }  // namespace headroom::live

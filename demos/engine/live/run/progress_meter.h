@@ -16,14 +16,14 @@ class ProgressMeter {
   void begin_step(int index, record::Nanoseconds now);
   void end_step(record::Nanoseconds now);
 
-  // The caller sets `run`. The first step is slower, so its time counts only until there is another.
+  // The caller sets `run`. The first step is slower, so its time counts only until a second one is done.
   protocol::Progress at(record::Nanoseconds now) const;
 
  private:
   int steps_;
   int marks_per_step_;
   int index_ = 0;
-  int marks_ = 0;  // of this step
+  int marks_ = 0;  // marks of the current step
   int done_ = 0;
   record::Nanoseconds begun_ = 0;
   record::Nanoseconds first_duration_ = 0;

@@ -224,7 +224,8 @@ experiments::RunSetting setting_of(const RunPlan& plan, const RunContext& contex
 }
 
 // Builds the demo, runs its steps and frees all its tensors.
-RunEnd train(const RunPlan& plan, experiments::DemoRequest& request, const RunContext& context, Instruments& instruments) {
+RunEnd train(const RunPlan& plan, experiments::DemoRequest& request, const RunContext& context,
+             Instruments& instruments) {
   MachineMeter meter(context.machine, plan.kind());
   experiments::RunSetting setting = setting_of(plan, context);
   setting.host_memory = context.machine.host_memory();
@@ -285,7 +286,7 @@ record::Outcome out_of_memory(const Refused& refused, const RunPlan& plan) {
   return outcome;
 }
 
-// Turns exceptions into values, so that nothing is held during recovery.
+// Turns exceptions into values: they would keep tensors alive during recovery.
 RunEnd train_and_catch(const RunPlan& plan, experiments::DemoRequest& request, const RunContext& context,
                        Instruments& instruments) {
   try {
@@ -365,7 +366,7 @@ RunResult run_demo(const protocol::StartRun& start, const RunContext& context) {
   if (end.kind == OutcomeKind::kOutOfMemory) {
     if (const auto refusal = context.sink.first_refusal()) result.outcome = out_of_memory(*refusal, plan);
   }
-  // On the CPU a first run may leave small tables of LibTorch; a GPU must free every byte.
+  // A first CPU run may leave small tables of LibTorch; a GPU run must free every byte.
   if (on_gpu && machine.live_bytes(plan.kind()) != before) result.retire = kMemoryNotBack;
   return result;
 }

@@ -9,8 +9,8 @@
 
 namespace headroom::live {
 
-// True if the device had no memory, for LibTorch's allocator or directly for CUDA and cuBLAS (contexts, kernels' local
-// memory, handles).
+// True if the device had no memory left for LibTorch's allocator, or for CUDA and cuBLAS themselves (contexts, kernels'
+// local memory, handles).
 inline bool is_out_of_memory(const std::exception& error) {
   if (dynamic_cast<const c10::OutOfMemoryError*>(&error) != nullptr) return true;
   if (const auto* cuda = dynamic_cast<const c10::AcceleratorError*>(&error))

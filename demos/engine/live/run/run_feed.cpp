@@ -1,4 +1,4 @@
-// Queue from worker to link.
+// The queue from worker to link.
 #include "demos/engine/live/run/run_feed.h"
 
 #include <cerrno>
@@ -52,7 +52,7 @@ void RunFeed::finish(record::Outcome outcome) {
   news_.outcome = std::move(outcome);
   finishing_ = true;
   const std::uint64_t one = 1;
-  // A full counter is readable already.
+  // A full counter keeps the descriptor readable.
   [[maybe_unused]] const ssize_t written = ::write(wake_, &one, sizeof one);
   taken_.wait(guard, [this] { return !finishing_ || closed_; });
 }

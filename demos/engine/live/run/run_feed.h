@@ -12,7 +12,8 @@
 
 namespace headroom::live {
 
-// Everything new since the last take(). Events are in the sink's ring, and those before a mark arrive there first.
+// Everything new since the last take(). Events are in the sink's ring, and arrive there before the marks that follow
+// them.
 struct RunNews {
   std::uint64_t run = 0;
   std::optional<record::RunInfo> info;  // at the start, and again with more provenance
@@ -21,7 +22,7 @@ struct RunNews {
   std::optional<record::KernelReport> kernel_report;  // the latest
   std::uint64_t dropped_spans = 0;
   std::optional<protocol::Progress> progress;  // the latest
-  std::optional<record::Outcome> outcome;      // the run is over
+  std::optional<record::Outcome> outcome;      // set if the run is over
 };
 
 class RunFeed {
@@ -55,7 +56,7 @@ class RunFeed {
   // --- the link's side
   // Becomes readable when a run has finished.
   int wake_descriptor() const { return wake_; }
-  // Resets the descriptor.
+  // Also resets the descriptor.
   RunNews take();
   // Call when take()'s outcome is sent and the ring is drained.
   void finish_taken();

@@ -31,7 +31,7 @@ std::string utc_now() {
   return {text.data(), std::strftime(text.data(), text.size(), "%Y-%m-%dT%H:%M:%SZ", &parts)};
 }
 
-// Needed on a GPU for everything but fp32: PyTorch's flash attention requires Ampere.
+// Compute capability that all precisions except fp32 need on a GPU: PyTorch's flash attention requires Ampere.
 constexpr double kLeastCapability = 8.0;
 
 // Why this GPU does not support the run's precision; empty: it does.
@@ -44,7 +44,7 @@ std::string lacks_format(const RunPlan& plan, const Machine& machine) {
                      plan.device->name, *has, precision.substr(0, precision.find('_')), kLeastCapability);
 }
 
-// Replaces attention=auto by the device's kernel, and records that it was chosen automatically.
+// Replaces attention=auto by the device's kernel, and records that the choice was automatic.
 void take_attention(RunPlan& plan, const Machine& machine) {
   record::Params taken =
       experiments::with_attention_taken(plan.params, plan.kind(), experiments::capability_in(machine.facts().facts));

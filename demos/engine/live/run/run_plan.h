@@ -1,4 +1,4 @@
-// A request as the worker understands it: demo, device, and what is recorded in advance.
+// A request as the worker understands it: demo, device, and the facts recorded before the run.
 #pragma once
 
 #include <string>
@@ -15,12 +15,12 @@ struct RunPlan {
   const experiments::DemoRunner* runner = nullptr;
   bool recorded = true;
   record::Params params;
-  // Device of the events, although a planner's tensors are on meta.
+  // Device that the events name, although a planner's tensors are on meta.
   const protocol::DeviceFacts* device = nullptr;
   record::Bytes cap = 0;
   bool expandable_segments = false;
   std::string attention_taken;  // replaces attention=auto; empty: not auto
-  std::string kernels_trouble;  // why no kernel of ours runs though requested
+  std::string kernels_trouble;  // why our kernels do not run although requested
 
   record::DeviceKind kind() const { return device->kind; }
 };
@@ -28,11 +28,11 @@ struct RunPlan {
 // Refuses what this build, this machine or the table of combinations cannot do.
 record::Result<RunPlan> understand(const protocol::StartRun& start, const Machine& machine);
 
-// The parts of a run that are traced. Tracing changes times, so the recording names it.
+// The traced parts of a run. Tracing changes times, so the recording names these parts.
 struct Traces {
   bool kernels = false;    // on the GPU, by CUPTI
   bool operators = false;  // on the CPU
-  std::string trouble;     // why nothing is traced though requested
+  std::string trouble;     // why nothing is traced although requested
 
   bool any() const { return kernels || operators; }
 };

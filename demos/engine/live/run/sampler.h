@@ -17,7 +17,7 @@ namespace headroom::live {
 
 class Sampler {
  public:
-  // Runs until destruction; everything given must outlive it.
+  // Runs until destruction; all arguments must outlive it.
   Sampler(DeviceClock& clock, nvml::Driver* driver, const EventSink& sink, RunFeed& feed);
   // Collects once more: if the device is synchronized, every mark gets its time.
   ~Sampler();

@@ -1,4 +1,4 @@
-// A queue of one run, and the thread.
+// Implements a queue of one run, and its thread.
 #include "demos/engine/live/run/worker.h"
 
 #include <pthread.h>
@@ -76,10 +76,10 @@ std::optional<int> Worker::retired() const {
 
 void Worker::work() {
   record::become_worker_thread();
-  // One core is left for the app's window. OpenMP keeps this number per thread; a planner predicts the memory of as
-  // many.
+  // One core is left for the app's window. OpenMP keeps this number per thread; a planner predicts memory for the same
+  // number.
   at::set_num_threads(std::max(1, cpu_cores() - 1));
-  // Backward runs here too: one allocating thread, one cuBLAS workspace.
+  // The backward pass runs here, too: one allocating thread, one cuBLAS workspace.
   c10::AutogradState::get_tls_state().set_multithreading_enabled(false);
   Machine machine(role_, probes_, sink_, facts_);
   while (true) {
@@ -104,7 +104,7 @@ void Worker::work() {
     computes_ = false;
     if (result.retire) retired_ = *result.retire;
     {
-      // Before the outcome is sent: its receiver may start another run.
+      // This precedes the outcome, whose receiver may start another run.
       std::lock_guard guard(mutex_);
       running_.reset();
     }

@@ -33,7 +33,8 @@ class Worker {
   bool cancel(std::uint64_t run);
 
   // Grows while the worker makes progress: with every mark and, on the CPU, with the thread's processor time, since a
-  // GEMM or a large model's weights can take minutes. A thread that waits for a GPU spins, so its time does not count.
+  // GEMM or creating a large model's weights can take minutes. A thread that waits for a GPU spins, so its time does
+  // not count.
   std::uint64_t beats();
   // Exit code after a run that this process must not outlive; set before its outcome is sent.
   std::optional<int> retired() const;
@@ -49,7 +50,7 @@ class Worker {
   const std::filesystem::path course_text_;
   std::atomic<std::uint64_t> beats_{0};
   std::atomic<bool> computes_{false};
-  std::atomic<std::uint64_t> tenths_{0};  // of a second of processor time
+  std::atomic<std::uint64_t> tenths_{0};  // tenths of a second of processor time
   std::atomic<bool> cancel_{false};
   std::atomic<int> retired_{0};
 

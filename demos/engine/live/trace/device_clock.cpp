@@ -41,7 +41,7 @@ cudaEvent_t DeviceClock::take_event() {
       return event;
     }
   }
-  // The host is more than a pool of marks ahead.
+  // The host is ahead by more marks than the pool has events.
   cudaEvent_t event = nullptr;
   C10_CUDA_CHECK(cudaEventCreate(&event));
   return event;
@@ -86,7 +86,7 @@ void DeviceClock::collect(std::vector<Nanoseconds>& times) {
       if (cudaEventElapsedTime(&milliseconds, anchor_, event) != cudaSuccess) return;
       const Nanoseconds time = anchor_time_ + std::llround(static_cast<double>(milliseconds) * 1e6);
       times.push_back(time);
-      // A float of milliseconds has 24 bits: after 4 s its step is 0.24 µs. A later anchor keeps times fine.
+      // A float of milliseconds has 24 bits, so after 4 s its resolution is 0.24 µs. A later anchor keeps it finer.
       constexpr float kReanchorAfter = 4000;
       if (milliseconds > kReanchorAfter) {
         std::swap(anchor_, event);

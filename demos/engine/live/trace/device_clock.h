@@ -29,7 +29,7 @@ class DeviceClock {
   void record(record::Nanoseconds host_time);
   // True while the current stream is captured into a CUDA graph, where events have no time.
   static bool stream_is_recorded();
-  // Appends device times of marks passed since the last call, in order.
+  // Appends device times of marks that the device has passed since the last call, in order.
   void collect(std::vector<record::Nanoseconds>& times);
 
  private:

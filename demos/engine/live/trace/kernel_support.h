@@ -1,4 +1,4 @@
-// Checks whether a GPU runs this build's kernels, and replaces them otherwise.
+// Checks whether a GPU runs this build's kernels, and otherwise replaces the kernels.
 #pragma once
 
 #include <string>
@@ -8,15 +8,15 @@
 
 namespace headroom::live {
 
-// "NVIDIA GeForce GTX 1080 has compute capability 6.1, but the kernels of this build need 8.0"; empty if they run, or
-// if the capability is unknown.
+// "NVIDIA GeForce GTX 1080 has compute capability 6.1, but the kernels of this build need 8.0"; empty if the kernels
+// run, or if the capability is unknown.
 std::string lacks_kernels(const protocol::DeviceFacts& gpu, const MachineFacts& machine);
 
 // "optimizer=galore needs these kernels: use optimizer=adamw or device=cpu."; empty if compose() suffices.
 std::string only_by_kernels(const record::Params& params);
 
-// Switches to PyTorch's operators where ParamSpec::own_kernels says that they compute the same. True if that changed
-// anything.
+// Switches to PyTorch's operators where ParamSpec::own_kernels says that they compute the same. True if a setting
+// changed.
 bool compose(record::Params& params);
 
 }  // namespace headroom::live

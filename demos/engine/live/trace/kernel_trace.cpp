@@ -1,4 +1,4 @@
-// Callbacks of launches and activity records, with the types of CUDA 13.0's cupti.h.
+// Handles callbacks of launches, and activity records, with the types of CUDA 13.0's cupti.h.
 #include "demos/engine/live/trace/kernel_trace.h"
 
 #include <algorithm>
@@ -21,7 +21,7 @@ using record::SpanKind;
 
 namespace {
 
-// CUDA 13.0. 13.1 renumbers them, but newer libraries write these for programs built before it.
+// Records of CUDA 13.0. 13.1 renumbers them, but newer libraries write these for programs built before 13.1.
 using KernelRecord = CUpti_ActivityKernel10;
 using CopyRecord = CUpti_ActivityMemcpy6;
 using MemsetRecord = CUpti_ActivityMemset4;
@@ -73,7 +73,7 @@ std::uint64_t steady_now() {
 
 Nanoseconds signed_now() { return static_cast<Nanoseconds>(steady_now()); }
 
-// Nesting depth of traced calls on this thread, and the outermost one kept.
+// Nesting depth of traced calls on this thread, and the outermost call's index.
 constexpr std::size_t kNotKept = static_cast<std::size_t>(-1);
 thread_local int t_depth = 0;
 thread_local std::size_t t_call = kNotKept;
@@ -98,7 +98,7 @@ KernelTrace& KernelTrace::install() {
   return trace;
 }
 
-// Callbacks find the object through install(). None is called during construction, since nothing uses CUDA then.
+// Callbacks find the object through install(). None runs during construction: nothing uses CUDA then.
 KernelTrace::KernelTrace() : cupti_(std::make_unique<Cupti>()) {
   trouble_ = start();
   if (!trouble_.empty()) return;
@@ -223,7 +223,7 @@ std::size_t KernelTrace::calls() const {
   return calls_.size();
 }
 
-// A GEMM may clear a counter first: the bytes belong to its kernel, not to that memset.
+// A GEMM may clear a counter by memset first; the bytes belong to its kernel.
 void KernelTrace::add_bytes(std::size_t first, Bytes bytes) {
   const std::lock_guard guard(mutex_);
   if (first >= calls_.size()) return;
@@ -233,7 +233,7 @@ void KernelTrace::add_bytes(std::size_t first, Bytes bytes) {
   if (call->bytes == record::kUnknownBytes) call->bytes = bytes;
 }
 
-// CUPTI asks during a launch, and fresh pages would cost a millisecond.
+// CUPTI asks for buffers during a launch, where fresh pages would cost a millisecond.
 std::uint8_t* KernelTrace::give_buffer() {
   const std::lock_guard guard(mutex_);
   if (buffers_.empty()) return static_cast<std::uint8_t*>(std::aligned_alloc(kBufferAlignment, kBufferBytes));
@@ -242,7 +242,7 @@ std::uint8_t* KernelTrace::give_buffer() {
   return buffer;
 }
 
-// On CUPTI's thread, or the flushing one.
+// Runs on CUPTI's thread or the flushing one.
 void KernelTrace::take_buffer(std::uint8_t* buffer, std::size_t bytes) {
   const bool wanted = recording_.load(std::memory_order_relaxed);
   std::size_t lost = 0;

@@ -1,5 +1,5 @@
-// Traces the device's kernels, copies and memsets, and the calls that launched them, by CUPTI. One session lasts as
-// long as the process and begins before the first CUDA call; runs keep parts of it.
+// Traces the device's kernels, copies and memsets, and the calls that launched them, with CUPTI. One session lasts as
+// long as the process and begins before the first CUDA call; each run keeps its part.
 #pragma once
 
 #include <atomic>
@@ -17,7 +17,7 @@ namespace headroom::live {
 
 struct Cupti;
 
-// A call of the runtime or the driver.
+// A call of CUDA's runtime or driver.
 struct TracedCall {
   std::uint64_t tag = 0;
   record::Nanoseconds begin = 0, end = 0;
@@ -25,7 +25,7 @@ struct TracedCall {
   std::uint32_t correlation = 0;
   std::int32_t step = -1;
   std::uint16_t name = 0;
-  bool launches = false;  // a kernel or a graph
+  bool launches = false;  // true for kernels and graphs
 };
 // A kernel, copy or memset on the device.
 struct TracedActivity {
@@ -39,8 +39,7 @@ struct TracedActivity {
 
 class KernelTrace {
  public:
-  // Loads CUPTI and starts the session, once; later calls return the same object. Never removed. Without CUPTI it
-  // traces nothing and reports why.
+  // Loads CUPTI and starts the session, once; never removed. Without CUPTI it traces nothing and reports why.
   static KernelTrace& install();
 
   // Why nothing is traced, in one sentence; empty: no trouble.
@@ -53,14 +52,15 @@ class KernelTrace {
   void end();
   void set_step(std::int32_t step) { step_.store(step, std::memory_order_relaxed); }
 
-  // Calls kept since the last collect(). The calling thread may add the bytes that its launches since call `first` must
-  // move. They go to the first launch among these calls, unless it already has bytes.
+  // Number of calls kept since collect().
   std::size_t calls() const;
+  // Stores the bytes that this thread's launches since call `first` must move, with the first of these launches unless
+  // it has bytes.
   void add_bytes(std::size_t first, record::Bytes bytes);
 
-  // Everything since the last call, by start. The device must be synchronized: running work is lost.
+  // All spans since the last call, by start. The device must be synchronized: running work is lost.
   std::vector<record::KernelSpan> collect();
-  // Records that CUPTI has lost since the last call.
+  // Number of records lost by CUPTI since the last call.
   std::uint64_t take_dropped();
 
  private:
@@ -82,7 +82,7 @@ class KernelTrace {
   std::atomic<std::int32_t> step_{-1};
   std::atomic<std::uint64_t> dropped_{0};
 
-  mutable std::mutex mutex_;  // guards what follows: CUPTI delivers buffers on its own thread
+  mutable std::mutex mutex_;  // guards the members below: CUPTI delivers buffers on its own thread
   record::Nanoseconds origin_ = 0;
   std::vector<TracedCall> calls_;
   std::unordered_map<std::uint32_t, std::size_t> call_of_;  // by correlation
@@ -92,7 +92,7 @@ class KernelTrace {
   std::vector<std::uint8_t*> buffers_;  // to be reused
 };
 
-// "at::native::vectorized_elementwise_kernel<4, …>" of a mangled name: no result type, no parameters, at most 200
+// "at::native::vectorized_elementwise_kernel<4, …>" for a mangled name: no result type, no parameters, at most 200
 // bytes.
 std::string readable_kernel_name(const char* mangled);
 

@@ -22,7 +22,7 @@ namespace {
 
 OperatorTrace* the_trace = nullptr;
 
-// Operators that allocate or make a view, and touch no memory.
+// Operators that allocate or make a view, but touch no memory.
 constexpr std::array<std::string_view, 8> kTouchNothing{"aten::empty",       "aten::empty_strided", "aten::empty_like",
                                                         "aten::new_empty",   "aten::resize_",       "aten::detach_",
                                                         "aten::as_strided_", "aten::set_"};
@@ -35,7 +35,7 @@ bool among(const List& list, const Item& item) {
   return std::find(list.begin(), list.end(), item) != list.end();
 }
 
-// Counts stored elements: a repeated dimension (stride 0) has one.
+// Counts stored elements: a repeated dimension (stride 0) counts as one.
 Bytes bytes_of(const at::Tensor& tensor) {
   Bytes elements = 1;
   for (std::int64_t i = 0; i < tensor.dim(); ++i) {
@@ -54,7 +54,7 @@ void each_tensor(const c10::IValue& value, const Visit& visit) {
     for (const at::Tensor& tensor : value.toTensorVector()) {
       if (tensor.defined() && tensor.has_storage()) visit(tensor);
     }
-  } else if (value.isList()) {  // optional tensors: indices
+  } else if (value.isList()) {  // optional tensors, such as indices
     for (const c10::IValue& item : value.toListRef()) {
       if (item.isTensor()) each_tensor(item, visit);
     }
@@ -71,7 +71,7 @@ bool writes_into_argument(const at::RecordFunction& function) {
   return std::string_view(function.name()).ends_with('_') || is_out_variant(function);
 }
 
-// Tensors read by an operator, listed when it begins: LibTorch frees the arguments before it ends.
+// Tensors read by an operator, listed when it begins: LibTorch frees the arguments before the operator ends.
 struct Reads {
   Bytes bytes = 0;
   std::vector<const void*> storages;
@@ -98,7 +98,7 @@ Reads reads_of(const at::RecordFunction& function, bool on_gpu) {
 
 // Lower bound of bytes read and written; 0: a view.
 Bytes moved_bytes(const at::RecordFunction& function, const Reads& reads, bool on_gpu) {
-  if (function.scope() == at::RecordScope::USER_SCOPE) return reads.bytes;  // its arguments are all that it touches
+  if (function.scope() == at::RecordScope::USER_SCOPE) return reads.bytes;  // it touches only its arguments
   if (among(kTouchNothing, function.name())) return 0;
   const bool into_argument = writes_into_argument(function);
   bool writes = false;
@@ -110,7 +110,7 @@ Bytes moved_bytes(const at::RecordFunction& function, const Reads& reads, bool o
       writes = true;
       if (counts(tensor, on_gpu)) bytes += bytes_of(tensor);
     });
-    if (output.isScalar()) writes = true;  // item()
+    if (output.isScalar()) writes = true;  // item()'s number
   }
   return writes ? bytes : 0;
 }
@@ -124,8 +124,8 @@ std::string_view short_name(std::string_view name) {
 
 struct OperatorTrace::Frame final : at::ObserverContext {
   Nanoseconds begin = 0;
-  std::size_t first_call = 0;  // among device calls
-  std::size_t first_span = 0;  // among CPU spans
+  std::size_t first_call = 0;  // index among device calls
+  std::size_t first_span = 0;  // index among CPU spans
   Reads reads;
   record::Tag tag;
 };
@@ -169,7 +169,7 @@ void OperatorTrace::leave(const at::RecordFunction& function, const Frame& frame
   const Nanoseconds duration = now_() - frame.begin;
   const Bytes bytes = moved_bytes(function, frame.reads, /*on_gpu=*/false);
   if (bytes == 0) return;
-  // Keeps the operator or those that it called, whichever computed longer.
+  // Keeps this operator or those that it called, whichever took longer by themselves.
   Nanoseconds inside = 0;
   for (std::size_t i = frame.first_span; i < spans_.size(); ++i) inside += spans_[i].duration;
   if (frame.first_span < spans_.size() && inside > duration - inside) return;

@@ -16,14 +16,14 @@ namespace headroom::live {
 // At most one per process; used only on the thread that it traces.
 class OperatorTrace {
  public:
-  // `kernels`: tracer of the device; null: the CPU's operators are the spans. `now`: the recording's clock.
+  // `kernels`: tracer of the device; if null, the CPU's operators are the spans. `now`: the recording's clock.
   OperatorTrace(KernelTrace* kernels, std::function<record::Nanoseconds()> now);
   ~OperatorTrace();
   OperatorTrace(const OperatorTrace&) = delete;
   OperatorTrace& operator=(const OperatorTrace&) = delete;
 
   void set_step(std::int32_t step) { step_ = step; }
-  // Everything since the last call, by start.
+  // All spans since the last call, by start.
   std::vector<record::KernelSpan> collect();
 
  private:
