@@ -5,16 +5,16 @@
 
 namespace headroom::lessons {
 
-// The next round number in a binary unit: 26.4 GiB becomes 28 GiB, 700 MiB 704 MiB.
+// Rounds up to a round number of a binary unit: 26.4 GiB becomes 28 GiB, and 700 MiB becomes 704 MiB.
 double round_up_bytes(double bytes);
 
-// End of a bytes axis for a run in progress: 1, 1.5, 2, 3, 4, 6, 8, 12, … of a unit.
+// End of a bytes axis for a run in progress: the first of 1, 1.5, 2, 3, 4, 6, 8, 12, … units that covers `bytes`.
 double room_for_bytes(double bytes);
 
 // End of a time axis for a run in progress at `position`: 1, 2 or 5 times a power of ten.
 double room_to_grow(double position);
 
-// Extends an axis to the next round number above `value`: round_up_bytes(), or a whole decade.
+// Extends an axis to cover `value`: to round_up_bytes() for bytes, to a power of ten if logarithmic.
 void make_room(Axis& axis, double value);
 
 }  // namespace headroom::lessons

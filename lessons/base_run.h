@@ -10,11 +10,11 @@
 
 namespace headroom::lessons {
 
-// Techniques and shape parameters that both runs use and set differently. Fused kernels and the fused loss are one
-// switch (Liger's), and so are all offloads.
+// Techniques and shape parameters that both runs use and set differently. Fused kernels and the fused loss count as one
+// switch (Liger's), and all offloads as another.
 std::set<std::string> switches_between(const record::RunInfo& a, const record::RunInfo& b);
 
-// Index of the run of the same model and shape with the fewest differing switches, if any.
+// Index of the base with `run`'s model and shape that differs in the fewest switches, if any.
 std::optional<std::size_t> nearest_base(const record::RunInfo& run, std::span<const record::RunInfo* const> bases);
 
 }  // namespace headroom::lessons

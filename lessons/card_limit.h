@@ -1,4 +1,4 @@
-// The card that a figure of settings is about.
+// The card that a figure checks settings against.
 #pragma once
 
 #include <string_view>
@@ -8,13 +8,13 @@
 
 namespace headroom::lessons {
 
-// The only card that these words name, separated by blanks or underscores; null if none or several match.
+// The card that `words` name, separated by blanks or underscores; null if none or several match.
 const predict::Card* card_named(std::string_view words);
 
-// The view's card, else the set limit, else 24 GiB, the latter two without a process.
+// The view's card, else the limit in `train_step`, else 24 GiB. Only the view's card counts process bytes.
 CardLimit card_limit(const View& view, const record::Params& train_step);
 
-// Fills the head for these settings. False if they are incompatible or the figure would answer the question.
+// Fills the head for these settings. False if they are incompatible or the figure would give away the answer.
 bool begin_on_card(FigureHead& head, const View& view, const record::Params& train_step);
 
 }  // namespace headroom::lessons

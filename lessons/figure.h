@@ -13,8 +13,8 @@
 //     AddressMap  segments, blocks and gaps
 //     Traffic     one operation's kernels: times, speeds, bytes
 //
-// A panel gives its own numbers and words for files (lessons/panels/file_table.h). A new kind is a type in the variant
-// below and a function lay_out_panel() (app/paint/layout/sheet.h).
+// Each panel gives its own numbers and words for files (lessons/panels/file_table.h). A new kind of panel needs a type
+// in the variant below and a function lay_out_panel() (app/paint/layout/sheet.h).
 #pragma once
 
 #include <map>
@@ -51,11 +51,11 @@ struct FigureHead {
   record::Source source = record::Source::kRecorded;
   std::string provenance_line;                    // "NVIDIA H200, bf16, batch 4, 1,024 tokens"
   std::map<std::string, std::string> provenance;  // written into exported files
-  std::string caption;                            // in files: a sentence below that line
-  std::string empty_reason;                       // why nothing is drawn; else empty
+  std::string caption;                            // in files: a sentence below provenance_line
+  std::string empty_reason;                       // reason if nothing is drawn
   bool growing = false;                           // the run is in progress
-  std::optional<double> guess;                    // the reader's, on guess_axis()
-  bool guess_open = false;                        // the pill can be dragged; else "you said"
+  std::optional<double> guess;                    // the reader's guess on guess_axis()
+  bool guess_open = false;                        // its pill can be dragged; else it says "you said"
   std::size_t frames = 0;                         // 0: not animated
 };
 
@@ -89,25 +89,25 @@ std::vector<const Kind*> panels_of(std::span<const Panel> panels) {
   return found;
 }
 
-// The unit of the figure's bytes axis; without one, the unit that suits `largest`.
+// The unit of the figure's bytes axis or, without such an axis, the unit that suits `largest`.
 ShownUnit unit_of_bytes(const FigureData& figure, double largest);
 
 // Parameter of animated figures (frame_param()): the frame shown, from 1.
 inline constexpr std::string_view kFrameKey = "frame";
-// Sets `frames` and returns the index of the frame to show, from 0.
+// Sets head.frames and returns the shown frame's index, from 0.
 std::size_t show_frame(FigureHead& head, const record::Params& params, std::size_t frames);
 
-// Sets source and provenance.
+// Sets source and provenance from the run.
 void set_run(FigureHead& head, const record::Recording& run, const record::Params& params);
-// Adds the settings in use.
+// Adds settings in use to the provenance.
 void add_settings(FigureHead& head, const record::Params& settings);
-// Adds the step; negative if the figure shows more than one.
+// Adds the step to the provenance unless negative (the figure shows several steps).
 void set_step(FigureHead& head, std::int32_t step);
 
 // Axes of the first panel.
 Axes axes_of(const FigureData& figure);
 
-// The axis of the reader's guess: a timeline's y, the rungs' x or the y of the chart asked about; else null.
+// The axis of the reader's guess: y of a timeline or of the chart asked about, x of rungs; else null.
 const Axis* guess_axis(const FigureData& figure);
 
 // The memory that a step must fit into.
@@ -116,32 +116,32 @@ struct CardLimit {
   record::Bytes memory = 0;  // as the driver reports it
   predict::ProcessBytes process = {};
 
-  record::Bytes left() const { return memory - process.bytes; }  // for the allocator
+  record::Bytes left() const { return memory - process.bytes; }  // left for the allocator
 };
 
 // The reader's view. By default, the last whole step with everything shown.
 struct View {
   std::optional<double> begin, end;                // x range in axis units
-  std::optional<double> cursor;                    // x
+  std::optional<double> cursor;                    // x of the cursor
   std::optional<double> guess;                     // in the unit of the page's question
-  bool guess_open = false;                         // the reader can still move it
+  bool guess_open = false;                         // the reader can still move the guess
   double guess_room = 0;                           // least end of the guess's axis
-  bool hidden = false;                             // hides the answer (after the forward pass)
+  bool hidden = false;                             // hides the answer, such as all after the forward pass
   bool asked = false;                              // keeps the axes of the hidden answer
   int columns = 1000;                              // about one per pixel
   std::optional<CardLimit> card;                   // empty: the run's limit or device, else 24 GiB
-  std::optional<std::size_t> kernel;               // selected, as an index into kernel_spans()
-  std::string find;                                // part of kernel names to search for
-  std::optional<std::pair<double, double>> range;  // measured x range
+  std::optional<std::size_t> kernel;               // the selected kernel's index into kernel_spans()
+  std::string find;                                // text to find in operation and kernel names
+  std::optional<std::pair<double, double>> range;  // x range that the reader marked
 };
 
 struct FigureInput {
   const record::Ledger* run = nullptr;                 // null: nothing recorded yet
   const record::Ledger* baseline = nullptr;            // run A, if pinned
-  const record::Params* params = nullptr;              // of the figure's schema; null: defaults
-  const record::Params* settings = nullptr;            // the reader's; null: the run's
-  const record::Ledger* predicted = nullptr;           // with these settings; null: unknown
-  const record::Ledger* formula = nullptr;             // closed form as a line over the run; null: none
+  const record::Params* params = nullptr;              // the figure's parameters; null: defaults
+  const record::Params* settings = nullptr;            // the reader's settings; null: the run's
+  const record::Ledger* predicted = nullptr;           // prediction for these settings; null: unknown
+  const record::Ledger* formula = nullptr;             // closed form, a line over the run; null: none
   std::span<const record::Ledger* const> beside = {};  // the page's runs of other demos
   std::span<const experiments::SweepAxis> sweep = {};  // the page's sweep
   View view;
@@ -151,10 +151,10 @@ struct FigureInput {
 enum class Basis : std::uint8_t {
   kRun,         // a run; empty without one
   kSettings,    // the reader's settings, with a prediction and the shown run
-  kFormula,     // the reader's or default settings and own parameters, by closed form
-  kSweep,       // a sweep; before it has run, the reader's settings by closed form
+  kFormula,     // closed form of own parameters and the reader's or default settings
+  kSweep,       // a sweep; before it has run, the closed form of the reader's settings
   kLadder,      // a ladder with the reader's switches on a page; unmeasured rungs are predicted
-  kParameters,  // own parameters by closed form
+  kParameters,  // closed form of own parameters
 };
 
 // One kind of figure, declared in lessons/figures/<id>.cpp as `constinit const Figure k…`.
@@ -162,10 +162,10 @@ struct Figure {
   std::string_view id;       // "memory_timeline"
   std::string_view title;    // "Memory over one step"
   std::string_view caption;  // one sentence for lists and alternative text
-  record::Schema schema;     // axis, step, …
+  record::Schema schema;     // parameters: axis, step, …
   Basis basis = Basis::kRun;
   bool on_card = false;  // uses the view's card even without a run
-  // Adds the panels or sets head.empty_reason. The head is filled and input.params is not null.
+  // Adds the panels or sets head.empty_reason. The head is filled before, and input.params is not null.
   void (*add_panels)(FigureData& figure, const FigureInput& input);
 
   FigureData build(const FigureInput& input) const;
@@ -174,9 +174,9 @@ struct Figure {
 std::span<const Figure* const> figures();
 const Figure* find_figure(std::string_view id);  // null: unknown
 
-// True if it needs no run and follows the page's settings.
+// True if the figure follows the page's settings and needs no run.
 bool follows_settings(const Figure& figure);
-// True if it needs neither a run nor settings.
+// True if the figure needs neither a run nor settings.
 bool is_closed_form(const Figure& figure);
 
 }  // namespace headroom::lessons

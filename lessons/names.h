@@ -9,7 +9,7 @@
 namespace headroom::lessons {
 
 // "mlp.gate_proj" is "MLP weights" in weights, "MLP gate, up, product" in activations. Operators listed as one row
-// share a name. An unknown one keeps its own, made readable.
+// share a name. An unknown operator keeps its own name, made readable.
 std::string tensor_name(record::Category category, std::string_view op);
 
 // "attention.q_proj" is "q projection", "mlp.rms_norm" is "RMSNorm"; "" stays "".

@@ -1,4 +1,4 @@
-// Parameters of figures, a line each. Choices are experiments::choice().
+// Parameters of figures, a line each. experiments::choice() declares choices.
 #pragma once
 
 #include <span>
@@ -39,7 +39,7 @@ constexpr record::ParamSpec switch_param(std::string_view key, std::string_view 
           .choices = words};
 }
 
-// The slider doubles.
+// Makes the slider double the value.
 constexpr record::ParamSpec doubling(record::ParamSpec spec) {
   spec.logarithmic = true;
   return spec;

@@ -1,4 +1,4 @@
-// Numbers that are drawn alike on every machine.
+// Random numbers, the same on every machine.
 #pragma once
 
 #include <cstdint>

@@ -24,7 +24,7 @@ constexpr ShownUnit kTimes[] = {{"s", 1e9}, {"ms", 1e6}, {"µs", 1e3}, {"ns", 1}
 constexpr ShownUnit kRates[] = {{"TB/s", 1e12}, {"GB/s", 1e9}};
 constexpr ShownUnit kSpeeds[] = {{"TFLOP/s", 1e12}, {"GFLOP/s", 1e9}};
 constexpr int kBytesDecimals = 2;
-constexpr double kTiB = 0x1p40;  // taken from one on, since cards have less
+constexpr double kTiB = 0x1p40;  // used from 1 TiB on, because cards have less
 
 std::string with_commas(std::string text) {
   const std::size_t first = text.starts_with('-') ? 1 : 0, whole = std::min(text.find('.'), text.size());

@@ -1,4 +1,4 @@
-// One unit per quantity of a figure, that of its largest number. Axes, lists, labels and tips use it.
+// One unit per quantity of a figure, which suits its largest number. Axes, lists, labels and tips use it.
 #pragma once
 
 #include <string>
@@ -12,7 +12,7 @@ namespace headroom::lessons {
 ShownUnit unit_for(AxisUnit quantity, double largest);
 ShownUnit byte_unit(double largest);
 ShownUnit time_unit(double largest);
-ShownUnit rate_unit(double largest);  // of bytes per second
+ShownUnit rate_unit(double largest);  // for bytes per second
 
 // The unit of the axis's ticks and of all numbers of its quantity.
 ShownUnit unit_of(const Axis& axis);
@@ -24,10 +24,10 @@ std::string in_unit(double value, const ShownUnit& unit);
 
 // "0.20 GiB". An amount that would round to 0.00 is in bytes: "1,536 B".
 std::string bytes_text(record::Bytes bytes, const ShownUnit& unit, int decimals = 2);
-// At most two decimals, without zeros at the end: "24 GiB", "1.5 GiB". The default is the number's own unit.
+// At most two decimals, without zeros at the end: "24 GiB", "1.5 GiB". Without `unit`, in the number's own unit.
 std::string short_bytes(record::Bytes bytes, const ShownUnit& unit);
 std::string short_bytes(record::Bytes bytes);
-// With its sign: "+0.20 GiB", "−0.20 GiB", "0 B".
+// A change with its sign: "+0.20 GiB", "−0.20 GiB", "0 B".
 std::string change_text(record::Bytes bytes, const ShownUnit& unit);
 // "12.3 µs", "4,270 GB/s"
 std::string amount_text(double value, const ShownUnit& unit);

@@ -6,7 +6,7 @@
 namespace headroom::lessons {
 namespace {
 
-// A figure that follows the reader's settings has a slot for their prediction, so its run is a measurement.
+// A figure that follows settings gets their prediction separately, so its run must be measured.
 const record::Ledger* run_for(const Figure& figure, const Sources& sources) {
   if (figure.basis == Basis::kSweep && sources.sweep_run != nullptr) return sources.sweep_run;
   const bool twice = follows_settings(figure) && sources.settings != nullptr && sources.run != nullptr &&

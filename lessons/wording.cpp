@@ -52,7 +52,8 @@ std::string technique_taken(const record::ParamSpec& spec, const std::string& va
   return in_lower_case(spec.label) + " " + std::string(record::label_of(spec, value));
 }
 
-// Shape beyond model and batch: "RMSNorm", "dropout", or a number that is not the default, "key/value heads 8".
+// Shape beyond model, batch and sequence: "RMSNorm", "dropout", or a number that is not the default, "key/value heads
+// 8".
 bool is_part_of_shape(const record::ParamSpec& spec) {
   constexpr std::array<std::string_view, 3> kNamedAlready{"model", "batch", "seq"};
   return spec.role == record::ParamRole::kShape && std::ranges::find(kNamedAlready, spec.key) == kNamedAlready.end();

@@ -25,7 +25,7 @@ const record::ParamSpec* find_spec(record::Schema schema, std::string_view key);
 
 // "Llama 3.2 1B, bf16, batch 4, 1,024 tokens, NVIDIA H200". A custom model has its layers and hidden size.
 std::string provenance_line(const record::RunInfo& info);
-// Without the device, for settings that have not run.
+// The same without the device, for settings that have not run.
 std::string settings_line(const record::RunInfo& info);
 
 // "optimizer=muon, foo=1": settings that this version does not know, such as a later one's.
@@ -37,7 +37,7 @@ std::string device_name(const record::RunInfo& info);
 // True for the same model, batch, sequence and kind of device.
 bool same_shape(const record::RunInfo& a, const record::RunInfo& b);
 
-// True if provenance_line() has the parameter.
+// True if provenance_line() includes the parameter.
 bool in_provenance_line(const record::ParamSpec& spec);
 
 // "Checkpointing" becomes "checkpointing".
@@ -52,8 +52,8 @@ std::string cut_off_words(const record::Recording& recording);
 // Adds the compared run's provenance, with keys after "run_a."; "run_a.run" is its line in words.
 void add_baseline(std::map<std::string, std::string>& provenance, const record::Recording& baseline);
 
-// "Checkpointing “off” cannot be combined with Stream weights “on”: …": a training step's first conflict, with `first` named
-// first if involved. Empty if there is none.
+// "Checkpointing “off” cannot be combined with Stream weights “on”: …": a training step's first conflict, if any, with
+// `first` named first if involved.
 std::string conflict_in_words(const record::Params& params, std::string_view first = {});
 
 }  // namespace headroom::lessons

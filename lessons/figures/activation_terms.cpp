@@ -1,4 +1,5 @@
-// The tensors that one layer keeps for backward, by formula, predicted and measured, and the parts of all layers.
+// The tensors that a layer keeps for its backward pass, by formula, predicted and measured, and their sums over all
+// layers.
 #include <algorithm>
 #include <array>
 #include <functional>
@@ -46,7 +47,7 @@ struct ShownTerm {
   std::optional<KeptMeasured> predicted, measured;
 
   std::int64_t layers() const { return step.model.num_layers; }
-  // With checkpoints, this many layers hold their tensors at a time in backward.
+  // With checkpoints, this many layers have tensors in memory at once in the backward pass.
   std::int64_t layers_at_once() const { return step.layers_at_once(); }
   Bytes layer() const {
     Bytes sum = 0;
@@ -61,7 +62,7 @@ ShownTerm shown_of(const FigureInput& input, const record::Params& settings) {
   ShownTerm shown{.step = predict::step_settings(settings)};
   std::optional<predict::StepSettings> ran;
   if (is_run(input)) ran = predict::settings_of(input.run->recording().info(), experiments::training_step().schema);
-  // Only a run of a checkpoint knows its shape.
+  // A checkpoint's shape is known only from a run.
   if (ran && !shown.step.files.weights.empty() && ran->files.weights == shown.step.files.weights)
     shown.step.model = ran->model;
   shown.tensors = predict::kept_tensors(shown.step);
@@ -103,7 +104,7 @@ Bars tensors_of(const ShownTerm& shown) {
   return bars;
 }
 
-// Without the answer: names and formulas, but no bytes.
+// Table without the answer: names and formulas, no bytes.
 Table symbols_of(const ShownTerm& shown) {
   Table table{.head = "Kept per layer for backward, in bytes per token"};
   std::string last;
@@ -118,7 +119,7 @@ Table symbols_of(const ShownTerm& shown) {
   return table;
 }
 
-// A column of the parts, in bytes of all layers: closed form, prediction or run.
+// Bytes of all layers by part, from closed form, prediction or run.
 struct Column {
   std::string head;
   std::array<Bytes, kKeptParts.size()> parts{};
@@ -150,7 +151,7 @@ ShownUnit unit_of_parts(Bytes all) {
   return byte_unit(all < 64 * record::kGiB ? static_cast<double>(all) / 16 : static_cast<double>(all));
 }
 
-// Sums of all layers; with checkpoints, the most alive at once.
+// Sums over all layers; with checkpoints, the most alive at once.
 Bars parts_of(const ShownTerm& shown) {
   const std::vector<Column> columns = columns_of(shown);
   const ShownUnit unit = unit_of_parts(columns.front().all);

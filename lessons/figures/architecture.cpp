@@ -88,7 +88,7 @@ std::string words_of(const Architecture& model, Block block) {
   return {};
 }
 
-// True if GPT-2 XL has another one. Sizes and the vocabulary do not count.
+// True if the block differs from GPT-2 XL's. Sizes and the vocabulary do not count.
 bool is_changed(const Architecture& model, Block block) {
   if (block == Block::kAttention) return model.shape.num_heads != model.shape.num_kv_heads;
   if (block == Block::kEmbedding) return false;
@@ -102,19 +102,19 @@ std::string title_of(const Architecture& model) {
   return fmt::format("{}: {} layers", model.name, model.shape.num_layers);
 }
 
-// In units of the diagram. The stream runs left of the blocks.
+// Sizes in units of the diagram. The stream runs left of the blocks.
 constexpr std::string_view kStreamName = "residual stream";
 constexpr double kColumn = 10, kApart = 1.2, kRow = 1, kBlock = 2, kBetween = 0.28, kFrame = 0.25;
 constexpr double kStream = 1.4, kBesideStream = 3.2, kMark = 0.9, kDropout = 2.75, kRope = 3.6;
 
-// A model from the embedding to the head, with one layer for all. Attention and MLP add their results to the residual
+// A model from embedding to head, with one layer drawn for all. Attention and MLP add their results to the residual
 // stream. Marks show RoPE on queries and keys, and dropout on the embedding and both results.
 class ModelColumn {
  public:
   ModelColumn(Diagram& diagram, const Architecture& model, double x, std::string_view chosen, bool hidden)
       : diagram_(diagram), model_(model), x_(x), chosen_(chosen), hidden_(hidden) {}
 
-  // Returns the height.
+  // Returns the column's height.
   double draw() {
     diagram_.boxes.push_back(
         {.id = id("name"), .x = x_, .y = y_, .width = kColumn, .height = kRow, .label = title_of(model_)});
@@ -159,7 +159,7 @@ class ModelColumn {
                    .tip = fmt::format("{}, {}: {}", model_.name, words_of(model_, block), numbers.shape),
                    .action = SetParam{"block", std::string(key_of(block))}};
     if (!hidden_) {
-      const std::int64_t parameters = numbers.parameters / (block == Block::kNorms ? 2 : 1);  // one of a layer's two
+      const std::int64_t parameters = numbers.parameters / (block == Block::kNorms ? 2 : 1);  // one of two norms
       box.value = static_cast<double>(parameters);
       box.tip += fmt::format(", {} parameters", record::format_count(parameters));
     }
@@ -173,7 +173,7 @@ class ModelColumn {
   }
   std::size_t beside_stream(Block block) { return add(block, kBesideStream, y_, kColumn - kBesideStream, kRow); }
 
-  // Moves a box's label into its part above `y1`.
+  // Moves a label into the part of its box above `y1`.
   void words_in(std::size_t box, double y1) {
     DiagramBox words = diagram_.boxes[box];
     diagram_.boxes[box].label.clear();
@@ -191,7 +191,7 @@ class ModelColumn {
     return box;
   }
 
-  // The table is added to the embedding; dropout acts on the sum.
+  // The position table is added to the embedding; dropout acts on the sum.
   void positions() {
     if (model_.learned_positions || model_.dropout) {
       const std::size_t sum = model_.dropout ? dropout(kStream - kDropout / 2, y_) : plus(y_ + kRow / 2);
@@ -203,7 +203,7 @@ class ModelColumn {
     y_ += kRow + kBetween;
   }
 
-  // Once per diagram.
+  // Names the stream once per diagram.
   void name_stream() {
     const auto named = [](const DiagramBox& box) { return box.label == kStreamName; };
     if (std::ranges::any_of(diagram_.boxes, named)) return;
@@ -223,7 +223,7 @@ class ModelColumn {
     y_ += kRow + kBetween;
   }
 
-  // Marks are in the lower half.
+  // Draws attention or MLP, with marks in the lower half.
   void branch(Block block) {
     const std::size_t box = add(block, kBesideStream, y_, kColumn - kBesideStream, kBlock);
     const double half = y_ + kBlock / 2, inside = kFrame / 2;
@@ -237,7 +237,7 @@ class ModelColumn {
     y_ += kBlock + kBetween;
   }
 
-  // A point of the stream.
+  // Adds a point of the stream.
   std::size_t node(double y) {
     diagram_.boxes.push_back(
         {.id = id("stream"), .x = x_ + kStream, .y = y, .width = 0, .height = 0, .tip = "The residual stream"});
@@ -280,7 +280,7 @@ Diagram diagram_of(const std::vector<Architecture>& models, std::string_view cho
   return diagram;
 }
 
-// One block's numbers, or the sum of all.
+// The chosen block's numbers, or the sum of all blocks.
 llama::BlockNumbers numbers_of(const Architecture& model, std::string_view chosen, std::int64_t sequence) {
   llama::BlockNumbers all{.shape = fmt::format("H {}, F {}", record::format_count(model.shape.hidden_size),
                                                record::format_count(model.shape.intermediate_size))};

@@ -29,8 +29,8 @@ constexpr std::array kAttentionCurveSchema{
     experiments::choice("tile", "Tile", "Queries and keys per tile", kTiles, "128"),
     frame_param(8),
 };
-constexpr std::int64_t kMostBlocks = 16;  // drawn
-constexpr int kPlaces = 64;               // of a line
+constexpr std::int64_t kMostBlocks = 16;  // blocks drawn per side
+constexpr int kPlaces = 64;               // points of a line
 constexpr std::string_view kEager = "eager", kFlash = "flash";
 
 record::Params with(record::Params params, std::int64_t seq, std::string_view attention) {
@@ -98,7 +98,7 @@ class TileDiagram {
     diagram_.boxes.push_back({.id = label, .x = x, .y = 0, .width = 2, .height = 2, .label = label});
   }
 
-  // Blocks of queries left, output right, keys and values above: [tile × D], in GPU memory.
+  // Draws blocks [tile × D] in GPU memory: queries left, output right, keys and values above.
   void strips(std::int64_t i) {
     const auto at = static_cast<double>(i);
     const Bytes bytes = tile_ * width_ * element_;
@@ -129,7 +129,7 @@ class TileDiagram {
   Diagram diagram_;
 };
 
-// The model's activations at each length, by closed form.
+// The model's activations at each sequence length, by closed form.
 ChartReference line_of(const record::Params& settings, std::string_view attention, std::int64_t longest) {
   ChartReference line{.label = fmt::format("{}, by closed form", attention)};
   for (int i = 1; i <= kPlaces; ++i) {

@@ -17,7 +17,7 @@ namespace {
 
 using record::Bytes;
 
-// The reader's step; with a run, as that run executed it. Only a run of a checkpoint knows its shape.
+// The reader's step; with a run, as that run executed it. A checkpoint's shape is known only from a run.
 predict::StepSettings settings_of(const record::Params& settings, const record::RunInfo* run) {
   predict::StepSettings step = predict::step_settings(settings);
   if (run == nullptr) return step;
@@ -28,14 +28,14 @@ predict::StepSettings settings_of(const record::Params& settings, const record::
   return step;
 }
 
-// The planner's prediction, without the closed form that may replace it.
+// The planner's prediction; null if the closed form stands in for it.
 const record::Ledger* prediction_of(const FigureInput& input) {
   const bool stands_in =
       input.predicted != nullptr && input.predicted->recording().info().source == record::Source::kFormula;
   return stands_in ? nullptr : input.predicted;
 }
 
-// A whole step with events; a replayed CUDA graph has none.
+// True for a whole step with events; a replayed CUDA graph has none.
 bool is_measured(const record::Ledger& run) {
   const auto step = record::last_whole_step(run.recording());
   return step && step->first < step->last;
@@ -64,8 +64,7 @@ std::string signed_percent(Bytes formula, Bytes value) {
   return fmt::format("{}{:.1f} %", percent > 0 ? "+" : "−", std::abs(percent));
 }
 
-// The formula of the largest number that has one: with its moment if numbers differ, without its numbers if there is no
-// room.
+// The formula of the largest cell that has one: with its moment if cells differ, without numbers if there is no room.
 std::string note_of(const FormulaRow& row, const StepFormulas& formulas, bool has_room) {
   const FormulaCell* largest = nullptr;
   for (const FormulaCell& cell : row.cells)
@@ -78,7 +77,7 @@ std::string note_of(const FormulaRow& row, const StepFormulas& formulas, bool ha
   return same ? formula : fmt::format("{}: {}", formulas.moments[moment].brief, formula);
 }
 
-// Kinds with their sum, the difference from the run, and host memory.
+// Rows of kinds with their sum, the difference from the run, and host memory.
 class Rows {
  public:
   Rows(const StepFormulas& formulas, const Beside& beside) : formulas_(formulas), beside_(beside) {
@@ -161,7 +160,8 @@ class Rows {
 void add_formula_table_panels(FigureData& figure, const FigureInput& input) {
   figure.head.provenance = {{"formulas", "closed form"}};
   const bool is_prediction =
-      input.run != nullptr && input.run->recording().info().source == record::Source::kPredicted;  // has its own column
+      input.run != nullptr &&
+      input.run->recording().info().source == record::Source::kPredicted;  // predictions have their own column
   const bool has_run = input.run != nullptr && !is_prediction && is_one_step(input.run->recording());
   if (input.settings == nullptr && !has_run)
     return figure.leave_empty("There are no settings to compute the numbers from.");
@@ -172,7 +172,7 @@ void add_formula_table_panels(FigureData& figure, const FigureInput& input) {
     return figure.leave_empty(fmt::format("This version has no formula for the run's {}.", unknown));
   const record::Params settings = input.settings ? experiments::step_params(*input.settings) : step_params_of(*run);
   const predict::StepSettings step = settings_of(settings, run);
-  // A run fits if its own settings give the same bytes.
+  // A run fits if its own settings give equal bytes.
   const bool run_fits = has_run && unknown.empty() && is_measured(*input.run) &&
                         step_formulas(step, run->device) ==
                             step_formulas(predict::settings_of(*run, experiments::training_step().schema), run->device);
@@ -194,7 +194,7 @@ void add_formula_table_panels(FigureData& figure, const FigureInput& input) {
   } else if (beside.run == nullptr) {
     table.foot = "Requested bytes by closed form, for a step on a GPU.";
   }
-  // With a run, also settings that are not in use.
+  // With a run, settings not in use are included.
   const record::Params& shown = input.settings ? *input.settings : settings;
   for (const auto& [key, value] : shown.to_map())
     if (has_run ? !shown.overruled(key) : shown.in_use(key)) figure.head.provenance["setting." + key] = value;

@@ -33,7 +33,7 @@ constexpr std::array<int, 7> kRatioBatches{0, 1, 2, 4, 8, 16, 32};
 struct ShownRatio {
   llama::Config shape;
   std::string model;      // as the settings show it
-  bool published = true;  // equals a row of the table
+  bool published = true;  // the model was published with this vocabulary
 };
 
 ShownRatio shown_of(const record::Params& settings, const record::Params& params) {

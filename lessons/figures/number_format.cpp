@@ -122,7 +122,7 @@ Chart ranges(const NumberFormat& chosen) {
     const bool own = &format == &chosen;
     ChartSeries series{.label = std::string(format.name), .named_at_end = true};
     series.kind = own ? SeriesKind::kFused : SeriesKind::kOther;
-    // Enough points per power of two that the line has no marks.
+    // Enough points per power of two that the line gets no marks.
     const int each = 2 + 240 / (format.most_exponent + 1 - format.least());
     series.points.push_back({.x = static_cast<double>(format.least())});
     for (int exponent = format.least(); exponent <= format.most_exponent; ++exponent) {
@@ -145,7 +145,7 @@ Chart ranges(const NumberFormat& chosen) {
 Chart stairs(const NumberFormat& format, double value, Rounding rounding) {
   const double middle = rounded(format, std::clamp(value, -format.most, format.most));
   const double spacing = spacing_at(format, middle);
-  constexpr double kReach = 4;  // spacings to each side
+  constexpr double kReach = 4;  // spacings shown to each side
   Chart chart;
   chart.title = fmt::format("Around {}: steps of {}", exact(middle), exact(spacing));
   const auto add = [&](std::string label, SeriesKind kind, double random) {
@@ -180,7 +180,7 @@ std::string title_of(const NumberFormat& format, double value, double number, Ro
   if (number == value) return fmt::format("{} in {}", exact(value), format.name);
   if (rounding != Rounding::kStochastic)
     return fmt::format("{} becomes {} in {}", exact(value), exact(number), format.name);
-  const double other = rounded(format, value, rounding, 0);  // away from zero
+  const double other = rounded(format, value, rounding, 0);  // the neighbor away from zero
   return fmt::format("{} becomes {} or {} in {}", exact(value), exact(number), exact(other), format.name);
 }
 
@@ -196,7 +196,7 @@ void add_number_format_panels(FigureData& figure, const FigureInput& input) {
   const NumberFormat& format = number_format(input.params->text("format"));
   const Rounding rounding = rounding_of(*input.params);
   const double value = input.params->real("value");
-  constexpr double kNever = 1;  // stochastic rounding shows the number nearer to zero
+  constexpr double kNever = 1;  // makes stochastic rounding choose the number nearer to zero
   const double number = rounded(format, value, rounding, kNever);
   figure.head.provenance_line =
       fmt::format("{}, rounded {}", format.name, record::label_of(kNumberFormatSchema[1], input.params->text("round")));

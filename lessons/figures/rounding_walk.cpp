@@ -25,7 +25,7 @@ constexpr std::array kRoundingWalkSchema{
     whole_param("seed", "Seed", "Seed of the random numbers of stochastic rounding", 0, 999'999, 0),
 };
 
-// Like the optimizers here: the sum in fp32, then rounded to the weight's format.
+// The optimizers here compute the sum in fp32, then round it to the weight's format.
 double fp32(double value) { return rounded(number_format("fp32"), value); }
 double bf16(double value) { return rounded(number_format("bf16"), value); }
 
@@ -39,12 +39,12 @@ double random_at(std::int64_t seed, int step) {
 struct Walk {
   std::string_view label, storage;
   SeriesKind kind;
-  std::vector<double> weights = {};  // before the first step, and after each
+  std::vector<double> weights = {};  // before the first step and after each step
 
   double end() const { return weights.back(); }
 };
 
-// In the table's order: the nearly exact sum in fp32 first.
+// Walks in the table's order: the nearly exact sum in fp32 first.
 std::array<Walk, 4> walks_of(const record::Params& params) {
   std::array<Walk, 4> walks{{{"fp32", "4 B", SeriesKind::kEager},
                              {"bf16, to nearest", "2 B", SeriesKind::kOther},

@@ -40,7 +40,7 @@ constexpr std::array kStaticBytesSchema{
 struct Stack {
   std::size_t scheme = 0;
   bool at_loss = false;
-  predict::StaticMemory state;  // at the loss without gradients
+  predict::StaticMemory state;  // without gradients if at the loss
   record::Bytes activations = 0;
 
   record::Bytes sum() const { return state.sum() + activations; }
@@ -52,7 +52,7 @@ struct StaticPart {
   record::Category category;
   record::Bytes (*bytes)(const Stack& stack);
 };
-// From the bottom of a stack.
+// Parts from the bottom of a stack.
 constexpr std::array<StaticPart, 5> kStaticParts{
     {{"Weights", record::Category::kWeights, [](const Stack& stack) { return stack.state.weights; }},
      {"Master copy", record::Category::kOptimizerState, [](const Stack& stack) { return stack.state.master; }},
@@ -94,7 +94,7 @@ std::string words_of(const Stack& stack, const ShownUnit& unit) {
   return words + "together " + short_bytes(stack.sum(), unit);
 }
 
-// The axis has room for the card and all stacks.
+// The axis's unit, with room for the card and all stacks.
 ShownUnit unit_of(const std::vector<Stack>& stacks, record::Bytes card) {
   record::Bytes most = card;
   for (const Stack& each : stacks) most = std::max(most, each.sum());

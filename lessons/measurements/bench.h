@@ -30,11 +30,11 @@ constexpr record::ParamSpec bench_pass(std::string_view help, std::string_view d
 // The default timing: the device's with a cold cache if measured, else the host's.
 std::string main_timing(const record::Recording& recording);
 
-// In the order measured.
+// Rows in the order of measurement.
 std::vector<const Measurement*> rows_of(const record::Recording& recording, std::string_view panel,
                                         std::string_view pass, std::string_view timing);
 
-// Panels with rows of that pass, in the catalogue's order, without the report's.
+// Panels with rows of that pass, except the report's, in the catalogue's order.
 std::vector<std::string> measured_panels(const record::Recording& recording, std::string_view pass);
 
 // "RMSNorm" for "rms_norm" and "report.rms_norm".
@@ -43,8 +43,9 @@ std::string panel_title(std::string_view panel);
 std::string variant_label(std::string_view variant);
 SeriesKind kind_of(std::string_view variant);
 
-// "4,096": the dimension that varies within a panel, and its name.
+// "4,096": the dimension that varies within a panel.
 std::string shape_label(const Measurement& row);
+// That dimension's name.
 std::string shape_name(std::string_view panel);
 // Units of the rows' largest time, speed and bytes.
 struct RowUnits {
@@ -63,17 +64,18 @@ std::string rate_text(double bytes_per_second);
 // Bytes per second of the row's traffic.
 double rate_of(const Measurement& row);
 
-// Bytes per second of a link; over a bus, from page-locked memory, which offload uses. 0: not measured.
+// Bytes per second over a link; 0: not measured. Over a bus, only from page-locked memory, which offload uses.
 double link_rate(const record::Recording& recording, std::string_view variant);
-// A pageable bus transfer first goes through a buffer of the driver.
+// True for pageable bus transfers, which first go through a driver buffer.
 bool through_buffer(const Measurement& row);
 
-// chart_by_shape() makes one category per shape and one series per variant. Rows with a negative `value` are left out.
+// A negative `value` means not measured.
 struct Spread {
   double value = -1, low = -1, high = -1;
 };
 // Median and range in ns; negative for a copy or if no time was measured.
 Spread time_of(const Measurement& row);
+// One category per shape, one series per variant. Rows with a negative `value` are left out.
 Chart chart_by_shape(std::span<const Measurement* const> rows, const RowUnits& units,
                      Spread (*value)(const Measurement& row),
                      std::string (*tip)(const Measurement& row, const RowUnits& units) = &row_text);
@@ -87,7 +89,7 @@ void make_parts_of_copy(Chart& chart, std::vector<std::string> categories, std::
 // Labels each point with its time in the axis's unit.
 void label_times(Chart& chart);
 
-// Fits the y axis to all points, from 0 or over whole decades.
+// Fits the y axis to all points: from 0 or, if logarithmic, over whole decades.
 void fit_y(Chart& chart);
 
 // Fills the head. False if there is nothing to draw; `empty_reason` says why.

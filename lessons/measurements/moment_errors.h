@@ -12,14 +12,14 @@ namespace headroom::lessons {
 
 // One 8-bit format of a moment.
 struct MomentWay {
-  bool dynamic = false;    // levels denser towards zero; else even
+  bool dynamic = false;    // levels are denser towards zero; else even
   std::int64_t block = 0;  // numbers per scale
   const record::Histogram* errors = nullptr;
 
   std::string label() const;  // "dynamic levels, blocks of 256"
 };
 
-// The latest result of each format of "first_moment" or "second_moment", in the order measured.
+// The latest result per format of "first_moment" or "second_moment", in order of measurement.
 std::vector<MomentWay> moment_ways(const record::Recording& recording, std::string_view moment);
 
 // Mean error of nonzero numbers, in percent; negative if there are none.

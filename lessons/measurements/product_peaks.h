@@ -12,7 +12,7 @@ namespace headroom::lessons {
 
 bool has_product_rates(const record::Recording& recording);
 
-// The fastest size per format, in the order measured.
+// The fastest measurement per format, in order of measurement.
 std::vector<const record::Measurement*> fastest_products(const record::Recording& rates);
 
 // Operations per second.
@@ -22,9 +22,9 @@ double product_rate(const record::Measurement& row);
 using CardPeak = std::optional<double> predict::Card::*;
 CardPeak card_peak(std::string_view format);
 
-// Null if the table lacks the recording's GPU.
+// The recording's GPU; null if not in the table.
 const predict::Card* card_of(const record::Recording& recording);
-// card_of() with measured peaks where available.
+// card_of() with peaks replaced by measured ones, where available.
 std::optional<predict::Card> measured_card(const record::Recording& rates);
 
 }  // namespace headroom::lessons

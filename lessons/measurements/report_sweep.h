@@ -1,4 +1,4 @@
-// The report's experiment as a sweep: its three strategies, and a run's points in one direction.
+// The report's experiment as a sweep: its three strategies, and a run's points over batch or sequence.
 #pragma once
 
 #include <array>
@@ -21,21 +21,21 @@ inline constexpr std::array<StrategyLook, 3> kStrategyLooks{{
     {"liger_all", "all fused kernels", "all", SeriesKind::kFused},
 }};
 
-// A sweep over `over` with `fixed` = `at`.
+// A sweep over setting `over` with setting `fixed` = `at`.
 struct ReportSweep {
   std::string_view over, fixed;
-  std::string_view experiment;  // in the published table
+  std::string_view experiment;  // name in the published table
   std::int64_t published_at;    // the report's fixed value
   std::int64_t at = 0;
   std::vector<std::int64_t> places;  // values of `over`, ascending
-  bool comparable = false;           // the report's model and fixed value
-  bool even = false;                 // evenly spaced places; else at their values
+  bool comparable = false;           // has the report's model and fixed value
+  bool even = false;                 // even spacing on the axis; else places at their values
 };
 
 ReportSweep report_over_batch();
 ReportSweep report_over_sequence();
 
-// Fills in the run's points. The fixed value is the one with most points, because both sweeps share one.
+// Fills in the run's points. `at` is the fixed value with most points, because one run holds both sweeps.
 void find_points(ReportSweep& sweep, const record::Recording& recording);
 
 }  // namespace headroom::lessons

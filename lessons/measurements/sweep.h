@@ -17,7 +17,7 @@ using record::SweepPoint;
 // Fills the head. False if there is nothing to draw; `empty_reason` says why.
 bool begin_sweep(FigureHead& head, const FigureInput& input);
 
-// In the order in which they ran.
+// Series in the order in which they ran.
 std::vector<std::string> series_of(const record::Recording& recording);
 
 // An integer setting of the point; -1 if missing.
@@ -25,32 +25,33 @@ std::int64_t setting(const SweepPoint& point, std::string_view key);
 
 record::Params settings_of(const record::Recording& recording, const SweepPoint& point);
 
-// Provenance key of computed points: "predicted", "formula".
+// Provenance key of computed points, "predicted" or "formula".
 inline constexpr std::string_view kSourceOfPoint = "source";
 bool is_computed(const SweepPoint& point);
-// Provenance key of rungs that a running ladder has not reached.
+// Provenance key of rungs that the ladder in progress has not reached.
 inline constexpr std::string_view kPendingPoint = "pending";
 
 // Provenance keys that identify a machine.
 inline constexpr std::array<std::string_view, 3> kMachineKeys{"gpu", "cpu", "device"};
-// "NVIDIA H200", or a processor with its cores. Empty if nothing measured the point or the machine is unknown.
+// "NVIDIA H200", or a processor with its cores. Empty if the point was not measured or the machine is unknown.
 std::string machine_of(const record::RunInfo& sweep, const SweepPoint& point);
-// False if the points come from different machines: their numbers must not be subtracted.
+// False for different machines, whose numbers must not be subtracted.
 bool comparable(const std::string& machine, const std::string& other);
 
 bool completed(const SweepPoint& point);
 bool ran_out(const SweepPoint& point);
 
-// The highest peak of all points, and the unit of peaks.
+// The highest peak of all points.
 record::Bytes highest_peak(const record::Recording& recording);
+// The unit of peaks.
 ShownUnit unit_of_peaks(const record::Recording& recording);
 
 // "all, batch 8, 1,024 tokens: peak 3.35 GiB, 2,468 tokens/s (2,450 to 2,470)"
 std::string point_text(const SweepPoint& point, std::string_view name, const ShownUnit& unit);
-// "2,468", "331", "33.1": tokens/s, with a decimal below 100.
+// "2,468", "331", "33.1": tokens/s, with one decimal below 100.
 std::string speed_text(double tokens_per_second);
 
-// Peak and speed of a point at `x`.
+// A sweep point's peak and speed at `x`.
 ChartPoint peak_at(double x, const SweepPoint& point, std::string_view name, const ShownUnit& unit);
 ChartPoint speed_at(double x, const SweepPoint& point, std::string_view name, const ShownUnit& unit);
 

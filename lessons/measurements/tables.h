@@ -1,6 +1,6 @@
-// Numbers that figures compare with: published ones (assets/published), predicted steps (assets/predicted) and validated
-// runs (docs/results/prediction). The tables are compiled in, so that figures stay pure functions. The CSV files state
-// machines, settings and exactness.
+// Numbers that figures compare with: published ones (assets/published), predicted steps (assets/predicted) and
+// validated runs (docs/results/prediction). The tables are compiled in, so that figures stay pure functions. The CSV
+// files state machines, settings and exactness.
 #pragma once
 
 #include <cstdint>
@@ -25,8 +25,8 @@ std::span<const PublishedKernel> published_kernels();
 
 // A run of the report on Liger Kernel (report_2024.csv).
 struct PublishedRun {
-  std::string experiment;  // "batch", "sequence", "timeline", "repeat"; "checkpoints", "logits_x3" are arithmetic
-  std::string figures;     // of the report: "13_16"
+  std::string experiment;  // "batch", "sequence", "timeline", "repeat"; "checkpoints" and "logits_x3" are arithmetic
+  std::string figures;     // the report's figures: "13_16"
   std::string strategy;    // "hf", "liger_without_flce", "liger_all", "formula"
   std::int64_t batch, seq;
   record::Bytes peak;        // allocated; 0: no number
@@ -51,7 +51,7 @@ struct PublishedStep {
   std::string model;  // "bert96", "gpt2"
   std::int64_t minibatch;
   record::Bytes weights, gradients, optimizer_state, activations;
-  record::Bytes card;  // a line in the figure
+  record::Bytes card;  // the card's memory, a line in the paper
 };
 
 std::span<const PublishedStep> published_steps();
@@ -60,9 +60,9 @@ std::span<const PublishedStep> published_steps();
 struct PredictedStep {
   bool expandable;  // `expandable_segments`
   std::int64_t batch;
-  record::Bytes blocks;  // peak without a limit
-  record::Bytes asked;   // failed request under the report's limit; 0: none
-  record::Bytes free;    // limit not in blocks then
+  record::Bytes blocks;  // peak of bytes in blocks without a limit
+  record::Bytes asked;   // the request that failed under the report's limit; 0: none
+  record::Bytes free;    // bytes of the limit not in blocks then
 };
 
 std::span<const PredictedStep> predicted_steps();

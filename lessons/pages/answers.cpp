@@ -14,7 +14,7 @@ namespace headroom::lessons {
 
 namespace {
 
-// Peak of the last whole step, in bytes. A run without one has no answer, even if it ran out of memory.
+// Peak of the last whole step, in bytes. A run without a whole step has no answer, even if it ran out of memory.
 double peak_of_step(const record::Ledger& run) {
   const auto step = record::last_whole_step(run.recording());
   return step ? static_cast<double>(run.peak(step->first, step->last).totals.allocated) : -1;
@@ -40,7 +40,7 @@ double host_link(const record::Ledger& run) {
   return -1;
 }
 
-// Peak of the last completed rung that builds on those above; none if the ladder did not complete.
+// Peak of the last completed rung that builds on the rungs above; none if the ladder did not complete.
 double end_of_ladder(const record::Ledger& run) {
   const auto& outcome = run.recording().outcome();
   if (!outcome || outcome->kind != record::OutcomeKind::kCompleted) return -1;
@@ -50,13 +50,13 @@ double end_of_ladder(const record::Ledger& run) {
   return -1;
 }
 
-// The highest moment by closed form. A part that the form leaves out makes it too low.
+// The highest moment by closed form; negative if a part is left out, which makes it too low.
 double peak_by_formula(const predict::StepSettings& step) {
   const predict::ClosedForm form = predict::closed_form(step);
   return form.left_out.empty() ? static_cast<double>(record::total(form.peak().bytes)) : -1;
 }
 
-// Weights, gradients and optimizer state on the GPU, all trained. 1B in bf16_mixed: 16 P.
+// Weights, gradients and optimizer state if all are on the GPU and trained. 1B in bf16_mixed: 16 P.
 double model_state(const predict::StepSettings& step) {
   if (step.adapters.kind != predict::AdapterKind::kOff || step.offload.parameters ||
       step.offload.state != predict::StateOffload::kOff)

@@ -1,4 +1,4 @@
-// Right answers of the pages' questions, each from a run.
+// Right answers of the pages' questions, each computed from a run.
 #pragma once
 
 #include <span>
@@ -12,9 +12,9 @@ namespace headroom::lessons {
 struct Answer {
   std::string_view name;  // "peak_of_step", as a page's question names it
   AxisUnit unit = AxisUnit::kBytes;
-  // Negative if this finished run cannot answer (cancelled before its peak); null: no run does.
+  // Negative if this finished run has no answer (cancelled before its peak); null: no run has one.
   double (*of)(const record::Ledger& run) = nullptr;
-  // Negative if the formula does not hold for these settings; null: there is none.
+  // Negative if the formula does not hold for these settings; null: no formula.
   double (*by_formula)(const predict::StepSettings& step) = nullptr;
 };
 

@@ -20,13 +20,13 @@ struct Setting {
 
 struct BlockType {
   std::string_view name;  // the word after ```
-  // Reads the content, a struct of this type. Complains about what is wrong; empty: there is nothing to show.
+  // Reads the content, this type's struct, and complains about errors. Empty: nothing to show.
   std::any (*parse)(BlockSource& source) = nullptr;
-  // Markdown, for lints and search; null: none.
+  // Markdown for lints and search; null: none.
   std::string (*words)(const std::any& content) = nullptr;
-  // Markdown for the page as text; null: the words.
+  // Markdown for the page as text; null: as `words`.
   std::string (*printed)(const std::any& content) = nullptr;
-  bool flows = false;  // its words continue those before it
+  bool flows = false;  // its words continue the text before it
 };
 
 extern const BlockType kTextBlock, kFormulaBlock, kFigureBlock, kWidgetBlock, kTableBlock, kTaskBlock;
@@ -39,9 +39,9 @@ const BlockType* find_block_type(std::string_view name);  // null: unknown
 struct Block {
   const BlockType* type = nullptr;
   std::any content;
-  std::vector<Setting> scope = {};  // settings that it is about; empty: any
+  std::vector<Setting> scope = {};  // settings that the block is about; empty: any
 
-  // Null: another type.
+  // Null if the block has another type.
   template <class Content>
   const Content* as() const {
     return std::any_cast<Content>(&content);

@@ -19,7 +19,7 @@ class Course {
   const std::vector<Chapter>& chapters() const { return chapters_; }  // in display order
   const Chapter* find_chapter(std::string_view number) const;         // null: unknown
   const Page* find_page(std::string_view id) const;                   // null: unknown or left out
-  std::vector<const Page*> pages() const;                             // in order
+  std::vector<const Page*> pages() const;                             // in display order
   const Glossary& glossary() const { return glossary_; }
   const References& references() const { return references_; }
   const StoredNumbers& numbers() const { return numbers_; }        // empty if the assets have none

@@ -25,10 +25,10 @@ struct Entry {
 // A part of the body. Text is Markdown; "more" is the line <!--more-->.
 struct Part {
   std::string kind;                 // "text", "formula", "more", or the word after ```
-  std::vector<Entry> entries = {};  // settings: a block's first lines
+  std::vector<Entry> entries = {};  // a block's first lines, its settings
   std::string text = {};            // trimmed
-  int line = 0;                     // of the text
-  int opened = 0;                   // of ```, else of the text
+  int line = 0;                     // line of the text
+  int opened = 0;                   // line of ```, else of the text
 };
 
 //     ---
@@ -47,13 +47,13 @@ struct Document {
   std::vector<Part> parts;
 };
 
-// Splits a text into lines, without their ends.
+// Splits a text into lines without line ends.
 class Lines {
  public:
   explicit Lines(std::string_view text) : rest_(text) {}
 
   bool done() const { return rest_.empty(); }
-  int number() const { return number_; }  // of the last line taken, from 1
+  int number() const { return number_; }  // the last line taken, from 1
   std::string_view take();
 
  private:

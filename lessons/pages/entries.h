@@ -13,8 +13,8 @@ class Entries {
           Problems& problems)
       : file_(file), place_(place), entries_(entries), line_(line), problems_(problems) {}
 
-  std::string take(std::string_view key);  // empty: missing
-  std::string need(std::string_view key);  // missing: a problem
+  std::string take(std::string_view key);  // empty if missing
+  std::string need(std::string_view key);  // a missing key is a problem
   std::vector<std::string> take_words(std::string_view key) { return words_of(take(key)); }
   std::vector<Setting> take_settings(std::string_view key);  // "batch=4 seq=128"
   // Reports keys that were not taken.

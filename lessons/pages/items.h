@@ -11,11 +11,11 @@ namespace headroom::lessons {
 
 struct CourseItem {
   std::string id;      // "7.4"; "figure.13" of the report
-  std::string says;    // in a sentence
+  std::string says;    // the item in a sentence
   std::string page;    // empty: none yet
-  std::string begins;  // the page's sentence that teaches it
-  std::string figure;  // of the page, with data for it
-  std::string set;     // of the figure, "strategies=two"; empty: defaults
+  std::string begins;  // the page's sentence that teaches the item
+  std::string figure;  // a figure of the page with data for the item
+  std::string set;     // its parameters, "strategies=two"; empty: defaults
 
   bool operator==(const CourseItem&) const = default;
 };

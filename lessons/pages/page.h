@@ -17,14 +17,14 @@ struct DemoInfo;
 
 namespace headroom::lessons {
 
-// The figure's changes at a tour step; empty parts stay as they are.
+// Changes of the view at a tour step; empty parts change nothing.
 struct TourView {
   std::string zoom;       // a phase of the step ("loss"), or "all"
   std::string highlight;  // key of a kind of memory
   std::string cursor;     // "peak", "begin", "end"
   std::string pin;        // "base", "none", or one of the page's recordings
 };
-// A step of Read more, begun by a heading.
+// A step of "Read more", begun by a heading.
 struct TourStep {
   TourView view;
   std::vector<Block> blocks;
@@ -40,8 +40,8 @@ struct NumberQuestion {
 struct AnswerChoice {
   std::string words;
   bool right = false;
-  std::string misconception;  // wrong choices: key, "only_weights"
-  std::string reply;          // wrong choices
+  std::string misconception;  // key for wrong choices: "only_weights"
+  std::string reply;          // shown after wrong choices
 };
 struct ChoiceQuestion {
   std::vector<AnswerChoice> choices;  // three to five, one of them right
@@ -53,18 +53,18 @@ struct OrderQuestion {
 struct QuestionSpec {
   std::string ask;      // Markdown
   std::string because;  // Markdown: the reason
-  std::string figure;   // id; hidden until the answer; may be empty
+  std::string figure;   // id of a figure hidden until the answer; may be empty
   std::variant<NumberQuestion, ChoiceQuestion, OrderQuestion> kind;
 };
 const NumberQuestion* number_of(const QuestionSpec* question);  // null: another kind
 
 // --- the page
 
-// For the reader, and for a teacher.
+// Words for the reader and for a teacher.
 struct Lesson {
   std::string claim;  // the finding, in at most 12 words
   std::string goal;   // what the reader can do afterwards, in a sentence; may be empty
-  int minutes = 0;    // to read; 0: unknown
+  int minutes = 0;    // reading time; 0: unknown
   std::string notes;  // Markdown for a presenter; may be empty
   std::optional<SecondQuestion> second;
 };
@@ -77,9 +77,9 @@ struct Page {
   std::string schema;  // "shape": settings that the figures follow if nothing runs
 
   std::vector<Setting> settings;              // changes to the demo's defaults
-  std::vector<Setting> here;                  // more changes, until a GPU is found that holds the run
+  std::vector<Setting> here;                  // more changes, unless a GPU that holds the run is found
   std::vector<experiments::SweepAxis> sweep;  // the page's sweep over its settings; may be empty
-  std::vector<std::string> switches;          // keys of the settings shown first
+  std::vector<std::string> switches;          // keys of settings shown first
   std::vector<std::string> figures;           // the first is the large one
   std::vector<std::string> recordings;        // under assets/recordings, without .hrec
   std::string shows;                          // the recording that the page is about
@@ -89,27 +89,27 @@ struct Page {
   std::string card;                           // initial card; empty: the machine's, or 24 GiB in figures
   std::string command;                        // makes the page's recording if Run does not
 
-  std::vector<Block> front;  // read first
+  std::vector<Block> front;  // blocks read first
   std::optional<QuestionSpec> question;
-  std::vector<TourStep> more;        // Read more; may be empty
+  std::vector<TourStep> more;        // steps of "Read more"; may be empty
   std::vector<std::string> sources;  // keys of references
 };
 
 // The page's demo or schema, which declares its settings.
 const experiments::DemoInfo* demo_or_schema(const Page& page);  // null: none or unknown
-// True if it runs nothing.
+// True if the page runs nothing.
 bool calculates(const Page& page);
-// In display order, the run that the page is about first.
+// Recordings in display order, first the one that the page is about.
 std::vector<std::string> recordings_in_turn(const Page& page);
 // Initial settings of a page with a known demo or schema.
 record::Params settings_of(const Page& page);
 
 struct Chapter {
-  std::string number;  // as in the printed course: "6"; of the prologue "P"
+  std::string number;  // "6", as in the printed course; "P" for the prologue
   std::string id, title;
   std::vector<const Page*> pages;
 };
-// "6.1", "P.2"; `page` from 0.
+// "6.1", "P.2"; `page` counts from 0.
 std::string page_number(const Chapter& chapter, std::size_t page);
 
 // The words of blocks as one Markdown text.

@@ -19,7 +19,7 @@ namespace {
 constexpr int kMostFrontWords = 90, kMostMoreWords = 250, kMostNumbers = 10, kMostMinutes = 60;
 constexpr std::size_t kMostMoreSteps = 3;
 
-// Base forms; those in -s, -es, -d and -ed are found, too.
+// Base forms of verbs; forms in -s, -es, -d and -ed are found, too.
 constexpr std::array<std::string_view, 104> kVerbs{
     "add",     "allocate", "are",     "ask",    "be",      "beat",    "become",   "begin",  "belong", "bound", "bring",
     "buy",     "can",      "cannot",  "change", "come",    "compute", "confirm",  "cost",   "count",  "cut",   "decide",

@@ -8,10 +8,10 @@
 
 namespace headroom::lessons {
 
-// Nothing for other pages. A page with one of the two lines lacks the other.
+// Skips other pages. A page with only one of the two lines has a problem.
 void lint_page(const Document& document, const Page& page, Problems& problems);
 
-// Numbers in digits, without formulas, targets of links, live numbers, names of models, and "8-bit".
+// Counts numbers in digits, without those in formulas, link targets, live numbers, names of models, and "8-bit".
 int count_numbers(std::string_view markdown);
 bool has_verb(std::string_view sentence);
 

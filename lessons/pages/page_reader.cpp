@@ -85,7 +85,7 @@ class Reader {
     if (!page_.card.empty() && card_named(page_.card) == nullptr) entries.complain(unknown_card(page_.card));
   }
 
-  // These need a demo.
+  // Refuses lines that need a demo.
   static void refuse_what_runs(Entries& entries) {
     for (const char* key : {"here", "sweep", "shows", "recordings", "bases", "beside", "command"})
       if (!entries.take(key).empty())
@@ -118,7 +118,7 @@ class Reader {
   void read_sweep(Entries& entries, const experiments::DemoInfo* demo) {
     const std::vector<std::string> texts = entries.take_words("sweep");
     if (texts.empty()) return;
-    page_.sweep.resize(1);  // named, if not readable
+    page_.sweep.resize(1);  // the page names a sweep, even if unreadable
     if (demo == nullptr) return entries.complain("A sweep needs a demo whose settings it varies.");
     auto axes = experiments::sweep_axes(demo->schema, texts);
     if (!axes) return entries.complain(axes.error().message);
@@ -170,7 +170,7 @@ class Reader {
   }
 
   void read_part(const Part& part) {
-    // A second question is checked with drawn values in it.
+    // A second question is checked later, with drawn values.
     if (part.kind != "second_question") check_words(document_, part, page_, context_, problems_);
     if (part.kind == "more" || part.kind == "step") {
       if (part.kind == "more" && in_more_) complain(part.line, "<!--more--> appears twice.");
@@ -206,7 +206,7 @@ class Reader {
     page_.more.back().blocks.push_back(std::move(block));
   }
 
-  // A heading begins a step of the tour unless ```step did.
+  // A heading begins a tour step unless ```step already did.
   void add_sections(std::string_view markdown, const std::vector<Setting>& scope) {
     constexpr std::string_view kHeading = "### ";
     while (!markdown.empty()) {

@@ -27,7 +27,7 @@ Page read_page(const Document& document, const PageContext& context, Problems& p
 // Command lines in Markdown: `headroom …` inline, or at the start of a code block's line.
 struct ShownCommand {
   std::string text;
-  int line = 0;  // of the text, from 1
+  int line = 0;  // line of the text, from 1
 };
 std::vector<ShownCommand> commands_in(std::string_view markdown);
 
@@ -35,13 +35,13 @@ std::vector<ShownCommand> commands_in(std::string_view markdown);
 struct BlockSource {
   const Document& document;
   const Part& part;
-  Entries& entries;  // of the part
+  Entries& entries;  // the part's entries
   const Page& page;  // as far as it is read
   const PageContext& context;
   Problems& problems;
   bool after_answer = false;  // in Read more
 
-  // At the block's text.
+  // Reports a problem at the block's text.
   void complain(std::string what) { problems.push_back({document.file, part.line, std::move(what)}); }
 };
 

@@ -35,7 +35,7 @@ void check_link(const std::string& target, const Part& part, const Page& page, c
   complain(unknown("term", term, names_of(context.glossary, &Glossary::value_type::first)));
 }
 
-// Empty if the page can show the live number. Pages that run nothing use the settings.
+// Empty if the page can show the live number. Pages that run nothing show the settings' numbers.
 std::string why_no_number(const LiveNumber& number, const Page& page) {
   const experiments::DemoInfo& shape = experiments::shape_schema();
   const bool of_shape = calculates(page) && page.schema == shape.id;

@@ -17,7 +17,7 @@ struct Reference {
 };
 using References = std::map<std::string, Reference, std::less<>>;
 
-// A header, then lines of key,authors,title,year,venue,link; a field with a comma is quoted.
+// Parses a header, then lines of key,authors,title,year,venue,link; a field with a comma is quoted.
 References parse_references(std::string_view text, std::string_view file, Problems& problems);
 
 }  // namespace headroom::lessons

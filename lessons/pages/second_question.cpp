@@ -71,7 +71,7 @@ const Answer* read_answer(Entries& entries) {
   return nullptr;
 }
 
-// Every combination must be accepted, used and have an answer.
+// Every combination must be accepted, use its drawn settings and have an answer.
 void check_draws(const SecondQuestion& question, const record::Params& base, Entries& entries) {
   std::size_t draws = 1;
   for (const experiments::SweepAxis& axis : question.drawn) draws *= axis.values.size();

@@ -15,11 +15,11 @@ struct Page;
 struct SecondQuestion {
   std::string ask, because;                   // Markdown; {batch} is the drawn value
   std::vector<experiments::SweepAxis> drawn;  // settings, and the values to draw from
-  const Answer* answer = nullptr;             // with a formula
-  double tolerance = 0.1;                     // of the right number
+  const Answer* answer = nullptr;             // has a formula
+  double tolerance = 0.1;                     // part of the right number
 };
 
-// All settings of an attempt, from 0. Each combination comes once before one comes again, in an order of this page's.
+// All settings of an attempt, from 0. Every combination comes once before any comes again, in an order of the page's.
 // The page must have a second question.
 record::Params settings_of_attempt(const Page& page, int attempt);
 // The right number.

@@ -1,4 +1,4 @@
-// Widgets of pages: what each is and offers. The window makes them.
+// Widgets of pages: what each is and offers. The window builds them.
 #pragma once
 
 #include <algorithm>
@@ -10,13 +10,13 @@ namespace headroom::lessons {
 struct WidgetInfo {
   std::string_view id;
   std::string_view summary;
-  // For pages with a schema; it has the figure's parameters, which the figure's head then omits.
+  // For pages with a schema: it has the figure's parameters, which the figure's head then omits.
   bool calculates = false;
   bool runs_step = false;              // has Run for the page's settings
-  bool runs_sweep = false;             // has Run for the page's sweep, next to the other
-  bool starts_runs = false;            // makes other runs: the page has no Run and shows only its first settings
-  std::string_view edits = {};         // key of a setting; empty: none
-  std::string_view empty_reason = {};  // of the figure while the page has no run; empty: the usual one
+  bool runs_sweep = false;             // has Run for the page's sweep, next to the one for settings
+  bool starts_runs = false;            // starts other runs: the page has no Run and shows only its first settings
+  std::string_view edits = {};         // key of the edited setting; empty: none
+  std::string_view empty_reason = {};  // of the figure without a run; empty: the usual reason
 };
 
 inline constexpr WidgetInfo kSettingsWidget{
@@ -40,7 +40,7 @@ inline constexpr WidgetInfo kSweepWidget{
 inline constexpr std::array kWidgets{&kSettingsWidget,     &kCalculatorWidget, &kLadderWidget,
                                      &kKernelEditorWidget, &kReportWidget,     &kSweepWidget};
 
-// Null: unknown.
+// Null if the id is unknown.
 inline const WidgetInfo* find_widget(std::string_view id) {
   const auto* const found = std::ranges::find(kWidgets, id, &WidgetInfo::id);
   return found == kWidgets.end() ? nullptr : *found;

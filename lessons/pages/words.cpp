@@ -22,7 +22,7 @@ struct Link {
   std::string_view words, target;
 };
 
-// The first link from `at` on to a term, or that acts.
+// The first link from `at` on that leads to a term or acts.
 std::optional<Link> next_link(std::string_view markdown, std::size_t at) {
   for (std::size_t middle = markdown.find("](", at); middle != std::string_view::npos;
        middle = markdown.find("](", middle + 1)) {
@@ -56,7 +56,7 @@ std::string tag_words(std::string_view words, const std::string& tag) {
   return tagged;
 }
 
-// "| a | b |" becomes "a, b;", a line of dashes nothing. Returns where the bar ends.
+// "| a | b |" becomes "a, b;", and a line of dashes disappears. Returns where the bar ends.
 std::size_t end_of_bar(std::string_view words, std::size_t at, std::string& text) {
   const std::size_t end = std::min(words.find('\n', at), words.size());
   if (at == 0 || words[at - 1] == '\n')

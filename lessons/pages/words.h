@@ -30,7 +30,7 @@ std::vector<std::string> terms_in(std::string_view markdown);
 // One line without Markdown: the words of links, "…" for a formula, "a, b; c, d" for a table.
 std::string plain_text(std::string_view markdown);
 
-// "## key" or "## key: Name", then a sentence or two for the term's tooltip.
+// A line "## key" or "## key: Name", then a sentence or two for the tooltip.
 struct Term {
   std::string name;  // "RMSNorm", or "Optimizer state" from the key
   std::string text;
@@ -41,7 +41,7 @@ Glossary parse_glossary(std::string_view text);
 // The kind of memory whose key is the term's, if any.
 std::optional<record::Category> category_of_term(std::string_view key);
 
-// Tags, link targets and formulas do not count.
+// Number of words, without tags, link targets and formulas.
 int count_words(std::string_view markdown);
 
 }  // namespace headroom::lessons

@@ -20,15 +20,15 @@ enum class PieceKind : std::uint8_t {
 struct AddressPiece {
   PieceKind kind = PieceKind::kBlock;
   record::Bytes begin = 0, end = 0;                      // relative to the row
-  record::Category category = record::Category::kOther;  // of a block
-  record::Bytes requested = 0;                           // of a block, before rounding
+  record::Category category = record::Category::kOther;  // a block's category
+  record::Bytes requested = 0;                           // a block's bytes before rounding
   std::string tip;
 };
 
-// Segments side by side.
+// A row of segments side by side.
 struct AddressRow {
   std::string label;                 // "3.91 GiB", "14 segments"
-  std::vector<record::Bytes> seams;  // begins of all segments but the first
+  std::vector<record::Bytes> seams;  // where all segments but the first begin
   std::vector<AddressPiece> pieces;  // by address
 };
 
@@ -42,7 +42,7 @@ struct AddressSum {
 
 struct AddressMap {
   std::string title;
-  record::Bytes width = 1;  // of the longest row
+  record::Bytes width = 1;  // length of the longest row
   std::vector<AddressRow> rows;
   std::vector<AddressSum> sums;
 

@@ -18,12 +18,12 @@ enum class AxisUnit : std::uint8_t {
   kPercent,
   kFlopsPerByte,
   kFlopsPerSecond,
-  kSteps,     // of training, from 0
+  kSteps,     // training steps, from 0
   kNumber,    // named by Axis::name
   kCategory,  // 0, 1, 2, … with names
 };
 
-// `size` is in the axis's units (bytes, nanoseconds, bytes per second).
+// A unit whose `size` is in the axis's units (bytes, nanoseconds, bytes per second).
 struct ShownUnit {
   std::string_view name;  // "GiB"; empty: no unit
   double size = 1;
@@ -35,18 +35,18 @@ struct Axis {
   double high = 1;
   bool logarithmic = false;             // charts only
   std::string name = {};                // charts and timelines: "hidden size H", "phases as wide as in B"
-  std::optional<ShownUnit> shown = {};  // of its numbers; empty: the unit that suits its end
+  std::optional<ShownUnit> shown = {};  // unit of its numbers; empty: the unit that suits its end
 };
 
 inline Axis number_axis(double low, double high, std::string name) {
   return {.unit = AxisUnit::kNumber, .low = low, .high = high, .name = std::move(name)};
 }
-// For `count` categories.
+// An axis for `count` categories.
 inline Axis category_axis(std::size_t count, std::string name = {}) {
   return {.unit = AxisUnit::kCategory, .low = -0.5, .high = static_cast<double>(count) - 0.5, .name = std::move(name)};
 }
 
-// Axes of a panel or figure; a missing one is bytes from 0 to 1.
+// Axes of a panel or figure; a missing axis is bytes from 0 to 1.
 struct Axes {
   Axis x, y;
 };

@@ -36,15 +36,15 @@ struct RungSpeed {
   double value = 0;   // tokens/s; 0: not measured
   std::string text;   // "71,400"
   std::string delta;  // "+1,200"
-  bool told = true;   // false: noise
+  bool told = true;   // false: the difference is noise
 };
 
-// A rung of the ladder: the peak with this switch and all before it. If memory ran out, the bytes are those alive then;
-// a rung that did not run has none.
+// A rung of the ladder: the peak with this switch and all before it. If memory ran out, `bytes` were alive then; a rung
+// that did not run has none.
 struct Rung {
   std::string label;  // "+ checkpointing"
   record::ByCategory bytes{};
-  record::Bytes before = 0;  // total of the rung compared with; 0: none
+  record::Bytes before = 0;  // total of the compared rung; 0: none
   bool out_of_memory = false;
   std::string value;  // "12.34 GiB"
   std::string delta;  // "−3.10 GiB"
@@ -52,9 +52,9 @@ struct Rung {
   std::string loss;  // "5.251"
   std::string note;  // what this switch turns off, or why there is no bar
   std::string tip;
-  bool predicted = false;  // or by closed form: dashed edge
-  bool pending = false;    // not reached by the running ladder yet: pale
-  bool off = false;        // by the reader
+  bool predicted = false;  // predicted or by closed form: dashed edge
+  bool pending = false;    // the ladder in progress has not reached it: pale
+  bool off = false;        // switched off by the reader
 };
 
 struct Rungs {

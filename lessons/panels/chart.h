@@ -18,14 +18,14 @@ enum class SeriesKind : std::uint8_t { kFused, kEager, kLibrary, kOther };
 
 struct ChartPoint {
   double x = 0, y = 0;
-  double low = 0, high = 0;    // quantiles 0.2 and 0.8 of y; both y without spread
-  std::string label = {};      // "42 µs", if it fits
+  double low = 0, high = 0;    // quantiles 0.2 and 0.8 of y; without spread, both are y
+  std::string label = {};      // "42 µs", drawn if it fits
   std::string tip = {};        // "RMSNorm, 8,192 × 4,096: 42 µs (41 to 43), 51 repeats"
-  bool out_of_memory = false;  // y: allocated until then, or needed if `would_be`
+  bool out_of_memory = false;  // y: allocated by then or, if `would_be`, needed
   bool would_be = false;
 };
 
-// Without spread.
+// A point without spread.
 inline ChartPoint exact_point(double x, double y, std::string tip = {}, std::string label = {}) {
   return {.x = x, .y = y, .low = y, .high = y, .label = std::move(label), .tip = std::move(tip)};
 }
@@ -36,16 +36,16 @@ struct ChartSeries {
   bool published = false;                         // measured elsewhere: hollow and dashed, behind the others
   std::optional<record::Category> category = {};  // bars in this kind's color
   std::vector<ChartPoint> points;
-  bool named_at_end = false;  // next to its last point instead of in the legend
-  std::string legend = {};    // shared by several series; empty: `label`
+  bool named_at_end = false;  // its label is at its last point, not in the legend
+  std::string legend = {};    // entry shared by several series; empty: `label`
   bool over = false;          // a marked line over stacked areas
 };
 
-// A dashed level or roof of the device, with two points or more.
+// A dashed level or roof, with two points or more.
 struct ChartReference {
   std::string label;  // "copy, 4.27 TB/s"
   std::vector<double> x, y;
-  bool limit = false;  // a card's memory
+  bool limit = false;  // it is a card's memory
 };
 
 // A named stretch of the x axis behind the series. `tone`: which of the phases' grays.
@@ -58,10 +58,10 @@ struct ChartSpan {
 struct Chart {
   std::string title;  // may be empty
   Axis x, y;
-  std::vector<std::string> categories;  // for kCategory
-  bool bars = false;                    // else marks joined by lines
-  bool joined = true;                   // false: marks that are no sequence
-  bool stacked = false;                 // bars or areas, the first series at the bottom
+  std::vector<std::string> categories;  // names for kCategory
+  bool bars = false;                    // false: marks joined by lines
+  bool joined = true;                   // false: the marks are no sequence
+  bool stacked = false;                 // stacks bars or areas, the first series at the bottom
   std::vector<ChartSeries> series;
   std::vector<ChartReference> references;
   std::vector<ChartSpan> spans;
@@ -81,7 +81,7 @@ struct Chart {
 // The least and the largest `member` of all points.
 std::pair<double, double> range_of(const std::vector<ChartSeries>& series, double ChartPoint::*member);
 
-// Columns of a chart's table, for panels whose tables follow charts.
+// Columns of a chart's table, shared by similar panels.
 std::vector<Cell> chart_columns();
 
 }  // namespace headroom::lessons

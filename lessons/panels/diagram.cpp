@@ -10,7 +10,7 @@ namespace {
 struct StateWords {
   const char *key, *label;
 };
-// By state.
+// Words by state.
 constexpr std::array<StateWords, 9> kStates{{{"plain", ""},
                                              {"not_yet", "not computed yet"},
                                              {"alive", "in memory"},

@@ -19,9 +19,9 @@ enum class BoxState : std::uint8_t {
   kRecomputed,  // in memory, recomputed
   kFreed,       // computed, no longer in memory
   kSame,        // as in the compared model
-  kChanged,     // not as in the compared model
-  kZero,        // a bit
-  kOne,         // a bit
+  kChanged,     // different from the compared model
+  kZero,        // a bit that is 0
+  kOne,         // a bit that is 1
 };
 
 // The effect of a click on the figure.
@@ -37,23 +37,23 @@ struct DiagramBox {
   std::string note = {};   // below the label: "256 × 128,256"
   BoxState state = BoxState::kPlain;
   double filled = 1;                                     // share in memory, from the top
-  bool marked = false;                                   // second outline: a checkpoint
-  record::Category category = record::Category::kOther;  // its color while in memory
-  std::optional<double> value = {};                      // in files, in the diagram's unit
+  bool marked = false;                                   // has a second outline: a checkpoint
+  record::Category category = record::Category::kOther;  // gives its color while in memory
+  std::optional<double> value = {};                      // for files, in the diagram's unit
   std::string tip = {};
   std::optional<SetParam> action = {};
 };
 
-// From edge to edge of two boxes, by index.
+// An arrow between the edges of two boxes, by index.
 struct DiagramArrow {
   std::size_t from = 0, to = 0;
-  bool active = false;  // in this frame: ink
+  bool active = false;  // in use in this frame: ink
   bool dashed = false;  // a second input
 };
 
 struct Diagram {
   std::string title;
-  double width = 1, height = 1;  // of the plane; y points down
+  double width = 1, height = 1;  // size of the plane; y points down
   std::string unit;              // of box values: "bytes", "nodes"
   std::vector<DiagramBox> boxes;
   std::vector<DiagramArrow> arrows;

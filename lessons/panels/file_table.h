@@ -1,9 +1,9 @@
-// A panel's numbers as a table for files. Every kind of panel has these members, so that the writers of files know none:
+// A panel's numbers as a table for files. Every kind of panel has these members, so that file writers know no kind:
 //
 //   FileTable table() const;                     CSV: named columns, one row per number or mark
 //   void add_to(nlohmann::json& figure) const;   JSON: its fields; panels of one kind share a list
 //   std::vector<std::string> sentences() const;  alternative text: its main numbers
-//   Axes axes() const;                           only of panels with axes
+//   Axes axes() const;                           only in panels with axes
 #pragma once
 
 #include <cstdint>
@@ -22,7 +22,7 @@ namespace headroom::lessons {
 struct Word {
   std::string text;
 };
-// A number of which the last digits matter, such as a loss.
+// A number whose last digits matter, such as a loss.
 struct Exact {
   double value = 0;
 };
@@ -35,7 +35,7 @@ struct FileTable {
 };
 
 std::vector<Cell> headings(std::initializer_list<const char*> columns);
-// A column per category: "weights_bytes".
+// Adds a column per category: "weights_bytes".
 void add_category_columns(FileTable& table);
 void add_bytes(std::vector<Cell>& row, const record::ByCategory& bytes);
 Word yes_or_no(bool value);
@@ -46,7 +46,7 @@ std::vector<std::string> texts_of(const Range& range, Text text, std::vector<std
   return before;
 }
 
-// At most three decimals; positions are nanoseconds or events.
+// At most three decimals, because positions are nanoseconds or events.
 std::string file_number(double value);
 // Panels store bytes as doubles, which are exact up to 8 PiB.
 record::Bytes whole_bytes(double bytes);

@@ -16,17 +16,17 @@ struct MapCell {
 
 struct HeatMap {
   std::string title;
-  std::vector<std::string> columns, rows;      // names, as many as cells; columns may be empty
-  int named_every = 1;                         // only the middle one of so many columns is named
+  std::vector<std::string> columns, rows;      // names, one per column or row; columns may be empty
+  int named_every = 1;                         // of every so many columns, only the middle one is named
   std::vector<std::vector<double>> cells;      // by row; NaN: empty
-  double low = 0, high = 1;                    // of the ramp
+  double low = 0, high = 1;                    // ends of the ramp
   std::string low_text, high_text;             // meaning of the ramp's ends
   std::vector<std::vector<std::string>> tips;  // may be empty
-  bool numbers = true;                         // written into the cells if they fit
-  // Verdicts that replace the ramp if not empty, with a border around cells that fit.
+  bool numbers = true;                         // cells with room show their numbers
+  // If not empty, verdicts replace the ramp, with a border around cells that fit.
   std::vector<std::vector<predict::Verdict>> states = {};
-  std::optional<MapCell> chosen = {};  // cell of the settings
-  std::string x_name = {};             // below the columns' names
+  std::optional<MapCell> chosen = {};  // cell of the shown settings
+  std::string x_name = {};             // text below the columns' names
 
   FileTable table() const;
   void add_to(nlohmann::json& figure) const;

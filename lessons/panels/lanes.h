@@ -22,23 +22,23 @@ struct TimeBox {
   double begin = 0, end = 0;
   Work work = Work::kOther;
   int count = 1;
-  record::Bytes bytes = record::kUnknownBytes;  // of one kernel
-  std::string label;                            // "RMSNorm", if it fits
+  record::Bytes bytes = record::kUnknownBytes;  // of a single kernel
+  std::string label;                            // "RMSNorm", drawn if it fits
   std::string tip;
-  std::optional<std::size_t> span = {};  // of one kernel or call: index into kernel_spans()
+  std::optional<std::size_t> span = {};  // index into kernel_spans(); empty if merged
   bool selected = false;
 };
 
-// Layers, operations, a device stream, or the host.
+// A lane of layers, operations, a device stream, or the host.
 struct Lane {
   std::string label;  // "Kernel"
   std::string note;   // above a run's lanes: "634 launches, 41.0 ms of kernels, …"
   bool thin = false;
-  bool baseline = false;  // of the compared run
+  bool baseline = false;  // belongs to the compared run
   std::vector<TimeBox> boxes;
 };
 
-// From a launch to its kernel, or from an operation to its backward.
+// An arrow from a launch to its kernel, or from an operation to its backward operation.
 struct Flow {
   std::size_t from_lane = 0, to_lane = 0;
   double from = 0, to = 0;
@@ -53,8 +53,8 @@ struct FoundSpan {
 struct Lanes {
   Axis x;
   std::vector<Lane> lanes;            // from the top
-  std::vector<Flow> flows = {};       // of the selected kernel
-  std::vector<FoundSpan> found = {};  // by time
+  std::vector<Flow> flows = {};       // arrows of the selected kernel
+  std::vector<FoundSpan> found = {};  // search results, by time
   std::string marked = {};            // kernels in the marked range: "48 kernels, 1.20 ms in sum, …"
 
   Axes axes() const { return {x, {}}; }

@@ -19,10 +19,10 @@ struct TableRow {
 };
 
 struct Table {
-  std::string head;                  // over the names
+  std::string head;                  // heading over the names
   std::vector<std::string> columns;  // "formula", "measured"; one per cell
   std::vector<TableRow> rows;
-  std::string foot;  // a sentence below
+  std::string foot;  // a sentence below the table
 
   FileTable table() const;
   void add_to(nlohmann::json& figure) const;

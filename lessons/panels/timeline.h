@@ -13,7 +13,7 @@
 
 namespace headroom::lessons {
 
-// A phase above the plot. `tone`: one of four grays. `half`: recompute, at half height inside backward.
+// A phase above the plot. `tone`: one of four grays. `half`: recompute, at half height inside the backward pass.
 struct Band {
   std::string label;
   std::string short_label;  // if `label` does not fit; may be empty
@@ -22,7 +22,7 @@ struct Band {
   bool half = false;
 };
 
-// Bytes by category from the bottom, at the highest and the lowest total of its events.
+// Bytes by category from the bottom, at the column's highest and lowest total.
 struct StackColumn {
   double begin = 0, end = 0;
   record::ByCategory high{};
@@ -37,7 +37,7 @@ enum class LineStyle : std::uint8_t {
   kFormula,    // short dashes: total by closed form
 };
 
-// A step function: y[i] holds over [x[i], x[i+1]), the last one to `end`.
+// A step function with value y[i] over [x[i], x[i+1]); the last value holds to `end`.
 struct StepLine {
   std::string label;        // "reserved by the allocator 22.8 GiB"
   std::string short_label;  // if `label` does not fit
@@ -73,7 +73,7 @@ struct ListRow {
   std::uint64_t tensors = 0;
 };
 
-// Live tensors at one moment, ranked. With `more_*` they sum to `total`.
+// Live tensors at one moment, largest first. `rows` and `more_*` sum to `total`.
 struct AliveList {
   double position = 0;
   bool at_cursor = false;  // chosen by the reader: a line and a chip show it
@@ -84,7 +84,7 @@ struct AliveList {
   record::Bytes more_bytes = 0;
 };
 
-// requested ≤ allocated ≤ reserved ≤ process ≤ device, without levels that were not measured.
+// One of requested ≤ allocated ≤ reserved ≤ process ≤ device, if measured.
 struct MemoryLevel {
   std::string label;
   record::Bytes bytes = 0;
@@ -104,7 +104,7 @@ struct Timeline {
   std::optional<FailedRequest> failed = {};
   std::optional<AliveList> alive = {};     // at the cursor, else at the peak, the failure or `hidden_from`
   std::vector<MemoryLevel> levels = {};    // at the same moment
-  std::optional<double> hidden_from = {};  // x; the rest is hidden until the answer
+  std::optional<double> hidden_from = {};  // x from which all is hidden until the answer
 
   Axes axes() const { return {x, y}; }
   FileTable table() const;

@@ -14,8 +14,8 @@ namespace headroom::lessons {
 struct TrafficKernel {
   std::string label;                    // "to fp32"
   double begin = 0, end = 0;            // ns, from the form's first kernel
-  record::Bytes read = 0, written = 0;  // must move
-  record::Bytes kept = 0;               // written, stays until backward
+  record::Bytes read = 0, written = 0;  // bytes that must move
+  record::Bytes kept = 0;               // written and kept until the backward pass
   std::string tip;
   record::Bytes moved() const { return read + written; }
   double rate() const { return end > begin ? static_cast<double>(moved()) / (end - begin) * 1e9 : 0; }  // bytes/s

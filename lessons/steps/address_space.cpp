@@ -13,7 +13,7 @@ namespace {
 using record::Bytes;
 using record::EventKind;
 
-// Segments held after `event`, by address. A partly freed segment has its remaining length.
+// Bytes of segments held after `event`, by address. A partly freed segment has its remaining length.
 std::map<Bytes, Bytes> segments_at(const record::Recording& run, std::uint64_t event,
                                    const std::unordered_map<std::uint64_t, const record::Placement*>& places) {
   std::map<Bytes, Bytes> held;

@@ -1,4 +1,4 @@
-// The allocator's memory at one event: segments, their blocks and the gaps between.
+// The allocator's memory at one event: segments, their blocks and gaps.
 #pragma once
 
 #include <cstdint>
@@ -28,7 +28,7 @@ std::vector<FreeRun> free_runs(const PlacedSegment& segment);
 struct AddressSpace {
   std::vector<PlacedSegment> segments;     // by address
   record::Bytes reserved = 0, blocks = 0;  // sums over segments and blocks
-  record::Bytes rounding = 0;              // block bytes beyond the requests
+  record::Bytes rounding = 0;              // bytes of blocks beyond the requests
   record::Bytes largest_free = 0;
   std::size_t free_runs = 0;
   bool known = true;  // false: pages inside a segment were freed, and the run does not say which

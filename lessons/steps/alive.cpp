@@ -83,7 +83,7 @@ std::vector<MemoryLevel> levels_at(const record::Ledger& run, std::uint64_t even
         {"reserved", totals.reserved, "what PyTorch's allocator has taken from the driver, free blocks included"});
   const auto& events = run.recording().events();
   const record::Nanoseconds time = event < events.size() ? events[event].time : 0;
-  // Samples are rarer than events. One below the previous level is outdated.
+  // Samples are rarer than events. A sample below the previous level is outdated.
   const auto add_sample = [&](const char* label, record::CounterKind kind, std::string_view meaning) {
     const auto bytes = counter_at(run.recording(), kind, time);
     if (bytes && *bytes >= levels.back().bytes) levels.push_back({label, *bytes, meaning});

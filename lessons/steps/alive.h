@@ -10,11 +10,11 @@
 
 namespace headroom::lessons {
 
-// Merges rows of one name and keeps the `max_rows` largest; the rest goes into `more_*`. The caller sets `position`,
+// Merges rows of equal name and keeps the `max_rows` largest; the rest goes into `more_*`. The caller sets `position`,
 // `at_cursor` and `when`.
 AliveList alive_list(const record::Ledger& run, std::uint64_t event, int max_rows);
 
-// Only levels that were measured.
+// The levels that were measured.
 std::vector<MemoryLevel> levels_at(const record::Ledger& run, std::uint64_t event);
 
 // "37.7 ms" in the axis's unit; "1,234" for the last event at or before `position`.
@@ -23,7 +23,7 @@ std::string position_text(double position, const Axis& axis);
 // "37.7 ms, loss", "19.1 ms, forward, layer 9", "event 1,234, set-up".
 std::string when_text(const record::Recording& recording, std::uint64_t event, double position, const Axis& axis);
 
-// The last sample at or before `time`, else the first, if any.
+// The last sample at or before `time`, else the first sample, if any.
 std::optional<std::int64_t> counter_at(const record::Recording& recording, record::CounterKind kind,
                                        record::Nanoseconds time);
 

@@ -42,7 +42,7 @@ std::string_view short_name(std::string_view name) {
   return colons == std::string_view::npos ? name : name.substr(colons + 2);
 }
 
-// The word of the first part found in a name.
+// The word for kernels with `part` in their names; the first match counts.
 struct Does {
   std::string_view part, word;
 };
@@ -60,7 +60,7 @@ std::string label_of(const Recording& recording, const KernelSpan& span) {
   const std::string_view name = recording.op_name(span.name);
   if (span.kind == SpanKind::kCopy) return "copy";
   if (span.kind == SpanKind::kMemset) return "fill";
-  if (span.kind == SpanKind::kHostOperator) return std::string(name);  // PyTorch's own
+  if (span.kind == SpanKind::kHostOperator) return std::string(name);  // PyTorch's own name
   const auto* does =
       std::ranges::find_if(kDoes, [&](const Does& each) { return name.find(each.part) != std::string_view::npos; });
   return std::string(does == kDoes.end() ? short_name(name) : does->word);
@@ -78,8 +78,8 @@ int row_of(const KernelSpan& span) { return span.kind == SpanKind::kRuntimeCall 
 std::vector<TimeBox> boxes_of(const Recording& recording, const std::vector<PlacedSpan>& spans, double least,
                               const KernelUnits& units, std::optional<std::size_t> selected) {
   std::vector<TimeBox> boxes;
-  std::vector<const KernelSpan*> first;  // of each box
-  std::array<double, 6> times{};         // by kind, in the last box
+  std::vector<const KernelSpan*> first;  // first span of each box
+  std::array<double, 6> times{};         // by kind of work, in the last box
   for (const PlacedSpan& placed : spans) {
     const Work work = work_kind(recording, *placed.span);
     const bool chosen = selected && placed.number == selected;

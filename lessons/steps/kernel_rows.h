@@ -20,9 +20,9 @@ std::vector<record::KernelSpan> spans_of_form(const record::Recording& recording
 // Kernels (on a CPU: operators) of one form, "eager", in the order in which they ran.
 std::vector<record::KernelSpan> kernels_of(const record::Recording& recording, std::string_view form);
 
-// From the first start to the last end, in ns.
+// Time from the first start to the last end, in ns.
 double length_of(const std::vector<record::KernelSpan>& spans);
-// Covers that length unless the view has a range.
+// An axis that covers `length` unless the view has a range.
 Axis time_axis(const View& view, double length);
 
 // A span placed on an axis.
@@ -41,7 +41,7 @@ struct KernelUnits {
   ShownUnit time{"µs", 1e3}, bytes{"MiB", double{record::kMiB}}, rate{"GB/s", 1e9};
 };
 
-// One box per span, in order of begin. Boxes narrower than `least` are merged and take the kind of most of their time;
+// One box per span, in order of begin. Boxes narrower than `least` are merged and get the kind that takes most time;
 // `selected` is never merged.
 std::vector<TimeBox> boxes_of(const record::Recording& recording, const std::vector<PlacedSpan>& spans, double least,
                               const KernelUnits& units, std::optional<std::size_t> selected = {});
@@ -49,10 +49,10 @@ std::vector<TimeBox> boxes_of(const record::Recording& recording, const std::vec
 struct LanesOf {
   std::string prefix;  // "A: ", before lane names
   bool baseline = false;
-  double begin = 0;  // of the first span on the axis, ns
+  double begin = 0;  // where the first span begins, ns
   ShownUnit time;
 };
-// A lane for host calls and one per stream. Boxes narrower than one of `columns` are merged.
+// A lane for host calls and one per stream. Boxes narrower than one of `columns` columns are merged.
 void add_lanes(Lanes& panel, const record::Recording& recording, const std::vector<record::KernelSpan>& spans,
                const LanesOf& lanes, int columns);
 

@@ -18,15 +18,15 @@ namespace headroom::lessons {
 
 // True if events have an order but no times.
 bool is_predicted(const record::Recording& run);
-// The time axis by the figure's parameter `axis`. With "phase", other runs are stretched onto the run's own time.
+// The time axis by the figure's parameter `axis`. "phase" stretches other runs onto the run's own time.
 record::TimeAxis axis_of(const record::Params& figure, const record::Recording& run);
 bool aligned(const record::Params& figure);
 
-// About `columns` over the whole axis, of which data may fill a part.
+// About `columns` columns over the whole axis, of which data may fill a part.
 std::vector<record::Column> columns_of(const record::Ledger& run, const record::TimeMap& map, const Axis& x,
                                        double data_end, int columns);
 
-// Weights and optimizer state are muted while constant.
+// Weights and optimizer state, which are muted while constant.
 std::array<bool, record::kNumCategories> quiet_kinds(const std::vector<record::Column>& columns);
 
 double high_total(const record::Column& column);
@@ -45,13 +45,13 @@ StepLine step_line(const std::vector<record::Column>& columns, LineStyle style, 
   return line;
 }
 
-// With aligned phases: the run whose time sets their widths.
+// Says, if phases are aligned, which run's times set their widths.
 std::string axis_name(const Timeline& panel, const record::Recording& run);
 
 // Another run, in its own time and on the figure's axis.
 class OtherRun {
  public:
-  // `map`, `spans`: of the shown run.
+  // `map` and `spans` are the shown run's.
   OtherRun(const record::Ledger& run, const record::Params& figure, const record::TimeMap& map,
            std::span<const record::PhaseSpan> spans);
 
@@ -61,9 +61,9 @@ class OtherRun {
   const record::Recording& recording() const { return run_.recording(); }
   const record::StepRange& range() const { return shown_.range; }
   record::TimeAxis axis() const { return map_.axis(); }
-  // From its own axis to the figure's.
+  // Converts from the run's own axis to the figure's.
   double place(double own) const { return to_ ? (*to_)(own) : own; }
-  // Its total as an envelope of three pixels, so that the layers' sawtooth does not flicker.
+  // The run's highest total per three pixels, so that the layers' sawtooth does not flicker.
   StepLine line(const Axis& x, int columns, LineStyle style) const;
 
  private:

@@ -30,7 +30,7 @@ using record::RunInfo;
 constexpr std::string_view kReportCard = "NVIDIA GeForce RTX 4090";
 constexpr double kNanosecondsPerSecond = 1e9;
 
-// Median without the warm-up step; 0: not measured.
+// Median speed without the warm-up step; 0: not measured.
 double speed_of(const Recording& run) {
   std::vector<double> speeds;
   std::int32_t first = -1;
@@ -51,7 +51,7 @@ TokenFlops token_flops(const StepSettings& step, AttentionFlops attention) {
           .again = predict::repeated_flops_per_token(step, attention)};
 }
 
-// From the speed alone.
+// Shares from the speed alone.
 StepBudget budget_of(const TokenFlops& flops, double tokens_per_second, double peak) {
   StepBudget budget{.tokens_per_second = tokens_per_second, .flops_per_token = flops.model, .peak = peak};
   budget.model = tokens_per_second * flops.model / peak;
@@ -60,7 +60,7 @@ StepBudget budget_of(const TokenFlops& flops, double tokens_per_second, double p
   return budget;
 }
 
-// Divides the rest by a traced step's kernels.
+// Divides the rest among a traced step's kernels and gaps.
 void divide(StepBudget& budget, const Recording& run, const std::vector<record::KernelSpan>& spans,
             const StepWork& work) {
   const auto length = static_cast<double>(work.length);
@@ -73,7 +73,7 @@ void divide(StepBudget& budget, const Recording& run, const std::vector<record::
   budget.rest = 0;
 }
 
-// 0 if neither the reader nor a card gives it.
+// The peak; 0 if neither the reader nor a card gives it.
 double peak_of(const RunInfo& info, const StepSettings& step, const Peaks& peaks) {
   if (peaks.given > 0) return peaks.given;
   const predict::Card* const card = peaks.card_of_gpu(value_of(info.provenance, "gpu"));

@@ -17,13 +17,13 @@ struct StepBudget {
   std::string name;   // "bf16"
   std::string whose;  // "Llama 3.2 1B, bf16, batch 4, 1,024 tokens, NVIDIA H200"
   double tokens_per_second = 0;
-  double flops_per_token = 0;  // of the model
+  double flops_per_token = 0;  // the model's, per token
   double peak = 0;             // operations per second
   // Shares of the step's time; their sum is 1.
-  double model = 0, again = 0;  // at the peak
-  double products = 0;          // GEMM time beyond these two; traced runs
-  double memory = 0;            // all other work; traced runs, or the bound
-  double idle = 0;              // traced runs
+  double model = 0, again = 0;  // both at the peak
+  double products = 0;          // GEMM time beyond these two; traced runs only
+  double memory = 0;            // all other work; traced runs or the bound only
+  double idle = 0;              // traced runs only
   double rest = 0;              // not divided further
 
   double mfu() const { return model; }
@@ -32,14 +32,14 @@ struct StepBudget {
 
 // The peak that runs are compared with.
 struct Peaks {
-  double given = 0;                     // operations per second of every run; 0: its card's
-  std::vector<predict::Card> measured;  // replaces the table's
+  double given = 0;                     // operations per second for every run; 0: its card's peak
+  std::vector<predict::Card> measured;  // replaces the table's cards
 
-  // Null if neither has this GPU.
+  // Null if neither `measured` nor the table has this GPU.
   const predict::Card* card_of_gpu(std::string_view gpu) const;
 };
 
-// From a run's speed or, if traced, its kernels. Empty: `why` says what is missing.
+// From a run's speed or, if traced, its kernels. If empty, `why` says what is missing.
 std::optional<StepBudget> budget_of(const record::Recording& run, predict::AttentionFlops attention, const Peaks& peaks,
                                     std::string& why);
 

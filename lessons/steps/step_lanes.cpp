@@ -33,9 +33,9 @@ constexpr double kLeastZone = 3;  // columns; narrower operations of a layer are
 
 bool same_place(const KernelSpan& a, const KernelSpan& b) { return a.phase == b.phase && a.layer == b.layer; }
 
-// CUPTI's clock differs from the marks' by up to half a millisecond, and by another amount in each run. Kernels that
-// were launched under a mark run after it and before the next one. This limits the shift to a range of 2 µs in a step
-// of Llama 3.2 1B on an H200. `on_host` uses calls and the host's clock.
+// CUPTI's clock differs from the marks' by up to half a millisecond, differently in each run. Kernels launched under a
+// mark run after it and before the next mark. This limits the shift to a range of 2 µs in a step of Llama 3.2 1B on an
+// H200. `on_host`: uses calls and the host's clock.
 double shift_to_marks(const std::vector<KernelSpan>& spans, const Recording& recording, const record::StepRange& range,
                       bool on_host) {
   double least = -std::numeric_limits<double>::infinity(), most = -least;
@@ -112,7 +112,7 @@ std::vector<Zone> zones_of(const StepSpans& step, Same same) {
 }
 
 std::vector<Zone> operations_of(const StepSpans& step) {
-  // Compares names as numbers, because a step has thousands of spans.
+  // Names each operator once, because a step has thousands of spans.
   std::map<std::uint16_t, std::string> names;
   const auto name = [&](const KernelSpan& span) -> const std::string& {
     auto& words = names.try_emplace(span.op).first->second;
@@ -181,7 +181,7 @@ Lane operation_lane(const StepSpans& step, const Axis& x, double least) {
   return lane;
 }
 
-// By row_of(): kernels by stream, then the host.
+// Lanes by row_of(): kernels by stream, then the host.
 std::vector<std::pair<int, Lane>> span_lanes(const StepSpans& step, const Axis& x,
                                              const std::function<double(double)>& place, double least,
                                              std::optional<std::size_t> selected) {
@@ -200,7 +200,7 @@ std::vector<std::pair<int, Lane>> span_lanes(const StepSpans& step, const Axis& 
     lanes.push_back({row,
                      {.label = row_label(row, streams, on_cpu ? "Operator" : "Kernel"),
                       .boxes = boxes_of(step.recording(), spans, least, kUnits, selected)}});
-  if (rows.contains(-1)) std::rotate(lanes.begin(), lanes.begin() + 1, lanes.end());  // the host is below
+  if (rows.contains(-1)) std::rotate(lanes.begin(), lanes.begin() + 1, lanes.end());  // the host's lane is below
   return lanes;
 }
 
@@ -233,7 +233,7 @@ void add_launch(Lanes& panel, const StepSpans& step, std::size_t chosen, const L
   }
 }
 
-// Connects the chosen kernel's operation in forward with the same one in the layer's backward.
+// Connects the chosen kernel's operation in the forward pass with its counterpart in the layer's backward pass.
 void add_counterpart(Lanes& panel, const StepSpans& step, std::size_t chosen, const LanePlaces& lanes) {
   const KernelSpan& span = step.spans()[chosen];
   const std::string name = name_of(step, span);
@@ -242,7 +242,7 @@ void add_counterpart(Lanes& panel, const StepSpans& step, std::size_t chosen, co
   for (const Zone& zone : operations_of(step)) {
     const KernelSpan& each = step.spans()[zone.first];
     if (each.layer != span.layer || name_of(step, each) != name) continue;
-    // If an operation occurs twice in a layer, the chosen one's own wins, else the first.
+    // If an operation occurs twice in a layer, the chosen kernel's wins, else the first.
     const bool own = zone.first <= chosen && chosen <= zone.last && each.phase == span.phase;
     std::optional<double>* const side = each.phase == Phase::kForward    ? &forward
                                         : each.phase == Phase::kBackward ? &backward

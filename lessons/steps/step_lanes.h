@@ -29,13 +29,13 @@ class StepSpans {
   const record::Recording* recording_;
   std::vector<record::KernelSpan> spans_;
   std::vector<std::size_t> numbers_;
-  double shift_ = 0;  // from a span's time to the axis
+  double shift_ = 0;  // axis position minus span time
 };
 
 // Sums over kernels (on a CPU: operators) that begin in a range of the axis.
 struct SpanSums {
   std::size_t count = 0;
-  double sum = 0, median = 0;  // ns
+  double sum = 0, median = 0;  // of the kernels' durations, ns
   double busy = 0;             // share of the range with work on the device, 0 to 1
   bool on_cpu = false;
 };

@@ -17,7 +17,7 @@ namespace headroom::lessons {
 struct SpanFilter {
   std::int32_t step = 0;
   std::string_view op = {};  // "mlp.rms_norm", or an ending, "rms_norm"; empty: all
-  int phase = -1;            // of record::Phase; -1: all
+  int phase = -1;            // a record::Phase; -1: all
 };
 std::vector<record::KernelSpan> spans_of(const record::Recording& recording, const SpanFilter& filter);
 
@@ -26,7 +26,7 @@ bool computes(const record::KernelSpan& span);
 
 struct StepWork {
   std::size_t launches = 0;             // kernels; on the CPU operators
-  std::size_t copies = 0;               // and memsets
+  std::size_t copies = 0;               // copies and memsets
   record::Nanoseconds kernel_time = 0;  // sum over kernels or operators
   record::Nanoseconds idle = 0;         // gaps between spans
   record::Nanoseconds length = 0;       // first start to last end
@@ -45,7 +45,7 @@ std::int32_t last_traced_step(const record::Recording& recording);
 // One sentence on why there are no kernels to show; empty if there are.
 std::string why_not_traced(const record::Recording& recording);
 
-// Classifies by name.
+// Classifies a span by its name.
 Work work_kind(const record::Recording& recording, const record::KernelSpan& span);
 
 }  // namespace headroom::lessons

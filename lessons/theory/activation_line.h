@@ -7,16 +7,16 @@
 
 namespace headroom::lessons {
 
-// predict::activation_bytes() of a training step. Empty for other demos or a checkpoint's shape.
+// predict::activation_bytes() of a training step. Empty for other demos or if a checkpoint has the shape.
 std::optional<record::Bytes> closed_activation_bytes(const record::Params& settings);
 
-// True if all closed forms give the same bytes.
+// True if all closed forms give both settings the same bytes.
 bool same_bytes(const record::Params& a, const record::Params& b);
 
 // Fills the provenance of a closed form of these settings.
 void set_formula(FigureHead& head, const record::Params& settings);
 
-// Adds a line over the integers of `swept`, labeled with its symbols, if the bytes are known.
+// Adds a line over the integers of `swept`, labeled in symbols, if the bytes are known.
 void add_activation_line(Chart& chart, const record::Params& settings, const record::ParamSpec& swept);
 
 }  // namespace headroom::lessons

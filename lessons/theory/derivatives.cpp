@@ -125,7 +125,7 @@ Eight cross_entropy_dx(const DerivativeInput& in) {
   return dx;
 }
 
-// Its gradient is dx.
+// The gradient of this sum is dx.
 double weighted_sum(const Derivative& operation, const DerivativeInput& in) {
   const std::vector<double> y = operation.forward(in);
   double total = 0;

@@ -39,7 +39,7 @@ inline constexpr std::array<record::Choice, kDerivatives> kDerivativeNames{{{"rm
 // In the order of kDerivativeNames.
 const std::array<Derivative, kDerivatives>& derivatives();
 
-// With L the sum of dy · y: dx[i] is about (L(x + h e_i) − L(x − h e_i)) / 2h.
+// dx[i] ≈ (L(x + h e_i) − L(x − h e_i)) / 2h with L the sum of dy · y.
 Eight differences(const Derivative& operation, const DerivativeInput& in, double h);
 
 // dy ⊙ weight / r, the first term of RMSNorm's dx.

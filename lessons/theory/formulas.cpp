@@ -167,7 +167,7 @@ class Formulas {
     return {fmt::format("({0} + {0}) · {1}", moment, p), fmt::format("{} × {}", 2 * moment, count(trained)), bytes};
   }
 
-  // Tries combinations of all gradients, the vocabulary tables', one layer's and the final norm's.
+  // Tries sums of all gradients, the vocabulary tables', one layer's and the final norm's.
   std::string gradients(Bytes bytes) const {
     const std::int64_t s = step_.trained_bytes(), h = step_.model.hidden_size;
     for (const std::int64_t all : {0, 1})
@@ -185,7 +185,7 @@ class Formulas {
     return {};
   }
 
-  // Activations at the loss; rows of B · T · H at the end of backward.
+  // Activations at the loss; rows of B · T · H at the end of the backward pass.
   std::string activations(Place place, Bytes bytes) const {
     const std::int64_t tokens = step_.tokens(), s = step_.element_bytes(), layers = step_.model.num_layers;
     const Bytes rows = predict::layer_input_bytes(step_), norm = predict::final_norm_at_loss(step_);
@@ -219,7 +219,7 @@ class Formulas {
     if (at_loss && step_.loss.path == LossPath::kFlce) {
       // V or C, padded to multiples of 8 columns.
       const bool lean = step_.loss.mode == kernels::FlceMode::kLean;
-      const Bytes chunk = predict::loss_bytes(step_), more = bytes - chunk;  // gradient of the normed rows
+      const Bytes chunk = predict::loss_bytes(step_), more = bytes - chunk;  // `more`: gradient of normed rows
       const std::int64_t rows = lean ? n : predict::loss_chunk(step_), columns = rows > 0 ? chunk / (rows * s) : v;
       const std::string sum = fmt::format("{} × {} × {}", count(rows), count(columns), s);
       if (!lean) return shown({"C · V · s", sum, rows * columns * s}, bytes);
@@ -242,15 +242,15 @@ class Formulas {
   }
 
   const predict::StepSettings& step_;
-  std::int64_t parameters_, layer_, outer_;  // of the model, of one layer, outside layers
-  std::int64_t adapters_;                    // trained next to frozen weights; 0: all weights are trained
+  std::int64_t parameters_, layer_, outer_;  // parameters of the model, of one layer, outside layers
+  std::int64_t adapters_;                    // parameters trained next to frozen weights; 0: all weights are trained
 };
 
 struct Words {
   std::string name, brief;
 };
 
-// Moments other than the loss and the end of backward are the step's peak.
+// Moments other than the loss and the end of the backward pass are the step's peak.
 Words words_of(const StepMoment& moment) {
   const std::string layer = fmt::format("layer {}", moment.layer + 1);
   switch (moment.place) {
@@ -280,7 +280,7 @@ Bytes sum_of(const StepMoment& moment) { return record::total(moment.bytes); }
 
 bool lower(const StepMoment* a, const StepMoment* b) { return sum_of(*a) < sum_of(*b); }
 
-// The loss, the end of backward, and the peak if it is neither, in step order.
+// The loss, the end of the backward pass, and the peak if it is neither, in step order.
 std::vector<const StepMoment*> columns_of(const std::vector<StepMoment>& moments) {
   std::vector<const StepMoment*> columns;
   for (const Place place : {Place::kLoss, Place::kEmbedding}) {
@@ -311,7 +311,7 @@ Bytes bytes_of(Category category, const record::ByCategory& bytes) {
   return of(category) + (category == Category::kWorkspace ? of(Category::kOther) : 0);
 }
 
-// End of a mark's events.
+// The event at which a mark's events end.
 std::uint64_t end_of(const std::vector<record::Mark>& marks, std::size_t mark, const record::StepRange& step) {
   return mark + 1 < step.last_mark && mark + 1 < marks.size() ? marks[mark + 1].event_index : step.last;
 }
@@ -320,8 +320,8 @@ record::Totals higher(const std::optional<record::Totals>& a, const record::Tota
   return a && a->allocated >= b.allocated ? *a : b;
 }
 
-// Highest totals over all micro-batches: the last one has the others' gradients. Backward begins with the loss's own
-// gradient, whose logits belong to the loss.
+// Highest totals over all micro-batches, as the last one has the others' gradients. The backward pass begins with the
+// loss's own gradient, whose logits belong to the loss.
 std::optional<record::Totals> at_loss(const record::Ledger& run, const record::StepRange& step) {
   const record::Recording& recording = run.recording();
   const auto& marks = recording.marks();
@@ -340,7 +340,7 @@ std::optional<record::Totals> at_loss(const record::Ledger& run, const record::S
   return highest;
 }
 
-// The embedding has the last mark of backward outside the layers.
+// The embedding has the backward pass's last mark outside the layers.
 std::optional<record::Totals> at_end_of_backward(const record::Ledger& run, const record::StepRange& step) {
   const auto& marks = run.recording().marks();
   for (std::size_t i = std::min(step.last_mark, marks.size()); i-- > step.first_mark;)

@@ -25,7 +25,7 @@ struct FormulaMoment {
   predict::Place place{};
   std::string name;       // "at the loss"
   std::string brief;      // "loss"
-  record::Bytes sum = 0;  // on the device
+  record::Bytes sum = 0;  // total on the device
 
   bool operator==(const FormulaMoment&) const = default;
 };
@@ -48,7 +48,7 @@ struct FormulaRow {
 };
 
 struct StepFormulas {
-  std::vector<FormulaMoment> moments;  // in step order: the loss, the end of backward, and a higher one
+  std::vector<FormulaMoment> moments;  // in step order: the loss, the end of the backward pass, and any higher moment
   std::size_t peak = 0;                // index of the largest sum
   std::vector<FormulaRow> rows;        // kinds present at any moment; workspaces and tables share a row
 
@@ -56,8 +56,8 @@ struct StepFormulas {
 };
 StepFormulas step_formulas(const predict::StepSettings& step, record::DeviceKind device = record::DeviceKind::kGpu);
 
-// Highest totals of the run's last whole step at this moment, if any. For moments other than the loss and the end of
-// backward, the step's peak.
+// Highest totals of the run's last whole step at this moment, if any; the step's peak for moments other than the loss
+// and the end of the backward pass.
 std::optional<record::Totals> totals_at(const record::Ledger& run, const FormulaMoment& moment);
 
 record::Bytes bytes_of(const FormulaRow& row, const record::Totals& totals);

@@ -16,7 +16,7 @@ using record::Category;
 
 constexpr std::size_t kToTheEnd = static_cast<std::size_t>(-1);
 
-// Builds the chain in code order: what each step makes and frees.
+// Builds the chain in code order: what each step allocates and frees.
 class LossTensors {
  public:
   explicit LossTensors(const predict::StepSettings& step) : step_(step) {}
@@ -27,14 +27,14 @@ class LossTensors {
     chain_.tensors.push_back({std::move(name), std::move(shape), bytes, chain_.steps.size() - 1, kToTheEnd, category});
     return chain_.tensors.size() - 1;
   }
-  // [rows, V] of `element` bytes; `shifted` drops each sequence's last position.
+  // Logits [rows, V] of `element` bytes each; `shifted` drops each sequence's last position.
   std::size_t make_logits(const std::string& name, Bytes element, bool shifted = false) {
     const std::int64_t rows = step_.tokens() - (shifted ? step_.batch : 0);
     return make(fmt::format("{}, {}", name, element == 4 ? "fp32" : "16 bits"),
                 fmt::format("{} · V · {}", shifted ? "B (T − 1)" : "B · T", element),
                 rows * step_.model.vocab_size * element);
   }
-  // This step is the tensor's last.
+  // Makes the current step the tensor's last.
   void let_go(std::size_t tensor) { chain_.tensors[tensor].last = chain_.steps.size() - 1; }
 
   LossChain take() {

@@ -1,4 +1,4 @@
-// Lifetimes and bytes of the loss's tensors, step by step as the engine computes it, by closed form.
+// Lifetimes and bytes of the loss's tensors by closed form, in steps as the engine computes the loss.
 #pragma once
 
 #include <cstddef>
@@ -14,7 +14,7 @@ struct ChainTensor {
   std::string name;   // "shifted copy, fp32"
   std::string shape;  // "B (T − 1) · V · 4"
   record::Bytes bytes = 0;
-  std::size_t first = 0, last = 0;  // steps in memory
+  std::size_t first = 0, last = 0;  // first and last step in memory
   record::Category category = record::Category::kLogits;
 };
 
@@ -27,7 +27,7 @@ struct LossChain {
   std::size_t highest() const;                   // first step at the peak
 };
 
-// A second or later step, in which the previous kept output is still in memory.
+// The chain of a second or later step, in which the previous step's kept output is still in memory.
 LossChain loss_chain(const predict::StepSettings& step);
 
 }  // namespace headroom::lessons

@@ -8,7 +8,7 @@ namespace headroom::lessons {
 struct LossScaleRule {
   int window = 1000;  // steps without overflow before the scale grows
   double factor = 2;
-  int hysteresis = 1;  // overflows before it shrinks; each skips its step
+  int hysteresis = 1;  // overflows before the scale shrinks; each skips its step
   double least = 1;
 };
 
@@ -18,12 +18,12 @@ class LossScale {
 
   double scale() const { return scale_; }
 
-  // After a step with this scale.
+  // To be called after each step.
   void update(bool overflow) {
     if (overflow) {
       good_steps_ = 0;
       if (--left_ > 0) return;
-      left_ = 1;  // until a whole window without overflow
+      left_ = 1;  // stays 1 until a whole window without overflow
       scale_ = std::max(scale_ / rule_.factor, rule_.least);
       return;
     }

@@ -15,7 +15,7 @@ namespace headroom::lessons {
 
 namespace {
 
-// Clamped to the format's range.
+// The exponent of a value, clamped to the format's range.
 int exponent_of(const NumberFormat& format, double value) {
   const int exponent = value == 0 ? format.least_normal() : std::ilogb(value);
   return std::clamp(exponent, format.least_normal(), format.most_exponent);

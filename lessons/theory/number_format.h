@@ -1,4 +1,4 @@
-// Low-bit number formats: numbers, spacing and rounding. fp64 holds all of their numbers exactly.
+// Low-bit number formats: numbers, spacing and rounding. fp64 represents all of their numbers exactly.
 #pragma once
 
 #include <array>
@@ -14,8 +14,8 @@ enum class Rounding : std::uint8_t { kNearest, kTowardZero, kStochastic };
 // et al. 2022, arXiv:2209.05433, table 1. Formats without exponent bits are two's complement integers.
 struct NumberFormat {
   std::string_view key, name;
-  int exponent_bits = 0, fraction_bits = 0;  // of integers, all bits but the sign
-  int most_exponent = 0;                     // of the largest number
+  int exponent_bits = 0, fraction_bits = 0;  // integers: all bits but the sign are fraction bits
+  int most_exponent = 0;                     // exponent of the largest number
   double most = 0;
   bool saturates = false;  // overflow becomes the largest number, as in the program's casts
 
@@ -42,20 +42,22 @@ const NumberFormat& number_format(std::string_view key);  // throws if unknown
 
 // Distance to the next number away from zero, in the binade of `value`.
 double spacing_at(const NumberFormat& format, double value);
-// Binary digits of numbers in [2^exponent, 2^(exponent + 1)); 0: there are none.
+// Binary digits of numbers in [2^exponent, 2^(exponent + 1)); 0: no such numbers.
 int digits_at(const NumberFormat& format, int exponent);
 
-// Nearest: ties to even. Stochastic: away from zero if `random`, in [0, 1), is below the share of the spacing cut off.
+// Nearest: ties to even. Stochastic: away from zero if `random`, in [0, 1), is below the share of the spacing to be cut
+// off.
 double rounded(const NumberFormat& format, double value, Rounding rounding = Rounding::kNearest, double random = 0);
 
-// Sign, exponent and fraction from the highest bit down, and back. Codes may be infinite or NaN.
+// The bits of a number, even infinite or NaN: sign, exponent and fraction from the highest bit down.
 std::uint32_t code_of(const NumberFormat& format, double number);
+// The number that has these bits.
 double number_of_code(const NumberFormat& format, std::uint32_t code);
 
 // Numbers in [low, high), both nonnegative and of the format.
 std::int64_t numbers_between(const NumberFormat& format, double low, double high);
 
-// "65,504", "0.00781", "3.40·10³⁸": `digits` significant ones.
+// "65,504", "0.00781", "3.40·10³⁸": with `digits` significant digits.
 std::string number_text(double value, int digits = 3);
 // "2⁻⁷"
 std::string power_of_two(int exponent);

@@ -50,7 +50,7 @@ class CheckpointChain {
     show(std::move(action));
   }
 
-  // Backward node i needs f_i. Its segment is recomputed from the checkpoint below and stays until it is used.
+  // Backward node i needs f_i. Its segment is recomputed from the checkpoint below, and each node stays until used.
   void backward(std::size_t i) {
     std::size_t from = i;
     while (!in_memory(now_.forward[from])) --from;

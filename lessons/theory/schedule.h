@@ -18,11 +18,11 @@ struct ScheduleFrame {
   std::vector<NodeState> backward;  // 1 … n, at index i − 1
   std::string action;               // "f3 is recomputed from f2"
   std::size_t alive = 0;            // nodes in memory
-  std::size_t evaluations = 0;      // of forward nodes so far
+  std::size_t evaluations = 0;      // evaluations of forward nodes so far
 };
 
-// A chain of n forward nodes, of which `kept` and the input are kept. Five nodes with f2 kept: 18 frames, at most 5
-// nodes in memory (7 if all are kept), 6 forward evaluations (4 if all are kept).
+// A chain of n forward nodes that keeps the input and the nodes in `kept`. Five nodes with f2 kept: 18 frames, at most
+// 5 nodes in memory (7 if all are kept), 6 forward evaluations (4 if all are kept).
 std::vector<ScheduleFrame> checkpoint_frames(std::size_t n, const std::vector<bool>& kept);
 
 std::size_t most_alive(const std::vector<ScheduleFrame>& frames);

@@ -15,7 +15,7 @@ namespace {
 struct Place {
   std::string_view variant, name;
 };
-// From the widest link to the narrowest, then the CPU's AdamW.
+// Links from the widest to the narrowest, then the CPU's AdamW.
 constexpr std::array<Place, 8> kCopyPlaces{{{"device_copy", "GPU copy"},
                                             {"to_device", "host to GPU"},
                                             {"to_host", "GPU to host"},
@@ -33,7 +33,7 @@ double rate(const Measurement& row, double nanoseconds) {
 constexpr double kRoomBelow = 1e-2;
 constexpr double kNothingKnown = 1e12;  // B/s: end of the axis if no copy is known
 
-// Copies within a memory are shown while the answer is hidden.
+// True for copies within a memory, which are shown while the answer is hidden.
 bool is_known(const Measurement& row) { return row.variant == "device_copy" || row.variant == "host_copy"; }
 
 const Measurement* same_link(const record::Recording& run, const Measurement& row) {
@@ -43,7 +43,7 @@ const Measurement* same_link(const record::Recording& run, const Measurement& ro
   return nullptr;
 }
 
-// All links have the unit of the slowest, like the axis.
+// The unit of the slowest link, for all links and the axis.
 constexpr ShownUnit kRateUnit{"GB/s", 1e9};
 
 ChartPoint point_of(const Measurement& row, double x, const ShownUnit& bytes) {
@@ -76,7 +76,7 @@ void add_bandwidth_ladder_panels(FigureData& figure, const FigureInput& input) {
   record::Bytes most = 0;
   for (const Measurement& row : input.run->recording().measurements()) most = std::max(most, row.bytes);
   const ShownUnit bytes = byte_unit(static_cast<double>(most));
-  double low = HUGE_VAL, high = 0;  // of the axis
+  double low = HUGE_VAL, high = 0;  // ends of the axis
   for (const Place& place : kCopyPlaces) {
     bool there = false;
     for (const Measurement& row : input.run->recording().measurements()) {

@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::array kBenchBandwidthSchema{bench_pass("Which pass", "forward")};
 
-// Rows of the shape that moves most bytes; empty without a copy.
+// Rows of the shape that moves most bytes; empty if no copy was measured.
 std::vector<const Measurement*> largest_shape(const record::Recording& recording, std::string_view panel,
                                               std::string_view pass) {
   std::vector<const Measurement*> rows = rows_of(recording, panel, pass, main_timing(recording));

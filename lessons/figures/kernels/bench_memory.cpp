@@ -12,7 +12,7 @@
 namespace headroom::lessons {
 namespace {
 
-// Kernels that take memory. Not constexpr: they come from the catalogue.
+// Kernels that allocate memory. Not constexpr: they come from the catalogue.
 const std::vector<record::Choice> kMemoryPanels = experiments::kernel_choices(
     /*with_all=*/false, [](const kernels::KernelBench& bench) { return !bench.of_weights; });
 constexpr auto kMemoryPasses = std::span(kBenchPasses).first(2);
@@ -21,7 +21,7 @@ const std::array kBenchMemorySchema{
     bench_pass("Forward and backward together, or the forward pass alone", "full", kMemoryPasses),
 };
 
-// Keeps the axis from giving the answer away.
+// The axis reaches this multiple of the fused kernels' memory, to hide the answer.
 constexpr double kRoomWhileHidden = 6;
 
 Spread memory_of(const Measurement& row) {

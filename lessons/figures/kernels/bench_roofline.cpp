@@ -29,7 +29,7 @@ Roofs roofs_of(const record::Recording& recording) {
   return roofs;
 }
 
-// Each kernel's largest shape. All forms have one intensity, that of the least bytes to move.
+// Rows of each kernel's largest shape. Its forms share one intensity, that of the least bytes to move.
 std::vector<const Measurement*> drawn_rows(const record::Recording& recording, const std::string& pass) {
   std::vector<std::string> panels = measured_panels(recording, pass);
   if (pass == "full") {

@@ -57,7 +57,7 @@ constexpr std::array kChunkCurveSchema{
                       .default_number = 70},
 };
 constexpr std::int64_t kFirstChunk = 32, kLastOfBytes = 4096;
-// Tokens of the rule's table.
+// Token counts in the rule's table.
 constexpr std::array<std::int64_t, 4> kTokens{1024, 4096, 8192, 98'304};
 
 struct ShownChunk {
@@ -137,7 +137,7 @@ Chart bytes_over(const ShownChunk& shown, bool hidden) {
   return chart;
 }
 
-// Doublings are equally wide.
+// A logarithmic axis: doublings are equally wide.
 Axis chunk_axis(double first, double last) {
   return {.unit = AxisUnit::kNumber,
           .low = first * 0.9,
@@ -191,7 +191,7 @@ Table rule_table(const ShownChunk& shown) {
 
 using PointAt = ChartPoint (*)(double x, const SweepPoint& point, std::string_view name, const ShownUnit& unit);
 
-// Points of a sweep over the chunk; other recordings give no series.
+// Points of a sweep over the chunk size; other recordings give no series.
 Chart measured(const record::Recording& recording, std::string title, Axis y, PointAt point_at) {
   Chart chart{.title = std::move(title), .y = std::move(y)};
   ChartSeries series{.label = provenance_line(recording.info()), .kind = SeriesKind::kLibrary};

@@ -1,5 +1,5 @@
-// One operation over its rows: launches take constant time, bytes take time in proportion. The longer one is a form's
-// time; the recorded run is a point.
+// One operation over its rows: launches take constant time, bytes take time in proportion. A form's time is the longer
+// of both; the recorded run is a point.
 #include <algorithm>
 #include <array>
 #include <cstdlib>
@@ -37,9 +37,9 @@ struct Form {
   std::string_view key;
   SeriesKind kind;
   bool asked = false;        // hidden until the answer
-  std::int64_t kernels = 0;  // of the recorded run, like the rest
+  std::int64_t kernels = 0;  // of the recorded run, like the members below
   std::int64_t launches = 0;
-  double bytes = 0, measured = 0;  // ns, from first start to last end
+  double bytes = 0, measured = 0;  // measured: ns from first start to last end
 };
 
 Form form_of(const Recording& recording, std::string_view key, SeriesKind kind, bool asked) {
@@ -51,7 +51,7 @@ Form form_of(const Recording& recording, std::string_view key, SeriesKind kind, 
   return form;
 }
 
-// The graph launches the eager form's kernels at once.
+// The graph launches the eager form's kernels with one launch.
 std::array<Form, 3> forms_of(const Recording& recording) {
   std::array<Form, 3> forms{form_of(recording, "eager", SeriesKind::kEager, false),
                             form_of(recording, "graph", SeriesKind::kLibrary, true),
@@ -88,7 +88,7 @@ Chart times(const Model& model, const std::array<Form, 3>& forms, bool hidden) {
   const ShownUnit unit = time_unit(longest);
   for (const Form& form : forms) {
     if (form.kernels == 0 || (hidden && form.asked)) continue;
-    // The graph's line ends where it meets the eager form's: from there on they are equal.
+    // The graph's line ends where it meets the eager line: from there on both are equal.
     chart.references.push_back(line_of(model, form, form.asked ? std::min(model.turn(forms[0]), highest) : highest));
     const std::string text = amount_text(form.measured, unit);
     chart.series.push_back(
@@ -120,7 +120,7 @@ Table turns(const Model& model, const std::array<Form, 3>& forms, bool hidden) {
   return table;
 }
 
-// 0 if not a run of the demo `launches`.
+// The run's rows; 0 without a run of the demo `launches`.
 double rows_of(const Recording& recording) {
   const auto& params = recording.info().params;
   return params.contains("kernel") ? std::atof(value_of(params, "rows").c_str()) : 0;

@@ -23,7 +23,8 @@ constexpr std::array kForms{
     FormName{"graph", "Graph: ", true},
 };
 
-// From the form's first launch to its first kernel, ns. The axis begins there, because tracing stretches launches.
+// Nanoseconds from a form's first launch to its first kernel. The axis begins at that kernel, as tracing stretches
+// launches.
 double before_first_kernel(const std::vector<KernelSpan>& spans) {
   for (const KernelSpan& span : spans)
     if (record::on_device(span.kind)) return static_cast<double>(span.start - spans.front().start);
@@ -47,7 +48,7 @@ void add_launch_forms_panels(FigureData& figure, const FigureInput& input) {
         {.prefix = std::string(kForms[i].label), .begin = -before_first_kernel(spans[i]), .time = time_unit(longest)},
         input.view.columns);
   }
-  for (Lane& lane : panel.lanes)  // the device's lanes are compared
+  for (Lane& lane : panel.lanes)  // host lanes are thin: device lanes are compared
     lane.thin = std::ranges::any_of(lane.boxes, [](const auto& box) { return box.work == Work::kHost; });
   if (panel.lanes.empty())
     return figure.leave_empty("This run does not compare forms of one operation: run the demo `launches`.");

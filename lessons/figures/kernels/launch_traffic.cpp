@@ -1,5 +1,5 @@
-// RMSNorm's forward pass launch by launch, composed and fused: when each kernel ran, how fast it moved which bytes. The
-// copy is from a benchmark run, the launches from a traced run of the same device.
+// RMSNorm's forward pass launch by launch, composed and fused: when each kernel ran, which bytes it moved and how fast.
+// The copy is from a benchmark run, the launches from a traced run of the same device.
 #include <algorithm>
 #include <cstdlib>
 #include <optional>
@@ -18,7 +18,7 @@ using record::Bytes;
 using record::KernelSpan;
 using record::Recording;
 
-// Traffic of one operation of the composition. `kept`: by autograd.
+// Traffic of one operation of the composition. `kept`: autograd keeps what it writes.
 struct TrafficOperation {
   std::string_view label;
   Bytes read = 0, written = 0;        // bytes per number
@@ -48,10 +48,10 @@ std::vector<TrafficOperation> composition(Bytes size, bool on_cpu) {
 }
 
 struct TrafficShape {
-  Bytes rows = 0, width = 0, size = 0;  // numbers, numbers, bytes per number
+  Bytes rows = 0, width = 0, size = 0;  // rows, numbers per row, bytes per number
 };
 
-// From the requested rows and the fused kernel's bytes: x, y, w, and one fp32 number per row.
+// The shape, from the requested rows and the fused kernel's bytes: x, y, w, and one fp32 number per row.
 std::optional<TrafficShape> shape_of(const Recording& recording, Bytes fused) {
   const bool on_cpu = recording.info().device == record::DeviceKind::kCpu;
   const std::string storage = value_of(recording.info().params, "storage");
@@ -119,7 +119,7 @@ std::string note_of(const TrafficForm& form, bool on_cpu, const ShownUnit& unit)
                      amount_text(time, unit));
 }
 
-// The benchmark's large copy.
+// Adds the benchmark's large copy.
 void add_copy(Traffic& panel, const Recording& bench) {
   for (const Measurement& row : bench.measurements())
     if (row.panel == Measurement::kCopy && row.timing == main_timing(bench) && row.median > 0)
@@ -127,7 +127,7 @@ void add_copy(Traffic& panel, const Recording& bench) {
   if (panel.copy > 0) panel.copy_label = "a large copy: " + amount_text(panel.copy, unit_of(panel.rate));
 }
 
-// A power of two, with at most eighty squares for the form that moves most.
+// Bytes per square: a power of two, at most eighty of which make up the form that moves most.
 Bytes square_of(Bytes most) {
   Bytes square = record::kKiB;
   while (most / square > 80) square *= 2;
@@ -168,7 +168,7 @@ void add_launch_traffic_panels(FigureData& figure, const FigureInput& input) {
     }
   panel.square = square_of(panel.forms.front().moved());
   panel.x = time_axis({}, end);
-  // The slowest kernels reach a thousandth of a copy's rate.
+  // GB/s, because the slowest kernels reach a thousandth of a copy's rate.
   panel.rate = {.unit = AxisUnit::kBytesPerSecond, .shown = rate_unit(1e9)};
   add_copy(panel, input.run->recording());
   panel.rate.high = 1.12 * std::max(fastest, panel.copy);

@@ -27,7 +27,7 @@ constexpr std::array kLaunchesSchema{
     experiments::choice("part", "Show", "The whole step, or one of its phases", kLaunchPasses, "step"),
 };
 
-// In display order.
+// Operators of one purpose, in display order.
 struct Group {
   std::string_view label;
   std::array<std::optional<Op>, 9> operators;

@@ -23,7 +23,7 @@ constexpr std::array kReportKernelsSchema{
 
 kernels::Shape shape_of(const Measurement& row) { return {.rows = row.rows, .width = row.width, .vocab = row.vocab}; }
 
-// Inputs, weights and upstream gradients, which the published peaks include.
+// Bytes of inputs, weights and upstream gradients, which the published peaks include.
 record::Bytes inputs_of(const Measurement& row) {
   const kernels::KernelInfo* kernel = kernels::find_kernel(row.kernel);
   if (kernel == nullptr || kernel->report.inputs == nullptr) return 0;
@@ -61,7 +61,7 @@ RowUnits units_of_all(const record::Recording& recording, bool published) {
   return {.time = time_unit(time), .rate = {}, .memory = byte_unit(memory)};
 }
 
-// The published shapes are a GPU's; a CPU's cross entropy and LayerNorm have fewer rows.
+// The published shapes are a GPU's; on a CPU, cross entropy and LayerNorm have fewer rows.
 bool comparable(const std::vector<const Measurement*>& rows, const kernels::ReportPanel& panel) {
   if (rows.empty()) return true;
   const kernels::MeasuredShape published = panel.shapes({.gpu = true}).front();
@@ -88,7 +88,7 @@ void add_published(Chart& chart, std::string_view panel, const RowUnits& units, 
   }
 }
 
-// Eager over fused by shape, both published or both measured.
+// Eager divided by fused, by shape, both published or both measured.
 ChartSeries ratios(const ChartSeries& eager, const ChartSeries& fused) {
   ChartSeries series{.label = fused.published ? "Hugging Face ÷ Liger, A100, published" : "eager ÷ fused",
                      .kind = SeriesKind::kFused,

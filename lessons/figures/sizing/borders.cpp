@@ -47,9 +47,9 @@ std::string border_tip(Border border, const PredictedStep& step, Bytes limit) {
 
 struct BorderRow {
   Border border{};
-  std::vector<const PredictedStep*> steps;  // by batch
-  const PredictedStep* largest = nullptr;   // that fits
-  const PredictedStep* next = nullptr;      // the first that does not
+  std::vector<const PredictedStep*> steps;  // steps by batch
+  const PredictedStep* largest = nullptr;   // largest step that fits
+  const PredictedStep* next = nullptr;      // first step that does not fit
 };
 
 BorderRow border_row(Border border, Bytes limit) {
@@ -77,7 +77,7 @@ void add_border_row(HeatMap& map, const BorderRow& row, Bytes limit) {
   }
 }
 
-// The limit is bytes, or gaps if more is free than the failed request.
+// Bytes limit the batch or, if more is free than the failed request, gaps.
 Table border_table(const std::vector<BorderRow>& rows, const ShownUnit& unit) {
   Table table{.head = "Largest batch", .columns = {"batch", "the next requests", "while free"}};
   for (const BorderRow& row : rows) {
@@ -95,7 +95,8 @@ void add_borders(FigureData& figure, const FigureInput& input) {
   const Bytes limit = report.integer("cap");
   std::vector<BorderRow> rows;
   for (const Border border : kAllBorders)
-    if (border == Border::kBytes || !input.view.hidden) rows.push_back(border_row(border, limit));  // the question
+    if (border == Border::kBytes || !input.view.hidden)
+      rows.push_back(border_row(border, limit));  // the other borders are the question
   HeatMap map;
   map.title = fmt::format("Steps under {}", short_bytes(limit));
   map.low = 0;

@@ -26,7 +26,7 @@ using record::Bytes;
 constexpr std::array<std::int64_t, 7> kMapBatches{1, 2, 4, 8, 16, 32, 64};
 constexpr std::array<std::int64_t, 6> kSequences{256, 512, 1024, 2048, 4096, 8192};
 
-// Inserts the settings' value.
+// `values` with the settings' own value inserted.
 template <std::size_t kCount>
 std::vector<std::int64_t> with_own(const std::array<std::int64_t, kCount>& values, std::int64_t own) {
   std::vector<std::int64_t> all(values.begin(), values.end());
@@ -34,7 +34,7 @@ std::vector<std::int64_t> with_own(const std::array<std::int64_t, kCount>& value
   return all;
 }
 
-// Steps of another batch and sequence, by closed form.
+// The settings' step at any batch and sequence, by closed form.
 class MapSteps {
  public:
   explicit MapSteps(const record::Params& settings) : step_(predict::step_settings(settings)) {
@@ -58,7 +58,7 @@ class MapSteps {
 };
 
 std::string words_of(std::int64_t batch, std::int64_t sequence, const predict::Fit& fit) {
-  const ShownUnit unit = byte_unit(double{2 * record::kGiB});  // as the cells
+  const ShownUnit unit = byte_unit(double{2 * record::kGiB});  // the cells' unit
   const Bytes left = fit.limit - fit.reserved;
   return fmt::format("{} × {} tokens: {}, {} {} of {}", record::format_count(batch), record::format_count(sequence),
                      predict::label_of(fit.verdict), bytes_text(std::abs(left), unit), left >= 0 ? "left" : "missing",
@@ -88,7 +88,7 @@ HeatMap map_of(const record::Params& settings, const CardLimit& limit) {
       map.tips.back().push_back(words_of(batch, sequence, fit));
     }
   }
-  // Bytes grow with the batch, so bisection finds the largest that fits.
+  // Bytes grow with the batch, so bisection finds the largest batch that fits.
   std::int64_t low = 0, high = 1 << 20;
   while (high - low > 1) {
     const std::int64_t middle = low + (high - low) / 2;

@@ -1,5 +1,5 @@
 // Time of the report's step over its tokens, with two laws fitted to published points and to the shown run's: a fixed
-// time plus a time per token, or the larger of both.
+// time plus a time per token, or the larger of the two.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -48,7 +48,7 @@ using TimedSteps = std::map<std::int64_t, Timed>;  // by tokens
 double time_of(double tokens, double tokens_per_second) { return tokens / tokens_per_second * 1e9; }
 double speed_of(double tokens, double time) { return tokens / time * 1e9; }
 
-// One strategy's steps. Repeated runs of the report give the slowest and fastest.
+// One strategy's steps. Repeated runs of the report give the slowest and fastest times.
 TimedSteps published_steps(const ReportSweep& sweep, std::string_view strategy) {
   TimedSteps steps;
   for (const bool repeats : {false, true})
@@ -81,7 +81,7 @@ TimedSteps recorded_steps(const ReportSweep& sweep, std::string_view strategy, c
   return steps;
 }
 
-// Steps of the report or of the shown run.
+// The report's or the shown run's steps.
 struct Owner {
   std::string name;  // "Report, RTX 4090"
   bool published = false;
@@ -101,7 +101,7 @@ std::vector<LinePoint> fitted_points(const Owner& owner, const record::Params& p
   return points;
 }
 
-// Empty: the line is unchanged.
+// The changed line; empty: no change.
 std::optional<LineFit> what_if(const LineFit& line, const std::string& change) {
   if (change == "half_fixed") return LineFit{line.at_zero / 2, line.slope};
   if (change == "no_fixed") return LineFit{0, line.slope};
@@ -127,7 +127,7 @@ std::string words_of(const LargerFit& larger, const ShownUnit& unit) {
                      amount_text(1000 * larger.slope, unit));
 }
 
-// A law as time or speed, from zero tokens.
+// A law as a curve of time or speed, from zero tokens.
 template <class Fit>
 ChartReference curve_of(const Fit& fit, std::string label, const Axis& x, bool speeds) {
   constexpr int kPieces = 96;
@@ -218,7 +218,7 @@ std::string plain_words(const TimedSteps& plain, const ShownUnit& unit) {
   return fmt::format("Hugging Face's way: {} {} at {} tokens", times, unit.name, at);
 }
 
-// The largest difference of equal runs of the report, in percent.
+// The largest difference between equal runs of the report, in percent.
 double repeat_spread(const Owner& published) {
   double spread = 0;
   for (const auto& [tokens, step] : published.all()) spread = std::max(spread, 100 * (step.high / step.low - 1));

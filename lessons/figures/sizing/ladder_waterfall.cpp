@@ -20,14 +20,14 @@ constexpr std::array<record::Choice, 3> kDeltas{
     {{"step", "to the rung before"}, {"naive", "to the first rung"}, {"a", "to run A"}}};
 // The loss of one rung differed by this in two recorded runs, at the fifth step from a random start.
 constexpr double kLossNoise = 0.3;
-// And in speed, as a share.
+// The rung's speed differed by this share.
 constexpr double kSpeedNoise = 0.01;
 
 constexpr std::array kLadderWaterfallSchema{
     experiments::choice("delta", "Difference", "Run that each rung is compared with", kDeltas, "step"),
 };
 
-// "drops 8-bit moments, step in backward": settings that this rung lacks.
+// "drops 8-bit moments, step in backward": settings of the rung before that this rung lacks.
 std::string dropped(const SweepPoint& before, const SweepPoint& point) {
   const auto has = [](const SweepPoint& which, const experiments::Dropped& each) {
     return value_of(which.params, each.key) == each.value;
@@ -64,7 +64,7 @@ Rung rung_of(const SweepPoint& point, bool first, const std::string& machine, co
   rung.predicted = is_computed(point);
   rung.pending = point.provenance.contains(std::string(kPendingPoint));
   rung.tip = tip_of(point, machine, unit);
-  if (point.outcome.kind == record::OutcomeKind::kCancelled) {  // by the reader, or still running
+  if (point.outcome.kind == record::OutcomeKind::kCancelled) {  // cancelled by the reader, or still running
     rung.off = is_off(point);
     rung.note = rung.off ? "switched off" : "";
     rung.value = rung.off ? "" : "…";
@@ -116,7 +116,7 @@ struct Compared {
   double speed = 0;
   std::string machine;
 
-  // `always`: replaces known values; otherwise the first known ones stay.
+  // `always`: replaces known values; otherwise the first known values stay.
   void take(const Compared& next, bool always) {
     if (always || peak == 0) peak = next.peak;
     if (always || speed == 0) speed = next.speed;
@@ -189,7 +189,7 @@ void add_ladder_waterfall_panels(FigureData& figure, const FigureInput& input) {
   const ShownUnit unit = unit_of(panel.peaks);
   double fastest = 1;
   Compared before;                   // never a rung that did not fit: its peak is unknown
-  const SweepPoint* last = nullptr;  // the last that ran
+  const SweepPoint* last = nullptr;  // the last rung that ran
   const bool to_a = params.text("delta") == "a" && input.baseline != nullptr;
   const bool to_before = params.text("delta") == "step";
   for (const SweepPoint& point : points) {

@@ -36,10 +36,10 @@ constexpr std::array kMemoryOverSchema{
                         kPublished, "off"),
 };
 
-constexpr std::int64_t kMostPlaces = 48;  // of the areas
-constexpr double kBeyondCard = 1.4;       // end of the axis, in card memories
+constexpr std::int64_t kMostPlaces = 48;  // x positions at which areas are drawn
+constexpr double kBeyondCard = 1.4;       // x ends where memory is this multiple of the card's
 
-// The settings' step at any x.
+// The settings' step at any batch or sequence x.
 class SizedSteps {
  public:
   SizedSteps(const record::Params& settings, bool over_batch)
@@ -113,7 +113,7 @@ std::string kind_name(record::Category category) {
   return category == record::Category::kWorkspace ? "Workspace, other" : capitalised(record::label_of(category));
 }
 
-// One series per kind in use, static ones at the bottom.
+// One series per kind in use, static kinds at the bottom.
 void add_kinds(Chart& chart, const SizedSteps& steps, const std::vector<std::int64_t>& places, const ShownUnit& unit) {
   std::vector<ByCategory> peaks;
   for (const std::int64_t x : places) peaks.push_back(folded(steps.peak(x)));
@@ -242,7 +242,7 @@ std::vector<std::int64_t> places_until(const SizedSteps& steps, std::int64_t las
   return places;
 }
 
-// The last x: beyond the card, twice the settings' x, or enough for published points.
+// The last x: beyond the card, twice the settings' x, or enough for published points, whichever is largest.
 std::int64_t last_place(const SizedSteps& steps, const CardLimit& limit, const std::string& published) {
   const auto goal = static_cast<Bytes>(kBeyondCard * static_cast<double>(limit.memory));
   const std::int64_t beyond = steps.largest(goal) + steps.grain(), twice = 2 * steps.own();
@@ -299,7 +299,7 @@ Table doubled(const SizedSteps& steps, const CardLimit& limit, const ShownUnit& 
   return table;
 }
 
-// While the question is open: only the step of the settings.
+// While the question is open, only the settings' step.
 Chart alone(const SizedSteps& steps) {
   Chart chart;
   chart.bars = chart.stacked = true;

@@ -50,7 +50,7 @@ record::Bytes per_sequence(const record::Params& params) {
          predict::kept_inputs_bytes(model().shape, seq);
 }
 
-// The closed form's slope through the mean of the published points: it gives no offset.
+// A line through the mean of the published points with the slope of the closed form, which gives no offset.
 LineFit closed_line(const record::Params& params) {
   const auto [x, y] = mean_of(points_of(kWays.front().key));
   const auto slope = static_cast<double>(per_sequence(params));

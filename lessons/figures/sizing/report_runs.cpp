@@ -1,4 +1,4 @@
-// The report's experiment again: speed and peak memory over batch and sequence, with published points and a closed
+// The report's experiment, repeated: speed and peak memory over batch and sequence, with published points and a closed
 // form.
 #include <algorithm>
 #include <array>
@@ -46,7 +46,7 @@ double closed_peak(const StrategyLook& strategy, double batch, std::int64_t seq)
   return static_cast<double>(predict::report_peak(*predict::report_loss(strategy.key), batch, seq).bytes());
 }
 
-// The axis ends above each series's first failure; later ones are far above.
+// The axis ends above each series's first failure; later failures are far higher.
 void fit_to_first_failures(Chart& chart) {
   Chart fitted = chart;
   for (ChartSeries& series : fitted.series) {
@@ -69,7 +69,7 @@ void add_measured(Chart& peaks, Chart& speeds, const ReportSweep& sweep, const S
       const std::string name = name_of(strategy, setting(point, "batch"), setting(point, "seq"));
       peak.points.push_back(peak_at(place_of(sweep, value), point, name, unit_of(peaks.y)));
       if (ran_out(point)) {
-        if (!sweep.comparable) continue;  // no closed form
+        if (!sweep.comparable) continue;  // has no closed form
         peak.points.back().would_be = true;
         peak.points.back().y =
             closed_peak(strategy, static_cast<double>(setting(point, "batch")), setting(point, "seq"));
@@ -101,7 +101,7 @@ void add_published(Chart& peaks, Chart& speeds, const ReportSweep& sweep, const 
   speeds.series.push_back(std::move(speed));
 }
 
-// The line up to the top of the chart; in even steps, linear between places.
+// Adds the closed form up to the chart's top. On an even axis, x is linear between places.
 void add_formula(Chart& peaks, const ReportSweep& sweep, const StrategyLook& strategy) {
   constexpr int kPieces = 12;
   // Named once, because each line runs through its strategy's published points.
@@ -115,7 +115,7 @@ void add_formula(Chart& peaks, const ReportSweep& sweep, const StrategyLook& str
       const double batch = over_batch ? value : static_cast<double>(sweep.at);
       const auto seq = over_batch ? sweep.at : static_cast<std::int64_t>(value);
       const double y = closed_peak(strategy, batch, seq);
-      if (y > peaks.y.high) {  // ends where it leaves the chart
+      if (y > peaks.y.high) {  // the line ends where it leaves the chart
         if (line.y.empty()) return;
         const double rise = (peaks.y.high - line.y.back()) / (y - line.y.back());
         line.x.push_back(line.x.back() + rise * (x - line.x.back()));

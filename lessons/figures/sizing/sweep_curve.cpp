@@ -47,7 +47,7 @@ std::optional<double> number_of_label(std::string_view label) {
 // The x axis: the labels' numbers, or categories in the order in which they ran.
 struct Places {
   std::string key;                 // "batch"; empty for names
-  const record::ParamSpec* swept;  // null: no number
+  const record::ParamSpec* swept;  // null: labels are no numbers
   std::vector<std::string> labels;
 
   double of(const SweepPoint& point) const {
@@ -151,7 +151,7 @@ void add_series(Chart& chart, const record::Recording& recording, const Places& 
   }
 }
 
-// Over a number: the total, and the activations that the line is about.
+// For a sweep over a number: the total, and the activations to compare with the line.
 void add_activations(Chart& chart, const record::Recording& recording, const Places& places) {
   constexpr auto kKind = record::Category::kActivations;
   const ShownUnit unit = unit_of_peaks(recording);
@@ -205,7 +205,7 @@ void add_points(FigureData& figure, const FigureInput& input) {
   set_run(figure.head, recording, *input.params);
   if (!begin_sweep(figure.head, input)) return;
   Places places = places_of(recording);
-  // Points of the page's sweep that have not run have a place on the axis.
+  // Points of the page's sweep yet to run also have a place on the axis.
   if (places.swept != nullptr && !input.sweep.empty() && input.sweep.front().key == places.key)
     for (const std::string& value : input.sweep.front().values) places.labels.push_back(places.key + "=" + value);
   Chart peaks = peaks_of(recording, places, *input.params);
@@ -218,7 +218,7 @@ void add_points(FigureData& figure, const FigureInput& input) {
   figure.add(speeds_of(recording, places));
 }
 
-// The page's sweep with the reader's settings: the line and its future points.
+// The page's sweep with the reader's settings: the closed form's line and the points to run.
 void add_closed_form(FigureData& figure, const FigureInput& input) {
   const experiments::SweepAxis& axis = input.sweep.front();
   const record::Params& settings = *input.settings;

@@ -119,7 +119,7 @@ AddressMap map_of(const record::Ledger& run, std::uint64_t event, const AddressS
   map.title = fmt::format("{} reserved in {} segments, {} of it in blocks", bytes_text(space.reserved, unit),
                           record::format_count(static_cast<std::int64_t>(space.segments.size())),
                           bytes_text(space.blocks, unit));
-  constexpr Bytes kRows = 8;  // at least this many if segments are small
+  constexpr Bytes kRows = 8;  // at least this many rows if segments are small
   map.width = std::max<Bytes>(space.reserved / kRows, 1);
   for (const PlacedSegment& segment : space.segments) map.width = std::max(map.width, segment.bytes);
   const Bytes limit = limit_of(recording.info()), left = limit - space.reserved;
@@ -167,7 +167,7 @@ void add_address_space_panels(FigureData& figure, const FigureInput& input) {
     return figure.leave_empty("Only the allocator of a GPU has segments: run on one, or predict.");
   if (input.view.hidden) return figure.leave_empty(kIsAnswer);
   if (!given.placements().empty()) return add_map(figure, input, *input.run, shown.range);
-  // Old recordings have no places. The allocator's arithmetic puts every block where the GPU's did.
+  // Old recordings have no addresses. The allocator's arithmetic puts every block where the GPU's allocator did.
   const record::Recording placed = predict::placed(given, given.info().cap);
   figure.head.provenance["figure.places"] = "by the allocator's arithmetic";
   add_map(figure, input, record::Ledger(placed), shown_range(placed, *input.params).range);

@@ -50,9 +50,9 @@ struct Followed {
 // Threads that do a line's work.
 enum class Busy : std::uint8_t {
   kAll,     // every thread
-  kInside,  // those with a number
-  kWhole,   // those with `width` numbers
-  kPart,    // those with fewer, but at least one
+  kInside,  // threads with a number
+  kWhole,   // threads with `width` numbers
+  kPart,    // threads with fewer, but at least one
 };
 
 struct Line {
@@ -139,7 +139,7 @@ std::vector<Line> compiled(const Grid& grid, const Followed& at) {
   return lines;
 }
 
-// Lines of each listing before an index is compared with N.
+// Lines of each listing before one that compares an index with N.
 constexpr std::size_t kIndexLines = 2;
 
 std::vector<Line> listing_of(std::string_view key, const Grid& grid, const Followed& at) {
@@ -182,7 +182,7 @@ HeatMap map_of(const Grid& grid, std::int64_t program, const Followed& at, Busy 
   return map;
 }
 
-// The thread's results up to the shown line.
+// The lines, with the thread's results up to the shown line.
 Table code_of(const std::vector<Line>& lines, std::size_t shown, const Followed& at) {
   Table table{.head = "Line by line", .columns = {fmt::format("thread {} of program {}", at.thread, at.program)}};
   for (std::size_t i = 0; i < lines.size(); ++i)

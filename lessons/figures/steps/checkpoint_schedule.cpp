@@ -1,5 +1,5 @@
-// Gradient checkpointing frame by frame: nodes in memory and forward evaluations, and both over k if every k-th node is
-// kept.
+// Gradient checkpointing frame by frame: nodes in memory and forward evaluations, and both counts over k if every k-th
+// node is kept.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -108,7 +108,7 @@ class ScheduleDiagram {
     DiagramBox& box = diagram_.boxes.back();
     box.marked = kept_[i];
     if (box.marked) box.tip += i == 0 ? ", the input" : ", a checkpoint";
-    if (!mask_ || i == 0 || i + 1 == n_) return;  // the last is used at once
+    if (!mask_ || i == 0 || i + 1 == n_) return;  // the last node is used at once
     box.action = SetParam{"checkpoints", std::to_string(*mask_ ^ (std::uint64_t{1} << i))};
     box.tip += kept_[i] ? ". Click: no checkpoint" : ". Click: a checkpoint";
   }
@@ -118,7 +118,7 @@ class ScheduleDiagram {
   }
 
   void arrows() {
-    const auto b = [&](std::size_t i) { return n_ + i - 1; };  // index of its box
+    const auto b = [&](std::size_t i) { return n_ + i - 1; };  // index of backward node i
     const auto new_forward = [&](std::size_t i) { return appears(before_.forward[i], now_.forward[i]); };
     const auto new_backward = [&](std::size_t i) { return appears(before_.backward[i - 1], now_.backward[i - 1]); };
     for (std::size_t i = 1; i < n_; ++i) diagram_.arrows.push_back({.from = i - 1, .to = i, .active = new_forward(i)});
@@ -133,7 +133,7 @@ class ScheduleDiagram {
   ScheduleFrame before_;
   const Kept& kept_;
   std::size_t n_;
-  std::optional<std::uint64_t> mask_;  // changed by a click
+  std::optional<std::uint64_t> mask_;  // which a click changes
   Diagram diagram_;
 };
 
@@ -153,8 +153,8 @@ Table counts(const std::vector<ScheduleFrame>& frames, std::size_t index, std::s
                              without.back().evaluations)}};
 }
 
-// Counts for each k, and the closed form of memory. They agree if k ≥ 3 divides n: n / k nodes are kept, k − 2 of a
-// segment are recomputed, and there are two gradients.
+// Counts for each k, and memory by closed form. Both agree if k ≥ 3 divides n: n / k nodes are kept, k − 2 of a segment
+// are recomputed, and there are two gradients.
 void add_curves(FigureData& figure, std::size_t nodes) {
   Chart memory{.title = "Most in memory, every k-th node kept"},
       time{.title = "Forward evaluations, every k-th node kept"};
@@ -180,7 +180,7 @@ void add_curves(FigureData& figure, std::size_t nodes) {
   figure.add(std::move(time));
 }
 
-// While the answer is hidden, frames end with the loss's gradient.
+// Number of frames while the answer is hidden: up to the loss's gradient.
 std::size_t known(const std::vector<ScheduleFrame>& frames) {
   const auto loss = std::ranges::find_if(
       frames, [](const ScheduleFrame& frame) { return frame.backward.back() == NodeState::kAlive; });

@@ -28,7 +28,7 @@ constexpr std::array kDerivativeCheckSchema{
                        "operation", "cross_entropy"),
 };
 
-// From −2 to 2 in hundredths, the same on every machine.
+// Draws numbers from −2 to 2 in hundredths, the same on every machine.
 class Draw {
  public:
   explicit Draw(std::int64_t seed) : state_(static_cast<std::uint64_t>(seed) * kGolden) {}
@@ -44,7 +44,7 @@ DerivativeInput drawn(const record::Params& params) {
   for (double& each : in.x) each = draw.next();
   for (double& each : in.dy) each = draw.next();
   for (double& each : in.weight) each = 1 + draw.next() / 4;
-  if (params.text("operation") == "cross_entropy") in.dy = {1};  // the loss itself
+  if (params.text("operation") == "cross_entropy") in.dy = {1};  // y is the loss itself
   if (const std::int64_t element = params.integer("element"); element > 0)
     in.x[static_cast<std::size_t>(element - 1)] = static_cast<double>(params.integer("value")) / 100;
   in.position = params.integer("position");
@@ -90,7 +90,7 @@ struct Checked {
   }
 };
 
-// Marks are side by side, as equal ones would cover each other. `shift`: from the middle.
+// Marks are side by side, as equal marks would cover each other. `shift` is from the middle.
 ChartSeries series(const Checked& checked, const Eight& values, std::string label, SeriesKind kind, double shift) {
   ChartSeries made{.label = std::move(label), .kind = kind};
   for (std::size_t i = 0; i < kEight; ++i)
@@ -116,7 +116,7 @@ Chart derivatives_chart(const Checked& checked, bool hidden) {
   return chart;
 }
 
-// dx along x; for RMSNorm also its first term.
+// The component of dx along x; for RMSNorm also of its first term.
 std::string along_x(const Checked& checked) {
   const double along = dot(checked.in.x, checked.formula);
   if (checked.operation.key == "rms_norm")
@@ -125,7 +125,7 @@ std::string along_x(const Checked& checked) {
   return fmt::format("Dot product of dx with x: {}.", number(along, 4));
 }
 
-// One text for each of the eight.
+// A row of one text per number.
 template <class Text>
 TableRow row(std::string name, Text text) {
   TableRow made{.name = std::move(name)};

@@ -43,7 +43,7 @@ struct ChunkShape {
   ShownUnit unit() const { return byte_unit(static_cast<double>(std::max(all_logits(), alive(0)))); }
 };
 
-// Shows other losses as fused.
+// Treats other losses as fused.
 ChunkShape shape_of(const predict::StepSettings& step) {
   const bool lean = step.loss.mode == kernels::FlceMode::kLean;
   return {.tokens = step.tokens(),
@@ -75,7 +75,7 @@ class ChunkDiagram {
         add("Z", "logits, then dZ", 8, kTop + 7.5, 6.5, 2.5, Category::kLogits, shape.logits(index), 1);
     const std::size_t dx = add("dX", "dX", 24, kTop, 5, 12, Category::kGradients, shape.input_gradient(), 1);
     const std::size_t dw = add("dW", "dW", 16.5, kTop, 5, 4, Category::kGradients, shape.head_gradient(), 1);
-    // One gradient is summed over the parts, the other is filled by them.
+    // One gradient is summed over the parts, the other is filled part by part.
     DiagramBox &sum = diagram_.boxes[shape.by_columns ? dx : dw], &filled = diagram_.boxes[shape.by_columns ? dw : dx];
     sum.note = fmt::format("sum of {}", index + 1);
     filled.filled = done;
@@ -95,7 +95,7 @@ class ChunkDiagram {
   Diagram take() { return std::move(diagram_); }
 
  private:
-  static constexpr double kTop = 1.6;  // of the boxes; names are above
+  static constexpr double kTop = 1.6;  // top of the boxes; their names are above
 
   std::size_t add(std::string id, std::string label, double x, double y, double width, double height, Category category,
                   Bytes bytes, double filled) {
@@ -120,7 +120,7 @@ class ChunkDiagram {
     diagram_.boxes.push_back(std::move(name));
   }
 
-  // This part's slice of X or W.
+  // Adds this part's slice of X or W.
   std::size_t add_strip(const DiagramBox& of) {
     const double share = of.height / static_cast<double>(shape_.parts());
     const std::int64_t length = shape_.length(index_);

@@ -1,4 +1,4 @@
-// Gradients of a step by size over a format's range, and updates swallowed by rounding.
+// A step's gradients by size over a format's range, and updates swallowed by rounding.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -35,8 +35,8 @@ constexpr std::array kGradientHistogramSchema{
         "numbers", "gradients"),
 };
 
-// Exponents of a format: numbers below `least` become zero, below `normal` they have fewer digits, and from `end` on
-// they are infinite.
+// Exponents of a format: numbers below 2^least become zero, below 2^normal have fewer digits, and from 2^end on are
+// infinite.
 struct Range {
   int least, normal, end;
 };
@@ -47,7 +47,7 @@ Range range_of(const NumberFormat& format) {
 
 constexpr int kLeastSeen = -48;  // smaller numbers are drawn here
 
-// From the last step with counts; a skipped step has no updates.
+// The last step's histogram with counts; a skipped step has no updates.
 const Histogram* last_of(const record::Recording& recording, std::string_view name) {
   const auto& all = recording.histograms();
   const auto found = std::find_if(all.rbegin(), all.rend(),
@@ -66,7 +66,7 @@ std::string percent(double part, double whole) {
   return value > 0 && value < 0.05 ? "less than 0.1 %" : fmt::format("{:.1f} %", value);
 }
 
-// `shift`: added to the exponents.
+// `shift` is added to the exponents.
 ChartSeries series_of(const Histogram& histogram, std::string label, SeriesKind kind, int shift) {
   ChartSeries series{.label = std::move(label), .kind = kind};
   for (std::size_t i = 0; i < histogram.counts.size(); ++i) {
@@ -117,7 +117,7 @@ std::string outcome(const Histogram& gradients, const NumberFormat& format, int 
                      percent(static_cast<double>(infinite), all));
 }
 
-// `hidden`: how many are lost, at any scale, is the question.
+// `hidden`: the question is how many gradients are lost, at any scale.
 Chart gradients_chart(const Histogram& gradients, const record::Params& params, bool hidden) {
   const NumberFormat& format = number_format(params.text("format"));
   const Range range = range_of(format);

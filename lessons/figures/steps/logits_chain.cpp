@@ -1,5 +1,5 @@
-// The loss's code as steps, with each tensor a bar over its steps in memory and the bytes of logits below, and the peak
-// of four ways.
+// The loss's code as steps, with each tensor a bar over its steps in memory and the bytes of logits below, and the
+// peaks of four loss paths.
 #include <algorithm>
 #include <array>
 #include <string>
@@ -34,7 +34,7 @@ constexpr std::array kLogitsChainSchema{
     frame_param(6),
 };
 
-// A path other than the settings' keeps its output, as loops do.
+// If the settings' path returns no output, other paths keep theirs, as loops do.
 StepSettings on_path(StepSettings step, std::string_view path) {
   step.loss.keep_output = step.loss.keep_output || !predict::loss_code(step).returns_output;
   for (const auto& each : predict::kLossPaths)
@@ -85,7 +85,7 @@ class ChainDiagram {
     diagram_.boxes.push_back(std::move(box));
   }
 
-  // The first row that is free again.
+  // The first row free at the tensor's first step.
   std::size_t row_of(const ChainTensor& tensor) {
     const auto found = std::ranges::find_if(free_, [&](std::size_t from) { return from <= tensor.first; });
     if (found == free_.end()) {

@@ -13,9 +13,9 @@ namespace {
 
 using LossByStep = std::map<std::int32_t, double>;
 
-// Tips are for single points; those of a long run would fill its file.
+// Longer runs get no tips, which would fill the file.
 constexpr std::size_t kMostTips = 200;
-// Half the axis of differences if there are none.
+// Half the axis of differences if all are 0.
 constexpr double kNoDifference = 1e-6;
 
 LossByStep losses_of(const record::Recording& recording, record::MetricKind kind = record::MetricKind::kLoss) {
@@ -51,7 +51,7 @@ ChartSeries series_of(const LossByStep& losses, std::string label, SeriesKind ki
   return series;
 }
 
-// Round ends around all points, not from 0, because a loss is read by its shape.
+// Fits round ends around all points, not from 0, because a loss is read by its shape.
 void fit(Axis& axis, const std::vector<ChartSeries>& series) {
   const auto [low, high] = range_of(series, &ChartPoint::y);
   const double room = std::max((high - low) * 0.08, std::abs(high) * 0.005);
@@ -60,7 +60,7 @@ void fit(Axis& axis, const std::vector<ChartSeries>& series) {
   axis.high = std::ceil((high + room) / step) * step;
 }
 
-// Losses of single batches jump: a few joined would look like a trend.
+// Losses of single batches jump: a line through few would look like a trend.
 constexpr std::size_t kLeastCurve = 20, kLeastCompared = 200;
 
 bool makes_curve(const LossByStep& run) { return run.size() >= kLeastCurve; }
@@ -86,7 +86,7 @@ Chart losses_chart(const FigureInput& input, const LossByStep& run, const LossBy
   return chart;
 }
 
-// B − A at common steps; the title has the largest.
+// B − A at common steps; the title has the largest difference.
 Chart difference_chart(const LossByStep& run, const LossByStep& baseline, const Axis& x) {
   LossByStep change;
   for (const auto& [step, loss] : run)

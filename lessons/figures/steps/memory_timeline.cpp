@@ -38,7 +38,7 @@ constexpr std::array kMemoryTimelineSchema{
     kStepParam,
 };
 
-// A limit this many times above the data would flatten it, so it is named but not drawn.
+// A limit this many times the data would flatten the plot, so it is named but not drawn.
 constexpr double kFarLimit = 3;
 // Room on the right for the failed allocation, as a share of the time.
 constexpr double kFailedWidth = 0.06;
@@ -80,7 +80,7 @@ const record::OutOfMemoryFacts* failure_of(const Shot& shot) {
   return failure_at_end(shot.recording(), shot.shown.range.last);
 }
 
-// The card to compare with; null if the run ended on its own limit or none is known.
+// The card to compare with; null if the run failed at its own limit or no card is known.
 const CardLimit* card_of(const Shot& shot) {
   const bool own_limit = failure_of(shot) != nullptr && shot.recording().info().cap > 0;
   return shot.view.card && !own_limit ? &*shot.view.card : nullptr;
@@ -174,7 +174,7 @@ std::optional<StepLine> reserved_line(const std::vector<Column>& columns, const 
   return line;
 }
 
-// Samples have the host's clock; they are placed like the allocation of the same time.
+// Samples have the host's clock; each is placed at the first event not before it.
 std::optional<StepLine> process_line(const Shot& shot, const Axis& x, const Axis& y) {
   const auto& events = shot.recording().events();
   StepLine line{.style = LineStyle::kProcess, .end = 0};
@@ -202,7 +202,7 @@ std::optional<StepLine> process_line(const Shot& shot, const Axis& x, const Axis
   line.end = std::min(shot.data_end, x.high);
   const auto [least, largest] = std::ranges::minmax_element(line.y);
   const double most = *largest;
-  // A process holds at least its allocator's bytes; lower samples are older.
+  // A process holds at least its allocator's bytes; a lower sample is outdated.
   const record::Bytes held = std::max(shot.run.peak_reserved(shot.first(), shot.last()),
                                       shot.run.peak(shot.first(), shot.last()).totals.allocated);
   if (*least < static_cast<double>(held)) return std::nullopt;
@@ -247,7 +247,7 @@ void add_computed_line(Timeline& panel, const Shot& shot, const record::Ledger& 
   panel.lines.push_back(std::move(line));
 }
 
-// A limit is named by its size.
+// Limits are named by their size, cards are not.
 bool is_size(const CardLimit& card) { return card.name == short_bytes(card.memory); }
 
 void add_limit(Timeline& panel, const Shot& shot) {
@@ -283,7 +283,7 @@ void add_peak(Timeline& panel, const Shot& shot) {
                         "peak " + bytes_text(peak.totals.allocated, unit_of(panel.y), 1)};
 }
 
-// At the cursor, else at the failure or the peak; while hidden, at the last moment shown.
+// Tensors alive at the cursor, else at the failure or the peak; while hidden, at the last moment shown.
 void add_alive(Timeline& panel, const Shot& shot) {
   if (shot.first() >= shot.last()) return;
   double position = shot.view.cursor ? std::clamp(*shot.view.cursor, 0.0, shot.data_end) : shot.data_end;

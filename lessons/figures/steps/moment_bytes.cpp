@@ -28,9 +28,9 @@ std::string change(double b, double a) {
   return (b < a ? "−" : "+") + percent_text(std::abs(b - a));
 }
 
-constexpr Bytes kInFp32 = 4 + 4;  // both moments of a parameter
+constexpr Bytes kInFp32 = 4 + 4;  // bytes of both moments of a parameter
 
-// The unit of the largest, the fp32 moments.
+// The unit of the largest bytes, those of fp32 moments.
 ShownUnit unit_of(std::int64_t parameters) { return byte_unit(static_cast<double>(kInFp32 * parameters)); }
 
 TableRow fp32_row(std::int64_t parameters, std::size_t cells) {

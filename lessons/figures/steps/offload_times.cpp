@@ -17,7 +17,7 @@ namespace {
 constexpr std::array kOffloadTimesSchema{experiments::choice(
     "model", "Model", "Model with the P parameters, 2 bytes each on the device", kFormulaModels, "llama-3.2-1b")};
 
-// The embedding and the final norm stay on the device.
+// kRest: the embedding and the final norm, which stay on the device.
 enum class LoadPart : std::uint8_t { kAll, kLayers, kRest };
 
 std::int64_t parameters_of(LoadPart part, const llama::Config& model) {
@@ -45,7 +45,7 @@ record::Bytes bytes_of(const Load& load, const llama::Config& model) {
   return load.each * parameters_of(load.part, model);
 }
 
-// ns; negative if the link was not measured.
+// Time in ns; negative if the link was not measured.
 double time_of(const Load& load, const llama::Config& model, const record::Ledger& run) {
   const double rate = link_rate(run.recording(), load.variant);
   return rate > 0 ? static_cast<double>(bytes_of(load, model)) / rate * 1e9 : -1;

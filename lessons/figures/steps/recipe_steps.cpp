@@ -23,7 +23,7 @@ using predict::Verdict;
 using record::Bytes;
 using record::Params;
 
-constexpr std::size_t kMostSwitches = 3;  // of the cheapest; fast enough while a slider moves
+constexpr std::size_t kMostSwitches = 3;  // of the cheapest recipe; fast enough while a slider moves
 
 struct Recipe {
   std::string head;
@@ -35,7 +35,7 @@ predict::Fit fit_of(const Params& params, const CardLimit& card) {
   return predict::fit_of_closed_form(experiments::closed_form_peak(params), card.memory, card.process, false);
 }
 
-// "always, 3" before "out of memory, 4" before "batch, 2".
+// Sorts "always, 3" before "out of memory, 4" before "batch, 2".
 int place_in_report(const Technique& what) {
   constexpr std::array<std::string_view, 3> kParts{"always", "out of memory", "batch"};
   const std::string_view place = what.report_place;
@@ -44,7 +44,7 @@ int place_in_report(const Technique& what) {
   return static_cast<int>(part) * 100 + (place[comma + 2] - '0');
 }
 
-// The always-on switches, then one after another until the step fits.
+// The always-on switches, then further switches one by one until the step fits.
 Recipe report_recipe(const Params& start, const CardLimit& card) {
   std::vector<const Technique*> order;
   for (const Technique& each : experiments::memory_techniques())
@@ -75,7 +75,7 @@ Recipe cheapest(const Params& start, const CardLimit& card) {
   Recipe recipe{.head = "The cheapest switches"};
   recipe.enough = fit_of(start, card).verdict == Verdict::kFits;
   if (recipe.enough) return recipe;
-  // Most sets give up exactness, so they are last.
+  // Most sets give up exactness, so such sets are last.
   for (const experiments::GivenUp& may : {experiments::GivenUp{.speed = false, .exactness = false},
                                           experiments::GivenUp{.exactness = false}, experiments::GivenUp{}})
     for (const experiments::SwitchSet& each : experiments::switch_sets(start, may, kMostSwitches)) {

@@ -19,7 +19,7 @@
 namespace headroom::lessons {
 namespace {
 
-constexpr double kMostScale = 0x1p60;  // of the picture; zero gradients let the scale grow forever
+constexpr double kMostScale = 0x1p60;  // highest scale drawn; zero gradients let the scale grow forever
 constexpr std::array kScaleTraceSchema{
     whole_param("first", "First scale", "First scale as a power of two: 16 is 65,536", 0, 24, 16),
     experiments::number("window", "Window", "steps", "Steps without overflow after which the scale grows", 1, 2'000,
@@ -39,11 +39,11 @@ struct ScaledStep {
   bool overflow = false;
 };
 
-// From a run's metrics; empty if it does not scale its loss.
+// Steps from a run's metrics; empty if the run does not scale its loss.
 std::vector<ScaledStep> measured(const record::Recording& run) {
   std::vector<ScaledStep> steps;
   double skipped = 0;
-  for (const record::MetricSample& sample : run.metrics()) {  // a step's scale comes before its count
+  for (const record::MetricSample& sample : run.metrics()) {  // a step's scale precedes its count of skipped steps
     if (sample.kind == record::MetricKind::kLossScale && sample.value >= 1) steps.push_back({.scale = sample.value});
     if (sample.kind != record::MetricKind::kSkippedSteps || steps.empty()) continue;
     steps.back().overflow = sample.value > skipped;
@@ -58,7 +58,7 @@ std::vector<ScaledStep> simulated(const record::Params& params) {
                   .factor = static_cast<double>(params.integer("factor")),
                   .hysteresis = static_cast<int>(params.integer("hysteresis"))});
   std::mt19937_64 random(static_cast<std::uint64_t>(params.integer("seed")));
-  // The sum of twelve uniform numbers, which is the same on every machine.
+  // A sum of twelve uniform numbers, nearly normal and the same on every machine.
   const auto normal = [&] {
     double sum = -6;
     for (int i = 0; i < 12; ++i) sum += std::ldexp(static_cast<double>(random() >> 11), -53);
@@ -74,8 +74,8 @@ std::vector<ScaledStep> simulated(const record::Params& params) {
   return steps;
 }
 
-// A line with too many points for marks, and a mark per skipped step. Each mark is a series, because nothing joins
-// them.
+// A line with too many points for marks, and a mark per skipped step. Each mark is a series, because no line joins
+// marks.
 void add_steps(Chart& chart, const std::vector<ScaledStep>& steps) {
   constexpr std::size_t kLinePoints = 300, kMostMarks = 200;
   ChartSeries line{.label = "loss scale", .kind = SeriesKind::kFused};

@@ -39,7 +39,7 @@ struct BudgetPart {
   bool dashed;
   double StepBudget::*share;
 };
-// From the bottom of a bar.
+// Parts from the bottom of a bar.
 constexpr std::array<BudgetPart, 6> kBudgetParts{
     {{"the model's operations at the peak (MFU)", SeriesKind::kFused, false, &StepBudget::model},
      {"recomputed, at the peak", SeriesKind::kFused, false, &StepBudget::again},
@@ -111,7 +111,7 @@ std::vector<predict::Card> measured_cards(const FigureInput& input) {
   return cards;
 }
 
-// The shown run, run A, and the settings' bound. `why` says what is missing.
+// Budgets of the shown run and run A, and the settings' bound. `why` says what is missing.
 std::vector<StepBudget> own_budgets(const FigureInput& input, predict::AttentionFlops attention,
                                     const std::vector<predict::Card>& measured, std::string& why) {
   std::vector<StepBudget> budgets;

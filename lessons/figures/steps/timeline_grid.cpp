@@ -75,7 +75,7 @@ bool has(const StepShot& shot, Category category, int columns) {
                              [=](const record::Column& column) { return column.high.by_category[kind] > 0; });
 }
 
-// In stack order, from the bottom.
+// Kinds in stack order, from the bottom.
 std::vector<Category> kinds_of(const std::vector<StepShot>& shots, int columns) {
   std::vector<Category> kinds;
   for (int kind = 0; kind < record::kNumCategories; ++kind)

@@ -9,8 +9,8 @@
 namespace headroom::lessons {
 
 struct FigureBlock {
-  std::string figure;             // id, one of the page's
-  std::vector<Setting> settings;  // of the figure's schema
+  std::string figure;             // id of a figure of the page
+  std::vector<Setting> settings;  // the figure's parameters
 };
 
 }  // namespace headroom::lessons

@@ -40,7 +40,7 @@ double number_of(const Params& params, const record::ParamSpec& spec) {
   return spec.kind == ParamKind::kReal ? params.real(spec.key) : static_cast<double>(params.integer(spec.key));
 }
 
-// A card by its name, or a size that the allocator may take.
+// A card by its name, or a size that limits the allocator.
 std::optional<TaskCard> task_card(const std::string& name, Entries& entries) {
   if (const auto size = record::parse_bytes(name)) return TaskCard{short_bytes(size.value()), size.value(), {}};
   if (const predict::Card* const card = lessons::card_named(name))
@@ -108,7 +108,7 @@ class GoalReader {
   TaskGoal goal_;
 };
 
-// The task's last words are checked like all others.
+// The words of `done` are checked like all others.
 std::any parse_task(BlockSource& source) {
   const Page& page = source.page;
   const bool step = experiments::trains(page.demo) || page.schema == experiments::shape_schema().id;

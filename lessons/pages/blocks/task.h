@@ -19,7 +19,7 @@ struct TaskSetting {
 
   std::string key;
   Is is = Is::kOneOf;
-  std::vector<std::string> values;  // one unless kOneOf; valid in the schema
+  std::vector<std::string> values;  // one value unless kOneOf; valid in the schema
 };
 bool holds(const TaskSetting& wanted, const record::Params& params);
 // "Batch: at least 8", "Adapters: off or LoRA".
@@ -37,13 +37,13 @@ struct TaskCard {
 struct TaskGoal {
   std::vector<TaskSetting> settings;
   std::optional<TaskCard> fits;
-  std::optional<record::Bytes> peak;  // at most
-  std::string largest;                // "batch": one more must not fit on the card; may be empty
+  std::optional<record::Bytes> peak;  // the highest peak allowed
+  std::string largest;                // "batch": a value larger by one must not fit on the card; may be empty
 };
 
 struct TaskBlock {
   std::string words;    // Markdown
-  std::string done;     // Markdown shown once it is reached, with live numbers
+  std::string done;     // Markdown shown once the goal is reached, with live numbers
   std::string written;  // the goal as written
   TaskGoal goal;
 };

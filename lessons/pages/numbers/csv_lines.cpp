@@ -1,4 +1,4 @@
-// Reads lines, and reports those with another number of fields.
+// Reads lines and reports wrong numbers of fields.
 #include "lessons/pages/numbers/csv_lines.h"
 
 #include <fmt/format.h>

@@ -26,7 +26,7 @@ StepSettings step_of(const NumberInput& input) {
   return predict::step_settings(experiments::step_params(*input.settings));
 }
 
-// Negative without a run or a whole step.
+// The run's peak; negative without a run or a whole step.
 double peak_of(const record::Ledger* run) { return run == nullptr ? -1 : find_answer("peak_of_step")->of(*run); }
 
 // Uses the unit of the highest peak, as the figure does.
@@ -74,7 +74,7 @@ std::string optimizer_time(const NumberInput& input) {
   return time > 0 ? amount_text(time, time_unit(time)) : std::string();
 }
 
-// Bytes that all layers keep of one part; with checkpoints, the layers recomputed at a time.
+// Bytes of one part in all layers; with checkpoints, in the layers recomputed at a time.
 template <predict::KeptPart kPart>
 std::string kept_of(const NumberInput& input) {
   return bytes_of(input, [](const StepSettings& step) {

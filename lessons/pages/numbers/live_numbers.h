@@ -19,7 +19,7 @@ struct NumberInput {
 
 struct LiveNumber {
   std::string_view name;  // "logits.bytes"
-  // With its unit; empty if unknown, such as a peak without a run.
+  // The number with its unit; empty if unknown, such as a peak without a run.
   std::string (*text)(const NumberInput& input);
 };
 std::span<const LiveNumber> live_numbers();
@@ -28,15 +28,15 @@ const LiveNumber* find_number(std::string_view name);  // null: unknown
 // A `{name}` in a text, but not in formulas between $.
 struct NumberPlace {
   std::string name;
-  std::size_t begin = 0, end = 0;  // of the braces; end exclusive
+  std::size_t begin = 0, end = 0;  // positions of the braces; `end` is exclusive
 };
 std::vector<NumberPlace> numbers_in(std::string_view markdown);
 
 // Inserts the numbers. A sentence with an unknown number is dropped.
 std::string with_numbers(std::string_view markdown, const NumberInput& input);
-// In order; empty if unknown.
+// The numbers' texts in order; empty if unknown.
 std::vector<std::string> number_texts(std::string_view markdown, const NumberInput& input);
-// Inserts these texts, with an ellipsis for empty or missing ones.
+// Inserts these texts; an ellipsis for empty or missing texts.
 std::string with_texts(std::string_view markdown, std::span<const std::string> texts);
 
 }  // namespace headroom::lessons

@@ -18,7 +18,7 @@ struct StoredNumber {
 };
 using StoredNumbers = std::map<std::string, StoredNumber, std::less<>>;
 
-// A header, then lines of name,text,source.
+// Parses a header, then lines of name,text,source.
 StoredNumbers parse_numbers(std::string_view text, std::string_view file, Problems& problems);
 
 // Inserts stored numbers and marks them as used. Live numbers stay; a name of neither kind is a problem.
