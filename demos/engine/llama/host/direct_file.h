@@ -1,4 +1,4 @@
-// A file for what does not fit into memory, with direct I/O in whole blocks if the file system has it.
+// A file for data that does not fit into memory, with direct I/O in whole blocks if the file system supports it.
 #pragma once
 
 #include <cstddef>
@@ -15,18 +15,18 @@ class DirectFile {
   // Offsets, sizes and addresses must be multiples of this.
   static constexpr record::Bytes kBlock = 4096;
 
-  // Creates a file and reserves its bytes, so that a full disk fails here, not during a step. The file is unlinked at
-  // once and disappears with the process. Empty path: in the temporary folder.
+  // Creates a file and reserves its bytes, so that a full disk fails here, not during a step. The file is unlinked
+  // immediately and disappears with the process. Empty `path`: in the temporary folder.
   static record::Result<std::unique_ptr<DirectFile>> create(const std::filesystem::path& path, record::Bytes bytes);
   ~DirectFile();
   DirectFile(const DirectFile&) = delete;
   DirectFile& operator=(const DirectFile&) = delete;
 
-  // Thread-safe. Both throw std::runtime_error with a sentence.
+  // Both are thread-safe, and throw std::runtime_error with a sentence.
   void write(record::Bytes offset, const void* data, record::Bytes bytes) const;
   void read(record::Bytes offset, void* data, record::Bytes bytes) const;
 
-  // False: no direct I/O, so the page cache is used.
+  // False if there is no direct I/O and the page cache is used.
   bool direct() const { return direct_; }
 
  private:
@@ -35,7 +35,7 @@ class DirectFile {
 
   int descriptor_;
   bool direct_;
-  std::filesystem::path path_;  // before unlinking
+  std::filesystem::path path_;  // the name before unlinking
 };
 
 }  // namespace headroom::llama

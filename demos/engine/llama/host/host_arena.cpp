@@ -1,4 +1,5 @@
-// Allocates by mmap and locks by cudaHostRegister, or allocates by cudaMallocManaged. PyTorch's locked allocator rounds up to powers of two: 18 MiB to 32.
+// Allocates by mmap and locks by cudaHostRegister, or allocates by cudaMallocManaged. PyTorch's allocator of locked
+// memory rounds sizes up to powers of two: 18 MiB to 32 MiB.
 #include "demos/engine/llama/host/host_arena.h"
 
 #include <sys/mman.h>
@@ -23,7 +24,7 @@ HostArena::PageLock cuda_lock() {
   return {.lock =
               [](void* block, std::size_t bytes) {
                 if (cudaHostRegister(block, bytes, cudaHostRegisterDefault) == cudaSuccess) return true;
-                (void)cudaGetLastError();  // or the next launch would report it
+                (void)cudaGetLastError();  // else the next launch would report the error
                 return false;
               },
           .unlock = [](void* block) { (void)cudaHostUnregister(block); }};

@@ -24,32 +24,31 @@ class HostMemoryFull : public std::runtime_error {
 
 enum class HostPages : std::uint8_t {
   kPageable,
-  kLocked,   // the device copies them asynchronously, at full speed
-  kManaged,  // the driver moves them to whoever reads them, and off a device that is full
+  kLocked,   // page-locked: the device copies them asynchronously, at full speed
+  kManaged,  // the driver moves them to the processor that reads them, and off a full device
 };
 
 class HostArena {
  public:
-  // Page-locks memory and registers it with the device; false: refused.
+  // `lock` page-locks memory and registers it with the device; returns false if refused.
   struct PageLock {
     std::function<bool(void* block, std::size_t bytes)> lock;
     void (*unlock)(void* block) = nullptr;
   };
 
-  // Pages are locked only for CUDA. On meta nothing is allocated, but blocks are reported. `most`: available bytes; 0:
-  // unknown.
+  // Locks pages only for CUDA. On meta it allocates nothing but reports blocks. `most`: available bytes; 0 if unknown.
   explicit HostArena(at::Device device, record::Bytes most = 0);
   HostArena(at::Device device, record::Bytes most, PageLock lock);
 
-  // Bytes that the device has taken of the same memory, if it is the CPU; called before each block.
+  // `other`: bytes of the same memory that the device has taken, if it is the CPU; called before each block.
   void shares_with(std::function<record::Bytes()> other) { other_ = std::move(other); }
 
-  // Contiguous, uninitialized, on the CPU (on meta in a plan; managed ones on the device). Reported to the listener (record::host_allocated) under
-  // the calling thread's tag. May outlive the arena. Throws HostMemoryFull.
+  // A contiguous, uninitialized tensor on the CPU (on meta in a plan; on the device if managed), reported to the
+  // listener (record::host_allocated) under the calling thread's tag. May outlive the arena. Throws HostMemoryFull.
   at::Tensor empty(at::IntArrayRef sizes, at::ScalarType type, HostPages pages);
 
   record::Bytes bytes() const { return *taken_; }
-  // Why pages are not locked, in one sentence; empty: all are.
+  // Why pages are not locked, in one sentence; empty if all are.
   const std::string& trouble() const { return trouble_; }
 
  private:

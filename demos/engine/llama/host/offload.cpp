@@ -34,7 +34,7 @@ std::unique_ptr<Optimizer> Offload::make_optimizer(std::vector<Parameter> parame
                                                    TrainOptions& step) {
   how.layers_on_host = options_.parameters;
   auto optimizer = std::make_unique<HostAdamW>(std::move(parameters), device_, std::move(how), arena_);
-  step.hooks.insert(step.hooks.begin(), optimizer.get());  // gradients leave before weights
+  step.hooks.insert(step.hooks.begin(), optimizer.get());  // first, so that gradients leave before weights
   return optimizer;
 }
 

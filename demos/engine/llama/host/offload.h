@@ -22,24 +22,24 @@ struct OffloadOptions {
   bool any() const { return parameters || optimizer || checkpoints; }
 };
 
-// Owns what moves data. Outlives model, optimizer and steps.
+// Owns the objects that move data. Must outlive model, optimizer and steps.
 class Offload {
  public:
-  // `host_memory`: available bytes, 0: unknown. `of_device`: those taken since by a device that is the CPU; may be
+  // `host_memory`: available bytes; 0: unknown. `of_device`: bytes taken since then by a device that is the CPU; may be
   // empty.
   Offload(const OffloadOptions& options, at::Device device, record::Bytes host_memory,
           std::function<record::Bytes()> of_device = {});
 
-  // Before the model is built: ModelSource::layer_made, or empty.
+  // Call before the model is built. Returns ModelSource::layer_made; may be empty.
   std::function<void(LayerWeights&)> layer_made(const Config& config, const TrainOptions& step);
-  // After the model is built: adds hooks to the step. `batch`: samples of a micro-batch.
+  // Call after the model is built. Adds hooks to the step. `batch`: samples per micro-batch.
   void install(const Model& model, std::int64_t batch, std::int64_t seq, TrainOptions& step);
-  // An optimizer that steps on the host; adds hooks to the step. Only with OffloadOptions::optimizer.
+  // Creates an optimizer that steps on the host, and adds hooks to the step. Only with OffloadOptions::optimizer.
   std::unique_ptr<Optimizer> make_optimizer(std::vector<Parameter> parameters, HostAdamWOptions how,
                                             TrainOptions& step);
 
   HostArena& arena() { return arena_; }
-  // A sentence for the reader on how data is kept; empty: none.
+  // Why pages are not locked, in one sentence; empty if all are.
   const std::string& trouble() const { return arena_.trouble(); }
 
  private:

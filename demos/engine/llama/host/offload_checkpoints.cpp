@@ -1,4 +1,4 @@
-// Copies inputs out in forward, and back one ahead in backward.
+// Copies inputs out in forward, and back in backward, one input ahead.
 #include "demos/engine/llama/host/offload_checkpoints.h"
 
 #include <utility>
@@ -37,7 +37,7 @@ void HostCheckpoints::keep(std::int64_t segment, const at::Tensor& x) {
   }
   Slot& slot = slots_[static_cast<std::size_t>(segment)];
   slot.device = x;
-  if (segment + 1 == static_cast<std::int64_t>(slots_.size())) return;  // backward begins with this one
+  if (segment + 1 == static_cast<std::int64_t>(slots_.size())) return;  // backward reads this input first
   to_host_.wait_for_device();
   to_host_.copy(slot.host, x);
   slot.moved = to_host_.done();

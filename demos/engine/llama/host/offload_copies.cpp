@@ -12,7 +12,7 @@
 namespace headroom::llama {
 
 struct CopyDone::Event {
-  // A waiting thread sleeps, since another may need its core.
+  // A thread that waits sleeps, since another thread may need its core.
   at::cuda::CUDAEvent event{cudaEventDisableTiming | cudaEventBlockingSync};
 };
 

@@ -10,7 +10,7 @@ namespace headroom::llama {
 // A point in a lane's work. On the CPU and on meta it is always reached.
 class CopyDone {
  public:
-  // Later device work of the calling thread waits for it; the host does not.
+  // Later device work of the calling thread waits for this point; the host does not.
   void device_waits() const;
   void host_waits() const;
 
@@ -20,9 +20,9 @@ class CopyDone {
   std::shared_ptr<const Event> event_;  // null: reached
 };
 
-// Copies in order on a separate stream, one lane per direction. On the CPU copies are synchronous, on meta no-ops.
-// Tensors must be contiguous, of one size and type, and kept until the copy is done: `record_stream` would free blocks
-// late, at an unpredictable moment.
+// Copies in order on a separate stream, one lane per direction. On the CPU copies are synchronous, on meta no-ops. Both
+// tensors must be contiguous, of the same size and type, and kept until the copy is done. (`record_stream` would free
+// blocks late, at an unpredictable moment.)
 class CopyLane {
  public:
   explicit CopyLane(at::Device device);

@@ -20,10 +20,10 @@ using record::Category;
 using record::Phase;
 using record::Scope;
 
-// Elements copied at once: 16 Mi weights of 16 bits are 32 MiB, 0.6 ms on PCIe 5. Pieces let copies and updates of the
-// embedding's 2⁸·10⁶ weights overlap at the end of a step.
+// Elements copied at once: 16 Mi 16-bit weights are 32 MiB, which take 0.6 ms on PCIe 5. With pieces, copies and
+// updates of the embedding's 263·10⁶ weights overlap at the end of a step.
 constexpr std::int64_t kPiece = std::int64_t{1} << 24;
-// With the states in a file three pieces are in memory, at 12 bytes per weight.
+// Elements per piece in a file, of which three are in memory, at 12 bytes per weight.
 constexpr std::int64_t kPieceInFile = std::int64_t{1} << 22;
 at::ScalarType gradient_type(const at::Tensor& weight, const HostAdamWOptions& options) {
   return weight.is_same(options.fp32_gradient) ? at::kFloat : weight.scalar_type();
@@ -71,7 +71,7 @@ HostAdamW::~HostAdamW() {
   queue_.wakes.notify_all();
   if (worker_.joinable()) worker_.join();
   step_threads_.reset();
-  to_host_.finish();  // before their memory is freed
+  to_host_.finish();  // copies end before their memory is freed
   to_device_.finish();
 }
 
@@ -173,7 +173,7 @@ void HostAdamW::make_file() {
   if (!file) throw std::runtime_error(file.error().message);
   file_ = std::make_unique<StateFile>(std::move(file).value(), largest, arena_);
   for (std::size_t i = 0; i < states_.size(); ++i) {
-    if (states_[i].host.master.defined()) continue;  // a new file is all zeros, like moments
+    if (states_[i].host.master.defined()) continue;  // only moments are in the file: all zeros
     for (const Piece& piece : pieces_of(i)) {
       file_->ahead(place_of(piece), bytes_of(piece));
       const CpuAdamWState state = read_state(piece, file_->take());
@@ -239,7 +239,7 @@ void HostAdamW::hand_over(std::span<const std::size_t> which) {
 }
 
 // Checked on the device, because an H200's memory is thirty times as fast as its host's, and the optimizer needs the
-// host's.
+// host's memory.
 at::Tensor HostAdamW::look_at(std::span<const at::Tensor> gradients, std::size_t number) {
   if (!overflow_.defined()) return {};
   const Scope scope(number_of(Op::kOverflow));
@@ -312,7 +312,7 @@ void HostAdamW::work() {
     if (queue_.stop) return;
     const Job job = std::move(queue_.jobs.front());
     queue_.jobs.pop_front();
-    if (queue_.trouble) continue;  // the step will fail, so what arrives is ignored
+    if (queue_.trouble) continue;  // the step will fail, so later jobs are ignored
     queue_.busy = true;
     lock.unlock();
     std::exception_ptr trouble;

@@ -1,5 +1,5 @@
-// AdamW on the CPU while the device continues with backward. Masters and moments are in host memory. Ren et al. 2021
-// (ZeRO-Offload), arXiv:2101.06840, section 4.
+// AdamW on the CPU while the device continues with the backward pass. Masters and moments are in host memory. Ren et
+// al. 2021 (ZeRO-Offload), arXiv:2101.06840, section 4.
 #pragma once
 
 #include <condition_variable>
@@ -28,23 +28,23 @@ namespace headroom::llama {
 
 struct HostAdamWOptions {
   AdamWOptions adamw;
-  // Type of masters and moments. If the weights have it, too, the host's copy is the master.
+  // Type of masters and moments. If the weights have the same type, their host copy is the master.
   at::ScalarType state_type = at::kFloat;
-  // The layers' weights are on the host already (ParameterStream); others go back to the device in any case.
+  // The layers' weights are on the host already (ParameterStream); other weights go back to the device in any case.
   bool layers_on_host = false;
-  // fp32 [] on the run's device, factor of the loss; undefined: none. Doubled after `scale_window` steps without
-  // overflow, halved after one with.
+  // Factor of the loss, fp32 [] on the run's device; undefined: none. Doubled after `scale_window` steps without
+  // overflow, halved after a step with overflow.
   at::Tensor loss_scale;
   double first_loss_scale = 1;
   std::int64_t scale_window = 1000;
-  // A weight whose gradient is fp32: the head, if its chunks accumulate in fp32. Undefined: none.
+  // The weight whose gradient is fp32: the head, if its chunks accumulate in fp32; otherwise undefined.
   at::Tensor fp32_gradient;
-  // Masters and moments are in a file, and pass through memory in pieces. Empty path: a temporary file.
+  // Masters and moments are in a file, and pass through memory in pieces. Empty `file`: a temporary file.
   bool in_file = false;
   std::filesystem::path file;
 };
 
-// The loss scale, which the host alone updates.
+// The loss scale, which only the host updates.
 struct HostLossScale {
   float scale = 1, inverse = 1, last = 1;
   std::int32_t good_steps = 0;
@@ -72,12 +72,12 @@ struct HostQueue {
   std::exception_ptr trouble;
 };
 
-// Steps each layer as soon as its backward is done. With a loss scale it skips each layer whose gradients contain an
-// infinity or a NaN, and does not count that step in the layer's bias corrections. (An optimizer on the device skips
+// Steps each layer as soon as its backward pass is done. With a loss scale it skips each layer whose gradients contain
+// an infinity or a NaN, and does not count that step in the layer's bias corrections. (An optimizer on the device skips
 // the whole step.) PyTorch's fused Adam rounds differently from kernels/adamw.
 class HostAdamW final : public Optimizer, public LayerHooks {
  public:
-  // Allocates the states, or their room in the file. Throws HostMemoryFull, or std::runtime_error about the file.
+  // Allocates the states, in memory or in the file. Throws HostMemoryFull, or std::runtime_error about the file.
   HostAdamW(std::vector<Parameter> parameters, at::Device device, HostAdamWOptions options, HostArena& arena);
   ~HostAdamW() override;
 
@@ -86,27 +86,27 @@ class HostAdamW final : public Optimizer, public LayerHooks {
 
   // Takes gradients that gradients_ready() has not taken.
   void update(std::span<const std::size_t> which) override;
-  // Waits for the CPU's part; the device waits for the weights.
+  // The host waits for the CPU's part; the device waits for the weights.
   void end_step() override;
   void set_learning_rate(double rate) override { adamw_.set_learning_rate(rate); }
-  // Includes the loss scale. Not for states in a file.
+  // Includes the loss scale. Not available for states in a file.
   std::vector<StateTensor> state() override;
   void restored() override;
 
-  // The next step's loss scale, the last one's, and the steps in which a group overflowed.
+  // The next and the last step's loss scale, and the number of steps in which a group overflowed.
   double loss_scale() const { return scale_.scale; }
   double last_scale() const { return scale_.last; }
   std::int64_t skipped_steps() const { return scale_.skipped; }
-  // Groups (layers, outer weights) that the last step skipped.
+  // Number of groups (layers, outer weights) that the last step skipped.
   int overflowed_groups() const { return overflowed_; }
-  // Null: states are in memory. Between steps.
+  // Null if the states are in memory. Call between steps.
   StateFile* file() { return file_.get(); }
 
  private:
   struct State {
     CpuAdamWState host;         // in a file: no moments, and no master of 16-bit weights
-    at::Tensor device;          // the weight, [n]; undefined: host only
-    record::Bytes in_file = 0;  // offset of its pieces
+    at::Tensor device;          // the weight, [n]; undefined: only on the host
+    record::Bytes in_file = 0;  // offset of the weight's pieces
     std::int64_t steps = 0;     // t of the bias corrections
   };
   using Piece = HostPiece;
@@ -119,19 +119,19 @@ class HostAdamW final : public Optimizer, public LayerHooks {
   void hand_over(std::span<const std::size_t> which);
   void let_gradients_go();
 
-  // Checks gradients for an infinity or a NaN. Returns int32 [1] on the device, undefined without a loss scale.
-  // `number`: one of their weights.
+  // Checks gradients for an infinity or a NaN. Returns the flag, int32 [1] on the device; undefined without a loss
+  // scale. `number`: one of their weights, whose flag is used.
   at::Tensor look_at(std::span<const at::Tensor> gradients, std::size_t number);
 
   // Worker thread: passes gradients to the stepping threads.
   void work();
   void run(const Job& job);
   void step_piece(const Piece& piece);
-  // For the file: a piece's offset and bytes, and its state in `memory`.
+  // For the file: a piece's offset, its bytes, and views of its state in `memory`.
   record::Bytes place_of(const Piece& piece) const;
   record::Bytes bytes_of(const Piece& piece) const;
   CpuAdamWState read_state(const Piece& piece, const at::Tensor& memory) const;
-  // In elements.
+  // Elements per piece.
   std::int64_t piece_size() const;
   std::vector<Piece> pieces_of(std::size_t weight) const;
 
@@ -143,7 +143,7 @@ class HostAdamW final : public Optimizer, public LayerHooks {
   std::unique_ptr<StateFile> file_;
   CopyLane to_host_, to_device_;
 
-  at::Tensor overflow_, overflow_here_;  // int32 [weights]: on the device, on the host
+  at::Tensor overflow_, overflow_here_;  // int32 [weights], on the device and on the host
   bool in_step_ = false;
   std::vector<bool> handed_over_;
   std::vector<at::Tensor> leaving_;  // gradients being copied

@@ -1,4 +1,4 @@
-// Fetches layers one ahead, and frees them.
+// Fetches layers one layer ahead, and frees them.
 #include "demos/engine/llama/host/offload_parameters.h"
 
 #include <algorithm>
@@ -14,7 +14,7 @@ using record::Phase;
 using record::Scope;
 using record::Tag;
 
-// Forward takes layers in order; backward takes segments from the last to the first, each in order.
+// Forward takes layers in order; backward takes segments from last to first, and the layers of each in order.
 std::vector<std::int64_t> order_of_layers(std::int64_t layers, std::int64_t every) {
   std::vector<std::int64_t> order;
   for (std::int64_t i = 0; i < layers; ++i) order.push_back(i);
@@ -45,7 +45,7 @@ ParameterStream::~ParameterStream() { to_device_.finish(); }
 
 void ParameterStream::take(LayerWeights& weights) {
   const at::AutoGradMode grad_mode(false);
-  constexpr std::int64_t kAlignment = 128;  // elements; as for separate tensors
+  constexpr std::int64_t kAlignment = 128;  // elements; as with separate tensors
   Layer layer;
   std::int64_t size = 0;
   for (const LayerMember& member : layer_members()) {

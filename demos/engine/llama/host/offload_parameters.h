@@ -1,6 +1,6 @@
-// Layer weights in host memory. The device has the current and the next layer's, and in backward a whole segment's if
-// one input is kept for several layers. ZeRO-Infinity with one GPU: Rajbhandari et al. 2021, arXiv:2104.07857, section
-// 5.1.
+// Layer weights in host memory. The device has the current and the next layer's weights, and in backward a whole
+// segment's if one input is kept for several layers. ZeRO-Infinity with one GPU: Rajbhandari et al. 2021,
+// arXiv:2104.07857, section 5.1.
 #pragma once
 
 #include <cstdint>
@@ -15,15 +15,15 @@
 
 namespace headroom::llama {
 
-// Embedding, final norm and head stay on the device: forward and backward begin and end with them.
+// Embedding, final norm and head stay on the device, because forward and backward begin and end with them.
 class ParameterStream final : public LayerHooks {
  public:
-  // `recompute_every`: k of checkpointing, without which autograd would keep every layer's weights.
+  // `recompute_every`: layers per kept input. Without checkpointing autograd would keep every layer's weights.
   ParameterStream(const Config& config, at::Device device, std::int64_t recompute_every, HostArena& arena);
   ~ParameterStream() override;
 
-  // Moves a layer's weights into one block on the host, to which the model's tensors then point. In layer order, before
-  // the next layer is made.
+  // Moves a layer's weights into one block on the host, to which the model's tensors then point. Call it in layer
+  // order, before the next layer is made.
   void take(LayerWeights& layer);
 
   void before_layer(std::int64_t layer, record::Phase phase) override;
@@ -33,20 +33,20 @@ class ParameterStream final : public LayerHooks {
   struct Layer {
     std::vector<at::Tensor> weights;  // the model's tensors
     std::vector<std::int64_t> offsets;
-    at::Tensor host, device;  // flat; device: undefined if not loaded
+    at::Tensor host, device;  // flat; `device` is undefined while not loaded
     std::vector<at::Tensor> on_host;
     CopyDone arrived;
   };
   void fetch(std::int64_t layer);
   void drop(std::int64_t layer);
-  // The layer that follows the current one; -1: none in this pass.
+  // The layer after the current one; -1 if none follows in this pass.
   std::int64_t next() const { return place_ + 1 < order_.size() ? order_[place_ + 1] : -1; }
 
   at::Device device_;
   HostArena& arena_;
   CopyLane to_device_;
   std::vector<Layer> layers_;
-  std::vector<std::int64_t> order_;  // one forward and backward
+  std::vector<std::int64_t> order_;  // of one forward and backward pass
   std::size_t place_ = 0;
 };
 

@@ -1,4 +1,4 @@
-// Reads ahead and writes behind.
+// Reads pieces ahead, and writes them in the background.
 #include "demos/engine/llama/host/state_file.h"
 
 #include <algorithm>

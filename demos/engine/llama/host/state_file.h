@@ -24,15 +24,15 @@ struct FileTraffic {
 
 class StateFile {
  public:
-  // `piece`: bytes of the largest one. `file`: null on meta.
+  // `piece`: bytes of the largest piece. `file`: null on meta.
   StateFile(std::unique_ptr<DirectFile> file, record::Bytes piece, HostArena& arena);
   ~StateFile();
 
-  // A piece's bytes in the file, in whole blocks. Pieces are consecutive; a new file is all zeros.
+  // Bytes that a piece takes in the file, in whole blocks. Pieces are consecutive; a new file is all zeros.
   static record::Bytes room(record::Bytes bytes);
 
   // Called piece by piece on the worker thread: ahead() begins a read, take() waits for it, put_back() begins the
-  // write. At most two pieces are ahead of the last put_back(). Throw what DirectFile throws.
+  // write. At most two pieces are ahead of the last put_back(). They throw what DirectFile throws.
   void ahead(record::Bytes offset, record::Bytes bytes);
   at::Tensor take();  // uint8 [bytes], valid until put_back()
   void put_back();
@@ -60,7 +60,7 @@ class StateFile {
   };
   template <class Body>
   static Work timed(Body body);
-  // Waits. Called in the order in which transfers began.
+  // Waits for `work` and counts it. Call in the order in which transfers began.
   static void end(Work& work, record::Bytes bytes, Direction& direction);
   Slot& slot(std::int64_t number) { return slots_[static_cast<std::size_t>(number) % slots_.size()]; }
 

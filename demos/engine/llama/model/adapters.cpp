@@ -17,7 +17,7 @@ namespace {
 using record::Category;
 using record::Scope;
 
-constexpr std::uint64_t kSeedStep = 0x9e3779b97f4a7c15u;  // keeps adapters apart from the weights' seed
+constexpr std::uint64_t kSeedStep = 0x9e3779b97f4a7c15u;  // adapters and weights have different seeds
 
 Op op_of(ProjectionKind kind) {
   constexpr std::array<Op, kProjectionKinds> kOps{Op::kQProj,    Op::kKProj,  Op::kVProj,   Op::kOProj,

@@ -28,16 +28,16 @@ inline constexpr std::size_t kProjectionKinds = 7;
 
 // y = W x + α/r · B A x.
 struct Adapter {
-  at::Tensor a_RI;  // drawn by AdapterOptions::start
-  at::Tensor b_OR;  // initially 0, so that the first step is the base model's
+  at::Tensor a_RI;  // drawn as AdapterOptions::start says
+  at::Tensor b_OR;  // initially 0, so that the first step equals the base model's
 };
 
 struct LayerAdapters {
   std::array<Adapter, kProjectionKinds> beside;                               // undefined: no adapter
-  std::array<std::optional<kernels::Nf4Matrix>, kProjectionKinds> quantised;  // kQlora, with undefined LayerWeights
+  std::array<std::optional<kernels::Nf4Matrix>, kProjectionKinds> quantised;  // of kQlora; LayerWeights are undefined
 };
 
-// "self_attn.q_proj".
+// For example "self_attn.q_proj".
 std::string projection_name(ProjectionKind kind);
 
 bool has_adapter(AdapterTargets targets, ProjectionKind kind);
@@ -45,13 +45,13 @@ bool has_adapter(AdapterTargets targets, ProjectionKind kind);
 Projection projection(const Model& model, std::int64_t layer, ProjectionKind kind);
 
 // Freezes the model and adds adapters drawn with the seed; kQlora first quantizes the projections one by one. An
-// adapter has r (I + O) elements, an NF4 matrix kernels::nf4_bytes(I O) bytes.
+// adapter has r (I + O) elements; an NF4 matrix takes kernels::nf4_bytes(I O) bytes.
 void add_adapters(Model& model, const AdapterOptions& options, std::uint64_t seed);
 
-// kQlora for one layer during make_model(), which never holds all 16-bit weights at once.
+// Quantizes one layer for kQlora during make_model(), so that all 16-bit weights never coexist.
 void quantise_layer(Model& model, std::int64_t layer);
 
-// Adds α/r · B A to W, rounded once.
+// Adds α/r · B A to W and rounds the sum once.
 void add_adapter(at::Tensor& weight_OI, const Projection& p);
 
 }  // namespace headroom::llama

@@ -25,7 +25,7 @@ class SingleThreadedBackward {
 };
 
 // After an exception the engine's queue for this thread still holds ready nodes, with their gradients and graph. The
-// engine drops them before the next backward, here through an empty tensor, which allocates nothing.
+// engine drops them before the next backward pass, which here runs on an empty tensor and allocates nothing.
 void drop_pending_backward() {
   const at::AutoGradMode grad_mode(true);
   const at::Tensor nothing = at::empty({0}).requires_grad_(true);

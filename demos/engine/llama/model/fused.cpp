@@ -24,10 +24,10 @@ using record::Scope;
 using torch::autograd::AutogradContext;
 using torch::autograd::variable_list;
 
-// The graph takes no undefined tensors.
+// Autograd accepts no undefined tensors.
 std::optional<at::Tensor> if_defined(const at::Tensor& x) { return x.defined() ? std::optional(x) : std::nullopt; }
 
-// dx in dy's memory, and the weight's gradient unless frozen.
+// Returns dx in dy's memory and, unless the weight is frozen, its gradient.
 kernels::NormGradients norm_backward(const at::Tensor& dy, const at::Tensor& x, const at::Tensor& norm_H,
                                      const at::Tensor& rstd, const at::Tensor& d_stream, std::uint16_t op) {
   const Scope scope(Category::kWorkspace, op);
@@ -40,7 +40,7 @@ kernels::NormGradients norm_backward(const at::Tensor& dy, const at::Tensor& x, 
   return gradients;
 }
 
-// An input as saved: its fp8 codes, or itself.
+// An input's saved form: its fp8 codes, or itself.
 at::Tensor kept_of(const ProjectionInput& input) {
   return input.codes.transposed.defined() ? input.codes.transposed : input.x;
 }
@@ -143,8 +143,8 @@ struct NormFunction : torch::autograd::Function<NormFunction> {
   }
 };
 
-// fp8: writes dgate over gate and dup over up, and returns the codes of h for the weight's gradient. Handles some rows
-// at a time, so that values and codes of all rows never coexist.
+// In fp8, writes dgate over gate and dup over up, and returns the codes of h for the weight's gradient. Processes some
+// rows at a time, so that values and codes of all rows never coexist.
 at::Tensor fp8_swiglu_backward(const at::Tensor& dy, const Projection& down, const at::Tensor& gate_BTF,
                                const at::Tensor& up_BTF, std::uint16_t swiglu_op) {
   const at::Tensor gate_NF = rows(gate_BTF), up_NF = rows(up_BTF);

@@ -1,4 +1,4 @@
-// Numbers of operators, and identity functions that make calls in backward.
+// Numbers of operators, and identity functions that run a call in backward.
 #include "demos/engine/llama/model/labels.h"
 
 #include <array>
@@ -14,7 +14,7 @@ namespace {
 using torch::autograd::AutogradContext;
 using torch::autograd::variable_list;
 
-// Lives between two autograd nodes, so no scope can own it.
+// Lasts from one autograd node to another, so no scope can own it.
 thread_local std::optional<record::Scope> t_backward_label;
 
 struct Call : torch::CustomClassHolder {

@@ -105,8 +105,8 @@ struct EmbeddingFunction : torch::autograd::Function<EmbeddingFunction> {
     return dw_VH;
   }
 
-  // Adds a 16-bit gradient to a tied head's fp32 gradient, like autograd. PyTorch copies it to fp32 on the CPU
-  // (TensorIterator.cpp, compute_types()) but not on CUDA. Meta shows no copy, so it is explicit here.
+  // Adds a 16-bit gradient to a tied head's fp32 gradient, like autograd. PyTorch copies the 16-bit gradient to fp32 on
+  // the CPU (TensorIterator.cpp, compute_types()) but not on CUDA. Meta makes no copy, so the copy is explicit here.
   static bool add_to_wider(const at::Tensor& dw_VH, const at::Tensor& sum_VH, bool on_cpu, std::uint16_t op) {
     if (!sum_VH.defined() || sum_VH.scalar_type() == dw_VH.scalar_type()) return false;
     const Scope scope(Category::kWorkspace, op);
@@ -134,7 +134,7 @@ struct EmbeddingFunction : torch::autograd::Function<EmbeddingFunction> {
 std::vector<at::Tensor> linears(const at::Tensor& x, std::span<const Projection> projections, Category output,
                                 InputKept kept) {
   std::vector<at::Tensor> results;
-  // Outside fp8 each is a separate node, which autograd may run as soon as its gradient exists.
+  // Outside fp8 each projection is a separate node, which autograd may run as soon as its gradient exists.
   const std::size_t together = projections.front().fp8 != nullptr ? projections.size() : 1;
   for (std::size_t first = 0; first < projections.size(); first += together) {
     const std::span<const Projection> part = projections.subspan(first, together);

@@ -16,8 +16,8 @@ namespace headroom::llama {
 // keeps or recomputes it. Other formats keep the input.
 enum class InputKept : std::uint8_t { kCodes, kItself };
 
-// y of a projection. x [..., I], y [..., O]. Keeps x if the weight is trained or has an adapter, then also x Aᵀ. In
-// backward dx is an activation; dW, db, dA and dB are gradients. `output`: category of y.
+// Returns y of a projection. x [..., I], y [..., O]. Keeps x if the weight is trained or has an adapter; with an
+// adapter also x Aᵀ. Backward labels dx as an activation, and dW, db, dA and dB as gradients. `output`: category of y.
 at::Tensor linear(const at::Tensor& x, const Projection& projection, record::Category output,
                   InputKept kept = InputKept::kCodes);
 std::vector<at::Tensor> linears(const at::Tensor& x, std::span<const Projection> projections, record::Category output,
@@ -25,9 +25,9 @@ std::vector<at::Tensor> linears(const at::Tensor& x, std::span<const Projection>
 // Only for the graph: y is unmade.
 at::Tensor linear_for_backward(const at::Tensor& x, const Projection& projection);
 
-// Rows of the table. ids [B, T] int64, weight [V, H], result [B, T, H]. Keeps ids. The gradient is a whole table [V,
-// H]; with `fused` it is added to an existing `.grad` (a tied head's), without a second table. A frozen table gets
-// none, but backward reaches the result, for adapters after it.
+// Returns rows of the table. ids [B, T] int64, weight [V, H], result [B, T, H]. Keeps ids. The gradient is a full table
+// [V, H]; with `fused` it is added to an existing `.grad` (a tied head's), without a second table. A frozen table gets
+// no gradient, but backward reaches the result, for adapters after it.
 at::Tensor embedding(const at::Tensor& weight_VH, const at::Tensor& ids_BT, bool fused, std::uint16_t op,
                      record::DeviceKind target = record::DeviceKind::kCpu);
 

@@ -58,7 +58,7 @@ at::Tensor flce_loss_only(const Model& model, const at::Tensor& x_NH, const at::
   const Scope scope(Category::kLogits, number_of(Op::kLmHead));
   const kernels::FlceOptions flce{.mode = options.mode,
                                   .chunk = options.chunk,
-                                  .fp32_weight_gradient = options.fp32_weight_gradient,  // decides the default chunk
+                                  .fp32_weight_gradient = options.fp32_weight_gradient,  // affects the default chunk
                                   .valid_count = targets_N.numel(),
                                   .loss_only = true,
                                   .error_flag = options.error_flag,
@@ -93,8 +93,8 @@ at::Tensor flce_loss(const Model& model, const at::Tensor& x_BTH, const at::Tens
   return loss;
 }
 
-// Like torch.nn.Linear, whose weight gets its gradient through a transposition, as a view. Autograd never adds to a
-// view in place (input_buffer.cpp, can_accumulate_inplace()): a tied table needs two gradients and their sum.
+// Like torch.nn.Linear, whose weight gets its gradient as a transposed view. Autograd never adds to a view in place
+// (input_buffer.cpp, can_accumulate_inplace()), so a tied table needs two gradients and their sum.
 at::Tensor hugging_face_head(const Model& model, const at::Tensor& x_BTH) {
   return head(model, x_BTH, model.lm_head_VH.t().t());
 }

@@ -33,7 +33,7 @@ Tensor empty_like_transposed(const Tensor& x) {
   return at::empty({x.size(0), x.size(2), x.size(1), x.size(3)}, x.options()).transpose(1, 2);
 }
 
-// --- operators that only Python knows on meta
+// --- operators that on meta exist only in Python
 
 Tensor index_select(const Tensor& self, std::int64_t dim, const Tensor& index) {
   std::vector<std::int64_t> shape = self.sizes().vec();
@@ -56,8 +56,8 @@ CpuTiles cpu_tiles(std::int64_t length) {
   return {.queries = std::min(queries, length), .keys = std::min<std::int64_t>(512, length)};
 }
 
-// Threads that at::parallel_for uses for `count` items, in parts of ⌈count / threads⌉. 4 items on 3 threads: two parts
-// of 2 (ATen/ParallelOpenMP.h).
+// Threads that at::parallel_for uses for `count` items, in parts of ⌈count / threads⌉: 4 items on 3 threads are two
+// parts of 2 (ATen/ParallelOpenMP.h).
 std::int64_t busy_threads(std::int64_t count) {
   const auto parts_of = [count](std::int64_t size) { return (count + size - 1) / size; };
   return parts_of(parts_of(std::min<std::int64_t>(at::get_num_threads(), count)));
@@ -89,7 +89,7 @@ std::tuple<Tensor, Tensor, Tensor> cpu_flash_backward(const Tensor&, const Tenso
   const Tensor scratch = at::empty(tiles, fp32);
   Tensor in_16_bits;  // the same, rounded for GEMMs
   if (q.scalar_type() != at::kFloat) in_16_bits = at::empty(tiles, q.options());
-  // Each thread allocates one per key head, for the query heads that share it; here all at once.
+  // Each thread allocates one such tensor per key head, for the query heads that share it; here all exist at once.
   std::vector<Tensor> row_sums;
   for (int i = 0; i < busy_threads(k.size(0) * k.size(1)); ++i) row_sums.push_back(at::empty({tile.queries}, fp32));
   return {dq, dk, dv};
@@ -99,8 +99,8 @@ std::tuple<Tensor, Tensor, Tensor> cpu_flash_backward(const Tensor&, const Tenso
 
 using FlashResult = std::tuple<Tensor, Tensor, Tensor, Tensor, c10::SymInt, c10::SymInt, Tensor, Tensor, Tensor>;
 
-// Parts into which a forward with few blocks splits the keys (flash_attn/flash_api.cpp, num_splits_heuristic() and
-// set_params_splitkv()): the fewest within 85 % of the best occupancy.
+// Parts into which a forward pass with few blocks splits the keys (flash_attn/flash_api.cpp, num_splits_heuristic() and
+// set_params_splitkv()): the fewest parts within 85 % of the best occupancy.
 std::int64_t key_splits(std::int64_t heads, std::int64_t length, std::int64_t dim) {
   constexpr std::int64_t kQueries = 64, kMost = 128;
   constexpr std::int64_t kPlaces = 2 * predict::kMultiprocessors;  // concurrent blocks
@@ -148,7 +148,7 @@ std::tuple<Tensor, Tensor, Tensor> cuda_flash_backward(const Tensor&, const Tens
   const std::int64_t width = round_up(dim, dim <= 128 ? 32 : 64);
   const Tensor row_sums = at::empty({batch, heads, rows}, fp32);
   const Tensor dq_accumulator = at::empty({batch, rows, heads, width}, fp32);
-  Tensor dk_expanded, dv_expanded;  // per query head; summed over those that share a key
+  Tensor dk_expanded, dv_expanded;  // per query head; summed over the heads that share a key
   if (k.size(1) != heads) {
     dk_expanded = at::empty({batch, k.size(2), heads, dim}, q.options());
     dv_expanded = at::empty({batch, k.size(2), heads, dim}, q.options());
@@ -187,8 +187,8 @@ EfficientResult cuda_efficient_backward(const Tensor&, const Tensor& q, const Te
   return {dq, dk, dv, Tensor()};
 }
 
-// cuDNN's workspace as recorded on an H200: 256 bytes forward; backward, dQ in fp32, row sums and, if heads share a
-// key, dK and dV per query head.
+// cuDNN's workspace as recorded on an H200: 256 bytes in forward; in backward dQ in fp32, row sums and, if heads share
+// a key, dK and dV per query head.
 FlashResult cuda_cudnn(const Tensor& q, const Tensor& k, const Tensor& v, const OptionalTensor&, bool, double, bool,
                        bool, std::optional<double>) {
   const std::int64_t batch = q.size(0), heads = q.size(1), length = q.size(2), dim = v.size(3);
@@ -215,8 +215,8 @@ std::tuple<Tensor, Tensor, Tensor> cuda_cudnn_backward(const Tensor&, const Tens
 
 // --- the sum of two gradients
 
-// InputBuffer::accumulate adds in place if the buffer holds the last reference, except to meta tensors, which it takes
-// for subclasses. Returning the buffer allocates like adding in place.
+// InputBuffer::accumulate adds in place if the buffer holds the last reference, except to meta tensors, which it
+// mistakes for subclasses. Returning the buffer here allocates nothing, like adding in place.
 Tensor add(const Tensor& self, const Tensor& other, const at::Scalar& alpha) {
   const bool called_by_engine = !at::GradMode::is_enabled() && t_engine_level >= 0 && t_open_nodes == t_engine_level;
   if (called_by_engine && self.use_count() == 1 && self.storage().use_count() == 1 &&
@@ -237,7 +237,7 @@ void node_ends(const at::RecordFunction&, at::ObserverContext*) { --t_open_nodes
 // --- numbers as operands: wrapped_scalar_tensor() in ScalarOps.h, compute_types() in TensorIterator.cpp
 
 struct NumberTensors final : at::ObserverContext {
-  Tensor whole;     // like numbers in Python and C++: 8 bytes
+  Tensor whole;     // 8 bytes, like numbers in Python and C++
   Tensor narrowed;  // in the other operand's type; freed first
   at::TensorOptions divided = {};
   bool divides = false;  // a mean, which divides its sum by a number at the end (ReduceOps.cpp)

@@ -9,8 +9,8 @@ namespace headroom::llama {
 // Registers our meta kernels with PyTorch, once per process; real devices are not affected.
 void install_meta_kernels();
 
-// While one lives, this thread's operators on a number and a meta tensor allocate as on the CPU: a tensor for the
-// number, and one of the other tensor's type.
+// While such an object lives, this thread's operators on a number and a meta tensor allocate as on the CPU: a tensor
+// for the number, and one in the meta tensor's type.
 class NumbersOnCpu {
  public:
   NumbersOnCpu();

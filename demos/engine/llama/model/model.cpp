@@ -14,7 +14,7 @@ namespace {
 using record::Category;
 using record::Scope;
 
-// Backward needs no fp8 codes of an input that it has itself.
+// Keeps no fp8 codes of an input that exists in backward anyway.
 InputKept kept_if(bool there) { return there ? InputKept::kItself : InputKept::kCodes; }
 
 NormedProducts normed_products(const Model& model, const at::Tensor& x, const at::Tensor& residual,
@@ -55,7 +55,7 @@ at::Tensor normed_heads(const Model& model, const at::Tensor& x_BTAD, const at::
   return norm(x_BTAD, norm_D, model.config.rms_norm_eps, op);
 }
 
-// Queries, keys and values [B, T, Q or K·D] to the attention block's output [B, T, H].
+// Maps queries, keys and values [B, T, Q or K·D] to the attention block's output [B, T, H].
 at::Tensor attention_block(const Model& model, const LayerWeights& w, const Projection& o_proj,
                            const std::array<at::Tensor, 3>& qkv, bool selective) {
   const Config& c = model.config;

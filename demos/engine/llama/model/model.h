@@ -40,7 +40,7 @@ struct LayerWeights {
   at::Tensor q_norm_D, k_norm_D;
   at::Tensor o_bias_H;
 };
-// In the order of layer_weights().
+// A member of LayerWeights; listed in the order of layer_weights().
 struct LayerMember {
   Op op;
   WeightKind kind;
@@ -52,7 +52,7 @@ at::Tensor LayerWeights::*member_of(Op op, WeightKind kind);
 
 struct Model {
   Config config;
-  record::DeviceKind target = record::DeviceKind::kCpu;  // device whose allocations it makes
+  record::DeviceKind target = record::DeviceKind::kCpu;  // device whose allocations the model makes
   AttentionKernel attention = AttentionKernel::kCpuFlash;
   FusedKernels fused;
   at::Tensor embed_tokens_VH;
@@ -62,7 +62,7 @@ struct Model {
   at::Tensor mask_TT;
   AdapterOptions adapter_options;
   std::vector<LayerAdapters> adapters;  // per layer; empty: all weights are trained
-  bool tf32 = false;                    // GEMMs of weights read fp32 as tf32
+  bool tf32 = false;                    // GEMMs of weights read their fp32 operands as tf32
   std::shared_ptr<Fp8Scales> fp8;       // for the layers' GEMMs; null: no fp8
   at::Tensor cos, sin;  // RoPE, positions 0 … T − 1: [T, 1, D] in the model's type; fused [T, D/2] in fp32
 };
@@ -82,7 +82,7 @@ struct ModelPlace {
   at::ScalarType type = at::kFloat;  // of weights, activations and gradients: fp32, bf16 or fp16
 };
 
-// Thrown once `cancel` is set. A cancelled step frees its gradients and changes no weights, except in layers that were
+// Thrown once `cancel` is set. A cancelled step frees its gradients and changes no weights, except in layers already
 // stepped in backward.
 class Cancelled : public std::exception {
  public:
@@ -96,22 +96,22 @@ struct ModelSource {
   std::function<void(LayerWeights&)> layer_made;
 };
 
-// Weights from N(0, 0.02²) with the seed, norms 1, biases 0, in the order of parameters(); or a checkpoint's, converted
-// one by one. Random numbers depend on the device. On meta no file is read. Polls `cancel` (may be null) before every
-// layer. Throws Cancelled and UnusableWeights.
+// Weights in the order of parameters(): drawn from N(0, 0.02²) with the seed, norms 1 and biases 0; or a checkpoint's,
+// converted one by one. Random numbers depend on the device. On meta no file is read. Polls `cancel` (may be null)
+// before every layer. Throws Cancelled and UnusableWeights.
 Model make_model(const Config& config, const FusedKernels& fused, const ModelPlace& placement, std::int64_t seq,
                  std::uint64_t seed, const std::atomic<bool>* cancel = nullptr, const ModelSource& source = {});
 
 // Makes cuBLAS allocate its workspace, under its own label.
 void take_blas_workspace(const ModelPlace& placement);
 
-// Every weight once, in forward order, a layer's adapters after its weights. A tied head is the embedding. NF4 weights
-// are not included.
+// Every weight once, in forward order, a layer's adapters after its weights. A tied head is listed as the embedding.
+// NF4 weights are not included.
 std::vector<Parameter> parameters(const Model& model);
 std::vector<Parameter> trainable_parameters(const Model& model);
 
-// x / √(mean(x²) + ε) · w over the last dimension, from plain operators like Hugging Face's eager model: in bf16 it
-// keeps x in fp32, its 1/√ and the normalized x. Zhang and Sennrich 2019, arXiv:1910.07467.
+// x / √(mean(x²) + ε) · w over the last dimension, from plain operators like Hugging Face's eager model: with bf16 it
+// keeps x in fp32, the 1/√ and the normalized x. Zhang and Sennrich 2019, arXiv:1910.07467.
 at::Tensor rms_norm(const at::Tensor& x, const at::Tensor& weight_H, double eps, std::uint16_t op);
 
 // Rotates pairs (j, j + D/2) of every head by position · frequency_j. x [B, T, heads, D]. Su et al. 2021,
@@ -125,11 +125,11 @@ at::Tensor swiglu(const at::Tensor& gate_BTF, const at::Tensor& up_BTF);
 std::vector<float> rope_frequencies(const Config& config);
 
 struct LayerOptions {
-  // Recomputes cheap results (norms, SwiGLU's product, eager attention's scores; see rebuilt.h), and keeps those of
-  // GEMMs and the inputs of norms over heads. Korthikanti et al. 2022, arXiv:2205.05198, section 5.
+  // Recomputes cheap results (norms, SwiGLU's product, eager attention's scores; see rebuilt.h), and keeps the results
+  // of GEMMs and the inputs of norms over heads. Korthikanti et al. 2022, arXiv:2205.05198, section 5.
   bool selective = false;
-  // Only the graph is needed. Backward reads the inputs of the last GEMM and the last sum, so their results are unmade
-  // (unmade.h). The last GEMM has 28 % of a layer's weights in Llama 3.2 1B.
+  // Only the graph is needed. Backward reads only the inputs of the last GEMM and the last sum, so their results are
+  // unmade (unmade.h). The last GEMM has 28 % of a layer's weights in Llama 3.2 1B.
   bool for_backward = false;
 };
 at::Tensor layer_forward(const Model& model, std::int64_t layer, const at::Tensor& x_BTH,

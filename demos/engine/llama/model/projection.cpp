@@ -13,14 +13,14 @@ namespace {
 using record::Category;
 using record::Scope;
 
-// The weight in `type`; a quantized one is converted for the caller alone.
+// The weight in `type`; a quantized weight is converted to a new tensor.
 at::Tensor dense_weight(const Projection& p, at::ScalarType type) {
   if (p.weight_OI.defined()) return p.weight_OI;
   const Scope scope(Category::kWorkspace, p.op);
   return kernels::nf4_dequantise(*p.quantised, type);
 }
 
-// alpha · a · b, [..., P], allocated whole so that no view enters the graph.
+// alpha · a · b as [..., P], allocated in this shape so that no view enters the graph.
 at::Tensor product_of(const Projection& p, const at::Tensor& a_NM, const at::Tensor& b_MP, at::IntArrayRef shape,
                       double alpha = 1) {
   at::Tensor result = at::empty(shape, a_NM.options());
@@ -43,7 +43,7 @@ std::int64_t outputs_of(const Projection& p) {
   return p.weight_OI.defined() ? p.weight_OI.size(0) : p.quantised->shape[0];
 }
 
-// t, or a copy for an fp32 adapter.
+// t, or a copy in an fp32 adapter's type.
 at::Tensor for_adapter(const at::Tensor& t, const Projection& p) {
   const Scope scope(Category::kWorkspace, p.op);
   return t.to(p.a_RI.scalar_type());

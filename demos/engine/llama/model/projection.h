@@ -35,16 +35,17 @@ bool needs_input(const Projection& p);
 // Each projection's defined W, b, A and B, for the graph.
 std::vector<at::Tensor> tensors_of(std::span<const Projection> projections);
 
-// Input shared by projections, with its fp8 codes by the scale of the first.
+// An input shared by projections, with its fp8 codes by the first projection's scale.
 struct ProjectionInput {
   at::Tensor x;             // [..., I]; in backward undefined if only codes were kept
-  kernels::Fp8Codes codes;  // rows for y, transposed for weight gradients
+  kernels::Fp8Codes codes;  // `rows` for y, `transposed` for weight gradients
   std::int64_t fp8_index = 0;
 };
 ProjectionInput input_of(const at::Tensor& x, std::span<const Projection> projections, bool for_y, bool for_gradients);
-// For y alone, if nothing else reads x: fp8 codes overwrite it.
+// Input for y alone, if nothing else reads x: fp8 codes overwrite x.
 ProjectionInput input_used_up(const at::Tensor& x, const Projection& p);
-// For a trained fp8 weight in backward: makes the codes for its gradient, unless they exist, and frees x.
+// For a trained fp8 weight in backward: computes the input's codes for the weight gradient, unless they exist, and
+// frees x.
 void keep_codes_alone(ProjectionInput& input, const Projection& p);
 
 struct Projected {
@@ -55,18 +56,18 @@ struct Projected {
 // An fp32 adapter of 16-bit weights computes in fp32, like PEFT's: inputs are converted for each GEMM and freed, and
 // the sum with W's share is rounded once.
 //
-// x [..., I], in fp8 with codes for y. `output`: category of y. The bias is added in place: within the GEMM cuBLASLt
-// would need a workspace. A quantized weight in x's type exists only during the GEMM, as workspace. So do a weight's
-// fp8 codes: keeping them would take a byte per weight, casting again takes a pass over it.
+// x [..., I], in fp8 with codes for y. `output`: category of y. The bias is added in place, because in the GEMM
+// cuBLASLt would need a workspace. A quantized weight exists in x's type only during the GEMM, as workspace. So do a
+// weight's fp8 codes: keeping them would take a byte per weight; casting again takes a pass over the weight.
 Projected project(const ProjectionInput& input, const Projection& p, record::Category output);
-// Computes only what backward needs: y is unmade (unmade.h), and so may be x without an adapter.
+// Computes only what backward needs: y is unmade (unmade.h), and without an adapter x may be unmade, too.
 Projected project_for_backward(const at::Tensor& x, const Projection& p);
 
-// dx_NI = dy W + scale · dy B A, or adds it to dx_NI. dy [..., O]. Returns scale · dy B, [N, R], for
+// Writes dy W + scale · dy B A to dx_NI, or adds it if `adds` is set. dy [..., O]. Returns scale · dy B, [N, R], for
 // trained_gradients(); undefined without an adapter.
 at::Tensor input_gradient(const at::Tensor& dy, const Projection& p, at::Tensor& dx_NI, bool adds);
 
-// input_gradient() in fp8 for some rows at a time, casting the operands once. Without an adapter.
+// Like input_gradient() in fp8 without an adapter, but for some rows at a time; casts the operands once.
 class Fp8InputGradient {
  public:
   Fp8InputGradient(const at::Tensor& dy, const Projection& p);
@@ -77,7 +78,7 @@ class Fp8InputGradient {
   Projection projection_;
   at::Tensor dy_NO_, weight_IO_;  // codes
 };
-// In fp8, codes of all input rows for trained_gradients(), filled as rows become known.
+// In fp8, codes of all input rows for trained_gradients(), which add_input_codes() fills in.
 at::Tensor no_input_codes(std::int64_t rows, const Projection& p);
 void add_input_codes(const at::Tensor& x_nI, const Projection& p, std::int64_t first, at::Tensor& codes_IN);
 
@@ -85,8 +86,9 @@ struct ProjectionGradients {
   at::Tensor dweight_OI, dbias_O, da_RI, db_OR;  // undefined if not trained
 };
 
-// Call after input_gradient(). Reads the input only if needs_input(), and leaves its codes there. In fp8 it casts dy
-// once more, transposed, for dW, and frees dy: both layouts at once would add a byte per element at backward's peak.
+// Call after input_gradient(). Reads the input only if needs_input(), and leaves its codes in `input`. In fp8 it casts
+// dy once more, transposed, for dW, and frees dy. Making both layouts at once would add a byte per element at
+// backward's peak.
 ProjectionGradients trained_gradients(at::Tensor& dy, ProjectionInput& input, const at::Tensor& low_NR,
                                       const at::Tensor& dlow_NR, const Projection& p);
 
@@ -109,7 +111,7 @@ SavedProjection read_saved(const Projection& without_tensors, std::span<const at
 // In the order of tensors_of().
 void append_gradients(std::vector<at::Tensor>& gradients, const Projection& p, const ProjectionGradients& of_p);
 
-// [..., C] as [N, C].
+// x [..., C] as [N, C].
 at::Tensor rows(const at::Tensor& x);
 
 }  // namespace headroom::llama

@@ -1,5 +1,5 @@
-// AdamW with one byte per element of both moments, and one fp32 absmax per 256: 2.031 bytes per weight. Dettmers et al.
-// 2022, arXiv:2110.02861 (blocks of 2048 there).
+// AdamW whose two moments take one byte per element each, plus one fp32 absmax per 256 elements: 2.031 bytes per
+// weight. Dettmers et al. 2022, arXiv:2110.02861 (with blocks of 2048).
 #pragma once
 
 #include <vector>

@@ -1,5 +1,5 @@
-// AdamW by PyTorch's foreach operators, which torch.optim.AdamW takes on a GPU unless told otherwise
-// (torch/optim/adamw.py, _multi_tensor_adamw).
+// AdamW by PyTorch's foreach operators, which torch.optim.AdamW uses by default on a GPU (torch/optim/adamw.py,
+// _multi_tensor_adamw).
 #pragma once
 
 #include <vector>
@@ -10,10 +10,10 @@ namespace headroom::llama {
 
 class AdamWForeach final : public AdamWFamily {
  public:
-  // Allocates the moments, in the weights' type. Without masters, loss scale and stochastic rounding.
+  // Allocates the moments, in the weights' type. Supports no masters, loss scale or stochastic rounding.
   AdamWForeach(std::vector<Parameter> parameters, const AdamWOptions& options);
 
-  // Allocates the denominators of all these weights: one copy of their second moments.
+  // Allocates the denominators of all these weights: as many bytes as their second moments.
   void update(std::span<const std::size_t> which) override;
 };
 

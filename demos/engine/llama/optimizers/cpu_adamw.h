@@ -12,14 +12,14 @@
 
 namespace headroom::llama {
 
-// Flat, [n], on the CPU.
+// Flat tensors [n] on the CPU.
 struct CpuAdamWState {
   at::Tensor master, first_moment, second_moment;  // same type
   at::Tensor gradient;                             // any type
   at::Tensor working;                              // receives the rounded master; the master itself if there is none
 };
 
-// `t`: the weight's step, from 1. Gradients are multiplied by `loss_scale`.
+// `t`: the weight's step, from 1. Gradients contain the factor `loss_scale`.
 struct CpuAdamWStep {
   std::int64_t t = 1;
   double loss_scale = 1;
@@ -28,15 +28,15 @@ struct CpuAdamWStep {
 
 class CpuAdamW {
  public:
-  // `state_type`: of masters and moments. `most_to_widen`: elements of the largest weight with gradients of another
-  // type; 0: none.
+  // `state_type`: type of masters and moments. `most_to_widen`: elements of the largest weight whose gradients have
+  // another type; 0: none.
   CpuAdamW(const AdamWOptions& options, at::ScalarType state_type, std::int64_t most_to_widen, HostArena& arena);
 
-  // Steps elements [begin, begin + size) on the threads, with the same bits for any number of them. Returns at once;
-  // calls `then` after the last element. Allocates nothing that counts. Must outlive the work.
+  // Steps elements [begin, begin + size) on the threads, with the same bits for any number of threads. Returns at once;
+  // calls `then` after the last element. Makes no counted allocation. This object must outlive the work.
   void step(const CpuAdamWState& state, std::int64_t begin, std::int64_t size, const CpuAdamWStep& how,
             StepThreads& threads, std::function<void()> then = {}) const;
-  // While nothing is being stepped.
+  // Call it while nothing is being stepped.
   void set_learning_rate(double rate) { options_.learning_rate = rate; }
 
  private:

@@ -14,9 +14,9 @@ namespace {
 // Eigenvectors of a symmetric matrix as columns, by rising eigenvalue.
 at::Tensor eigenvectors(const at::Tensor& square) {
   if (!square.is_meta()) return std::get<1>(at::linalg_eigh(square));
-  // The CPU allocates results, a status and the work arrays of LAPACK's syevd (BatchLinearAlgebraKernel.cpp), then checks
-  // the status (BatchLinearAlgebra.cpp, _linalg_check_errors()). For a GPU the prediction puts cuSOLVER's work array in
-  // their place.
+  // The CPU allocates results, a status and the work arrays of LAPACK's syevd (BatchLinearAlgebraKernel.cpp), then
+  // checks the status (BatchLinearAlgebra.cpp, _linalg_check_errors()). For a GPU the prediction replaces the work
+  // arrays by cuSOLVER's.
   const std::int64_t n = square.size(0);
   const at::Tensor vectors = at::empty({n, n}, square.options()), values = at::empty({n}, square.options());
   const at::Tensor status = at::empty({}, square.options().dtype(at::kInt));
@@ -56,7 +56,8 @@ GaLore::GaLore(std::vector<Parameter> parameters, const AdamWOptions& adamw, con
 
 std::vector<StateTensor> GaLore::state() {
   std::vector<StateTensor> all = AdamWFamily::state();
-  // The weights' moments are last. In files the count comes before them, and each projection after those of its weight.
+  // The moments are the last entries. In files the count comes before them, and each projection after its weight's
+  // moments.
   auto place = all.end() - 2 * static_cast<std::ptrdiff_t>(updates_.size());
   const auto count = at::from_blob(updates_.data(), {static_cast<std::int64_t>(updates_.size())}, at::kLong);
   place = all.insert(place, {"updates", count}) + 1;
@@ -105,7 +106,7 @@ void GaLore::projected_update(std::size_t i, const kernels::AdamWControl& contro
   at::Tensor weight = stepped(i).detach().to(at::kFloat);
   const at::Tensor left = wide ? projection : change;
   const at::Tensor right = wide ? change : projection.t();
-  // A separate operation, since a GEMM's rounding of β W depends on the library and the processor. A sum with W alone
+  // The decay is separate, since a GEMM's rounding of β W depends on the library and the processor. With β = 1 the sum
   // is rounded once everywhere, as in kernels/adamw.
   weight.mul_(step_constants().decay).addmm_(left, right, /*beta=*/1, /*alpha=*/galore_.scale);
   if (!weight.is_alias_of(parameter.tensor)) parameter.tensor.detach().copy_(weight);

@@ -1,5 +1,5 @@
-// GaLore: AdamW on each matrix's gradient, projected to r rows. Moments have r · long elements instead of short · long.
-// Zhao et al. 2024, arXiv:2403.03507, Algorithm 2.
+// GaLore: AdamW on each matrix's gradient, projected to r rows. Moments of a short × long matrix have only r · long
+// elements. Zhao et al. 2024, arXiv:2403.03507, Algorithm 2.
 #pragma once
 
 #include <cstdint>
@@ -17,19 +17,21 @@ struct GaLoreOptions {
   bool identity = false;
 };
 
-// For the layers' matrices; AdamW steps embedding, head and norms, as in the paper.
+// Projects the layers' matrices; AdamW steps embedding, head and norms, as in the paper.
 //
-// G [m, n], short = min(m, n). P [short, r]: the top r eigenvectors of G Gᵀ (m < n) or Gᵀ G, the singular vectors of G
-// on its shorter side. R = Pᵀ G [r, n] or G P [m, r]; W := (1 − η λ) W − η α P ρ(R), or ρ(R) Pᵀ, where ρ is Adam. P,
-// moments and arithmetic are always fp32. No loss scale: a gradient that overflowed has no eigenvectors.
+// G [m, n], short = min(m, n). P [short, r]: the top r eigenvectors of G Gᵀ if m < n, else of Gᵀ G; they are singular
+// vectors of G. R = Pᵀ G [r, n] if m < n, else G P [m, r]. W := (1 − η λ) W − η α U, where U = P ρ(R) if m < n, else
+// ρ(R) Pᵀ, and ρ is Adam. P, moments and arithmetic are always fp32. No loss scale: a gradient that overflowed has no
+// eigenvectors.
 class GaLore final : public AdamWFamily {
  public:
   // Allocates projections and moments.
   GaLore(std::vector<Parameter> parameters, const AdamWOptions& adamw, const GaLoreOptions& galore);
 
-  // One matrix at a time: allocates its fp32 gradient (and weight, if 16-bit without a master), projected gradient and
-  // update. A refresh allocates square matrices of its shorter side, labeled "galore.projection", and on CUDA waits to
-  // learn whether the eigenvectors converged. Throws c10::Error if not, as for a gradient with infinities.
+  // Processes one matrix at a time: allocates its fp32 gradient (and weight, if 16-bit without a master), projected
+  // gradient and update. A refresh of P allocates square matrices of its shorter side, labeled "galore.projection", and
+  // on CUDA waits to learn whether the eigenvectors converged. Throws c10::Error if not, as for a gradient with
+  // infinities.
   void update(std::span<const std::size_t> which) override;
   std::vector<StateTensor> state() override;
 
@@ -38,7 +40,7 @@ class GaLore final : public AdamWFamily {
   void refresh(at::Tensor& projection, const at::Tensor& gradient, std::uint16_t layer) const;
 
   GaLoreOptions galore_;
-  std::vector<at::Tensor> projections_;  // P; undefined: AdamW steps this weight
+  std::vector<at::Tensor> projections_;  // P; undefined if AdamW steps this weight
   std::vector<std::int64_t> updates_;    // per weight
 };
 

@@ -9,7 +9,7 @@ namespace headroom::llama {
 
 namespace {
 
-// Relative to η.
+// The rate relative to η.
 double share(const RateSchedule& schedule, std::int64_t s, std::int64_t n) {
   const std::int64_t warmup = schedule.warmup_steps;
   if (s < warmup) return static_cast<double>(s) / static_cast<double>(warmup);

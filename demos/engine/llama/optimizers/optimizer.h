@@ -29,7 +29,7 @@ using StoredValues = std::function<void(const Parameter& weight, std::int64_t fi
 struct AdamWOptions {
   double learning_rate = 1e-3;
   double beta1 = 0.9;
-  double beta2 = 0.95;  // Llama 3's; 0.999 would not move a bf16 second moment, whose steps are 0.4 %
+  double beta2 = 0.95;  // Llama 3's; with 0.999 a bf16 second moment, whose steps are 0.4 %, would not change
   double epsilon = 1e-8;
   double weight_decay = 0.1;  // of matrices only
   bool fused = true;          // one kernel for all weights; else PyTorch's operators per weight
@@ -44,10 +44,10 @@ struct AdamWOptions {
   bool stochastic_rounding = false;  // of bf16 weights without masters
   std::uint64_t seed = 0;
   LossScale* loss_scale = nullptr;  // of the gradients; null: 1; not owned
-  bool count_on_device = false;     // t on the device, for replayed steps; always with a loss scale
+  bool count_on_device = false;     // t is on the device, for replayed steps; always so with a loss scale
 };
 
-// A step is begin_step(), update() of every weight once, in any order and portions, and end_step().
+// A step calls begin_step(), update() for every weight once, in any order and portions, and end_step().
 class Optimizer {
  public:
   explicit Optimizer(std::vector<Parameter> parameters);
@@ -59,14 +59,14 @@ class Optimizer {
   // Reads `.grad` and updates weights and states in place. `which`: indices into parameters().
   virtual void update(std::span<const std::size_t> which) = 0;
   virtual void end_step() {}
-  // For later steps. Call it between steps.
+  // Sets the rate of later steps. Call it between steps.
   virtual void set_learning_rate(double rate) = 0;
   // Masters, moments and counts, named by weight. Call it between steps.
   virtual std::vector<StateTensor> state() = 0;
   // Call it after writing weights or state().
   virtual void restored() {}
 
-  // A step over all weights with a gradient; those updated in backward have none.
+  // Steps all weights that have a gradient; those updated in backward have none anymore.
   void step();
   std::span<const std::size_t> group(std::int64_t layer) const;
   const std::vector<Parameter>& parameters() const { return parameters_; }
@@ -86,8 +86,8 @@ class Optimizer {
 
 record::Tag state_tag(const Parameter& parameter, std::uint16_t op);
 
-// Sees each weight's step, with the weight before it and its moments. `control` has what only the device knows: t, and
-// whether the step was skipped.
+// Observes each weight's step: the weight before and after it, and its moments. `control` has what only the device
+// knows: t, and whether the step was skipped.
 class UpdateObserver {
  public:
   virtual ~UpdateObserver() = default;
@@ -125,7 +125,7 @@ class AdamWFamily : public Optimizer {
   void add_moments(at::IntArrayRef shape, at::ScalarType type);
   Moments& moments(std::size_t i) { return moments_[i]; }
   const Moments& moments(std::size_t i) const { return moments_[i]; }
-  // Steps these weights by one kernel.
+  // Steps these weights with one kernel.
   void fused_update(std::span<const std::size_t> which, const kernels::AdamWControl& control) const;
   // Call before these gradients are used. Checks them for overflow. The first call of a step counts the step, unless it
   // finds an overflow. With the optimizer in backward, a later call that finds one cannot undo the count.
@@ -152,7 +152,7 @@ class AdamW final : public AdamWFamily {
   // Allocates the moments.
   AdamW(std::vector<Parameter> parameters, const AdamWOptions& options);
 
-  // Fused, allocates nothing; else one weight's fp32 gradient and denominator at a time.
+  // If fused, allocates nothing; otherwise allocates one weight's fp32 gradient and denominator at a time.
   void update(std::span<const std::size_t> which) override;
 
   const at::Tensor& first_moment(std::size_t i) const { return moments(i).first; }

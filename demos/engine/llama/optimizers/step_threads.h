@@ -12,24 +12,24 @@
 
 namespace headroom::llama {
 
-// Each thread takes the next part as soon as it is free, also of later work. With a parallel loop per piece all would
-// wait for the slowest, 160 times per step of the 1B model, and OpenMP would put two teams of more threads than cores
-// to sleep after each loop.
+// Each thread takes the next part, also of later work, as soon as it is free. With a parallel loop per piece all
+// threads would wait for the slowest one, 160 times per step of the 1B model, and OpenMP would put two teams with more
+// threads than cores to sleep after each loop.
 class StepThreads {
  public:
   static constexpr int kMost = 32;
 
-  // 1 to kMost; more count as kMost.
+  // `threads`: 1 to kMost; larger numbers count as kMost.
   explicit StepThreads(int threads);
   // Drops parts that have not begun.
   ~StepThreads() = default;
 
   using Part = std::function<void(std::size_t thread, std::int64_t part)>;
   // Returns at once. Runs parts [0, parts) FIFO after earlier work, one thread per part, without PyTorch's intra-op
-  // parallelism; `thread` is below kMost. The last part's thread calls `then`, which may share more. Stops after a part
-  // throws.
+  // parallelism; `thread` is below kMost. The thread that finishes last calls `then`, which may share more work. No
+  // part begins after one throws.
   void share(std::int64_t parts, Part part, std::function<void()> then = {});
-  // Waits for all parts; throws what a part threw. Not from a part.
+  // Waits for all parts; throws what a part threw. Must not be called from a part.
   void wait();
 
  private:

@@ -18,7 +18,7 @@ namespace headroom::llama {
 struct StepGraph::OnCuda {
   explicit OnCuda(at::Device device) : stream(c10::cuda::getStreamFromPool(/*isHighPriority=*/false, device.index())) {}
 
-  // Only this thread's calls are checked: others (samplers, watchdogs) may call CUDA meanwhile.
+  // Capture checks only this thread's calls, because other threads (samplers, watchdogs) may call CUDA meanwhile.
   at::Tensor record(const std::function<at::Tensor()>& step) {
     c10::cuda::CUDACachingAllocator::emptyCache();  // makes room for the pool
     graph.capture_begin({0, 0}, cudaStreamCaptureModeThreadLocal);

@@ -13,11 +13,11 @@
 namespace headroom::llama {
 
 // The first kWarmUp steps run normally on the graph's stream, so that libraries create handles and choose algorithms.
-// The next one is captured; it and later ones are replayed. Its allocations stay in the graph's pool. On meta the first
-// kWarmUp + 1 steps run, later ones are no-ops.
+// The next step is captured, and then replayed like all later steps. Its allocations stay in the graph's pool. On meta
+// the first kWarmUp + 1 steps run, and later ones are no-ops.
 //
-// A step must run entirely on the device: it reads nothing back, and what changes (tokens, the optimizer's count) is in
-// existing tensors.
+// A step must run entirely on the device: it reads nothing back, and values that change (tokens, the optimizer's count)
+// are in existing tensors.
 class StepGraph {
  public:
   static constexpr int kWarmUp = predict::kGraphWarmUpSteps;
@@ -27,15 +27,15 @@ class StepGraph {
   StepGraph(const StepGraph&) = delete;
   StepGraph& operator=(const StepGraph&) = delete;
 
-  // Runs `work` on the graph's stream, between the caller's earlier and later work.
+  // Runs `work` on the graph's stream, after the caller's earlier work and before its later work.
   void on_stream(const std::function<void()>& work);
-  // Copies the values to where every step reads them on the device.
+  // Copies the values to the device tensor that every step reads; `upload` creates it.
   at::Tensor load(const at::Tensor& host, const std::function<at::Tensor()>& upload);
-  // The step's loss, which the next replay overwrites. Throws c10::Error with a sentence if capture fails, and what the
-  // step throws when cancelled or out of memory.
+  // Returns the step's loss, which the next replay overwrites. Throws c10::Error with a sentence if capture fails, and
+  // what the step throws when cancelled or out of memory.
   at::Tensor run(const std::function<at::Tensor()>& step);
 
-  bool recorded() const { return steps_ > kWarmUp; }  // run() only replays
+  bool recorded() const { return steps_ > kWarmUp; }  // true if run() only replays
   record::Bytes pool_bytes() const;                   // reserved by the graph's pool; 0 on meta
 
  private:

@@ -15,8 +15,8 @@ namespace headroom::llama {
 // `sha1sum` (a file of ids may be larger than memory). Empty if the file cannot be read.
 std::map<std::string, std::string> data_facts(const tokens::DataSource& source);
 
-// Ids and targets, [2, B, T] int64 on the host: sequences of T tokens from places given by seed and step, and the same
-// shifted by one. The data wraps around.
+// Ids and targets, [2, B, T] int64 on the host: sequences of T tokens from positions given by seed and step, and the
+// same sequences shifted by one token. The data wraps around.
 at::Tensor make_batch(tokens::TokenView data, std::int64_t batch, std::int64_t seq, std::uint64_t seed,
                       std::int64_t step);
 

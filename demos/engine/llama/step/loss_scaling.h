@@ -12,23 +12,24 @@
 
 namespace headroom::llama {
 
-// A step with an infinity or a NaN in its gradients changes nothing and halves the scale; `window` consecutive steps
-// without one double it. Micikevicius et al. 2018, arXiv:1710.03740, section 3.2.
+// A step with an infinity or a NaN in its gradients changes nothing and halves the scale; `window` consecutive other
+// steps double it. Micikevicius et al. 2018, arXiv:1710.03740, section 3.2.
 class LossScale {
  public:
   LossScale(double initial, std::int64_t window, at::Device device);
 
-  // fp32 [] that backward begins with, and its inverse; int32 [1], nonzero if a gradient of this step was not finite.
+  // The gradient that backward begins with, fp32 [], and its inverse.
   const at::Tensor& scale() const { return scale_; }
   const at::Tensor& inverse() const { return inverse_; }
+  // int32 [1], nonzero if a gradient of this step was not finite.
   const at::Tensor& overflow() const { return overflow_; }
 
-  // Checks gradients before their use.
+  // Checks gradients for overflow, before their use.
   void look_at(std::span<const at::Tensor> gradients);
   // Updates the scale and clears the overflow.
   void update();
 
-  // The last step's scale, and the steps skipped so far. Wait for the device.
+  // The last step's scale, and the number of steps skipped so far. Both wait for the device.
   double last_scale() const;
   std::int64_t skipped_steps() const;
   std::vector<StateTensor> state() const;

@@ -10,15 +10,16 @@
 
 namespace headroom::llama {
 
-// Counts of fp32 numbers by exponent; those below 2^−126 share one.
+// Counts of fp32 numbers by exponent; all below 2^−126 share one count.
 class MagnitudeCounts {
  public:
   MagnitudeCounts(std::string name, at::Device device);
 
   void clear();
-  // x: fp32, bf16 or fp16, contiguous; multiplied by `factor` (fp32 []; undefined: 1).
+  // Counts x (fp32, bf16 or fp16, contiguous), multiplied by `factor` (fp32 []; undefined: 1).
   void add(const at::Tensor& x, const at::Tensor& factor = {});
-  const at::Tensor& counts() const { return counts_; }  // int64 [257], by fp32's exponent field; the last: zeros
+  // int64 [257], by fp32's exponent field; the last one counts zeros.
+  const at::Tensor& counts() const { return counts_; }
   // Waits for the device.
   record::Histogram read(int step) const;
 
@@ -27,12 +28,12 @@ class MagnitudeCounts {
   at::Tensor counts_;
 };
 
-// Must be the first of a step's hooks, before another one frees gradients. Counts gradients without the loss scale
-// ("gradients") and, for AdamW, intended changes of weights ("updates") and those lost to rounding ("updates.lost");
-// none of a skipped step.
+// Must be the first of a step's hooks, before another one frees gradients. Counts gradients divided by the loss scale
+// ("gradients") and, for AdamW, intended changes of weights ("updates") and the changes lost to rounding
+// ("updates.lost"); a skipped step has no updates.
 class StepMagnitudes final : public LayerHooks, public UpdateObserver {
  public:
-  // Observes the optimizer, which must outlive this and not step afterwards. `loss_scale`: fp32 [], undefined: 1.
+  // Observes the optimizer, which must outlive this object and not step after it. `loss_scale`: fp32 [], undefined: 1.
   StepMagnitudes(Optimizer& optimizer, at::Tensor loss_scale);
 
   void before_layer(std::int64_t layer, record::Phase phase) override;
@@ -41,14 +42,14 @@ class StepMagnitudes final : public LayerHooks, public UpdateObserver {
                const at::Tensor& second_moment, const kernels::AdamWStep& step, const kernels::AdamWControl& control,
                bool decays) override;
 
-  // For the last step. Waits for the device.
+  // Counts of the last step. Waits for the device.
   std::vector<record::Histogram> read(int step) const;
 
  private:
   Optimizer& optimizer_;
   at::Tensor loss_scale_;
   bool sees_updates_ = false;
-  bool counted_ = true;  // all gradients of the step; the next forward begins a new one
+  bool counted_ = true;  // all of the step's gradients; the next forward begins a new step
   MagnitudeCounts gradients_, updates_, lost_;
 };
 

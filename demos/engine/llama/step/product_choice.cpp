@@ -34,7 +34,7 @@ LinearPass pass_of(ProductKind kind) {
   return kind == ProductKind::kInputGradient ? LinearPass::kInputGradient : LinearPass::kWeightGradient;
 }
 
-// Empty: fp32.
+// Empty in fp32.
 std::optional<LinearFormat> format_of(const predict::StepSettings& step, bool head) {
   if (step.precision == predict::Precision::kFp32) return std::nullopt;
   if (step.fp8() && !head) return LinearFormat::kFp8Codes;
@@ -71,7 +71,7 @@ std::string count_of(std::size_t some, std::size_t all) { return std::to_string(
 
 struct Timing {
   std::size_t failed = 0;
-  int error = 0;  // of the first failure
+  int error = 0;  // code of the first failure
 };
 Timing time_rest(const std::vector<LinearProduct>& products, const std::atomic<bool>* cancel) {
   Timing timing;

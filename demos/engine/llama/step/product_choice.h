@@ -12,23 +12,23 @@
 
 namespace headroom::llama {
 
-// `libtorch` leaves GEMMs to LibTorch; `timed` is the default; `emulated` avoids tensor cores for fp8 and tf32, like a
-// GPU without them.
+// Its values: `libtorch` leaves GEMMs to LibTorch; `timed` is the default; `emulated` avoids tensor cores for fp8 and
+// tf32, like a GPU without them.
 inline constexpr const char* kProductsVariable = "HEADROOM_PRODUCTS";
 
-// GEMMs of a micro-batch with the weights of a layer and, unless its loss is chunked, of the head; each once. Empty for
-// other formats.
+// GEMMs of a micro-batch with the weights of a layer and, unless the loss is chunked, of the head; each once. Empty in
+// fp32.
 std::vector<kernels::LinearProduct> linear_products(const predict::StepSettings& step);
 
 // The current device, its driver and cuBLASLt.
 kernels::ProductPlace product_place();
-// Bytes for all GEMMs of the format, as LibTorch allocates them.
+// Bytes of workspace for all GEMMs of the format, as LibTorch allocates it.
 std::int64_t product_workspace(kernels::LinearFormat format);
 
-// Finds algorithms before the run allocates anything: from this place's table among the files of `tables`, and by
-// timing in driver memory, which is freed again. A table always gives the same algorithms. Returns provenance: "table
-// NAME", "timed here" or "LibTorch's choice", with reasons, and whether the GPU emulates the format. Fails for other
-// values of the variable.
+// Finds algorithms before the run allocates anything: from this place's table in the folder `tables`, and by timing in
+// driver memory, which is freed again. A table always gives the same algorithms. Returns provenance: "table NAME",
+// "timed here" or "LibTorch's choice", with reasons, and whether the GPU emulates the format. Fails for an unknown
+// value of kProductsVariable.
 record::Result<std::string> choose_products(const predict::StepSettings& step, const std::filesystem::path& tables,
                                             const std::atomic<bool>* cancel);
 

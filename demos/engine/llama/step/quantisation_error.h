@@ -12,7 +12,7 @@
 namespace headroom::llama {
 
 enum class QuantisationMap : std::uint8_t {
-  kLinear,   // 255 (signed) or 256 even steps
+  kLinear,   // 255 (signed) or 256 evenly spaced values
   kDynamic,  // Dettmers et al. 2022, arXiv:2110.02861, section 2.2: steps grow with the number, over seven decades
 };
 

@@ -23,7 +23,7 @@ void stop_if_cancelled(const TrainOptions& options) {
 
 std::uint16_t tag_of(std::int64_t layer) { return static_cast<std::uint16_t>(layer); }
 
-// Forward and backward of one micro-batch. Backward's calls refer to it, so it outlives them.
+// Forward and backward of one micro-batch. Callbacks in backward refer to it, so it outlives them.
 struct Pass {
   const Model& model;
   const TrainOptions& options;
@@ -41,7 +41,8 @@ void relabel_norm_gradient(const at::Tensor& weight) {
   if (weight.defined() && weight.grad().defined()) relabel(weight.grad(), Category::kGradients);
 }
 
-// x before layer i (i = L: before the final norm). In backward, the layers after this border are done.
+// Returns x before layer i (i = L: before the final norm). When backward reaches this border, the layers after it are
+// done.
 at::Tensor border(const Pass& pass, std::int64_t i, const at::Tensor& x) {
   stop_if_cancelled(pass.options);
   const auto backward = [&pass, i] {
@@ -69,7 +70,7 @@ void look_for_not_finite(const TrainOptions& options, std::int64_t layer, const 
   kernels::check_finite_(std::span(&x, 1), options.not_finite.narrow(0, layer, 1));
 }
 
-// Layers [first, end), in forward or recompute.
+// Runs layers [first, end), in forward or recompute.
 at::Tensor run_layers(const Pass& pass, std::int64_t first, std::int64_t end, at::Tensor x_BTH, Phase phase) {
   for (std::int64_t i = first; i < end; ++i) {
     if (i > first) x_BTH = border(pass, i, x_BTH);
@@ -114,7 +115,7 @@ at::Tensor forward(const Pass& pass, const at::Tensor& ids_BT, const at::Tensor&
   return lm_loss(model, x_BTH, targets_BT, pass.options.loss, pass.upstream);
 }
 
-// The loss, detached; gradients are added to `.grad`.
+// Returns the loss, detached; gradients are added to `.grad`.
 at::Tensor one_pass(const Pass& pass, const at::Tensor& ids_BT, const at::Tensor& targets_BT) {
   const at::Tensor loss = forward(pass, ids_BT, targets_BT);
   pass.mark(Phase::kBackward);
@@ -123,7 +124,7 @@ at::Tensor one_pass(const Pass& pass, const at::Tensor& ids_BT, const at::Tensor
   return loss.detach();
 }
 
-// The loss is the mean over micro-batches, times the loss scale.
+// Upstream gradient for a loss that is the mean over micro-batches, times the loss scale.
 at::Tensor upstream_of(const TrainOptions& options, at::Device device) {
   if (options.micro_batches == 1) return options.loss_scale;
   const Scope scope(Category::kOther, number_of(Op::kNll));
@@ -195,7 +196,7 @@ at::Tensor evaluation_loss(const Model& model, at::Tensor host_tokens_2BT, const
   TrainOptions apart = options;
   apart.loss.output = nullptr;  // evaluation must not replace the training loop's output
   const at::Tensor tokens_2BT = upload(host_tokens_2BT, model.embed_tokens_VH.device());
-  host_tokens_2BT = at::Tensor();  // on a CPU tokens_2BT is the same tensor: free it where a device's is
+  host_tokens_2BT = at::Tensor();  // on a CPU both are the same tensor: free it where a device's is freed
   const auto loss_of = [&](std::int64_t m, const Portion& portion) {
     const Pass pass{.model = model, .options = apart, .micro_batch = tag_of(m), .upstream = {}, .evaluates = true};
     return forward(pass, portion.ids_BT, portion.targets_BT);
@@ -221,7 +222,7 @@ at::Tensor train_step(Model& model, Optimizer& optimizer, const at::Tensor& host
 }
 
 int marks_per_step(const Config& config, const TrainOptions& options) {
-  // Embedding, layers, final norm, loss; backward's head, layers, embedding.
+  // Marks: embedding, layers, final norm, loss; in backward head, layers, embedding.
   const auto layers = static_cast<int>(config.num_layers);
   int pass = 5 + 2 * layers;
   if (const auto every = static_cast<int>(options.recompute_every); every > 0)
@@ -231,7 +232,7 @@ int marks_per_step(const Config& config, const TrainOptions& options) {
 }
 
 int marks_per_evaluation(const Config& config, const TrainOptions& options) {
-  // Embedding, layers, final norm, loss.
+  // Marks: embedding, layers, final norm, loss.
   return static_cast<int>(options.micro_batches * (3 + config.num_layers));
 }
 

@@ -19,21 +19,21 @@ namespace headroom::llama {
 
 using predict::Checkpointing;
 
-// Moves weights and gradients during a step. Called on its thread, in the order of the work; may mark phases and queue
-// work.
+// Moves weights and gradients during a step. Called on the step's thread, in the order of the work; may mark phases and
+// queue work.
 class LayerHooks {
  public:
   virtual ~LayerHooks() = default;
   // Called before and after a layer's weights are read, in forward (kForward), recompute (kRecompute) and evaluation
   // (kEvaluation, without backward). after_layer(kBackward) is called after the layer's backward in each micro-batch.
   // after_layer(kRecompute) must keep the weights for backward. All layers of a segment are recomputed before the
-  // backward of its last layer.
+  // backward pass of its last layer.
   virtual void before_layer(std::int64_t /*layer*/, record::Phase /*phase*/) {}
   virtual void after_layer(std::int64_t /*layer*/, record::Phase /*phase*/) {}
-  // `.grad` is complete for all weights of this layer, and nothing reads them anymore in this step. kOuterLayer comes
-  // last, after backward.
+  // Called when `.grad` is complete for all weights of this layer, which nothing reads anymore in this step.
+  // kOuterLayer comes last, after backward.
   virtual void gradients_ready(std::int64_t /*layer*/) {}
-  // Marks that these calls set per forward and backward.
+  // Number of marks that these calls set per forward and backward pass.
   virtual int marks_per_pass(const Config& /*config*/) const { return 0; }
 };
 
@@ -51,22 +51,22 @@ struct TrainOptions {
   const std::atomic<bool>* cancel = nullptr;  // polled at layer borders, forward and backward
 };
 
-// Forward and backward, leaving `.grad` on every weight. Ids and targets: [n·B, T] int64, of n micro-batches. Returns
-// their mean loss, an fp32 scalar on the device.
+// Runs forward and backward, and leaves `.grad` on every weight. Ids and targets: [n·B, T] int64 for n micro-batches.
+// Returns the micro-batches' mean loss, an fp32 scalar on the device.
 at::Tensor forward_backward(const Model& model, const at::Tensor& ids_BT, const at::Tensor& targets_BT,
                             const TrainOptions& options);
 
-// Forward and loss of tokens as in train_step, without gradients, in phase kEvaluation. Frees the tokens on the way.
+// Returns the loss of tokens as in train_step, without gradients, in phase kEvaluation. Frees the tokens on the way.
 at::Tensor evaluation_loss(const Model& model, at::Tensor host_tokens_2BT, const TrainOptions& options);
 
-// A whole step between mark_step(index) and mark_step(-1), from ids and targets on the host. Frees the gradients. Reads
-// no value from the device, and nothing branches on data. A replayed step sets only the mark of forward, because its
-// other marks were set at capture. `behind`, if any, is called at the end of the step.
+// Runs a whole step between mark_step(index) and mark_step(-1), for ids and targets on the host. Frees the gradients.
+// Reads no value from the device, and nothing branches on data. A replayed step sets only the mark of forward, because
+// its other marks were set at capture. `behind`, if any, is called at the end of the step.
 at::Tensor train_step(Model& model, Optimizer& optimizer, const at::Tensor& host_tokens_2BT,
                       const TrainOptions& options, int index,
                       const std::function<void(const at::Tensor& loss)>& behind = {});
 
-// Marks per step, mark_step included, and per evaluation_loss().
+// Number of marks per step, including mark_step's, and per evaluation_loss().
 int marks_per_step(const Config& config, const TrainOptions& options);
 int marks_per_evaluation(const Config& config, const TrainOptions& options);
 

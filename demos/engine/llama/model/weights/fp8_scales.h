@@ -22,12 +22,12 @@ class Fp8Scales {
   // The first delayed scale is the tensor's own, because a scale of 1 would turn small gradients into 0.
   kernels::Fp8Codes cast(const at::Tensor& x_RC, std::int64_t projection, Fp8Tensor which,
                          const kernels::Fp8Layouts& layouts);
-  // Casts again with the scale of the same step.
+  // Casts the tensor again with the same step's scale.
   kernels::Fp8Codes cast_again(const at::Tensor& x_RC, std::int64_t projection, Fp8Tensor which,
                                const kernels::Fp8Layouts& layouts) const;
   // Like cast(), but overwrites the 16-bit tensor with its codes.
   at::Tensor cast_in_place(const at::Tensor& x_RC, std::int64_t projection, Fp8Tensor which);
-  // cast_again() for some rows, transposed, into columns of all codes.
+  // Like cast_again() for some rows; writes their codes, transposed, into columns of all codes.
   void cast_again_into(const at::Tensor& x_RC, std::int64_t projection, Fp8Tensor which, at::Tensor& codes_CR) const;
   at::Tensor scaling(std::int64_t projection, Fp8Tensor which) const;
   void end_step();
@@ -38,7 +38,7 @@ class Fp8Scales {
   std::vector<StateTensor> state();
 
  private:
-  // Updates a new tensor's scale. True if its cast must find the largest magnitude for later scales.
+  // Updates a new tensor's scale. Returns true if its cast must find the largest magnitude for later scales.
   bool prepare(const at::Tensor& x_RC, std::int64_t projection, Fp8Tensor which);
 
   predict::Fp8Scaling scaling_;

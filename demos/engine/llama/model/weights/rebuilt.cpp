@@ -20,7 +20,7 @@ using torch::autograd::variable_list;
 
 void release(void* storage) { delete static_cast<c10::Storage*>(storage); }
 
-// `to` shares the memory of `from`, and keeps its storage alive.
+// `to` shares the memory of `from`, whose storage it keeps alive.
 void share(const c10::Storage& to, const c10::Storage& from) {
   to.set_data_ptr(at::DataPtr(from.data_ptr().get(), new c10::Storage(from), &release, from.device()));
 }
@@ -42,7 +42,7 @@ struct Rebuilt::State {
   Inputs inputs;
   std::function<at::Tensor(const Inputs&)> function;
   c10::Storage storage;  // of the value that readers keep
-  at::Tensor result;     // in backward, with its graph
+  at::Tensor result;     // the value in backward, with its graph
 };
 
 struct Rebuilt::Holder : torch::CustomClassHolder {
@@ -59,7 +59,7 @@ struct Rebuilt::Function : torch::autograd::Function<Rebuilt::Function> {
 
   static variable_list backward(AutogradContext* ctx, variable_list gradients) {
     State& state = *static_cast<Holder&>(*ctx->saved_data["state"].toCapsule()).state;
-    // All readers are done; this node and their hooks hold the state until the graph is freed.
+    // All readers are done; this node and the readers' hooks hold the state until the graph is freed.
     state.storage.set_data_ptr(at::DataPtr(nullptr, state.storage.device()));
     {
       const EngineCall engine_call;

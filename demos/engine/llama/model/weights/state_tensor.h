@@ -8,7 +8,8 @@
 
 namespace headroom::llama {
 
-// Refers to the state itself, for reading and writing. Host counters are int64 on the CPU. Valid while its owner lives.
+// `tensor` is the state itself, for reading and writing, and is valid while the state's owner lives. Host counters are
+// int64 on the CPU.
 struct StateTensor {
   std::string name;
   at::Tensor tensor;

@@ -33,7 +33,7 @@ at::ScalarType type_of(StoredType type) {
   return at::kByte;
 }
 
-// Writes tensors one after the other. For a GPU one buffer is written while the other is filled. Page-locked buffers
+// Writes tensors one after the other. From a GPU, one buffer is written while the other is filled. Page-locked buffers
 // were no faster.
 class TensorWriter {
  public:
@@ -114,7 +114,7 @@ void copy_pieces(const StoredWeights& files, const StoredTensor& stored, const a
   }
 }
 
-// "[3, 17]"
+// Indices such as "[3, 17]".
 std::string place_in(const std::vector<std::int64_t>& shape, std::uint64_t index) {
   std::vector<std::int64_t> place(shape.size());
   for (std::size_t i = shape.size(); i-- > 0;) {

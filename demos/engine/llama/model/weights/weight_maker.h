@@ -29,7 +29,7 @@ class WeightMaker {
   std::uint16_t layer_ = record::kNoLayer;
 };
 
-// cos and sin of position · frequency, computed in fp32: [T, 1, D] in the model's type, fused [T, D/2] in fp32.
+// cos and sin of position · frequency, computed in fp32: [T, 1, D] in the model's type, or if fused [T, D/2] in fp32.
 struct RopeTables {
   at::Tensor cos, sin;
 };

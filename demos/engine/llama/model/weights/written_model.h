@@ -9,10 +9,10 @@
 
 namespace headroom::llama {
 
-// Every weight in the model's type with transformers' name; adapters are merged, NF4 is dequantized.
+// Every weight in the model's type under transformers' name; adapters are merged, NF4 is dequantized.
 std::vector<TensorToWrite> whole_model(const Model& model);
 
-// Trained weights with transformers' names, or adapters with PEFT's.
+// Trained weights under transformers' names, or adapters under PEFT's.
 std::vector<StateTensor> trained_tensors(const Model& model);
 
 }  // namespace headroom::llama
