@@ -1,4 +1,4 @@
-// The CPU's and a GPU's results of the same inputs, where they must agree to the bit.
+// Results of the same inputs on the CPU and a GPU, where they must agree to the bit.
 #include <cstdint>
 #include <span>
 

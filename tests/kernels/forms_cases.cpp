@@ -1,4 +1,4 @@
-// Each kernel next to the other forms of its case, at odd shapes.
+// Compares each kernel with the other forms of its case, at odd shapes.
 #include <algorithm>
 #include <map>
 #include <string>
@@ -25,7 +25,7 @@ std::map<std::string, Tensors> results_of(const kernels::KernelForms& all, const
   return results;
 }
 
-// Beyond twice PyTorch's error: sums in another order, and one rounding if chance decides it.
+// Error allowed beyond twice PyTorch's: sums in another order, and one rounding if chance decides it.
 double allowance(const KernelCase& kernel, at::ScalarType type) {
   if (!kernel.rounded_by_chance || type == at::kFloat) return tests::kFloor;
   return type == at::kHalf ? 0x1p-11 : 0x1p-8;

@@ -223,5 +223,5 @@ TEST_CASE("ends of axes are round and above what they must hold") {
     moves += high != last;
     last = high;
   }
-  CHECK(moves <= 11);  // twice per doubling
+  CHECK(moves <= 11);  // two moves per doubling
 }

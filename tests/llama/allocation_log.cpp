@@ -26,7 +26,7 @@ struct Log {
   LoggedDevice device = LoggedDevice::kCpu;
   std::int64_t next = 0;
   int marks = 0;
-  int until_refusal = 0;  // allocations up to it; 0: none is refused
+  int until_refusal = 0;  // allocations up to the refused one; 0: none is refused
   std::map<const void*, Live> live;
   std::vector<Allocation> events;
 

@@ -13,9 +13,9 @@ namespace headroom::tests {
 struct Allocation {
   enum class Kind : std::uint8_t { kAlloc, kFree, kRelabel };
   Kind kind = Kind::kAlloc;
-  std::int64_t storage = 0;  // counted from the log's start; −1: older
+  std::int64_t storage = 0;  // numbered from the log's start; −1 if older
   record::Bytes bytes = 0;
-  record::Tag tag;  // of the thread; a relabel has the new category
+  record::Tag tag;           // of the thread; a relabel has the new category
   bool in_parallel = false;  // inside a parallel loop
 };
 
@@ -23,8 +23,8 @@ std::string to_string(const Allocation& allocation);
 
 enum class LoggedDevice : std::uint8_t { kCpu, kMeta };
 
-// Becomes LibTorch's allocator on both devices, listens to relabels, and turns oneDNN off like an engine. Once per
-// process, before the first tensor.
+// Becomes LibTorch's allocator on both devices, listens to relabels, and turns oneDNN off like an engine. Call it once
+// per process, before the first tensor.
 void install_allocation_log();
 void start_log(LoggedDevice device);
 std::vector<Allocation> stop_log();
@@ -36,7 +36,7 @@ std::vector<Allocation> threads_at_once(const std::vector<Allocation>& log);
 // The nth CPU allocation from now on (1: the next) throws c10::OutOfMemoryError, until stop_log().
 void refuse_allocation(int nth);
 
-// Peak of live bytes, by category, without older storages.
+// Live bytes by category at their peak, without older storages.
 record::ByCategory peak_by_category(const std::vector<Allocation>& log);
 record::Bytes sum(const record::ByCategory& bytes);
 
@@ -45,7 +45,7 @@ std::vector<Allocation> kept(const std::vector<Allocation>& log);
 // Bytes of kept() by one operator.
 record::Bytes kept_by(const std::vector<Allocation>& log, const std::string& op);
 
-// Marks since start_log.
+// Number of marks since start_log.
 int marks_heard();
 
 }  // namespace headroom::tests

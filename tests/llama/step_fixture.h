@@ -39,7 +39,7 @@ inline Settings joined(Settings a, const Settings& b) {
   return a;
 }
 
-// For failed checks.
+// Text for failed checks.
 inline std::string text_of(const Settings& settings) {
   std::string all;
   for (const std::string& setting : settings) all += " " + setting;
@@ -84,7 +84,7 @@ inline std::vector<double> losses(const Settings& settings, int steps, const Run
   return losses(*make_run(settings, place), steps);
 }
 
-// Allocations and frees of `work`, not on a GPU.
+// Logs allocations and frees of `work`, on CPU or meta.
 inline std::vector<Allocation> log_of(const RunPlace& place, const std::function<void()>& work) {
   start_log(place.device.is_meta() ? LoggedDevice::kMeta : LoggedDevice::kCpu);
   work();
@@ -104,12 +104,12 @@ inline std::vector<Allocation> log_of_step(TrainStepRun& run, const RunPlace& pl
   return log;
 }
 
-// The first steps make some allocations only once.
+// Logs the third step; the first steps make some allocations only once.
 inline std::vector<Allocation> third_step(const Settings& settings, const RunPlace& place) {
   return log_of_step(*make_run(settings, place), place, 2);
 }
 
-// Compares one by one and by name.
+// Compares the allocations one by one and by name.
 inline void check_equal(const std::vector<Allocation>& real, const std::vector<Allocation>& planned) {
   for (std::size_t i = 0; i < std::min(real.size(), planned.size()); ++i) {
     if (to_string(real[i]) == to_string(planned[i])) continue;

@@ -40,7 +40,7 @@ bool four_agree(std::uint32_t first) {
   return by_cells<kSigned>(x) == word;
 }
 
-// Each code is a contiguous range, so only intervals with a border are checked completely.
+// Each code covers a contiguous range, so only intervals that contain a border are checked completely.
 template <bool kSigned>
 int wrong_words() {
   constexpr std::uint32_t kStep = 256;

@@ -177,7 +177,7 @@ TEST_CASE("a delayed scale uses the largest magnitude of sixteen steps") {
     kernels::fp8_cast(matrix({value}), state.scaling, Fp8Format::kE4m3, {.rows = true, .measures = true});
     kernels::fp8_advance_(all, state.not_scaled);
   };
-  step(7);  // the first scale is its own
+  step(7);  // the first scale is the tensor's own
   CHECK(state.scale() == 64);
   step(14);
   CHECK(state.scale() == 32);

@@ -1,4 +1,4 @@
-// Loads and stores of bf16 and fp16 on the CPU, against the compiler's.
+// Loads and stores of bf16 and fp16 on the CPU, against the compiler's conversions.
 #include <bit>
 #include <cmath>
 #include <cstdint>
@@ -32,7 +32,7 @@ TEST_CASE("every fp16 number is loaded as the compiler converts it") {
 
 TEST_CASE("fp32 numbers are rounded to fp16 as the compiler rounds them") {
   int wrong = 0;
-  for (std::uint64_t bits = 0; bits < (std::uint64_t{1} << 32); bits += 1009) {  // a prime: all places of the mantissa
+  for (std::uint64_t bits = 0; bits < (std::uint64_t{1} << 32); bits += 1009) {  // a prime: reaches all mantissa bits
     const float value = std::bit_cast<float>(static_cast<std::uint32_t>(bits));
     const std::uint16_t ours = stored(value);
     wrong += std::isnan(value) ? (ours & 0x7fffu) <= 0x7c00u

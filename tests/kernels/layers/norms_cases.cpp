@@ -28,7 +28,7 @@ Tensors full_pass(const kernels::KernelForms& forms) {
 
 }  // namespace
 
-// NaN or ±∞ in x, ∞ in dy, and a row of zeros.
+// With NaN or ±∞ in x, ∞ in dy, and a row of zeros.
 TEST_CASE("the norms treat NaN and infinity like float64") {
   constexpr float kInfinity = std::numeric_limits<float>::infinity();
   for (const char* const norm : {"rms_norm", "add_rms_norm", "layer_norm"}) {
@@ -58,7 +58,7 @@ TEST_CASE("the norms treat NaN and infinity like float64") {
   }
 }
 
-// dx over dy, d_sum and the rebuilt output.
+// With dx written over dy, d_sum, and the rebuilt output.
 TEST_CASE("the norms give the same bits in every form") {
   for (const auto& [type, width] :
        {std::pair{at::kFloat, 777}, {at::kBFloat16, 512}, {at::kBFloat16, 777}, {at::kHalf, 777}}) {

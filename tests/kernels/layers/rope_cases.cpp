@@ -57,7 +57,7 @@ TEST_CASE("RoPE rotates views of a packed projection in place") {
     CHECK(tests::same_bits(q, plain_q));
     CHECK(tests::same_bits(k, plain_k));
     CHECK(tests::same_bits(v, old_v));
-    // Heads before tokens in memory, like the gradients of attention.
+    // In memory heads come before tokens, as in the gradients of attention.
     const at::Tensor by_head = packed.narrow(2, 0, kQueries).transpose(1, 2).contiguous().transpose(1, 2);
     const at::Tensor before = by_head.clone();
     kernels::rope_apply_(by_head, k, tables.cos, tables.sin, false);

@@ -53,7 +53,8 @@ void check_loss_errors(const LogitsShape& shape, at::ScalarType type, const Cros
   const at::Tensor logits = tests::random_at({shape.rows, shape.vocab}, 3, shape.offset, type, device);
   const at::Tensor targets = tests::make_targets(shape.rows, shape.vocab, 4, device);
   const bool each = options.reduction == Reduction::kNone;
-  // Forward computes the gradient, so a 16-bit one is rounded again unless the upstream gradient is a power of two.
+  // Forward computes the gradient, so a 16-bit gradient is rounded again unless the upstream gradient is a power of
+  // two.
   const at::IntArrayRef upstream_shape = each ? at::IntArrayRef(shape.rows) : at::IntArrayRef();
   at::Tensor upstream =
       type == at::kFloat ? at::randn(upstream_shape) : at::pow(2.0, at::randint(-3, 4, upstream_shape)).to(at::kFloat);
@@ -74,7 +75,7 @@ void check_loss_errors(const LogitsShape& shape, at::ScalarType type, const Cros
 
 }  // namespace
 
-// Odd widths, unaligned rows, reductions, smoothing, upstream gradients.
+// With odd widths, unaligned rows, reductions, smoothing and upstream gradients.
 TEST_CASE("cross entropy has at most twice the error of PyTorch's operator") {
   for (const at::ScalarType type : {at::kFloat, at::kBFloat16, at::kHalf}) {
     for (const LogitsShape& shape : {LogitsShape{7, 1001, 1}, LogitsShape{2, 128257, 3}})

@@ -34,7 +34,7 @@ struct HeadResults {
   at::Tensor loss, dx, dweight;
 };
 
-// In x's type.
+// Computes in x's type.
 HeadResults plain_composition(const HeadInputs& in, double smoothing) {
   const at::Tensor x = in.x.detach().clone().requires_grad_(), weight = in.weight.detach().clone().requires_grad_();
   const at::Tensor loss =
@@ -63,7 +63,7 @@ void check_head_errors(const HeadInputs& in, const FlceOptions& options) {
 
 }  // namespace
 
-// Token counts that are no multiple of the chunk, odd widths.
+// With token counts that are no multiple of the chunk, and odd widths.
 TEST_CASE("the fused linear cross entropy has at most twice the error of the plain composition") {
   for (const at::ScalarType type : {at::kFloat, at::kBFloat16, at::kHalf}) {
     const HeadInputs odd = head_inputs(37, 25, 203, 4, type), even = head_inputs(64, 48, 520, 0, type);
@@ -106,7 +106,7 @@ TEST_CASE("the fused linear cross entropy skips ignored rows") {
   }
 }
 
-// dW added to a buffer, dX over x, the loss alone.
+// With dW added to a buffer, dX over x, and the loss alone.
 TEST_CASE("the fused linear cross entropy writes to the requested memory") {
   const HeadInputs in = head_inputs(50, 32, 144, 5, at::kBFloat16);
   for (const FlceMode mode : kFlceModes) {
@@ -169,7 +169,7 @@ TEST_CASE("the fused linear cross entropy follows the upstream gradient") {
       CHECK(tests::relative_error(gradients[1], upstream * exact.dweight) < tests::kFloor);
     }
   }
-  // 65536 times the gradients of a mean over 64 tokens; without it fp16 rounds the smallest to 0.
+  // 65536 times the gradients of a mean over 64 tokens; without this scale fp16 rounds the smallest to 0.
   const HeadInputs in = head_inputs(64, 16, 4000, 0, at::kHalf);
   const at::Tensor scale = at::full({}, 65536.0f, fp32);
   const at::Tensor x = in.x.detach().requires_grad_(), weight = in.weight.detach().requires_grad_();

@@ -12,7 +12,7 @@ TEST_CASE("chunks and slices equal hand-computed ones") {
   CHECK(kernels::flce_default_chunk(FlceMode::kChunked, 8192, 4096, 128256, 2, false) == 1024);
   CHECK(kernels::flce_default_chunk(FlceMode::kChunked, 8192, 4096, 128256, 2, true) == 2048);
   CHECK(kernels::flce_default_chunk(FlceMode::kChunked, 100, 4096, 128256, 2, true) == 100);
-  // 76 MiB of bf16 for 8192 tokens: 4864 columns.
+  // 76 MiB of bf16 for 8192 tokens: 4864 columns per slice.
   CHECK(kernels::flce_default_chunk(FlceMode::kLean, 8192, 4096, 128256, 2, false) == 4864);
   // 1024 tokens of 128256 bf16 logits: 250.5 MiB. 5000 tokens take five chunks of 1000.
   kernels::FlceProblem problem{.tokens = 8192, .hidden = 2048, .vocab = 128256, .chunk = 1024};
@@ -21,7 +21,7 @@ TEST_CASE("chunks and slices equal hand-computed ones") {
   CHECK(kernels::flce_step(problem) == 1000);
   problem.valid_count = 2500;
   CHECK(kernels::flce_rows(problem) == 2500);
-  CHECK(kernels::flce_step(problem) == 840);  // three of at most 1024, a multiple of 8
+  CHECK(kernels::flce_step(problem) == 840);  // three chunks of at most 1024 tokens, in multiples of 8
 }
 
 TEST_CASE("the fused linear cross entropy stays within its memory") {

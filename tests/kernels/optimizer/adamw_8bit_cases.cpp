@@ -15,15 +15,15 @@ namespace {
 
 using namespace headroom;
 
-// Share of a block's absmax, for moments that cancel: a third of the smallest step between values.
+// Error allowed for moments that cancel, as a share of a block's absmax: a third of the smallest step between values.
 constexpr double kRounding = 1e-7;
 
 at::Tensor decoded(const at::Tensor& codes, const at::Tensor& absmax, bool is_signed) {
   return kernels::dequantise_blockwise(codes, absmax, is_signed, codes.numel());
 }
 
-// Largest error of decoded `values` beyond the map's nearest value, relative to the block's absmax, less a millionth
-// of the value for fp32. Both [n].
+// Largest error of decoded `values` beyond that of the map's nearest value, relative to the block's absmax, less a
+// millionth of the value for fp32. Both [n].
 double beyond_nearest(const at::Tensor& values, const at::Tensor& exact, bool is_signed) {
   const at::Tensor map_tensor = std::get<0>(kernels::dynamic_map_reference(is_signed).sort());
   const std::span<const double> map(map_tensor.const_data_ptr<double>(), 256);
@@ -41,7 +41,7 @@ double beyond_nearest(const at::Tensor& values, const at::Tensor& exact, bool is
       double nearest = 10;
       if (above != map.end()) nearest = std::min(nearest, *above - x);
       if (above != map.begin()) nearest = std::min(nearest, x - *(above - 1));
-      if (!is_signed && x > 0 && x < map[1]) nearest = map[1] - x;  // never 0
+      if (!is_signed && x > 0 && x < map[1]) nearest = map[1] - x;  // never rounded to 0
       most = std::max(most, std::abs(value[i] / absmax - x) - nearest - 1e-6 * std::abs(x));
     }
   }
@@ -120,7 +120,7 @@ TEST_CASE("8-bit AdamW equals AdamW on the decoded moments, encoded to the neare
 TEST_CASE("the first step of 8-bit AdamW from zeros is the gradient's sign") {
   const auto options = at::TensorOptions().device(tests::tested_device());
   const at::Tensor drawn = at::randn({300});
-  // Large gradients, so that epsilon does not show.
+  // Gradients are large, so that epsilon has no effect.
   const at::Tensor p = at::zeros({300}, options), g = (drawn + 0.1 * drawn.sign()).to(tests::tested_device());
   const auto codes = [&] { return at::zeros({300}, options.dtype(at::kByte)); };
   const auto absmax = [&] { return at::zeros({2}, options); };
@@ -184,7 +184,7 @@ TEST_CASE("8-bit AdamW rounds stochastically like AdamW") {
                     .v_codes = zeros(n, at::kByte),
                     .v_absmax = zeros(20, at::kFloat)},
                    1, control);
-  // The GPU's last place may differ, which occasionally flips a random rounding.
+  // The GPU's last bit may differ, which occasionally flips a random rounding.
   CHECK(p.ne(q).sum().item<std::int64_t>() <= n / 500);
   CHECK(at::allclose(p.to(at::kFloat), q.to(at::kFloat), 0x1p-7));
 }

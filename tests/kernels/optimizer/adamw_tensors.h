@@ -37,7 +37,7 @@ inline constexpr AdamWTypes kAdamWCopyTypes[] = {{at::kBFloat16, at::kBFloat16, 
 // Random values; tensors start at element `offset`.
 kernels::AdamWParameter adamw_tensors(std::int64_t n, std::int64_t offset, const AdamWTypes& types, at::Device device);
 
-// With an fp32 master and a working copy of types.param.
+// Like adamw_tensors(), with an fp32 master and a working copy of types.param.
 kernels::AdamWParameter adamw_copy_tensors(std::int64_t n, std::int64_t offset, const AdamWTypes& types,
                                            at::Device device);
 

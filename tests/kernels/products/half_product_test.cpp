@@ -11,7 +11,7 @@ namespace {
 
 constexpr double kSumError = 1e-4;  // 530 products of normal numbers, summed in fp32
 
-// Largest error beyond one rounding to its type; at most 0 if rounded once.
+// Largest error beyond one rounding to the result's type; at most 0 if rounded once.
 double beyond_one_rounding(const at::Tensor& result, const at::Tensor& exact) {
   const double half_ulp = result.scalar_type() == at::kHalf ? 0x1p-11 : 0x1p-8;
   return ((result.to(at::kDouble) - exact).abs() - half_ulp * exact.abs() - kSumError).max().item<double>();
@@ -23,7 +23,7 @@ TEST_CASE("a 16-bit GEMM on the CPU rounds once, whatever the strides") {
   for (const at::ScalarType type : {at::kBFloat16, at::kHalf}) {
     CAPTURE(type);
     at::manual_seed(1);
-    // More than a tile per dimension.
+    // Each dimension is larger than a tile.
     const at::Tensor a = at::randn({600, 530}).to(type), b = at::randn({530, 520}).to(type);
     const at::Tensor exact = at::mm(a.to(at::kDouble), b.to(at::kDouble));
     at::Tensor plain = at::empty({600, 520}, a.options()), turned = at::empty_like(plain),

@@ -27,7 +27,7 @@ at::Tensor rounded(const at::Tensor& x) {
 
 TEST_CASE("a tf32 GEMM equals that of operands with 10 fraction bits, whatever the strides") {
   at::manual_seed(1);
-  // More than a tile per dimension.
+  // Each dimension is larger than a tile.
   const at::Tensor a = at::randn({600, 530}).to(tests::tested_device()), b = at::randn({530, 520}).to(a.device());
   const at::Tensor exact = at::mm(rounded(a), rounded(b));
   at::Tensor plain = at::empty({600, 520}, a.options()), turned = at::empty_like(plain);

@@ -36,7 +36,7 @@ record::Params settings_of(const record::Recording& run) {
   return record::Params::known_of(experiments::find_demo("block")->schema, run.info().params);
 }
 
-// 16-bit bytes per token that forward leaves for backward, without the block's result.
+// 16-bit bytes per token that forward keeps for backward, excluding the block's result.
 record::Bytes kept_per_token(const record::Recording& run) {
   const record::Params settings = settings_of(run);
   const auto& marks = run.marks();
@@ -48,7 +48,7 @@ record::Bytes kept_per_token(const record::Recording& run) {
          2 * settings.integer("hidden_size");
 }
 
-// By the closed form, plus a mask byte per number for each of two dropouts.
+// The same by the closed form, plus a mask byte per number for each of two dropouts.
 record::Bytes counted_per_token(const record::Recording& run) {
   const Architecture shape = experiments::block_model(settings_of(run)).value();
   record::Bytes sum = shape.dropout ? 2 * shape.shape.hidden_size : 0;
@@ -96,7 +96,7 @@ TEST_CASE("forward takes two operations per weight of a product, and the head 21
   const std::int64_t norms = (2 * one.shape.num_layers + 1) * one.shape.hidden_size;
   CHECK(sum == 2.0 * static_cast<double>(1'235'814'400 - norms));
   CHECK(100 * llama::numbers_of(one, llama::Block::kHead, 0).flops / sum == Approx(21.3).margin(0.05));
-  // Scores: 2 H T per layer.
+  // Scores take 2 H T per layer.
   CHECK(llama::numbers_of(one, llama::Block::kAttention, 1024).flops -
             llama::numbers_of(one, llama::Block::kAttention, 0).flops ==
         16.0 * 2 * 2048 * 1024);
@@ -197,7 +197,7 @@ TEST_CASE("the stored blocks keep what the page says of them, counted and measur
   CHECK(kept_per_token(gpt2) == 34'888);
   CHECK(counted_per_token(llama) == 37'952);
   CHECK(kept_per_token(llama) == 54'344);
-  // Beyond the count, RMSNorm keeps 4 H bytes, twice, and a number per row; SwiGLU keeps silu(gate), 4 H numbers.
+  // Beyond the count, each of two RMSNorms keeps 4 H bytes and a number per row; SwiGLU keeps silu(gate), 4 H numbers.
   CHECK(kept_per_token(llama) - counted_per_token(llama) == (2 * 4 + 2 * 4) * 1024 + 2 * 4);
 }
 

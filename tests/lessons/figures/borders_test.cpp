@@ -55,7 +55,7 @@ std::map<std::string, std::int64_t> largest() {
   return found;
 }
 
-// A page's numeric answers: the right one and a misconception's.
+// A page's numeric answers: first the right one, then a misconception's.
 std::int64_t right_of(const char* page) {
   for (const AnswerChoice& each : std::get<ChoiceQuestion>(tests::question_of(tests::page(page))->kind).choices)
     if (each.right) return whole(each.words);
@@ -93,7 +93,7 @@ record::Recording requests_of(const record::Recording& four, const record::Recor
   return requests;
 }
 
-// Without segments, which depend on the batch.
+// The requests without segments, which depend on the batch.
 record::Recording requests_alone(const record::Recording& run) {
   return predict::rewritten(
       run,
@@ -138,7 +138,7 @@ NumberValues border_numbers() {
   const AddressSpace space = address_space_at(record::Ledger(failed), failed.events().size() - 1);
   REQUIRE(space.known);
   const double limit = gib(run.info().cap), gap = gib(space.largest_free);
-  // The allocator's peak without a limit and with expandable segments.
+  // The allocator's peak under this limit (0: none), with or without expandable segments.
   const auto reserved = [&](record::Bytes cap, bool expandable) {
     record::Recording requests = run;
     record::RunInfo info = run.info();

@@ -20,7 +20,7 @@ using lessons::FigureData;
 
 namespace {
 
-// The default, each choice, both ends of ranges, on and off; with the parameter it needs.
+// The default, each choice, both ends of ranges, on and off; each with the parameter that it needs.
 std::vector<record::Params> variants(record::Schema schema) {
   std::vector<record::Params> all{record::Params(schema)};
   for (const record::ParamSpec& spec : schema) {
@@ -84,7 +84,7 @@ TEST_CASE("every figure is built at the defaults and the extremes of its schema"
     runs.push_back(tests::made_recording({.device = device, .out_of_memory = true}));
     runs.push_back(tests::made_recording({.device = device, .finished = false}));
   }
-  runs.push_back(tests::llama_recording({.steps = 1, .cap = record::kGiB}));  // not even one step
+  runs.push_back(tests::llama_recording({.steps = 1, .cap = record::kGiB}));  // too small for one step
   for (const record::DeviceKind device : {record::DeviceKind::kCpu, record::DeviceKind::kGpu})
     runs.push_back(tests::made_bench({.device = device, .report = true}));
   runs.push_back(tests::made_bench({.finished = false}));

@@ -26,7 +26,7 @@ record::Params fitting_settings(const std::vector<std::string>& settings) {
   return params;
 }
 
-// `card`: a name; empty: the settings' limit.
+// `card`: a card's name; if empty, the settings' limit applies.
 lessons::FigureData build_fitting(const char* id, const record::Params& settings, const char* card = "",
                                   const record::Ledger* predicted = nullptr) {
   const lessons::Figure& figure = *lessons::find_figure(id);

@@ -292,7 +292,7 @@ TEST_CASE("run A is behind, on axes that hold both") {
   CHECK(std::any_of(data.lines.begin(), data.lines.end(),
                     [](const auto& line) { return line.style == lessons::LineStyle::kBaseline; }));
   const auto hidden = build_timeline({.run = &run, .baseline = &baseline, .view = {.hidden = true}});
-  // The question is about run B: run A is complete and the only line.
+  // The question is about run B, so run A is complete, and the only line.
   REQUIRE(hidden.baseline_peak);
   CHECK(hidden.baseline_peak->y == data.baseline_peak->y);
   REQUIRE(hidden.lines.size() == 1);
@@ -364,5 +364,5 @@ TEST_CASE("a recording of a million events is drawn in well under a second") {
   const auto data = build_timeline({.run = &ledger});
   const std::chrono::duration<double> took = std::chrono::steady_clock::now() - began;
   CHECK(highest(data) == data.peak->y);
-  CHECK(took.count() < 0.5);  // a tenth on an idle machine
+  CHECK(took.count() < 0.5);  // about 0.1 s on an idle machine
 }

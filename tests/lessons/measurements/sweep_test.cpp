@@ -138,7 +138,7 @@ TEST_CASE("a rung of the ladder is compared with the last one that ran") {
   CHECK(tests::rungs_of(figure)[2].label == "+ fused linear cross entropy");
   CHECK(tests::rungs_of(figure)[3].delta == "+4.00 GiB");
   CHECK(tests::rungs_of(figure)[4].note == "It does not go with what is below it.");
-  CHECK(tests::rungs_of(figure)[6].before == 20 * record::kGiB);  // of "checkpointing"; the two between did not run
+  CHECK(tests::rungs_of(figure)[6].before == 20 * record::kGiB);  // of "checkpointing"; rungs 4 and 5 did not run
   CHECK(tests::rungs_of(figure)[6].speed.text == "24,000");
   const FigureData naive = build_sweep("ladder_waterfall", tests::made_ladder(), "delta=naive");
   CHECK(tests::rungs_of(naive)[6].before == 32 * record::kGiB);
@@ -258,7 +258,7 @@ TEST_CASE("a sweep over a number has it on its axis, what ran out too") {
   }
   const auto* const activations = sweep_series(*tests::charts_of(figure)[0], "activations");
   REQUIRE(activations != nullptr);
-  CHECK(activations->points.size() == 3);  // the one out of memory has no peak
+  CHECK(activations->points.size() == 3);  // the point that ran out of memory has no peak
   CHECK(activations->points[1].y == 2.0 * record::kGiB);
   const FigureData two = build_sweep("sweep_curve", tests::made_batch_sweep(2));
   CHECK(tests::charts_of(two)[0]->series.size() == 2);
@@ -325,7 +325,7 @@ TEST_CASE("figures of sweeps say why they show nothing of another recording") {
         std::string::npos);
   CHECK(build_sweep("report_batch", tests::made_batch_sweep(1)).head.empty_reason.find("not the report's") !=
         std::string::npos);
-  CHECK(build_sweep("needle_ratio", run).head.empty_reason.empty());  // arithmetic
+  CHECK(build_sweep("needle_ratio", run).head.empty_reason.empty());  // arithmetic, not measured
 }
 
 TEST_CASE("the needle is the report's arithmetic, which is for 1,024 tokens in a sequence") {

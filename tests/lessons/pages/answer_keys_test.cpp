@@ -13,7 +13,7 @@ using tests::AnswerKey;
 
 namespace {
 
-// The planner needs an engine.
+// Tested elsewhere, because the planner needs an engine.
 constexpr std::array kKeysOfPlanner{
     AnswerKey{"holes", nullptr, "tests/lessons/figures/borders_test.cpp"},
     AnswerKey{"report", nullptr, "tests/lessons/figures/borders_test.cpp"},

@@ -44,7 +44,7 @@ TEST_CASE("every page can be shown, and has a recording that is shipped unless i
   CHECK(tests::course().pages().size() >= 15);
   for (const lessons::Page* page : tests::course().pages()) {
     INFO(page->id);
-    // One is enough; a copy of the program may lack others, such as a GPU's.
+    // One recording is enough; a copy of the program may lack others, such as a GPU's.
     CHECK((page->demo.empty() ||
            std::any_of(page->recordings.begin(), page->recordings.end(),
                        [](const std::string& name) { return std::filesystem::exists(recording_file(name)); })));

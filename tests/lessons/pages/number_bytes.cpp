@@ -87,7 +87,7 @@ NumberValues model_state_numbers() {
           {"gpt2.room", kRoom}};
 }
 
-// Exponents: of fp16, and above all gradients.
+// Exponents: fp16's limits, and one above all gradients.
 constexpr int kVanish = -25, kCoarse = -14, kInfinite = 16, kAll = 1'100;
 
 record::Histogram last_gradients(const char* run) {
@@ -197,7 +197,7 @@ NumberValues kept_numbers() {
 NumberValues timeline_numbers() {
   const record::Totals a = step_peak("report_liger_112_h200"), b = step_peak("report_liger_4_h200"),
                        d = step_peak("report_liger_8_h200");
-  // The embedding and the head's gradient have V · H numbers; other weights are two layers.
+  // The embedding and the head's gradient have V · H numbers; the other weights are two layers'.
   constexpr double kTableSize = 2.0 * tests::kVocabulary * tests::kHidden / 1e9;
   return {{"timeline_a.activations", bytes_of(a, Category::kActivations) / 1e9},
           {"timeline_a.peak", static_cast<double>(a.allocated) / 1e9},
@@ -265,6 +265,6 @@ TEST_CASE("the stored steps hold at their peaks what the pages say") {
   // Half of the activations are the kept inputs of 16 layers.
   const double activations = bytes_of(step_peak("report_liger_112_h200"), Category::kActivations);
   CHECK(65'536.0 * 112 * 1'024 / activations == Approx(0.5).margin(0.05));
-  for (const char* name : {"report_liger_4_h200", "report_liger_8_h200"})  // the head's gradient is there
+  for (const char* name : {"report_liger_4_h200", "report_liger_8_h200"})  // the head's gradient exists
     CHECK(bytes_of(step_peak(name), Category::kGradients) > 2.0 * tests::kVocabulary * tests::kHidden);
 }

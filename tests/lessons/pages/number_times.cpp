@@ -38,7 +38,7 @@ lessons::FigureData figure_of(const char* id, const record::Ledger& run) {
   return figure->build({.run = &run, .params = &params, .view = {}});
 }
 
-// Launches of a traced step, or of its operators `op`.
+// Launches of a traced step, or only of its operators `op`.
 double launches(const Recording& run, std::string_view op = {}) {
   const auto spans = lessons::spans_of(run, {.step = lessons::last_traced_step(run), .op = op});
   return static_cast<double>(lessons::work_of(spans).launches);
@@ -145,7 +145,7 @@ NumberValues utilization_numbers() {
           {"h200.fp8.measured", *card->fp8 / kTera}};
 }
 
-// Both laws fitted to a report's steps with all kernels, and how much longer (%) these take than Hugging Face's.
+// Both laws fitted to a report's steps with all kernels, and how much longer (%) these steps take than Hugging Face's.
 struct ReportSteps {
   explicit ReportSteps(const char* recording, bool published = false) {
     const Recording sweep = stored(recording);

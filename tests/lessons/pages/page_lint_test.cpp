@@ -39,7 +39,7 @@ std::string unknown_command(const std::string& markdown) {
   return {};
 }
 
-// Words of sentences, not of tables.
+// Number of words in sentences, not in tables.
 int words_of_tour(const Page& page) {
   int words = 0;
   for (const TourStep& step : page.more)

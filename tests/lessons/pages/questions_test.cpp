@@ -28,7 +28,7 @@ FigureData built_question(const char* id, const record::Recording& recording, Vi
   return find_figure(id)->build({.run = &ledger, .baseline = baseline ? &*baseline : nullptr, .view = view});
 }
 
-// Numbers of two sizes: even levels lose the 3 of 4 that are small; dynamic ones are off by a tenth there.
+// Numbers of two sizes: even levels lose the small ones, 3 of 4; dynamic levels are off by a tenth there.
 record::Recording moments(double dynamic_error = 0.1) {
   record::Recording run = tests::made_recording();
   record::Histogram way{
@@ -196,7 +196,7 @@ TEST_CASE("the ladder: the answer is the last rung's peak, rungs below the first
     CHECK(tests::rungs_of(open)[i].speed.text.empty());
     CHECK(tests::rungs_of(open)[i].tip == tests::rungs_of(open)[i].label);
   }
-  CHECK(lessons::axes_of(open).x.high == 30.0 * record::kGiB);  // the first rung's; the second takes 32
+  CHECK(lessons::axes_of(open).x.high == 30.0 * record::kGiB);  // from the first rung; the second takes 32 GiB
   CHECK(guess_axis(open)->unit == AxisUnit::kBytes);
   const record::Recording larger = changed(run, [&](SweepPoint& point) {
     if (point.label != points[0].label) point.peak.allocated *= 100;

@@ -1,4 +1,4 @@
-// Stored numbers of pages: each is what its source gives, and what is wrong with one is named with file and line.
+// Stored numbers of pages: each equals what its source gives, and errors are reported with file and line.
 #include <set>
 #include <string>
 #include <string_view>

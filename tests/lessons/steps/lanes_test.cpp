@@ -25,7 +25,7 @@ using record::SpanKind;
 
 namespace {
 
-// CUPTI's clock relative to the marks'.
+// CUPTI's clock is this far behind the marks' clock.
 constexpr Nanoseconds kEarly = 170'000;
 constexpr Nanoseconds kAfterMark = 200, kLaunchTime = 300;
 constexpr std::uint16_t kNormOp = 200, kProjOp = 201, kCallName = 202, kOwnOp = 203, kProductName = 204;
@@ -197,11 +197,11 @@ TEST_CASE("what is too short to see is drawn together and counted, and none is l
   CHECK(joined.count > 1);
   CHECK_FALSE(joined.span);
   CHECK(joined.tip == std::to_string(joined.count) + " kernels");
-  // The selected one is drawn alone.
+  // The selected kernel is drawn alone.
   const FigureData chosen = build_lanes(run, {.columns = 12, .kernel = 0});
   const std::vector<TimeBox>& boxes = lane(chosen, "Kernel").boxes;
   CHECK(std::count_if(boxes.begin(), boxes.end(), [](const TimeBox& box) { return box.selected; }) == 1);
-  // A part of the axis has only its own kernels.
+  // A part of the axis shows only its own kernels.
   const double end = timeline_of(chosen).x.high;
   CHECK(lane(build_lanes(run, {.begin = 0, .end = end / 4, .columns = kFine}), "Kernel").boxes.size() < all);
 }

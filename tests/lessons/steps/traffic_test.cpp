@@ -1,4 +1,4 @@
-// RMSNorm launch by launch: closed-form bytes equal recorded ones, and the copy is of the same device.
+// RMSNorm launch by launch: closed-form bytes equal recorded ones, and the copy was measured on the same device.
 #include <cmath>
 #include <filesystem>
 #include <tuple>

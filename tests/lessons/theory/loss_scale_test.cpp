@@ -50,7 +50,7 @@ TEST_CASE("with a hysteresis of two the first overflow leaves the scale as it wa
   CHECK(scale.scale() == 1024);
   scale.update(true);
   CHECK(scale.scale() == 512);
-  scale.update(true);  // used up until a window has passed
+  scale.update(true);  // the hysteresis is used up until a window has passed
   CHECK(scale.scale() == 256);
   scale.update(false);
   scale.update(false);

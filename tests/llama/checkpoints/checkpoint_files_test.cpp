@@ -1,4 +1,4 @@
-// Checkpoint folders found in practice: what loads, and refusals. Without torch.
+// Checkpoint folders found in practice: which load, and which are refused. Without torch.
 #include <cstdint>
 #include <filesystem>
 #include <functional>

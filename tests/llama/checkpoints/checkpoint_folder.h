@@ -15,7 +15,7 @@
 
 namespace headroom::tests {
 
-// Its checkpoint takes a few kilobytes.
+// A model whose checkpoint takes a few kilobytes.
 inline constexpr llama::Config kSmall{.id = "custom",
                                       .hidden_size = 16,
                                       .intermediate_size = 24,

@@ -1,4 +1,4 @@
-// Non-finite stored weights, for every file, type and run.
+// Refusals of non-finite stored weights, for every file, type and run.
 #include <limits>
 #include <string>
 #include <utility>

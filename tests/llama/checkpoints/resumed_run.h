@@ -13,7 +13,7 @@
 
 namespace headroom::tests {
 
-// Losses of these steps; `save` has the results, if set.
+// Losses of these steps; writes the results if `save` is set.
 inline std::vector<double> trained(const Settings& settings, int steps, const RunPlace& place = kCpu) {
   const auto run = make_run(joined(settings, {"steps=" + std::to_string(steps)}), place);
   const std::vector<double> result = losses(*run, steps);
@@ -37,7 +37,7 @@ inline std::vector<std::string> files_in(const std::filesystem::path& folder) {
   return names;
 }
 
-// Ten steps, saved and resumed for ten more, equal twenty: losses to the bit, four files to the byte.
+// Ten steps, saved and resumed for ten more, must equal twenty: losses to the bit, four files to the byte.
 inline void check_resumed(const Settings& settings, const RunPlace& place) {
   const TemporaryFolder folder;
   const auto whole = folder.path() / "whole", first = folder.path() / "first", second = folder.path() / "second";

@@ -35,7 +35,7 @@ std::string bytes_of(const at::Tensor& tensor) {
   return {static_cast<const char*>(tensor.const_data_ptr()), tensor.nbytes()};
 }
 
-// Weight `number` of a model, with different values.
+// Values of weight `number`, different for each weight.
 at::Tensor values(std::size_t number, const std::vector<std::int64_t>& shape) {
   at::manual_seed(number + 1);
   return at::randn(shape) * 0.05;

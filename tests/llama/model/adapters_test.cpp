@@ -114,7 +114,7 @@ constexpr std::int64_t adapter_elements() {
 constexpr std::int64_t projection_elements() {
   return kLayers * std::accumulate(kAreas.begin(), kAreas.end(), std::int64_t{0});
 }
-// Embedding (tied) and norms.
+// The (tied) embedding and the norms.
 constexpr std::int64_t kOtherElements = 300 * 64 + (2 * kLayers + 1) * 64;
 
 }  // namespace
@@ -127,7 +127,7 @@ TEST_CASE("a model with new adapters equals its base bit for bit") {
   const llama::FusedKernels kernels = fused ? kFused : llama::FusedKernels{};
   const llama::Model base = make({}, kernels, type);
   CHECK(logits(make({.kind = AdapterKind::kLora, .rank = kRank}, kernels, type)).equal(logits(base)));
-  // In four bits: the dequantized base.
+  // In four bits the base is the dequantized model.
   llama::Model rounded = make({}, kernels, type);
   {
     const at::AutoGradMode grad_mode(false);
@@ -140,7 +140,7 @@ TEST_CASE("a model with new adapters equals its base bit for bit") {
 }
 
 TEST_CASE("adapters start like PEFT's: Kaiming uniform, or Gaussian") {
-  // 128 ranks give a matrix thousands of numbers.
+  // With rank 128 a matrix has thousands of numbers.
   const auto first = [](predict::AdapterStart start) {
     const llama::Model model = make({.kind = AdapterKind::kLora, .rank = 128, .start = start});
     const llama::Adapter& down = model.adapters[1].beside[static_cast<std::size_t>(ProjectionKind::kDown)];
@@ -168,7 +168,7 @@ TEST_CASE("fp32 adapters of bf16 weights compute and accumulate gradients in fp3
   const at::Tensor dy = at::randn({2, 5, 96}).to(at::kBFloat16);
   const at::Tensor y = llama::linear(x, p, Category::kActivations);
   y.backward(dy);
-  // float64, from the bf16 values of x, W's share of y, and dy.
+  // Expected values in float64, from the bf16 values of x, W's share of y, and dy.
   const auto wide = [](const at::Tensor& t) { return t.detach().to(at::kDouble).reshape({-1, t.size(-1)}); };
   const at::Tensor weight = p.quantised ? kernels::nf4_dequantise(*p.quantised, at::kBFloat16) : p.weight_OI.detach();
   const at::Tensor base = wide(at::matmul(x.detach(), weight.t()));
@@ -207,7 +207,7 @@ TEST_CASE("plans of steps with fp32 adapters equal the CPU's, with any optimizer
   const Settings settings =
       joined(kLowRank, {"precision=bf16", "adapters=lora", "lora_precision=fp32", "learning_rate=0.01", how});
   check_equal(third_step(settings, kCpu), third_step(settings, kPlanForCpu));
-  // Learns like bf16 adapters, up to rounding.
+  // The run learns like bf16 adapters, up to rounding.
   const std::vector<double> wide = losses(settings, 8), narrow = losses(joined(settings, {"lora_precision=model"}), 8);
   CHECK(wide.front() == narrow.front());
   CHECK(wide.back() == Approx(narrow.back()).epsilon(0.05));
@@ -227,7 +227,7 @@ TEST_CASE("the adapters' gradients equal autograd's of W + α/r · B A, and noth
   llama::forward_backward(model, batch().select(0, 0), batch().select(0, 1),
                           {.recompute_every = every, .selective = selective, .loss = loss});
 
-  // Composed weights, on the plain path.
+  // The reference: composed weights, on the plain path.
   llama::Model composed = make(options);
   fill_b(composed);
   std::vector<llama::LayerAdapters> adapters = composed.adapters;
@@ -311,13 +311,13 @@ TEST_CASE("adapters have the bytes of their formulas") {
 TEST_CASE("QLoRA never holds two layers' weights in the model's type") {
   const std::string checkpointing = GENERATE("checkpointing=off", "checkpointing=layer");
   const Logs qlora = logs({"adapters=qlora", checkpointing, "fused.rms_norm=on", "fused.swiglu=on"}, kPlanForCpu);
-  // One copy of the largest matrix, 64 × 96; norms add some workspace.
+  // The peak is one copy of the largest matrix, 64 × 96; norms add some workspace.
   const Level workspace = level(qlora.third_step, Category::kWorkspace);
   CHECK(workspace.last == 0);
   CHECK(workspace.peak >= 4 * 64 * 96);
   CHECK(workspace.peak < 2 * 4 * 64 * 96);
   CHECK(level(qlora.third_step, Category::kWeights).peak == 0);
-  // During construction one layer's weights exist before quantization.
+  // During construction only one layer's weights exist unquantized.
   Bytes quantised = 0;
   for (const std::int64_t area : kAreas) quantised += kernels::nf4_bytes(area);
   const Bytes layer = 4 * projection_elements() / kLayers;

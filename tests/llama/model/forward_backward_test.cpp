@@ -31,7 +31,7 @@ TEST_CASE("every gradient of a step with a technique equals the plain step's") {
       {{.attention = llama::Attention::kEager}, {.selective = true}},
       {{}, {.micro_batches = 4}},
       {{.embedding = true}, {.loss = {.path = llama::LossPath::kFlce, .chunk = 8}, .micro_batches = 2}},
-      // AdamW's loss hides a wrong scale of all gradients. Powers of two round nothing.
+      // AdamW's loss would hide a wrong scale of all gradients. Powers of two cause no rounding.
       {{}, {.loss_scale = at::full({}, 1024.0F)}},
       {{}, {.loss_scale = at::full({}, 1024.0F), .micro_batches = 4}},
       {{}, {.loss = {.path = llama::LossPath::kFlce, .chunk = 8}, .loss_scale = at::full({}, 1024.0F)}},
@@ -53,7 +53,7 @@ TEST_CASE("every gradient of a step with a technique equals the plain step's") {
 }
 
 TEST_CASE("recomputed layers change no bit of the loss or of a gradient") {
-  llama::Config small = *llama::find_config("tiny");  // bytes need no more
+  llama::Config small = *llama::find_config("tiny");  // enough for bytes
   small.vocab_size = 256;
   small.intermediate_size = 192;
   const std::int64_t seq = 16, samples = 4;
@@ -70,7 +70,7 @@ TEST_CASE("recomputed layers change no bit of the loss or of a gradient") {
   const auto run = [&](const llama::TrainOptions& options) {
     const llama::Model model = llama::make_model(small, fused, {.type = type}, seq, /*seed=*/3, /*cancel=*/nullptr,
                                                  {.adapters = {.kind = adapters, .rank = 4, .targets = targets}});
-    // Initially B = 0, and A has no gradient.
+    // With the initial B = 0, A's gradient would be 0.
     for (const llama::LayerAdapters& layer : model.adapters)
       for (const llama::Adapter& each : layer.beside)
         if (each.b_OR.defined()) each.b_OR.detach().fill_(0.5);

@@ -74,7 +74,7 @@ TEST_CASE("all ways to keep or recompute an fp8 GEMM's input give the same step"
 }
 
 TEST_CASE("the sliced fp8 gradient of SwiGLU's product equals the whole one bit for bit") {
-  // 8,448 tokens: two parts of 4,096 rows, one of 256. Kept codes need no parts.
+  // 8,448 tokens are two parts of 4,096 rows and one of 256. Kept codes need no parts.
   const Settings settings = joined(
       kSmallSettings, {"precision=bf16", "gemm=fp8", "batch=44", "seq=192", "fused.rms_norm=on", "fused.swiglu=on"});
   CHECK(predict::rows_at_once_in_fp8(8448) == 4096);
@@ -92,7 +92,7 @@ TEST_CASE("an fp8 step is planned as the CPU runs it, and keeps one byte per num
   const auto bf16 = third_step(settings, kCpu), fp8 = third_step(joined(settings, {"gemm=fp8"}), kCpu);
   // The head's GEMM in bf16 allocates scratch on some processors.
   check_equal(fp8, third_step(joined(settings, {"gemm=fp8"}), kPlanForCpu));
-  // Per layer: half of two norms' results and of the MLP's product. Attention keeps o_proj's input.
+  // fp8 saves half of two norms' results and of the MLP's product per layer. Attention keeps o_proj's input.
   constexpr record::Bytes kTokens = 48, kHidden = 64, kIntermediate = 96, kLayers = 3;
   const auto kept_bytes = [](const std::vector<Allocation>& log) {
     record::Bytes sum = 0;

@@ -1,4 +1,4 @@
-// Runs of a relative's config.json alone, planned to the byte.
+// Runs from a relative's config.json alone, planned to the byte.
 #include <cmath>
 #include <filesystem>
 #include <map>
@@ -35,7 +35,7 @@ class ConfigFile {
   TemporaryFolder folder_;
 };
 
-// Bytes of a category before the optimizer, by operator.
+// Live bytes of a category when the optimizer starts, by operator.
 std::map<std::string, Bytes> before_optimizer(const std::vector<Allocation>& log, Category category) {
   std::map<std::int64_t, Allocation> alive;
   for (const Allocation& a : log) {

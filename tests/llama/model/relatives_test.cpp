@@ -29,7 +29,7 @@ const llama::FusedKernels kAllFused{
 
 at::Tensor batch() { return llama::make_batch("What is past is prologue.", 2, kSeq, 0, 0); }
 
-// No bias is 0 and no norm 1; equal for every technique.
+// No bias is 0 and no norm 1; weights are equal for every technique.
 llama::Model make(const llama::Config& config, const llama::FusedKernels& fused = {},
                   const llama::AdapterOptions& adapters = {}) {
   llama::Model model = llama::make_model(config, fused, {}, kSeq, /*seed=*/5, nullptr, {.adapters = adapters});
@@ -85,7 +85,7 @@ class Reference {
     return bias == weights_.end() ? y : y + bias->second;
   }
 
-  // [B, T, heads · D] to [B, A, T, D], rotated by position.
+  // Maps [B, T, heads · D] to [B, A, T, D], rotated by position if `turns`.
   at::Tensor heads(const at::Tensor& x, std::int64_t count, const std::string& norm_name, bool turns) const {
     at::Tensor y = x.view({2, kSeq, count, c_.head_dim});
     if (turns && weights_.contains(norm_name)) y = norm(y, norm_name);

@@ -1,4 +1,4 @@
-// A file for optimizer state: round trips, full disks, no name left.
+// A file for optimizer state: round trips, full disks, and no name left behind.
 #include <fcntl.h>
 #include <sys/resource.h>
 #include <unistd.h>

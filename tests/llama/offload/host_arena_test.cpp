@@ -61,7 +61,7 @@ TEST_CASE("a host block has exactly its bytes, is reported under its tag, and is
     CHECK(heard.last.category == record::Category::kOptimizerState);
     CHECK(record::operator_name(heard.last.op) == "host_arena_test");
   }
-  CHECK(heard.bytes() == 4000);  // it outlives the arena
+  CHECK(heard.bytes() == 4000);  // `kept` outlives the arena
   if (device.is_cpu()) {
     kept.fill_(2);
     CHECK(kept.sum().item<double>() == 2000);

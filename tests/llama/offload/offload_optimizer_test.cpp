@@ -83,7 +83,7 @@ TEST_CASE("overflowed steps do not count in the next step's bias corrections") {
     return weight.detach().to(at::kFloat);
   };
   const at::Tensor first = after(0);
-  CHECK((1 - first).max().item<double>() == Approx(1e-3).epsilon(0.03));  // the first update is the rate
+  CHECK((1 - first).max().item<double>() == Approx(1e-3).epsilon(0.03));  // the first update equals the learning rate
   CHECK(at::equal(after(3), first));
 }
 
@@ -107,14 +107,14 @@ TEST_CASE("weights do not change any more once the state's file has failed") {
   for (const std::uint16_t layer : {1, 0}) backward(layer);
   optimizer->step();
   const at::Tensor before = weights[0].detach().clone();
-  // Truncates the second weight's moments; the file has only a descriptor.
+  // Truncates the second weight's moments by descriptor, since the file has no name.
   for (const auto& entry : std::filesystem::directory_iterator("/proc/self/fd")) {
     std::error_code gone;
     const std::string target = std::filesystem::read_symlink(entry.path(), gone).string();
     if (target.starts_with(file.string())) std::filesystem::resize_file(entry.path(), 2 * 4 * kSize);
   }
   backward(1);
-  std::this_thread::sleep_for(std::chrono::milliseconds(200));  // until it has failed
+  std::this_thread::sleep_for(std::chrono::milliseconds(200));  // until the worker has failed
   backward(0);
   CHECK_THROWS_WITH(optimizer->step(), ContainsSubstring("could not be read") && ContainsSubstring("it ends early"));
   CHECK(at::equal(weights[0].detach(), before));

@@ -29,7 +29,7 @@ using namespace headroom::tests;
 
 const Settings kOffloadedModel = joined(kSmallSettings, {"num_layers=5"});
 
-// Calls `see` with the live allocations after each one.
+// Calls `see` with the live allocations after each event.
 using Alive = std::map<std::int64_t, Allocation>;
 void follow(const std::vector<Allocation>& log, const std::function<void(const Alive&)>& see) {
   std::map<std::int64_t, record::Category> categories;
@@ -73,8 +73,8 @@ TEST_CASE("a step with its state on the host has the plain step's losses") {
   const std::vector<double> expected = losses(plain, 5);
   const std::vector<double> found = losses(joined(kOffloadedModel, joined(switches, {precision})), 5);
   CHECK(found[0] == expected[0]);  // weights and forward are equal to the bit
-  // After that the two AdamWs round differently: in fp32 the last digits, in bf16 PyTorch's intermediate sums of the
-  // moments.
+  // After that the two AdamWs round differently: in fp32 in the last digits, in bf16 because PyTorch rounds
+  // intermediate sums of the moments.
   const double tolerance = precision == "precision=fp32" ? 1e-5 : 2e-2;
   for (std::size_t i = 1; i < found.size(); ++i) {
     CAPTURE(i, expected[i], found[i]);
@@ -130,7 +130,7 @@ TEST_CASE("the CPU's AdamW updates every weight like the plain one") {
 }
 
 TEST_CASE("fp32 masters keep updates that 16-bit weights lose") {
-  // At this rate most updates vanish in bf16: the weights follow the masters.
+  // At this learning rate most updates vanish in bf16, unless the weights follow masters.
   const auto run = [](at::ScalarType state) {
     const llama::Config config{.id = "custom",
                                .hidden_size = 32,

@@ -9,7 +9,7 @@ namespace {
 
 using namespace headroom;
 
-// Two pieces of 32 blocks and a rest: 16 threads have work, and the last share ends within a vector.
+// 27 chunks of converted gradients and a rest: 16 threads have work, and the last chunk ends within a vector.
 constexpr std::int64_t kNumbers = (std::int64_t{1} << 20) + 77'777;
 
 struct States {

@@ -23,7 +23,7 @@ at::ScalarType type_of(predict::Precision precision) {
   return predict::has_loss_scale(precision) ? at::kHalf : at::kBFloat16;
 }
 
-// Scales the matrices so that decay counts.
+// Scales the matrices so that weight decay matters.
 llama::Model model_of(const predict::StepSettings& step) {
   llama::Model model = llama::make_model(step.model, {}, {.type = type_of(step.precision)}, step.sequence, step.seed);
   const at::AutoGradMode grad_mode(false);
@@ -54,7 +54,7 @@ at::Tensor gradient_of(const at::Tensor& weight, std::size_t number, int t) {
   return at::randn(weight.sizes()) * 1e-3;
 }
 
-// clip_grad_norm_'s coefficient, with torch's operators in its order.
+// clip_grad_norm_'s coefficient, by torch's operators in the same order.
 double torch_clip_coefficient(const std::vector<at::Tensor>& gradients, double most) {
   std::vector<at::Tensor> norms;
   for (const at::Tensor& gradient : gradients) norms.push_back(at::linalg_vector_norm(gradient, 2));
@@ -103,7 +103,7 @@ bool is_stepped_by_adamw(const predict::StepSettings& step, const llama::Paramet
          weight.tensor.dim() == 1;
 }
 
-// Compares steps with hand-made gradients.
+// Compares steps on hand-made gradients with the formula.
 void check_steps(const Settings& settings, const std::array<double, kSteps>& rates) {
   Stepped run(settings);
   const std::vector<llama::Parameter>& weights = run.weights();
@@ -207,7 +207,7 @@ TEST_CASE("gradients are clipped like torch's, with every optimizer") {
   const double tolerance = narrow ? 0.05 : in_8_bits ? 0.01 : 1e-4;
   for (std::size_t i = 0; i < begin.size(); ++i) {
     CAPTURE(plain.weights()[i].name);
-    if (narrow && begin[i].dim() == 1) continue;  // ones, whose 16-bit neighbors are farther than a step
+    if (narrow && begin[i].dim() == 1) continue;  // ones, whose 16-bit neighbors are farther away than a step
     const double change = (exact[i] - begin[i]).norm().item<double>();
     CHECK((clipped[i] - exact[i]).norm().item<double>() <= tolerance * change);
     CHECK((clipped[i] - unclipped[i]).norm().item<double>() > 0.1 * (unclipped[i] - begin[i]).norm().item<double>());

@@ -98,7 +98,7 @@ TEST_CASE("each optimizer keeps its bytes per parameter between steps") {
   CHECK(bytes({"precision=bf16", "moments=fp32"}, Category::kOptimizerState) == 8 * parameters);
   CHECK(bytes({"moments=bf16"}, Category::kOptimizerState) == 4 * parameters);
 
-  // 2.031 per parameter: all weights are whole blocks of 256.
+  // 2.031 bytes per parameter: all weights are whole blocks of 256.
   const record::Bytes codes = kernels::adamw_8bit_state_bytes(parameters);
   CHECK(bytes({"optimizer=adamw_8bit"}, Category::kOptimizerState) == codes);
   CHECK(bytes({"optimizer=paged_adamw_8bit"}, Category::kOptimizerState) == 0);  // in managed memory
@@ -128,7 +128,7 @@ TEST_CASE("a fused optimizer allocates nothing while it steps") {
 TEST_CASE("the optimizer in backward keeps one layer's gradients and those outside the layers") {
   install_allocation_log();
   const auto most_layers = [](const Settings& settings, const RunPlace& place) {
-    std::map<std::int64_t, std::uint16_t> alive;  // a gradient's layer
+    std::map<std::int64_t, std::uint16_t> alive;  // layer of each live gradient
     std::size_t most = 0;
     const std::vector<Allocation> log = second_step(joined(kSmallSettings, settings), place);
     std::set<std::int64_t> gradients;
@@ -221,7 +221,7 @@ TEST_CASE("a step with histogram=on counts every gradient by its exponent") {
   CHECK(gradients.step == 1);
   const std::int64_t counted = std::accumulate(gradients.counts.begin(), gradients.counts.end(), std::int64_t{0});
   CHECK(counted + gradients.zeros + gradients.not_finite == run->num_parameters());
-  // Unscaled: a mean loss of 5.7 nats gives no gradients above 1; times 65,536 it would.
+  // Counts are unscaled: a mean loss of 5.7 nats gives no gradients above 1, but times 65,536 it would.
   CHECK(gradients.low_exponent + static_cast<int>(gradients.counts.size()) <= 1);
   CHECK(counted > run->num_parameters() / 2);
   CHECK(make_run(kSmallSettings, kCpu)->step(0) == experiments::StepResult::kDone);

@@ -23,7 +23,7 @@ using llama::OptimizerKind;
 using llama::OptimizerOptions;
 using llama::Parameter;
 
-// A layer's wide, tall and square matrices and norm; a table outside layers.
+// A layer's wide, tall and square matrices and its norm, and a table outside the layers.
 std::vector<Parameter> weights(at::ScalarType type = at::kFloat) {
   at::manual_seed(5);
   const auto weight = [&](at::IntArrayRef shape, std::uint16_t layer) {
@@ -33,7 +33,7 @@ std::vector<Parameter> weights(at::ScalarType type = at::kFloat) {
           weight({40, 24}, record::kNoLayer)};
 }
 
-// Gradients of step t, times `factor`, equal for every list.
+// Sets step t's gradients, times `factor`, equal for every list.
 void set_gradients(const std::vector<Parameter>& all, int t, double factor = 1) {
   at::manual_seed(1000 + t);
   for (const Parameter& p : all) {
@@ -156,7 +156,7 @@ TEST_CASE("an overflow in portions skips the portions from its own on") {
     optimizer->update(std::span(&i, 1));
     optimizer->drop_gradients(std::span(&i, 1));
   }
-  optimizer->step();  // the rest
+  optimizer->step();  // steps the other weights
   const std::vector<at::Tensor> after = values(all), stepped = values(good);
   CHECK(at::equal(after[4], stepped[4]));
   CHECK_FALSE(at::equal(after[4], before[4]));
@@ -164,7 +164,7 @@ TEST_CASE("an overflow in portions skips the portions from its own on") {
   CHECK(scale.skipped_steps() == 1);
   CHECK(scale.scale().item<float>() == 512);
 
-  for (int t = 1; t < 4; ++t) {  // all continue
+  for (int t = 1; t < 4; ++t) {  // all weights are stepped again
     set_gradients(all, t, 512);
     optimizer->step();
   }
@@ -243,7 +243,7 @@ TEST_CASE("GaLore's first step is in the span of the gradient's top singular vec
   const std::vector<at::Tensor> gradient{all[0].tensor.grad().clone(), all[1].tensor.grad().clone(),
                                          all[2].tensor.grad().clone()};
   galore.step();
-  for (const std::size_t i : {std::size_t{0}, std::size_t{1}, std::size_t{2}}) {  // wide, tall, square: as tall
+  for (const std::size_t i : {std::size_t{0}, std::size_t{1}, std::size_t{2}}) {  // wide, tall, square like tall
     const auto [u, s, vh] = at::linalg_svd(gradient[i], /*full_matrices=*/false);
     const at::Tensor change = all[i].tensor.detach() - before[i];
     const at::Tensor side = i == 0 ? u.narrow(1, 0, kRank) : vh.narrow(0, 0, kRank).t();  // [short, r]

@@ -17,7 +17,7 @@ namespace {
 using namespace headroom;
 using namespace headroom::tests;
 
-// Sides that fp8 supports.
+// Matrix sides that fp8 supports.
 const Settings kStep = joined(kSmallSettings, {"seq=16", "learning_rate=0.01"});
 
 struct Losses {

@@ -18,7 +18,7 @@ using namespace headroom;
 using namespace headroom::tests;
 using record::Category;
 
-// Set-up and one step.
+// Log of set-up and one step.
 std::vector<Allocation> whole_run(const Settings& settings, const RunPlace& place) {
   std::unique_ptr<TrainStepRun> run;
   return log_of(place, [&] {
@@ -73,7 +73,7 @@ TEST_CASE("all memory of a step has a category, and little of it is 'other'") {
   CHECK(at_peak(Category::kOther) > 0);
   CHECK(at_peak(Category::kOther) * 100 < sum(peak));
 
-  // Only gradients join weights and states before the optimizer.
+  // Before the optimizer, only gradients are alive besides weights and states.
   record::ByCategory live{};
   for (const Allocation& a : log) {
     if (a.tag.phase == record::Phase::kOptimizer) break;

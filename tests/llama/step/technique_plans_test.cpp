@@ -22,14 +22,14 @@ using namespace headroom;
 using namespace headroom::tests;
 using record::Params;
 
-// An odd number of tokens, divisible by no tile or vector.
+// A step with an odd number of tokens, divisible by no tile or vector.
 Params base_step(const Settings& base) {
   Params params = micro_step();
   for (const std::string& setting : joined({"device=cpu", "seq=11"}, base)) set(params, setting);
   return params;
 }
 
-// Set-up and three steps.
+// Log of set-up and three steps.
 std::vector<Allocation> whole_run(const Params& params, const RunPlace& place) {
   std::unique_ptr<TrainStepRun> run;  // outlives the log
   return log_of(place, [&] {
@@ -59,7 +59,7 @@ std::string said(const Params& params) {
   return words;
 }
 
-// Checks each allowed step once. Returns their number.
+// Checks each allowed step once, and returns their number.
 template <class Check>
 int for_each_step(const Settings& base, bool pairs, Check check) {
   const std::vector<Position> all = positions();
@@ -86,7 +86,7 @@ const std::vector<Settings> kTogether{
     {"checkpointing=selective", "fused.rms_norm=on", "fused.rope=on", "fused.swiglu=on", "fused.cross_entropy=on",
      "fused.embedding=on"},
     {"optimizer=galore", "galore_interval=2", "optimizer_in_backward=on"},
-    // Sides that fp8 supports.
+    // Matrix sides that fp8 supports.
     {"precision=bf16", "gemm=fp8", "seq=16", "num_kv_heads=2", "intermediate_size=32"},
     {"precision=bf16_mixed", "gemm=fp8", "fp8_scaling=delayed", "seq=16", "num_kv_heads=2", "intermediate_size=32",
      "fused.rms_norm=on", "fused.swiglu=on"},
@@ -121,7 +121,7 @@ TEST_CASE("a technique of a relative is planned as the CPU runs it, event by eve
 
 TEST_CASE("the peak of every technique is planned by category with several threads") {
   install_allocation_log();
-  record::become_worker_thread();  // like an engine: includes other threads' allocations
+  record::become_worker_thread();  // like an engine, to include other threads' allocations
   at::set_num_threads(3);
   const Settings base =
       GENERATE(Settings{}, Settings{"precision=bf16", "seq=25"}, Settings{"attention=eager"},

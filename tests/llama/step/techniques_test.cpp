@@ -174,7 +174,7 @@ TEST_CASE("a layer's last GEMM and last sum are recomputed only if the next laye
   CAPTURE(k, text_of(fused), text_of(more));
   const Settings settings = joined(joined(kFiveLayers, fused),
                                    joined(more, {"checkpointing=every", "checkpoint_every=" + std::to_string(k)}));
-  // N = 48 tokens, H = 64, 5 layers; not_last are those that do not end a segment.
+  // N = 48 tokens, H = 64, 5 layers; not_last: layers that do not end a segment.
   const Bytes stream = Bytes{48} * 64 * (text_of(more).find("bf16") != std::string::npos ? 2 : 4);
   const std::set<int> all{0, 1, 2, 3, 4};
   const std::set<int> not_last = k == 1 ? std::set<int>{} : k == 2 ? std::set<int>{0, 2} : std::set<int>{0, 1, 2, 3};
@@ -253,7 +253,7 @@ TEST_CASE("only eager attention writes a T × T block") {
     return most;
   };
   CHECK(largest("attention=eager") == Bytes{8} * 4096 * 4096 * 4);  // the heads' scores in fp32
-  CHECK(largest("attention=flash") < Bytes{4096} * 4096);           // not even one head's, at a byte each
+  CHECK(largest("attention=flash") < Bytes{4096} * 4096);           // not even one head's scores, at a byte each
 }
 
 TEST_CASE("micro-batches hold a portion of the activations and mark their number") {
@@ -288,7 +288,7 @@ TEST_CASE("the loss of 2024 needs 16 V + 81,948 bytes per token for Llama 3.2 1B
 
   CHECK(at_8 - peak("batch=8", "loss=hf_2024", "keep_output=off") == kTokens * 128'256 * 4);
 
-  // In 2025: 14 V, while backward holds the output, its log-softmax and both gradients.
+  // hf_2025: 14 V, while backward holds the output, its log-softmax and both gradients.
   const double later = static_cast<double>(peak("batch=16", "loss=hf_2025", "keep_output=on") -
                                            peak("batch=8", "loss=hf_2025", "keep_output=on")) /
                        kTokens;
