@@ -24,9 +24,9 @@ struct Shape {
 enum class Pass : std::uint8_t { kForward, kBackward };
 
 struct ShapeRequest {
-  bool gpu = false;                  // sizes of training; else tensors just above a CPU's caches
+  bool gpu = false;                  // sizes of training; if false, tensors just above a CPU's caches
   bool quick = false;                // one shape
-  std::int64_t rows = 0, width = 0;  // override the kernel's; 0: keep them
+  std::int64_t rows = 0, width = 0;  // override the kernel's; 0: keep those
 };
 
 struct MeasuredShape {
@@ -39,14 +39,14 @@ struct KernelBench {
   std::string_view axis;
   std::vector<MeasuredShape> (*shapes)(const ShapeRequest& request) = nullptr;  // null: not measured
   bool of_weights = false;     // works in place on weights of any shape and allocates nothing
-  bool many_launches = false;  // PyTorch's composition is many small launches
+  bool many_launches = false;  // PyTorch's composition needs many small launches
 };
 
 // A panel of figures 9 and 10 of the Liger paper (Hsu et al. 2024, arXiv:2410.10989).
 struct ReportPanel {
-  int place = 0;  // 1: (a); 0: none
+  int place = 0;  // 1: panel (a); 0: no panel
   std::string_view axis;
-  std::string_view what;  // if more than the kernel: "whole MLP"
+  std::string_view what;  // what is measured, if more than the kernel: "whole MLP"
   // Ignores the requested rows and width.
   std::vector<MeasuredShape> (*shapes)(const ShapeRequest& request) = nullptr;
   std::int64_t (*x)(const Shape& shape) = nullptr;       // position on the axis
@@ -57,10 +57,10 @@ struct KernelInfo {
   std::string_view id;     // "adamw", the folder's name
   std::string_view title;  // "AdamW"
   std::string_view formula;
-  std::string_view shapes;  // in the letters of the course
+  std::string_view shapes;  // in the shape letters of the lessons
   std::string_view source;  // paper and equation
-  // The fewest bytes that a pass moves, with `element_bytes` per element, and its arithmetic. Both are 0 for a missing
-  // backward (an optimizer).
+  // The fewest bytes that a pass moves, with `element_bytes` per element, and its FLOPs. Both are 0 for an absent
+  // backward pass (an optimizer).
   std::int64_t (*bytes)(const Shape& shape, Pass pass, std::int64_t element_bytes);
   std::int64_t (*flops)(const Shape& shape, Pass pass);
   KernelBench bench = {};

@@ -1,4 +1,4 @@
-// A kernel and other ways to compute the same, for the benchmark and tests. Each <name>_case.cpp declares one.
+// A kernel and other ways to compute the same, for the benchmark and tests. Each <name>_case.cpp declares one case.
 #pragma once
 
 #include <cstdint>
@@ -17,13 +17,13 @@ namespace headroom::kernels {
 using Tensors = std::vector<at::Tensor>;
 using Compute = std::function<Tensors(const Tensors& inputs)>;
 
-// All inputs start `offset` elements into their memory; 1 prevents wide loads.
+// All inputs start `offset` elements into their memory; an offset of 1 prevents wide loads.
 struct TensorMaker {
   at::ScalarType type = at::kFloat;
   at::Device device = at::kCPU;
   std::int64_t offset = 0;
 
-  // Normal numbers with standard deviation `scale`.
+  // Normally distributed numbers with standard deviation `scale`.
   at::Tensor random(at::IntArrayRef sizes, double scale = 1) const;
   // Integers below `end`.
   at::Tensor ids(std::int64_t count, std::int64_t end) const;
@@ -44,17 +44,17 @@ struct KernelForm {
 
 // The least work of a pass.
 struct PassWork {
-  std::int64_t bytes = 0;  // 0: not a matter of bytes
+  std::int64_t bytes = 0;  // 0: bytes do not limit the pass
   double flops = 0;
 };
 
 struct KernelForms {
   std::vector<KernelForm> forms;
-  // Empty: work_of() the kernel.
+  // If empty, work_of() the kernel counts.
   std::function<PassWork(const std::string& pass)> work = {};
-  // Float64 results of a pass in the order of the forms; undefined ones are not compared. Empty without a reference.
+  // Float64 results of a pass, in the forms' order; undefined results are not compared. Empty without a reference.
   std::function<Tensors(const std::string& pass)> exact = {};
-  bool of_memory = true;  // memory-bound: timed in turns with a copy of as many bytes
+  bool of_memory = true;  // memory-bound: timed alternately with a copy of as many bytes
   bool graphs = true;     // launches matter: also timed as CUDA graphs
 
   void add(const char* variant, const char* pass, std::function<Tensors()> call, std::int64_t not_counted = 0) {
@@ -69,7 +69,7 @@ struct KernelCase {
   KernelForms (*forms)(const Shape& shape, const KernelInputs& inputs);
   // For tests: one row, one column, no whole vector, more rows than blocks, rows too long for registers.
   std::span<const Shape> odd_shapes;
-  // For averages of few numbers or a single rounded number, chance decides which of two good forms is nearer. Tests
+  // For averages of few numbers, or a single rounded number: chance decides which of two good forms is nearer. Tests
   // then also allow a rounding in the inputs' type.
   bool rounded_by_chance = false;
   bool takes_fp16 = true;
@@ -81,16 +81,16 @@ const KernelCase* find_case(std::string_view id);   // null if unknown
 
 // Largest deviation relative to the largest exact number, on the device of `exact`. Infinite if either has a NaN.
 double relative_error(const at::Tensor& value, const at::Tensor& exact);
-// Largest error of the results that both have; negative: nothing was compared.
+// Largest error of the results that both have; negative if nothing was compared.
 double relative_error(const Tensors& values, const Tensors& exact);
 
-// The least work of a pass, or of both with "full".
+// The least work of a pass, or of both passes with "full".
 PassWork work_of(const KernelInfo& kernel, const Shape& shape, const std::string& pass, at::ScalarType type);
 
-at::Tensor leaf(const at::Tensor& tensor);  // same numbers, requires a gradient
+at::Tensor leaf(const at::Tensor& tensor);  // same numbers, with requires_grad
 // Outputs, then the gradients of the inputs.
 Tensors with_gradients(const Tensors& outputs, const Tensors& inputs, const Tensors& upstream);
-// Adds the forward, the backward on a retained graph, and both; autograd differentiates the composition.
+// Adds the forward pass, the backward pass on a retained graph, and both; autograd differentiates `compute`.
 void add_differentiated(KernelForms& to, const std::string& variant, Compute compute, const KernelInputs& in);
 // Outputs and gradients in float64.
 std::function<Tensors(const std::string& pass)> differentiated_exactly(Compute compute, const KernelInputs& in);

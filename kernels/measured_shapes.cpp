@@ -29,7 +29,7 @@ std::vector<MeasuredShape> gated_shapes(const ShapeRequest& request) {
   const std::int64_t rows = rows_or(request, request.gpu ? 8192 : 2048);
   if (request.width > 0) return {{.shape = {.rows = rows, .width = request.width}, .label = {}}};
   std::vector<MeasuredShape> shapes;
-  if (request.gpu && !request.quick)  // gate, up and output are 66 and 192 MiB together
+  if (request.gpu && !request.quick)  // gate, up and output together take 66 and 192 MiB
     shapes = {{.shape = {.rows = 1408, .width = 8192}, .label = "1,408 tokens"},
               {.shape = {.rows = 4096, .width = 8192}, .label = "4,096 tokens"}};
   for (const LlamaShape& llama : kLlamas) {

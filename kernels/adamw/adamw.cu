@@ -2,9 +2,9 @@
 //             optionally with a bf16 or fp16 copy of p
 // Shapes      any number of tensors p, g, m, v [n], contiguous; 320 per launch
 // Precision   storage as in adamw_ops.h; arithmetic fp32 without contraction, same bits as the CPU
-// Memory      moves 2 p + g + 2 m + 2 v bytes (+ the copy): 7·n·s if all have s bytes per element
-// Variants    one: eight elements per thread and step if all pointers are 16-byte aligned; otherwise, and in the tail,
-//             single elements
+// Memory      moves the bytes of 2 p + g + 2 m + 2 v (+ the copy): 7·n·s if all have s bytes per element
+// Variants    one: eight elements per thread and iteration if all pointers are 16-byte aligned; otherwise, and in the
+//             tail, single elements
 // Source      Loshchilov, Hutter 2019, arXiv:1711.05101, Algorithm 2
 // Checked by  tests/kernels/optimizer/adamw_cases.cpp
 #include <type_traits>
@@ -20,7 +20,7 @@ namespace headroom::kernels {
 namespace {
 
 constexpr int kThreads = 256;
-constexpr int kPack = 8;                                       // elements per thread and step
+constexpr int kPack = 8;                                       // elements per thread and iteration
 constexpr std::int64_t kBlockElements = 2 * kThreads * kPack;  // 4096
 constexpr int kMostTensors = 320;
 
@@ -46,7 +46,7 @@ template <typename P, typename G, typename M, typename W>
 __global__ void __launch_bounds__(kThreads)
     adamw_kernel(const __grid_constant__ Batch batch, AdamWStep step, AdamWSwitches switches) {
   if (switches.overflow != nullptr && *switches.overflow != 0) return;
-  if (switches.step_count != nullptr) {  // one thread does 40 multiplications in double while other blocks move bytes
+  if (switches.step_count != nullptr) {  // one thread multiplies 40 times in double while other blocks move bytes
     __shared__ AdamWStep corrected;
     if (threadIdx.x == 0) {
       corrected = step;

@@ -16,30 +16,30 @@ struct AdamWStep {
   float step_size;            // η / (1 − β1^t)
   float second_moment_scale;  // 1 / √(1 − β2^t)
   float epsilon;
-  // For steps whose t only the device knows.
+  // Used if only the device knows t.
   std::int64_t t;
   double learning_rate, exact_beta1, exact_beta2;
 };
 
-// `t` counts from 1. Computed in double: 1 − 0.999^1 in fp32 would keep four digits.
+// `t` counts from 1. Computes in double: in fp32, 1 − 0.999^1 would keep four digits.
 AdamWStep adamw_step_constants(double learning_rate, double beta1, double beta2, double epsilon, double weight_decay,
                                std::int64_t t);
 
-// Pointers to device memory, each optional, and the rounding of parameters.
+// Optional pointers to device memory, and the rounding of parameters.
 struct AdamWSwitches {
   const float* inverse_scale = nullptr;      // [1], scales the gradients
-  const std::int32_t* overflow = nullptr;    // [1], not 0: nothing changes
+  const std::int32_t* overflow = nullptr;    // [1]; if not 0, nothing changes
   const std::int64_t* step_count = nullptr;  // [1], t
   bool stochastic_rounding = false;
   std::uint64_t seed = 0;
 };
 
-// The gradient has the working copy's type (without one, the parameter's) or fp32.
+// The gradient has the working copy's type (without a copy, the parameter's) or fp32.
 struct AdamWTypes {
   Storage param = Storage::kFp32;
   Storage gradient = Storage::kFp32;
   Storage moment = Storage::kFp32;  // not fp16, in which second moments would underflow
-  std::optional<Storage> working;   // copy of an fp32 master
+  std::optional<Storage> working;   // type of an fp32 master's copy
 
   bool operator==(const AdamWTypes&) const = default;
   bool supported() const {
@@ -59,7 +59,7 @@ struct AdamWTensor {
   std::int64_t number = 0;  // selects the random numbers of stochastic rounding
 };
 
-// Elements [begin, end) of one tensor.
+// Steps elements [begin, end) of one tensor.
 void adamw_cpu(const AdamWTensor& tensor, const AdamWTypes& types, std::int64_t begin, std::int64_t end,
                const AdamWStep& step, const AdamWSwitches& switches);
 

@@ -10,14 +10,16 @@
 
 namespace headroom::kernels {
 
-// The control's tensors as pointers, all null on meta. Throws c10::Error with the operator's `name`.
+// Returns the control's tensors as pointers, all null on meta. Throws c10::Error with the operator's `name`.
 AdamWSwitches checked_switches(const AdamWControl& control, at::Device device, const char* name);
 
-// Storage of the weight, its gradient and its copy; the moments' keeps its default. Throws likewise.
+// Returns the types of the weight, its gradient and its copy; `moment` keeps its default. Throws like
+// checked_switches().
 AdamWTypes checked_weight(const at::Tensor& param, const at::Tensor& gradient, const at::Tensor& working,
                           const AdamWControl& control, const char* name);
 
-// Steps elements or blocks [begin, end) of all tensors, as if they were one. `first`: each tensor's begin, then the end.
+// Calls step(tensor, begin, end) for parts of all tensors, as if they were one. `first` has each tensor's first element
+// or block, then the total.
 template <typename Step>
 void for_each_part(const std::vector<std::int64_t>& first, std::int64_t grain, const Step& step) {
   at::parallel_for(0, first.back(), grain, [&](std::int64_t begin, std::int64_t end) {
@@ -30,7 +32,7 @@ void for_each_part(const std::vector<std::int64_t>& first, std::int64_t grain, c
   });
 }
 
-// Steps all weights by `Kernel`, with a launch per combination of types.
+// Steps all weights with `Kernel`, one launch per combination of types.
 template <typename Kernel, typename Parameter>
 void step_weights(std::span<const Parameter> parameters, const AdamWStep& step, const AdamWControl& control) {
   using Tensor = decltype(Kernel::raw(parameters.front()));

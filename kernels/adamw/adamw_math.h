@@ -1,4 +1,4 @@
-// AdamW on one element, bias corrections, stochastic rounding and the choice of types, alike on CPU and CUDA.
+// AdamW on one element, bias corrections, stochastic rounding and the choice of types, the same on CPU and CUDA.
 #pragma once
 
 #include <cmath>
@@ -10,7 +10,7 @@
 
 namespace headroom::kernels {
 
-// base^exponent by squaring, in the same order everywhere.
+// base^exponent by squaring, in the same order on CPU and CUDA.
 HEADROOM_BOTH double whole_power(double base, std::int64_t exponent) {
   double power = 1;
   for (; exponent > 0; exponent >>= 1, base *= base) {
@@ -36,13 +36,13 @@ HEADROOM_BOTH void adamw_element(float& param, float g, float& m, float& v, cons
   param = step.decay * param - step.step_size * m / denominator;
 }
 
-// Selects a tensor's random numbers in one step.
+// Selects the random numbers of one tensor at one step.
 struct RoundingKey {
   std::uint32_t low = 0, high = 0;
 };
 
-// A 32-bit bijection: each input bit flips each output bit half the time (C. Wellons, "Prospecting for hash
-// functions", 2018).
+// A 32-bit bijection in which a flipped input bit flips each output bit half the time (C. Wellons, "Prospecting for
+// hash functions", 2018).
 HEADROOM_BOTH std::uint32_t mixed32(std::uint32_t x) {
   x = (x ^ (x >> 16)) * 0x7feb352du;
   x = (x ^ (x >> 15)) * 0x846ca68bu;
@@ -57,15 +57,15 @@ HEADROOM_BOTH RoundingKey rounding_key(std::uint64_t seed, std::int64_t t, std::
   return {.low = static_cast<std::uint32_t>(key), .high = static_cast<std::uint32_t>(key >> 32)};
 }
 
-// 32 random bits for elements 2 pair (low half) and 2 pair + 1 (high half). The key enters twice: with a single round,
-// two keys would give the same numbers in another order.
+// 32 random bits: the low half for element 2 · pair, the high half for the next. The key enters twice: with a single
+// round, two keys would give the same numbers in another order.
 HEADROOM_BOTH std::uint32_t rounding_bits(RoundingKey key, std::int64_t pair) {
   const std::uint32_t above = static_cast<std::uint32_t>(static_cast<std::uint64_t>(pair) >> 32) * 0x9e3779b9u;
   return mixed32(mixed32(static_cast<std::uint32_t>(pair) ^ key.low) ^ key.high ^ above);
 }
 
-// bf16 bits of `value`, rounded away from zero if its low 16 bits plus `random` (16 bits) carry. Exact values and
-// infinity stay, and so does NaN.
+// bf16 bits of `value`, rounded away from zero if its low 16 bits plus `random` (16 bits) carry. Exact bf16 values,
+// infinity and NaN stay.
 HEADROOM_BOTH std::uint16_t rounded_stochastically(float value, std::uint32_t random) {
   const std::uint32_t bits = bits_of(value);
   const bool nan = (bits & 0x7fffffffu) > 0x7f800000u;
@@ -80,7 +80,7 @@ struct AdamWShared {
   RoundingKey key;
 };
 
-// For the CPU.
+// Used only on the CPU.
 inline AdamWShared adamw_shared(AdamWStep step, const AdamWSwitches& switches, bool decays, std::int64_t number) {
   if (switches.step_count != nullptr) set_bias_corrections(step, *switches.step_count);
   if (!decays) step.decay = 1.0f;

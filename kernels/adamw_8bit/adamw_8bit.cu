@@ -1,13 +1,13 @@
 // Computes    AdamW (kernels/adamw) with moments of one byte per element and one fp32 absmax per block of 256;
 //             block-wise quantization and dequantization
 // Shapes      any number of tensors p, g, codes [n], absmax [n/256], contiguous; 320 per launch
-// Precision   arithmetic fp32 without contraction, same codes as the CPU. p is updated with the moments before they
-//             are coded; its root and quotient are accurate to two ulp
-// Memory      moves 2 p + g + 4 n + 16 n/256 bytes, 10.06 per element in bf16
+// Precision   arithmetic fp32 without contraction, same codes as the CPU. p is updated with the moments before they are
+//             coded; its update's root and quotient are accurate to two ulp
+// Memory      moves the bytes of 2 p + g, and 4 n + 16 n/256 bytes: 10.06 per element in bf16
 // Variants    a warp per block of 256: eight neighbors per lane if the block is whole and all pointers are 16-byte
-//             aligned, otherwise every 32nd element. Thread blocks stay, since their tables take a while to fill, and
-//             warps load a block ahead. 32 copies of the value tables (91 KiB), or 8 (40 KiB) if a multiprocessor does
-//             not fit two thread blocks with 32
+//             aligned, otherwise every 32nd element. Thread blocks are persistent, since their tables take a while to
+//             fill, and each warp loads its next block ahead. 32 copies of the value tables (91 KiB), or 8 (40 KiB) if
+//             two thread blocks with 32 do not fit on a multiprocessor
 // Source      Dettmers et al. 2022, arXiv:2110.02861, sections 1.3 and 2; the map in kernels/common/dynamic_code.h
 // Checked by  tests/kernels/optimizer/adamw_8bit_cases.cpp
 #include <algorithm>
@@ -31,9 +31,9 @@ using adamw_8bit_step::Maps;
 using adamw_8bit_step::Packed;
 using adamw_8bit_step::Place;
 
-constexpr int kThreads = 256;  // for quantization alone
+constexpr int kThreads = 256;  // of kernels that only (de)quantize
 constexpr int kWarps = kThreads / kWarp;
-// Measured on an H200: 80 registers per thread leave room for the next block.
+// Measured on an H200: 80 registers per thread leave room for the next quantized block.
 constexpr int kStepThreads = 384;
 constexpr int kStepBlocks = 2;  // per multiprocessor
 constexpr int kStepWarps = kStepThreads / kWarp;
@@ -61,7 +61,7 @@ struct SharedMap {
   }
 };
 
-// Compares as integers, so that inf and NaN are the largest.
+// Largest magnitude in a warp, compared as integers, so inf and NaN are the largest.
 __device__ __forceinline__ float warp_absmax(const float (&values)[kPack]) {
   unsigned largest = 0;
 #pragma unroll
@@ -110,7 +110,7 @@ __global__ void __launch_bounds__(kStepThreads, kStepBlocks)
     const bool wide = aligned_all(static_cast<const P*>(tensor.param), static_cast<const G*>(tensor.gradient),
                                   tensor.m_codes, tensor.v_codes, static_cast<const W*>(tensor.working));
     const auto whole_at = [&](std::int64_t first) { return wide && first + kQuantisedBlock <= tensor.n; };
-    constexpr std::int64_t kNext = kStepWarps * kQuantisedBlock;  // from a warp's block to its next
+    constexpr std::int64_t kNext = kStepWarps * kQuantisedBlock;  // elements from a warp's block to its next
     std::int64_t first = (part - batch.first_block[which]) * kPartElements + warp * kQuantisedBlock;
     Packed<P, G> ahead;
     if (whole_at(first)) ahead.load(tensor, Place<true>{first, tensor.n, lane});

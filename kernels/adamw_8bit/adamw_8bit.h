@@ -29,7 +29,7 @@ struct AdamW8bitTensor {
   std::int64_t number = 0;  // selects the random numbers of stochastic rounding
 };
 
-// Blocks [begin, end) of one tensor; types.moment is ignored.
+// Steps blocks [begin, end) of one tensor; types.moment is ignored.
 void adamw_8bit_cpu(const AdamW8bitTensor& tensor, const AdamWTypes& types, std::int64_t begin, std::int64_t end,
                     const AdamWStep& step, const AdamWSwitches& switches);
 
@@ -44,7 +44,7 @@ struct QuantisedArray {
   bool is_signed;
 };
 
-// Quantizes x, or dequantizes into fp32 y: blocks [begin, end), or all.
+// Quantize x, or dequantize into fp32 y: on the CPU blocks [begin, end), on CUDA all.
 void quantise_blockwise_cpu(const void* x, Storage storage, const QuantisedArray& array, std::int64_t begin,
                             std::int64_t end);
 void dequantise_blockwise_cpu(const QuantisedArray& array, float* y, std::int64_t begin, std::int64_t end);

@@ -11,7 +11,7 @@ namespace headroom::kernels {
 
 namespace {
 
-// An 8-bit moment from PyTorch's operators, padded with zeros to whole blocks.
+// An 8-bit moment computed with PyTorch's operators, padded with zeros to whole blocks.
 class EagerMoment {
  public:
   EagerMoment(std::int64_t n, bool is_signed, at::Device device)
@@ -37,7 +37,7 @@ class EagerMoment {
   std::int64_t n_, blocks_;
   at::Tensor map_;
   at::Tensor sorted_, order_;  // ascending values, and their codes
-  at::Tensor middle_;          // midpoints, where the nearest code changes
+  at::Tensor middle_;          // midpoints of neighbors, where the nearest code changes
   at::Tensor codes_, absmax_;
 };
 

@@ -19,7 +19,7 @@ HEADROOM_INLINE void decode(const std::uint8_t* codes, float absmax, int count, 
   for (int i = 0; i < count; ++i) values[i] = map.value[codes[i]] * absmax;
 }
 
-// Returns the absmax.
+// Writes the codes and returns the absmax.
 template <bool kSigned>
 HEADROOM_INLINE float encode(const float* values, int count, std::uint8_t* codes) {
   const DynamicMap& map = kSigned ? kSignedMap : kUnsignedMap;

@@ -18,14 +18,15 @@ constinit const KernelInfo kAdamw8bit = {
     .source =
         "Dettmers, Lewis, Shleifer and Zettlemoyer 2022, 8-bit Optimizers via Block-wise Quantization, "
         "arXiv:2110.02861, sections 1.3 and 2",
-    // Reads p, g, writes p; reads and writes two codes, and two fp32 per block of 256. Example: 1,235,814,400 parameters
-    // of Llama 3.2 1B in bf16: (3 · 2 + 4 + 16/256) B · 1.236e9 = 12.4e9 B, 2.6 ms at an H200's 4.8e12 B/s.
+    // Reads p and g, writes p; reads and writes two codes per element and two fp32 numbers per block of 256. Example:
+    // 1,235,814,400 parameters of Llama 3.2 1B in bf16: (3 · 2 + 4 + 16/256) B · 1.236e9 = 12.4e9 B, 2.6 ms at an
+    // H200's 4.8e12 B/s.
     .bytes = [](const Shape& shape, Pass pass, std::int64_t element_bytes) -> std::int64_t {
       if (pass != Pass::kForward) return 0;
       const std::int64_t n = shape.rows * shape.width;
       return n * (3 * element_bytes + 4) + 16 * quantised_blocks(n);
     },
-    // AdamW's 14 plus multiplications, two to decode and two to code (decades take comparisons).
+    // AdamW's 14 plus, per moment, one multiplication to decode and two to code (decades take comparisons).
     .flops = [](const Shape& shape, Pass pass) { return pass == Pass::kForward ? 20 * shape.rows * shape.width : 0; },
     .bench = {.axis = "parameters", .shapes = &weight_shapes, .of_weights = true},
 };

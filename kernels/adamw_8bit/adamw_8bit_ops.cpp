@@ -9,7 +9,7 @@ namespace headroom::kernels {
 
 namespace {
 
-constexpr std::int64_t kAdamw8bitGrain = 32;  // 8192 elements
+constexpr std::int64_t kAdamw8bitGrain = 32;  // blocks: 8192 elements
 
 void check_state(const at::Tensor& codes, const at::Tensor& absmax, std::int64_t n, at::Device device,
                  const char* name) {

@@ -32,17 +32,17 @@ struct BlockQuantised {
   at::Tensor absmax;  // fp32 [quantised_blocks(n)]
 };
 
-// Quantizes x (fp32, bf16 or fp16, contiguous, any shape) like the optimizer. The unsigned map codes |x|, and only 0
-// as 0. A block with inf or NaN has nothing finite afterwards.
+// Quantizes x (fp32, bf16 or fp16, contiguous, any shape) like the optimizer. The unsigned map encodes |x|, and only 0
+// as 0. A block with inf or NaN dequantizes to no finite number.
 BlockQuantised quantise_blockwise(const at::Tensor& x, bool is_signed);
 
-// fp32 [n].
+// Returns fp32 [n].
 at::Tensor dequantise_blockwise(const at::Tensor& codes, const at::Tensor& absmax, bool is_signed, std::int64_t n);
 
-// A map's 256 values by code, float64 on the CPU, decoded bit by bit as in the paper.
+// A map's 256 values, indexed by code, in float64 on the CPU, decoded bit by bit as in the paper.
 at::Tensor dynamic_map_reference(bool is_signed);
 
-// The step in float64 on the parameter's device. Both its input and its result are dequantized state.
+// The step in float64 on the parameter's device. It dequantizes the state and returns unquantized moments.
 AdamWReference adamw_8bit_reference(const AdamW8bitParameter& parameter, double learning_rate, double beta1,
                                     double beta2, double epsilon, double weight_decay, std::int64_t t);
 

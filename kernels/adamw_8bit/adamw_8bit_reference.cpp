@@ -1,4 +1,4 @@
-// The dynamic maps bit by bit, and AdamW on dequantized state, in float64.
+// The dynamic maps decoded bit by bit, and AdamW on dequantized state, in float64.
 #include <cmath>
 
 #include "kernels/adamw_8bit/adamw_8bit_ops.h"

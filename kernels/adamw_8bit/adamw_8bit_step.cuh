@@ -1,5 +1,5 @@
-// A warp's step over one block of 256 elements, for adamw_8bit.cu. Copies of the value tables in shared memory keep
-// lanes from bank conflicts; codes come from dynamic_cells.h.
+// A warp's step over one block of 256 elements, for adamw_8bit.cu. Copies of the value tables in shared memory prevent
+// bank conflicts between lanes; codes come from dynamic_cells.h.
 #pragma once
 
 #include <cmath>
@@ -16,7 +16,7 @@
 
 namespace headroom::kernels::adamw_8bit_step {
 
-constexpr int kPack = 8;  // elements per lane; 32 lanes are a quantized block
+constexpr int kPack = 8;  // elements per lane; 32 lanes cover a quantized block
 static_assert(kPack * kWarp == kQuantisedBlock);
 
 // Both maps in shared memory. Lane l reads copy l mod kCopies of a value; with 32 copies no two lanes share a bank.
@@ -40,7 +40,7 @@ struct Maps {
   }
 };
 
-// Value of code `k` in a word of four; `lane_bytes` is the offset of the lane's copy.
+// Value of the code in byte `k` of a word; `lane_bytes` is the offset of the lane's copy.
 template <int kCopies>
 __device__ __forceinline__ float value_of(const float (&values)[256][kCopies], std::uint32_t word, int k,
                                           int lane_bytes) {
@@ -51,17 +51,17 @@ __device__ __forceinline__ float value_of(const float (&values)[256][kCopies], s
   return *reinterpret_cast<const float*>(reinterpret_cast<const char*>(&values) + place);
 }
 
-// A lane's eight elements: 16-byte aligned neighbors, or every 32nd, possibly fewer.
+// A lane's eight elements: 16-byte aligned neighbors (kWhole), or every 32nd element, possibly fewer.
 template <bool kWhole>
 struct Place {
-  std::int64_t first;  // of the block
+  std::int64_t first;  // the block's first element
   std::int64_t n;
   int lane;
 
   __device__ __forceinline__ std::int64_t index(int k) const {
     return first + (kWhole ? lane * kPack + k : k * kWarp + lane);
   }
-  // Zeros past the end.
+  // Loads zeros past the tensor's end.
   template <typename T>
   __device__ __forceinline__ Pack<T, kPack> load(const T* array) const {
     if constexpr (kWhole) return load_pack<kPack>(array + index(0));
@@ -98,7 +98,7 @@ struct Place {
   }
 };
 
-// A lane's part of a block, as stored.
+// A lane's part of a block, packed as in memory.
 template <typename P, typename G>
 struct Packed {
   uint4 p[kPack / kElements<P>], g[kPack / kElements<G>];
@@ -117,9 +117,9 @@ struct Packed {
   }
 };
 
-// The parameter need not match the CPU's bits, as the codes must: root and quotient may be two ulp off, numbers below
-// 2^−126 count as 0, and FMAs round once. About once in ten thousand times, a bf16 or fp16 parameter rounds to the
-// other neighbor.
+// Unlike the codes, the parameter need not match the CPU's bits: root and quotient may be two ulp off, numbers below
+// 2^−126 count as 0, and an FMA rounds only once. About once in ten thousand times, a bf16 or fp16 parameter rounds to
+// the other neighbor.
 __device__ __forceinline__ float quick_step(float param, float m, float v, const AdamWStep& step) {
   float root, inverse;
   asm("sqrt.approx.ftz.f32 %0, %1;" : "=f"(root) : "f"(v));
@@ -161,14 +161,14 @@ __device__ __forceinline__ void store_params(const AdamW8bitTensor& tensor, cons
   place.template store_words<P>(tensor.param, words);
 }
 
-// Moments and codes match the CPU's bits: no contraction, and dynamic_code()'s codes.
+// Moments and codes match the CPU's bits: no contraction, and codes as from dynamic_code().
 template <typename P, typename G, typename W, int kCopies, bool kWhole>
 __device__ __forceinline__ void step_block(const AdamW8bitTensor& tensor, const Packed<P, G>& packed,
                                            const Place<kWhole>& place, const AdamWShared& shared,
                                            const Maps<kCopies>& maps) {
   const int lane_bytes = place.lane % kCopies * 4;
   float m[kPack], v[kPack], moved[kPack];
-  unsigned m_largest = 0, v_largest = 0;  // integers, so that inf and NaN are the largest
+  unsigned m_largest = 0, v_largest = 0;  // integers, so inf and NaN are the largest
 #pragma unroll
   for (int k = 0; k < kPack; ++k) {
     const std::uint32_t m_word = k < 4 ? packed.m_codes.x : packed.m_codes.y;
@@ -179,7 +179,7 @@ __device__ __forceinline__ void step_block(const AdamW8bitTensor& tensor, const 
     const float param = Numbers<P>(packed.p[k / kElements<P>]).at[k % kElements<P>];
     adamw_moments(g * shared.gradient_scale, m[k], v[k], shared.step);
     moved[k] = quick_step(param, m[k], v[k], shared.step);
-    if (!kWhole && place.index(k) >= place.n) m[k] = v[k] = 0.0f;  // also if the absmax is NaN or inf
+    if (!kWhole && place.index(k) >= place.n) m[k] = v[k] = 0.0f;  // would be NaN if the absmax is NaN or inf
     m_largest = max(m_largest, bits_of(m[k]) & 0x7fffffffu);
     v_largest = max(v_largest, bits_of(v[k]));  // never negative, except for NaN
   }
@@ -188,7 +188,7 @@ __device__ __forceinline__ void step_block(const AdamW8bitTensor& tensor, const 
   const float v_new = float_of(__reduce_max_sync(0xffffffffu, v_largest) & 0x7fffffffu);
   const float m_inverse = inverse_absmax(m_new);
   float v_inverse = inverse_absmax(v_new);
-  if (!(v_new < INFINITY)) {  // the inverse is 0 then: NaN and inf get the code of 1, others that of 0
+  if (!(v_new < INFINITY)) {  // then the inverse is 0; NaN and inf get the code of 1, all others that of 0
     v_inverse = 1;
 #pragma unroll
     for (float& value : v) value = value < INFINITY ? 0.0f : 1.0f;

@@ -19,7 +19,7 @@ struct AddRmsNormFunction : torch::autograd::Function<AddRmsNormFunction> {
                                const at::Tensor& weight_H, double epsilon) {
     const AddRmsNormOut out = add_rms_norm_forward(x, residual, weight_H, epsilon);
     context->save_for_backward({out.sum, weight_H, out.rstd});
-    context->set_materialize_grads(false);  // absent gradients stay undefined instead of zeros
+    context->set_materialize_grads(false);  // absent gradients stay undefined instead of becoming zeros
     return {out.sum, out.y};
   }
 

@@ -16,7 +16,7 @@ struct AddRmsNormOut {
   at::Tensor y;     // the norm of the rounded sum
   at::Tensor rstd;  // [rows] fp32: 1 / √(mean(sum²) + ε)
 };
-// Backward is rms_norm_backward of the sum with d_sum; x and the residual have the same gradient, dx.
+// The backward pass is rms_norm_backward() on the sum, with d_sum; its dx is the gradient of both x and the residual.
 AddRmsNormOut add_rms_norm_forward(const at::Tensor& x, const at::Tensor& residual, const at::Tensor& weight_H,
                                    double epsilon);
 

@@ -3,10 +3,10 @@
 
 namespace headroom::kernels {
 
-// Compute capability times ten: 80 is 8.0.
+// Ten times the compute capability: 80 is 8.0.
 int oldest_capability();
 
-// Bytes per multiprocessor of the current device.
+// Shared memory per multiprocessor of the current device.
 int processor_shared_bytes();
 
 }  // namespace headroom::kernels

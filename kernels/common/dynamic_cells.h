@@ -1,6 +1,6 @@
 // Table lookup for the maps of dynamic_code.h. The upper 16 bits of a magnitude select a cell, which has at most one
-// border between two codes. The cell's number plus the magnitude's bits give the code in the third byte: from the
-// border on, the sum carries into it. This takes two instructions and one read, and gives dynamic_code()'s codes
+// border between two codes. The sum of the cell's number and the magnitude's bits has the code in its third byte, into
+// which it carries from the border on. This takes two instructions and one read, and gives dynamic_code()'s codes
 // (tests/kernels/formats/dynamic_cells_test.cpp).
 //
 // Example, signed: 0.05 has the bits 0x3d4c'cccd, and all of cell 0x3d4c has the code 0x2e. The cell's number is
@@ -19,8 +19,8 @@ inline constexpr std::uint32_t kFirstCell = 0x3380;  // 2^−24, below all decad
 inline constexpr std::uint32_t kLastCell = 0x3f80;   // 1, also when rounded up to 1 + 2^−23
 inline constexpr int kCells = kLastCell - kFirstCell + 1;
 
-// Codes in ascending order of magnitude. 1 has 128 in the signed map and 256, later replaced by 1, in the unsigned
-// one.
+// Codes in ascending order of magnitude. The number 1 has code 128 in the signed map; in the unsigned map 256, later
+// replaced by 1.
 class DynamicOrder {
  public:
   constexpr explicit DynamicOrder(bool is_signed)
@@ -75,7 +75,7 @@ constexpr DynamicCells dynamic_cells(bool is_signed) {
   return cells;
 }
 
-// The largest magnitude below those coded as 1.
+// The largest magnitude that is not coded as 1.
 constexpr float below_one(bool is_signed) {
   return __builtin_bit_cast(float, __builtin_bit_cast(std::uint32_t, dynamic_threshold_as_float(is_signed, -1)) - 1);
 }
@@ -84,14 +84,14 @@ struct BelowOne {
   static constexpr float kValue = below_one(kSigned);
 };
 
-// The code is the third byte; the fourth is unused. Requires kLeastMagnitude ≤ magnitude ≤ 1 + 2^−23.
+// The third byte of the sum is the code; the fourth is unused. Requires kLeastMagnitude ≤ magnitude ≤ 1 + 2^−23.
 inline constexpr float kLeastMagnitude = 0x1p-24f;  // smaller magnitudes have the same code
 HEADROOM_BOTH std::uint32_t cell_sum(const DynamicCells& cells, float magnitude) {
   const std::uint32_t bits = bits_of(magnitude);
   return cells.number[static_cast<int>(bits >> 16) - static_cast<int>(kFirstCell)] + bits;
 }
 
-// Byte 2 or 3 of each of four words.
+// Gathers byte `kByte` (2 or 3) of four words into one word.
 template <int kByte>
 HEADROOM_BOTH std::uint32_t gathered(const std::uint32_t (&words)[4]) {
 #if defined(__CUDA_ARCH__)
@@ -117,7 +117,7 @@ HEADROOM_BOTH std::uint32_t signed_codes(const float* values, float inverse, con
     sums[k] = cell_sum(cells, fmaxf(fabsf(fmaxf(x, -kMost)), kLeastMagnitude));
   }
   const std::uint32_t codes = gathered<2>(sums);
-  const std::uint32_t has_sign = (codes & 0x7f7f7f7fu) + 0x7f7f7f7fu;  // bit 7: neither 0 nor 128
+  const std::uint32_t has_sign = (codes & 0x7f7f7f7fu) + 0x7f7f7f7fu;  // bit 7: code is not 0 or 128
   return codes | (gathered<3>(signs) & has_sign & 0x80808080u);
 }
 
@@ -133,9 +133,9 @@ HEADROOM_BOTH std::uint32_t unsigned_codes(const float* values, float inverse, c
     sums[k] = cell_sum(cells, fmaxf(x[k], kLeastMagnitude));
     least = bits_of(x[k]) < least ? bits_of(x[k]) : least;
   }
-  // The cells give 256 for 1, so its byte is 0 here; its code is 1.
+  // The cells give the number 1 code 256, whose byte is 0 here; it must be 1.
   std::uint32_t codes = gathered<2>(sums);
-  const std::uint32_t others = codes | ((codes & 0x7f7f7f7fu) + 0x7f7f7f7fu);  // bit 7: not 0
+  const std::uint32_t others = codes | ((codes & 0x7f7f7f7fu) + 0x7f7f7f7fu);  // bit 7: the code is not 0
   codes |= (~others & 0x80808080u) >> 7;
   if (least == 0) {  // a gradient that was always 0
 #if defined(__CUDA_ARCH__)

@@ -2,13 +2,13 @@
 // arXiv:2110.02861, section 1.3 and appendix F). The CPU and CUDA get the same bits.
 //
 // A signed code is  s 0…0 1 f…f  : a sign, e zeros (the decimal exponent), an indicator bit and F = 6 − e fraction
-// bits. [0.1, 1] is cut into 2^F equal parts, and code k means the middle of its part,
+// bits. [0.1, 1] is cut into 2^F equal parts, and k stands for the middle of part k,
 //   value = ± 10^−e · (0.1 + 0.9 (k + ½) / 2^F),   e = 0 … 6, F = 6 − e.
-// The decades have 64, 32, …, 1 steps: 2 · (64 + 32 + … + 1) = 254 codes. The two without an indicator bit are 0
-// (0000 0000) and, instead of −0, the 1 of absmax / absmax (1000 0000). −1 has no code; −0.993 is next to it.
+// The decades have 64, 32, …, 1 steps: 2 · (64 + 32 + … + 1) = 254 codes. The two codes without an indicator bit are
+// 0 (0000 0000) and, instead of −0, the 1 of absmax / absmax (1000 0000). −1 has no code; −0.993 is next to it.
 //
 // The unsigned map, for second moments, uses the sign bit for the fraction: F = 7 − e, 128 + 64 + … + 2 = 254 codes,
-// with 0 (0000 0000) and 1 (0000 0001, which would be e = 7).
+// plus 0 (0000 0000) and 1 (0000 0001, which would be e = 7).
 //
 // Example: 0.05 signed. e = 1, since 0.05 · 10 = 0.5 is in [0.1, 1]; F = 5; k = ⌊(0.5 − 0.1) / 0.9 · 32⌋ = 14; code
 // 0 01 01110 = 0x2e; value 0.1 · (0.1 + 0.9 · 14.5 / 32) = 0.05078.
@@ -36,7 +36,7 @@ constexpr double dynamic_value(bool is_signed, int e, double k) {
 }
 
 // Midpoint between the smallest value of decade e (e = −1: the value 1) and the next smaller value. Magnitudes below
-// it belong to smaller decades.
+// the midpoint belong to smaller decades.
 constexpr double dynamic_threshold(bool is_signed, int e) {
   const double above = e < 0 ? 1 : dynamic_value(is_signed, e, 0);
   const int below = e + 1;
@@ -51,11 +51,11 @@ struct alignas(16) DynamicDecade {
   std::uint32_t sign;  // set for negative numbers
 };
 
-// A power-of-two octave: the decade at its upper end, and the threshold where that begins. Thresholds are ten times
-// apart, so an octave has at most one.
+// A power-of-two octave: the decade at its upper end, and the threshold where this decade begins. Thresholds are a
+// factor of ten apart, so an octave has at most one.
 struct alignas(8) DynamicOctave {
   float threshold;
-  std::int32_t decade;  // magnitudes below the threshold have the next one
+  std::int32_t decade;  // magnitudes below the threshold have the next decade
 };
 inline constexpr int kLeastExponent = 127 - 23;  // magnitudes below 2^−23 are below all decades
 inline constexpr int kOctaves = 127 - kLeastExponent + 2;
@@ -70,7 +70,7 @@ constexpr float dynamic_threshold_as_float(bool is_signed, int e) {
   return static_cast<float>(dynamic_threshold(is_signed, e));
 }
 
-// The number of decades above a magnitude; 7: it is below all.
+// The number of decades above a magnitude; 7 if it is below all.
 constexpr int decade_of(bool is_signed, float magnitude) {
   int e = 0;
   while (e < kDecades && magnitude < dynamic_threshold_as_float(is_signed, e)) ++e;
@@ -106,7 +106,7 @@ constexpr DynamicMap dynamic_map(bool is_signed) {
   return map;
 }
 
-// |x|, at most 1; 1 for NaN, which then has a code.
+// min(|x|, 1); 1 for NaN, which then has a code.
 HEADROOM_BOTH float coded_magnitude(float x) {
   const float given = float_of(bits_of(x) & 0x7fffffffu);
   return given < 1.0f ? given : 1.0f;
@@ -117,7 +117,7 @@ struct DynamicThreshold {
   static constexpr float kValue = dynamic_threshold_as_float(kSigned, kE);
 };
 
-// Uses only comparisons, so that compilers vectorize it.
+// Uses only comparisons, so compilers vectorize it.
 template <bool kSigned, int... kE>
 HEADROOM_BOTH int dynamic_decade(float magnitude, std::integer_sequence<int, kE...>) {
   return (0 + ... + static_cast<int>(magnitude < DynamicThreshold<kSigned, kE>::kValue));
@@ -145,8 +145,8 @@ HEADROOM_BOTH std::uint8_t dynamic_code(float x, float magnitude, const DynamicD
   return static_cast<std::uint8_t>(code);
 }
 
-// Code of the value nearest to x, |x| ≤ 1. The unsigned map codes |x|, and only 0 as 0: a second moment of 0 would
-// leave ε alone in the denominator. NaN gets a code other than 0.
+// Code of the value nearest to x, |x| ≤ 1. The unsigned map codes |x|, and only 0 as 0, since a second moment of 0
+// would leave only ε in the denominator. NaN gets a code other than 0.
 template <bool kSigned>
 HEADROOM_BOTH std::uint8_t dynamic_code(float x, const DynamicDecade* decades) {
   const float magnitude = coded_magnitude(x);
@@ -154,8 +154,8 @@ HEADROOM_BOTH std::uint8_t dynamic_code(float x, const DynamicDecade* decades) {
   return dynamic_code<kSigned>(x, magnitude, decades[e]);
 }
 
-// Factor for a block's numbers; 0 if 1 / absmax overflows fp32 or is NaN. Finite numbers then get code 0, and the
-// value 0, or NaN through the absmax.
+// Factor for a block's numbers: 1 / absmax, or 0 if that overflows fp32 or is NaN. Finite numbers then get code 0,
+// which decodes to 0, or NaN if the absmax is not finite.
 HEADROOM_BOTH float inverse_absmax(float absmax) { return absmax >= 0x1p-126f ? 1.0f / absmax : 0.0f; }
 
 }  // namespace headroom::kernels

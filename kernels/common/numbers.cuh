@@ -1,4 +1,4 @@
-// 16 bytes of elements as loaded, unpacked only when needed: as fp32 numbers they would take twice the registers.
+// 16 bytes of elements as loaded, unpacked only when needed, since fp32 takes twice the registers.
 #pragma once
 
 #include "kernels/common/storage.cuh"
@@ -45,7 +45,7 @@ struct Numbers {
   }
 };
 
-// Makes the bits opaque to the compiler, which would otherwise keep their numbers.
+// Makes the bits opaque to the compiler, which would otherwise keep the unpacked numbers.
 __device__ __forceinline__ void keep_packed(uint4& bits) {
   asm volatile("" : "+r"(bits.x), "+r"(bits.y), "+r"(bits.z), "+r"(bits.w));
 }

@@ -8,7 +8,7 @@
 
 namespace headroom::kernels {
 
-// N elements in pieces of 16 bytes (or one of 8); one element may be at any address.
+// N elements in pieces of 16 bytes, or in one piece of 8; a single element may be at any address.
 template <typename T, int N>
 struct PackLayout {
   static constexpr int kBytes = static_cast<int>(N * sizeof(T));

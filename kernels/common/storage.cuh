@@ -25,7 +25,7 @@ __device__ __forceinline__ void store(Fp16& place, float value) {
   place.bits = __half_as_ushort(__float2half_rn(value));
 }
 
-// 16 bytes: one load, one store.
+// 16 bytes, moved by one load or store.
 template <typename T>
 struct alignas(kVectorBytes) Vector {
   static constexpr int kWidth = kVectorBytes / sizeof(T);

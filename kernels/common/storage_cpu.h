@@ -1,4 +1,4 @@
-// Loads and stores of bf16 and fp16 on the CPU, and the loops' instruction sets.
+// Loads and stores of bf16 and fp16 on the CPU, and the instruction sets that loops are compiled for.
 #pragma once
 
 #include <bit>
@@ -7,8 +7,8 @@
 #include "kernels/common/both.h"
 #include "kernels/common/storage.h"
 
-// Compiles a function (not a template) for any x86-64, for AVX2, FMA and F16C (2013 and later), and for AVX-512, whose
-// narrowing stores make 16-bit loops two to three times as fast. Callees must be inlined: HEADROOM_INLINE, and lambdas
+// Compiles a function (not a template) for any x86-64, for AVX2 with FMA and F16C (2013 and later), and for AVX-512,
+// whose narrowing stores make 16-bit loops two to three times as fast. Callees must be HEADROOM_INLINE, lambdas
 // HEADROOM_INLINED.
 #if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__)
 #define HEADROOM_VECTOR_TARGETS __attribute__((target_clones("arch=x86-64-v4", "arch=x86-64-v3", "default")))
@@ -21,9 +21,8 @@ namespace headroom::kernels {
 HEADROOM_INLINE float load(float value) { return value; }
 HEADROOM_INLINE float load(Bf16 value) { return std::bit_cast<float>(std::uint32_t{value.bits} << 16); }
 
-// Uses integers, since g++ does not vectorize its own conversions. Shifted into fp32's fields, the number is 2^112
-// times too small; the multiplication corrects this exactly, also for subnormals. Infinity and NaN get fp32's
-// exponent.
+// Uses integers, since g++ does not vectorize its own conversions. Shifted into fp32's fields, the number is too small
+// by 2^112; the multiplication corrects this exactly, also for subnormals. Infinity and NaN get fp32's full exponent.
 HEADROOM_INLINE float load(Fp16 value) {
   const std::uint32_t magnitude = value.bits & 0x7fffu;
   const std::uint32_t finite = std::bit_cast<std::uint32_t>(std::bit_cast<float>(magnitude << 13) * 0x1p112f);
@@ -41,7 +40,7 @@ HEADROOM_INLINE void store(Bf16& place, float value) {
   place.bits = static_cast<std::uint16_t>(nan ? 0x7fc0u : rounded);
 }
 
-// Rounds the same way. Below 2^−14 the adder rounds: adding ½ leaves the multiple of 2^−24 in the low bits.
+// Rounds like bf16. Below 2^−14 an addition rounds: the sum with ½ has the multiple of 2^−24 in its low bits.
 HEADROOM_INLINE void store(Fp16& place, float value) {
   const std::uint32_t bits = std::bit_cast<std::uint32_t>(value);
   const std::uint32_t magnitude = bits & 0x7fffffffu;
@@ -54,7 +53,7 @@ HEADROOM_INLINE void store(Fp16& place, float value) {
   place.bits = static_cast<std::uint16_t>(rounded | (bits >> 16 & 0x8000u));
 }
 
-// Largest magnitude. Compares as integers, so that inf and NaN are the largest.
+// Largest magnitude, compared as integers, so inf and NaN are the largest.
 template <typename T>
 HEADROOM_INLINE float absmax_of(const T* values, std::int64_t count) {
   std::uint32_t largest = 0;
@@ -65,7 +64,7 @@ HEADROOM_INLINE float absmax_of(const T* values, std::int64_t count) {
   return float_of(largest);
 }
 
-// Elements of one of n's blocks, of which the last may be shorter.
+// Number of elements in block `block` of n elements; the last block may be shorter.
 HEADROOM_INLINE int count_in_block(std::int64_t n, std::int64_t block, std::int64_t size) {
   const std::int64_t left = n - block * size;
   return static_cast<int>(left < size ? left : size);

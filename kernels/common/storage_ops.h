@@ -51,7 +51,7 @@ void launch_on(at::Device device, const char* op, const Launch& launch) {
   TORCH_CHECK(error == 0, op, ": the launch failed with CUDA error ", error);
 }
 
-// Calls cuda(stream), or on the CPU's threads cpu(begin, end) for parts of [0, n).
+// Calls cuda(stream) on CUDA, or cpu(begin, end) for parts of [0, n) on the CPU's threads.
 template <typename Cuda, typename Cpu>
 void run_kernel(at::Device device, const char* op, std::int64_t n, std::int64_t grain, const Cuda& cuda,
                 const Cpu& cpu) {

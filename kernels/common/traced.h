@@ -13,10 +13,10 @@
 
 namespace headroom::kernels {
 
-// Covers the rest of the block. Costs nanoseconds without an observer.
+// Covers the rest of the enclosing scope. Costs nanoseconds without an observer.
 class Traced {
  public:
-  // `touched`: each tensor as often as it must be read or written.
+  // `touched` lists each tensor once per necessary read or write.
   Traced(const char* name, std::initializer_list<at::Tensor> touched) : function_(at::RecordScope::USER_SCOPE) {
     if (!function_.isActive()) return;
     values_.assign(touched.begin(), touched.end());

@@ -4,7 +4,7 @@
 // Memory      moves 2·N·V·s bytes with the gradient, N·V·s without
 // Variants    one read, held: a block keeps the row in registers (up to 128 KiB);
 //             one read, spread over a cluster (cross_entropy_spread.cu; Hopper and later, from 16 KiB per row);
-//             two reads: a row in flight per multiprocessor, so that the second read hits the L2
+//             two reads: one row in flight per multiprocessor, so that the second read hits the L2
 // Source      Milakov, Gimelshein 2018, arXiv:1805.02867 (the running maximum); label smoothing: Szegedy et al. 2016,
 //             arXiv:1512.00567, section 7
 // Checked by  tests/kernels/loss/cross_entropy_cases.cpp
@@ -101,7 +101,7 @@ __global__ void __launch_bounds__(kHeld == 8 ? kMostThreads : 512, kHeld == 8 ? 
   if (has_single) store(out[single_column], gradient_of<T>(gradient, single, single_column == target));
 }
 
-// One row per block at a time.
+// Each block processes one row at a time.
 template <typename T>
 __global__ void __launch_bounds__(kMostThreads) two_reads_kernel(const CrossEntropyArgs args) {
   __shared__ SoftmaxPart warp_parts[kMostThreads / kWarp];
@@ -154,7 +154,7 @@ __global__ void __launch_bounds__(kMostThreads) two_reads_kernel(const CrossEntr
       put_vector(out + column, value, aligned_alike);
     }
     if (has_single) store(out[single_column], gradient_of<T>(gradient, single, single_column == target));
-    __syncthreads();  // the shared parts may be reused
+    __syncthreads();  // now the shared parts may be reused
   }
 }
 
@@ -223,7 +223,7 @@ int launch_held(const CrossEntropyArgs& args, int threads, CUstream_st* stream) 
   return cudaGetLastError();
 }
 
-// A row of up to `vectors` is held by `threads`, each with `held` of its vectors. Four keep enough loads in flight.
+// `threads` threads hold a row of up to `vectors` vectors, `held` each. Four per thread keep enough loads in flight.
 struct HeldRow {
   int vectors, held, threads;
 };

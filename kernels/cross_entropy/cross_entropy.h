@@ -9,9 +9,9 @@ namespace headroom::kernels {
 
 enum class Reduction : std::uint8_t { kNone, kMean, kSum };
 
-// An error flag is 0, 1 + the last row with a target outside the vocabulary, or one of these.
-inline constexpr std::int64_t kFlagWrongCount = std::int64_t{1} << 62;  // not as many valid rows as the caller gave
-inline constexpr std::int64_t kFlagUpstream = kFlagWrongCount + 1;      // accumulated for another upstream gradient
+// An error flag is 0, 1 + the last row with a target outside the vocabulary, or one of these constants.
+inline constexpr std::int64_t kFlagWrongCount = std::int64_t{1} << 62;  // the number of valid rows is not the caller's
+inline constexpr std::int64_t kFlagUpstream = kFlagWrongCount + 1;  // the gradient was accumulated for another upstream
 
 struct CrossEntropyArgs {
   Storage storage = Storage::kFp32;
@@ -33,8 +33,8 @@ void cross_entropy_cpu(const CrossEntropyArgs& args, std::int64_t begin, std::in
 int cross_entropy_cuda(const CrossEntropyArgs& args, CUstream_st* stream,
                        CrossEntropyVariant variant = CrossEntropyVariant::kAuto);
 // scale[0] = grad_scale[0] / divisor and scale[1] = 1 / divisor; both are 0 without valid rows. The divisor is 1 for a
-// sum, otherwise the number of rows that are not ignored. The kernel counts them if `valid_count` is negative.
-// grad_scale null: 1.
+// sum, otherwise the number of rows that are not ignored. The kernel counts them if `valid_count` is negative. A null
+// grad_scale counts as 1.
 int cross_entropy_scale_cuda(const std::int64_t* targets, std::int64_t rows, std::int64_t ignore_index,
                              std::int64_t valid_count, Reduction reduction, const float* grad_scale, float* scale,
                              CUstream_st* stream);

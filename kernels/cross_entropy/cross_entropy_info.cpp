@@ -29,8 +29,8 @@ constinit const KernelInfo kCrossEntropy = {
     .formula = "loss = log Σ_j e^(x_j) − x_t;  dx_j = e^(x_j) / Σ − [j = t], in place",
     .shapes = "x, dx [N, V]; targets [N]; fp32, bf16 or fp16; arithmetic and loss in fp32",
     .source = "Milakov and Gimelshein 2018, Online normalizer calculation for softmax, arXiv:1805.02867",
-    // Forward reads the logits and overwrites them with their gradient; backward moves nothing. Example: 8192
-    // tokens · V 128256 in bf16: 2 · 2 B · 1.05e9 = 4.2e9 B, 0.88 ms at an H200's 4.8e12 B/s.
+    // Forward reads the logits and overwrites them with their gradient; backward moves nothing. Example: 8192 tokens ·
+    // V 128256 in bf16: 2 · 2 B · 1.05e9 = 4.2e9 B, 0.88 ms at an H200's 4.8e12 B/s.
     .bytes =
         [](const Shape& shape, Pass pass, std::int64_t element_bytes) {
           return pass == Pass::kForward ? 2 * shape.rows * shape.width * element_bytes : 0;

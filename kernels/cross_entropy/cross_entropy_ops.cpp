@@ -147,7 +147,7 @@ struct CrossEntropyFunction : torch::autograd::Function<CrossEntropyFunction> {
     const at::Tensor dlogits = ctx->saved_data["dlogits"].toTensor();
     const auto before = ctx->saved_data.find("made_for");
     scale_gradient_(dlogits, gradients[0], before == ctx->saved_data.end() ? at::Tensor() : before->second.toTensor());
-    ctx->saved_data["made_for"] = gradients[0];  // for a second backward
+    ctx->saved_data["made_for"] = gradients[0];  // for a second backward pass
     return {dlogits, at::Tensor(), at::Tensor()};
   }
 };

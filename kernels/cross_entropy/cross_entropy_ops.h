@@ -15,18 +15,18 @@ struct CrossEntropyOptions {
   Reduction reduction = Reduction::kMean;
   double label_smoothing = 0;  // ε: the target's share is 1 − ε + ε/V, every other class's ε/V
   bool in_place = false;       // the gradient overwrites the logits
-  // Rows that are not ignored, if the host knows their number; saves the counting pass. -1: counted.
+  // Number of rows that are not ignored, which saves the counting pass; -1 if the host does not know it.
   std::int64_t valid_count = -1;
-  // fp32 [], for mean and sum: scales the gradient, but not the loss, so that fp16 does not underflow. Undefined: 1.
+  // fp32 [], for mean and sum: scales the gradient, but not the loss, so fp16 does not underflow. If undefined: 1.
   at::Tensor grad_scale;
-  // int64 [1], optional: receives a target outside the vocabulary (see error_text), and is never cleared, so that one
-  // may serve many steps. Such rows have loss NaN and gradient 0; on the CPU they throw.
+  // int64 [1], optional: reports a target outside the vocabulary (see error_text()). It is never cleared, so one flag
+  // can serve many steps. Rows with such a target have loss NaN and gradient 0; on the CPU they throw.
   at::Tensor error_flag;
 };
 
 struct CrossEntropyOut {
   at::Tensor loss;        // fp32: [] for mean and sum, [N] for none; 0 if all rows are ignored
-  at::Tensor dlogits;     // [N, V], like the logits: gradient of the (summed, for none) loss; in place: the logits
+  at::Tensor dlogits;     // [N, V], like the logits: gradient of the loss (kNone: of its sum); with in_place the logits
   at::Tensor error_flag;  // int64 [1], 0: no error
 };
 
@@ -38,16 +38,16 @@ CrossEntropyOut cross_entropy_forward(const at::Tensor& logits_NV, const at::Ten
 CrossEntropyOut cross_entropy_forward_only(const at::Tensor& logits_NV, const at::Tensor& targets_N,
                                            const CrossEntropyOptions& options = {});
 
-// Differentiable. Forward computes the gradient, which backward multiplies in place by the upstream gradient; a no-op
-// if that is 1 (tested on the device, without a wait).
+// Differentiable. Forward computes the gradient; backward multiplies it in place by the upstream gradient, a no-op if
+// that is 1 (tested on the device, without a wait).
 at::Tensor cross_entropy(const at::Tensor& logits_NV, const at::Tensor& targets_N,
                          const CrossEntropyOptions& options = {});
 
 // Describes an error flag, with the row and its target; empty without an error. Waits for the device.
 std::string error_text(const at::Tensor& error_flag, const at::Tensor& targets_N, std::int64_t vocab);
 
-// gradient *= upstream / made_for, in place on the device; a no-op for factor 1. Each is one fp32 number or one per
-// row; made_for undefined: 1.
+// gradient *= upstream / made_for, in place on the device; a no-op for factor 1. Both have one fp32 number, or one per
+// row; an undefined made_for counts as 1.
 void scale_gradient_(const at::Tensor& gradient, const at::Tensor& upstream, const at::Tensor& made_for = {});
 
 struct CrossEntropyReference {

@@ -2,8 +2,8 @@
 // Shapes      as cross_entropy.cu
 // Precision   as cross_entropy.cu; powers of bf16 logits are kept in fp16 (see Kept)
 // Memory      reads and writes each logit once
-// Variants    one: up to 8 blocks per row; the copy engine loads their stretches into shared memory, messages exchange
-//             partial sums
+// Variants    one: up to 8 blocks per row; the copy engine loads each block's stretch into shared memory, messages
+//             exchange partial sums
 // Source      Milakov, Gimelshein 2018, arXiv:1805.02867 (softmax in parts)
 // Checked by  tests/kernels/loss/cross_entropy_cases.cpp
 #include <algorithm>
@@ -25,7 +25,7 @@ namespace {
 
 namespace cg = cooperative_groups;
 
-constexpr int kMostBlocksARow = 8;  // the largest cluster that all such chips support
+constexpr int kMostBlocksARow = 8;  // the largest cluster that is always supported
 
 #if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 900
 
@@ -39,7 +39,8 @@ struct Arrival {
   __device__ void prepare() {
     asm volatile("mbarrier.init.shared::cta.b64 [%0], 1;" ::"r"(shared_address(&barrier)) : "memory");
   }
-  // Starts a copy to shared memory, which arrives when complete. Addresses and `bytes` are multiples of 16.
+  // Starts a copy to shared memory, which arrives at the barrier when complete. Addresses and `bytes` are multiples of
+  // 16.
   __device__ void begin(void* to, const void* from, unsigned bytes) {
     asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(shared_address(&barrier)), "r"(bytes)
                  : "memory");
@@ -49,13 +50,13 @@ struct Arrival {
                  "l"(from), "r"(bytes), "r"(shared_address(&barrier))
                  : "memory");
   }
-  // Announces bytes that others will send.
+  // Announces bytes that other blocks will send.
   __device__ void expect(unsigned bytes) {
     asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(shared_address(&barrier)), "r"(bytes)
                  : "memory");
   }
-  // Writes 16 bytes to the same place in another block of the cluster, and arrives at its barrier. Unlike a cluster
-  // barrier, it waits for none of the thread's earlier stores.
+  // Writes 16 bytes to the same place in another block of the cluster, and arrives at that block's barrier. Unlike a
+  // cluster barrier, it waits for no earlier stores of the thread.
   __device__ void send(const void* place, const float4& value, unsigned rank) {
     unsigned remote_place = 0, remote_barrier = 0;
     asm volatile("mapa.shared::cluster.u32 %0, %1, %2;" : "=r"(remote_place) : "r"(shared_address(place)), "r"(rank));
@@ -80,9 +81,9 @@ struct Arrival {
   }
 };
 
-// Powers of logits kept between sum and gradient, so that exp is computed once. For bf16 they are fp16 times 2^15: 11
-// bits of all above 2e-9 of the thread's largest, where the gradient has 8. fp16 logits are kept themselves, since 11
-// bits would be rounded twice.
+// Powers e^x of the logits, kept from the sum to the gradient, so exp is computed once. Powers of bf16 logits are fp16
+// times 2^15, with 11 bits of all above 2e-9 of the thread's largest; the gradient has 8. fp16 logits are kept
+// themselves, since 11 bits would be rounded twice.
 template <typename T>
 struct Kept {
   static constexpr float kRaise = 0;
@@ -161,9 +162,9 @@ struct Kept<Fp16> {
 constexpr int kSpreadThreads = 256;
 constexpr int kSpreadBlocks = 3;  // per multiprocessor
 
-// The blocks of a cluster share a row, each with `stretch` vectors in shared memory, and take row after row. Three
-// blocks per multiprocessor overlap one row's arrival with the arithmetic and stores of others. (Requesting parts of
-// the next row as soon as parts of this one are done reaches 75 % of a copy's speed instead of 84 %.) The blocks
+// The blocks of a cluster share one row after another, each with `stretch` of its vectors in shared memory. Three
+// blocks per multiprocessor overlap one row's arrival with the arithmetic and stores of other rows. (Requesting parts
+// of the next row as soon as parts of this one are done reaches 75 % of a copy's speed instead of 84 %.) The blocks
 // exchange one message per warp.
 template <typename T>
 __global__ void __launch_bounds__(kSpreadThreads, kSpreadBlocks)
@@ -180,7 +181,7 @@ __global__ void __launch_bounds__(kSpreadThreads, kSpreadBlocks)
   const int thread = static_cast<int>(threadIdx.x), lane = thread % kWarp, warp = thread / kWarp;
   const std::int64_t step = gridDim.x / blocks;
   const auto row_at = [&](std::int64_t row) { return static_cast<const T*>(args.logits) + row * args.stride; };
-  const int before_mine = rank * stretch;  // vectors of the blocks before
+  const int before_mine = rank * stretch;  // vectors of the lower ranks
   const auto my_vectors = [&](const RowPlan& plan) {
     return max(0, min(stretch, static_cast<int>(plan.vectors) - before_mine));
   };
@@ -189,7 +190,7 @@ __global__ void __launch_bounds__(kSpreadThreads, kSpreadBlocks)
     arrival.begin(room, row_at(row) + plan.head + std::int64_t{before_mine} * RowVector<T>::kWidth,
                   static_cast<unsigned>(my_vectors(plan) * kVectorBytes));
   };
-  // By the copy engine, as a whole.
+  // The copy engine writes the whole stretch.
   const auto write_back = [&](T* to, int vectors) {
     asm volatile("fence.proxy.async.shared::cta;" ::: "memory");  // makes this thread's stores visible to the engine
     __syncthreads();
@@ -198,7 +199,7 @@ __global__ void __launch_bounds__(kSpreadThreads, kSpreadBlocks)
                  "r"(Arrival::shared_address(room)), "r"(vectors * kVectorBytes)
                  : "memory");
     asm volatile("cp.async.bulk.commit_group;" ::: "memory");
-    asm volatile("cp.async.bulk.wait_group.read 0;" ::: "memory");  // the room may be refilled
+    asm volatile("cp.async.bulk.wait_group.read 0;" ::: "memory");  // now the room may be refilled
   };
   std::int64_t row = blockIdx.x / blocks;
   if (thread == 0) {
@@ -225,7 +226,7 @@ __global__ void __launch_bounds__(kSpreadThreads, kSpreadBlocks)
     const int single_column = static_cast<int>(plan.single_column(thread));
     const float single = has_single ? load(in[single_column]) : -INFINITY;
     const bool counts = row_counts<T>(args, row, target, rank == 0);
-    // Travels with the messages, so it is read before any block overwrites it.
+    // The messages carry this logit, so it is read before any block overwrites it.
     const float target_logit = counts && rank == 0 && warp == 0 ? load(in[target]) : 0.0f;
     arrival.wait(turn);
     if (counts) {
@@ -300,7 +301,7 @@ __global__ void __launch_bounds__(kSpreadThreads, kSpreadBlocks)
     }
   }
   if (thread == 0) asm volatile("cp.async.bulk.wait_group 0;" ::: "memory");  // all gradients are written
-  Cluster::sync();  // others may still write to this block's shared memory
+  Cluster::sync();  // other blocks may still write to this block's shared memory
 #endif
 }
 
@@ -321,7 +322,7 @@ Spread spread(std::int64_t vectors) {
   return {static_cast<int>(blocks), static_cast<int>(stretch)};
 }
 
-// Clusters that run at once; more would wait until the first have taken all rows.
+// Number of clusters that run at once; more would wait until the first have finished.
 cudaError_t clusters_at_once(const void* kernel, const cudaLaunchConfig_t& config, int& clusters) {
   using Key = std::tuple<int, const void*, unsigned, std::size_t>;
   static std::mutex mutex;

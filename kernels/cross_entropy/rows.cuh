@@ -9,7 +9,7 @@
 
 namespace headroom::kernels {
 
-// True if the row must be computed. Otherwise (ignored, or a target outside the vocabulary) writes its loss.
+// True if the row must be computed. Otherwise (an ignored row, or a target outside the vocabulary) writes its loss.
 template <typename T>
 __device__ __forceinline__ bool row_counts(const CrossEntropyArgs& args, std::int64_t row, std::int64_t target,
                                            bool writes_loss) {
@@ -39,7 +39,7 @@ __device__ __forceinline__ void zero_row(const CrossEntropyArgs& args, std::int6
   if (part < plan.head + plan.tail) store(out[plan.single_column(part)], 0.0f);
 }
 
-// `aligned`: the gradient's row is aligned like the logits'. Otherwise (a view), stores single elements.
+// `aligned`: the gradient's row is aligned like the logits' row. If not (a view), stores single elements.
 template <typename T>
 __device__ __forceinline__ void put_vector(T* place, const RowVector<T>& vector, bool aligned) {
   if (aligned) {

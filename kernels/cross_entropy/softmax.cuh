@@ -7,9 +7,9 @@
 
 namespace headroom::kernels {
 
-// exp of fp32 storage is e^x, accurate to the last bit but one. For 16-bit storage it is 2^(x log2 e), accurate to 22
-// bits: scaling and subtracting the maximum take one instruction, the power another. Shifts and differences are
-// multiples of kScale.
+// For fp32 storage, exp is e^x, accurate to the last bit but one. For 16-bit storage it is 2^(x log2 e), accurate to 22
+// bits: one instruction scales x and subtracts the maximum, another computes the power. Shifts and differences are
+// scaled by kScale.
 template <typename T>
 struct Exponent {
   static constexpr float kScale = 1.4426950408889634f;  // log2 e
@@ -117,13 +117,13 @@ struct RowVector {
 #pragma unroll
     for (int i = 0; i < kWords; ++i) word[i] = Word<T>::pack(x + i * Word<T>::kElements);
   }
-  // Makes the compiler unpack again: kept fp32 values take twice the registers.
+  // Makes the compiler unpack again: fp32 takes twice the registers.
   __device__ __forceinline__ void keep_packed() {
     asm volatile("" : "+r"(word[0]), "+r"(word[1]), "+r"(word[2]), "+r"(word[3]));
   }
 };
 
-// The largest element of many vectors, comparing 16-bit elements in pairs. Skips NaN, which the sum shows.
+// The largest element of many vectors, comparing 16-bit elements in pairs. Skips NaN, which shows up in the sum.
 template <typename T>
 struct RunningMax {
   std::uint32_t word = Word<T>::kMinusInfinity;
@@ -139,14 +139,14 @@ struct RunningMax {
   }
 };
 
-// A row's part: its scaled maximum, Σ exp(x − maximum), and Σ x for label smoothing.
+// A part of a row: its scaled maximum, Σ exp(x − maximum), and Σ x for label smoothing.
 struct SoftmaxPart {
   float shift = -INFINITY;
   float sum = 0;
   float total = 0;
 };
 
-// The shift to subtract: 0 while all is −∞, since −∞ − −∞ is NaN.
+// The shift to subtract: 0 while all elements are −∞, since −∞ − −∞ is NaN.
 __device__ __forceinline__ float safe(float shift) { return shift == -INFINITY ? 0.0f : shift; }
 
 template <typename T>
@@ -169,7 +169,7 @@ __device__ __forceinline__ float sum_of(const RowVector<T>& vector) {
   return sum;
 }
 
-// NaN or +∞ makes the sum NaN, as defined.
+// NaN or +∞ makes the sum NaN, as in softmax's definition.
 template <typename T>
 __device__ __forceinline__ SoftmaxPart part_of(float x) {
   const float shift = x * Exponent<T>::kScale;
@@ -194,7 +194,7 @@ __device__ __forceinline__ SoftmaxPart merged(const SoftmaxPart& a, const Softma
           .total = a.total + b.total};
 }
 
-// Merges the warp's parts in fixed order, in all its threads.
+// Merges a warp's parts in a fixed order, for all its threads.
 template <typename T>
 __device__ __forceinline__ SoftmaxPart warp_merged(const SoftmaxPart& part, bool with_total) {
   const float shift = warp_max(part.shift);
@@ -203,7 +203,7 @@ __device__ __forceinline__ SoftmaxPart warp_merged(const SoftmaxPart& part, bool
           .total = with_total ? warp_sum(part.total) : 0.0f};
 }
 
-// Valid in warp 0. `parts` is shared memory, one per warp.
+// Valid in warp 0. `parts` is shared memory, one part per warp.
 template <typename T>
 __device__ __forceinline__ SoftmaxPart block_merged(const SoftmaxPart& part, SoftmaxPart* parts, bool with_total) {
   const SoftmaxPart warp = warp_merged<T>(part, with_total);
@@ -214,7 +214,7 @@ __device__ __forceinline__ SoftmaxPart block_merged(const SoftmaxPart& part, Sof
   return warp_merged<T>(lane < static_cast<int>(blockDim.x) / kWarp ? parts[lane] : SoftmaxPart{}, with_total);
 }
 
-// With smoothing ε: (1 − ε) of the target's −log p and ε of the mean −log p over the vocabulary.
+// With smoothing ε, the loss is 1 − ε times the target's −log p plus ε times the mean −log p over the vocabulary.
 template <typename T>
 __device__ __forceinline__ float row_loss(const SoftmaxPart& row, float target_logit, float smoothing,
                                           std::int64_t vocab) {
@@ -243,21 +243,21 @@ __device__ __forceinline__ float gradient_of(const RowGradient& row, float x, bo
   return is_target ? g - row.at_target : g;
 }
 
-// Replaces logits by their gradient; `target` is the target's index in the vector, if within.
+// Replaces logits by their gradient; `target` is the target's index in the vector, if it is inside.
 template <typename T>
 __device__ __forceinline__ void to_gradient(const RowGradient& row, RowVector<T>& vector, std::int64_t target) {
   float x[RowVector<T>::kWidth];
   vector.unpack(x);
 #pragma unroll
   for (float& element : x) element = gradient_of<T>(row, element, false);
-  if (target >= 0 && target < RowVector<T>::kWidth) {  // one vector per row
+  if (target >= 0 && target < RowVector<T>::kWidth) {  // true for one vector per row
 #pragma unroll
     for (int j = 0; j < RowVector<T>::kWidth; ++j) x[j] -= j == static_cast<int>(target) ? row.at_target : 0.0f;
   }
   vector.pack(x);
 }
 
-// A row as 16-byte vectors, with up to `Vector<T>::kWidth − 1` single elements before and after.
+// A row as 16-byte vectors, with up to `Vector<T>::kWidth − 1` single elements before and after them.
 struct RowPlan {
   std::int64_t head = 0, vectors = 0, tail = 0;
   std::int64_t in_vectors = 0;

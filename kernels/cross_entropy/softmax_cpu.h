@@ -13,14 +13,14 @@
 namespace headroom::kernels {
 
 inline constexpr int kLanes = 32;
-inline constexpr std::int64_t kBlock = 2048;  // columns between two maxima: 8 KiB of fp32, a quarter of an L1
+inline constexpr std::int64_t kBlock = 2048;  // columns per update of the maximum: 8 KiB of fp32, a quarter of an L1
 inline constexpr float kInfinity = std::numeric_limits<float>::infinity();
 
-// exp(x) for x ≤ 0, to 1e-7: 2^n times a polynomial on [−ln 2 / 2, ln 2 / 2] (Cephes' expf). NaN stays NaN.
+// exp(x) for x ≤ 0, accurate to 1e-7: 2^n times a polynomial on [−ln 2 / 2, ln 2 / 2] (Cephes' expf). NaN stays NaN.
 HEADROOM_INLINE float exponential(float x) {
   constexpr float kLog2OfE = 1.44269504f, kLn2High = 0.693359375f, kLn2Low = -2.12194440e-4f;
   constexpr float kRound = 12582912.0f;  // 1.5 · 2^23: leaves the nearest integer in the low bits
-  constexpr float kSmallest = -87.3f;    // smaller results would be subnormal: 0
+  constexpr float kSmallest = -87.3f;    // below it, exp would be subnormal: 0
   const float kept = x < kSmallest ? kSmallest : x;
   const float rounded = kept * kLog2OfE + kRound;
   const float n = rounded - kRound;
@@ -101,7 +101,7 @@ HEADROOM_INLINE float loss_of(const RowSums& row, float target_logit, float smoo
   return static_cast<float>((1 - smoothing) * loss + smoothing * mean);
 }
 
-// Loads elements before it stores any, since `out` may be `in`.
+// Loads all lanes before it stores any, since `out` may be `in`.
 template <typename T>
 HEADROOM_INLINE void write_gradient(const T* in, T* out, std::int64_t columns, float max, float factor,
                                     float everywhere) {

@@ -2,9 +2,9 @@
 //             in segments of 64, then the segments in order); rows without a token are zeros
 // Shapes      dy [N, H], ids [N] int64, dweight [V, H]
 // Precision   sums fp32, rounded once
-// Memory      moves N·H·s + V·H·s bytes (accumulate: reads and writes the batch's rows instead of writing all V)
-// Variants    16-byte accesses if aligned, otherwise single elements. Most rows have no token: a warp zeroes a row,
-//             and in another kernel sums a slice of one
+// Memory      moves N·H·s + V·H·s bytes (with accumulate, reads and writes the batch's rows instead of writing all V)
+// Variants    16-byte accesses if aligned, otherwise single elements. Most rows have no token: one kernel zeroes these,
+//             a warp per row; in another a warp sums a slice of a row with tokens
 // Determinism integer atomics count a row's tokens and list them in any order; the row's warp sorts the list before it
 //             adds
 // Checked by  tests/kernels/layers/embedding_backward_cases.cpp
@@ -26,12 +26,12 @@ static_assert(kSegment <= kThreads, "a thread an entry of a list");
 // Parts of the workspace.
 struct Lists {
   std::int32_t* totals;         // [3]: entries of `tokens`, segments, entries of `rows`
-  std::int32_t* count;          // [V]
-  std::int32_t* place;          // [V]: end of the row's list (after fill), or its first segment
+  std::int32_t* count;          // [V]: tokens per row
+  std::int32_t* place;          // [V]: end of the row's list (after fill_kernel), or the row's first segment
   std::int32_t* tokens;         // [N]: lists of the rows with up to kSegment tokens
   std::int32_t* rows;           // [N]: rows with a token, in any order
-  std::int32_t* segment_row;    // [segments]
-  std::int32_t* segment_index;  // [segments]: index in its row
+  std::int32_t* segment_row;    // [segments]: table row
+  std::int32_t* segment_index;  // [segments]: index among its row's segments
 };
 
 Lists lists_of(const EmbeddingBackwardArgs& args) {
@@ -56,7 +56,7 @@ __global__ void count_kernel(EmbeddingBackwardArgs args, Lists lists) {
   if (first && row >= 0 && row < args.vocab_size) atomicAdd(&lists.count[row], __popc(alike));
 }
 
-// Each thread of the warp takes `wanted` places after `total`; returns its first.
+// Reserves `wanted` places after `total` for each thread of the warp; returns the thread's first place.
 __device__ __forceinline__ int take_places(std::int32_t* total, int wanted) {
   const int lane = static_cast<int>(threadIdx.x) % kWarp;
   int before = wanted;  // of this thread and those before it
@@ -95,8 +95,8 @@ __global__ void fill_kernel(EmbeddingBackwardArgs args, Lists lists) {
   lists.tokens[atomicAdd(&lists.place[row], 1)] = static_cast<std::int32_t>(n);
 }
 
-// Adds `count` rows in order, row_of(i) the i-th, in kTiles packs of columns from `column`, `stride` apart. kBatch
-// rows of kTiles packs are in flight.
+// Adds `count` rows in order, where row_of(i) is the i-th, in kTiles packs of columns from `column` on, `stride` apart.
+// kBatch rows of kTiles packs are in flight.
 template <int kTiles, int kBatch, typename T, int kWidth, typename RowOf>
 __device__ __forceinline__ void add_rows(float (&sum)[kTiles][kWidth], int count, std::int64_t column, int stride,
                                          std::int64_t width, const RowOf& row_of) {
@@ -123,7 +123,7 @@ __device__ __forceinline__ void add_rows(float (&sum)[kTiles][kWidth], int count
   }
 }
 
-// Block i sums segment i of the rows with many tokens. It scans the ids for the tokens in order.
+// Block i sums segment i of the rows with many tokens. It scans the ids to find the row's tokens in order.
 template <typename T, int kWidth>
 __global__ void __launch_bounds__(kThreads) segment_kernel(EmbeddingBackwardArgs args, Lists lists) {
   constexpr int kIdsPerThread = 8;
@@ -135,7 +135,7 @@ __global__ void __launch_bounds__(kThreads) segment_kernel(EmbeddingBackwardArgs
   const int skipped = lists.segment_index[segment] * kSegment;
   const int count = min(kSegment, lists.count[row] - skipped);
   const int lane = threadIdx.x % kWarp, warp = threadIdx.x / kWarp;
-  int found = 0;  // tokens of the row in the ids before
+  int found = 0;  // the row's tokens before `begin`
   for (std::int64_t begin = 0; found < skipped + count; begin += kThreads * kIdsPerThread) {
     const std::int64_t mine = begin + threadIdx.x * kIdsPerThread;
     unsigned matches = 0;
@@ -173,7 +173,7 @@ __global__ void __launch_bounds__(kThreads) segment_kernel(EmbeddingBackwardArgs
   }
 }
 
-// A warp zeroes a row without tokens.
+// Each warp zeroes one row without tokens.
 template <typename W, int kWidth>
 __global__ void __launch_bounds__(kThreads) zero_kernel(EmbeddingBackwardArgs args, Lists lists) {
   const std::int64_t row = thread_index() / kWarp;
@@ -197,11 +197,11 @@ __device__ __forceinline__ void sort_tokens(const std::int32_t* list, int count,
   __syncwarp();
 }
 
-constexpr int kTiles = 2, kBatch = 2;  // packs of a row, and rows, per load of a thread
+constexpr int kTiles = 2, kBatch = 2;  // packs per row, and rows, per load of a thread
 
 __host__ __device__ constexpr std::int64_t slice_columns(int width) { return std::int64_t{kTiles} * kWarp * width; }
 
-// A warp sums a slice of a row from its tokens or its segments.
+// Each warp sums a slice of a row, from the row's tokens or segments.
 template <typename T, typename W, int kWidth>
 __global__ void __launch_bounds__(kThreads) row_kernel(EmbeddingBackwardArgs args, Lists lists, int slices) {
   constexpr int kStride = kWarp * kWidth;

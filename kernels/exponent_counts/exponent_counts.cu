@@ -1,12 +1,12 @@
-// Computes    counts[field(x · factor)] += 1, field being fp32's exponent bits, with a separate bin for zeros; the
-//             same for the changes that AdamW wanted to make, d = −η λ p − η m̂ / (√v̂ + ε): all d, and nonzero d that
-//             left p unchanged
+// Computes    counts[field(x · factor)] += 1, where field is fp32's exponent bits, with a separate bin for zeros; the
+//             same for the changes that AdamW wanted to make, d = −η λ p − η m̂ / (√v̂ + ε): for all d, and for nonzero
+//             d that left p unchanged
 // Shapes      x, or p before and after and m, v: [n], contiguous; counts int64 [257]
 // Precision   arithmetic fp32 without contraction, same counts as the CPU
-// Memory      reads each element once; a block adds up to 257 numbers
-// Variants    eight elements per thread and step if aligned, otherwise single elements. Gradients fall into some
-//             twenty bins, so a warp's threads collide: a block has eight histograms in shared memory, each for every
-//             eighth lane, four banks apart
+// Memory      reads each element once; a block adds at most 257 numbers to the counts
+// Variants    eight elements per thread and iteration if aligned, otherwise single elements. Gradients fall into some
+//             twenty bins, so a warp's threads collide; a block therefore has eight histograms in shared memory, four
+//             banks apart, each for every eighth lane
 // Source      our own; counts as in Micikevicius et al. 2018, arXiv:1710.03740, figure 3
 // Checked by  tests/kernels/optimizer/exponent_counts_cases.cpp
 #include <algorithm>
@@ -21,8 +21,8 @@ namespace headroom::kernels {
 namespace {
 
 constexpr int kThreads = 256;
-constexpr int kPack = 8;                                       // elements per thread and step
-constexpr std::int64_t kLeastElements = 4 * kThreads * kPack;  // per block: 8192, for two passes over its bins
+constexpr int kPack = 8;                                       // elements per thread and iteration
+constexpr std::int64_t kLeastElements = 4 * kThreads * kPack;  // per block: 8192, to outweigh two passes over its bins
 constexpr int kBlocksPerMultiprocessor = 2048 / kThreads;
 constexpr int kCopies = 8;
 constexpr int kStride = 260;  // 4 more than a multiple of 32 banks

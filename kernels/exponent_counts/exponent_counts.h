@@ -10,7 +10,8 @@
 
 namespace headroom::kernels {
 
-// 0 … 254: fp32's exponent field, with numbers below 2^−126 in 0; 255: infinities and NaN; 256: zeros.
+// Bins 0 … 254: fp32's exponent field, where bin 0 has nonzero numbers below 2^−126; 255: infinities and NaN; 256:
+// zeros.
 inline constexpr int kExponentBins = 257, kNotFiniteBin = 255, kZeroBin = 256;
 
 HEADROOM_BOTH std::uint32_t exponent_bin(float x) {
@@ -18,23 +19,23 @@ HEADROOM_BOTH std::uint32_t exponent_bin(float x) {
   return magnitude == 0 ? kZeroBin : magnitude >> 23;
 }
 
-// Counts x · factor, rounded to fp32.
+// The numbers to count: x · factor, rounded to fp32.
 struct CountedNumbers {
   const void* x;  // [n]
   Storage storage;
   std::int64_t n;
   const float* factor;   // [1]; null: 1
-  std::int64_t* counts;  // [kExponentBins], added to
+  std::int64_t* counts;  // [kExponentBins], incremented
 };
 
 // Changes that an AdamW step wanted to make.
 struct CountedUpdates {
-  const void *before, *after;                // [n], the weight around the step
-  const void *first_moment, *second_moment;  // [n], after it
+  const void *before, *after;                // [n], the weight before and after the step
+  const void *first_moment, *second_moment;  // [n], after the step
   Storage weight, moment;                    // moments: fp32 or bf16
   std::int64_t n;
-  std::int64_t* updates;  // [kExponentBins], added to: all
-  std::int64_t* lost;     // [kExponentBins], added to: nonzero ones lost to rounding
+  std::int64_t* updates;  // [kExponentBins], incremented for all changes
+  std::int64_t* lost;     // [kExponentBins], incremented for nonzero changes lost to rounding
 };
 
 // `step.decay` is 1 if the weight does not decay.
@@ -43,7 +44,7 @@ HEADROOM_BOTH float wanted_change(float before, float m, float v, const AdamWSte
   return (step.decay - 1.0f) * before - step.step_size * m / denominator;
 }
 
-// Elements [begin, end); several threads may add to the same counts.
+// Count elements [begin, end); several threads may add to the same counts.
 void count_exponents_cpu(const CountedNumbers& numbers, std::int64_t begin, std::int64_t end);
 void count_updates_cpu(const CountedUpdates& updates, const AdamWStep& step, std::int64_t begin, std::int64_t end);
 

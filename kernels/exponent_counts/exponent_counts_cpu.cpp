@@ -1,4 +1,4 @@
-// Counting by exponent on the CPU: vector instructions find bins, then a loop counts them.
+// Counting by exponent on the CPU: vector instructions find the bins, then a loop counts them.
 #include <algorithm>
 #include <array>
 #include <atomic>
@@ -13,11 +13,11 @@ namespace headroom::kernels {
 namespace {
 
 constexpr std::int64_t kPiece = 1024;
-constexpr int kCopies = 4;  // neighbors often fall into one bin, a dependency that copies break
+constexpr int kCopies = 4;  // neighbors often fall into the same bin; copies break this dependency
 
 using Bins = std::array<std::uint16_t, kPiece>;
 
-// kExponentBins marks numbers that are not counted.
+// Bin kExponentBins is for numbers that are not counted.
 class LocalCounts {
  public:
   void add(const Bins& bins, std::int64_t count) {

@@ -16,7 +16,7 @@ constinit const KernelInfo kExponentCounts = {
         [](const Shape& shape, Pass pass, std::int64_t element_bytes) {
           return pass == Pass::kForward ? shape.rows * shape.width * element_bytes : 0;
         },
-    // The factor.
+    // One multiplication by the factor.
     .flops = [](const Shape& shape, Pass pass) { return pass == Pass::kForward ? shape.rows * shape.width : 0; },
 };
 

@@ -9,19 +9,19 @@
 namespace headroom::kernels {
 
 // Adds to `counts` (int64 [257], see kExponentBins) how many x · factor, rounded to fp32, have each exponent. x is
-// contiguous, fp32, bf16 or fp16; factor fp32 [], optional. One launch; on meta only checks. Throws c10::Error if
+// contiguous, fp32, bf16 or fp16; factor is fp32 [], optional. One launch; on meta only checks. Throws c10::Error if
 // tensors do not fit.
 void count_exponents_(const at::Tensor& counts, const at::Tensor& x, const at::Tensor& factor = {});
 
-// A weight around an AdamW step, and its moments after it (fp32 or bf16): contiguous, same shape, same device.
+// A weight before and after an AdamW step, and its moments after the step (fp32 or bf16): contiguous, same shape, same
+// device.
 struct AdamWChange {
   at::Tensor before, after, first_moment, second_moment;
   bool decays = true;
 };
 
-// Adds to `updates` (int64 [257]) the changes that the step wanted to make, and to `lost` the nonzero ones that were
-// too small to change the weight in its type. A step that overflowed is not counted. Otherwise like
-// count_exponents_().
+// Adds to `updates` (int64 [257]) the changes that the step wanted to make, and to `lost` the nonzero changes that were
+// too small to change the weight in its type. A step that overflowed is not counted. Otherwise like count_exponents_().
 void count_updates_(const at::Tensor& updates, const at::Tensor& lost, const AdamWChange& change, const AdamWStep& step,
                     const AdamWControl& control = {});
 

@@ -1,10 +1,11 @@
-// Computes    c = e4m3(s · x) or e5m2(s · x), as x, transposed, or both;  s = largest number of the format / max |x|
+// Computes    c = e4m3(s · x) or e5m2(s · x), laid out like x, transposed, or both;  s = largest number of the format /
+//             max |x|
 // Shapes      x [R, C], contiguous; c [R, C], cᵀ [C, R] with any row stride; sides are multiples of 16
 // Precision   fp32, bf16 or fp16 to 8 bits, nearest, ties to even; finite numbers saturate
-// Memory      a cast reads each element once and writes one or two bytes; measuring reads it once more. Example:
+// Memory      a cast reads each element once and writes one or two bytes; measuring reads each once more. Example:
 //             4,096 × 2,048 in bf16, both layouts: 16.8e6 + 2 · 8.4e6 B, 7 µs at an H200's 4.8e12 B/s
 // Variants    one: tiles of 64 × 64, a square of 4 × 4 per thread, transposed in registers and shared memory. A block
-//             raises amax only if it is smaller, since atomics on one address serialize
+//             updates amax only with a larger value, since atomics on one address serialize
 // Source      Micikevicius et al. 2022, arXiv:2209.05433, section 3; delayed scaling after NVIDIA Transformer Engine
 // Checked by  tests/kernels/formats/fp8_cast_cases.cpp
 #include <algorithm>
@@ -20,13 +21,13 @@ namespace {
 
 constexpr int kThreads = 256;
 constexpr int kTile = 64;
-constexpr int kTogether = 4;  // a thread's rows and columns: 4 codes are a word
+constexpr int kTogether = 4;  // rows and columns per thread: 4 codes fill a word
 constexpr int kAcross = kTile / kTogether;
 static_assert(kAcross * kAcross == kThreads);
-constexpr int kPitch = kAcross + 1;  // words of a transposed row, without bank conflicts
-constexpr int kLoadBytes = 16;       // per measuring thread
+constexpr int kPitch = kAcross + 1;  // words per transposed row, without bank conflicts
+constexpr int kLoadBytes = 16;       // per load of a measuring thread
 
-// The hardware's conversion, which would saturate an infinity.
+// The hardware's conversion, except for infinity, which it would saturate.
 template <Fp8Format kFormat>
 __device__ __forceinline__ unsigned code_of(float value) {
   constexpr auto kKind = kFormat == Fp8Format::kE4m3 ? __NV_E4M3 : __NV_E5M2;
@@ -34,7 +35,7 @@ __device__ __forceinline__ unsigned code_of(float value) {
   return __nv_cvt_float_to_fp8(value, __NV_SATFINITE, kKind);
 }
 
-// Raises scaling->amax; as integers, NaN is above infinity. All threads call it.
+// Raises scaling->amax, compared as integers, so NaN is above infinity. All threads must call this.
 __device__ __forceinline__ void add_magnitude(unsigned bits, Fp8Scaling* scaling) {
   __shared__ unsigned of_warps[kThreads / kWarp];
   const unsigned of_warp = __reduce_max_sync(0xffffffffu, bits);
@@ -68,11 +69,11 @@ __global__ void choose_kernel(Fp8Scaling* scaling, float most, bool keeps, std::
 }
 
 __global__ void advance_kernel(Fp8Scaling* scalings, std::int64_t count, std::int32_t* not_scaled) {
-  // One thread: some hundreds of scalings, and the count needs no atomics.
+  // One thread suffices for some hundreds of scalings; the count needs no atomics.
   for (std::int64_t i = 0; i < count; ++i) fp8_advance(scalings[i], not_scaled);
 }
 
-// Four codes of a row, the first in the lowest byte; raises `most` to their largest magnitude.
+// Four codes of a row, the first in the lowest byte; raises `most` to the elements' largest magnitude.
 template <Fp8Format kFormat, typename T>
 __device__ __forceinline__ unsigned codes_of(const Pack<T, kTogether>& pack, float scale, unsigned& most) {
   unsigned word = 0;

@@ -9,7 +9,7 @@ namespace headroom::kernels {
 
 namespace {
 
-constexpr std::int64_t kTile = 64;  // codes transposed together, in the L1 cache
+constexpr std::int64_t kTile = 64;  // codes of a row transposed together, in the L1 cache
 
 template <typename T, Fp8Format kFormat>
 HEADROOM_INLINE void cast(const Fp8CastArgs& args, std::int64_t begin, std::int64_t end) {

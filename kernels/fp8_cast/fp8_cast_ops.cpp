@@ -12,7 +12,7 @@ namespace headroom::kernels {
 namespace {
 
 constexpr std::int64_t kFp8CastGrain = 32768;
-constexpr std::int64_t kSide = 16;  // cuBLASLt needs multiples of it
+constexpr std::int64_t kSide = 16;  // cuBLASLt needs sides that are multiples of it
 constexpr std::uintptr_t kAligned = 16;
 
 Fp8Scaling* scaling_of(const at::Tensor& scaling) {
@@ -37,7 +37,7 @@ Storage check_input(const at::Tensor& x, const char* op) {
 }
 
 float amax_on_cpu(const at::Tensor& x, Storage storage) {
-  std::atomic<std::uint32_t> most = 0;  // as bits, which have the same order
+  std::atomic<std::uint32_t> most = 0;  // stored as bits, which have the same order
   at::parallel_for(0, x.numel(), kFp8CastGrain, [&](std::int64_t begin, std::int64_t end) {
     const std::uint32_t mine = bits_of(fp8_amax_cpu(x.const_data_ptr(), storage, begin, end));
     std::uint32_t before = most.load();
@@ -151,7 +151,7 @@ at::Tensor fp8_cast_in_place(const at::Tensor& x_RC, const at::Tensor& scaling, 
       .view(at::kByte)
       .copy_(fp8_cast(x_RC.narrow(0, 0, beside), scaling, format, {.rows = true, .measures = measures})
                  .rows.view(at::kByte));
-  // Codes of rows [n, 2 n) take the bytes of rows [n / 2, n).
+  // Codes of rows [n, 2 n) overwrite the bytes of x's rows [n / 2, n).
   for (std::int64_t first = beside; first < rows; first *= 2) {
     const std::int64_t n = std::min(first, rows - first);
     fp8_cast_into(x_RC.narrow(0, first, n), scaling, format, {.rows = codes.narrow(0, first, n), .transposed = {}},

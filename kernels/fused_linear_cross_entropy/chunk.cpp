@@ -9,7 +9,7 @@ namespace headroom::kernels {
 namespace {
 
 constexpr std::int64_t kLeanSliceBytes = std::int64_t{76} << 20;
-constexpr std::int64_t kSliceColumns = 128;  // slices are a multiple of it: the width of a GEMM tile
+constexpr std::int64_t kSliceColumns = 128;  // width of a GEMM tile, of which slices are a multiple
 constexpr std::int64_t kRowStep = 8;         // 16 bytes of 16-bit elements
 
 std::int64_t ceil_divide(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
@@ -52,8 +52,8 @@ std::int64_t flce_step(const FlceProblem& problem) {
   const std::int64_t rows = std::max<std::int64_t>(flce_rows(problem), 1);
   const std::int64_t most = std::min(chunk, rows);
   if (problem.mode == FlceMode::kReport) return most;
-  // Chunks of similar size, so that dW is not read and written for a few last rows. 5000 rows by 1024: five chunks of
-  // 1000.
+  // Chunks have similar sizes, so dW is not read and written for a few last rows. 5000 rows by at most 1024: five
+  // chunks of 1000.
   return std::min(round_up(ceil_divide(rows, ceil_divide(rows, most)), kRowStep), most);
 }
 

@@ -1,5 +1,6 @@
 // Computes    labels: valid rows, their list, scalars; gather and scatter of rows; a slice's part of each row's
-//             softmax, m' = max(m, max x), s' = s exp(m − m') + Σ exp(x − m'), and its gradient over its logits
+//             softmax, m' = max(m, max x), s' = s exp(m − m') + Σ exp(x − m'), and its gradient, written over its
+//             logits
 // Shapes      targets [N]; x, dx [N, H]; a slice of the logits [N, v] with rows `stride` apart; parts [4, N] fp32
 // Precision   storage fp32, bf16 or fp16; arithmetic fp32
 // Memory      gather and scatter move 2·n·H·s bytes, a slice's parts N·v·s, its gradient 2·N·v·s
@@ -44,7 +45,7 @@ __global__ void __launch_bounds__(kLabelThreads) labels_kernel(const FlceLabels 
         labels.row_targets[place] = target;
       }
     }
-    valid += __syncthreads_count(kept);  // a barrier, too: kept_in_warp may be overwritten
+    valid += __syncthreads_count(kept);  // also a barrier, after which kept_in_warp may be overwritten
   }
   if (labels.rows != nullptr) {
     for (std::int64_t place = valid + threadIdx.x; place < labels.valid_count; place += kLabelThreads) {
@@ -64,7 +65,7 @@ __global__ void __launch_bounds__(kLabelThreads) labels_kernel(const FlceLabels 
                      .zero = 0.0f};
 }
 
-// One block per row; `from` null: zeros.
+// Copies a row with one block; null `from`: zeros.
 template <typename T>
 __device__ void copy_row(const T* from, T* to, std::int64_t width) {
   constexpr std::int64_t kWidth = Vector<T>::kWidth;
@@ -106,7 +107,7 @@ __device__ bool in_vocabulary(const FlceSlice& slice, std::int64_t target) {
   return target != slice.ignore_index && target >= 0 && target < slice.vocab;
 }
 
-// A row of a slice takes a warp, or a block if it is long.
+// A warp computes a row of a slice, or a block if it is long.
 template <bool kByWarp>
 struct RowWorkers {
   static constexpr int kRows = kByWarp ? kRowThreads / kWarp : 1;  // per block

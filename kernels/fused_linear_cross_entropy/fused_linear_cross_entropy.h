@@ -25,7 +25,7 @@ struct FlceMemory {
   std::int64_t workspace_bytes = 0;
 };
 
-// Waits only for the one search per shape. Returns 0, a cudaError_t, or kCublasError + a cublasStatus_t.
+// Waits only for the algorithm search, once per shape. Returns 0, a cudaError_t, or kCublasError + a cublasStatus_t.
 int flce_cuda(const FlceProblem& problem, const FlceMemory& memory, CUstream_st* stream);
 
 }  // namespace headroom::kernels

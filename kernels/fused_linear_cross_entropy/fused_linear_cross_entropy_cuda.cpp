@@ -13,7 +13,7 @@ namespace headroom::kernels {
 
 namespace {
 
-// Factor of fp16 dlogits, which the GEMMs' alpha removes.
+// Factor of fp16 dlogits, removed by the GEMMs' alpha.
 constexpr float kFp16LogitsScale = 16384;
 
 const void* advance(const void* data, std::int64_t elements, Storage storage) {
@@ -81,7 +81,7 @@ class Call {
             .row_targets = gathers ? row_targets() : nullptr};
   }
 
-  // The GEMMs of `count` rows with `columns` of the vocabulary.
+  // The GEMMs of `count` rows with `columns` columns of the vocabulary.
   Products products(std::int64_t count, std::int64_t columns) const;
   ProductMemory operands(const void* a, const void* b, void* d, const float* alpha, bool adds) const {
     return {.a = a,
@@ -140,7 +140,7 @@ void Call::chunks() {
   }
 }
 
-// Logits, their gradient in place, then dW and only then dX, which may overwrite the chunk's x.
+// Computes logits, their gradient in place, dW, and only then dX, which may overwrite the chunk's x.
 void Call::chunk(std::int64_t first, std::int64_t count, bool adds) {
   const bool gathers = flce_gathers(problem_);
   const std::int64_t hidden = problem_.hidden, vocab = problem_.vocab;
@@ -150,7 +150,7 @@ void Call::chunk(std::int64_t first, std::int64_t count, bool adds) {
     check(flce_gather_cuda(storage(), memory_.x, rows() + first, count, hidden, gathered(), stream_));
     x = dx = gathered();
   }
-  // Rounded up to a power of two, so that a batch with other labels needs no search.
+  // Rounded up to a power of two, so a batch with another number of valid rows needs no search.
   const auto kind_tokens = static_cast<std::int64_t>(std::bit_ceil(static_cast<std::uint64_t>(count)));
   const Products now = products(count, vocab), kinds = products(kind_tokens, vocab);
   const ProductMemory logits = operands(x, memory_.weight, memory_.logits, &scalars()->one, false);
@@ -192,8 +192,8 @@ FlceSlice Call::slice_at(std::int64_t first) const {
           .parts = scratch<float>(plan_.slice_parts)};
 }
 
-// Once over the vocabulary for the softmax, and once backwards for the gradients, to reuse the last slice. A slice of
-// dW is one GEMM, rounded once; dX is accumulated in fp32.
+// Goes over the vocabulary once for the softmax, and once in reverse for the gradients, to reuse the last slice's
+// logits. A slice of dW is one GEMM, rounded once; dX is accumulated in fp32.
 void Call::slices() {
   const std::int64_t tokens = problem_.tokens, hidden = problem_.hidden, vocab = problem_.vocab;
   const std::int64_t step = flce_step(problem_), last = (vocab - 1) / step * step;
@@ -265,20 +265,20 @@ Products Call::products(std::int64_t count, std::int64_t columns) const {
                  .tf32 = problem_.tf32}};
 }
 
-// For GEMMs whose result may be overwritten.
+// Only for GEMMs whose result may be overwritten.
 void Call::search(const Product& product, const Product& kind, const ProductMemory& memory) {
   if (error_ == 0) check(find_algorithm(product, kind, std::span(&memory, 1), stream_));
 }
 
-// Before the first logits, because it overwrites them.
+// Runs before the first logits, because it overwrites them.
 void Call::search_logits_and_dweight(const Products& products, const Products& kinds, const void* x,
                                      const ProductMemory& logits) {
   search(products.logits, kinds.logits, logits);
   if (problem_.weight_gradient) search_dweight(products, kinds, x, logits);
 }
 
-// dW accumulates, so a search must not write to it. It times fewer columns, with operand (logits) and result in the
-// logits' memory. C 1024, H 2048, bf16: 42,752 of 128,256 columns, still 20 waves of tiles.
+// dW accumulates, so a search must not write to it. It times fewer columns, with operand (logits) and result both in
+// the logits' memory. Example: chunks of 1024, H 2048, bf16: 42,752 of 128,256 columns, still 20 waves of tiles.
 void Call::search_dweight(const Products& products, const Products& kinds, const void* x, const ProductMemory& logits) {
   if (error_ != 0 || algorithm_found(kinds.dweight)) return;
   constexpr std::int64_t kStep = 64;

@@ -33,9 +33,9 @@ constinit const KernelInfo kFusedLinearCrossEntropy = {
         "loss = cross entropy of x Wᵀ;  dx = dZ W, dW = dZᵀ x, dZ = (softmax − one-hot) / N, one part of Z at a time",
     .shapes = "x, dx [N, H]; W, dW [V, H]; targets [N]; fp32, bf16 or fp16; sums and loss in fp32",
     .source = "Hsu et al. 2024, Liger Kernel, arXiv:2410.10989, section 3.2",
-    // Forward moves x, the weight and their gradients once, and the logits five times (written, read, overwritten by their
-    // gradient, read by two GEMMs). Example: 8192 tokens · H 4096 · V 128256 in bf16: x and dx 0.13e9 B, weight and dW
-    // 2.1e9 B, logits 5 · 2.1e9 B: 12.7e9 B, 2.7 ms at an H200's 4.8e12 B/s, next to 26 ms of arithmetic.
+    // Forward moves x, the weight and their gradients once, and the logits five times (written, read, overwritten by
+    // their gradient, read by two GEMMs). Example: 8192 tokens · H 4096 · V 128256 in bf16: x and dx 0.13e9 B, weight
+    // and dW 2.1e9 B, logits 5 · 2.1e9 B: 12.7e9 B, 2.7 ms at an H200's 4.8e12 B/s, next to 26 ms of arithmetic.
     .bytes = [](const Shape& shape, Pass pass, std::int64_t element_bytes) -> std::int64_t {
       if (pass == Pass::kBackward) return 0;
       const std::int64_t inputs = (shape.rows + shape.vocab) * shape.width, logits = shape.rows * shape.vocab;

@@ -173,7 +173,7 @@ struct FlceFunction : torch::autograd::Function<FlceFunction> {
     if (dweight.defined()) scale_gradient_(dweight, gradients[0], made_for);
     if (error_flag.defined()) check_upstream(gradients[0], made_for, error_flag);
     scale_gradient_(dx, gradients[0], made_for);
-    ctx->saved_data["made_for"] = gradients[0];  // for a second backward
+    ctx->saved_data["made_for"] = gradients[0];  // for a second backward pass
     return {dx, dweight, at::Tensor(), at::Tensor()};
   }
 };

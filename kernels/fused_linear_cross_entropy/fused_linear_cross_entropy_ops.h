@@ -12,20 +12,20 @@ namespace headroom::kernels {
 
 struct FlceProducts {
   bool tf32 = false;       // rounds fp32 operands to tf32: see kernels/narrow_product
-  bool plans_cpu = false;  // on meta: allocates like the CPU's GEMMs, which widen 16 bits for an fp32 result
+  bool plans_cpu = false;  // on meta: allocates like the CPU's GEMMs, which widen 16-bit operands for an fp32 result
 };
 
 struct FlceOptions {
   FlceMode mode = FlceMode::kChunked;
   std::int64_t chunk = 0;             // tokens (kChunked) or columns of the vocabulary (kLean) per part; 0: the default
-  bool fp32_weight_gradient = false;  // otherwise dweight has the weight's type
-  // Rows that are not ignored; only these are multiplied. -1: unknown, or a CUDA graph replayed with other labels. All
-  // rows are then used, and ignored ones give exact zeros.
+  bool fp32_weight_gradient = false;  // if false, dweight has the weight's type
+  // Number of rows that are not ignored; only these are multiplied. -1: unknown, or a CUDA graph replayed with other
+  // labels; then all rows are multiplied, and ignored ones give exact zeros.
   std::int64_t valid_count = -1;
   std::int64_t ignore_index = -100;
   double label_smoothing = 0;
   Reduction reduction = Reduction::kMean;  // mean or sum
-  at::Tensor grad_scale;        // fp32 [], scales the gradients, but not the loss, so that fp16 does not underflow.
+  at::Tensor grad_scale;        // fp32 [], scales the gradients, but not the loss, so fp16 does not underflow.
                                 // Undefined: 1
   at::Tensor dweight;           // [V, H], receives the weight's gradient
   bool weight_gradient = true;  // false: a frozen weight
@@ -43,15 +43,15 @@ struct FlceOut {
   at::Tensor error_flag;  // int64 [1]
 };
 
-// Loss and both gradients. x_NH, weight_VH: contiguous, one type of fp32, bf16, fp16; targets_N int64. Also allocates
-// flce_logits_bytes() and flce_scratch_bytes(). CUDA uses the process's cuBLAS workspace; the CPU copies 16-bit
-// operands to fp32 for an fp32 result.
+// Loss and both gradients. x_NH, weight_VH: contiguous, of one type (fp32, bf16 or fp16); targets_N int64. Also
+// allocates flce_logits_bytes() and flce_scratch_bytes(). CUDA uses the process's cuBLAS workspace; the CPU copies
+// 16-bit operands to fp32 for an fp32 result.
 FlceOut flce(const at::Tensor& x_NH, const at::Tensor& weight_VH, const at::Tensor& targets_N,
              const FlceOptions& options = {});
 
-// Differentiable, except with loss_only. All GEMMs run in the forward pass; backward multiplies dx and dweight in
-// place by upstream / grad_scale (a no-op if that is 1, tested on the device). With options.dweight autograd gets no
-// weight gradient, and an upstream other than grad_scale raises the error flag to kFlagUpstream, since an accumulated
+// Differentiable, except with loss_only. All GEMMs run in the forward pass; backward multiplies dx and dweight in place
+// by upstream / grad_scale (a no-op if that is 1, tested on the device). With options.dweight, autograd gets no weight
+// gradient, and an upstream gradient other than grad_scale raises the error flag to kFlagUpstream, since an accumulated
 // gradient cannot be rescaled.
 at::Tensor fused_linear_cross_entropy(const at::Tensor& x_NH, const at::Tensor& weight_VH, const at::Tensor& targets_N,
                                       const FlceOptions& options = {});

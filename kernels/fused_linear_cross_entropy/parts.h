@@ -9,7 +9,7 @@
 
 namespace headroom::kernels {
 
-// In device memory.
+// Scalars in device memory.
 struct FlceScalars {
   float alpha;          // grad_scale / (divisor · dlogits_scale): turns dlogits into gradients
   float loss_factor;    // 1 / divisor
@@ -36,8 +36,8 @@ struct FlceLabels {
   const float* grad_scale = nullptr;
   std::int64_t* error_flag = nullptr;
   FlceScalars* scalars = nullptr;
-  // Rows that are not ignored, in order, and their targets, both [valid_count], filled up with row -1 and an ignored
-  // target; or null.
+  // Rows that are not ignored, in order, and their targets, both [valid_count] or null. Unused entries are row -1 with
+  // an ignored target.
   std::int64_t* rows = nullptr;
   std::int64_t* row_targets = nullptr;
 };
@@ -55,7 +55,7 @@ int flce_scatter_cuda(Storage storage, const void* from, const std::int64_t* row
 int flce_zero_ignored_cuda(Storage storage, const std::int64_t* targets, std::int64_t ignore_index, std::int64_t tokens,
                            std::int64_t width, void* data, CUstream_st* stream);
 
-// Columns [first, first + columns) of the vocabulary, for all rows.
+// The logits of columns [first, first + columns) of the vocabulary, for all rows.
 struct FlceSlice {
   Storage storage = Storage::kBf16;
   void* logits = nullptr;  // [N, columns], rows `stride` apart

@@ -17,8 +17,8 @@ namespace {
 
 constexpr int kProposals = 16;
 constexpr int kTimedRuns = 5;
-constexpr double kLongFlops = 4e12;       // several milliseconds, which vary little
-constexpr float kFaster = 0.98F;  // share of the first proposal's time that another must beat: times vary by as much
+constexpr double kLongFlops = 4e12;  // take several milliseconds, which vary little
+constexpr float kFaster = 0.98F;  // another proposal must beat this share of the first one's time; times vary as much
 constexpr std::uint32_t kWideBytes = 16;  // alignment that the fast algorithms need
 
 int code_of(cublasStatus_t status) { return status == CUBLAS_STATUS_SUCCESS ? 0 : kCublasError + status; }
@@ -58,7 +58,7 @@ cublasStatus_t describe(const Product& p, const ProductMemory& memory, Descripti
   set(CUBLASLT_MATMUL_DESC_TRANSA, left);
   set(CUBLASLT_MATMUL_DESC_TRANSB, right);
   set(CUBLASLT_MATMUL_DESC_POINTER_MODE, pointers);
-  if (p.a_fp8) {  // exchanged, as above
+  if (p.a_fp8) {  // exchanged: see the top of this file
     set(CUBLASLT_MATMUL_DESC_A_SCALE_POINTER, memory.b_scale);
     set(CUBLASLT_MATMUL_DESC_B_SCALE_POINTER, memory.a_scale);
     set(CUBLASLT_MATMUL_DESC_FAST_ACCUM, static_cast<std::int8_t>(p.fast_sums));
@@ -79,7 +79,7 @@ cublasStatus_t describe(const Product& p, const ProductMemory& memory, Descripti
 struct Kept {
   cublasLtMatmulAlgo_t algorithm{};
   bool searched = false;
-  std::int64_t workspace_bytes = 0;  // with which the kind itself was checked
+  std::int64_t workspace_bytes = 0;  // with which this very kind was checked; 0: not checked
 };
 
 struct Device {
@@ -111,7 +111,7 @@ bool wide(const ProductMemory& memory) {
 
 using Proposals = std::array<cublasLtMatmulHeuristicResult_t, kProposals>;
 
-// Up to `most` algorithms, best guess first. None is an error.
+// Proposes up to `most` algorithms, best guess first. Fails if there is none.
 cublasStatus_t propose(const Device& device, Description& d, bool fp32_result, const ProductMemory& memory, int most,
                        Proposals& proposals, int& count) {
   cublasLtMatmulPreferenceOpaque_t preference{};
@@ -120,12 +120,12 @@ cublasStatus_t propose(const Device& device, Description& d, bool fp32_result, c
     if (status != CUBLAS_STATUS_SUCCESS) return;
     status = cublasLtMatmulPreferenceSetAttribute(&preference, attribute, &value, sizeof(value));
   };
-  // Partial sums stay fp32: added up in place in 16 bits, a result would be rounded once per part.
+  // Partial sums stay fp32. If added up in place in 16 bits, they would be rounded once per part.
   std::uint32_t reductions = CUBLASLT_REDUCTION_SCHEME_NONE | CUBLASLT_REDUCTION_SCHEME_COMPUTE_TYPE;
   if (fp32_result) reductions |= CUBLASLT_REDUCTION_SCHEME_INPLACE;
   set(CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES, static_cast<std::uint64_t>(memory.workspace_bytes));
   set(CUBLASLT_MATMUL_PREF_REDUCTION_SCHEME_MASK, reductions);
-  set(CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_A_BYTES, alignment_of(memory.b));  // exchanged, as above
+  set(CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_A_BYTES, alignment_of(memory.b));  // exchanged: see the top of this file
   set(CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_B_BYTES, alignment_of(memory.a));
   set(CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_C_BYTES, alignment_of(memory.d));
   set(CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_D_BYTES, alignment_of(memory.d));
@@ -156,7 +156,7 @@ bool capturing(CUstream_st* stream) {
   return cudaStreamIsCapturing(stream, &status) != cudaSuccess || status != cudaStreamCaptureStatusNone;
 }
 
-// Mean time in ms over back-to-back launches on the memories in turn; negative if the algorithm fails.
+// Mean time in ms of back-to-back launches, which use the memories in turn; negative if the algorithm fails.
 float time_algorithm(const Device& device, Description& d, const cublasLtMatmulAlgo_t& algorithm, int runs,
                      std::span<const ProductMemory> memories, cudaEvent_t begin, cudaEvent_t end, CUstream_st* stream) {
   for (int run = 0; run <= runs; ++run) {

@@ -13,12 +13,12 @@
 
 namespace headroom::kernels {
 
-// D = alpha · A · B + beta · D. D [rows, columns]; A [rows, inner] and B [inner, columns], or their transposes in
-// memory: all row-major, with rows `stride` elements apart. A and B have one storage, or are fp8 codes, not both e5m2,
-// with B transposed. Sums are fp32 unless `fast_sums`.
+// D = alpha · A · B + beta · D, with D [rows, columns], A [rows, inner] and B [inner, columns]. Memory may hold A's and
+// B's transposes. All are row-major, with rows `stride` elements apart. A and B have one storage, or are fp8 codes;
+// then B is transposed, and not both are e5m2. Sums are fp32 unless `fast_sums`.
 struct Product {
   std::int64_t rows = 0, columns = 0, inner = 0;
-  bool a_transposed = false, b_transposed = false;  // memory holds [inner, rows], [columns, inner]
+  bool a_transposed = false, b_transposed = false;  // memory holds A as [inner, rows], B as [columns, inner]
   std::int64_t a_stride = 0, b_stride = 0, d_stride = 0;
   Storage operands = Storage::kFp32, result = Storage::kFp32;
   bool tf32 = false;  // fp32 operands are read with 10 fraction bits
@@ -28,8 +28,8 @@ struct Product {
   auto operator<=>(const Product&) const = default;
 };
 
-// Operands, alpha and beta (one fp32 number each), and room for partial sums, which a stream's GEMMs share. In device
-// memory, except alpha and beta with `host_numbers`.
+// Operands, alpha and beta (one fp32 number each), and room for partial sums, which a stream's GEMMs share. All are in
+// device memory, except alpha and beta with `host_numbers`.
 struct ProductMemory {
   const void* a = nullptr;
   const void* b = nullptr;
@@ -42,17 +42,17 @@ struct ProductMemory {
   std::int64_t workspace_bytes = 0;
 };
 
-// Errors of cuBLASLt are this + its status, errors of CUDA are unchanged; 0: queued.
+// An int result is this + cuBLASLt's status, an unchanged CUDA error, or 0 (queued).
 inline constexpr int kCublasError = 100'000;
 
 // Queues the GEMM with the algorithm kept for `kind`: find_algorithm()'s, or cuBLASLt's first proposal. Times nothing,
-// so that a capture is safe. GEMMs of slightly different sizes share a kind.
+// so it may be captured in a CUDA graph. GEMMs of slightly different sizes share a kind.
 int multiply(const Product& product, const Product& kind, const ProductMemory& memory, CUstream_st* stream);
 
 // True after a search for this kind on the current device.
 bool algorithm_found(const Product& kind);
 
-// Times cuBLASLt's proposals and keeps the fastest for `kind`, or the first unless another is 2 % faster. Runs
+// Times cuBLASLt's proposals and keeps the fastest for `kind`, but the first one unless another is 2 % faster. Runs
 // `timed`, a GEMM of the kind or a smaller one, and overwrites d. Several memories, used in turn, keep operands out of
 // the L2. Waits for the stream; a no-op during a capture.
 int find_algorithm(const Product& timed, const Product& kind, std::span<const ProductMemory> memories,
@@ -62,10 +62,10 @@ int find_algorithm(const Product& timed, const Product& kind, std::span<const Pr
 using ProductAlgorithm = std::array<std::uint64_t, 8>;
 // Empty without a search.
 std::optional<ProductAlgorithm> found_algorithm(const Product& kind);
-// Keeps an earlier result if it supports the kind with so much workspace. 0: kept.
+// Keeps an earlier search's algorithm if it can compute the kind in `workspace_bytes`. 0: kept.
 int keep_algorithm(const Product& kind, const ProductAlgorithm& algorithm, std::int64_t workspace_bytes);
 void forget_algorithm(const Product& kind);  // after it failed
 
-std::size_t cublaslt_version();  // 130002
+std::size_t cublaslt_version();  // such as 130002
 
 }  // namespace headroom::kernels

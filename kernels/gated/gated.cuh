@@ -68,7 +68,7 @@ struct Backward {
   }
 };
 
-// On an H200, two or four packs per thread and streaming past the caches were slower. Single takes the tail.
+// On an H200, two or four packs per thread and streaming past the caches were slower. `Single` computes the tail.
 template <typename Work, typename Single>
 __global__ void __launch_bounds__(kThreads)
     gated_kernel(typename Work::Args args, std::int64_t packs, std::int64_t tail_begin, std::int64_t n) {
@@ -108,7 +108,7 @@ int gated_backward_of(const GatedBackward& args, Storage storage, std::int64_t n
     using T = decltype(type);
     constexpr int kWidth = Vector<T>::kWidth;
     using Single = gated::Backward<Activation<T>, T, 1, kRebuild>;
-    if (!aligned_all(args.dh, args.gate, args.up, args.dgate, args.dup, args.h)) {  // a null h is aligned
+    if (!aligned_all(args.dh, args.gate, args.up, args.dgate, args.dup, args.h)) {  // a null h counts as aligned
       return gated::launch<Single, Single, 1>(args, n, stream);
     }
     using Wide = gated::Backward<Activation<T>, T, kWidth, kRebuild>;

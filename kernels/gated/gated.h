@@ -7,7 +7,7 @@
 
 namespace headroom::kernels {
 
-// [n], in one storage.
+// Arrays of [n], in one storage.
 struct GatedForward {
   const void* gate;
   const void* up;
@@ -20,7 +20,7 @@ struct GatedBackward {
   const void* up;
   void* dgate;  // may be gate
   void* dup;    // may be up
-  void* h;      // the forward's result again; may be dh; optional
+  void* h;      // receives the recomputed forward result; may be dh; optional
 };
 
 struct GatedKernels {

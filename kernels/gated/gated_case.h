@@ -19,7 +19,7 @@ struct CaseOps {
 
 inline constexpr Shape kOddShapes[] = {{1, 1}, {1, 7}, {9, 1}, {15, 129}, {64, 1024}, {1, 100'003}};
 
-// shape.hidden > 0: x and the three weights; otherwise gate and up.
+// If shape.hidden > 0, the inputs are x and the three weights, otherwise gate and up.
 KernelInputs inputs(const Shape& shape, const TensorMaker& make);
 KernelForms forms(const CaseOps& ops, const Shape& shape, const KernelInputs& in);
 

@@ -1,4 +1,4 @@
-// Loops of SwiGLU and GeGLU that the compiler vectorizes. Included only by functions with HEADROOM_VECTOR_TARGETS.
+// Loops of SwiGLU and GeGLU that the compiler vectorizes. Called only by functions with HEADROOM_VECTOR_TARGETS.
 #pragma once
 
 #include <bit>

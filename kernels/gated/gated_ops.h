@@ -1,5 +1,5 @@
 // SwiGLU and GeGLU on tensors: gate and up of one shape, contiguous, in fp32, bf16 or fp16. On meta they only
-// allocate. Throw c10::Error if tensors do not fit each other.
+// allocate. They throw c10::Error if tensors do not fit each other.
 #pragma once
 
 #include <ATen/ATen.h>
@@ -10,7 +10,7 @@ namespace headroom::kernels {
 
 struct GatedGradients {
   at::Tensor dgate, dup;
-  at::Tensor h;  // the forward's result, if requested
+  at::Tensor h;  // the forward pass's result, if requested
 };
 
 // rebuild_h recomputes h, for the weight gradient of the GEMM after it. in_place allocates nothing: dgate replaces

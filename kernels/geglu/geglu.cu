@@ -1,7 +1,7 @@
 // Computes    h = gelu(gate) · up with gelu(x) = ½ x (1 + tanh(u)) = x σ(2u), u = √(2/π) (x + 0.044715 x³); backward
 //             dgate = dh · up · gelu'(gate), dup = dh · gelu(gate) and optionally h
 // Shapes      all [n], contiguous
-// Precision   as SwiGLU. σ instead of tanh: for x < −2, 1 + tanh(u) cancels, and the hardware's tanh has 11 bits
+// Precision   as SwiGLU. σ instead of tanh: for x < −2, 1 + tanh(u) cancels, and the hardware's tanh has only 11 bits
 // Memory      as SwiGLU
 // Variants    as SwiGLU
 // Source      Shazeer 2020, GLU Variants Improve Transformer, arXiv:2002.05202, equation 6; Hendrycks, Gimpel 2016,

@@ -2,8 +2,8 @@
 // Shapes      any number of tensors [n], contiguous; 1024 per launch
 // Precision   fp32, bf16 or fp16; only exponent bits are read
 // Memory      reads each element once and writes one flag
-// Variants    16 bytes per thread and step if aligned, otherwise single elements. All blocks write the same 1, in any
-//             order
+// Variants    16 bytes per thread and iteration if aligned, otherwise single elements. All blocks that find inf or
+//             NaN write the same 1, in any order
 // Source      Micikevicius et al. 2018, arXiv:1710.03740, section 3.2
 // Checked by  tests/kernels/optimizer/gradient_check_cases.cpp
 
@@ -21,7 +21,7 @@ constexpr int kMostTensors = 1024;
 
 using Batch = TensorBatch<CheckedTensor, kMostTensors>;
 
-// True if a word of one 32-bit or two 16-bit numbers has a full exponent.
+// True if a number in the word (one fp32 or two 16-bit) has all exponent bits set.
 template <typename Bits>
 __device__ __forceinline__ bool full(unsigned word, unsigned exponent) {
   if constexpr (sizeof(Bits) == 4) {

@@ -14,18 +14,18 @@ struct CheckedTensor {
   std::int64_t n;
 };
 
-// The exponent's bits, all set only in inf and NaN.
+// Mask of the exponent's bits, which are all set only in inf and NaN.
 HEADROOM_BOTH std::uint32_t exponent_bits(Storage storage) {
   return storage == Storage::kFp32 ? 0x7f800000u : storage == Storage::kBf16 ? 0x7f80u : 0x7c00u;
 }
 
 bool all_finite_cpu(const CheckedTensor& tensor, Storage storage, std::int64_t begin, std::int64_t end);
 
-// Sets *overflow to 1 for inf or NaN. kMostTensors per launch.
+// Sets *overflow to 1 if any element is inf or NaN. kMostTensors tensors per launch.
 int check_finite_cuda(std::span<const CheckedTensor> tensors, Storage storage, std::int32_t* overflow,
                       CUstream_st* stream);
 
-// One number each.
+// Pointers to one number each.
 struct LossScale {
   float* scale;
   float* inverse_scale;

@@ -12,18 +12,18 @@
 namespace headroom::kernels {
 
 // Sets `overflow` (int32 [1]) to 1 if any gradient has inf or NaN; never clears it. Gradients are contiguous, fp32,
-// bf16 or fp16, on overflow's device; undefined ones are skipped. One launch per type and 1024 tensors; on meta only
+// bf16 or fp16, on overflow's device; undefined ones are skipped. One launch per type and 1024 tensors; on meta it only
 // checks.
 void check_finite_(std::span<const at::Tensor> gradients, const at::Tensor& overflow);
 
 // Dynamic loss scaling (Micikevicius et al. 2018, arXiv:1710.03740, section 3.2, with the rule of NVIDIA's guide):
 // after an overflow the scale is multiplied by `backoff`, but stays at least `least`. After `growth_interval` steps in
-// a row without, it is multiplied by `growth`, unless it would leave fp32.
+// a row without an overflow it is multiplied by `growth`, unless it would leave fp32.
 //   scale, inverse_scale   fp32 []; the second becomes 1 / the first
 //   good_steps             int32 [1]: steps without overflow since the scale last changed
 //   overflow               int32 [1]: 0 afterwards
 //   skipped                int64 [1]: counts overflows
-// All on one device. Call it once per step, after the optimizer has read them. One launch.
+// All on one device. Call it once per step, after the optimizer has read these tensors. One launch.
 void update_loss_scale_(const at::Tensor& scale, const at::Tensor& inverse_scale, const at::Tensor& good_steps,
                         const at::Tensor& overflow, const at::Tensor& skipped, std::int64_t growth_interval,
                         double growth = 2, double backoff = 0.5, double least = 1);

@@ -18,7 +18,7 @@ constexpr std::int64_t norm_blocks(std::int64_t n) { return (n + kNormBlock - 1)
 // Factor that limits the gradients' norm to `most` and removes their loss scale (null: 1), like
 // torch.nn.utils.clip_grad_norm_ after unscaling. A NaN norm gives NaN.
 HEADROOM_BOTH float clip_factor(double sum_of_squares, double most, const float* inverse_scale) {
-  constexpr double kTiny = 1e-6;  // of clip_grad_norm_
+  constexpr double kTiny = 1e-6;  // as in clip_grad_norm_
   const double scale = inverse_scale != nullptr ? static_cast<double>(*inverse_scale) : 1.0;
   const double share = most / (std::sqrt(sum_of_squares) * scale + kTiny);
   return static_cast<float>((share > 1 ? 1.0 : share) * scale);
@@ -26,7 +26,7 @@ HEADROOM_BOTH float clip_factor(double sum_of_squares, double most, const float*
 
 double sum_of_squares_cpu(const CheckedTensor& tensor, Storage storage, std::int64_t begin, std::int64_t end);
 
-// Partial sums of all tensors, in their order.
+// Writes partial sums of squares of all tensors, in the tensors' order.
 int sums_of_squares_cuda(std::span<const CheckedTensor> tensors, Storage storage, double* sums, CUstream_st* stream);
 
 // *factor = clip_factor() of `count` sums, added in an order that depends only on `count`.

@@ -1,5 +1,5 @@
 // Computes    D = alpha · A · B, optionally added to D, with fp8 or tf32 operands that the GPU does not support
-// Shapes      A [M, K], B [K, N], D [M, N], row-major; fp32 operands may be transposed in memory, B in fp8 always is
+// Shapes      A [M, K], B [K, N], D [M, N], row-major; fp32 operands may be transposed in memory; B in fp8 always is
 // Precision   fp8 codes are exact in fp32; fp32 operands are rounded to 10 fraction bits. Sums are fp32. A bf16 result
 //             is rounded before and after it is added to D, as by cuBLASLt
 // Memory      operands are converted on their way to shared memory. Example: 4,096 × 2,048 × 2,048: 3.4e10 operations,
@@ -16,12 +16,12 @@ namespace headroom::kernels {
 
 namespace {
 
-constexpr int kTile = 64;   // of D
-constexpr int kDepth = 16;  // of K at a time
-constexpr int kSquare = 4;  // per thread
+constexpr int kTile = 64;   // side of D's tile
+constexpr int kDepth = 16;  // elements of K at a time
+constexpr int kSquare = 4;  // side of a thread's part of D
 constexpr int kAcross = kTile / kSquare;
 constexpr int kThreads = kAcross * kAcross;
-constexpr int kPitch = kTile + 4;  // whole 16-byte pieces, and rows in different banks
+constexpr int kPitch = kTile + 4;  // keeps 16-byte pieces whole and rows in different banks
 
 struct Fp8Numbers {
   Fp8Format format;
@@ -45,7 +45,7 @@ struct Operand {
   bool sum_runs_in_rows;  // memory holds [i, k], not [k, i]
   Numbers numbers;
 
-  // strip[k][i], with zeros past the ends. Neighboring threads read neighboring elements.
+  // Loads strip[k][i], with zeros past the ends. Neighboring threads read neighboring elements.
   __device__ void load_strip(float (&strip)[kDepth][kPitch], std::int64_t first_i, std::int64_t i_end,
                              std::int64_t first_k, std::int64_t k_end) const {
     for (int at = static_cast<int>(threadIdx.x); at < kTile * kDepth; at += kThreads) {
@@ -116,8 +116,7 @@ int launch(const Product& p, const ProductMemory& memory, const Numbers& of_a, c
 }  // namespace
 
 int multiply_emulated(const Product& p, const ProductMemory& memory, CUstream_st* stream) {
-  if (p.a_fp8)
-    return launch<Bf16, std::uint8_t>(p, memory, Fp8Numbers{*p.a_fp8}, Fp8Numbers{*p.b_fp8}, stream);
+  if (p.a_fp8) return launch<Bf16, std::uint8_t>(p, memory, Fp8Numbers{*p.a_fp8}, Fp8Numbers{*p.b_fp8}, stream);
   return launch<float, float>(p, memory, Tf32Numbers{}, Tf32Numbers{}, stream);
 }
 

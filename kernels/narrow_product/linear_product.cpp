@@ -1,4 +1,4 @@
-// Shapes of GEMMs, and scratch to time them.
+// Shapes of GEMMs, and scratch memory to time them.
 #include "kernels/narrow_product/linear_product.h"
 
 #include <algorithm>
@@ -64,7 +64,7 @@ Product product_of(const LinearProduct& linear) {
 
 ProductTimer::~ProductTimer() { cudaFree(memory_); }
 
-// Repeats a MiB of random numbers.
+// Fills memory by repeating a MiB of random numbers.
 int ProductTimer::make(std::int64_t bytes, LinearFormat format) {
   if (bytes <= bytes_ && format == filled_) return 0;
   if (bytes > bytes_) {
@@ -72,7 +72,7 @@ int ProductTimer::make(std::int64_t bytes, LinearFormat format) {
     memory_ = nullptr;
     bytes_ = 0;
     if (const cudaError_t error = cudaMalloc(&memory_, static_cast<std::size_t>(bytes)); error != cudaSuccess) {
-      (void)cudaGetLastError();  // an error here is not the run's
+      (void)cudaGetLastError();  // clears the error, which is not the run's
       return error;
     }
     bytes_ = bytes;
@@ -101,7 +101,7 @@ int ProductTimer::find(const LinearProduct& linear, std::int64_t workspace_bytes
   if (const cudaError_t error = cudaGetDevice(&device); error != cudaSuccess) return error;
   if (const cudaError_t error = cudaDeviceGetAttribute(&l2_bytes, cudaDevAttrL2CacheSize, device); error != cudaSuccess)
     return error;
-  constexpr std::int64_t kMostSets = 6, kScale = kAligned;  // a timing's runs, and the one before
+  constexpr std::int64_t kMostSets = 6, kScale = kAligned;  // six: a timing's runs, and one before
   const std::int64_t sets = std::clamp<std::int64_t>(2 * l2_bytes / all + 1, 1, kMostSets);
   if (const int error = make(kScale + aligned(workspace_bytes) + sets * all, linear.format); error != 0) return error;
   static constexpr float kOne = 1, kZero = 0;

@@ -14,7 +14,7 @@ enum class LinearPass : std::uint8_t {
   kWeightGradient,  // dW [O, I] = dyᵀ x
 };
 
-// fp8 operands are codes, e5m2 for dy and otherwise e4m3, whose rows in memory run along the sum. y's sums are fast.
+// fp8 operands are codes (e5m2 for dy, otherwise e4m3) whose rows in memory run along the sum. y uses `fast_sums`.
 enum class LinearFormat : std::uint8_t { kBf16, kFp16, kFp8Codes };
 
 struct LinearProduct {
@@ -24,10 +24,10 @@ struct LinearProduct {
   auto operator<=>(const LinearProduct&) const = default;
 };
 
-// Without gaps; alpha and beta are on the host.
+// Rows are without gaps; alpha and beta are on the host.
 Product product_of(const LinearProduct& linear);
 
-// Times algorithms in memory from the driver, unknown to LibTorch's allocator.
+// Times algorithms in memory that it allocates from the driver, unknown to LibTorch's allocator.
 class ProductTimer {
  public:
   ProductTimer() = default;

@@ -25,7 +25,7 @@ namespace headroom::kernels {
 
 namespace {
 
-// For one scope only: attention and the optimizers keep fp32.
+// Allows TF32 in one scope only: attention and the optimizers keep fp32.
 class AllowTf32 {
  public:
   AllowTf32() : before_(at::globalContext().allowTF32CuBLAS()) { at::globalContext().setAllowTF32CuBLAS(true); }
@@ -37,7 +37,7 @@ class AllowTf32 {
   bool before_;
 };
 
-// PTX's cvt.rna.tf32.f32, as in emulated_product.cu.
+// Rounds like PTX's cvt.rna.tf32.f32, as in emulated_product.cu.
 float tf32_of(float value) {
   const std::uint32_t bits = bits_of(value);
   return (bits & 0x7f800000u) == 0x7f800000u ? value : float_of((bits + 0x1000u) & ~0x1fffu);
@@ -55,7 +55,7 @@ auto each(const Number& number) {
   };
 }
 
-// Writes alpha · sums, optionally added, rounded once.
+// A function that writes alpha · sums, optionally added, rounded once.
 template <typename T>
 auto rounded(double alpha, bool adds) {
   return [factor = static_cast<float>(alpha), adds](const float* sums, T* to, std::int64_t stride, std::int64_t count) {
@@ -75,7 +75,7 @@ void emulate_tf32(at::Tensor& result, const at::Tensor& a, const at::Tensor& b, 
                                               rounded<float>(options.alpha, options.adds));
 }
 
-// LibTorch without oneDNN multiplies 16 bits in plain loops: a step of the tiny model took six times as long.
+// Without oneDNN, LibTorch multiplies 16-bit matrices in plain loops: a step of the tiny model took six times as long.
 void multiply_16_bits(at::Tensor& result, const at::Tensor& a, const at::Tensor& b, const ProductOptions& options) {
   TORCH_CHECK(a.scalar_type() == result.scalar_type() && b.scalar_type() == result.scalar_type(),
               "product: operands of ", a.scalar_type(), " and ", b.scalar_type(), " for a result of ",
@@ -159,7 +159,7 @@ void multiply_fp8(at::Tensor& result, const Fp8Operand& a, const Fp8Operand& b, 
                              .beta = options.adds ? &kOne : &kZero,
                              .a_scale = scale(a.scaling),
                              .b_scale = scale(b.scaling),
-                             .workspace = at::cuda::getCUDABlasLtWorkspace(),  // the same memory when emulated
+                             .workspace = at::cuda::getCUDABlasLtWorkspace(),  // also when emulated, for equal memory
                              .workspace_bytes = static_cast<std::int64_t>(at::cuda::getCUDABlasLtWorkspaceSize())};
   CUstream_st* const stream = c10::cuda::getCurrentCUDAStream().stream();
   const int error = emulated ? multiply_emulated(product, memory, stream) : multiply(product, product, memory, stream);
@@ -205,7 +205,7 @@ std::optional<bool> transposed(const at::Tensor& matrix) {
   return std::nullopt;
 }
 
-// The kind that may have an algorithm; empty: LibTorch's GEMM.
+// The kind that may have a found algorithm; empty if LibTorch computes the GEMM.
 std::optional<Product> kind_of(const at::Tensor& result, const at::Tensor& a, const at::Tensor& b) {
   const std::optional<Storage> storage = storage_of(result.scalar_type());
   if (!result.is_cuda() || !storage || *storage == Storage::kFp32) return std::nullopt;
@@ -225,7 +225,7 @@ std::optional<Product> kind_of(const at::Tensor& result, const at::Tensor& a, co
                  .host_numbers = true};
 }
 
-// cuBLAS's own, which the stream already has; or null.
+// The workspace that cuBLAS already has for the stream, or null.
 void* blas_workspace(c10::cuda::CUDAStream stream) {
   void* const handle = at::cuda::getCurrentCUDABlasHandle();  // creates the stream's workspace
   auto& workspaces = at::cuda::cublas_handle_stream_to_workspace();
@@ -245,7 +245,7 @@ void note_failure(const Product& kind, int error) {
                                         : "CUDA returned error " + std::to_string(error);
 }
 
-// False if no algorithm was found or it failed; nothing is computed then.
+// False if no algorithm was found or if it failed; then nothing is computed.
 bool multiply_as_found(at::Tensor& result, const at::Tensor& a, const at::Tensor& b, const ProductOptions& options) {
   const std::optional<Product> kind = kind_of(result, a, b);
   if (!kind || !algorithm_found(*kind)) return false;

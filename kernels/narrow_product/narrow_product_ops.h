@@ -21,17 +21,17 @@ struct ProductOptions {
 
 enum class NarrowFormat : std::uint8_t { kTf32, kFp8 };
 
-// True if the current GPU computes such GEMMs without tensor cores, on request or because its own do not read the
-// format. Allocations are the same either way.
+// True if the current GPU computes such GEMMs without tensor cores, on request or because its tensor cores do not
+// read the format. Allocations are the same either way.
 bool products_emulated(NarrowFormat format);
 void emulate_narrow_products(bool always);  // on every GPU, to compare
 
-// result [N, P] = alpha · a [N, M] · b [M, P], optionally added. One type, any strides. 16-bit GEMMs on CUDA use
-// cuBLASLt if an algorithm was found for their shapes (linear_product.h), in cuBLAS's workspace, so that allocations
-// stay the same. On a CPU they run a tile at a time, like tf32. Nothing is timed.
+// result [N, P] = alpha · a [N, M] · b [M, P], optionally added. All have one type; strides are free. 16-bit GEMMs on
+// CUDA use cuBLASLt if an algorithm was found for their shapes (linear_product.h), in cuBLAS's workspace, so
+// allocations stay the same. On a CPU they run a tile at a time, like tf32 GEMMs. Nothing is timed.
 void product(at::Tensor& result_NP, const at::Tensor& a_NM, const at::Tensor& b_MP, const ProductOptions& options = {});
 
-// The first failure of a found algorithm, whose GEMM went to LibTorch; empty without one.
+// The first failure of a found algorithm, whose GEMM LibTorch then computed; empty if none failed.
 std::string product_failure();
 
 // Codes [., M] of fp8_cast() and their scaling.
@@ -42,13 +42,14 @@ struct Fp8Operand {
 
 struct Fp8ProductOptions {
   bool adds = false;  // to the result
-  // On Hopper partial sums keep 14 fraction bits, instead of being carried to fp32 every 128 terms. NVIDIA's recipe
-  // has this in the forward pass only (Transformer Engine, _2X_ACC_FPROP). CPUs sum in fp32.
+  // On Hopper, partial sums keep 14 fraction bits, instead of being carried to fp32 every 128 terms. NVIDIA's recipe
+  // uses this in the forward pass only (Transformer Engine, _2X_ACC_FPROP). CPUs sum in fp32.
   bool fast_sums = false;
 };
 
-// result [N, P] (bf16) = a [N, M] · b [P, M] transposed, optionally added; not both are e5m2. Sums are fp32 and
-// rounded once; cuBLASLt rounds before it adds. A CPU sums the same codes a tile at a time. Sides are multiples of 16.
+// result [N, P] (bf16) = a [N, M] · b [P, M] transposed, optionally added; not both are e5m2. Sums are fp32 and rounded
+// once; cuBLASLt also rounds before it adds to the result. A CPU sums the same codes a tile at a time. Sides are
+// multiples of 16.
 void fp8_product(at::Tensor& result_NP, const Fp8Operand& a_NM, const Fp8Operand& b_PM,
                  const Fp8ProductOptions& options = {});
 

@@ -15,7 +15,7 @@ constexpr std::string_view kLibTorch = "libtorch";
 constexpr std::array<std::string_view, 3> kPasses{"output", "input_gradient", "weight_gradient"};
 constexpr std::array<std::string_view, 3> kFormats{"bf16", "fp16", "fp8"};
 
-// The part before the next `end`; both are removed.
+// Returns the part before the next `end`; removes both from `rest`.
 std::string_view take(std::string_view& rest, char end) {
   const std::string_view part = rest.substr(0, rest.find(end));
   rest.remove_prefix(part.size() == rest.size() ? rest.size() : part.size() + 1);

@@ -1,4 +1,4 @@
-// GEMM algorithms as a file, so that a machine need not time them.
+// GEMM algorithms as a file, so a machine need not time them.
 #pragma once
 
 #include <map>

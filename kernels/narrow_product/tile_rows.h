@@ -1,4 +1,4 @@
-// Rows of 16-bit numbers to fp32 and back, on the CPU.
+// Conversions of rows of 16-bit numbers to fp32 and back, on the CPU.
 #pragma once
 
 #include <cstdint>

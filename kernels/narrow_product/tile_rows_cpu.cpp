@@ -1,4 +1,4 @@
-// Rows of tiles, compiled for several processors.
+// Conversions of tiles' rows, compiled for several instruction sets.
 #include "kernels/narrow_product/tile_rows.h"
 
 #include "kernels/common/storage_cpu.h"

@@ -11,7 +11,7 @@
 
 namespace headroom::kernels {
 
-// Outside LibTorch's allocator: tensor cores convert in registers, without memory.
+// Tiles are outside LibTorch's allocator, since tensor cores would convert in registers, without memory.
 class ProductTiles {
  public:
   static constexpr std::int64_t kSide = 512;
@@ -43,7 +43,7 @@ class ProductTiles {
     for (std::int64_t first = 0; first < size; first += kSide) work(first, std::min(kSide, size - first));
   }
 
-  // Reads in the order of memory.
+  // Reads elements in the order of memory.
   template <class T, class Read>
   static at::Tensor tile(const at::Tensor& part, float* to, const Read& read) {
     if (part.stride(0) < part.stride(1)) return tile<T>(part.t(), to, read).t();
@@ -60,7 +60,7 @@ class ProductTiles {
     for (std::int64_t i = 0; i < rows; ++i) write(sums + i * columns, to + i * part.stride(0), part.stride(1), columns);
   }
 
-  // Kept, since new pages would cost more than a small GEMM.
+  // Kept between calls, since new pages would cost more than a small GEMM.
   static float* scratch(std::size_t which) {
     static thread_local std::array<std::vector<float>, 3> kept;
     if (kept[which].empty()) kept[which].resize(kSide * kSide);

@@ -1,5 +1,5 @@
-// Computes    code = the NF4 level nearest to w / a, a = max |w| of 64 weights; a in 8 bits: a = mean + s q(c), one s
-//             per 256 of them; and back
+// Computes    code = index of the NF4 level nearest to w / a, a = max |w| of 64 weights; a is stored in 8 bits as mean
+//             + s q(c), with one s per 256 a's; and the reverse
 // Shapes      w [n] contiguous; the rest as in nf4.h
 // Precision   arithmetic fp32 without contraction, same bits as the CPU; the mean's sum in double
 // Memory      quantizing: one fp32 of scratch per 64 weights. Dequantizing moves n s + 0.516 n bytes
@@ -81,7 +81,7 @@ __global__ void __launch_bounds__(kMeanParts) mean_kernel(const float* absmax, s
   if (threadIdx.x == 0) *mean = static_cast<float>(sum[0] / static_cast<double>(blocks));
 }
 
-// A warp takes 256 absmaxes.
+// Each warp quantizes 256 absmaxes.
 __global__ void __launch_bounds__(kThreads)
     absmax_kernel(const float* absmax, const __grid_constant__ Nf4Args args, std::int64_t blocks) {
   const std::int64_t group = std::int64_t{blockIdx.x} * (kThreads / kWarp) + threadIdx.x / kWarp;
@@ -125,7 +125,7 @@ __global__ void __launch_bounds__(kThreads)
       const unsigned codes = *reinterpret_cast<const unsigned*>(args.codes + i / 2);
       Pack<T, kPack> pack;
 #pragma unroll
-      for (int k = 0; k < kPack; ++k) {  // byte k / 2 from below, its high half first
+      for (int k = 0; k < kPack; ++k) {  // byte k / 2, counted from the lowest; its high half comes first
         store(pack.element[k], level[codes >> (k / 2 * 8 + (k % 2 == 0 ? 4 : 0)) & 15u] * absmax);
       }
       store_pack(weight + i, pack);

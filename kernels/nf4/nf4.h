@@ -33,7 +33,7 @@ inline constexpr std::int64_t kNf4ScaleBlock = 256;  // absmaxes that share a sc
 
 constexpr std::int64_t nf4_blocks(std::int64_t n) { return (n + kNf4Block - 1) / kNf4Block; }
 constexpr std::int64_t nf4_scales(std::int64_t n) { return (nf4_blocks(n) + kNf4ScaleBlock - 1) / kNf4ScaleBlock; }
-// Codes, absmax codes, scales and mean: about 0.516 n (4.127 bits per weight).
+// Bytes of codes, absmax codes, scales and mean: about 0.516 n (4.127 bits per weight).
 constexpr std::int64_t nf4_bytes(std::int64_t n) { return (n + 1) / 2 + nf4_blocks(n) + 4 * nf4_scales(n) + 4; }
 
 struct Nf4Args {
@@ -48,11 +48,12 @@ struct Nf4Args {
 int nf4_quantise_cuda(const void* weight, Storage storage, const Nf4Args& args, float* absmax, CUstream_st* stream);
 int nf4_dequantise_cuda(const Nf4Args& args, void* weight, Storage storage, CUstream_st* stream);
 
-// Codes and absmaxes of blocks [begin, end); then, once, the rest.
+// First: computes codes and absmaxes of blocks [begin, end).
 void nf4_quantise_cpu(const void* weight, Storage storage, const Nf4Args& args, float* absmax, std::int64_t begin,
                       std::int64_t end);
+// Then, once: quantizes the absmaxes.
 void nf4_quantise_absmax_cpu(const Nf4Args& args, const float* absmax);
-// Blocks [begin, end).
+// Dequantizes blocks [begin, end).
 void nf4_dequantise_cpu(const Nf4Args& args, void* weight, Storage storage, std::int64_t begin, std::int64_t end);
 
 }  // namespace headroom::kernels

@@ -10,7 +10,7 @@ namespace headroom::kernels {
 
 struct Nf4Tables {
   float level[16];   // by code
-  float middle[15];  // between a level and the next
+  float middle[15];  // midpoint of a level and the next
 };
 
 constexpr Nf4Tables nf4_tables() {
@@ -29,8 +29,8 @@ HEADROOM_BOTH unsigned nf4_code(float x, const float* middle) {
   return code;
 }
 
-// Partial sums of the absmaxes' mean: number i adds up the indices that are i modulo this, then neighbors at half the
-// distance each time. The fixed order, in double, gives CPU and CUDA the same mean.
+// Number of partial sums of the absmaxes' mean. Sum i adds absmaxes whose index modulo this is i; then pairs of sums
+// are added, at half the distance each time. The fixed order, in double, gives CPU and CUDA the same mean.
 inline constexpr int kMeanParts = 1024;
 
 }  // namespace headroom::kernels

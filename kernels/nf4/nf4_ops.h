@@ -21,8 +21,8 @@ struct Nf4Matrix {
   std::vector<std::int64_t> shape;
 };
 
-// weight: fp32, bf16 or fp16, contiguous. Uses fp32 [⌈n/64⌉] of scratch. An inf or NaN leaves nothing finite in the
-// matrix, through the mean.
+// weight: fp32, bf16 or fp16, contiguous. Uses fp32 [⌈n/64⌉] of scratch. An inf or NaN makes the mean, and thus the
+// whole matrix, inf or NaN.
 Nf4Matrix nf4_quantise(const at::Tensor& weight);
 
 // The weight in `type` (fp32, bf16 or fp16). One launch, one allocation.

@@ -8,7 +8,7 @@ namespace headroom::kernels {
 
 namespace {
 
-// x [blocks, size], padded with zeros.
+// x as [blocks, size], padded with zeros.
 at::Tensor in_blocks(const at::Tensor& x, std::int64_t size) {
   const std::int64_t blocks = (x.numel() + size - 1) / size;
   const at::Tensor padded = at::zeros({blocks * size}, x.options());
@@ -16,8 +16,8 @@ at::Tensor in_blocks(const at::Tensor& x, std::int64_t size) {
   return padded.view({blocks, size});
 }
 
-// The value of `levels` [L] nearest to each of x [blocks, size] divided by its row's absmax, times `factor`
-// (undefined: absmax).
+// Divides each element of x [blocks, size] by its row's absmax, and returns the nearest value of `levels` [L], times
+// `factor` (if undefined, the absmax).
 at::Tensor nearest(const at::Tensor& x, const at::Tensor& levels, const at::Tensor& factor) {
   const at::Tensor absmax = x.abs().amax(1, /*keepdim=*/true);
   const at::Tensor share = at::where(absmax > 0, x / absmax, 0.0);

@@ -1,7 +1,7 @@
 // Computes    y = x · rstd · w with rstd = 1 / √(mean(x²) + ε); backward dx, dw
 // Shapes      x, y, dy, dx [rows, width]; w, dw [width]; rstd [rows] fp32
 // Precision   storage fp32, bf16 or fp16; arithmetic fp32
-// Memory      moves 2·rows·width elements forward, 3 backward (4 with d_sum), and fp32 partial sums of dw
+// Memory      moves 2·rows·width elements forward, 3·rows·width backward (4 with d_sum), and fp32 partial sums of dw
 // Variants    rows of whole 16-byte vectors (row_norm_forward.cuh, row_norm_backward.cuh); any width and address
 //             (row_norm_wide.cuh)
 // Source      Zhang, Sennrich 2019, arXiv:1910.07467, equation 4

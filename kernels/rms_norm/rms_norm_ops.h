@@ -8,8 +8,8 @@
 namespace headroom::kernels {
 
 // On meta these functions check and allocate, but compute nothing. x is [..., H] and contiguous, weight_H [H]; both
-// fp32, bf16 or fp16, of one type on one device. Rows are the last dimension. Arithmetic is fp32. Tensors that do not
-// fit throw c10::Error.
+// fp32, bf16 or fp16, of one type on one device. Rows run along the last dimension. Arithmetic is fp32. Tensors that do
+// not fit throw c10::Error.
 
 struct RmsNormOut {
   at::Tensor y;     // like x
@@ -22,7 +22,7 @@ RmsNormOut rms_norm_forward(const at::Tensor& x, const at::Tensor& weight_H, dou
 NormGradients rms_norm_backward(const at::Tensor& dy, const at::Tensor& x, const at::Tensor& weight_H,
                                 const at::Tensor& rstd, const at::Tensor& d_sum, bool overwrite_dy);
 
-// Recomputes y bit for bit from what backward keeps, so that y need not be kept.
+// Recomputes y bit for bit from the tensors kept for backward, so y need not be kept.
 at::Tensor rms_norm_rebuild(const at::Tensor& x, const at::Tensor& weight_H, const at::Tensor& rstd);
 
 // Differentiable; keeps x and rstd for backward.

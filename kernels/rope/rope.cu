@@ -1,6 +1,6 @@
 // Computes    (x_j, x_{j+D/2}) ← (x_j cos − x_{j+D/2} sin, x_{j+D/2} cos + x_j sin) for every head of q and k;
 //             the gradient uses −sin
-// Shapes      q [B, T, A, D], k [B, T, K, D], free strides except D's; cos, sin [T, D/2]
+// Shapes      q [B, T, A, D], k [B, T, K, D], free strides, D contiguous; cos, sin [T, D/2]
 // Precision   q and k fp32, bf16 or fp16; table and arithmetic fp32
 // Memory      in place; moves 2·B·T·(A + K)·D·s bytes, and the table mostly from caches
 // Variants    16 bytes of each half if pointers, strides and D/2 allow it, otherwise single elements. A thread rotates
@@ -21,8 +21,8 @@ namespace headroom::kernels {
 
 namespace {
 
-// Measured on an H200 with 24 + 8 and 32 + 8 heads of 64 and 128, in points of a copy's speed: 4 heads per thread are
-// up to 3 slower, 5 heads 1 to 3, 512 threads 10, streaming loads and stores 2 to 4; 128 threads are equal.
+// Measured on an H200 with 24 + 8 and 32 + 8 heads of 64 and 128, in percentage points of a copy's speed: 4 heads per
+// thread are up to 3 slower, 5 heads 1 to 3, 512 threads 10, streaming loads and stores 2 to 4; 128 threads are equal.
 constexpr int kHeads = 2;
 constexpr int kMostThreads = 256;
 constexpr int kMostTokens = 64;                // per block
@@ -57,9 +57,9 @@ struct Piece<T, 1> {
   __device__ static __forceinline__ void put(T* place, const InFp32& x) { store(*place, x.at[0]); }
 };
 
-// blockIdx.y strides over the batch, blockIdx.x over tiles of blockDim.y tokens, threadIdx.x over pieces of a group of
-// heads. Group g has heads g + i·groups, so that neighboring threads access neighboring memory. `shift` is
-// log2(`pieces`), or −1.
+// blockIdx.x selects blockDim.y tokens; blockIdx.y strides over the batch, threadIdx.x over pieces of groups of heads.
+// Group g has heads g + i·groups, so neighboring threads access neighboring memory. `shift` is log2(`pieces`), or −1 if
+// not whole.
 template <typename T, int kWidth>
 __global__ void __launch_bounds__(kMostThreads) rope_kernel(const RopeArgs args, int groups, int pieces, int shift) {
   using Stride = std::conditional_t<kWidth == 1, std::int64_t, int>;  // a 32-bit multiplication is one instruction
@@ -85,7 +85,7 @@ __global__ void __launch_bounds__(kMostThreads) rope_kernel(const RopeArgs args,
         low[i].take(place[i]);
         high[i].take(place[i] + half);
       }
-      // After the heads' loads, since the table mostly comes from caches.
+      // Loaded after the heads, since the table mostly comes from caches.
       const Pack<float, kWidth> cos = load_pack<kWidth>(args.cos + angle);
       Pack<float, kWidth> sin = load_pack<kWidth>(args.sin + angle);
 #pragma unroll
@@ -97,7 +97,7 @@ __global__ void __launch_bounds__(kMostThreads) rope_kernel(const RopeArgs args,
 #pragma unroll
         for (int e = 0; e < kWidth; ++e) {
           const float a = x.at[e], other = y.at[e], c = cos.element[e], s = sin.element[e];
-          // Fixes which product is rounded, so that both variants give the same bits.
+          // Fixes which product is rounded, so both variants give the same bits.
           x.at[e] = fmaf(a, c, -__fmul_rn(other, s));
           y.at[e] = fmaf(other, c, __fmul_rn(a, s));
         }
@@ -116,7 +116,7 @@ int launch(const RopeArgs& args, CUstream_st* stream) {
   const auto bits = static_cast<unsigned>(pieces);
   const int shift = std::has_single_bit(bits) ? std::countr_zero(bits) : -1;
   const int items = std::min(groups * pieces, kMostThreads);
-  // 32 + 8 heads of 64 in bf16: 20 groups · 4 pieces = 80 threads per token, 3 tokens per block.
+  // Example: 32 + 8 heads of 64 in bf16: 20 groups · 4 pieces = 80 threads per token, 3 tokens per block.
   int tokens = std::clamp(kMostThreads / items, 1, kMostTokens);
   tokens = static_cast<int>(std::min<std::int64_t>(tokens, args.length));
   const dim3 block(static_cast<unsigned>(items), static_cast<unsigned>(tokens));

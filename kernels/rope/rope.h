@@ -23,7 +23,7 @@ struct RopeArgs {
   Storage storage;
 };
 
-// Tokens [begin, end) of B·T.
+// Rotates tokens [begin, end) of B·T.
 void rope_cpu(const RopeArgs& args, std::int64_t begin, std::int64_t end);
 
 int rope_cuda(const RopeArgs& args, CUstream_st* stream);

@@ -22,8 +22,8 @@ constexpr Shape odd(std::int64_t batch, std::int64_t length, std::int64_t heads,
           .batch = batch};
 }
 constexpr Shape kOddRopeShapes[] = {odd(1, 1, 1, 1, 2),     odd(2, 3, 1, 1, 6),    odd(3, 17, 5, 2, 64),
-                                odd(1, 7, 3, 1, 40),    odd(2, 9, 32, 8, 128), odd(2, 33, 24, 8, 16),
-                                odd(1, 5, 70, 10, 256), odd(2, 9, 6, 2, 96)};
+                                    odd(1, 7, 3, 1, 40),    odd(2, 9, 32, 8, 128), odd(2, 33, 24, 8, 16),
+                                    odd(1, 5, 70, 10, 256), odd(2, 9, 6, 2, 96)};
 
 at::Tensor eager_rope(const at::Tensor& x, const at::Tensor& cos, const at::Tensor& sin) {
   const std::int64_t half = x.size(-1) / 2;
@@ -55,7 +55,7 @@ KernelForms rope_forms(const Shape& shape, const KernelInputs& in) {
         return Tensors{eager_rope(t[0], cos, sin), eager_rope(t[1], cos, sin)};
       },
       in);
-  // In place on copies; rotation keeps their norm, so repeats do not overflow.
+  // Rotates copies in place; this keeps their norm, so repeated calls do not overflow.
   const auto turn = [cos_TD2, sin_TD2](const Tensors& qk, bool inverse) {
     rope_apply_(qk[0], qk[1], cos_TD2, sin_TD2, inverse);
     return qk;

@@ -52,7 +52,7 @@ at::Tensor same_memory(const at::Tensor& x) { return x.variable_data(); }
 // True if no other handle refers to the memory.
 bool exclusive(const at::Tensor& x) { return x.use_count() == 1 && x.storage().use_count() == 1; }
 
-// A copy if another tensor may still read the gradient.
+// A copy if the layout does not fit or another tensor may read the gradient.
 at::Tensor to_turn(const at::Tensor& gradient) {
   const bool takes = gradient.stride(3) == 1 && gradient.is_non_overlapping_and_dense();
   return takes && exclusive(gradient) ? gradient : gradient.clone(at::MemoryFormat::Contiguous);
@@ -63,14 +63,14 @@ struct RopeFunction : torch::autograd::Function<RopeFunction> {
                                const at::Tensor& sin) {
     ctx->save_for_backward({cos, sin});
     rope_apply_(q, k, cos, sin, /*inverse=*/false);
-    // mark_dirty would copy a view's whole base in backward, and is refused with two results. The version counter
+    // mark_dirty() would copy a view's whole base in backward, and is refused with two results. The version counter
     // reports the change to operators that saved q or k.
     q.unsafeGetTensorImpl()->bump_version();
     k.unsafeGetTensorImpl()->bump_version();
     return {same_memory(q), same_memory(k)};
   }
 
-  // By reference, so that the list has the only handles.
+  // By reference, so the list has the only handles to the gradients.
   static variable_list backward(AutogradContext* ctx, const variable_list& gradients) {
     const variable_list saved = ctx->get_saved_variables();
     const at::Tensor dq = to_turn(gradients[0]), dk = to_turn(gradients[1]);

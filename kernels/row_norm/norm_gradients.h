@@ -1,4 +1,4 @@
-// The gradients that every norm's backward returns.
+// The gradients that every norm's backward pass returns.
 #pragma once
 
 #include <ATen/ATen.h>

@@ -1,5 +1,5 @@
-// Arguments of the row norms (RMSNorm with and without a residual, LayerNorm). Their CPU functions take rows [begin,
-// end), or backward's part `part` of `parts`.
+// Arguments of the row norms (RMSNorm with and without a residual, LayerNorm). CPU functions process rows [begin, end)
+// forward, and part `part` of `parts` backward.
 #pragma once
 
 #include <algorithm>
@@ -43,12 +43,12 @@ struct NormBackward {
   float* dbias_partials;    // the same; LayerNorm
 };
 
-// Partial sums of the parameters' gradients, one per thread block. Their number does not depend on the device, so that
-// a plan on meta is exact: 132 multiprocessors run up to 264 blocks, 160 run all 320.
+// Rows of partial sums of the parameters' gradients, one per thread block. The number allocated does not depend on the
+// device, so a plan on meta is exact: 132 multiprocessors use up to 264 rows, 160 use all 320.
 inline constexpr std::int64_t kMostPartialRows = 320;
 constexpr std::int64_t partial_rows(std::int64_t rows) { return std::min(rows, kMostPartialRows); }
 
-// The CPU needs fewer. Their number does not depend on the threads, so that every machine gives the same bits.
+// The CPU needs fewer partial rows. Their number does not depend on the threads, so every machine gives the same bits.
 constexpr std::int64_t cpu_parts(std::int64_t rows) { return std::min<std::int64_t>(rows, 64); }
 
 // Sums `parts` partial rows into columns [begin, end) of dweight and dbias.

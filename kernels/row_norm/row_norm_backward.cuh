@@ -1,5 +1,5 @@
-// Backward of the row norms on a persistent grid. A thread has the same columns in every row and sums their gradients
-// of weight and bias in registers; row_norm_column_sum.cuh adds up the blocks' sums.
+// Backward pass of the row norms on a persistent grid. A thread has the same columns in every row, and sums the
+// columns' gradients of weight and bias in registers; row_norm_column_sum.cuh adds up the blocks' sums.
 #pragma once
 
 #include <algorithm>
@@ -12,16 +12,16 @@
 
 namespace headroom::kernels::row_norm {
 
-constexpr int kRowStages = 2;  // rows per group in shared memory: the current and the next; the widest have one
-// Measured on an H200: up to two vectors of a row, and the weight, stay in registers between the two passes. Four
-// would spill, and are reread from shared memory.
+constexpr int kRowStages = 2;  // rows per group in shared memory: the current and the next; one for the widest rows
+// Measured on an H200: up to two vectors of a row, and the weight, stay in registers between the two passes. Four would
+// spill, so they are reread from shared memory.
 constexpr int kHeldVectors = 2;
 // True if the weight is in shared memory. The widest rows leave no room for it.
 template <int kVectors, int kThreads>
 constexpr bool kSharesWeight = kVectors > kHeldVectors&& kThreads <= kBlockThreads;
 
 __device__ __forceinline__ void copy_async(void* to_shared, const void* from, bool there) {
-  // Writes zeros without reading past the end of the row.
+  // Past the end of the row it writes zeros and reads nothing.
   asm volatile(
       "cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(static_cast<unsigned>(__cvta_generic_to_shared(to_shared))),
       "l"(from), "r"(there ? kVectorBytes : 0)
@@ -34,11 +34,11 @@ __device__ __forceinline__ void wait_for_copies() {
 }
 
 // Sums over the threads of a group, with the same bits in all of them and in every run. Successive sums alternate
-// between two buffers, so that each needs only one barrier.
+// between two buffers, so each needs only one barrier.
 template <int kSums>
 class GroupSum {
  public:
-  // Warps of all groups, rounded up to four per group.
+  // Warps of all groups, each group's number rounded up to a multiple of four.
   static constexpr int kRoom = 64;
   struct Memory {
     float4 part[2][kSums][kRoom / 4];
@@ -80,8 +80,8 @@ class GroupSum {
   int turn_ = 0;
 };
 
-// Rows on their way into shared memory: kStages rows of kStreams tensors. A thread fetches what it reads itself, so no
-// barrier is needed.
+// Rows on their way into shared memory: kStages rows of kStreams tensors. Each thread fetches just what it reads
+// itself, so no barrier is needed.
 template <int kStreams, int kVectors, int kStages>
 class Ring {
  public:
@@ -134,7 +134,7 @@ class Ring {
   int stage_ = 0;
 };
 
-// dx, and this block's partial sums of dweight (and dbias). With g = dy · w and x̂ = (x − mean) · rstd:
+// Computes dx, and this block's partial sums of dweight (and dbias). With g = dy · w and x̂ = (x − mean) · rstd:
 // dx = rstd · (g − [LayerNorm: mean(g)] − x̂ · mean(g · x̂)) + d_sum, dweight = Σ dy · x̂ and dbias = Σ dy.
 template <typename T, bool kMean, bool kAddSum, int kVectors, int kStages, int kThreads>
 __global__ void __launch_bounds__(kThreads, 1) backward_kernel(NormBackward norm) {
@@ -177,7 +177,7 @@ __global__ void __launch_bounds__(kThreads, 1) backward_kernel(NormBackward norm
   float rstd = row < norm.rows ? norm.rstd[row] : 0;
   float mean = kMean && row < norm.rows ? norm.mean[row] : 0;
   GroupSum<kSums> group_sum(sum_memory);
-  // All groups of a block take the same number of turns, so that they meet the same barriers.
+  // All groups of a block take the same number of turns, so they meet the same barriers.
   for (; row - threadIdx.y < norm.rows; row += step) {
     const std::int64_t next_row = row + step;
     const float next_rstd = next_row < norm.rows ? norm.rstd[next_row] : 0;
@@ -273,8 +273,8 @@ __global__ void __launch_bounds__(kThreads, 1) backward_kernel(NormBackward norm
     }
     return;
   }
-  // The groups' sums fit into the ring's memory: kStages · 2 vectors of 16 bytes of bf16 for two fp32 sums of 8
-  // columns. The groups take turns, four columns at a time.
+  // The groups' sums fit into the ring's memory: two fp32 sums of 8 columns take kStages · 2 vectors of 16 bytes of
+  // bf16. Each group adds up four columns at a time.
   float* const shared = reinterpret_cast<float*>(shared_memory);
   const int mine = threadIdx.y * blockDim.x + threadIdx.x;
   constexpr int kColumns = kVectors * kWidth;
@@ -315,7 +315,7 @@ bool take_shared(Kernel* kernel, int bytes) {
 template <typename T, bool kMean, bool kAddSum, int kVectors, int kStages = kRowStages, int kThreads = kBlockThreads>
 bool launch_backward_rows(const NormBackward& norm, cudaStream_t stream, unsigned& blocks) {
   constexpr auto* kernel = &backward_kernel<T, kMean, kAddSum, kVectors, kStages, kThreads>;
-  // Two small blocks end sooner than a large one; partial_rows has room for both.
+  // Two small blocks per multiprocessor end sooner than one large block; partial_rows() has room for both.
   const dim3 half = cut(norm.width / kElements<T>, kVectors, kBlockThreads / 2);
   const bool two = half.x <= kBlockThreads / 2;
   const dim3 block = two ? half : cut(norm.width / kElements<T>, kVectors, kThreads);
@@ -332,9 +332,9 @@ bool launch_backward_rows(const NormBackward& norm, cudaStream_t stream, unsigne
   return true;
 }
 
-// LayerNorm's fp32 rows of more than 8192 columns take 16 KiB of shared memory per vector, tensor and stage. Two
-// stages of three vectors are 192 KiB, one of four 128 KiB; on an H200 the former is faster, by 5 points of a copy's
-// speed.
+// LayerNorm's fp32 rows of more than 8192 columns take 16 KiB of shared memory per vector, tensor and stage. Two stages
+// of three vectors are 192 KiB, one stage of four is 128 KiB; on an H200 the former is faster, by 5 percentage points
+// of a copy's speed.
 template <typename T, bool kMean, bool kAddSum>
 bool launch_backward_widest(const NormBackward& norm, cudaStream_t stream, unsigned& blocks) {
   const std::int64_t row_vectors = norm.width / kElements<T>;

@@ -1,4 +1,4 @@
-// Gradients of weight and bias from the blocks' partial sums.
+// Sums the blocks' partial sums to the gradients of weight and bias.
 #pragma once
 
 #include <cstdint>
@@ -8,7 +8,7 @@
 
 namespace headroom::kernels::row_norm {
 
-// 32 columns per block of dweight (blockIdx.y 0) or dbias (1); each warp adds a part of the rows.
+// A block sums 32 columns of dweight (blockIdx.y 0) or dbias (1); each of its warps adds a part of the rows.
 constexpr int kColumnWarps = 16;
 
 template <typename T>

@@ -55,7 +55,7 @@ HEADROOM_INLINE void forward_row(const NormForward& norm, std::int64_t row) {
   }
 }
 
-// dx of one row, and its part of the partial sums. The formula is in row_norm_backward.cuh.
+// Computes dx of one row, and adds the row to the partial sums. The formula is in row_norm_backward.cuh.
 template <typename T, bool kMean>
 HEADROOM_INLINE void backward_row(const NormBackward& norm, std::int64_t row, float* dweight, float* dbias) {
   const std::int64_t width = norm.width;
@@ -108,7 +108,7 @@ HEADROOM_INLINE void rows_backward(const NormBackward& norm, std::int64_t part, 
   }
 }
 
-// For functions with HEADROOM_VECTOR_TARGETS.
+// Called only by functions with HEADROOM_VECTOR_TARGETS.
 template <NormKind kKind>
 HEADROOM_INLINE void forward_rows(const NormForward& norm, std::int64_t begin, std::int64_t end) {
   with_storage(norm.storage, [&](auto type) HEADROOM_INLINED {

@@ -1,4 +1,4 @@
-// Forward of the row norms: a row in the registers of its group, read once and written once.
+// Forward pass of the row norms: a row stays in the registers of its group, read and written once.
 #pragma once
 
 #include <cstdint>
@@ -12,25 +12,25 @@ namespace headroom::kernels::row_norm {
 // Measured on an H200, bf16 rows of 2048 to 16384: 2 or 8 vectors, and fewer blocks with more registers, are slower.
 constexpr int kForwardVectors = 4;  // of a row, per thread
 
-// The maximum of threads per block, the blocks per multiprocessor (which limit the registers), and whether x and y are
-// evicted first.
+// The maximum number of threads per block, the blocks per multiprocessor (which limit the registers), and whether x and
+// y are evicted first.
 template <int kMostThreads, int kBlocksOfProcessor, bool kLeavesCaches>
 struct ForwardCut {
   static constexpr int kThreads = kMostThreads, kBlocks = kBlocksOfProcessor;
   static constexpr bool kStreams = kLeavesCaches;
 };
 using PlainForward = ForwardCut<kBlockThreads, 3, false>;  // 40 registers
-// LayerNorm on an H200, in points of a copy's speed. bf16 rows of 2048 and 4096: 1.6 faster than the plain cut; 128
-// threads are 17 to 21 slower, persistent blocks that load a row ahead 4 to 9. Rows of 8192 fill a block and are 5
-// slower, so they take the plain cut. fp32 rows of more than 8192: a seventh to a quarter faster than one block per
-// multiprocessor, which idles while a row's sums are exchanged.
+// LayerNorm on an H200, in percentage points of a copy's speed. bf16 rows of 2048 and 4096: LayerForward is 1.6 faster
+// than the plain cut; 128 threads are 17 to 21 slower, persistent blocks that load a row ahead 4 to 9. Rows of 8192
+// would fill a block and be 5 slower, so they use the plain cut. fp32 rows of more than 8192: WidestForward is a
+// seventh to a quarter faster than one block per multiprocessor, which idles while a row's sums are exchanged.
 using LayerForward = ForwardCut<256, 6, true>;               // 40 registers
 using WidestForward = ForwardCut<kWidestThreads, 2, false>;  // 32 registers
 
-// Mean and 1 / √(variance + ε) of a group's row, with one barrier. Every warp squares about a pivot near its own mean,
-// and the parts are combined after Chan, Golub and LeVeque 1979, equation 2.1b. The pivot is the mean of the warp's
-// first vector, at most √(n / elements of a vector) standard deviations from the mean of its n ≤ 1024 elements. The
-// difference of squares loses at most 7 of fp32's 24 bits, and usually one.
+// Mean and 1 / √(variance + ε) of a group's row, with one barrier. Every warp squares differences from a pivot near its
+// own mean, and the warps' parts are combined after Chan, Golub and LeVeque 1979, equation 2.1b. The pivot is the mean
+// of the warp's first vector, at most √(n / elements of a vector) standard deviations from the mean of the warp's n ≤
+// 1024 elements. The difference of squares loses at most 7 of fp32's 24 bits, and usually one.
 template <typename T, int kVectors>
 __device__ __forceinline__ float2 group_moments(uint4 (&x)[kVectors], int row_vectors, float width, float epsilon,
                                                 float4* memory) {
@@ -61,7 +61,7 @@ __device__ __forceinline__ float2 group_moments(uint4 (&x)[kVectors], int row_ve
   sum = warp_sum(sum);
   const float beside = sum / fmaxf(count, 1.0f);
   square = warp_sum(square) - sum * beside;
-  if (square < 0) square = 0;  // rounding, if all are equal; NaN stays
+  if (square < 0) square = 0;  // by rounding, if all elements are equal; NaN stays
   if (warps == 1) return {pivot + beside, rsqrtf(square / width + epsilon)};
 
   float4* const part = memory + threadIdx.y * warps;

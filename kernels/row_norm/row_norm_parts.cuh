@@ -1,5 +1,5 @@
-// How the CUDA kernels spread a row over threads. A row belongs to a group, threadIdx.y of a block. 16-byte vector v
-// of thread t is vector v · blockDim.x + t of every row.
+// How the CUDA kernels spread a row over threads. A row belongs to a group of threads with the same threadIdx.y.
+// 16-byte vector v of thread t is vector v · blockDim.x + t of every row.
 #pragma once
 
 #include <algorithm>
@@ -13,9 +13,9 @@ namespace headroom::kernels::row_norm {
 
 constexpr int kBlockThreads = 512;  // at most, except for the widest rows
 constexpr int kWidestThreads = 1024;
-constexpr int kMostGroups = 15;  // a block has 16 barriers: one each, and that of __syncthreads
+constexpr int kMostGroups = 15;  // a block has 16 barriers: one per group, and that of __syncthreads
 
-// `block.x` threads per row, `block.y` rows per block.
+// Returns threads per row in x, rows per block in y.
 inline dim3 cut(std::int64_t row_vectors, int vectors_a_thread, int block_threads) {
   const std::int64_t threads = (row_vectors + vectors_a_thread - 1) / vectors_a_thread;
   const int row_threads = static_cast<int>((threads + kWarp - 1) / kWarp * kWarp);

@@ -69,7 +69,7 @@ __global__ void __launch_bounds__(kWideThreads) wide_forward_kernel(NormForward 
   }
 }
 
-// Partial sums grow in memory; a column belongs to one thread.
+// Partial sums accumulate in memory; a column belongs to one thread.
 template <typename T, bool kMean>
 __global__ void __launch_bounds__(kWideThreads) wide_backward_kernel(NormBackward norm) {
   const T* const weight = static_cast<const T*>(norm.weight);
