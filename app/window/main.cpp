@@ -33,17 +33,17 @@ struct CommandLine {
   bool headless = false, present = false;
 };
 
-// An 8K screen is the largest; 16384x16384 has eight times its pixels and takes 3.7 GB to draw.
+// The largest picture is an 8K screen; 16384x16384 has eight times its pixels and takes 3.7 GB to draw.
 constexpr int kSmallestSide = 320, kLargestWidth = 7680, kLargestHeight = 4320;
-// Frames to load recordings (one per frame), draw formulas and size cards.
+// Frames needed to load recordings (one per frame), draw formulas and size cards.
 constexpr int kSettlingFrames = 12;
-constexpr double kLongestWait = 300;  // for predictions, in seconds; only a hanging engine takes longer
+constexpr double kLongestWait = 300;  // seconds to wait for predictions; only a hanging engine takes longer
 
 double seconds_now() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
 
-// Counts from the process's creation, which includes loading. Resolution: a clock tick, 10 ms.
+// Seconds since the process was created, which include loading. Resolution: a clock tick, 10 ms.
 double seconds_since_start() {
   std::ifstream file("/proc/self/stat");
   const std::string text(std::istreambuf_iterator<char>(file), {});
@@ -86,7 +86,7 @@ record::Result<AppOptions> app_options(const CommandLine& line) {
       return record::Error{fmt::format("--theme {}: use light, dark or high_contrast.", line.theme)};
   }
   if (line.scale) {
-    if (!(*line.scale >= kMinFontScale && *line.scale <= kMaxFontScale))  // rejects NaN, too
+    if (!(*line.scale >= kMinFontScale && *line.scale <= kMaxFontScale))  // also rejects NaN
       return record::Error{
           fmt::format("--scale {}: use a number from {} to {}.", *line.scale, kMinFontScale, kMaxFontScale)};
     options.scale = static_cast<float>(*line.scale);
@@ -100,11 +100,11 @@ record::Result<AppOptions> app_options(const CommandLine& line) {
   return options;
 }
 
-// Draws only on input and new data: for input at the display's rate, for data about 30 frames per second, 10 while
-// only a tooltip may change, none while hidden.
+// Draws only on input and new data: on input at the display's rate, on data at about 30 frames per second; at 10 while
+// only a tooltip may change, never while hidden.
 void run_loop(PlatformWindow& platform, App& window) {
   constexpr double kFrame = 1.0 / 30, kIdle = 0.1, kAsleep = 0.25;
-  constexpr double kLinger = 0.8;  // tooltips come late
+  constexpr double kLinger = 0.8;  // seconds; tooltips appear late
   double last_input = seconds_now(), last_drawn = 0;
   bool wanted = true;
   while (!platform.should_close()) {
@@ -131,15 +131,15 @@ void run_loop(PlatformWindow& platform, App& window) {
   }
 }
 
-// Draws until everything has settled, keeps the last frame, and prints how long the first took.
+// Draws until everything has settled, saves the last frame, and prints how long the first frame took.
 record::Status take_picture(PlatformWindow& platform, App& window, const std::string& path) {
   record::Status result = record::Ok{};
   double first = 0;
   bool last = false;
   const auto waits = [&] { return window.awaits_prediction() && seconds_since_start() < kLongestWait; };
   for (int frame = 0, settled = 0; !last; ++frame) {
-    // An answer may lead to the next question, such as what each switch would change. Frames in between would slow
-    // the engine.
+    // An answer may lead to the next question, such as what each switch would change. Drawing in between would slow the
+    // engine.
     for (; frame >= kSettlingFrames && waits(); platform.wait(0.01)) window.poll(seconds_now());
     settled = waits() ? 0 : settled + 1;
     last = settled >= kSettlingFrames;
@@ -149,7 +149,7 @@ record::Status take_picture(PlatformWindow& platform, App& window, const std::st
     platform.draw([&] { window.draw(seconds_now()); },
                   [&] {
                     unsigned pixel = 0;
-                    if (frame == 0) platform.read_pixels(0, 0, 1, 1, &pixel);  // waits until it is drawn
+                    if (frame == 0) platform.read_pixels(0, 0, 1, 1, &pixel);  // waits until the frame is drawn
                     if (last) result = platform.save_png(path);
                   });
     if (frame == 0) first = seconds_since_start();
@@ -222,7 +222,8 @@ ExitCode run_main(int argc, char** argv) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  // One heap, so that all threads reuse what the prediction thread frees. Freed event lists return to the system.
+  // One heap, so that all threads reuse memory that the prediction thread frees. Freed event lists return to the
+  // system.
   mallopt(M_ARENA_MAX, 1);
   mallopt(M_MMAP_THRESHOLD, 256 * 1024);  // bytes
   try {

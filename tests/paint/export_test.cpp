@@ -129,7 +129,7 @@ std::vector<double> numbers_of(const std::string& line) {
   return numbers;
 }
 
-// Output of pdftotext; nothing without poppler.
+// Output of pdftotext; empty without poppler.
 std::optional<std::string> text_of_pdf(const std::string& pdf, const std::string& options) {
   const std::string file = "headroom_export_test_" + std::to_string(getpid()) + ".pdf";
   FILE* out = std::fopen(file.c_str(), "wb");

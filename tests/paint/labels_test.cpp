@@ -38,14 +38,14 @@ bool crosses(Point a, Point b, const Rect& box) {
   return from < to;
 }
 
-// The letters without line spacing.
+// The letters' box without line spacing.
 Rect letters(const Text& text) { return text.box.inset(1, text.box.height() * 0.18f); }
 
 struct Curve {
   std::vector<Point> points;
 };
 
-// Runs, predictions, references, the limit, the guess, and the top of a stack.
+// Curves of runs, predictions, references, the limit, the guess, and the top of a stack.
 std::vector<Curve> curves_of(const Scene& scene, const Palette& palette) {
   std::vector<Curve> curves;
   each<Polyline>(scene, [&](Layer layer, const Polyline& line) {
@@ -63,7 +63,7 @@ std::vector<Curve> curves_of(const Scene& scene, const Palette& palette) {
   return curves;
 }
 
-// A step line's name and the reader's guess may be on their lines.
+// True for a step line's name and the reader's guess, which may be on their lines.
 bool is_on_its_line(const lessons::FigureData& figure, const std::string& text) {
   if (text.starts_with("you said")) return true;
   for (const lessons::StepLine& line : tests::timeline_of(figure).lines)

@@ -35,7 +35,7 @@ std::vector<Placed> texts(const Scene& scene) {
 
 Rect shrunk(Rect box) { return {box.x0 + 0.5f, box.y0 + 0.5f, box.x1 - 0.5f, box.y1 - 0.5f}; }
 
-// For step functions, whose pieces are horizontal or vertical.
+// True if a step function (horizontal or vertical pieces) crosses the box.
 bool crosses(const Polyline& line, Rect box) {
   const Rect inner{box.x0 + 1, box.y0 + 1, box.x1 - 1, box.y1 - 1};
   for (std::size_t i = 1; i < line.points.size(); ++i) {

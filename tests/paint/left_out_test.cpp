@@ -44,7 +44,7 @@ std::size_t counted(const Scene& scene, std::string_view what) {
   return count;
 }
 
-// Words that are drawn, whole or visibly cut.
+// Number of words that are drawn, whole or visibly cut.
 std::size_t drawn(const Scene& scene, const std::vector<std::string>& words) {
   std::vector<std::string> texts;
   each<Text>(scene, [&](Layer, const Text& text) { texts.push_back(text.text); });
@@ -166,7 +166,8 @@ TEST_CASE("a ladder counts the columns and rungs without room") {
       std::vector<std::string> heads{"difference"};
       for (const lessons::Rung& rung : tests::rungs_of(sample.figure)) {
         if (!rung.loss.empty() && heads.back() != "loss") heads.emplace_back("loss");
-        if (rung.speed.value > 0 && std::ranges::find(heads, "change") == heads.end()) heads.insert(heads.begin(), "change");
+        if (rung.speed.value > 0 && std::ranges::find(heads, "change") == heads.end())
+          heads.insert(heads.begin(), "change");
       }
       CHECK(drawn(scene, heads) + counted(scene, "column") == heads.size());
     }

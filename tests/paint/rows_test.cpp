@@ -67,7 +67,7 @@ TEST_CASE("boxes are at their times inside the plot, each kernel at least a line
       CHECK(box.rect.width() >= 0.5f);
     }
     CHECK(std::abs(boxes[1].rect.x0 - scene.map.x_px(100'000)) <= 1);
-    CHECK(boxes[1].color == frame.palette->ink);  // ours
+    CHECK(boxes[1].color == frame.palette->ink);  // this program's kernel
     CHECK_FALSE(boxes[2].color == boxes[1].color);
     CHECK_FALSE(boxes[3].color == boxes[2].color);
     CHECK(boxes[1].rect.x1 <= boxes[2].rect.x0);

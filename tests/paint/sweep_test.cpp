@@ -66,7 +66,7 @@ TEST_CASE("the first point out of memory is a cross at the closed form's value, 
   tests::each<Polyline>(scene, [&](Layer layer, const Polyline& line) {
     if (layer == Layer::kMarks && line.color == kLight.danger) ++crosses;
   });
-  CHECK(crosses == 2 * 2);  // two strategies, two strokes
+  CHECK(crosses == 2 * 2);  // two strategies, two strokes per cross
   const lessons::Axis& axis = lessons::panels_of<lessons::Chart>(figure.panels)[1]->y;
   for (const lessons::ChartSeries& series : lessons::panels_of<lessons::Chart>(figure.panels)[1]->series) {
     const auto first = std::find_if(series.points.begin(), series.points.end(),
@@ -147,7 +147,7 @@ TEST_CASE("a guess about a ladder is on its last rung and can be dragged until l
   const Scene locked = scene_of(true, guess);
   CHECK_FALSE(locked.guess);
   CHECK(says(locked, "you said 10.0 GiB"));
-  // Only in its own row.
+  // Drawn only in its own row.
   const Rect& plot = open.map.plot;
   int pieces = 0;
   tests::each<app::paint::Polyline>(locked, [&](Layer layer, const app::paint::Polyline& line) {

@@ -36,7 +36,7 @@ using Cairo = std::unique_ptr<cairo_t, Freed<cairo_destroy>>;
 
 constexpr double kPi = 3.14159265358979323846;
 
-// Only the faces of assets/fonts.
+// Provides only the faces in assets/fonts.
 class Fonts {
  public:
   static record::Result<std::shared_ptr<Fonts>> open(const std::filesystem::path& assets) {
@@ -201,7 +201,7 @@ std::string big_endian(std::uint32_t value) {
           static_cast<char>(value)};
 }
 
-// Inserts a tEXt chunk after the signature (8 bytes) and IHDR (25).
+// Inserts a tEXt chunk after the signature (8 bytes) and the IHDR chunk (25 bytes).
 void insert_text_chunk(std::string& png, const std::string& text) {
   const std::string body = "tEXtHeadroom" + std::string(1, '\0') + text;
   const auto length = static_cast<std::uint32_t>(body.size() - 4);
@@ -226,7 +226,7 @@ record::Result<std::string> to_pdf(const Scene& scene, const FileFacts& facts) {
   set(CAIRO_PDF_METADATA_SUBJECT, scene.description);
   set(CAIRO_PDF_METADATA_KEYWORDS, facts.metadata);
   set(CAIRO_PDF_METADATA_CREATOR, "Headroom");
-  set(CAIRO_PDF_METADATA_CREATE_DATE, "2000-01-01T00:00:00Z");  // reproducible bytes
+  set(CAIRO_PDF_METADATA_CREATE_DATE, "2000-01-01T00:00:00Z");  // for reproducible bytes
   {
     const Cairo cairo(cairo_create(surface.get()));
     cairo_scale(cairo.get(), kPointsPerPx, kPointsPerPx);

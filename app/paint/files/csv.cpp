@@ -51,7 +51,7 @@ std::string to_csv(const FigureData& figure) {
   if (!head.caption.empty()) out += "# caption: " + one_line(head.caption) + "\n";
   for (const auto& [key, value] : head.provenance) out += fmt::format("# {}: {}\n", one_line(key), one_line(value));
   if (!head.empty_reason.empty()) return out + "# empty: " + one_line(head.empty_reason) + "\n";
-  std::string columns;  // of the current table
+  std::string columns;  // head of the current table
   for (const lessons::Panel& panel : figure.panels) {
     const lessons::FileTable table = std::visit([](const auto& kind) { return kind.table(); }, panel);
     std::string names = line_of(table.columns);

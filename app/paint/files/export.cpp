@@ -10,7 +10,7 @@
 namespace headroom::app::paint {
 namespace {
 
-// A timeline has a screen's shape; each bar and lane adds a fixed height.
+// Each bar or lane adds a fixed height; other figures have about a screen's shape.
 float height_for(const lessons::FigureData& figure, const ExportOptions& options) {
   if (const auto* bars = lessons::panel_of<lessons::Bars>(figure))
     return 116 + 40 * static_cast<float>(bars->bars.size());

@@ -14,14 +14,14 @@ namespace headroom::app::paint {
 std::string provenance_json(const lessons::FigureData& figure);
 
 // CSV with units in the header: lines of `# key: value`, then one table per panel. Neighboring panels with the same
-// columns share a table; others follow an empty line.
+// columns share a table; an empty line precedes each further table.
 std::string to_csv(const lessons::FigureData& figure);
-// Without the layout.
+// JSON without the layout.
 std::string to_json(const lessons::FigureData& figure);
 
 // SVG with real text. `metadata`: one JSON document. The same scene gives the same bytes.
 std::string to_svg(const Scene& scene, const std::string& metadata);
-// PDF with real text, or PNG. A private font configuration keeps system fonts and settings out.
+// For to_pdf() and to_png(). PDF has real text. A private font configuration keeps system fonts and settings out.
 struct FileFacts {
   std::string metadata;  // one JSON document in ASCII
   std::filesystem::path assets;

@@ -1,5 +1,5 @@
-// Bars of a chart, side by side or stacked, with whiskers and numbers; and stacked areas, one column per pixel as in a
-// timeline, so that kinds of memory keep their hatches.
+// Bars of a chart, side by side or stacked, with whiskers and numbers. Also stacked areas, drawn with one column per
+// pixel as in a timeline, so that kinds of memory keep their hatches.
 #include <algorithm>
 
 #include "app/paint/layout/chart_layout.h"
@@ -47,7 +47,7 @@ void ChartLayout::bars() {
     }
   }
   place_reference_labels();
-  std::vector<Rect> only, said;  // bars without numbers; placed numbers
+  std::vector<Rect> only, said;  // the bars alone; the numbers placed so far
   for (std::size_t s = 0; s < chart_.series.size(); ++s)
     for (const ChartPoint& point : chart_.series[s].points) only.push_back(bar_of(s, point));
   for (std::size_t s = 0; s < chart_.series.size(); ++s) {
@@ -112,7 +112,7 @@ void ChartLayout::areas() {
   const std::vector<ChartPoint>& places = chart_.series.front().points;
   const float from = std::max(plot_.x0, sheet_.snap(x_px(places.front().x)));
   const float to = std::min(plot_.x1, sheet_.snap(x_px(places.back().x))), width = sheet_.line_px(1);
-  std::vector<Rect> below;  // the top columns, on which the next series begins
+  std::vector<Rect> below;  // the columns on which the next series begins
   for (float x = from; x < to; x += width) below.push_back({x, plot_.y1, std::min(x + width, to), plot_.y1});
   std::vector<double> sums(below.size(), 0);
   for (std::size_t s = 0; s < chart_.series.size(); ++s) {
@@ -160,9 +160,9 @@ bool ChartLayout::value_label(const ChartPoint& point, const Rect& bar, float ro
   const Rect over = value_box(point, bar);
   const float height = over.height(), air = sheet_.px(2);
   std::vector<Rect> places{over};
-  if (room > bar.width() + 2 * (over.width() + 3 * air))  // next to a bar with room at its side
+  if (room > bar.width() + 2 * (over.width() + 3 * air))  // next to the bar, if there is room
     places.push_back({bar.x1 + 3 * air, bar.y0, bar.x1 + 3 * air + over.width(), bar.y0 + height});
-  for (const auto& line : lines_)  // above a line that would cross it
+  for (const auto& line : lines_)  // above a line that would cross the number
     if (!line.empty() && line.back().y > over.y0 - height && line.back().y < over.y1)
       places.push_back({over.x0, line.back().y - height - air, over.x1, line.back().y - air});
   for (const Rect& box : places) {

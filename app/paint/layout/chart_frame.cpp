@@ -16,7 +16,7 @@ ChartLayout::ChartLayout(Sheet& sheet, const Chart& chart, Rect area, std::optio
     : sheet_(sheet), palette_(sheet.palette()), chart_(chart), guess_(guess), area_(area) {
   looks_ = looks_of(chart);
   const float line = sheet.snap(sheet.height(kLabelType));
-  const float head = sheet.snap(line * 1.5f + sheet.px(2));  // the highest tick label reaches into it
+  const float head = sheet.snap(line * 1.5f + sheet.px(2));  // the highest tick label reaches into the head
   float widest = 0;
   for (const std::string& name : chart.categories) widest = std::max(widest, sheet.width(kLabelType, name));
   head_ = {area.x0, area.y0, area.x1, area.y0 + head};
@@ -64,7 +64,7 @@ float ChartLayout::y_px(double value) const {
   return plot_.y1 - part * plot_.height();
 }
 
-// Lines of text: lower plots do not name their spans.
+// In lines of text: lower plots do not name their spans.
 constexpr float kSpanNames = 7;
 
 void ChartLayout::ground() {
@@ -83,7 +83,7 @@ void ChartLayout::ground() {
     }
   }
   const float height = sheet_.height(kLabelType);
-  // If only one label fits, it is the highest: a lone 0 shows no scale.
+  // If only one label fits, the highest is shown, because a lone 0 shows no scale.
   const bool low = y_.ticks.size() > 1 && y_px(y_.ticks.front().value) - y_px(y_.ticks.back().value) < height;
   float last = HUGE_VALF;  // y of the last label
   for (const Tick& tick : y_.ticks) {
@@ -104,7 +104,7 @@ void ChartLayout::head() {
   if (!left_out_.empty()) {
     const LeftOut mark{.what = "label", .names = left_out_};
     const float width = more_width(sheet_, mark.what, mark.count), height = sheet_.height(kLabelType);
-    for (const Label& label : reference_labels_)  // the highest reaches into the head
+    for (const Label& label : reference_labels_)  // the highest label reaches into the head
       if (label.box.meets({end - width - gap, head_.y0, end + gap, head_.y0 + height})) end = label.box.x0 - gap;
     end = lay_out_more(sheet_, Layer::kAxes, mark, end, head_.y0 + height * 0.5f, Anchor::kEnd).x0 - gap;
   }

@@ -12,7 +12,7 @@
 namespace headroom::app::paint {
 
 // --- the look of a series as bar, mark or line
-// `turn` counts series of one kind from 0.
+// `turn` numbers the series of one kind from 0.
 struct Look {
   lessons::SeriesKind kind = lessons::SeriesKind::kOther;
   bool published = false;
@@ -24,9 +24,9 @@ struct Look {
 std::vector<Look> looks_of(const lessons::Chart& chart);
 Color line_color(const Palette& palette, const Look& look);
 
-// Bars, marks and lines are also samples in legends.
+// Bars, marks and lines also serve as samples in legends.
 void lay_out_box(Sheet& sheet, const Rect& rect, const Look& look);
-// Hollow marks are published values or further series of a kind.
+// Hollow marks show published values or further series of the same kind.
 void lay_out_mark(Sheet& sheet, Point at, const Look& look);
 void lay_out_line(Sheet& sheet, std::vector<Point> points, const Look& look);
 
@@ -35,7 +35,7 @@ bool names_ends(const Sheet& sheet, float width);
 
 class ChartLayout {
  public:
-  // `guess`: labels avoid the line at this value.
+  // `guess`: the value of a line that labels avoid.
   ChartLayout(Sheet& sheet, const lessons::Chart& chart, Rect area, std::optional<double> guess);
   const Rect& plot() const { return plot_; }
   // True if the box meets no bar, mark or number.
@@ -56,12 +56,12 @@ class ChartLayout {
   void references();
   void limit_zones();
 
-  // Tries the line's ends, then places along it, then the plot's upper edge. Takes the first without a mark, bar or
-  // line.
+  // Tries each line's ends, then places along it, then the plot's upper edge. Uses the first place without a mark, bar
+  // or line.
   void place_reference_labels();
   bool is_free(const Rect& box) const;
 
-  // Bars include the numbers over them.
+  // True if the box meets a bar or a bar's number.
   bool meets_bar(const Rect& box) const;
 
   void draw_reference_labels();
@@ -70,13 +70,13 @@ class ChartLayout {
   // Width of a bar and its gap.
   float bar_pitch() const;
 
-  // Bars of a category are centered on it; missing ones leave no gap.
+  // Bars of a category are centered on its position; missing bars leave no gap.
   Rect bar_of(std::size_t series, const lessons::ChartPoint& point) const;
   void bars();
 
   Rect value_box(const lessons::ChartPoint& point, const Rect& bar) const;
 
-  // One bar per category, with its series stacked.
+  // One bar per category, with the series stacked.
   void stacks();
 
   void areas();
@@ -92,11 +92,11 @@ class ChartLayout {
 
   void failure(Point at, const Look& look, const lessons::ChartPoint& point);
 
-  // Points that ran out of memory: at their would-be value if known, else as crosses under the top edge, one row per
-  // series.
+  // Draws crosses for points that ran out of memory: at their would-be value if it is known, else under the top edge,
+  // in one row per series.
   void failures();
 
-  // "out of memory", before the first cross of a row or after the last. False if there is no room.
+  // Writes "out of memory" before the first cross of a row or after the last. False if there is no room.
   bool say_failed(float before, float behind, float middle);
 
   void mark_label(const lessons::ChartPoint& point, Point at);
@@ -105,7 +105,7 @@ class ChartLayout {
   // Lines that labels avoid: references, joined series, the reader's guess.
   void find_lines();
   void find_edges();
-  // Names of series next to their last points.
+  // Names each series next to its last point.
   void end_names();
   std::vector<Rect> around(Point at, float width, float height) const;
   // Uses the first free place, with a leader line if `at` is far away. False if none is free.
@@ -125,7 +125,7 @@ class ChartLayout {
   std::vector<Look> looks_;
   Rect head_, plot_;
   ChartTicks y_;
-  bool staggered_ = false;  // category names take two lines
+  bool staggered_ = false;  // category names alternate between two lines
   bool named_ = false;      // the x axis shows its name
   struct Label {
     Rect box;
@@ -141,7 +141,7 @@ class ChartLayout {
   std::vector<std::string> left_out_;  // names and numbers without room
   std::vector<Label> reference_labels_;
   std::vector<Number> numbers_;
-  std::vector<Rect> bars_;   // with the numbers over them
+  std::vector<Rect> bars_;   // including the numbers over them
   std::vector<Rect> taken_;  // labels and marks
   std::vector<Rect> texts_;  // only the labels
   std::vector<std::vector<Point>> lines_;

@@ -1,4 +1,4 @@
-// The fused form is ink and its baselines are gray, because color is reserved for memory.
+// The fused form is drawn in ink, its baselines in gray, because color is reserved for memory.
 #include "app/paint/layout/chart_layout.h"
 
 #include <utility>

@@ -107,7 +107,7 @@ void ChartLayout::failures() {
     leftmost = std::min(leftmost, first);
     y += line;
   }
-  if (!said && leftmost < plot_.x1) say_failed(plot_.x1, leftmost - r, y);  // below the crosses
+  if (!said && leftmost < plot_.x1) say_failed(plot_.x1, leftmost - r, y);  // in a line below the crosses
 }
 
 bool ChartLayout::say_failed(float before, float behind, float middle) {
@@ -123,7 +123,7 @@ bool ChartLayout::say_failed(float before, float behind, float middle) {
   return true;
 }
 
-// Right of a point, left, above and below, then farther away.
+// Boxes right of the point, left, above and below, then farther away.
 std::vector<Rect> ChartLayout::around(Point at, float width, float height) const {
   std::vector<Rect> places;
   const float gap = sheet_.px(8);
@@ -152,7 +152,7 @@ bool ChartLayout::place_label(Type type, Color color, const std::string& text, P
     if (!box.inside(plot_) || !is_free(box) || crosses_line(box)) continue;
     const Point end{std::clamp(at.x, box.x0, box.x1), std::clamp(at.y, box.y0, box.y1)};
     const float away = std::hypot(end.x - at.x, end.y - at.y), from = sheet_.px(6);
-    if (away > sheet_.px(16)) {  // a leader line that may cross no label
+    if (away > sheet_.px(16)) {  // needs a leader line, which may cross no label
       const Point begin{at.x + (end.x - at.x) * from / away, at.y + (end.y - at.y) * from / away};
       const auto struck = [&](const Rect& other) { return crosses(begin, end, other); };
       if (std::any_of(texts_.begin(), texts_.end(), struck)) continue;

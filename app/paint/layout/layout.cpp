@@ -29,7 +29,7 @@ void lay_out_empty(Sheet& sheet, const lessons::FigureHead& head, Rect area) {
                  area.width() - sheet.px(24), Anchor::kMiddle);
 }
 
-// Width of the list; 0 if it does not fit next to the timeline.
+// Width of the list and the levels; 0 if they do not fit next to the timeline.
 float side_width(const Sheet& sheet, const lessons::Timeline& timeline, float room) {
   const Frame& frame = sheet.frame();
   const bool wanted = (frame.parts.alive && timeline.alive) || (frame.parts.levels && !timeline.levels.empty());
@@ -71,7 +71,8 @@ constexpr float kLeastChart = 110;  // px at scale 1, axes and names included
 constexpr float kReadable = 150;    // px at scale 1, for a readable plot
 
 // Height of the upper of two rows, one of which is a table. The table shows all its rows, without spare space, if the
-// other row stays readable. A diagram above the table first takes what it can fill. `fair`: height by weight.
+// other row stays readable. A diagram above the table first gets what it can fill. `fair`: the upper row's height by
+// weight.
 float upper_height(const Sheet& sheet, const std::vector<Row>& rows, float width, float height, float fair) {
   const auto* upper = std::get_if<lessons::Table>(&rows[0].front());
   const auto* lower = std::get_if<lessons::Table>(&rows[1].front());
@@ -85,7 +86,7 @@ float upper_height(const Sheet& sheet, const std::vector<Row>& rows, float width
   return upper != nullptr ? table : both - table;
 }
 
-// A flat diagram leaves the height that it cannot fill to the others.
+// A flat diagram leaves the height that it cannot fill to the other rows.
 float row_height(const Sheet& sheet, const std::vector<Row>& rows, const Row& row, Rect area, float fair) {
   const float height = rows.size() == 2 ? upper_height(sheet, rows, area.width(), area.height(), fair) : fair;
   const auto* diagram = std::get_if<lessons::Diagram>(&row.front());
@@ -137,7 +138,7 @@ Scene layout(const lessons::FigureData& figure, const Frame& frame) {
   scene.title = figure.head.title;
   scene.description = description_of(figure);
   Sheet sheet(scene, frame);
-  // The window's card has its own margins.
+  // Without a header, the window's card provides the margins.
   const float margin = frame.parts.header ? sheet.px(frame.compact ? 12 : 20) : 0;
   Rect area{margin, margin, frame.width - margin, frame.height - margin};
   if (frame.parts.header) area.y0 += lay_out_header(sheet, figure.head, area);

@@ -11,11 +11,11 @@
 
 namespace headroom::app::paint {
 
-// Text widths: from the window's font atlas, or from FontWidths (fonts.h) for files.
+// Measures text: with the window's font atlas, or for files with FontWidths (fonts.h).
 class TextMeasure {
  public:
   virtual ~TextMeasure() = default;
-  // px at this em, with digits of equal width.
+  // Width in px at this em; all digits are equally wide.
   virtual float width(Face face, float em, std::string_view text) const = 0;
 };
 
@@ -23,8 +23,8 @@ struct Parts {
   bool header = true;   // title, source and provenance; the window has its own
   bool plot = true;     // bands, axes, stack; or bars
   bool alive = true;    // list of live tensors
-  bool levels = true;   // memory levels, requested to device
-  bool rungs = true;    // names on the ladder; the window has switches there
+  bool levels = true;   // memory levels, from requested to device bytes
+  bool rungs = true;    // names of rungs; the window has switches there
   bool search = false;  // room for a search field
 };
 
@@ -36,8 +36,8 @@ struct Frame {
   Parts parts;
   bool whole_pixels = true;              // for screens
   const TextMeasure* measure = nullptr;  // required
-  std::optional<record::Category> lit;   // highlighted kind; the others are muted
-  std::optional<int> marked = {};        // highlighted HitArea::mark; the others are muted
+  std::optional<record::Category> lit;   // highlighted kind; all others are muted
+  std::optional<int> marked = {};        // highlighted HitArea::mark; all others are muted
 };
 
 Scene layout(const lessons::FigureData& figure, const Frame& frame);

@@ -34,12 +34,12 @@ class AddressLayout {
     const auto count = static_cast<float>(map_.rows.size());
     const float least = sheet_.px(kLeastRow) / 0.7f;
     const bool all = area_.height() / count >= least;
-    if (!all) area_.y1 -= sheet_.px(kLine);  // for the mark
+    if (!all) area_.y1 -= sheet_.px(kLine);  // room for the mark
     const float pitch = all ? std::min(area_.height() / count, sheet_.px(kMostRow + kGap)) : least;
     const float gap = std::min(sheet_.px(kGap), pitch * 0.3f);
     const auto most = static_cast<std::size_t>(std::max(0.0f, (area_.height() + 1) / pitch));
     const std::size_t shown = std::min(most, map_.rows.size());
-    // Low rows are named at intervals, so that names do not touch.
+    // Only some low rows are named, so that names do not touch.
     const auto stride = static_cast<std::size_t>(std::max(1.0f, std::ceil(sheet_.height(kLabelType) / pitch)));
     for (std::size_t i = 0; i < shown; ++i) {
       row(map_.rows[i], {area_.x0, area_.y0, area_.x1, area_.y0 + pitch - gap}, i % stride == 0 ? names : 0);
@@ -70,7 +70,7 @@ class AddressLayout {
     area_.y0 += line + sheet_.px(8);
   }
 
-  // Longer names are cut.
+  // Longer names are shortened.
   float widest_name() const {
     float widest = 0;
     for (const AddressRow& row : map_.rows) widest = std::max(widest, sheet_.width(kLabelType, row.label));
@@ -105,7 +105,7 @@ class AddressLayout {
         sheet_.vertical(Layer::kLines, part.x1 - least, rect.y0, rect.y1, palette_.well, least);
       i = last;
     }
-    float drawn = -1;  // closer seams would be one black bar
+    float drawn = -1;  // the last seam; closer seams would be one black bar
     for (const record::Bytes seam : row.seams) {
       if (x_of(seam) - drawn < 4 * least) continue;
       drawn = x_of(seam);

@@ -12,7 +12,7 @@ constexpr Type kName{Face::kMedium, 13}, kValue{Face::kSemiBold, 13}, kNote{Face
 
 // Each column is as wide as its widest entry.
 struct BarColumns {
-  float from = 0, to = 0;  // of the bars
+  float from = 0, to = 0;  // ends of the bars
   float value_x = 0;       // right end of the values
   float note_x = 0;        // left end of the notes
 };

@@ -15,8 +15,8 @@ namespace {
 using lessons::Chart;
 using lessons::ChartSeries;
 
-// One entry per series of all charts, except those named `at_ends`. Returns the height used, at most a third of the
-// area.
+// One entry per series of all charts; `at_ends` omits series named at their ends. Returns the height used, at most a
+// third of the area.
 float lay_out_names(Sheet& sheet, const std::vector<const Chart*>& charts, Rect area, bool at_ends) {
   Legend legend{.layer = Layer::kLabels, .type = kMediumType};
   std::set<std::tuple<std::string, bool>> said;
@@ -88,8 +88,8 @@ void draw_pill(Sheet& sheet, const lessons::FigureHead& head, const GuessPill& p
 }
 
 void lay_out_charts(Sheet& sheet, const lessons::FigureHead& head, const std::vector<const Chart*>& charts, Rect area) {
-  constexpr float kLowCharts = 150;  // px: three lower rows are hard to read
-  constexpr float kLeastRow = 110;   // px: a lower row has no room for a plot
+  constexpr float kLowCharts = 150;  // px: three rows lower than this are hard to read
+  constexpr float kLeastRow = 110;   // px: a row lower than this has no room for a plot
   constexpr float kNarrowest = 160;  // px
   const auto count = static_cast<int>(charts.size());
   const float gap = sheet.px(20);

@@ -17,7 +17,7 @@ using lessons::DiagramArrow;
 using lessons::DiagramBox;
 
 constexpr float kMostStretch = 1.5f;
-constexpr float kApart = 0.85f;  // of a line's height: labels need no room for accents
+constexpr float kApart = 0.85f;  // share of a line's height: labels need no room for accents
 
 // The point where the line from the center towards `to` leaves the rectangle.
 Point edge_towards(const Rect& rect, Point to) {
@@ -62,7 +62,7 @@ class DiagramLayout {
   void draw() {
     head();
     fit();
-    if (!without_name().empty()) {  // room for their mark
+    if (!without_name().empty()) {  // room for the mark
       const float line = sheet_.px(22);
       area_.y1 -= line;
       fit();
@@ -183,7 +183,7 @@ class DiagramLayout {
   void box(const DiagramBox& box) {
     const Rect rect = rect_of(box);
     ground(rect, box, box.filled);
-    const bool close = box.state == BoxState::kSame || box.state == BoxState::kChanged;  // boxes touch
+    const bool close = box.state == BoxState::kSame || box.state == BoxState::kChanged;  // these boxes touch
     if (box.marked) outline(rect, close ? -sheet_.line_px(1) : sheet_.px(4), palette_.text, close ? 3 : 1.5f, 0);
     words(box, rect);
     sheet_.scene().hits.push_back({rect, std::nullopt, box.tip, box.action});
@@ -221,7 +221,7 @@ class DiagramLayout {
 }  // namespace
 
 float most_height(const Sheet& sheet, const Diagram& diagram, float width) {
-  constexpr float kHead = 48;  // px of the title and the legend
+  constexpr float kHead = 48;  // px, height of the title and the legend
   const float down = most_down(sheet, diagram, width / static_cast<float>(diagram.width));
   return sheet.px(kHead) + static_cast<float>(diagram.height) * down;
 }

@@ -29,7 +29,7 @@ float lay_out_badge(Sheet& sheet, record::Source source, float x, float middle) 
   return pill.x1;
 }
 
-// Wraps the words and returns the height used.
+// Draws the words, wrapped, and returns the height used.
 float lay_out_caption(Sheet& sheet, std::string_view words, Rect area) {
   constexpr Type kType{Face::kRegular, 12};
   const float line = sheet.px(17);

@@ -30,7 +30,7 @@ Color text_on(const Palette& palette, Color fill) {
   return contrast(palette.text, fill) > contrast(palette.well, fill) ? palette.text : palette.well;
 }
 
-// Work of the host is named by its lane.
+// The lane names the host's work.
 std::string_view name_of(Work work, bool on_cpu) {
   if (work == Work::kOurs) return "fused, of this program";
   if (work == Work::kProduct) return "products, attention";
@@ -38,7 +38,7 @@ std::string_view name_of(Work work, bool on_cpu) {
   return work == Work::kMove ? "copies" : "";
 }
 
-// The whole words that fit ("gate" of "gate projection"), or the beginning of one long word.
+// The first words that fit ("gate" of "gate projection"), or the beginning of one long word.
 std::string fitting(const Sheet& sheet, std::string label, float room) {
   while (sheet.width(kLabelType, label) > room) {
     const std::size_t blank = label.rfind(' ');
@@ -90,7 +90,7 @@ bool has_work(const std::vector<Lane>& lanes, Work work) {
   });
 }
 
-// One line with an entry per kind present.
+// One line with an entry per kind of work.
 void lay_out_kinds(Sheet& sheet, const std::vector<Lane>& lanes, Rect line) {
   const bool on_cpu = !has_work(lanes, Work::kHost);
   Legend legend{.layer = Layer::kAxes, .type = kLabelType, .sample_width = 12, .sample_height = 10};
@@ -105,8 +105,8 @@ void lay_out_kinds(Sheet& sheet, const std::vector<Lane>& lanes, Rect line) {
 
 struct LaneSizes {
   float lane = 0, gap = 0, line = 0;
-  float notes = 0, gaps = 0;  // numbers of note lines and of gaps
-  float shares = 0;           // of all lanes; a thin lane counts kThinLane
+  float notes = 0, gaps = 0;  // number of note lines, number of gaps
+  float shares = 0;           // sum over all lanes; a thin lane counts as kThinLane
 
   float all() const { return line * (1 + notes) + shares * lane + gaps * gap; }
 };
@@ -127,7 +127,7 @@ LaneSizes sizes_of(const Sheet& sheet, const lessons::Lanes& panel, float room, 
 
 constexpr float kSearchWidth = 160;  // px at scale 1
 
-// Returns the rectangle of each lane.
+// Draws the lanes and returns their rectangles.
 std::vector<Rect> lay_out_rows(Sheet& sheet, const PlotMap& map, const lessons::Lanes& panel, const LaneSizes& sizes,
                                float y) {
   const Palette& palette = sheet.palette();
@@ -156,7 +156,7 @@ std::vector<Rect> lay_out_rows(Sheet& sheet, const PlotMap& map, const lessons::
   return rows;
 }
 
-// Connects edges of two lanes, or runs over one lane's upper edge. An end out of view has no arrowhead.
+// An arrow between the edges of two lanes, or above one lane's upper edge. An end out of view has no arrowhead.
 void lay_out_flow(Sheet& sheet, const PlotMap& map, const lessons::Flow& flow, const std::vector<Rect>& rows) {
   const Rect &from = rows[flow.from_lane], &to = rows[flow.to_lane];
   const auto place = [&](double x) { return std::clamp(map.x_px(x), map.plot.x0, map.plot.x1); };
@@ -178,8 +178,8 @@ void lay_out_flow(Sheet& sheet, const PlotMap& map, const lessons::Flow& flow, c
   sheet.line(Layer::kMarks, {{x1 - head, back}, end, {x1 + head, back}}, palette.focus, width);
 }
 
-constexpr float kLeastBelow = 16, kMostBelow = 44;  // px at scale 1, of a lane below a plot
-constexpr float kShareBelow = 0.56f;                // of the height, for all lanes
+constexpr float kLeastBelow = 16, kMostBelow = 44;  // px at scale 1: height of a lane below a plot
+constexpr float kShareBelow = 0.56f;                // share of the height, for all lanes
 }  // namespace
 
 float lanes_height(const Sheet& sheet, const lessons::Lanes& panel, float room) {

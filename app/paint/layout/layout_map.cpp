@@ -11,7 +11,7 @@ namespace {
 
 using lessons::HeatMap;
 
-constexpr float kPalest = 0.04f, kDarkest = 0.9f;  // share of text color over the background
+constexpr float kPalest = 0.04f, kDarkest = 0.9f;  // share of the text color over the background
 constexpr float kLightWords = 0.5f;                // cells above this share have text in the background color
 
 float place_of(const HeatMap& map, double value) {
@@ -42,7 +42,7 @@ void lay_out_ramp(Sheet& sheet, const HeatMap& map, Rect line) {
   sheet.text_mid(Layer::kAxes, kLabelType, palette.text2, map.high_text, from + width + sheet.px(8), line.center_y());
 }
 
-// Pale if it fits, dashed if too close, hatched if it does not fit.
+// Pale if the settings fit, dashed if too close to tell, hatched if they do not fit.
 void lay_out_state(Sheet& sheet, Rect cell, predict::Verdict state) {
   const Palette& palette = sheet.palette();
   const float line = sheet.line_px(1);
@@ -57,7 +57,7 @@ void lay_out_state(Sheet& sheet, Rect cell, predict::Verdict state) {
   }
 }
 
-// In place of the ramp: a sample per state, then the meaning of the numbers.
+// Draws, in place of the ramp, a sample per state, then the meaning of the numbers.
 void lay_out_states(Sheet& sheet, const HeatMap& map, Rect line) {
   const Palette& palette = sheet.palette();
   const float size = sheet.px(14), top = sheet.snap(line.center_y() - size * 0.5f);
@@ -87,7 +87,7 @@ float widest_number(const Sheet& sheet, const HeatMap& map) {
   return widest;
 }
 
-// The border of the cells that fit, and an outline of the cell of the settings.
+// The border around cells that fit, and outlines the current settings' cell.
 void lay_out_border(Sheet& sheet, const HeatMap& map, Rect area, float width, float height) {
   const auto x = [&](std::size_t c) { return sheet.snap(area.x0 + width * static_cast<float>(c)); };
   const auto y = [&](std::size_t r) { return sheet.snap(area.y0 + height * static_cast<float>(r)); };
@@ -132,7 +132,7 @@ void lay_out_one(Sheet& sheet, const HeatMap& map, Rect area) {
   const float width = area.width() / static_cast<float>(columns),
               height = area.height() / static_cast<float>(map.cells.size());
   const float gap = width > sheet.px(8) && height > sheet.px(6) ? sheet.line_px(1) : 0;
-  // In all cells or none.
+  // All cells show numbers, or none.
   const bool numbers = map.numbers && widest_number(sheet, map) + sheet.px(4) < width;
   for (std::size_t r = 0; r < map.cells.size(); ++r)
     for (std::size_t c = 0; c < map.cells[r].size(); ++c) {
@@ -156,7 +156,7 @@ void lay_out_one(Sheet& sheet, const HeatMap& map, Rect area) {
     }
   if (map.states.empty()) lay_out_edge(sheet, area);
   lay_out_border(sheet, map, area, width, height);
-  // Low rows are named at intervals, so that names do not touch.
+  // Only some low rows are named, so that names do not touch.
   const auto stride = static_cast<std::size_t>(std::max(1.0f, std::ceil(sheet.height(kLabelType) / height)));
   for (std::size_t r = 0; r < map.rows.size(); r += stride)
     sheet.text_mid(Layer::kAxes, kLabelType, palette.text3, map.rows[r], area.x0 - sheet.px(8),

@@ -19,14 +19,14 @@ using lessons::Timeline;
 
 struct PlotAreas {
   Rect bands;
-  Rect lanes;        // with names; empty if none
+  Rect lanes;        // including their names; empty without lanes
   float x_axis = 0;  // y of the line above the time ticks
   PlotMap map;
   std::vector<Tick> y_ticks;
   std::vector<EdgeName> outside;
 };
 
-constexpr float kLeastPlot = 64;  // px at scale 1 for memory above lanes
+constexpr float kLeastPlot = 64;  // px at scale 1: memory's least height above lanes
 
 PlotAreas divide(const Sheet& sheet, const Timeline& timeline, const lessons::Lanes* lanes, Rect area) {
   PlotAreas areas;
@@ -37,7 +37,7 @@ PlotAreas divide(const Sheet& sheet, const Timeline& timeline, const lessons::La
   Rect& plot = areas.map.plot;
   plot = {area.x0, area.y0 + band + gap, area.x1, area.y1 - below};
   areas.x_axis = sheet.snap(plot.y1);
-  // A small picture shows only memory.
+  // A small picture omits the lanes.
   const float below_plot = lanes == nullptr ? 0 : lanes_height(sheet, *lanes, plot.height());
   if (plot.height() - below_plot < sheet.px(kLeastPlot)) lanes = nullptr;
   if (lanes != nullptr) plot.y1 -= below_plot;
@@ -85,7 +85,7 @@ void lay_out_band_label(Sheet& sheet, const PlotAreas& areas, const Band& band) 
 }
 
 void lay_out_bands(Sheet& sheet, const Timeline& timeline, const PlotAreas& areas) {
-  for (const bool half : {false, true}) {  // recompute is drawn on the backward band
+  for (const bool half : {false, true}) {  // recompute is drawn over the backward band
     for (const Band& band : timeline.bands) {
       if (band.half == half) lay_out_band(sheet, areas, band);
     }
@@ -160,7 +160,7 @@ std::optional<float> free_below(const Sheet& sheet, const Rect& plot, const Rect
   return std::nullopt;
 }
 
-// Returns the area covered.
+// Draws the marks; returns the area covered.
 Rect lay_out_left_out(Sheet& sheet, const std::vector<LeftOut>& all, float x, float top) {
   const float line = sheet.height(kLabelType);
   Rect covered{x, top, x, top + line};
@@ -197,7 +197,7 @@ void lay_out_ticks(Sheet& sheet, const Timeline& timeline, const PlotAreas& area
     name = {};
     at = free_below(sheet, plot, chip, plot.x0, marks);
   }
-  if (!at && left_out.size() > 1) {  // one mark for all
+  if (!at && left_out.size() > 1) {  // one mark counts all
     LeftOut& all = left_out.front();
     all.names.insert(all.names.end(), left_out.back().names.begin(), left_out.back().names.end());
     all.count = all.names.size();
@@ -245,8 +245,8 @@ void lay_out_plot(Sheet& sheet, const lessons::FigureHead& head, const Timeline&
   const Rect chip = chip_of(sheet, timeline, areas, time);
   if (chip.width() > 0) lay_out_cursor(sheet, timeline, map, columns, areas.bands.y1, areas.x_axis);
   const std::vector<bool> named = lay_out_labels(sheet, head, timeline, map, columns, areas.outside);
-  // Only lines whose labels found a place are drawn, so labels are placed first and the lines rotated below them. The
-  // hidden part's cover stays below the lines: such a figure has only the limit and the baseline.
+  // Only lines whose labels found a place are drawn, so labels are placed first and the lines then rotated below them.
+  // The lines lie over the hidden part's cover, because such a figure has only the limit and the baseline.
   auto& items = sheet.scene().items;
   const auto first_line = static_cast<std::ptrdiff_t>(items.size());
   lay_out_lines(sheet, timeline, map, named);

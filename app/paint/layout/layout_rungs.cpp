@@ -17,15 +17,15 @@ using lessons::FigureHead;
 using lessons::Rung;
 using lessons::Rungs;
 
-constexpr float kSwitchRoom = 86;  // px next to a name: grip, switch and edges
+constexpr float kSwitchRoom = 86;  // px next to a name for grip, switch and edges
 
 constexpr float kLeastRung = 16;
 constexpr float kPale = 0.6f;  // opacity of the cover over a pending rung's bar
 
 constexpr Type kRungName{Face::kMedium, 13}, kRungValue{Face::kSemiBold, 13}, kRungNote{Face::kRegular, 12};
 
-// Widths are fixed from the start, so that nothing moves while rungs arrive. If room is short, the last columns are
-// dropped first, except tokens/s.
+// Widths are fixed from the start, so that nothing moves while rungs arrive. If room is short, columns are dropped from
+// the right, except tokens/s.
 struct RungColumns {
   float bar_from = 0, bar_to = 0;
   float value_x = 0, delta_x = 0, speed_x = 0, speed_delta_x = 0, loss_x = 0;  // right ends
@@ -45,7 +45,7 @@ class RungLayout {
     heads(area_.y0);
     area_.y0 += head;
     const float foot = panel_.foot.empty() ? 0 : sheet_.px(22);
-    // The window has a switch per rung, so it shows all of them.
+    // The window has a switch per rung, so it shows all rungs.
     const float least = sheet_.frame().parts.rungs ? sheet_.px(kLeastRung) : 1;
     const auto count = static_cast<float>(panel_.rungs.size());
     const bool with_foot = foot > 0 && area_.height() >= kLeastRung * sheet_.frame().scale * count + foot;
@@ -191,7 +191,7 @@ class RungLayout {
     const float line = sheet_.line_px(1);
     sheet_.vertical(Layer::kBars, columns_.bar_from - line, row.y0, row.y1, palette_.control, line);
     if (rung.value.empty()) return;  // not measured yet, or to be guessed
-    // Rungs without a speed keep its room, so that all look alike.
+    // Rungs without a speed leave room for it, so that all look alike.
     const float half = std::min(sheet_.px(10), row.height() * 0.32f), thin = std::max(line, sheet_.px(3));
     const float top = sheet_.snap(middle - half), bottom = sheet_.snap(middle + half - thin);
     bar(rung, top, bottom);
@@ -217,7 +217,7 @@ class RungLayout {
                 rung.pending ? palette_.text3 : palette_.ink);
   }
 
-  // The last rung that is on; the question is about it.
+  // The question is about the last rung that is on.
   const Rung& asked() const {
     const auto last =
         std::find_if(panel_.rungs.rbegin(), panel_.rungs.rend(), [](const Rung& rung) { return !rung.off; });
@@ -249,7 +249,7 @@ class RungLayout {
                     row.center_y(), right ? Anchor::kStart : Anchor::kEnd);
   }
 
-  // The peak by kind. A dashed outline shows what the previous rung needed in addition; hatching means out of memory.
+  // The peak by kind. A dashed outline shows how much more the previous rung needed; hatching means out of memory.
   void bar(const Rung& rung, float top, float bottom) {
     const float line = sheet_.line_px(1);
     record::Bytes sum = 0;
@@ -275,7 +275,7 @@ class RungLayout {
       sheet_.danger(Layer::kBars, rest);
     } else if (rung.before > record::total(rung.bytes) && before - end > 3 * line) {
       sheet_.inside(Layer::kBars, {end, top, before, bottom}, palette_.text3, line, 0, {sheet_.px(3)});
-    } else if (rung.before > 0 && end - before > 3 * line) {  // costs more: marks the previous peak
+    } else if (rung.before > 0 && end - before > 3 * line) {  // needs more: marks the previous peak
       sheet_.vertical(Layer::kMarks, before, top - sheet_.px(3), bottom + sheet_.px(3), palette_.text,
                       sheet_.line_px(2));
     }

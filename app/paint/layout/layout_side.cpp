@@ -42,7 +42,7 @@ class AliveLayout {
     return timeline.failed ? "Alive when memory ran out" : "Alive at the peak";
   }
 
-  // Returns where rows begin.
+  // Returns the y at which rows begin.
   float head() {
     const std::string total = in_unit(static_cast<double>(list_.total), unit_, 2) + " " + std::string(unit_.name);
     const float room = area_.width() - sheet_.width(kSideHead, total) - sheet_.px(8);
@@ -73,7 +73,7 @@ class AliveLayout {
         {hit, row.category, row.name + ", " + row.where + (layered ? ", " + tensors_text(row.tensors) : "")});
   }
 
-  // Location, and a bar on the list's scale.
+  // The location, and a bar on the list's scale.
   void second_line(const ListRow& row, float y) {
     const float indent = sheet_.px(18), bar_from = area_.x0 + sheet_.snap(area_.width() * 0.54f);
     sheet_.text(Layer::kList, kSmall, palette_.text2,
@@ -83,7 +83,7 @@ class AliveLayout {
     const float length = (area_.x1 - bar_from) * static_cast<float>(row.bytes) / largest;
     const KindColors& kind = palette_.of(row.category);
     const float top = sheet_.snap(y + sheet_.px(29)), thick = sheet_.px(3);
-    // A bar this thin shows no hatch, so a pale kind uses its edge color.
+    // A bar this thin shows no hatch, so a hatched kind uses its edge color.
     sheet_.fill(Layer::kList, {bar_from, top, bar_from + std::max(length, sheet_.px(2)), top + thick},
                 kind.hatched ? kind.edge : kind.fill, thick * 0.5f);
   }
@@ -134,7 +134,7 @@ void lay_out_levels(Sheet& sheet, const Timeline& timeline, Rect area) {
   sheet.text(Layer::kLevels, kSideNote, palette.text2, std::string(unit.name), area.x1, area.y0 + sheet.px(1),
              Anchor::kEnd);
   const float from = area.x0 + sheet.snap(names + sheet.px(14)), to = area.x1 - sheet.snap(values + sheet.px(14));
-  // A bar is what its level adds, so it begins where the level above ends.
+  // A bar shows what its level adds, so it begins where the level above ends.
   const auto place = [&](record::Bytes bytes) {
     return from + (to - from) * static_cast<float>(bytes - least) / static_cast<float>(most - least);
   };
@@ -165,7 +165,7 @@ void lay_out_side(Sheet& sheet, const Timeline& timeline, Rect area) {
   const Frame& frame = sheet.frame();
   if (frame.parts.levels && !timeline.levels.empty()) {
     const float height = levels_height(sheet, timeline);
-    // The list comes first: levels must leave room for three of its rows.
+    // The list has priority: levels must leave room for three of its rows.
     if (!frame.parts.alive || area.height() - height >= sheet.px(200)) {
       lay_out_levels(sheet, timeline, {area.x0, area.y1 - height, area.x1, area.y1});
       area.y1 -= height + sheet.px(16);

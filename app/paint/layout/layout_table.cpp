@@ -14,8 +14,8 @@ using lessons::TableRow;
 
 constexpr Type kHeadType{Face::kMedium, 12}, kName{Face::kMedium, 13}, kCell{Face::kSemiBold, 13},
     kNote{Face::kRegular, 12};
-constexpr float kHeadHeight = 26, kFootHeight = 28;  // px at scale 1, as all below
-constexpr float kLeastRow = 34, kMostRow = 54;       // with notes
+constexpr float kHeadHeight = 26, kFootHeight = 28;  // px at scale 1, like all heights below
+constexpr float kLeastRow = 34, kMostRow = 54;       // rows with notes
 constexpr float kLeastPlainRow = 22, kPlainRow = 42;
 
 bool has_notes(const Table& table) {
@@ -37,8 +37,8 @@ float widest_name(const Sheet& sheet, const Table& table) {
   return widest;
 }
 
-// Names get up to 40 % of the width, because a number without its name says nothing. The first columns are dropped
-// first, because the last are results.
+// Names get up to 40 % of the width, because a number without its name says nothing. Columns are dropped from the left,
+// because the last ones are results.
 TableColumns columns_of(const Sheet& sheet, const Table& table, Rect area) {
   TableColumns columns;
   const std::size_t count = table.columns.size();
@@ -87,12 +87,12 @@ class TableLayout {
         foot_(table.foot.empty() ? 0 : sheet.px(kFootHeight)) {
     const float rows = static_cast<float>(std::max<std::size_t>(1, table.rows.size()));
     const float room = area.height() - foot_ - sheet.px(kHeadHeight);
-    // Notes give way before rows.
+    // Notes are dropped before rows.
     one_line_ = !has_notes(table) || room < rows * sheet.px(kLeastRow) - 1;
     const float least = sheet.px(one_line_ ? kLeastPlainRow : kLeastRow);
     height_ = std::clamp(room / rows, least, sheet.px(kMostRow));
     most_ = static_cast<std::size_t>(std::max(0.0f, (room + 1) / least));
-    if (most_ == 1 && table.rows.size() > 1) most_ = 0;  // it would be the mark's
+    if (most_ == 1 && table.rows.size() > 1) most_ = 0;  // the mark would need that row
   }
 
   void draw() {
@@ -159,7 +159,7 @@ class TableLayout {
     sheet_.scene().hits.push_back({rect, row.category, std::move(tip)});
   }
 
-  // Counts the rows without a line; the tooltip has them in full.
+  // A mark counts the rows without a line; its tooltip has them in full.
   void more(const std::vector<Line>& lines, const Rect& rect) {
     std::vector<std::string> names;
     for (std::size_t i = 0; i < table_.rows.size(); ++i)

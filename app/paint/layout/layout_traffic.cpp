@@ -1,5 +1,5 @@
-// One operation's kernels on a time axis, as bars of speed against a copy, and as squares of bytes read, written and
-// kept. Pointing at a kernel in one picture highlights it in all.
+// One operation's kernels in three pictures: on a time axis, as bars of speed next to a copy's, and as squares of bytes
+// read, written and kept. Pointing at a kernel in one picture highlights it in all.
 #include <algorithm>
 #include <cmath>
 #include <string>
@@ -16,8 +16,8 @@ namespace {
 using lessons::Traffic, lessons::TrafficForm, lessons::TrafficKernel;
 
 constexpr float kTrafficLine = 20, kSumsHeight = 78;  // px at scale 1
-constexpr HatchRule kGapHatch{5, 1, 1};               // where nothing runs
-constexpr float kBeside = 480, kLeastPictures = 300;  // px at scale 1: width of two pictures, height of several
+constexpr HatchRule kGapHatch{5, 1, 1};               // for idle times
+constexpr float kBeside = 480, kLeastPictures = 300;  // px at scale 1: least width of two pictures, height of several
 constexpr const char *kSpeeds = "Speed of each kernel", *kMoved = "Bytes moved";
 
 class TrafficLayout {
@@ -135,7 +135,7 @@ class TrafficLayout {
                     row.center_y());
   }
 
-  // The first form's idle time.
+  // Writes the first form's idle time.
   void gap_words(const PlotMap& map) {
     const TrafficForm& form = panel_.forms.front();
     double busy = 0;
@@ -206,7 +206,7 @@ class TrafficLayout {
                     row.center_y(), Anchor::kEnd);
     const std::string text = in_unit(kernel.rate(), lessons::unit_of(panel_.rate));
     const float width = sheet_.width(kStrongType, text);
-    // Left of the copy's line if that would cross the number.
+    // Left of the copy's line if that line would cross the number.
     const float line = panel_.copy > 0 ? map.x_px(panel_.copy) : row.x1 + width;
     const float beside = row.x1 - sheet_.px(8);
     const float end = line > beside - width - sheet_.px(6) && line < row.x1 + sheet_.px(6)
@@ -251,7 +251,7 @@ class TrafficLayout {
 
   enum class Bytes { kRead, kWritten, kKept };
 
-  // Read: filled. Written: hollow, with a dot if kept until backward.
+  // Bytes read are filled, bytes written hollow, with a dot if kept until the backward pass.
   void square(Rect rect, Bytes kind, bool ours, int mark) {
     const Color ink = steps_back(mark) ? mixed(palette_.control, palette_.well, 0.5f)
                       : ours           ? palette_.ink
@@ -336,7 +336,7 @@ class TrafficLayout {
     return {static_cast<std::size_t>(std::max(1.0f, width / sheet_.px(5))), sheet_.px(5)};
   }
 
-  // Returns how many do not fit.
+  // Returns how many squares do not fit.
   std::size_t block(const TrafficForm& form, const std::vector<std::pair<Bytes, int>>& all, const Grid& grid, Rect area,
                     int first) {
     const float gap = std::max(sheet_.line_px(1), sheet_.snap(grid.pitch * 0.18f));
@@ -362,7 +362,7 @@ class TrafficLayout {
     lay_out_legend(sheet_, legend, area, 1);
   }
 
-  // Savings of the last form over the first.
+  // Savings of the last form compared with the first.
   void sums(Rect area) {
     const TrafficForm &eager = panel_.forms.front(), &fused = panel_.forms.back();
     const auto times = [](double a, double b) { return b > 0 ? fmt::format("{:.1f}× less", a / b) : std::string(); };

@@ -126,7 +126,7 @@ class KindLabels {
     return few;
   }
 
-  // Right or left of the dot, or above it.
+  // Leaders right or left of the dot, or above it.
   std::vector<Leader> leaders(const PxColumn& column, int kind, const std::string& text) const {
     const Rect band = column.of(kind), size = pen_.box_at(kStrongType, text, 0, 0);
     const Point dot{sheet_.snap((band.x0 + band.x1) * 0.5f), sheet_.snap(band.center_y())};
@@ -227,7 +227,7 @@ void lay_out_edge_names(Sheet& sheet, const std::vector<EdgeName>& names, const 
                         const PlotMap& map) {
   if (columns.empty()) return;
   const float line = sheet.height(kMediumType);
-  float lowest = map.plot.y1 - line * 0.5f;  // middle of the next name, bottom up
+  float lowest = map.plot.y1 - line * 0.5f;  // middle of the next name; names are placed bottom up
   for (const EdgeName& name : names) {
     const float band = columns.back().of(name.kind).center_y(), middle = std::min(band, lowest);
     lowest = middle - line;

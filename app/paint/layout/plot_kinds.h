@@ -22,20 +22,21 @@ class LabelPlacer {
   void take(Rect box) { taken_.push_back(box); }
   // A piece of a curve. No label covers it, but leader lines may cross it.
   void avoid(Rect box) { lines_.push_back(box); }
-  // The data's upper edge from x0 to x1, in ascending x.
+  // Adds the data's upper edge from x0 to x1, in ascending x.
   void data_top(float x0, float x1, float y) { tops_.push_back({x0, y, x1, y}); }
 
   bool is_free(Rect box) const;
   bool crosses_line(Rect box) const;
   bool clear_of_data(Rect box) const;
-  // Clear of the data, or wholly inside its fill.
+  // True if clear of the data, or wholly inside its fill.
   bool clear_of_edge(Rect box) const;
 
-  // Returns and reserves the first candidate that covers no curve and is clear of the data, or else clear of its edge.
+  // Returns and reserves the first candidate that covers no curve and is clear of the data, or else the first clear of
+  // its edge.
   std::optional<Rect> place(const std::vector<Rect>& candidates);
 
  private:
-  // The data's highest and lowest upper edge over the box's x range.
+  // The data's highest and lowest upper edge within the box's x range.
   std::pair<float, float> tops_over(Rect box) const;
 
   Rect area_;
@@ -63,7 +64,7 @@ class LabelPen {
     sheet_.text(Layer::kLabels, type, color, text, box.x0 + pad_x(), box.y0 + pad_y());
   }
 
-  // Uses the first free box, if any.
+  // Draws in the first free box, if any.
   void place(const std::vector<Rect>& candidates, Type type, Color color, const std::string& text) {
     if (const auto box = placer_.place(candidates)) put(*box, type, color, sheet_.palette().well, text);
   }
@@ -91,9 +92,9 @@ void lay_out_edge_names(Sheet& sheet, const std::vector<EdgeName>& names, const 
 void label_kinds(LabelPen& pen, const lessons::Timeline& timeline, const std::vector<PxColumn>& columns,
                  const PlotMap& map, const ShownUnit& unit, const std::vector<EdgeName>& outside);
 
-// Places the labels of a timeline; one without a place is dropped. By priority: guess, failed request, limit, peak,
-// run A's peak, lines, then kinds of memory, largest first. Returns which lines to draw: reserved and process lines need
-// their label.
+// Places the labels of a timeline; a label without a place is dropped. By priority: guess, failed request, limit, peak,
+// run A's peak, lines, then kinds of memory, largest first. Returns which lines to draw: reserved and process lines
+// only with their label.
 std::vector<bool> lay_out_labels(Sheet& sheet, const lessons::FigureHead& head, const lessons::Timeline& timeline,
                                  const PlotMap& map, const std::vector<PxColumn>& columns,
                                  const std::vector<EdgeName>& outside);

@@ -45,7 +45,7 @@ class PlotLabels {
     std::vector<bool> named;
     for (std::size_t i = 0; i < timeline_.lines.size(); ++i) {
       named.push_back(line_label(i));
-      if (!named.back()) line_rects_[i].clear();  // it is not drawn
+      if (!named.back()) line_rects_[i].clear();  // the line is not drawn
     }
     label_kinds(pen_, timeline_, columns_, map_, unit_, outside);
     return named;
@@ -100,7 +100,7 @@ class PlotLabels {
     }
   }
 
-  // On the guess's line, else just above or below.
+  // On the guess's line, else just above or below it.
   void you_said(const std::string& text, float y) {
     const Rect size = pen_.box_at(kMediumType, text, 0, 0);
     for (const float shift : {-0.5f, -1.1f, 0.1f}) {
@@ -115,7 +115,8 @@ class PlotLabels {
     }
   }
 
-  // With a run A the pill stays at the right end, where that curve is low: it must not change sides while dragged.
+  // With a run A the pill stays at the right end, where run A's curve is low, because it must not change sides while
+  // dragged.
   void pill(const std::string& text, float from, float y) {
     const Type type = kPeakType;
     const float width = sheet_.snap(sheet_.width(type, text) + sheet_.px(38)), height = sheet_.px(30);
@@ -148,7 +149,7 @@ class PlotLabels {
                 1.25f * sheet_.frame().scale);
   }
 
-  // Shares of the plot's width for level lines' labels: the right end, clear of a failed allocation, …
+  // Places for level lines' labels, as shares of the plot's width: the right end, then clear of a failed allocation, …
   static constexpr std::array kPlaces{1.0f, 0.92f, 0.0f, 0.75f, 0.5f, 0.25f};
 
   float left_at(float share, Type type, const std::string& text) const {
@@ -158,7 +159,7 @@ class PlotLabels {
 
   // --- limit, failure, peak ---------------------------------------------------------------------------------------
 
-  // Above the axis if the plot does not reach it.
+  // At the top, with an arrow, if the axis does not reach the limit.
   void limit() {
     if (!timeline_.cap) return;
     const Type type = kStrongType;
@@ -219,7 +220,7 @@ class PlotLabels {
     return boxes;
   }
 
-  // Rings come before names, so that no name covers a ring or is next to the wrong one.
+  // Rings are drawn before names, so that no name covers a ring or is next to the wrong one.
   void peaks() {
     const bool b = timeline_.peak && in_plot(*timeline_.peak),
                a = timeline_.baseline_peak && in_plot(*timeline_.baseline_peak);
@@ -254,7 +255,7 @@ class PlotLabels {
     pen_.put(*box, type, palette_.text, palette_.well, mark.label);
   }
 
-  // Nearest to `at` first.
+  // Boxes anywhere, nearest to `at` first.
   std::vector<Rect> everywhere(const std::string& text, Type type, Point at) const {
     const Rect size = pen_.box_at(type, text, 0, 0);
     std::vector<std::pair<float, Rect>> boxes;
@@ -273,7 +274,7 @@ class PlotLabels {
 
   // --- lines ------------------------------------------------------------------------------------------------------
 
-  // On the line where it is level, else just above or below; the long text first.
+  // On the line where it is level, else just above or below it; the long text first.
   bool line_label(std::size_t index) {
     const lessons::StepLine& line = timeline_.lines[index];
     if (line.label.empty()) return true;
@@ -290,7 +291,7 @@ class PlotLabels {
         return true;
       }
     }
-    // The baseline is known by its color, a computed line by its dashes.
+    // Even without a label, color identifies the baseline, and dashes a computed line.
     return line.style != lessons::LineStyle::kReserved && line.style != lessons::LineStyle::kProcess;
   }
 

@@ -30,7 +30,7 @@ std::vector<Polyline> edge_lines(const std::vector<PxColumn>& columns, int kind,
   return lines;
 }
 
-// Drops points on straight lines: shorter files, fewer vertices.
+// Drops points within straight lines, for shorter files and fewer vertices.
 void add_line(Sheet& sheet, Layer layer, Polyline line) {
   std::vector<Point> kept;
   for (const Point& p : line.points) {
@@ -87,7 +87,7 @@ void lay_out_fill(Sheet& sheet, const Timeline& timeline, const std::vector<PxCo
     sheet.hatch(Layer::kStack, rects, colors.edge, kKindHatch);
 }
 
-// A 2 px edge under a background line for a quiet kind, else an outline or a background line.
+// A quiet kind has a 2 px edge under a background line; others have an outline or a background line.
 void lay_out_border(Sheet& sheet, const Timeline& timeline, const std::vector<PxColumn>& columns, int kind) {
   const Palette& palette = sheet.palette();
   const KindColors& colors = palette.kinds[static_cast<std::size_t>(kind)];
@@ -113,7 +113,7 @@ void lay_out_border(Sheet& sheet, const Timeline& timeline, const std::vector<Px
   }
 }
 
-// 1 px around the whole stack, down to the axis where the data ends.
+// Outlines the whole stack, 1 px wide, down to the axis where the data ends.
 void lay_out_outline(Sheet& sheet, const PlotMap& map, const std::vector<PxColumn>& columns, bool predicted) {
   const float width = sheet.line_px(1), half = width * 0.5f, dash = predicted ? sheet.px(4) : 0;
   Polyline line{.points = {}, .color = sheet.palette().text, .width = width, .dash = dash, .gap = dash * 0.75f};

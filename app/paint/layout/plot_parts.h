@@ -21,12 +21,12 @@ Rect failed_rect(const Sheet& sheet, const lessons::Timeline& timeline, const Pl
 // A step function's corners inside the plot.
 std::vector<Point> step_points(const lessons::StepLine& line, const PlotMap& map, bool whole_pixels, float width);
 
-// Lanes below a timeline, on its x axis. `room`: height of plot and lanes.
+// Lanes below a timeline, on its x axis. `room`: height of plot and lanes together.
 float lanes_height(const Sheet& sheet, const lessons::Lanes& panel, float room);
 float lane_names_width(const Sheet& sheet, const lessons::Lanes& panel);
 void lay_out_lanes_below(Sheet& sheet, const PlotMap& map, const lessons::Lanes& panel, Rect area);
 
-// Labels that fit below the x axis and avoid `taken`; the last one has the unit.
+// The labels that fit below the x axis and avoid `taken`; the last label includes the unit.
 void lay_out_time_ticks(Sheet& sheet, const PlotMap& map, std::span<const Rect> taken);
 void lay_out_danger_zone(Sheet& sheet, const lessons::Timeline& timeline, const PlotMap& map);
 void lay_out_stack(Sheet& sheet, const lessons::Timeline& timeline, const PlotMap& map,

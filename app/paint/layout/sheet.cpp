@@ -16,7 +16,7 @@ float Sheet::line_px(float design) const {
 std::string Sheet::shortened(Type type, std::string text, float width_limit) const {
   if (width(type, text) <= width_limit) return text;
   while (!text.empty()) {
-    // One UTF-8 character.
+    // Removes one UTF-8 character.
     do {
       const auto last = static_cast<unsigned char>(text.back());
       text.pop_back();
@@ -136,7 +136,7 @@ Rect lay_out_more(Sheet& sheet, Layer layer, const LeftOut& left_out, float x, f
   const std::string words = more_words(left_out.what, left_out.count);
   const Rect box = sheet.text_mid(layer, kMoreType, sheet.palette().text2, words, x, middle, anchor);
   sheet.scene().more.push_back({box, left_out.what, left_out.count});
-  constexpr std::size_t kMostNames = 24;  // that fit into a tooltip
+  constexpr std::size_t kMostNames = 24;  // names that fit into a tooltip
   std::string tip;
   for (std::size_t i = 0; i < std::min(kMostNames, left_out.names.size()); ++i)
     tip += (tip.empty() ? "" : "\n") + left_out.names[i];

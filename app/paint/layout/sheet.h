@@ -19,7 +19,7 @@ struct Type {
   float em = 12;
 };
 
-// 0: solid.
+// Dash 0: solid.
 struct Dash {
   float dash = 0, gap = dash;
 };
@@ -57,11 +57,11 @@ class Sheet {
   Rect text_mid(Layer layer, Type type, Color color, std::string text, float x, float middle,
                 Anchor anchor = Anchor::kStart);
 
-  // The same text, cut to `room`.
+  // Like text_mid(), but cut to `room`.
   Rect text_cut(Layer layer, Type type, Color color, std::string text, float x, float middle, float room,
                 Anchor anchor = Anchor::kStart);
 
-  // The ground of what does not fit.
+  // Fills and hatches the background of what does not fit.
   void danger(Layer layer, const Rect& rect);
   // Hatches rectangles in ascending x; lines continue across neighbors.
   void hatch(Layer layer, const std::vector<Rect>& rects, Color color, const HatchRule& rule);
@@ -83,7 +83,7 @@ void lay_out_panel(Sheet& sheet, const lessons::Traffic& panel, Rect area);
 void lay_out_plot(Sheet& sheet, const lessons::FigureHead& head, const lessons::Timeline& timeline,
                   const lessons::Lanes* lanes, Rect area);
 void lay_out_rungs(Sheet& sheet, const lessons::FigureHead& head, const lessons::Rungs& panel, Rect area);
-// `least` shows all rows; beyond `most` only space is added.
+// `least` shows all rows; more than `most` only adds space.
 struct Heights {
   float least = 0, most = 0;
 };
@@ -93,7 +93,8 @@ void lay_out_maps(Sheet& sheet, const std::vector<const lessons::HeatMap*>& maps
 float most_height(const Sheet& sheet, const lessons::Diagram& diagram, float width);
 void lay_out_charts(Sheet& sheet, const lessons::FigureHead& head, const std::vector<const lessons::Chart*>& charts,
                     Rect area);
-// "your guess 21.3 GiB", or "you said …" once locked, around `at` but inside `within`; kDragToGuess without a guess.
+// "your guess 21.3 GiB", "you said …" once locked, or kDragToGuess without a guess. The box is around `at` but inside
+// `within`.
 constexpr std::string_view kDragToGuess = "drag to guess";
 struct GuessPill {
   Rect box;
@@ -115,7 +116,7 @@ void lay_out_swatch(Sheet& sheet, Layer layer, const Rect& rect, record::Categor
 // Items without room.
 struct LeftOut {
   std::string_view what;           // "row"
-  std::vector<std::string> names;  // in the tooltip
+  std::vector<std::string> names;  // shown in the tooltip
   std::size_t count = names.size();
 };
 // Draws "3 more rows" if any are left out. Returns the text's box.
@@ -124,7 +125,7 @@ Rect lay_out_more(Sheet& sheet, Layer layer, const LeftOut& left_out, float x, f
 
 // A row's index, or empty for the mark that counts the rows left out.
 using Line = std::optional<std::size_t>;
-// If not all rows fit, middle ones are left out; the first rows and row `keep`, the result, stay.
+// If not all rows fit, middle rows are left out; the first rows and row `keep`, the result, stay.
 std::vector<Line> lines_of(std::size_t rows, std::size_t most, std::size_t keep);
 
 struct LegendEntry {
@@ -137,7 +138,7 @@ struct Legend {
   float sample_width = 14, sample_height = 11;  // px at scale 1
   std::vector<LegendEntry> entries = {};
 };
-// Counts entries without room. Returns the height used.
+// Also counts entries without room. Returns the height used.
 float lay_out_legend(Sheet& sheet, const Legend& legend, Rect area, int most_lines);
 float more_width(const Sheet& sheet, std::string_view what, std::size_t count);
 

@@ -12,14 +12,14 @@
 
 namespace headroom::app::paint {
 
-// stb_truetype reads offsets without checking them, which only the shipped fonts may ask for. It knows no OpenType
-// features, so the width of digits with tnum is a fact of the face.
+// stb_truetype reads offsets without checking them, so it may read only the shipped fonts. It supports no OpenType
+// features, so the width of digits with tnum is in FaceFacts.
 struct FontWidths::Font {
   std::string bytes;
   stbtt_fontinfo info{};
-  float units = 0;  // per em
+  float units = 0;  // font units per em
 
-  // False if this is no font with digits.
+  // False if the file is no font with digits.
   bool open() {
     const auto* const data = reinterpret_cast<const unsigned char*>(bytes.data());
     constexpr std::size_t kHeader = 12;

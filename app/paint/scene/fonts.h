@@ -1,4 +1,4 @@
-// Faces of assets/fonts and their text widths, from the same tables in every build, so that all compute the same layout.
+// Faces in assets/fonts and their text widths. Every build reads the same tables, so that all compute the same layout.
 #pragma once
 
 #include <array>

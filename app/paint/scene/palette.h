@@ -26,7 +26,7 @@ constexpr Color faded(Color color, float opacity) {
   return color;
 }
 
-// `share` of `b` in `a`, per channel in sRGB; opaque.
+// Mixes `share` of `b` into `a`, per channel in sRGB; opaque.
 constexpr Color mixed(Color a, Color b, float share) {
   const auto channel = [share](std::uint8_t x, std::uint8_t y) {
     return static_cast<std::uint8_t>(static_cast<float>(x) + (static_cast<float>(y) - static_cast<float>(x)) * share +
@@ -38,17 +38,17 @@ constexpr Color mixed(Color a, Color b, float share) {
 // `on_fill` and `on_quiet` are text colors.
 struct KindColors {
   Color fill, on_fill, edge, quiet, on_quiet;
-  bool hatched = false;   // hatched in the edge color: contrast with the plot is below 3:1
+  bool hatched = false;   // hatched in the edge color: the fill's contrast with the plot is below 3:1
   bool outlined = false;  // 1 px edge
 };
 
-// Grounds of controls by what the reader does with them.
+// Background colors of controls, by what the reader does with them.
 struct StateColors {
   Color hover, active, selected, track;
-  Color ink_hover, ink_active;  // of controls in ink
+  Color ink_hover, ink_active;  // backgrounds of controls in ink
 };
 
-// Opacities: the two of "does not fit", and the canvas over the hidden part.
+// Opacities: ground and hatch of "does not fit", and the canvas over the hidden part.
 struct Opacities {
   float danger_ground = 0.05f, danger_hatch = 0.26f, cover = 0.80f;
 };
@@ -57,14 +57,14 @@ struct Shades {
   Color shadow, scrim;
 };
 
-// Other libraries' kernels, 3:1 on the well; the program's own are ink.
+// Other libraries' kernels, 3:1 on the well; the program's own kernels are ink.
 struct WorkColors {
   Color product, other;
 };
 
 struct Palette {
   bool dark = false;
-  bool quiet_kinds = true;  // false for high contrast: kinds are never muted
+  bool quiet_kinds = true;  // false in high contrast, where kinds are never muted
   Color rail, canvas, card, well, raised;
   Color hairline, control, grid;
   StateColors state;
@@ -80,14 +80,14 @@ struct Palette {
   constexpr const KindColors& of(record::Category category) const { return kinds[static_cast<std::size_t>(category)]; }
 };
 
-// Lines at 45° where x + y is a multiple of `step`, so that neighbors join.
+// Hatch lines at 45° where x + y is a multiple of `step`, so that neighbors join.
 struct HatchRule {
   float step = 6;
   float width = 1;
-  float opacity = 1;  // of the hatch color
+  float opacity = 1;  // of the hatch's color
 };
 inline constexpr HatchRule kKindHatch{6, 1, 0.55f};        // in the kind's edge color
-inline constexpr HatchRule kDangerHatch{9, 1.1f, 1};       // in danger, at Opacities::danger_hatch
+inline constexpr HatchRule kDangerHatch{9, 1.1f, 1};       // in the danger color, at Opacities::danger_hatch
 inline constexpr HatchRule kOverCapHatch{6, 1.2f, 0.55f};  // on data above the card's limit
 inline constexpr Color kOverCap = rgb(0x111110);
 
@@ -229,7 +229,7 @@ inline constexpr Palette kHighContrast{
     .opacity = {0.10f, 0.38f, 0.72f},
 };
 
-// WCAG 2.2: relative luminance of an opaque color; contrast from 1 to 21.
+// WCAG 2.2's relative luminance of an opaque color; its contrast of two colors, from 1 to 21.
 double luminance(Color color);
 double contrast(Color a, Color b);
 

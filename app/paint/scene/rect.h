@@ -31,7 +31,7 @@ struct Rect {
     return {x0 + horizontal, y0 + vertical, x1 - horizontal, y1 - vertical};
   }
   Rect moved(Point by) const { return {x0 + by.x, y0 + by.y, x1 + by.x, y1 + by.y}; }
-  // Takes a strip off one side and returns it.
+  // Cuts a strip off one side and returns it.
   Rect cut_top(float height) {
     const Rect strip = top(height);
     y0 = strip.y1;
@@ -52,7 +52,7 @@ struct Rect {
     x1 = strip.x0;
     return strip;
   }
-  // The strip without taking it off.
+  // Returns the strip without cutting it off.
   Rect top(float height) const { return {x0, y0, x1, std::min(y1, y0 + height)}; }
   Rect left(float width) const { return {x0, y0, std::min(x1, x0 + width), y1}; }
   Rect right(float width) const { return {std::max(x0, x1 - width), y0, x1, y1}; }

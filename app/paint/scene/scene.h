@@ -23,7 +23,7 @@ inline constexpr int kNumFaces = 5;
 constexpr float ascent_of(Face face) { return face == Face::kMono ? 1.02f : 0.96875f; }
 constexpr float line_of(Face face) { return face == Face::kMono ? 1.32f : 1.2102f; }
 
-// Painters may group items by layer; tests look them up by it.
+// Painters may group items by layer; tests use it to find items.
 enum class Layer : std::uint8_t {
   kGround,
   kStack,
@@ -74,7 +74,7 @@ struct Segments {
   float width = 1;
 };
 
-// Step functions have only horizontal and vertical pieces; paint those without anti-aliasing.
+// Step functions have only horizontal and vertical pieces, which are painted without anti-aliasing.
 struct Polyline {
   std::vector<Point> points;  // center of the stroke
   Color color;
@@ -84,7 +84,7 @@ struct Polyline {
 
 struct Disc {
   Point center;
-  float radius = 0;  // center of the stroke
+  float radius = 0;  // to the stroke's center
   Color fill;        // alpha 0: a ring
   Color stroke;
   float stroke_width = 0;  // 0: none
@@ -99,7 +99,7 @@ struct Text {
   float em = 12;  // px; ImGui's size is em * line_of(face)
   Color color;
   Anchor anchor = Anchor::kStart;
-  Rect box;  // measured width times line height
+  Rect box;  // measured width by line height
 };
 
 using Shape = std::variant<Fill, Outline, Columns, Segments, Polyline, Disc, Text>;
@@ -125,7 +125,7 @@ struct HitArea {
   Rect rect;
   std::optional<record::Category> category;
   std::string tip;                               // text that may not fit: "loss", a full row
-  std::optional<lessons::SetParam> action = {};  // on click
+  std::optional<lessons::SetParam> action = {};  // set by a click
   std::optional<std::size_t> span = {};          // kernel selected by a click
   std::optional<int> mark = {};                  // areas with the same number light up together
 };
@@ -139,13 +139,13 @@ struct MoreMark {
 
 struct Scene {
   float width = 0, height = 0;
-  Color ground;                // exporters paint it under everything; the window has its card
+  Color ground;                // exporters paint it under everything; the window has a card instead
   std::vector<Item> items;     // in painting order
   PlotMap map;                 // `plot` is empty without axes
   std::optional<Rect> lanes;   // below the plot, on its x axis
   std::optional<Rect> search;  // room for a search field, above the lanes
   std::optional<Rect> guess;   // the pill to drag
-  bool guess_along_x = false;  // else vertically
+  bool guess_along_x = false;  // dragged along x, else along y
   std::optional<Rect> rungs;   // rows of equal height for the window's switches
   std::vector<HitArea> hits;
   std::vector<MoreMark> more;

@@ -28,7 +28,7 @@ std::vector<const StackColumn*> column_of_pixel(const lessons::Timeline& timelin
   return shown;
 }
 
-// Appends, or widens the last column if it looks the same and touches this one.
+// Appends `column`, or widens the last column if both look the same and touch.
 void append(std::vector<PxColumn>& columns, const PxColumn& column) {
   if (column.x1 <= column.x0) return;
   if (!columns.empty() && columns.back().y == column.y && column.x0 - columns.back().x1 < 0.005f) {

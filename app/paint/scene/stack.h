@@ -8,7 +8,7 @@
 
 namespace headroom::app::paint {
 
-// Figure columns that look the same. Kind k spans y[k] (bottom) to y[k + 1] (top).
+// Neighboring figure columns that look the same. Kind k spans y[k] (bottom) to y[k + 1] (top).
 struct PxColumn {
   float x0 = 0, x1 = 0;
   std::array<float, record::kNumCategories + 1> y{};
@@ -19,7 +19,7 @@ struct PxColumn {
   Rect of(int kind) const { return {x0, y[static_cast<std::size_t>(kind) + 1], x1, y[static_cast<std::size_t>(kind)]}; }
 };
 
-// In ascending x. `whole_pixels` keeps the highest column of each pixel, so that no peak vanishes.
+// Columns in ascending x. `whole_pixels` keeps the highest column of each pixel, so that no peak vanishes.
 std::vector<PxColumn> px_columns(const lessons::Timeline& timeline, const PlotMap& map, bool whole_pixels);
 
 // The largest rectangle inside a kind that spans [x, x + width); empty if none.

@@ -9,7 +9,7 @@
 namespace headroom::app::paint {
 namespace {
 
-// The smallest step of 1, 2 or 5 times a power of ten of which at most `most` fit into `span`.
+// The smallest step, 1, 2 or 5 times a power of ten, that fits into `span` at most `most` times.
 double round_step(double span, int most) {
   const double least = span / std::max(most, 1);
   const double power = std::pow(10, std::floor(std::log10(least)));
@@ -37,7 +37,7 @@ std::vector<Tick> byte_ticks(const lessons::Axis& axis, int most) {
       break;
     }
   }
-  if (span < 2) step = span < 1 ? round_step(span, most) : 0.25;  // the unit suits a longer axis
+  if (span < 2) step = span < 1 ? round_step(span, most) : 0.25;  // the unit is for a longer axis
   std::vector<Tick> ticks;
   for (double value = 0; value <= span * (1 + 1e-9) && ticks.size() < 1000; value += step) {
     ticks.push_back(
@@ -80,7 +80,7 @@ ChartTicks chart_ticks(const lessons::Axis& axis, int most) {
                                      : shown < 1e6 ? record::format_count(std::llround(shown))
                                                    : record::format_count(std::llround(shown / 1e6)) + " M"});
     };
-    const bool halves = last - first < 2 && most >= 6;  // few decades: 1, 2, 5, 10, …
+    const bool halves = last - first < 2 && most >= 6;  // few decades: ticks at 1, 2, 5, 10, …
     for (int decade = halves ? first - 1 : first; decade <= last; decade += step)
       for (const double factor : {1.0, 2.0, 5.0}) {
         const double value = factor * std::pow(10, decade);

@@ -13,7 +13,7 @@ struct Tick {
   std::string label;
 };
 
-// Multiples of the axis's unit from 0; integers if the axis spans at least two.
+// Multiples of the axis's unit from 0; integers if the axis spans at least two units.
 std::vector<Tick> byte_ticks(const lessons::Axis& axis, int most);
 // In the most readable time unit, or in events.
 struct TimeTicks {

@@ -185,8 +185,8 @@ int toggles(const char* id, const Rect& rect, std::span<const Toggle> all, bool 
   return clicked;
 }
 
-// A tick below the track. A tried value has a flag on the side that it decides: left of it everything fits, right of
-// it nothing does. Flags of neighbors do not overlap.
+// A tick below the track. A tried value has a flag on the side that it decides: if it fits, everything left of it does;
+// if not, nothing right of it does. Flags of neighbors do not overlap.
 void draw_slider_mark(const SliderMark& mark, float x, float y) {
   const float foot = y + px(12);
   const bool bad = mark.kind == SliderMark::Kind::kBad;

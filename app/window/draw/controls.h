@@ -20,7 +20,7 @@ struct Hit {
   bool hovered = false;
   bool held = false;
   bool clicked = false;  // also by Enter or Space when focused
-  bool focused = false;  // by keyboard: draw the ring
+  bool focused = false;  // by keyboard; the ring is drawn
 };
 Hit hit(const char* id, const Rect& rect, bool enabled = true);
 void focus_ring(const Rect& rect, float radius);
@@ -39,15 +39,15 @@ float button_width(const ButtonText& text);
 bool button(const char* id, const Rect& rect, const ButtonText& text, ButtonKind kind = ButtonKind::kSecondary,
             bool enabled = true);
 
-// A pull-down. True if the choice changed. `refused` has a reason per option (empty: allowed) or is empty. Options
+// A pull-down. True if the choice changed. `refused` has a reason per option (empty if allowed), or is empty. Options
 // with a reason are drawn disabled, but can be chosen.
 bool select(const char* id, const Rect& rect, std::span<const std::string> options, int& selected,
             Icon icon = Icon::kNone, std::span<const std::string> refused = {});
-// Side by side, as wide as their words. True if the choice changed.
+// Options side by side, as wide as their words. True if the choice changed.
 float segmented_width(std::span<const std::string> options);
 bool segmented(const char* id, const Rect& rect, std::span<const std::string> options, int& selected,
                std::span<const std::string> refused = {});
-// Switches side by side. Returns the index of the clicked one, or −1.
+// Switches side by side. toggles() returns the index of the clicked one, or −1.
 struct Toggle {
   std::string_view label;
   Icon icon = Icon::kNone;
@@ -57,17 +57,17 @@ struct Toggle {
 };
 float toggles_width(std::span<const Toggle> all, bool with_labels);
 int toggles(const char* id, const Rect& rect, std::span<const Toggle> all, bool with_labels);
-// A mark on a slider's track, at 0 … 1.
+// A mark on a slider's track; `at`: 0 … 1.
 struct SliderMark {
   enum class Kind : std::uint8_t { kTick, kGood, kBad } kind = Kind::kTick;
   float at = 0;
 };
-// `position` is 0 … 1. The arrow keys move by one of `steps` values; 0: by a hundredth. Positions from `hatched_from`
-// on (2: none) do not fit. True while it changes.
+// `position` is 0 … 1. The arrow keys move by one of `steps` values, or by a hundredth if `steps` is 0. Positions from
+// `hatched_from` on (2: none) do not fit. True while it changes.
 bool slider(const char* id, const Rect& rect, float& position, int steps, float hatched_from = 2,
             std::span<const SliderMark> marks = {});
-bool enter_pressed();  // on either keypad
-// A line of text with a unit at its right end. True on Enter, or when left after an edit.
+bool enter_pressed();  // either Enter key
+// A line of text with a unit at its right end. True on Enter, or when the field is left after an edit.
 bool text_field(const char* id, const Rect& rect, std::string& text, std::string_view unit, bool focus_now = false,
                 std::string_view hint = {});
 
@@ -80,7 +80,7 @@ class DragOrder {
   struct Row {
     std::size_t place = 0;
     Rect words;        // right of the grip
-    bool tip = false;  // the mouse rests on it: show a tooltip
+    bool tip = false;  // the mouse rests on the row: show a tooltip
   };
 
   // Rows of `height` device px. Draws ground, grip and focus ring; `draw_row` adds the rest. Returns the move, which

@@ -13,9 +13,9 @@ namespace headroom::app::window {
 
 using paint::Rect;
 
-// Whole device pixels for px at scale 1.
+// Converts px at scale 1 to whole device pixels.
 float px(float length);
-// At least one device pixel.
+// Like px(), at least one device pixel.
 float line_px(float width);
 
 inline ImVec2 upper_left(const Rect& rect) { return {rect.x0, rect.y0}; }
@@ -42,7 +42,7 @@ float text_at(Face face, float em, float x, float y, Color color, std::string_vi
 // Alignments: 0 is left or top, 0.5 the middle, 1 right or bottom. Returns the text's box.
 Rect text_in(Face face, float em, const Rect& rect, Color color, std::string_view text, float align_x = 0,
              float align_y = 0.5f);
-// The same, cut with "…" to the rectangle's width.
+// Like text_in(), but cut with "…" to the rectangle's width.
 Rect text_fit(Face face, float em, const Rect& rect, Color color, std::string_view text, float align_x = 0);
 // Wraps to the rectangle's width; `line` is line height over em. Returns the bottom. draw = false only measures.
 float paragraph(Face face, float em, float line, const Rect& rect, Color color, std::string_view text,

@@ -33,7 +33,7 @@ RichMd::AssetBytes read_face(const std::filesystem::path& fonts, const std::stri
   return std::vector<std::uint8_t>(std::istreambuf_iterator<char>(file), {});
 }
 
-// Formulas are textures in their drawn size, which look pale between pixels.
+// Snaps formulas to whole pixels: textures in their drawn size look pale between pixels.
 void snap_images(ImDrawList& list, int first_command) {
   const ImTextureRef text = ImGui::GetIO().Fonts->TexRef;
   for (int c = first_command; c < list.CmdBuffer.Size; ++c) {
@@ -71,12 +71,12 @@ Markdown::Markdown(std::filesystem::path fonts, lessons::Glossary glossary) : gl
   options.withLatex = true;
   options.autolinks = false;
   options.fontOptions.regularSize = kRegularSize;
-  options.callbacks.OnOpenLink = [](const std::string&) {};  // page links are tags by now
+  options.callbacks.OnOpenLink = [](const std::string&) {};  // page links are already tags
   options.callbacks.OnHtmlSpan = [this](const std::string& tag, bool opening) { return on_tag(tag, opening); };
   RichMd::CreateContext(options);
 
-  // The library passes the line box as a formula's em, a fifth too large. 1.12 matches the x-heights of Inter and
-  // Latin Modern.
+  // The library passes the line box's height as a formula's em, a fifth too large. 1.12 matches the x-heights of Inter
+  // and Latin Modern.
   services = RichMd::GetHostServices();
   services.RenderLatex = [render = services.RenderLatex](const std::string& formula, float size, ImU32 color,
                                                          bool display) {
@@ -115,7 +115,7 @@ void Markdown::render(const std::string& text, float em, float line) {
   ImGui::PushFont(nullptr, ImGui::GetStyle().FontSizeBase * size / kRegularSize);
   ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, ImVec2(px(8), std::round(px(em * line) - size)));
   ImDrawList& list = *ImGui::GetWindowDrawList();
-  const int first_command = list.CmdBuffer.Size - 1;  // already begun, perhaps empty
+  const int first_command = list.CmdBuffer.Size - 1;  // the current command, perhaps empty
   RichMd::RenderRaw(text);
   snap_images(list, first_command);
   ImGui::PopStyleVar();
@@ -155,7 +155,7 @@ const lessons::Act* Markdown::draw_acts() {
   if (act_lines_.empty()) return clicked;
   const ImVec2 below = ImGui::GetCursorScreenPos();
   bool ring = false;
-  int goes_on = 0;  // lines of this link above
+  int goes_on = 0;  // number of this link's lines above
   for (std::size_t i = 0; i < act_lines_.size(); ++i) {
     const ActLine& line = act_lines_[i];
     const lessons::Act& act = rendered_->acts[line.act];

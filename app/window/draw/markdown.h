@@ -34,7 +34,7 @@ class Markdown {
   // Renders a plain paragraph (question, because).
   void render(const std::string& text, float em, float line);
 
-  // The kind whose term or link the mouse is on, in the last frame.
+  // The kind whose term or link the mouse was on in the last frame.
   std::optional<record::Category> pointed_at() const { return pointed_at_; }
   // The link that the mouse is on; null: none.
   const lessons::Act* pointed_act() const { return pointed_act_ ? &*pointed_act_ : nullptr; }
@@ -56,7 +56,7 @@ class Markdown {
   lessons::Glossary glossary_;
   const lessons::MarkedText* rendered_ = nullptr;
   float em_ = 14;
-  std::size_t last_term_ = 0;  // the previous word's term and end
+  std::size_t last_term_ = 0;  // term and end of the previous word
   float last_x_ = 0, last_y_ = -1;
   // The part of a link on one line.
   struct ActLine {

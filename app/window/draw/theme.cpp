@@ -87,7 +87,7 @@ const Look& look() { return current_look; }
 
 void apply_look(ThemeId id, float scale) {
   current_look = {id, scale};
-  ImGuiStyle style;  // new: ScaleAllSizes is cumulative
+  ImGuiStyle style;  // a new style: ScaleAllSizes is cumulative
   set_sizes(style);
   style.ScaleAllSizes(scale);
   style.FontSizeBase *= scale;

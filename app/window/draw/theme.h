@@ -24,7 +24,7 @@ struct Look {
 };
 
 const Look& look();
-// The interface has ink and grays only; hues are for memory, and danger for what does not fit.
+// The interface has ink and grays only; hues are for memory, and the danger color for what does not fit.
 inline const paint::Palette& theme() { return palette_of(look().theme); }
 inline bool high_contrast() { return look().theme == ThemeId::kHighContrast; }
 

@@ -12,7 +12,7 @@ namespace headroom::app::window {
 
 namespace {
 
-// Width of the widest digit; 0: the face is monospaced.
+// Width of the widest digit, in em; 0 for a monospaced face.
 constexpr std::array<float, paint::kNumFaces> kDigitEm{0.642f, 0.654f, 0.667f, 0.623f, 0.0f};
 
 // Faces belong to the current ImGui context; tests create several in a row.
@@ -20,7 +20,7 @@ std::array<ImFont*, paint::kNumFaces> loaded_faces{};
 
 ImFont* load(const std::filesystem::path& path, Face face) {
   const float digit_em = kDigitEm[static_cast<std::size_t>(face)];
-  // The rasterizer's own gray is thin at 12 and 13 px.
+  // The rasterizer's own gray looks thin at 12 and 13 px.
   constexpr float kWeight = 1.15f;
   constexpr float kReferenceSize = 16.0f;
   static const ImWchar not_digits[] = {0x0001, 0x002F, 0x003A, 0x10FFFF, 0};
@@ -75,7 +75,7 @@ float AtlasMeasure::width(Face face, float em, std::string_view text) const {
 }
 
 ImVec2 text_size(Face face, float em, std::string_view text) {
-  if (text.empty()) return {0, font_size(face, em)};  // ImGui takes an empty view as zero-terminated
+  if (text.empty()) return {0, font_size(face, em)};  // ImGui treats an empty view as zero-terminated
   return font_of(face)->CalcTextSizeA(font_size(face, em), FLT_MAX, 0.0f, text.data(), text.data() + text.size());
 }
 

@@ -1,4 +1,4 @@
-// The interface's faces and sizes. Code asks for em px, ImGui for line boxes; only this file converts.
+// The interface's faces and sizes. Code uses em px, ImGui heights of line boxes; only this file converts.
 #pragma once
 
 #include <filesystem>
@@ -25,7 +25,7 @@ inline float line_height(Face face, float em) { return font_size(face, em); }
 
 ImVec2 text_size(Face face, float em, std::string_view text);
 inline float text_width(Face face, float em, std::string_view text) { return text_size(face, em, text).x; }
-// Widths for figure layout, from the glyphs that are drawn. em is in device px.
+// Text widths for figure layout, from the glyphs that are drawn. em is in device px.
 class AtlasMeasure final : public paint::TextMeasure {
  public:
   float width(Face face, float em, std::string_view text) const override;

@@ -16,7 +16,7 @@ namespace headroom::app::window {
 
 namespace {
 
-// Below this the page scrolls instead of shrinking (px at scale 1).
+// Least page size, px at scale 1; in smaller windows the page scrolls instead of shrinking.
 constexpr float kLeastWidth = 640, kLeastHeight = 340;
 
 // The page's size, at least the minimum, with room for scroll bars.
@@ -143,7 +143,7 @@ bool App::poll(double now) {
 }
 
 void App::before_frame() {
-  constexpr float kScreen = 1080, kSmallest = 11, kLegible = 27;  // px: text of 11 em is 27 px high on a screen of 1080
+  constexpr float kScreen = 1080, kSmallest = 11, kLegible = 27;  // px: an em of 11 is 27 px on a screen 1080 px high
   if (ImGui::GetCurrentContext() != nullptr && ImGui::GetIO().DisplaySize.y > 0)
     ui_.stage_scale = ImGui::GetIO().DisplaySize.y / kScreen * kLegible / kSmallest;
   if (look().theme != ui_.theme || look().scale != ui_.scale()) apply_look(ui_.theme, ui_.scale());
@@ -178,7 +178,7 @@ void App::turn_page(Turn turn) {
   if (to >= 0 && to < std::ssize(all)) go_to(*all[static_cast<std::size_t>(to)]);
 }
 
-// A page is read once its question, if any, is answered or skipped.
+// A page counts as read once its question, if any, is answered or skipped.
 void App::note_read() {
   const page::Question::State state = page().question().state();
   const bool done = state != page::Question::State::kOpen && state != page::Question::State::kWaiting;

@@ -27,14 +27,14 @@ struct AppOptions {
 
 class App {
  public:
-  // Reads the page texts; fonts are loaded later. `settings` may be null: nothing is kept.
+  // Reads the page texts; fonts are loaded later. `settings` may be null; then nothing is saved.
   static record::Result<std::unique_ptr<App>> create(AppOptions options, Session session, SettingsFile* settings);
 
-  // Load after ImGui's renderer is up; drop before it shuts down.
+  // Call load_look() after ImGui's renderer is up, and drop_look() before it shuts down.
   record::Status load_look();
   void drop_look() { markdown_.reset(); }
 
-  // Polls the engines. True: draw a frame.
+  // Polls the engines. True if a frame is needed.
   bool poll(double now);
   // Applies theme and scale, between frames.
   void before_frame();
@@ -42,9 +42,9 @@ class App {
   // Writes the latest state to the settings file.
   void keep_all();
 
-  // Opens a page from the next frame on, or reports why it cannot. `step`: of Read more.
+  // Opens a page from the next frame on, or reports why it cannot. `step`: the step of Read more.
   void go_to(const lessons::Page& page, int step = -1);
-  // Opens a page with its state, as far as it exists.
+  // Opens the link's page with the link's state, as far as it exists.
   void open_link(std::string_view text);
 
   UiState& ui() { return ui_; }
@@ -71,7 +71,7 @@ class App {
   void note_read();
   void recall_page();
   PageMemory memory_of_page();
-  // At most once per second, apart from page, theme and font scale.
+  // Saves at most once per second, apart from page, theme and font scale.
   void keep_settings(double now);
 
   UiState ui_;

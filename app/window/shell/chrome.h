@@ -24,7 +24,7 @@ PageChoice draw_rail(const PageFrame& frame, const Rect& rect, std::span<const l
 void draw_top_bar(PageFrame& frame, const Rect& rect);
 void draw_status_bar(const PageFrame& frame, const Rect& rect, bool no_engine,
                      std::span<const protocol::DeviceFacts> devices);
-// All pages, to jump to by a click or a typed number. Draws while open; UiState::open opens it.
+// Lists all pages, to jump to by a click or a typed number. Draws while open; UiState::open opens it.
 PageChoice draw_contents(PageFrame& frame, std::span<const lessons::Chapter> chapters);
 // On stage: a blank screen, or shade around a circle at the mouse.
 void draw_over_stage(const UiState& ui, const Rect& window);

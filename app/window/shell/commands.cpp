@@ -22,7 +22,7 @@ struct Command {
   int which = 0;
 };
 
-// --- without a key
+// --- commands without a key
 
 Turn turn_page(PageFrame&, int which) { return which > 0 ? Turn::kOn : Turn::kBack; }
 

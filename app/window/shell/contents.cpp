@@ -27,7 +27,7 @@ std::vector<Row> rows_of(std::span<const lessons::Chapter> chapters) {
   return rows;
 }
 
-// "6.1" is a page, "6" the first of its chapter.
+// "6.1" is a page, "6" the first page of its chapter.
 PageChoice page_numbered(std::span<const lessons::Chapter> chapters, const std::string& typed) {
   for (const Row& row : rows_of(chapters)) {
     const lessons::Chapter& chapter = chapters[static_cast<std::size_t>(row.chapter)];

@@ -17,12 +17,12 @@ namespace headroom::app::window {
 namespace {
 
 constexpr float kFinderWidth = 680, kFinderPadding = 12, kField = 36, kFinderRow = 30, kHint = 24,
-                kTop = 0.1f;  // kTop: part of the height
+                kTop = 0.1f;  // kTop: share of the window's height
 constexpr std::size_t kMostRows = 12;
 
 std::vector<page::Findable> settings_now(const PageFrame& frame) {
   std::vector<page::Findable> settings;
-  if (frame.ui.stage) return settings;  // the stage shows none
+  if (frame.ui.stage) return settings;  // the stage shows no settings
   for (const auto& [of_figure, spec] : frame.widgets.offers(frame))
     settings.push_back({.kind = page::FoundKind::kSetting,
                         .title = std::string(spec->label),
@@ -84,7 +84,7 @@ void FinderView::search(std::span<const lessons::Page* const> read) {
     found_ = finder_.find(typed_, {now_, here_, read});
 }
 
-// Handles keys and wheel; `rows` are visible.
+// Handles keys and wheel; `rows`: visible rows.
 void FinderView::move(std::size_t rows) {
   const std::size_t last = found_.empty() ? 0 : found_.size() - 1;
   if (pressed(ImGuiKey_DownArrow)) chosen_ = chosen_ == last ? 0 : chosen_ + 1;

@@ -1,4 +1,4 @@
-// The finder (Ctrl P): what is typed and found. The glossary.
+// The finder (Ctrl P), with what is typed and found. The glossary.
 #pragma once
 
 #include <optional>
@@ -13,7 +13,7 @@
 
 namespace headroom::app::window {
 
-// Commands, actions of keys and buttons, that would do something now.
+// Commands (actions of keys and buttons) that would do something now.
 std::vector<page::Findable> commands_now(const PageFrame& frame);
 // Returns where the reader wants to go.
 Turn run_command(std::string_view id, PageFrame& frame);
@@ -32,7 +32,7 @@ class FinderView {
   std::optional<page::Findable> draw_rows(const Rect& rect, std::size_t rows);
 
   page::Finder finder_;
-  std::vector<page::Findable> now_;  // settings and commands at opening
+  std::vector<page::Findable> now_;  // settings and commands when opened
   const lessons::Page* here_ = nullptr;
   std::string typed_, searched_;
   std::vector<page::Found> found_;
@@ -54,7 +54,7 @@ class GlossaryView {
   std::vector<page::GlossaryEntry> entries_;
   std::string shown_;     // key of the requested term
   std::string unfolded_;  // key of the term with all pages shown
-  int to_scroll_ = 0;     // frames until the term is in sight
+  int to_scroll_ = 0;     // frames left until the term is in sight
 };
 
 }  // namespace headroom::app::window

@@ -13,7 +13,7 @@ namespace headroom::app::window::acts {
 
 namespace {
 
-constexpr double kZoom = 0.7, kPan = 0.15;  // of the visible range
+constexpr double kZoom = 0.7, kPan = 0.15;  // shares of the visible range
 
 // The next larger (+1) or smaller (−1) font scale.
 float next_font_scale(float now, int direction) {
@@ -28,7 +28,7 @@ float next_font_scale(float now, int direction) {
 
 constexpr std::string_view kMainSlider = "batch";
 
-// An open question is revealed, with any guess; then come the steps and the next page.
+// Reveals an open question, with or without a guess; then come the steps and the next page.
 Turn next_screen(PageFrame& frame) {
   page::Question& question = frame.page.question();
   if (frame.state.words.below)
@@ -80,7 +80,7 @@ void peel(PageFrame& frame, int) {
 }
 
 void undo_or_redo(PageFrame& frame, int which) {
-  if (ImGui::GetIO().WantTextInput) return;  // the field has its own
+  if (ImGui::GetIO().WantTextInput) return;  // the text field has its own undo
   (void)(which == 0 ? frame.page.undo() : frame.page.redo());
 }
 
@@ -117,7 +117,7 @@ Turn go_on(PageFrame& frame, int) {
   else if (narrow && !state.figure_face)
     state.figure_face = true;
   else if (walk(frame, +1) || (narrow && !frame.place.has_next))
-    state.figure_face = false;  // words of the next step, or again of this page
+    state.figure_face = false;  // shows words: of the next step, or this page's again
   else if (!frame.page.question().hides())
     return Turn::kOn;
   return Turn::kStay;
@@ -193,7 +193,7 @@ void step(PageFrame& frame, int which) {
 
 Turn turn_screen(PageFrame& frame, int which) { return which > 0 ? next_screen(frame) : screen_before(frame); }
 
-// A larger (+1) or smaller (−1) batch, if the page has one and no question is open.
+// A larger (+1) or smaller (−1) batch, if the page has a batch and no question is open.
 void change_batch(PageFrame& frame, int direction) {
   page::PageModel& page = frame.page;
   if (page.question().hides() || !page.settings().has(kMainSlider)) return;

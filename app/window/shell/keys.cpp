@@ -20,7 +20,7 @@ bool pressed(const KeyEntry& entry, ImGuiKeyChord keys) {
   const auto key = static_cast<ImGuiKey>(keys);
   const ImGuiID owner = ImGui::GetID("page keys");
   ImGui::SetKeyOwner(key, owner);
-  // Alt with an arrow is for the history.
+  // Alt with an arrow belongs to the history.
   return !ImGui::GetIO().KeyAlt && ImGui::IsKeyPressed(key, ImGuiInputFlags_Repeat, owner);
 }
 
@@ -79,7 +79,7 @@ void draw_group(std::string_view head, Group group, Rect& column) {
 
 Turn take_keys(PageFrame& frame) {
   if (lift_blank(frame.ui)) return Turn::kStay;
-  // ImGui closes a popup before its Escape arrives here, where it must do nothing else.
+  // ImGui closes a popup before its Escape arrives here; that Escape must do nothing else.
   const bool open = ImGui::IsPopupOpen(nullptr, ImGuiPopupFlags_AnyPopupId | ImGuiPopupFlags_AnyPopupLevel);
   const bool popup = std::exchange(frame.ui.popup, open) || open;
   const bool free = !popup && !ImGui::GetIO().WantTextInput;

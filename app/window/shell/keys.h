@@ -15,7 +15,7 @@ inline constexpr unsigned kDeskAsked = 1, kDeskAnswered = 2, kStageAsked = 4, kS
 inline constexpr unsigned kAtDesk = kDeskAsked | kDeskAnswered, kOnStage = kStageAsked | kStageAnswered,
                           kAsked = kDeskAsked | kStageAsked, kEverywhere = kAtDesk | kOnStage;
 
-// The action of a key or a command. `which` distinguishes the keys of an entry. Most stay on the page.
+// The action of a key or a command. `which` distinguishes the keys of an entry. Most actions stay on the page.
 class Act {
  public:
   constexpr Act() = default;
@@ -45,7 +45,7 @@ struct KeyEntry {
   enum class Needs : unsigned char {
     kNothing,
     kFree,       // no text is being typed and no popup is open
-    kNoControl,  // and no control has the keyboard focus
+    kNoControl,  // free, and no control has the keyboard focus
     kTimeline,   // free, and the timeline has the focus
   };
   struct Press {
@@ -53,7 +53,7 @@ struct KeyEntry {
     int which = 0;
   };
 
-  std::string_view caps;  // shown, separated by blanks; empty: see the entry before
+  std::string_view caps;  // shown, separated by blanks; empty if the previous entry shows them
   std::string_view does;
   Group group = Group::kAnywhere;
   Press presses[9] = {};

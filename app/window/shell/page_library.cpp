@@ -19,7 +19,7 @@ bool is_base(const lessons::Page& page, std::string_view recording) {
   return std::find(page.bases.begin(), page.bases.end(), recording) != page.bases.end();
 }
 
-// The settings of `page`, with those that the reader changed on the page of `last`.
+// The settings of `page`, with what the reader changed on the page of `last`.
 record::Params carried_over(const lessons::Page& page, const page::PageModel& last) {
   record::Params settings = lessons::settings_of(page);
   const record::Params &now = last.settings(), begin = lessons::settings_of(last.page());
@@ -64,7 +64,7 @@ std::shared_ptr<const record::Recording> PageLibrary::read(const std::filesystem
 
 page::PageSources PageLibrary::sources(const lessons::Page& page) {
   page::PageSources sources;
-  if (page.demo.empty()) return sources;  // nothing runs there
+  if (page.demo.empty()) return sources;  // nothing runs on this page
   sources.runner = runner_;
   sources.files_here = !session_.engine().elsewhere();
   sources.predictions = predictions_;
@@ -89,7 +89,7 @@ record::Result<PageView*> PageLibrary::open(const lessons::Page& page) {
   auto opened = find_or_make(page);
   if (!opened) return opened;
   if (!page.schema.empty()) {
-    // Pages of one schema share what the reader changed.
+    // Pages with the same schema share the reader's changes.
     const page::PageModel*& last = calculators_[page.schema];
     page::PageModel& model = opened.value()->model();
     if (last != nullptr && last != &model) model.adopt(carried_over(page, *last));
@@ -107,7 +107,7 @@ record::Result<PageView*> PageLibrary::find_or_make(const lessons::Page& page) {
   if (info == nullptr)
     return record::Error{fmt::format("The page {} names a demo or schema that does not exist.", page.id)};
   page::PageSources sources = this->sources(page);
-  // One recording shows at once; the others load later.
+  // One recording is shown at once; the others load later.
   std::vector<std::string> names = lessons::recordings_in_turn(page);
   const bool given = is_for_given(page);
   auto name = given ? names.end() : names.begin();
@@ -123,7 +123,7 @@ record::Result<PageView*> PageLibrary::find_or_make(const lessons::Page& page) {
   return (pages_[&page] = std::move(view)).get();
 }
 
-// One recording per call, so that opening a page never waits.
+// Loads one recording per call, so that opening a page never waits.
 void PageLibrary::load_next_recording() {
   if (to_load_.empty()) return;
   const ToLoad next = to_load_.front();
@@ -154,7 +154,7 @@ bool PageLibrary::no_engine() const {
   return never_there || (options_.runner == nullptr && !session_.has_engine());
 }
 
-// Each backend once per frame: poll() reports a change only to its first caller.
+// Polls each backend once per frame, because poll() reports a change only to its first caller.
 bool PageLibrary::poll_backends() {
   bool news = runner_ != nullptr && runner_->poll();
   if (predictions_ != nullptr) news = predictions_->poll() || news;

@@ -20,9 +20,9 @@ struct LibraryOptions {
   std::filesystem::path assets;
   std::shared_ptr<const record::Recording> from;  // replaces the stored runs on its pages
   std::string from_name;
-  backend::Backend* runner = nullptr;  // instead of the session's; not owned, like `predictions`
+  backend::Backend* runner = nullptr;  // replaces the session's; neither it nor `predictions` is owned
   Predictions* predictions = nullptr;
-  SweepDriver::MakeBackend make_backend;  // for sweeps; otherwise the session's engine
+  SweepDriver::MakeBackend make_backend;  // for sweeps; if empty, the session's engine
 };
 
 class PageLibrary {
@@ -39,7 +39,7 @@ class PageLibrary {
   bool running() const;
   // The engine's devices; empty: not reported yet, or no engine.
   std::vector<protocol::DeviceFacts> devices() const;
-  // There is no engine, or it does not start.
+  // True if there is no engine, or it does not start.
   bool no_engine() const;
   bool awaits_prediction() const { return predictions_ != nullptr && predictions_->busy(); }
   // Problems with recordings since the last call.
@@ -73,7 +73,7 @@ class PageLibrary {
     } as = As::kStored;  // shipped, the reader's, of another demo
   };
   std::vector<ToLoad> to_load_;
-  std::map<std::string, const page::PageModel*> calculators_;  // by schema: the page that was set last
+  std::map<std::string, const page::PageModel*> calculators_;  // by schema: the page that the reader set last
   std::string notice_;
 };
 

@@ -36,7 +36,7 @@ struct UiState {
   Exports exports;
   std::string open_page;      // id of the next frame's page; empty: none
   std::string glossary_term;  // key of the term to show; empty: the first
-  bool popup = false;         // a popup was open in the frame before
+  bool popup = false;         // a popup was open in the previous frame
   std::string jump;           // the typed page number
   bool figure_only = false;   // without the words
   bool full_screen = false;
@@ -45,10 +45,10 @@ struct UiState {
   float stage_scale = 1;
   enum class Blank { kNone, kBlack, kWhite } blank = Blank::kNone;  // on stage
   bool spotlight = false;                                           // on stage, at the mouse
-  bool notes = false;                                               // on stage, the page's for the presenter
-  std::filesystem::path assets;                                     // has the fonts of exported files
+  bool notes = false;                                               // on stage: the page's notes for the presenter
+  std::filesystem::path assets;                                     // contains the fonts of exported files
   PassingWords passing;
-  std::string notice;  // one per line, until closed
+  std::string notice;  // notices, one per line, shown until closed
 
   void say(const std::string& sentence) {
     if (sentence.empty() || notice.find(sentence) != std::string::npos) return;

@@ -12,7 +12,7 @@ namespace headroom::app::window {
 
 namespace {
 
-constexpr int kSoughtFrames = 8;  // until the control's list is open and the control has the focus
+constexpr int kSoughtFrames = 8;  // frames until the control's list is open and the control has the focus
 
 void draw_passing(const UiState& ui, const Rect& whole, double now) {
   if (ui.passing.words.empty() || now >= ui.passing.until) return;
@@ -37,7 +37,7 @@ void App::go_to(const lessons::Page& page, int step) {
   want_step(step);
 }
 
-// Waits for the answer, which Read more would give away.
+// Waits for the question's answer, which Read more would give away.
 void App::want_step(int step) {
   wanted_step_ = step;
   if (step >= 0 && page().question().hides())

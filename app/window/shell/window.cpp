@@ -48,7 +48,7 @@ std::string last_glfw_error() {
 }  // namespace
 
 PlatformWindow::PlatformWindow(GLFWwindow* window) : window_(window) {
-  // ImGui counts neither as input.
+  // ImGui counts neither uncovering nor resizing as input.
   glfwSetWindowUserPointer(window, &damaged_);
   glfwSetWindowRefreshCallback(
       window, [](GLFWwindow* uncovered) { *static_cast<bool*>(glfwGetWindowUserPointer(uncovered)) = true; });

@@ -16,10 +16,10 @@ struct PlatformOptions {
   bool headless = false;           // no display server: GLFW's null platform with an EGL context
 };
 
-// Owns the ImGui context, too.
+// Also owns the ImGui context.
 class PlatformWindow {
  public:
-  // Fails without a display or OpenGL, and says what to do.
+  // Fails without a display or OpenGL; the error says what to do.
   static record::Result<std::unique_ptr<PlatformWindow>> open(const PlatformOptions& options);
   ~PlatformWindow();
   PlatformWindow(const PlatformWindow&) = delete;
@@ -36,7 +36,8 @@ class PlatformWindow {
 
   // `content` draws into a started ImGui frame; `before_present` is called before the picture is shown.
   void draw(const std::function<void()>& content, const std::function<void()>& before_present = {});
-  // The same without pixels, for scripts that read what is drawn: a software renderer takes most of a frame's time.
+  // Like draw(), but without pixels, for scripts that read what is drawn: a software renderer takes most of a frame's
+  // time.
   void draw_unseen(const std::function<void()>& content, const std::function<void()>& after);
   // Call from `before_present`.
   record::Status save_png(const std::filesystem::path& path);

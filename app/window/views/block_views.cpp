@@ -24,7 +24,7 @@ namespace {
 using page::PagePart;
 constexpr float kDimmed = 0.45f;
 
-using Step = std::pair<int, int>;  // step of Read more, or −1; part of it
+using Step = std::pair<int, int>;  // step of Read more, or −1; its part
 
 void draw_flow(PageFrame& frame, Step, const PagePart& part) {
   draw_linked(frame, part.words, text_em(frame), text_line(frame));
@@ -47,7 +47,7 @@ void draw_head(bool reached) {
   if (!reached) ring({at.x0 + px(7), at.center_y()}, px(6), theme().text3, 1.5f);
 }
 
-// A card with the task, its progress, and finally what it shows.
+// A card with the task, its progress, and finally what the task shows.
 void draw_task(PageFrame& frame, Step, const PagePart& part) {
   const page::Task& task = frame.page.task();
   const bool reached = task.state() == page::Task::State::kReached;
@@ -79,7 +79,7 @@ void draw_widget(PageFrame& frame, Step, const PagePart& part) {
   gap(10);
 }
 
-// Words about other settings than those on show are dimmed below this line.
+// Heads words about settings that are not on show; those words are dimmed.
 void draw_scope(std::string_view about) {
   gap(4);
   put_words(Face::kMedium, 12, 1.4f, theme().text3, fmt::format("About {}", about));

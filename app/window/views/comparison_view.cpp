@@ -15,9 +15,9 @@ namespace headroom::app::window {
 namespace {
 
 constexpr float kComparisonLine = 22, kComparisonPadding = 10, kName = 240, kLeastName = 140;
-constexpr float kBetween = 24;  // between two quantities, with a line
+constexpr float kBetween = 24;  // px between two quantities, with a line
 
-// A: a letter in a frame; B: the current run, in ink. Returns where the words begin.
+// A: a letter in a frame; B: the current run, in ink. Returns the x at which the words begin.
 float draw_letter(const Rect& row, std::string_view letter, bool on_show) {
   const float y = row.center_y();
   const Rect box{row.x0, y - px(8), row.x0 + px(16), y + px(8)};
@@ -47,7 +47,7 @@ void draw_spread(const Rect& at, const page::Comparison::Row& row) {
       fmt::format("{}, medians over steps. A: {}, {}. B: {}, {}.", row.head, row.a, row.spread_a, row.b, row.spread_b));
 }
 
-// A difference is in ink; the reason for having none is gray.
+// A difference in ink, and the reason for having none in gray.
 Rect draw_change(const Rect& at, float em, const page::Comparison::Row& row) {
   const std::string shown = shortened(row.told ? Face::kSemiBold : Face::kRegular, em, row.change, at.width());
   return text_in(row.told ? Face::kSemiBold : Face::kRegular, em, at, row.told ? theme().text : theme().text3, shown);
@@ -91,7 +91,7 @@ void draw_quantity(Rect column, const page::Comparison::Row& row, bool with_shar
   draw_spread(whole, row);
 }
 
-// A column per quantity, with the remaining room shared out. If room is short, first the runs' names shrink, then the
+// A column per quantity; the columns share the remaining room. If room is short, the runs' names shrink first, then the
 // shares are dropped.
 void draw_table(const PageFrame& frame, Rect rect) {
   const page::Comparison& comparison = frame.page.run_a().comparison();
@@ -107,7 +107,7 @@ void draw_table(const PageFrame& frame, Rect rect) {
   }
 }
 
-// The change, or both numbers if a run ended early.
+// The row's change, or both numbers if a run ended early.
 page::Comparison::Row on_one_line(page::Comparison::Row row) {
   if (row.change.empty()) {
     row.change = fmt::format("A {}, B {}", row.a, row.b);
@@ -141,7 +141,7 @@ void draw_line(const PageFrame& frame, Rect rect) {
   for (const page::Comparison::Row& row : shown) {
     const float from = x;
     x = text_in(Face::kRegular, 12, {x, rect.y0, rect.x1, rect.y1}, theme().text2, row.head).x1 + px(6);
-    // Measured words must not be shortened by a fraction of a pixel.
+    // Extra room, so that rounding does not shorten words that fit.
     x = draw_change({x, rect.y0, rect.x1 + px(20), rect.y1}, 12, row).x1;
     draw_spread({from, rect.y0, x, rect.y1}, row);
     x += px(20);

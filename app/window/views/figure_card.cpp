@@ -16,9 +16,10 @@ namespace headroom::app::window {
 
 namespace {
 
-constexpr double kWheelZoom = 0.85;  // one notch
-constexpr float kGrab = 9;           // px around the guess line that grab it
-// A guess held beyond its axis grows by this part of the axis per second; longer frames count as the longest.
+constexpr double kWheelZoom = 0.85;  // factor per notch
+constexpr float kGrab = 9;           // px around the guess's line that grab it
+// A guess held beyond its axis grows by kGuessRise of the axis per second; a frame counts for at most kLongestRise
+// seconds.
 constexpr float kGuessRise = 1, kLongestRise = 0.1f;
 
 std::string in_axis_unit(const lessons::Axis& axis, double value) {
@@ -31,7 +32,7 @@ bool has_time(const lessons::FigureData& figure) {
          lessons::panel_of<lessons::Lanes>(figure) != nullptr;
 }
 
-// The x where hidden data begins.
+// The x at which hidden data begins.
 std::optional<double> hidden_from(const lessons::FigureData& figure) {
   const auto* timeline = lessons::panel_of<lessons::Timeline>(figure);
   return timeline == nullptr ? std::nullopt : timeline->hidden_from;
@@ -185,7 +186,7 @@ void FigureCard::start_drag(PageFrame& frame, const lessons::FigureData& figure,
   if (on_pill || on_line) drag_ = Drag::kGuess;
 }
 
-// The marker follows the mouse. Beyond the axis's end both grow.
+// The marker follows the mouse. Beyond the axis's end, marker and axis grow.
 void FigureCard::drag_guess(PageFrame& frame, ImVec2 mouse) const {
   page::Question& question = frame.page.question();
   // A click is no guess.
@@ -204,10 +205,10 @@ void FigureCard::interact(PageFrame& frame, const lessons::FigureData& figure, c
   const paint::PlotMap& map = scene_.map;
   page::TimelineView& view = frame.page.figures().view();
   const ImGuiIO& io = ImGui::GetIO();
-  const ImVec2 mouse{io.MousePos.x - rect.x0, io.MousePos.y - rect.y0};  // in the scene
+  const ImVec2 mouse{io.MousePos.x - rect.x0, io.MousePos.y - rect.y0};  // in scene coordinates
   point_at(ImGui::IsWindowHovered() && rect.contains({io.MousePos.x, io.MousePos.y}) ? mouse : ImVec2{-1, -1});
   act(frame, rect);
-  if (map.plot.width() <= 0) return;  // bars: nothing to zoom
+  if (map.plot.width() <= 0) return;  // bars have nothing to zoom
 
   ImGui::SetCursorScreenPos({rect.x0 + map.plot.x0, rect.y0 + map.plot.y0});
   ImGui::PushStyleColor(ImGuiCol_NavCursor, 0);
@@ -264,7 +265,7 @@ void FigureCard::interact(PageFrame& frame, const lessons::FigureData& figure, c
     ImGui::SetMouseCursor(scene_.guess_along_x ? ImGuiMouseCursor_ResizeEW : ImGuiMouseCursor_ResizeNS);
 }
 
-// Bands and rows highlight their kind everywhere; tooltips show what does not fit.
+// Bands and rows highlight their kind everywhere; tooltips show text that does not fit.
 void FigureCard::point_at(ImVec2 mouse) {
   pointed_at_.reset();
   marked_.reset();
@@ -276,7 +277,7 @@ void FigureCard::point_at(ImVec2 mouse) {
   }
 }
 
-// Boxes that set figure parameters; inner boxes take clicks before outer ones.
+// Handles clicks on boxes that set figure parameters; inner boxes come first.
 void FigureCard::act(PageFrame& frame, const Rect& rect) {
   for (std::size_t i = 0; i < scene_.hits.size(); ++i) {
     const paint::HitArea& area = scene_.hits[i];
@@ -321,13 +322,13 @@ void FigureCard::draw_measure(PageFrame& frame, const Rect& rect) {
   if (lanes != nullptr && !lanes->marked.empty()) draw_chip(lanes->marked, area.y0 + px(32));
 }
 
-// The plot of the scene in `rect`, or all of it.
+// The scene's plot in `rect`, or `rect` without a plot.
 Rect FigureCard::plot_in(const Rect& rect) const {
   const Rect& plot = scene_.map.plot;
   return plot.width() <= 0 ? rect : plot.moved({rect.x0, rect.y0});
 }
 
-// Covers a picture of other settings.
+// Covers a picture drawn for other settings.
 void FigureCard::draw_awaited(const Rect& rect, std::string_view words) const {
   const Rect area = plot_in(rect);
   fill(area, faded(theme().canvas, 0.6f));

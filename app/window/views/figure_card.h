@@ -18,7 +18,7 @@ namespace headroom::app::window {
 
 // The current figure's parameters that have a control; clicks into the picture and the player set the others.
 std::vector<const record::ParamSpec*> figure_params(const page::PageModel& page);
-// Those that the head offers, such as time axis and kernel.
+// Parameters that the head offers, such as time axis and kernel.
 std::vector<const record::ParamSpec*> figure_choices(const page::PageModel& page);
 void draw_figure_choice(page::PageModel& page, const record::ParamSpec& spec, const Rect& rect);
 
@@ -26,7 +26,7 @@ class FigureCard {
  public:
   // Title, source, run, time axis, predicted or measured.
   void draw_head(PageFrame& frame, const Rect& rect);
-  // On stage: source and subject.
+  // On stage: draws source and subject.
   void draw_caption(PageFrame& frame, Rect rect);
   void draw_picture(PageFrame& frame, const Rect& rect);
   // Narrow pages: the list of live tensors, over the picture.

@@ -1,4 +1,4 @@
-// The head of a figure's card: name, source, run, own settings, measured or predicted.
+// The head of a figure's card: name, source, run, the figure's settings, measured or predicted.
 #include <algorithm>
 #include <string>
 #include <vector>
@@ -27,7 +27,7 @@ float choice_width(const record::ParamSpec& spec) {
   return widest + px(40);
 }
 
-// The largest width next to the tabs among the page's figures, so that the tabs look alike on all of them.
+// The largest width that a figure needs next to the tabs, so that the tabs look alike on all figures.
 float width_beside_tabs(const PageFrame& frame) {
   float choices = 0;
   for (const std::string& id : frame.page.page().figures) {
@@ -43,7 +43,7 @@ float width_beside_tabs(const PageFrame& frame) {
   return choices + source_badge_width(record::Source::kPredicted) + px(8) + run_choice_width(frame.page);
 }
 
-// The page's figures as tabs, or as a pull-down if wider than `room`. Returns the right edge.
+// The page's figures as tabs, or as a pull-down if the tabs are wider than `room`. Returns the right edge.
 float draw_tabs(PageFrame& frame, const Rect& rect, float room) {
   const float em = frame.density == Density::kWide ? 15 : 13;
   const auto& ids = frame.page.page().figures;
@@ -58,7 +58,7 @@ float draw_tabs(PageFrame& frame, const Rect& rect, float room) {
   }
   if (all > room && titles.size() > 1) {
     int tab = frame.page.figures().tab();
-    constexpr float kLeast = 130;  // px of the list; beyond these the badge and the runs come first
+    constexpr float kLeast = 130;  // least px of the list; the badge and the runs come before any more
     const float others = source_badge_width(record::Source::kPredicted) + px(16 + kRunListArrow);
     const float y = rect.center_y();
     const float end = std::min(rect.x0 + widest + px(36), std::max(rect.x0 + px(kLeast), rect.x1 - others));
@@ -84,14 +84,14 @@ float draw_tabs(PageFrame& frame, const Rect& rect, float room) {
   return x;
 }
 
-// "H200: 8-bit AdamW; Llama 3.2 1B, bf16, batch 4, 1,024 tokens"; for other figures, their inputs.
+// "H200: 8-bit AdamW; Llama 3.2 1B, bf16, batch 4, 1,024 tokens"; for figures without a run, their inputs.
 std::string provenance_words(const page::PageModel& page, const lessons::FigureHead& head) {
   const page::RunOnShow* const run = page.on_show();
   if (page.figures().shown().basis != lessons::Basis::kRun || run == nullptr) return head.provenance_line;
   return head.source == record::Source::kRecorded ? run->words() : run->label;
 }
 
-// The current run's machine, and the other runs to choose from.
+// The current run's machine, or a list if there are other runs.
 void draw_provenance(PageFrame& frame, const Rect& rect, const lessons::FigureData& figure) {
   if (runs_to_choose(frame.page)) return draw_run_choice(frame, rect);
   if (rect.width() <= px(80)) return;
@@ -102,7 +102,7 @@ void draw_provenance(PageFrame& frame, const Rect& rect, const lessons::FigureDa
   if (cut && pointed(rect)) tooltip(words);
 }
 
-// The figure's own settings, from the right. Returns the left edge.
+// The figure's own settings from right to left. Returns the left edge.
 float draw_figure_choices(PageFrame& frame, Rect rect) {
   const std::vector<const record::ParamSpec*> specs = figure_choices(frame.page);
   for (auto spec = specs.rbegin(); spec != specs.rend(); ++spec) {
@@ -158,7 +158,7 @@ constexpr LayerFacts kLayers[] = {
     {page::Layer::kMeasured, "Measured", Icon::kRecorded, "Measured in a run with these settings"},
 };
 
-// Counts all layers that the page can have, so that tabs do not move.
+// Width of all layers that the page can have, so that tabs do not move.
 float width_of_layers(const PageFrame& frame) {
   if (!experiments::trains(frame.page.page().demo) || !frame.widgets.run_button()) return 0;
   std::vector<Toggle> all;
@@ -166,7 +166,7 @@ float width_of_layers(const PageFrame& frame) {
   return toggles_width(all, wide(frame));
 }
 
-// The figure's layers, from the right. Returns the left edge.
+// The figure's layers from right to left. Returns the left edge.
 float draw_layers(PageFrame& frame, const Rect& rect) {
   page::PageModel& page = frame.page;
   if (!frame.widgets.run_button()) return rect.x1;

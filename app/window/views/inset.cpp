@@ -9,7 +9,7 @@ namespace headroom::app::window {
 namespace {
 
 constexpr float kShape = 0.62f;  // height over width
-constexpr float kTitle = 20;     // px at scale 1, above the picture
+constexpr float kTitle = 20;     // px at scale 1: height above the picture
 
 }  // namespace
 

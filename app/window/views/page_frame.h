@@ -34,7 +34,7 @@ constexpr Density density_for(float width) {
 constexpr bool has_faces(float width) { return width < 920; }
 
 struct WordsState {
-  bool above = false, below = false;  // the column's words continue
+  bool above = false, below = false;  // the words continue above or below
   int scroll = 0;                     // column heights to scroll in this frame
 };
 
@@ -46,13 +46,13 @@ struct SightState {
 };
 
 struct GuessState {
-  std::string text;   // in the field
-  std::string error;  // why it is no size; empty: it is one
+  std::string text;   // text in the field
+  std::string error;  // why `text` is no size; empty: it is one
   bool editing = false;
 };
 
 struct SettingsState {
-  std::string group;          // open under "More settings"
+  std::string group;          // group open under "More settings"
   std::string editing, text;  // key of the setting being typed, and what is typed
   bool focus = false;         // the field was just opened
   std::string refused;        // why the last value was refused
@@ -60,11 +60,11 @@ struct SettingsState {
 
 // The setting that the finder leads to; its control gets the keyboard focus.
 struct SoughtState {
-  std::string param;  // its key, with "figure " before a figure's
-  int frames = 0;     // left
+  std::string param;  // its key; "figure " precedes a figure's
+  int frames = 0;     // left to reach it
 };
 
-// A run, or *Try it*, was pressed once, and would take long.
+// Run or *Try it* was pressed once; a long run needs a second press.
 struct AskedState {
   bool run = false, trial = false;
 };
@@ -90,13 +90,13 @@ struct PageState {
 // The page's place in the course.
 struct Place {
   int chapter = 0, page = 0;  // from 0
-  int pages = 1;              // of the chapter
+  int pages = 1;              // in the chapter
   std::string_view chapter_number, chapter_title;
   bool has_previous = false, has_next = false;
-  bool was_before = false, was_after = false;  // the history has an earlier, a later page
+  bool was_before = false, was_after = false;  // the history has an earlier or a later page
 };
 
-// The previous or next page, or an earlier or later one of the history.
+// The previous (kBack) or next page, or an earlier or later page of the history.
 enum class Turn : unsigned char { kStay, kBack, kOn, kEarlier, kLater };
 
 struct Surroundings {
@@ -113,10 +113,10 @@ struct PageFrame : Surroundings {
   PageState& state;
   page::PageModel& page;
   PageWidgets& widgets;
-  FigureCard& figure;  // the one that keys act on
+  FigureCard& figure;  // the figure that keys act on
   Insets& insets;
   SecondCard& second;
-  double guess_unit = 1;  // of the question's axis
+  double guess_unit = 1;  // unit of the question's axis
   std::string_view guess_unit_name = "B";
 };
 

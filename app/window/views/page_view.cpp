@@ -15,7 +15,7 @@ namespace headroom::app::window {
 
 namespace {
 
-constexpr float kStageWords = 0.42f;  // of the width
+constexpr float kStageWords = 0.42f;  // share of the width
 
 }  // namespace
 
@@ -47,7 +47,7 @@ PageFrame PageView::frame(const Surroundings& surroundings) {
   return frame;
 }
 
-// Draws into the room that the widgets next to the figure leave.
+// Draws the figure into the room that the widgets next to it leave.
 void PageView::draw_figure(PageFrame& frame, Rect rect, bool with_head) {
   const bool wide = frame.density == Density::kWide;
   for (WidgetView* widget : widgets_.in(Slot::kBesideFigure)) widget->draw(frame, rect);
@@ -110,7 +110,7 @@ Turn PageView::draw(PageFrame& frame, const Rect& rect) {
   return turn;
 }
 
-// Lights the kind pointed at in words or figure, or else the step's.
+// Lights the kind pointed at in words or figure, or else the step's kind.
 void PageView::light(const PageFrame& frame) {
   const auto pointed = frame.markdown.pointed_at() ? frame.markdown.pointed_at() : figure_.pointed_at();
   state_.lit = pointed ? pointed : state_.lit_by_step;
@@ -120,7 +120,7 @@ void PageView::light(const PageFrame& frame) {
   page::preview(*model_, act == nullptr ? std::span<const lessons::Setting>() : act->settings);
 }
 
-// Takes the lower part of `rest` if the presenter asked for notes.
+// Notes in the lower part of `rest` if the presenter asked for them.
 void PageView::draw_notes(const PageFrame& frame, Rect& rest) const {
   const lessons::Page& page = model_->page();
   if (!frame.ui.notes || page.lesson.notes.empty()) return;
@@ -134,7 +134,7 @@ void PageView::draw_notes(const PageFrame& frame, Rect& rest) const {
 void PageView::draw_stage(PageFrame& frame, const Rect& rect) {
   Rect rest = rect.inset(px(20), px(14));
   const lessons::Page& page = model_->page();
-  const bool known = !page.lesson.claim.empty() && !model_->question().hides();  // it would be half of the answer
+  const bool known = !page.lesson.claim.empty() && !model_->question().hides();  // would give half of the answer away
   const std::string_view claim = known ? page.lesson.claim : page.title;
   Rect head = rest;
   head.y1 = paragraph(Face::kDisplay, 22, 1.2f, head, theme().text, claim);

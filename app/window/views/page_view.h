@@ -32,7 +32,7 @@ class PageView {
   PageFrame frame(const Surroundings& surroundings);
   // Returns where the reader wants to go.
   Turn draw(PageFrame& frame, const Rect& rect);
-  // For a room: the claim, the figure and the words of the moment.
+  // For an audience: draws the claim, the figure and the words of the moment.
   void draw_stage(PageFrame& frame, const Rect& rect);
 
  private:

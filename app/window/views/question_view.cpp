@@ -19,12 +19,12 @@ namespace {
 
 constexpr float kChoiceLine = 1.4f;  // line height over em
 
-// One decimal, if there is room.
+// One decimal, or none from 1,000 on.
 std::string number_text(double value, double unit) {
   return value < 1000 * unit ? fmt::format("{:.1f}", value / unit) : record::format_count(std::llround(value / unit));
 }
 
-// An answer to choose: a ring, filled if chosen, and words. All of it is the control.
+// An answer to choose: a ring, filled if chosen, and words. The whole row is the control.
 void draw_choice(PageFrame& frame, std::size_t index) {
   page::Question& question = frame.page.question();
   const std::string& words = question.choices()->choices[index].words;
@@ -140,7 +140,7 @@ void draw_open(PageFrame& frame) {
   end_card();
 }
 
-// Both numbers on a scale from 0 to just beyond the larger.
+// Both numbers on a scale from 0 to just above the larger.
 void draw_scale(const Rect& rect, double said, double is) {
   const double top = std::max(said, is) * 1.15;
   const auto x = [&](double value) { return rect.x0 + static_cast<float>(value / top) * rect.width(); };
@@ -152,7 +152,7 @@ void draw_scale(const Rect& rect, double said, double is) {
   disc({x(is), y}, px(6), theme().ink);
 }
 
-// One line, if the figure shows other settings than the answer.
+// One line, if the figure shows settings other than the answer's.
 void draw_folded(PageFrame& frame, const page::Question::Reveal& reveal, const lessons::ShownUnit& unit) {
   const std::string head = fmt::format("You said {} {}, it was {} {}", number_text(reveal.said, unit.size), unit.name,
                                        number_text(reveal.is, unit.size), unit.name);
@@ -163,7 +163,7 @@ void draw_reveal(PageFrame& frame) {
   const page::Question::Reveal& reveal = *frame.page.question().reveal();
   // The unit of the guessed run, whatever is shown now.
   const lessons::AxisUnit asked = frame.page.question().unit();
-  // Links differ by decades, so speeds use the slower one's unit, like the axis.
+  // Link speeds differ by decades, so the unit suits the slower link, as on the axis.
   const bool speeds = asked == lessons::AxisUnit::kBytesPerSecond;
   const lessons::ShownUnit unit =
       lessons::unit_for(asked, speeds ? std::min(reveal.said, reveal.is) : std::max(reveal.said, reveal.is));
@@ -210,7 +210,7 @@ void draw_said(const PageFrame& frame, std::string_view head, std::string_view w
   gap(8);
 }
 
-// "1. Weights  2. Gradients", or the right choice.
+// The right order, "1. Weights  2. Gradients", or the right choice.
 std::string right_answer(const page::Question& question) {
   if (const auto* order = question.items()) {
     std::string words;
@@ -223,7 +223,7 @@ std::string right_answer(const page::Question& question) {
   return {};
 }
 
-// The verdict, the reply to the choice, and why.
+// The verdict, the reply to the choice, and the reason.
 void draw_verdict(PageFrame& frame) {
   const page::Question& question = frame.page.question();
   if (begin_card("reveal", frame)) {

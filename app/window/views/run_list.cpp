@@ -18,7 +18,7 @@ using page::RunOnShow;
 
 constexpr float kArrow = 24;  // px of an arrow-only list
 constexpr float kListRow = 32, kRunsPadding = 8, kListGap = 20;
-constexpr float kCheck = 30, kForget = 64;  // before and after the columns
+constexpr float kCheck = 30, kForget = 64;  // px before and after the columns
 
 float width_of(const std::string& words) { return text_width(Face::kRegular, 12, words) + px(36); }
 std::string count_of_runs(const page::PageModel& page) { return fmt::format("{} runs", page.runs().all().size()); }
@@ -109,7 +109,7 @@ bool runs_to_choose(const page::PageModel& page) {
 
 float run_choice_width(const page::PageModel& page) { return width_of(count_of_runs(page)); }
 
-// Narrow: shows only the number of runs or the arrow, with the words in the tooltip.
+// If narrow, shows only the number of runs or the arrow, with the words in the tooltip.
 void draw_run_choice(PageFrame& frame, const Rect& rect) {
   page::PageModel& page = frame.page;
   const RunOnShow& run = *page.on_show();

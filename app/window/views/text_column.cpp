@@ -13,8 +13,8 @@ namespace headroom::app::window {
 
 namespace {
 
-constexpr int kNewNotice = 3;  // frames
-// Narrow pages: longer lines are hard to read; with room for two columns, the answer is next to the words.
+constexpr int kNewNotice = 3;  // frames in which a notice is new
+// Narrow pages: longer lines are hard to read. With room for two columns, the answer is next to the words.
 constexpr float kReadingWidth = 640, kTwoColumnsOfWords = 760, kColumnGap = 24;
 
 std::string minutes_words(const lessons::Page& page) {
@@ -31,7 +31,7 @@ void draw_heading(const PageFrame& frame) {
   gap(wide(frame) ? 14 : 8);
 }
 
-// Disappears with the reader's first action.
+// The welcome disappears with the reader's first action.
 void draw_welcome(PageFrame& frame) {
   const page::Question& question = frame.page.question();
   if (frame.ui.first_start) frame.ui.first_start = question.hides() && !question.guess() && !question.chosen();
@@ -59,7 +59,7 @@ void draw_answer(PageFrame& frame) {
   const float bottom = draw_notice(frame, at);
   const bool noticed = bottom > at.y0;
   if (noticed) end_drawing({at.x0, at.y0, at.x1, bottom});
-  // Scroll to what has just appeared; the scroll range is known a frame later.
+  // Scrolls to a notice that has just appeared; the scroll range is known a frame later.
   frame.state.sight.noticed = noticed ? std::min(frame.state.sight.noticed + 1, kNewNotice + 1) : 0;
   if (noticed && frame.state.sight.noticed <= kNewNotice) ImGui::SetScrollHereY(1);
 }
@@ -111,7 +111,7 @@ void draw_more(PageFrame& frame) {
   draw_sources(frame);
 }
 
-// Draws nothing if there is no room; the heading has the page's number.
+// A dot per page, if there is room; the heading has the page's number.
 void draw_dots(const PageFrame& frame, float x, float end, float y) {
   if (x + px(12) * static_cast<float>(frame.place.pages) + px(10) > end) return;
   for (int i = 0; i < frame.place.pages; ++i) {
@@ -159,10 +159,10 @@ bool begin_column(const char* id, const Rect& rect) {
   ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, ImVec2(ring, ring));
   ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, ImVec2(0, 0));
   const float bar = ImGui::GetStyle().ScrollbarSize, edge = ImGui::GetCurrentWindow()->InnerRect.Max.x;
-  const float right = std::min(rect.x1 + ring + bar, std::max(rect.x1 + ring, edge));  // of the child window
+  const float right = std::min(rect.x1 + ring + bar, std::max(rect.x1 + ring, edge));  // child window's right edge
   const ImVec2 size{right - (rect.x0 - ring), rect.height() + 2 * ring};
   const bool seen = ImGui::BeginChild(id, size, ImGuiChildFlags_AlwaysUseWindowPadding | ImGuiChildFlags_NavFlattened);
-  // The same width with and without a scroll bar; otherwise words that just fit would toggle it.
+  // The content is as wide with as without a scroll bar; otherwise words that just fit would toggle the bar.
   ImGuiWindow* window = ImGui::GetCurrentWindow();
   window->ContentRegionRect.Max.x = window->WorkRect.Max.x = std::min(rect.x1, right - ring - bar);
   return seen;
@@ -173,7 +173,7 @@ void end_column() {
   ImGui::PopStyleVar(2);
 }
 
-// Call inside the words' child window. Keeps a line of the previous page in sight.
+// Call inside the words' child window. Keeps a line of the previous screen in sight.
 void scroll_words(PageState& state, float line) {
   const float at = ImGui::GetScrollY(), most = ImGui::GetScrollMaxY();
   state.words.above = at > 0;

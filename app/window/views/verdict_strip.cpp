@@ -110,7 +110,7 @@ void draw_parts(const Rect& rect, const std::string& measured, std::span<const s
   if (cut && pointed(rect)) tooltip(wordings.back());
 }
 
-// Results under the card's limit: the largest batch that ran and the smallest that did not; 0: none.
+// Results under the card's limit: the largest batch that ran and the smallest that did not; 0 if none.
 struct Tried {
   std::int64_t ran = 0, ended = 0;
 
@@ -155,7 +155,7 @@ std::string own_card_name(const page::PageModel& page) {
   return on ? on->name : "24 GiB";
 }
 
-// The page's own card, then all with known memory.
+// The page's own card, then all cards with known memory.
 struct CardList {
   std::vector<std::string> names;
   std::vector<const predict::Card*> cards;
@@ -170,7 +170,7 @@ CardList card_list(const page::PageModel& page) {
   return list;
 }
 
-// Runs both sides of the border. Returns the left edge.
+// A button runs both sides of the border. Returns the left edge.
 float draw_try(PageFrame& frame, const Rect& row) {
   page::PageModel& page = frame.page;
   if (!page::why_no_engine(page).empty()) return row.x1;
@@ -190,7 +190,7 @@ float draw_try(PageFrame& frame, const Rect& row) {
   return at.x0 - px(12);
 }
 
-// The tooltip explains the closed form. Returns the right edge.
+// The badge's tooltip explains the closed form. Returns the right edge.
 float draw_formula_badge(float x, const Rect& row, const std::string& why) {
   const float end = source_badge(x, row.center_y(), record::Source::kFormula);
   if (pointed({x, row.y0, end, row.y1})) tooltip("Only tensors, by the closed form: " + why);
@@ -214,7 +214,7 @@ void draw_headline(PageFrame& frame, const Rect& row) {
   x = draw_pill(x + px(12), row.center_y(), plan->cards.front().fit.verdict, verdict_words(*plan, unit)) + px(12);
   const Tried tried = tried_batches(frame.page);
   const std::string largest = largest_words(*plan, tried);
-  // On stage words need the room.
+  // On stage, words need the button's room.
   if (plan->cards.front().largest_batch && !frame.ui.stage) end = draw_try(frame, {x, row.y0, end, row.y1});
   const bool wrong = plan->cards.front().largest_batch && tried.against(*plan->cards.front().largest_batch);
   const float of_largest = text_width(Face::kSemiBold, 13, largest);
@@ -278,7 +278,7 @@ void draw_chip(const Chip& chip, const Rect& at, bool fits_now, Pressed& pressed
   if (state.held) pressed.held = &way;
 }
 
-// A short press turns the switch; a long one shows the figure with it until released.
+// A short press turns the switch. A long press shows the figure with the switch turned, until released.
 void take_press(PageFrame& frame, const Pressed& pressed) {
   page::PageModel& page = frame.page;
   if (page.history().holding()) {
@@ -291,7 +291,7 @@ void take_press(PageFrame& frame, const Pressed& pressed) {
     page::turn(page, *pressed.clicked);
 }
 
-// The chips that do not fit into the rows.
+// A button lists the chips without room.
 void draw_rest(PageFrame& frame, const std::vector<Chip>& chips, std::size_t from, const Rect& at, bool fits_now) {
   const std::string words = fmt::format("{} more", chips.size() - from);
   if (button("more ways", at, {words}, ButtonKind::kGhost)) ImGui::OpenPopup("ways out");
@@ -311,7 +311,7 @@ void draw_rest(PageFrame& frame, const std::vector<Chip>& chips, std::size_t fro
   take_press(frame, pressed);
 }
 
-// Chips stay in place under the mouse; a click could otherwise hit another one.
+// Chips stay in place while the mouse is on them; a click could otherwise hit another chip.
 std::vector<Chip> chips_on(PageFrame& frame, const Rect& rect, const PeakUnit& unit) {
   std::vector<Chip> chips;
   std::vector<std::string>& names = frame.state.ways;

@@ -21,21 +21,22 @@ void draw_words_of_moment(PageFrame& frame, const Rect& rect);
 bool walk(PageFrame& frame, int direction);
 // Goes to the first step. False if there is none.
 bool begin_more(PageFrame& frame);
-// Shows a step, from 0, or the first words (−1). Not while the question is open.
+// Shows a step, from 0, or the first words (−1). Does nothing while the question is open.
 void read_step(PageFrame& frame, int step);
-// Returns to the first words; the figure shows everything.
+// Returns to the first words; the figure then shows everything.
 void leave_more(PageFrame& frame);
 // The page's problem, if any. Returns where the rest begins.
 float draw_notice(const PageFrame& frame, const Rect& at);
-// The program's notice, until the reader closes it. Returns where the rest begins.
+// The program's notice until the reader closes it. Returns where the rest begins.
 float draw_program_notice(PageFrame& frame, const Rect& at);
 
 // --- among the words, at ImGui's cursor
-// Each type of block is a row of the table in block_views.cpp. `step`: of Read more; −1: the page's first words.
+// Each type of block is a row of the table in block_views.cpp. `step`: step of Read more, or −1 for the page's first
+// words.
 void draw_parts(PageFrame& frame, int step, const page::PageParts& parts);
 // Links act at once; a refused setting becomes the page's notice.
 void draw_linked(PageFrame& frame, const lessons::MarkedText& words, float em, float line);
-// At most as wide as its column: cells wrap between words, and letters shrink if whole words do not fit.
+// The table is at most as wide as its column: cells wrap between words, and letters shrink if whole words do not fit.
 void draw_word_table(const PageFrame& frame, const lessons::TableBlock& table);
 
 // --- questions
@@ -46,13 +47,13 @@ void lock_answer(PageFrame& frame);
 
 struct SecondCard {
   page::SecondQuestion question;
-  std::string text = {}, error = {};  // in the field; why it is no number
+  std::string text = {}, error = {};  // text in the field; why it is no number
 };
 // A card below the last step of Read more; nothing if the page has no second question.
 void draw_second_question(PageFrame& frame);
 
 // --- the card below the figure: the peak, whether and up to which batch it fits, and the techniques as switches
-// px at scale 1; 0: nothing to say.
+// Height in px at scale 1; 0 if there is nothing to say.
 float verdict_height(PageFrame& frame);
 void draw_verdict(PageFrame& frame, const Rect& rect);
 // The page's card at the right end of a row, or the CPU as text. Returns the left edge.
@@ -60,15 +61,15 @@ float draw_card_choice(page::PageModel& page, const Rect& row);
 float card_choice_width(const page::PageModel& page);
 
 // --- runs
-// px at scale 1; 0: nothing to compare.
+// Height in px at scale 1; 0 if there is nothing to compare.
 float comparison_height(const PageFrame& frame);
-// Run B against run A. Wide pages show both runs and the difference, others only the changes.
+// Compares run B with run A. Wide pages show both runs and the difference, others only the changes.
 void draw_comparison(PageFrame& frame, const Rect& rect);
 // True if there are other runs, and looking at them gives no answer away.
 bool runs_to_choose(const page::PageModel& page);
 // The width of "3 runs" and an arrow.
 float run_choice_width(const page::PageModel& page);
-// The current run's machine and settings, and a list of the others.
+// The current run's machine and settings, and a list of the other runs.
 void draw_run_choice(PageFrame& frame, const Rect& rect);
 
 // --- a column of words and drawings, at ImGui's cursor
@@ -76,21 +77,21 @@ inline bool wide(const PageFrame& frame) { return frame.density == Density::kWid
 
 inline constexpr float kColumnWidth = 440;  // wider columns use the em of wide pages
 
-// Line height over em, and em, of a page's words.
+// Line height (over em) and em of a page's words.
 float text_line(const PageFrame& frame);
 float text_em(const PageFrame& frame);
 // The em of words in a card.
 float card_em(const PageFrame& frame);
 
 void gap(float height);  // px at scale 1
-// The column's width at the cursor, `height` high (px at scale 1).
+// A rectangle at the cursor, as wide as the column and `height` high (px at scale 1).
 Rect content_rect(float height);
-// The same, with the cursor moved below it.
+// Like content_rect(), but moves the cursor below the rectangle.
 Rect take(float height);
 // Moves the cursor below `rect`, which was drawn without take().
 void end_drawing(const Rect& rect);
 
-// A paragraph, or a callout, at the cursor.
+// Draw a paragraph, or a callout, at the cursor.
 void put_words(Face face, float em, float line, Color color, std::string_view words);
 void put_callout(CalloutKind kind, std::string_view head, std::string_view body);
 

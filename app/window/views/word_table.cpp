@@ -24,7 +24,7 @@ float longest_word(Face face, float em, const std::string& cell) {
   return longest;
 }
 
-// "128,256", "−41 %": all cells below the head are numbers.
+// True if all cells below the head are numbers: "128,256", "−41 %".
 bool is_of_numbers(const lessons::TableBlock& table, std::size_t column) {
   return std::ranges::all_of(table.rows, [&](const Cells& row) {
     return row[column].empty() || row[column].find_first_of("0123456789") <= std::string("−").size();
@@ -37,7 +37,7 @@ struct Layout {
   std::vector<bool> numbers;
 };
 
-// Each column's widest word, or its widest cell.
+// Width of each column's widest word or cell.
 std::vector<float> column_widths(const lessons::TableBlock& table, float em, bool whole_cells) {
   std::vector<float> widths;
   for (std::size_t column = 0; column < table.columns.size(); ++column) {
@@ -53,7 +53,7 @@ std::vector<float> column_widths(const lessons::TableBlock& table, float em, boo
 
 float sum(const std::vector<float>& widths) { return std::accumulate(widths.begin(), widths.end(), 0.0f); }
 
-// Whole cells if they fit; otherwise each column gets its longest word and a share of the remaining room.
+// Columns fit whole cells if possible; otherwise each column gets its longest word and a share of the remaining room.
 Layout layout_of(const lessons::TableBlock& table, float em, float room) {
   Layout layout{.em = em, .widths = {}, .numbers = {}};
   room -= px(kTableGap) * static_cast<float>(table.columns.size() - 1);

@@ -21,7 +21,7 @@ using record::KernelVerdict;
 
 constexpr float kEm = 13, kGutter = 44, kEditorPadding = 8;
 constexpr float kHead = 32, kEditorGap = 8, kReport = 104, kFigure = 250;
-constexpr float kRoomForBoth = 660;  // below this, source and figure take turns
+constexpr float kRoomForBoth = 660;  // px; with less, source and figure take turns
 
 Icon icon_of(KernelVerdict verdict) {
   return verdict == KernelVerdict::kRight      ? Icon::kCheck
@@ -29,7 +29,7 @@ Icon icon_of(KernelVerdict verdict) {
                                                : Icon::kWarning;
 }
 
-// The form of the parameter `source`: source code has line breaks, a file name has none.
+// In the parameter `source`, source code has line breaks, a file name has none.
 std::string as_parameter(const std::string& text) { return text.ends_with('\n') ? text : text + '\n'; }
 
 std::string source_of(const record::Recording& recording) {
@@ -74,7 +74,7 @@ void KernelEditor::follow(page::PageModel& page) {
     (void)page.set_param("source", as_parameter(text_));
   report_.reset();
   if (recording == nullptr || !recording->kernel_report()) return;
-  if (recording->kernel_report()->exercise != exercise_) return;  // another exercise, such as the shipped run's
+  if (recording->kernel_report()->exercise != exercise_) return;  // of another exercise, such as the shipped run's
   report_ = recording->kernel_report();
   report_fits_ = as_parameter(source_of(*recording)) == as_parameter(text_);
 }
@@ -111,7 +111,7 @@ void KernelEditor::draw_head(PageFrame& frame, Rect rect) {
   }
 }
 
-// Numbers of the visible lines; those with an error are highlighted.
+// The numbers of the visible lines; lines with an error are highlighted.
 void KernelEditor::draw_lines(const Rect& gutter, const Rect& source, float line_height) const {
   const std::vector<std::int64_t> marked = marked_lines();
   const auto lines = 1 + std::count(text_.begin(), text_.end(), '\n');
@@ -170,7 +170,7 @@ void KernelEditor::draw_source(PageFrame& frame, const Rect& rect) {
   (void)frame.page.set_param("source", as_parameter(text_));  // now, because the next key may be Run's
 }
 
-// The verdict, then the compiler's messages; a click on one goes to its line.
+// The verdict, then the compiler's messages; a click on a message goes to its line.
 void KernelEditor::draw_report(const PageFrame& frame, const Rect& rect) {
   ImGui::SetCursorScreenPos(upper_left(rect));
   ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, ImVec2(0, 0));

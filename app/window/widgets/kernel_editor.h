@@ -14,7 +14,7 @@ namespace headroom::app::window {
 
 class KernelEditor final : public WidgetView {
  public:
-  // Takes a low rectangle completely, unless the reader looks at the figure.
+  // Takes all of a low rectangle, unless the reader looks at the figure.
   void draw(PageFrame& frame, Rect& rect) override;
 
   const std::string& text() const { return text_; }
@@ -31,13 +31,13 @@ class KernelEditor final : public WidgetView {
 
   std::string exercise_;
   std::string text_;
-  std::map<std::string, std::string> own_;  // the reader's, by exercise
+  std::map<std::string, std::string> own_;  // the reader's sources, by exercise
   bool figure_face_ = false;                // without room for both, shows the figure
   bool solution_ = false;                   // shows a solution, not the reader's source
   float scroll_y_ = 0;                      // of the source, in the last frame
   std::int64_t go_to_ = 0;                  // line to scroll to; 0: none
   std::optional<record::KernelReport> report_;
-  bool report_fits_ = false;  // it is about the current source
+  bool report_fits_ = false;  // the report is about the current source
 };
 
 }  // namespace headroom::app::window

@@ -66,7 +66,7 @@ void LadderView::draw(PageFrame& frame, Rect& rect) {
   text_fit(Face::kRegular, 12, foot, theme().text2, said);
 }
 
-// Draws on the figure's rows, which omit their names.
+// Draws chips on the figure's rows, which omit their names.
 void LadderView::draw_over(PageFrame& frame, const Rect& picture) {
   const auto& names = frame.figure.scene().rungs;
   if (!page_.figures().draws_ladder() || !names) return;

@@ -115,7 +115,7 @@ float end_of_what_fits(const Control& control, const std::vector<double>& stops)
   return (static_cast<float>(first) - 0.5f) / static_cast<float>(stops.size() - 1);
 }
 
-// Runs and what they showed of the card's border, unless that would answer the page's question.
+// Marks of runs with what they showed of the card's border, unless that would answer the page's question.
 std::vector<SliderMark> marks_of(const Control& control, const std::vector<double>& stops) {
   std::vector<SliderMark> marks;
   page::PageModel& page = control.frame.page;
@@ -157,7 +157,7 @@ void draw_typed(const Control& control, const Rect& rect) {
   if (done) control.set(emptied ? "0" : text);
 }
 
-// A stored run's parameter, read-only.
+// Shows a stored run's parameter, read-only.
 void draw_fixed(const PageFrame& frame, const ParamSpec& spec, Rect cell) {
   draw_label(spec, cell.cut_top(px(kLabelHeight)));
   const std::string value = page::shown_value(spec, frame.page.control().params());

@@ -21,7 +21,7 @@ constexpr SweepWords kReportWords{.run = "Run the report",
                                   .point = "Point",
                                   .stored = "the stored reports"};
 
-// Empty if there is a GPU, or no engine has answered yet.
+// Empty if there is a GPU, or if no engine has answered yet.
 std::string no_gpu(const page::PageModel& page) {
   const backend::Backend* const backend = page.control().backend();
   if (backend == nullptr || backend->devices().empty()) return {};

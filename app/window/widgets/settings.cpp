@@ -46,8 +46,8 @@ struct Cell {
   const ParamSpec* spec;
 };
 
-// Two rows of four, less the button to the rest. Widgets that start runs or calculate show only the page's switches.
-// A figure drawn from parameters alone has them first; its choices are in its head.
+// Two rows of four cells, less one for the button to the rest. If widgets start runs or calculate, only the page's
+// switches are shown. Parameters of a figure drawn from them alone come first; its choices are in its head.
 std::vector<Cell> shown_cells(const PageFrame& frame) {
   std::vector<Cell> cells;
   const bool calculates = frame.widgets.have_figure_params();
@@ -84,7 +84,7 @@ bool has_more(const PageFrame& frame) {
 struct GroupOnShow {
   std::string_view title;
   std::vector<const ParamSpec*> specs;
-  int changed = 0;  // not at their defaults
+  int changed = 0;  // settings not at their defaults
 };
 
 std::vector<GroupOnShow> grouped(const PageFrame& frame, const std::vector<const ParamSpec*>& specs) {
@@ -192,7 +192,7 @@ std::string settings_summary(const PageFrame& frame) {
   return summary;
 }
 
-// With Run, or for pages where nothing runs.
+// With Run, or without it for pages where nothing runs.
 class SettingsView final : public WidgetView {
  public:
   explicit SettingsView(bool runs) : runs_(runs) {}
@@ -205,7 +205,7 @@ class SettingsView final : public WidgetView {
   bool runs_;
 };
 
-// Without read-only settings.
+// Omits read-only settings.
 std::vector<OfferedParam> SettingsView::offers(const PageFrame& frame) const {
   std::vector<OfferedParam> all;
   const bool fixed = !frame.page.control().fixed_settings().empty();

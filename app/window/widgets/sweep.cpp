@@ -39,7 +39,7 @@ std::string words_of(const PageFrame& frame, const experiments::SweepAxis& axis)
   return fmt::format("{} {}", label_of(frame, axis.key), fmt::join(axis.values, ", "));
 }
 
-// Why the reader's settings do not use a swept parameter; empty: they do.
+// Why the reader's settings do not use a swept parameter; empty if they do.
 std::string why_not(const PageFrame& frame) {
   for (const experiments::SweepAxis& axis : frame.page.page().sweep)
     if (!frame.page.settings().in_use(axis.key))
@@ -56,15 +56,15 @@ void SweepView::draw_button(PageFrame& frame, const Rect& rect) {
                          .does = does,
                          .point = "Point",
                          .stored = "the closed form",
-                         .kind = ButtonKind::kSecondary,  // Run comes first
+                         .kind = ButtonKind::kSecondary,  // Run is the primary button
                          .refused = refused};
   if (!sweep_.draw(frame, rect, words)) return;
   sweep_.start(plan_over(frame.page.control().demo(), frame.page.settings(), page.sweep));
 }
 
-// The lower half of Run's column, or all of it during the sweep.
+// Takes the lower half of Run's column, or all of it during the sweep.
 void SweepView::draw(PageFrame& frame, Rect& rows) {
-  if (frame.page.control().running()) return;            // its progress is there
+  if (frame.page.control().running()) return;            // Run's progress is there
   if (!page::why_no_engine(frame.page).empty()) return;  // the reason is there
   Rect column = rows.right(px(run_column_width(frame.density)));
   if (!sweep_.running()) column.cut_top(px(kCellHeight + kCellGap));

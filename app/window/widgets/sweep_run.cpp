@@ -13,7 +13,7 @@
 namespace headroom::app::window {
 
 void SweepRun::start(record::Result<SweepPlan> plan) {
-  driver_.reset();  // a plan that fails must not show the last sweep
+  driver_.reset();  // if the plan fails, the last sweep must not be shown
   refusal_.clear();
   shown_.reset();
   began_.reset();

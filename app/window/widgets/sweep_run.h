@@ -16,17 +16,17 @@ struct SweepWords {
   std::string_view run;     // "Run the ladder"
   std::string_view does;    // what a click does: "Runs each rung on this machine, from the top"
   std::string_view point;   // "Rung"
-  std::string_view stored;  // remains without an engine: "the stored ladder"
+  std::string_view stored;  // what remains without an engine: "the stored ladder"
   ButtonKind kind = ButtonKind::kPrimary;
   std::string_view refused = {};  // why it cannot run; empty: it can
 };
 
 class SweepRun;
 
-// Fresh engines for sweeps, which run one at a time.
+// Makes fresh engines for sweeps, which run one at a time.
 struct SweepEngines {
   SweepDriver::MakeBackend make;     // empty: only stored sweeps
-  const SweepRun* in_use = nullptr;  // the last started, on any page
+  const SweepRun* in_use = nullptr;  // the sweep started last, on any page
 };
 
 class SweepRun {
@@ -41,7 +41,7 @@ class SweepRun {
   bool poll();
   bool running() const;
 
-  // Run, or progress and Stop. True: start it.
+  // Run, or progress and Stop. True if it must start.
   bool draw(PageFrame& frame, Rect rect, const SweepWords& words);
   // "Rung 4 of 11, about 40 s left", estimated from the finished points.
   std::string progress_words(const SweepWords& words, double now) const;
@@ -54,7 +54,7 @@ class SweepRun {
   page::PageModel& page_;
   std::optional<SweepDriver> driver_;
   std::shared_ptr<const record::Recording> shown_;
-  bool showed_ = false;          // the page has turned to it once; then the reader chooses
+  bool showed_ = false;          // the page has turned to the sweep once; now the reader chooses
   std::optional<double> began_;  // when first drawn
   std::string refusal_;
 };

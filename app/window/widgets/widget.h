@@ -32,7 +32,7 @@ enum class Slot : unsigned char {
 
 // Starts a run of one step. A run longer than a minute needs a second call.
 void start_run(PageFrame& frame);
-// Empty: unknown.
+// The estimate; empty if unknown.
 std::string estimate_words(const page::PageModel& page);
 constexpr double kLongRun = 60;  // seconds; longer runs need confirmation
 // "about 4 s", "about 3 min"; empty: unknown.
@@ -57,7 +57,7 @@ class WidgetView {
   virtual float narrow_height() const { return 34; }
   virtual void draw_narrow(PageFrame& frame, Rect rect) { draw(frame, rect); }
 
-  // Settings that it offers now.
+  // Settings that the widget offers now.
   virtual std::vector<OfferedParam> offers(const PageFrame& /*frame*/) const { return {}; }
 
   virtual bool running() const { return false; }
@@ -124,7 +124,7 @@ class PageWidgets {
     return std::ranges::any_of(made_, [&](const Made& each) { return std::invoke(is, *each.widget->info); });
   }
 
-  std::vector<Made> made_;                                    // those of the slots first
+  std::vector<Made> made_;                                    // widgets of the slots first
   std::map<std::string, WidgetView*, std::less<>> of_words_;  // by id
 };
 

@@ -53,14 +53,14 @@ class Watch {
     const lessons::FigureData& figure = page.figure(app.view().figure().columns());
     if (!figure.head.empty_reason.empty()) return forget();
     ++frames_;
-    // The drawn picture was outdated.
+    // Empty if the drawn picture was up to date.
     const std::string wrong =
         page.figures().revision() == before ? differs(figure, page) : "changed after it was drawn";
     if (wrong.empty() || awaits_prediction(page)) return forget();
     if (++unnoticed_ == kMostUnnoticed && trouble_.empty())
       trouble_ = fmt::format("{}, {}: {}", page.page().id, figure.head.id, wrong);
   }
-  // Nothing is pending, and the picture has the current settings.
+  // True if nothing is pending and the picture has the current settings.
   static bool settled(app::window::App& app) {
     PageModel& page = app.page();
     if (!settings_drive(page) || page.question().hides()) return true;

@@ -18,7 +18,7 @@ using namespace headroom::tests;
 
 namespace {
 
-constexpr std::size_t kFewestDigits = 3;  // fewer may coincide
+constexpr std::size_t kFewestDigits = 3;  // fewer digits may coincide
 
 // True if the digits print that value in any unit.
 bool prints(const std::string& digits, double value) {
@@ -38,7 +38,7 @@ std::string with_plain_spaces(std::string words) {
   return words;
 }
 
-// The right choice's words outside the question.
+// Numbers of the right choice that appear outside the question.
 std::vector<std::string> leaked(const app::page::Question& question, const std::vector<std::string>& pieces) {
   std::string right, words = question.spec()->ask;
   for (const lessons::AnswerChoice& choice : question.choices()->choices) {
@@ -63,7 +63,7 @@ std::vector<std::string> leaked(const std::vector<double>& answers, const std::v
   return found;
 }
 
-// Answers by the current run and by the prediction computed meanwhile.
+// The answers from the current run and from the prediction computed meanwhile.
 std::vector<double> answers_of(const app::page::PageModel& page) {
   std::vector<double> answers;
   for (const app::page::RunOnShow* run : {page.on_show(), page.forecast().predicted(page.settings())})
@@ -95,7 +95,7 @@ void wait_for_prediction(const Actor& actor) {
   actor.frames(3);
 }
 
-// Moves the main slider by one.
+// Adds one to the batch.
 bool change_batch(const Actor& actor) {
   app::page::PageModel& page = actor.page();
   if (!settings_drive(page) || !page.settings().has("batch")) return false;
@@ -147,7 +147,7 @@ TEST_CASE("the screen never shows the answer's digits before the answer", "[gui]
         if (i > 0) continue;
         actor.question().skip();
         actor.frames(4);
-        IM_CHECK(!leaked(answers_of(actor.page()), numbers_in(actor.texts())).empty());  // now it appears
+        IM_CHECK(!leaked(answers_of(actor.page()), numbers_in(actor.texts())).empty());  // now the answer appears
       }
     });
   }

@@ -87,7 +87,7 @@ TEST_CASE("a killed engine leaves the timeline, and the next run works", "[gui][
     IM_CHECK(actor.page().set_param("steps", "100").ok());  // more would take over a minute, and Run would ask
     IM_CHECK(actor.page().set_param("device", "cpu").ok());
     actor.click("run");
-    // After one step, so that the figure has something to keep.
+    // Waits for one step, so that the figure has something to keep.
     actor.wait_until([&] {
       return actor.app.running() && record::steps_of(*actor.page().runs().all().back().recording).size() > 1;
     });
@@ -215,7 +215,7 @@ TEST_CASE("the page starts with its own run, and its figure follows every settin
   perform("living figure", stage, [](Actor& actor) {
     const auto text = [&](std::string_view key) { return actor.page().settings().as_text(key); };
     IM_CHECK(text("model") == "llama-3.2-1b" && text("checkpointing") == "layer" && text("device") == "cuda");
-    IM_CHECK(plan_of(actor.page()) == nullptr);  // it would answer the question
+    IM_CHECK(plan_of(actor.page()) == nullptr);  // a plan would answer the question
     actor.click("skip");
     const auto complete = [&] {
       const auto& ways = actor.page().verdict().ways();
@@ -257,7 +257,7 @@ TEST_CASE("the page starts with its own run, and its figure follows every settin
         as_command(actor.page()).c_str(),
         "headroom figures memory_timeline --of model=llama-3.2-1b --of batch=12 --of seq=1024 --of precision=bf16 "
         "--of loss=flce --card \"GeForce RTX 4090\" --out figures --format svg");
-    actor.ctx->KeyPress(ImGuiKey_X);  // the fused loss was turned last
+    actor.ctx->KeyPress(ImGuiKey_X);  // turns back the last switch, the fused loss
     IM_CHECK(text("loss") == "plain" && text("batch") == "12");
     actor.ctx->KeyPress(ImGuiMod_Ctrl | ImGuiKey_Z);
     IM_CHECK(text("loss") == "flce");
@@ -290,7 +290,7 @@ TEST_CASE("both sides of the card's border are run, and the slider shows the res
     };
     IM_CHECK(marked(largest, Kind::kFits));
     IM_CHECK(marked(largest + 1, Kind::kOutOfMemory));
-    IM_CHECK_EQ(actor.page().settings().integer("batch"), largest);  // the largest that ran is on show
+    IM_CHECK_EQ(actor.page().settings().integer("batch"), largest);  // the largest batch that ran is on show
     IM_CHECK(shows_evidence(actor.page()));
     actor.wait_until([&] { return plan_of(actor.page()) != nullptr && why_no_trial(actor.page()).empty(); });
     actor.frames(3);

@@ -32,7 +32,7 @@ Stage with_engine(const char* page, bool large) {
   return stage;
 }
 
-// Figure and verdict have the current settings.
+// True if figure and verdict have the current settings.
 bool settled(const Actor& actor) {
   app::page::PageModel& page = actor.page();
   const app::StepPlan* const plan = plan_of(page);
@@ -145,7 +145,7 @@ void check_shades(const Actor& actor, Presenter& presenter) {
   actor.ctx->MouseMoveToPos({4, 4});
 }
 
-// A guess, its answer, the tour, and a batch that moves the peak.
+// Plays a guess, its answer, the tour, and a batch that moves the peak.
 void open_the_lesson(const Actor& actor, Presenter& presenter) {
   presenter.press(ImGuiKey_F5);
   IM_CHECK(actor.app.ui().stage);

@@ -16,9 +16,9 @@ using namespace headroom::tests;
 
 namespace {
 
-// Bytes of this process and its children; shared pages count by share. Pages from files are separate: systems drop
-// them under pressure and map different numbers of neighbors (the same program took 366 MB in total on one, 430 on
-// another).
+// Bytes of this process and its children; shared pages count by share. Pages from files are counted separately: systems
+// drop them under pressure and map different numbers of neighboring pages (the same program took 366 MB in total on one
+// system, 430 MB on another).
 struct Held {
   record::Bytes own = 0;
   record::Bytes from_files = 0;

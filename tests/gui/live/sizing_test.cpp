@@ -22,7 +22,7 @@ using namespace headroom::tests;
 namespace {
 
 struct Asked {
-  std::string model, card, seq, way;  // way: a switch's id, then its setting
+  std::string model, card, seq, way;  // way: a switch's id; key, value: its setting
   std::string key, value;
 };
 
@@ -31,7 +31,7 @@ const T& drawn(std::mt19937& random, const std::vector<T>& from) {
   return from[random() % from.size()];
 }
 
-// None starts as the page does: Llama 3.2 1B, 1,024 tokens, no technique.
+// No question has the page's initial settings: Llama 3.2 1B, 1,024 tokens, no technique.
 std::vector<Asked> questions() {
   std::mt19937 random(20261123);
   const std::vector<std::string> models{"llama-3.2-3b", "llama-3-8b"},
@@ -92,7 +92,7 @@ TEST_CASE("ten random sizing questions take one action per setting and have head
       act([&] {
         const auto& ways = actor.page().verdict().ways();
         const auto way = std::ranges::find_if(ways, [&](const auto& each) { return each.what->id == asked.way; });
-        if (way == ways.end())  // the first answer is pending
+        if (way == ways.end())  // the first answer is still pending
           IM_CHECK(actor.page().set_param(asked.key, asked.value).ok());
         else
           turn(actor.page(), *way);

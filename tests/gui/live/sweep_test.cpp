@@ -37,7 +37,7 @@ Stage stage_of(const TestAssets& assets, const char* page) {
 
 constexpr std::size_t kAllPoints = 1'000;
 
-// Stops once that many points are done.
+// Stops the sweep once `points` points are done.
 void run_to_end(Actor& actor, const std::string& name, std::size_t points = kAllPoints) {
   actor.click("run sweep");
   int frames = 0;
@@ -71,7 +71,7 @@ TEST_CASE("the real engine runs the ladder in the reader's order, and a refused 
     const std::string first = ladder.switches()[0].id;
     drag_rung(actor, "checkpointing", first);
     IM_CHECK(ladder.switches()[0].id == "checkpointing");
-    // Streaming weights needs recomputed layers: the rung above has them, this one does not yet.
+    // Streaming weights needs recomputed layers; checkpointing now comes only on the next rung.
     drag_rung(actor, "offload_parameters", "checkpointing");
     IM_CHECK(ladder.switches()[0].id == "offload_parameters");
     const std::string why = ladder.why_not(0);
@@ -84,7 +84,7 @@ TEST_CASE("the real engine runs the ladder in the reader's order, and a refused 
       if (i == 1)
         IM_CHECK(rung.note.find("cannot be combined with") != std::string::npos);
       else
-        IM_CHECK(rung.note.find("cannot be combined with") == std::string::npos);  // it may name what it turned off
+        IM_CHECK(rung.note.find("cannot be combined with") == std::string::npos);  // may name what was turned off
       IM_CHECK_EQ(rung.value.empty(), i == 1 || rung.off);
     }
     const auto total = [](const lessons::Rung& rung) {
@@ -92,7 +92,7 @@ TEST_CASE("the real engine runs the ladder in the reader's order, and a refused 
       for (const record::Bytes bytes : rung.bytes) sum += bytes;
       return sum;
     };
-    IM_CHECK_GT(total(tests::rungs_of(figure)[0]), total(tests::rungs_of(figure)[2]));  // checkpointing alone
+    IM_CHECK_GT(total(tests::rungs_of(figure)[0]), total(tests::rungs_of(figure)[2]));  // rung 2: checkpointing alone
     const auto& rungs = tests::rungs_of(figure);
     const auto last = std::ranges::find(rungs.rbegin(), rungs.rend(), false, &lessons::Rung::off);
     IM_CHECK_GT(total(rungs[0]), 2 * total(*last));
@@ -105,7 +105,7 @@ TEST_CASE("the real engine runs the report's experiment from its page", "[gui]")
   perform("report live", stage_of(assets, "report"), [](Actor& actor) {
     actor.frames(3);
     if (actor.question().hides()) actor.click("skip");
-    run_to_end(actor, "report live", 9);  // all points take minutes
+    run_to_end(actor, "report live", 9);  // all points would take minutes
     int ran_out = 0, completed = 0;
     for (const record::SweepPoint& point : actor.page().on_show()->recording->sweep_points()) {
       ran_out += point.outcome.kind == record::OutcomeKind::kOutOfMemory;

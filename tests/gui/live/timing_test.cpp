@@ -15,9 +15,9 @@ using namespace headroom::tests;
 
 namespace {
 
-constexpr double kMostMilliseconds = 1000.0 / 5;  // mostly pixels of the software renderer
+constexpr double kMostMilliseconds = 1000.0 / 5;  // mostly for the software renderer's pixels
 
-// The median frame after the run's first event.
+// The median frame's processor time after the run's first event.
 double frame_of_a_live_run(int width, int height) {
   using Clock = std::chrono::steady_clock;
   TestAssets assets;

@@ -24,7 +24,7 @@ TEST_CASE("a link sets the page's settings, even before the answer", "[window][p
   CHECK(reader.model.settings().text("checkpointing") == "layer");
   CHECK(reader.model.settings().text("precision") == "bf16");
 
-  // Any order works, even if one alone would be refused.
+  // Any order of settings works, even if one alone would be refused.
   REQUIRE(perform(act("set:offload.parameters=on&offload.optimizer=host"), reader.model));
   REQUIRE(perform(act("set:offload.optimizer=off&offload.parameters=off"), reader.model));
   CHECK(reader.model.settings().text("offload.optimizer") == "off");

@@ -23,11 +23,11 @@ using namespace headroom::tests;
 TEST_CASE("run A is a separate run that is compared with the shown one", "[window][page]") {
   Reader reader;
   toggle_pin(reader.model);
-  CHECK(reader.model.run_a().pinned() == nullptr);  // half of it is still hidden
+  CHECK(reader.model.run_a().pinned() == nullptr);  // half of the run is still hidden
   reader.model.question().skip();
   reader.model.run(0);
   reader.poll(2);
-  CHECK_FALSE(can_pin(reader.model));  // not while it grows
+  CHECK_FALSE(can_pin(reader.model));  // not while the run grows
   reader.finish_run();
   toggle_pin(reader.model);
   REQUIRE(reader.model.run_a().pinned());
@@ -48,7 +48,7 @@ TEST_CASE("run A is a separate run that is compared with the shown one", "[windo
   CHECK(reader.model.run_a().comparison().rows[0].share == "−35 %");
   reader.model.run(0);
   reader.finish_run();
-  CHECK(reader.model.run_a().pinned()->recording == a);  // the next run replaces it on the page only
+  CHECK(reader.model.run_a().pinned()->recording == a);  // the next run replaces A only on the page
   toggle_pin(reader.model);
   CHECK(reader.model.run_a().pinned() == nullptr);
   CHECK(reader.model.run_a().comparison().rows.empty());
@@ -97,7 +97,7 @@ Comparison compared(const record::Recording& a, const record::Recording& b) {
 }  // namespace
 
 TEST_CASE("a speed difference compares medians, and is empty within the spread of the steps", "[window][page]") {
-  // Without the first step: medians 850 and 1,700; p20 and p80 of five.
+  // Without the first step: medians 850 and 1,700; p20 and p80 of five steps.
   const std::vector<double> slow{9000, 1600, 1700, 1650, 1710, 1800}, fast{1, 850, 800, 820, 900, 950};
   const Comparison faster = compared(timed(slow), timed(fast));
   REQUIRE(faster.rows.size() == 2);
@@ -177,7 +177,7 @@ TEST_CASE("both runs and their difference have one unit, without losing a byte",
 
 TEST_CASE("a run is named by its techniques", "[window][page]") {
   record::RunInfo info{.demo = "train_step", .params = {{"model", "tiny"}, {"batch", "4"}, {"checkpointing", "layer"}}};
-  CHECK(techniques_of(info).empty());  // provenance has all of that
+  CHECK(techniques_of(info).empty());  // the provenance has all of these
   info.params["optimizer"] = "adamw_8bit";
   info.params["galore_rank"] = "8";  // of an unused optimizer
   info.params["steps"] = "7";
@@ -252,7 +252,7 @@ TEST_CASE("only runs with the page's settings are evidence", "[window][page]") {
   ended.set_info(capped);
   ended.set_outcome(
       {.kind = record::OutcomeKind::kOutOfMemory, .message = "", .out_of_memory = record::OutOfMemoryFacts{}});
-  CHECK_FALSE(is_evidence(ended, demo().id, settings, record::DeviceKind::kCpu));  // only under that limit
+  CHECK_FALSE(is_evidence(ended, demo().id, settings, record::DeviceKind::kCpu));  // evidence only under its limit
   record::Params limited = settings;
   REQUIRE(limited.set("cap", "1000").ok());
   CHECK(is_evidence(ended, demo().id, limited, record::DeviceKind::kCpu));
@@ -265,7 +265,7 @@ TEST_CASE("only runs with the page's settings are evidence", "[window][page]") {
   REQUIRE(evidence_of(reader.model).size() == 1);
   CHECK(reader.model.runs().all()[static_cast<std::size_t>(evidence_of(reader.model).front())].name == "made");
   REQUIRE(reader.model.set_param("batch", batch));
-  CHECK(evidence_of(reader.model) == std::vector<int>{0, 2});  // stored and own, not the one with batch 8
+  CHECK(evidence_of(reader.model) == std::vector<int>{0, 2});  // stored and own run, not the one with batch 8
   CHECK_FALSE(reader.model.shows_prediction());
   CHECK(reader.model.runs().shown() == 2);  // the reader's own run comes first
   reader.model.show_run(1);                 // choosing a run sets its settings

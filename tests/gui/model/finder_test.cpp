@@ -1,4 +1,4 @@
-// The list of everything and the way back, without a window.
+// The finder's list of everything, and the way back, without a window.
 #include <algorithm>
 #include <chrono>
 #include <string>
@@ -133,7 +133,7 @@ TEST_CASE("a keystroke is answered within one frame", "[find]") {
   using Clock = std::chrono::steady_clock;
   double worst = 0;
   for (const std::string typed : {"e", "in", "the", "memory of", "a step of the optimizer", "zzz"}) {
-    double best = 1e9;  // of three: other programs run here, too
+    double best = 1e9;  // best of three: other programs run here, too
     for (int i = 0; i < 3; ++i) {
       const auto begin = Clock::now();
       (void)finder().find(typed, {});
@@ -167,7 +167,7 @@ TEST_CASE("back and forward work as in a browser", "[find]") {
   history.visit(a);
   history.note_step(2);
   history.visit(b);
-  history.visit(b);  // again: no visit
+  history.visit(b);  // the same page: no visit
   REQUIRE(history.go(-1) != nullptr);
   CHECK_FALSE(history.can_go(-1));
   REQUIRE(history.go(+1) != nullptr);
@@ -176,7 +176,7 @@ TEST_CASE("back and forward work as in a browser", "[find]") {
   REQUIRE(back != nullptr);
   CHECK(back->page == &a);
   CHECK(back->step == 2);
-  history.visit(c);  // clears what was ahead
+  history.visit(c);  // clears the later pages
   CHECK_FALSE(history.can_go(+1));
   CHECK(history.go(-1)->page == &a);
 }

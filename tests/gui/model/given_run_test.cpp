@@ -56,7 +56,7 @@ TEST_CASE("a given run is shown completely, with its settings, without a questio
   CHECK_FALSE(figure.head.guess);
   CHECK_FALSE(figure.head.guess_open);
   CHECK(std::ranges::count(timeline.lines, lessons::LineStyle::kPredicted, &lessons::StepLine::style) == 1);
-  REQUIRE(plan_of(model) != nullptr);  // the strip's
+  REQUIRE(plan_of(model) != nullptr);  // the strip's plan
   CHECK(plan_of(model)->params == model.settings());
   CHECK(measured_peak(model) == peak_of({}));
   CHECK(can_run(model));

@@ -77,7 +77,7 @@ TEST_CASE("a stored ladder starts with its settings, order and bytes, and other 
   const auto& points = ladder->sweep_points();
   REQUIRE(model->on_show() != nullptr);
   const auto& shown = model->on_show()->recording->sweep_points();
-  REQUIRE(shown.size() == experiments::ladder_techniques().size() + 1);  // rungs without runs are off, last
+  REQUIRE(shown.size() == experiments::ladder_techniques().size() + 1);  // rungs without runs are off and last
   for (std::size_t i = 0; i < points.size(); ++i) {
     CHECK(shown[i].peak.allocated == points[i].peak.allocated);
     CHECK(shown[i].tokens_per_second == points[i].tokens_per_second);
@@ -85,7 +85,7 @@ TEST_CASE("a stored ladder starts with its settings, order and bytes, and other 
   // After both swapped rungs the settings are the recorded ones again.
   model->ladder().move(0, 1);
   model->poll(0, false);
-  CHECK_FALSE(model->on_show()->recording->outcome());  // one is pending
+  CHECK_FALSE(model->on_show()->recording->outcome());  // one rung is pending
   CHECK(tests::rungs_of(model->figure(400)).size() == shown.size());
   settle(*model, predictions.service);
   CHECK(computed(*model) == 1);
@@ -203,7 +203,7 @@ TEST_CASE("a held switch is on only while held, and leaves no undo step", "[page
   CHECK(model->settings().as_text("checkpointing") == "layer");
   CHECK(model->on_show()->recording != now);
   model->poll(0, true);
-  CHECK(model->verdict().shown_ways().size() == ways.size());  // they stay while the switch is held
+  CHECK(model->verdict().shown_ways().size() == ways.size());  // the switches stay while one is held
   model->release();
   CHECK_FALSE(model->history().holding());
   CHECK(model->settings() == before);

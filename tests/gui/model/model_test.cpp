@@ -23,7 +23,7 @@ TEST_CASE("the stored run is shown at once, half of it hidden", "[window][page]"
   REQUIRE(tests::timeline_of(figure).hidden_from);
   CHECK_FALSE(tests::timeline_of(figure).peak);
   CHECK(figure.head.guess_open);   // a marker to drag
-  CHECK_FALSE(figure.head.guess);  // from the low end
+  CHECK_FALSE(figure.head.guess);  // the marker begins at the low end
   reader.model.question().skip();
   const lessons::FigureData& whole = reader.model.figure(400);
   CHECK_FALSE(tests::timeline_of(whole).hidden_from);
@@ -53,7 +53,7 @@ TEST_CASE("a guess does not change, before or after the lock, whatever runs", "[
     reader.model.figure(400);
   };
   run("16");
-  CHECK_FALSE(reader.model.question().guess());  // runs do not guess
+  CHECK_FALSE(reader.model.question().guess());  // a run sets no guess
   reader.model.question().set_guess(110 * kMiB);
   run("32");
   CHECK(reader.model.question().guess() == 110 * kMiB);
@@ -121,7 +121,7 @@ TEST_CASE("a live run grows, ends, and can be run again", "[window][page]") {
   reader.model.run(reader.now);
   reader.finish_run();
   CHECK(reader.backend.starts() == 2);
-  REQUIRE(reader.model.runs().all().size() == 3);  // the stored run and two own
+  REQUIRE(reader.model.runs().all().size() == 3);  // the stored run and two of the reader's
   CHECK(reader.model.runs().shown() == 2);
   reader.model.forget(0);  // shipped runs stay
   CHECK(reader.model.runs().all().size() == 3);
@@ -181,7 +181,7 @@ TEST_CASE("a run without data does not change the picture while the question is 
 TEST_CASE("the axis does not shrink while a control is held, and settles on release", "[window][page]") {
   Reader reader;
   reader.model.question().skip();
-  reader.model.run(reader.now);  // larger weights
+  reader.model.run(reader.now);  // with larger weights
   reader.finish_run();
   const auto top = [&] { return lessons::axes_of(reader.model.figure(400)).y.high; };
   const double large = top();
@@ -236,7 +236,7 @@ TEST_CASE("running out of memory is shown only after the answer", "[window][page
   CHECK(notice_of(reader.model)->kind == Notice::Kind::kOutOfMemory);
   CHECK(notice_of(reader.model)->head == "Out of memory in the loss");
   CHECK(notice_of(reader.model)->body.find("30.00 MiB") != std::string::npos);
-  CHECK(notice_of(reader.model)->body.find("Cross entropy, gradient asked for") == 0);  // not the key
+  CHECK(notice_of(reader.model)->body.find("Cross entropy, gradient asked for") == 0);  // not its key
 }
 
 TEST_CASE("an engine that cannot work gives a reason", "[window][page]") {
@@ -269,7 +269,7 @@ TEST_CASE("the change between two moments is the sum of its kinds", "[window][pa
   const auto measured = reader.model.measured();
   REQUIRE(measured);
   CHECK(measured->peak == tests::peak_of({}));
-  // From the first layer's activations (or none) to the peak: the other activations and both logits.
+  // From the first layer's activations (or none) to the peak there are the other activations and both logits.
   CHECK(measured->change >= 3 * 10 * record::kMiB + 60 * record::kMiB);
   CHECK(measured->change <= 4 * 10 * record::kMiB + 60 * record::kMiB);
 }
@@ -338,6 +338,6 @@ TEST_CASE("a page starts with its own run, and runs smaller settings if that nee
   };
   CHECK(begun(no_gpu).as_text("seq") == "64");
   CHECK(no_gpu.last_params().as_text("device") == "auto");
-  CHECK(no_gpu.last_params().as_text("checkpointing") == "layer");  // the reader's own
+  CHECK(no_gpu.last_params().as_text("checkpointing") == "layer");  // the reader's own setting
   CHECK(begun(gpu).as_text("seq") == "256");
 }

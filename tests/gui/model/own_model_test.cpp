@@ -18,7 +18,7 @@ using namespace headroom::tests;
 
 namespace {
 
-// Writes zeros in bf16.
+// Writes a model of zeros in bf16.
 void write_model(const std::filesystem::path& folder, std::int64_t layers) {
   llama::Config config = tests::kSmall;
   config.num_layers = layers;
@@ -66,7 +66,7 @@ TEST_CASE("a typed folder becomes the page's model, and its files are counted", 
   REQUIRE(model.set_param("device", "cuda").ok());
   REQUIRE(model.set_param("weights", folder.path().string()).ok());
   CHECK(model.settings().text("model") == "custom");
-  CHECK(device_of(model) == record::DeviceKind::kCpu);  // of this machine
+  CHECK(device_of(model) == record::DeviceKind::kCpu);  // this machine's device
   REQUIRE(model.own_model() != nullptr);
   CHECK(model.own_model()->config.num_layers == 3);
   const std::string said = reader.said();

@@ -38,7 +38,7 @@ TEST_CASE("a link contains a page, a step, settings, a figure and its settings",
   REQUIRE(link.figure_settings.size() == 1);
   CHECK((link.figure_settings[0].key == "frame" && link.figure_settings[0].value == "3"));
 
-  CHECK_FALSE(parse_link("schedule").state);  // keeps the reader's state
+  CHECK_FALSE(parse_link("schedule").state);  // no settings: keeps the reader's state
   CHECK(parse_link("schedule?batch=8").state);
   CHECK(parse_link("headroom:a?x=1%262%3D%25%").settings[0].value == "1&2=%%");
   const Link odd = parse_link("headroom:schedule/last?batch");
@@ -62,7 +62,7 @@ TEST_CASE("a link restores the state that it was written from", "[link]") {
   INFO(link);
   CHECK(link.starts_with("headroom:where_memory_goes/3?"));
   CHECK(link.find("batch=8") != std::string::npos);
-  CHECK(link.find("seq=") == std::string::npos);  // as the page begins
+  CHECK(link.find("seq=") == std::string::npos);  // seq has the page's own value
   CHECK(link.ends_with("#memory_timeline?axis=host"));
 
   Reader to;

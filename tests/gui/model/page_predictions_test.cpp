@@ -133,7 +133,7 @@ TEST_CASE("a planner that dies while answering is reported, the closed form repl
   wait_for_prediction(model, predictions.service);
   REQUIRE(model.forecast().predicted(model.settings()) != nullptr);
   const int before = predictions.planner.starts();
-  predictions.planner.hold(true);  // delays the fresh one
+  predictions.planner.hold(true);  // delays the new planner's answer
   predictions.planner.lose_next("The engine was killed by SIGKILL.");
   REQUIRE(model.set_param("batch", "8").ok());
   REQUIRE(tests::wait_until([&] { return !predictions.service.trouble().empty(); }));
@@ -176,7 +176,7 @@ TEST_CASE("a page without an answer asks again once the planner works", "[window
   predictions.planner.set_trouble(std::nullopt);
   record::Params other = model.settings();
   REQUIRE(other.set("batch", "2").ok());
-  REQUIRE(*predictions.service.wait({"train_step", other}));  // for another page
+  REQUIRE(*predictions.service.wait({"train_step", other}));  // asked by another page
   model.poll(0, predictions.service.poll());
   wait_for_prediction(model, predictions.service);
   CHECK(model.figure(400).head.source == record::Source::kPredicted);
@@ -310,7 +310,7 @@ TEST_CASE("pointing at a link draws the prediction for its settings, except whil
   model.question().skip();
   model.show(Layer::kMeasured, false);
   wait_for_prediction(model, predictions.service);
-  CHECK(predicted_lines() == 0);  // it is already on show
+  CHECK(predicted_lines() == 0);  // the prediction is already on show
   point();
   CHECK(predicted_lines() == 1);
   CHECK(model.forecast().previewed_peak() == tests::peak_of({.weights = 60 * record::kMiB}));
@@ -332,7 +332,7 @@ TEST_CASE("a late prediction is marked as awaited, and an immediate one is not",
   predictions.planner.hold(true);
   REQUIRE(model.set_param("batch", "8").ok());
   model.poll(1.0, false);
-  CHECK_FALSE(awaits_prediction(model));  // most answers arrive before one would notice
+  CHECK_FALSE(awaits_prediction(model));  // most answers arrive before a reader would notice
   model.poll(1.05, false);
   CHECK_FALSE(awaits_prediction(model));
   CHECK(model.poll(1.2, false));

@@ -133,7 +133,7 @@ TEST_CASE("the largest value that fits is found with few queries") {
   const auto line = [](std::int64_t value) { return 7'000 + 311 * value; };
   CHECK(on(line, 50'000) == 138);
   CHECK(questions <= 5);
-  CHECK(on(line, 7'310) == 0);  // not even 1
+  CHECK(on(line, 7'310) == 0);  // not even batch 1 fits
   CHECK(questions == 1);
   CHECK(on(line, 7'311) == 1);
   CHECK(on(line, 10'000'000) == 1000);

@@ -104,7 +104,7 @@ TEST_CASE("a choice is answered when locked, and a wrong one has its own reply",
   CHECK_FALSE(question.right());
   CHECK(question.reply() == "Those are the weights.");
   question.choose(1);
-  CHECK(*question.chosen() == 0);  // locked
+  CHECK(*question.chosen() == 0);  // stays locked
 
   Question again(&spec);
   again.choose(1);

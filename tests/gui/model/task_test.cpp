@@ -23,7 +23,7 @@ using Settings = std::vector<std::pair<std::string, std::string>>;
 
 constexpr const char* kNoEngine = "A test has no engine.";
 
-// The page by closed form, with its question answered.
+// The page with the closed form and its question answered.
 std::unique_ptr<PageModel> opened(const lessons::Page& page) {
   PageSources sources;
   sources.why_no_engine = kNoEngine;
@@ -49,7 +49,7 @@ void set(PageModel& model, const Settings& settings) {
 
 bool reached(const PageModel& model) { return model.task().state() == Task::State::kReached; }
 
-// Settings, then rungs to switch off, that reach a page's task. Only the last reaches it.
+// Settings, then rungs to switch off, that reach a page's task. Only the last change reaches it.
 struct Way {
   const char* page;
   Settings settings;
@@ -83,7 +83,7 @@ void turn_off(PageModel& model, const char* rung) {
   model.poll(0, false);
 }
 
-// A training step's page with this task.
+// A page about a training step, with this task.
 lessons::Page page_with(lessons::TaskBlock task) {
   lessons::Page page;
   page.id = "made";
@@ -162,7 +162,7 @@ TEST_CASE("a reached task survives a restart with its numbers", "[window][task]"
   CHECK(reached(*again));
   CHECK(again->task().done().markdown == done);
   CHECK(again->task().remembered() == words);
-  CHECK(opened(tests::page("recipe"))->recall("", {}, "", words).size() == 1);  // it sets none
+  CHECK(opened(tests::page("recipe"))->recall("", {}, "", words).size() == 1);  // that page sets no task
 }
 
 TEST_CASE("a task is not checked while the question is open or a switch is held", "[window][task]") {
@@ -231,7 +231,7 @@ TEST_CASE("a pending prediction is awaited, and then counts", "[window][task]") 
   // This test's planner gives every batch the same answer.
   const std::string next = "1 GiB: fits, but batch 5 fits as well (predicted)";
   CHECK(wait_until([&] { return model.task().progress() == next; }));
-  REQUIRE(model.set_param("batch", "256").ok());  // there is no larger one
+  REQUIRE(model.set_param("batch", "256").ok());  // there is no larger batch
   CHECK(wait_until([&] { return reached(model); }));
   CHECK(model.task().shown_by() == "predicted");
 }

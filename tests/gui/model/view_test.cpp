@@ -51,7 +51,7 @@ TEST_CASE("sliders have common values as stops", "[window][settings]") {
   const std::vector<double> cards = stops_of(find("cap"));
   CHECK(cards.front() == 0);
   CHECK(std::find(cards.begin(), cards.end(), 24.0 * static_cast<double>(record::kGiB)) != cards.end());
-  CHECK(stops_of(find("seed")).empty());  // typed
+  CHECK(stops_of(find("seed")).empty());  // typed instead
   record::Params params(demo().schema);
   REQUIRE(params.set("cap", "24GiB"));
   REQUIRE(params.set("seq", "1024"));

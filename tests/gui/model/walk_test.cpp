@@ -1,5 +1,5 @@
-// Walks the whole course without drawing: pages, questions (right and wrong), tour steps and exported figures. The
-// figures of the course's map must take data.
+// Walks the whole course without drawing: pages, questions (right and wrong), tour steps and exported figures. Figures
+// on the course's map must depend on data.
 #include <algorithm>
 #include <cctype>
 #include <memory>
@@ -42,7 +42,7 @@ std::unique_ptr<PageModel> open(const lessons::Page& page, std::string fixed_set
   return model;
 }
 
-// The page's reply: the number's distance from the current run.
+// The page's reply: the guess's distance from the current run's number.
 std::string reply_to_number(const lessons::Page& page, const record::Ledger& run, double guess, bool right) {
   Question question(&*page.question);
   question.set_guess(guess);
@@ -53,7 +53,7 @@ std::string reply_to_number(const lessons::Page& page, const record::Ledger& run
   return std::string(distance.head) + " " + distance.value + std::string(distance.unit);
 }
 
-// True if the reply has a number or a word of the page.
+// True if the reply contains a number or a word of the page.
 bool names_something(const lessons::Page& page, const std::string& reply) {
   if (reply.find_first_of("0123456789") != std::string::npos) return true;
   const std::string words = lessons::markdown_of(page.front) + page.question->ask + page.question->because;
@@ -234,7 +234,7 @@ TEST_CASE("every figure of every page is written in every format", "[window][wal
     for (int tab = 0; tab < static_cast<int>(page->figures.size()); ++tab) {
       INFO(page->id << ", " << page->figures[static_cast<std::size_t>(tab)]);
       model->show_tab(tab);
-      // One of the page's runs has data for the figure.
+      // Looks for a run with data for the figure.
       for (int run = 0; run < static_cast<int>(model->runs().all().size()); ++run) {
         if (model->figure(400).head.empty_reason.empty()) break;
         model->show_run(run);

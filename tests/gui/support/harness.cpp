@@ -57,7 +57,7 @@ std::unique_ptr<PlatformWindow> open_platform(const Stage& stage) {
   return std::move(opened).value();
 }
 
-// All threads of this process, including the software renderer's.
+// Time of all threads of this process, including the software renderer's.
 double processor_milliseconds() {
   timespec time{};
   clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time);
@@ -243,7 +243,7 @@ std::vector<FrameTime> time_frames(const Stage& stage, const std::function<bool(
     app->poll(now);
     app->before_frame();
     unsigned pixel = 0;
-    // Reading a pixel waits until the software renderer has drawn all.
+    // Reading a pixel waits until the software renderer has drawn everything.
     platform->draw([&] { app->draw(now); }, [&] { platform->read_pixels(0, 0, 1, 1, &pixel); });
     times.push_back(
         {std::chrono::duration<double, std::milli>(Clock::now() - begin).count(), processor_milliseconds() - busy});

@@ -23,7 +23,7 @@ class TestAssets {
 
   const std::filesystem::path& path() const { return path_; }
   void add(const record::Recording& recording, const std::string& name) const;
-  // The first call replaces the shipped pages by the test's.
+  // The first call replaces the shipped pages with the test's.
   void write_text(const std::string& name, const std::string& text) const;
 
  private:
@@ -65,7 +65,7 @@ struct Actor {
   app::page::PageModel& page() const { return app.page(); }
   app::page::Question& question() const { return app.page().question(); }
   void frames(int count) const { ctx->Yield(count); }
-  // A control by name, anywhere on the page.
+  // Finds a control by name, anywhere on the page.
   void click(const std::string& name) const;
   bool there(const std::string& name) const;
   // Screen position of a timeline point, in axis values.
@@ -82,7 +82,7 @@ struct Actor {
   void jump(const std::string& page) const;
   // The pieces of text now visible.
   std::vector<std::string> texts() const;
-  // Saves a picture in HEADROOM_SHOTS, if set.
+  // Saves a picture in folder HEADROOM_SHOTS, if set.
   void picture(const std::string& name) const;
 };
 

@@ -14,7 +14,7 @@ namespace {
 
 struct Glyph {
   unsigned codepoint = 0;
-  float top = 0, em = 0;  // px from the line's top to the glyph's; font size
+  float top = 0, em = 0;  // px from the line's top to the glyph's top; font size
 };
 
 using Corners = std::array<float, 4>;  // in the texture

@@ -18,7 +18,7 @@ class ScriptedBackend final : public backend::Backend {
   void use(std::shared_ptr<const record::Recording> source) { source_ = std::move(source); }
   void hold(bool on) { held_ = on; }                                         // no new data while held
   void lose_engine(std::string message);                                     // ends the current run
-  void lose_next(std::string message) { loses_next_ = std::move(message); }  // ends the next one, held or not
+  void lose_next(std::string message) { loses_next_ = std::move(message); }  // ends the next run, held or not
   void replace_pending(bool on) { replaces_ = on; }  // like a planner: a new question replaces the old one
   void set_trouble(std::optional<std::string> trouble) { trouble_ = std::move(trouble); }
   void add_gpu(record::Bytes memory);

@@ -15,7 +15,7 @@ struct SmallRun {
   int layers = 4;
   record::Bytes weights = 40 * record::kMiB;      // in two tensors
   record::Bytes activations = 10 * record::kMiB;  // per layer
-  record::Bytes logits = 30 * record::kMiB;       // and again for their gradient
+  record::Bytes logits = 30 * record::kMiB;       // allocated again for their gradient
   record::Source source = record::Source::kRecorded;
   record::DeviceKind device = record::DeviceKind::kCpu;
   bool out_of_memory = false;  // the last step ends at the logits' gradient

@@ -39,7 +39,7 @@ TEST_CASE("a picture is taken without a display, with equal bytes each time", "[
   CHECK(png.substr(1, 3) == "PNG");
   CHECK(png_number(png, 16) == 960);
   CHECK(png_number(png, 20) == 600);
-  CHECK((png == contents(again)));                      // do not print the bytes
+  CHECK((png == contents(again)));                      // keeps Catch from printing the bytes
   CHECK_FALSE(fs::exists(assets.path() / "headroom"));  // writes no settings
 }
 

@@ -256,7 +256,7 @@ TEST_CASE("a narrow window shows text and figure in turn", "[gui]") {
   perform("narrow", scene.stage, [&](Actor& actor) {
     IM_CHECK(actor.there("skip"));
     IM_CHECK(!actor.there("timeline"));
-    IM_CHECK(!actor.app.view().state().words.below);  // all is visible, the answer next to the words
+    IM_CHECK(!actor.app.view().state().words.below);  // all words are visible, the answer next to them
     const ImGuiTestItemInfo lock = actor.ctx->ItemInfo("**/lock");
     IM_CHECK_EQ(lock.RectClipped.GetHeight(), lock.RectFull.GetHeight());
     actor.picture("narrow reading");
@@ -295,7 +295,7 @@ TEST_CASE("a narrow window shows text and figure in turn", "[gui]") {
 
 TEST_CASE("a small window scrolls its text, not the page, and shows errors on both faces", "[gui]") {
   Scene scene;
-  scene.stage.scale = 2;  // of 1280 x 720
+  scene.stage.scale = 2;  // of a 1280 x 720 window
   perform("narrow and low", scene.stage, [&](Actor& actor) {
     const ImGuiWindow* page = ImGui::FindWindowByName("headroom");
     IM_CHECK_EQ(page->ScrollMax.x, 0.0f);

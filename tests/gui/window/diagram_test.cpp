@@ -42,7 +42,7 @@ TEST_CASE("a click on a node makes it a checkpoint, and another click undoes it"
     actor.click("skip");
     actor.frames(2);
     const auto checkpoints = [&] { return actor.page().figures().params().integer("checkpoints"); };
-    IM_CHECK_EQ(checkpoints(), 4);  // f2
+    IM_CHECK_EQ(checkpoints(), 4);  // bit 2: f2
     IM_CHECK(!is_checkpoint(actor, "f1"));
     click_box(actor, "f1");
     IM_CHECK_EQ(checkpoints(), 6);
@@ -53,7 +53,7 @@ TEST_CASE("a click on a node makes it a checkpoint, and another click undoes it"
     click_box(actor, "f1");
     IM_CHECK_EQ(checkpoints(), 0);
     IM_CHECK(!is_checkpoint(actor, "f1"));
-    IM_CHECK(is_checkpoint(actor, "f0"));  // the input always is
+    IM_CHECK(is_checkpoint(actor, "f0"));  // the input always is one
   });
 }
 

@@ -1,7 +1,6 @@
-// Walks the shipped course in the window, as three readers on three screens. Each reader opens each page once, and
-// every property of the page is checked meanwhile; a failure names page and screen. HEADROOM_SHOTS saves pictures, on
-// more screens. tests/gui/model/walk_test.cpp checks the contents without drawing; this walk checks that readers reach
-// them.
+// Walks the shipped course in the window as three readers on three screens. Each reader opens each page once, while
+// every property of the page is checked; a failure names page and screen. HEADROOM_SHOTS saves pictures, on more
+// screens. tests/gui/model/walk_test.cpp checks contents without drawing; this walk checks that readers reach them.
 #include <algorithm>
 #include <array>
 #include <cstdint>
@@ -56,7 +55,7 @@ struct Visit {
   const lessons::Page& page;
 };
 
-// --- Properties. An empty string: the page has it; else what is wrong.
+// --- Properties. Each function returns what is wrong, or an empty string.
 
 enum Property : std::uint8_t {
   kIsReached,
@@ -139,7 +138,7 @@ std::string shows_step(const Visit& visit, std::size_t step) {
 
 // --- A reader's actions.
 
-// The chapter's first page opens with it.
+// A chapter opens with its first page.
 void open_by_rail(const Actor& actor, const lessons::Page& page) {
   const auto& chapters = actor.app.course().chapters();
   for (std::size_t c = 0; c < chapters.size(); ++c) {
@@ -154,7 +153,7 @@ void open_by_rail(const Actor& actor, const lessons::Page& page) {
   }
 }
 
-// The thorough reader is at the last step of the page before.
+// The thorough reader is at the last step of the previous page.
 void open(const Visit& visit) {
   const Actor& actor = visit.actor;
   actor.ctx->LogInfo("page %s", visit.page.id.c_str());
@@ -311,7 +310,7 @@ class Walk {
     }
   }
 
-  // A presenter sees the first step only.
+  // A presenter sees only the first step.
   void read_more(const Visit& visit) {
     const Actor& actor = visit.actor;
     const std::size_t steps = visit.page.more.size();
@@ -335,11 +334,11 @@ class Walk {
   }
 
   TestAssets files_;                            // a folder to write to
-  std::map<std::string, std::string> replies_;  // to right answers, by page
+  std::map<std::string, std::string> replies_;  // replies to right answers, by page
   std::array<Findings, kProperties> findings_;
 };
 
-// The first case walks; the others use what it found.
+// The first test case walks; the others use its findings.
 void expect(Property property) {
   static const Walk walk;
   const Walk::Findings& found = walk.of(property);

@@ -30,7 +30,7 @@ std::vector<std::string> clashes(std::span<const KeyEntry> table) {
 
 TEST_CASE("no key has two meanings in one place", "[window][keys]") {
   CHECK(clashes(key_table()).empty());
-  // Makes white on stage apply at the desk, too, where W zooms.
+  // Makes the key for a white stage apply at the desk, too, where W zooms.
   std::vector<KeyEntry> wrong(key_table().begin(), key_table().end());
   for (KeyEntry& entry : wrong)
     if (entry.presses[1].keys == ImGuiKey_W) entry.where = kEverywhere;

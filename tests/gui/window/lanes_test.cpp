@@ -18,7 +18,7 @@ namespace {
 
 const app::paint::Scene& scene_of(const Actor& actor) { return actor.app.view().figure().scene(); }
 
-// Center, on the screen, of the widest box with that name.
+// Screen position of the center of the widest box with that name.
 ImVec2 on_box(const Actor& actor, std::string_view tip) {
   const app::paint::Scene& scene = scene_of(actor);
   const app::paint::HitArea* widest = nullptr;
@@ -55,7 +55,7 @@ TEST_CASE("a click on a kernel selects it and draws its arrows, and Esc deselect
     actor.ctx->MouseClick(0);
     actor.frames(2);
     IM_CHECK(view.kernel().has_value());
-    IM_CHECK(lanes(actor).flows.size() == 1);  // from its launch
+    IM_CHECK(lanes(actor).flows.size() == 1);  // an arrow from its launch
     actor.picture("lanes selected");
     actor.ctx->KeyPress(ImGuiKey_Escape);
     actor.frames(2);

@@ -57,7 +57,7 @@ TEST_CASE("a link says what it will set, sets it on a click, and highlights its 
     actor.guess(110 * kMiB);
     actor.click("lock");
     actor.frames(2);
-    actor.click("link 4");  // of because
+    actor.click("link 4");  // in the reason
     actor.frames(2);
     IM_CHECK(actor.page().figures().view().zoomed());
     actor.picture("link of because");

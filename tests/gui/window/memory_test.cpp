@@ -167,7 +167,7 @@ TEST_CASE("a task is drawn in its step of the tour and stays reached after a res
       IM_CHECK(on_screen(actor, "Task, done"));
       IM_CHECK(!on_screen(actor, "Still to set: "));
       actor.picture(before ? "task done" : "task done before");
-      actor.ctx->KeyPress(ImGuiKey_F5);  // on stage it is an ordinary step
+      actor.ctx->KeyPress(ImGuiKey_F5);  // on stage the task is an ordinary step
       actor.frames(3);
       IM_CHECK(on_screen(actor, "Task, done"));
       actor.picture("task on stage");

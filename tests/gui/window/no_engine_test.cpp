@@ -101,7 +101,7 @@ TEST_CASE("narrow pages and pages of other demos also say that there is no engin
       if (actor.question().hides()) actor.question().skip();
       actor.frames(2);
       IM_CHECK_STR_EQ(actor.page().page().id.c_str(), id);
-      IM_CHECK(says(actor.texts(), "A test has no"));  // it may wrap
+      IM_CHECK(says(actor.texts(), "A test has no"));  // the rest may wrap
       for (const char* offer : {"run", "act", "run sweep"}) IM_CHECK(!actor.there(offer));
       actor.picture("no engine, " + std::string(id));
     }

@@ -90,13 +90,13 @@ TEST_CASE("two pages share one engine, and each keeps its own run", "[gui]") {
     const std::size_t early = actor.page().runs().all().back().ledger->size();
     IM_CHECK_GT(early, 0u);
     actor.frames(4);
-    IM_CHECK_GT(actor.page().runs().all().back().ledger->size(), early);  // it follows its own run
+    IM_CHECK_GT(actor.page().runs().all().back().ledger->size(), early);  // the page follows its own run
 
     scene.backend.hold(true);
     actor.click("back");
     actor.frames(3);
     IM_CHECK(actor.app.running());
-    IM_CHECK(!actor.page().control().running());  // another page's run:
+    IM_CHECK(!actor.page().control().running());  // another page is running
     IM_CHECK(!actor.page().control().can_run());
     IM_CHECK(!actor.there("cancel"));
     IM_CHECK(actor.page().runs().all().back().recording == first);
@@ -143,7 +143,7 @@ TEST_CASE("a run pinned as A stays behind later runs until it is unpinned", "[gu
       actor.click("pin");
       actor.frames(2);
       IM_CHECK(actor.page().run_a().pinned() != nullptr);
-      IM_CHECK(!tests::timeline_of(actor.page().figure(400)).baseline_peak);  // not next to itself
+      IM_CHECK(!tests::timeline_of(actor.page().figure(400)).baseline_peak);  // A is not next to itself
       IM_CHECK(actor.page().run_a().comparison().rows.empty());
       actor.click("run");
       actor.wait_for_end_of_run();
@@ -159,8 +159,8 @@ TEST_CASE("a run pinned as A stays behind later runs until it is unpinned", "[gu
       actor.frames(2);
       IM_CHECK(actor.page().run_a().pinned() == nullptr);
       IM_CHECK(!tests::timeline_of(actor.page().figure(400)).baseline_peak);
-      actor.ctx->KeyPress(ImGuiKey_C);  // the run just made
-      actor.click("run");               // replaces it on the page, not as A
+      actor.ctx->KeyPress(ImGuiKey_C);  // pins the run just made
+      actor.click("run");               // replaces that run on the page, but not as A
       actor.wait_for_end_of_run();
       actor.frames(2);
       IM_CHECK(tests::timeline_of(actor.page().figure(400)).baseline_peak.has_value());

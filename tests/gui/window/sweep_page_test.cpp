@@ -13,7 +13,7 @@ using namespace headroom::tests;
 
 namespace {
 
-constexpr int kSweepTab = 1;  // of the page
+constexpr int kSweepTab = 1;  // the page's tab
 
 std::size_t points_on_show(const Actor& actor) {
   const auto* run = actor.page().on_show();
@@ -54,7 +54,7 @@ TEST_CASE("a page's sweep runs with the page's settings, adds points, and can be
     actor.click("run sweep");
     wait_for_points(actor, 1);
     IM_CHECK(actor.app.running());
-    IM_CHECK_EQ(actor.page().figures().tab(), kSweepTab);  // its figure comes to the front
+    IM_CHECK_EQ(actor.page().figures().tab(), kSweepTab);  // the sweep's figure comes to the front
     IM_CHECK(!actor.there("run"));                         // one at a time
     actor.ctx->KeyPress(ImGuiMod_Ctrl | ImGuiKey_R);
     IM_CHECK_EQ(scene.backend.starts(), 0);
@@ -62,7 +62,7 @@ TEST_CASE("a page's sweep runs with the page's settings, adds points, and can be
     actor.picture("page sweep, running");
     actor.page().show_tab(0);
     wait_for_points(actor, 2);
-    IM_CHECK_EQ(actor.page().figures().tab(), 0);  // but only once
+    IM_CHECK_EQ(actor.page().figures().tab(), 0);  // comes to the front only once
     actor.click("stop sweep");
     actor.wait_until([&] { return !actor.app.running(); });
     IM_CHECK(!actor.app.running());
@@ -102,7 +102,7 @@ TEST_CASE("a sweep and a run of one step are both kept, each with its figure", "
     IM_CHECK_EQ(points_on_show(actor), 0u);
     IM_CHECK(actor.page().set_param("checkpointing", "off").ok());
     actor.frames(2);
-    actor.click("run sweep");  // over an unused setting: the button is disabled
+    actor.click("run sweep");  // its setting is unused: the button is disabled
     actor.frames(2);
     IM_CHECK(!actor.app.running());
     actor.picture("page sweep, refused");

@@ -108,7 +108,7 @@ TEST_CASE("a page pins the step with the fused loss as A, and every panel shows 
     IM_CHECK(actor.page().run_a().pinned() == nullptr);
     actor.page().show_run(0);
     actor.frames(3);
-    IM_CHECK(actor.page().run_a().pinned() == nullptr);  // and it stays so
+    IM_CHECK(actor.page().run_a().pinned() == nullptr);  // A stays unpinned
   });
 }
 
@@ -282,7 +282,7 @@ TEST_CASE("pages with a ladder or the report have no Run for a single step, by b
       IM_CHECK(actor.there("act"));  // locks the answer
       actor.skip_question();
       IM_CHECK(!actor.there("act"));
-      IM_CHECK(!actor.there("drawer"));        // it would be empty
+      IM_CHECK(!actor.there("drawer"));        // the drawer would be empty
       IM_CHECK(!actor.there("empty action"));  // nor if nothing is stored
       IM_CHECK(actor.there("run sweep"));
       actor.ctx->KeyPress(ImGuiMod_Ctrl | ImGuiKey_R);

@@ -28,7 +28,7 @@ using namespace headroom::tests;
 
 namespace {
 
-constexpr std::size_t kMostDrawBytes = std::size_t{8} << 20;  // of vertices and indices per frame
+constexpr std::size_t kMostDrawBytes = std::size_t{8} << 20;  // bytes of vertices and indices per frame
 
 std::size_t drawn_bytes() {
   const ImDrawData* data = ImGui::GetDrawData();
@@ -47,7 +47,7 @@ double median(std::vector<FrameTime> times, double FrameTime::*part) {
 void measure(const char* name, int width, int height, double most_milliseconds) {
   TestAssets assets;
   assets.add(*small_run(), "tiny_cpu");
-  // About 16,000 events during the timed frames.
+  // About 16,000 events arrive during the timed frames.
   ScriptedBackend backend(small_run({.steps = 5, .layers = 16, .extra_events = 200}), 160);
   Stage stage{.width = width, .height = height, .assets = assets.path(), .runner = &backend};
   std::size_t most_bytes = 0;
@@ -64,7 +64,7 @@ void measure(const char* name, int width, int height, double most_milliseconds) 
       "%s: a frame takes %.1f ms, %.1f ms of processor time, a still one %.1f ms (medians); %.2f MiB drawn at most\n",
       name, median(growing, &FrameTime::wall), processor, fill, static_cast<double>(most_bytes) / (1 << 20));
   CHECK(backend.starts() == 1);
-  // If the software renderer alone exceeds the limit, growing may add a half.
+  // If the software renderer alone exceeds the limit, growing may cost half as much again.
   CHECK(processor < std::max(most_milliseconds, 1.5 * fill));
   CHECK(most_bytes < kMostDrawBytes);
   CHECK(most_bytes > 10'000);
@@ -100,7 +100,7 @@ TEST_CASE("a frame at 1920 x 1080 with the pointer over a timeline costs 33 ms",
       "1920 x 1080, pointer over the timeline: a frame takes %.1f ms, %.1f ms of processor time, a still one %.1f ms\n",
       median(moving, &FrameTime::wall), median(moving, &FrameTime::processor), still);
   CHECK(moved > 90);
-  // If the software renderer alone exceeds the limit, following the pointer may add a half.
+  // If the software renderer alone exceeds the limit, following the pointer may cost half as much again.
   CHECK(median(moving, &FrameTime::processor) < std::max(33.0, 1.5 * still));
 }
 

@@ -1,4 +1,4 @@
-// Widgets against the pages' names, and their state per page.
+// Widgets have the names that pages use, and a state per page.
 #include <algorithm>
 #include <filesystem>
 #include <set>
@@ -34,7 +34,7 @@ TEST_CASE("pages of one schema share their settings in any order", "[window][wid
   CHECK(model_of("static_bytes").settings().text("model") == "llama-3-8b");
   REQUIRE(model_of("static_bytes").set_param("model", "llama-3.2-3b"));
   CHECK(model_of("vocabulary").settings().text("model") == "llama-3.2-3b");
-  CHECK(model_of("checkpointing").settings().text("model") != "llama-3.2-3b");  // it belongs to a demo
+  CHECK(model_of("checkpointing").settings().text("model") != "llama-3.2-3b");  // this page belongs to a demo
 
   // Other initial settings apply to their page only, until the reader changes them.
   CHECK(model_of("recipe").settings().integer("batch") == 8);
@@ -46,7 +46,7 @@ TEST_CASE("pages of one schema share their settings in any order", "[window][wid
 
   CHECK(model_of("vocabulary").control().fixed_settings().empty());           // needs no engine
   CHECK(model_of("checkpointing").control().fixed_settings().empty());        // the closed form follows
-  CHECK_FALSE(model_of("many_launches").control().fixed_settings().empty());  // nothing would
+  CHECK_FALSE(model_of("many_launches").control().fixed_settings().empty());  // nothing would follow
 }
 
 TEST_CASE("a calculator has the figure's sliders and the page's switches, but no Run", "[gui]") {

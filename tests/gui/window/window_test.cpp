@@ -100,7 +100,7 @@ TEST_CASE("a marker held beyond the axis's end extends the axis", "[gui]") {
 TEST_CASE("the guess follows the arrow keys while they are pressed", "[gui]") {
   Scene scene;
   perform("answer by keys", scene.stage, [](Actor& actor) {
-    actor.ctx->KeyPress(ImGuiKey_UpArrow);  // from the low end
+    actor.ctx->KeyPress(ImGuiKey_UpArrow);  // starts at the low end
     actor.frames(2);
     const double step = actor.app.view().figure().scene().map.y.high / 100;
     IM_CHECK(std::abs(actor.question().guess().value_or(0) - step) < step / 10);
