@@ -17,7 +17,7 @@ namespace headroom::app {
 
 class OptionList;
 
-// Options of several commands. Each command's options derive from this, and the command declares those that it uses.
+// Each command's options derive from this, and the command declares those that it uses.
 struct CommonOptions {
   std::vector<std::string> set;  // key=value
   std::optional<std::string> device, cap, record;
@@ -48,15 +48,14 @@ class Invocation {
   virtual ~Invocation() = default;
   virtual void declare(OptionList& list) = 0;
   virtual CommonOptions& common() = 0;
-  // Checks that the named demos, settings, values, figures and kernels exist, without opening the user's files or
-  // starting anything. run() repeats the check.
+  // Checks that all names exist, without opening the user's files or starting anything. run() repeats the check.
   virtual record::Status check() const = 0;
   virtual record::Result<ExitCode> run() const = 0;
 };
 
 struct Command {
-  std::string_view name;     // empty: `headroom` alone
-  std::string_view summary;  // shown by --help
+  std::string_view name;  // empty: `headroom` alone
+  std::string_view summary;
   std::string_view example;
   std::unique_ptr<Invocation> (*make)();
 };

@@ -22,7 +22,6 @@ std::string name_of(const std::string& series, const std::string& label) {
   return series.empty() ? label : series + ", " + label;
 }
 
-// The whole sweep's progress.
 backend::RunProgress progress_of(const SweepDriver& driver) {
   const PlannedPoint* const point = driver.current();
   if (point == nullptr) return {};

@@ -58,7 +58,6 @@ bool all_arrived() { return std::fflush(stdout) == 0 && std::ferror(stdout) == 0
 ProgressLine::ProgressLine() : terminal_(isatty(STDERR_FILENO) == 1) {}
 
 void ProgressLine::show(const backend::RunProgress& progress) {
-  // A log gets fewer updates than a terminal.
   const record::Nanoseconds pause = terminal_ ? kSecond / 10 : 2 * kSecond;
   const record::Nanoseconds time = now();
   if (progress.doing.empty() || (last_ != 0 && time - last_ < pause)) return;

@@ -18,13 +18,11 @@ record::Result<PlannedCard> card_of(const std::string& words);
 // Reports the defaults used for settings that decide the step's size and were not given.
 void say_what_is_taken(const record::Params& params, const CommonOptions& options, bool has_batch, bool has_seq);
 
-// Warns about a card that is too old for our runs.
 void say_if_too_old(const PlannedCard& card);
 
 // States a closed form's accuracy and `why` it is used.
 std::string closed_form_note(const std::string& why, bool beyond_step);
 
-// The card's bytes that the allocator can use.
 inline record::Bytes usable_bytes(const PlannedCard& card) { return card.memory - card.process.bytes; }
 
 // A step on a GPU. `model`: a name of the schema, or a file or folder with a model's shape.

@@ -11,7 +11,7 @@ record::Result<lessons::Course> load_checked_course();
 
 record::Result<const lessons::Chapter*> chapter_named(const lessons::Course& course, const std::string& number);
 
-// Why `headroom …` would not start; empty if it would. Ellipses and capitalized words such as DIR are placeholders.
+// Why `headroom …` would not start. Ellipses and capitalized words such as DIR are placeholders.
 std::string why_no_command(std::string_view command);
 
 }  // namespace headroom::app

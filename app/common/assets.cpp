@@ -19,7 +19,6 @@ using record::Error;
 
 namespace {
 
-// True if the folder contains any of the subfolders that the program reads.
 bool looks_like_assets(const fs::path& folder) {
   std::error_code ignored;
   return fs::is_directory(folder / "fonts", ignored) || fs::is_directory(folder / "text", ignored) ||
@@ -44,7 +43,7 @@ record::Result<fs::path> find_assets() {
   }
   const fs::path bin = executable_folder();
   const fs::path places[] = {
-      bin.parent_path() / "share" / "headroom",    // installed: bin/ and share/ side by side
+      bin.parent_path() / "share" / "headroom",
       bin.parent_path().parent_path() / "assets",  // executable in <tree>/build/bin
       fs::path(build::kSourceDir) / "assets",      // for build folders outside the tree
   };

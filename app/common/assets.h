@@ -22,7 +22,7 @@ std::filesystem::path course_text(const std::filesystem::path& assets);
 
 // <assets>/recordings/<name>.hrec, which may not exist.
 std::filesystem::path recording_path(const std::filesystem::path& assets, std::string_view name);
-// Names of the stored recordings, without .hrec, sorted.
+// Sorted names, without .hrec.
 std::vector<std::string> stored_recordings(const std::filesystem::path& assets);
 
 }  // namespace headroom::app

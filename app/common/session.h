@@ -23,7 +23,7 @@ struct EngineChoice {
   std::string reason;
 
   explicit operator bool() const { return command.has_value(); }
-  // True if the engine, started by a command such as ssh, may use another machine's files and devices.
+  // True if the engine may use another machine's files and devices, as through ssh.
   bool elsewhere() const { return command && command->arguments.size() > 1; }
 };
 
@@ -42,7 +42,7 @@ class Session {
   explicit Session(EngineChoice engine) : engine_(std::move(engine)) {}
 
   bool has_engine() const { return static_cast<bool>(engine_); }
-  // Why nothing can run, and what to do; empty if there is an engine.
+  // Why nothing can run, and what to do.
   const std::string& why_no_engine() const { return engine_.reason; }
   const EngineChoice& engine() const { return engine_; }
 
@@ -59,12 +59,12 @@ class Session {
   std::unique_ptr<Predictions> predictions_;
 };
 
-// Returns a request to run the demo with this id, including what its settings need of the engine process.
+// The request includes what the settings need of the engine process.
 backend::RunRequest run_request(std::string_view demo, record::Params params);
 
 using LoadedRecording = record::Result<std::shared_ptr<const record::Recording>>;
 LoadedRecording load_recording(const std::filesystem::path& path);
-// A stored recording by its name; null if this installation lacks it.
+// Null if this installation lacks the recording.
 LoadedRecording load_stored(const std::filesystem::path& assets, std::string_view name);
 
 }  // namespace headroom::app

@@ -36,7 +36,7 @@ json read_object(const fs::path& path) {
   return object.is_object() ? object : json(nullptr);
 }
 
-// Reads an object's keys and collects a sentence for each key that this version does not accept.
+// Collects a sentence for each key that this version does not accept.
 class Reading {
  public:
   Reading(const json& object, std::string where, std::vector<std::string>& refused)

@@ -37,24 +37,23 @@ inline constexpr double kMaxFontScale = 4;
 // $XDG_CONFIG_HOME/headroom/settings.json, or else under ~/.config; empty without a home folder.
 std::filesystem::path settings_path();
 
-// One notice with the first refused entries of a settings file.
+// One notice with the first refused entries.
 std::string refused_in(const std::filesystem::path& file, const std::vector<std::string>& sentences);
 
-// Settings and their file. File errors never stop the program: the defaults replace an unreadable file, and settings
-// that cannot be written stay in memory.
+// File errors never stop the program: the defaults replace an unreadable file, and settings that cannot be written stay
+// in memory.
 class SettingsFile {
  public:
   explicit SettingsFile(std::filesystem::path path = settings_path());
 
   const Settings& values() const { return values_; }
   const std::filesystem::path& path() const { return path_; }
-  // Folder for the reader's runs; empty: none.
   std::filesystem::path runs_folder() const { return path_.empty() ? path_ : path_.parent_path() / "runs"; }
-  // A problem with the file, to be shown once; empty: none.
+  // A problem with the file, to be shown once.
   const std::string& notice() const { return notice_; }
 
-  // Writes changed values into the current file, atomically. Another window may have written the file since, so unknown
-  // keys and pages are kept. Failures only set notice().
+  // Writes changed values atomically. Another window may have written the file since, so unknown keys and pages are
+  // kept. Failures only set notice().
   void save(const Settings& settings);
 
  private:

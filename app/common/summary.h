@@ -50,10 +50,8 @@ std::string to_json(const RunSummary& summary);
 
 std::string to_text(const RunSummary& summary);
 
-// "done", "out of memory"
 std::string outcome_words(record::OutcomeKind outcome);
 
-// One paragraph: what ran out, where, and what was alive.
 std::string explain(const record::OutOfMemoryFacts& facts);
 
 }  // namespace headroom::app

@@ -31,14 +31,13 @@ bool settled(OutcomeKind outcome) {
   return outcome == OutcomeKind::kCompleted || outcome == OutcomeKind::kOutOfMemory || outcome == OutcomeKind::kRefused;
 }
 
-// True for final results. Failed points, lost engines and an engine's refusals are tried again; a refusal may be due to
-// a missing file.
+// Failed points, lost engines and an engine's refusals are tried again; a refusal may be due to a missing file.
 bool known_for_good(const SweepPoint& point, const PlannedPoint& planned) {
   if (point.outcome.kind == OutcomeKind::kRefused) return experiments::refused_combination(planned.params).has_value();
   return settled(point.outcome.kind);
 }
 
-// Why the file contains another sweep; empty if it does not.
+// Why the file contains another sweep.
 std::string difference(const Recording& found, const SweepPlan& plan, const record::RunInfo& planned) {
   const record::RunInfo& info = found.info();
   const std::string name = record::fact_of(info.provenance, kName);
@@ -145,13 +144,11 @@ bool SweepDriver::poll() {
   const std::shared_ptr<const Recording> run = backend_->recording();
   SweepPoint point = sweep_point_of(plan_.points[next_], *run);
   const bool stopped = state_ == SweepState::kStopping;
-  // A cancelled run says nothing about its settings.
   if (stopped && !settled(point.outcome.kind)) {
     state_ = SweepState::kStopped;
     return true;
   }
-  // An engine that ran out of memory or failed may hold memory that would be charged to later points. (An engine whose
-  // allocator does not recover exits by itself.)
+  // An engine that ran out of memory or failed may hold memory that would be charged to later points.
   if (point.outcome.kind != OutcomeKind::kCompleted && point.outcome.kind != OutcomeKind::kRefused) backend_.reset();
   finish_point(std::move(point), run.get());
   if (stopped && state_ != SweepState::kFinished) state_ = SweepState::kStopped;

@@ -25,8 +25,8 @@ class SweepDriver {
   using MakeBackend = std::function<std::unique_ptr<backend::Backend>()>;
 
   // With a file, writes the sweep after each point and reuses the file's results; failed points run again. Fails if the
-  // file contains anything but this sweep, unless `replace` is true. `make` returns a backend with a fresh engine; it
-  // is called at the start and after each point that did not complete.
+  // file contains anything but this sweep, unless `replace` is true. `make` returns a backend with a fresh engine, at
+  // the start and after each point that did not complete.
   static record::Result<SweepDriver> open(SweepPlan plan, MakeBackend make,
                                           std::optional<std::filesystem::path> file = std::nullopt,
                                           bool replace = false);
@@ -38,11 +38,11 @@ class SweepDriver {
 
   SweepState state() const { return state_; }
   const SweepPlan& plan() const { return plan_; }
-  std::size_t done() const { return done_; }     // points with a result
-  std::size_t found() const { return found_; }   // of these, points found in the file
-  const PlannedPoint* current() const;           // null: none runs
-  const backend::RunProgress* progress() const;  // of the running point; null: none
-  // The running point's recording; null: none.
+  std::size_t done() const { return done_; }    // points with a result
+  std::size_t found() const { return found_; }  // of these, points found in the file
+  const PlannedPoint* current() const;
+  const backend::RunProgress* progress() const;  // of the running point
+  // The running point's recording.
   std::shared_ptr<const record::Recording> run() const;
   int descriptor() const { return backend_ != nullptr ? backend_->descriptor() : -1; }
   // The sweep so far: a new object after each point, with an outcome once all points have one.

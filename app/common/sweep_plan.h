@@ -51,7 +51,6 @@ SweepPlan plan_report(const record::Params& base, bool quick, const std::filesys
 // Fails if the plan overrides an assignment such as "batch=4".
 record::Status check_kept(const SweepPlan& plan, const record::Params& base, std::span<const std::string> assignments);
 
-// Settings that all points share.
 std::map<std::string, std::string> common_settings(const SweepPlan& plan);
 // Each point's other settings, as text. Two plans are the same sweep if these and the common settings are equal.
 std::string describe_points(const SweepPlan& plan);

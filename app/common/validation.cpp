@@ -112,7 +112,7 @@ std::shared_ptr<const record::Recording> measured_run(const record::Params& para
   return nullptr;
 }
 
-// True if the run completes under its cap; empty if stopped or in trouble.
+// Empty if stopped or in trouble.
 std::optional<bool> completes(record::Params params, std::int64_t batch, const ValidationTools& tools,
                               std::string& trouble) {
   if (auto set = params.set("batch", record::ParamValue(batch)); !set) {
@@ -123,7 +123,6 @@ std::optional<bool> completes(record::Params params, std::int64_t batch, const V
   return run == nullptr ? std::nullopt : std::optional(!ran_out(*run));
 }
 
-// Replaces characters that end a cell or a row.
 std::string as_cell(std::string text) {
   for (char& c : text)
     if (c == ',' || c == '\n') c = ';';

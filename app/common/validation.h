@@ -65,7 +65,7 @@ struct ValidationTools {
   std::filesystem::path folder = {};
 };
 
-// Predicts, runs and compares. `name`: file name of a kept recording. Empty if stopped.
+// `name`: file name of a kept recording. Empty if stopped.
 std::optional<ComparedRun> validate_one(const record::Params& params, Predictions& predictions,
                                         const ValidationTools& tools, const std::string& name);
 

@@ -34,7 +34,7 @@ std::vector<record::Params> draw_borders(const DrawOptions& options, int count);
 
 // The settings that differ from the defaults: "batch=4 precision=bf16 …".
 std::string as_line(const record::Params& params);
-// Parses such a line; an error names the mistake.
+// An error names the mistake.
 record::Result<record::Params> from_line(std::string_view line);
 
 }  // namespace headroom::app

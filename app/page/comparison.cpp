@@ -47,7 +47,7 @@ std::string named_value(const record::ParamSpec& spec, const record::Params& par
   return fmt::format("{} {}", spec.label, value);
 }
 
-// Settings of `run` that differ in `other`: "Batch 8 sequences".
+// Settings of `run` that differ in `other`.
 std::string settings_unlike(const record::RunInfo& run, const record::RunInfo& other) {
   const experiments::DemoInfo* demo = experiments::find_demo(run.demo);
   std::string words;

@@ -10,22 +10,22 @@
 
 namespace headroom::app::page {
 
-// The last finite value; empty: none.
+// The last finite value.
 std::optional<double> last_metric(const record::Recording& run, record::MetricKind kind);
 
 // Run B against the pinned run A, in quantities that both have.
 struct Comparison {
   struct Row {
     std::string_view head;           // "Peak"
-    std::string a, b;                // "26.64 GiB"; like `change`, in the larger value's unit
+    std::string a, b;                // "26.64 GiB", in the larger value's unit like `change`
     std::string change;              // "−4.38 GiB", or "within noise"; empty: a run ended early
-    std::string share;               // "−16 %"; may be empty
+    std::string share;               // "−16 %"
     bool told = true;                // false: no difference is given; `change` says why
-    std::string spread_a, spread_b;  // "1.60 s to 1.66 s, p20 to p80 of 9 steps"; may be empty
+    std::string spread_a, spread_b;  // "1.60 s to 1.66 s, p20 to p80 of 9 steps"
   };
   std::vector<Row> rows;
   std::string a, b;       // settings that differ, "Checkpointing off"
-  std::string early_end;  // "B: out of memory"; may be empty
+  std::string early_end;  // "B: out of memory"
 };
 Comparison compare_runs(const record::Ledger& a, const record::Ledger& b);
 

@@ -225,8 +225,6 @@ std::optional<FigureOnShow::Measured> FigureOnShow::measured(const lessons::Figu
   return numbers;
 }
 
-// --- zooms and pans within the axis
-
 void TimelineView::set_full(Range full) {
   if (full.end <= full.begin) full.end = full.begin + 1;
   full_ = full;

@@ -20,7 +20,6 @@ class FigureOnShow {
 
   explicit FigureOnShow(const lessons::Page& page);
 
-  // --- which figure
   const std::vector<const lessons::Figure*>& all() const { return figures_; }
   int tab() const { return tab_; }
   void show_tab(int index);
@@ -29,7 +28,6 @@ class FigureOnShow {
   bool draws_ladder() const { return shown().basis == lessons::Basis::kLadder; }
   std::optional<int> tab_of(lessons::Basis basis) const;
 
-  // --- settings
   const record::Params& params() const { return params_[at()]; }
   const record::Params& params_of(int tab) const { return params_[static_cast<std::size_t>(tab)]; }
   // With these the axis shows phases, because predicted events have no times.
@@ -37,7 +35,6 @@ class FigureOnShow {
   record::Status set_param(std::string_view key, std::string_view value);
   void reset_params();
 
-  // --- view
   TimelineView& view() { return views_[at()]; }
   const TimelineView& view() const { return views_[at()]; }
   void reset_views();
@@ -52,7 +49,6 @@ class FigureOnShow {
   void hold_axis(bool on);
   const std::optional<double>& held_room() const { return held_room_; }  // minimum end of the axis
 
-  // --- frames
   std::size_t frame() const;  // from 1; 0: not animated
   std::size_t frames() const { return data_.head.frames; }
   void show_frame(std::size_t number);
@@ -60,7 +56,6 @@ class FigureOnShow {
   void play(bool on, double now);  // starts over after the last frame
   bool advance(double now);        // true if anything changed
 
-  // --- data
   const lessons::FigureData& data() const { return data_; }
   bool draws_timeline() const { return lessons::panel_of<lessons::Timeline>(data_) != nullptr; }
   // True if nothing changed since note_built(). `sources`: revision of the inputs.

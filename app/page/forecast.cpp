@@ -33,7 +33,6 @@ bool Forecast::planner_changed() {
 
 void Forecast::ask(const record::Params& settings, const PlannedRun& run) {
   settings_ = settings;
-  // While the planner works, the previous prediction stays until the answer arrives.
   if (planner() == nullptr || run_.recording == nullptr || by_closed_form()) take_closed_form(run);
   asks_ = service_ != nullptr;
 }

@@ -28,8 +28,8 @@ class Forecast {
   bool planner_changed();
   int revision() const { return revision_; }
 
-  // --- the prediction; `run` is `settings` on the page's card
-  // Until the answer arrives, run() is the previous prediction or the closed form.
+  // `run` is `settings` on the page's card. Until the answer arrives, run() is the previous prediction or the closed
+  // form.
   void ask(const record::Params& settings, const PlannedRun& run);
   // False: the answer is pending.
   bool take(const PlannedRun& run);
@@ -37,24 +37,23 @@ class Forecast {
   bool asks() const { return asks_; }
   const std::optional<record::Params>& settings() const { return settings_; }
   bool is_for(const record::Params& settings) const { return settings_ && *settings_ == settings; }
-  // The last prediction or closed form, perhaps for earlier settings; null: none.
+  // The last prediction or closed form, perhaps for earlier settings.
   const RunOnShow* run() const { return run_.recording == nullptr ? nullptr : &run_; }
   bool by_closed_form() const;
   // For exactly these settings; null: unknown.
   const RunOnShow* predicted(const record::Params& settings) const;
-  std::string why_none() const;  // one sentence
+  std::string why_none() const;
   // Call once per frame, `now` in seconds. True if is_late() changed.
   bool note_time(double now);
   bool is_late() const { return is_late_; }  // pending for more than 0.1 s
 
-  // --- the closed form's line
   bool has_formula_for(const record::Params& settings) const {
     return formula_settings_ && *formula_settings_ == settings;
   }
   void take_formula(const record::Params& settings, const PlannedRun& run);
   const RunOnShow* formula() const { return formula_.recording == nullptr ? nullptr : &formula_; }
 
-  // --- the preview of the link under the mouse. Call once per frame until it is answered.
+  // The preview of the link under the mouse. Call once per frame until it is answered.
   bool has_preview_for(const record::Params& settings) const;  // true once answered
   void preview(const record::Params& settings, const PlannedRun& run);
   void drop_preview();

@@ -43,7 +43,6 @@ SweepPoint without_result(const PlannedPoint& planned, OutcomeKind kind, std::st
   return point;
 }
 
-// Marks the point as computed.
 SweepPoint computed_point(const PlannedPoint& planned, const record::Recording& run, Source source) {
   SweepPoint point = sweep_point_of(planned, run);
   const bool ran_out = run.outcome() && run.outcome()->kind == OutcomeKind::kOutOfMemory;
@@ -54,7 +53,7 @@ SweepPoint computed_point(const PlannedPoint& planned, const record::Recording& 
   return point;
 }
 
-// Copies the facts about the machine into the point, because rungs may come from several runs.
+// Rungs may come from runs on several machines.
 void note_machine(SweepPoint& point, const record::RunInfo& ran_on) {
   for (const std::string_view key : lessons::kMachineKeys)
     if (const auto fact = ran_on.provenance.find(std::string(key)); fact != ran_on.provenance.end())

@@ -29,7 +29,7 @@ class Ladder {
     std::shared_ptr<const record::Recording> climbing;           // the ladder in progress; null: none
     bool hidden = false;                                         // compute only the first rung
     Predictions* predictions = nullptr;                          // not owned; null: the closed form
-    std::string why_none;                                        // why predictions are unavailable
+    std::string why_none;
 
     bool operator==(const Around&) const = default;
   };
@@ -58,7 +58,7 @@ class Ladder {
     std::string_view by;  // "measured"
   };
   std::optional<Last> last() const;
-  // Why rungs use the closed form; empty: none does.
+  // Why rungs use the closed form.
   const std::string& why_formula() const { return why_formula_; }
   // The first rung, and one per switch that is on.
   record::Result<SweepPlan> plan() const;

@@ -16,7 +16,6 @@
 
 namespace headroom::app::page {
 
-// --- the figure
 // True if the reader can change a training step's settings.
 bool has_step_settings(const PageModel& page);
 // True if the figure follows the settings, with a run or else a prediction. On other pages a stored run stays until the
@@ -29,19 +28,18 @@ bool has_verdict(const PageModel& page);
 // True if the shown run is in progress.
 bool is_growing(const PageModel& page);
 
-// --- the machine
 record::DeviceKind device_of(const PageModel& page);
 // True if this machine can run these settings; otherwise a run uses settings_here().
 bool runs_here(const PageModel& page);
 // The page's settings for this machine, with the reader's techniques.
 record::Params settings_here(const PageModel& page);
-// One sentence with the cure; empty: an engine works.
+// One sentence with the cure.
 std::string why_no_engine(const PageModel& page);
 bool can_run(const PageModel& page);
 // The step's model may come from the folder that the settings name.
 predict::StepSettings step_of(const PageModel& page);
 // Seconds measured with these settings, or else estimated from the FLOPs and the speed of the last run here or of a
-// typical processor. Empty: unknown.
+// typical processor.
 std::optional<double> estimated_seconds(const PageModel& page);
 std::optional<double> estimated_seconds(const PageModel& page, const predict::StepSettings& step);
 // FLOPs of all steps without recomputation: 6 per parameter and token, plus 12·L·A·D·T per token for attention's scores
@@ -53,51 +51,46 @@ struct Needs {
 };
 std::optional<Needs> needs_of(const PageModel& page);
 
-// --- the card
 record::Bytes limit_set(const PageModel& page);  // the setting `cap`; 0: none
 // Null: none, or a limit replaces it.
 const predict::Card* chosen_card(const PageModel& page);
 // A limit takes precedence. Without one, a CPU has its machine's memory, and a GPU is the chosen card, else this
-// machine's, else that of the page's run. Empty: unknown.
+// machine's, else that of the page's run.
 std::optional<PlannedCard> card_of(const PageModel& page);
-// The card as figures draw it. A set limit is named by its size.
+// A set limit is named by its size.
 std::optional<lessons::CardLimit> card_of_figures(const PageModel& page);
 record::Bytes limit_of_card(const PageModel& page);  // the part left for the allocator; 0: unknown
 PlannedRun planned(const PageModel& page, const record::Params& settings);
 // Null: none, or hidden by the question.
 const StepPlan* plan_of(const PageModel& page);
 
-// --- changes from the page's first run
+// Changes from the page's first run.
 bool left_the_begin(const PageModel& page);
 std::map<std::string, std::string> changes_of(const PageModel& page);
 bool decides_work(const record::ParamSpec& spec);  // changes the step's computation
 
-// --- the trial of the largest batch
 // Slider marks: runs that differ from the settings only in `key`.
 const std::vector<SettingMark>& marks_of(PageModel& page, std::string_view key);
-// Why PageModel::try_border() cannot run; empty: it can.
+// Why PageModel::try_border() cannot run.
 std::string why_no_trial(const PageModel& page);
-// Seconds for both runs of a trial; empty: unknown.
+// Seconds for both runs of a trial.
 std::optional<double> estimated_trial_seconds(const PageModel& page);
 
-// --- runs
 // True if the page runs the recording's demo and has a figure for such a run, sweep or ladder.
 bool shows_run(const lessons::Page& page, const record::Recording& recording);
-// The course's first such page; null: none.
+// The course's first such page.
 const lessons::Page* page_of_run(const lessons::Course& course, const record::Recording& recording);
 std::vector<int> evidence_of(const PageModel& page);  // indices of runs with these settings
 bool shows_evidence(const PageModel& page);           // the shown run is one of them
 record::Bytes measured_peak(const PageModel& page);   // of the shown run's last complete step; 0: none
 bool can_pin(const PageModel& page);
-void toggle_pin(PageModel& page);               // pins the shown run, or unpins run A
+void toggle_pin(PageModel& page);
 bool awaits_prediction(const PageModel& page);  // the shown prediction is outdated
 
-// --- switches
 void turn(PageModel& page, const WayOut& way);
-void turn_last(PageModel& page);  // toggles the last turned switch
+void turn_last(PageModel& page);
 // `changes`: of the link under the mouse, or empty. Call once per frame.
 void preview(PageModel& page, std::span<const lessons::Setting> changes);
-// Builds a figure that stands among the words; show_figure() shows it as the page's figure.
 lessons::FigureData figure_among_words(const PageModel& page, const lessons::FigureBlock& block, int columns);
 void show_figure(PageModel& page, const lessons::FigureBlock& block);
 void trace(PageModel& page, double now);  // runs with tracing

@@ -32,8 +32,6 @@ std::optional<record::Phase> phase_named(std::string_view key) {
 
 }  // namespace
 
-// --- what fills the figure
-
 bool PageModel::offers(Layer layer) const {
   if (!has_predictions(*this) || !figures_.draws_runs() || question_.hides()) return false;
   switch (layer) {
@@ -96,8 +94,6 @@ void PageModel::fill_with_prediction(bool on) {
   if (on) ask_prediction();
 }
 
-// --- figure and view
-
 void PageModel::show_tab(int index) {
   if (index < 0 || index >= static_cast<int>(figures_.all().size()) || index == figures_.tab()) return;
   const bool drove = settings_drive(*this);
@@ -145,8 +141,6 @@ void PageModel::show_view(const lessons::TourView& asked) {
   }
   view.show(*range);
 }
-
-// --- input
 
 lessons::FigureInput PageModel::input_of(const lessons::Figure& figure, int columns) const {
   const auto ledger_of = [](const RunOnShow* run) { return run == nullptr ? nullptr : run->ledger.get(); };

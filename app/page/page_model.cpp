@@ -60,8 +60,6 @@ bool PageModel::poll(double now, bool news) {
   return changed;
 }
 
-// --- runs
-
 const RunOnShow* PageModel::on_show() const {
   if (figures_.draws_ladder()) return rungs_.recording == nullptr ? nullptr : &rungs_;
   return shows_prediction_ ? forecast_.run() : runs_.shown_run();
@@ -153,8 +151,6 @@ void PageModel::settle_question() {
   if (finished) question_.compare(*run->ledger, run->recording);
 }
 
-// --- forecast, verdict and task
-
 void PageModel::ask_prediction() {
   verdict_.restart();  // its questions would only delay this one
   if (!history_.holding()) verdict_.follow_ways(settings());
@@ -176,7 +172,7 @@ void PageModel::want_prediction() {
   if (!forecast_.is_for(settings())) ask_prediction();
 }
 
-// The closed form replaces a lost planner. Once the planner is back, it is asked again.
+// The closed form replaces a planner while it is lost.
 bool PageModel::follow_planner() {
   if (!forecast_.planner_changed()) return false;
   const bool here = forecast_.planner() != nullptr;
@@ -252,8 +248,6 @@ bool PageModel::follow_task(bool news) {
   around.numbers.settings = &around.settings;
   return task_.follow(around);
 }
-
-// --- ladder
 
 // The shown run takes precedence, then the sweep.
 bool PageModel::follow_ladder() {

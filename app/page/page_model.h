@@ -29,15 +29,14 @@ enum class Layer : unsigned char { kFormula, kPredicted, kMeasured };
 struct LayerState {
   bool offered = false;
   bool shown = false;
-  std::string why_fixed;  // why show() changes nothing; may be empty
+  std::string why_fixed;  // why show() changes nothing
 };
 
-// Sources of a page's runs and predictions.
 struct PageSources {
   backend::Backend* runner = nullptr;                            // not owned
   Predictions* predictions = nullptr;                            // not owned; may be null
-  std::string why_no_engine;                                     // one sentence with the cure; may be empty
-  std::string fixed_settings;                                    // why settings cannot change; may be empty
+  std::string why_no_engine;                                     // one sentence with the cure
+  std::string fixed_settings;                                    // why settings cannot change
   bool files_here = true;                                        // false: the engine may be on another machine
   std::vector<std::shared_ptr<const record::Recording>> stored;  // the first is shown at once
   // Opened by the reader: shown first, with its settings and without a question.
@@ -82,7 +81,6 @@ class PageModel {
   // anything shown changed.
   bool poll(double now, bool news);
 
-  // --- settings
   const record::Params& settings() const { return control_.params(); }
   // A model's folder replaces the chosen model; folders without a model are refused.
   record::Status set_param(std::string_view key, std::string_view value);
@@ -92,13 +90,12 @@ class PageModel {
   // Turns the switch until release().
   void hold(const WayOut& way);
   void release();
-  // The model in the folder that the settings name, if it is on this machine; null: none.
+  // The model in the folder that the settings name, if it is on this machine.
   const OwnModel* own_model() const;
   // For restarts. Returns a sentence per value that this version refuses; such settings get their defaults.
   std::vector<std::string> recall(const std::string& answer, const std::map<std::string, std::string>& changes,
                                   const std::string& pin = {}, const std::string& task = {});
 
-  // --- runs
   const RunOnShow* on_show() const;  // the figure's run or prediction, or null
   void show_run(int index);
   // `base`: a candidate for run A, see RunA::add_base().
@@ -113,14 +110,12 @@ class PageModel {
   void try_border(double now);
   bool trying() const { return trial_.has_value(); }
 
-  // --- what fills the figure
   bool shows_prediction() const { return shows_prediction_; }  // true for the closed form, too
   LayerState layer(Layer layer) const;
   void show(Layer layer, bool on);  // the last layer that fills the figure stays
   // Null: this machine's card, or that of the page's run. Removes a limit.
   void choose_card(const predict::Card* card);
 
-  // --- the figure
   void show_tab(int index);
   void show_view(const lessons::TourView& view);
   const lessons::FigureData& figure(int columns);

@@ -1,5 +1,5 @@
 // The page's questions. Once the first is locked, a number waits for a run; choices and orders are answered at once.
-// Numbers are in the question's unit, mostly bytes. No drawing.
+// Numbers are in the question's unit.
 #pragma once
 
 #include <memory>
@@ -47,10 +47,10 @@ class Question {
   const lessons::ChoiceQuestion* choices() const;  // null: another kind
   const lessons::OrderQuestion* items() const;
   State state() const { return state_; }
-  bool hides() const { return state_ == State::kOpen; }  // hides the answer
+  bool hides() const { return state_ == State::kOpen; }
   bool locked() const { return state_ == State::kWaiting || state_ == State::kAnswered; }
   bool can_lock() const { return state_ == State::kOpen && why_not_lock().empty(); }
-  // Why an open question cannot be locked; empty: it can.
+  // Why an open question cannot be locked.
   std::string_view why_not_lock() const;
   // No-op without an answer.
   void lock();
@@ -64,7 +64,6 @@ class Question {
   // Empty unless a choice or order is wrong.
   std::string_view reply() const;
 
-  // --- a number
   lessons::AxisUnit unit() const;
   const std::optional<double>& guess() const { return guess_; }
   double highest_guess() const { return highest_guess_; }  // 0: none
@@ -73,15 +72,14 @@ class Question {
   void set_guess(double value);
   // "21", in a unit of this name and size, or "21 GiB".
   record::Status set_guess_text(std::string_view text, std::string_view unit, double size);
-  // Compares the guess with a finished run; false: it has no answer.
+  // False: the run has no answer.
   bool compare(const record::Ledger& run, std::shared_ptr<const record::Recording> recording = {});
   const std::shared_ptr<const record::Recording>& compared_with() const { return compared_with_; }
 
-  // --- a choice
   const std::optional<std::size_t>& chosen() const { return chosen_; }
   void choose(std::size_t index);  // ignored once locked
 
-  // --- an order: indices into items(), alphabetical at first
+  // Indices into items(), alphabetical at first.
   const std::vector<std::size_t>& order() const { return order_; }
   void move(std::size_t from, std::size_t to);  // ignored once locked
 
@@ -118,7 +116,7 @@ class SecondQuestion {
 
   // "19.8", in unit(), or "19.8 GiB". The first answer of an attempt counts.
   record::Status answer(std::string_view text);
-  // The next attempt; no-op without an answer.
+  // No-op without an answer.
   void again();
 
   // The answer as saved in a file; empty: never answered. recall() is false for invalid words.

@@ -14,7 +14,7 @@ namespace headroom::app::page {
 
 class RunControl {
  public:
-  // `backend` is not owned; null: nothing can run. `fixed_settings`: why settings cannot change; may be empty.
+  // `backend` is not owned; null: nothing can run. `fixed_settings`: why settings cannot change.
   RunControl(const experiments::DemoInfo& demo, backend::Backend* backend, std::string fixed_settings);
 
   const record::Params& params() const { return params_; }
@@ -42,19 +42,17 @@ class RunControl {
   // Call after polling the backend; `news`: it changed. `now`: seconds on a steady clock. True if this run changed.
   bool poll(double now, bool news);
 
-  const backend::RunProgress* progress() const;  // null: no run
-  // The recording of the current or last run; null: none.
+  const backend::RunProgress* progress() const;
+  // The recording of the current or last run.
   const std::shared_ptr<const record::Recording>& recording() const { return recording_; }
-  // The outcome of the last finished run.
   const std::optional<record::Outcome>& outcome() const { return outcome_; }
   const std::optional<double>& last_seconds() const { return last_seconds_; }
   // The budget in seconds, if exceeding it cancelled the last run; returned only once.
   std::optional<double> take_over_budget() { return std::exchange(over_budget_, std::nullopt); }
-  // The speed of the last completed run; empty: unknown.
+  // The speed of the last completed run.
   const std::optional<double>& flops_per_second() const { return flops_per_second_; }
   // Seconds of the last completed run, if it had these settings.
   std::optional<double> estimate() const;
-  // Why the backend cannot work, in one sentence.
   const std::optional<std::string>& trouble() const;
   const backend::Backend* backend() const { return backend_; }
 

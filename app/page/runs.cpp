@@ -188,8 +188,6 @@ void Runs::add_beside(std::shared_ptr<const record::Recording> recording) {
   ++revision_;
 }
 
-// --- run A
-
 const RunOnShow* RunA::beside(const RunOnShow* shown) const {
   return pinned_.recording == nullptr || shown == nullptr || shown->recording == pinned_.recording ? nullptr : &pinned_;
 }

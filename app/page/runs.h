@@ -17,7 +17,6 @@
 
 namespace headroom::app::page {
 
-// A run that a page can show: recording, ledger and name.
 struct RunOnShow {
   enum class From : unsigned char { kPage, kEarlierStart, kReader, kSweep };
 
@@ -26,7 +25,7 @@ struct RunOnShow {
   From from = From::kPage;
   std::string name;      // file name without .hrec; empty: no file yet
   bool offered = false;  // true once Runs::take_unkept() has returned it
-  std::string where;     // "H200", "CPU"; the reader's: "you, 12:04", "you, 23 Nov"
+  std::string where;     // "H200", "CPU"; the reader's: "you, 12:04"
   std::string label;     // "Optimizer AdamW, 8-bit moments; Llama 3.2 1B, bf16, batch 4, 1,024 tokens"; may be empty
 
   bool is_readers() const { return from == From::kEarlierStart || from == From::kReader; }
@@ -60,7 +59,6 @@ struct MarkQuestion {
 
 class Runs {
  public:
-  // `names_sweeps`: see make_run().
   explicit Runs(bool names_sweeps) : names_sweeps_(names_sweeps) {}
 
   // In order: the page's runs, those of earlier starts, the reader's, and the sweep.
@@ -144,7 +142,7 @@ class RunA {
   const RunOnShow* beside(const RunOnShow* shown) const;
   // The reader's choice, as saved: "none" or a run's name. Empty if the page chose.
   std::string name(const Runs& runs) const;
-  // The result of the last compare(); no rows: nothing to compare.
+  // No rows: there is nothing to compare.
   const Comparison& comparison() const { return comparison_; }
   int revision() const { return revision_; }
 

@@ -18,7 +18,7 @@ struct WayOut {
   bool on = false;
   std::optional<record::Params> turned;  // the settings with it toggled; empty: impossible
   std::string why_not;
-  // Change of the peak when toggled; empty: unknown.
+  // Change of the peak when toggled.
   std::optional<record::Bytes> change;
   bool current = false;                     // `change` is for these settings
   std::optional<predict::Verdict> verdict;  // when toggled
@@ -52,7 +52,6 @@ class WaysOut {
 
 class Verdict {
  public:
-  // The page's card, or null.
   explicit Verdict(const predict::Card* card) : chosen_card_(card) {}
 
   // Null: this machine's card, or that of the page's run.
@@ -60,7 +59,7 @@ class Verdict {
   void choose_card(const predict::Card* card) { chosen_card_ = card; }
 
   const StepPlan* plan() const { return plan_ ? &*plan_ : nullptr; }
-  // All switches of the last plan; shown_ways() leaves out those with hardly any effect.
+  // All switches of the last plan.
   const std::vector<WayOut>& ways() const;
   std::vector<const WayOut*> shown_ways() const;
 
@@ -74,13 +73,12 @@ class Verdict {
   };
   // True if follow() has nothing to do until news arrives.
   bool rests(bool news) const { return planner_ != nullptr && !news; }
-  // True if more became known.
   bool follow(const Request& request);
   // Drops the plan; true if there was one.
   bool clear();
   // Makes the next follow() plan anew.
   void restart() { planner_.reset(); }
-  // Adopts other settings. Effects keep their old values.
+  // See WaysOut::follow().
   void follow_ways(const record::Params& settings);
 
   void note_turned(const WayOut& way, const record::Params& from);

@@ -17,7 +17,6 @@
 
 namespace headroom::backend {
 
-// The engine process that a run needs.
 struct EngineNeeds {
   bool traced = false;                           // started with --trace
   std::optional<std::chrono::seconds> patience;  // killed after this long without progress
@@ -47,7 +46,7 @@ class Backend {
   virtual record::Status start(const RunRequest& request) = 0;
   // Returns at once. poll() escalates: SIGTERM 2 s after the cancel, SIGKILL 3 s later.
   virtual void cancel() = 0;
-  // Processes what has arrived. True if anything changed.
+  // True if anything changed.
   virtual bool poll() = 0;
 
   virtual RunState state() const = 0;
@@ -67,7 +66,7 @@ class Backend {
   // Why the backend cannot work ("The engine died three times in two minutes; …"). After repeated deaths start()
   // tries again once the two minutes have passed.
   virtual const std::optional<std::string>& trouble() const = 0;
-  // Readable when poll() has work; -1 without a process.
+  // -1 without a process.
   virtual int descriptor() const = 0;
 };
 
@@ -85,17 +84,16 @@ struct Machine {
   bool operator==(const Machine&) const = default;
 };
 
-// Starts the engine process at once, so that the first run need not wait for it. With `until_run` it starts with the
-// first run, because an idle engine takes about 350 MB; until then `until_run` supplies the machine's facts. Runs
-// with EngineNeeds use a second process.
+// Starts the engine process at once or, with `until_run`, for the first run, because an idle engine takes about 350 MB;
+// until then `until_run` supplies the machine's facts. Runs with EngineNeeds use a second process.
 std::unique_ptr<Backend> make_engine(EngineCommand command, std::function<Machine()> until_run = {});
 // Records the planner's step on the meta device, which has requested bytes but no reserved line. A new start() replaces
 // a pending one. The planner calls no GPU library. Libraries in a folder planner/ next to its program replace cuBLASLt,
 // which writes 150 MB while it loads (docs/decisions/04-engine-roles.md).
 std::unique_ptr<Backend> make_prediction(EngineCommand command);
 
-// Sleep until the descriptor is readable or the time is over; a descriptor of -1 only waits. Poll in either case,
-// because Backend::poll() checks deadlines.
+// Returns early if the descriptor is readable; a descriptor of -1 only waits. Poll in either case, because
+// Backend::poll() checks deadlines.
 void wait(int descriptor, int milliseconds = 50);
 void wait_and_poll(Backend& backend, int milliseconds = 50);
 

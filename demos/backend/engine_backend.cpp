@@ -293,7 +293,7 @@ void EngineBackend::stopped(std::uint64_t run) {
   if (cancellation_->run == run)
     cancellation_.reset();
   else
-    cancellation_->due = Clock::now() + kCancelPatience;  // the older run stopped; now this one is stopping
+    cancellation_->due = Clock::now() + kCancelPatience;
 }
 
 void EngineBackend::finish(Outcome outcome) {
@@ -305,7 +305,7 @@ void EngineBackend::finish(Outcome outcome) {
   if (outcome.kind == OutcomeKind::kCompleted) progress_.fraction = 1;
   progress_.time_left = -1;
   doing_ = progress_.doing = "";
-  // A run that recorded nothing must not overwrite an older file.
+  // Keeps an older file if this run recorded nothing.
   if (outcome.kind == OutcomeKind::kRefused || chunks_ < 2) writer_.reset();
   write(record::encode(outcome));
   recording_->set_outcome(std::move(outcome));

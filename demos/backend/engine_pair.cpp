@@ -78,7 +78,7 @@ class EnginePair final : public Backend {
   EngineCommand command_;
   std::function<Machine()> until_run_;
   Machine machine_;
-  std::unique_ptr<Backend> plain_;  // null until the first run
+  std::unique_ptr<Backend> plain_;
   std::unique_ptr<Backend> other_;
   Kind kind_ = Kind::kPlain;  // of the active engine
 };

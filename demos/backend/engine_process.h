@@ -16,12 +16,11 @@
 
 namespace headroom::backend {
 
-// An engine message that was rejected.
 struct RefusedMessage {
   std::string reason;
 };
 
-// The process ended. A new one has been started, unless trouble() is set.
+// A new process has been started, unless trouble() is set.
 struct EngineDied {
   std::string sentence;  // "The engine was killed by SIGKILL …"
   bool ordered = false;  // by terminate() or kill()
@@ -76,7 +75,7 @@ class EngineProcess {
   std::unique_ptr<ChildProcess> child_;
   protocol::FrameReader frames_;
   bool greeted_ = false;
-  bool ordered_ = false;       // terminate() or kill() was called
+  bool ordered_ = false;
   bool between_runs_ = false;  // no message since the last run finished
   std::string fault_;          // why we killed the process unasked
   std::uint64_t beats_ = 0;

@@ -29,8 +29,6 @@ constexpr std::size_t kMaxValues = 100'000;
 
 }  // namespace
 
-// --- fields of the messages
-
 template <class Io>
 void fields(Io& io, StartRun& message) {
   io.counter("run", message.run);

@@ -8,7 +8,6 @@ using record::OutcomeKind;
 
 namespace {
 
-// Cancels a run halfway; returns how long that took.
 Clock::duration cancel_in_the_middle(backend::Backend& backend, const std::string& mode) {
   REQUIRE(backend.start(fake_request(mode)).ok());
   REQUIRE(wait_for(backend, [&] { return backend.recording()->marks().size() >= 3; }));

@@ -27,7 +27,7 @@ TEST_CASE("a hanging run is killed at its deadline each time, without an effect 
     CHECK(Clock::now() - begun >= 1s);
     CHECK(outcome_of(*engine).kind == OutcomeKind::kFailed);
     CHECK(outcome_of(*engine).message.find("1 s") != std::string::npos);
-    CHECK(engine->recording()->marks().size() == 3);  // keeps what arrived
+    CHECK(engine->recording()->marks().size() == 3);
   }
   REQUIRE(engine->start(with_deadline("")).ok());
   REQUIRE(finished(*engine));

@@ -51,7 +51,7 @@ TEST_CASE("a traced run has a separate engine, which ends when another kind of r
   REQUIRE(engines.started().size() == 2);
   const auto traced = engines.backend->recording();
   engines.run(kTraced);
-  CHECK(engines.started().size() == 2);  // already running
+  CHECK(engines.started().size() == 2);
   engines.run(kPlain);
   REQUIRE(engines.started().size() == 2);
   CHECK(alive(engines.started()[0]));
@@ -88,7 +88,7 @@ TEST_CASE("a lazily started engine reports the machine's facts through another b
   CHECK_FALSE(engine->poll());
   REQUIRE(engine->devices().size() == 1);
   CHECK(engine->devices().front().name == "Of another");
-  CHECK_FALSE(std::filesystem::exists(pids));  // no process yet
+  CHECK_FALSE(std::filesystem::exists(pids));
   REQUIRE(engine->start(request(kPlain)).ok());
   REQUIRE(finished(*engine));
   CHECK(outcome_of(*engine).kind == OutcomeKind::kCompleted);

@@ -66,7 +66,7 @@ void send_part(const Run& run) {
   for (;;) ::pause();
 }
 
-// Misbehaves in the middle of a run, after its third part.
+// Called after the run's third part.
 void misbehave(const Run& run) {
   if (run.mode == "sigkill") ::raise(SIGKILL);
   if (run.mode == "sigsegv") {
@@ -106,7 +106,7 @@ void misbehave(const Run& run) {
   }
 }
 
-// Plays one part of the run; false once the run is over.
+// False once the run is over.
 bool play(Run& run) {
   if (run.mode == "refuse") {
     send(protocol::Refusal{.run = run.start.run, .reason = "The batch is too large."});

@@ -44,7 +44,6 @@ TEST_CASE("the peak of a tiny step is equal in the summary, the ledger, the allo
   record::Bytes sum = 0;
   for (const auto& [category, bytes] : summary["peak_by_category"].items()) sum += bytes.get<record::Bytes>();
   CHECK(sum == reported);
-  // Less than 1 % of the peak has the category "other".
   CHECK(summary["peak_by_category"]["other"].get<record::Bytes>() * 100 < reported);
 
   const std::string out = folder / "out";

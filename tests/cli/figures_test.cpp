@@ -25,7 +25,6 @@ std::string store(const TemporaryFolder& folder, const std::string& name, const 
   return path;
 }
 
-// The repository's fonts and texts, but no recordings.
 RunOptions without_recordings(const TemporaryFolder& folder) {
   fs::create_directories(folder.path() / "assets");
   for (const char* part : {"fonts", "text"})

@@ -13,7 +13,6 @@ using namespace headroom::app;
 
 namespace {
 
-// The words after "headroom".
 CommandLine parsed(const std::string& line) { return parse(split_words(line)); }
 
 std::string refused_by_check(const std::string& line) {

@@ -308,7 +308,6 @@ TEST_CASE("a file of another sweep is refused and not changed") {
   write_file(folder / "text.hrec", "no recording");
   CHECK(holds(refusal(plan_over({"batch=1,2"}), folder / "text.hrec"), "not a Headroom recording"));
   CHECK(read_file(file) == before);
-  // Replacing is allowed.
   auto replaced = SweepDriver::open(
       plan_over({"batch=1,2,4"}), [&script] { return std::make_unique<ScriptedBackend>(script); }, file, true);
   REQUIRE(replaced);

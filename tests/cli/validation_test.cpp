@@ -29,7 +29,6 @@ DrawOptions on_h200(std::uint32_t seed) {
           .fp32_flops_per_second = 40e12};
 }
 
-// The share of values below `middle`.
 double part_below(const std::vector<std::int64_t>& values, std::int64_t middle) {
   const auto below = std::count_if(values.begin(), values.end(), [&](std::int64_t value) { return value < middle; });
   return static_cast<double>(below) / static_cast<double>(values.size());

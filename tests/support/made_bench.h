@@ -1,6 +1,4 @@
 // A hand-made benchmark with round numbers: every kernel at two shapes in three forms, on a GPU or CPU.
-//
-//   const record::Recording recording = made_bench({.report = true});
 #pragma once
 
 #include <string>

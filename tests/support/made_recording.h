@@ -1,7 +1,5 @@
 // A small training run: two layers, all categories and phases, known shapes, on a CPU or (with device times, segments
 // and rounding) on a GPU. Always the same.
-//
-//   const record::Recording recording = made_recording({.device = record::DeviceKind::kGpu, .checkpointing = true});
 #pragma once
 
 #include <algorithm>

@@ -42,7 +42,6 @@ void declare_bench(BenchOptions& options, OptionList& list) {
   list.engine();
 }
 
-// True for comparisons: of a step with its kernels or its bound, or of GEMMs by format.
 bool is_comparison(std::string_view name) {
   return name == kStep || name == kProducts || name == experiments::training_step().id;
 }

@@ -13,8 +13,6 @@ struct BenchOptions : CommonOptions {
   std::vector<std::string> kernels;  // empty: all
 };
 
-// `bench step` compares a training step with the sum of its kernels, `bench train_step` with the lower bound on its
-// time.
 record::Result<ExitCode> bench_step(const BenchOptions& options);
 record::Result<ExitCode> bench_train_step(const BenchOptions& options);
 

@@ -42,7 +42,7 @@ struct Check {
   std::string name;
   Health health = Health::kOk;
   std::string value;
-  std::string cure;  // empty when ok
+  std::string cure;
 };
 
 Check check_system() {

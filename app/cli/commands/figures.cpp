@@ -56,7 +56,7 @@ void declare_figures(FiguresOptions& options, OptionList& list) {
   list.engine();
 }
 
-// A figure to draw. All parameters are checked before the first file is written.
+// All parameters are checked before the first file is written.
 struct Drawing {
   const Figure* figure;
   record::Params params;
@@ -92,7 +92,6 @@ record::Result<std::vector<Drawing>> plan_drawings(const std::vector<RunFigures>
   return drawings;
 }
 
-// The ledgers of one recording's figures.
 struct Ledgers {
   explicit Ledgers(const RunFigures* of) {
     if (of == nullptr) return;
@@ -130,8 +129,8 @@ lessons::FigureData build(const Drawing& drawing, const Ledgers& ledgers, const 
   return data;
 }
 
-// Draws and writes until done or interrupted. Returns false if a named figure has nothing to show or, with no names
-// (`whatever_fits`), if no figure fits some recording.
+// Returns false if a named figure has nothing to show or, with no names (`whatever_fits`), if no figure fits some
+// recording.
 record::Result<bool> draw(const std::vector<Drawing>& drawings, const record::Ledger* run_a, bool whatever_fits,
                           FigureFiles& files) {
   bool well = true;

@@ -53,7 +53,6 @@ std::string first_rows(const std::string& csv, std::string_view page) {
   return text;
 }
 
-// Null if this installation does not include the recording.
 std::shared_ptr<const record::Recording> stored_run(const std::string& name) {
   const auto assets = find_assets();
   if (!assets || name.empty()) return nullptr;
@@ -160,7 +159,7 @@ class PageWriter {
     add(words(question.because));
   }
 
-  // With the numbers of the first attempt, as the window asks at first.
+  // Fills in the numbers of the first attempt.
   std::string second(const std::string& markdown) const {
     return lessons::without_links(
         lessons::with_drawn(markdown, *page_.lesson.second, lessons::settings_of_attempt(page_, 0)));

@@ -52,7 +52,6 @@ std::string all_formats() {
   return list;
 }
 
-// A picture of the report: figure, strategies, file name.
 struct Picture {
   std::string_view figure, strategies, name;
 };

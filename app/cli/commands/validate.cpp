@@ -126,8 +126,7 @@ record::Result<std::vector<Params>> configurations(const ValidateOptions& option
   return draw_borders(draw, options.count.value_or(kUsualBorders));
 }
 
-// Validates all configurations, each with a new engine. Only one engine runs per GPU; meanwhile the next engines start
-// and their configurations are predicted.
+// Only one engine runs per GPU; meanwhile the next engines start and their configurations are predicted.
 template <class Row>
 class Validation {
  public:

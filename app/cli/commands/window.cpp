@@ -25,7 +25,6 @@ record::Error start_window(const std::string& engine, std::vector<std::string> w
         fmt::format("The window is not installed ({} is missing): build it with `./run`, or see `headroom --help` for "
                     "what works without it.",
                     window)};
-  // The environment passes the user's choice to the window.
   if (!engine.empty()) setenv("HEADROOM_ENGINE", engine.c_str(), 1);
   words.insert(words.begin(), "headroom-window");
   std::vector<char*> line;

@@ -16,7 +16,6 @@
 
 namespace headroom::app {
 
-// The figures to draw from one recording.
 struct RunFigures {
   std::string name;
   std::shared_ptr<const record::Recording> recording;  // null: not measured or not needed

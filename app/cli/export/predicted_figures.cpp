@@ -156,7 +156,7 @@ struct Found {
   std::shared_ptr<const Recording> evidence;  // may be null
 };
 
-// The caption: the verdict, a run's measured peak, and why there is only a closed form.
+// The verdict, a run's measured peak, and why there is only a closed form.
 std::string caption_of(const Found& found, const lessons::FigureData& figure) {
   if (lessons::find_figure(figure.head.id)->basis == lessons::Basis::kParameters) return {};  // it shows no step
   const Bytes largest = found.card ? found.card->memory : found.plan.allocated;

@@ -14,7 +14,6 @@ using record::Params;
 
 namespace {
 
-// Empty if stopped.
 std::optional<Advice> described(Advice advice, const SwitchSet& chosen, const PlannedCard& card, StepPlanner& planner) {
   Params so_far = advice.params;
   for (const experiments::Technique* const each : in_order(chosen.switches)) {

@@ -26,9 +26,9 @@ struct Advice : StepAnswer {
   int asked = 0;                             // sets that passed the closed form but failed the prediction
 };
 
-// Tries sets of up to four switches in the order of experiments::switch_sets(): those that give up least first. The
-// closed form rejects sets that are too large; the planner's prediction decides. If none fits, returns the set with the
-// fewest bytes by the closed form. Empty if stopped.
+// Tries sets of up to four switches in the order of experiments::switch_sets(). The closed form rejects sets that are
+// too large; the planner's prediction decides. If none fits, returns the set with the fewest bytes by the closed form.
+// Empty if stopped.
 std::optional<Advice> advise(const record::Params& params, const PlannedCard& card, const GivenUp& may,
                              StepPlanner& planner);
 

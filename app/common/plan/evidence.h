@@ -14,7 +14,6 @@ namespace headroom::app {
 // that limit. Sweeps and runs with unknown settings are no evidence.
 bool is_evidence(const record::Recording& run, std::string_view demo, const record::Params& settings,
                  record::DeviceKind device);
-// Like the above, for one point of a training step's sweep.
 bool is_evidence(const record::SweepPoint& point, const record::RunInfo& sweep, const record::Params& settings,
                  record::DeviceKind device);
 

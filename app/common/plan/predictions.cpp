@@ -137,7 +137,7 @@ std::string Predictions::trouble() const {
   return trouble_;
 }
 
-// Called on the thread. Waits until the planner reports its machine or its trouble.
+// Called on the thread. Waits for the planner's machine or its trouble.
 void Predictions::wait_for_greeting() {
   const auto asked = [this] {
     const std::lock_guard lock(mutex_);
@@ -153,7 +153,7 @@ void Predictions::wait_for_greeting() {
     note_trouble({});
 }
 
-// True if the current process has greeted; a dead one does not count.
+// A dead process does not count.
 bool Predictions::greeted() const { return !planner_->devices().empty() && (!dead_ || process() != *dead_); }
 
 std::string Predictions::process() const { return record::fact_of(planner_->facts(), "pid"); }
@@ -220,13 +220,12 @@ std::shared_ptr<const Prediction> Predictions::answer_step(const Question& quest
   return nullptr;
 }
 
-// Null if the question was dropped.
 std::shared_ptr<const Prediction> Predictions::refusal_of(const Traced& traced) {
   if (traced.refusal.empty()) return nullptr;
   return std::make_shared<const Prediction>(Prediction{nullptr, nullptr, traced.refusal});
 }
 
-// Retries once with a new planner if the first one dies, because it may have been killed for any reason.
+// Retries once with a new planner if the first one dies, for whatever reason.
 Predictions::Traced Predictions::trace(const Question& question, const record::Params& params) {
   Traced traced = ask_planner(question, params);
   if (traced.lost) {

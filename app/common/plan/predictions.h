@@ -32,8 +32,8 @@ struct Prediction {
 struct PlannedRun {
   std::string demo;
   record::Params params;
-  // Simulates only a few micro-batches of each step (predict/more_micro_batches.h), but answers with the totals of all.
-  // 64 micro-batches would have 64 times the events, which plans do not need.
+  // Simulates only a few micro-batches of each step (predict/more_micro_batches.h) to save events, but answers with the
+  // totals of all.
   bool few_micro_batches = false;
 
   bool operator==(const PlannedRun&) const = default;
@@ -54,7 +54,7 @@ class Predictions {
 
   // Null until the answer arrives. Drops the same asker's open question.
   std::shared_ptr<const Prediction> ask(const void* asker, const PlannedRun& run);
-  // Waits for the answer. Calls `stop` 20 times per second and returns null once `stop` returns true.
+  // Calls `stop` 20 times per second and returns null once `stop` returns true.
   std::shared_ptr<const Prediction> wait(const PlannedRun& run, const std::function<bool()>& stop = {});
   void drop(const void* asker);
 
@@ -62,7 +62,7 @@ class Predictions {
   bool poll();
   bool busy() const;
   backend::Machine machine() const;  // empty until the planner reports it
-  // Why there are no answers now (the planner does not start, or died and is restarting); empty if there are.
+  // Why there are no answers now.
   std::string trouble() const;
 
  private:

@@ -76,7 +76,7 @@ std::string why_beyond_step(const Params& params) {
   return model ? model.value().beyond_step : "";
 }
 
-// Sets the parameter count and the shape; leaves both unknown if the model's file is on another machine.
+// Leaves the model unknown if its file is on another machine.
 void describe_model(StepPlan& plan) {
   const auto model = experiments::described_model(predict::step_settings(plan.params));
   if (!model) return;
@@ -89,7 +89,7 @@ struct Answer {
   record::Bytes bytes = 0;
 };
 
-// The value at which the line through two answers reaches `limit`; `high` if the line does not rise.
+// Returns where the line through both answers reaches `limit`; `high` if it does not rise.
 std::int64_t crossing(const Answer& a, const Answer& b, record::Bytes limit, std::int64_t high) {
   const double rise = static_cast<double>(b.bytes - a.bytes) / static_cast<double>(b.value - a.value);
   if (!(rise > 0)) return high;
@@ -154,7 +154,6 @@ PlannedRun StepPlanner::planned(const Params& params) {
           .few_micro_batches = predict::traced_micro_batches(step) < step.micro_batches};
 }
 
-// Returns the prediction, the engine's refusal of the settings, or the closed form if the engine itself fails.
 StepPlanner::Step StepPlanner::answer(const Params& params) const {
   Step step;
   if (std::string why = why_beyond_step(params); !why.empty()) {

@@ -23,7 +23,7 @@ struct PlannedCard {
   std::string name;          // "GeForce RTX 4090", or "24.00 GiB"
   record::Bytes memory = 0;  // as the driver reports it
   predict::ProcessBytes process;
-  std::optional<double> compute_capability = {};  // 9.0; empty: unknown
+  std::optional<double> compute_capability = {};  // 9.0 on an H100
 };
 
 // Resolves attention=auto for that card. If the card's capability is unknown, the planner uses that of its own machine.
@@ -37,7 +37,6 @@ struct CardPlan {
   std::optional<std::int64_t> largest_sequence;  // at this batch
 };
 
-// The origin of an answer's numbers.
 struct StepAnswer {
   std::string refusal;       // if set, nothing else is known
   std::string why_formula;   // why the closed form gave the numbers; empty: predicted
@@ -67,8 +66,8 @@ struct Needed {
 };
 
 // Returns the largest value in low … high that fits; low − 1 if none does; empty if `needed` cannot answer. Assumes
-// that all smaller values fit, too. Each query is at the value where the line through the last two answers meets
-// `limit`. Bytes grow almost linearly, so five queries are typical.
+// that all smaller values fit, too. Each query is where the line through the last two answers meets `limit`. Bytes grow
+// almost linearly, so five queries are typical.
 std::optional<std::int64_t> largest_that_fits(std::int64_t low, std::int64_t high, record::Bytes limit,
                                               const std::function<std::optional<Needed>(std::int64_t)>& needed);
 
@@ -78,8 +77,8 @@ std::string largest_text(const record::Params& params, std::string_view key, std
 // The closed form for settings that no engine answers for; empty if no run accepts them.
 std::optional<predict::ClosedForm> closed_form_of(const record::Params& train_step);
 
-// Asks one service and caches its answers across cards. The closed form answers if the engine cannot, and for models
-// that our step does not support.
+// Caches one service's answers across cards. The closed form answers if the engine cannot, and for models that our step
+// does not support.
 class StepPlanner {
  public:
   enum class Answers { kWhenComplete, kAtOnce };
@@ -99,8 +98,7 @@ class StepPlanner {
 
   // `params`: `train_step` on a GPU. Empty if stopped or pending; the largest values may follow later.
   std::optional<StepPlan> plan(const record::Params& params, const std::vector<PlannedCard>& cards);
-  // Returns the recording that plan() described, with all micro-batches, from the prediction or the closed form. Waits
-  // for it; empty if stopped.
+  // The recording that plan() described, with all micro-batches. Waits for it; empty if stopped.
   record::Recording recording(const record::Params& params);
   // Like plan() for one card, without the largest values.
   struct OnCard : StepAnswer {
@@ -108,7 +106,7 @@ class StepPlanner {
     predict::Fit fit = {};
   };
   std::optional<OnCard> on_card(const record::Params& params, const PlannedCard& card);
-  // The largest batch or seq with these settings; 0: nothing fits. Empty: a step was refused, or stopped.
+  // The largest batch or seq, as in CardPlan; also empty if stopped.
   std::optional<std::int64_t> largest(const record::Params& params, const std::string& key, const PlannedCard& card);
 
  private:

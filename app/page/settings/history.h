@@ -29,7 +29,7 @@ class History {
   void note_step(int step) {
     if (!visits_.empty()) visits_[at_].step = step;
   }
-  // Moves to the previous (−1) or next (+1) visit; null: none.
+  // Moves to the previous (−1) or next (+1) visit.
   const Visit* go(int direction) {
     if (!can_go(direction)) return nullptr;
     at_ = direction < 0 ? at_ - 1 : at_ + 1;
@@ -55,7 +55,6 @@ class SettingsHistory {
   }
   void forget_changes() { before_.clear(); }
   bool changed() const { return !before_.empty(); }
-  // The settings to restore; empty: none.
   std::optional<record::Params> undo(const record::Params& now) { return step(before_, after_, now); }
   std::optional<record::Params> redo(const record::Params& now) { return step(after_, before_, now); }
 
@@ -76,7 +75,7 @@ class SettingsHistory {
   }
 
   std::vector<record::Params> before_, after_;
-  std::string remembered_key_;  // key of the last change; empty: several
+  std::string remembered_key_;
   std::optional<record::Params> held_from_;
 };
 

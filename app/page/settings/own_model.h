@@ -14,7 +14,7 @@ struct OwnModel {
   llama::Config config;
   int files = 0;  // 0: only a config.json
   record::Bytes bytes = 0;
-  std::string trouble;  // why no step can use it; may be empty
+  std::string trouble;  // why no step can use it
 
   // "4,212,864 weights in 4 layers; 16.07 MiB in 1 file."
   std::string words() const;

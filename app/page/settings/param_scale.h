@@ -19,7 +19,7 @@ double place_of(const std::vector<double>& stops, double value);
 
 // "1,024 tokens", "24 GiB", "none", "each layer".
 std::string shown_value(const record::ParamSpec& spec, const record::Params& params);
-// Like shown_value(), with the label where the value alone is unclear: "batch 4", "LoRA", "checkpointing off".
+// Like shown_value(), with the label where the value alone is unclear: "batch 4".
 std::string value_in_words(const record::ParamSpec& spec, const record::Params& params);
 // True if the value is the one that `unset` names.
 bool is_unset(const record::ParamSpec& spec, const record::Params& params);

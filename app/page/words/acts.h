@@ -10,7 +10,7 @@ namespace headroom::app::page {
 
 class PageModel;
 
-// Why the link cannot act now; empty: it can.
+// Why the link cannot act now.
 std::string why_no_act(const lessons::Act& act, const PageModel& page);
 // "Sets Batch to 8 sequences", "Zooms to loss"
 std::string in_words(const lessons::Act& act, const PageModel& page);

@@ -197,7 +197,6 @@ std::vector<Found> Finder::find(std::string_view typed, const FindNow& now, std:
   };
   for (const Indexed& entry : of_now) consider(entry);
   for (const Indexed& entry : all_) consider(entry);
-  // If several pages have a figure, the current page comes first.
   const auto order = [&](const Candidate& each) {
     const bool elsewhere = each.entry->what.kind == FoundKind::kFigure && each.entry->what.page != now.here;
     return std::tuple(each.match.worst, each.match.sum, each.entry->what.kind, elsewhere);

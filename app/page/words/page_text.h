@@ -20,7 +20,7 @@ using PageParts = std::vector<PagePart>;
 
 struct PageText {
   PageParts body;
-  std::string ask;  // empty: no question
+  std::string ask;
   lessons::MarkedText because;
   std::vector<PageParts> more;  // Read more
 };
